@@ -1,0 +1,138 @@
+//! One question to one seat.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// A stage of a debate: all its asks run in parallel and none sees another's answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phase {
+    /// The protocol's own word for it: `answer`, `debate`, `moderate`...
+    pub name: String,
+    /// The round that it belongs to; 0 before the first.
+    pub round: u32,
+}
+
+impl Phase {
+    /// A phase of this name in this round.
+    pub fn new(name: &str, round: u32) -> Self {
+        Self { name: name.to_owned(), round }
+    }
+}
+
+/// What a seat is given to read. The three parts are in the order that shares the longest prefix between the
+/// seats of a phase: the rules, what all seats read, and what only this one does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    /// The rules of the house, the same for the whole debate.
+    pub system: Arc<str>,
+    /// What all seats of the phase read.
+    pub shared: Arc<str>,
+    /// What only this seat reads.
+    pub tail: String,
+}
+
+impl Prompt {
+    /// The hash by which the log knows this prompt.
+    pub fn hash(&self) -> String {
+        let mut hasher = Sha256::new();
+        for part in [&*self.system, &*self.shared, &*self.tail] {
+            hasher.update((part.len() as u64).to_be_bytes());
+            hasher.update(part.as_bytes());
+        }
+        crate::event::hex(&hasher.finalize())
+    }
+
+    /// What the user's message says: the shared part and the tail.
+    pub fn user(&self) -> String {
+        format!("{}{}", self.shared, self.tail)
+    }
+}
+
+/// The shape of a structured answer.
+#[derive(Debug, PartialEq)]
+pub struct Schema {
+    /// A short name, as providers want one.
+    pub name: String,
+    /// The JSON Schema.
+    pub json: Value,
+}
+
+/// An earlier turn of the same seat: what it was asked and what it said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// The user's message.
+    pub prompt: String,
+    /// The seat's words.
+    pub reply: String,
+}
+
+/// Whether the seat starts afresh or goes on with its own conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Thread {
+    /// Nothing in front.
+    #[default]
+    Fresh,
+    /// The seat's own earlier turns are in front, rebuilt from the log.
+    Continue(Vec<Exchange>),
+}
+
+/// One question to one seat, as a protocol puts it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ask {
+    /// Numbered over the whole debate from 1; set by [`advance`](crate::advance).
+    pub id: u32,
+    /// Who is asked.
+    pub seat: String,
+    /// Which model answers: the seat's own, or that of a stand-in.
+    pub model: String,
+    /// How the seat is shown while the debate runs, where its name must not be ("Debater B").
+    pub label: Option<String>,
+    /// What the ask is about, where one seat has several in one phase ("A").
+    pub about: Option<String>,
+    /// Whether the seat's earlier turns are in front.
+    pub thread: Thread,
+    /// What it reads.
+    pub prompt: Prompt,
+    /// The shape of its answer; `None` for plain text.
+    pub schema: Option<Arc<Schema>>,
+}
+
+impl Ask {
+    /// What the log keeps of this ask. The prompt is a pure function of the log before it, so its hash is enough.
+    pub fn record(&self) -> Asked {
+        Asked {
+            id: self.id,
+            seat: self.seat.clone(),
+            model: self.model.clone(),
+            label: self.label.clone(),
+            about: self.about.clone(),
+            schema: self.schema.as_ref().map(|schema| schema.name.clone()),
+            prompt: self.prompt.hash(),
+        }
+    }
+}
+
+/// An ask as the log keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The ask's number.
+    pub id: u32,
+    /// Who was asked.
+    pub seat: String,
+    /// Which model was to answer.
+    pub model: String,
+    /// How the seat was shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// What it was about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// The name of the answer's schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
+    /// The prompt's hash.
+    pub prompt: String,
+}

@@ -1,0 +1,158 @@
+//! What a debate is opened with.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The version of the log's format that this program writes. A log of a later version is refused.
+pub const LOG_VERSION: u32 = 1;
+
+/// A place at the table: who speaks, in what role, by which model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seat {
+    /// The name by which the log and the report know the seat, for instance `debater-2`.
+    pub id: String,
+    /// What the seat does: `debater`, `moderator`, `chair`...
+    pub role: String,
+    /// `provider/model`, or a fallback chain `a/x|b/y`.
+    pub model: String,
+}
+
+/// What a person asked for, before the protocol has said who sits.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The question, topic or task. May be empty for protocols that judge files.
+    pub question: String,
+    /// The files to be judged, read by the caller.
+    pub files: Vec<Artifact>,
+    /// `--models`, in order.
+    pub models: Vec<String>,
+    /// Models for single roles: `moderator`, `chair`, `judge`.
+    pub roles: BTreeMap<String, String>,
+    /// The options as resolved by [`options::resolve`](crate::options::resolve).
+    pub options: Map<String, Value>,
+}
+
+/// A file that a debate is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Artifact {
+    /// The path as the user gave it.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// The limits on one debate. `None` is "no such limit".
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// How long one call may take, `execution.timeout.per_llm_call`.
+    pub call_timeout_ms: u64,
+    /// How long the debate may take, counted while it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_ms: Option<u64>,
+    /// US dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+    /// Calls, every attempt counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u32>,
+    /// Tokens, input and output together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// How often a seat is asked again after a malformed answer.
+    pub repairs: u32,
+    /// How often a call is made again after a fault of the network or the provider.
+    pub retries: u32,
+    /// The most tokens that one answer may have.
+    pub output_tokens: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            call_timeout_ms: 120_000,
+            deadline_ms: None,
+            usd: None,
+            calls: None,
+            tokens: None,
+            repairs: 1,
+            retries: 3,
+            output_tokens: 4096,
+        }
+    }
+}
+
+/// Where a branch came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The debate that was branched.
+    pub id: String,
+    /// The last round that was taken over.
+    pub at_round: u32,
+    /// How many events after `Opened` were taken over; their cost is the parent's.
+    pub events: u64,
+}
+
+/// Everything that a debate is opened with: the first event of its log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Brief {
+    /// The version of the log's format.
+    pub version: u32,
+    /// The debate's id.
+    pub id: String,
+    /// The protocol's name.
+    pub protocol: String,
+    /// The question, topic or task.
+    pub question: String,
+    /// The files that it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<Artifact>,
+    /// The protocol's options, all of them, defaults included.
+    pub options: Map<String, Value>,
+    /// Who sits, in seat order.
+    pub seats: Vec<Seat>,
+    /// Where every shuffle, draw and fence marker comes from.
+    pub seed: u64,
+    /// The limits.
+    pub limits: Limits,
+    /// The templates' names and hashes; a resume with other templates is refused.
+    pub templates: BTreeMap<String, String>,
+    /// RFC 3339, UTC: when it was opened, by the caller's clock.
+    pub created_at: String,
+    /// For a branch, where it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+}
+
+impl Brief {
+    /// An option as a whole number.
+    pub fn int(&self, key: &str) -> u32 {
+        self.options.get(key).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or_default()
+    }
+
+    /// An option as a number.
+    pub fn float(&self, key: &str) -> f64 {
+        self.options.get(key).and_then(Value::as_f64).unwrap_or_default()
+    }
+
+    /// An option as text.
+    pub fn text(&self, key: &str) -> &str {
+        self.options.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// An option as a switch.
+    pub fn flag(&self, key: &str) -> bool {
+        self.options.get(key).and_then(Value::as_bool).unwrap_or_default()
+    }
+
+    /// The seat with this id.
+    pub fn seat(&self, id: &str) -> Option<&Seat> {
+        self.seats.iter().find(|seat| seat.id == id)
+    }
+
+    /// The seats of one role, in seat order.
+    pub fn seats_of<'a>(&'a self, role: &'a str) -> impl Iterator<Item = &'a Seat> {
+        self.seats.iter().filter(move |seat| seat.role == role)
+    }
+}

@@ -1,0 +1,340 @@
+//! The log, folded into what protocols and reports read.
+
+use crate::event::{Entry, GENESIS};
+use crate::{Absence, Asked, Brief, Corrupt, Event, LOG_VERSION, Outcome, Phase, Record, Reply, Usage};
+
+/// A call that left, and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    /// Counted from 1 for each ask.
+    pub number: u32,
+    /// The model that was called.
+    pub model: String,
+    /// The most that it could cost.
+    pub worst_usd: Option<f64>,
+    /// What came back, unless it was the answer; `None` while nothing has.
+    pub fault: Option<Fault>,
+}
+
+/// What an attempt without a usable answer left behind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fault {
+    /// What the ask is if no attempt does better.
+    pub why: Absence,
+    /// What was seen.
+    pub detail: String,
+    /// The words, where there were any.
+    pub text: Option<String>,
+    /// What it used.
+    pub usage: Usage,
+}
+
+/// A phase of the debate with its asks and what came of each.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// Which phase.
+    pub phase: Phase,
+    /// The asks, in seat order.
+    pub asks: Vec<Asked>,
+    /// For each ask its reply, once there is one.
+    pub replies: Vec<Option<Reply>>,
+    /// For each ask the calls that were made.
+    pub attempts: Vec<Vec<Attempt>>,
+    /// The log had this many events before the phase began.
+    pub since: u64,
+    /// Whether it was taken over from the debate that this one branched from.
+    pub inherited: bool,
+}
+
+impl Turn {
+    /// Each ask with its reply, in seat order.
+    pub fn settled(&self) -> impl Iterator<Item = (&Asked, &Reply)> {
+        self.asks.iter().zip(&self.replies).filter_map(|(ask, reply)| Some((ask, reply.as_ref()?)))
+    }
+
+    /// The asks that are still without a reply.
+    pub fn outstanding(&self) -> impl Iterator<Item = &Asked> {
+        self.asks.iter().zip(&self.replies).filter(|(_, reply)| reply.is_none()).map(|(ask, _)| ask)
+    }
+
+    /// Each absence: the ask, why, and what was seen.
+    pub fn absences(&self) -> impl Iterator<Item = (&Asked, Absence, &str)> {
+        self.settled().filter_map(|(ask, reply)| match reply {
+            Reply::Absent { why, detail } => Some((ask, *why, detail.as_str())),
+            Reply::Said { .. } => None,
+        })
+    }
+}
+
+/// Something that a person said to the whole table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interjection {
+    /// Who.
+    pub by: String,
+    /// What.
+    pub text: String,
+    /// It came after this many phases.
+    pub after: usize,
+}
+
+/// What a debate has used so far.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Spent {
+    /// Calls, every attempt counted.
+    pub calls: u32,
+    /// Tokens read.
+    pub input_tokens: u64,
+    /// Of those, tokens read from a provider's cache.
+    pub cached_input_tokens: u64,
+    /// Tokens written.
+    pub output_tokens: u64,
+    /// US dollars, over the calls whose price is known.
+    pub usd: f64,
+    /// Whether the price of every call is known.
+    pub usd_known: bool,
+    /// Calls that left and were never heard of again: a crash or an interruption lost them.
+    pub lost_calls: u32,
+    /// The most that those can have cost.
+    pub lost_usd: f64,
+    /// Whether the price of every one of those is known.
+    pub lost_usd_known: bool,
+}
+
+impl Spent {
+    fn add(&mut self, usage: &Usage) {
+        self.input_tokens += usage.input_tokens;
+        self.cached_input_tokens += usage.cached_input_tokens;
+        self.output_tokens += usage.output_tokens;
+        self.usd += usage.usd.unwrap_or_default();
+        self.usd_known &= usage.usd.is_some();
+    }
+}
+
+/// A debate: its log so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Debate {
+    /// What it was opened with.
+    pub brief: Brief,
+    /// The phases, in order.
+    pub turns: Vec<Turn>,
+    /// What people said in between.
+    pub interjections: Vec<Interjection>,
+    /// How it ended, if it has.
+    pub outcome: Option<Outcome>,
+    /// Milliseconds that it had run when the last event was written.
+    pub at_ms: u64,
+    /// How many events the log has.
+    pub events: u64,
+    /// The hash of the last record.
+    pub head: String,
+}
+
+impl Debate {
+    /// Opens a debate: the debate and its first record.
+    pub fn open(brief: Brief) -> Result<(Self, Record), Corrupt> {
+        let entry = Entry { seq: 0, at_ms: 0, event: Event::Opened { brief: Box::new(brief) } };
+        let record = Record::seal(entry, GENESIS)?;
+        let debate = Self::from_records(std::slice::from_ref(&record))?;
+        Ok((debate, record))
+    }
+
+    /// Folds a log, or the beginning of one.
+    pub fn from_records(records: &[Record]) -> Result<Self, Corrupt> {
+        let (first, rest) = records.split_first().ok_or(Corrupt::Empty)?;
+        let Event::Opened { brief } = &first.entry.event else {
+            return Err(Corrupt::Order { seq: 0, why: "the log does not begin with `opened`".into() });
+        };
+        if brief.version > LOG_VERSION {
+            return Err(Corrupt::Version { found: brief.version });
+        }
+        let mut debate = Self {
+            brief: (**brief).clone(),
+            turns: Vec::new(),
+            interjections: Vec::new(),
+            outcome: None,
+            at_ms: first.entry.at_ms,
+            events: 1,
+            head: first.hash.clone(),
+        };
+        for record in rest {
+            debate.apply(record)?;
+        }
+        Ok(debate)
+    }
+
+    /// Writes the next event: seals it to the chain and folds it in.
+    pub fn push(&mut self, event: Event, at_ms: u64) -> Result<Record, Corrupt> {
+        let entry = Entry { seq: self.events, at_ms: at_ms.max(self.at_ms), event };
+        let record = Record::seal(entry, &self.head)?;
+        self.apply(&record)?;
+        Ok(record)
+    }
+
+    /// Folds in the next record of the log.
+    pub fn apply(&mut self, record: &Record) -> Result<(), Corrupt> {
+        let seq = record.entry.seq;
+        if seq != self.events || self.outcome.is_some() {
+            return Err(Corrupt::Order { seq, why: "it does not follow the event before it".into() });
+        }
+        self.fold(seq, &record.entry.event)?;
+        self.at_ms = record.entry.at_ms;
+        self.events += 1;
+        self.head.clone_from(&record.hash);
+        Ok(())
+    }
+
+    fn fold(&mut self, seq: u64, event: &Event) -> Result<(), Corrupt> {
+        match event {
+            Event::Opened { .. } => Err(Corrupt::Order { seq, why: "a second `opened`".into() }),
+            Event::Asked { phase, round, asks } => self.fold_asked(seq, Phase::new(phase, *round), asks),
+            Event::Sent { ask, attempt, model, worst_usd } => {
+                let (number, model, worst_usd) = (*attempt, model.clone(), *worst_usd);
+                self.attempts_of(seq, *ask)?.push(Attempt { number, model, worst_usd, fault: None });
+                Ok(())
+            }
+            Event::Attempted { ask, attempt, why, detail, text, usage } => {
+                let fault = Fault { why: *why, detail: detail.clone(), text: text.clone(), usage: *usage };
+                let attempts = self.attempts_of(seq, *ask)?;
+                let sent = attempts.iter_mut().rev().find(|sent| sent.number == *attempt);
+                let sent =
+                    sent.ok_or_else(|| Corrupt::Order { seq, why: format!("attempt {attempt} never left") })?;
+                sent.fault = Some(fault);
+                Ok(())
+            }
+            Event::Replied { ask, reply } => self.fold_reply(seq, *ask, reply),
+            Event::Interjected { by, text } => {
+                let (by, text, after) = (by.clone(), text.clone(), self.turns.len());
+                self.interjections.push(Interjection { by, text, after });
+                Ok(())
+            }
+            Event::Closed { outcome } => {
+                self.outcome = Some((**outcome).clone());
+                Ok(())
+            }
+        }
+    }
+
+    fn fold_asked(&mut self, seq: u64, phase: Phase, asks: &[Asked]) -> Result<(), Corrupt> {
+        if self.outstanding().next().is_some() {
+            return Err(Corrupt::Order { seq, why: "a phase began while replies were outstanding".into() });
+        }
+        self.turns.push(Turn {
+            phase,
+            asks: asks.to_vec(),
+            replies: vec![None; asks.len()],
+            attempts: vec![Vec::new(); asks.len()],
+            since: seq,
+            inherited: self.brief.parent.as_ref().is_some_and(|parent| seq <= parent.events),
+        });
+        Ok(())
+    }
+
+    fn fold_reply(&mut self, seq: u64, ask: u32, reply: &Reply) -> Result<(), Corrupt> {
+        let (turn, place) = self.place_of(seq, ask)?;
+        match turn.replies.get_mut(place) {
+            Some(slot @ None) => *slot = Some(reply.clone()),
+            _ => return Err(Corrupt::Order { seq, why: format!("ask {ask} has two replies") }),
+        }
+        Ok(())
+    }
+
+    fn attempts_of(&mut self, seq: u64, ask: u32) -> Result<&mut Vec<Attempt>, Corrupt> {
+        let (turn, place) = self.place_of(seq, ask)?;
+        turn.attempts.get_mut(place).ok_or(Corrupt::Order { seq, why: format!("ask {ask} is unknown") })
+    }
+
+    fn place_of(&mut self, seq: u64, ask: u32) -> Result<(&mut Turn, usize), Corrupt> {
+        let unknown = || Corrupt::Order { seq, why: format!("ask {ask} is not of the current phase") };
+        let turn = self.turns.last_mut().ok_or_else(unknown)?;
+        let place = turn.asks.iter().position(|asked| asked.id == ask).ok_or_else(unknown)?;
+        Ok((turn, place))
+    }
+
+    /// The last phase that was asked, if any.
+    pub fn last_phase(&self) -> Option<&Phase> {
+        self.turns.last().map(|turn| &turn.phase)
+    }
+
+    /// The asks of the last phase that are still without a reply.
+    pub fn outstanding(&self) -> impl Iterator<Item = &Asked> {
+        self.turns.last().into_iter().flat_map(Turn::outstanding)
+    }
+
+    /// The phase of this name in this round, the last one if it was asked more than once.
+    pub fn turn(&self, name: &str, round: u32) -> Option<&Turn> {
+        self.turns.iter().rev().find(|turn| turn.phase.name == name && turn.phase.round == round)
+    }
+
+    /// All phases of this name, in order.
+    pub fn turns_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Turn> {
+        self.turns.iter().filter(move |turn| turn.phase.name == name)
+    }
+
+    /// How many asks the debate has had.
+    pub fn asks(&self) -> u32 {
+        let count: usize = self.turns.iter().map(|turn| turn.asks.len()).sum();
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// Every absence with the phase that it was in, in seat order within each phase.
+    pub fn absences(&self) -> impl Iterator<Item = (&Phase, &Asked, Absence, &str)> {
+        self.turns
+            .iter()
+            .flat_map(|turn| turn.absences().map(move |(ask, why, detail)| (&turn.phase, ask, why, detail)))
+    }
+
+    /// What the debate has used, summed in ask order so that arrival order cannot change a digit.
+    pub fn spent(&self) -> Spent {
+        self.spent_where(|turn| !turn.inherited)
+    }
+
+    /// What some of its phases have used.
+    pub fn spent_where(&self, counts: impl Fn(&Turn) -> bool) -> Spent {
+        let mut spent = Spent { usd_known: true, lost_usd_known: true, ..Spent::default() };
+        for turn in self.turns.iter().filter(|turn| counts(turn)) {
+            for (attempts, reply) in turn.attempts.iter().zip(&turn.replies) {
+                tally(&mut spent, attempts, reply.as_ref());
+            }
+        }
+        spent
+    }
+
+    /// The share of the time or money limit that is spent, whichever is larger; 0 without such limits.
+    pub fn spent_share(&self) -> f64 {
+        let limits = &self.brief.limits;
+        let time = limits.deadline_ms.map_or(0.0, |limit| self.at_ms as f64 / (limit.max(1)) as f64);
+        let money = limits.usd.map_or(0.0, |limit| {
+            let usd = self.spent().usd;
+            if limit > 0.0 { usd / limit } else { 1.0 }
+        });
+        time.max(money)
+    }
+
+    /// How many more calls the limit allows; `None` without such a limit.
+    pub fn calls_left(&self) -> Option<u32> {
+        self.brief.limits.calls.map(|limit| limit.saturating_sub(self.spent().calls))
+    }
+}
+
+fn tally(spent: &mut Spent, attempts: &[Attempt], reply: Option<&Reply>) {
+    let answered_by = match reply {
+        Some(Reply::Said { usage, .. }) => {
+            spent.add(usage);
+            attempts.last().map(|attempt| attempt.number)
+        }
+        _ => None,
+    };
+    spent.calls += u32::try_from(attempts.len()).unwrap_or(u32::MAX);
+    for (place, attempt) in attempts.iter().enumerate() {
+        let last = place + 1 == attempts.len();
+        match &attempt.fault {
+            Some(fault) => spent.add(&fault.usage),
+            None if last && (reply.is_none() || answered_by.is_some()) => {}
+            None => {
+                spent.lost_calls += 1;
+                spent.lost_usd += attempt.worst_usd.unwrap_or_default();
+                spent.lost_usd_known &= attempt.worst_usd.is_some();
+            }
+        }
+    }
+}

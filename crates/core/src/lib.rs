@@ -1,0 +1,44 @@
+//! What a debate is.
+//!
+//! A debate is its log, and a [`Protocol`] is a pure function from the log to the next [`Step`]. This crate
+//! holds both ideas and nothing else: it never waits, and it reads no clock, no environment and no file. A
+//! test fails if its dependency tree gains a runtime, an HTTP client or a database.
+//!
+//! A tour, in reading order:
+//!
+//! - [`brief`]: what a debate is opened with: question, seats, options, limits.
+//! - [`ask`]: one question to one seat, with its prompt and the schema of its answer.
+//! - [`reply`]: what came back: words, or an absence with its reason; what it cost.
+//! - [`event`]: the log's events and the hash chain over them.
+//! - [`debate`]: the log folded into what protocols and reports read.
+//! - [`protocol`]: the contract of a protocol, and how a debate advances.
+//! - [`options`]: the table of a protocol's options and how a user's values are checked against it.
+//! - [`fence`]: how untrusted text is quoted, and how anonymity is kept.
+//! - [`seed`]: shuffles and draws that are the same every time.
+//! - [`play`]: a whole debate without any I/O: replay, branches, dry runs and the laws.
+//! - [`document`]: the JSON outcome that every face of Agon prints.
+
+#![warn(missing_docs)]
+
+pub mod ask;
+pub mod brief;
+pub mod debate;
+pub mod document;
+pub mod event;
+pub mod fence;
+pub mod options;
+pub mod play;
+pub mod protocol;
+pub mod reply;
+pub mod seed;
+
+pub use ask::{Ask, Asked, Exchange, Phase, Prompt, Schema, Thread};
+pub use brief::{Artifact, Brief, LOG_VERSION, Limits, Parent, Request, Seat};
+pub use debate::{Debate, Interjection, Spent, Turn};
+pub use event::{Event, Record};
+pub use fence::Fence;
+pub use options::{Invalid, Kind, Opt};
+pub use protocol::{
+    Advance, Corrupt, Fate, Fidelity, Outcome, Position, Protocol, Status, Step, Template, Termination, advance,
+};
+pub use reply::{Absence, Reply, Usage};

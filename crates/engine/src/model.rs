@@ -1,0 +1,177 @@
+//! What a model is to the engine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agon_core::{Invalid, Phase, Schema, Usage};
+use futures_util::future::BoxFuture;
+
+/// Who speaks in a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The rules of the house.
+    System,
+    /// The ask.
+    User,
+    /// The seat's own earlier words.
+    Assistant,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What.
+    pub text: String,
+}
+
+/// One call of a model.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The debate.
+    pub debate: String,
+    /// The seat that is asked.
+    pub seat: String,
+    /// The ask's number in the debate.
+    pub ask: u32,
+    /// Counted from 1 for each ask.
+    pub attempt: u32,
+    /// The phase and round.
+    pub phase: Phase,
+    /// How the seat is shown ("Debater B").
+    pub label: Option<String>,
+    /// What the ask is about, where a seat has several in a phase.
+    pub about: Option<String>,
+    /// The conversation; the last message is the ask.
+    pub messages: Vec<Message>,
+    /// The shape of the answer.
+    pub schema: Option<Arc<Schema>>,
+    /// The most tokens that the answer may have.
+    pub max_output_tokens: u32,
+    /// From the debate's seed, different for each ask, for models that take one.
+    pub seed: u64,
+}
+
+/// How a completion ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    /// The model was done.
+    End,
+    /// It ran into the limit on output tokens.
+    Length,
+    /// It would not answer, or a filter would not let it.
+    Refused,
+}
+
+/// What a model answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completion {
+    /// Its words.
+    pub text: String,
+    /// The model that spoke, as the report names it.
+    pub model: String,
+    /// Tokens; the engine fills in price and latency.
+    pub usage: Usage,
+    /// How it ended.
+    pub finish: Finish,
+}
+
+/// What kind of thing went wrong with a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Too many calls: worth another try, after `retry_after` if given.
+    RateLimited,
+    /// The network or the provider failed: worth another try.
+    Unavailable,
+    /// The answer was not one: HTML, half a body, nothing. Worth another try.
+    Garbled,
+    /// The model would not answer.
+    Refused,
+    /// The provider would not take the request as it is; another try would be the same.
+    Rejected,
+    /// The key is missing or wrong: stop and tell the person.
+    Key,
+    /// There is no such model: stop and tell the person.
+    NoSuchModel,
+}
+
+/// A call that brought no answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct Fault {
+    /// What kind.
+    pub kind: FaultKind,
+    /// A sentence for the person; never a secret. For `Key` and `NoSuchModel` it says what to do.
+    pub message: String,
+    /// How long the provider asks to wait.
+    pub retry_after: Option<Duration>,
+    /// What was used all the same.
+    pub usage: Usage,
+}
+
+impl Fault {
+    /// A fault of this kind.
+    pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), retry_after: None, usage: Usage::default() }
+    }
+}
+
+/// What a model costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Price {
+    /// Nothing: it runs here, or it is a script.
+    Free,
+    /// US dollars per million tokens.
+    PerMillion {
+        /// Tokens read.
+        input: f64,
+        /// Tokens read from the provider's cache.
+        cached_input: f64,
+        /// Tokens written.
+        output: f64,
+    },
+    /// Not known. Never taken for nothing.
+    Unknown,
+}
+
+impl Price {
+    /// What these tokens cost; `None` when the price is not known.
+    pub fn of(&self, usage: &Usage) -> Option<f64> {
+        match self {
+            Self::Free => Some(0.0),
+            Self::Unknown => None,
+            Self::PerMillion { input, cached_input, output } => {
+                let fresh = usage.input_tokens.saturating_sub(usage.cached_input_tokens) as f64;
+                let cached = usage.cached_input_tokens as f64;
+                Some((fresh * input + cached * cached_input + usage.output_tokens as f64 * output) / 1e6)
+            }
+        }
+    }
+}
+
+/// Where a model puts the pieces of its answer as they come.
+pub type Deltas<'a> = &'a (dyn Fn(&str) + Send + Sync);
+
+/// A model. It makes one call at a time and never retries: retries, timeouts and limits are the engine's.
+pub trait Model: Send + Sync {
+    /// `provider/model`, as the user named it.
+    fn name(&self) -> &str;
+
+    /// The provider, by which concurrency is limited.
+    fn provider(&self) -> &str;
+
+    /// What it costs.
+    fn price(&self) -> Price;
+
+    /// Makes the call. With `deltas` the answer is streamed if the model can; without, it need not be. Dropping the
+    /// future abandons the call.
+    fn call<'a>(&'a self, call: &'a Call, deltas: Option<Deltas<'a>>) -> BoxFuture<'a, Result<Completion, Fault>>;
+}
+
+/// Where models come from.
+pub trait Models: Send + Sync {
+    /// The model of this name, or a sentence that says why there is none and what to do. Makes no call. A name with
+    /// `|` is a fallback chain; the engine never sees one, it asks for each link.
+    fn model(&self, name: &str) -> Result<Arc<dyn Model>, Invalid>;
+}

@@ -1,0 +1,1 @@
+//! What a debate did, measured over its log.

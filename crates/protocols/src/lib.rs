@@ -1,0 +1,1 @@
+//! The rules of each kind of debate, one folder each.

@@ -1,0 +1,1 @@
+//! The models: OpenAI-compatible servers and scripts.
