@@ -189,3 +189,7 @@ fn replace_ignoring_case(text: &str, wanted: &str, by: &str, fits: impl Fn(&str,
     out.push_str(text.get(from..).unwrap_or_default());
     out
 }
+
+#[cfg(test)]
+#[path = "fence_tests.rs"]
+mod tests;

@@ -1,1 +1,23 @@
 //! The rules of each kind of debate, one folder each.
+//!
+//! A protocol sees nothing but the public API of `agon-core`, so that one from outside has the same powers. The faces
+//! of Agon know protocols only by the table [`PROTOCOLS`]: the command line's verbs and flags, the listing and the
+//! laws that every protocol is tested for derive from it.
+//!
+//! - [`deep`]: anonymous debaters, a moderator who measures convergence, a synthesis.
+//! - [`prompt`]: how templates become prompts.
+//! - [`lexical`]: a measure of how much two texts have in common.
+
+use agon_core::Protocol;
+
+pub mod deep;
+pub mod lexical;
+pub mod prompt;
+
+/// Every protocol, in the order in which help lists them.
+pub const PROTOCOLS: &[&'static dyn Protocol] = &[&deep::Deep];
+
+/// The protocol of this name.
+pub fn find(name: &str) -> Option<&'static dyn Protocol> {
+    PROTOCOLS.iter().find(|protocol| protocol.name() == name).copied()
+}

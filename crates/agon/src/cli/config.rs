@@ -1,0 +1,250 @@
+//! `agon.toml`: what a person sets once. The command line beats it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use agon_core::options::resolve;
+use agon_engine::Settings;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::args::TIMEOUT_KEY;
+use super::failure::Failure;
+use super::limits::{Wanted, seconds};
+use super::place::{self, Env};
+
+const FILE_BYTES_MAX: u64 = 1 << 20;
+const CALLS_MAX: usize = 100_000;
+
+/// The configuration, checked.
+#[derive(Debug, Default)]
+pub struct Config {
+    /// The file that it came from, if there is one.
+    pub file: Option<PathBuf>,
+    /// Who sits when `--models` does not say.
+    pub models: Vec<String>,
+    /// Models for single roles.
+    pub roles: BTreeMap<String, String>,
+    /// The limits.
+    pub limits: Wanted,
+    /// How many calls run at once.
+    pub settings: Settings,
+    /// For each protocol its options' values, as `--set` would have them.
+    pub options: BTreeMap<String, Vec<(String, String)>>,
+    /// Own providers and prices.
+    pub providers: agon_providers::Config,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct File {
+    models: Vec<String>,
+    moderator: Option<String>,
+    chair: Option<String>,
+    judge: Option<String>,
+    limits: Wanted,
+    engine: EngineSection,
+    protocols: BTreeMap<Spanned<String>, BTreeMap<String, Spanned<toml::Value>>>,
+    providers: BTreeMap<String, agon_providers::ProviderConfig>,
+    prices: BTreeMap<String, agon_providers::PriceConfig>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct EngineSection {
+    concurrent_calls: Option<Spanned<usize>>,
+    provider_calls: Option<Spanned<usize>>,
+    providers: BTreeMap<String, Spanned<usize>>,
+}
+
+/// Reads the file that is named, else the first that exists of those that are looked for; none is no error.
+pub fn load(named: Option<&Path>, env: Env) -> Result<Config, Failure> {
+    match named {
+        Some(file) => read(file),
+        None => match place::configs(env).into_iter().find(|file| file.is_file()) {
+            Some(file) => read(&file),
+            None => Ok(Config::default()),
+        },
+    }
+}
+
+fn read(file: &Path) -> Result<Config, Failure> {
+    let text = super::input::file(file, FILE_BYTES_MAX)?;
+    let mut config = parse(&text).map_err(|wrong| wrong.in_file(file, &text))?;
+    config.file = Some(file.to_owned());
+    Ok(config)
+}
+
+/// Something wrong in the file, and where.
+#[derive(Debug)]
+struct Wrong {
+    span: Option<Range<usize>>,
+    why: String,
+}
+
+impl Wrong {
+    fn at(span: Range<usize>, why: impl Into<String>) -> Self {
+        Self { span: Some(span), why: why.into() }
+    }
+
+    fn in_file(self, file: &Path, text: &str) -> Failure {
+        let before = self.span.and_then(|span| text.get(..span.start));
+        let Some(before) = before else { return Failure::file(file, self.why) };
+        let number = before.matches('\n').count() + 1;
+        let line = text.lines().nth(number - 1).unwrap_or_default();
+        // Only what stands before the `=`: the value may be a secret in the wrong place.
+        let key = line.split('=').next().unwrap_or_default().trim();
+        let key = if key.is_empty() { String::new() } else { format!(" ({key})") };
+        Failure::file(file, format!("line {number}{key}: {}", self.why))
+    }
+}
+
+fn parse(text: &str) -> Result<Config, Wrong> {
+    let file: File =
+        toml::from_str(text).map_err(|error| Wrong { span: error.span(), why: hide_text(error.message()) })?;
+    let providers = agon_providers::Config { providers: file.providers, prices: file.prices };
+    // The sentence says under which heading to look.
+    providers.check().map_err(|why| Wrong { span: None, why: why.0 })?;
+    let roles = [("moderator", file.moderator), ("chair", file.chair), ("judge", file.judge)];
+    Ok(Config {
+        file: None,
+        models: file.models,
+        roles: roles.into_iter().filter_map(|(role, model)| Some((role.to_owned(), model?))).collect(),
+        limits: file.limits,
+        settings: file.engine.settings()?,
+        options: file.protocols.into_iter().map(protocol).collect::<Result<_, _>>()?,
+        providers,
+    })
+}
+
+/// A parser's words without the text that it quotes: a key may stand where a table should.
+fn hide_text(message: &str) -> String {
+    let Some((kind, rest)) = message.split_once("string \"") else { return message.to_owned() };
+    match rest.rsplit_once("\", expected") {
+        Some((_, expected)) => format!("{kind}text, expected{expected}"),
+        None => message.to_owned(),
+    }
+}
+
+impl EngineSection {
+    fn settings(self) -> Result<Settings, Wrong> {
+        let calls = |n: Spanned<usize>| match *n.get_ref() {
+            1..=CALLS_MAX => Ok(*n.get_ref()),
+            _ => Err(Wrong::at(n.span(), format!("it must be from 1 to {CALLS_MAX}"))),
+        };
+        let mut settings = Settings::default();
+        if let Some(n) = self.concurrent_calls {
+            settings.concurrent_calls = calls(n)?;
+        }
+        if let Some(n) = self.provider_calls {
+            settings.provider_calls = calls(n)?;
+        }
+        for (name, n) in self.providers {
+            settings.provider_limits.insert(name, calls(n)?);
+        }
+        Ok(settings)
+    }
+}
+
+type Section = (Spanned<String>, BTreeMap<String, Spanned<toml::Value>>);
+
+fn protocol((name, values): Section) -> Result<(String, Vec<(String, String)>), Wrong> {
+    let Some(protocol) = agon_protocols::find(name.get_ref()) else {
+        let known: Vec<&str> = agon_protocols::PROTOCOLS.iter().map(|protocol| protocol.name()).collect();
+        let why = format!("there is no protocol {:?}; there are: {}", name.get_ref(), known.join(", "));
+        return Err(Wrong::at(name.span(), why));
+    };
+    let mut pairs = Vec::new();
+    for (key, value) in values {
+        let span = value.span();
+        let mut found = Vec::new();
+        flatten(key, value.into_inner(), &mut found).map_err(|why| Wrong::at(span.clone(), why))?;
+        for (key, raw) in found {
+            let checked = match key.as_str() {
+                TIMEOUT_KEY => seconds(&raw).map(drop).map_err(|why| format!("{key}: {why}")),
+                _ => resolve(protocol.options(), [(key.clone(), raw.clone())]).map(drop).map_err(|why| why.0),
+            };
+            checked.map_err(|why| Wrong::at(span.clone(), why))?;
+            pairs.push((key, raw));
+        }
+    }
+    Ok((name.into_inner(), pairs))
+}
+
+/// `weights.accuracy = 30` and `"weights.accuracy" = 30` are the same option.
+fn flatten(key: String, value: toml::Value, pairs: &mut Vec<(String, String)>) -> Result<(), String> {
+    match value {
+        toml::Value::Table(inner) => {
+            for (name, value) in inner {
+                flatten(format!("{key}.{name}"), value, pairs)?;
+            }
+        }
+        toml::Value::String(text) => pairs.push((key, text)),
+        toml::Value::Integer(n) => pairs.push((key, n.to_string())),
+        toml::Value::Float(n) => pairs.push((key, n.to_string())),
+        toml::Value::Boolean(flag) => pairs.push((key, flag.to_string())),
+        toml::Value::Array(_) | toml::Value::Datetime(_) => {
+            return Err(format!("{key} must be a number, a text, true or false"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sentence(text: &str) -> String {
+        parse(text).unwrap_err().in_file(Path::new("agon.toml"), text).to_string()
+    }
+
+    #[test]
+    fn every_section_is_read() {
+        let config = parse(
+            r#"
+            models = ["openai/a", "ollama/b"]
+            chair = "openai/c"
+            [limits]
+            timeout_s = 1.5
+            max_calls = 40
+            [engine]
+            concurrent_calls = 8
+            [engine.providers]
+            ollama = 1
+            [protocols.deep]
+            max_rounds = 4
+            execution.timeout.per_llm_call = 9
+            "#,
+        )
+        .unwrap();
+        assert_eq!(config.models, ["openai/a", "ollama/b"]);
+        assert_eq!(config.roles["chair"], "openai/c");
+        assert_eq!((config.limits.timeout_ms, config.limits.max_calls), (Some(1_500), Some(40)));
+        assert_eq!((config.settings.concurrent_calls, config.settings.provider_limits["ollama"]), (8, 1));
+        let deep = &config.options["deep"];
+        assert!(deep.contains(&("max_rounds".into(), "4".into())), "{deep:?}");
+        assert!(deep.contains(&(TIMEOUT_KEY.into(), "9".into())), "{deep:?}");
+    }
+
+    #[test]
+    fn an_error_names_the_file_the_line_and_the_key() {
+        for (text, wants) in [
+            ("\nmodles = []", &["agon.toml: line 2 (modles)", "unknown field"][..]),
+            ("[limits]\ntimeout_s = 0", &["line 2 (timeout_s)", "number of seconds"]),
+            ("[limits]\ntimeout_s = \"sk-secret\"", &["line 2 (timeout_s)", "invalid type: text"]),
+            ("[limits]\nmax_calls = -1", &["line 2 (max_calls)"]),
+            ("[limits]\nbudget = 3", &["line 2 (budget)", "unknown field"]),
+            ("[engine]\nprovider_calls = 0", &["line 2 (provider_calls)", "from 1 to"]),
+            ("[protocols.deep]\nmax_rounds = 0", &["line 2 (max_rounds)", "must be"]),
+            ("[protocols.deep]\nrounds = 2", &["line 2 (rounds)", "there is no option"]),
+            ("[protocols.deep]\nmax_rounds = [2]", &["line 2 (max_rounds)", "must be a number"]),
+            ("[protocols.dip]\nmax_rounds = 2", &["line 1", "there is no protocol \"dip\""]),
+            ("models = [", &["agon.toml: line 1"]),
+        ] {
+            let sentence = sentence(text);
+            assert!(wants.iter().all(|want| sentence.contains(want)), "{text:?} gave {sentence:?}");
+            assert!(!sentence.contains("sk-secret"), "{sentence}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What a debate is run with: the models, the store and the engine, each opened only when needed.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use agon_core::event::open_all;
+use agon_core::{Debate, Record};
+use agon_engine::{Engine, StoreError};
+use agon_providers::Catalogue;
+use agon_store::Sqlite;
+use clap::ArgMatches;
+
+use super::config::{self, Config};
+use super::failure::Failure;
+use super::place;
+
+/// The configuration that `--config` names, or the one that is found.
+pub fn config(args: &ArgMatches) -> Result<Config, Failure> {
+    let named = args.get_one::<std::path::PathBuf>("config");
+    config::load(named.map(std::path::PathBuf::as_path), &place::env)
+}
+
+/// The models that the configuration and the environment give.
+pub fn models(config: &Config) -> Arc<Catalogue> {
+    Arc::new(Catalogue::new(config.providers.clone(), |name| std::env::var(name).ok()))
+}
+
+/// The store, created if it is not there.
+pub fn store(args: &ArgMatches) -> Result<Sqlite, Failure> {
+    match args.get_one::<std::path::PathBuf>("db") {
+        Some(file) => open(file),
+        None => open(&place::store(&place::env)?),
+    }
+}
+
+/// The store for verbs that only read: `None` when nothing was ever stored, for looking creates nothing.
+pub fn kept(args: &ArgMatches) -> Result<Option<Sqlite>, Failure> {
+    match args.get_one::<std::path::PathBuf>("db") {
+        Some(file) if !file.exists() => Err(Failure::file(file, "there is no such store: check the path")),
+        Some(file) => open(file).map(Some),
+        None => {
+            let file = place::store(&place::env)?;
+            if file.exists() { open(&file).map(Some) } else { Ok(None) }
+        }
+    }
+}
+
+fn open(file: &Path) -> Result<Sqlite, Failure> {
+    Sqlite::open(file).map_err(|error| match error {
+        StoreError::Failed { why, .. } => Failure::file(file, why),
+        other => other.into(),
+    })
+}
+
+/// An engine over these models and this store.
+pub fn engine(config: &Config, models: Arc<Catalogue>, store: Sqlite) -> Engine {
+    Engine::new(models, Arc::new(store), config.settings.clone())
+}
+
+/// A debate as it is kept.
+pub struct Kept {
+    /// The store that it is in.
+    pub store: Sqlite,
+    /// Its full id.
+    pub id: String,
+}
+
+impl Kept {
+    /// The debate that `ID` names: a unique beginning of its id, or `last`.
+    pub fn find(args: &ArgMatches) -> Result<Self, Failure> {
+        let name = args.get_one::<String>("id").map(String::as_str).unwrap_or_default();
+        let store = kept(args)?.ok_or_else(|| StoreError::Unknown(name.to_owned()))?;
+        let id = store.find(name)?;
+        Ok(Self { store, id })
+    }
+
+    /// Its log, with the chain checked.
+    pub fn records(&self) -> Result<Vec<Record>, Failure> {
+        let raw = self.store.raw(&self.id)?;
+        open_all(raw).map_err(|broken| Failure::Broken { id: self.id.clone(), broken })
+    }
+
+    /// The debate, folded from its log.
+    pub fn debate(&self) -> Result<Debate, Failure> {
+        Debate::from_records(&self.records()?).map_err(|why| Failure::Log { id: self.id.clone(), why })
+    }
+}

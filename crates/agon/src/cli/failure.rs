@@ -1,0 +1,131 @@
+//! What can go wrong, in one shape: a sentence, what to do about it, and an exit status.
+
+use std::path::{Path, PathBuf};
+
+use agon_core::event::Broken;
+use agon_core::{Corrupt, Invalid};
+use agon_engine::{EngineError, StoreError};
+
+/// A verb that did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// Words that the command line does not know; also `--help` and `--version`, which are no failures at all.
+    #[error("{0}")]
+    Usage(#[from] clap::Error),
+    /// Input that cannot be carried out.
+    #[error("{sentence}")]
+    Input {
+        /// What is wrong.
+        sentence: String,
+        /// What to do, a line each.
+        help: Vec<String>,
+    },
+    /// A file that cannot be read or written.
+    #[error("{}: {why}", .file.display())]
+    File {
+        /// Which.
+        file: PathBuf,
+        /// What the system said, or what to do.
+        why: String,
+    },
+    /// The engine gave up.
+    #[error("{0}")]
+    Engine(#[from] EngineError),
+    /// The store would not.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// A log that cannot be gone on with.
+    #[error("debate {id}: {why}")]
+    Log {
+        /// Which debate.
+        id: String,
+        /// Why.
+        why: Corrupt,
+    },
+    /// A log whose chain is broken.
+    #[error("the log of debate {id} is broken: {broken}")]
+    Broken {
+        /// Which debate.
+        id: String,
+        /// Where.
+        broken: Broken,
+    },
+    /// The system would not give what every program needs.
+    #[error("{0}")]
+    System(String),
+}
+
+impl From<Invalid> for Failure {
+    fn from(invalid: Invalid) -> Self {
+        Self::input(invalid.0)
+    }
+}
+
+impl Failure {
+    /// Bad input, in a sentence that says what to do.
+    pub fn input(sentence: impl Into<String>) -> Self {
+        Self::Input { sentence: sentence.into(), help: Vec::new() }
+    }
+
+    /// The same with a line that helps.
+    #[must_use]
+    pub fn help(self, line: impl Into<String>) -> Self {
+        match self {
+            Self::Input { sentence, mut help } => {
+                help.push(line.into());
+                Self::Input { sentence, help }
+            }
+            other => other,
+        }
+    }
+
+    /// A file that cannot be read or written.
+    pub fn file(file: &Path, why: impl ToString) -> Self {
+        Self::File { file: file.to_owned(), why: why.to_string() }
+    }
+
+    /// Whether it is the person's input that must change, rather than the world.
+    pub fn status(&self) -> u8 {
+        match self {
+            Self::Usage(error) => u8::try_from(error.exit_code()).unwrap_or(2),
+            Self::Input { .. } | Self::File { .. } => 2,
+            Self::Engine(EngineError::Invalid(_) | EngineError::Stopped { .. }) => 2,
+            Self::Engine(EngineError::Interrupted { .. }) => 130,
+            Self::Engine(EngineError::Store(error)) | Self::Store(error) => store_status(error),
+            Self::Engine(EngineError::Corrupt(_)) | Self::Log { .. } | Self::Broken { .. } | Self::System(_) => 3,
+        }
+    }
+
+    /// Tells the person on stderr, and gives the exit status.
+    pub fn report(&self) -> u8 {
+        match self {
+            // A closed pipe is the reader's business: `agon --help | head -1`.
+            Self::Usage(error) => drop(error.print()),
+            Self::Engine(EngineError::Interrupted { id }) => {
+                crate::cli::output::note(&format!("interrupted; the log is kept. Go on with:\nagon resume {id}"));
+            }
+            other => crate::cli::output::note(&other.text()),
+        }
+        self.status()
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("error: {}", agon_report::clean(&self.to_string()));
+        if let Self::Input { help, .. } = self {
+            for line in help {
+                text.push_str("\nhelp: ");
+                text.push_str(&agon_report::clean(line));
+            }
+        }
+        text
+    }
+
+}
+
+/// A name that fits no debate is the person's to mend; a full disk or another process is not.
+fn store_status(error: &StoreError) -> u8 {
+    match error {
+        StoreError::Unknown(_) | StoreError::Ambiguous(_) => 2,
+        StoreError::Leased(_) | StoreError::LeaseLost(_) | StoreError::Broken { .. } | StoreError::Failed { .. } => 3,
+    }
+}

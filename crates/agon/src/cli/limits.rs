@@ -1,0 +1,143 @@
+//! The limits on a debate, as a person writes them: on the command line and under `[limits]`.
+
+use std::fmt::Display;
+
+use agon_core::Limits;
+use serde::Deserialize;
+use serde::de::Error as _;
+
+/// Longer than any debate, and far from where milliseconds overflow.
+const SECONDS_MAX: f64 = 1e9;
+const USD_MAX: f64 = 1e9;
+const REPAIRS_MAX: u32 = 10;
+const RETRIES_MAX: u32 = 20;
+const OUTPUT_TOKENS_MAX: u32 = 1_000_000;
+
+/// Limits that somebody set; the rest is left to whoever is asked next.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Wanted {
+    /// `--timeout`: for each call.
+    #[serde(rename = "timeout_s", deserialize_with = "seconds_in_file")]
+    pub timeout_ms: Option<u64>,
+    /// `--deadline`: for the debate.
+    #[serde(rename = "deadline_s", deserialize_with = "seconds_in_file")]
+    pub deadline_ms: Option<u64>,
+    /// `--budget-usd`.
+    #[serde(deserialize_with = "usd_in_file")]
+    pub budget_usd: Option<f64>,
+    /// `--max-calls`.
+    #[serde(deserialize_with = "calls_in_file")]
+    pub max_calls: Option<u32>,
+    /// `--max-tokens`.
+    #[serde(deserialize_with = "tokens_in_file")]
+    pub max_tokens: Option<u64>,
+    /// How often a malformed answer is asked for again.
+    #[serde(deserialize_with = "repairs_in_file")]
+    pub repairs: Option<u32>,
+    /// How often a failed call is made again.
+    #[serde(deserialize_with = "retries_in_file")]
+    pub retries: Option<u32>,
+    /// The most tokens of one answer.
+    #[serde(deserialize_with = "output_tokens_in_file")]
+    pub output_tokens: Option<u32>,
+}
+
+impl Wanted {
+    /// These limits over `base`.
+    pub fn over(&self, base: &Limits) -> Limits {
+        Limits {
+            call_timeout_ms: self.timeout_ms.unwrap_or(base.call_timeout_ms),
+            deadline_ms: self.deadline_ms.or(base.deadline_ms),
+            usd: self.budget_usd.or(base.usd),
+            calls: self.max_calls.or(base.calls),
+            tokens: self.max_tokens.or(base.tokens),
+            repairs: self.repairs.unwrap_or(base.repairs),
+            retries: self.retries.unwrap_or(base.retries),
+            output_tokens: self.output_tokens.unwrap_or(base.output_tokens),
+        }
+    }
+}
+
+/// Seconds as a person writes them, as milliseconds.
+pub fn seconds(raw: &str) -> Result<u64, String> {
+    seconds_ms(number(raw)?)
+}
+
+/// US dollars as a person writes them.
+pub fn usd(raw: &str) -> Result<f64, String> {
+    dollars(number(raw)?)
+}
+
+fn number(raw: &str) -> Result<f64, String> {
+    raw.trim().parse().map_err(|_| "it must be a number".to_owned())
+}
+
+fn seconds_ms(seconds: f64) -> Result<u64, String> {
+    let ms = (seconds * 1000.0).round();
+    if ms >= 1.0 && seconds <= SECONDS_MAX {
+        return Ok(ms as u64);
+    }
+    Err(format!("it must be a number of seconds from 0.001 to {SECONDS_MAX:.0}"))
+}
+
+fn dollars(usd: f64) -> Result<f64, String> {
+    if usd > 0.0 && usd <= USD_MAX {
+        return Ok(usd);
+    }
+    Err(format!("it must be a number of US dollars over 0 and up to {USD_MAX:.0}"))
+}
+
+fn ranged<T: PartialOrd + Display>(low: T, high: T) -> impl Fn(T) -> Result<T, String> {
+    move |n| if n >= low && n <= high { Ok(n) } else { Err(format!("it must be from {low} to {high}")) }
+}
+
+macro_rules! in_file {
+    ($($name:ident: $from:ty => $to:ty, $check:expr;)*) => {$(
+        fn $name<'de, D: serde::Deserializer<'de>>(file: D) -> Result<Option<$to>, D::Error> {
+            let raw = <$from>::deserialize(file)?;
+            $check(raw).map(Some).map_err(D::Error::custom)
+        }
+    )*};
+}
+
+in_file! {
+    seconds_in_file: f64 => u64, seconds_ms;
+    usd_in_file: f64 => f64, dollars;
+    calls_in_file: u32 => u32, ranged(1, u32::MAX);
+    tokens_in_file: u64 => u64, ranged(1, u64::MAX);
+    repairs_in_file: u32 => u32, ranged(0, REPAIRS_MAX);
+    retries_in_file: u32 => u32, ranged(0, RETRIES_MAX);
+    output_tokens_in_file: u32 => u32, ranged(1, OUTPUT_TOKENS_MAX);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_may_be_fractional_but_not_nothing_and_not_nonsense() {
+        assert_eq!(seconds("90"), Ok(90_000));
+        assert_eq!(seconds("0.25"), Ok(250));
+        for raw in ["0", "-1", "NaN", "inf", "-inf", "", "soon", "1e300", "0.0001", "1,5"] {
+            assert!(seconds(raw).unwrap_err().contains("must be a number"), "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_budget_is_more_than_nothing() {
+        assert_eq!(usd("0.5"), Ok(0.5));
+        for raw in ["0", "-0.1", "NaN", "inf", "free"] {
+            assert!(usd(raw).is_err(), "{raw}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_set_is_left_as_it_was() {
+        let base = Limits { usd: Some(2.0), ..Limits::default() };
+        let wanted = Wanted { timeout_ms: Some(5), max_calls: Some(9), ..Wanted::default() };
+        let limits = wanted.over(&base);
+        assert_eq!((limits.call_timeout_ms, limits.calls, limits.usd), (5, Some(9), Some(2.0)));
+        assert_eq!(limits.retries, base.retries);
+    }
+}

@@ -1,0 +1,192 @@
+//! From what a person asked for to the brief that opens a debate. The command line beats the configuration.
+
+use std::collections::BTreeMap;
+
+use agon_core::options::resolve;
+use agon_core::protocol::template_hashes;
+use agon_core::{Artifact, Brief, LOG_VERSION, Limits, Protocol, Request};
+use agon_engine::{Models, Price};
+
+use super::args::{Said, TIMEOUT_KEY};
+use super::config::Config;
+use super::failure::Failure;
+use super::limits::seconds;
+use super::place::Env;
+use super::{clock, id};
+
+/// How debates of one protocol are to be opened.
+pub struct Opening {
+    /// The protocol.
+    pub protocol: &'static dyn Protocol,
+    models: Vec<String>,
+    roles: BTreeMap<String, String>,
+    options: Vec<(String, String)>,
+    limits: Limits,
+    seed: Option<u64>,
+}
+
+/// What one debate is about, and what it has of its own.
+#[derive(Debug, Clone, Default)]
+pub struct Subject {
+    /// The question, topic or task.
+    pub question: String,
+    /// The files that it is about.
+    pub files: Vec<Artifact>,
+    /// Models of its own; none for the ones of the opening.
+    pub models: Vec<String>,
+    /// Options of its own, over those of the opening.
+    pub options: Vec<(String, String)>,
+    /// A seed of its own.
+    pub seed: Option<u64>,
+}
+
+impl Opening {
+    /// What was said on the command line over what the configuration says.
+    pub fn new(protocol: &'static dyn Protocol, said: Said, config: &Config) -> Self {
+        let configured = config.options.get(protocol.name()).into_iter().flatten().cloned();
+        let (timeouts, options): (Vec<_>, Vec<_>) = configured.partition(|(key, _)| key == TIMEOUT_KEY);
+        let mut limits = config.limits.over(&Limits::default());
+        if let Some(timeout_ms) = timeouts.last().and_then(|(_, raw)| seconds(raw).ok()) {
+            limits.call_timeout_ms = timeout_ms;
+        }
+        let mut roles = config.roles.clone();
+        // The configuration speaks to all protocols; a role that this one does not have is not meant for it.
+        roles.retain(|role, _| protocol.roles().contains(&role.as_str()));
+        roles.extend(said.roles);
+        Self {
+            protocol,
+            models: if said.models.is_empty() { config.models.clone() } else { said.models },
+            roles,
+            options: options.into_iter().chain(said.options).collect(),
+            limits: said.limits.over(&limits),
+            seed: said.seed,
+        }
+    }
+
+    /// The brief of a new debate. Each has an id of its own.
+    pub fn brief(&self, subject: Subject, env: Env) -> Result<Brief, Failure> {
+        let options = resolve(self.protocol.options(), self.options.iter().cloned().chain(subject.options))?;
+        let models = if subject.models.is_empty() { self.models.clone() } else { subject.models };
+        if models.is_empty() {
+            return Err(no_models(env));
+        }
+        let Subject { question, files, .. } = subject;
+        let request = Request { question, files, models, roles: self.roles.clone(), options };
+        let seats = self.protocol.seats(&request)?;
+        let now_s = clock::now_s();
+        Ok(Brief {
+            version: LOG_VERSION,
+            id: id::fresh(now_s)?,
+            protocol: self.protocol.name().to_owned(),
+            question: request.question,
+            files: request.files,
+            options: request.options,
+            seats,
+            seed: subject.seed.or(self.seed).map_or_else(id::seed, Ok)?,
+            limits: self.limits.clone(),
+            templates: template_hashes(self.protocol),
+            created_at: clock::rfc3339(now_s),
+            parent: None,
+        })
+    }
+}
+
+/// Refuses a brief whose models are not there or, under a dollar budget, have no known price: before anything is
+/// stored, so that a mistyped name leaves nothing behind.
+pub fn check_models(brief: &Brief, models: &dyn Models) -> Result<(), Failure> {
+    for name in brief.seats.iter().flat_map(|seat| seat.model.split('|')) {
+        let model = models.model(name.trim())?;
+        if brief.limits.usd.is_some() && model.price() == Price::Unknown {
+            return Err(Failure::input(format!("--budget-usd needs a price, and that of {name} is not known"))
+                .help(format!("add it to agon.toml: [prices] \"{name}\" = {{ input = 1.0, output = 4.0 }}"))
+                .help("US dollars per million tokens; or leave --budget-usd away and use --max-tokens"));
+        }
+    }
+    Ok(())
+}
+
+/// No model is named anywhere. Which one to take is not ours to guess: it costs money or talks nonsense.
+fn no_models(env: Env) -> Failure {
+    let has = |name| env(name).is_some_and(|value| !value.is_empty());
+    let seen = ["OPENAI_API_KEY", "OPENAI_BASE_URL"].into_iter().find(|name| has(name));
+    let failure = match seen {
+        Some(name) => Failure::input(format!(
+            "{name} is set, but no model is named: add --models openai/MODEL, or `models` to agon.toml"
+        )),
+        None => Failure::input("no model is named: nobody can sit at the table"),
+    };
+    failure
+        .help("to watch a scripted debate, no model needed: --models script/demo")
+        .help("with a key in OPENAI_API_KEY: --models openai/MODEL; with Ollama running here: --models ollama/MODEL")
+        .help("to set it once and for all: agon init, then `models = [..]` in agon.toml")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn none(_: &str) -> Option<std::ffi::OsString> {
+        None
+    }
+
+    fn config() -> Config {
+        Config {
+            models: vec!["openai/config".into()],
+            roles: [("chair", "openai/chair"), ("judge", "openai/judge")]
+                .map(|(role, model)| (role.to_owned(), model.to_owned()))
+                .into(),
+            limits: super::super::limits::Wanted { timeout_ms: Some(7_000), retries: Some(1), ..Default::default() },
+            options: [("deep".to_owned(), vec![("max_rounds".to_owned(), "5".to_owned())])].into(),
+            ..Config::default()
+        }
+    }
+
+    fn brief(said: Said, config: &Config, subject: Subject) -> Result<Brief, Failure> {
+        let protocol = agon_protocols::find("deep").unwrap();
+        Opening::new(protocol, said, config).brief(subject, &none)
+    }
+
+    fn why() -> Subject {
+        Subject { question: "Why?".into(), ..Subject::default() }
+    }
+
+    #[test]
+    fn the_command_line_beats_the_configuration_and_that_the_defaults() {
+        let plain = brief(Said::default(), &config(), why()).unwrap();
+        assert_eq!((plain.int("max_rounds"), plain.int("min_rounds")), (5, 2));
+        assert_eq!((plain.limits.call_timeout_ms, plain.limits.retries), (7_000, 1));
+        assert!(plain.seats.iter().any(|seat| seat.model == "openai/chair"));
+        assert!(plain.seats.iter().all(|seat| seat.model != "openai/judge"));
+
+        let said = Said {
+            models: vec!["a/x".into(), "b/y".into()],
+            seed: Some(7),
+            limits: super::super::limits::Wanted { timeout_ms: Some(1), ..Default::default() },
+            options: vec![("max_rounds".into(), "4".into())],
+            ..Said::default()
+        };
+        let said = brief(said, &config(), why()).unwrap();
+        assert_eq!((said.int("max_rounds"), said.seed, said.limits.call_timeout_ms), (4, 7, 1));
+        assert!(said.seats.iter().all(|seat| seat.model != "openai/config"));
+
+        let own = Subject { options: vec![("max_rounds".into(), "3".into())], seed: Some(9), ..why() };
+        let own = brief(Said::default(), &config(), own).unwrap();
+        assert_eq!((own.int("max_rounds"), own.seed), (3, 9));
+    }
+
+    #[test]
+    fn without_any_model_the_sentence_shows_the_ways() {
+        let failure = brief(Said::default(), &Config::default(), why()).unwrap_err();
+        let Failure::Input { sentence, help } = &failure else { panic!("{failure:?}") };
+        assert!(sentence.contains("no model is named"));
+        let help = help.join("\n");
+        assert!(["script/demo", "openai/MODEL", "ollama/MODEL"].iter().all(|way| help.contains(way)), "{help}");
+    }
+
+    #[test]
+    fn a_key_without_a_model_is_named() {
+        let env = |name: &str| (name == "OPENAI_API_KEY").then(|| "sk-secret".into());
+        let sentence = no_models(&env).to_string();
+        assert!(sentence.contains("OPENAI_API_KEY is set") && !sentence.contains("sk-secret"), "{sentence}");
+    }
+}

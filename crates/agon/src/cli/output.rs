@@ -1,0 +1,113 @@
+//! What goes out: stdout for results, stderr for everything else.
+
+use std::io::{ErrorKind, IsTerminal, Write};
+
+use agon_report::Style;
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::place::{self, Env};
+
+/// The width of a report that goes into a file or a pipe.
+const PLAIN_WIDTH: usize = 80;
+
+/// Prints a result. A reader that has gone away (`| head`) is no error.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    settled(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Prints one JSON document.
+pub fn print_json(value: &Value) -> Result<(), Failure> {
+    print(&format!("{value:#}\n"))
+}
+
+/// What a write to stdout came to, where a reader that has gone away is no error.
+pub fn settled(written: std::io::Result<()>) -> Result<(), Failure> {
+    match written {
+        Err(why) if why.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::System(format!("stdout cannot be written: {why}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Tells the person something, aside from the result. When nobody can hear it, that is that.
+pub fn note(line: &str) {
+    drop(writeln!(std::io::stderr().lock(), "{line}"));
+}
+
+/// How stdout wants to be written to.
+pub fn stdout_style() -> Style {
+    style(&place::env, std::io::stdout().is_terminal())
+}
+
+/// How stderr wants to be written to.
+pub fn stderr_style() -> Style {
+    style(&place::env, std::io::stderr().is_terminal())
+}
+
+/// Whether somebody sits before stderr, on a terminal that can move its cursor.
+pub fn watched() -> bool {
+    std::io::stderr().is_terminal() && !is(&place::env, "TERM", "dumb")
+}
+
+fn style(env: Env, terminal: bool) -> Style {
+    let width = terminal.then(terminal_width).flatten().unwrap_or(PLAIN_WIDTH);
+    Style { color: color(env, terminal), width, unicode: !terminal || speaks_unicode(env) }
+}
+
+fn terminal_width() -> Option<usize> {
+    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0)
+}
+
+fn color(env: Env, terminal: bool) -> bool {
+    if set(env, "NO_COLOR") {
+        return false;
+    }
+    let forced = set(env, "CLICOLOR_FORCE") && !is(env, "CLICOLOR_FORCE", "0");
+    forced || terminal && !is(env, "TERM", "dumb")
+}
+
+fn set(env: Env, name: &str) -> bool {
+    env(name).is_some_and(|value| !value.is_empty())
+}
+
+fn is(env: Env, name: &str, value: &str) -> bool {
+    env(name).is_some_and(|found| found == value)
+}
+
+/// By the locale, the first of its variables that is set.
+fn speaks_unicode(env: Env) -> bool {
+    if cfg!(any(windows, target_os = "macos")) {
+        return true;
+    }
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(env).find(|value| !value.is_empty());
+    locale.is_some_and(|value| {
+        let value = value.to_string_lossy().to_lowercase();
+        value.contains("utf-8") || value.contains("utf8")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+
+    fn colored(pairs: &[(&str, &str)], terminal: bool) -> bool {
+        color(&|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value)), terminal)
+    }
+
+    #[test]
+    fn colour_only_on_a_terminal_and_never_with_no_color() {
+        assert!(colored(&[("TERM", "xterm")], true));
+        assert!(colored(&[("NO_COLOR", "")], true));
+        assert!(!colored(&[("TERM", "xterm")], false));
+        assert!(!colored(&[("TERM", "dumb")], true));
+        assert!(!colored(&[("NO_COLOR", "1")], true));
+        assert!(colored(&[("CLICOLOR_FORCE", "1")], false));
+        assert!(!colored(&[("CLICOLOR_FORCE", "0")], false));
+        assert!(!colored(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], true));
+    }
+}

@@ -1,0 +1,90 @@
+//! Runs one debate: signals, watchers and the result.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use agon_core::{Debate, Protocol, Record};
+use agon_engine::{Delta, Engine, EngineError, Stop, Watch};
+use agon_report::live::Live;
+use agon_store::Sqlite;
+use tokio::sync::{broadcast, mpsc};
+
+use super::failure::Failure;
+use super::show::{Face, Show};
+use super::{output, signals};
+
+/// How many pieces of text a watcher may lag behind before it loses the oldest.
+const DELTAS_HELD: usize = 4_096;
+
+/// One debate to run, and how to show it.
+pub struct Run<'a> {
+    /// Its protocol.
+    pub protocol: &'static dyn Protocol,
+    /// Its id.
+    pub id: String,
+    /// Where it is kept.
+    pub store: Sqlite,
+    /// How it is shown.
+    pub show: &'a Show,
+}
+
+impl Run<'_> {
+    /// Runs it with `go`, shows it while it runs, prints the result and gives the exit status.
+    pub fn debate<G>(self, go: G) -> Result<u8, Failure>
+    where
+        G: AsyncFnOnce(&Watch, &Stop) -> Result<Debate, EngineError>,
+    {
+        let (watch, watchers) = self.watchers();
+        let ended = runtime()?.block_on(async {
+            let stop = Stop::new();
+            tokio::spawn(signals::watch(stop.clone(), format!("agon resume {}", self.id)));
+            go(&watch, &stop).await
+        });
+        // The watchers end when nobody can tell them anything any more.
+        drop(watch);
+        for watcher in watchers {
+            // A watcher that failed has harmed nobody but itself.
+            drop(watcher.join());
+        }
+        self.show.finish(&ended?, || {
+            let raw = self.store.raw(&self.id)?;
+            Ok(raw.into_iter().map(|(body, _)| body).collect())
+        })
+    }
+
+    /// A watcher has a thread of its own: a terminal that stands still must not hold up the debate.
+    fn watchers(&self) -> (Watch, Vec<JoinHandle<()>>) {
+        let mut watch = Watch::default();
+        let mut watchers = Vec::new();
+        if self.show.face == Face::Events {
+            let (sender, records) = mpsc::unbounded_channel();
+            watch.records = Some(sender);
+            watchers.push(std::thread::spawn(move || print_events(records)));
+        } else if self.show.progress {
+            let (sender, records) = mpsc::unbounded_channel();
+            let (deltas, pieces) = broadcast::channel(DELTAS_HELD);
+            (watch.records, watch.deltas) = (Some(sender), Some(deltas));
+            let protocol = self.protocol;
+            watchers.push(std::thread::spawn(move || show_live(protocol, records, pieces)));
+        }
+        (watch, watchers)
+    }
+}
+
+/// One thread is enough for one debate: it waits, it does not compute.
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(no_runtime)
+}
+
+/// The system would not give what waiting needs.
+pub fn no_runtime(why: std::io::Error) -> Failure {
+    Failure::System(format!("the system gives no means to wait for answers: {why}"))
+}
+
+fn print_events(mut records: mpsc::UnboundedReceiver<Arc<Record>>) {
+    while let Some(record) = records.blocking_recv() {
+        if output::print(&format!("{}\n", record.body)).is_err() {
+            return;
+        }
+    }
+}

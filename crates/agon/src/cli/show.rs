@@ -1,0 +1,99 @@
+//! How a debate is shown: while it runs, and when it is over.
+
+use std::path::{Path, PathBuf};
+
+use agon_core::{Debate, document};
+use clap::ArgMatches;
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::{output, write};
+
+/// What a person wants to see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Face {
+    /// The live view on stderr, the report on stdout.
+    Live,
+    /// The report alone.
+    Quiet,
+    /// The outcome as JSON.
+    Json,
+    /// The log as it happens.
+    Events,
+}
+
+/// How a debate is shown, and where it is saved besides.
+#[derive(Debug)]
+pub struct Show {
+    /// What goes to the screen.
+    pub face: Face,
+    /// Whether progress may be shown on stderr.
+    pub progress: bool,
+    save: Option<PathBuf>,
+}
+
+impl Show {
+    /// Reads the options of [`args::face`](super::args::face).
+    pub fn read(args: &ArgMatches) -> Result<Self, Failure> {
+        let face = match ["json", "events", "quiet"].map(|flag| args.get_flag(flag)) {
+            [true, ..] => Face::Json,
+            [_, true, _] => Face::Events,
+            [.., true] => Face::Quiet,
+            _ => Face::Live,
+        };
+        let progress = match face {
+            Face::Live => true,
+            Face::Json => !args.get_flag("quiet") && output::watched(),
+            Face::Quiet | Face::Events => false,
+        };
+        Ok(Self { face, progress, save: args.get_one::<PathBuf>("save").cloned() })
+    }
+
+    /// Refuses a place to save to that would fail once the debate is over and paid for.
+    pub fn check(&self, id: &str) -> Result<(), Failure> {
+        let Some(folder) = &self.save else { return Ok(()) };
+        std::fs::create_dir_all(folder)
+            .map_err(|why| Failure::file(folder, format!("no folder can be made here: {why}")))?;
+        let own = folder.join(id);
+        match own.exists() {
+            true => Err(Failure::file(&own, "it is there already, and nothing is overwritten: save elsewhere")),
+            false => Ok(()),
+        }
+    }
+
+    /// Prints the result, saves it if that is wanted, and gives the exit status that it stands for. `log` gives the
+    /// log's events as they are stored.
+    pub fn finish(&self, debate: &Debate, log: impl FnOnce() -> Result<Vec<String>, Failure>) -> Result<u8, Failure> {
+        let outcome = outcome(debate);
+        if let Some(folder) = &self.save {
+            save(&folder.join(&debate.brief.id), &outcome, debate, &log()?)?;
+        }
+        match self.face {
+            Face::Events => {}
+            Face::Json => output::print_json(&outcome)?,
+            Face::Live | Face::Quiet => output::print(&report(&outcome))?,
+        }
+        Ok(document::exit_status(debate))
+    }
+}
+
+/// The JSON outcome.
+pub fn outcome(debate: &Debate) -> Value {
+    document::document(debate, agon_evidence::section(debate))
+}
+
+/// The report as stdout wants it.
+pub fn report(outcome: &Value) -> String {
+    agon_report::text(outcome, &output::stdout_style())
+}
+
+fn save(folder: &Path, outcome: &Value, debate: &Debate, log: &[String]) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|why| Failure::file(folder, format!("the folder cannot be made: {why}")))?;
+    let lines: String = log.iter().flat_map(|body| [body, "\n"]).collect();
+    write::fresh(&folder.join("report.md"), &agon_report::markdown(outcome, debate))?;
+    write::fresh(&folder.join("outcome.json"), &format!("{outcome:#}\n"))?;
+    write::fresh(&folder.join("log.ndjson"), &lines)?;
+    output::note(&format!("saved in {}", folder.display()));
+    Ok(())
+}

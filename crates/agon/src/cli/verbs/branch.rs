@@ -1,0 +1,106 @@
+//! `agon branch`: a new debate that takes another's first rounds over and goes on in its own way.
+
+use agon_core::options::resolve;
+use agon_core::{Brief, Debate, Protocol, Record, Request, play};
+use clap::{Arg, ArgMatches, Command, value_parser};
+use serde_json::{Map, Value};
+
+use super::resume::{said, say};
+use super::{Group, Verb, id};
+use crate::cli::args::{self, Said};
+use crate::cli::desk::{self, Kept};
+use crate::cli::failure::Failure;
+use crate::cli::opening::check_models;
+use crate::cli::run::Run;
+use crate::cli::show::Show;
+use crate::cli::{clock, id as ids};
+
+pub(super) const VERB: Verb = Verb { name: "branch", group: Group::Kept, command, run };
+
+fn command(command: Command) -> Command {
+    let at = Arg::new("at")
+        .long("at")
+        .value_name("ROUND")
+        .required(true)
+        .value_parser(value_parser!(u32))
+        .help("The last round to take over; 0 takes what came before the first");
+    command
+        .about("Take a debate's first rounds over into a new one, and go on in another way")
+        .arg(id())
+        .arg(at)
+        .arg(say())
+        .args(args::seats())
+        .args(args::roles(super::all_roles()))
+        .arg(args::set())
+        .args(args::limits())
+        .args(args::face())
+        .args(args::files())
+}
+
+fn run(args: &ArgMatches) -> Result<u8, Failure> {
+    let (config, say) = (desk::config(args)?, said(args)?);
+    let kept = Kept::find(args)?;
+    let failed = |why| Failure::Log { id: kept.id.clone(), why };
+    let records = kept.records()?;
+    let source = Debate::from_records(&records).map_err(failed)?;
+    let protocol = super::protocol_of(&source.brief)?;
+    let at_round = at_round(args, &source)?;
+    let brief = brief(protocol, &source.brief, Said::read(args, super::all_roles(), &[]))?;
+    let models = desk::models(&config);
+    check_models(&brief, &*models)?;
+    let show = Show::read(args)?;
+    show.check(&brief.id)?;
+    let id = brief.id.clone();
+    let taken: Vec<Record> = play::branch(protocol, &records, brief, at_round).map_err(failed)?;
+    let engine = desk::engine(&config, models, kept.store.clone());
+    let run = Run { protocol, id, store: kept.store, show: &show };
+    run.debate(async |watch, stop| engine.start(protocol, taken, say, watch, stop).await)
+}
+
+fn at_round(args: &ArgMatches, source: &Debate) -> Result<u32, Failure> {
+    let at_round = args.get_one::<u32>("at").copied().unwrap_or_default();
+    let last = source.turns.iter().map(|turn| turn.phase.round).max().unwrap_or_default();
+    if at_round <= last {
+        return Ok(at_round);
+    }
+    Err(Failure::input(format!("debate {} has rounds 0 to {last}: --at {at_round} is none of them", source.brief.id)))
+}
+
+/// The source's brief with what was said in its place. The seed stays, and with it who is called A and who B.
+fn brief(protocol: &dyn Protocol, source: &Brief, said: Said) -> Result<Brief, Failure> {
+    let options = resolve(protocol.options(), raw(&source.options).chain(said.options))?;
+    let is_role = |role: &str| protocol.roles().contains(&role);
+    if let Some(role) = said.roles.keys().find(|role| !is_role(role)) {
+        return Err(Failure::input(format!("{} has no {role}: leave --{role} away", protocol.name())));
+    }
+    // With other models named, the roles are dealt out anew; else everybody keeps their own.
+    let mut roles = said.roles;
+    if said.models.is_empty() {
+        for seat in source.seats.iter().filter(|seat| is_role(&seat.role)) {
+            roles.entry(seat.role.clone()).or_insert_with(|| seat.model.clone());
+        }
+    }
+    let own = source.seats.iter().filter(|seat| !is_role(&seat.role)).map(|seat| seat.model.clone());
+    let models = if said.models.is_empty() { own.collect() } else { said.models };
+    let (question, files) = (source.question.clone(), source.files.clone());
+    let request = Request { question, files, models, roles, options };
+    let now_s = clock::now_s();
+    Ok(Brief {
+        id: ids::fresh(now_s)?,
+        seats: protocol.seats(&request)?,
+        options: request.options,
+        seed: said.seed.unwrap_or(source.seed),
+        limits: said.limits.over(&source.limits),
+        created_at: clock::rfc3339(now_s),
+        parent: None,
+        ..source.clone()
+    })
+}
+
+/// Options as a person would write them.
+fn raw(options: &Map<String, Value>) -> impl Iterator<Item = (String, String)> {
+    options.iter().map(|(key, value)| match value {
+        Value::String(text) => (key.clone(), text.clone()),
+        other => (key.clone(), other.to_string()),
+    })
+}

@@ -1,0 +1,82 @@
+//! The verbs, one file each. Those of the protocols come from [`agon_protocols::PROTOCOLS`] by [`debate`]; the rest
+//! is this table.
+
+use clap::{Arg, ArgMatches, Command};
+
+use super::failure::Failure;
+
+mod batch;
+mod branch;
+mod completions;
+pub mod debate;
+mod doctor;
+mod export;
+mod init;
+mod list;
+mod man;
+mod protocols;
+mod replay;
+mod resume;
+mod search;
+mod show;
+mod verify;
+
+/// One verb: its name, its options and help, and what it does.
+pub struct Verb {
+    /// As a person types it.
+    pub name: &'static str,
+    /// Under which heading help lists it.
+    pub group: Group,
+    /// Adds help and options to a command of that name.
+    pub command: fn(Command) -> Command,
+    /// Does it, and gives the exit status.
+    pub run: fn(&ArgMatches) -> Result<u8, Failure>,
+}
+
+/// What a verb is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Reading and going on with debates that are kept.
+    Kept,
+    /// More than one at a time.
+    Many,
+    /// Setting up.
+    Around,
+}
+
+/// The groups in help's order.
+pub const GROUPS: &[Group] = &[Group::Kept, Group::Many, Group::Around];
+
+impl Group {
+    /// The heading in help.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Kept => "Debates that are kept",
+            Self::Many => "Many debates",
+            Self::Around => "Around them",
+        }
+    }
+}
+
+/// Every verb that is not a protocol, in help's order.
+pub const VERBS: &[Verb] = &[
+    list::VERB,
+    show::VERB,
+    search::VERB,
+    export::VERB,
+    resume::VERB,
+    replay::VERB,
+    branch::VERB,
+    verify::VERB,
+    batch::VERB,
+    protocols::VERB,
+    doctor::VERB,
+    init::VERB,
+    completions::VERB,
+    man::VERB,
+];
+
+/// Which debate a verb is about.
+fn id() -> Arg {
+    Arg::new("id").value_name("ID").required(true).help("A debate's id, a unique beginning of it, or `last`")
+}

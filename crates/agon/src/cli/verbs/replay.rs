@@ -1,0 +1,34 @@
+//! `agon replay`: goes through a debate's log again without a call, and checks that every step follows.
+
+use agon_core::play;
+use clap::{ArgMatches, Command};
+
+use super::{Group, Verb, id};
+use crate::cli::desk::Kept;
+use crate::cli::failure::Failure;
+use crate::cli::show::{outcome, report};
+use crate::cli::{args, output};
+
+pub(super) const VERB: Verb = Verb { name: "replay", group: Group::Kept, command, run };
+
+fn command(command: Command) -> Command {
+    command
+        .about("Check every step of a debate against its protocol, without any call, and print the report")
+        .arg(id())
+        .arg(args::json())
+        .arg(args::db())
+}
+
+fn run(args: &ArgMatches) -> Result<u8, Failure> {
+    let kept = Kept::find(args)?;
+    let records = kept.records()?;
+    let protocol = super::protocol_of(&kept.debate()?.brief)?;
+    let debate =
+        play::replay(protocol, &records).map_err(|why| Failure::Log { id: kept.id.clone(), why })?;
+    let outcome = outcome(&debate);
+    if args.get_flag("json") { output::print_json(&outcome)? } else { output::print(&report(&outcome))? }
+    if debate.outcome.is_none() {
+        output::note(&super::unfinished(&kept.id));
+    }
+    Ok(0)
+}

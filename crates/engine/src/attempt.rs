@@ -1,0 +1,293 @@
+//! What happens to one ask: plan, reserve, send, judge what came, and try again or settle.
+
+use agon_core::debate::Attempt;
+use agon_core::seed::Draw;
+use agon_core::{Absence, Event, Reply, Usage};
+use futures_util::FutureExt;
+
+use crate::budget::{Fit, Worst};
+use crate::gate::Permit;
+use crate::retry::{self, LONGEST_WAIT, Next};
+use crate::run::{Halt, Run};
+use crate::slot::{Outgoing, Plan, State, Step};
+use crate::{Completion, EngineError, Fault, FaultKind, Finish, repair};
+
+/// An attempt that brought no usable answer.
+pub(crate) struct Failure {
+    why: Absence,
+    detail: String,
+    text: Option<String>,
+    usage: Usage,
+    /// The same call would fail in the same way.
+    hopeless: bool,
+    /// How long the provider asks to wait.
+    wait: Option<std::time::Duration>,
+}
+
+impl Run<'_> {
+    /// Decides what to do next for an ask, from its attempts in the log. `failure` is the last of them, if it happened just now.
+    pub(crate) fn plan(&mut self, index: usize, failure: Option<&Failure>) -> Result<(), EngineError> {
+        let Some(slot) = self.slots.get(index) else { return Ok(()) };
+        let attempts = self.attempts(slot.place);
+        let names: Vec<&str> = slot.chain.iter().map(|link| link.name.as_str()).collect();
+        let hopeless = failure.is_some_and(|failure| failure.hopeless);
+        let limits = &self.debate.brief.limits;
+        let (link, repair, failures) = match retry::next(&names, attempts, limits, hopeless) {
+            Next::Try { link, repair, failures } => (link, repair, failures),
+            Next::GiveUp { why, detail } => {
+                let detail = detail.to_owned();
+                return self.settle(index, Reply::Absent { why, detail });
+            }
+        };
+        let Some(link) = slot.chain.get(link).cloned() else { return Ok(()) };
+        let messages = slot.messages(repair);
+        let worst = Worst::of(&messages, slot.schema_bytes, &link.model.price(), limits);
+        let plan = Plan { link, messages, worst };
+        let failed_now = failure.is_some_and(|failure| failure.why == Absence::Unreachable);
+        let state = if failed_now && failures > 0 {
+            let spread = format!("pause {} {} {}", self.id, slot.ask.id, attempts.len());
+            let backoff = retry::pause(&self.engine.settings, failures, Draw::new(self.debate.brief.seed, &spread));
+            let pause = failure.and_then(|failure| failure.wait).unwrap_or(backoff);
+            self.steps.push(tokio::time::sleep(pause).map(move |()| Step::Rested { index }).boxed());
+            State::Resting(plan)
+        } else {
+            State::Ready(plan)
+        };
+        self.set(index, state);
+        Ok(())
+    }
+
+    /// Lets asks leave in seat order, as far as the budget and the gate have room.
+    pub(crate) fn offer(&mut self) -> Result<(), EngineError> {
+        for index in 0..self.slots.len() {
+            let Some(slot) = self.slots.get(index) else { break };
+            let State::Ready(plan) = &slot.state else { continue };
+            match self.budget.fit(&plan.worst) {
+                Fit::Later => break,
+                Fit::Never(detail) => self.settle(index, Reply::Absent { why: Absence::OverBudget, detail })?,
+                Fit::Now => {
+                    self.budget.reserve(slot.ask.id, plan.worst);
+                    self.approach(index)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn approach(&mut self, index: usize) -> Result<(), EngineError> {
+        let State::Ready(plan) = self.set(index, State::New) else { return Ok(()) };
+        let lane = plan.link.lane.clone();
+        let at_once = lane.try_enter();
+        if at_once.is_none() {
+            self.steps.push(lane.enter().map(move |permit| Step::Entered { index, permit }).boxed());
+        }
+        self.set(index, State::AtGate(plan));
+        at_once.map_or(Ok(()), |permit| self.post(index, permit))
+    }
+
+    /// Writes that a call is about to leave.
+    fn post(&mut self, index: usize, permit: Permit) -> Result<(), EngineError> {
+        let State::AtGate(Plan { link, messages, worst }) = self.set(index, State::New) else { return Ok(()) };
+        let (Some(slot), Some(turn)) = (self.slots.get(index), self.debate.turns.last()) else { return Ok(()) };
+        let attempt = self.attempts(slot.place).last().map_or(1, |last| last.number.saturating_add(1));
+        let call = slot.call(&self.debate.brief, &turn.phase, attempt, messages);
+        let event = Event::Sent { ask: call.ask, attempt, model: link.name.clone(), worst_usd: worst.usd };
+        let seq = self.debate.events;
+        self.set(index, State::Posted { seq, outgoing: Box::new(Outgoing { link, call, permit }) });
+        self.journal.hurry();
+        self.write(event)
+    }
+
+    /// Lets the calls go whose `Sent` is durable.
+    pub(crate) fn launch(&mut self) {
+        let durable = self.journal.durable();
+        for index in 0..self.slots.len() {
+            let Some(slot) = self.slots.get_mut(index) else { break };
+            if !matches!(&slot.state, State::Posted { seq, .. } if *seq < durable) {
+                continue;
+            }
+            let State::Posted { outgoing, .. } = self.set(index, State::New) else { continue };
+            let (link, attempt) = (outgoing.link.clone(), outgoing.call.attempt);
+            self.set(index, State::Calling { link, attempt });
+            let timeout = std::time::Duration::from_millis(self.debate.brief.limits.call_timeout_ms);
+            let left = outgoing.leave(index, timeout, self.id.clone(), self.watch.deltas.clone());
+            self.steps.push(left.boxed());
+        }
+    }
+
+    /// Takes in what happened to an ask.
+    pub(crate) fn take(&mut self, step: Step) -> Result<(), EngineError> {
+        match step {
+            Step::Rested { index } => {
+                if let State::Resting(plan) = self.set(index, State::New) {
+                    self.set(index, State::Ready(plan));
+                }
+                Ok(())
+            }
+            Step::Entered { index, permit: Some(permit) } if self.halt.is_none() => self.post(index, permit),
+            Step::Entered { .. } => Ok(()),
+            Step::Came { index, came, latency_ms } => self.came(index, came, latency_ms),
+        }
+    }
+
+    fn came(
+        &mut self,
+        index: usize,
+        came: Option<Result<Completion, Fault>>,
+        latency_ms: u64,
+    ) -> Result<(), EngineError> {
+        let State::Calling { link, attempt } = self.set(index, State::New) else { return Ok(()) };
+        let price = link.model.price();
+        let priced = |usage: Usage| Usage { usd: price.of(&usage).or(usage.usd), latency_ms, ..usage };
+        let Some(ask) = self.slots.get(index).map(|slot| slot.ask.id) else { return Ok(()) };
+        match came {
+            None => {
+                self.budget.abandon(ask);
+                let waited = self.debate.brief.limits.call_timeout_ms;
+                let detail = format!("{} did not answer within {waited} ms", link.name);
+                let usage = Usage { latency_ms, ..unheard(&price) };
+                self.fail(index, attempt, Failure::plain(Absence::TimedOut, detail, None, usage))
+            }
+            Some(Ok(completion)) => {
+                let usage = priced(completion.usage);
+                self.budget.settle(ask, &usage);
+                self.judge(index, attempt, completion, usage)
+            }
+            Some(Err(fault)) => {
+                let usage = priced(fault.usage);
+                self.budget.settle(ask, &usage);
+                self.fault(index, attempt, fault, usage)
+            }
+        }
+    }
+
+    /// Reads an answer and settles the ask with it, if it keeps schema and rules.
+    fn judge(
+        &mut self,
+        index: usize,
+        attempt: u32,
+        completion: Completion,
+        usage: Usage,
+    ) -> Result<(), EngineError> {
+        let Some(slot) = self.slots.get(index) else { return Ok(()) };
+        let Completion { text, model, finish, .. } = completion;
+        if finish == Finish::Refused {
+            let detail = format!("{model} would not answer");
+            return self.fail(index, attempt, Failure::plain(Absence::Refused, detail, Some(text), usage));
+        }
+        let read = repair::read(slot.ask.schema.as_deref(), &text, finish);
+        let checked = read.and_then(|value| match &value {
+            Some(inner) => self.protocol.check(&self.debate, &slot.ask, inner).map(|()| value),
+            None => Ok(value),
+        });
+        match checked {
+            Ok(value) => self.settle(index, Reply::Said { text, value, model, usage }),
+            Err(why) => self.fail(index, attempt, Failure::plain(Absence::Malformed, why, Some(text), usage)),
+        }
+    }
+
+    fn fault(&mut self, index: usize, attempt: u32, fault: Fault, usage: Usage) -> Result<(), EngineError> {
+        let detail = fault.message.clone();
+        let plain = |why| Failure::plain(why, detail.clone(), None, usage);
+        match fault.kind {
+            FaultKind::Key | FaultKind::NoSuchModel => {
+                // Not the seat's failure: after the person has put it right, the seat has all its retries.
+                self.fail(index, attempt, plain(Absence::Cancelled))?;
+                self.stop(Halt::Fault(fault))
+            }
+            FaultKind::Refused => self.fail(index, attempt, plain(Absence::Refused)),
+            FaultKind::Rejected => {
+                self.fail(index, attempt, Failure { hopeless: true, ..plain(Absence::Unreachable) })
+            }
+            FaultKind::RateLimited | FaultKind::Unavailable | FaultKind::Garbled => {
+                let left = self.time_left().unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT);
+                let mut failure = Failure { wait: fault.retry_after, ..plain(Absence::Unreachable) };
+                if let Some(wait) = fault.retry_after.filter(|wait| *wait > left) {
+                    failure.hopeless = true;
+                    failure.detail = format!(
+                        "{detail} (the provider asks to wait {} s, and only {} s can be waited)",
+                        wait.as_secs(),
+                        left.as_secs()
+                    );
+                }
+                self.fail(index, attempt, failure)
+            }
+        }
+    }
+
+    fn fail(&mut self, index: usize, attempt: u32, failure: Failure) -> Result<(), EngineError> {
+        self.attempted(index, attempt, &failure)?;
+        if self.halt.is_some() || failure.why == Absence::Cancelled {
+            return Ok(());
+        }
+        self.plan(index, Some(&failure))
+    }
+
+    fn attempted(&mut self, index: usize, attempt: u32, failure: &Failure) -> Result<(), EngineError> {
+        let Some(ask) = self.slots.get(index).map(|slot| slot.ask.id) else { return Ok(()) };
+        let Failure { why, detail, text, usage, .. } = failure;
+        let (why, detail, text, usage) = (*why, detail.clone(), text.clone(), *usage);
+        self.write(Event::Attempted { ask, attempt, why, detail, text, usage })
+    }
+
+    fn settle(&mut self, index: usize, reply: Reply) -> Result<(), EngineError> {
+        self.set(index, State::Settled);
+        let Some(ask) = self.slots.get(index).map(|slot| slot.ask.id) else { return Ok(()) };
+        self.write(Event::Replied { ask, reply })
+    }
+
+    /// Settles everything that is still open: the debate's deadline has passed.
+    pub(crate) fn expire(&mut self) -> Result<(), EngineError> {
+        self.steps.clear();
+        for index in 0..self.slots.len() {
+            let detail = "the debate's deadline".to_owned();
+            if self.slots.get(index).is_some_and(|slot| slot.is_settled()) {
+                continue;
+            }
+            self.abandon(index, Absence::TimedOut, &detail)?;
+            self.settle(index, Reply::Absent { why: Absence::TimedOut, detail })?;
+        }
+        Ok(())
+    }
+
+    /// Writes off the call of an ask that has left or is about to, and gives back what one that has not had reserved.
+    pub(crate) fn abandon(&mut self, index: usize, why: Absence, detail: &str) -> Result<(), EngineError> {
+        let Some(ask) = self.slots.get(index).map(|slot| slot.ask.id) else { return Ok(()) };
+        let (link, attempt, left) = match self.set(index, State::New) {
+            State::Calling { link, attempt } => (link, attempt, true),
+            State::Posted { outgoing, .. } => (outgoing.link, outgoing.call.attempt, false),
+            _ => {
+                self.budget.give_back(ask);
+                return Ok(());
+            }
+        };
+        self.budget.abandon(ask);
+        let usage = if left { unheard(&link.model.price()) } else { Usage { usd: Some(0.0), ..Usage::default() } };
+        self.attempted(index, attempt, &Failure::plain(why, detail.to_owned(), None, usage))
+    }
+
+    /// The calls that were made for the ask at this place of the phase.
+    pub(crate) fn attempts(&self, place: usize) -> &[Attempt] {
+        let turn = self.debate.turns.last();
+        turn.and_then(|turn| turn.attempts.get(place)).map_or(&[], Vec::as_slice)
+    }
+
+    fn set(&mut self, index: usize, state: State) -> State {
+        self.slots.get_mut(index).map_or(State::Settled, |slot| std::mem::replace(&mut slot.state, state))
+    }
+}
+
+impl Failure {
+    fn plain(why: Absence, detail: String, text: Option<String>, usage: Usage) -> Self {
+        Self { why, detail, text, usage, hopeless: false, wait: None }
+    }
+}
+
+/// What a call used that nobody heard of again: a provider may charge for it all the same.
+fn unheard(price: &crate::Price) -> Usage {
+    let usd = match price {
+        crate::Price::Free => Some(0.0),
+        _ => None,
+    };
+    Usage { usd, ..Usage::default() }
+}

@@ -1,0 +1,67 @@
+//! The models behind a seat: one, or a fallback chain `a/x|b/y`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use agon_core::{Invalid, Limits};
+
+use crate::gate::{Gate, Lane};
+use crate::{Model, Models, Price};
+
+/// One model of a chain.
+pub(crate) struct Link {
+    /// As the log names it.
+    pub(crate) name: String,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) lane: Lane,
+}
+
+/// A seat's models, in the order in which they are tried; never empty.
+pub(crate) type Chain = Arc<[Arc<Link>]>;
+
+/// The chains of one debate, each resolved once.
+pub(crate) struct Chains<'a> {
+    models: &'a dyn Models,
+    gate: &'a Gate,
+    priced: bool,
+    known: BTreeMap<String, Chain>,
+}
+
+impl<'a> Chains<'a> {
+    pub(crate) fn new(models: &'a dyn Models, gate: &'a Gate, limits: &Limits) -> Self {
+        Self { models, gate, priced: limits.usd.is_some(), known: BTreeMap::new() }
+    }
+
+    /// The chain of this name, or a sentence that says why there is none.
+    pub(crate) fn resolve(&mut self, name: &str) -> Result<Chain, Invalid> {
+        if let Some(chain) = self.known.get(name) {
+            return Ok(chain.clone());
+        }
+        let mut links: Vec<Arc<Link>> = Vec::new();
+        for part in name.split('|').map(str::trim) {
+            if part.is_empty() {
+                return Err(Invalid(format!(
+                    "{name:?} is not a model: write provider/model, or a chain like openai/x|ollama/y"
+                )));
+            }
+            if !links.iter().any(|link| link.name == part) {
+                links.push(Arc::new(self.link(part)?));
+            }
+        }
+        let chain: Chain = links.into();
+        self.known.insert(name.to_owned(), chain.clone());
+        Ok(chain)
+    }
+
+    fn link(&self, name: &str) -> Result<Link, Invalid> {
+        let model = self.models.model(name)?;
+        if self.priced && model.price() == Price::Unknown {
+            return Err(Invalid(format!(
+                "the price of {name} is not known, so a budget in dollars cannot be kept: add it to [prices] in agon.toml \
+                 (\"{name}\" = {{ input = 1.0, output = 4.0 }}, US dollars per million tokens) or leave the budget away"
+            )));
+        }
+        let lane = self.gate.lane(model.provider());
+        Ok(Link { name: name.to_owned(), model, lane })
+    }
+}

@@ -1,0 +1,247 @@
+//! From a model's words to a value of the ask's schema: parse, and mend locally what can be mended without guessing.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use agon_core::Schema;
+use jsonschema::Validator;
+use serde_json::{Deserializer, Value};
+
+use crate::Finish;
+
+/// Reads an answer: the value in it where there is a schema, `None` for plain text. The error is a sentence that goes back to
+/// the seat.
+pub(crate) fn read(schema: Option<&Schema>, text: &str, finish: Finish) -> Result<Option<Value>, String> {
+    let words = without_thinking(text);
+    let words = words.trim();
+    let Some(schema) = schema else {
+        return if words.is_empty() { Err("the answer is empty".into()) } else { Ok(None) };
+    };
+    let validator = validator(schema)?;
+    let cut_off = finish == Finish::Length;
+    match structured(&validator, words, cut_off) {
+        Ok(value) => Ok(Some(value)),
+        Err(why) if cut_off => Err(format!("the answer was cut off at its greatest length, so {why}; answer more briefly")),
+        Err(why) => Err(why),
+    }
+}
+
+fn structured(validator: &Validator, words: &str, cut_off: bool) -> Result<Value, String> {
+    if words.is_empty() {
+        return Err("the answer is empty".into());
+    }
+    let mut first_error = None;
+    if let Ok(value) = serde_json::from_str::<Value>(words) {
+        match valid(validator, value) {
+            Ok(value) => return Ok(value),
+            Err(why) => first_error = Some(why),
+        }
+    }
+    if manageable(words) {
+        // With several objects in the prose the last is the conclusion; drafts come before it.
+        for value in objects(words).into_iter().rev() {
+            match valid(validator, value) {
+                Ok(value) => return Ok(value),
+                Err(why) => first_error = first_error.or(Some(why)),
+            }
+        }
+        // Mending would close an open quotation, and half a sentence would pass for what the seat meant.
+        if !cut_off && let Some(value) = mended(words) {
+            match valid(validator, value) {
+                Ok(value) => return Ok(value),
+                Err(why) => first_error = first_error.or(Some(why)),
+            }
+        }
+    }
+    Err(first_error.unwrap_or_else(|| "there is no JSON object in it".into()))
+}
+
+/// The complete objects in a text, whatever stands around them.
+fn objects(words: &str) -> Vec<Value> {
+    let mut found = Vec::new();
+    let mut rest = words;
+    while let Some(start) = rest.find('{') {
+        let from = rest.get(start..).unwrap_or_default();
+        let mut values = Deserializer::from_str(from).into_iter::<Value>();
+        let used = match values.next() {
+            Some(Ok(value)) => {
+                found.push(value);
+                values.byte_offset()
+            }
+            _ => 1,
+        };
+        rest = from.get(used..).unwrap_or_default();
+    }
+    found
+}
+
+fn mended(words: &str) -> Option<Value> {
+    let from = words.find('{')?;
+    // Escaping to ASCII would break characters beyond the basic plane.
+    let options = llm_json::RepairOptions { ensure_ascii: false, ..Default::default() };
+    llm_json::loads(words.get(from..)?, &options).ok().filter(Value::is_object)
+}
+
+/// Whether a text can be searched and mended at a bounded price: the mender recurses at every bracket and looks ahead over
+/// white space, so that a text made of nothing else could exhaust the stack or the patience.
+fn manageable(words: &str) -> bool {
+    const BRACKETS: usize = 1024;
+    const BLANKS: usize = 256;
+    let (mut brackets, mut blanks) = (0, 0);
+    for c in words.chars() {
+        brackets += usize::from(matches!(c, '{' | '['));
+        blanks = if c.is_whitespace() { blanks + 1 } else { 0 };
+        if brackets > BRACKETS || blanks > BLANKS {
+            return false;
+        }
+    }
+    true
+}
+
+/// The words without what a reasoning model thought aloud. Some chat templates open the thinking themselves, so that only its
+/// end is in the answer.
+fn without_thinking(text: &str) -> Cow<'_, str> {
+    const OPEN: &str = "<think>";
+    const CLOSE: &str = "</think>";
+    if !text.contains(OPEN) && !text.contains(CLOSE) {
+        return Cow::Borrowed(text);
+    }
+    let mut said = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(close) = rest.find(CLOSE) {
+        let (thought, after) = rest.split_at(close);
+        said.push_str(thought.split_once(OPEN).map_or("", |(before, _)| before));
+        rest = after.get(CLOSE.len()..).unwrap_or_default();
+    }
+    said.push_str(rest.split_once(OPEN).map_or(rest, |(before, _)| before));
+    Cow::Owned(said)
+}
+
+fn valid(validator: &Validator, value: Value) -> Result<Value, String> {
+    const SHOWN: usize = 5;
+    if !value.is_object() {
+        return Err("it is JSON, but not an object".into());
+    }
+    if validator.is_valid(&value) {
+        return Ok(value);
+    }
+    let errors: Vec<String> = validator
+        .iter_errors(&value)
+        .take(SHOWN)
+        .map(|error| {
+            let (place, what) = (error.instance_path().to_string(), shortened(&error.to_string()));
+            if place.is_empty() { what } else { format!("{place}: {what}") }
+        })
+        .collect();
+    Err(errors.join("; "))
+}
+
+fn shortened(sentence: &str) -> String {
+    const MOST: usize = 300;
+    // What is wrong stands at the end of a validator's sentence, after the value that it is about.
+    let count = sentence.chars().count();
+    if count <= MOST {
+        return sentence.to_owned();
+    }
+    let head: String = sentence.chars().take(MOST / 3).collect();
+    let tail: String = sentence.chars().skip(count - 2 * MOST / 3).collect();
+    format!("{head} ... {tail}")
+}
+
+/// Compiling a schema costs more than a thousand validations with it, and debates of one protocol share their schemas.
+fn validator(schema: &Schema) -> Result<Arc<Validator>, String> {
+    // Schemas may name the ids of one debate, so the number of different ones has no bound of its own.
+    const KEPT: usize = 128;
+    static COMPILED: LazyLock<Mutex<HashMap<Value, Arc<Validator>>>> = LazyLock::new(Mutex::default);
+    let compiled = || COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(validator) = compiled().get(&schema.json) {
+        return Ok(validator.clone());
+    }
+    let validator = jsonschema::validator_for(&schema.json)
+        .map_err(|why| format!("the schema {} of the protocol is not one: {why}", schema.name))?;
+    let validator = Arc::new(validator);
+    let mut kept = compiled();
+    if kept.len() >= KEPT {
+        kept.clear();
+    }
+    kept.insert(schema.json.clone(), validator.clone());
+    Ok(validator)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn answer(text: &str, finish: Finish) -> Result<Option<Value>, String> {
+        let json = json!({
+            "type": "object",
+            "properties": {"stance": {"enum": ["agree", "disagree"]}, "score": {"type": "number"}},
+            "required": ["stance"],
+            "additionalProperties": false,
+        });
+        read(Some(&Schema { name: "stance".into(), json }), text, finish)
+    }
+
+    #[test]
+    fn rule_6_parses_and_repairs_locally() {
+        let agree = json!({"stance": "agree"});
+        for text in [
+            r#"{"stance": "agree"}"#,
+            "```json\n{\"stance\": \"agree\"}\n```",
+            "```\n{\"stance\": \"agree\"}\n```",
+            "Here is my answer:\n{\"stance\": \"agree\"}\nI hope that helps {really}.",
+            r#"{"stance": "agree",}"#,
+            "Sure! {stance: 'agree',}",
+            r#"{"stance": "agree""#,
+            "<think>{\"stance\": \"disagree\"} or not?</think>{\"stance\": \"agree\"}",
+            "so I think {\"stance\": \"disagree\"}</think>\n{\"stance\": \"agree\"}",
+            "First draft {\"stance\": \"disagree\"}, better: {\"stance\": \"agree\"}",
+        ] {
+            assert_eq!(answer(text, Finish::End), Ok(Some(agree.clone())), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_mended_goes_back_with_the_validation_error() {
+        for (text, said) in [
+            ("I agree.", "no JSON object"),
+            ("", "empty"),
+            ("<think>I wonder", "empty"),
+            ("[1, 2]", "not an object"),
+            ("\"agree\"", "not an object"),
+            ("{}", "\"stance\" is a required property"),
+            (r#"{"stance": "perhaps"}"#, "/stance: "),
+            (r#"{"stance": "agree", "score": "7"}"#, "/score: \"7\" is not of type \"number\""),
+            (r#"{"stance": "agree", "extra": 1}"#, "extra"),
+        ] {
+            let why = answer(text, Finish::End).unwrap_err();
+            assert!(why.contains(said), "{text}: {why}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_was_cut_off_is_never_completed_for_the_seat() {
+        let why = answer(r#"{"stance": "agree"#, Finish::Length).unwrap_err();
+        assert!(why.contains("cut off"), "{why}");
+        assert!(answer(r#"{"stance": "agree"} and fur"#, Finish::Length).is_ok());
+    }
+
+    #[test]
+    fn hostile_answers_cost_little_and_break_nothing() {
+        for text in ["[".repeat(1 << 18), "{".repeat(1 << 18), format!("{{a{}", " ".repeat(1 << 18))] {
+            assert!(answer(&text, Finish::End).is_err());
+        }
+        let smile = answer("{stance: 'agree', 'score': 1, \u{1F600}: 2,}", Finish::End).unwrap_err();
+        assert!(smile.contains('\u{1F600}'), "{smile}");
+    }
+
+    #[test]
+    fn plain_text_must_only_be_there() {
+        assert_eq!(read(None, "Yes.", Finish::End), Ok(None));
+        assert!(read(None, " \n", Finish::End).is_err());
+        assert!(read(None, "<think>Hm</think> ", Finish::End).is_err());
+    }
+}

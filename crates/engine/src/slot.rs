@@ -1,0 +1,159 @@
+//! One ask on its way: what state it is in, and the call that it becomes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agon_core::seed::Draw;
+use agon_core::{Ask, Brief, Phase, Schema, Thread};
+use tokio::sync::broadcast;
+use tokio::time::Instant;
+
+use crate::budget::Worst;
+use crate::chain::{Chain, Link};
+use crate::gate::Permit;
+use crate::{Call, Completion, Delta, Deltas, Fault, Message, Role};
+
+/// One ask of the phase.
+pub(crate) struct Slot {
+    pub(crate) ask: Ask,
+    /// Its place in the phase, which is seat order.
+    pub(crate) place: usize,
+    pub(crate) chain: Chain,
+    pub(crate) schema_bytes: u64,
+    pub(crate) state: State,
+}
+
+/// Where an ask is.
+pub(crate) enum State {
+    /// It is not decided yet what to do.
+    New,
+    /// It wants to leave and waits for the budget.
+    Ready(Plan),
+    /// Its last call failed, and it waits before the next.
+    Resting(Plan),
+    /// It has its share of the budget and waits at the gate.
+    AtGate(Plan),
+    /// Its `Sent` is written, and the call leaves when that is durable.
+    Posted { seq: u64, outgoing: Box<Outgoing> },
+    /// The call is under way.
+    Calling { link: Arc<Link>, attempt: u32 },
+    /// It has its reply.
+    Settled,
+}
+
+/// The next call of an ask.
+pub(crate) struct Plan {
+    pub(crate) link: Arc<Link>,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) worst: Worst,
+}
+
+/// A call that is ready to leave.
+pub(crate) struct Outgoing {
+    pub(crate) link: Arc<Link>,
+    pub(crate) call: Call,
+    pub(crate) permit: Permit,
+}
+
+/// Something that happened to the ask at this index.
+pub(crate) enum Step {
+    Rested { index: usize },
+    Entered { index: usize, permit: Option<Permit> },
+    /// `None`: the call took too long.
+    Came { index: usize, came: Option<Result<Completion, Fault>>, latency_ms: u64 },
+}
+
+impl Slot {
+    pub(crate) fn new(ask: Ask, place: usize, chain: Chain) -> Self {
+        let schema_bytes = ask.schema.as_ref().map_or(0, |schema| sent_bytes(schema));
+        Self { ask, place, chain, schema_bytes, state: State::New }
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        matches!(self.state, State::Settled)
+    }
+
+    /// The conversation: the rules, the seat's earlier turns, the ask, and the repair if it is one.
+    pub(crate) fn messages(&self, repair: Option<(&str, &str)>) -> Vec<Message> {
+        let mut messages = Vec::with_capacity(4);
+        let mut say = |role, text: String| messages.push(Message { role, text });
+        if !self.ask.prompt.system.is_empty() {
+            say(Role::System, self.ask.prompt.system.to_string());
+        }
+        if let Thread::Continue(exchanges) = &self.ask.thread {
+            for exchange in exchanges {
+                say(Role::User, exchange.prompt.clone());
+                say(Role::Assistant, exchange.reply.clone());
+            }
+        }
+        let asked = self.ask.prompt.user();
+        match repair {
+            None => say(Role::User, asked),
+            // Providers refuse a message without text.
+            Some((said, why)) if said.trim().is_empty() => {
+                say(Role::User, format!("{asked}\n\n{}", self.again(why)));
+            }
+            Some((said, why)) => {
+                say(Role::User, asked);
+                say(Role::Assistant, said.to_owned());
+                say(Role::User, self.again(why));
+            }
+        }
+        messages
+    }
+
+    fn again(&self, why: &str) -> String {
+        match &self.ask.schema {
+            Some(_) => format!("Your answer cannot be used: {why}. Answer again with only the JSON object."),
+            None => format!("Your answer cannot be used: {why}. Answer again."),
+        }
+    }
+
+    /// The call of this ask with these messages.
+    pub(crate) fn call(&self, brief: &Brief, phase: &Phase, attempt: u32, messages: Vec<Message>) -> Call {
+        Call {
+            debate: brief.id.clone(),
+            seat: self.ask.seat.clone(),
+            ask: self.ask.id,
+            attempt,
+            phase: phase.clone(),
+            label: self.ask.label.clone(),
+            about: self.ask.about.clone(),
+            messages,
+            schema: self.ask.schema.clone(),
+            max_output_tokens: brief.limits.output_tokens,
+            seed: Draw::new(brief.seed, &format!("call {}", self.ask.id)).next_u64(),
+        }
+    }
+}
+
+impl Outgoing {
+    /// Makes the call.
+    pub(crate) async fn leave(
+        self,
+        index: usize,
+        timeout: Duration,
+        debate: Arc<str>,
+        watchers: Option<broadcast::Sender<Delta>>,
+    ) -> Step {
+        let Self { link, call, permit } = self;
+        let began = Instant::now();
+        let (ask, attempt) = (call.ask, call.attempt);
+        let forward = watchers.map(|watchers| {
+            move |text: &str| {
+                // Sending to a ring never waits, and nobody listening is no fault.
+                let _ = watchers.send(Delta { debate: debate.clone(), ask, attempt, text: text.to_owned() });
+            }
+        });
+        let deltas = forward.as_ref().map(|forward| -> Deltas<'_> { forward });
+        let came = tokio::time::timeout(timeout, link.model.call(&call, deltas)).await.ok();
+        drop(permit);
+        let latency_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Step::Came { index, came, latency_ms }
+    }
+}
+
+fn sent_bytes(schema: &Schema) -> u64 {
+    let json = schema.json.to_string();
+    (json.len() + schema.name.len()) as u64
+}

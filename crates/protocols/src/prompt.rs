@@ -1,0 +1,96 @@
+//! How templates become prompts.
+//!
+//! A template is a Handlebars file beside its protocol. The line [`PRIVATE`] divides it: what stands above is the
+//! same for all seats of a phase and is rendered once; what stands below is the seat's own. Values are never
+//! rendered again, so template syntax in an answer stays text; there is no HTML escaping, and a variable that is
+//! missing is an error.
+
+use std::sync::Arc;
+
+use agon_core::{Corrupt, Prompt, Schema, Template};
+use handlebars::Handlebars;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde_json::Value;
+
+/// The line between what all seats read and what only one does.
+pub const PRIVATE: &str = "{{!-- private --}}\n";
+
+/// A protocol's templates, compiled once.
+#[derive(Debug)]
+pub struct Prompts {
+    registry: Handlebars<'static>,
+}
+
+impl Prompts {
+    /// Compiles the templates.
+    pub fn new(templates: &[Template]) -> Result<Self, Corrupt> {
+        let mut registry = Handlebars::new();
+        registry.set_strict_mode(true);
+        registry.register_escape_fn(handlebars::no_escape);
+        for template in templates {
+            let (shared, tail) = template.text.split_once(PRIVATE).unwrap_or((template.text, ""));
+            for (part, text) in [("shared", shared), ("tail", tail)] {
+                let registered = registry.register_template_string(&name(template.file, part), text);
+                registered.map_err(|why| Corrupt::Render { file: template.file.into(), why: why.to_string() })?;
+            }
+        }
+        Ok(Self { registry })
+    }
+
+    /// The part that all seats read.
+    pub fn shared(&self, file: &str, context: &impl Serialize) -> Result<Arc<str>, Corrupt> {
+        self.render(file, "shared", context).map(Arc::from)
+    }
+
+    /// The part that only one seat reads.
+    pub fn tail(&self, file: &str, context: &impl Serialize) -> Result<String, Corrupt> {
+        self.render(file, "tail", context)
+    }
+
+    /// A prompt with both parts of one template rendered from one context.
+    pub fn whole(&self, system: &Arc<str>, file: &str, context: &impl Serialize) -> Result<Prompt, Corrupt> {
+        Ok(Prompt { system: system.clone(), shared: self.shared(file, context)?, tail: self.tail(file, context)? })
+    }
+
+    fn render(&self, file: &str, part: &str, context: &impl Serialize) -> Result<String, Corrupt> {
+        let rendered = self.registry.render(&name(file, part), context);
+        rendered.map_err(|why| Corrupt::Render { file: file.to_owned(), why: why.to_string() })
+    }
+}
+
+fn name(file: &str, part: &str) -> String {
+    format!("{file}#{part}")
+}
+
+/// The JSON Schema of a reply's Rust type, with everything inlined.
+pub fn schema_of<T: JsonSchema>(name: &str) -> Schema {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut json = settings.into_generator().into_root_schema_for::<T>().to_value();
+    tidy(&mut json);
+    Schema { name: name.to_owned(), json }
+}
+
+/// Takes out what says nothing to a model: titles and number formats.
+fn tidy(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            map.retain(|key, value| !(value.is_string() && matches!(key.as_str(), "title" | "format")));
+            map.values_mut().for_each(tidy);
+        }
+        Value::Array(items) => items.iter_mut().for_each(tidy),
+        _ => {}
+    }
+}
+
+/// Lets a string at `pointer` have only these values.
+pub fn only(mut schema: Schema, pointer: &str, values: &[String]) -> Schema {
+    if let Some(Value::Object(place)) = schema.json.pointer_mut(pointer) {
+        place.insert("enum".into(), values.into());
+    }
+    schema
+}

@@ -1,0 +1,249 @@
+//! The laws that every entry of `PROTOCOLS` keeps. A protocol that is added to the table gets them for free.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use agon_core::document::document;
+use agon_core::play::{invent, play, replay};
+use agon_core::seed::Draw;
+use agon_core::{
+    Absence, Artifact, Ask, Brief, Debate, Event, Fate, Kind, LOG_VERSION, Limits, Protocol, Record, Reply, Request,
+    options, protocol,
+};
+use agon_protocols::PROTOCOLS;
+use serde_json::Value;
+
+/// Every protocol with its defaults, and with every other value of each of its choices and switches.
+fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
+    let mut cases = Vec::new();
+    for protocol in PROTOCOLS {
+        let mut settings: Vec<Vec<(String, String)>> = vec![Vec::new()];
+        for opt in protocol.options() {
+            let values: Vec<&str> = match opt.kind {
+                Kind::Choice(words) => words.iter().filter(|word| **word != opt.default).copied().collect(),
+                Kind::Flag => vec![if opt.default == "true" { "false" } else { "true" }],
+                _ => Vec::new(),
+            };
+            settings.extend(values.into_iter().map(|value| vec![(opt.key.to_owned(), value.to_owned())]));
+        }
+        for (number, given) in settings.into_iter().enumerate() {
+            cases.push((*protocol, brief(*protocol, given, number as u64)));
+        }
+    }
+    cases
+}
+
+fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Brief {
+    let request = Request {
+        question: "Should the team adopt the queue?".into(),
+        files: vec![Artifact { path: "plan.md".into(), text: "Adopt the queue.".into() }],
+        models: ["one/a", "two/b", "three/c"].map(String::from).to_vec(),
+        roles: BTreeMap::new(),
+        options: options::resolve(protocol.options(), given).unwrap(),
+    };
+    Brief {
+        version: LOG_VERSION,
+        id: "test".into(),
+        protocol: protocol.name().into(),
+        seats: protocol.seats(&request).unwrap(),
+        question: request.question,
+        files: request.files,
+        options: request.options,
+        seed,
+        limits: Limits::default(),
+        templates: protocol::template_hashes(protocol),
+        created_at: "2026-01-01T00:00:00Z".into(),
+        parent: None,
+    }
+}
+
+fn opened(brief: &Brief) -> Vec<Record> {
+    vec![Debate::open(brief.clone()).unwrap().1]
+}
+
+/// Plays a debate with invented answers. They depend on the prompt, so a prompt that depends on arrival order shows.
+fn played(protocol: &dyn Protocol, records: Vec<Record>, seed: u64) -> Vec<Record> {
+    let mut answer = |debate: &Debate, ask: &Ask| invent(protocol, debate, ask, seed);
+    play(protocol, records, &mut answer, &mut |_| {}).unwrap()
+}
+
+/// The log without the bookkeeping of calls, which a repeated call adds to.
+fn substance(records: &[Record]) -> Vec<&Event> {
+    records.iter().map(|record| &record.entry.event).filter(|event| !matches!(event, Event::Sent { .. })).collect()
+}
+
+fn report(records: &[Record]) -> String {
+    let debate = Debate::from_records(records).unwrap();
+    let mut document = document(&debate, Value::Null);
+    // The head covers the order in which replies arrived; everything that people read does not.
+    document["receipt"] = Value::Null;
+    document.to_string()
+}
+
+#[test]
+fn always_closes_within_a_bound_computed_from_its_options() {
+    for (protocol, brief) in cases() {
+        for seed in 0..40 {
+            let records = played(protocol, opened(&brief), seed);
+            let debate = Debate::from_records(&records).unwrap();
+            let bound = protocol.bound(&brief) as usize;
+            assert!(debate.outcome.is_some(), "{} seed {seed}", protocol.name());
+            assert!(debate.turns.len() <= bound, "{} seed {seed}: {} > {bound}", protocol.name(), debate.turns.len());
+            let calls = protocol.calls(&brief);
+            assert!(calls.contains(&debate.asks()), "{} seed {seed}: {} not in {calls:?}", protocol.name(), debate.asks());
+        }
+    }
+}
+
+#[test]
+fn resuming_from_every_prefix_of_a_log_gives_the_same_log() {
+    let mut points = 0;
+    for (protocol, brief) in cases() {
+        for seed in 0..6 {
+            let whole = played(protocol, opened(&brief), seed);
+            for length in 1..=whole.len() {
+                let resumed = played(protocol, whole[..length].to_vec(), seed);
+                assert_eq!(substance(&resumed), substance(&whole), "{} seed {seed} cut at {length}", protocol.name());
+                points += 1;
+            }
+        }
+    }
+    assert!(points > 300, "only {points} resume points were tried");
+}
+
+#[test]
+fn arrival_order_of_replies_changes_nothing() {
+    for (protocol, brief) in cases() {
+        for seed in 0..20 {
+            let in_seat_order = played(protocol, opened(&brief), seed);
+            let mut draw = Draw::new(seed, "arrival");
+            let mut answer = |debate: &Debate, ask: &Ask| invent(protocol, debate, ask, seed);
+            let mut arrival = |order: &mut [usize]| draw.shuffle(order);
+            let shuffled = play(protocol, opened(&brief), &mut answer, &mut arrival).unwrap();
+            assert_eq!(report(&shuffled), report(&in_seat_order), "{} seed {seed}", protocol.name());
+        }
+    }
+}
+
+#[test]
+fn any_subset_of_seats_absent_in_any_phase_still_closes_with_the_absences_reported() {
+    for (protocol, brief) in cases() {
+        let phases = Debate::from_records(&played(protocol, opened(&brief), 1)).unwrap().turns;
+        for (at, turn) in phases.iter().enumerate() {
+            for subset in 1..(1_u32 << turn.asks.len().min(6)) {
+                let mut expected = 0;
+                let mut answer = |debate: &Debate, ask: &Ask| {
+                    let place = debate.turns.last().unwrap().asks.iter().position(|asked| asked.id == ask.id).unwrap();
+                    if debate.turns.len() == at + 1 && subset & (1 << place.min(31)) != 0 {
+                        expected += 1;
+                        return Reply::Absent { why: Absence::TimedOut, detail: "test".into() };
+                    }
+                    invent(protocol, debate, ask, 1)
+                };
+                let records = play(protocol, opened(&brief), &mut answer, &mut |_| {}).unwrap();
+                let debate = Debate::from_records(&records).unwrap();
+                let absences = document(&debate, Value::Null)["absences"].as_array().unwrap().len();
+                let what = format!("{} phase {at} subset {subset:b}", protocol.name());
+                assert_eq!(absences, expected, "{what}");
+                let outcome = debate.outcome.expect(&what);
+                assert_eq!(outcome.fidelity, agon_core::Fidelity::Degraded, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn everybody_absent_always_closes_too() {
+    for (protocol, brief) in cases() {
+        let mut nobody = |_: &Debate, _: &Ask| Reply::Absent { why: Absence::Unreachable, detail: "test".into() };
+        let records = play(protocol, opened(&brief), &mut nobody, &mut |_| {}).unwrap();
+        let outcome = Debate::from_records(&records).unwrap().outcome.unwrap();
+        assert_ne!(outcome.status, agon_core::Status::Complete, "{}", protocol.name());
+    }
+}
+
+#[test]
+fn replay_makes_no_call_and_gives_the_same_report_byte_for_byte() {
+    for (protocol, brief) in cases() {
+        for seed in 0..20 {
+            let records = played(protocol, opened(&brief), seed);
+            let first = document(&Debate::from_records(&records).unwrap(), Value::Null).to_string();
+            let again = document(&replay(protocol, &records).unwrap(), Value::Null).to_string();
+            assert_eq!(again, first, "{} seed {seed}", protocol.name());
+        }
+    }
+}
+
+#[test]
+fn replay_refuses_a_log_in_which_a_reply_was_changed() {
+    for (protocol, brief) in cases() {
+        let mut records = played(protocol, opened(&brief), 3);
+        let place = records.iter().position(|r| matches!(r.entry.event, Event::Replied { .. })).unwrap();
+        if let Event::Replied { reply: Reply::Said { text, .. }, .. } = &mut records[place].entry.event {
+            text.push_str(" And more.");
+        }
+        assert!(replay(protocol, &records).is_err(), "{}", protocol.name());
+    }
+}
+
+#[test]
+fn first_round_positions_are_conserved() {
+    for (protocol, brief) in cases() {
+        for seed in 0..40 {
+            let debate = Debate::from_records(&played(protocol, opened(&brief), seed)).unwrap();
+            let said: BTreeSet<&str> =
+                debate.turns[0].settled().filter(|(_, reply)| reply.text().is_some()).map(|(ask, _)| ask.seat.as_str()).collect();
+            let outcome = debate.outcome.as_ref().unwrap();
+            let accounted: BTreeSet<&str> = outcome.positions.iter().map(|position| position.seat.as_str()).collect();
+            assert_eq!(accounted, said, "{} seed {seed}", protocol.name());
+            assert_eq!(outcome.positions.len(), said.len(), "each once");
+            for position in &outcome.positions {
+                assert!(!position.position.is_empty() && !position.reason.is_empty());
+            }
+            let minority = outcome.positions.iter().filter(|position| position.fate == Fate::Minority).count();
+            assert_eq!(outcome.dissent.len(), minority, "every minority position is in the dissent section");
+        }
+    }
+}
+
+#[test]
+fn invented_answers_keep_the_schemas_that_are_sent_to_providers() {
+    for (protocol, brief) in cases() {
+        let mut answer = |debate: &Debate, ask: &Ask| {
+            let reply = invent(protocol, debate, ask, 5);
+            if let (Some(schema), Some(value)) = (&ask.schema, reply.value()) {
+                jsonschema::validate(&schema.json, value).unwrap();
+            }
+            assert!(matches!(reply, Reply::Said { .. }), "{reply:?}");
+            reply
+        };
+        play(protocol, opened(&brief), &mut answer, &mut |_| {}).unwrap();
+    }
+}
+
+#[test]
+fn a_resume_with_other_templates_is_refused_with_a_sentence_that_names_the_file() {
+    for (protocol, mut brief) in cases() {
+        let file = brief.templates.keys().next().unwrap().clone();
+        brief.templates.insert(file.clone(), "0".repeat(64));
+        let why = agon_core::play::reopen(protocol, &opened(&brief)).unwrap_err().to_string();
+        assert!(why.contains(&file), "{why}");
+    }
+}
+
+#[test]
+fn a_branch_takes_over_the_replies_and_costs_nothing_until_it_asks() {
+    for (protocol, brief) in cases() {
+        let whole = played(protocol, opened(&brief), 4);
+        let first = Debate::from_records(&whole).unwrap();
+        let mut other = brief.clone();
+        other.id = "branch".into();
+        let taken = agon_core::play::branch(protocol, &whole, other, 0).unwrap();
+        let begun = Debate::from_records(&taken).unwrap();
+        assert_eq!(begun.turns[0].replies, first.turns[0].replies, "{}", protocol.name());
+        assert_eq!(begun.spent().calls, 0);
+        let ended = Debate::from_records(&played(protocol, taken, 4)).unwrap();
+        assert_eq!(ended.outcome, first.outcome, "the same answers lead to the same end");
+        assert!(ended.spent().calls < first.spent().calls);
+    }
+}

@@ -1,0 +1,43 @@
+//! The HTTP clients, made when first used and shared by all models.
+//!
+//! There are two, because reading the system's certificates takes longer than everything else that Agon does before
+//! its first call, and a server on `http://` needs none of them.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use genai::Client;
+use reqwest::redirect::Policy;
+
+/// How long making a connection may take. Answers may take as long as the engine lets them.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The clients that there are so far.
+#[derive(Debug, Default)]
+pub(crate) struct Clients {
+    plain: OnceLock<Result<Client, String>>,
+    secure: OnceLock<Result<Client, String>>,
+}
+
+impl Clients {
+    /// The client for `http://` or for `https://`, or why there is none.
+    pub(crate) fn get(&self, plain: bool) -> Result<&Client, &str> {
+        let client = if plain { self.plain.get_or_init(|| build(true)) } else { self.secure.get_or_init(|| build(false)) };
+        client.as_ref().map_err(String::as_str)
+    }
+}
+
+fn build(plain: bool) -> Result<Client, String> {
+    let mut builder = reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .tcp_nodelay(true)
+        // A redirect would carry prompts, or a POST turned into a GET, to where nobody configured.
+        .redirect(Policy::none())
+        .user_agent(concat!("agon/", env!("CARGO_PKG_VERSION")));
+    if plain {
+        // Plain servers are local ones: a proxy of the environment is not meant for them.
+        builder = builder.http1_only().no_proxy().tls_certs_only([]);
+    }
+    let client = builder.build().map_err(|why| format!("the HTTP client cannot be made: {why}"))?;
+    Client::builder().with_reqwest(client).build().map_err(|why| format!("the model client cannot be made: {why}"))
+}

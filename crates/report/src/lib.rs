@@ -1,0 +1,35 @@
+//! A debate as people read it: while it runs, and when it is over.
+//!
+//! Everything here is a reading of the JSON outcome ([`agon_core::document`]) and, for the long forms, of the folded
+//! log. Nothing here decides anything, and a protocol that this crate has never heard of is still readable: its
+//! verdict's keys become headings. A tour, in reading order:
+//!
+//! - [`text`]: the report in a terminal; [`markdown`], [`html`] and [`yaml`]: the same to keep or to pass on.
+//! - `outline`: what a report says, before it is known how it will look. All forms share it, so they cannot disagree.
+//! - [`live`]: the view while a debate runs.
+//! - [`clean`]: what makes a model's words safe for a terminal. Every form goes through it.
+//! - [`figures`]: how numbers are written; [`mod@table`] and `prose`: how tables and light Markdown are set.
+
+#![warn(missing_docs)]
+
+pub mod figures;
+pub mod live;
+pub mod table;
+
+mod clean;
+mod html;
+mod markdown;
+mod outline;
+mod prose;
+mod style;
+mod text;
+mod yaml;
+
+pub use clean::clean;
+pub use html::html;
+pub use live::{Live, LiveOut};
+pub use markdown::markdown;
+pub use style::Style;
+pub use table::table;
+pub use text::text;
+pub use yaml::{NotYaml, yaml};

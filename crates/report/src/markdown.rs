@@ -1,0 +1,124 @@
+//! The whole debate as Markdown.
+
+use agon_core::Debate;
+use serde_json::Value;
+
+use crate::outline::{Block, Item, full};
+use crate::prose::{Para, parse};
+
+/// The whole debate: the report, the first answers, every round's arguments and the moderator's assessments.
+pub fn markdown(document: &Value, debate: &Debate) -> String {
+    let outline = full(document, debate);
+    let question = outline.question.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut out = format!("# {}\n\n", escape(&question));
+    out.push_str(&format!("**{}**\n\n*{}*\n", escape(&outline.ending), escape(&outline.facts.join(" \u{b7} "))));
+    for section in &outline.sections {
+        out.push_str(&format!("\n## {}\n\n", escape(&section.title)));
+        write_blocks(&mut out, &section.blocks, 3);
+    }
+    out
+}
+
+/// Headings of Markdown end here.
+const LEVEL_MAX: usize = 6;
+
+fn write_blocks(out: &mut String, blocks: &[Block], level: usize) {
+    for (place, block) in blocks.iter().enumerate() {
+        if place > 0 && !matches!(block, Block::Chart(_)) && !out.ends_with("\n\n") {
+            out.push('\n');
+        }
+        write_block(out, block, level);
+    }
+}
+
+fn write_block(out: &mut String, block: &Block, level: usize) {
+    match block {
+        Block::Prose(text) => out.push_str(&prose(text)),
+        Block::Line(text) => out.push_str(&format!("{}\n", escape(text))),
+        Block::Items(items) => items.iter().for_each(|item| write_item(out, item)),
+        Block::Pairs(pairs) => {
+            for (name, value) in pairs {
+                out.push_str(&format!("- **{}**: {}\n", escape(name), escape(value)));
+            }
+        }
+        Block::Table(rows) => write_table(out, rows),
+        Block::Group { title, badges, blocks } => {
+            out.push_str(&format!("{} {}\n\n", "#".repeat(level.min(LEVEL_MAX)), escape(title)));
+            if !badges.is_empty() {
+                out.push_str(&format!("*{}*\n\n", escape(&badges.join(" \u{b7} "))));
+            }
+            write_blocks(out, blocks, level + 1);
+        }
+        Block::Chart(_) => {}
+    }
+}
+
+fn write_item(out: &mut String, item: &Item) {
+    let who = item.who.as_ref().map(|who| format!("**{}**: ", escape(who))).unwrap_or_default();
+    let told = prose(&item.text);
+    // What does not begin as a paragraph cannot follow its speaker on the line.
+    let begins = matches!(parse(&item.text).first(), None | Some(Para::Text(_)));
+    let gap = if begins || who.is_empty() { "" } else { "\n\n" };
+    let whole = format!("{}{gap}{told}", if gap.is_empty() { who.as_str() } else { who.trim_end() });
+    for (place, line) in whole.trim_end().lines().enumerate() {
+        let lead = if place == 0 { "- " } else { "  " };
+        out.push_str(format!("{lead}{line}").trim_end());
+        out.push('\n');
+    }
+    for note in &item.note {
+        out.push_str(&format!("  <br>*{}*\n", escape(note)));
+    }
+}
+
+fn write_table(out: &mut String, rows: &[Vec<String>]) {
+    for (place, row) in rows.iter().enumerate() {
+        let cells: Vec<String> = row.iter().map(|cell| escape(cell).replace('|', "\\|")).collect();
+        out.push_str(&format!("| {} |\n", cells.join(" | ")));
+        if place == 0 {
+            out.push_str(&format!("|{}\n", " --- |".repeat(row.len())));
+        }
+    }
+}
+
+/// A model's Markdown as part of ours: its headings become bold so that they do not break our outline, HTML becomes
+/// text, images become links so that reading fetches nothing, and every fence is closed.
+fn prose(text: &str) -> String {
+    let mut out = String::new();
+    let mut before: Option<Para> = None;
+    for para in parse(text) {
+        let list = matches!((&before, &para), (Some(Para::Item { .. }), Para::Item { .. }));
+        if before.is_some() && !list {
+            out.push('\n');
+        }
+        match &para {
+            Para::Heading(text) => out.push_str(&format!("**{}**\n", escape(text).replace("**", ""))),
+            Para::Text(text) => out.push_str(&format!("{}\n", escape(text))),
+            Para::Quote(text) => out.push_str(&format!("> {}\n", escape(text))),
+            Para::Item { depth, marker, text } => {
+                let marker = marker.as_deref().unwrap_or("-");
+                out.push_str(&format!("{}{marker} {}\n", "   ".repeat(*depth), escape(text)));
+            }
+            Para::Code(lines) => {
+                let fence = if lines.iter().any(|line| line.contains("```")) { "~~~~" } else { "```" };
+                out.push_str(&format!("{fence}\n{}\n{fence}\n", lines.join("\n")));
+            }
+            Para::Table(rows) => write_table(&mut out, rows),
+        }
+        before = Some(para);
+    }
+    out
+}
+
+/// Text in which HTML is text. Code between backticks is left as it is, because there it is text already.
+fn escape(text: &str) -> String {
+    let pieces: Vec<&str> = text.split('`').collect();
+    let paired = pieces.len() % 2 == 1;
+    let escaped = pieces.iter().enumerate().map(|(place, piece)| {
+        if paired && place % 2 == 1 {
+            (*piece).to_owned()
+        } else {
+            piece.replace('&', "&amp;").replace('<', "&lt;").replace("![", "!\\[")
+        }
+    });
+    escaped.collect::<Vec<_>>().join("`")
+}

@@ -1,0 +1,294 @@
+//! What every protocol's report has: how it ended, who dissents, what was missing, who sat where, what it cost.
+
+use agon_core::Debate;
+use serde_json::Value;
+
+use super::{Block, Fold, Item, Section, at, generic, heading, list, shortened, spoken, string, whole, words};
+use crate::figures::{count, counted, dollars, percent, seconds};
+
+/// How it ended, in a sentence or two.
+pub(super) fn ending(document: &Value) -> String {
+    let rounds = whole(document, "/rounds_completed");
+    let after = match rounds {
+        0 => String::new(),
+        n => format!(" after {}", counted(n, "round")),
+    };
+    let sentence = match words(document, "/termination") {
+        None => {
+            format!("Interrupted before the end. Go on with `agon resume {}`.", string(document, "/id"))
+        }
+        Some("converged") => format!("The debaters converged{after}."),
+        Some("stable") => format!("Nobody changed position any more{after}."),
+        Some("consensus") => format!("Consensus{after}."),
+        Some("majority") => format!("A majority, not a consensus{after}."),
+        Some("no_majority") => format!("No majority{after}."),
+        Some("max_rounds") => {
+            format!("Not converged when the limit of {} was reached.", counted(rounds, "round"))
+        }
+        Some("all_rounds_complete") if rounds == 0 => "Answered without debate rounds.".into(),
+        Some("all_rounds_complete") => format!("All {} complete.", counted(rounds, "round")),
+        Some("quorum_lost") => format!("Cut short{after}: too few voices were left."),
+        Some("budget") => format!("Cut short{after}: a limit was reached."),
+        Some("cancelled") => format!("Cancelled{after}."),
+        Some("failed") => format!("Failed{after}: there is no verdict."),
+        Some(other) => format!("{}{after}.", heading(other)),
+    };
+    match words(document, "/fidelity") {
+        Some("degraded") => format!("{sentence} Degraded: see what was missing."),
+        _ => sentence,
+    }
+}
+
+/// Whether the ending wants a second look.
+pub(super) fn troubled(document: &Value) -> bool {
+    words(document, "/status") != Some("complete") || words(document, "/fidelity") == Some("degraded")
+}
+
+/// The small print under the title.
+pub(super) fn small_print(document: &Value) -> Vec<String> {
+    let seats = list(document, "/seats");
+    let first_role = seats.first().and_then(|seat| words(seat, "/role")).unwrap_or("seat");
+    let sitting = seats.iter().filter(|seat| words(seat, "/role") == Some(first_role)).count() as u64;
+    let mut facts = vec![string(document, "/protocol")];
+    facts.extend(words(document, "/verdict/synthesis_input/mode").filter(|mode| *mode != "deep").map(str::to_owned));
+    facts.extend((sitting > 0).then(|| counted(sitting, first_role)));
+    facts.extend((whole(document, "/rounds_completed") > 0).then(|| counted(whole(document, "/rounds_completed"), "round")));
+    facts.extend(at(document, "/elapsed_ms").as_u64().map(seconds));
+    facts
+}
+
+/// The minority's positions, or the sentence that there is none where that is known.
+pub(super) fn dissent(document: &Value, chars_max: Option<usize>) -> Option<Section> {
+    let accounted = list(document, "/evidence/dissent");
+    let minority = |position: &&Value| words(position, "/fate") == Some("minority");
+    let held: Vec<&Value> = match list(document, "/dissent") {
+        [] => accounted.iter().filter(minority).collect(),
+        dissent => dissent.iter().collect(),
+    };
+    if !held.is_empty() {
+        let items = held.iter().map(|dissent| dissenter(document, dissent, chars_max)).collect();
+        return Some(Section::new("dissent", "Dissent", vec![Block::Items(items)]));
+    }
+    let settled = |position: &Value| matches!(words(position, "/fate"), Some("adopted" | "refuted"));
+    let none = !accounted.is_empty() && accounted.iter().all(settled);
+    let line = "No dissent: every first-round position was adopted or given up.";
+    none.then(|| Section::new("dissent", "Dissent", vec![Block::Line(line.into())]))
+}
+
+fn dissenter(document: &Value, dissent: &Value, chars_max: Option<usize>) -> Item {
+    let Some(position) = words(dissent, "/position") else { return generic::item(dissent) };
+    Item {
+        who: holder(document, dissent),
+        text: shortened(position, chars_max),
+        note: words(dissent, "/reason").map(str::to_owned),
+    }
+}
+
+/// Who holds a position, by label and seat.
+pub(super) fn holder(document: &Value, position: &Value) -> Option<String> {
+    let seat = words(position, "/seat");
+    let label = words(position, "/debater").or_else(|| words(position, "/label"));
+    match (label.map(|label| named(document, label)), seat) {
+        (Some(label), Some(seat)) => Some(format!("{label} ({seat})")),
+        (Some(label), None) => Some(label),
+        (None, seat) => seat.map(str::to_owned),
+    }
+}
+
+/// A label as it was shown: `A` is "Debater A".
+pub(super) fn named(document: &Value, label: &str) -> String {
+    if label.chars().count() > 2 {
+        return label.to_owned();
+    }
+    let seat = document.get("labels").and_then(|labels| words(labels.get(label)?, ""));
+    let role = seat.and_then(|seat| words(seat_of(document, seat)?, "/role")).unwrap_or("debater");
+    format!("{} {label}", heading(role))
+}
+
+fn seat_of<'a>(document: &'a Value, id: &str) -> Option<&'a Value> {
+    list(document, "/seats").iter().find(|seat| words(seat, "/id") == Some(id))
+}
+
+/// Absences, warnings and stand-ins.
+pub(super) fn missing(document: &Value) -> Option<Section> {
+    let mut items: Vec<Item> = list(document, "/absences").iter().map(|absence| absent(document, absence)).collect();
+    if at(document, "/verdict/chair/stand_in").as_bool() == Some(true) {
+        let model = words(document, "/verdict/chair/model").unwrap_or("another model");
+        items.push(Item::text(format!("The chair was absent: {model} stood in and wrote the verdict.")));
+    }
+    items.extend(list(document, "/warnings").iter().filter_map(Value::as_str).map(Item::text));
+    if items.is_empty() && words(document, "/fidelity") == Some("degraded") {
+        items.push(Item::text("Not every voice that the protocol wants was heard."));
+    }
+    (!items.is_empty()).then(|| Section::new("missing", "What was missing", vec![Block::Items(items)]))
+}
+
+fn absent(document: &Value, absence: &Value) -> Item {
+    let seat = string(absence, "/seat");
+    let label = label_of(document, &seat).map(|label| format!("{} ({seat})", named(document, label)));
+    let mut text = why_absent(&string(absence, "/why"));
+    let phase = spoken(&string(absence, "/phase"));
+    match whole(absence, "/round") {
+        0 => text.push_str(&format!(" in the phase \"{phase}\"")),
+        round => text.push_str(&format!(" in round {round}, \"{phase}\"")),
+    }
+    Item { who: Some(label.unwrap_or(seat)), text, note: words(absence, "/detail").map(str::to_owned) }
+}
+
+/// An absence in words that follow the seat's name.
+pub(crate) fn why_absent(why: &str) -> String {
+    match why {
+        "timed_out" => "timed out".into(),
+        "refused" => "would not answer".into(),
+        "malformed" => "gave no answer that could be used".into(),
+        "unreachable" => "could not be reached".into(),
+        "over_budget" => "was not asked: the call did not fit the budget".into(),
+        "cancelled" => "was cancelled".into(),
+        other => spoken(other),
+    }
+}
+
+fn label_of<'a>(document: &'a Value, seat: &str) -> Option<&'a str> {
+    let labels = at(document, "/labels").as_object()?;
+    labels.iter().find(|(_, id)| id.as_str() == Some(seat)).map(|(label, _)| label.as_str())
+}
+
+/// The label behind which a seat sat, as it was shown.
+pub(super) fn label_for(document: &Value, seat: &str) -> Option<String> {
+    label_of(document, seat).map(|label| named(document, label))
+}
+
+/// Every first-round position and what became of it.
+pub(super) fn positions(document: &Value) -> Option<Section> {
+    let items: Vec<Item> = list(document, "/evidence/dissent")
+        .iter()
+        .map(|position| {
+            let fate = match words(position, "/fate") {
+                Some("refuted") => "given up",
+                Some("minority") => "in the dissent",
+                Some(fate) => fate,
+                None => "unknown",
+            };
+            let reason = words(position, "/reason").map_or(String::new(), |reason| format!(": {reason}"));
+            let note = Some(format!("{}{reason}", heading(fate)));
+            Item { who: holder(document, position), text: string(position, "/position"), note }
+        })
+        .collect();
+    let mut section = Section::new("positions", "What became of each first position", vec![Block::Items(items)]);
+    section.fold = Fold::Closed;
+    (!list(document, "/evidence/dissent").is_empty()).then_some(section)
+}
+
+/// The mapping from labels to seats and models, and who plays more than one part.
+pub(super) fn seats(document: &Value) -> Option<Section> {
+    let seats = list(document, "/seats");
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for (label, seat) in at(document, "/labels").as_object().into_iter().flatten() {
+        let id = seat.as_str().unwrap_or_default();
+        let model = seat_of(document, id).map(|seat| string(seat, "/model")).unwrap_or_default();
+        pairs.push((named(document, label), format!("{id}, {model}")));
+    }
+    let labelled = |seat: &&Value| label_of(document, &string(seat, "/id")).is_some();
+    for seat in seats.iter().filter(|seat| !labelled(seat)) {
+        let (id, role) = (string(seat, "/id"), string(seat, "/role"));
+        let name = if id.starts_with(&role) { heading_id(&id) } else { format!("{id} ({role})") };
+        pairs.push((name, string(seat, "/model")));
+    }
+    let mut blocks = vec![Block::Pairs(pairs)];
+    blocks.extend(also_plays(seats).map(Block::Line));
+    (!seats.is_empty()).then(|| Section::new("seats", "Who sat where", blocks))
+}
+
+/// A seat's id keeps its dash ("debater-2"), but a single word begins like a name ("Moderator").
+fn heading_id(id: &str) -> String {
+    if id.contains('-') { id.to_owned() } else { heading(id) }
+}
+
+fn also_plays(seats: &[Value]) -> Option<String> {
+    let first = seats.first()?;
+    let (role, model) = (words(first, "/role")?, words(first, "/model")?);
+    let others = seats.iter().filter(|seat| words(seat, "/role") != Some(role) && words(seat, "/model") == Some(model));
+    let others: Vec<&str> = others.filter_map(|seat| words(seat, "/role")).collect();
+    let (last, before) = others.split_last()?;
+    let parts = if before.is_empty() { (*last).to_owned() } else { format!("{} and {last}", before.join(", ")) };
+    Some(format!("The first model also plays {parts}."))
+}
+
+/// What it cost, in one line.
+pub(super) fn cost(document: &Value) -> Option<Section> {
+    let usage = document.get("usage").filter(|usage| usage.is_object())?;
+    let (input, cached) = (whole(usage, "/input_tokens"), whole(usage, "/cached_input_tokens"));
+    let share = if cached > 0 { format!(" ({} cached)", percent(cached, input)) } else { String::new() };
+    let price = at(usage, "/usd").as_f64().map_or("price unknown".into(), dollars);
+    let line = format!(
+        "{}, {} in{share}, {} out, {price}",
+        counted(whole(usage, "/calls"), "call"),
+        counted(input, "token"),
+        count(whole(usage, "/output_tokens")),
+    );
+    let mut blocks = vec![Block::Line(line)];
+    blocks.extend(billed_twice(usage).map(Block::Line));
+    Some(Section::new("cost", "Cost", blocks))
+}
+
+fn billed_twice(usage: &Value) -> Option<String> {
+    let (calls, usd) = (whole(usage, "/possibly_billed_twice_calls"), at(usage, "/possibly_billed_twice_usd").as_f64());
+    let price = usd.map_or("price unknown".into(), dollars);
+    match (calls, usd) {
+        (0, None) => None,
+        (0, Some(usd)) if usd <= 0.0 => None,
+        (0, _) => Some(format!("possibly billed twice: {price}")),
+        _ => Some(format!("possibly billed twice: {}, {price}", counted(calls, "call"))),
+    }
+}
+
+/// What each phase cost.
+pub(super) fn cost_by_phase(document: &Value) -> Option<Section> {
+    let rounds = list(document, "/evidence/cost/rounds");
+    let head = ["Phase", "Round", "Calls", "Tokens in", "Cached", "Tokens out", "US dollars"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for row in rounds {
+        rows.push(vec![
+            spoken(&string(row, "/phase")),
+            whole(row, "/round").to_string(),
+            count(whole(row, "/calls")),
+            count(whole(row, "/input_tokens")),
+            count(whole(row, "/cached_input_tokens")),
+            count(whole(row, "/output_tokens")),
+            at(row, "/usd").as_f64().map_or("unknown".into(), dollars),
+        ]);
+    }
+    let mut section = Section::new("cost-by-phase", "Cost by phase", vec![Block::Table(rows)]);
+    section.fold = Fold::Closed;
+    (!rounds.is_empty()).then_some(section)
+}
+
+/// The measures that have no section of their own.
+pub(super) fn evidence(document: &Value) -> Option<Section> {
+    let mut rest = at(document, "/evidence").as_object()?.clone();
+    rest.retain(|key, _| !matches!(key.as_str(), "dissent" | "cost"));
+    let mut section = Section::new("evidence", "Evidence", generic::blocks(&Value::Object(rest)));
+    section.fold = Fold::Closed;
+    Some(section)
+}
+
+/// What is needed to find, check and repeat the debate.
+pub(super) fn receipt(document: &Value, debate: &Debate) -> Section {
+    let brief = &debate.brief;
+    let pair = |name: &str, value: String| (name.to_owned(), value);
+    let mut pairs = vec![
+        pair("Id", brief.id.clone()),
+        pair("Opened", brief.created_at.clone()),
+        pair("Seed", brief.seed.to_string()),
+        pair("Events", count(debate.events)),
+        pair("Head of the hash chain", debate.head.clone()),
+    ];
+    pairs.extend(brief.parent.as_ref().map(|parent| {
+        pair("Branched from", format!("{} after round {}", parent.id, parent.at_round))
+    }));
+    pairs.extend(brief.options.iter().map(|(key, value)| (key.clone(), generic::scalar(value))));
+    let check = format!("Check it with `agon verify {}`.", string(document, "/id"));
+    let mut section = Section::new("receipt", "Technical details", vec![Block::Pairs(pairs), Block::Line(check)]);
+    section.fold = Fold::Closed;
+    section
+}

@@ -1,0 +1,231 @@
+//! What a report says, before it is known how it will look.
+//!
+//! An outline is sections of blocks, made from the outcome document ([`short`]) or from that and the log ([`full`]).
+//! The terminal, Markdown and HTML only set it.
+
+mod deep;
+mod facts;
+mod generic;
+mod transcript;
+
+use agon_core::Debate;
+use serde_json::Value;
+
+use crate::clean::{clean, one_line};
+
+/// A report.
+#[derive(Debug, Default)]
+pub(crate) struct Outline {
+    pub(crate) id: String,
+    pub(crate) protocol: String,
+    pub(crate) question: String,
+    /// How it ended, in a sentence or two.
+    pub(crate) ending: String,
+    /// Whether that is cause for a second look.
+    pub(crate) troubled: bool,
+    /// The small print under the title: how many sat, how long it took.
+    pub(crate) facts: Vec<String>,
+    pub(crate) sections: Vec<Section>,
+}
+
+/// A part with a heading.
+#[derive(Debug)]
+pub(crate) struct Section {
+    /// What kind it is, for the page's styles.
+    pub(crate) kind: &'static str,
+    pub(crate) title: String,
+    pub(crate) blocks: Vec<Block>,
+    /// Whether a page may fold it away, and how it is at first.
+    pub(crate) fold: Fold,
+}
+
+/// How a page shows a section at first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fold {
+    Never,
+    Open,
+    Closed,
+}
+
+/// What stands under a heading.
+#[derive(Debug)]
+pub(crate) enum Block {
+    /// Somebody's words, in light Markdown.
+    Prose(String),
+    /// A sentence of the report's own.
+    Line(String),
+    Items(Vec<Item>),
+    /// Names and what they stand for.
+    Pairs(Vec<(String, String)>),
+    /// The first row is the head.
+    Table(Vec<Vec<String>>),
+    /// What belongs together: one seat's words, one element of a list.
+    Group { title: String, badges: Vec<String>, blocks: Vec<Block> },
+    /// Agreement and new points by round. Only the page draws it; the table says the same.
+    Chart(Vec<Mark>),
+}
+
+/// A point of a list.
+#[derive(Debug, Default)]
+pub(crate) struct Item {
+    pub(crate) who: Option<String>,
+    pub(crate) text: String,
+    pub(crate) note: Option<String>,
+}
+
+/// What the moderator measured in one round.
+#[derive(Debug)]
+pub(crate) struct Mark {
+    pub(crate) round: u64,
+    pub(crate) agreement: Option<f64>,
+    pub(crate) new_points: Option<f64>,
+}
+
+impl Section {
+    fn new(kind: &'static str, title: impl Into<String>, blocks: Vec<Block>) -> Self {
+        Self { kind, title: title.into(), blocks, fold: Fold::Never }
+    }
+}
+
+impl Item {
+    fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+}
+
+/// Headings before and after which the common sections stand.
+#[derive(Default)]
+struct Verdict {
+    lead: Vec<Section>,
+    detail: Vec<Section>,
+}
+
+/// The report for a terminal.
+pub(crate) fn short(document: &Value) -> Outline {
+    let verdict = verdict(document, false);
+    let mut sections = verdict.lead;
+    sections.extend(facts::dissent(document, Some(POSITION_CHARS_MAX)));
+    sections.extend(facts::missing(document));
+    sections.extend(verdict.detail);
+    sections.extend(facts::seats(document));
+    sections.extend(facts::cost(document));
+    finish(document, sections)
+}
+
+/// A position in the short report is cut here: it can be a whole essay.
+const POSITION_CHARS_MAX: usize = 500;
+
+/// The whole debate.
+pub(crate) fn full(document: &Value, debate: &Debate) -> Outline {
+    let verdict = verdict(document, true);
+    let mut sections = verdict.lead;
+    sections.extend(facts::dissent(document, None));
+    sections.extend(facts::missing(document));
+    sections.extend(verdict.detail);
+    sections.extend(transcript::sections(document, debate));
+    sections.extend(facts::positions(document));
+    sections.extend(facts::seats(document));
+    sections.extend(facts::cost(document));
+    sections.extend(facts::cost_by_phase(document));
+    sections.extend(facts::evidence(document));
+    sections.extend(facts::receipt(document, debate));
+    finish(document, sections)
+}
+
+fn verdict(document: &Value, whole: bool) -> Verdict {
+    let verdict = at(document, "/verdict");
+    match at(document, "/protocol").as_str() {
+        Some("deep") if verdict.is_object() => deep::verdict(document, verdict, whole),
+        _ => Verdict { lead: generic::sections(verdict), detail: Vec::new() },
+    }
+}
+
+fn finish(document: &Value, mut sections: Vec<Section>) -> Outline {
+    sections.retain(|section| !section.blocks.is_empty());
+    for section in &mut sections {
+        section.title = one_line(&section.title);
+        section.blocks.iter_mut().for_each(clean_block);
+    }
+    Outline {
+        id: one_line(&string(document, "/id")),
+        protocol: one_line(&string(document, "/protocol")),
+        question: clean(&string(document, "/question")).trim().to_owned(),
+        ending: one_line(&facts::ending(document)),
+        troubled: facts::troubled(document),
+        facts: facts::small_print(document).iter().map(|fact| one_line(fact)).collect(),
+        sections,
+    }
+}
+
+/// The one place where words from a model, a question or a log become safe: no form can forget it.
+fn clean_block(block: &mut Block) {
+    let line = |text: &mut String| *text = one_line(text);
+    let prose = |text: &mut String| *text = clean(text).trim().to_owned();
+    match block {
+        Block::Prose(text) => prose(text),
+        Block::Line(text) => line(text),
+        Block::Items(items) => {
+            for item in items {
+                item.who.iter_mut().chain(&mut item.note).for_each(line);
+                prose(&mut item.text);
+            }
+        }
+        Block::Pairs(pairs) => pairs.iter_mut().for_each(|(name, value)| {
+            line(name);
+            line(value);
+        }),
+        Block::Table(rows) => rows.iter_mut().flatten().for_each(line),
+        Block::Group { title, badges, blocks } => {
+            line(title);
+            badges.iter_mut().for_each(line);
+            blocks.iter_mut().for_each(clean_block);
+        }
+        Block::Chart(_) => {}
+    }
+}
+
+/// The value at a JSON pointer, or null.
+fn at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
+    const NOTHING: &Value = &Value::Null;
+    value.pointer(pointer).unwrap_or(NOTHING)
+}
+
+/// The array at a JSON pointer, or an empty one.
+fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+    at(value, pointer).as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The words at a JSON pointer, unless there are none.
+fn words<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
+    at(value, pointer).as_str().map(str::trim).filter(|text| !text.is_empty())
+}
+
+fn string(value: &Value, pointer: &str) -> String {
+    words(value, pointer).unwrap_or_default().to_owned()
+}
+
+fn whole(value: &Value, pointer: &str) -> u64 {
+    at(value, pointer).as_u64().unwrap_or_default()
+}
+
+/// A wire name as words: `partial_concede` is "partial concede".
+pub(crate) fn spoken(name: &str) -> String {
+    name.replace(['_', '-'], " ").trim().to_owned()
+}
+
+/// A wire name as a heading: `new_points_ratio` is "New points ratio".
+pub(crate) fn heading(name: &str) -> String {
+    let spoken = spoken(name);
+    let mut chars = spoken.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// The beginning of a text, to the end of a word.
+fn shortened(text: &str, chars_max: Option<usize>) -> String {
+    let Some(end) = chars_max.and_then(|most| text.char_indices().nth(most)).map(|(at, _)| at) else {
+        return text.to_owned();
+    };
+    let kept = text.get(..end).unwrap_or_default();
+    let kept = kept.rsplit_once(char::is_whitespace).map_or(kept, |(kept, _)| kept);
+    format!("{} [...]", kept.trim_end())
+}

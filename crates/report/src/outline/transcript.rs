@@ -1,0 +1,107 @@
+//! Every word that was said, from the log.
+
+use agon_core::{Asked, Debate, Interjection, Reply, Turn};
+use serde_json::Value;
+
+use super::facts::why_absent;
+use super::{Block, Fold, Item, Section, generic, heading};
+use crate::figures::seconds;
+
+/// One section for each phase, with what people said in between.
+pub(super) fn sections(document: &Value, debate: &Debate) -> Vec<Section> {
+    let mut sections = Vec::new();
+    for (place, turn) in debate.turns.iter().enumerate() {
+        sections.extend(interjected(debate.interjections.iter().filter(|said| said.after == place)));
+        sections.push(turn_section(document, debate, turn));
+    }
+    sections.extend(interjected(debate.interjections.iter().filter(|said| said.after >= debate.turns.len())));
+    sections
+}
+
+fn interjected<'a>(said: impl Iterator<Item = &'a Interjection>) -> Option<Section> {
+    let items: Vec<Item> = said
+        .map(|said| Item { who: Some(said.by.clone()), text: said.text.clone(), note: None })
+        .collect();
+    (!items.is_empty()).then(|| Section::new("turn", "From the floor", vec![Block::Items(items)]))
+}
+
+fn turn_section(document: &Value, debate: &Debate, turn: &Turn) -> Section {
+    let phase = heading(&turn.phase.name);
+    let name = title(&turn.phase.name).map_or(phase, str::to_owned);
+    let title = match turn.phase.round {
+        0 => name,
+        round => format!("Round {round}: {}", lower_first(&name)),
+    };
+    let blocks = turn
+        .asks
+        .iter()
+        .zip(&turn.replies)
+        .map(|(ask, reply)| speech(who(document, debate, ask), reply.as_ref()))
+        .collect();
+    let mut section = Section::new("turn", title, blocks);
+    section.fold = if turn.phase.round > 0 { Fold::Open } else { Fold::Closed };
+    section
+}
+
+/// Phases whose names say more with another word.
+fn title(phase: &str) -> Option<&'static str> {
+    match phase {
+        "answer" => Some("First answers"),
+        "debate" => Some("Arguments"),
+        "moderate" => Some("The moderator's assessment"),
+        "evaluate" => Some("Cross-evaluation"),
+        _ => None,
+    }
+}
+
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// Who spoke. The seat behind a label is named only once the debate is over.
+fn who(document: &Value, debate: &Debate, ask: &Asked) -> String {
+    let about = ask.about.as_ref().map_or(String::new(), |about| format!(" on {about}"));
+    let revealed = debate.outcome.is_some();
+    let shown = match &ask.label {
+        Some(label) if revealed => format!("{label} ({}, {})", ask.seat, ask.model),
+        Some(label) => label.clone(),
+        None => match super::facts::label_for(document, &ask.seat) {
+            Some(label) if revealed => format!("{label} ({}, {})", ask.seat, ask.model),
+            _ if revealed => format!("{} ({})", heading_seat(&ask.seat), ask.model),
+            _ => heading_seat(&ask.seat),
+        },
+    };
+    format!("{shown}{about}")
+}
+
+fn heading_seat(seat: &str) -> String {
+    if seat.contains('-') { seat.to_owned() } else { heading(seat) }
+}
+
+fn speech(title: String, reply: Option<&Reply>) -> Block {
+    match reply {
+        None => Block::Group { title, badges: vec!["no answer yet".into()], blocks: Vec::new() },
+        Some(Reply::Absent { why, detail }) => {
+            let blocks = if detail.is_empty() { Vec::new() } else { vec![Block::Line(detail.clone())] };
+            Block::Group { title, badges: vec![format!("absent: {}", why_absent(why.as_str()))], blocks }
+        }
+        Some(Reply::Said { text, value, usage, .. }) => {
+            let (mut badges, blocks) = said(text, value.as_ref());
+            badges.extend((usage.latency_ms > 0).then(|| seconds(usage.latency_ms)));
+            Block::Group { title, badges, blocks }
+        }
+    }
+}
+
+fn said(text: &str, value: Option<&Value>) -> (Vec<String>, Vec<Block>) {
+    match value {
+        None => (Vec::new(), vec![Block::Prose(text.to_owned())]),
+        Some(Value::Object(fields)) => {
+            let mut fields = fields.clone();
+            let badges = generic::badges(&mut fields);
+            (badges, generic::blocks(&Value::Object(fields)))
+        }
+        Some(value) => (Vec::new(), generic::blocks(value)),
+    }
+}

@@ -1,0 +1,263 @@
+//! Light Markdown: as much of it as models use, taken apart once and set by each form of the report in its own way.
+
+use std::iter::Peekable;
+use std::str::Lines;
+
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::Style;
+
+/// A piece of prose.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Para {
+    Heading(String),
+    Text(String),
+    Item { depth: usize, marker: Option<String>, text: String },
+    Quote(String),
+    Code(Vec<String>),
+    Table(Vec<Vec<String>>),
+}
+
+/// A stretch of a line.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Span {
+    Plain(String),
+    Bold(String),
+    Italic(String),
+    Code(String),
+}
+
+/// Takes a text apart.
+pub(crate) fn parse(text: &str) -> Vec<Para> {
+    let mut paras = Vec::new();
+    let mut lines = text.lines().peekable();
+    let mut open = false;
+    while let Some(line) = lines.next() {
+        let bare = line.trim();
+        if bare.is_empty() || is_rule(bare) {
+            open = false;
+            continue;
+        }
+        if let Some(fence) = fence(bare) {
+            paras.push(code(&mut lines, fence));
+        } else if bare.starts_with('|') && bare.len() > 1 {
+            paras.push(pipe_table(bare, &mut lines));
+        } else if let (Some(quoted), true, Some(Para::Quote(_))) = (bare.strip_prefix('>'), open, paras.last()) {
+            go_on(&mut paras, quoted.trim());
+            continue;
+        } else if let Some(para) = single(line) {
+            open = matches!(para, Para::Item { .. } | Para::Quote(_));
+            paras.push(para);
+            continue;
+        } else if open {
+            go_on(&mut paras, bare);
+            continue;
+        } else {
+            paras.push(Para::Text(bare.to_owned()));
+            open = true;
+            continue;
+        }
+        open = false;
+    }
+    paras
+}
+
+fn is_rule(bare: &str) -> bool {
+    bare.len() >= 3 && (bare.chars().all(|c| c == '-') || bare.chars().all(|c| c == '*') || bare.chars().all(|c| c == '_'))
+}
+
+fn fence(bare: &str) -> Option<&'static str> {
+    ["```", "~~~"].into_iter().find(|fence| bare.starts_with(fence))
+}
+
+fn code(lines: &mut Peekable<Lines<'_>>, fence: &str) -> Para {
+    let body = lines.take_while(|line| !line.trim().starts_with(fence));
+    Para::Code(body.map(|line| line.replace('\t', "    ").trim_end().to_owned()).collect())
+}
+
+fn pipe_table(first: &str, lines: &mut Peekable<Lines<'_>>) -> Para {
+    let row = |line: &str| -> Vec<String> {
+        line.trim().trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
+    };
+    let mut rows = vec![row(first)];
+    while let Some(line) = lines.next_if(|line| line.trim().starts_with('|')) {
+        let cells = row(line);
+        let ruler = cells.iter().all(|cell| !cell.is_empty() && cell.chars().all(|c| matches!(c, '-' | ':')));
+        if !ruler {
+            rows.push(cells);
+        }
+    }
+    Para::Table(rows)
+}
+
+/// A line that is a paragraph by its first characters.
+fn single(line: &str) -> Option<Para> {
+    let bare = line.trim();
+    let hashes = bare.chars().take_while(|c| *c == '#').count();
+    if (1..=6).contains(&hashes)
+        && let Some(title) = bare.get(hashes..).and_then(|rest| rest.strip_prefix(' '))
+    {
+        return Some(Para::Heading(title.trim().trim_end_matches('#').trim().to_owned()));
+    }
+    if let Some(quoted) = bare.strip_prefix('>') {
+        return Some(Para::Quote(quoted.trim().to_owned()));
+    }
+    let indent = line.replace('\t', "    ").chars().take_while(|c| *c == ' ').count();
+    let depth = (indent / 2).min(3);
+    if let Some(text) = ["- ", "* ", "+ ", "\u{2022} "].iter().find_map(|marker| bare.strip_prefix(marker)) {
+        return Some(Para::Item { depth, marker: None, text: text.trim().to_owned() });
+    }
+    let digits = bare.chars().take_while(char::is_ascii_digit).count();
+    let rest = bare.get(digits..).filter(|_| (1..=3).contains(&digits))?;
+    let text = rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))?;
+    let marker = bare.get(..digits).map(|number| format!("{number}."));
+    Some(Para::Item { depth, marker, text: text.trim().to_owned() })
+}
+
+fn go_on(paras: &mut [Para], more: &str) {
+    if let Some(Para::Text(text) | Para::Quote(text) | Para::Item { text, .. }) = paras.last_mut() {
+        text.push(' ');
+        text.push_str(more);
+    }
+}
+
+/// Takes a line apart: bold, italic and code. Links, images and HTML stay the text that they are.
+pub(crate) fn spans(text: &str) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(char) = rest.chars().next() {
+        let boundary = !plain.chars().next_back().is_some_and(char::is_alphanumeric);
+        let found = enclosed(rest, "`").map(|(inner, after)| (Span::Code(inner.into()), after));
+        let found = found.or_else(|| enclosed(rest, "**").map(|(inner, after)| (Span::Bold(inner.into()), after)));
+        let found = found.or_else(|| {
+            let (inner, after) = enclosed(rest, "*").filter(|_| boundary)?;
+            Some((Span::Italic(inner.into()), after))
+        });
+        if let Some((span, after)) = found {
+            if !plain.is_empty() {
+                spans.push(Span::Plain(std::mem::take(&mut plain)));
+            }
+            spans.push(span);
+            rest = after;
+        } else {
+            plain.push(char);
+            rest = rest.get(char.len_utf8()..).unwrap_or_default();
+        }
+    }
+    if !plain.is_empty() {
+        spans.push(Span::Plain(plain));
+    }
+    spans
+}
+
+fn enclosed<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
+    let (inner, after) = text.strip_prefix(mark)?.split_once(mark)?;
+    let tight = !inner.is_empty() && inner.trim() == inner && !inner.starts_with('*');
+    tight.then_some((inner, after))
+}
+
+/// The text without its marks.
+pub(crate) fn bare(text: &str) -> String {
+    let texts = spans(text).into_iter().map(|span| match span {
+        Span::Plain(text) | Span::Bold(text) | Span::Italic(text) | Span::Code(text) => text,
+    });
+    texts.collect()
+}
+
+/// Sets prose for a terminal, in lines of at most `width` columns.
+pub(crate) fn lines(text: &str, width: usize, style: &Style) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut before: Option<Para> = None;
+    for para in parse(text) {
+        let list = matches!(para, Para::Item { .. }) && matches!(before, Some(Para::Item { .. }));
+        let under = matches!(before, Some(Para::Heading(_)));
+        if !(lines.is_empty() || list || under) {
+            lines.push(String::new());
+        }
+        lines.extend(set(&para, width, style));
+        before = Some(para);
+    }
+    lines
+}
+
+fn set(para: &Para, width: usize, style: &Style) -> Vec<String> {
+    match para {
+        Para::Heading(text) => wrap(&words(&bare(text), |word| style.bold(word)), width, "", ""),
+        Para::Text(text) => wrap(&painted(text, style), width, "", ""),
+        Para::Quote(text) => wrap(&painted(text, style), width, "> ", "> "),
+        Para::Code(code) => code.iter().map(|line| format!("    {}", style.code(line))).collect(),
+        Para::Table(rows) => {
+            let style = Style { width, ..*style };
+            let rows: Vec<Vec<String>> =
+                rows.iter().map(|row| row.iter().map(|cell| bare(cell)).collect()).collect();
+            crate::table("", &rows, &style).lines().map(str::to_owned).collect()
+        }
+        Para::Item { depth, marker, text } => {
+            let marker = marker.as_deref().unwrap_or(style.bullet());
+            let lead = format!("{}{marker} ", "  ".repeat(*depth));
+            let hang = " ".repeat(lead.width());
+            wrap(&painted(text, style), width, &lead, &hang)
+        }
+    }
+}
+
+/// A line with its marks as colours; without colours code keeps its backticks, because they carry meaning.
+pub(crate) fn painted(text: &str, style: &Style) -> String {
+    let parts = spans(text).into_iter().map(|span| match span {
+        Span::Plain(text) => text,
+        Span::Bold(text) => words(&text, |word| style.bold(word)),
+        Span::Italic(text) => words(&text, |word| style.italic(word)),
+        Span::Code(text) if style.color => words(&text, |word| style.code(word)),
+        Span::Code(text) => format!("`{text}`"),
+    });
+    parts.collect()
+}
+
+/// Paints word by word, so that a colour never runs over the end of a line.
+fn words(text: &str, paint: impl Fn(&str) -> String) -> String {
+    text.split(' ').map(paint).collect::<Vec<_>>().join(" ")
+}
+
+/// Breaks a line at spaces, and words that are too long wherever they must be.
+pub(crate) fn wrap(text: &str, width: usize, first: &str, next: &str) -> Vec<String> {
+    let options = Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(next)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
+}
+
+/// The beginning of a line that fits `width` columns, with an ellipsis where something was left off.
+pub(crate) fn cut(line: &str, width: usize, style: &Style) -> String {
+    if line.width() <= width {
+        return line.to_owned();
+    }
+    let room = width.saturating_sub(style.ellipsis().width());
+    let mut used = 0;
+    let kept = line.chars().take_while(|char| {
+        used += char.width().unwrap_or_default();
+        used <= room
+    });
+    let kept: String = kept.collect();
+    format!("{}{}", kept.trim_end(), style.ellipsis())
+}
+
+/// The end of a line that fits `width` columns, with an ellipsis in front where something was left off.
+pub(crate) fn tail(line: &str, width: usize, style: &Style) -> String {
+    if line.width() <= width {
+        return line.to_owned();
+    }
+    let room = width.saturating_sub(style.ellipsis().width());
+    let mut used = 0;
+    let kept = line.chars().rev().take_while(|char| {
+        used += char.width().unwrap_or_default();
+        used <= room
+    });
+    let kept: Vec<char> = kept.collect();
+    let kept: String = kept.into_iter().rev().collect();
+    format!("{}{}", style.ellipsis(), kept.trim_start())
+}

@@ -1,0 +1,139 @@
+//! The report in a terminal.
+
+use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
+
+use crate::Style;
+use crate::outline::{Block, Item, Outline, Section, short};
+use crate::prose::{lines, painted, wrap};
+
+/// The report that people read when a debate is over.
+pub fn text(document: &Value, style: &Style) -> String {
+    let outline = short(document);
+    let mut page = Page { out: String::new(), style, width: style.columns() };
+    page.head(&outline);
+    for section in &outline.sections {
+        page.section(section);
+    }
+    page.foot(&outline);
+    page.out
+}
+
+/// How far what stands under a heading is set in.
+const INDENT: usize = 2;
+
+struct Page<'a> {
+    out: String,
+    style: &'a Style,
+    width: usize,
+}
+
+impl Page<'_> {
+    fn head(&mut self, outline: &Outline) {
+        let style = self.style;
+        for paragraph in outline.question.lines() {
+            for line in wrap(paragraph, self.width, "", "") {
+                self.line(0, &style.bold(&line));
+            }
+        }
+        let paint = |line: &str| if outline.troubled { style.warn(line) } else { style.good(line) };
+        for line in wrap(&outline.ending, self.width, "", "") {
+            self.line(0, &paint(&line));
+        }
+        let facts = outline.facts.join(&format!(" {} ", style.dot()));
+        for line in wrap(&facts, self.width, "", "") {
+            self.line(0, &style.dim(&line));
+        }
+    }
+
+    fn section(&mut self, section: &Section) {
+        self.out.push('\n');
+        let heading = self.style.heading(&section.title);
+        self.line(0, &heading);
+        self.blocks(&section.blocks, INDENT);
+    }
+
+    fn blocks(&mut self, blocks: &[Block], indent: usize) {
+        for (place, block) in blocks.iter().enumerate() {
+            if place > 0 && matches!(block, Block::Group { .. }) {
+                self.out.push('\n');
+            }
+            self.block(block, indent);
+        }
+    }
+
+    fn block(&mut self, block: &Block, indent: usize) {
+        let style = self.style;
+        let room = self.width.saturating_sub(indent).max(INDENT);
+        match block {
+            Block::Prose(text) => lines(text, room, style).iter().for_each(|line| self.line(indent, line)),
+            Block::Line(text) => {
+                wrap(&painted(text, style), room, "", "").iter().for_each(|line| self.line(indent, line));
+            }
+            Block::Items(items) => items.iter().for_each(|item| self.item(item, indent)),
+            Block::Pairs(pairs) => {
+                for (name, value) in pairs {
+                    let told = format!("{}: {value}", style.bold(name));
+                    wrap(&told, room, "", "  ").iter().for_each(|line| self.line(indent, line));
+                }
+            }
+            Block::Table(rows) => {
+                let table = crate::table("", rows, &Style { width: room, ..*style });
+                table.lines().for_each(|line| self.line(indent, line));
+            }
+            Block::Group { title, badges, blocks } => {
+                let badges = badges.join(&format!(" {} ", style.dot()));
+                let gap = if badges.is_empty() { "" } else { "  " };
+                let told = format!("{}{gap}{}", style.bold(title), style.dim(&badges));
+                wrap(&told, room, "", "  ").iter().for_each(|line| self.line(indent, line));
+                self.blocks(blocks, indent + INDENT);
+            }
+            Block::Chart(_) => {}
+        }
+    }
+
+    /// A bullet with its hanging lines: who, what, and a note below.
+    fn item(&mut self, item: &Item, indent: usize) {
+        let style = self.style;
+        let bullet = format!("{} ", style.bullet());
+        let hang = indent + bullet.width();
+        let room = self.width.saturating_sub(hang).max(INDENT);
+        let who = item.who.as_ref().map(|who| format!("{}: ", style.bold(who))).unwrap_or_default();
+        let mut told = lines(&item.text, room, style);
+        // One paragraph follows its speaker on the line; more than one stand below.
+        if !item.text.contains('\n') {
+            told = wrap(&format!("{who}{}", painted(&item.text, style)), room, "", "");
+        } else if !who.is_empty() {
+            told.insert(0, who.trim_end().to_owned());
+        }
+        for (place, line) in told.iter().enumerate() {
+            let lead = if place == 0 { bullet.as_str() } else { "  " };
+            self.line(indent, &format!("{lead}{line}"));
+        }
+        for line in item.note.iter().flat_map(|note| wrap(note, room, "", "")) {
+            self.line(hang, &style.dim(&line));
+        }
+    }
+
+    fn foot(&mut self, outline: &Outline) {
+        let style = self.style;
+        let more = format!(
+            "Debate {id} {dot} agon show {id} {dot} agon export {id} --format html",
+            id = outline.id,
+            dot = style.dot()
+        );
+        self.out.push('\n');
+        for line in wrap(&more, self.width, "", "  ") {
+            self.line(0, &style.dim(&line));
+        }
+    }
+
+    fn line(&mut self, indent: usize, line: &str) {
+        let line = line.trim_end();
+        if !line.is_empty() {
+            self.out.push_str(&" ".repeat(indent));
+            self.out.push_str(line);
+        }
+        self.out.push('\n');
+    }
+}
