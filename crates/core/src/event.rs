@@ -102,7 +102,9 @@ pub const GENESIS: &str = "00000000000000000000000000000000000000000000000000000
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Broken {
     /// A record's hash is not that of its bytes and the record before.
-    #[error("event {seq} was changed: its hash is {found}, but its bytes and the event before give {expected}")]
+    #[error(
+        "event {seq} was changed: its hash is {found}, but its bytes and the event before give {expected}"
+    )]
     Hash {
         /// Which event.
         seq: u64,
@@ -172,7 +174,8 @@ fn link(previous: &str, body: &str) -> String {
 
 /// Bytes as lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
-    const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+    const DIGITS: [char; 16] =
+        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
     let digit = |n: u8| DIGITS.get(usize::from(n & 15)).copied().unwrap_or('0');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
 }

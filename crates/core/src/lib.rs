@@ -39,6 +39,7 @@ pub use event::{Event, Record};
 pub use fence::Fence;
 pub use options::{Invalid, Kind, Opt};
 pub use protocol::{
-    Advance, Corrupt, Fate, Fidelity, Outcome, Position, Protocol, Status, Step, Template, Termination, advance,
+    Advance, Corrupt, Fate, Fidelity, Outcome, Position, Protocol, Status, Step, Template, Termination,
+    advance,
 };
 pub use reply::{Absence, Reply, Usage};

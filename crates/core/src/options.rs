@@ -126,6 +126,9 @@ mod tests {
     #[test]
     fn defaults_fill_what_was_not_set() {
         let options = resolve(TABLE, []).unwrap();
-        assert_eq!(Value::Object(options), json!({"max_rounds": 3, "agreement_score": 0.8, "mode": "deep", "strict": false}));
+        assert_eq!(
+            Value::Object(options),
+            json!({"max_rounds": 3, "agreement_score": 0.8, "mode": "deep", "strict": false})
+        );
     }
 }

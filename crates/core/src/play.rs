@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 
 use crate::protocol::check_templates;
 use crate::seed::Draw;
-use crate::{Advance, Ask, Brief, Corrupt, Debate, Event, Parent, Protocol, Record, Reply, Schema, advance};
+use crate::{
+    Advance, Ask, Brief, Corrupt, Debate, Event, Parent, Protocol, Record, Reply, Schema, Turn, advance,
+};
 
 /// Folds a log that is to be continued: the debate, and the asks of its last phase that have no reply, with their
 /// prompts made anew and compared with what the log says was asked.
@@ -50,13 +52,17 @@ fn compare(seq: u64, found: Option<&Event>, expected: &Event) -> Result<(), Corr
         return Ok(());
     }
     match (found, expected) {
-        (Some(Event::Asked { phase, round, .. }), Event::Asked { phase: p, round: r, .. }) if (phase, round) == (p, r) => {
+        (Some(Event::Asked { phase, round, .. }), Event::Asked { phase: p, round: r, .. })
+            if (phase, round) == (p, r) =>
+        {
             Err(departed(seq, &format!("the prompts of {phase}, round {round}, are not the same")))
         }
         (Some(Event::Asked { phase, round, .. }), Event::Asked { phase: p, round: r, .. }) => {
             Err(departed(seq, &format!("it would have asked {p}, round {r}, not {phase}, round {round}")))
         }
-        (Some(Event::Closed { .. }), Event::Closed { .. }) => Err(departed(seq, "the outcome is not the same")),
+        (Some(Event::Closed { .. }), Event::Closed { .. }) => {
+            Err(departed(seq, "the outcome is not the same"))
+        }
         _ => Err(departed(seq, "it would have taken another step")),
     }
 }
@@ -67,7 +73,7 @@ fn departed(seq: u64, why: &str) -> Corrupt {
 
 /// A new debate that takes over another's replies up to the end of round `at_round` (0: the phases before the first
 /// round), under a brief that may have other seats, options or limits. Phases that the new brief would not ask in
-/// the same way are not taken over.
+/// the same way are not taken over, nor are those that close the debate.
 pub fn branch(
     protocol: &dyn Protocol,
     records: &[Record],
@@ -75,7 +81,10 @@ pub fn branch(
     at_round: u32,
 ) -> Result<Vec<Record>, Corrupt> {
     let source = Debate::from_records(records)?;
-    let kept: Vec<_> = source.turns.iter().take_while(|turn| turn.phase.round <= at_round).collect();
+    let goes_on = |turn: &&Turn| {
+        turn.phase.round <= at_round && !protocol.closing().contains(&turn.phase.name.as_str())
+    };
+    let kept: Vec<_> = source.turns.iter().take_while(goes_on).collect();
     let most: usize = kept.iter().map(|turn| 1 + turn.asks.len()).sum();
     let parent = Parent { id: source.brief.id.clone(), at_round, events: most as u64 };
     brief.parent = Some(parent);
@@ -143,7 +152,8 @@ pub fn play(
             let reply = answer(&debate, ask);
             if matches!(reply, Reply::Said { .. }) {
                 let attempt = attempts_before(&debate, ask.id) + 1;
-                let sent = Event::Sent { ask: ask.id, attempt, model: ask.model.clone(), worst_usd: Some(0.0) };
+                let sent =
+                    Event::Sent { ask: ask.id, attempt, model: ask.model.clone(), worst_usd: Some(0.0) };
                 records.push(debate.push(sent, debate.at_ms)?);
             }
             records.push(debate.push(Event::Replied { ask: ask.id, reply }, debate.at_ms)?);
@@ -186,7 +196,9 @@ pub fn invent_value(schema: &Schema, draw: &mut Draw) -> Value {
 
 fn made_up(root: &Value, schema: &Value, draw: &mut Draw) -> Value {
     if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
-        return root.pointer(target.trim_start_matches('#')).map_or(Value::Null, |inner| made_up(root, inner, draw));
+        return root
+            .pointer(target.trim_start_matches('#'))
+            .map_or(Value::Null, |inner| made_up(root, inner, draw));
     }
     if let Some(fixed) = schema.get("const") {
         return fixed.clone();
@@ -215,7 +227,10 @@ fn made_up(root: &Value, schema: &Value, draw: &mut Draw) -> Value {
 
 fn made_up_object(root: &Value, schema: &Value, draw: &mut Draw) -> Value {
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-    properties.map(|(key, inner)| (key.clone(), made_up(root, inner, draw))).collect::<serde_json::Map<_, _>>().into()
+    properties
+        .map(|(key, inner)| (key.clone(), made_up(root, inner, draw)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 fn made_up_array(root: &Value, schema: &Value, draw: &mut Draw) -> Value {
@@ -234,8 +249,8 @@ fn number(schema: &Value, draw: &mut Draw) -> f64 {
 
 fn sentence(draw: &mut Draw, words: usize) -> String {
     const WORDS: &[&str] = &[
-        "cost", "risk", "time", "users", "never", "always", "first", "measure", "because", "evidence", "plan", "team",
-        "change", "keep", "twice", "half", "later", "today", "price", "load",
+        "cost", "risk", "time", "users", "never", "always", "first", "measure", "because", "evidence",
+        "plan", "team", "change", "keep", "twice", "half", "later", "today", "price", "load",
     ];
     let count = 1 + draw.below(words);
     let words: Vec<&str> = (0..count).filter_map(|_| WORDS.get(draw.below(WORDS.len())).copied()).collect();

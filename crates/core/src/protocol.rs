@@ -56,6 +56,11 @@ pub trait Protocol: Send + Sync {
     /// The rules that a schema cannot say. The sentence goes back to the seat with the repair.
     fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String>;
 
+    /// The phases after the last round. A branch never takes them over: to hear them anew is what it is for.
+    fn closing(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// What to print as a phase ends, where the protocol has something to show: a title and a table's rows,
     /// the first of which is the head.
     fn table(&self, debate: &Debate) -> Option<(String, Vec<Vec<String>>)> {

@@ -56,7 +56,11 @@ mod tests {
     fn a_seed_gives_the_same_stream_for_ever() {
         let mut draw = Draw::new(7, "labels");
         let first: Vec<u64> = (0..3).map(|_| draw.next_u64()).collect();
-        assert_eq!(first, [3_303_152_632_571_772_748, 17_261_801_678_302_991_785, 14_950_636_084_151_491_120], "written down: a change here breaks every old log");
+        assert_eq!(
+            first,
+            [3_303_152_632_571_772_748, 17_261_801_678_302_991_785, 14_950_636_084_151_491_120],
+            "written down: a change here breaks every old log"
+        );
     }
 
     #[test]

@@ -8,7 +8,18 @@ use std::process::Command;
 #[test]
 fn the_dependency_tree_of_core_has_no_runtime_client_or_database() {
     let output = Command::new(env!("CARGO"))
-        .args(["tree", "--package", "agon-core", "--edges", "normal", "--prefix", "none", "--format", "{p}", "--offline"])
+        .args([
+            "tree",
+            "--package",
+            "agon-core",
+            "--edges",
+            "normal",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+            "--offline",
+        ])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();
@@ -17,8 +28,25 @@ fn the_dependency_tree_of_core_has_no_runtime_client_or_database() {
     let names: Vec<&str> = tree.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert!(names.contains(&"serde_json"), "the tree was not read: {tree}");
     for barred in [
-        "tokio", "async-std", "smol", "futures", "futures-util", "mio", "reqwest", "hyper", "ureq", "genai", "rusqlite",
-        "libsqlite3-sys", "sqlx", "postgres", "rand", "getrandom", "chrono", "time", "jiff",
+        "tokio",
+        "async-std",
+        "smol",
+        "futures",
+        "futures-util",
+        "mio",
+        "reqwest",
+        "hyper",
+        "ureq",
+        "genai",
+        "rusqlite",
+        "libsqlite3-sys",
+        "sqlx",
+        "postgres",
+        "rand",
+        "getrandom",
+        "chrono",
+        "time",
+        "jiff",
     ] {
         assert!(!names.contains(&barred), "agon-core depends on {barred}");
     }
@@ -42,7 +70,16 @@ fn check_folder(folder: &Path) -> usize {
             read += check_folder(&path);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = std::fs::read_to_string(&path).unwrap();
-            for barred in ["std::time", "std::env", "std::fs", "std::net", "std::process", "SystemTime", "Instant::", "async fn"] {
+            for barred in [
+                "std::time",
+                "std::env",
+                "std::fs",
+                "std::net",
+                "std::process",
+                "SystemTime",
+                "Instant::",
+                "async fn",
+            ] {
                 assert!(!text.contains(barred), "{} uses {barred}", path.display());
             }
             read += 1;

@@ -20,7 +20,8 @@ pub fn same_side(a: &str, b: &str) -> bool {
 }
 
 fn denials(text: &str) -> usize {
-    const DENIALS: &[&str] = &["not", "no", "never", "none", "neither", "nor", "cannot", "without", "against"];
+    const DENIALS: &[&str] =
+        &["not", "no", "never", "none", "neither", "nor", "cannot", "without", "against"];
     tokens(text).filter(|word| DENIALS.contains(&word.as_str()) || word.ends_with("n't")).count()
 }
 
@@ -51,7 +52,8 @@ mod tests {
 
     #[test]
     fn a_contradiction_is_similar_but_not_on_the_same_side() {
-        let (claim, denial) = ("We should adopt the queue this year", "We should not adopt the queue this year");
+        let (claim, denial) =
+            ("We should adopt the queue this year", "We should not adopt the queue this year");
         assert!(similarity(claim, denial) > 0.9);
         assert!(!same_side(claim, denial));
         assert!(same_side(claim, claim));

@@ -33,7 +33,8 @@ impl Prompts {
             let (shared, tail) = template.text.split_once(PRIVATE).unwrap_or((template.text, ""));
             for (part, text) in [("shared", shared), ("tail", tail)] {
                 let registered = registry.register_template_string(&name(template.file, part), text);
-                registered.map_err(|why| Corrupt::Render { file: template.file.into(), why: why.to_string() })?;
+                registered
+                    .map_err(|why| Corrupt::Render { file: template.file.into(), why: why.to_string() })?;
             }
         }
         Ok(Self { registry })
@@ -51,7 +52,11 @@ impl Prompts {
 
     /// A prompt with both parts of one template rendered from one context.
     pub fn whole(&self, system: &Arc<str>, file: &str, context: &impl Serialize) -> Result<Prompt, Corrupt> {
-        Ok(Prompt { system: system.clone(), shared: self.shared(file, context)?, tail: self.tail(file, context)? })
+        Ok(Prompt {
+            system: system.clone(),
+            shared: self.shared(file, context)?,
+            tail: self.tail(file, context)?,
+        })
     }
 
     fn render(&self, file: &str, part: &str, context: &impl Serialize) -> Result<String, Corrupt> {

@@ -7,8 +7,8 @@ use agon_core::document::document;
 use agon_core::play::{invent, play, replay};
 use agon_core::seed::Draw;
 use agon_core::{
-    Absence, Artifact, Ask, Brief, Debate, Event, Fate, Kind, LOG_VERSION, Limits, Protocol, Record, Reply, Request,
-    options, protocol,
+    Absence, Artifact, Ask, Brief, Debate, Event, Fate, Kind, LOG_VERSION, Limits, Protocol, Record, Reply,
+    Request, options, protocol,
 };
 use agon_protocols::PROTOCOLS;
 use serde_json::Value;
@@ -69,7 +69,11 @@ fn played(protocol: &dyn Protocol, records: Vec<Record>, seed: u64) -> Vec<Recor
 
 /// The log without the bookkeeping of calls, which a repeated call adds to.
 fn substance(records: &[Record]) -> Vec<&Event> {
-    records.iter().map(|record| &record.entry.event).filter(|event| !matches!(event, Event::Sent { .. })).collect()
+    records
+        .iter()
+        .map(|record| &record.entry.event)
+        .filter(|event| !matches!(event, Event::Sent { .. }))
+        .collect()
 }
 
 fn report(records: &[Record]) -> String {
@@ -88,9 +92,19 @@ fn always_closes_within_a_bound_computed_from_its_options() {
             let debate = Debate::from_records(&records).unwrap();
             let bound = protocol.bound(&brief) as usize;
             assert!(debate.outcome.is_some(), "{} seed {seed}", protocol.name());
-            assert!(debate.turns.len() <= bound, "{} seed {seed}: {} > {bound}", protocol.name(), debate.turns.len());
+            assert!(
+                debate.turns.len() <= bound,
+                "{} seed {seed}: {} > {bound}",
+                protocol.name(),
+                debate.turns.len()
+            );
             let calls = protocol.calls(&brief);
-            assert!(calls.contains(&debate.asks()), "{} seed {seed}: {} not in {calls:?}", protocol.name(), debate.asks());
+            assert!(
+                calls.contains(&debate.asks()),
+                "{} seed {seed}: {} not in {calls:?}",
+                protocol.name(),
+                debate.asks()
+            );
         }
     }
 }
@@ -103,7 +117,12 @@ fn resuming_from_every_prefix_of_a_log_gives_the_same_log() {
             let whole = played(protocol, opened(&brief), seed);
             for length in 1..=whole.len() {
                 let resumed = played(protocol, whole[..length].to_vec(), seed);
-                assert_eq!(substance(&resumed), substance(&whole), "{} seed {seed} cut at {length}", protocol.name());
+                assert_eq!(
+                    substance(&resumed),
+                    substance(&whole),
+                    "{} seed {seed} cut at {length}",
+                    protocol.name()
+                );
                 points += 1;
             }
         }
@@ -133,7 +152,14 @@ fn any_subset_of_seats_absent_in_any_phase_still_closes_with_the_absences_report
             for subset in 1..(1_u32 << turn.asks.len().min(6)) {
                 let mut expected = 0;
                 let mut answer = |debate: &Debate, ask: &Ask| {
-                    let place = debate.turns.last().unwrap().asks.iter().position(|asked| asked.id == ask.id).unwrap();
+                    let place = debate
+                        .turns
+                        .last()
+                        .unwrap()
+                        .asks
+                        .iter()
+                        .position(|asked| asked.id == ask.id)
+                        .unwrap();
                     if debate.turns.len() == at + 1 && subset & (1 << place.min(31)) != 0 {
                         expected += 1;
                         return Reply::Absent { why: Absence::TimedOut, detail: "test".into() };
@@ -155,7 +181,8 @@ fn any_subset_of_seats_absent_in_any_phase_still_closes_with_the_absences_report
 #[test]
 fn everybody_absent_always_closes_too() {
     for (protocol, brief) in cases() {
-        let mut nobody = |_: &Debate, _: &Ask| Reply::Absent { why: Absence::Unreachable, detail: "test".into() };
+        let mut nobody =
+            |_: &Debate, _: &Ask| Reply::Absent { why: Absence::Unreachable, detail: "test".into() };
         let records = play(protocol, opened(&brief), &mut nobody, &mut |_| {}).unwrap();
         let outcome = Debate::from_records(&records).unwrap().outcome.unwrap();
         assert_ne!(outcome.status, agon_core::Status::Complete, "{}", protocol.name());
@@ -191,16 +218,21 @@ fn first_round_positions_are_conserved() {
     for (protocol, brief) in cases() {
         for seed in 0..40 {
             let debate = Debate::from_records(&played(protocol, opened(&brief), seed)).unwrap();
-            let said: BTreeSet<&str> =
-                debate.turns[0].settled().filter(|(_, reply)| reply.text().is_some()).map(|(ask, _)| ask.seat.as_str()).collect();
+            let said: BTreeSet<&str> = debate.turns[0]
+                .settled()
+                .filter(|(_, reply)| reply.text().is_some())
+                .map(|(ask, _)| ask.seat.as_str())
+                .collect();
             let outcome = debate.outcome.as_ref().unwrap();
-            let accounted: BTreeSet<&str> = outcome.positions.iter().map(|position| position.seat.as_str()).collect();
+            let accounted: BTreeSet<&str> =
+                outcome.positions.iter().map(|position| position.seat.as_str()).collect();
             assert_eq!(accounted, said, "{} seed {seed}", protocol.name());
             assert_eq!(outcome.positions.len(), said.len(), "each once");
             for position in &outcome.positions {
                 assert!(!position.position.is_empty() && !position.reason.is_empty());
             }
-            let minority = outcome.positions.iter().filter(|position| position.fate == Fate::Minority).count();
+            let minority =
+                outcome.positions.iter().filter(|position| position.fate == Fate::Minority).count();
             assert_eq!(outcome.dissent.len(), minority, "every minority position is in the dissent section");
         }
     }
@@ -242,6 +274,7 @@ fn a_branch_takes_over_the_replies_and_costs_nothing_until_it_asks() {
         let begun = Debate::from_records(&taken).unwrap();
         assert_eq!(begun.turns[0].replies, first.turns[0].replies, "{}", protocol.name());
         assert_eq!(begun.spent().calls, 0);
+        assert!(begun.turns.iter().all(|turn| !protocol.closing().contains(&turn.phase.name.as_str())));
         let ended = Debate::from_records(&played(protocol, taken, 4)).unwrap();
         assert_eq!(ended.outcome, first.outcome, "the same answers lead to the same end");
         assert!(ended.spent().calls < first.spent().calls);

@@ -50,9 +50,15 @@ impl<'a> Asks<'a> {
         )?;
         let mut asks = Vec::new();
         for seat in self.debate.brief.seats_of("debater") {
-            let Some(place) = self.log.debaters.iter().position(|debater| debater.seat == seat.id) else { continue };
+            let Some(place) = self.log.debaters.iter().position(|debater| debater.seat == seat.id) else {
+                continue;
+            };
             let schema = self.parts.arguments.get(count).and_then(|own| own.get(place)).cloned();
-            let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail: self.tail(round, place)? };
+            let prompt = Prompt {
+                system: self.system.clone(),
+                shared: shared.clone(),
+                tail: self.tail(round, place)?,
+            };
             let mut ask = ask(seat, prompt, schema);
             ask.label = self.log.debaters.get(place).map(|debater| format!("Debater {}", debater.label));
             asks.push(ask);
@@ -80,9 +86,8 @@ impl<'a> Asks<'a> {
     pub(super) fn moderation(&self, number: u32) -> Result<Step, Corrupt> {
         let round = self.log.round(number);
         let earlier = self.log.rounds.iter().filter(|round| round.number < number);
-        let earlier: Vec<Value> = earlier
-            .map(|round| json!({"round": round.number, "arguments": self.rows(round, |a| self.assessed(a))}))
-            .collect();
+        let earlier: Vec<Value> =
+            earlier.map(|round| json!({"round": round.number, "arguments": self.assessed(round)})).collect();
         let prompt = self.whole(
             "deep/moderator.hbs",
             json!({
@@ -90,12 +95,16 @@ impl<'a> Asks<'a> {
                 "round_number": number,
                 "max_rounds": self.debate.brief.int("max_rounds"),
                 "earlier_rounds": earlier,
-                "arguments": round.map(|round| self.rows(round, |a| self.assessed(a))),
+                "arguments": round.map(|round| self.assessed(round)),
                 "carried": round.map(|round| self.carried(round)),
             }),
         )?;
         let schema = self.parts.assessment.clone();
-        let asks = self.debate.brief.seats_of("moderator").map(|seat| ask(seat, prompt.clone(), Some(schema.clone())));
+        let asks = self
+            .debate
+            .brief
+            .seats_of("moderator")
+            .map(|seat| ask(seat, prompt.clone(), Some(schema.clone())));
         Ok(Step::Ask(Phase::new("moderate", number), asks.collect()))
     }
 
@@ -151,9 +160,13 @@ impl<'a> Asks<'a> {
 
     fn with_question(&self, mut context: Value) -> Value {
         let said = self.debate.interjections.iter();
-        let said: Vec<String> = said.map(|said| self.fence.quote("the person who asked", &said.text)).collect();
+        let said: Vec<String> =
+            said.map(|said| self.fence.quote("the person who asked", &said.text)).collect();
         if let Value::Object(map) = &mut context {
-            map.insert("question".into(), self.fence.quote("the question", &self.debate.brief.question).into());
+            map.insert(
+                "question".into(),
+                self.fence.quote("the question", &self.debate.brief.question).into(),
+            );
             map.insert("interjections".into(), said.into());
         }
         context
@@ -172,40 +185,36 @@ impl<'a> Asks<'a> {
 
     /// A round's arguments as the debaters of the next round read them.
     fn arguments(&self, round: &Round) -> Value {
-        let arguments = self.rows(round, |argument| json!({"argument": written(argument)}));
+        let arguments = self.rows(
+            round,
+            |label, argument| json!({"label": label, "argument": self.quote(label, &written(argument))}),
+        );
         json!({"round": round.number, "arguments": arguments})
     }
 
-    /// An argument as the moderator reads it.
-    fn assessed(&self, argument: &Argument) -> Value {
-        let points: Vec<String> = argument.key_points.iter().map(|point| format!("- {point}")).collect();
-        json!({
-            "stance": argument.stance,
-            "confidence": argument.confidence,
-            "revision": argument.revision,
-            "key_points": points.join("\n"),
+    /// A round's arguments as the moderator reads them.
+    fn assessed(&self, round: &Round) -> Vec<Value> {
+        self.rows(round, |label, argument| {
+            let points: Vec<String> = argument.key_points.iter().map(|point| format!("- {point}")).collect();
+            json!({
+                "label": label,
+                "stance": argument.stance,
+                "confidence": argument.confidence,
+                "revision": argument.revision,
+                "key_points": self.quote(label, &points.join("\n")),
+            })
         })
     }
 
-    /// The present debaters' arguments in label order, each shown by `show`, texts quoted.
-    fn rows(&self, round: &Round, show: impl Fn(&Argument) -> Value) -> Vec<Value> {
+    /// The present debaters' arguments in label order.
+    fn rows(&self, round: &Round, show: impl Fn(&str, &Argument) -> Value) -> Vec<Value> {
         let said = self.log.debaters.iter().zip(&round.arguments);
-        said.filter_map(|(debater, argument)| {
-            let mut row = show(argument.as_ref()?);
-            for key in ["argument", "key_points"] {
-                if let Some(text) = row.get(key).and_then(Value::as_str) {
-                    let quoted = self.quote(&debater.label, text);
-                    row[key] = quoted.into();
-                }
-            }
-            row["label"] = debater.label.clone().into();
-            Some(row)
-        })
-        .collect()
+        said.filter_map(|(debater, argument)| Some(show(&debater.label, argument.as_ref()?))).collect()
     }
 
     fn carried(&self, round: &Round) -> String {
-        let absent = self.log.debaters.iter().zip(&round.arguments).filter(|(_, argument)| argument.is_none());
+        let absent =
+            self.log.debaters.iter().zip(&round.arguments).filter(|(_, argument)| argument.is_none());
         absent.map(|(debater, _)| format!("Debater {}", debater.label)).collect::<Vec<_>>().join(", ")
     }
 }
@@ -219,7 +228,10 @@ fn written(argument: &Argument) -> String {
         lines.push("Counterpoints:".into());
     }
     for counterpoint in &argument.counterpoints {
-        lines.push(format!("- To {}: {} ({})", counterpoint.target, counterpoint.point, counterpoint.evidence));
+        lines.push(format!(
+            "- To {}: {} ({})",
+            counterpoint.target, counterpoint.point, counterpoint.evidence
+        ));
     }
     if let Some(position) = argument.new_position() {
         lines.push(format!("Revised position: {position}"));

@@ -21,7 +21,9 @@ pub(super) fn close(log: &Log<'_>) -> Result<Step, Corrupt> {
     let dissent = minority
         .map(|p| json!({"debater": p.label, "seat": p.seat, "position": p.position, "reason": p.reason}))
         .collect();
-    let whole = log.debate.absences().next().is_none() && termination != Termination::Budget && status == Status::Complete;
+    let whole = log.debate.absences().next().is_none()
+        && termination != Termination::Budget
+        && status == Status::Complete;
     let outcome = Outcome {
         status,
         termination,
@@ -43,7 +45,9 @@ fn ending(log: &Log<'_>) -> (Termination, Status) {
         (Termination::QuorumLost, _) => (stages, Status::Incomplete),
         (_, Some(_)) => (stages, Status::Complete),
         (Termination::Budget, None) => (stages, Status::Incomplete),
-        _ if log.debate.spent_share() >= 1.0 || chair_over_budget(log) => (Termination::Budget, Status::Incomplete),
+        _ if log.debate.spent_share() >= 1.0 || chair_over_budget(log) => {
+            (Termination::Budget, Status::Incomplete)
+        }
         _ => (Termination::Failed, Status::Failed),
     }
 }
@@ -64,6 +68,7 @@ fn verdict(log: &Log<'_>) -> Result<Value, Corrupt> {
         let stand_in = log.debate.brief.seat(&ask.seat).is_none_or(|seat| seat.model != ask.model);
         json!({"seat": ask.seat, "model": ask.model, "stand_in": stand_in})
     });
+    let ranking = ranking::ranking(log)?;
     let mut verdict = json!({
         "answer": log.synthesis.as_ref().map(|synthesis| &synthesis.answer),
         "why": log.synthesis.as_ref().map(|synthesis| &synthesis.why),
@@ -73,7 +78,7 @@ fn verdict(log: &Log<'_>) -> Result<Value, Corrupt> {
         "chair": chair,
     });
     if log.debate.brief.text("mode") == "standard" {
-        verdict["ranking"] = json!(ranking::ranking(log)?);
+        verdict.as_object_mut().map(|verdict| verdict.insert("ranking".into(), json!(ranking)));
     }
     Ok(verdict)
 }
@@ -130,18 +135,23 @@ fn summary(log: &Log<'_>, round: &Round) -> String {
 
 fn round_record(log: &Log<'_>, round: &Round) -> Value {
     let assessment = round.assessment.as_ref();
-    let stances: Vec<Value> = log.debaters.iter().zip(&round.arguments).map(|(debater, argument)| {
-        json!({
-            "debater": debater.label,
-            "stance": argument.as_ref().map(|a| a.stance),
-            "revision": argument.as_ref().map(|a| a.revision),
-            "confidence": argument.as_ref().map(|a| a.confidence),
-            "carried": argument.is_none(),
-            "key_points": argument.as_ref().map_or(&[][..], |a| &a.key_points),
-            "counterpoints": argument.as_ref().map_or(&[][..], |a| &a.counterpoints),
-            "revised_position": argument.as_ref().and_then(Argument::new_position),
+    let stances: Vec<Value> = log
+        .debaters
+        .iter()
+        .zip(&round.arguments)
+        .map(|(debater, argument)| {
+            json!({
+                "debater": debater.label,
+                "stance": argument.as_ref().map(|a| a.stance),
+                "revision": argument.as_ref().map(|a| a.revision),
+                "confidence": argument.as_ref().map(|a| a.confidence),
+                "carried": argument.is_none(),
+                "key_points": argument.as_ref().map_or(&[][..], |a| &a.key_points),
+                "counterpoints": argument.as_ref().map_or(&[][..], |a| &a.counterpoints),
+                "revised_position": argument.as_ref().and_then(Argument::new_position),
+            })
         })
-    }).collect();
+        .collect();
     json!({
         "round": round.number,
         "assessed": assessment.is_some(),
@@ -159,7 +169,9 @@ fn round_record(log: &Log<'_>, round: &Round) -> Value {
 /// moderator's agreement or, failing that, the likeness of its position to the answer decides.
 fn fates(log: &Log<'_>, termination: Termination) -> Vec<Position> {
     let fate = |place: usize| {
-        given_up(log, place).map(|reason| (Fate::Refuted, reason)).unwrap_or_else(|| kept(log, place, termination))
+        given_up(log, place)
+            .map(|reason| (Fate::Refuted, reason))
+            .unwrap_or_else(|| kept(log, place, termination))
     };
     let debaters = log.debaters.iter().enumerate();
     debaters
@@ -182,7 +194,9 @@ fn given_up(log: &Log<'_>, place: usize) -> Option<String> {
     let against = log.rounds.iter().filter(|round| round.number <= number).flat_map(|round| {
         log.debaters.iter().zip(&round.arguments).flat_map(|(debater, said)| {
             let points = said.iter().flat_map(|argument| &argument.counterpoints);
-            points.filter(|point| point.target.ends_with(own.as_str())).map(|point| (&debater.label, &point.point))
+            points
+                .filter(|point| point.target.ends_with(own.as_str()))
+                .map(|point| (&debater.label, &point.point))
         })
     });
     let by: Vec<String> = against.map(|(label, point)| format!("Debater {label}: {point}")).collect();
@@ -221,7 +235,10 @@ fn warnings(log: &Log<'_>, termination: Termination, mode: &str) -> Vec<String> 
         for (debater, argument) in log.debaters.iter().zip(&round.arguments) {
             let odd = |a: &&Argument| a.stance == Stance::Concede && a.revision == Revision::NoChange;
             if argument.as_ref().as_ref().filter(|a| odd(a)).is_some() {
-                warnings.push(format!("round {}: Debater {} concedes but changes nothing", round.number, debater.label));
+                warnings.push(format!(
+                    "round {}: Debater {} concedes but changes nothing",
+                    round.number, debater.label
+                ));
             }
         }
     }

@@ -68,7 +68,8 @@ impl<'a> Log<'a> {
         for turn in debate.turns_of("debate") {
             rounds.push(read_round(debate, turn, &debaters)?);
         }
-        let synthesis = debate.turns_of("synthesis").flat_map(Turn::settled).find_map(|(_, reply)| reply.value());
+        let synthesis =
+            debate.turns_of("synthesis").flat_map(Turn::settled).find_map(|(_, reply)| reply.value());
         let synthesis = synthesis.map(Synthesis::deserialize).transpose()?;
         Ok(Self { debate, debaters, rounds, synthesis })
     }
@@ -150,7 +151,9 @@ impl<'a> Log<'a> {
 
     /// A debater's last argument and its round.
     pub(super) fn last_argument(&self, place: usize) -> Option<(u32, &Argument)> {
-        let said = |round: &'_ Round| Some(round.number).zip(round.arguments.get(place).and_then(Option::as_ref).map(|_| ()));
+        let said = |round: &'_ Round| {
+            Some(round.number).zip(round.arguments.get(place).and_then(Option::as_ref).map(|_| ()))
+        };
         let number = self.rounds.iter().rev().find_map(said)?.0;
         let argument = self.round(number)?.arguments.get(place)?.as_ref()?;
         Some((number, argument))
@@ -158,8 +161,12 @@ impl<'a> Log<'a> {
 
     /// The model that is asked for the synthesis next; `None` when all have been.
     pub(super) fn next_chair(&self) -> Option<String> {
-        let asked: Vec<&str> =
-            self.debate.turns_of("synthesis").flat_map(|turn| &turn.asks).map(|ask| ask.model.as_str()).collect();
+        let asked: Vec<&str> = self
+            .debate
+            .turns_of("synthesis")
+            .flat_map(|turn| &turn.asks)
+            .map(|ask| ask.model.as_str())
+            .collect();
         chairs(&self.debate.brief).into_iter().find(|model| !asked.contains(&model.as_str()))
     }
 }
@@ -170,7 +177,8 @@ impl Round {
     }
 
     fn all_unchanged(&self) -> bool {
-        self.present() > 0 && self.arguments.iter().flatten().all(|argument| argument.revision == Revision::NoChange)
+        self.present() > 0
+            && self.arguments.iter().flatten().all(|argument| argument.revision == Revision::NoChange)
     }
 }
 
@@ -217,7 +225,8 @@ fn read_round(debate: &Debate, turn: &Turn, debaters: &[Debater<'_>]) -> Result<
     let number = turn.phase.round;
     let mut arguments = Vec::new();
     for debater in debaters {
-        let reply = turn.settled().find(|(ask, _)| ask.seat == debater.seat).and_then(|(_, reply)| reply.value());
+        let reply =
+            turn.settled().find(|(ask, _)| ask.seat == debater.seat).and_then(|(_, reply)| reply.value());
         arguments.push(reply.map(Argument::deserialize).transpose()?);
     }
     let assessed = debate.turns.iter().find(|turn| turn.phase == Phase::new("moderate", number));

@@ -7,7 +7,9 @@
 use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
-use agon_core::{Ask, Brief, Corrupt, Debate, Invalid, Kind, Opt, Protocol, Request, Schema, Seat, Step, Template};
+use agon_core::{
+    Ask, Brief, Corrupt, Debate, Invalid, Kind, Opt, Protocol, Request, Schema, Seat, Step, Template,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -33,7 +35,12 @@ const OPTIONS: &[Opt] = &[
         default: "deep",
         help: "the stages: answers, debate and synthesis (deep); answers, mutual evaluation and synthesis (standard); answers and synthesis (quick)",
     },
-    Opt { key: "min_rounds", kind: Kind::Int(1, 20), default: "2", help: "no convergence counts before this round" },
+    Opt {
+        key: "min_rounds",
+        kind: Kind::Int(1, 20),
+        default: "2",
+        help: "no convergence counts before this round",
+    },
     Opt { key: "max_rounds", kind: Kind::Int(1, 20), default: "3", help: "the debate ends after this round" },
     Opt {
         key: "agreement_score",
@@ -101,15 +108,19 @@ fn parts() -> Result<&'static Parts, Corrupt> {
         assessment: Arc::new(prompt::schema_of::<reply::Assessment>("assessment")),
         evaluation: Arc::new(prompt::schema_of::<reply::Evaluation>("evaluation")),
         synthesis: Arc::new(prompt::schema_of::<reply::Synthesis>("synthesis")),
-        arguments: (0..=DEBATERS_MAX).map(|n| (0..n).map(|own| Arc::new(argument(n, Some(own)))).collect()).collect(),
+        arguments: (0..=DEBATERS_MAX)
+            .map(|n| (0..n).map(|own| Arc::new(argument(n, Some(own)))).collect())
+            .collect(),
         stated: (0..=DEBATERS_MAX).map(|n| argument(n, None).json.to_string()).collect(),
     }))
 }
 
 /// The schema of an argument among `n` debaters; only the others may be its target.
 fn argument(n: usize, own: Option<usize>) -> Schema {
-    let others: Vec<String> = log::names(n).into_iter().enumerate().filter(|(at, _)| Some(*at) != own).map(|(_, l)| l).collect();
-    let targets: Vec<String> = others.iter().map(|label| format!("Debater {label}")).chain(others.clone()).collect();
+    let others: Vec<String> =
+        log::names(n).into_iter().enumerate().filter(|(at, _)| Some(*at) != own).map(|(_, l)| l).collect();
+    let targets: Vec<String> =
+        others.iter().map(|label| format!("Debater {label}")).chain(others.clone()).collect();
     let schema = prompt::schema_of::<reply::Argument>("argument");
     prompt::only(schema, "/properties/counterpoints/items/properties/target", &targets)
 }
@@ -144,11 +155,15 @@ impl Protocol for Deep {
         let first = request.models.first().ok_or_else(|| Invalid::new("deep needs at least one model"))?;
         let count = if request.models.len() == 1 { DEBATERS } else { request.models.len() };
         if count > DEBATERS_MAX {
-            return Err(Invalid(format!("deep seats 2 to {DEBATERS_MAX} debaters, but {count} models are named")));
+            return Err(Invalid(format!(
+                "deep seats 2 to {DEBATERS_MAX} debaters, but {count} models are named"
+            )));
         }
-        let seat = |id: String, role: &str, model: &String| Seat { id, role: role.into(), model: model.clone() };
+        let seat =
+            |id: String, role: &str, model: &String| Seat { id, role: role.into(), model: model.clone() };
         let debaters = request.models.iter().cycle().take(count).zip(1..);
-        let mut seats: Vec<Seat> = debaters.map(|(model, n)| seat(format!("debater-{n}"), "debater", model)).collect();
+        let mut seats: Vec<Seat> =
+            debaters.map(|(model, n)| seat(format!("debater-{n}"), "debater", model)).collect();
         let named = |role: &str| request.roles.get(role).unwrap_or(first);
         if request.options.get("mode").and_then(Value::as_str) == Some("deep") {
             seats.push(seat("moderator".into(), "moderator", named("moderator")));
@@ -181,7 +196,7 @@ impl Protocol for Deep {
         let parts = parts()?;
         let log = Log::read(debate)?;
         let make = asks::Asks::new(debate, parts, &log)?;
-        let Some(phase) = debate.last_phase() else { return Ok(make.answers()?) };
+        let Some(phase) = debate.last_phase() else { return make.answers() };
         let debaters = u32::try_from(log.debaters.len()).unwrap_or(u32::MAX);
         let wrap_up = || if log.cut_short_strictly() { close::close(&log) } else { make.synthesis() };
         match phase.name.as_str() {
@@ -209,10 +224,18 @@ impl Protocol for Deep {
             Some("argument") => check_argument(value),
             Some("synthesis") => {
                 let synthesis = reply::Synthesis::deserialize(value).map_err(|why| why.to_string())?;
-                if synthesis.answer.trim().is_empty() { Err("`answer` must not be empty".into()) } else { Ok(()) }
+                if synthesis.answer.trim().is_empty() {
+                    Err("`answer` must not be empty".into())
+                } else {
+                    Ok(())
+                }
             }
             _ => Ok(()),
         }
+    }
+
+    fn closing(&self) -> &'static [&'static str] {
+        &["synthesis"]
     }
 
     fn table(&self, debate: &Debate) -> Option<(String, Vec<Vec<String>>)> {
@@ -243,7 +266,8 @@ fn check_request(request: &Request) -> Result<(), Invalid> {
     if least > most && least.to_string() != default {
         return Err(Invalid(format!("min_rounds is {least}, which is more than max_rounds, {most}")));
     }
-    let weights: f64 = OPTIONS.iter().filter(|opt| opt.key.starts_with("weights.")).map(|opt| number(opt.key)).sum();
+    let weights: f64 =
+        OPTIONS.iter().filter(|opt| opt.key.starts_with("weights.")).map(|opt| number(opt.key)).sum();
     if (weights - 100.0).abs() > 1e-9 {
         return Err(Invalid(format!("the six weights.* must sum to 100, but they sum to {weights}")));
     }

@@ -34,11 +34,13 @@ pub(super) fn pairs<'a>(log: &'a Log<'_>) -> Vec<(&'a Debater<'a>, &'a Debater<'
     let count = u32::try_from(log.debaters.len()).unwrap_or(u32::MAX);
     let mut pairs = Vec::new();
     for answer in &log.debaters {
-        let mut others: Vec<&Debater<'_>> = log.debaters.iter().filter(|other| other.label != answer.label).collect();
+        let mut others: Vec<&Debater<'_>> =
+            log.debaters.iter().filter(|other| other.label != answer.label).collect();
         Draw::new(log.debate.brief.seed, &format!("evaluators of {}", answer.label)).shuffle(&mut others);
         pairs.extend(others.into_iter().take(evaluators_each(count) as usize).map(|other| (other, answer)));
     }
-    let place = |debater: &Debater<'_>| log.debate.brief.seats.iter().position(|seat| seat.id == debater.seat);
+    let place =
+        |debater: &Debater<'_>| log.debate.brief.seats.iter().position(|seat| seat.id == debater.seat);
     pairs.sort_by_key(|(evaluator, answer)| (place(evaluator), answer.label.clone()));
     pairs
 }
@@ -103,7 +105,8 @@ fn rank(label: &str, scores: &[Score]) -> Ranked {
 
 /// How far a score is from its evaluator's mean, in that evaluator's standard deviations; 0 where it has no spread.
 fn standardized(score: &Score, scores: &[Score]) -> f64 {
-    let given: Vec<f64> = scores.iter().filter(|s| s.evaluator == score.evaluator).map(|s| s.weighted).collect();
+    let given: Vec<f64> =
+        scores.iter().filter(|s| s.evaluator == score.evaluator).map(|s| s.weighted).collect();
     let centre = mean(&given).unwrap_or_default();
     let squares: Vec<f64> = given.iter().map(|x| (x - centre).powi(2)).collect();
     let deviation = mean(&squares).unwrap_or_default().sqrt();

@@ -1,1 +1,458 @@
+//! Seed 000 and its part of PROTOCOLS.md, sentence by sentence.
 
+use std::collections::BTreeMap;
+
+use agon_core::play::play;
+use agon_core::{
+    Absence, Brief, Fidelity, LOG_VERSION, Limits, Outcome, Record, Reply, Status, Termination, Usage,
+    options,
+};
+use serde_json::json;
+
+use super::*;
+
+/// What the table answers: by phase, round and seat; `None` is an absence.
+type Answer<'a> = &'a dyn Fn(&Ask, &str, u32) -> Option<Value>;
+
+fn request(models: &[&str], set: &[(&str, &str)]) -> Result<Request, Invalid> {
+    let given = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    Ok(Request {
+        question: "Tabs or spaces?".into(),
+        models: models.iter().map(|model| (*model).to_owned()).collect(),
+        options: options::resolve(OPTIONS, given)?,
+        ..Request::default()
+    })
+}
+
+fn brief(models: &[&str], set: &[(&str, &str)]) -> Brief {
+    let request = request(models, set).unwrap();
+    Brief {
+        version: LOG_VERSION,
+        id: "test".into(),
+        protocol: "deep".into(),
+        seats: Deep.seats(&request).unwrap(),
+        question: request.question,
+        files: Vec::new(),
+        options: request.options,
+        seed: 11,
+        limits: Limits::default(),
+        templates: BTreeMap::new(),
+        created_at: String::new(),
+        parent: None,
+    }
+}
+
+fn run_brief(mut brief: Brief, answer: Answer<'_>) -> (Vec<Record>, Debate) {
+    brief.templates = agon_core::protocol::template_hashes(&Deep);
+    let records = vec![Debate::open(brief).unwrap().1];
+    let mut reply = |debate: &Debate, ask: &Ask| {
+        let phase = debate.last_phase().unwrap();
+        let Some(value) = answer(ask, &phase.name, phase.round) else {
+            return Reply::Absent { why: Absence::TimedOut, detail: "test".into() };
+        };
+        let (text, value) = match value {
+            Value::String(text) => (text, None),
+            value => {
+                jsonschema::validate(&ask.schema.as_ref().unwrap().json, &value).unwrap();
+                Deep.check(debate, ask, &value).unwrap();
+                (value.to_string(), Some(value))
+            }
+        };
+        Reply::Said {
+            text,
+            value,
+            model: ask.model.clone(),
+            usage: Usage { usd: Some(0.01), ..Usage::default() },
+        }
+    };
+    let records = play(&Deep, records, &mut reply, &mut |_| {}).unwrap();
+    let debate = Debate::from_records(&records).unwrap();
+    (records, debate)
+}
+
+fn run(set: &[(&str, &str)], answer: Answer<'_>) -> Outcome {
+    run_brief(brief(&["a/x", "b/y", "c/z"], set), answer).1.outcome.unwrap()
+}
+
+fn argument(revision: &str) -> Value {
+    let position = (revision != "no_change").then_some("tabs, revised");
+    json!({"stance": "maintain", "key_points": ["width"], "counterpoints": [], "revision": revision,
+           "revised_position": position, "confidence": 0.5})
+}
+
+fn assessment(agreement: f64, new_points: f64) -> Value {
+    json!({"should_stop": false, "agreement_score": agreement, "new_points_ratio": new_points, "consensus_answer": "tabs",
+           "remaining_disagreements": ["width"], "next_round_focus": "the width"})
+}
+
+fn evaluation(score: f64, factual_error: bool, fabrication: bool) -> Value {
+    json!({"scores": {"accuracy": score, "completeness": score, "verifiability": score, "reasoning": score,
+           "clarity": score, "usefulness": score}, "factual_error": factual_error, "fabrication": fabrication, "comment": ""})
+}
+
+/// Everybody present; the debaters revise as given by round, the moderator scores as given by round.
+fn plain(phase: &str, round: u32, revisions: &[&str], scores: &[(f64, f64)]) -> Option<Value> {
+    let at = (round as usize).saturating_sub(1);
+    Some(match phase {
+        "answer" => json!("Tabs, because of width."),
+        "debate" => argument(revisions.get(at).or(revisions.last()).unwrap()),
+        "moderate" => {
+            let (agreement, new_points) = scores.get(at).or(scores.last()).unwrap();
+            assessment(*agreement, *new_points)
+        }
+        "evaluate" => evaluation(7.0, false, false),
+        _ => json!({"answer": "Tabs.", "why": "Width.", "contested": ["spaces"]}),
+    })
+}
+
+/// "Convergence conditions (exit when ANY is true)", with `min_rounds` 2 and `max_rounds` 3, both sides of each threshold.
+#[test]
+fn exits_at_the_thresholds_and_not_before() {
+    const REVISED: &[&str] = &["minor_update"];
+    const HELD: &[&str] = &["no_change"];
+    for (revisions, scores, termination, rounds) in [
+        (REVISED, &[(0.8, 0.15)][..], Termination::Converged, 2),
+        (REVISED, &[(0.799_999_999_99, 0.150_000_000_01)], Termination::Converged, 2),
+        (REVISED, &[(0.799_999, 0.15)], Termination::MaxRounds, 3),
+        (REVISED, &[(0.8, 0.150_001)], Termination::MaxRounds, 3),
+        (REVISED, &[(1.0, 0.0)], Termination::Converged, 2),
+        (REVISED, &[(0.0, 1.0), (0.0, 1.0), (0.9, 0.1)], Termination::Converged, 3),
+        (HELD, &[(0.1, 0.9)], Termination::Stable, 2),
+        (HELD, &[(0.8, 0.15)], Termination::Converged, 2),
+        (&["minor_update", "minor_update", "no_change"], &[(0.1, 0.9)], Termination::Stable, 3),
+    ] {
+        let outcome = run(&[], &|_, phase, round| plain(phase, round, revisions, scores));
+        let what = format!("{revisions:?} {scores:?}");
+        assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds), "{what}");
+        assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Full), "{what}");
+    }
+}
+
+/// "`min_rounds` gates every exit but the limits: all-`no_change` in round 1 does not stop."
+#[test]
+fn min_rounds_gates_every_exit_but_the_limit() {
+    for (min, max, rounds) in [("1", "3", 1), ("2", "3", 2), ("3", "3", 3), ("2", "1", 1)] {
+        let set = [("min_rounds", min), ("max_rounds", max)];
+        let outcome = run(&set, &|_, phase, round| plain(phase, round, &["no_change"], &[(1.0, 0.0)]));
+        assert_eq!(outcome.rounds_completed, rounds, "min {min} max {max}");
+        assert_eq!(outcome.termination, Termination::Converged);
+    }
+}
+
+/// "thresholds ... all configurable".
+#[test]
+fn the_thresholds_are_configurable() {
+    let set = [("agreement_score", "0.5"), ("new_points_ratio", "0.5")];
+    let outcome = run(&set, &|_, phase, round| plain(phase, round, &["minor_update"], &[(0.5, 0.5)]));
+    assert_eq!((outcome.termination, outcome.rounds_completed), (Termination::Converged, 2));
+}
+
+/// "`should_stop` is advisory: recorded, and the report warns when it contradicts the arithmetic."
+#[test]
+fn should_stop_is_recorded_and_never_obeyed() {
+    let outcome = run(&[], &|_, phase, round| {
+        let mut value = plain(phase, round, &["minor_update"], &[(0.3, 0.9)])?;
+        if phase == "moderate" {
+            value["should_stop"] = json!(true);
+        }
+        Some(value)
+    });
+    assert_eq!((outcome.termination, outcome.rounds_completed), (Termination::MaxRounds, 3));
+    assert_eq!(outcome.verdict["rounds"][0]["should_stop"], true);
+    assert_eq!(outcome.warnings.iter().filter(|warning| warning.contains("would stop")).count(), 3);
+
+    let outcome = run(&[], &|_, phase, round| plain(phase, round, &["minor_update"], &[(0.9, 0.1)]));
+    assert!(
+        outcome.warnings.iter().any(|w| w.contains("round 2: the moderator would go on")),
+        "{:?}",
+        outcome.warnings
+    );
+}
+
+/// "Fewer than 2 answers: `quorum_lost`."
+#[test]
+fn fewer_than_two_answers_lose_the_quorum() {
+    for (present, termination) in
+        [(0, Termination::QuorumLost), (1, Termination::QuorumLost), (2, Termination::Converged)]
+    {
+        let (_, debate) = run_brief(brief(&["a/x", "b/y", "c/z"], &[]), &|ask, phase, round| {
+            let number: u32 = ask.seat.trim_start_matches("debater-").parse().unwrap_or(0);
+            let absent = phase == "answer" && number > present;
+            if absent { None } else { plain(phase, round, &["minor_update"], &[(0.9, 0.1)]) }
+        });
+        let outcome = debate.outcome.as_ref().unwrap();
+        assert_eq!(outcome.termination, termination, "{present} present");
+        let exit = agon_core::document::exit_status(&debate);
+        assert_eq!(exit, if present < 2 { 3 } else { 0 });
+        assert_eq!(outcome.labels.len(), present as usize);
+        if present < 2 {
+            assert_eq!(
+                (outcome.status, outcome.verdict["answer"].clone()),
+                (Status::Incomplete, Value::Null)
+            );
+        }
+    }
+}
+
+/// "Seeded shuffle, labels A, B, C... kept for all rounds."
+#[test]
+fn labels_are_a_seeded_shuffle_and_stay() {
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 0..40 {
+        let mut brief = brief(&["a/x", "b/y", "c/z"], &[]);
+        brief.seed = seed;
+        let (_, debate) =
+            run_brief(brief, &|_, phase, round| plain(phase, round, &["minor_update"], &[(0.1, 0.9)]));
+        let labels = debate.outcome.as_ref().unwrap().labels.clone();
+        assert_eq!(labels.keys().collect::<Vec<_>>(), ["A", "B", "C"]);
+        for turn in debate.turns_of("debate") {
+            for ask in &turn.asks {
+                let label = ask.label.as_ref().unwrap().trim_start_matches("Debater ");
+                assert_eq!(labels[label], ask.seat);
+            }
+        }
+        seen.insert(labels.into_values().collect::<Vec<_>>());
+    }
+    assert_eq!(seen.len(), 6, "every order comes up");
+}
+
+/// "`revised_position` is required when `revision` is not `no_change`."
+#[test]
+fn a_revision_needs_its_position() {
+    let empty = |revision: &str| {
+        let mut value = argument(revision);
+        value["revised_position"] = json!(" ");
+        check_argument(&value)
+    };
+    assert!(empty("minor_update").unwrap_err().contains("revised_position"));
+    assert!(empty("major_revision").is_err());
+    assert!(empty("no_change").is_ok());
+}
+
+/// "else the last position carries forward, else the Stage 1 answer."
+#[test]
+fn positions_carry_forward() {
+    let outcome = run(&[], &|ask, phase, round| match (phase, ask.seat.as_str(), round) {
+        ("answer", seat, _) => Some(json!(format!("first of {seat}"))),
+        ("debate", "debater-1", 1) => Some(argument("minor_update")),
+        ("debate", _, _) => Some(argument("no_change")),
+        _ => plain(phase, round, &[], &[(0.1, 0.9)]),
+    });
+    let stances = outcome.verdict["synthesis_input"]["final_stances"].as_array().unwrap();
+    for stance in stances {
+        let seat = &outcome.labels[stance["debater"].as_str().unwrap()];
+        let expected = if seat == "debater-1" { "tabs, revised".into() } else { format!("first of {seat}") };
+        assert_eq!(stance["revised_position"], expected);
+    }
+}
+
+/// "`concede` with `no_change` is flagged in the report, not rejected."
+#[test]
+fn conceding_without_a_change_is_flagged() {
+    let outcome = run(&[], &|_, phase, round| {
+        let mut value = plain(phase, round, &["no_change"], &[(0.1, 0.9)])?;
+        if phase == "debate" {
+            value["stance"] = json!("concede");
+        }
+        Some(value)
+    });
+    assert_eq!(outcome.warnings.iter().filter(|w| w.contains("concedes but changes nothing")).count(), 6);
+}
+
+/// "`counterpoints[].target` must be another debater's label."
+#[test]
+fn a_counterpoint_must_target_another_debater() {
+    let parts = parts().unwrap();
+    let schema = &parts.arguments[3][1];
+    for (target, fits) in [
+        ("Debater A", true),
+        ("Debater C", true),
+        ("A", true),
+        ("Debater B", false),
+        ("Debater D", false),
+        ("debater-1", false),
+        ("", false),
+    ] {
+        let mut value = argument("no_change");
+        value["counterpoints"] = json!([{"target": target, "point": "p", "evidence": "e"}]);
+        assert_eq!(jsonschema::is_valid(&schema.json, &value), fits, "{target}");
+    }
+}
+
+/// "An absent debater keeps its last position, is marked `carried`, and does not count in all-`no_change`."
+#[test]
+fn an_absent_debater_is_carried_and_does_not_count() {
+    let outcome = run(&[], &|ask, phase, round| match (phase, ask.seat.as_str()) {
+        ("debate", "debater-2") => None,
+        ("debate", _) => Some(argument("no_change")),
+        _ => plain(phase, round, &[], &[(0.1, 0.9)]),
+    });
+    assert_eq!((outcome.termination, outcome.rounds_completed), (Termination::Stable, 2));
+    assert_eq!(outcome.fidelity, Fidelity::Degraded);
+    let stances = outcome.verdict["rounds"][1]["stances"].as_array().unwrap();
+    let carried: Vec<_> = stances.iter().filter(|stance| stance["carried"] == true).collect();
+    assert_eq!(carried.len(), 1);
+    assert_eq!(outcome.labels[carried[0]["debater"].as_str().unwrap()], "debater-2");
+}
+
+/// "An absent moderator leaves the round `unassessed`: only `stable` and `max_rounds` can end it."
+#[test]
+fn without_a_moderator_only_stable_and_max_rounds_end_it() {
+    for (revision, termination, rounds) in
+        [("no_change", Termination::Stable, 2), ("minor_update", Termination::MaxRounds, 3)]
+    {
+        let outcome = run(&[], &|_, phase, round| match phase {
+            "moderate" => None,
+            _ => plain(phase, round, &[revision], &[]),
+        });
+        assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds));
+        assert_eq!(outcome.verdict["rounds"][0]["assessed"], false);
+        assert_eq!(outcome.verdict["synthesis_input"]["convergence_status"], Value::Null);
+        assert!(outcome.warnings.iter().any(|warning| warning.contains("unassessed")));
+    }
+}
+
+/// "`consensus_answer` is kept only when `agreement_score > 0.6`."
+#[test]
+fn a_consensus_answer_needs_agreement_over_0_6() {
+    for (agreement, kept) in [(0.6, false), (0.600_001, true), (0.59, false), (1.0, true)] {
+        let outcome =
+            run(&[], &|_, phase, round| plain(phase, round, &["minor_update"], &[(agreement, 0.9)]));
+        let answer = &outcome.verdict["synthesis_input"]["convergence_status"]["consensus_answer"];
+        assert_eq!(answer.is_string(), kept, "{agreement}");
+    }
+}
+
+/// "A round in which no debater is present ends the loop and does not count, and its moderator is not asked: synthesis
+/// from the last positions, `quorum_lost`, status `incomplete`, exit 3."
+#[test]
+fn a_round_without_debaters_ends_the_loop() {
+    let (_, debate) =
+        run_brief(brief(&["a/x", "b/y", "c/z"], &[]), &|_, phase, round| match (phase, round) {
+            ("debate", 2) => None,
+            _ => plain(phase, round, &["minor_update"], &[(0.1, 0.9)]),
+        });
+    let outcome = debate.outcome.as_ref().unwrap();
+    assert_eq!(
+        (outcome.termination, outcome.status, outcome.rounds_completed),
+        (Termination::QuorumLost, Status::Incomplete, 1)
+    );
+    assert!(debate.turn("moderate", 2).is_none());
+    assert_eq!(outcome.verdict["answer"], "Tabs.");
+    assert_eq!(agon_core::document::exit_status(&debate), 3);
+}
+
+/// "An absent chair is replaced by the moderator's model, then the debaters' in seat order, each model once (status
+/// `complete`, `degraded`); when all are absent: `failed`, exit 3, `answer` null, the positions reported."
+#[test]
+fn an_absent_chair_is_replaced_in_order() {
+    let mut seated = brief(&["a/x", "b/y", "a/x"], &[]);
+    seated.seats[3].model = "m/m".into();
+    seated.seats[4].model = "ch/c".into();
+    let order = ["ch/c", "m/m", "a/x", "b/y"];
+    for able in 0..=order.len() {
+        let (_, debate) = run_brief(seated.clone(), &|ask, phase, round| match phase {
+            "synthesis" if Some(ask.model.as_str()) != order.get(able).copied() => None,
+            _ => plain(phase, round, &["no_change"], &[(0.9, 0.1)]),
+        });
+        let asked: Vec<&str> = debate.turns_of("synthesis").map(|turn| turn.asks[0].model.as_str()).collect();
+        assert_eq!(asked, order[..(able + 1).min(order.len())]);
+        let outcome = debate.outcome.as_ref().unwrap();
+        if able == order.len() {
+            assert_eq!((outcome.status, outcome.termination), (Status::Failed, Termination::Failed));
+            assert_eq!(outcome.verdict["answer"], Value::Null);
+            assert_eq!(outcome.verdict["synthesis_input"]["final_stances"].as_array().unwrap().len(), 3);
+            assert_eq!(agon_core::document::exit_status(&debate), 3);
+        } else {
+            assert_eq!((outcome.status, outcome.termination), (Status::Complete, Termination::Converged));
+            assert_eq!(outcome.fidelity == Fidelity::Degraded, able > 0);
+            assert_eq!(outcome.verdict["chair"]["stand_in"], able > 0);
+        }
+    }
+}
+
+/// "Stage 3 input is exactly the seed's JSON."
+#[test]
+fn the_synthesis_input_is_exactly_the_seeds_json() {
+    let outcome = run(&[], &|_, phase, round| plain(phase, round, &["minor_update"], &[(0.85, 0.1)]));
+    let input = &outcome.verdict["synthesis_input"];
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(
+        keys(input),
+        ["mode", "rounds_completed", "final_stances", "convergence_status", "debate_log"]
+    );
+    assert_eq!(keys(&input["final_stances"][0]), ["debater", "stance", "confidence", "revised_position"]);
+    assert_eq!(
+        keys(&input["convergence_status"]),
+        ["agreement_score", "new_points_ratio", "consensus_answer", "remaining_disagreements"]
+    );
+    assert_eq!((&input["mode"], &input["rounds_completed"]), (&json!("deep"), &json!(2)));
+    assert_eq!(input["debate_log"].as_array().unwrap().len(), 2);
+    assert!(
+        input["debate_log"][0]
+            .as_str()
+            .unwrap()
+            .starts_with("Round 1: A: maintain, minor_update, confidence 0.50")
+    );
+}
+
+/// "Quick and standard: `rounds_completed` 0, termination `all_rounds_complete`, ... `stance` null, `convergence_status`
+/// null, `debate_log` `[]`."
+#[test]
+fn quick_and_standard_have_no_rounds() {
+    for (mode, asks) in [("quick", 4), ("standard", 10)] {
+        let (_, debate) =
+            run_brief(brief(&["a/x"], &[("mode", mode)]), &|_, phase, round| plain(phase, round, &[], &[]));
+        let outcome = debate.outcome.as_ref().unwrap();
+        let input = &outcome.verdict["synthesis_input"];
+        assert_eq!((outcome.termination, outcome.rounds_completed), (Termination::AllRoundsComplete, 0));
+        assert_eq!(input["mode"], mode);
+        assert_eq!((&input["convergence_status"], &input["debate_log"]), (&Value::Null, &json!([])));
+        assert_eq!(input["final_stances"][0]["stance"], Value::Null);
+        assert_eq!(input["final_stances"][0]["revised_position"], "Tabs, because of width.");
+        assert_eq!(outcome.verdict.get("ranking").is_some(), mode == "standard");
+        assert_eq!(debate.asks(), asks);
+    }
+}
+
+/// "2 to 7 debaters, default 3"; rule 11.
+#[test]
+fn the_number_of_models_gives_the_number_of_seats() {
+    for (models, debaters) in [(1, Some(3)), (2, Some(2)), (7, Some(7)), (8, None), (0, None)] {
+        let seats = Deep.seats(&request(&vec!["a/x"; models], &[]).unwrap());
+        let found = seats.ok().map(|seats| seats.iter().filter(|seat| seat.role == "debater").count());
+        assert_eq!(found, debaters, "{models} models");
+    }
+}
+
+/// "by default the first model plays both".
+#[test]
+fn the_first_model_plays_moderator_and_chair_unless_named() {
+    let mut request = request(&["a/x", "b/y"], &[]).unwrap();
+    let model = |request: &Request, id: &str| {
+        Deep.seats(request).unwrap().into_iter().find(|s| s.id == id).unwrap().model
+    };
+    assert_eq!((model(&request, "moderator"), model(&request, "chair")), ("a/x".into(), "a/x".into()));
+    request.roles.insert("moderator".into(), "m/m".into());
+    request.roles.insert("chair".into(), "c/c".into());
+    assert_eq!((model(&request, "moderator"), model(&request, "chair")), ("m/m".into(), "c/c".into()));
+}
+
+#[test]
+fn requests_that_contradict_themselves_are_refused() {
+    for (set, words) in [
+        (&[("min_rounds", "4")][..], "min_rounds"),
+        (&[("min_rounds", "3"), ("max_rounds", "2")], "max_rounds"),
+        (&[("weights.accuracy", "31")], "sum to 100"),
+    ] {
+        let why = Deep.seats(&request(&["a/x"], set).unwrap()).unwrap_err().0;
+        assert!(why.contains(words), "{why}");
+    }
+    let mut empty = request(&["a/x"], &[]).unwrap();
+    empty.question = " \n".into();
+    assert!(Deep.seats(&empty).unwrap_err().0.contains("empty"));
+}
+
+mod degradation;
+mod evaluations;
+mod prompts;

@@ -1,0 +1,78 @@
+//! "When 80% of the time or money limit is spent, deep falls to the synthesis with what there is."
+
+use super::*;
+
+fn limited(limits: Limits, set: &[(&str, &str)]) -> Debate {
+    let mut brief = brief(&["a/x", "b/y", "c/z"], set);
+    brief.limits = limits;
+    run_brief(brief, &|_, phase, round| plain(phase, round, &["minor_update"], &[(0.1, 0.9)])).1
+}
+
+/// Each call of the test costs 0.01: three answers, then four a round.
+#[test]
+fn at_80_percent_of_the_money_it_goes_to_the_synthesis() {
+    for (usd, rounds, termination) in [
+        (0.0375, 0, Termination::Budget),
+        (0.0376, 1, Termination::Budget),
+        (0.0875, 1, Termination::Budget),
+        (0.0876, 2, Termination::Budget),
+        (0.2, 3, Termination::MaxRounds),
+    ] {
+        let debate = limited(Limits { usd: Some(usd), ..Limits::default() }, &[]);
+        let outcome = debate.outcome.as_ref().unwrap();
+        assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds), "{usd}");
+        assert_eq!((outcome.status, agon_core::document::exit_status(&debate)), (Status::Complete, 0));
+        let degraded = termination == Termination::Budget;
+        assert_eq!(outcome.fidelity == Fidelity::Degraded, degraded);
+        assert_eq!(outcome.warnings.contains(&"deep -> synthesis (degraded)".to_owned()), degraded);
+    }
+}
+
+/// "`--strict` stops without a synthesis: `budget`, `incomplete`, exit 3."
+#[test]
+fn strict_stops_without_a_synthesis() {
+    let debate = limited(Limits { usd: Some(0.05), ..Limits::default() }, &[("strict", "true")]);
+    let outcome = debate.outcome.as_ref().unwrap();
+    assert_eq!((outcome.termination, outcome.status), (Termination::Budget, Status::Incomplete));
+    assert_eq!((debate.turn("synthesis", 1), agon_core::document::exit_status(&debate)), (None, 3));
+    assert_eq!(outcome.verdict["answer"], Value::Null);
+}
+
+/// A limit on calls leaves room for the synthesis: "a limit that is reached ends the debate in order".
+#[test]
+fn a_limit_on_calls_leaves_room_for_the_synthesis() {
+    for (calls, rounds, termination) in [
+        (4, 0, Termination::Budget),
+        (6, 0, Termination::Budget),
+        (7, 1, Termination::Budget),
+        (8, 1, Termination::Budget),
+        (12, 2, Termination::Budget),
+        (16, 3, Termination::MaxRounds),
+    ] {
+        let debate = limited(Limits { calls: Some(calls), ..Limits::default() }, &[]);
+        let outcome = debate.outcome.as_ref().unwrap();
+        assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds), "{calls} calls");
+        assert!(debate.spent().calls <= calls, "{} of {calls}", debate.spent().calls);
+        assert_eq!(outcome.status, Status::Complete);
+    }
+}
+
+/// Money that runs out in the middle of a phase is `budget`, not a lost quorum.
+#[test]
+fn a_round_that_nobody_could_pay_for_ends_in_budget() {
+    let mut brief = brief(&["a/x", "b/y", "c/z"], &[]);
+    brief.templates = agon_core::protocol::template_hashes(&Deep);
+    let mut reply = |debate: &Debate, ask: &Ask| match debate.last_phase().unwrap().name.as_str() {
+        "debate" => Reply::Absent { why: Absence::OverBudget, detail: "calls".into() },
+        phase => {
+            let value = plain(phase, 1, &["no_change"], &[(0.1, 0.9)]).unwrap();
+            let (text, value) =
+                if phase == "answer" { ("x".into(), None) } else { (value.to_string(), Some(value)) };
+            Reply::Said { text, value, model: ask.model.clone(), usage: Usage::default() }
+        }
+    };
+    let records = play(&Deep, vec![Debate::open(brief).unwrap().1], &mut reply, &mut |_| {}).unwrap();
+    let outcome = Debate::from_records(&records).unwrap().outcome.unwrap();
+    assert_eq!((outcome.termination, outcome.status), (Termination::Budget, Status::Complete));
+    assert_eq!(outcome.rounds_completed, 0);
+}
