@@ -110,7 +110,7 @@ impl Run<'_> {
             let (link, attempt) = (outgoing.link.clone(), outgoing.call.attempt);
             self.set(index, State::Calling { link, attempt });
             let timeout = std::time::Duration::from_millis(self.debate.brief.limits.call_timeout_ms);
-            let left = outgoing.leave(index, timeout, self.id.clone(), self.watch.deltas.clone());
+            let left = outgoing.leave(index, timeout, self.id.clone(), self.journal.watch().deltas.clone());
             self.steps.push(left.boxed());
         }
     }

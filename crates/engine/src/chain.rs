@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use agon_core::{Invalid, Limits};
+use agon_core::{Ask, Invalid, Limits};
 
 use crate::gate::{Gate, Lane};
+use crate::slot::Slot;
 use crate::{Model, Models, Price};
 
 /// One model of a chain.
@@ -51,6 +52,11 @@ impl<'a> Chains<'a> {
         let chain: Chain = links.into();
         self.known.insert(name.to_owned(), chain.clone());
         Ok(chain)
+    }
+
+    /// The asks of a phase, each with its place there and its models.
+    pub(crate) fn seat(&mut self, placed: impl Iterator<Item = (usize, Ask)>) -> Result<Vec<Slot>, Invalid> {
+        placed.map(|(place, ask)| self.resolve(&ask.model).map(|chain| Slot::new(ask, place, chain))).collect()
     }
 
     fn link(&self, name: &str) -> Result<Link, Invalid> {

@@ -11,6 +11,7 @@ use crate::gate::Gate;
 use crate::journal::Journal;
 use crate::lease::Lease;
 use crate::run::Run;
+use crate::slot::Slot;
 use crate::{EngineError, Models, Stop, Store, Watch};
 
 /// What holds for all debates of an engine.
@@ -150,21 +151,30 @@ impl Engine {
         let id: Arc<str> = debate.brief.id.as_str().into();
         let durable = debate.events.saturating_sub(fresh.len() as u64);
         let mut chains = Chains::new(&*self.models, &self.gate, &debate.brief.limits);
-        let closed = debate.outcome.is_some();
-        let models = || debate.brief.seats.iter().map(|seat| &seat.model);
-        let known = models().filter(|_| !closed).try_for_each(|model| chains.resolve(model).map(drop));
-        if let Err(why) = known {
-            lease.release().await;
-            return Err(why.into());
-        }
+        let slots = match seat(&mut chains, &debate, asks) {
+            Ok(slots) => slots,
+            Err(why) => {
+                lease.release().await;
+                return Err(why.into());
+            }
+        };
         let mut journal = Journal::new(&*self.store, &id, watch, durable, lease);
         for record in fresh {
             journal.add(record);
         }
-        let mut run = Run::new(self, protocol, (debate, asks), chains, (watch, journal, id.clone()))?;
-        if let (Some(text), false) = (say, closed) {
-            run.write(Event::Interjected { by: "you".into(), text })?;
-        }
-        run.drive(stop).await
+        Run::new(self, protocol, debate, slots, chains, journal).drive(say, stop).await
     }
+}
+
+/// The open asks with their models. All models that the debate is known to need are resolved here, before anything is stored
+/// or called.
+fn seat(chains: &mut Chains<'_>, debate: &Debate, asks: Vec<Ask>) -> Result<Vec<Slot>, Invalid> {
+    if debate.outcome.is_none() {
+        for seat in &debate.brief.seats {
+            chains.resolve(&seat.model)?;
+        }
+    }
+    let asked = debate.turns.last().map_or(&[][..], |turn| &turn.asks);
+    let place = |id: u32| asked.iter().position(|asked| asked.id == id);
+    chains.seat(asks.into_iter().filter_map(|ask| Some((place(ask.id)?, ask))))
 }

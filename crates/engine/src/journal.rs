@@ -59,6 +59,11 @@ impl<'a> Journal<'a> {
         self.durable
     }
 
+    /// Who watches.
+    pub(crate) fn watch(&self) -> &'a Watch {
+        self.watch
+    }
+
     /// When a queue that is only lingering must be on its way.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.since.filter(|_| self.under_way.is_none()).map(|since| since + LINGER)

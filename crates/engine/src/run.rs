@@ -1,11 +1,10 @@
 //! One debate, from its log so far to its end. One task owns it: its log, its budget and its calls.
 
-use std::collections::BTreeMap;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::{Absence, Advance, Ask, Corrupt, Debate, Event, Protocol, advance};
+use agon_core::{Absence, Advance, Corrupt, Debate, Event, Protocol, advance};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::time::{Instant, Sleep, sleep};
@@ -14,13 +13,12 @@ use crate::budget::{Budget, Worst};
 use crate::chain::Chains;
 use crate::journal::Journal;
 use crate::slot::{Slot, State, Step};
-use crate::{Engine, EngineError, Fault, Price, Stop, Watch};
+use crate::{Engine, EngineError, Fault, Price, Stop};
 
 /// A debate that is being run.
 pub(crate) struct Run<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) protocol: &'a dyn Protocol,
-    pub(crate) watch: &'a Watch,
     pub(crate) id: Arc<str>,
     /// The log as written; of it, the journal knows how much is durable.
     pub(crate) debate: Debate,
@@ -61,27 +59,26 @@ impl Clock {
 }
 
 impl<'a> Run<'a> {
-    /// A run of `debate`, of which `asks` are open. Refuses models that are unknown or cannot be budgeted.
+    /// A run of `debate`, with the asks that are open in it.
     pub(crate) fn new(
         engine: &'a Engine,
         protocol: &'a dyn Protocol,
-        (debate, asks): (Debate, Vec<Ask>),
-        mut chains: Chains<'a>,
-        (watch, journal, id): (&'a Watch, Journal<'a>, Arc<str>),
-    ) -> Result<Self, EngineError> {
-        let slots = seat(&mut chains, &debate, asks)?;
+        debate: Debate,
+        slots: Vec<Slot>,
+        chains: Chains<'a>,
+        journal: Journal<'a>,
+    ) -> Self {
         let limits = &debate.brief.limits;
         let open = slots.iter().map(|slot| {
             let worst = Worst::of(&slot.messages(None), slot.schema_bytes, &Price::Free, limits);
             (slot.ask.id, worst.tokens)
         });
-        let budget = Budget::of(&debate, &open.collect::<BTreeMap<_, _>>());
-        let clock = Clock { began: Instant::now(), base_ms: debate.at_ms };
-        Ok(Self {
+        let budget = Budget::of(&debate, &open.collect());
+        Self {
             engine,
             protocol,
-            watch,
-            id,
+            id: debate.brief.id.as_str().into(),
+            clock: Clock { began: Instant::now(), base_ms: debate.at_ms },
             debate,
             journal,
             budget,
@@ -89,16 +86,15 @@ impl<'a> Run<'a> {
             slots,
             steps: FuturesUnordered::new(),
             halt: None,
-            clock,
             drain_until: None,
             alarm: Box::pin(sleep(Duration::ZERO)),
             alarm_at: None,
-        })
+        }
     }
 
-    /// Runs the debate to its end.
-    pub(crate) async fn drive(mut self, stop: &Stop) -> Result<Debate, EngineError> {
-        let mut result = self.go(stop).await;
+    /// Runs the debate to its end. `say` is a person's words to the whole table.
+    pub(crate) async fn drive(mut self, say: Option<String>, stop: &Stop) -> Result<Debate, EngineError> {
+        let mut result = self.go(say, stop).await;
         self.steps.clear();
         // Whatever ended the run, what was answered is kept. Only after a failed append there is no way to keep it.
         if !matches!(result, Err(EngineError::Store(_)))
@@ -110,7 +106,13 @@ impl<'a> Run<'a> {
         result.map(|()| self.debate)
     }
 
-    async fn go(&mut self, stop: &Stop) -> Result<(), EngineError> {
+    async fn go(&mut self, say: Option<String>, stop: &Stop) -> Result<(), EngineError> {
+        if self.debate.outcome.is_some() {
+            return Ok(());
+        }
+        if let Some(text) = say {
+            self.write(Event::Interjected { by: "you".into(), text })?;
+        }
         let mut asked = pin!(stop.asked());
         for index in 0..self.slots.len() {
             self.plan(index, None)?;
@@ -172,10 +174,8 @@ impl<'a> Run<'a> {
             let why = "it asks more phases than its bound".to_owned();
             return Err(Corrupt::Departed { seq: self.debate.events, why }.into());
         }
-        let places = asks.into_iter().enumerate();
-        self.slots = places
-            .map(|(place, ask)| Ok(Slot::new(self.chains.resolve(&ask.model).map(|chain| (ask, place, chain))?)))
-            .collect::<Result<_, EngineError>>()?;
+        let placed = asks.into_iter().enumerate();
+        self.slots = self.chains.seat(placed)?;
         self.write(event)?;
         // The replies that led here and the first calls of the phase go to the store together.
         self.journal.hurry();
@@ -240,13 +240,4 @@ impl<'a> Run<'a> {
         }
         self.alarm_at = next;
     }
-}
-
-/// The slots of the asks of a phase that was begun before this run.
-fn seat(chains: &mut Chains<'_>, debate: &Debate, asks: Vec<Ask>) -> Result<Vec<Slot>, EngineError> {
-    let placed = asks.into_iter().filter_map(|ask| {
-        let asked = debate.turns.last()?.asks.iter();
-        Some((asked.take_while(|asked| asked.id != ask.id).count(), ask))
-    });
-    placed.map(|(place, ask)| Ok(Slot::new(ask, place, chains.resolve(&ask.model)?))).collect()
 }

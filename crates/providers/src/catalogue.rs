@@ -47,7 +47,8 @@ impl Catalogue {
     pub fn new(config: Config, env: impl Fn(&str) -> Option<String>) -> Self {
         let env: &dyn Fn(&str) -> Option<String> = &env;
         let known = KNOWN.iter().map(|known| Provider::known(known, env));
-        let configured = config.providers.iter().map(|(name, provider)| Provider::configured(name, provider, env));
+        let configured =
+            config.providers.iter().map(|(name, provider)| Provider::configured(name, provider, env));
         let providers = known.chain(configured).map(|provider| (provider.name.clone(), Arc::new(provider)));
         Self {
             providers: providers.collect(),
@@ -111,7 +112,9 @@ impl Catalogue {
         } else if NOT_YET.contains(&provider) {
             format!("models of {provider}/ are not in this version; {there_is}")
         } else {
-            format!("there is no provider {provider:?}; {there_is}; others are named in agon.toml under [providers.NAME]")
+            format!(
+                "there is no provider {provider:?}; {there_is}; others are named in agon.toml under [providers.NAME]"
+            )
         })
     }
 }

@@ -22,7 +22,11 @@ pub(crate) struct Clients {
 impl Clients {
     /// The client for `http://` or for `https://`, or why there is none.
     pub(crate) fn get(&self, plain: bool) -> Result<&Client, &str> {
-        let client = if plain { self.plain.get_or_init(|| build(true)) } else { self.secure.get_or_init(|| build(false)) };
+        let client = if plain {
+            self.plain.get_or_init(|| build(true))
+        } else {
+            self.secure.get_or_init(|| build(false))
+        };
         client.as_ref().map_err(String::as_str)
     }
 }
@@ -39,5 +43,8 @@ fn build(plain: bool) -> Result<Client, String> {
         builder = builder.http1_only().no_proxy().tls_certs_only([]);
     }
     let client = builder.build().map_err(|why| format!("the HTTP client cannot be made: {why}"))?;
-    Client::builder().with_reqwest(client).build().map_err(|why| format!("the model client cannot be made: {why}"))
+    Client::builder()
+        .with_reqwest(client)
+        .build()
+        .map_err(|why| format!("the model client cannot be made: {why}"))
 }

@@ -64,10 +64,14 @@ impl Config {
             let place = format!("[providers.{name}]");
             let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
             if name.is_empty() || !name.chars().all(plain) {
-                return Err(Invalid(format!("{place}: a provider's name has letters, digits, `-`, `_` and `.` only")));
+                return Err(Invalid(format!(
+                    "{place}: a provider's name has letters, digits, `-`, `_` and `.` only"
+                )));
             }
             if RESERVED.contains(&name.as_str()) {
-                return Err(Invalid(format!("{place}: {name}/ has a meaning of its own; choose another name")));
+                return Err(Invalid(format!(
+                    "{place}: {name}/ has a meaning of its own; choose another name"
+                )));
             }
             Base::parse(&provider.base_url).map_err(|why| Invalid(format!("{place}: base_url {why}")))?;
             if provider.key_env.as_deref().is_some_and(|variable| !is_variable(variable)) {
@@ -78,9 +82,12 @@ impl Config {
         for (model, price) in &self.prices {
             let figures = [price.input, price.output, price.cached_input.unwrap_or_default()];
             if figures.iter().any(|usd| !usd.is_finite() || *usd < 0.0) {
-                return Err(Invalid(format!("[prices] {model:?}: a price is 0 or more US dollars per million tokens")));
+                return Err(Invalid(format!(
+                    "[prices] {model:?}: a price is 0 or more US dollars per million tokens"
+                )));
             }
-            if !model.split_once('/').is_some_and(|(provider, name)| !provider.is_empty() && !name.is_empty()) {
+            if !model.split_once('/').is_some_and(|(provider, name)| !provider.is_empty() && !name.is_empty())
+            {
                 return Err(Invalid(format!("[prices] {model:?}: a model is written provider/model")));
             }
         }

@@ -58,7 +58,12 @@ pub(crate) const KNOWN: &[Known] = &[
     public("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", AdapterKind::Mistral),
 ];
 
-const fn public(name: &'static str, base_url: &'static str, key_env: &'static str, adapter: AdapterKind) -> Known {
+const fn public(
+    name: &'static str,
+    base_url: &'static str,
+    key_env: &'static str,
+    adapter: AdapterKind,
+) -> Known {
     Known { name, base_url, base_env: None, key_env: Some(key_env), adapter }
 }
 
@@ -86,11 +91,16 @@ impl Provider {
         }
     }
 
-    pub(crate) fn configured(name: &str, config: &ProviderConfig, env: &dyn Fn(&str) -> Option<String>) -> Self {
+    pub(crate) fn configured(
+        name: &str,
+        config: &ProviderConfig,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Self {
         let known = KNOWN.iter().find(|known| known.name == name);
         Self {
             name: name.into(),
-            base: Base::parse(&config.base_url).map_err(|why| format!("base_url of [providers.{name}] {why}")),
+            base: Base::parse(&config.base_url)
+                .map_err(|why| format!("base_url of [providers.{name}] {why}")),
             key_env: config.key_env.clone(),
             key: config.key_env.as_deref().and_then(|variable| read(env, variable)).map(SecretString::from),
             key_needed: config.key_env.is_some(),
@@ -107,9 +117,9 @@ impl Provider {
             None if self.key_needed => {
                 Err(Invalid(format!("{} needs a key: set {variable} to it in the environment", self.name)))
             }
-            Some(key) if !key.expose_secret().bytes().all(|byte| byte.is_ascii_graphic()) => {
-                Err(Invalid(format!("{variable} holds something that no key has, white space or an odd character")))
-            }
+            Some(key) if !key.expose_secret().bytes().all(|byte| byte.is_ascii_graphic()) => Err(Invalid(
+                format!("{variable} holds something that no key has, white space or an odd character"),
+            )),
             _ => Ok(base),
         }
     }
@@ -135,7 +145,9 @@ impl Base {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(format!("begins with neither http:// nor https://: {example}"));
         }
-        let Some(host) = url.host_str().map(str::to_owned) else { return Err(format!("has no host: {example}")) };
+        let Some(host) = url.host_str().map(str::to_owned) else {
+            return Err(format!("has no host: {example}"));
+        };
         if !url.username().is_empty() || url.password().is_some() {
             return Err("has a password in it: put the key into a variable and name that with key_env".into());
         }

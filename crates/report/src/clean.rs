@@ -101,6 +101,8 @@ mod tests {
     fn whatever_remains_has_no_control_character() {
         let all: String = (0..=0x2100_u32).filter_map(char::from_u32).collect();
         let left = clean(&format!("{all}\u{1b}{all}"));
-        assert!(left.chars().all(|char| matches!(char, '\n' | '\t') || !(char.is_control() || reorders(char))));
+        assert!(
+            left.chars().all(|char| matches!(char, '\n' | '\t') || !(char.is_control() || reorders(char)))
+        );
     }
 }

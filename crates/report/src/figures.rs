@@ -64,7 +64,9 @@ mod tests {
 
     #[test]
     fn counts_have_separators() {
-        for (number, written) in [(0, "0"), (999, "999"), (1_000, "1,000"), (8_412, "8,412"), (1_234_567, "1,234,567")] {
+        for (number, written) in
+            [(0, "0"), (999, "999"), (1_000, "1,000"), (8_412, "8,412"), (1_234_567, "1,234,567")]
+        {
             assert_eq!(count(number), written);
         }
         assert_eq!((counted(1, "call"), counted(2, "call")), ("1 call".into(), "2 calls".into()));
@@ -89,7 +91,9 @@ mod tests {
 
     #[test]
     fn times_are_short() {
-        for (ms, written) in [(0, "0.0 s"), (840, "0.8 s"), (9_999, "10.0 s"), (14_200, "14 s"), (125_000, "2 min 05 s")] {
+        for (ms, written) in
+            [(0, "0.0 s"), (840, "0.8 s"), (9_999, "10.0 s"), (14_200, "14 s"), (125_000, "2 min 05 s")]
+        {
             assert_eq!(seconds(ms), written);
         }
     }

@@ -11,7 +11,11 @@ pub fn markdown(document: &Value, debate: &Debate) -> String {
     let outline = full(document, debate);
     let question = outline.question.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut out = format!("# {}\n\n", escape(&question));
-    out.push_str(&format!("**{}**\n\n*{}*\n", escape(&outline.ending), escape(&outline.facts.join(" \u{b7} "))));
+    out.push_str(&format!(
+        "**{}**\n\n*{}*\n",
+        escape(&outline.ending),
+        escape(&outline.facts.join(" \u{b7} "))
+    ));
     for section in &outline.sections {
         out.push_str(&format!("\n## {}\n\n", escape(&section.title)));
         write_blocks(&mut out, &section.blocks, 3);
@@ -99,7 +103,7 @@ fn prose(text: &str) -> String {
                 out.push_str(&format!("{}{marker} {}\n", "   ".repeat(*depth), escape(text)));
             }
             Para::Code(lines) => {
-                let fence = if lines.iter().any(|line| line.contains("```")) { "~~~~" } else { "```" };
+                let fence = "`".repeat(longest_run(lines).max(2) + 1);
                 out.push_str(&format!("{fence}\n{}\n{fence}\n", lines.join("\n")));
             }
             Para::Table(rows) => write_table(&mut out, rows),
@@ -109,10 +113,17 @@ fn prose(text: &str) -> String {
     out
 }
 
-/// Text in which HTML is text. Code between backticks is left as it is, because there it is text already.
+/// A fence must be longer than any run of backticks in what it holds.
+fn longest_run(lines: &[String]) -> usize {
+    let runs = lines.iter().flat_map(|line| line.split(|char| char != '`')).map(str::len);
+    runs.max().unwrap_or_default()
+}
+
+/// Text in which HTML is text. Code between single backticks is left as it is, because there it is text already;
+/// where it is not plain which backticks belong together, everything is escaped.
 fn escape(text: &str) -> String {
     let pieces: Vec<&str> = text.split('`').collect();
-    let paired = pieces.len() % 2 == 1;
+    let paired = pieces.len() % 2 == 1 && !text.contains("``") && !text.contains("\\`");
     let escaped = pieces.iter().enumerate().map(|(place, piece)| {
         if paired && place % 2 == 1 {
             (*piece).to_owned()

@@ -43,7 +43,9 @@ pub(crate) fn parse(text: &str) -> Vec<Para> {
             paras.push(code(&mut lines, fence));
         } else if bare.starts_with('|') && bare.len() > 1 {
             paras.push(pipe_table(bare, &mut lines));
-        } else if let (Some(quoted), true, Some(Para::Quote(_))) = (bare.strip_prefix('>'), open, paras.last()) {
+        } else if let (Some(quoted), true, Some(Para::Quote(_))) =
+            (bare.strip_prefix('>'), open, paras.last())
+        {
             go_on(&mut paras, quoted.trim());
             continue;
         } else if let Some(para) = single(line) {
@@ -64,7 +66,10 @@ pub(crate) fn parse(text: &str) -> Vec<Para> {
 }
 
 fn is_rule(bare: &str) -> bool {
-    bare.len() >= 3 && (bare.chars().all(|c| c == '-') || bare.chars().all(|c| c == '*') || bare.chars().all(|c| c == '_'))
+    bare.len() >= 3
+        && (bare.chars().all(|c| c == '-')
+            || bare.chars().all(|c| c == '*')
+            || bare.chars().all(|c| c == '_'))
 }
 
 fn fence(bare: &str) -> Option<&'static str> {
@@ -130,7 +135,8 @@ pub(crate) fn spans(text: &str) -> Vec<Span> {
     while let Some(char) = rest.chars().next() {
         let boundary = !plain.chars().next_back().is_some_and(char::is_alphanumeric);
         let found = enclosed(rest, "`").map(|(inner, after)| (Span::Code(inner.into()), after));
-        let found = found.or_else(|| enclosed(rest, "**").map(|(inner, after)| (Span::Bold(inner.into()), after)));
+        let found =
+            found.or_else(|| enclosed(rest, "**").map(|(inner, after)| (Span::Bold(inner.into()), after)));
         let found = found.or_else(|| {
             let (inner, after) = enclosed(rest, "*").filter(|_| boundary)?;
             Some((Span::Italic(inner.into()), after))

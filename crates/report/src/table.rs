@@ -98,7 +98,8 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_wrapped_then_cut() {
         let long = "word ".repeat(60);
-        let rows = rows(&[&["a", "b"], &["short", "this cell is wrapped over two lines of it"], &["x", &long]]);
+        let rows =
+            rows(&[&["a", "b"], &["short", "this cell is wrapped over two lines of it"], &["x", &long]]);
         let shown = table("", &rows, &PLAIN);
         assert!(shown.lines().all(|line| line.width() <= 40), "{shown}");
         insta::assert_snapshot!(shown, @"");
@@ -106,7 +107,8 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_and_a_ragged_table_do_no_harm() {
-        let rows = rows(&[&["one", "two", "three", "four"], &["a"], &[], &["\u{1b}[31mred", "b", "c", "d", "e"]]);
+        let rows =
+            rows(&[&["one", "two", "three", "four"], &["a"], &[], &["\u{1b}[31mred", "b", "c", "d", "e"]]);
         let shown = table("T", &rows, &Style { width: 1, ..PLAIN });
         assert!(!shown.contains('\u{1b}') && shown.contains("red"), "{shown}");
     }

@@ -142,3 +142,6 @@ fn perform(log: &Connection, owner: &mut Owner, place: &Place, job: &Job) -> Res
 fn run(connection: &Connection, sql: &str) -> Result<(), rusqlite::Error> {
     connection.prepare_cached(sql)?.execute([]).map(drop)
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,7 +70,8 @@ pub fn file(file: &Path, bytes_max: u64) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| Failure::file(file, "it is not UTF-8 text: convert it, then try again"))
 }
 
-fn cannot_read(why: &std::io::Error) -> String {
+/// Why a file cannot be read, and what to do.
+pub fn cannot_read(why: &std::io::Error) -> String {
     match why.kind() {
         std::io::ErrorKind::NotFound => "there is no such file: check the path".into(),
         std::io::ErrorKind::IsADirectory => "it is a folder: name a file".into(),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use agon_core::{Debate, Protocol, Record};
-use agon_engine::{Delta, Engine, EngineError, Stop, Watch};
-use agon_report::live::Live;
+use agon_engine::{Delta, EngineError, Stop, Watch};
+use agon_report::{Live, LiveOut};
 use agon_store::Sqlite;
 use tokio::sync::{broadcast, mpsc};
 
@@ -87,4 +87,40 @@ fn print_events(mut records: mpsc::UnboundedReceiver<Arc<Record>>) {
             return;
         }
     }
+}
+
+fn show_live(
+    protocol: &'static dyn Protocol,
+    mut records: mpsc::UnboundedReceiver<Arc<Record>>,
+    mut pieces: broadcast::Receiver<Delta>,
+) {
+    let style = output::stderr_style();
+    let out = if output::watched() { LiveOut::Terminal { style } } else { LiveOut::Plain { style } };
+    let mut live = Live::new(protocol, out);
+    // Only to wait for two things at once.
+    let Ok(waiting) = tokio::runtime::Builder::new_current_thread().build() else { return };
+    waiting.block_on(async {
+        loop {
+            tokio::select! {
+                // Records first: a piece of an answer makes no sense before the ask that it answers.
+                biased;
+                record = records.recv() => match record {
+                    Some(record) => live.record(&record),
+                    None => break,
+                },
+                piece = pieces.recv() => match piece {
+                    Ok(piece) => live.delta(piece.ask, piece.attempt, &piece.text),
+                    Err(broadcast::error::RecvError::Lagged(_)) => {}
+                    // Nobody writes any more, but the last records may still be on their way.
+                    Err(broadcast::error::RecvError::Closed) => {
+                        while let Some(record) = records.recv().await {
+                            live.record(&record);
+                        }
+                        break;
+                    }
+                },
+            }
+        }
+    });
+    live.finish();
 }

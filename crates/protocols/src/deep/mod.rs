@@ -165,7 +165,9 @@ impl Protocol for Deep {
         let mut seats: Vec<Seat> =
             debaters.map(|(model, n)| seat(format!("debater-{n}"), "debater", model)).collect();
         let named = |role: &str| request.roles.get(role).unwrap_or(first);
-        if request.options.get("mode").and_then(Value::as_str) == Some("deep") {
+        let moderated = request.options.get("mode").and_then(Value::as_str) == Some("deep");
+        // Without rounds there is nothing to moderate, but a moderator that is named may stand in for the chair.
+        if moderated || request.roles.contains_key("moderator") {
             seats.push(seat("moderator".into(), "moderator", named("moderator")));
         }
         seats.push(seat("chair".into(), "chair", named("chair")));

@@ -22,12 +22,21 @@ pub(super) fn svg(marks: &[Mark]) -> String {
     for level in [0.0, 0.5, 1.0] {
         let y = y_of(level);
         let end = WIDTH - RIGHT;
-        out.push_str(&format!("<line class=\"grid\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{end}\" y2=\"{y:.1}\"/>"));
-        out.push_str(&format!("<text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{level}</text>\n", LEFT - 8.0, y + 4.0));
+        out.push_str(&format!(
+            "<line class=\"grid\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{end}\" y2=\"{y:.1}\"/>"
+        ));
+        out.push_str(&format!(
+            "<text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{level}</text>\n",
+            LEFT - 8.0,
+            y + 4.0
+        ));
     }
     for (place, mark) in marks.iter().enumerate() {
         let (x, y) = (x_of(place, marks.len()), HEIGHT - 8.0);
-        out.push_str(&format!("<text class=\"axis\" x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">Round {}</text>\n", mark.round));
+        out.push_str(&format!(
+            "<text class=\"axis\" x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">Round {}</text>\n",
+            mark.round
+        ));
     }
     let agreement: Vec<Option<f64>> = marks.iter().map(|mark| mark.agreement).collect();
     let fresh: Vec<Option<f64>> = marks.iter().map(|mark| mark.new_points).collect();
@@ -50,7 +59,11 @@ fn x_of(place: usize, rounds: usize) -> f64 {
     let inner = WIDTH - LEFT - RIGHT;
     // A first and last round on the very edge would put their figures over the axis.
     let pad = 32.0;
-    if rounds < 2 { LEFT + inner / 2.0 } else { LEFT + pad + (inner - 2.0 * pad) * place as f64 / (rounds - 1) as f64 }
+    if rounds < 2 {
+        LEFT + inner / 2.0
+    } else {
+        LEFT + pad + (inner - 2.0 * pad) * place as f64 / (rounds - 1) as f64
+    }
 }
 
 fn y_of(value: f64) -> f64 {
@@ -74,7 +87,10 @@ fn series(class: &str, name: &str, values: &[Option<f64>], others: &[Option<f64>
         let above = other.is_none_or(|other| *value > other || (*value >= other && class == "agreement"));
         let text_y = if above { y - 9.0 } else { y + 17.0 };
         out.push_str(&format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"));
-        out.push_str(&format!("<text x=\"{x:.1}\" y=\"{text_y:.1}\" text-anchor=\"middle\">{}</text>", score(*value)));
+        out.push_str(&format!(
+            "<text x=\"{x:.1}\" y=\"{text_y:.1}\" text-anchor=\"middle\">{}</text>",
+            score(*value)
+        ));
     }
     if let Some((x, y)) = points.last() {
         let last = |values: &[Option<f64>]| values.iter().rev().find_map(|value| *value);
@@ -84,7 +100,11 @@ fn series(class: &str, name: &str, values: &[Option<f64>], others: &[Option<f64>
             (true, _) => 14.0,
             _ => 4.0,
         };
-        out.push_str(&format!("<text class=\"name\" x=\"{:.1}\" y=\"{:.1}\">{name}</text>", x + 26.0, y + shift));
+        out.push_str(&format!(
+            "<text class=\"name\" x=\"{:.1}\" y=\"{:.1}\">{name}</text>",
+            x + 26.0,
+            y + shift
+        ));
     }
     out.push_str("</g>\n");
     out

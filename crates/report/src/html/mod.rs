@@ -18,14 +18,20 @@ pub fn html(document: &Value, debate: &Debate) -> String {
     out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     out.push_str("<meta name=\"color-scheme\" content=\"light dark\">\n");
     out.push_str("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n");
-    out.push_str(&format!("<title>{}</title>\n<style>\n{STYLES}</style>\n</head>\n<body>\n", escape(&title(&outline))));
+    out.push_str(&format!(
+        "<title>{}</title>\n<style>\n{STYLES}</style>\n</head>\n<body>\n",
+        escape(&title(&outline))
+    ));
     write_header(&mut out, &outline);
     out.push_str("<main>\n");
     for section in &outline.sections {
         write_section(&mut out, section);
     }
     out.push_str("</main>\n");
-    out.push_str(&format!("<footer>Debate <code>{}</code>, written by Agon.</footer>\n</body>\n</html>\n", escape(&outline.id)));
+    out.push_str(&format!(
+        "<footer>Debate <code>{}</code>, written by Agon.</footer>\n</body>\n</html>\n",
+        escape(&outline.id)
+    ));
     out
 }
 
@@ -136,10 +142,14 @@ fn write_prose(out: &mut String, text: &str) {
             Para::Code(lines) => out.push_str(&format!("<pre>{}</pre>\n", escape(&lines.join("\n")))),
             Para::Table(rows) => write_table(out, &rows),
             Para::Item { depth, marker, text } => {
-                let marker = marker.map(|marker| format!("<span class=\"number\">{}</span> ", escape(&marker)));
+                let marker =
+                    marker.map(|marker| format!("<span class=\"number\">{}</span> ", escape(&marker)));
                 let numbered = if marker.is_some() { " numbered" } else { "" };
                 let marker = marker.unwrap_or_default();
-                out.push_str(&format!("<li class=\"deep{depth}{numbered}\">{marker}{}</li>\n", inline(&text)));
+                out.push_str(&format!(
+                    "<li class=\"deep{depth}{numbered}\">{marker}{}</li>\n",
+                    inline(&text)
+                ));
             }
         }
     }

@@ -44,14 +44,18 @@ fn standing(document: &Value, verdict: &Value, chars_max: Option<usize>) -> Vec<
     ];
     let held = sources.into_iter().find(|source| !source.is_empty()).unwrap_or_default();
     let position = |held: &Value| {
-        let text = held.as_str().or_else(|| words(held, "/position")).or_else(|| words(held, "/revised_position"))?;
+        let text = held
+            .as_str()
+            .or_else(|| words(held, "/position"))
+            .or_else(|| words(held, "/revised_position"))?;
         Some(Item { who: holder(document, held), text: shortened(text, chars_max), note: None })
     };
     held.iter().filter_map(position).collect()
 }
 
 fn contested(verdict: &Value) -> Option<Section> {
-    let items: Vec<Item> = list(verdict, "/contested").iter().filter_map(Value::as_str).map(Item::text).collect();
+    let items: Vec<Item> =
+        list(verdict, "/contested").iter().filter_map(Value::as_str).map(Item::text).collect();
     (!items.is_empty()).then(|| Section::new("contested", "What was contested", vec![Block::Items(items)]))
 }
 
@@ -63,7 +67,11 @@ fn rounds(document: &Value, verdict: &Value, full: bool) -> Option<Section> {
     let mut rows = vec![head];
     for round in rounds {
         let measured = |pointer: &str| at(round, pointer).as_f64().map_or("not assessed".into(), score);
-        let mut row = vec![whole(round, "/round").to_string(), measured("/agreement_score"), measured("/new_points_ratio")];
+        let mut row = vec![
+            whole(round, "/round").to_string(),
+            measured("/agreement_score"),
+            measured("/new_points_ratio"),
+        ];
         row.extend(debaters.iter().map(|debater| stance_of(round, debater).map(stance).unwrap_or_default()));
         rows.push(row);
     }
@@ -112,7 +120,8 @@ fn stance(stance: &Value) -> String {
 
 fn who_changed(document: &Value, verdict: &Value) -> Option<Section> {
     let rounds = list(verdict, "/rounds");
-    let items: Vec<Item> = debaters(rounds).into_iter().map(|debater| changes(document, rounds, debater)).collect();
+    let items: Vec<Item> =
+        debaters(rounds).into_iter().map(|debater| changes(document, rounds, debater)).collect();
     (!items.is_empty()).then(|| Section::new("changed", "Who changed", vec![Block::Items(items)]))
 }
 

@@ -3,7 +3,9 @@
 use agon_core::Debate;
 use serde_json::Value;
 
-use super::{Block, Fold, Item, Section, at, generic, heading, list, shortened, spoken, string, whole, words};
+use super::{
+    Block, Fold, Item, Section, at, generic, heading, list, shortened, spoken, string, whole, words,
+};
 use crate::figures::{count, counted, dollars, percent, seconds};
 
 /// How it ended, in a sentence or two.
@@ -50,9 +52,14 @@ pub(super) fn small_print(document: &Value) -> Vec<String> {
     let first_role = seats.first().and_then(|seat| words(seat, "/role")).unwrap_or("seat");
     let sitting = seats.iter().filter(|seat| words(seat, "/role") == Some(first_role)).count() as u64;
     let mut facts = vec![string(document, "/protocol")];
-    facts.extend(words(document, "/verdict/synthesis_input/mode").filter(|mode| *mode != "deep").map(str::to_owned));
+    facts.extend(
+        words(document, "/verdict/synthesis_input/mode").filter(|mode| *mode != "deep").map(str::to_owned),
+    );
     facts.extend((sitting > 0).then(|| counted(sitting, first_role)));
-    facts.extend((whole(document, "/rounds_completed") > 0).then(|| counted(whole(document, "/rounds_completed"), "round")));
+    facts.extend(
+        (whole(document, "/rounds_completed") > 0)
+            .then(|| counted(whole(document, "/rounds_completed"), "round")),
+    );
     facts.extend(at(document, "/elapsed_ms").as_u64().map(seconds));
     facts
 }
@@ -111,7 +118,8 @@ fn seat_of<'a>(document: &'a Value, id: &str) -> Option<&'a Value> {
 
 /// Absences, warnings and stand-ins.
 pub(super) fn missing(document: &Value) -> Option<Section> {
-    let mut items: Vec<Item> = list(document, "/absences").iter().map(|absence| absent(document, absence)).collect();
+    let mut items: Vec<Item> =
+        list(document, "/absences").iter().map(|absence| absent(document, absence)).collect();
     if at(document, "/verdict/chair/stand_in").as_bool() == Some(true) {
         let model = words(document, "/verdict/chair/model").unwrap_or("another model");
         items.push(Item::text(format!("The chair was absent: {model} stood in and wrote the verdict.")));
@@ -174,7 +182,8 @@ pub(super) fn positions(document: &Value) -> Option<Section> {
             Item { who: holder(document, position), text: string(position, "/position"), note }
         })
         .collect();
-    let mut section = Section::new("positions", "What became of each first position", vec![Block::Items(items)]);
+    let mut section =
+        Section::new("positions", "What became of each first position", vec![Block::Items(items)]);
     section.fold = Fold::Closed;
     (!list(document, "/evidence/dissent").is_empty()).then_some(section)
 }
@@ -207,10 +216,13 @@ fn heading_id(id: &str) -> String {
 fn also_plays(seats: &[Value]) -> Option<String> {
     let first = seats.first()?;
     let (role, model) = (words(first, "/role")?, words(first, "/model")?);
-    let others = seats.iter().filter(|seat| words(seat, "/role") != Some(role) && words(seat, "/model") == Some(model));
+    let others = seats
+        .iter()
+        .filter(|seat| words(seat, "/role") != Some(role) && words(seat, "/model") == Some(model));
     let others: Vec<&str> = others.filter_map(|seat| words(seat, "/role")).collect();
     let (last, before) = others.split_last()?;
-    let parts = if before.is_empty() { (*last).to_owned() } else { format!("{} and {last}", before.join(", ")) };
+    let parts =
+        if before.is_empty() { (*last).to_owned() } else { format!("{} and {last}", before.join(", ")) };
     Some(format!("The first model also plays {parts}."))
 }
 
@@ -232,7 +244,8 @@ pub(super) fn cost(document: &Value) -> Option<Section> {
 }
 
 fn billed_twice(usage: &Value) -> Option<String> {
-    let (calls, usd) = (whole(usage, "/possibly_billed_twice_calls"), at(usage, "/possibly_billed_twice_usd").as_f64());
+    let (calls, usd) =
+        (whole(usage, "/possibly_billed_twice_calls"), at(usage, "/possibly_billed_twice_usd").as_f64());
     let price = usd.map_or("price unknown".into(), dollars);
     match (calls, usd) {
         (0, None) => None,
@@ -283,12 +296,16 @@ pub(super) fn receipt(document: &Value, debate: &Debate) -> Section {
         pair("Events", count(debate.events)),
         pair("Head of the hash chain", debate.head.clone()),
     ];
-    pairs.extend(brief.parent.as_ref().map(|parent| {
-        pair("Branched from", format!("{} after round {}", parent.id, parent.at_round))
-    }));
+    pairs.extend(
+        brief
+            .parent
+            .as_ref()
+            .map(|parent| pair("Branched from", format!("{} after round {}", parent.id, parent.at_round))),
+    );
     pairs.extend(brief.options.iter().map(|(key, value)| (key.clone(), generic::scalar(value))));
     let check = format!("Check it with `agon verify {}`.", string(document, "/id"));
-    let mut section = Section::new("receipt", "Technical details", vec![Block::Pairs(pairs), Block::Line(check)]);
+    let mut section =
+        Section::new("receipt", "Technical details", vec![Block::Pairs(pairs), Block::Line(check)]);
     section.fold = Fold::Closed;
     section
 }

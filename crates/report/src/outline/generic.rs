@@ -12,8 +12,20 @@ const COLUMNS_MAX: usize = 6;
 const DEPTH_MAX: usize = 6;
 
 /// Keys that say whose something is.
-const WHO: &[&str] =
-    &["debater", "target", "judge", "councillor", "agent", "to", "label", "seat", "name", "title", "role", "id"];
+const WHO: &[&str] = &[
+    "debater",
+    "target",
+    "judge",
+    "councillor",
+    "agent",
+    "to",
+    "label",
+    "seat",
+    "name",
+    "title",
+    "role",
+    "id",
+];
 
 /// A verdict as sections: first what is short, together, then each key with its own heading.
 pub(super) fn sections(verdict: &Value) -> Vec<Section> {
@@ -98,7 +110,11 @@ fn rows(values: &[&Value]) -> Option<Vec<Vec<String>>> {
 
 fn group(value: &Value, place: usize, depth: usize) -> Block {
     let Some(fields) = value.as_object() else {
-        return Block::Group { title: format!("{place}."), badges: Vec::new(), blocks: blocks_at(value, depth + 1) };
+        return Block::Group {
+            title: format!("{place}."),
+            badges: Vec::new(),
+            blocks: blocks_at(value, depth + 1),
+        };
     };
     let mut rest = fields.clone();
     let title = match rest.shift_remove("round") {
@@ -117,7 +133,11 @@ pub(super) fn badges(fields: &mut Map<String, Value>) -> Vec<String> {
             Value::Bool(flag) => format!("{}: {}", spoken(key), if *flag { "yes" } else { "no" }),
             Value::Number(_) => format!("{} {}", spoken(key), scalar(value)),
             // A word from a protocol's own list speaks for itself; anything else needs its key.
-            Value::String(text) if is_word(text) && matches!(key.as_str(), "stance" | "revision" | "verdict") => spoken(text),
+            Value::String(text)
+                if is_word(text) && matches!(key.as_str(), "stance" | "revision" | "verdict") =>
+            {
+                spoken(text)
+            }
             Value::String(text) if is_word(text) => format!("{}: {}", spoken(key), spoken(text)),
             _ => return true,
         };
@@ -128,7 +148,9 @@ pub(super) fn badges(fields: &mut Map<String, Value>) -> Vec<String> {
 }
 
 fn is_word(text: &str) -> bool {
-    !text.is_empty() && text.len() <= 24 && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+    !text.is_empty()
+        && text.len() <= 24
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
 /// A flat value as a point of a list: whose it is, what it says, and the rest.
@@ -140,7 +162,8 @@ pub(super) fn item(value: &Value) -> Item {
     // The first that is prose, or else the first there is.
     let strings: Vec<(String, usize)> = longest.collect();
     let told = strings.iter().find(|(_, length)| *length > SHORT_CHARS_MAX / 2).or(strings.first());
-    let text = told.and_then(|(key, _)| rest.shift_remove(key)).map(|value| scalar(&value)).unwrap_or_default();
+    let text =
+        told.and_then(|(key, _)| rest.shift_remove(key)).map(|value| scalar(&value)).unwrap_or_default();
     let notes: Vec<String> = rest
         .iter()
         .filter(|(_, value)| !is_blank(value))
@@ -150,7 +173,9 @@ pub(super) fn item(value: &Value) -> Item {
 }
 
 fn who(fields: &mut Map<String, Value>) -> Option<String> {
-    let key = WHO.iter().find(|key| fields.get(**key).and_then(Value::as_str).is_some_and(|who| !who.is_empty()))?;
+    let key = WHO
+        .iter()
+        .find(|key| fields.get(**key).and_then(Value::as_str).is_some_and(|who| !who.is_empty()))?;
     fields.shift_remove(*key).map(|who| scalar(&who))
 }
 
@@ -193,7 +218,10 @@ fn is_short(value: &Value) -> bool {
 fn is_flat(value: &Value) -> bool {
     match value {
         Value::Array(_) => false,
-        Value::Object(fields) => fields.len() <= COLUMNS_MAX && fields.values().all(|value| !value.is_array() && !value.is_object()),
+        Value::Object(fields) => {
+            fields.len() <= COLUMNS_MAX
+                && fields.values().all(|value| !value.is_array() && !value.is_object())
+        }
         _ => true,
     }
 }

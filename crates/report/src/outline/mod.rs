@@ -8,6 +8,8 @@ mod facts;
 mod generic;
 mod transcript;
 
+pub(crate) use facts::why_absent;
+
 use agon_core::Debate;
 use serde_json::Value;
 
@@ -60,7 +62,11 @@ pub(crate) enum Block {
     /// The first row is the head.
     Table(Vec<Vec<String>>),
     /// What belongs together: one seat's words, one element of a list.
-    Group { title: String, badges: Vec<String>, blocks: Vec<Block> },
+    Group {
+        title: String,
+        badges: Vec<String>,
+        blocks: Vec<Block>,
+    },
     /// Agreement and new points by round. Only the page draws it; the table says the same.
     Chart(Vec<Mark>),
 }
@@ -128,7 +134,7 @@ pub(crate) fn full(document: &Value, debate: &Debate) -> Outline {
     sections.extend(facts::cost(document));
     sections.extend(facts::cost_by_phase(document));
     sections.extend(facts::evidence(document));
-    sections.extend(facts::receipt(document, debate));
+    sections.push(facts::receipt(document, debate));
     finish(document, sections)
 }
 

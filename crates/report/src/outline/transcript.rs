@@ -19,9 +19,8 @@ pub(super) fn sections(document: &Value, debate: &Debate) -> Vec<Section> {
 }
 
 fn interjected<'a>(said: impl Iterator<Item = &'a Interjection>) -> Option<Section> {
-    let items: Vec<Item> = said
-        .map(|said| Item { who: Some(said.by.clone()), text: said.text.clone(), note: None })
-        .collect();
+    let items: Vec<Item> =
+        said.map(|said| Item { who: Some(said.by.clone()), text: said.text.clone(), note: None }).collect();
     (!items.is_empty()).then(|| Section::new("turn", "From the floor", vec![Block::Items(items)]))
 }
 

@@ -2,7 +2,7 @@
 
 use agon_engine::{Store, StoreError};
 
-use crate::debates::{Home, Talk, append, load, one, wait};
+use crate::debates::{Home, Talk, load, one, wait};
 
 #[test]
 fn a_thousand_appends_at_once_share_a_commit() {
@@ -19,7 +19,7 @@ fn a_thousand_appends_at_once_share_a_commit() {
             append.await.unwrap();
         }
     });
-    assert!(store.commits() <= 500, "{} commits", store.commits());
+    assert!(store.commits() <= 2, "{} commits", store.commits());
     assert_eq!(store.list(None).unwrap().len(), 1000);
 }
 
@@ -54,37 +54,4 @@ fn what_fails_its_own_check_fails_alone() {
     assert_eq!(load(&store, "d1").unwrap(), before);
     assert_eq!(load(&store, "d2").unwrap(), other.records);
     assert_eq!(load(&store, "d3").unwrap(), third.records);
-}
-
-#[test]
-fn when_the_commit_fails_everybody_is_told_and_nothing_is_written() {
-    let home = Home::new();
-    let (store, mut talk) = one(&home, "d1");
-    // A reference that leads nowhere is found out at the commit and not before.
-    let plain = home.plain();
-    plain
-        .execute_batch(
-            "CREATE TABLE bad (n INTEGER REFERENCES debates (n) DEFERRABLE INITIALLY DEFERRED);
-             CREATE TRIGGER spoil AFTER INSERT ON events WHEN new.body LIKE '%spoil%'
-             BEGIN INSERT INTO bad VALUES (-1); END;
-             BEGIN IMMEDIATE;",
-        )
-        .unwrap();
-    let plug = store.lease("d1");
-    let (before, spoilt) = (talk.records.clone(), talk.say("spoil"));
-    let other = Talk::new("d2", "Why?");
-    let (first, second) = (store.append("d2", other.records.clone()), store.append("d1", spoilt));
-    plain.execute_batch("COMMIT").unwrap();
-    wait(async {
-        // Alone or with the rest, depending on how soon the writer woke.
-        let _ = plug.await;
-        for answer in [first.await, second.await] {
-            assert!(matches!(answer, Err(StoreError::Failed { .. })), "{answer:?}");
-        }
-    });
-    assert!(matches!(load(&store, "d2"), Err(StoreError::Unknown(_))));
-    assert_eq!(load(&store, "d1").unwrap(), before);
-    plain.execute_batch("DROP TRIGGER spoil").unwrap();
-    append(&store, "d2", other.records.clone()).unwrap();
-    assert_eq!(load(&store, "d2").unwrap(), other.records, "the store goes on");
 }

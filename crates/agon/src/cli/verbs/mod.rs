@@ -1,6 +1,10 @@
 //! The verbs, one file each. Those of the protocols come from [`agon_protocols::PROTOCOLS`] by [`debate`]; the rest
 //! is this table.
 
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use agon_core::{Brief, Protocol};
 use clap::{Arg, ArgMatches, Command};
 
 use super::failure::Failure;
@@ -75,6 +79,28 @@ pub const VERBS: &[Verb] = &[
     completions::VERB,
     man::VERB,
 ];
+
+/// The protocol that a kept debate was held by.
+fn protocol_of(brief: &Brief) -> Result<&'static dyn Protocol, Failure> {
+    let name = &brief.protocol;
+    agon_protocols::find(name).ok_or_else(|| {
+        Failure::input(format!("debate {} is a {name:?}, which this agon does not know: use a newer one", brief.id))
+    })
+}
+
+/// The roles of all protocols, for verbs that do not know yet which one it will be.
+fn all_roles() -> &'static [&'static str] {
+    static ROLES: OnceLock<Vec<&'static str>> = OnceLock::new();
+    ROLES.get_or_init(|| {
+        let all = agon_protocols::PROTOCOLS.iter().flat_map(|protocol| protocol.roles()).copied();
+        all.collect::<BTreeSet<_>>().into_iter().collect()
+    })
+}
+
+/// How to go on with a debate that has not ended.
+fn unfinished(id: &str) -> String {
+    format!("this debate has not ended. Go on with:\nagon resume {id}")
+}
 
 /// Which debate a verb is about.
 fn id() -> Arg {

@@ -1,6 +1,7 @@
 //! `agon show`: a kept debate's report.
 
-use agon_core::Debate;
+use agon_core::{Debate, Protocol, Record};
+use agon_report::Live;
 use clap::{ArgMatches, Command};
 use serde_json::json;
 
@@ -18,19 +19,31 @@ fn command(command: Command) -> Command {
 
 fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let kept = Kept::find(args)?;
-    let debate = kept.debate()?;
+    let records = kept.records()?;
+    let debate = Debate::from_records(&records).map_err(|why| Failure::Log { id: kept.id.clone(), why })?;
     let mut outcome = outcome(&debate);
-    let running = debate.outcome.is_none() && is_running(&kept)?;
-    if running && let Some(status) = outcome.get_mut("status") {
+    if debate.outcome.is_none() && is_running(&kept)? && let Some(status) = outcome.get_mut("status") {
         *status = json!("running");
     }
     if args.get_flag("json") {
         output::print_json(&outcome)?;
     } else {
+        if debate.outcome.is_none() {
+            so_far(super::protocol_of(&debate.brief)?, &records);
+        }
         output::print(&report(&outcome))?;
-        output::note(&how_to_go_on(&debate, running));
+    }
+    if debate.outcome.is_none() {
+        output::note(&super::unfinished(&kept.id));
     }
     Ok(0)
+}
+
+/// What the live view showed until the debate broke off; there is no verdict to show in its place.
+fn so_far(protocol: &'static dyn Protocol, records: &[Record]) {
+    let mut live = Live::plain(protocol, output::stdout_style(), Box::new(std::io::stdout()));
+    records.iter().for_each(|record| live.record(record));
+    live.finish();
 }
 
 fn is_running(kept: &Kept) -> Result<bool, Failure> {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use agon_core::event::{Broken, GENESIS, open_all};
+use agon_core::{Debate, Record, document};
 use clap::{Arg, ArgMatches, Command};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,6 +15,10 @@ use crate::cli::{args, desk, input, output};
 pub(super) const VERB: Verb = Verb { name: "verify", group: Group::Kept, command, run };
 
 const FILE_BYTES_MAX: u64 = 1 << 30;
+/// What an exported outcome says that its log can be held against. The rest is computed from these and may grow with
+/// the program's version.
+const TOLD: &[&str] =
+    &["id", "protocol", "question", "status", "termination", "verdict", "dissent", "warnings", "seats", "usage", "receipt"];
 
 fn command(command: Command) -> Command {
     let id = Arg::new("id")
@@ -52,11 +57,13 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     }
     let checked = check(raw, &outcome);
     if args.get_flag("json") {
-        output::print_json(&document(&name, &checked))?;
+        output::print_json(&document_of(&name, &checked))?;
     } else {
         output::print(&match &checked {
-            Ok((events, head)) => format!("{name}: the chain of {events} events holds; its head is {head}\n"),
-            Err(why) => format!("{name}: the chain is broken: {why}\n"),
+            Ok(records) => {
+                format!("{name}: intact, {} events, head {}\n", records.len(), head(records))
+            }
+            Err(finding) => format!("{name}: broken: {}\n", finding.why),
         })?;
     }
     Ok(u8::from(checked.is_err()))
@@ -82,18 +89,39 @@ fn kept(args: &ArgMatches, name: &std::ffi::OsStr) -> Result<(String, Raw, Value
     Ok((id, raw, Value::Null))
 }
 
-/// The number of events and the head's hash, or what is wrong.
-fn check(raw: Raw, outcome: &Value) -> Result<(usize, String), (Option<u64>, String)> {
+/// What is wrong, and with which event.
+struct Finding {
+    event: Option<u64>,
+    why: String,
+}
+
+/// The log's events, if the chain over them holds and what stands beside them is what they say.
+fn check(raw: Raw, outcome: &Value) -> Result<Vec<Record>, Finding> {
     let records = open_all(raw).map_err(|broken| {
-        let seq = match &broken {
-            Broken::Hash { seq, .. } | Broken::Unreadable { seq, .. } | Broken::Gap { expected: seq, .. } => *seq,
-        };
-        (Some(seq), broken.to_string())
+        let (Broken::Hash { seq, .. } | Broken::Unreadable { seq, .. } | Broken::Gap { expected: seq, .. }) = &broken;
+        Finding { event: Some(*seq), why: broken.to_string() }
     })?;
-    let head = records.last().map_or(GENESIS, |record| &record.hash).to_owned();
-    // A chain that was cut off at its end still holds; the outcome beside it knows better.
-    match outcome.pointer("/receipt/head").and_then(Value::as_str) {
-        Some(told) if told != head => Err((None, format!("its head is {head}, but the outcome beside it says {told}"))),
-        _ => Ok((records.len(), head)),
+    let debate = Debate::from_records(&records).map_err(|why| Finding { event: None, why: why.to_string() })?;
+    if let Some(told) = outcome.as_object() {
+        let ours = document::document(&debate, Value::Null);
+        // A chain that was cut off at its end still holds; the outcome beside it knows better.
+        if let Some(key) = TOLD.iter().find(|key| told.get(**key) != ours.get(**key)) {
+            let why = format!("`{key}` of the outcome is not what the log says");
+            return Err(Finding { event: None, why });
+        }
     }
+    Ok(records)
+}
+
+fn document_of(name: &str, checked: &Result<Vec<Record>, Finding>) -> Value {
+    match checked {
+        Ok(records) => {
+            json!({"name": name, "intact": true, "events": records.len(), "head": head(records)})
+        }
+        Err(Finding { event, why }) => json!({"name": name, "intact": false, "event": event, "why": why}),
+    }
+}
+
+fn head(records: &[Record]) -> &str {
+    records.last().map_or(GENESIS, |record| &record.hash)
 }

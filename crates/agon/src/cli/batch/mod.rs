@@ -1,0 +1,166 @@
+//! Many debates at once.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use agon_core::{Debate, document};
+use agon_engine::{Engine, EngineError, Stop, Watch};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use super::failure::Failure;
+use super::opening::Opening;
+use super::run::no_runtime;
+use super::{output, place, show, signals};
+use lines::Line;
+use out::Out;
+
+pub mod lines;
+pub mod out;
+
+/// Debates are waited for, not computed; two threads keep the store and the sockets apart.
+const THREADS: usize = 2;
+const COULD_NOT_COMPLETE: u8 = 3;
+const INTERRUPTED: u8 = 130;
+/// More resume lines than a person reads are no help.
+const RESUME_LINES_MAX: usize = 10;
+
+/// How a batch is run.
+pub struct Batch {
+    /// The engine that all debates share, with its limits.
+    pub engine: Engine,
+    /// How each is opened.
+    pub opening: Opening,
+    /// How many run at once.
+    pub concurrency: usize,
+    /// Whether somebody watches stderr.
+    pub progress: bool,
+}
+
+/// What became of one debate, as far as the rest of the batch cares.
+struct Done {
+    line: String,
+    complete: bool,
+    interrupted: Option<String>,
+}
+
+impl Batch {
+    /// Runs all lines and gives the exit status: 3 if any could not complete, 130 if it was interrupted.
+    pub fn run(self, lines: Vec<Line>, out: Out) -> Result<u8, Failure> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .enable_all()
+            .build()
+            .map_err(no_runtime)?;
+        runtime.block_on(self.hold(lines, out))
+    }
+
+    async fn hold(self, lines: Vec<Line>, mut out: Out) -> Result<u8, Failure> {
+        let stop = Stop::new();
+        let farewell = "`agon list` shows the debates that were interrupted; agon resume ID goes on with one";
+        tokio::spawn(signals::watch(stop.clone(), farewell.to_owned()));
+        let mut tally = Tally { total: lines.len(), shown: self.progress, ..Tally::default() };
+        let (batch, mut waiting) = (Arc::new(self), lines.into_iter());
+        let mut running = JoinSet::new();
+        loop {
+            while running.len() < batch.concurrency && !stop.is_asked() {
+                let Some(line) = waiting.next() else { break };
+                running.spawn(one(Arc::clone(&batch), line, stop.clone()));
+            }
+            let Some(ended) = running.join_next().await else { break };
+            let done = ended.map_err(|why| Failure::System(format!("a debate broke off: {why}")))?;
+            tally.count(&done);
+            // What cannot be written down must not be paid for: the rest is interrupted.
+            if let Err(failure) = out.line(done.line) {
+                stop.stop();
+                while running.join_next().await.is_some() {}
+                return Err(failure);
+            }
+        }
+        Ok(tally.end(stop.is_asked()))
+    }
+}
+
+async fn one(batch: Arc<Batch>, line: Line, stop: Stop) -> Done {
+    let Line { index, input_id, subject } = line;
+    let opened = batch.opening.brief(subject, &place::env);
+    let (id, ended) = match opened {
+        Ok(brief) => {
+            let id = brief.id.clone();
+            let ended = batch.engine.open(batch.opening.protocol, brief, &Watch::default(), &stop).await;
+            (Some(id), ended.map_err(Failure::from))
+        }
+        Err(failure) => (None, Err(failure)),
+    };
+    let complete = ended.as_ref().is_ok_and(|debate| document::exit_status(debate) < COULD_NOT_COMPLETE);
+    let interrupted = match &ended {
+        Err(Failure::Engine(EngineError::Interrupted { id })) => Some(id.clone()),
+        _ => None,
+    };
+    Done { line: outcome_line(id, index, input_id, ended), complete, interrupted }
+}
+
+/// An outcome on one line. The debate is dropped here: a thousand of them do not fit in a small memory.
+fn outcome_line(id: Option<String>, index: usize, input_id: Option<Value>, ended: Result<Debate, Failure>) -> String {
+    let mut outcome = match ended {
+        Ok(debate) => show::outcome(&debate),
+        Err(failure) => {
+            let interrupted = matches!(failure, Failure::Engine(EngineError::Interrupted { .. }));
+            let status = if interrupted { "interrupted" } else { "failed" };
+            json!({"id": id, "status": status, "error": failure.to_string()})
+        }
+    };
+    if let Some(fields) = outcome.as_object_mut() {
+        fields.insert("input_id".into(), input_id.unwrap_or_default());
+        fields.insert("index".into(), json!(index));
+    }
+    outcome.to_string()
+}
+
+#[derive(Default)]
+struct Tally {
+    total: usize,
+    done: usize,
+    failed: usize,
+    interrupted: Vec<String>,
+    shown: bool,
+}
+
+impl Tally {
+    fn count(&mut self, done: &Done) {
+        match &done.interrupted {
+            Some(id) => self.interrupted.push(id.clone()),
+            None => {
+                self.done += 1;
+                self.failed += usize::from(!done.complete);
+            }
+        }
+        if self.shown {
+            let mut screen = std::io::stderr().lock();
+            // Nobody there to see it is no reason to stop.
+            drop(write!(screen, "\r{} of {} debates, {} could not complete ", self.done, self.total, self.failed));
+            drop(screen.flush());
+        }
+    }
+
+    fn end(self, stopped: bool) -> u8 {
+        if self.shown {
+            output::note("");
+        }
+        if stopped {
+            output::note(&format!("interrupted after {} of {} debates; the logs are kept", self.done, self.total));
+            for id in self.interrupted.iter().take(RESUME_LINES_MAX) {
+                output::note(&format!("agon resume {id}"));
+            }
+            if self.interrupted.len() > RESUME_LINES_MAX {
+                output::note("and so on: `agon list` shows the rest");
+            }
+            return INTERRUPTED;
+        }
+        if self.failed > 0 {
+            output::note(&format!("{} of {} debates could not complete", self.failed, self.total));
+            return COULD_NOT_COMPLETE;
+        }
+        0
+    }
+}

@@ -1,0 +1,76 @@
+//! `agon batch`: many debates at once, one JSON object a line in, one outcome a line out.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgMatches, Command, value_parser};
+
+use super::{Group, Verb};
+use crate::cli::args::{self, Said};
+use crate::cli::batch::{self, Batch};
+use crate::cli::failure::Failure;
+use crate::cli::opening::Opening;
+use crate::cli::{desk, output};
+
+pub(super) const VERB: Verb = Verb { name: "batch", group: Group::Many, command, run };
+
+const CONCURRENCY: &str = "8";
+const CONCURRENCY_MAX: i64 = 100_000;
+
+fn command(command: Command) -> Command {
+    let file = Arg::new("file")
+        .value_name("FILE.jsonl")
+        .required(true)
+        .value_parser(value_parser!(PathBuf))
+        .help("One JSON object a line; `-` reads stdin");
+    let names: Vec<&'static str> = agon_protocols::PROTOCOLS.iter().map(|protocol| protocol.name()).collect();
+    let protocol = Arg::new("protocol")
+        .long("protocol")
+        .value_name("P")
+        .default_value(names.first().copied().unwrap_or_default())
+        .value_parser(PossibleValuesParser::new(names))
+        .help("The protocol of every debate");
+    let concurrency = Arg::new("concurrency")
+        .long("concurrency")
+        .value_name("N")
+        .default_value(CONCURRENCY)
+        .value_parser(value_parser!(u32).range(1..=CONCURRENCY_MAX))
+        .help("How many debates run at once");
+    command
+        .about("Hold many debates: one JSON object a line in, one outcome a line out, each as it ends")
+        .after_help(
+            "A line: {\"question\": \"...\"}, and if wanted \"id\", \"models\": [..], \"options\": {..}, \"seed\".\n\
+             The whole file is checked before the first call.",
+        )
+        .arg(file)
+        .arg(protocol)
+        .arg(concurrency)
+        .arg(args::path("out", "FILE.jsonl", "Write the outcomes here [default: stdout]"))
+        .arg(args::switch("force", "Overwrite the file of --out"))
+        .arg(args::switch("quiet", "Show no progress"))
+        .args(args::seats())
+        .args(args::roles(super::all_roles()))
+        .arg(args::set())
+        .args(args::limits())
+        .args(args::files())
+}
+
+fn run(args: &ArgMatches) -> Result<u8, Failure> {
+    let config = desk::config(args)?;
+    let name = args.get_one::<String>("protocol").map(String::as_str).unwrap_or_default();
+    let protocol = agon_protocols::find(name)
+        .ok_or_else(|| Failure::input(format!("there is no protocol {name:?}: `agon protocols` lists them")))?;
+    let said = Said::read(args, super::all_roles(), &[]);
+    if let Some(role) = said.roles.keys().find(|role| !protocol.roles().contains(&role.as_str())) {
+        return Err(Failure::input(format!("{name} has no {role}: leave --{role} away")));
+    }
+    let seed = said.seed;
+    let opening = Opening::new(protocol, said, &config);
+    let models = desk::models(&config);
+    let lines = batch::lines::read(args.get_one("file"), &opening, seed, &*models)?;
+    let out = batch::out::Out::open(args.get_one("out"), args.get_flag("force"))?;
+    let store = desk::store(args)?;
+    let concurrency = args.get_one::<u32>("concurrency").map_or(1, |n| usize::try_from(*n).unwrap_or(usize::MAX));
+    let progress = !args.get_flag("quiet") && output::watched();
+    Batch { engine: desk::engine(&config, models, store), opening, concurrency, progress }.run(lines, out)
+}

@@ -1,0 +1,378 @@
+//! The stage that the tests play on: a protocol, a store and models.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use agon_core::protocol::{Fidelity, Status};
+use agon_core::*;
+use agon_engine::*;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+
+/// So many rounds in which every seat reads all that was said and answers.
+pub(crate) struct Circle;
+pub(crate) static CIRCLE: Circle = Circle;
+
+pub(crate) fn find(name: &str) -> Option<&'static dyn Protocol> {
+    (name == "circle").then_some(&CIRCLE as &dyn Protocol)
+}
+
+impl Protocol for Circle {
+    fn name(&self) -> &'static str {
+        "circle"
+    }
+    fn about(&self) -> &'static str {
+        "everybody speaks in every round"
+    }
+    fn subject(&self) -> &'static str {
+        "QUESTION"
+    }
+    fn options(&self) -> &'static [Opt] {
+        &[]
+    }
+    fn roles(&self) -> &'static [&'static str] {
+        &[]
+    }
+    fn templates(&self) -> &'static [Template] {
+        &[]
+    }
+    fn seats(&self, _: &Request) -> Result<Vec<Seat>, Invalid> {
+        Ok(Vec::new())
+    }
+    fn calls(&self, brief: &Brief) -> RangeInclusive<u32> {
+        let calls = brief.int("rounds") * brief.seats.len() as u32;
+        calls..=calls
+    }
+    fn bound(&self, brief: &Brief) -> u32 {
+        brief.int("rounds")
+    }
+
+    fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
+        let round = debate.turns.len() as u32 + 1;
+        let late = debate.brief.limits.deadline_ms.is_some_and(|deadline| debate.at_ms >= deadline);
+        if round > debate.brief.int("rounds") || (late && debate.brief.flag("punctual")) {
+            return Ok(Step::Close(Box::new(outcome(debate))));
+        }
+        let heard: Vec<String> = debate.turns.iter().flat_map(Turn::settled).map(|(_, r)| said(r)).collect();
+        let prompt = |seat: &Seat| Prompt {
+            system: "Be brief.".into(),
+            shared: heard.join("\n").into(),
+            tail: format!("You are {}. {}", seat.id, debate.brief.question),
+        };
+        let schema = debate.brief.flag("structured").then(|| Arc::new(schema()));
+        let stand_in = debate.brief.options.get("stand_in").and_then(Value::as_str);
+        let asks = debate.brief.seats.iter().map(|seat| Ask {
+            id: 0,
+            seat: seat.id.clone(),
+            model: stand_in.filter(|_| round > 1).unwrap_or(&seat.model).to_owned(),
+            label: None,
+            about: None,
+            thread: match heard.first() {
+                Some(reply) if debate.brief.flag("continued") => {
+                    Thread::Continue(vec![Exchange { prompt: "before".into(), reply: reply.clone() }])
+                }
+                _ => Thread::Fresh,
+            },
+            prompt: prompt(seat),
+            schema: schema.clone(),
+        });
+        Ok(Step::Ask(Phase::new("speak", round), asks.collect()))
+    }
+
+    fn check(&self, _: &Debate, _: &Ask, value: &Value) -> Result<(), String> {
+        if value["answer"] == "forbidden" { Err("that word is forbidden".into()) } else { Ok(()) }
+    }
+}
+
+fn schema() -> Schema {
+    let properties = json!({"answer": {"type": "string"}});
+    Schema {
+        name: "answer".into(),
+        json: json!({"type": "object", "properties": properties, "required": ["answer"]}),
+    }
+}
+
+fn said(reply: &Reply) -> String {
+    match reply {
+        Reply::Said { text, .. } => text.clone(),
+        Reply::Absent { why, .. } => format!("({})", why.as_str()),
+    }
+}
+
+fn outcome(debate: &Debate) -> Outcome {
+    Outcome {
+        status: Status::Complete,
+        termination: Termination::AllRoundsComplete,
+        rounds_completed: debate.turns.len() as u32,
+        verdict: json!(replies(debate)),
+        dissent: Vec::new(),
+        fidelity: Fidelity::Full,
+        warnings: Vec::new(),
+        labels: BTreeMap::new(),
+        positions: Vec::new(),
+        passed: None,
+    }
+}
+
+/// What was said, or why not, in ask order.
+pub(crate) fn replies(debate: &Debate) -> Vec<String> {
+    debate.turns.iter().flat_map(Turn::settled).map(|(_, reply)| said(reply)).collect()
+}
+
+pub(crate) fn brief(models: &[&str], rounds: u32) -> Brief {
+    let seats = models.iter().enumerate().map(|(place, model)| Seat {
+        id: format!("seat-{}", place + 1),
+        role: "speaker".into(),
+        model: (*model).to_owned(),
+    });
+    Brief {
+        version: LOG_VERSION,
+        id: "d1".into(),
+        protocol: "circle".into(),
+        question: "Why?".into(),
+        files: Vec::new(),
+        options: [("rounds".to_owned(), json!(rounds))].into_iter().collect(),
+        seats: seats.collect(),
+        seed: 7,
+        limits: Limits::default(),
+        templates: BTreeMap::new(),
+        created_at: "2026-01-01T00:00:00Z".into(),
+        parent: None,
+    }
+}
+
+/// A store in memory that can be told to fail and to be slow.
+#[derive(Default)]
+pub(crate) struct MemoryStore {
+    logs: Mutex<BTreeMap<String, Vec<Record>>>,
+    leased: Mutex<BTreeSet<String>>,
+    /// How many records each append had.
+    pub(crate) appends: Mutex<Vec<usize>>,
+    /// The append of this number, counted from 0, fails, and so does everything after it.
+    pub(crate) fail_at: Mutex<Option<usize>>,
+    pub(crate) latency: Mutex<Duration>,
+}
+
+impl MemoryStore {
+    pub(crate) fn log(&self) -> Vec<Record> {
+        self.logs.lock().unwrap().get("d1").cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn is_leased(&self) -> bool {
+        self.leased.lock().unwrap().contains("d1")
+    }
+
+    /// What a process that starts after a crash finds.
+    pub(crate) fn restart(&self) {
+        self.leased.lock().unwrap().clear();
+        *self.fail_at.lock().unwrap() = None;
+    }
+
+    /// A store that has this log already.
+    pub(crate) fn with(log: Vec<Record>) -> Arc<Self> {
+        let store = Self::default();
+        store.logs.lock().unwrap().insert("d1".into(), log);
+        Arc::new(store)
+    }
+
+    async fn write(&self, id: &str, records: Vec<Record>) -> Result<(), StoreError> {
+        let number = {
+            let mut appends = self.appends.lock().unwrap();
+            appends.push(records.len());
+            appends.len() - 1
+        };
+        let latency = *self.latency.lock().unwrap();
+        tokio::time::sleep(latency).await;
+        if self.fail_at.lock().unwrap().is_some_and(|at| number >= at) {
+            return Err(StoreError::Failed { file: "memory".into(), why: "the disk is full".into() });
+        }
+        let mut logs = self.logs.lock().unwrap();
+        let log = logs.entry(id.to_owned()).or_default();
+        let mut leased = self.leased.lock().unwrap();
+        if records[0].entry.seq == 0 {
+            leased.insert(id.to_owned());
+        }
+        assert!(leased.contains(id), "an append without the lease");
+        for record in records {
+            assert_eq!(record.entry.seq, log.len() as u64, "records out of order");
+            log.push(record);
+        }
+        Ok(())
+    }
+}
+
+impl Store for MemoryStore {
+    fn append<'a>(&'a self, id: &'a str, records: Vec<Record>) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.write(id, records).boxed()
+    }
+
+    fn load<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Vec<Record>, StoreError>> {
+        let log = self.logs.lock().unwrap().get(id).cloned().ok_or_else(|| StoreError::Unknown(id.to_owned()));
+        async move { log }.boxed()
+    }
+
+    fn lease<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+        let free = self.leased.lock().unwrap().insert(id.to_owned());
+        async move { if free { Ok(()) } else { Err(StoreError::Leased(id.to_owned())) } }.boxed()
+    }
+
+    fn release<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.leased.lock().unwrap().remove(id);
+        async { Ok(()) }.boxed()
+    }
+}
+
+/// What a made-up model does with a call.
+pub(crate) struct Act {
+    pub(crate) after: Duration,
+    pub(crate) result: Result<Completion, Fault>,
+}
+
+pub(crate) fn say(text: &str) -> Act {
+    let usage = Usage { input_tokens: 10, output_tokens: 5, ..Usage::default() };
+    let completion = Completion { text: text.to_owned(), model: "spoken".into(), usage, finish: Finish::End };
+    Act { after: Duration::from_millis(20), result: Ok(completion) }
+}
+
+pub(crate) fn fault(kind: FaultKind) -> Act {
+    Act { after: Duration::from_millis(20), result: Err(Fault::new(kind, format!("{kind:?}"))) }
+}
+
+pub(crate) fn hang() -> Act {
+    Act { after: Duration::from_secs(1 << 30), result: Err(Fault::new(FaultKind::Garbled, "never")) }
+}
+
+type Script = Box<dyn Fn(&Call) -> Act + Send + Sync>;
+
+/// Models of any name, all played by one script; what they see is kept.
+pub(crate) struct Troupe {
+    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) price: Mutex<Price>,
+    script: Script,
+    pub(crate) calls: Mutex<Vec<(String, Call)>>,
+    /// What should never be: a call before its `Sent` is durable, a phase before the last one's replies are.
+    pub(crate) violations: Mutex<Vec<String>>,
+    pub(crate) running: Mutex<(usize, usize)>,
+}
+
+impl Troupe {
+    pub(crate) fn new(store: Arc<MemoryStore>, script: impl Fn(&Call) -> Act + Send + Sync + 'static) -> Arc<Self> {
+        Arc::new(Self {
+            store,
+            price: Mutex::new(Price::Free),
+            script: Box::new(script),
+            calls: Mutex::default(),
+            violations: Mutex::default(),
+            running: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn engine(self: &Arc<Self>, settings: Settings) -> Engine {
+        Engine::new(Arc::new(Cast(self.clone())), self.store.clone(), settings)
+    }
+
+    /// The models called, in order.
+    pub(crate) fn called(&self) -> Vec<String> {
+        self.calls.lock().unwrap().iter().map(|(model, _)| model.clone()).collect()
+    }
+
+    fn witness(&self, model: &str, call: &Call) {
+        let log = self.store.log();
+        let sent = log.iter().any(|record| {
+            matches!(&record.entry.event, Event::Sent { ask, attempt, model: to, .. }
+                if *ask == call.ask && *attempt == call.attempt && to == model)
+        });
+        let mut violations = self.violations.lock().unwrap();
+        if !sent {
+            violations.push(format!("ask {} attempt {} left before its `sent` was durable", call.ask, call.attempt));
+        }
+        let debate = Debate::from_records(&log).unwrap();
+        for turn in debate.turns.iter().filter(|turn| turn.phase != call.phase) {
+            if turn.outstanding().next().is_some() {
+                violations.push(format!("ask {} left before the replies of {:?} were durable", call.ask, turn.phase));
+            }
+        }
+        let answered = debate.turns.iter().flat_map(Turn::settled).any(|(asked, _)| asked.id == call.ask);
+        if answered {
+            violations.push(format!("ask {} was asked again after its reply", call.ask));
+        }
+    }
+}
+
+struct Cast(Arc<Troupe>);
+
+impl Models for Cast {
+    fn model(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {
+        if name.starts_with("nobody/") {
+            return Err(Invalid(format!("there is no provider of {name}")));
+        }
+        let provider = name.split('/').next().unwrap().to_owned();
+        let price = if name.ends_with("dear") { Price::Unknown } else { *self.0.price.lock().unwrap() };
+        Ok(Arc::new(Player { name: name.to_owned(), provider, price, troupe: self.0.clone() }))
+    }
+}
+
+struct Player {
+    name: String,
+    provider: String,
+    price: Price,
+    troupe: Arc<Troupe>,
+}
+
+impl Model for Player {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn provider(&self) -> &str {
+        &self.provider
+    }
+    fn price(&self) -> Price {
+        self.price
+    }
+
+    fn call<'a>(
+        &'a self,
+        call: &'a Call,
+        deltas: Option<Deltas<'a>>,
+    ) -> BoxFuture<'a, Result<Completion, Fault>> {
+        async move {
+            self.troupe.witness(&self.name, call);
+            self.troupe.calls.lock().unwrap().push((self.name.clone(), call.clone()));
+            let act = (self.troupe.script)(call);
+            let running = Running::new(&self.troupe);
+            if let (Some(deltas), Ok(completion)) = (deltas, &act.result) {
+                completion.text.split_inclusive(' ').for_each(deltas);
+            }
+            tokio::time::sleep(act.after).await;
+            drop(running);
+            act.result
+        }
+        .boxed()
+    }
+}
+
+/// Counts the calls under way, also those that are dropped.
+struct Running<'a>(&'a Troupe);
+
+impl<'a> Running<'a> {
+    fn new(troupe: &'a Troupe) -> Self {
+        let mut running = troupe.running.lock().unwrap();
+        running.0 += 1;
+        running.1 = running.1.max(running.0);
+        Self(troupe)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.running.lock().unwrap().0 -= 1;
+    }
+}
+
+/// Opens a debate and runs it with everything at its default.
+pub(crate) async fn run(troupe: &Arc<Troupe>, brief: Brief) -> Result<Debate, EngineError> {
+    troupe.engine(Settings::default()).open(&CIRCLE, brief, &Watch::default(), &Stop::new()).await
+}

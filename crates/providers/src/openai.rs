@@ -1,0 +1,271 @@
+//! A call of an OpenAI-compatible server.
+//!
+//! genai makes the request and reads the answer, with the endpoint, the key and the dialect given for each call, so
+//! that nothing is guessed from a model's name and nothing is read from the environment.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use agon_core::{Invalid, Schema, Usage};
+use agon_engine::{Call, Completion, Deltas, Fault, FaultKind, Finish, Message, Model, Price, Role};
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use genai::chat::{
+    ChatMessage, ChatOptions, ChatRequest, ChatStreamEvent, JsonSpec, RawFrameRef, ReasoningEffort,
+    StopReason,
+};
+use genai::resolver::{AuthData, Endpoint};
+use genai::{Client, Headers, ModelIden, ServiceTarget};
+use secrecy::ExposeSecret;
+use serde_json::Value;
+
+use crate::clients::Clients;
+use crate::fault::{Failed, Failure};
+use crate::provider::{Base, Provider};
+
+/// A model of an OpenAI-compatible server.
+pub(crate) struct OpenAi {
+    name: String,
+    model: String,
+    iden: ModelIden,
+    endpoint: Endpoint,
+    base: Base,
+    provider: Arc<Provider>,
+    price: Price,
+    clients: Arc<Clients>,
+    /// Set once the server has turned down a schema and taken the same request without one.
+    schemaless: AtomicBool,
+}
+
+impl OpenAi {
+    pub(crate) fn new(
+        name: &str,
+        model: &str,
+        provider: Arc<Provider>,
+        price: Price,
+        clients: Arc<Clients>,
+    ) -> Result<Self, Invalid> {
+        let base = provider.usable()?.clone();
+        // genai takes what stands before `::` for a namespace and drops it.
+        let given =
+            if model.contains("::") { format!("{}::{model}", provider.name) } else { model.to_owned() };
+        Ok(Self {
+            name: name.to_owned(),
+            model: model.to_owned(),
+            iden: ModelIden::new(provider.adapter, given),
+            endpoint: Endpoint::from_owned(base.url.as_str()),
+            base,
+            provider,
+            price,
+            clients,
+            schemaless: AtomicBool::new(false),
+        })
+    }
+
+    async fn complete(&self, call: &Call, deltas: Option<Deltas<'_>>) -> Result<Completion, Fault> {
+        let schema = call.schema.as_deref().filter(|_| !self.schemaless.load(Ordering::Relaxed));
+        let first = self.attempt(call, schema, deltas).await;
+        match first {
+            Err(failure) if schema.is_some() && failure.may_be_the_schema() => {
+                // The prompt states the schema too, so a server that knows none can do without it.
+                let second = self.attempt(call, None, deltas).await;
+                if second.is_ok() {
+                    self.schemaless.store(true, Ordering::Relaxed);
+                }
+                second.map_err(|failure| failure.fault)
+            }
+            first => first.map_err(|failure| failure.fault),
+        }
+    }
+
+    async fn attempt(
+        &self,
+        call: &Call,
+        schema: Option<&Schema>,
+        deltas: Option<Deltas<'_>>,
+    ) -> Result<Completion, Failure> {
+        let failed = Failed {
+            provider: &self.provider,
+            model: &self.model,
+            at: &self.base.shown,
+            sent: &call.messages,
+        };
+        let client = self.clients.get(self.base.plain).map_err(|why| failed.unmade(why))?;
+        let request = ChatRequest::from_messages(call.messages.iter().map(message).collect());
+        let options = options(call, schema);
+        match deltas {
+            None => self.whole(client, request, &options, failed).await,
+            Some(deltas) => self.streamed(client, request, options, deltas, failed).await,
+        }
+    }
+
+    async fn whole(
+        &self,
+        client: &Client,
+        request: ChatRequest,
+        options: &ChatOptions,
+        failed: Failed<'_>,
+    ) -> Result<Completion, Failure> {
+        let answer = client.exec_chat(self.target(), request, Some(options)).await;
+        let answer = answer.map_err(|error| failed.error(&error))?;
+        let body = answer.captured_raw_body.as_ref().unwrap_or(&Value::Null);
+        let Some(choice) = body.pointer("/choices/0").filter(|choice| choice.is_object()) else {
+            let error = body.get("error").filter(|error| !error.is_null());
+            return Err(error.map_or_else(
+                || failed.garbled("is not a chat completion", Usage::default()),
+                |error| failed.told(error),
+            ));
+        };
+        let refusal = choice.pointer("/message/refusal").and_then(Value::as_str).map(str::to_owned);
+        let (usage, stop) = (usage(&answer.usage), answer.stop_reason.clone());
+        let text = answer.into_texts().concat();
+        self.completion(text, refusal, stop.as_ref(), usage, failed)
+    }
+
+    async fn streamed(
+        &self,
+        client: &Client,
+        request: ChatRequest,
+        options: ChatOptions,
+        deltas: Deltas<'_>,
+        failed: Failed<'_>,
+    ) -> Result<Completion, Failure> {
+        let refusal = Arc::new(Mutex::new(String::new()));
+        let seen = Arc::clone(&refusal);
+        // genai has no event for a refusal, so it is picked from the frames.
+        let options = options.with_raw_frame_fn(move |_, frame| note_refusal(frame, &seen));
+        let stream = client.exec_chat_stream(self.target(), request, Some(&options)).await;
+        let mut stream = stream.map_err(|error| failed.error(&error))?.stream;
+        let mut text = String::new();
+        while let Some(event) = stream.next().await {
+            match event.map_err(|error| failed.error(&error))? {
+                ChatStreamEvent::Chunk(chunk) => {
+                    deltas(&chunk.content);
+                    text.push_str(&chunk.content);
+                }
+                ChatStreamEvent::End(end) => {
+                    let refusal =
+                        std::mem::take(&mut *refusal.lock().unwrap_or_else(PoisonError::into_inner));
+                    let refusal = Some(refusal).filter(|refusal| !refusal.is_empty());
+                    let used = end.captured_usage.as_ref().map(usage).unwrap_or_default();
+                    return self.completion(text, refusal, end.captured_stop_reason.as_ref(), used, failed);
+                }
+                _ => {}
+            }
+        }
+        Err(failed.garbled("broke off before its end, or was never one", Usage::default()))
+    }
+
+    fn completion(
+        &self,
+        text: String,
+        refusal: Option<String>,
+        stop: Option<&StopReason>,
+        usage: Usage,
+        failed: Failed<'_>,
+    ) -> Result<Completion, Failure> {
+        let finish = match stop {
+            _ if refusal.is_some() => Finish::Refused,
+            Some(StopReason::ContentFilter(_)) => Finish::Refused,
+            Some(StopReason::MaxTokens(_)) => Finish::Length,
+            _ => Finish::End,
+        };
+        let text = refusal.unwrap_or(text).trim().to_owned();
+        if text.is_empty() && finish == Finish::End {
+            return Err(failed.garbled("has no words in it", usage));
+        }
+        Ok(Completion { text, model: self.name.clone(), usage, finish })
+    }
+
+    fn target(&self) -> ServiceTarget {
+        let auth = match &self.provider.key {
+            Some(key) => AuthData::from_single(key.expose_secret()),
+            // genai's only way to send no key at all.
+            None => AuthData::RequestOverride { url: self.chat_url(), headers: Headers::default() },
+        };
+        ServiceTarget { endpoint: self.endpoint.clone(), auth, model: self.iden.clone() }
+    }
+
+    fn chat_url(&self) -> String {
+        let (path, query) = self.base.url.split_once('?').unwrap_or((&self.base.url, ""));
+        let mark = if query.is_empty() { "" } else { "?" };
+        format!("{path}chat/completions{mark}{query}")
+    }
+}
+
+impl Model for OpenAi {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn provider(&self) -> &str {
+        &self.provider.name
+    }
+
+    fn price(&self) -> Price {
+        self.price
+    }
+
+    fn call<'a>(
+        &'a self,
+        call: &'a Call,
+        deltas: Option<Deltas<'a>>,
+    ) -> BoxFuture<'a, Result<Completion, Fault>> {
+        Box::pin(self.complete(call, deltas))
+    }
+}
+
+impl Failure {
+    fn may_be_the_schema(&self) -> bool {
+        matches!(self.status, Some(400 | 422)) && self.fault.kind == FaultKind::Rejected
+    }
+}
+
+fn message(message: &Message) -> ChatMessage {
+    let text = message.text.as_str();
+    match message.role {
+        Role::System => ChatMessage::system(text),
+        Role::User => ChatMessage::user(text),
+        Role::Assistant => ChatMessage::assistant(text),
+    }
+}
+
+fn options(call: &Call, schema: Option<&Schema>) -> ChatOptions {
+    let options = ChatOptions::default()
+        .with_max_tokens(call.max_output_tokens)
+        // Some servers keep a seed in 32 bits and a sign.
+        .with_seed(call.seed & 0x7FFF_FFFF)
+        .with_capture_usage(true)
+        .with_capture_raw_body(true)
+        // Says nothing to the server; without it genai takes `-high` off a model's name and makes an effort of it.
+        .with_reasoning_effort(ReasoningEffort::Budget(0));
+    match schema {
+        Some(schema) => {
+            options.with_response_format(JsonSpec::new(schema.name.as_str(), schema.json.clone()))
+        }
+        None => options,
+    }
+}
+
+fn usage(usage: &genai::chat::Usage) -> Usage {
+    let tokens = |count: Option<i32>| count.and_then(|count| u64::try_from(count).ok()).unwrap_or_default();
+    Usage {
+        input_tokens: tokens(usage.prompt_tokens),
+        cached_input_tokens: tokens(
+            usage.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens),
+        ),
+        output_tokens: tokens(usage.completion_tokens),
+        ..Usage::default()
+    }
+}
+
+fn note_refusal(frame: RawFrameRef<'_>, seen: &Mutex<String>) {
+    if !frame.data.contains("\"refusal\"") {
+        return;
+    }
+    let words =
+        frame.json().and_then(|frame| Some(frame.pointer("/choices/0/delta/refusal")?.as_str()?.to_owned()));
+    if let Some(words) = words {
+        seen.lock().unwrap_or_else(PoisonError::into_inner).push_str(&words);
+    }
+}

@@ -1,0 +1,78 @@
+//! How a script names another seat whose label it cannot know.
+//!
+//! Labels are dealt by the debate's seed. Where the schema enumerates what may stand (`Debater A`, `Debater C`), a
+//! script may write `other`, `other-2`... for the first, the second... of them, or a seat's id for the label under
+//! which the prompt shows that seat's scripted words.
+
+use agon_engine::Call;
+use serde_json::Value;
+
+use super::{Script, What};
+
+/// `value` with such names replaced.
+pub(super) fn filled(script: &Script, call: &Call, value: &Value) -> Value {
+    let mut value = value.clone();
+    if let Some(schema) = &call.schema {
+        fill(script, call, &schema.json, &schema.json, &mut value);
+    }
+    value
+}
+
+fn fill(script: &Script, call: &Call, root: &Value, schema: &Value, value: &mut Value) {
+    let target = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix('#'));
+    let schema = target.and_then(|pointer| root.pointer(pointer)).unwrap_or(schema);
+    for branch in ["anyOf", "oneOf", "allOf"] {
+        for schema in schema.get(branch).and_then(Value::as_array).into_iter().flatten() {
+            fill(script, call, root, schema, value);
+        }
+    }
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                if let Some(schema) = schema.get("properties").and_then(|properties| properties.get(name)) {
+                    fill(script, call, root, schema, field);
+                }
+            }
+        }
+        Value::Array(items) => {
+            if let Some(schema) = schema.get("items") {
+                items.iter_mut().for_each(|item| fill(script, call, root, schema, item));
+            }
+        }
+        Value::String(text) => {
+            let allowed = schema.get("enum").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            let allowed: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
+            if let Some(label) = label(script, call, &allowed, text) {
+                *text = label.to_owned();
+            }
+        }
+        _ => {}
+    }
+}
+
+fn label<'a>(script: &Script, call: &Call, allowed: &[&'a str], name: &str) -> Option<&'a str> {
+    if allowed.contains(&name) {
+        return None;
+    }
+    if let Some(number) = name.strip_prefix("other") {
+        let number =
+            if number.is_empty() { Some(1) } else { number.strip_prefix('-')?.parse::<usize>().ok() };
+        // With fewer others than the script hoped for, the last one stands for the rest.
+        let index = number?.checked_sub(1)?.min(allowed.len().checked_sub(1)?);
+        return allowed.get(index).copied();
+    }
+    let seat = script.seats.get(name)?;
+    let replies = seat.values().flatten().flatten();
+    let texts = replies
+        .filter_map(|reply| if let What::Text(text) = &reply.what { text.lines().next() } else { None });
+    let shown = texts.filter(|text| !text.trim().is_empty()).find_map(|text| heading(call, allowed, text));
+    shown.or_else(|| allowed.first().copied())
+}
+
+/// The label that stands nearest before `words` in what the seat is given to read.
+fn heading<'a>(call: &Call, allowed: &[&'a str], words: &str) -> Option<&'a str> {
+    let prompt = &call.messages.last()?.text;
+    let before = prompt.get(..prompt.find(words)?)?;
+    let nearest = allowed.iter().filter_map(|label| Some((before.rfind(label)?, *label))).max();
+    nearest.map(|(_, label)| label)
+}

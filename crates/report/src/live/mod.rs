@@ -1,0 +1,310 @@
+//! The view while a debate runs: who is thinking, who has answered, and a short table as each round ends.
+//!
+//! Seats that have a label are shown by it alone; which seat and model is behind it is told by the report.
+
+mod phase;
+mod screen;
+mod stream;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use agon_core::fence::Mask;
+use agon_core::{Asked, Debate, Event, Protocol, Record, Reply};
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
+
+use crate::Style;
+use crate::clean::one_line;
+use crate::figures::seconds;
+use crate::outline::why_absent;
+use crate::prose::{Para, bare, cut, parse, tail};
+use screen::Screen;
+use stream::Stream;
+
+/// Where the live view goes. Both go to the error stream, because the result is what stdout is for.
+#[derive(Debug, Clone, Copy)]
+pub enum LiveOut {
+    /// A terminal: spinners, and the words as they stream.
+    Terminal {
+        /// What it can show.
+        style: Style,
+    },
+    /// Lines, with no carriage return and no escape.
+    Plain {
+        /// Its width and signs; colour is not used.
+        style: Style,
+    },
+}
+
+/// The live view of one debate.
+pub struct Live {
+    protocol: &'static dyn Protocol,
+    style: Style,
+    screen: Screen,
+    debate: Option<Debate>,
+    mask: Option<Mask>,
+    thinking: BTreeMap<u32, Thinking>,
+    /// The widest name of the phase, so that the answers line up.
+    name_width: usize,
+}
+
+/// An ask that has no reply yet.
+struct Thinking {
+    who: String,
+    labelled: bool,
+    asked_ms: u64,
+    sent: bool,
+    attempt: u32,
+    fault: Option<String>,
+    stream: Stream,
+    bar: Option<ProgressBar>,
+}
+
+impl Live {
+    /// A live view. Feed it the debate's records from the first.
+    pub fn new(protocol: &'static dyn Protocol, out: LiveOut) -> Self {
+        match out {
+            LiveOut::Terminal { style } => {
+                Self::on(protocol, style, Screen::terminal(ProgressDrawTarget::stderr()))
+            }
+            LiveOut::Plain { style } => Self::plain(protocol, style, Box::new(std::io::stderr())),
+        }
+    }
+
+    /// Plain lines to any writer.
+    pub fn plain(protocol: &'static dyn Protocol, style: Style, out: Box<dyn Write + Send>) -> Self {
+        Self::on(protocol, Style { color: false, ..style }, Screen::Plain(out))
+    }
+
+    fn on(protocol: &'static dyn Protocol, style: Style, screen: Screen) -> Self {
+        let (debate, mask, thinking) = (None, None, BTreeMap::new());
+        Self { protocol, style, screen, debate, mask, thinking, name_width: 0 }
+    }
+
+    /// Takes in what happened before this view began, as when a debate is resumed: nothing of it is shown but how far
+    /// it had come.
+    pub fn catch_up(&mut self, records: &[Record]) {
+        let Ok(debate) = Debate::from_records(records) else { return };
+        self.open(&debate);
+        let answered: usize = debate.turns.iter().map(|turn| turn.settled().count()).sum();
+        self.screen.line(&self.style.dim(&format!("  going on after {answered} answers")));
+        let open: Vec<Asked> = debate.outstanding().cloned().collect();
+        if let Some(turn) = debate.turns.last().filter(|_| !open.is_empty()) {
+            self.begin(&phase::title(&debate.brief, turn), &open, debate.at_ms);
+        }
+        self.debate = Some(debate);
+    }
+
+    /// Takes in the next record and shows what is new. A record that does not follow is not shown: what the log is
+    /// worth is for others to say.
+    pub fn record(&mut self, record: &Record) {
+        let at_ms = record.entry.at_ms;
+        match &mut self.debate {
+            None => {
+                let Ok(debate) = Debate::from_records(std::slice::from_ref(record)) else { return };
+                self.open(&debate);
+                self.debate = Some(debate);
+                return;
+            }
+            Some(debate) => {
+                if debate.apply(record).is_err() {
+                    return;
+                }
+            }
+        }
+        match &record.entry.event {
+            Event::Opened { .. } => {}
+            Event::Asked { asks, .. } => {
+                let title = self
+                    .debate
+                    .as_ref()
+                    .and_then(|debate| Some(phase::title(&debate.brief, debate.turns.last()?)));
+                self.begin(&title.unwrap_or_default(), asks, at_ms);
+            }
+            Event::Sent { ask, attempt, .. } => self.sent(*ask, *attempt),
+            Event::Attempted { ask, detail, .. } => self.faulted(*ask, detail),
+            Event::Replied { ask, reply } => self.replied(*ask, reply, at_ms),
+            Event::Interjected { by, text } => {
+                let line = format!("  {}: {}", one_line(by), one_line(text));
+                self.screen.line(&cut(&line, self.style.columns(), &self.style));
+            }
+            Event::Closed { .. } => self.finish(),
+        }
+    }
+
+    /// The next piece of an answer as it is written. Pieces of an answer that is already in, or of an attempt that was
+    /// given up, are left aside.
+    pub fn delta(&mut self, ask: u32, attempt: u32, text: &str) {
+        let Some(thinking) = self.thinking.get_mut(&ask).filter(|thinking| thinking.attempt == attempt)
+        else {
+            return;
+        };
+        thinking.stream.push(text);
+        let Some(bar) = &thinking.bar else { return };
+        let line = thinking.stream.last_line();
+        let line = match &self.mask {
+            Some(mask) if thinking.labelled => mask.apply(&line),
+            _ => line,
+        };
+        // The spinner, the seconds and the gaps between them take this much.
+        let room = self.style.columns().saturating_sub(self.name_width + 12);
+        bar.set_message(tail(&line, room, &self.style));
+    }
+
+    /// The debate stopped before its end: says how to go on with it.
+    pub fn lost(&mut self, id: &str) {
+        self.finish();
+        let line = format!(
+            "Interrupted: nothing that was answered is lost. `agon resume {}` goes on.",
+            one_line(id)
+        );
+        self.screen.line(&self.style.warn(&line));
+    }
+
+    /// Takes the spinners away. The lines stay.
+    pub fn finish(&mut self) {
+        for (_, thinking) in std::mem::take(&mut self.thinking) {
+            thinking.bar.iter().for_each(|bar| self.screen.remove(bar));
+        }
+        self.screen.clear();
+    }
+
+    fn open(&mut self, debate: &Debate) {
+        let (brief, style) = (&debate.brief, self.style);
+        self.mask = Some(Mask::new(brief));
+        let question = cut(&one_line(&brief.question), style.columns(), &style);
+        self.screen.line(&style.bold(&question));
+        let facts = [brief.protocol.clone(), phase::roster(brief), brief.id.clone()];
+        let facts = one_line(&facts.join(&format!(" {} ", style.dot())));
+        self.screen.line(&style.dim(&cut(&facts, style.columns(), &style)));
+    }
+
+    fn begin(&mut self, title: &str, asks: &[Asked], at_ms: u64) {
+        self.screen.line("");
+        self.screen.line(&self.style.heading(&cut(&one_line(title), self.style.columns(), &self.style)));
+        for ask in asks {
+            let thinking = Thinking {
+                who: one_line(&phase::shown(ask)),
+                labelled: ask.label.is_some(),
+                asked_ms: at_ms,
+                sent: false,
+                attempt: 0,
+                fault: None,
+                stream: Stream::default(),
+                bar: None,
+            };
+            self.thinking.insert(ask.id, thinking);
+        }
+        self.name_width =
+            self.thinking.values().map(|thinking| thinking.who.width()).max().unwrap_or_default();
+    }
+
+    fn sent(&mut self, ask: u32, attempt: u32) {
+        let name_width = self.name_width;
+        let Some(thinking) = self.thinking.get_mut(&ask) else { return };
+        if thinking.sent || attempt > 1 {
+            let fault = thinking.fault.take().unwrap_or_else(|| "no answer came back".into());
+            let line = format!("  {} {}: {fault}, trying again", self.style.again(), thinking.who);
+            self.screen.line(&self.style.warn(&cut(&line, self.style.columns(), &self.style)));
+        }
+        thinking.sent = true;
+        thinking.attempt = attempt;
+        thinking.stream = Stream::default();
+        match &thinking.bar {
+            Some(bar) => bar.set_message(""),
+            None => thinking.bar = self.screen.spinner(&padded(&thinking.who, name_width), &self.style),
+        }
+    }
+
+    fn faulted(&mut self, ask: u32, detail: &str) {
+        let Some(thinking) = self.thinking.get_mut(&ask) else { return };
+        let fault = told(detail, thinking.labelled, self.mask.as_ref());
+        if let Some(bar) = &thinking.bar {
+            bar.set_message(fault.clone());
+        }
+        thinking.fault = Some(fault);
+    }
+
+    fn replied(&mut self, ask: u32, reply: &Reply, at_ms: u64) {
+        let Some(thinking) = self.thinking.remove(&ask) else { return };
+        thinking.bar.iter().for_each(|bar| self.screen.remove(bar));
+        let style = self.style;
+        let who = padded(&thinking.who, self.name_width);
+        let took = seconds(at_ms.saturating_sub(thinking.asked_ms));
+        let (sign, words) = match reply {
+            Reply::Said { text, value, .. } => {
+                (style.good(style.tick()), format!("{took:>6}  {}", first_words(text, value.as_ref())))
+            }
+            Reply::Absent { why, detail } => {
+                let detail = told(detail, thinking.labelled, self.mask.as_ref());
+                let gap = if detail.is_empty() { "" } else { ": " };
+                (style.bad(style.cross()), format!("{}{gap}{detail}", why_absent(why.as_str())))
+            }
+        };
+        let words = match &self.mask {
+            Some(mask) if thinking.labelled => mask.apply(&words),
+            _ => words,
+        };
+        let room = style.columns().saturating_sub(self.name_width + 6);
+        self.screen.line(&format!("  {sign} {who}  {}", cut(&words, room, &style)));
+        if self.thinking.is_empty() {
+            self.show_table();
+        }
+    }
+
+    fn show_table(&mut self) {
+        let Some((title, rows)) = self.debate.as_ref().and_then(|debate| self.protocol.table(debate)) else {
+            return;
+        };
+        let style = Style { width: self.style.columns().saturating_sub(4), ..self.style };
+        for line in crate::table(&title, &rows, &style).lines() {
+            self.screen.line(&format!("    {line}"));
+        }
+    }
+}
+
+fn padded(name: &str, width: usize) -> String {
+    format!("{name}{}", " ".repeat(width.saturating_sub(name.width())))
+}
+
+/// What was seen, without the names that a label hides.
+fn told(detail: &str, labelled: bool, mask: Option<&Mask>) -> String {
+    let line = one_line(detail);
+    let line = line.trim_end_matches('.');
+    mask.filter(|_| labelled).map_or_else(|| line.to_owned(), |mask| mask.apply(line))
+}
+
+/// How an answer begins, in one line.
+fn first_words(text: &str, value: Option<&Value>) -> String {
+    if let Some(value) = value {
+        let mut strings = Vec::new();
+        gather(value, &mut strings);
+        return strings.join("; ");
+    }
+    let first = parse(text).into_iter().find_map(|para| match para {
+        Para::Text(text) | Para::Quote(text) | Para::Item { text, .. } => Some(text),
+        _ => None,
+    });
+    one_line(&bare(&first.unwrap_or_else(|| text.to_owned())))
+}
+
+/// A line holds no more values than this.
+const VALUES_MAX: usize = 6;
+
+fn gather(value: &Value, strings: &mut Vec<String>) {
+    if strings.len() >= VALUES_MAX {
+        return;
+    }
+    match value {
+        Value::String(text) if text.contains(' ') => strings.push(bare(&one_line(text))),
+        Value::String(text) if !text.is_empty() => strings.push(crate::outline::spoken(&one_line(text))),
+        Value::Array(values) => values.iter().for_each(|value| gather(value, strings)),
+        Value::Object(fields) => fields.values().for_each(|value| gather(value, strings)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! What a phase is called while it runs.
+
+use agon_core::{Brief, Turn};
+
+use crate::outline::{heading, spoken};
+
+/// "Round 1 of 3 - 3 debaters argue".
+pub(super) fn title(brief: &Brief, turn: &Turn) -> String {
+    let name = turn.phase.name.as_str();
+    let who = who(brief, turn);
+    let doing = match (name, who.alone) {
+        ("answer", true) => "answers".to_owned(),
+        ("answer", false) => "answer, each on its own".to_owned(),
+        ("debate", true) => "argues".to_owned(),
+        ("debate", false) => "argue".to_owned(),
+        ("moderate", _) => "measures how far they agree".to_owned(),
+        ("evaluate", _) => "score the answers of the others".to_owned(),
+        ("synthesis", _) => "writes the verdict".to_owned(),
+        _ => String::new(),
+    };
+    let sentence = match doing.as_str() {
+        "" => format!("{}: {}", spoken(name), who.named),
+        doing => format!("{} {doing}", who.named),
+    };
+    // The verdict belongs to no round, whichever number its phase has.
+    match turn.phase.round {
+        0 => capital(&sentence),
+        _ if name == "synthesis" => capital(&sentence),
+        round => match most_rounds(brief) {
+            Some(most) => format!("Round {round} of {most} - {sentence}"),
+            None => format!("Round {round} - {sentence}"),
+        },
+    }
+}
+
+struct Who {
+    named: String,
+    alone: bool,
+}
+
+fn who(brief: &Brief, turn: &Turn) -> Who {
+    let mut seats: Vec<&str> = turn.asks.iter().map(|ask| ask.seat.as_str()).collect();
+    seats.sort_unstable();
+    seats.dedup();
+    let mut roles: Vec<&str> =
+        seats.iter().map(|seat| brief.seat(seat).map_or("seat", |seat| seat.role.as_str())).collect();
+    roles.dedup();
+    let alone = seats.len() == 1;
+    let named = match (roles.as_slice(), seats.len()) {
+        ([role], 1) => format!("the {role}"),
+        ([role], n) => format!("{n} {role}s"),
+        (_, n) => format!("{n} seats"),
+    };
+    Who { named, alone }
+}
+
+fn most_rounds(brief: &Brief) -> Option<u64> {
+    ["max_rounds", "rounds"].iter().find_map(|key| brief.options.get(*key)?.as_u64())
+}
+
+fn capital(sentence: &str) -> String {
+    // Keeps dashes, unlike a heading made from a wire name.
+    let mut chars = sentence.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Who sits, for the line under the question: "3 debaters, moderator, chair".
+pub(super) fn roster(brief: &Brief) -> String {
+    let mut roles: Vec<(&str, usize)> = Vec::new();
+    for seat in &brief.seats {
+        match roles.iter_mut().find(|(role, _)| *role == seat.role) {
+            Some((_, count)) => *count += 1,
+            None => roles.push((&seat.role, 1)),
+        }
+    }
+    let told = roles.iter().map(|(role, count)| match count {
+        1 => (*role).to_owned(),
+        n => format!("{n} {role}s"),
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// A seat as it may be shown while the debate runs: by its label once it has one.
+pub(super) fn shown(ask: &agon_core::Asked) -> String {
+    let name = match &ask.label {
+        Some(label) => label.clone(),
+        None if ask.seat.contains('-') => ask.seat.clone(),
+        None => heading(&ask.seat),
+    };
+    match &ask.about {
+        Some(about) => format!("{name} on {about}"),
+        None => name,
+    }
+}

@@ -1,0 +1,104 @@
+//! The live view on a terminal that is only a grid in memory.
+
+use super::*;
+
+use std::ops::RangeInclusive;
+
+use agon_core::{Absence, Ask, Brief, Corrupt, Invalid, Limits, Opt, Request, Seat, Step, Template, Usage};
+use indicatif::InMemoryTerm;
+
+struct Silent;
+
+impl Protocol for Silent {
+    fn name(&self) -> &'static str {
+        "silent"
+    }
+    fn about(&self) -> &'static str {
+        ""
+    }
+    fn subject(&self) -> &'static str {
+        "QUESTION"
+    }
+    fn options(&self) -> &'static [Opt] {
+        &[]
+    }
+    fn roles(&self) -> &'static [&'static str] {
+        &[]
+    }
+    fn templates(&self) -> &'static [Template] {
+        &[]
+    }
+    fn seats(&self, _: &Request) -> Result<Vec<Seat>, Invalid> {
+        Ok(Vec::new())
+    }
+    fn calls(&self, _: &Brief) -> RangeInclusive<u32> {
+        0..=0
+    }
+    fn bound(&self, _: &Brief) -> u32 {
+        0
+    }
+    fn next(&self, _: &Debate) -> Result<Step, Corrupt> {
+        Err(Corrupt::Empty)
+    }
+    fn check(&self, _: &Debate, _: &Ask, _: &Value) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+fn opened() -> (Debate, Record) {
+    let seat = |id: &str| Seat { id: id.into(), role: "debater".into(), model: "openai/alpha".into() };
+    let brief = Brief {
+        version: agon_core::LOG_VERSION,
+        id: "k3v9q2".into(),
+        protocol: "silent".into(),
+        question: "Why?".into(),
+        files: Vec::new(),
+        options: serde_json::Map::new(),
+        seats: vec![seat("debater-1"), seat("debater-2")],
+        seed: 1,
+        limits: Limits::default(),
+        templates: BTreeMap::new(),
+        created_at: String::new(),
+        parent: None,
+    };
+    Debate::open(brief).unwrap()
+}
+
+fn asked(id: u32, seat: &str) -> Asked {
+    let (seat, model, prompt) = (seat.into(), "openai/alpha".into(), String::new());
+    Asked { id, seat, model, label: None, about: None, schema: None, prompt }
+}
+
+#[test]
+fn spinners_show_who_is_thinking_and_the_words_as_they_stream() {
+    let term = InMemoryTerm::new(20, 60);
+    let style = Style { color: true, width: 60, unicode: true };
+    let target = ProgressDrawTarget::term_like(Box::new(term.clone()));
+    let mut live = Live::on(&Silent, style, Screen::terminal(target));
+    let (mut debate, record) = opened();
+    live.record(&record);
+    let asks = vec![asked(1, "debater-1"), asked(2, "debater-2")];
+    let mut push = |live: &mut Live, event: Event| live.record(&debate.push(event, 1_500).unwrap());
+    push(&mut live, Event::Asked { phase: "debate".into(), round: 1, asks });
+    for ask in [1, 2] {
+        push(&mut live, Event::Sent { ask, attempt: 1, model: "openai/alpha".into(), worst_usd: None });
+    }
+    live.delta(1, 1, "{\"stance\": \"maintain\", \"key_points\": [\"It costs\u{1b}[31m mo");
+    live.delta(2, 7, "from an attempt that was given up");
+    let shown = term.contents();
+    assert!(shown.contains("Round 1 - 2 debaters argue"), "{shown}");
+    assert!(shown.lines().any(|line| line.contains("debater-1") && line.contains("It costs mo")), "{shown}");
+    assert!(
+        shown.contains("debater-2") && !shown.contains("given up") && !shown.contains("key_points"),
+        "{shown}"
+    );
+
+    let reply = Reply::Said { text: "Yes.".into(), value: None, model: "m".into(), usage: Usage::default() };
+    push(&mut live, Event::Replied { ask: 1, reply });
+    push(
+        &mut live,
+        Event::Replied { ask: 2, reply: Reply::Absent { why: Absence::Refused, detail: String::new() } },
+    );
+    live.finish();
+    insta::assert_snapshot!(term.contents(), @"");
+}

@@ -1,0 +1,185 @@
+//! The live view as plain lines.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+mod sample;
+
+use std::io::Write;
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex};
+
+use agon_core::{
+    Absence, Ask, Brief, Corrupt, Debate, Event, Invalid, Opt, Protocol, Record, Request, Seat, Step,
+    Template,
+};
+use agon_report::{Live, Style};
+use insta::assert_snapshot;
+use sample::{ANSWERS, LABELLED, Log, argument, assessment};
+use serde_json::Value;
+
+/// A protocol that only has a table to show.
+struct Tabled;
+
+impl Protocol for Tabled {
+    fn name(&self) -> &'static str {
+        "deep"
+    }
+    fn about(&self) -> &'static str {
+        ""
+    }
+    fn subject(&self) -> &'static str {
+        "QUESTION"
+    }
+    fn options(&self) -> &'static [Opt] {
+        &[]
+    }
+    fn roles(&self) -> &'static [&'static str] {
+        &[]
+    }
+    fn templates(&self) -> &'static [Template] {
+        &[]
+    }
+    fn seats(&self, _: &Request) -> Result<Vec<Seat>, Invalid> {
+        Ok(Vec::new())
+    }
+    fn calls(&self, _: &Brief) -> RangeInclusive<u32> {
+        0..=0
+    }
+    fn bound(&self, _: &Brief) -> u32 {
+        0
+    }
+    fn next(&self, _: &Debate) -> Result<Step, Corrupt> {
+        Err(Corrupt::Empty)
+    }
+    fn check(&self, _: &Debate, _: &Ask, _: &Value) -> Result<(), String> {
+        Ok(())
+    }
+    fn table(&self, debate: &Debate) -> Option<(String, Vec<Vec<String>>)> {
+        let phase = debate.last_phase().filter(|phase| phase.name == "moderate")?;
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let rows = vec![row(["debater", "stance", "confidence"]), row(["Debater A", "maintain", "0.80"])];
+        Some((format!("After round {}", phase.round), rows))
+    }
+}
+
+#[derive(Clone, Default)]
+struct Paper(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Paper {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Paper {
+    fn read(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+fn live(paper: &Paper) -> Live {
+    let style = Style { color: true, width: 80, unicode: true };
+    Live::plain(&Tabled, style, Box::new(paper.clone()))
+}
+
+fn watched(records: &[Record]) -> String {
+    let paper = Paper::default();
+    let mut live = live(&paper);
+    for record in records {
+        live.record(record);
+        if let Event::Sent { ask, attempt, .. } = &record.entry.event {
+            live.delta(*ask, *attempt, "{\"stance\": \"main");
+        }
+    }
+    paper.read()
+}
+
+fn eventful() -> Log {
+    let mut log = Log::open("deep");
+    let first = log.ask("answer", 0, &[("debater-1", None), ("debater-2", None), ("debater-3", None)]);
+    (0..3).for_each(|n| log.sent(first + n, 1));
+    log.said(first + 2, ANSWERS[2], None);
+    log.fault(first + 1, 1, Absence::Unreachable, "rate limited");
+    log.sent(first + 1, 2);
+    log.said(first, ANSWERS[0], None);
+    log.said(first + 1, "\u{1b}[31mNo.\u{1b}[0m A rewrite stops features.\n\nSecond paragraph.", None);
+    log.push(Event::Interjected { by: "Ada".into(), text: "Mind the\ninvoices.".into() }, 5);
+    let first = log.ask("debate", 1, &LABELLED);
+    (0..3).for_each(|n| log.sent(first + n, 1));
+    log.fault(first, 1, Absence::Unreachable, "anthropic/beta on debater-2 answered with status 503.");
+    log.sent(first, 2);
+    log.said(
+        first,
+        "",
+        Some(argument("maintain", "no_change", 0.8, &["I am Beta by Anthropic and I say it works"])),
+    );
+    log.said(
+        first + 1,
+        "",
+        Some(argument("concede", "major_revision", 0.6, &["All nine incidents were in the ledger"])),
+    );
+    log.absent(first + 2, Absence::TimedOut, "gemini/gamma gave no answer within 120 s");
+    let ask = log.ask("moderate", 1, &[("moderator", None)]);
+    log.sent(ask, 1);
+    log.said(ask, "", Some(assessment(0.55, 0.8)));
+    let ask = log.ask("synthesis", 0, &[("chair", None)]);
+    log.sent(ask, 1);
+    log
+}
+
+#[test]
+fn a_debate_in_a_pipe_is_plain_lines() {
+    let shown = watched(&eventful().records);
+    assert!(shown.chars().all(|char| char == '\n' || !char.is_control()), "{shown:?}");
+    assert_snapshot!(shown, @"");
+}
+
+#[test]
+fn once_labels_exist_no_seat_and_no_model_is_shown() {
+    let shown = watched(&eventful().records);
+    let (_, labelled) = shown.split_once("Round 1 of 3").unwrap();
+    for name in [
+        "debater-1",
+        "debater-2",
+        "debater-3",
+        "anthropic",
+        "Anthropic",
+        "Beta",
+        "beta",
+        "gemini",
+        "gamma",
+        "alpha",
+    ] {
+        assert!(!labelled.contains(name), "{name} in {labelled}");
+    }
+}
+
+#[test]
+fn a_resumed_debate_shows_only_what_is_new() {
+    let log = eventful();
+    let paper = Paper::default();
+    let mut live = live(&paper);
+    let (old, new) = log.records.split_at(log.records.len() - 3);
+    live.catch_up(old);
+    new.iter().for_each(|record| live.record(record));
+    live.lost("k3v9q2");
+    assert_snapshot!(paper.read(), @"");
+}
+
+#[test]
+fn records_that_do_not_follow_and_words_for_nobody_are_left_aside() {
+    let log = eventful();
+    let paper = Paper::default();
+    let mut live = live(&paper);
+    live.delta(99, 1, "nobody");
+    live.record(&log.records[3]);
+    assert_eq!(paper.read(), "");
+    live.record(&log.records[0]);
+    live.record(&log.records[3]);
+    live.finish();
+    assert_eq!(paper.read().lines().count(), 2);
+}
