@@ -37,7 +37,10 @@ fn main() {
     fs::create_dir_all(&home).unwrap();
     let bench = Bench { url: mock.url(), home: home.clone(), first };
 
-    println!("3 debaters, 2 rounds: {CALLS} calls, {IN_A_ROW} in a row, each answered after {} ms; store on", DELAY.as_millis());
+    println!(
+        "3 debaters, 2 rounds: {CALLS} calls, {IN_A_ROW} in a row, each answered after {} ms; store on",
+        DELAY.as_millis()
+    );
     println!("{:<44} {:>12} {:>14} {:>10}", "", "agon", "bare client", "target");
     bench.start();
     bench.one_debate();
@@ -77,7 +80,13 @@ impl Bench {
             bare.push(self.bare_debate(10));
         }
         let ideal = ms(DELAY) * f64::from(IN_A_ROW);
-        row("one debate, wall, median", median(&mut over), median(&mut bare), "ms", &format!("{} ms", ideal + 3.0));
+        row(
+            "one debate, wall, median",
+            median(&mut over),
+            median(&mut bare),
+            "ms",
+            &format!("{} ms", ideal + 3.0),
+        );
     }
 
     fn thousand(&self) {
@@ -92,7 +101,13 @@ impl Bench {
         let bare = self.bare_calls(1000 * CALLS as usize, 256);
         row("1,000 debates at once, wall, best of 3", run.wall.as_secs_f64(), bare, "s", "3 s");
         if let Some(cpu) = run.cpu {
-            println!("{:<44} {:>9.3} ms {:>14} {:>10}", "CPU a call", ms(cpu) / f64::from(1000 * CALLS), "-", "0.3 ms");
+            println!(
+                "{:<44} {:>9.3} ms {:>14} {:>10}",
+                "CPU a call",
+                ms(cpu) / f64::from(1000 * CALLS),
+                "-",
+                "0.3 ms"
+            );
         }
         if let Some(rss) = run.rss_max_mb {
             println!("{:<44} {:>9.1} MB {:>14} {:>10}", "largest resident size", rss, "-", "150 MB");
@@ -101,7 +116,8 @@ impl Bench {
 
     fn run(&self, debates: usize, concurrency: usize) -> Run {
         let input = self.home.join("input.jsonl");
-        let lines: String = (0..debates).map(|n| format!("{{\"id\":\"{n}\",\"question\":\"Question {n}?\"}}\n")).collect();
+        let lines: String =
+            (0..debates).map(|n| format!("{{\"id\":\"{n}\",\"question\":\"Question {n}?\"}}\n")).collect();
         fs::write(&input, lines).unwrap();
         let store = self.home.join("agon.db");
         for file in ["agon.db", "agon.db-wal", "agon.db-shm"] {
@@ -123,7 +139,11 @@ impl Bench {
         let (outcomes, rss_max_mb) = follow(&mut child);
         assert!(child.wait().unwrap().success());
         let wall = began.elapsed();
-        assert_eq!(outcomes.matches("\"status\":\"complete\"").count(), debates, "every debate ended with a verdict");
+        assert_eq!(
+            outcomes.matches("\"status\":\"complete\"").count(),
+            debates,
+            "every debate ended with a verdict"
+        );
         assert_eq!(outcomes.matches(&format!("\"calls\":{CALLS},\"input")).count(), debates);
         let to_first_request = self.first.lock().unwrap().unwrap() - began;
         let cpu = children_cpu().zip(before).map(|(after, before)| after - before);
@@ -169,7 +189,9 @@ impl Bare {
     fn open(url: &str) -> Self {
         let host = url.trim_start_matches("http://").trim_end_matches("/v1");
         let body = r#"{"model":"mock","messages":[{"role":"user","content":"Question?"}]}"#;
-        let head = format!("POST /v1/chat/completions HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n");
+        let head = format!(
+            "POST /v1/chat/completions HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n"
+        );
         let request = format!("{head}content-length: {}\r\n\r\n{body}", body.len()).into_bytes();
         let stream = TcpStream::connect(host).unwrap();
         stream.set_nodelay(true).unwrap();
@@ -185,7 +207,9 @@ impl Bare {
             read += n;
             let text = String::from_utf8_lossy(&self.buffer[..read]);
             let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-            let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse::<usize>().ok());
+            let length = head.lines().find_map(|line| {
+                line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse::<usize>().ok()
+            });
             if body.len() >= length.unwrap() {
                 return;
             }

@@ -46,7 +46,8 @@ impl Run<'_> {
         let failed_now = failure.is_some_and(|failure| failure.why == Absence::Unreachable);
         let state = if failed_now && failures > 0 {
             let spread = format!("pause {} {} {}", self.id, slot.ask.id, attempts.len());
-            let backoff = retry::pause(&self.engine.settings, failures, Draw::new(self.debate.brief.seed, &spread));
+            let backoff =
+                retry::pause(&self.engine.settings, failures, Draw::new(self.debate.brief.seed, &spread));
             let pause = failure.and_then(|failure| failure.wait).unwrap_or(backoff);
             self.steps.push(tokio::time::sleep(pause).map(move |()| Step::Rested { index }).boxed());
             State::Resting(plan)
@@ -64,7 +65,9 @@ impl Run<'_> {
             let State::Ready(plan) = &slot.state else { continue };
             match self.budget.fit(&plan.worst) {
                 Fit::Later => break,
-                Fit::Never(detail) => self.settle(index, Reply::Absent { why: Absence::OverBudget, detail })?,
+                Fit::Never(detail) => {
+                    self.settle(index, Reply::Absent { why: Absence::OverBudget, detail })?
+                }
                 Fit::Now => {
                     self.budget.reserve(slot.ask.id, plan.worst);
                     self.approach(index)?;
@@ -87,8 +90,12 @@ impl Run<'_> {
 
     /// Writes that a call is about to leave.
     fn post(&mut self, index: usize, permit: Permit) -> Result<(), EngineError> {
-        let State::AtGate(Plan { link, messages, worst }) = self.set(index, State::New) else { return Ok(()) };
-        let (Some(slot), Some(turn)) = (self.slots.get(index), self.debate.turns.last()) else { return Ok(()) };
+        let State::AtGate(Plan { link, messages, worst }) = self.set(index, State::New) else {
+            return Ok(());
+        };
+        let (Some(slot), Some(turn)) = (self.slots.get(index), self.debate.turns.last()) else {
+            return Ok(());
+        };
         let attempt = self.attempts(slot.place).last().map_or(1, |last| last.number.saturating_add(1));
         let call = slot.call(&self.debate.brief, &turn.phase, attempt, messages);
         let event = Event::Sent { ask: call.ask, attempt, model: link.name.clone(), worst_usd: worst.usd };
@@ -262,7 +269,8 @@ impl Run<'_> {
             }
         };
         self.budget.abandon(ask);
-        let usage = if left { unheard(&link.model.price()) } else { Usage { usd: Some(0.0), ..Usage::default() } };
+        let usage =
+            if left { unheard(&link.model.price()) } else { Usage { usd: Some(0.0), ..Usage::default() } };
         self.attempted(index, attempt, &Failure::plain(why, detail.to_owned(), None, usage))
     }
 

@@ -56,7 +56,9 @@ impl<'a> Chains<'a> {
 
     /// The asks of a phase, each with its place there and its models.
     pub(crate) fn seat(&mut self, placed: impl Iterator<Item = (usize, Ask)>) -> Result<Vec<Slot>, Invalid> {
-        placed.map(|(place, ask)| self.resolve(&ask.model).map(|chain| Slot::new(ask, place, chain))).collect()
+        placed
+            .map(|(place, ask)| self.resolve(&ask.model).map(|chain| Slot::new(ask, place, chain)))
+            .collect()
     }
 
     fn link(&self, name: &str) -> Result<Link, Invalid> {

@@ -113,7 +113,8 @@ impl Engine {
                         let _ = watcher.send(Arc::new(record));
                     }
                 }
-                self.run(protocol, Beginning { debate, asks, fresh: Vec::new(), lease }, say, watch, stop).await
+                self.run(protocol, Beginning { debate, asks, fresh: Vec::new(), lease }, say, watch, stop)
+                    .await
             }
             Err(why) => {
                 lease.release().await;
@@ -133,7 +134,9 @@ impl Engine {
             _ => return Err(agon_core::Corrupt::Empty.into()),
         };
         let protocol = find(name).ok_or_else(|| {
-            Invalid(format!("debate {id} is of the protocol {name:?}, which this agon does not have: use one that does"))
+            Invalid(format!(
+                "debate {id} is of the protocol {name:?}, which this agon does not have: use one that does"
+            ))
         })?;
         let (debate, asks) = reopen(protocol, &records)?;
         Ok((protocol, debate, asks, records))

@@ -38,7 +38,13 @@ struct UnderWay<'a> {
 
 impl<'a> Journal<'a> {
     /// The journal of a debate of which the store has `durable` records.
-    pub(crate) fn new(store: &'a dyn Store, id: &'a str, watch: &'a Watch, durable: u64, lease: Lease) -> Self {
+    pub(crate) fn new(
+        store: &'a dyn Store,
+        id: &'a str,
+        watch: &'a Watch,
+        durable: u64,
+        lease: Lease,
+    ) -> Self {
         let (queue, since, urgent, under_way) = (Vec::new(), None, false, None);
         Self { store, id, watch, lease, durable, queue, since, urgent, under_way }
     }

@@ -166,7 +166,11 @@ pub trait Model: Send + Sync {
 
     /// Makes the call. With `deltas` the answer is streamed if the model can; without, it need not be. Dropping the
     /// future abandons the call.
-    fn call<'a>(&'a self, call: &'a Call, deltas: Option<Deltas<'a>>) -> BoxFuture<'a, Result<Completion, Fault>>;
+    fn call<'a>(
+        &'a self,
+        call: &'a Call,
+        deltas: Option<Deltas<'a>>,
+    ) -> BoxFuture<'a, Result<Completion, Fault>>;
 }
 
 /// Where models come from.

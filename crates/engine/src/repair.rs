@@ -22,7 +22,9 @@ pub(crate) fn read(schema: Option<&Schema>, text: &str, finish: Finish) -> Resul
     let cut_off = finish == Finish::Length;
     match structured(&validator, words, cut_off) {
         Ok(value) => Ok(Some(value)),
-        Err(why) if cut_off => Err(format!("the answer was cut off at its greatest length, so {why}; answer more briefly")),
+        Err(why) if cut_off => {
+            Err(format!("the answer was cut off at its greatest length, so {why}; answer more briefly"))
+        }
         Err(why) => Err(why),
     }
 }

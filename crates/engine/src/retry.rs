@@ -85,7 +85,8 @@ mod tests {
     use super::*;
 
     fn attempt(model: &str, why: Option<Absence>) -> Attempt {
-        let fault = why.map(|why| Fault { why, detail: "d".into(), text: Some("t".into()), usage: Usage::default() });
+        let fault =
+            why.map(|why| Fault { why, detail: "d".into(), text: Some("t".into()), usage: Usage::default() });
         Attempt { number: 1, model: model.into(), worst_usd: None, fault }
     }
 
@@ -119,7 +120,10 @@ mod tests {
     fn a_hopeless_fault_goes_straight_to_the_next_link() {
         let attempts = [attempt("a", Some(Absence::Unreachable))];
         let limits = Limits::default();
-        assert_eq!(next(&["a", "b"], &attempts, &limits, true), Next::Try { link: 1, repair: None, failures: 0 });
+        assert_eq!(
+            next(&["a", "b"], &attempts, &limits, true),
+            Next::Try { link: 1, repair: None, failures: 0 }
+        );
         let why = Absence::Unreachable;
         assert_eq!(next(&["a"], &attempts, &limits, true), Next::GiveUp { why, detail: "d" });
     }
@@ -130,7 +134,10 @@ mod tests {
         for seed in 0..50 {
             for (failures, most_ms) in [(1, 100), (2, 200), (3, 400), (4, 800), (5, 1_000), (60, 1_000)] {
                 let got = pause(&settings, failures, Draw::new(seed, "pause")).as_millis();
-                assert!((most_ms / 2..=most_ms).contains(&got), "{got} ms after {failures} failures, seed {seed}");
+                assert!(
+                    (most_ms / 2..=most_ms).contains(&got),
+                    "{got} ms after {failures} failures, seed {seed}"
+                );
             }
         }
         let of = |seed| pause(&settings, 1, Draw::new(seed, "pause"));

@@ -57,10 +57,19 @@ pub(crate) struct Outgoing {
 
 /// Something that happened to the ask at this index.
 pub(crate) enum Step {
-    Rested { index: usize },
-    Entered { index: usize, permit: Option<Permit> },
+    Rested {
+        index: usize,
+    },
+    Entered {
+        index: usize,
+        permit: Option<Permit>,
+    },
     /// `None`: the call took too long.
-    Came { index: usize, came: Option<Result<Completion, Fault>>, latency_ms: u64 },
+    Came {
+        index: usize,
+        came: Option<Result<Completion, Fault>>,
+        latency_ms: u64,
+    },
 }
 
 impl Slot {

@@ -69,7 +69,7 @@ fn write_item(out: &mut String, item: &Item) {
         out.push_str(format!("{lead}{line}").trim_end());
         out.push('\n');
     }
-    for note in &item.note {
+    if let Some(note) = &item.note {
         out.push_str(&format!("  <br>*{}*\n", escape(note)));
     }
 }

@@ -83,10 +83,6 @@ impl Style {
         self.sign("\u{2026}", "...")
     }
 
-    pub(crate) fn rule(&self) -> &'static str {
-        self.sign("\u{2500}", "-")
-    }
-
     pub(crate) fn again(&self) -> &'static str {
         self.sign("\u{21bb}", "~")
     }

@@ -102,7 +102,15 @@ mod tests {
             rows(&[&["a", "b"], &["short", "this cell is wrapped over two lines of it"], &["x", &long]]);
         let shown = table("", &rows, &PLAIN);
         assert!(shown.lines().all(|line| line.width() <= 40), "{shown}");
-        insta::assert_snapshot!(shown, @"");
+        insta::assert_snapshot!(shown, @"
+        a      b
+        short  this cell is wrapped over two
+               lines of it
+        x      word word word word word word
+               word word word word word word
+               word word word word word word
+               word word word word word word…
+        ");
     }
 
     #[test]

@@ -135,7 +135,31 @@ fn eventful() -> Log {
 fn a_debate_in_a_pipe_is_plain_lines() {
     let shown = watched(&eventful().records);
     assert!(shown.chars().all(|char| char == '\n' || !char.is_control()), "{shown:?}");
-    assert_snapshot!(shown, @"");
+    assert_snapshot!(shown, @"
+    Should a team of four rewrite its billing service in Rust this year?
+    deep · 3 debaters, moderator, chair · k3v9q2
+
+    3 debaters answer, each on its own
+      ✓ debater-3   1.2 s  Only the ledger: it is 4,000 lines and all the incidents…
+      ↻ debater-2: rate limited, trying again
+      ✓ debater-1   2.9 s  Yes, rewrite it. The two worst outages of last year were…
+      ✓ debater-2   4.1 s  No. A rewrite stops features.
+      Ada: Mind the invoices.
+
+    Round 1 of 3 - 3 debaters argue
+      ↻ Debater A: [masked] on [masked] answered with status 503, trying again
+      ✓ Debater A   1.6 s  maintain; I am [masked] by [masked] and I say it works;…
+      ✓ Debater B   2.9 s  concede; All nine incidents were in the ledger; Debater…
+      ✗ Debater C  timed out: [masked] gave no answer within 120 s
+
+    Round 1 of 3 - the moderator measures how far they agree
+      ✓ Moderator   1.2 s  Who maintains the Rust code when its two authors are awa…
+        After round 1
+        debater    stance    confidence
+        Debater A  maintain  0.80
+
+    The chair writes the verdict
+    ");
 }
 
 #[test]
@@ -167,7 +191,20 @@ fn a_resumed_debate_shows_only_what_is_new() {
     live.catch_up(old);
     new.iter().for_each(|record| live.record(record));
     live.lost("k3v9q2");
-    assert_snapshot!(paper.read(), @"");
+    assert_snapshot!(paper.read(), @"
+    Should a team of four rewrite its billing service in Rust this year?
+    deep · 3 debaters, moderator, chair · k3v9q2
+      going on after 6 answers
+
+    Round 1 of 3 - the moderator measures how far they agree
+      ✓ Moderator   1.2 s  Who maintains the Rust code when its two authors are awa…
+        After round 1
+        debater    stance    confidence
+        Debater A  maintain  0.80
+
+    The chair writes the verdict
+    Interrupted: nothing that was answered is lost. `agon resume k3v9q2` goes on.
+    ");
 }
 
 #[test]

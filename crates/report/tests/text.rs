@@ -14,17 +14,136 @@ const PLAIN: Style = Style { color: false, width: 80, unicode: true };
 
 #[test]
 fn a_converged_debate_reads_from_the_answer_to_the_cost() {
-    assert_snapshot!(text(&sample::converged().document(), &PLAIN), @"");
+    assert_snapshot!(text(&sample::converged().document(), &PLAIN), @"
+    Should a team of four rewrite its billing service in Rust this year?
+    The debaters converged after 2 rounds.
+    deep · 3 debaters · 2 rounds · 14 s
+
+    Answer
+      Rewrite the ledger only. Keep the rest as it is:
+
+      • port the 4,000 lines behind the present interface, with the old code running
+        beside it until a month of invoices agrees;
+      • decide about the rest in a year.
+
+    Why
+      Everybody agreed in the end that the incidents come from one place, and that a
+      small port can be undone.
+
+    What was contested
+      • Whether two people who know Rust are enough
+      • Whether types in the present language would do
+
+    Dissent
+      • Debater B (debater-1): Rewrite all of it: two languages in one service cost
+        more than one rewrite.
+        Held to the end with confidence 0.80; nobody answered the point about two
+        build systems.
+
+    Round by round
+      Round  Agreement  New points  Debater A           Debater B      Debater C
+      1      0.55       0.80        partial concede     maintain 0.85  maintain 0.90
+                                    0.70, minor update
+      2      0.86       0.10        concede 0.80,       maintain 0.80  maintain 0.95
+                                    major revision
+
+    Who sat where
+      Debater A: debater-2, anthropic/beta
+      Debater B: debater-1, openai/alpha
+      Debater C: debater-3, gemini/gamma
+      Moderator: openai/alpha
+      Chair: openai/alpha
+      The first model also plays moderator and chair.
+
+    Cost
+      12 calls, 8,412 tokens in (31% cached), 2,016 out, $0.0123
+
+    Debate k3v9q2 · agon show k3v9q2 · agon export k3v9q2 --format html
+    ");
 }
 
 #[test]
 fn a_degraded_debate_says_what_was_missing() {
-    assert_snapshot!(text(&sample::degraded().document(), &PLAIN), @"");
+    assert_snapshot!(text(&sample::degraded().document(), &PLAIN), @"
+    Should a team of four rewrite its billing service in Rust this year?
+    Nobody changed position any more after 1 round. Degraded: see what was missing.
+    deep · 3 debaters · 1 round · 10 s
+
+    Answer
+      No.
+
+    Why
+      The two who were heard agree.
+
+    Dissent
+      No dissent: every first-round position was adopted or given up.
+
+    What was missing
+      • Debater C (debater-3): timed out in round 1 (debate): no answer within 120 s
+      • Moderator: gave no answer that could be used in round 1 (moderate):
+        agreement_score is 3, more than 1
+      • Chair: would not answer (synthesis)
+      • The chair was absent: anthropic/beta stood in and wrote the verdict.
+
+    Warnings
+      • The moderator wanted to stop in round 1, the arithmetic did not.
+
+    Round by round
+      Round  Agreement     New points    Debater A      Debater B      Debater C
+      1      not assessed  not assessed  maintain 0.80  maintain 0.80  absent,
+                                                                       carried
+
+    Who sat where
+      Debater A: debater-2, anthropic/beta
+      Debater B: debater-1, openai/alpha
+      Debater C: debater-3, gemini/gamma
+      Moderator: openai/alpha
+      Chair: openai/alpha
+      The first model also plays moderator and chair.
+
+    Cost
+      9 calls, 3,505 tokens in (31% cached), 840 out, price unknown
+      possibly billed twice: 1 call, $0.0100
+
+    Debate k3v9q2 · agon show k3v9q2 · agon export k3v9q2 --format html
+    ");
 }
 
 #[test]
 fn a_failed_debate_has_no_answer_but_all_positions() {
-    assert_snapshot!(text(&sample::failed().document(), &PLAIN), @"");
+    assert_snapshot!(text(&sample::failed().document(), &PLAIN), @"
+    Should a team of four rewrite its billing service in Rust this year?
+    Failed: there is no verdict. Degraded: see what was missing.
+    deep · 3 debaters · 5.0 s
+
+    No answer
+      This is where the debaters stood:
+      • Debater A: No. A rewrite stops features for two quarters; put types around
+        the hot paths instead.
+      • Debater B: Only the ledger: it is 4,000 lines and all the incidents are
+        there. word word word word word word word word word word word word word word
+        word word word word word word word word word word word word word word word
+        word word word word word word word word word word word word word word word
+        word word word word word word word word word word word word word word word
+        word word word word word word word word word word word word word word word
+        word word word word word word word word word word word word [...]
+
+    What was missing
+      • Chair: could not be reached (synthesis): connection refused
+
+    Who sat where
+      Debater A: debater-2, anthropic/beta
+      Debater B: debater-1, openai/alpha
+      Debater C: debater-3, gemini/gamma
+      Moderator: openai/alpha
+      Chair: openai/alpha
+      The first model also plays moderator and chair.
+
+    Cost
+      4 calls, 2,103 tokens in (31% cached), 504 out, price unknown
+
+    Debate k3v9q2 · agon show k3v9q2 · agon export k3v9q2 --format html
+    ");
 }
 
 #[test]
@@ -32,7 +151,30 @@ fn quick_mode_has_no_rounds_and_standard_mode_has_a_ranking() {
     let mut log = Log::open("deep");
     let verdict = json!({"answer": "Yes.", "why": "Both say so.", "contested": [], "rounds": [], "synthesis_input": {"mode": "quick"}});
     log.close(outcome(Status::Complete, Termination::AllRoundsComplete, 0, verdict));
-    assert_snapshot!(text(&log.document(), &PLAIN), @"");
+    assert_snapshot!(text(&log.document(), &PLAIN), @"
+    Should a team of four rewrite its billing service in Rust this year?
+    Answered without debate rounds.
+    deep · quick · 3 debaters · 0.0 s
+
+    Answer
+      Yes.
+
+    Why
+      Both say so.
+
+    Who sat where
+      Debater A: debater-2, anthropic/beta
+      Debater B: debater-1, openai/alpha
+      Debater C: debater-3, gemini/gamma
+      Moderator: openai/alpha
+      Chair: openai/alpha
+      The first model also plays moderator and chair.
+
+    Cost
+      0 calls, 0 tokens in, 0 out, $0.00
+
+    Debate k3v9q2 · agon show k3v9q2 · agon export k3v9q2 --format html
+    ");
 
     let mut document = log.document();
     document["verdict"]["synthesis_input"]["mode"] = json!("standard");
@@ -40,7 +182,11 @@ fn quick_mode_has_no_rounds_and_standard_mode_has_a_ranking() {
         {"debater": "A", "score": 5.0, "z": -0.7, "disqualified": true}]);
     let shown = text(&document, &PLAIN);
     let ranking = shown.split("Ranking\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    assert_snapshot!(ranking, @"");
+    assert_snapshot!(ranking, @"
+    Rank  Debater    Score  z
+    1     Debater B  8.25   0.71
+    2     Debater A  5.00   -0.70  disqualified
+    ");
 }
 
 #[test]
@@ -55,7 +201,55 @@ fn a_protocol_that_nobody_has_heard_of_is_still_readable() {
         "convergence": [{"round": 1, "agreement": 0.5, "speakers": [{"label": "A", "said": ["one", "two"]}]}],
     });
     log.close(outcome(Status::Complete, Termination::Majority, 1, verdict));
-    assert_snapshot!(text(&log.document(), &PLAIN), @"");
+    assert_snapshot!(text(&log.document(), &PLAIN), @"
+    Should a team of four rewrite its billing service in Rust this year?
+    A majority after 1 round, not a consensus.
+    symposium · 3 debaters · 1 round · 0.0 s
+
+    Verdict
+      Decision: approve
+      Share: 0.667
+      Votes cast: 2025
+      Divided: yes
+
+    Rationale
+      A paragraph long enough that it does not fit beside its name on one line of
+      the report.
+
+    Votes
+      Voter  Choice
+      A      yes
+      B      no
+
+    Open questions
+      • Who pays?
+      • Until when?
+
+    Risks
+      Name  Risk                                                     Severity
+      Cost  It may well cost twice what anybody expects it to cost.  high
+
+    Convergence
+      Round 1  agreement 0.5
+        Speakers
+          A
+            Said
+              • one
+              • two
+
+    Who sat where
+      Debater A: debater-2, anthropic/beta
+      Debater B: debater-1, openai/alpha
+      Debater C: debater-3, gemini/gamma
+      Moderator: openai/alpha
+      Chair: openai/alpha
+      The first model also plays moderator and chair.
+
+    Cost
+      0 calls, 0 tokens in, 0 out, $0.00
+
+    Debate k3v9q2 · agon show k3v9q2 · agon export k3v9q2 --format html
+    ");
 }
 
 #[test]

@@ -146,6 +146,7 @@ fn io_sentence(error: &io::Error) -> String {
 }
 
 const FULL: &str = "the disk is full: free some space, then `agon resume` the debate";
+const MEND: &str = "see that it is sound and has space, then `agon resume` the debate";
 const GIVE_ACCESS: &str =
     "give yourself write access to the file and its folder, or name another file with --db";
 
@@ -153,9 +154,7 @@ fn sql_sentence(error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => FULL.into(),
         Some(ErrorCode::SystemIoFailure) => {
-            format!(
-                "the disk would not take or give the data ({error}): see that it is sound and has space, then `agon resume` the debate"
-            )
+            format!("the disk would not take or give the data ({error}): {MEND}")
         }
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             format!("it cannot be written ({error}): {GIVE_ACCESS}")

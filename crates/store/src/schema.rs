@@ -7,7 +7,7 @@ use crate::place::Fault;
 /// The version of the tables that this program writes: how many migrations there are.
 pub(crate) const VERSION: i64 = MIGRATIONS.len() as i64;
 
-/// By this SQLite's own tools, and we, know the file for one of ours: "Agon".
+/// By this mark a file is known as one of ours: "Agon".
 const APPLICATION: i64 = 0x4167_6f6e;
 
 /// Each step takes a file from the version that is its place in the list to the next. A step that was released is
@@ -69,9 +69,8 @@ fn check(connection: &Connection) -> Result<i64, Fault> {
         ));
     }
     if version > VERSION {
-        return Err(Fault::Odd(format!(
-            "a later agon wrote it (its tables have version {version}, this agon knows up to {VERSION}): use a newer agon"
-        )));
+        let tables = format!("its tables have version {version}, this agon knows up to {VERSION}");
+        return Err(Fault::Odd(format!("a later agon wrote it ({tables}): use a newer agon")));
     }
     Ok(version)
 }

@@ -65,7 +65,12 @@ pub fn face() -> [Arg; 4] {
 pub fn seats() -> [Arg; 2] {
     let models = "The models, one per seat, cycling: provider/model, or a fallback chain A|B";
     [
-        Arg::new("models").long("models").value_name("A,B,C").value_delimiter(',').value_parser(model).help(models),
+        Arg::new("models")
+            .long("models")
+            .value_name("A,B,C")
+            .value_delimiter(',')
+            .value_parser(model)
+            .help(models),
         Arg::new("seed")
             .long("seed")
             .value_name("N")
@@ -87,7 +92,12 @@ pub fn roles<'a>(roles: impl IntoIterator<Item = &'a &'static str>) -> Vec<Arg> 
 /// The limits.
 pub fn limits() -> Vec<Arg> {
     let limit = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).help(help).help_heading("Limits").allow_negative_numbers(true)
+        Arg::new(name)
+            .long(name)
+            .value_name(value)
+            .help(help)
+            .help_heading("Limits")
+            .allow_negative_numbers(true)
     };
     let calls = limit("max-calls", "N", "The most calls, every attempt counted");
     let tokens = limit("max-tokens", "N", "The most tokens, read and written together");

@@ -101,8 +101,8 @@ impl Wrong {
 }
 
 fn parse(text: &str) -> Result<Config, Wrong> {
-    let file: File =
-        toml::from_str(text).map_err(|error| Wrong { span: error.span(), why: hide_text(error.message()) })?;
+    let file: File = toml::from_str(text)
+        .map_err(|error| Wrong { span: error.span(), why: hide_text(error.message()) })?;
     let providers = agon_providers::Config { providers: file.providers, prices: file.prices };
     // The sentence says under which heading to look.
     providers.check().map_err(|why| Wrong { span: None, why: why.0 })?;

@@ -17,7 +17,12 @@ const PLAYS: u64 = 8;
 const BYTES_PER_TOKEN: usize = 4;
 
 /// Prints what a debate with this brief would take.
-pub fn show(protocol: &dyn Protocol, brief: Brief, models: &dyn Models, as_json: bool) -> Result<u8, Failure> {
+pub fn show(
+    protocol: &dyn Protocol,
+    brief: Brief,
+    models: &dyn Models,
+    as_json: bool,
+) -> Result<u8, Failure> {
     let reckoning = reckon(protocol, &brief, models)?;
     if as_json {
         output::print_json(&reckoning.document(&brief))?;
@@ -64,10 +69,12 @@ fn reckon(protocol: &dyn Protocol, brief: &Brief, models: &dyn Models) -> Result
     let samples = (0..PLAYS).map(|seed| sample(protocol, brief, seed)).collect::<Result<Vec<_>, _>>()?;
     let calls = protocol.calls(brief);
     let limit = |n: u32| brief.limits.calls.map_or(n, |limit| limit.min(n));
-    let most_played = samples.iter().map(|sample| sample.values().map(|used| used.calls).sum()).max().unwrap_or(1);
+    let most_played =
+        samples.iter().map(|sample| sample.values().map(|used| used.calls).sum()).max().unwrap_or(1);
     // Made-up debates may all end early; the most is then reckoned up to the most calls there can be.
     let stretch = f64::from(*calls.end()) / f64::from(most_played.max(1));
-    let each = |count: fn(&Used) -> u64| samples.iter().map(move |sample| sample.values().map(count).sum::<u64>());
+    let each =
+        |count: fn(&Used) -> u64| samples.iter().map(move |sample| sample.values().map(count).sum::<u64>());
     let least = |count| each(count).min().unwrap_or_default();
     let most = |count| (each(count).max().unwrap_or_default() as f64 * stretch.max(1.0)).ceil() as u64;
     let usd = usd(&samples, &prices).map(|range| Range {
@@ -121,7 +128,8 @@ fn tokens(bytes: usize) -> u64 {
 /// The answers of phases that are over: those of the running one are nobody's to read yet.
 fn answers(debate: &Debate) -> u64 {
     let over = debate.turns.iter().filter(|turn| turn.outstanding().next().is_none());
-    over.flat_map(|turn| &turn.replies).filter(|reply| matches!(reply, Some(Reply::Said { .. }))).count() as u64
+    over.flat_map(|turn| &turn.replies).filter(|reply| matches!(reply, Some(Reply::Said { .. }))).count()
+        as u64
 }
 
 fn usd(samples: &[Sample], prices: &BTreeMap<String, Price>) -> Option<Range<f64>> {
@@ -138,7 +146,9 @@ fn usd(samples: &[Sample], prices: &BTreeMap<String, Price>) -> Option<Range<f64
             min += cost(name, used.input_min, used.output_min, f64::min)?;
             max += cost(name, used.input_max, used.output_max, f64::max)?;
         }
-        range = Some(range.map_or(Range { min, max }, |seen| Range { min: seen.min.min(min), max: seen.max.max(max) }));
+        range = Some(
+            range.map_or(Range { min, max }, |seen| Range { min: seen.min.min(min), max: seen.max.max(max) }),
+        );
     }
     range
 }
@@ -170,7 +180,9 @@ impl Reckoning {
         let title = format!("A dry run of {}: nothing is asked and nothing is stored", brief.protocol);
         let usd = self.usd.map_or_else(
             || "unknown: a model's price is not known; [prices] in agon.toml adds it".to_owned(),
-            |usd| format!("about {} to at most about {}", figures::dollars(usd.min), figures::dollars(usd.max)),
+            |usd| {
+                format!("about {} to at most about {}", figures::dollars(usd.min), figures::dollars(usd.max))
+            },
         );
         let count = |range: Range<u64>| {
             format!("about {} to at most about {}", figures::count(range.min), figures::count(range.max))
@@ -188,7 +200,9 @@ impl Reckoning {
     fn price(&self, name: &str) -> String {
         match self.prices.get(name) {
             Some(Price::Free) => "free".into(),
-            Some(Price::PerMillion { input, output, .. }) => format!("${input} in, ${output} out per million"),
+            Some(Price::PerMillion { input, output, .. }) => {
+                format!("${input} in, ${output} out per million")
+            }
             Some(Price::Unknown) | None => "unknown".into(),
         }
     }

@@ -92,7 +92,10 @@ impl Failure {
             Self::Engine(EngineError::Invalid(_) | EngineError::Stopped { .. }) => 2,
             Self::Engine(EngineError::Interrupted { .. }) => 130,
             Self::Engine(EngineError::Store(error)) | Self::Store(error) => store_status(error),
-            Self::Engine(EngineError::Corrupt(_)) | Self::Log { .. } | Self::Broken { .. } | Self::System(_) => 3,
+            Self::Engine(EngineError::Corrupt(_))
+            | Self::Log { .. }
+            | Self::Broken { .. }
+            | Self::System(_) => 3,
         }
     }
 
@@ -102,7 +105,9 @@ impl Failure {
             // A closed pipe is the reader's business: `agon --help | head -1`.
             Self::Usage(error) => drop(error.print()),
             Self::Engine(EngineError::Interrupted { id }) => {
-                crate::cli::output::note(&format!("interrupted; the log is kept. Go on with:\nagon resume {id}"));
+                crate::cli::output::note(&format!(
+                    "interrupted; the log is kept. Go on with:\nagon resume {id}"
+                ));
             }
             other => crate::cli::output::note(&other.text()),
         }
@@ -119,13 +124,15 @@ impl Failure {
         }
         text
     }
-
 }
 
 /// A name that fits no debate is the person's to mend; a full disk or another process is not.
 fn store_status(error: &StoreError) -> u8 {
     match error {
         StoreError::Unknown(_) | StoreError::Ambiguous(_) => 2,
-        StoreError::Leased(_) | StoreError::LeaseLost(_) | StoreError::Broken { .. } | StoreError::Failed { .. } => 3,
+        StoreError::Leased(_)
+        | StoreError::LeaseLost(_)
+        | StoreError::Broken { .. }
+        | StoreError::Failed { .. } => 3,
     }
 }

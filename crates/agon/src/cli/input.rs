@@ -41,7 +41,10 @@ fn missing(word: &str) -> Failure {
 }
 
 fn too_long(word: &str) -> Failure {
-    Failure::input(format!("the {word} is longer than {} KB, the limit: shorten it", QUESTION_BYTES_MAX / 1024))
+    Failure::input(format!(
+        "the {word} is longer than {} KB, the limit: shorten it",
+        QUESTION_BYTES_MAX / 1024
+    ))
 }
 
 fn stdin(word: &str) -> Result<String, Failure> {
@@ -55,8 +58,9 @@ fn stdin(word: &str) -> Result<String, Failure> {
     if bytes.len() as u64 >= QUESTION_BYTES_MAX * 2 {
         return Err(too_long(word));
     }
-    String::from_utf8(bytes)
-        .map_err(|_| Failure::input(format!("the {word} on stdin is not UTF-8 text: convert it, then try again")))
+    String::from_utf8(bytes).map_err(|_| {
+        Failure::input(format!("the {word} on stdin is not UTF-8 text: convert it, then try again"))
+    })
 }
 
 /// A file's text, if it is text and not too long.
@@ -67,7 +71,8 @@ pub fn file(file: &Path, bytes_max: u64) -> Result<String, Failure> {
     if bytes.len() as u64 > bytes_max {
         return Err(Failure::file(file, format!("it is longer than {} KB, the limit", bytes_max / 1024)));
     }
-    String::from_utf8(bytes).map_err(|_| Failure::file(file, "it is not UTF-8 text: convert it, then try again"))
+    String::from_utf8(bytes)
+        .map_err(|_| Failure::file(file, "it is not UTF-8 text: convert it, then try again"))
 }
 
 /// Why a file cannot be read, and what to do.

@@ -31,13 +31,18 @@ const ABOUT: &str = "Structured debate between language models";
 const TEMPLATE: &str = "{about}\n\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
 const EXAMPLES: &str = "\
 Examples:
-  agon deep \"Should we rewrite it?\" --models script/demo         a debate to watch, no model needed
-  agon deep \"Should we rewrite it?\" --models openai/A,openai/B   two debaters, the first also moderates
-  agon deep - --models ollama/A --json < question.txt            one JSON outcome on stdout
-  agon show last                                                 the newest debate's report again
+  agon deep \"Tabs or spaces?\" --models script/demo
+      a debate to watch, no model needed
+  agon deep \"Tabs or spaces?\" --models openai/A,openai/B --chair openai/C
+      two debaters, the first of which also moderates, and a chair
+  agon deep - --models ollama/A --json < question.txt
+      one JSON outcome on stdout
 
-A model is provider/model; `agon doctor` shows the providers, `agon VERB --help` a verb's options.
-Exit status: 0 a verdict, 1 a negative one, 2 bad usage or input, 3 could not complete, 130 interrupted.";
+A model is provider/model. `agon doctor` shows the providers,
+`agon VERB --help` a verb's options.
+
+Exit status: 0 a verdict, 1 a negative one, 2 bad usage or input,
+3 could not complete, 130 interrupted.";
 
 /// The whole command, from the tables of protocols and verbs. Help, completions and the man page are made from it.
 pub fn command() -> Command {
@@ -75,7 +80,8 @@ fn listing() -> String {
 }
 
 fn line(name: &str, about: &str) -> String {
-    format!("  {name:<12} {about}\n")
+    const INDENT: usize = 15;
+    format!("  {name:<12} {}\n", output::hang(about, INDENT))
 }
 
 /// Reads the command line.

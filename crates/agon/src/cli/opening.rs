@@ -97,9 +97,11 @@ pub fn check_models(brief: &Brief, models: &dyn Models) -> Result<(), Failure> {
     for name in brief.seats.iter().flat_map(|seat| seat.model.split('|')) {
         let model = models.model(name.trim())?;
         if brief.limits.usd.is_some() && model.price() == Price::Unknown {
-            return Err(Failure::input(format!("--budget-usd needs a price, and that of {name} is not known"))
-                .help(format!("add it to agon.toml: [prices] \"{name}\" = {{ input = 1.0, output = 4.0 }}"))
-                .help("US dollars per million tokens; or leave --budget-usd away and use --max-tokens"));
+            return Err(Failure::input(format!(
+                "--budget-usd needs a price, and that of {name} is not known"
+            ))
+            .help(format!("add it to agon.toml: [prices] \"{name}\" = {{ input = 1.0, output = 4.0 }}"))
+            .help("US dollars per million tokens; or leave --budget-usd away and use --max-tokens"));
         }
     }
     Ok(())
@@ -135,7 +137,11 @@ mod tests {
             roles: [("chair", "openai/chair"), ("judge", "openai/judge")]
                 .map(|(role, model)| (role.to_owned(), model.to_owned()))
                 .into(),
-            limits: super::super::limits::Wanted { timeout_ms: Some(7_000), retries: Some(1), ..Default::default() },
+            limits: super::super::limits::Wanted {
+                timeout_ms: Some(7_000),
+                retries: Some(1),
+                ..Default::default()
+            },
             options: [("deep".to_owned(), vec![("max_rounds".to_owned(), "5".to_owned())])].into(),
             ..Config::default()
         }
@@ -180,7 +186,10 @@ mod tests {
         let Failure::Input { sentence, help } = &failure else { panic!("{failure:?}") };
         assert!(sentence.contains("no model is named"));
         let help = help.join("\n");
-        assert!(["script/demo", "openai/MODEL", "ollama/MODEL"].iter().all(|way| help.contains(way)), "{help}");
+        assert!(
+            ["script/demo", "openai/MODEL", "ollama/MODEL"].iter().all(|way| help.contains(way)),
+            "{help}"
+        );
     }
 
     #[test]

@@ -37,6 +37,26 @@ pub fn note(line: &str) {
     drop(writeln!(std::io::stderr().lock(), "{line}"));
 }
 
+/// `text` in lines that fit a narrow terminal, all but the first indented by `indent`, where the first one begins.
+pub fn hang(text: &str, indent: usize) -> String {
+    let mut lines = String::new();
+    let mut column = indent;
+    for word in text.split_whitespace() {
+        let width = word.chars().count();
+        if column > indent && column + 1 + width > PLAIN_WIDTH {
+            lines.push('\n');
+            lines.extend(std::iter::repeat_n(' ', indent));
+            column = indent;
+        } else if column > indent {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += width;
+    }
+    lines
+}
+
 /// How stdout wants to be written to.
 pub fn stdout_style() -> Style {
     style(&place::env, std::io::stdout().is_terminal())
@@ -96,7 +116,18 @@ mod tests {
     use super::*;
 
     fn colored(pairs: &[(&str, &str)], terminal: bool) -> bool {
-        color(&|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value)), terminal)
+        color(
+            &|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value)),
+            terminal,
+        )
+    }
+
+    #[test]
+    fn text_hangs_under_its_beginning() {
+        assert_eq!(hang("one two", 4), "one two");
+        let long = hang(&"word ".repeat(20), 10);
+        assert!(long.lines().count() == 2 && long.lines().all(|line| line.len() <= PLAIN_WIDTH), "{long}");
+        assert!(long.lines().nth(1).unwrap().starts_with("          word"));
     }
 
     #[test]

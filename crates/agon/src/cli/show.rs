@@ -56,14 +56,20 @@ impl Show {
             .map_err(|why| Failure::file(folder, format!("no folder can be made here: {why}")))?;
         let own = folder.join(id);
         match own.exists() {
-            true => Err(Failure::file(&own, "it is there already, and nothing is overwritten: save elsewhere")),
+            true => {
+                Err(Failure::file(&own, "it is there already, and nothing is overwritten: save elsewhere"))
+            }
             false => Ok(()),
         }
     }
 
     /// Prints the result, saves it if that is wanted, and gives the exit status that it stands for. `log` gives the
     /// log's events as they are stored.
-    pub fn finish(&self, debate: &Debate, log: impl FnOnce() -> Result<Vec<String>, Failure>) -> Result<u8, Failure> {
+    pub fn finish(
+        &self,
+        debate: &Debate,
+        log: impl FnOnce() -> Result<Vec<String>, Failure>,
+    ) -> Result<u8, Failure> {
         let outcome = outcome(debate);
         if let Some(folder) = &self.save {
             save(&folder.join(&debate.brief.id), &outcome, debate, &log()?)?;

@@ -21,7 +21,10 @@ pub fn whole(file: &Path, text: &str) -> Result<(), Failure> {
 /// Like [`whole`], for a file that must not be there yet.
 pub fn fresh(file: &Path, text: &str) -> Result<(), Failure> {
     if file.exists() {
-        return Err(Failure::file(file, "it is there already, and nothing is overwritten: name another place"));
+        return Err(Failure::file(
+            file,
+            "it is there already, and nothing is overwritten: name another place",
+        ));
     }
     whole(file, text)
 }

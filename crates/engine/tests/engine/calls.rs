@@ -124,11 +124,16 @@ async fn a_repair_carries_the_answer_and_its_error() {
     assert_eq!(second[..first.len()], first[..]);
     assert_eq!((second[2].role, second[2].text.as_str()), (Role::Assistant, r#"{"reply": 1}"#));
     assert!(second[3].text.contains("\"answer\" is a required property"), "{:?}", second[3]);
-    let Reply::Said { text, value, model, usage } = debate.turns[0].replies[0].clone().unwrap() else { panic!() };
+    let Reply::Said { text, value, model, usage } = debate.turns[0].replies[0].clone().unwrap() else {
+        panic!()
+    };
     assert_eq!((text.as_str(), value), (r#"```{"answer": "yes",}```"#, Some(json!({"answer": "yes"}))));
     assert_eq!((model.as_str(), usage.latency_ms, usage.usd), ("spoken", 20, Some(0.0)));
     let lost = debate.turns[0].attempts[0][0].fault.clone().unwrap();
-    assert_eq!((lost.why, lost.text.as_deref(), lost.usage.output_tokens), (Absence::Malformed, Some(r#"{"reply": 1}"#), 5));
+    assert_eq!(
+        (lost.why, lost.text.as_deref(), lost.usage.output_tokens),
+        (Absence::Malformed, Some(r#"{"reply": 1}"#), 5)
+    );
     assert_eq!(debate.spent().output_tokens, 10);
 }
 
@@ -161,15 +166,18 @@ async fn retry_after_is_honoured_and_one_too_long_is_not_waited_for() {
 #[tokio::test(start_paused = true)]
 async fn a_wrong_key_stops_the_debate_and_keeps_what_was_answered() {
     for kind in [FaultKind::Key, FaultKind::NoSuchModel] {
-        let troupe = Troupe::new(Arc::default(), move |call| match (call.seat.as_str(), call.attempt) {
-            ("seat-1", 1) => fault(kind),
-            ("seat-2", _) => Act { after: Duration::from_millis(50), ..say("late") },
+        let troupe = Troupe::new(Arc::default(), move |call| match (call.ask, call.attempt) {
+            (1, 1) => fault(kind),
+            (2 | 4, _) => Act { after: Duration::from_millis(50), ..say("late") },
             _ => say("yes"),
         });
         let mut brief = brief(&["a/x", "b/y"], 2);
         brief.limits.retries = 0;
         let why = run(&troupe, brief).await.unwrap_err();
-        assert!(matches!(&why, EngineError::Stopped { id, fault } if id == "d1" && fault.kind == kind), "{why}");
+        assert!(
+            matches!(&why, EngineError::Stopped { id, fault } if id == "d1" && fault.kind == kind),
+            "{why}"
+        );
         assert!(why.to_string().contains("agon resume d1"));
         assert!(!troupe.store.is_leased());
         let engine = troupe.engine(Settings::default());
@@ -210,7 +218,8 @@ async fn a_stand_in_speaks_for_a_seat_and_must_exist_too() {
     brief.options.insert("stand_in".into(), json!("nobody/z"));
     let why = run(&troupe, brief).await.unwrap_err();
     assert!(matches!(why, EngineError::Invalid(_)), "{why}");
-    let answered = troupe.store.log().iter().any(|record| matches!(record.entry.event, Event::Replied { .. }));
+    let answered =
+        troupe.store.log().iter().any(|record| matches!(record.entry.event, Event::Replied { .. }));
     assert!(answered && !troupe.store.is_leased(), "what was answered before is kept");
 }
 

@@ -158,7 +158,11 @@ pub(crate) struct MemoryStore {
 
 impl MemoryStore {
     pub(crate) fn log(&self) -> Vec<Record> {
-        self.logs.lock().unwrap().get("d1").cloned().unwrap_or_default()
+        self.log_of("d1")
+    }
+
+    pub(crate) fn log_of(&self, id: &str) -> Vec<Record> {
+        self.logs.lock().unwrap().get(id).cloned().unwrap_or_default()
     }
 
     pub(crate) fn is_leased(&self) -> bool {
@@ -210,7 +214,8 @@ impl Store for MemoryStore {
     }
 
     fn load<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Vec<Record>, StoreError>> {
-        let log = self.logs.lock().unwrap().get(id).cloned().ok_or_else(|| StoreError::Unknown(id.to_owned()));
+        let log =
+            self.logs.lock().unwrap().get(id).cloned().ok_or_else(|| StoreError::Unknown(id.to_owned()));
         async move { log }.boxed()
     }
 
@@ -259,7 +264,10 @@ pub(crate) struct Troupe {
 }
 
 impl Troupe {
-    pub(crate) fn new(store: Arc<MemoryStore>, script: impl Fn(&Call) -> Act + Send + Sync + 'static) -> Arc<Self> {
+    pub(crate) fn new(
+        store: Arc<MemoryStore>,
+        script: impl Fn(&Call) -> Act + Send + Sync + 'static,
+    ) -> Arc<Self> {
         Arc::new(Self {
             store,
             price: Mutex::new(Price::Free),
@@ -280,19 +288,25 @@ impl Troupe {
     }
 
     fn witness(&self, model: &str, call: &Call) {
-        let log = self.store.log();
+        let log = self.store.log_of(&call.debate);
         let sent = log.iter().any(|record| {
             matches!(&record.entry.event, Event::Sent { ask, attempt, model: to, .. }
                 if *ask == call.ask && *attempt == call.attempt && to == model)
         });
         let mut violations = self.violations.lock().unwrap();
         if !sent {
-            violations.push(format!("ask {} attempt {} left before its `sent` was durable", call.ask, call.attempt));
+            violations.push(format!(
+                "ask {} attempt {} left before its `sent` was durable",
+                call.ask, call.attempt
+            ));
         }
         let debate = Debate::from_records(&log).unwrap();
         for turn in debate.turns.iter().filter(|turn| turn.phase != call.phase) {
             if turn.outstanding().next().is_some() {
-                violations.push(format!("ask {} left before the replies of {:?} were durable", call.ask, turn.phase));
+                violations.push(format!(
+                    "ask {} left before the replies of {:?} were durable",
+                    call.ask, turn.phase
+                ));
             }
         }
         let answered = debate.turns.iter().flat_map(Turn::settled).any(|(asked, _)| asked.id == call.ask);

@@ -111,7 +111,7 @@ fn write_item(out: &mut String, item: &Item) {
         [Para::Text(text)] => out.push_str(&inline(text)),
         _ => write_prose(out, &item.text),
     }
-    for note in &item.note {
+    if let Some(note) = &item.note {
         out.push_str(&format!("<p class=\"note\">{}</p>", inline(note)));
     }
     out.push_str("</li>\n");

@@ -2,7 +2,7 @@
 
 use agon_core::{Brief, Turn};
 
-use crate::outline::{heading, spoken};
+use crate::outline::{heading_id, in_a_round, spoken};
 
 /// "Round 1 of 3 - 3 debaters argue".
 pub(super) fn title(brief: &Brief, turn: &Turn) -> String {
@@ -22,10 +22,9 @@ pub(super) fn title(brief: &Brief, turn: &Turn) -> String {
         "" => format!("{}: {}", spoken(name), who.named),
         doing => format!("{} {doing}", who.named),
     };
-    // The verdict belongs to no round, whichever number its phase has.
     match turn.phase.round {
         0 => capital(&sentence),
-        _ if name == "synthesis" => capital(&sentence),
+        _ if !in_a_round(name) => capital(&sentence),
         round => match most_rounds(brief) {
             Some(most) => format!("Round {round} of {most} - {sentence}"),
             None => format!("Round {round} - {sentence}"),
@@ -84,8 +83,7 @@ pub(super) fn roster(brief: &Brief) -> String {
 pub(super) fn shown(ask: &agon_core::Asked) -> String {
     let name = match &ask.label {
         Some(label) => label.clone(),
-        None if ask.seat.contains('-') => ask.seat.clone(),
-        None => heading(&ask.seat),
+        None => heading_id(&ask.seat),
     };
     match &ask.about {
         Some(about) => format!("{name} on {about}"),

@@ -56,11 +56,6 @@ impl Stream {
         crate::clean::one_line(last)
     }
 
-    /// What can be read, as one line.
-    pub(crate) fn words(&self) -> String {
-        crate::clean::one_line(&self.shown)
-    }
-
     fn push_char(&mut self, char: char) {
         match &mut self.mode {
             Mode::Undecided => self.decide(char),
@@ -178,7 +173,7 @@ mod tests {
         for piece in chars.chunks(piece) {
             stream.push(&piece.iter().collect::<String>());
         }
-        stream.words()
+        crate::clean::one_line(&stream.shown)
     }
 
     #[test]

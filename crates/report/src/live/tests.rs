@@ -100,5 +100,12 @@ fn spinners_show_who_is_thinking_and_the_words_as_they_stream() {
         Event::Replied { ask: 2, reply: Reply::Absent { why: Absence::Refused, detail: String::new() } },
     );
     live.finish();
-    insta::assert_snapshot!(term.contents(), @"");
+    insta::assert_snapshot!(term.contents(), @"
+    Why?
+    silent · 2 debaters · k3v9q2
+
+    Round 1 - 2 debaters argue
+      ✓ debater-1   0.0 s  Yes.
+      ✗ debater-2  would not answer
+    ");
 }

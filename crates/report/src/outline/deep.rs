@@ -24,7 +24,7 @@ fn answer(document: &Value, verdict: &Value, full: bool) -> Section {
     if let Some(answer) = words(verdict, "/answer") {
         return Section::new("answer", "Answer", vec![Block::Prose(answer.into())]);
     }
-    let mut blocks = vec![Block::Line("There is no answer. This is where the debaters stood:".into())];
+    let mut blocks = vec![Block::Line("This is where the debaters stood:".into())];
     let most = (!full).then_some(super::POSITION_CHARS_MAX);
     let items = standing(document, verdict, most);
     if items.is_empty() {

@@ -22,7 +22,7 @@ pub(super) fn ending(document: &Value) -> String {
         Some("converged") => format!("The debaters converged{after}."),
         Some("stable") => format!("Nobody changed position any more{after}."),
         Some("consensus") => format!("Consensus{after}."),
-        Some("majority") => format!("A majority, not a consensus{after}."),
+        Some("majority") => format!("A majority{after}, not a consensus."),
         Some("no_majority") => format!("No majority{after}."),
         Some("max_rounds") => {
             format!("Not converged when the limit of {} was reached.", counted(rounds, "round"))
@@ -116,7 +116,7 @@ fn seat_of<'a>(document: &'a Value, id: &str) -> Option<&'a Value> {
     list(document, "/seats").iter().find(|seat| words(seat, "/id") == Some(id))
 }
 
-/// Absences, warnings and stand-ins.
+/// Absences and stand-ins.
 pub(super) fn missing(document: &Value) -> Option<Section> {
     let mut items: Vec<Item> =
         list(document, "/absences").iter().map(|absence| absent(document, absence)).collect();
@@ -124,23 +124,46 @@ pub(super) fn missing(document: &Value) -> Option<Section> {
         let model = words(document, "/verdict/chair/model").unwrap_or("another model");
         items.push(Item::text(format!("The chair was absent: {model} stood in and wrote the verdict.")));
     }
-    items.extend(list(document, "/warnings").iter().filter_map(Value::as_str).map(Item::text));
     if items.is_empty() && words(document, "/fidelity") == Some("degraded") {
-        items.push(Item::text("Not every voice that the protocol wants was heard."));
+        items.push(Item::text("Not everything that the protocol wants was done."));
     }
     (!items.is_empty()).then(|| Section::new("missing", "What was missing", vec![Block::Items(items)]))
+}
+
+/// What a reader should know before trusting the verdict.
+pub(super) fn warnings(document: &Value) -> Option<Section> {
+    let warnings = list(document, "/warnings").iter().filter_map(Value::as_str);
+    let items: Vec<Item> = warnings.map(|warning| Item::text(sentence(warning))).collect();
+    (!items.is_empty()).then(|| Section::new("warnings", "Warnings", vec![Block::Items(items)]))
+}
+
+/// A warning begins like a sentence; `deep -> synthesis (degraded)` is a fixed line and stays as it is.
+fn sentence(warning: &str) -> String {
+    let mut chars = warning.chars();
+    match chars.next() {
+        Some(first) if !warning.contains("->") && !warning.contains('/') => {
+            first.to_uppercase().chain(chars).collect()
+        }
+        _ => warning.to_owned(),
+    }
 }
 
 fn absent(document: &Value, absence: &Value) -> Item {
     let seat = string(absence, "/seat");
     let label = label_of(document, &seat).map(|label| format!("{} ({seat})", named(document, label)));
-    let mut text = why_absent(&string(absence, "/why"));
-    let phase = spoken(&string(absence, "/phase"));
-    match whole(absence, "/round") {
-        0 => text.push_str(&format!(" in the phase \"{phase}\"")),
-        round => text.push_str(&format!(" in round {round}, \"{phase}\"")),
-    }
-    Item { who: Some(label.unwrap_or(seat)), text, note: words(absence, "/detail").map(str::to_owned) }
+    let phase = string(absence, "/phase");
+    let place = match whole(absence, "/round") {
+        round if round > 0 && in_a_round(&phase) => format!(" in round {round} ({})", spoken(&phase)),
+        _ => format!(" ({})", spoken(&phase)),
+    };
+    let detail = words(absence, "/detail").map_or(String::new(), |detail| format!(": {detail}"));
+    let text = format!("{}{place}{detail}", why_absent(&string(absence, "/why")));
+    Item { who: Some(label.unwrap_or_else(|| heading_id(&seat))), text, note: None }
+}
+
+/// The verdict belongs to no round, whichever number its phase has.
+pub(crate) fn in_a_round(phase: &str) -> bool {
+    phase != "synthesis"
 }
 
 /// An absence in words that follow the seat's name.
@@ -209,7 +232,7 @@ pub(super) fn seats(document: &Value) -> Option<Section> {
 }
 
 /// A seat's id keeps its dash ("debater-2"), but a single word begins like a name ("Moderator").
-fn heading_id(id: &str) -> String {
+pub(crate) fn heading_id(id: &str) -> String {
     if id.contains('-') { id.to_owned() } else { heading(id) }
 }
 

@@ -158,10 +158,10 @@ pub(super) fn item(value: &Value) -> Item {
     let Some(fields) = value.as_object() else { return Item::text(scalar(value)) };
     let mut rest = fields.clone();
     let who = who(&mut rest);
-    let longest = rest.iter().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.len())));
-    // The first that is prose, or else the first there is.
-    let strings: Vec<(String, usize)> = longest.collect();
-    let told = strings.iter().find(|(_, length)| *length > SHORT_CHARS_MAX / 2).or(strings.first());
+    let strings: Vec<(String, bool)> =
+        rest.iter().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.contains(' ')))).collect();
+    // The first that is more than a word, or else the first there is.
+    let told = strings.iter().find(|(_, prose)| *prose).or(strings.first());
     let text =
         told.and_then(|(key, _)| rest.shift_remove(key)).map(|value| scalar(&value)).unwrap_or_default();
     let notes: Vec<String> = rest

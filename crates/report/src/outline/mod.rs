@@ -8,7 +8,7 @@ mod facts;
 mod generic;
 mod transcript;
 
-pub(crate) use facts::why_absent;
+pub(crate) use facts::{heading_id, in_a_round, why_absent};
 
 use agon_core::Debate;
 use serde_json::Value;
@@ -19,7 +19,6 @@ use crate::clean::{clean, one_line};
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
     pub(crate) id: String,
-    pub(crate) protocol: String,
     pub(crate) question: String,
     /// How it ended, in a sentence or two.
     pub(crate) ending: String,
@@ -112,6 +111,7 @@ pub(crate) fn short(document: &Value) -> Outline {
     let mut sections = verdict.lead;
     sections.extend(facts::dissent(document, Some(POSITION_CHARS_MAX)));
     sections.extend(facts::missing(document));
+    sections.extend(facts::warnings(document));
     sections.extend(verdict.detail);
     sections.extend(facts::seats(document));
     sections.extend(facts::cost(document));
@@ -127,6 +127,7 @@ pub(crate) fn full(document: &Value, debate: &Debate) -> Outline {
     let mut sections = verdict.lead;
     sections.extend(facts::dissent(document, None));
     sections.extend(facts::missing(document));
+    sections.extend(facts::warnings(document));
     sections.extend(verdict.detail);
     sections.extend(transcript::sections(document, debate));
     sections.extend(facts::positions(document));
@@ -154,7 +155,6 @@ fn finish(document: &Value, mut sections: Vec<Section>) -> Outline {
     }
     Outline {
         id: one_line(&string(document, "/id")),
-        protocol: one_line(&string(document, "/protocol")),
         question: clean(&string(document, "/question")).trim().to_owned(),
         ending: one_line(&facts::ending(document)),
         troubled: facts::troubled(document),

@@ -3,7 +3,7 @@
 use agon_core::{Asked, Debate, Interjection, Reply, Turn};
 use serde_json::Value;
 
-use super::facts::why_absent;
+use super::facts::{heading_id, in_a_round, label_for, why_absent};
 use super::{Block, Fold, Item, Section, generic, heading};
 use crate::figures::seconds;
 
@@ -27,10 +27,9 @@ fn interjected<'a>(said: impl Iterator<Item = &'a Interjection>) -> Option<Secti
 fn turn_section(document: &Value, debate: &Debate, turn: &Turn) -> Section {
     let phase = heading(&turn.phase.name);
     let name = title(&turn.phase.name).map_or(phase, str::to_owned);
-    let title = match turn.phase.round {
-        0 => name,
-        round => format!("Round {round}: {}", lower_first(&name)),
-    };
+    let round = turn.phase.round;
+    let in_round = round > 0 && in_a_round(&turn.phase.name);
+    let title = if in_round { format!("Round {round}: {}", lower_first(&name)) } else { name };
     let blocks = turn
         .asks
         .iter()
@@ -38,7 +37,7 @@ fn turn_section(document: &Value, debate: &Debate, turn: &Turn) -> Section {
         .map(|(ask, reply)| speech(who(document, debate, ask), reply.as_ref()))
         .collect();
     let mut section = Section::new("turn", title, blocks);
-    section.fold = if turn.phase.round > 0 { Fold::Open } else { Fold::Closed };
+    section.fold = if in_round { Fold::Open } else { Fold::Closed };
     section
 }
 
@@ -65,17 +64,13 @@ fn who(document: &Value, debate: &Debate, ask: &Asked) -> String {
     let shown = match &ask.label {
         Some(label) if revealed => format!("{label} ({}, {})", ask.seat, ask.model),
         Some(label) => label.clone(),
-        None => match super::facts::label_for(document, &ask.seat) {
+        None => match label_for(document, &ask.seat) {
             Some(label) if revealed => format!("{label} ({}, {})", ask.seat, ask.model),
-            _ if revealed => format!("{} ({})", heading_seat(&ask.seat), ask.model),
-            _ => heading_seat(&ask.seat),
+            _ if revealed => format!("{} ({})", heading_id(&ask.seat), ask.model),
+            _ => heading_id(&ask.seat),
         },
     };
     format!("{shown}{about}")
-}
-
-fn heading_seat(seat: &str) -> String {
-    if seat.contains('-') { seat.to_owned() } else { heading(seat) }
 }
 
 fn speech(title: String, reply: Option<&Reply>) -> Block {

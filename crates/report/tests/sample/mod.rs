@@ -12,21 +12,21 @@ use agon_core::{
 use serde_json::{Value, json};
 
 /// A log that is being written.
-pub struct Log {
-    pub debate: Debate,
-    pub records: Vec<Record>,
+pub(crate) struct Log {
+    pub(crate) debate: Debate,
+    pub(crate) records: Vec<Record>,
     at_ms: u64,
     asks: u32,
 }
 
-pub const QUESTION: &str = "Should a team of four rewrite its billing service in Rust this year?";
+pub(crate) const QUESTION: &str = "Should a team of four rewrite its billing service in Rust this year?";
 
 fn seat(id: &str, role: &str, model: &str) -> Seat {
     Seat { id: id.into(), role: role.into(), model: model.into() }
 }
 
 impl Log {
-    pub fn open(protocol: &str) -> Self {
+    pub(crate) fn open(protocol: &str) -> Self {
         let seats = vec![
             seat("debater-1", "debater", "openai/alpha"),
             seat("debater-2", "debater", "anthropic/beta"),
@@ -53,13 +53,13 @@ impl Log {
         Self { debate, records: vec![record], at_ms: 0, asks: 0 }
     }
 
-    pub fn push(&mut self, event: Event, wait_ms: u64) {
+    pub(crate) fn push(&mut self, event: Event, wait_ms: u64) {
         self.at_ms += wait_ms;
         self.records.push(self.debate.push(event, self.at_ms).unwrap());
     }
 
     /// Begins a phase; gives back the number of its first ask.
-    pub fn ask(&mut self, phase: &str, round: u32, seats: &[(&str, Option<&str>)]) -> u32 {
+    pub(crate) fn ask(&mut self, phase: &str, round: u32, seats: &[(&str, Option<&str>)]) -> u32 {
         let first = self.asks + 1;
         let mut asks = Vec::new();
         for (seat, label) in seats {
@@ -78,11 +78,11 @@ impl Log {
         first
     }
 
-    pub fn sent(&mut self, ask: u32, attempt: u32) {
+    pub(crate) fn sent(&mut self, ask: u32, attempt: u32) {
         self.push(Event::Sent { ask, attempt, model: "openai/alpha".into(), worst_usd: Some(0.01) }, 1);
     }
 
-    pub fn fault(&mut self, ask: u32, attempt: u32, why: Absence, detail: &str) {
+    pub(crate) fn fault(&mut self, ask: u32, attempt: u32, why: Absence, detail: &str) {
         let event = Event::Attempted {
             ask,
             attempt,
@@ -94,7 +94,7 @@ impl Log {
         self.push(event, 400);
     }
 
-    pub fn said(&mut self, ask: u32, text: &str, value: Option<Value>) {
+    pub(crate) fn said(&mut self, ask: u32, text: &str, value: Option<Value>) {
         let usage = Usage {
             input_tokens: 701,
             cached_input_tokens: 220,
@@ -109,16 +109,17 @@ impl Log {
         );
     }
 
-    pub fn absent(&mut self, ask: u32, why: Absence, detail: &str) {
+    pub(crate) fn absent(&mut self, ask: u32, why: Absence, detail: &str) {
+        self.fault(ask, 1, why, detail);
         self.push(Event::Replied { ask, reply: Reply::Absent { why, detail: detail.into() } }, 900);
     }
 
-    pub fn close(&mut self, outcome: Outcome) {
+    pub(crate) fn close(&mut self, outcome: Outcome) {
         self.push(Event::Closed { outcome: Box::new(outcome) }, 5);
     }
 
     /// The outcome document, with the evidence that the outcome's positions and the turns give.
-    pub fn document(&self) -> Value {
+    pub(crate) fn document(&self) -> Value {
         let positions = self.debate.outcome.as_ref().map_or(Vec::new(), |outcome| outcome.positions.clone());
         let rounds: Vec<Value> = self
             .debate
@@ -135,7 +136,7 @@ impl Log {
     }
 }
 
-pub fn outcome(status: Status, termination: Termination, rounds: u32, verdict: Value) -> Outcome {
+pub(crate) fn outcome(status: Status, termination: Termination, rounds: u32, verdict: Value) -> Outcome {
     Outcome {
         status,
         termination,
@@ -152,7 +153,7 @@ pub fn outcome(status: Status, termination: Termination, rounds: u32, verdict: V
     }
 }
 
-pub fn position(seat: &str, label: &str, text: &str, fate: Fate, reason: &str) -> Position {
+pub(crate) fn position(seat: &str, label: &str, text: &str, fate: Fate, reason: &str) -> Position {
     Position {
         seat: seat.into(),
         label: Some(label.into()),
@@ -162,17 +163,17 @@ pub fn position(seat: &str, label: &str, text: &str, fate: Fate, reason: &str) -
     }
 }
 
-pub const ANSWERS: [&str; 3] = [
+pub(crate) const ANSWERS: [&str; 3] = [
     "**Yes**, rewrite it. The two worst outages of last year were data races.\n\n## Plan\n\n1. Port the ledger.\n2. Port \
      the rest.\n\n```rust\nfn main() {}\n```",
     "No. A rewrite stops features for two quarters; put types around the hot paths instead.",
     "Only the ledger: it is 4,000 lines and *all* the incidents are there.",
 ];
 
-pub const LABELLED: [(&str, Option<&str>); 3] =
+pub(crate) const LABELLED: [(&str, Option<&str>); 3] =
     [("debater-2", Some("Debater A")), ("debater-1", Some("Debater B")), ("debater-3", Some("Debater C"))];
 
-pub fn argument(stance: &str, revision: &str, confidence: f64, points: &[&str]) -> Value {
+pub(crate) fn argument(stance: &str, revision: &str, confidence: f64, points: &[&str]) -> Value {
     let revised =
         (revision != "no_change").then_some("Rewrite the ledger only, behind the present interface.");
     json!({"stance": stance, "key_points": points, "counterpoints": [{"target": "Debater B", "point": "Two quarters is a guess",
@@ -180,7 +181,7 @@ pub fn argument(stance: &str, revision: &str, confidence: f64, points: &[&str]) 
         "revision": revision, "revised_position": revised, "confidence": confidence})
 }
 
-pub fn assessment(agreement: f64, new_points: f64) -> Value {
+pub(crate) fn assessment(agreement: f64, new_points: f64) -> Value {
     json!({"should_stop": agreement > 0.8, "agreement_score": agreement, "new_points_ratio": new_points,
         "consensus_answer": (agreement > 0.6).then_some("Rewrite the ledger first, and decide on the rest from what that shows."),
         "remaining_disagreements": ["Who maintains the Rust code when its two authors are away"],
@@ -194,7 +195,7 @@ fn stance(debater: &str, argument: &Value) -> Value {
     stance
 }
 
-pub fn round(number: u32, measured: Option<(f64, f64)>, stances: [Option<Value>; 3]) -> Value {
+pub(crate) fn round(number: u32, measured: Option<(f64, f64)>, stances: [Option<Value>; 3]) -> Value {
     let stances: Vec<Value> = ["A", "B", "C"]
         .into_iter()
         .zip(stances)
@@ -210,7 +211,7 @@ pub fn round(number: u32, measured: Option<(f64, f64)>, stances: [Option<Value>;
 }
 
 /// Two rounds, three debaters, everybody heard, one dissenter.
-pub fn converged() -> Log {
+pub(crate) fn converged() -> Log {
     let mut log = Log::open("deep");
     let first = log.ask("answer", 0, &[("debater-1", None), ("debater-2", None), ("debater-3", None)]);
     (0..3).for_each(|n| log.sent(first + n, 1));
@@ -245,7 +246,7 @@ pub fn converged() -> Log {
         log.said(ask, "", Some(assessment(agreement, new_points)));
         told.push(round(number, Some((agreement, new_points)), arguments.map(Some)));
     }
-    let ask = log.ask("synthesis", 0, &[("chair", None)]);
+    let ask = log.ask("synthesis", 2, &[("chair", None)]);
     log.sent(ask, 1);
     let answer = "**Rewrite the ledger only.** Keep the rest as it is:\n\n- port the 4,000 lines behind the present interface, with \
         the old code running beside it until a month of invoices agrees;\n- decide about the rest in a year.";
@@ -271,7 +272,7 @@ pub fn converged() -> Log {
 }
 
 /// A debater lost in round 1, the moderator in round 2, the chair at the end; a call that may be billed twice.
-pub fn degraded() -> Log {
+pub(crate) fn degraded() -> Log {
     let mut log = Log::open("deep");
     let first = log.ask("answer", 0, &[("debater-1", None), ("debater-2", None), ("debater-3", None)]);
     log.sent(first, 1);
@@ -287,7 +288,7 @@ pub fn degraded() -> Log {
     let ask = log.ask("moderate", 1, &[("moderator", None)]);
     log.sent(ask, 1);
     log.absent(ask, Absence::Malformed, "agreement_score is 3, more than 1");
-    let ask = log.ask("synthesis", 0, &[("chair", None)]);
+    let ask = log.ask("synthesis", 1, &[("chair", None)]);
     log.sent(ask, 1);
     log.absent(ask, Absence::Refused, "");
     let verdict = json!({"answer": "No.", "why": "The two who were heard agree.", "contested": [],
@@ -305,7 +306,7 @@ pub fn degraded() -> Log {
 }
 
 /// Nobody could write the verdict.
-pub fn failed() -> Log {
+pub(crate) fn failed() -> Log {
     let mut log = Log::open("deep");
     let first = log.ask("answer", 0, &[("debater-1", None), ("debater-2", None), ("debater-3", None)]);
     (0..3).for_each(|n| log.sent(first + n, 1));

@@ -69,7 +69,7 @@ impl Other {
         self.child.wait().unwrap();
         let mut rest = String::new();
         self.out.read_to_string(&mut rest).unwrap();
-        rest.lines().filter_map(durable).last().unwrap_or_default()
+        rest.lines().filter_map(durable).next_back().unwrap_or_default()
     }
 }
 
@@ -139,7 +139,7 @@ fn a_disk_that_takes_no_more_gets_a_sentence_and_keeps_what_it_has() {
     let mut said = String::new();
     other.out.read_to_string(&mut said).unwrap();
     other.child.wait().unwrap();
-    let told = said.lines().filter_map(durable).last().unwrap();
+    let told = said.lines().filter_map(durable).next_back().unwrap();
     let sentence = said.split("error ").nth(1).expect("it could not go on").lines().next().unwrap();
     assert!(sentence.contains("agon.db") && sentence.contains("`agon resume`"), "{sentence}");
     let store = home.open();

@@ -58,7 +58,10 @@ pub fn read(
     };
     let lines = parse(source, path, opening, seed, models)?;
     match lines.is_empty() {
-        true => Err(Failure::file(path, "there is no line in it: write one JSON object a line, {\"question\": \"...\"}")),
+        true => Err(Failure::file(
+            path,
+            "there is no line in it: write one JSON object a line, {\"question\": \"...\"}",
+        )),
         false => Ok(lines),
     }
 }
@@ -78,7 +81,9 @@ fn parse(
         let got = (&mut source).take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut bytes);
         match got.map_err(|why| Failure::file(path, input::cannot_read(&why)))? as u64 {
             0 => break,
-            n if n > LINE_BYTES_MAX => return Err(wrong(format!("it is longer than {} KB, the limit", LINE_BYTES_MAX / 1024))),
+            n if n > LINE_BYTES_MAX => {
+                return Err(wrong(format!("it is longer than {} KB, the limit", LINE_BYTES_MAX / 1024)));
+            }
             _ => {}
         }
         let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8 text".into()))?;
@@ -86,6 +91,10 @@ fn parse(
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() {
             continue;
+        }
+        // An array would be read as the fields in their order.
+        if !text.starts_with('{') {
+            return Err(wrong("it is not a JSON object: write {\"question\": \"...\"}".into()));
         }
         let raw: Raw = serde_json::from_str(text).map_err(|why| wrong(json_sentence(&why)))?;
         let index = lines.len();
@@ -169,7 +178,8 @@ mod tests {
         let said = Said { models: vec!["script/demo".into()], ..Said::default() };
         let opening = Opening::new(protocol, said, &Config::default());
         let models = Scripts(agon_providers::Catalogue::new(agon_providers::Config::default(), |_| None));
-        parse(text.as_bytes(), Path::new("in.jsonl"), &opening, Some(1), &models).map_err(|why| why.to_string())
+        parse(text.as_bytes(), Path::new("in.jsonl"), &opening, Some(1), &models)
+            .map_err(|why| why.to_string())
     }
 
     #[test]
@@ -199,7 +209,7 @@ mod tests {
     fn a_bad_line_is_named_by_its_number() {
         for (bad, want) in [
             ("{\"question\": }", "column"),
-            ("[1]", "invalid type"),
+            ("[null, \"q\", null, [], {}, null]", "not a JSON object"),
             ("{\"question\": \"\"}", "is empty"),
             ("{\"id\": \"x\"}", "no question"),
             ("{\"question\": \"q\", \"rounds\": 2}", "unknown field `rounds`"),

@@ -101,7 +101,12 @@ async fn one(batch: Arc<Batch>, line: Line, stop: Stop) -> Done {
 }
 
 /// An outcome on one line. The debate is dropped here: a thousand of them do not fit in a small memory.
-fn outcome_line(id: Option<String>, index: usize, input_id: Option<Value>, ended: Result<Debate, Failure>) -> String {
+fn outcome_line(
+    id: Option<String>,
+    index: usize,
+    input_id: Option<Value>,
+    ended: Result<Debate, Failure>,
+) -> String {
     let mut outcome = match ended {
         Ok(debate) => show::outcome(&debate),
         Err(failure) => {
@@ -138,7 +143,11 @@ impl Tally {
         if self.shown {
             let mut screen = std::io::stderr().lock();
             // Nobody there to see it is no reason to stop.
-            drop(write!(screen, "\r{} of {} debates, {} could not complete ", self.done, self.total, self.failed));
+            drop(write!(
+                screen,
+                "\r{} of {} debates, {} could not complete ",
+                self.done, self.total, self.failed
+            ));
             drop(screen.flush());
         }
     }
@@ -148,7 +157,10 @@ impl Tally {
             output::note("");
         }
         if stopped {
-            output::note(&format!("interrupted after {} of {} debates; the logs are kept", self.done, self.total));
+            output::note(&format!(
+                "interrupted after {} of {} debates; the logs are kept",
+                self.done, self.total
+            ));
             for id in self.interrupted.iter().take(RESUME_LINES_MAX) {
                 output::note(&format!("agon resume {id}"));
             }

@@ -23,7 +23,9 @@ impl Out {
         let mut options = OpenOptions::new();
         let options = if force { options.create(true).truncate(true) } else { options.create_new(true) };
         let open = options.write(true).open(file).map_err(|why| match why.kind() {
-            ErrorKind::AlreadyExists => Failure::file(file, "it is there already: name another, or add --force"),
+            ErrorKind::AlreadyExists => {
+                Failure::file(file, "it is there already: name another, or add --force")
+            }
             _ => Failure::file(file, format!("it cannot be written: {why}")),
         })?;
         Ok(Self::File(file.clone(), open))

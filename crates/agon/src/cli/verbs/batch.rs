@@ -58,8 +58,9 @@ fn command(command: Command) -> Command {
 fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let config = desk::config(args)?;
     let name = args.get_one::<String>("protocol").map(String::as_str).unwrap_or_default();
-    let protocol = agon_protocols::find(name)
-        .ok_or_else(|| Failure::input(format!("there is no protocol {name:?}: `agon protocols` lists them")))?;
+    let protocol = agon_protocols::find(name).ok_or_else(|| {
+        Failure::input(format!("there is no protocol {name:?}: `agon protocols` lists them"))
+    })?;
     let said = Said::read(args, super::all_roles(), &[]);
     if let Some(role) = said.roles.keys().find(|role| !protocol.roles().contains(&role.as_str())) {
         return Err(Failure::input(format!("{name} has no {role}: leave --{role} away")));
@@ -70,7 +71,8 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let lines = batch::lines::read(args.get_one("file"), &opening, seed, &*models)?;
     let out = batch::out::Out::open(args.get_one("out"), args.get_flag("force"))?;
     let store = desk::store(args)?;
-    let concurrency = args.get_one::<u32>("concurrency").map_or(1, |n| usize::try_from(*n).unwrap_or(usize::MAX));
+    let concurrency =
+        args.get_one::<u32>("concurrency").map_or(1, |n| usize::try_from(*n).unwrap_or(usize::MAX));
     let progress = !args.get_flag("quiet") && output::watched();
     Batch { engine: desk::engine(&config, models, store), opening, concurrency, progress }.run(lines, out)
 }

@@ -63,7 +63,10 @@ fn at_round(args: &ArgMatches, source: &Debate) -> Result<u32, Failure> {
     if at_round <= last {
         return Ok(at_round);
     }
-    Err(Failure::input(format!("debate {} has rounds 0 to {last}: --at {at_round} is none of them", source.brief.id)))
+    Err(Failure::input(format!(
+        "debate {} has rounds 0 to {last}: --at {at_round} is none of them",
+        source.brief.id
+    )))
 }
 
 /// The source's brief with what was said in its place. The seed stays, and with it who is called A and who B.

@@ -10,7 +10,11 @@ use crate::cli::output;
 pub(super) const VERB: Verb = Verb { name: "completions", group: Group::Around, command, run };
 
 fn command(command: Command) -> Command {
-    let shell = Arg::new("shell").value_name("SHELL").required(true).value_parser(value_parser!(Shell)).help("The shell");
+    let shell = Arg::new("shell")
+        .value_name("SHELL")
+        .required(true)
+        .value_parser(value_parser!(Shell))
+        .help("The shell");
     command.about("Print a shell's completion script").arg(shell)
 }
 

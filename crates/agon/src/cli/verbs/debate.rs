@@ -54,7 +54,11 @@ pub fn takes_files(protocol: &dyn Protocol) -> bool {
 fn subject(protocol: &'static dyn Protocol) -> Arg {
     let arg = Arg::new("subject").value_name(protocol.subject().trim_end_matches('.'));
     if takes_files(protocol) {
-        return arg.num_args(1..).required(true).value_parser(value_parser!(PathBuf)).help("The files to debate about");
+        return arg
+            .num_args(1..)
+            .required(true)
+            .value_parser(value_parser!(PathBuf))
+            .help("The files to debate about");
     }
     let word = protocol.subject().to_lowercase();
     arg.help(format!("The {word}, in quotes; `-`, or nothing at all, reads it from stdin"))

@@ -1,6 +1,7 @@
 //! `agon doctor`: what Agon finds on this machine.
 
 use agon_providers::ProviderInfo;
+use agon_report::figures;
 use agon_store::Health;
 use clap::{ArgMatches, Command};
 use serde_json::{Value, json};
@@ -39,11 +40,8 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
 
 impl Found {
     fn is_well(&self) -> bool {
-        self.config.is_ok() && matches!(&self.store, Ok(None)) || self.store_is_sound()
-    }
-
-    fn store_is_sound(&self) -> bool {
-        self.config.is_ok() && matches!(&self.store, Ok(Some(health)) if health.integrity == "ok")
+        let sound = |health: &Health| health.integrity == "ok";
+        self.config.is_ok() && self.store.as_ref().is_ok_and(|store| store.as_ref().is_none_or(sound))
     }
 
     fn document(&self) -> Value {
@@ -81,7 +79,9 @@ impl Found {
 
     fn config_row(&self) -> Vec<String> {
         let (state, place) = match &self.config {
-            Ok(Config { file: Some(file), models, .. }) if models.is_empty() => ("no models", file.display().to_string()),
+            Ok(Config { file: Some(file), models, .. }) if models.is_empty() => {
+                ("no models", file.display().to_string())
+            }
             Ok(Config { file: Some(file), .. }) => ("ok", file.display().to_string()),
             Ok(_) => ("none", "`agon init` writes one".to_owned()),
             Err(why) => ("wrong", why.to_string()),
@@ -92,8 +92,13 @@ impl Found {
     fn store_row(&self) -> Vec<String> {
         match &self.store {
             Ok(Some(health)) => {
-                let Health { file, size_bytes, debates, integrity, .. } = health;
-                row("store", integrity, &format!("{file}: {debates} debates, {} KB", size_bytes.div_ceil(1024)))
+                let Health { file, size_bytes, integrity, .. } = health;
+                let debates = figures::counted(u64::try_from(health.debates).unwrap_or_default(), "debate");
+                row(
+                    "store",
+                    integrity,
+                    &format!("{file}: {debates}, {} KB", size_bytes.div_ceil(1024)),
+                )
             }
             Ok(None) => {
                 let file = place::store(&place::env).map(|file| file.display().to_string());
@@ -105,16 +110,14 @@ impl Found {
 }
 
 fn provider_row(provider: &ProviderInfo) -> Vec<String> {
-    let place = provider.base_url.clone().unwrap_or_else(|| "here".to_owned());
-    let state = match (&provider.key_env, provider.key_present) {
-        (None, _) => "no key needed".to_owned(),
-        (Some(variable), true) => format!("key in {variable}"),
-        (Some(variable), false) => format!("no {variable}"),
+    let ProviderInfo { name, base_url, key_env, key_present, problem, .. } = provider;
+    let (state, place) = match (key_env, key_present, problem) {
+        (Some(variable), false, _) => ("no key", format!("set {variable} to use it")),
+        (_, _, Some(problem)) => ("wrong", problem.clone()),
+        (Some(_), true, None) => ("key set", base_url.clone().unwrap_or_default()),
+        (None, _, None) => ("no key needed", base_url.clone().unwrap_or_else(|| "runs here".to_owned())),
     };
-    match &provider.problem {
-        Some(problem) => row(&format!("{}/", provider.name), &state, problem),
-        None => row(&format!("{}/", provider.name), &state, &place),
-    }
+    row(&format!("{name}/"), state, &place)
 }
 
 fn row(what: &str, state: &str, place: &str) -> Vec<String> {

@@ -65,7 +65,8 @@ fn by_ending(file: &Path) -> Option<&'static str> {
 
 fn render(kept: &Kept, format: &str) -> Result<String, Failure> {
     let raw = kept.store.raw(&kept.id)?;
-    let records = open_all(raw.iter().cloned()).map_err(|broken| Failure::Broken { id: kept.id.clone(), broken })?;
+    let records =
+        open_all(raw.iter().cloned()).map_err(|broken| Failure::Broken { id: kept.id.clone(), broken })?;
     let debate = Debate::from_records(&records).map_err(|why| Failure::Log { id: kept.id.clone(), why })?;
     let outcome = outcome(&debate);
     Ok(match format {

@@ -21,7 +21,9 @@ fn command(command: Command) -> Command {
 fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let file = Path::new(place::CONFIG);
     if file.exists() && !args.get_flag("force") {
-        return Err(Failure::input("agon.toml is there already: edit it, or overwrite it with `agon init --force`"));
+        return Err(Failure::input(
+            "agon.toml is there already: edit it, or overwrite it with `agon init --force`",
+        ));
     }
     write::whole(file, TEMPLATE)?;
     output::note("wrote agon.toml; every line of it is a comment until you take the # away");

@@ -27,7 +27,7 @@ fn manual(verb: Option<&String>) -> Result<Man, Failure> {
     let agon = crate::cli::command();
     let Some(name) = verb else { return Ok(Man::new(agon)) };
     let command = agon.find_subcommand(name).cloned();
-    let command =
-        command.ok_or_else(|| Failure::input(format!("there is no verb {name:?}: `agon --help` lists them")))?;
+    let command = command
+        .ok_or_else(|| Failure::input(format!("there is no verb {name:?}: `agon --help` lists them")))?;
     Ok(Man::new(command.name(format!("agon-{name}")).bin_name(format!("agon {name}"))))
 }

@@ -84,7 +84,10 @@ pub const VERBS: &[Verb] = &[
 fn protocol_of(brief: &Brief) -> Result<&'static dyn Protocol, Failure> {
     let name = &brief.protocol;
     agon_protocols::find(name).ok_or_else(|| {
-        Failure::input(format!("debate {} is a {name:?}, which this agon does not know: use a newer one", brief.id))
+        Failure::input(format!(
+            "debate {} is a {name:?}, which this agon does not know: use a newer one",
+            brief.id
+        ))
     })
 }
 

@@ -18,7 +18,9 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let all = agon_protocols::PROTOCOLS;
     match args.get_flag("json") {
         true => output::print_json(&all.iter().map(|protocol| document(*protocol)).collect())?,
-        false => output::print(&all.iter().map(|protocol| section(*protocol)).collect::<Vec<_>>().join("\n"))?,
+        false => {
+            output::print(&all.iter().map(|protocol| section(*protocol)).collect::<Vec<_>>().join("\n"))?
+        }
     }
     Ok(0)
 }
@@ -38,13 +40,19 @@ fn document(protocol: &dyn Protocol) -> Value {
 }
 
 fn section(protocol: &dyn Protocol) -> String {
-    let head = ["option", "value", "default", ""].map(str::to_owned).to_vec();
-    let row = |opt: &Opt| vec![opt.key.to_owned(), value(opt.kind), opt.default.to_owned(), opt.help.to_owned()];
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(protocol.options().iter().map(row)).collect();
+    const INDENT: usize = 6;
+    let mut text = format!("{}\n", output::hang(&format!("{}: {}", protocol.name(), protocol.about()), 0));
     let roles: Vec<String> = protocol.roles().iter().map(|role| format!("--{role}")).collect();
-    let title = format!("{}: {}", protocol.name(), protocol.about());
-    let table = agon_report::table(&title, &rows, &output::stdout_style());
-    format!("{table}\nModels for single roles: {}\n", roles.join(", "))
+    if !roles.is_empty() {
+        text.push_str(&format!("  models for single roles: {}\n", roles.join(", ")));
+    }
+    for opt in protocol.options() {
+        let default = if opt.default.is_empty() { "not set" } else { opt.default };
+        let indent = " ".repeat(INDENT);
+        let help = output::hang(opt.help, INDENT);
+        text.push_str(&format!("  {} = {default}   ({})\n{indent}{help}\n", opt.key, value(opt.kind)));
+    }
+    text
 }
 
 fn value(kind: Kind) -> String {

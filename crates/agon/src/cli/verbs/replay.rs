@@ -23,10 +23,13 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let kept = Kept::find(args)?;
     let records = kept.records()?;
     let protocol = super::protocol_of(&kept.debate()?.brief)?;
-    let debate =
-        play::replay(protocol, &records).map_err(|why| Failure::Log { id: kept.id.clone(), why })?;
+    let debate = play::replay(protocol, &records).map_err(|why| Failure::Log { id: kept.id.clone(), why })?;
     let outcome = outcome(&debate);
-    if args.get_flag("json") { output::print_json(&outcome)? } else { output::print(&report(&outcome))? }
+    if args.get_flag("json") {
+        output::print_json(&outcome)?
+    } else {
+        output::print(&report(&outcome))?
+    }
     if debate.outcome.is_none() {
         output::note(&super::unfinished(&kept.id));
     }

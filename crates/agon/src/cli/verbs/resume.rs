@@ -42,7 +42,10 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     if debate.outcome.is_some() {
         if say.is_some() {
             return Err(Failure::input(format!("debate {} is over: nobody is left to hear it", kept.id))
-                .help(format!("agon branch {} --at ROUND --say TEXT goes on from an earlier round", kept.id)));
+                .help(format!(
+                    "agon branch {} --at ROUND --say TEXT goes on from an earlier round",
+                    kept.id
+                )));
         }
     } else {
         check_models(&debate.brief, &*models)?;

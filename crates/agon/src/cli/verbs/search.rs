@@ -11,23 +11,34 @@ use crate::cli::{args, desk, output};
 pub(super) const VERB: Verb = Verb { name: "search", group: Group::Kept, command, run };
 
 fn command(command: Command) -> Command {
-    let words = Arg::new("words").value_name("WORDS").num_args(1..).required(true).help("Words that must all be there");
+    let words = Arg::new("words")
+        .value_name("WORDS")
+        .num_args(1..)
+        .required(true)
+        .help("Words that must all be there");
     let limit = Arg::new("limit")
         .long("limit")
         .value_name("N")
         .default_value("20")
         .value_parser(value_parser!(u64).range(1..))
         .help("The most to find");
-    command.about("Find debates by what was asked, said or decided").arg(words).arg(limit).arg(args::json()).arg(args::db())
+    command
+        .about("Find debates by what was asked, said or decided")
+        .arg(words)
+        .arg(limit)
+        .arg(args::json())
+        .arg(args::db())
 }
 
 fn run(args: &ArgMatches) -> Result<u8, Failure> {
-    let words: Vec<&str> = args.get_many::<String>("words").into_iter().flatten().map(String::as_str).collect();
+    let words: Vec<&str> =
+        args.get_many::<String>("words").into_iter().flatten().map(String::as_str).collect();
     let words = words.join(" ");
     if !words.chars().any(char::is_alphanumeric) {
         return Err(Failure::input("there is no word to search for: name one or more"));
     }
-    let limit = args.get_one::<u64>("limit").map_or(usize::MAX, |n| usize::try_from(*n).unwrap_or(usize::MAX));
+    let limit =
+        args.get_one::<u64>("limit").map_or(usize::MAX, |n| usize::try_from(*n).unwrap_or(usize::MAX));
     let hits = match desk::kept(args)? {
         Some(store) => store.search(&words, limit)?,
         None => Vec::new(),

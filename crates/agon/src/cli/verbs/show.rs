@@ -22,7 +22,10 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let records = kept.records()?;
     let debate = Debate::from_records(&records).map_err(|why| Failure::Log { id: kept.id.clone(), why })?;
     let mut outcome = outcome(&debate);
-    if debate.outcome.is_none() && is_running(&kept)? && let Some(status) = outcome.get_mut("status") {
+    if debate.outcome.is_none()
+        && is_running(&kept)?
+        && let Some(status) = outcome.get_mut("status")
+    {
         *status = json!("running");
     }
     if args.get_flag("json") {

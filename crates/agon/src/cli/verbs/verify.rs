@@ -17,8 +17,19 @@ pub(super) const VERB: Verb = Verb { name: "verify", group: Group::Kept, command
 const FILE_BYTES_MAX: u64 = 1 << 30;
 /// What an exported outcome says that its log can be held against. The rest is computed from these and may grow with
 /// the program's version.
-const TOLD: &[&str] =
-    &["id", "protocol", "question", "status", "termination", "verdict", "dissent", "warnings", "seats", "usage", "receipt"];
+const TOLD: &[&str] = &[
+    "id",
+    "protocol",
+    "question",
+    "status",
+    "termination",
+    "verdict",
+    "dissent",
+    "warnings",
+    "seats",
+    "usage",
+    "receipt",
+];
 
 fn command(command: Command) -> Command {
     let id = Arg::new("id")
@@ -98,10 +109,12 @@ struct Finding {
 /// The log's events, if the chain over them holds and what stands beside them is what they say.
 fn check(raw: Raw, outcome: &Value) -> Result<Vec<Record>, Finding> {
     let records = open_all(raw).map_err(|broken| {
-        let (Broken::Hash { seq, .. } | Broken::Unreadable { seq, .. } | Broken::Gap { expected: seq, .. }) = &broken;
+        let (Broken::Hash { seq, .. } | Broken::Unreadable { seq, .. } | Broken::Gap { expected: seq, .. }) =
+            &broken;
         Finding { event: Some(*seq), why: broken.to_string() }
     })?;
-    let debate = Debate::from_records(&records).map_err(|why| Finding { event: None, why: why.to_string() })?;
+    let debate =
+        Debate::from_records(&records).map_err(|why| Finding { event: None, why: why.to_string() })?;
     if let Some(told) = outcome.as_object() {
         let ours = document::document(&debate, Value::Null);
         // A chain that was cut off at its end still holds; the outcome beside it knows better.

@@ -1,0 +1,128 @@
+//! From names to models: what there is, what is missing, and what to do.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use agon_engine::{Models, Price};
+use agon_mock::Response;
+use agon_providers::{Catalogue, Config};
+use support::{KEY, ask, call, mock};
+
+fn catalogue(config: &str, env: &[(&str, &str)]) -> Catalogue {
+    let env: BTreeMap<String, String> = env.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+    Catalogue::new(toml::from_str::<Config>(config).unwrap(), |name| env.get(name).cloned())
+}
+
+fn why(catalogue: &Catalogue, name: &str) -> String {
+    catalogue.model(name).err().unwrap_or_else(|| panic!("{name} should not be there")).0
+}
+
+#[test]
+fn a_name_that_is_no_model_gets_a_list_of_what_there_is() {
+    let catalogue = catalogue("[providers.local]\nbase_url = \"http://127.0.0.1:8080/v1\"", &[]);
+    for name in [
+        "gpt-4o",
+        "",
+        "nobody/x",
+        "anthropic/x",
+        "gemini/x",
+        "embedded/x",
+        "command/x",
+        "human/x",
+        "openai/",
+        "script/",
+        "/x",
+    ] {
+        let why = why(&catalogue, name);
+        assert!(
+            why.contains("openai/MODEL") && why.contains("local/MODEL") && why.contains("script/demo"),
+            "{name}: {why}"
+        );
+    }
+}
+
+#[test]
+fn a_missing_key_is_an_error_before_any_call_and_names_the_variable() {
+    let catalogue =
+        catalogue("[providers.local]\nbase_url = \"http://127.0.0.1:8080/v1\"\nkey_env = \"LOCAL_KEY\"", &[]);
+    for (name, variable) in [
+        ("openai/x", "OPENAI_API_KEY"),
+        ("openrouter/x/y", "OPENROUTER_API_KEY"),
+        ("groq/x", "GROQ_API_KEY"),
+        ("deepseek/x", "DEEPSEEK_API_KEY"),
+        ("xai/x", "XAI_API_KEY"),
+        ("mistral/x", "MISTRAL_API_KEY"),
+        ("local/x", "LOCAL_KEY"),
+    ] {
+        assert!(why(&catalogue, name).contains(variable), "{name}");
+    }
+    assert!(catalogue.model("ollama/x").is_ok(), "Ollama takes no key");
+}
+
+#[test]
+fn openai_needs_no_key_at_another_address() {
+    assert!(catalogue("", &[("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")]).model("openai/x").is_ok());
+    let real = catalogue("", &[("OPENAI_BASE_URL", "https://api.openai.com/v1/")]);
+    assert!(why(&real, "openai/x").contains("OPENAI_API_KEY"));
+    assert!(
+        why(&catalogue("", &[("OPENAI_BASE_URL", "localhost:80")]), "openai/x").contains("OPENAI_BASE_URL")
+    );
+    assert!(why(&catalogue("", &[("OLLAMA_HOST", "ftp://x")]), "ollama/x").contains("OLLAMA_HOST"));
+}
+
+#[test]
+fn a_key_that_cannot_be_sent_is_an_error_that_does_not_show_it() {
+    let why = why(&catalogue("", &[("OPENAI_API_KEY", "sk-se cret")]), "openai/x");
+    assert!(why.contains("OPENAI_API_KEY") && !why.contains("cret"), "{why}");
+}
+
+#[tokio::test]
+async fn a_configured_provider_is_called_with_the_key_of_its_variable() {
+    let mock = mock(|_| Response::say("Yes."));
+    let config = format!("[providers.local]\nbase_url = \"{}\"\nkey_env = \"LOCAL_KEY\"", mock.url());
+    let catalogue = catalogue(&config, &[("LOCAL_KEY", &format!(" {KEY}\n"))]);
+    let model = catalogue.model("local/m").unwrap();
+    assert_eq!((model.name(), model.provider()), ("local/m", "local"));
+    ask(&*model, &call(), false).await.0.unwrap();
+    assert_eq!(mock.requests()[0].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+}
+
+#[test]
+fn prices_come_from_the_config_and_are_never_guessed() {
+    let prices = "[prices]\n\"openai/x\" = { input = 1.0, cached_input = 0.1, output = 4.0 }";
+    let catalogue = catalogue(prices, &[("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")]);
+    let price = |name: &str| catalogue.model(name).unwrap().price();
+    assert_eq!(price("openai/x"), Price::PerMillion { input: 1.0, cached_input: 0.1, output: 4.0 });
+    assert_eq!(price("openai/y"), Price::Unknown);
+    assert_eq!((price("ollama/x"), price("script/demo")), (Price::Free, Price::Free));
+}
+
+#[test]
+fn a_wrong_config_stops_every_model() {
+    let catalogue = catalogue("[providers.x]\nbase_url = \"nowhere\"", &[]);
+    assert!(why(&catalogue, "script/demo").contains("[providers.x]"));
+}
+
+#[test]
+fn a_model_is_made_once() {
+    let catalogue = catalogue("", &[]);
+    let (a, b) = (catalogue.model("script/demo").unwrap(), catalogue.model("script/demo").unwrap());
+    assert!(std::sync::Arc::ptr_eq(&a, &b));
+}
+
+#[test]
+fn doctor_sees_whether_a_key_is_there_and_never_the_key() {
+    let config = "[prices]\n\"groq/x\" = { input = 1, output = 1 }";
+    let catalogue = catalogue(config, &[("GROQ_API_KEY", KEY), ("OPENAI_BASE_URL", "nonsense")]);
+    let infos = catalogue.providers();
+    let info = |name: &str| infos.iter().find(|info| info.name == name).unwrap();
+    assert_eq!(info("groq").base_url.as_deref(), Some("https://api.groq.com/openai/v1"));
+    assert_eq!((info("groq").key_env.as_deref(), info("groq").key_present), (Some("GROQ_API_KEY"), true));
+    assert_eq!((&info("groq").problem, &info("groq").models), (&None, &vec!["groq/x".to_owned()]));
+    assert!(!info("xai").key_present && info("xai").problem.as_ref().unwrap().contains("XAI_API_KEY"));
+    assert!(info("openai").problem.as_ref().unwrap().contains("OPENAI_BASE_URL"));
+    assert!(info("script").problem.is_none());
+    assert!(!format!("{infos:?} {catalogue:?}").contains(KEY));
+}

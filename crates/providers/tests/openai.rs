@@ -1,0 +1,151 @@
+//! Calls of an OpenAI-compatible server that go well, against a server on loopback.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+mod support;
+
+use agon_core::Usage;
+use agon_engine::{Call, FaultKind, Finish, Models, Role};
+use agon_mock::Response;
+use serde_json::json;
+use support::{KEY, PROMPT, ask, body, call, call_with_schema, catalogue, message, mock, model};
+
+#[tokio::test]
+async fn an_answer_comes_with_its_usage_streamed_or_not() {
+    let mock = mock(|_| Response::say("Sell in spring.").tokens(1200, 1000, 4));
+    for streamed in [false, true] {
+        let (answer, seen) = ask(&*model(&mock), &call(), streamed).await;
+        let answer = answer.unwrap();
+        assert_eq!(answer.text, "Sell in spring.");
+        assert_eq!((answer.model.as_str(), answer.finish), ("openai/m", Finish::End));
+        let usage =
+            Usage { input_tokens: 1200, cached_input_tokens: 1000, output_tokens: 4, ..Usage::default() };
+        assert_eq!(answer.usage, usage);
+        assert_eq!(seen, if streamed { "Sell in spring." } else { "" });
+        assert_eq!(
+            mock.requests().last().unwrap().streams(),
+            streamed,
+            "streamed only when somebody watches"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_request_is_what_the_call_says() {
+    let mock = mock(|_| Response::say("Yes."));
+    let turns = vec![
+        message(Role::System, "Rules."),
+        message(Role::User, "First?"),
+        message(Role::Assistant, "One."),
+        message(Role::User, "Second?"),
+    ];
+    ask(&*model(&mock), &Call { messages: turns, ..call() }, false).await.0.unwrap();
+    let request = &mock.requests()[0];
+    let order = [("system", "Rules."), ("user", "First?"), ("assistant", "One."), ("user", "Second?")];
+    assert_eq!(request.messages(), order, "a seat's earlier turns arrive in order");
+    assert_eq!(request.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    assert_eq!((&request.body()["model"], &request.body()["max_tokens"]), (&json!("m"), &json!(77)));
+    assert_eq!(request.body()["seed"], json!(0x7FFF_FFFF), "a seed that 32 bits and a sign can hold");
+    assert_eq!(request.body().get("reasoning_effort"), None);
+    assert_eq!(request.body().get("response_format"), None);
+}
+
+#[tokio::test]
+async fn a_models_name_is_sent_as_it_is() {
+    let mock = mock(|_| Response::say("Yes."));
+    let catalogue = catalogue(&mock.url(), None);
+    let names = ["qwen-high", "meta/llama:8b", "a::b", "gpt-4o-mini", "claude-low"];
+    for (index, name) in names.into_iter().enumerate() {
+        let model = catalogue.model(&format!("openai/{name}")).unwrap();
+        ask(&*model, &call(), false).await.0.unwrap();
+        assert_eq!(body(&mock, index)["model"], json!(name));
+    }
+    assert_eq!(mock.requests()[0].header("authorization"), None, "without a key none is sent");
+}
+
+#[tokio::test]
+async fn a_base_url_keeps_its_path_and_query() {
+    let mock = mock(|_| Response::say("Yes."));
+    for key in [None, Some(KEY)] {
+        let model = catalogue(&format!("{}/?x=1", mock.url()), key).model("openai/m").unwrap();
+        // The mock knows no query, so it says that there is no such path, and names none of it.
+        let fault = ask(&*model, &call(), false).await.0.unwrap_err();
+        assert_eq!(fault.kind, FaultKind::NoSuchModel);
+        assert!(fault.message.contains(&mock.url()) && !fault.message.contains("x=1"), "{}", fault.message);
+        assert_eq!(mock.requests().last().unwrap().path, "/v1/chat/completions?x=1");
+    }
+}
+
+#[tokio::test]
+async fn a_schema_is_sent_as_response_format() {
+    let mock = mock(|_| Response::say("{\"why\": \"so\"}"));
+    for streamed in [false, true] {
+        ask(&*model(&mock), &call_with_schema(), streamed).await.0.unwrap();
+    }
+    for request in mock.requests() {
+        assert_eq!(request.schema().unwrap()["properties"], json!({"why": {"type": "string"}}));
+        assert_eq!(request.body()["response_format"]["json_schema"]["name"], json!("reason"));
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_knows_no_schema_is_asked_without_and_that_is_remembered() {
+    for (status, streamed) in [(400, false), (422, true)] {
+        let mock = mock(move |request| match request.schema() {
+            Some(_) => Response::error(status, "response_format is not supported"),
+            None => Response::say("{\"why\": \"so\"}"),
+        });
+        let model = model(&mock);
+        for _ in 0..3 {
+            let (answer, seen) = ask(&*model, &call_with_schema(), streamed).await;
+            assert_eq!(answer.unwrap().text, "{\"why\": \"so\"}");
+            assert_eq!(seen.is_empty(), !streamed);
+        }
+        let with: Vec<bool> = mock.requests().iter().map(|request| request.schema().is_some()).collect();
+        assert_eq!(with, [true, false, false, false], "one call more, once per model");
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_is_wrong_in_itself_does_not_cost_the_schema() {
+    let mock = mock(|request| match request.messages().len() {
+        1 => Response::say("{\"why\": \"so\"}"),
+        _ => Response::error(400, "the context is too long"),
+    });
+    let model = model(&mock);
+    let fault = ask(&*model, &call_with_schema(), false).await.0.unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Rejected);
+    assert!(fault.message.contains("the context is too long"), "{}", fault.message);
+    let short = Call { messages: vec![message(Role::User, "Short?")], ..call_with_schema() };
+    ask(&*model, &short, false).await.0.unwrap();
+    assert!(mock.requests().last().unwrap().schema().is_some());
+}
+
+#[tokio::test]
+async fn length_and_refusals_are_told_apart_from_an_end() {
+    type Answer = fn() -> Response;
+    let cases: [(Answer, Finish, &str); 4] = [
+        (|| Response::say("Half of").finish("length"), Finish::Length, "Half of"),
+        (|| Response::say("").finish("length"), Finish::Length, ""),
+        (|| Response::say("I").finish("content_filter"), Finish::Refused, "I"),
+        (
+            || Response::say("").refusing("I cannot help with that."),
+            Finish::Refused,
+            "I cannot help with that.",
+        ),
+    ];
+    for (answer, finish, text) in cases {
+        let mock = mock(move |_| answer());
+        for streamed in [false, true] {
+            let answer = ask(&*model(&mock), &call(), streamed).await.0.unwrap();
+            assert_eq!((answer.finish, answer.text.as_str()), (finish, text), "streamed: {streamed}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn words_without_a_usage_have_none() {
+    let body = json!({"choices": [{"message": {"role": "assistant", "content": PROMPT}}]});
+    let mock = mock(move |_| Response::json(200, &body));
+    let answer = ask(&*model(&mock), &call(), false).await.0.unwrap();
+    assert_eq!(answer.usage, Usage::default());
+}
