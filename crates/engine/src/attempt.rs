@@ -1,5 +1,7 @@
 //! What happens to one ask: plan, reserve, send, judge what came, and try again or settle.
 
+use std::time::Duration;
+
 use agon_core::debate::Attempt;
 use agon_core::seed::Draw;
 use agon_core::{Absence, Event, Reply, Usage};
@@ -21,7 +23,7 @@ pub(crate) struct Failure {
     /// The same call would fail in the same way.
     hopeless: bool,
     /// How long the provider asks to wait.
-    wait: Option<std::time::Duration>,
+    wait: Option<Duration>,
 }
 
 impl Run<'_> {
@@ -116,7 +118,7 @@ impl Run<'_> {
             let State::Posted { outgoing, .. } = self.set(index, State::New) else { continue };
             let (link, attempt) = (outgoing.link.clone(), outgoing.call.attempt);
             self.set(index, State::Calling { link, attempt });
-            let timeout = std::time::Duration::from_millis(self.debate.brief.limits.call_timeout_ms);
+            let timeout = Duration::from_millis(self.debate.brief.limits.call_timeout_ms);
             let left = outgoing.leave(index, timeout, self.id.clone(), self.journal.watch().deltas.clone());
             self.steps.push(left.boxed());
         }
@@ -150,8 +152,8 @@ impl Run<'_> {
         match came {
             None => {
                 self.budget.abandon(ask);
-                let waited = self.debate.brief.limits.call_timeout_ms;
-                let detail = format!("{} did not answer within {waited} ms", link.name);
+                let waited = Duration::from_millis(self.debate.brief.limits.call_timeout_ms);
+                let detail = format!("{} did not answer within {waited:?}", link.name);
                 let usage = Usage { latency_ms, ..unheard(&price) };
                 self.fail(index, attempt, Failure::plain(Absence::TimedOut, detail, None, usage))
             }

@@ -267,3 +267,61 @@ pub(crate) fn tail(line: &str, width: usize, style: &Style) -> String {
     let kept: String = kept.into_iter().rev().collect();
     format!("{}{}", style.ellipsis(), kept.trim_start())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Style = Style { color: false, width: 40, unicode: true };
+
+    #[test]
+    fn light_markdown_is_set_with_hanging_indents() {
+        let text = "# Title with `code`\nA paragraph\nover two lines, **bold words** and *more*.\n\n- first point that is \
+                    longer than one line\n  goes on\n  - below it\n10. tenth\n\n> quoted\n> words\n\n---\n\n| a | b |\n|---|:-:|\n\
+                    | 1 | 2 |\n\n```sh\ncargo  run\n";
+        insta::assert_snapshot!(lines(text, 40, &PLAIN).join("\n"), @"
+        Title with code
+        A paragraph over two lines, bold words
+        and more.
+
+        • first point that is longer than one
+          line goes on
+          • below it
+        10. tenth
+
+        > quoted words
+
+        a  b
+        1  2
+
+            cargo  run
+        ");
+    }
+
+    #[test]
+    fn what_only_looks_like_a_mark_stays() {
+        for text in [
+            "2 * 3 * 4",
+            "snake_case_name",
+            "a ** b",
+            "#hashtag",
+            "1.5 times",
+            "-5 degrees",
+            "[x](http://y)",
+            "`",
+            "**",
+        ] {
+            assert_eq!(bare(text), text);
+            assert_eq!(parse(text), [Para::Text(text.to_owned())]);
+        }
+    }
+
+    #[test]
+    fn colour_never_runs_over_the_end_of_a_line() {
+        let painted = lines("**one two three four five six seven**", 12, &Style { color: true, ..PLAIN });
+        assert!(painted.len() > 2);
+        for line in painted {
+            assert_eq!(line.matches("\u{1b}[1m").count(), line.matches("\u{1b}[0m").count(), "{line:?}");
+        }
+    }
+}

@@ -220,3 +220,9 @@ fn records_that_do_not_follow_and_words_for_nobody_are_left_aside() {
     live.finish();
     assert_eq!(paper.read().lines().count(), 2);
 }
+
+#[test]
+fn a_live_view_can_move_to_another_thread() {
+    fn moves<T: Send>(_: &T) {}
+    moves(&live(&Paper::default()));
+}

@@ -102,7 +102,7 @@ fn a_degraded_debate_says_what_was_missing() {
       The first model also plays moderator and chair.
 
     Cost
-      9 calls, 3,505 tokens in (31% cached), 840 out, price unknown
+      9 calls, 3,505 tokens in (31% cached), 840 out, $0.0051
       possibly billed twice: 1 call, $0.0100
 
     Debate k3v9q2 · agon show k3v9q2 · agon export k3v9q2 --format html
@@ -140,7 +140,7 @@ fn a_failed_debate_has_no_answer_but_all_positions() {
       The first model also plays moderator and chair.
 
     Cost
-      4 calls, 2,103 tokens in (31% cached), 504 out, price unknown
+      4 calls, 2,103 tokens in (31% cached), 504 out, $0.0031
 
     Debate k3v9q2 · agon show k3v9q2 · agon export k3v9q2 --format html
     ");
@@ -226,11 +226,11 @@ fn a_protocol_that_nobody_has_heard_of_is_still_readable() {
       • Until when?
 
     Risks
-      Name  Risk                                                     Severity
-      Cost  It may well cost twice what anybody expects it to cost.  high
+      • Cost: It may well cost twice what anybody expects it to cost.
+        Severity: high
 
     Convergence
-      Round 1  agreement 0.5
+      Round 1  agreement 0.50
         Speakers
           A
             Said

@@ -74,6 +74,7 @@ pub fn seats() -> [Arg; 2] {
         Arg::new("seed")
             .long("seed")
             .value_name("N")
+            .allow_negative_numbers(true)
             .value_parser(value_parser!(u64).range(0..=SEED_MAX))
             .help("Where every shuffle and draw comes from [default: random]"),
     ]

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 /// A key that no error may show.
 pub(crate) const KEY: &str = "sk-secret-4f1d9a7c";
 /// A prompt that no error may show.
-pub(crate) const PROMPT: &str = "The confidential question of the person is whether to sell the house in autumn.";
+pub(crate) const PROMPT: &str =
+    "The confidential question of the person is whether to sell the house in autumn.";
 
 pub(crate) fn call() -> Call {
     Call {
@@ -58,7 +59,11 @@ pub(crate) fn model(mock: &Mock) -> Arc<dyn Model> {
 }
 
 /// Makes the call, streamed or not, and gives the answer and what was streamed.
-pub(crate) async fn ask(model: &dyn Model, call: &Call, streamed: bool) -> (Result<Completion, Fault>, String) {
+pub(crate) async fn ask(
+    model: &dyn Model,
+    call: &Call,
+    streamed: bool,
+) -> (Result<Completion, Fault>, String) {
     let seen = Mutex::new(String::new());
     let push = |piece: &str| seen.lock().unwrap().push_str(piece);
     let answer = model.call(call, streamed.then_some(&push as &(dyn Fn(&str) + Send + Sync))).await;

@@ -9,6 +9,8 @@ const LEFT: f64 = 34.0;
 const RIGHT: f64 = 118.0;
 const TOP: f64 = 18.0;
 const BOTTOM: f64 = 28.0;
+/// A figure below a dot that is lower than this would stand on the axis.
+const LOW: f64 = 0.17;
 
 /// The drawing, or nothing when no round was assessed.
 pub(super) fn svg(marks: &[Mark]) -> String {
@@ -83,8 +85,10 @@ fn series(class: &str, name: &str, values: &[Option<f64>], others: &[Option<f64>
     for (place, (value, other)) in values.iter().zip(others).enumerate() {
         let Some(value) = value else { continue };
         let (x, y) = (x_of(place, values.len()), y_of(*value));
-        // The figures keep away from the other line: the upper one above its dot, the lower one below.
-        let above = other.is_none_or(|other| *value > other || (*value >= other && class == "agreement"));
+        // The figures keep away from the other line: the upper one above its dot, the lower one below, unless the
+        // axis is there.
+        let upper = other.is_none_or(|other| *value > other || (*value >= other && class == "agreement"));
+        let above = upper || (*value < LOW && other.is_none_or(|other| other - value > 2.0 * LOW));
         let text_y = if above { y - 9.0 } else { y + 17.0 };
         out.push_str(&format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"));
         out.push_str(&format!(

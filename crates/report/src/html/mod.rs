@@ -105,7 +105,7 @@ fn write_block(out: &mut String, block: &Block) {
 fn write_item(out: &mut String, item: &Item) {
     out.push_str("<li>");
     if let Some(who) = &item.who {
-        out.push_str(&format!("<strong>{}</strong> ", escape(who)));
+        out.push_str(&format!("<strong>{}:</strong> ", escape(who)));
     }
     match parse(&item.text).as_slice() {
         [Para::Text(text)] => out.push_str(&inline(text)),

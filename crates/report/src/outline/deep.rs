@@ -101,9 +101,13 @@ fn stance_of<'a>(round: &'a Value, debater: &str) -> Option<&'a Value> {
     list(round, "/stances").iter().find(|stance| words(stance, "/debater") == Some(debater))
 }
 
+fn carried(stance: &Value) -> bool {
+    at(stance, "/carried").as_bool() == Some(true)
+}
+
 /// A stance in a cell: what, how sure, and what changed.
 fn stance(stance: &Value) -> String {
-    if at(stance, "/carried").as_bool() == Some(true) {
+    if carried(stance) {
         return "absent, carried".into();
     }
     let mut said = vec![words(stance, "/stance").map_or("no stance".into(), spoken)];
@@ -142,7 +146,12 @@ fn changes(document: &Value, rounds: &[Value], debater: &str) -> Item {
         (Some(first), _) => format!("; confidence {first}"),
         _ => String::new(),
     };
-    let text = if changes.is_empty() { "kept its position".to_owned() } else { changes.join(", ") };
+    let heard = rounds.iter().filter_map(|round| stance_of(round, debater)).any(|stance| !carried(stance));
+    let text = match (changes.is_empty(), heard) {
+        (false, _) => changes.join(", "),
+        (true, true) => "kept its position".to_owned(),
+        (true, false) => "was absent; its first position was carried".to_owned(),
+    };
     Item { who: Some(named(document, debater)), text: format!("{text}{sure}"), note: None }
 }
 

@@ -3,9 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::{Block, Item, Section, heading, spoken};
+use crate::figures::score;
 
 /// A string longer than this is prose and gets a heading of its own.
 const SHORT_CHARS_MAX: usize = 60;
+/// A longer one makes a table hard to read.
+const CELL_CHARS_MAX: usize = 32;
 /// More columns than this do not fit a page.
 const COLUMNS_MAX: usize = 6;
 /// Deeper than this a document is shown as it is written.
@@ -56,9 +59,18 @@ fn blocks_at(value: &Value, depth: usize) -> Vec<Block> {
     }
 }
 
+/// The fields in their own order, because whoever wrote them had a reason for it.
 fn object(fields: &Map<String, Value>, depth: usize) -> Vec<Block> {
-    let mut blocks: Vec<Block> = pairs(fields).into_iter().collect();
-    for (key, value) in fields.iter().filter(|(_, value)| !is_short(value)) {
+    let mut blocks: Vec<Block> = Vec::new();
+    for (key, value) in fields.iter().filter(|(_, value)| !is_blank(value)) {
+        if is_short(value) {
+            let pair = (heading(key), scalar(value));
+            match blocks.last_mut() {
+                Some(Block::Pairs(pairs)) => pairs.push(pair),
+                _ => blocks.push(Block::Pairs(vec![pair])),
+            }
+            continue;
+        }
         let inner = blocks_at(value, depth + 1);
         if !inner.is_empty() {
             blocks.push(Block::Group { title: heading(key), badges: Vec::new(), blocks: inner });
@@ -91,7 +103,7 @@ fn array(values: &[Value], depth: usize) -> Vec<Block> {
 /// A list of flat records with short values reads best as a table.
 fn rows(values: &[&Value]) -> Option<Vec<Vec<String>>> {
     let records: Option<Vec<&Map<String, Value>>> = values.iter().map(|value| value.as_object()).collect();
-    let records = records.filter(|records| records.iter().all(|record| record.values().all(is_short)))?;
+    let records = records.filter(|records| records.iter().all(|record| record.values().all(fits_cell)))?;
     let mut keys: Vec<&String> = Vec::new();
     for key in records.iter().flat_map(|record| record.keys()) {
         if !keys.contains(&key) {
@@ -131,7 +143,10 @@ pub(super) fn badges(fields: &mut Map<String, Value>) -> Vec<String> {
     fields.retain(|key, value| {
         let badge = match value {
             Value::Bool(flag) => format!("{}: {}", spoken(key), if *flag { "yes" } else { "no" }),
-            Value::Number(_) => format!("{} {}", spoken(key), scalar(value)),
+            Value::Number(number) => {
+                let figure = number.as_f64().filter(|_| number.is_f64());
+                format!("{} {}", spoken(key), figure.map_or_else(|| scalar(value), score))
+            }
             // A word from a protocol's own list speaks for itself; anything else needs its key.
             Value::String(text)
                 if is_word(text) && matches!(key.as_str(), "stance" | "revision" | "verdict") =>
@@ -213,6 +228,10 @@ fn is_short(value: &Value) -> bool {
         Value::String(text) => text.chars().count() <= SHORT_CHARS_MAX && !text.contains('\n'),
         _ => false,
     }
+}
+
+fn fits_cell(value: &Value) -> bool {
+    is_short(value) && value.as_str().is_none_or(|text| text.chars().count() <= CELL_CHARS_MAX)
 }
 
 fn is_flat(value: &Value) -> bool {

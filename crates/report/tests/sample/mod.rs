@@ -83,14 +83,8 @@ impl Log {
     }
 
     pub(crate) fn fault(&mut self, ask: u32, attempt: u32, why: Absence, detail: &str) {
-        let event = Event::Attempted {
-            ask,
-            attempt,
-            why,
-            detail: detail.into(),
-            text: None,
-            usage: Usage::default(),
-        };
+        let usage = Usage { usd: Some(0.0), ..Usage::default() };
+        let event = Event::Attempted { ask, attempt, why, detail: detail.into(), text: None, usage };
         self.push(event, 400);
     }
 

@@ -1,0 +1,89 @@
+//! Many debates: one JSON object a line in, one outcome a line out.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::support::{Home, TABS};
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn every_line_gives_one_outcome_with_its_index_and_input_id() {
+    let home = Home::new();
+    let input: String = (0..20).map(|n| format!("{{\"id\": \"line-{n}\", \"question\": \"Question {n}?\"}}\n")).collect();
+    home.write("in.jsonl", input);
+    let args = ["batch", "in.jsonl", "--protocol", "deep", "--concurrency", "7", "--models", "script/tabs.yaml"];
+    let said = home.agon(&[&args[..], &["--out", "out.jsonl"]].concat()).ok();
+    assert_eq!((said.out.as_str(), said.err.as_str()), ("", ""));
+    let outcomes = lines(&home.read("out.jsonl"));
+    assert_eq!(outcomes.len(), 20);
+    for outcome in &outcomes {
+        let index = outcome["index"].as_u64().unwrap();
+        assert_eq!(outcome["input_id"], format!("line-{index}").as_str());
+        assert_eq!(outcome["question"], format!("Question {index}?").as_str());
+        assert_eq!(outcome["status"], "complete");
+    }
+    let ids: BTreeSet<&str> = outcomes.iter().map(|outcome| outcome["id"].as_str().unwrap()).collect();
+    let listed = home.agon(&["list", "--json"]).ok().json();
+    let stored: BTreeSet<&str> = listed.as_array().unwrap().iter().map(|debate| debate["id"].as_str().unwrap()).collect();
+    assert_eq!((ids.len(), ids), (20, stored));
+}
+
+#[test]
+fn a_debate_that_cannot_complete_has_a_line_and_the_rest_goes_on() {
+    let home = Home::new();
+    let refusals = TABS
+        .replace("answer: Tabs. Everybody sees the width they like.", "answer: { fail: refuse }")
+        .replace("answer: Spaces. A file looks the same everywhere.", "answer: { fail: refuse }");
+    home.write("lost.yaml", refusals);
+    home.write("key.yaml", TABS.replace("answer: Let a formatter decide.\n", "answer: { fail: key }\n"));
+    let input = "{\"question\": \"a?\"}\n{\"question\": \"b?\", \"models\": [\"script/lost.yaml\"]}\n\
+                 {\"id\": 3, \"question\": \"c?\", \"models\": [\"script/key.yaml\"]}\n\
+                 {\"question\": \"d?\", \"options\": {\"mode\": \"quick\"}, \"seed\": 9}\n";
+    let said = home.agon_with(&["batch", "-", "--models", "script/tabs.yaml"], input.as_bytes());
+    assert_eq!(said.status, Some(3), "{said:?}");
+    let mut outcomes = lines(&said.out);
+    outcomes.sort_by_key(|outcome| outcome["index"].as_u64());
+    let statuses: Vec<&Value> = outcomes.iter().map(|outcome| &outcome["status"]).collect();
+    assert_eq!(statuses, ["complete", "incomplete", "failed", "complete"]);
+    assert!(outcomes[2]["error"].as_str().unwrap().contains("agon resume"), "{}", outcomes[2]);
+    assert_eq!((&outcomes[2]["input_id"], &outcomes[0]["input_id"]), (&3.into(), &Value::Null));
+    assert_eq!((&outcomes[3]["seed"], &outcomes[3]["usage"]["calls"]), (&9.into(), &4.into()));
+}
+
+#[test]
+fn force_overwrites_the_file_of_out() {
+    let home = Home::new();
+    home.write("in.jsonl", "{\"question\": \"a?\"}\n");
+    home.write("out.jsonl", "old\n");
+    let args = ["batch", "in.jsonl", "--models", "script/tabs.yaml", "--out", "out.jsonl"];
+    home.agon(&[&args[..], &["--force"]].concat()).ok();
+    assert_eq!(lines(&home.read("out.jsonl")).len(), 1);
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_ends_a_batch_in_order() {
+    use std::io::{BufRead, BufReader};
+    let home = Home::new();
+    let (before, _) = TABS.split_once("    synthesis:\n").unwrap();
+    home.write("slow.yaml", format!("{before}    synthesis: {{ fail: timeout }}\n"));
+    let slow = "{\"question\": \"slow?\", \"models\": [\"script/slow.yaml\"]}\n";
+    home.write("in.jsonl", format!("{{\"question\": \"fast?\"}}\n{slow}{slow}{slow}"));
+    let args = ["batch", "in.jsonl", "--models", "script/tabs.yaml", "--concurrency", "3"];
+    let mut child = home.command(&args).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first: Value = serde_json::from_str(&out.next().unwrap().unwrap()).unwrap();
+    assert_eq!((&first["index"], &first["status"]), (&0.into(), &"complete".into()));
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let rest: Vec<Value> = out.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    let said = crate::support::said(child);
+    assert_eq!(said.status, Some(130), "{said:?}");
+    assert!(!rest.is_empty() && rest.iter().all(|line| line["status"] == "interrupted"), "{rest:?}");
+    for line in rest {
+        assert!(said.err.contains(&format!("agon resume {}", line["id"].as_str().unwrap())), "{said:?}");
+    }
+}

@@ -1,0 +1,19 @@
+//! The command line from outside: the real binary, a store of its own for each test, and scripts for models.
+//!
+//! - `manual`: what a person sees, as snapshots that read as a manual.
+//! - `wrong_input`: wrong input of every kind.
+//! - `streams`: what goes to stdout and what to stderr.
+//! - `kept`: debates that are kept: export, verify, replay, branch, save.
+//! - `interruption`: Ctrl-C, kill -9, two processes, and going on afterwards.
+//! - `batch`: many debates.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+mod batch;
+#[cfg(unix)]
+mod interruption;
+mod kept;
+mod manual;
+mod streams;
+mod support;
+mod wrong_input;

@@ -1,0 +1,177 @@
+//! A home of its own for each test, and what the binary said in it.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The script of a whole debate that converges in its second round.
+pub(crate) const TABS: &str = include_str!("tabs.yaml");
+
+/// A folder that is at once the working directory and `AGON_HOME`'s parent.
+pub(crate) struct Home {
+    folder: TempDir,
+}
+
+/// What came of one command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) status: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Home {
+    /// A home with the script `tabs.yaml` in it.
+    pub(crate) fn new() -> Self {
+        let home = Self { folder: TempDir::new().unwrap() };
+        home.write("tabs.yaml", TABS);
+        home
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        std::fs::write(self.path(name), text).unwrap();
+        self.path(name)
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// The command, with nothing of this machine's environment in it.
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
+        command
+            .args(args)
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("AGON_HOME", self.path("home"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub(crate) fn agon<S: AsRef<OsStr>>(&self, args: &[S]) -> Said {
+        said(self.command(args).spawn().unwrap())
+    }
+
+    /// With something piped in.
+    pub(crate) fn agon_with<S: AsRef<OsStr>>(&self, args: &[S], input: &[u8]) -> Said {
+        let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
+        // A command that does not read all of its input closes the pipe.
+        drop(child.stdin.take().unwrap().write_all(input));
+        said(child)
+    }
+
+    /// Holds the debate of `tabs.yaml` and gives its outcome.
+    pub(crate) fn debate(&self) -> Value {
+        self.agon(&["deep", "Tabs or spaces?", "--models", "script/tabs.yaml", "--seed", "7", "--json"]).json()
+    }
+
+    /// Every file below the home but the ones that SQLite makes and unmakes while it looks.
+    pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut files = Vec::new();
+        let mut folders = vec![self.folder.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false => files.push((path.clone(), std::fs::read(&path).unwrap())),
+                }
+            }
+        }
+        files.sort();
+        files
+    }
+}
+
+/// Waits for a command that was started.
+pub(crate) fn said(child: Child) -> Said {
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Said { status: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+impl Said {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|why| panic!("{why}: {self:?}"))
+    }
+
+    pub(crate) fn ok(self) -> Self {
+        assert_eq!(self.status, Some(0), "{self:?}");
+        self
+    }
+
+    /// Everything as one text for a snapshot, with what differs from run to run put the same.
+    pub(crate) fn shown(&self) -> String {
+        let mut text = steady(&self.out);
+        if !self.err.is_empty() {
+            text.push_str("-- stderr\n");
+            text.push_str(&steady(&self.err));
+        }
+        if self.status != Some(0) {
+            text.push_str(&format!("-- exit status {:?}\n", self.status));
+        }
+        text
+    }
+}
+
+/// Ids, hashes, dates and durations put the same.
+pub(crate) fn steady(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(steady_line).collect();
+    lines.join("\n")
+}
+
+fn steady_line(line: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = line;
+    while !rest.is_empty() {
+        let end = rest.find(|char: char| !char.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        let is_id = word.len() == 12 && word.starts_with('1') && !word.contains(char::is_uppercase);
+        let is_hash = word.len() == 64;
+        shown.push_str(if is_id { "(twelve-id.)" } else if is_hash { "(hash)" } else { word });
+        let mut chars = after.chars();
+        shown.extend(chars.next());
+        rest = chars.as_str();
+    }
+    steady_times(&shown)
+}
+
+/// `2026-01-02 03:04`, `2026-01-02T03:04:05Z`, `1.2 s` and `12 ms`.
+fn steady_times(line: &str) -> String {
+    let bytes = line.as_bytes();
+    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let date = |at: usize| {
+        line.get(at..at + 10).is_some_and(|date| {
+            date.char_indices().all(|(n, char)| if n == 4 || n == 7 { char == '-' } else { char.is_ascii_digit() })
+        })
+    };
+    if let Some(at) = (0..line.len()).find(|at| date(*at)) {
+        let length = line[at..].find(|char: char| !char.is_ascii_digit() && !"-: TZ".contains(char));
+        let length = length.unwrap_or(line.len() - at);
+        let trimmed = line[at..at + length].trim_end().len();
+        return format!("{}{:.<trimmed$}{}", &line[..at], "(date)", steady_times(&line[at + trimmed..]));
+    }
+    for unit in [" s", " ms"] {
+        for (at, _) in line.match_indices(unit) {
+            let ends = !line[at + unit.len()..].starts_with(|char: char| char.is_alphanumeric());
+            if ends && at > 0 && digit(at - 1) {
+                let start = line[..at].rfind(|char: char| !char.is_ascii_digit() && char != '.').map_or(0, |n| {
+                    n + line[n..].chars().next().map_or(1, char::len_utf8)
+                });
+                return format!("{}0.0 s{}", &line[..start], steady_times(&line[at + unit.len()..]));
+            }
+        }
+    }
+    line.to_owned()
+}
