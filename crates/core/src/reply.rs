@@ -1,5 +1,7 @@
 //! What came back from a seat, and what it cost.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -84,11 +86,53 @@ impl Reply {
         }
     }
 
+    /// The words without the thinking that some models write out before them.
+    pub fn words(&self) -> Option<Cow<'_, str>> {
+        self.text().map(without_thinking)
+    }
+
     /// The structured answer, if there is one.
     pub fn value(&self) -> Option<&Value> {
         match self {
             Self::Said { value, .. } => value.as_ref(),
             Self::Absent { .. } => None,
+        }
+    }
+}
+
+/// The words without what a reasoning model thought aloud. Some chat templates open the thinking themselves, so that only its
+/// end is in the answer.
+pub fn without_thinking(text: &str) -> Cow<'_, str> {
+    const OPEN: &str = "<think>";
+    const CLOSE: &str = "</think>";
+    if !text.contains(OPEN) && !text.contains(CLOSE) {
+        return Cow::Borrowed(text);
+    }
+    let mut said = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(close) = rest.find(CLOSE) {
+        let (thought, after) = rest.split_at(close);
+        said.push_str(thought.split_once(OPEN).map_or("", |(before, _)| before));
+        rest = after.get(CLOSE.len()..).unwrap_or_default();
+    }
+    said.push_str(rest.split_once(OPEN).map_or(rest, |(before, _)| before));
+    Cow::Owned(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_thinking;
+
+    #[test]
+    fn thinking_is_left_out_of_what_others_read() {
+        for (said, words) in [
+            ("Tabs.", "Tabs."),
+            ("<think>hm</think>Tabs.", "Tabs."),
+            ("opened by the template</think>Tabs.", "Tabs."),
+            ("Tabs. <think>hm</think>Always.", "Tabs. Always."),
+            ("Tabs. <think>never closed", "Tabs. "),
+        ] {
+            assert_eq!(without_thinking(said), words);
         }
     }
 }

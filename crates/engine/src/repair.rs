@@ -1,10 +1,10 @@
 //! From a model's words to a value of the ask's schema: parse, and mend locally what can be mended without guessing.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use agon_core::Schema;
+use agon_core::reply::without_thinking;
 use jsonschema::Validator;
 use serde_json::{Deserializer, Value};
 
@@ -99,25 +99,6 @@ fn manageable(words: &str) -> bool {
         }
     }
     true
-}
-
-/// The words without what a reasoning model thought aloud. Some chat templates open the thinking themselves, so that only its
-/// end is in the answer.
-fn without_thinking(text: &str) -> Cow<'_, str> {
-    const OPEN: &str = "<think>";
-    const CLOSE: &str = "</think>";
-    if !text.contains(OPEN) && !text.contains(CLOSE) {
-        return Cow::Borrowed(text);
-    }
-    let mut said = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(close) = rest.find(CLOSE) {
-        let (thought, after) = rest.split_at(close);
-        said.push_str(thought.split_once(OPEN).map_or("", |(before, _)| before));
-        rest = after.get(CLOSE.len()..).unwrap_or_default();
-    }
-    said.push_str(rest.split_once(OPEN).map_or(rest, |(before, _)| before));
-    Cow::Owned(said)
 }
 
 fn valid(validator: &Validator, value: Value) -> Result<Value, String> {

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// A request as it came. The body is parsed only as far as somebody looks, because a benchmark makes thousands.
 #[derive(Debug, Clone)]
@@ -19,6 +20,7 @@ pub struct Request {
     pub bytes: Vec<u8>,
     body: OnceLock<Value>,
     outline: OnceLock<Outline>,
+    schema: OnceLock<Option<Value>>,
 }
 
 /// What can be known of the body without reading its messages.
@@ -47,12 +49,20 @@ struct ResponseFormat {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 struct JsonSchema {
-    schema: Value,
+    schema: Option<Box<RawValue>>,
 }
 
 impl Request {
     pub(crate) fn new(method: String, path: String, headers: Vec<(String, String)>, bytes: Vec<u8>) -> Self {
-        Self { method, path, headers, bytes, body: OnceLock::new(), outline: OnceLock::new() }
+        Self {
+            method,
+            path,
+            headers,
+            bytes,
+            body: OnceLock::new(),
+            outline: OnceLock::new(),
+            schema: OnceLock::new(),
+        }
     }
 
     /// A header's value; the name in lower case.
@@ -79,8 +89,14 @@ impl Request {
 
     /// The schema in `response_format`.
     pub fn schema(&self) -> Option<&Value> {
+        let parse = || self.schema_text().and_then(|text| serde_json::from_str(text).ok());
+        self.schema.get_or_init(parse).as_ref()
+    }
+
+    /// The same as it was sent.
+    pub fn schema_text(&self) -> Option<&str> {
         let format = self.outline().response_format.as_ref()?;
-        format.json_schema.as_ref().map(|spec| &spec.schema)
+        format.json_schema.as_ref()?.schema.as_ref().map(|schema| schema.get())
     }
 
     /// Whether the answer is to be streamed.

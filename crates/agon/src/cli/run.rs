@@ -34,16 +34,24 @@ impl Run<'_> {
     where
         G: AsyncFnOnce(&Watch, &Stop) -> Result<Debate, EngineError>,
     {
-        let (watch, watchers) = self.watchers();
-        let ended = runtime()?.block_on(async {
+        let (watch, notes, watcher) = self.watchers();
+        let runtime = runtime()?;
+        let ended = runtime.block_on(async {
             let stop = Stop::new();
-            tokio::spawn(signals::watch(stop.clone(), format!("agon resume {}", self.id)));
+            // Where nobody shows notes, they go straight to stderr.
+            let tell = move |line: &str| match notes.as_ref().map(|notes| notes.send(line.to_owned())) {
+                Some(Ok(())) => {}
+                _ => output::note(line),
+            };
+            tokio::spawn(signals::watch(stop.clone(), tell, format!("agon resume {}", self.id)));
             go(&watch, &stop).await
         });
-        // The watchers end when nobody can tell them anything any more.
+        // The signals' task goes with it, and with that task the last who could send a note.
+        drop(runtime);
+        // The watcher ends when nobody can tell it anything any more.
         drop(watch);
-        for watcher in watchers {
-            // A watcher that failed has harmed nobody but itself.
+        if let Some(watcher) = watcher {
+            // One that failed has harmed nobody but itself.
             drop(watcher.join());
         }
         self.show.finish(&ended?, || {
@@ -53,23 +61,28 @@ impl Run<'_> {
     }
 
     /// A watcher has a thread of its own: a terminal that stands still must not hold up the debate.
-    fn watchers(&self) -> (Watch, Vec<JoinHandle<()>>) {
+    fn watchers(&self) -> (Watch, Option<Notes>, Option<JoinHandle<()>>) {
         let mut watch = Watch::default();
-        let mut watchers = Vec::new();
         if self.show.face == Face::Events {
             let (sender, records) = mpsc::unbounded_channel();
             watch.records = Some(sender);
-            watchers.push(std::thread::spawn(move || print_events(records)));
-        } else if self.show.progress {
-            let (sender, records) = mpsc::unbounded_channel();
-            let (deltas, pieces) = broadcast::channel(DELTAS_HELD);
-            (watch.records, watch.deltas) = (Some(sender), Some(deltas));
-            let protocol = self.protocol;
-            watchers.push(std::thread::spawn(move || show_live(protocol, records, pieces)));
+            return (watch, None, Some(std::thread::spawn(move || print_events(records))));
         }
-        (watch, watchers)
+        if !self.show.progress {
+            return (watch, None, None);
+        }
+        let (sender, records) = mpsc::unbounded_channel();
+        let (deltas, pieces) = broadcast::channel(DELTAS_HELD);
+        let (notes, noted) = mpsc::unbounded_channel();
+        (watch.records, watch.deltas) = (Some(sender), Some(deltas));
+        let protocol = self.protocol;
+        let watcher = std::thread::spawn(move || show_live(protocol, records, pieces, noted));
+        (watch, Some(notes), Some(watcher))
     }
 }
+
+/// Lines from the program itself, to be shown in the live view.
+type Notes = mpsc::UnboundedSender<String>;
 
 /// One thread is enough for one debate: it waits, it does not compute.
 fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
@@ -93,11 +106,12 @@ fn show_live(
     protocol: &'static dyn Protocol,
     mut records: mpsc::UnboundedReceiver<Arc<Record>>,
     mut pieces: broadcast::Receiver<Delta>,
+    mut notes: mpsc::UnboundedReceiver<String>,
 ) {
     let style = output::stderr_style();
     let out = if output::watched() { LiveOut::Terminal { style } } else { LiveOut::Plain { style } };
     let mut live = Live::new(protocol, out);
-    // Only to wait for two things at once.
+    // Only to wait for several things at once.
     let Ok(waiting) = tokio::runtime::Builder::new_current_thread().build() else { return };
     waiting.block_on(async {
         loop {
@@ -108,17 +122,13 @@ fn show_live(
                     Some(record) => live.record(&record),
                     None => break,
                 },
-                piece = pieces.recv() => match piece {
-                    Ok(piece) => live.delta(piece.ask, piece.attempt, &piece.text),
-                    Err(broadcast::error::RecvError::Lagged(_)) => {}
-                    // Nobody writes any more, but the last records may still be on their way.
-                    Err(broadcast::error::RecvError::Closed) => {
-                        while let Some(record) = records.recv().await {
-                            live.record(&record);
-                        }
-                        break;
+                Some(note) = notes.recv() => live.note(&note),
+                piece = pieces.recv(), if !pieces.is_closed() || !pieces.is_empty() => {
+                    // A view that lags loses pieces of text; the whole answer comes with its record.
+                    if let Ok(piece) = piece {
+                        live.delta(piece.ask, piece.attempt, &piece.text);
                     }
-                },
+                }
             }
         }
     });

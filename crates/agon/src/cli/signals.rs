@@ -2,21 +2,23 @@
 
 use agon_engine::Stop;
 
-use super::output::note;
+use super::output::{note, watched};
 
 const STOPPING: &str =
     "stopping: waiting up to 2 s for answers already under way; press Ctrl-C again to stop at once";
 const INTERRUPTED: i32 = 130;
 
-/// Watches for signals until dropped by the runtime. `farewell` is what the person needs to go on later.
-pub async fn watch(stop: Stop, farewell: String) {
+/// Watches for signals until dropped by the runtime. `tell` shows a line while the debate is on the screen;
+/// `farewell` is what the person needs to go on later.
+pub async fn watch(stop: Stop, tell: impl Fn(&str), farewell: String) {
     if asked_to_end().await.is_err() {
         return;
     }
-    note(STOPPING);
+    tell(STOPPING);
     stop.stop();
     if asked_to_end().await.is_ok() {
-        note(&farewell);
+        // Spinners may stand on the line.
+        note(&if watched() { format!("\n{farewell}") } else { farewell });
         // The person does not want to wait any longer; what is answered is in the store.
         std::process::exit(INTERRUPTED);
     }

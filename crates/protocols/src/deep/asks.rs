@@ -76,8 +76,8 @@ impl<'a> Asks<'a> {
             "round_number": round,
             "max_rounds": self.debate.brief.int("max_rounds"),
             "targets": targets.join(", "),
-            "own_response": self.fence.quote("your words", own.answer),
-            "own_position": (position != own.answer).then(|| self.fence.quote("your words", position)),
+            "own_response": self.fence.quote("your words", &own.answer),
+            "own_position": (position != own.answer.trim()).then(|| self.fence.quote("your words", position)),
         });
         self.parts.prompts.tail("deep/debater.hbs", &context)
     }
@@ -115,7 +115,8 @@ impl<'a> Asks<'a> {
         let mut asks = Vec::new();
         for (evaluator, answer) in ranking::pairs(self.log) {
             let Some(seat) = self.debate.brief.seat(evaluator.seat) else { continue };
-            let context = json!({"label": answer.label, "content": self.quote(&answer.label, answer.answer)});
+            let context =
+                json!({"label": answer.label, "content": self.quote(&answer.label, &answer.answer)});
             let tail = self.parts.prompts.tail("deep/evaluator.hbs", &context)?;
             let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
             let mut ask = ask(seat, prompt, Some(schema.clone()));
@@ -180,7 +181,7 @@ impl<'a> Asks<'a> {
 
     fn responses(&self) -> Vec<Value> {
         let debaters = self.log.debaters.iter();
-        debaters.map(|d| json!({"label": d.label, "content": self.quote(&d.label, d.answer)})).collect()
+        debaters.map(|d| json!({"label": d.label, "content": self.quote(&d.label, &d.answer)})).collect()
     }
 
     /// A round's arguments as the debaters of the next round read them.

@@ -178,7 +178,7 @@ fn fates(log: &Log<'_>, termination: Termination) -> Vec<Position> {
         .map(|(place, debater)| {
             let (fate, reason) = fate(place);
             let (seat, label) = (debater.seat.to_owned(), Some(debater.label.clone()));
-            Position { seat, label, position: debater.answer.to_owned(), fate, reason }
+            Position { seat, label, position: debater.answer.trim().to_owned(), fate, reason }
         })
         .collect()
 }
@@ -241,10 +241,6 @@ fn warnings(log: &Log<'_>, termination: Termination, mode: &str) -> Vec<String> 
                 ));
             }
         }
-    }
-    let absent: Vec<_> = log.debate.turns_of("synthesis").flat_map(agon_core::Turn::absences).collect();
-    for (ask, why, _) in absent {
-        warnings.push(format!("{} did not write the synthesis: {}", ask.model, why.as_str()));
     }
     warnings
 }

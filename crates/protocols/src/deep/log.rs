@@ -1,5 +1,7 @@
 //! What `deep` reads from the log: who sits behind which label, each round's arguments and assessment, positions.
 
+use std::borrow::Cow;
+
 use agon_core::seed::Draw;
 use agon_core::{Absence, Brief, Corrupt, Debate, Phase, Reply, Termination, Turn};
 use serde::Deserialize;
@@ -20,7 +22,7 @@ pub(super) struct Debater<'a> {
     /// `A`, `B`...
     pub(super) label: String,
     pub(super) seat: &'a str,
-    pub(super) answer: &'a str,
+    pub(super) answer: Cow<'a, str>,
 }
 
 /// One round of the debate loop.
@@ -146,7 +148,7 @@ impl<'a> Log<'a> {
     pub(super) fn position(&self, place: usize, after: u32) -> &str {
         let revised = self.rounds.iter().rev().filter(|round| round.number <= after);
         let revised = revised.filter_map(|round| round.arguments.get(place)?.as_ref()?.new_position()).next();
-        revised.unwrap_or_else(|| self.debaters.get(place).map_or("", |debater| debater.answer))
+        revised.unwrap_or_else(|| self.debaters.get(place).map_or("", |debater| debater.answer.trim()))
     }
 
     /// A debater's last argument and its round.
@@ -214,8 +216,8 @@ pub(super) fn chairs(brief: &Brief) -> Vec<String> {
 /// The debaters who answered, shuffled by the debate's seed and labelled A, B, C...
 fn debaters(debate: &Debate) -> Vec<Debater<'_>> {
     let answers = debate.turn("answer", 0).into_iter().flat_map(Turn::settled);
-    let mut said: Vec<(&str, &str)> =
-        answers.filter_map(|(ask, reply)| Some((ask.seat.as_str(), reply.text()?))).collect();
+    let mut said: Vec<(&str, Cow<'_, str>)> =
+        answers.filter_map(|(ask, reply)| Some((ask.seat.as_str(), reply.words()?))).collect();
     Draw::new(debate.brief.seed, "labels").shuffle(&mut said);
     let labels = names(said.len()).into_iter();
     labels.zip(said).map(|(label, (seat, answer))| Debater { label, seat, answer }).collect()

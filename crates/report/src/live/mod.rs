@@ -153,6 +153,11 @@ impl Live {
         bar.set_message(tail(&line, room, &self.style));
     }
 
+    /// A word from the program itself, above the spinners: written past them it would be drawn over.
+    pub fn note(&mut self, line: &str) {
+        self.screen.line(&self.style.warn(&one_line(line)));
+    }
+
     /// The debate stopped before its end: says how to go on with it.
     pub fn lost(&mut self, id: &str) {
         self.finish();

@@ -58,7 +58,7 @@ impl Batch {
     async fn hold(self, lines: Vec<Line>, mut out: Out) -> Result<u8, Failure> {
         let stop = Stop::new();
         let farewell = "`agon list` shows the debates that were interrupted; agon resume ID goes on with one";
-        tokio::spawn(signals::watch(stop.clone(), farewell.to_owned()));
+        tokio::spawn(signals::watch(stop.clone(), output::note, farewell.to_owned()));
         let mut tally = Tally { total: lines.len(), shown: self.progress, ..Tally::default() };
         let (batch, mut waiting) = (Arc::new(self), lines.into_iter());
         let mut running = JoinSet::new();
