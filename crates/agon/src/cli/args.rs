@@ -103,7 +103,12 @@ pub fn limits() -> Vec<Arg> {
     let calls = limit("max-calls", "N", "The most calls, every attempt counted");
     let tokens = limit("max-tokens", "N", "The most tokens, read and written together");
     vec![
-        limit("timeout", "SECONDS", "How long one call may take [default: 120]").value_parser(seconds),
+        limit(
+            "timeout",
+            "SECONDS",
+            "How long one call may take, `execution.timeout.per_llm_call` [default: 120]",
+        )
+        .value_parser(seconds),
         limit("deadline", "SECONDS", "How long the debate may take").value_parser(seconds),
         limit("budget-usd", "X", "The most US dollars that the debate may cost").value_parser(usd),
         calls.value_parser(value_parser!(u32).range(1..)),
@@ -169,9 +174,6 @@ fn model(raw: &str) -> Result<String, String> {
 
 fn pair(raw: &str) -> Result<(String, String), String> {
     let (key, value) = raw.split_once('=').ok_or("write it as key=value, for instance max_rounds=4")?;
-    if key == TIMEOUT_KEY {
-        seconds(value)?;
-    }
     Ok((key.to_owned(), value.to_owned()))
 }
 
@@ -198,16 +200,14 @@ impl Said {
             let raw = args.try_get_one::<String>(opt.key).ok().flatten()?;
             Some((opt.key.to_owned(), raw.clone()))
         });
-        let mut limits = Wanted {
+        let limits = Wanted {
+            timeout_ms: args.get_one("timeout").copied(),
             deadline_ms: args.get_one("deadline").copied(),
             budget_usd: args.get_one("budget-usd").copied(),
             max_calls: args.get_one("max-calls").copied(),
             max_tokens: args.get_one("max-tokens").copied(),
             ..Wanted::default()
         };
-        let (timeouts, pairs): (Vec<_>, Vec<_>) = pairs.partition(|(key, _)| key == TIMEOUT_KEY);
-        let set = timeouts.last().and_then(|(_, raw)| seconds(raw).ok());
-        limits.timeout_ms = args.get_one("timeout").copied().or(set);
         Self {
             models: args.get_many::<String>("models").into_iter().flatten().cloned().collect(),
             roles: roles
@@ -216,7 +216,7 @@ impl Said {
                 .collect(),
             seed: args.get_one("seed").copied(),
             limits,
-            options: pairs.into_iter().chain(flags).collect(),
+            options: pairs.chain(flags).collect(),
         }
     }
 }

@@ -178,12 +178,13 @@ impl Reckoning {
         };
         let rows: Vec<Vec<String>> = std::iter::once(head).chain(brief.seats.iter().map(row)).collect();
         let title = format!("A dry run of {}: nothing is asked and nothing is stored", brief.protocol);
-        let usd = self.usd.map_or_else(
-            || "unknown: a model's price is not known; [prices] in agon.toml adds it".to_owned(),
-            |usd| {
-                format!("about {} to at most about {}", figures::dollars(usd.min), figures::dollars(usd.max))
-            },
-        );
+        let usd = match self.usd {
+            None => "unknown: a model's price is not known; [prices] in agon.toml adds it".to_owned(),
+            Some(usd) if usd.max == 0.0 => "nothing: every model is free".to_owned(),
+            Some(Range { min, max }) => {
+                format!("about {} to at most about {}", figures::dollars(min), figures::dollars(max))
+            }
+        };
         let count = |range: Range<u64>| {
             format!("about {} to at most about {}", figures::count(range.min), figures::count(range.max))
         };

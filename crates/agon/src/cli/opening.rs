@@ -10,7 +10,7 @@ use agon_engine::{Models, Price};
 use super::args::{Said, TIMEOUT_KEY};
 use super::config::Config;
 use super::failure::Failure;
-use super::limits::seconds;
+use super::limits::{Wanted, seconds};
 use super::place::Env;
 use super::{clock, id};
 
@@ -42,30 +42,30 @@ pub struct Subject {
 
 impl Opening {
     /// What was said on the command line over what the configuration says.
-    pub fn new(protocol: &'static dyn Protocol, said: Said, config: &Config) -> Self {
-        let configured = config.options.get(protocol.name()).into_iter().flatten().cloned();
-        let (timeouts, options): (Vec<_>, Vec<_>) = configured.partition(|(key, _)| key == TIMEOUT_KEY);
-        let mut limits = config.limits.over(&Limits::default());
-        if let Some(timeout_ms) = timeouts.last().and_then(|(_, raw)| seconds(raw).ok()) {
-            limits.call_timeout_ms = timeout_ms;
-        }
+    pub fn new(protocol: &'static dyn Protocol, said: Said, config: &Config) -> Result<Self, Failure> {
+        let configured = config.options.get(protocol.name()).cloned().unwrap_or_default();
+        let (timeout_ms, configured) = split_timeout(configured)?;
+        let (set_ms, set) = split_timeout(said.options)?;
+        let limits = config.limits.over(&Limits::default());
+        let limits = Wanted { timeout_ms: set_ms.or(timeout_ms), ..Wanted::default() }.over(&limits);
         let mut roles = config.roles.clone();
         // The configuration speaks to all protocols; a role that this one does not have is not meant for it.
         roles.retain(|role, _| protocol.roles().contains(&role.as_str()));
         roles.extend(said.roles);
-        Self {
+        Ok(Self {
             protocol,
             models: if said.models.is_empty() { config.models.clone() } else { said.models },
             roles,
-            options: options.into_iter().chain(said.options).collect(),
+            options: configured.into_iter().chain(set).collect(),
             limits: said.limits.over(&limits),
             seed: said.seed,
-        }
+        })
     }
 
     /// The brief of a new debate. Each has an id of its own.
     pub fn brief(&self, subject: Subject, env: Env) -> Result<Brief, Failure> {
-        let options = resolve(self.protocol.options(), self.options.iter().cloned().chain(subject.options))?;
+        let (timeout_ms, own) = split_timeout(subject.options)?;
+        let options = resolve(self.protocol.options(), self.options.iter().cloned().chain(own))?;
         let models = if subject.models.is_empty() { self.models.clone() } else { subject.models };
         if models.is_empty() {
             return Err(no_models(env));
@@ -83,12 +83,23 @@ impl Opening {
             options: request.options,
             seats,
             seed: subject.seed.or(self.seed).map_or_else(id::seed, Ok)?,
-            limits: self.limits.clone(),
+            limits: Wanted { timeout_ms, ..Wanted::default() }.over(&self.limits),
             templates: template_hashes(self.protocol),
             created_at: clock::rfc3339(now_s),
             parent: None,
         })
     }
+}
+
+/// Options as `--set` has them.
+type Pairs = Vec<(String, String)>;
+
+/// A limit that the protocols' settings know as an option: its value, and the options without it.
+pub fn split_timeout(options: Pairs) -> Result<(Option<u64>, Pairs), Failure> {
+    let (timeouts, options): (Vec<_>, Vec<_>) = options.into_iter().partition(|(key, _)| key == TIMEOUT_KEY);
+    let Some((_, raw)) = timeouts.last() else { return Ok((None, options)) };
+    let ms = seconds(raw).map_err(|why| Failure::input(format!("{TIMEOUT_KEY} is {raw:?}, but {why}")))?;
+    Ok((Some(ms), options))
 }
 
 /// Refuses a brief whose models are not there or, under a dollar budget, have no known price: before anything is
@@ -137,11 +148,7 @@ mod tests {
             roles: [("chair", "openai/chair"), ("judge", "openai/judge")]
                 .map(|(role, model)| (role.to_owned(), model.to_owned()))
                 .into(),
-            limits: super::super::limits::Wanted {
-                timeout_ms: Some(7_000),
-                retries: Some(1),
-                ..Default::default()
-            },
+            limits: Wanted { timeout_ms: Some(7_000), retries: Some(1), ..Default::default() },
             options: [("deep".to_owned(), vec![("max_rounds".to_owned(), "5".to_owned())])].into(),
             ..Config::default()
         }
@@ -149,7 +156,7 @@ mod tests {
 
     fn brief(said: Said, config: &Config, subject: Subject) -> Result<Brief, Failure> {
         let protocol = agon_protocols::find("deep").unwrap();
-        Opening::new(protocol, said, config).brief(subject, &none)
+        Opening::new(protocol, said, config)?.brief(subject, &none)
     }
 
     fn why() -> Subject {
@@ -167,7 +174,7 @@ mod tests {
         let said = Said {
             models: vec!["a/x".into(), "b/y".into()],
             seed: Some(7),
-            limits: super::super::limits::Wanted { timeout_ms: Some(1), ..Default::default() },
+            limits: Wanted { timeout_ms: Some(1), ..Default::default() },
             options: vec![("max_rounds".into(), "4".into())],
             ..Said::default()
         };
@@ -175,9 +182,9 @@ mod tests {
         assert_eq!((said.int("max_rounds"), said.seed, said.limits.call_timeout_ms), (4, 7, 1));
         assert!(said.seats.iter().all(|seat| seat.model != "openai/config"));
 
-        let own = Subject { options: vec![("max_rounds".into(), "3".into())], seed: Some(9), ..why() };
-        let own = brief(Said::default(), &config(), own).unwrap();
-        assert_eq!((own.int("max_rounds"), own.seed), (3, 9));
+        let options = vec![("max_rounds".into(), "3".into()), (TIMEOUT_KEY.into(), "2.5".into())];
+        let own = brief(Said::default(), &config(), Subject { options, seed: Some(9), ..why() }).unwrap();
+        assert_eq!((own.int("max_rounds"), own.seed, own.limits.call_timeout_ms), (3, 9, 2_500));
     }
 
     #[test]

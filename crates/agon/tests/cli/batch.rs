@@ -13,9 +13,11 @@ fn lines(text: &str) -> Vec<Value> {
 #[test]
 fn every_line_gives_one_outcome_with_its_index_and_input_id() {
     let home = Home::new();
-    let input: String = (0..20).map(|n| format!("{{\"id\": \"line-{n}\", \"question\": \"Question {n}?\"}}\n")).collect();
+    let input: String =
+        (0..20).map(|n| format!("{{\"id\": \"line-{n}\", \"question\": \"Question {n}?\"}}\n")).collect();
     home.write("in.jsonl", input);
-    let args = ["batch", "in.jsonl", "--protocol", "deep", "--concurrency", "7", "--models", "script/tabs.yaml"];
+    let args =
+        ["batch", "in.jsonl", "--protocol", "deep", "--concurrency", "7", "--models", "script/tabs.yaml"];
     let said = home.agon(&[&args[..], &["--out", "out.jsonl"]].concat()).ok();
     assert_eq!((said.out.as_str(), said.err.as_str()), ("", ""));
     let outcomes = lines(&home.read("out.jsonl"));
@@ -28,7 +30,8 @@ fn every_line_gives_one_outcome_with_its_index_and_input_id() {
     }
     let ids: BTreeSet<&str> = outcomes.iter().map(|outcome| outcome["id"].as_str().unwrap()).collect();
     let listed = home.agon(&["list", "--json"]).ok().json();
-    let stored: BTreeSet<&str> = listed.as_array().unwrap().iter().map(|debate| debate["id"].as_str().unwrap()).collect();
+    let stored: BTreeSet<&str> =
+        listed.as_array().unwrap().iter().map(|debate| debate["id"].as_str().unwrap()).collect();
     assert_eq!((ids.len(), ids), (20, stored));
 }
 

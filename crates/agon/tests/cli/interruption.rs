@@ -89,7 +89,10 @@ fn ctrl_c_ends_in_order_with_the_resume_line() {
     assert!(ended.err.lines().any(|line| line == format!("agon resume {id}")), "{ended:?}");
     assert_eq!(home.agon(&["list", "--json"]).json()[0]["status"], "interrupted");
     let shown = home.agon(&["show", &id]).ok();
-    assert!(shown.err.contains(&format!("agon resume {id}")) && shown.out.contains("Tabs or spaces?"), "{shown:?}");
+    assert!(
+        shown.out.contains(&format!("agon resume {id}")) && shown.out.contains("Tabs or spaces?"),
+        "{shown:?}"
+    );
     resumes_to_the_same_verdict(&home);
 }
 
@@ -132,6 +135,7 @@ fn two_processes_do_not_run_one_debate() {
     let id = id(&home);
     assert_eq!(home.agon(&["list", "--json"]).json()[0]["status"], "running");
     assert_eq!(home.agon(&["show", &id, "--json"]).ok().json()["status"], "running");
+    assert!(home.agon(&["show", &id]).ok().out.contains("Still running."));
     let second = home.agon(&["resume", &id]);
     assert_eq!(second.status, Some(3), "{second:?}");
     assert!(second.err.contains("another process"), "{second:?}");

@@ -86,7 +86,10 @@ fn a_branch_takes_the_first_rounds_over_and_goes_on_in_its_own_way() {
     // Three answers, three arguments and an assessment are the parent's: five calls are its own.
     assert_eq!((&parent["usage"]["calls"], &branch["usage"]["calls"]), (&12.into(), &5.into()));
     let log = home.agon(&["export", branch["id"].as_str().unwrap(), "--format", "json"]).ok().out;
-    assert!(log.contains("What of Makefiles?") && log.contains(&format!("\\\"id\\\":\\\"{id}\\\",\\\"at_round\\\":1")));
+    assert!(
+        log.contains("What of Makefiles?")
+            && log.contains(&format!("\\\"id\\\":\\\"{id}\\\",\\\"at_round\\\":1"))
+    );
     home.agon(&["replay", branch["id"].as_str().unwrap()]).ok();
     home.agon(&["verify", branch["id"].as_str().unwrap()]).ok();
     let listed = home.agon(&["list", "--json"]).json();
@@ -98,13 +101,15 @@ fn a_branch_may_have_other_models_and_options() {
     let home = Home::new();
     home.write("other.yaml", crate::support::TABS.replace("take its default", "configure it"));
     let id = home.debate()["id"].as_str().unwrap().to_owned();
-    let branch = ["branch", &id, "--at", "0", "--chair", "script/other.yaml", "--set", "max_rounds=2", "--json"];
+    let branch =
+        ["branch", &id, "--at", "0", "--chair", "script/other.yaml", "--set", "max_rounds=2", "--json"];
     let branch = home.agon(&branch).ok().json();
     assert_eq!(branch["verdict"]["answer"], "Let a formatter decide, and configure it.");
     let seats = branch["seats"].as_array().unwrap();
     let others: Vec<&Value> = seats.iter().filter(|seat| seat["model"] == "script/other.yaml").collect();
     assert!(others.len() == 1 && others[0]["role"] == "chair", "{seats:?}");
-    let said = home.agon(&["branch", &id, "--at", "1", "--models", "script/other.yaml", "--json"]).ok().json();
+    let said =
+        home.agon(&["branch", &id, "--at", "1", "--models", "script/other.yaml", "--json"]).ok().json();
     assert!(said["seats"].as_array().unwrap().iter().all(|seat| seat["model"] == "script/other.yaml"));
 }
 
@@ -116,7 +121,9 @@ fn save_writes_report_outcome_and_log_and_overwrites_nothing() {
     let folder = format!("agon-debates/{}", outcome["id"].as_str().unwrap());
     let saved: Value = serde_json::from_str(&home.read(&format!("{folder}/outcome.json"))).unwrap();
     assert_eq!(saved, outcome);
-    assert!(home.read(&format!("{folder}/report.md")).contains("Let a formatter decide, and take its default."));
+    assert!(
+        home.read(&format!("{folder}/report.md")).contains("Let a formatter decide, and take its default.")
+    );
     let log = home.read(&format!("{folder}/log.ndjson"));
     assert_eq!(log.lines().count() as u64, outcome["receipt"]["events"].as_u64().unwrap());
     let again = home.agon(&["resume", "last", "--save"]);

@@ -6,34 +6,248 @@ use crate::support::Home;
 
 #[test]
 fn agon_help_is_worth_reading() {
-    assert_snapshot!(Home::new().agon(&["--help"]).ok().shown(), @"");
+    assert_snapshot!(Home::new().agon(&["--help"]).ok().shown(), @r#"
+    Structured debate between language models
+
+    Usage: agon <VERB> [OPTIONS]
+
+    Debates:
+      deep         Anonymous debaters argue a question, a moderator measures
+                   convergence, a chair writes the answer
+
+    Debates that are kept:
+      list         List debates, the newest first
+      show         Print a debate's report again
+      search       Find debates by what was asked, said or decided
+      export       Write a debate as Markdown, HTML, JSON or YAML
+      resume       Go on with an interrupted debate; what was answered is not asked
+                   again
+      replay       Check every step of a debate against its protocol, without any
+                   call, and print the report
+      branch       Take a debate's first rounds over into a new one, and go on in
+                   another way
+      verify       Check that nothing in a debate's log was changed since it was
+                   written
+
+    Many debates:
+      batch        Hold many debates: one JSON object a line in, one outcome a line
+                   out, each as it ends
+
+    Around them:
+      protocols    List the kinds of debate and their options
+      doctor       Check configuration, store and providers
+      init         Write a commented agon.toml into this folder
+      completions  Print a shell's completion script
+      man          Print the manual page: agon man | man -l -
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Examples:
+      agon deep "Tabs or spaces?" --models script/demo
+          a debate to watch, no model needed
+      agon deep "Tabs or spaces?" --models openai/A,openai/B --chair openai/C
+          two debaters, the first of which also moderates, and a chair
+      agon deep - --models ollama/A --json < question.txt
+          one JSON outcome on stdout
+
+    A model is provider/model. `agon doctor` shows the providers,
+    `agon VERB --help` a verb's options.
+
+    Exit status: 0 a verdict, 1 a negative one, 2 bad usage or input,
+    3 could not complete, 130 interrupted.
+    "#);
 }
 
 #[test]
 fn a_protocols_verb_has_its_options_as_flags() {
-    assert_snapshot!(Home::new().agon(&["deep", "--help"]).ok().shown(), @"");
+    assert_snapshot!(Home::new().agon(&["deep", "--help"]).ok().shown(), @r#"
+    Anonymous debaters argue a question, a moderator measures convergence, a chair writes the answer
+
+    Usage: agon deep [OPTIONS] [QUESTION]
+
+    Arguments:
+      [QUESTION]  The question, in quotes; `-`, or nothing at all, reads it from stdin
+
+    Options:
+          --dry-run  Show seats, calls, tokens and price range; make no call, store nothing
+      -h, --help     Print help
+
+    Seats:
+          --models <A,B,C>     The models, one per seat, cycling: provider/model, or a fallback chain
+                               A|B
+          --seed <N>           Where every shuffle and draw comes from [default: random]
+          --moderator <MODEL>  The moderator's model
+          --chair <MODEL>      The chair's model
+
+    Protocol:
+          --mode <WORD>           The stages: answers, debate and synthesis (deep); answers, mutual
+                                  evaluation and synthesis (standard); answers and synthesis (quick)
+                                  [default: deep] [possible values: deep, standard, quick]
+          --min-rounds <N>        No convergence counts before this round [default: 2]
+          --max-rounds <N>        The debate ends after this round [default: 3]
+          --agreement-score <X>   Converged needs at least this much agreement [default: 0.8]
+          --new-points-ratio <X>  Converged needs at most this share of new points [default: 0.15]
+          --strict[=<BOOL>]       When the time or money runs out, stop without a synthesis
+          --set <key=value>       Set an option of the protocol by its key; `agon protocols` lists them
+
+    Limits:
+          --timeout <SECONDS>   How long one call may take, `execution.timeout.per_llm_call` [default:
+                                120]
+          --deadline <SECONDS>  How long the debate may take
+          --budget-usd <X>      The most US dollars that the debate may cost
+          --max-calls <N>       The most calls, every attempt counted
+          --max-tokens <N>      The most tokens, read and written together
+
+    Output:
+          --json          Print one JSON document on stdout and nothing else there
+          --events        Print the log on stdout as it happens, one JSON event a line
+          --quiet         Print nothing but the result
+          --save [<DIR>]  Also write report.md, outcome.json and log.ndjson into DIR/ID
+
+    Files:
+          --config <FILE>  The configuration [default: ./agon.toml, then agon.toml in the configuration
+                           folder]
+          --db <FILE>      The store [default: AGON_HOME/agon.db, else agon.db in the data folder]
+    "#);
 }
 
 #[test]
 fn protocols_lists_the_kinds_of_debate() {
-    assert_snapshot!(Home::new().agon(&["protocols"]).ok().shown(), @"");
+    assert_snapshot!(Home::new().agon(&["protocols"]).ok().shown(), @r#"
+    deep: Anonymous debaters argue a question, a moderator measures convergence, a
+    chair writes the answer
+      models for single roles: --moderator, --chair
+      mode = deep   (deep, standard, quick)
+          the stages: answers, debate and synthesis (deep); answers, mutual
+          evaluation and synthesis (standard); answers and synthesis (quick)
+      min_rounds = 2   (1 to 20)
+          no convergence counts before this round
+      max_rounds = 3   (1 to 20)
+          the debate ends after this round
+      agreement_score = 0.8   (0.0 to 1.0)
+          converged needs at least this much agreement
+      new_points_ratio = 0.15   (0.0 to 1.0)
+          converged needs at most this share of new points
+      strict = false   (true, false)
+          when the time or money runs out, stop without a synthesis
+      weights.accuracy = 30   (0.0 to 100.0)
+          weight in standard mode; the six sum to 100
+      weights.completeness = 15   (0.0 to 100.0)
+          weight in standard mode; the six sum to 100
+      weights.verifiability = 20   (0.0 to 100.0)
+          weight in standard mode; the six sum to 100
+      weights.reasoning = 15   (0.0 to 100.0)
+          weight in standard mode; the six sum to 100
+      weights.clarity = 10   (0.0 to 100.0)
+          weight in standard mode; the six sum to 100
+      weights.usefulness = 10   (0.0 to 100.0)
+          weight in standard mode; the six sum to 100
+    "#);
 }
 
 #[test]
 fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
     let args = ["deep", "Tabs or spaces?", "--models", "script/tabs.yaml", "--seed", "7"];
-    assert_snapshot!(Home::new().agon(&args).ok().shown(), @"");
+    assert_snapshot!(Home::new().agon(&args).ok().shown(), @r#"
+    Tabs or spaces?
+    The debaters converged after 2 rounds.
+    deep · 3 debaters · 2 rounds · 0.0 s
+
+    Answer
+      Let a formatter decide, and take its default.
+
+    Why
+      The width is a matter of taste, the argument about it is not worth its time.
+
+    What was contested
+      • Whether tabs are easier to read
+
+    Dissent
+      No dissent: every first-round position was adopted or given up.
+
+    Round by round
+      Round  Agreement  New points  Debater A      Debater B         Debater C
+      1      0.50       1.00        maintain 0.95  maintain 0.90     maintain 0.80
+      2      0.90       0.10        maintain 0.95  maintain 0.80,    partial concede
+                                                   minor update      0.70, minor
+                                                                     update
+
+    Who sat where
+      Debater A: debater-3, script/tabs.yaml
+      Debater B: debater-2, script/tabs.yaml
+      Debater C: debater-1, script/tabs.yaml
+      Moderator: script/tabs.yaml
+      Chair: script/tabs.yaml
+      The first model also plays moderator and chair.
+
+    Cost
+      12 calls, 0 tokens in, 0 out, $0.00
+
+    Debate (twelve-id.) · agon show (twelve-id.) · agon export (twelve-id.) --format
+      html
+    -- stderr
+    Tabs or spaces?
+    deep · 3 debaters, moderator, chair · (twelve-id.)
+
+    3 debaters answer, each on its own
+      ✓ debater-1   0.0 s  Tabs. Everybody sees the width they like.
+      ✓ debater-2   0.0 s  Spaces. A file looks the same everywhere.
+      ✓ debater-3   0.0 s  Let a formatter decide.
+
+    Round 1 of 3 - 3 debaters argue
+      ✓ Debater C   0.0 s  maintain; A tab is one keystroke and any width; Debater…
+      ✓ Debater B   0.0 s  maintain; Review tools show tabs too wide; Debater C; No…
+      ✓ Debater A   0.0 s  maintain; The question costs more than either answer; no…
+
+    Round 1 of 3 - the moderator measures how far they agree
+      ✓ Moderator   0.0 s  Who sets the width; What a formatter leaves open
+        Round 1 of 3, agreement 0.50, new points 1.00
+        Debater  Stance    Revision   Confidence
+        A        maintain  no_change  0.95
+        B        maintain  no_change  0.90
+        C        maintain  no_change  0.80
+
+    Round 2 of 3 - 3 debaters argue
+      ✓ Debater C   0.0 s  partial concede; Alignment needs spaces; minor update; T…
+      ✓ Debater B   0.0 s  maintain; A formatter makes it moot; minor update; Whate…
+      ✓ Debater A   0.0 s  maintain; The others have come round; no change
+
+    Round 2 of 3 - the moderator measures how far they agree
+      ✓ Moderator   0.0 s  Let a formatter decide.
+        Round 2 of 3, agreement 0.90, new points 0.10: converged
+        Debater  Stance           Revision      Confidence
+        A        maintain         no_change     0.95
+        B        maintain         minor_update  0.80
+        C        partial_concede  minor_update  0.70
+
+    The chair writes the verdict
+      ✓ Chair   0.0 s  Let a formatter decide, and take its default.; The width is…
+    "#);
 }
 
 #[test]
 fn list_show_and_search_find_a_debate_again() {
     let home = Home::new();
-    assert_snapshot!(home.agon(&["list"]).ok().shown(), @"");
+    assert_snapshot!(home.agon(&["list"]).ok().shown(), @r#"
+    -- stderr
+    no debates yet: agon deep "QUESTION" holds one
+    "#);
     home.debate();
-    assert_snapshot!(home.agon(&["list"]).ok().shown(), @"");
-    assert_snapshot!(home.agon(&["search", "formatter"]).ok().shown(), @"");
-    assert_snapshot!(home.agon(&["search", "semicolons"]).ok().shown(), @"");
-    assert_snapshot!(home.agon(&["verify", "last"]).ok().shown(), @"");
+    assert_snapshot!(home.agon(&["list"]).ok().shown(), @r#"
+    id            opened            protocol  status    question
+    (twelve-id.)  (date)..........  deep      complete  Tabs or spaces?
+    "#);
+    assert_snapshot!(home.agon(&["search", "formatter"]).ok().shown(), @r#"
+    (twelve-id.)  deep, complete: Tabs or spaces?
+        Let a formatter decide, and take its default. The width is a matter of taste, the argument about it is…
+    "#);
+    assert_snapshot!(home.agon(&["search", "semicolons"]).ok().shown(), @r#"
+    -- stderr
+    no debate has these words
+    "#);
+    assert_snapshot!(home.agon(&["verify", "last"]).ok().shown(), @r#"(twelve-id.): intact, 32 events, head (hash)"#);
     let report = home.agon(&["show", "last"]).ok();
     assert!(report.out.contains("Let a formatter decide, and take its default."), "{report:?}");
     assert_eq!(report, home.agon(&["replay", "last"]));
@@ -43,18 +257,56 @@ fn list_show_and_search_find_a_debate_again() {
 fn a_dry_run_says_what_a_debate_would_take() {
     let home = Home::new();
     let args = ["deep", "Tabs or spaces?", "--models", "script/tabs.yaml", "--dry-run", "--seed", "7"];
-    assert_snapshot!(home.agon(&args).ok().shown(), @"");
+    // How many tokens depends on the templates' words, which may change.
+    let figures = |char: char| char.is_ascii_digit() || char == ',';
+    let tokens = |line: &str| match line.contains(" tokens") {
+        true => line.split(figures).filter(|piece| !piece.is_empty()).collect::<Vec<_>>().join("N"),
+        false => line.to_owned(),
+    };
+    let shown: Vec<String> = home.agon(&args).ok().shown().lines().map(tokens).collect();
+    assert_snapshot!(shown.join("\n"), @r#"
+    A dry run of deep: nothing is asked and nothing is stored
+    seat       role       model             price
+    debater-1  debater    script/tabs.yaml  free
+    debater-2  debater    script/tabs.yaml  free
+    debater-3  debater    script/tabs.yaml  free
+    moderator  moderator  script/tabs.yaml  free
+    chair      chair      script/tabs.yaml  free
+
+      calls   12 to 16, repairs and retries aside
+      reads   about N to at most about N tokens
+      writes  about N to at most about N tokens
+      price   nothing: every model is free
+    "#);
     assert!(!home.path("home").exists(), "nothing is stored");
 }
 
 #[test]
 fn doctor_shows_configuration_store_and_providers() {
     let home = Home::new();
-    home.write("agon.toml", "[providers.local]\nbase_url = \"http://127.0.0.1:1/v1\"\nkey_env = \"LOCAL_KEY\"\n");
+    home.write(
+        "agon.toml",
+        "[providers.local]\nbase_url = \"http://127.0.0.1:1/v1\"\nkey_env = \"LOCAL_KEY\"\n",
+    );
     let mut command = home.command(&["doctor", "--db", "none.db"]);
     let said = crate::support::said(command.env("LOCAL_KEY", "sk-secret").spawn().unwrap());
     assert!(!said.out.contains("sk-secret"));
-    assert_snapshot!(said.shown(), @"");
+    assert_snapshot!(said.shown(), @r#"
+    agon 0.1.0
+    what           state          where
+    configuration  no models      agon.toml
+    store          wrong          none.db: there is no such store: check the path
+    deepseek/      no key         set DEEPSEEK_API_KEY to use it
+    groq/          no key         set GROQ_API_KEY to use it
+    local/         key set        http://127.0.0.1:1/v1
+    mistral/       no key         set MISTRAL_API_KEY to use it
+    ollama/        no key needed  http://127.0.0.1:11434/v1
+    openai/        no key         set OPENAI_API_KEY to use it
+    openrouter/    no key         set OPENROUTER_API_KEY to use it
+    xai/           no key         set XAI_API_KEY to use it
+    script/        no key needed  runs here
+    -- exit status Some(2)
+    "#);
 }
 
 #[test]
@@ -75,7 +327,11 @@ fn init_writes_a_configuration_and_overwrites_nothing() {
     home.agon(&["init"]).ok();
     let written = home.read("agon.toml");
     home.write("agon.toml", "models = [\"script/tabs.yaml\"]\n");
-    assert_snapshot!(home.agon(&["init"]).shown(), @"");
+    assert_snapshot!(home.agon(&["init"]).shown(), @r#"
+    -- stderr
+    error: agon.toml is there already: edit it, or overwrite it with `agon init --force`
+    -- exit status Some(2)
+    "#);
     assert_eq!(home.agon(&["deep", "Tabs or spaces?", "--json"]).json()["status"], "complete");
     home.agon(&["init", "--force"]).ok();
     assert_eq!(home.read("agon.toml"), written);

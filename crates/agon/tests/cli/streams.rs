@@ -18,8 +18,22 @@ fn json_is_one_outcome_on_stdout_and_nothing_else_anywhere() {
     let outcome = said.json();
     assert_eq!(said.err, "");
     for key in [
-        "id", "protocol", "question", "status", "termination", "rounds_completed", "verdict", "dissent", "fidelity",
-        "absences", "warnings", "labels", "seats", "evidence", "usage", "receipt",
+        "id",
+        "protocol",
+        "question",
+        "status",
+        "termination",
+        "rounds_completed",
+        "verdict",
+        "dissent",
+        "fidelity",
+        "absences",
+        "warnings",
+        "labels",
+        "seats",
+        "evidence",
+        "usage",
+        "receipt",
     ] {
         assert!(outcome.get(key).is_some(), "{key} is missing");
     }
@@ -33,7 +47,8 @@ fn events_are_the_log_as_it_is_stored() {
     let said = home.agon(&deep(&["--events"])).ok();
     assert_eq!(said.err, "");
     let exported = home.agon(&["export", "last", "--format", "json"]).ok().json();
-    let stored: Vec<&str> = exported["log"].as_array().unwrap().iter().map(|link| link["body"].as_str().unwrap()).collect();
+    let stored: Vec<&str> =
+        exported["log"].as_array().unwrap().iter().map(|link| link["body"].as_str().unwrap()).collect();
     assert_eq!(said.out.lines().collect::<Vec<_>>(), stored);
     let first: Value = serde_json::from_str(stored[0]).unwrap();
     let last: Value = serde_json::from_str(stored[stored.len() - 1]).unwrap();
@@ -76,7 +91,8 @@ fn events_come_while_it_happens() {
         "      answer: Let a formatter decide, and take its default.\n      why: The width is a matter of taste, the argument about it is not worth its time.\n      contested: [Whether tabs are easier to read]\n",
         "",
     ));
-    let mut child = home.command(&["deep", "q?", "--models", "script/slow.yaml", "--events"]).spawn().unwrap();
+    let mut child =
+        home.command(&["deep", "q?", "--models", "script/slow.yaml", "--events"]).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     // The chair never answers: that its ask can be read here means that nothing waited for the end.
     let asked = lines.map_while(Result::ok).any(|line| line.contains("\"phase\":\"synthesis\""));
@@ -88,7 +104,10 @@ fn events_come_while_it_happens() {
 #[test]
 fn the_question_can_come_from_stdin() {
     let home = Home::new();
-    for args in [&["deep", "-", "--models", "script/tabs.yaml", "--json"][..], &["deep", "--models", "script/tabs.yaml", "--json"]] {
+    for args in [
+        &["deep", "-", "--models", "script/tabs.yaml", "--json"][..],
+        &["deep", "--models", "script/tabs.yaml", "--json"],
+    ] {
         assert_eq!(home.agon_with(args, b"  Tabs or spaces?\n").ok().json()["question"], "Tabs or spaces?");
     }
 }
@@ -96,7 +115,8 @@ fn the_question_can_come_from_stdin() {
 #[test]
 fn a_debate_that_cannot_complete_is_exit_status_3_with_what_there_is() {
     let home = Home::new();
-    let absent = TABS.replace("answer: Tabs. Everybody sees the width they like.", "answer: { fail: refuse }")
+    let absent = TABS
+        .replace("answer: Tabs. Everybody sees the width they like.", "answer: { fail: refuse }")
         .replace("answer: Spaces. A file looks the same everywhere.", "answer: { fail: refuse }");
     home.write("lost.yaml", absent);
     let said = home.agon(&["deep", "q?", "--models", "script/lost.yaml", "--json"]);

@@ -73,7 +73,8 @@ impl Home {
 
     /// Holds the debate of `tabs.yaml` and gives its outcome.
     pub(crate) fn debate(&self) -> Value {
-        self.agon(&["deep", "Tabs or spaces?", "--models", "script/tabs.yaml", "--seed", "7", "--json"]).json()
+        self.agon(&["deep", "Tabs or spaces?", "--models", "script/tabs.yaml", "--seed", "7", "--json"])
+            .json()
     }
 
     /// Every file below the home but the ones that SQLite makes and unmakes while it looks.
@@ -139,7 +140,13 @@ fn steady_line(line: &str) -> String {
         let (word, after) = rest.split_at(end);
         let is_id = word.len() == 12 && word.starts_with('1') && !word.contains(char::is_uppercase);
         let is_hash = word.len() == 64;
-        shown.push_str(if is_id { "(twelve-id.)" } else if is_hash { "(hash)" } else { word });
+        shown.push_str(if is_id {
+            "(twelve-id.)"
+        } else if is_hash {
+            "(hash)"
+        } else {
+            word
+        });
         let mut chars = after.chars();
         shown.extend(chars.next());
         rest = chars.as_str();
@@ -153,7 +160,8 @@ fn steady_times(line: &str) -> String {
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let date = |at: usize| {
         line.get(at..at + 10).is_some_and(|date| {
-            date.char_indices().all(|(n, char)| if n == 4 || n == 7 { char == '-' } else { char.is_ascii_digit() })
+            date.char_indices()
+                .all(|(n, char)| if n == 4 || n == 7 { char == '-' } else { char.is_ascii_digit() })
         })
     };
     if let Some(at) = (0..line.len()).find(|at| date(*at)) {
@@ -166,9 +174,9 @@ fn steady_times(line: &str) -> String {
         for (at, _) in line.match_indices(unit) {
             let ends = !line[at + unit.len()..].starts_with(|char: char| char.is_alphanumeric());
             if ends && at > 0 && digit(at - 1) {
-                let start = line[..at].rfind(|char: char| !char.is_ascii_digit() && char != '.').map_or(0, |n| {
-                    n + line[n..].chars().next().map_or(1, char::len_utf8)
-                });
+                let start = line[..at]
+                    .rfind(|char: char| !char.is_ascii_digit() && char != '.')
+                    .map_or(0, |n| n + line[n..].chars().next().map_or(1, char::len_utf8));
                 return format!("{}0.0 s{}", &line[..start], steady_times(&line[at + unit.len()..]));
             }
         }

@@ -107,7 +107,9 @@ fn an_argument_that_is_not_utf_8() {
     let raw = || OsString::from_vec(b"caf\xe9?".to_vec());
     refused(&home, "not UTF-8", || home.agon(&["deep".into(), raw()]));
     refused(&home, "not UTF-8", || home.agon(&["deep".into(), "q".into(), "--models".into(), raw()]));
-    refused(&home, "there is no such file", || home.agon(&["deep".into(), "q".into(), "--config".into(), raw()]));
+    refused(&home, "there is no such file", || {
+        home.agon(&["deep".into(), "q".into(), "--config".into(), raw()])
+    });
     refused(&home, "there is no debate", || home.agon(&["verify".into(), raw()]));
 }
 
@@ -156,10 +158,10 @@ fn a_kept_debate_is_not_harmed_by_wrong_input() {
 #[test]
 fn a_wrong_key_stops_with_a_sentence_and_the_log_is_kept() {
     let home = Home::new();
-    home.write("key.yaml", crate::support::TABS.replace(
-        "answer: Let a formatter decide.\n",
-        "answer: { fail: key }\n",
-    ));
+    home.write(
+        "key.yaml",
+        crate::support::TABS.replace("answer: Let a formatter decide.\n", "answer: { fail: key }\n"),
+    );
     let said = home.agon(&["deep", "q?", "--models", "script/key.yaml", "--json"]);
     assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{said:?}");
     assert!(said.err.contains("error: ") && said.err.contains("agon resume "), "{said:?}");

@@ -73,6 +73,15 @@ fn label<'a>(script: &Script, call: &Call, allowed: &[&'a str], name: &str) -> O
 fn heading<'a>(call: &Call, allowed: &[&'a str], words: &str) -> Option<&'a str> {
     let prompt = &call.messages.last()?.text;
     let before = prompt.get(..prompt.find(words)?)?;
-    let nearest = allowed.iter().filter_map(|label| Some((before.rfind(label)?, *label))).max();
-    nearest.map(|(_, label)| label)
+    let ends = |label: &str| {
+        let whole =
+            |at: &usize| !before.as_bytes().get(at + label.len()).is_some_and(u8::is_ascii_alphanumeric);
+        before.rmatch_indices(label).map(|(at, _)| at).find(whole).map(|at| at + label.len())
+    };
+    // Of `Debater B` and `B`, which end at the same place, the longer is the label.
+    allowed
+        .iter()
+        .filter_map(|label| Some((ends(label)?, label.len(), *label)))
+        .max()
+        .map(|(.., label)| label)
 }

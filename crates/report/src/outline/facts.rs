@@ -16,6 +16,7 @@ pub(super) fn ending(document: &Value) -> String {
         n => format!(" after {}", counted(n, "round")),
     };
     let sentence = match words(document, "/termination") {
+        None if words(document, "/status") == Some("running") => "Still running.".into(),
         None => {
             format!("Interrupted before the end. Go on with `agon resume {}`.", string(document, "/id"))
         }

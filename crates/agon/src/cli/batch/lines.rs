@@ -176,7 +176,7 @@ mod tests {
     fn lines(text: &str) -> Result<Vec<Line>, String> {
         let protocol = agon_protocols::find("deep").unwrap();
         let said = Said { models: vec!["script/demo".into()], ..Said::default() };
-        let opening = Opening::new(protocol, said, &Config::default());
+        let opening = Opening::new(protocol, said, &Config::default()).unwrap();
         let models = Scripts(agon_providers::Catalogue::new(agon_providers::Config::default(), |_| None));
         parse(text.as_bytes(), Path::new("in.jsonl"), &opening, Some(1), &models)
             .map_err(|why| why.to_string())

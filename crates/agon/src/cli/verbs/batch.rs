@@ -66,7 +66,7 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
         return Err(Failure::input(format!("{name} has no {role}: leave --{role} away")));
     }
     let seed = said.seed;
-    let opening = Opening::new(protocol, said, &config);
+    let opening = Opening::new(protocol, said, &config)?;
     let models = desk::models(&config);
     let lines = batch::lines::read(args.get_one("file"), &opening, seed, &*models)?;
     let out = batch::out::Out::open(args.get_one("out"), args.get_flag("force"))?;

@@ -10,7 +10,8 @@ use super::{Group, Verb, id};
 use crate::cli::args::{self, Said};
 use crate::cli::desk::{self, Kept};
 use crate::cli::failure::Failure;
-use crate::cli::opening::check_models;
+use crate::cli::limits::Wanted;
+use crate::cli::opening::{check_models, split_timeout};
 use crate::cli::run::Run;
 use crate::cli::show::Show;
 use crate::cli::{clock, id as ids};
@@ -71,7 +72,8 @@ fn at_round(args: &ArgMatches, source: &Debate) -> Result<u32, Failure> {
 
 /// The source's brief with what was said in its place. The seed stays, and with it who is called A and who B.
 fn brief(protocol: &dyn Protocol, source: &Brief, said: Said) -> Result<Brief, Failure> {
-    let options = resolve(protocol.options(), raw(&source.options).chain(said.options))?;
+    let (timeout_ms, set) = split_timeout(said.options)?;
+    let options = resolve(protocol.options(), raw(&source.options).chain(set))?;
     let is_role = |role: &str| protocol.roles().contains(&role);
     if let Some(role) = said.roles.keys().find(|role| !is_role(role)) {
         return Err(Failure::input(format!("{} has no {role}: leave --{role} away", protocol.name())));
@@ -93,7 +95,7 @@ fn brief(protocol: &dyn Protocol, source: &Brief, said: Said) -> Result<Brief, F
         seats: protocol.seats(&request)?,
         options: request.options,
         seed: said.seed.unwrap_or(source.seed),
-        limits: said.limits.over(&source.limits),
+        limits: said.limits.over(&Wanted { timeout_ms, ..Wanted::default() }.over(&source.limits)),
         created_at: clock::rfc3339(now_s),
         parent: None,
         ..source.clone()

@@ -31,7 +31,7 @@ pub fn command(protocol: &'static dyn Protocol) -> Command {
 /// Runs a debate of this protocol.
 pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Failure> {
     let config = desk::config(args)?;
-    let opening = Opening::new(protocol, Said::read(args, protocol.roles(), protocol.options()), &config);
+    let opening = Opening::new(protocol, Said::read(args, protocol.roles(), protocol.options()), &config)?;
     let brief = opening.brief(read_subject(protocol, args)?, &place::env)?;
     let models = desk::models(&config);
     check_models(&brief, &*models)?;

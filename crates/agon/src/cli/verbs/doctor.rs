@@ -94,11 +94,7 @@ impl Found {
             Ok(Some(health)) => {
                 let Health { file, size_bytes, integrity, .. } = health;
                 let debates = figures::counted(u64::try_from(health.debates).unwrap_or_default(), "debate");
-                row(
-                    "store",
-                    integrity,
-                    &format!("{file}: {debates}, {} KB", size_bytes.div_ceil(1024)),
-                )
+                row("store", integrity, &format!("{file}: {debates}, {} KB", size_bytes.div_ceil(1024)))
             }
             Ok(None) => {
                 let file = place::store(&place::env).map(|file| file.display().to_string());

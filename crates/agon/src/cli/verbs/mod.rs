@@ -100,11 +100,6 @@ fn all_roles() -> &'static [&'static str] {
     })
 }
 
-/// How to go on with a debate that has not ended.
-fn unfinished(id: &str) -> String {
-    format!("this debate has not ended. Go on with:\nagon resume {id}")
-}
-
 /// Which debate a verb is about.
 fn id() -> Arg {
     Arg::new("id").value_name("ID").required(true).help("A debate's id, a unique beginning of it, or `last`")

@@ -30,8 +30,5 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     } else {
         output::print(&report(&outcome))?
     }
-    if debate.outcome.is_none() {
-        output::note(&super::unfinished(&kept.id));
-    }
     Ok(0)
 }

@@ -30,15 +30,12 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     }
     if args.get_flag("json") {
         output::print_json(&outcome)?;
-    } else {
-        if debate.outcome.is_none() {
-            so_far(super::protocol_of(&debate.brief)?, &records);
-        }
-        output::print(&report(&outcome))?;
+        return Ok(0);
     }
     if debate.outcome.is_none() {
-        output::note(&super::unfinished(&kept.id));
+        so_far(super::protocol_of(&debate.brief)?, &records);
     }
+    output::print(&report(&outcome))?;
     Ok(0)
 }
 
