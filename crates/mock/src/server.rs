@@ -146,7 +146,9 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
         let response = answer(&request, shared);
         let (bytes, head) = wire::write(&request, &response);
         keep(request, shared);
-        wait_until(since + response.delay, shared);
+        if !wait_until(since + response.delay, shared) {
+            return Ok(());
+        }
         let half = head + (bytes.len() - head) / 2;
         match response.spoilt {
             None => (&*stream).write_all(&bytes)?,
@@ -188,12 +190,12 @@ fn keep(request: Request, shared: &Shared) {
     }
 }
 
-/// Waits on this thread's own timer, from which dropping the server wakes it.
-fn wait_until(moment: Instant, shared: &Shared) {
+/// Waits on this thread's own timer; `false` when the server was dropped meanwhile.
+fn wait_until(moment: Instant, shared: &Shared) -> bool {
     loop {
         let left = moment.saturating_duration_since(Instant::now());
-        if left.is_zero() || shared.stopped.load(Ordering::SeqCst) {
-            return;
+        if shared.stopped.load(Ordering::SeqCst) || left.is_zero() {
+            return left.is_zero();
         }
         thread::park_timeout(left);
     }
