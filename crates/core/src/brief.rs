@@ -118,6 +118,9 @@ pub struct Brief {
     pub limits: Limits,
     /// The templates' names and hashes; a resume with other templates is refused.
     pub templates: BTreeMap<String, String>,
+    /// The version of Agon that opened it: another one may word an outcome differently.
+    #[serde(default)]
+    pub written_by: String,
     /// RFC 3339, UTC: when it was opened, by the caller's clock.
     pub created_at: String,
     /// For a branch, where it came from.

@@ -106,6 +106,7 @@ fn brief(question: &str, models: &[&str]) -> Brief {
         seed: 1,
         limits: Limits::default(),
         templates: BTreeMap::new(),
+        written_by: String::new(),
         created_at: String::new(),
         parent: None,
     }

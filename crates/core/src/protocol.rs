@@ -61,6 +61,12 @@ pub trait Protocol: Send + Sync {
         &[]
     }
 
+    /// The share of every limit on time and money that is kept for the closing phases: the others end, with whoever has
+    /// answered by then, when the rest is spent. One call of a limit on calls is kept, too, where this is not 0.
+    fn kept_for_closing(&self) -> f64 {
+        0.0
+    }
+
     /// What to print as a phase ends, where the protocol has something to show: a title and a table's rows,
     /// the first of which is the head.
     fn table(&self, debate: &Debate) -> Option<(String, Vec<Vec<String>>)> {

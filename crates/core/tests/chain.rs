@@ -19,6 +19,7 @@ fn log(words: &[String]) -> Vec<Record> {
         seed: 1,
         limits: Limits { usd: Some(0.1 + 0.2), ..Limits::default() },
         templates: BTreeMap::new(),
+        written_by: String::new(),
         created_at: String::new(),
         parent: None,
     };

@@ -52,6 +52,7 @@ fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Br
         seed,
         limits: Limits::default(),
         templates: protocol::template_hashes(protocol),
+        written_by: String::new(),
         created_at: "2026-01-01T00:00:00Z".into(),
         parent: None,
     }

@@ -32,6 +32,7 @@ fn brief(seed: u64, mode: &str) -> Brief {
         seed,
         limits: Limits::default(),
         templates: agon_core::protocol::template_hashes(protocol),
+        written_by: String::new(),
         created_at: "2026-01-01T00:00:00Z".into(),
         parent: None,
     }

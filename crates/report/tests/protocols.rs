@@ -37,6 +37,7 @@ fn brief(protocol: &dyn Protocol) -> Brief {
         seed: 3,
         limits: Limits::default(),
         templates: protocol::template_hashes(protocol),
+        written_by: String::new(),
         created_at: "2026-01-01T00:00:00Z".into(),
         parent: None,
     }

@@ -85,6 +85,7 @@ impl Opening {
             seed: subject.seed.or(self.seed).map_or_else(id::seed, Ok)?,
             limits: Wanted { timeout_ms, ..Wanted::default() }.over(&self.limits),
             templates: template_hashes(self.protocol),
+            written_by: env!("CARGO_PKG_VERSION").to_owned(),
             created_at: clock::rfc3339(now_s),
             parent: None,
         })

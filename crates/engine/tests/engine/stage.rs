@@ -139,6 +139,7 @@ pub(crate) fn brief(models: &[&str], rounds: u32) -> Brief {
         seed: 7,
         limits: Limits::default(),
         templates: BTreeMap::new(),
+        written_by: String::new(),
         created_at: "2026-01-01T00:00:00Z".into(),
         parent: None,
     }

@@ -37,6 +37,7 @@ fn brief(models: &[&str], set: &[(&str, &str)]) -> Brief {
         seed: 11,
         limits: Limits::default(),
         templates: BTreeMap::new(),
+        written_by: String::new(),
         created_at: String::new(),
         parent: None,
     }

@@ -58,6 +58,7 @@ fn opened() -> (Debate, Record) {
         seed: 1,
         limits: Limits::default(),
         templates: BTreeMap::new(),
+        written_by: String::new(),
         created_at: String::new(),
         parent: None,
     };

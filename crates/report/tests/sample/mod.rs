@@ -46,6 +46,7 @@ impl Log {
             seed: 7,
             limits: Limits::default(),
             templates: BTreeMap::new(),
+            written_by: String::new(),
             created_at: "2025-11-15T08:00:00Z".into(),
             parent: None,
         };

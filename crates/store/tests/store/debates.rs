@@ -57,6 +57,7 @@ pub(crate) fn brief(id: &str, question: &str) -> Brief {
         seed: 7,
         limits: Limits::default(),
         templates: [("deep/answer.hbs".to_owned(), "00".to_owned())].into(),
+        written_by: String::new(),
         created_at: "2026-05-01T10:00:00Z".into(),
         parent: None,
     }

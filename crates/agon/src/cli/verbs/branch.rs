@@ -96,6 +96,7 @@ fn brief(protocol: &dyn Protocol, source: &Brief, said: Said) -> Result<Brief, F
         options: request.options,
         seed: said.seed.unwrap_or(source.seed),
         limits: said.limits.over(&Wanted { timeout_ms, ..Wanted::default() }.over(&source.limits)),
+        written_by: env!("CARGO_PKG_VERSION").to_owned(),
         created_at: clock::rfc3339(now_s),
         parent: None,
         ..source.clone()
