@@ -44,6 +44,8 @@ pub struct Turn {
     pub since: u64,
     /// Whether it was taken over from the debate that this one branched from.
     pub inherited: bool,
+    /// Milliseconds that the debate had run at the phase's last reply.
+    pub ended_at_ms: u64,
 }
 
 impl Turn {
@@ -90,8 +92,10 @@ pub struct Spent {
     pub output_tokens: u64,
     /// US dollars, over the calls whose price is known.
     pub usd: f64,
-    /// Whether the price of every call is known.
+    /// Whether it is known what every call cost.
     pub usd_known: bool,
+    /// The most that the calls can have cost of which that is not known.
+    pub doubtful_usd: f64,
     /// Calls that left and were never heard of again: a crash or an interruption lost them.
     pub lost_calls: u32,
     /// The most that those can have cost.
@@ -101,7 +105,10 @@ pub struct Spent {
 }
 
 impl Spent {
-    fn add(&mut self, usage: &Usage) {
+    fn add(&mut self, usage: &Usage, worst_usd: Option<f64>) {
+        if usage.usd.is_none() {
+            self.doubtful_usd += worst_usd.unwrap_or_default();
+        }
         self.input_tokens += usage.input_tokens;
         self.cached_input_tokens += usage.cached_input_tokens;
         self.output_tokens += usage.output_tokens;
@@ -178,6 +185,9 @@ impl Debate {
         }
         self.fold(seq, &record.entry.event)?;
         self.at_ms = record.entry.at_ms;
+        if let (Event::Replied { .. }, Some(turn)) = (&record.entry.event, self.turns.last_mut()) {
+            turn.ended_at_ms = self.at_ms;
+        }
         self.events += 1;
         self.head.clone_from(&record.hash);
         Ok(())
@@ -225,6 +235,7 @@ impl Debate {
             attempts: vec![Vec::new(); asks.len()],
             since: seq,
             inherited: self.brief.parent.as_ref().is_some_and(|parent| seq <= parent.events),
+            ended_at_ms: self.at_ms,
         });
         Ok(())
     }
@@ -299,12 +310,14 @@ impl Debate {
         spent
     }
 
-    /// The share of the time or money limit that is spent, whichever is larger; 0 without such limits.
+    /// The share of the time or money limit that is spent, whichever is larger; 0 without such limits. Calls whose cost
+    /// is not known count with the most that they can have cost.
     pub fn spent_share(&self) -> f64 {
         let limits = &self.brief.limits;
         let time = limits.deadline_ms.map_or(0.0, |limit| self.at_ms as f64 / (limit.max(1)) as f64);
         let money = limits.usd.map_or(0.0, |limit| {
-            let usd = self.spent().usd;
+            let spent = self.spent();
+            let usd = spent.usd + spent.lost_usd + spent.doubtful_usd;
             if limit > 0.0 { usd / limit } else { 1.0 }
         });
         time.max(money)
@@ -319,7 +332,7 @@ impl Debate {
 fn tally(spent: &mut Spent, attempts: &[Attempt], reply: Option<&Reply>) {
     let answered_by = match reply {
         Some(Reply::Said { usage, .. }) => {
-            spent.add(usage);
+            spent.add(usage, attempts.last().and_then(|attempt| attempt.worst_usd));
             attempts.last().map(|attempt| attempt.number)
         }
         _ => None,
@@ -328,7 +341,7 @@ fn tally(spent: &mut Spent, attempts: &[Attempt], reply: Option<&Reply>) {
     for (place, attempt) in attempts.iter().enumerate() {
         let last = place + 1 == attempts.len();
         match &attempt.fault {
-            Some(fault) => spent.add(&fault.usage),
+            Some(fault) => spent.add(&fault.usage, attempt.worst_usd),
             None if last && (reply.is_none() || answered_by.is_some()) => {}
             None => {
                 spent.lost_calls += 1;

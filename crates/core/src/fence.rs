@@ -82,52 +82,32 @@ pub struct Mask {
     plain: Vec<String>,
 }
 
-/// Makers and families of models, by which a model may give itself away.
-const KNOWN: &[&str] = &[
-    "openai",
-    "chatgpt",
-    "gpt",
-    "anthropic",
-    "claude",
-    "google",
-    "deepmind",
-    "gemini",
-    "gemma",
-    "bard",
-    "meta",
-    "llama",
-    "mistral",
-    "mixtral",
-    "xai",
-    "grok",
-    "deepseek",
-    "alibaba",
-    "qwen",
-    "tongyi",
-    "microsoft",
-    "copilot",
-    "phi",
-    "cohere",
-    "command",
-    "groq",
-    "openrouter",
-    "ollama",
-    "moonshot",
-    "kimi",
-    "zhipu",
-    "glm",
-    "smollm",
-    "smollm2",
-    "hugging face",
-    "nvidia",
-    "nemotron",
-    "amazon",
-    "nova",
-    "ibm",
-    "granite",
-    "perplexity",
-    "sonar",
+/// Makers and families of models, by which a model may give itself away. A seat whose model belongs to a line has all
+/// of its names masked wherever they stand; the other lines are masked where a speaker says who it is.
+const FAMILIES: &[&[&str]] = &[
+    &["openai", "chatgpt", "gpt"],
+    &["anthropic", "claude"],
+    &["gemini", "gemma", "deepmind", "google", "bard"],
+    &["llama", "meta"],
+    &["mistral", "mixtral"],
+    &["xai", "grok"],
+    &["deepseek"],
+    &["qwen", "alibaba", "tongyi"],
+    &["phi", "copilot", "microsoft"],
+    &["cohere", "command-r"],
+    &["kimi", "moonshot"],
+    &["glm", "zhipu"],
+    &["smollm", "smollm2", "hugging face"],
+    &["nemotron", "nvidia"],
+    &["nova", "amazon"],
+    &["granite", "ibm"],
+    &["sonar", "perplexity"],
+    &["groq", "openrouter", "ollama"],
 ];
+
+/// Names that are also ordinary words or large companies with other business: masked only where a speaker says who it is.
+const COMMON: &[&str] =
+    &["google", "meta", "microsoft", "amazon", "nvidia", "ibm", "phi", "nova", "sonar", "granite"];
 
 /// Providers that say how a seat is reached rather than who made its model.
 const GENERIC: &[&str] = &["script", "command", "human", "embedded", "local"];
@@ -152,6 +132,14 @@ const CONFESSIONS: &[&str] = &[
     "assistant by",
     "assistant from",
     "this is ",
+    "speaking as",
+    "my maker",
+    "my creator",
+    "my developer",
+    "i, ",
+    " here,",
+    " here.",
+    " here:",
 ];
 
 impl Mask {
@@ -176,8 +164,13 @@ impl Mask {
                 add(provider, !GENERIC.contains(&provider) && provider.len() > 2);
             }
         }
-        for known in KNOWN {
-            add(known, false);
+        let seated = |names: &[&str]| {
+            let models = brief.seats.iter().map(|seat| seat.model.to_ascii_lowercase());
+            models.into_iter().any(|model| names.iter().any(|name| model.contains(name)))
+        };
+        for names in FAMILIES {
+            let seated = seated(names);
+            names.iter().for_each(|name| add(name, seated && !COMMON.contains(name)));
         }
         for names in [&mut distinctive, &mut plain] {
             names.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
@@ -190,7 +183,7 @@ impl Mask {
     pub fn apply(&self, text: &str) -> String {
         let mut masked = text.to_owned();
         for name in &self.distinctive {
-            masked = replace_ignoring_case(&masked, name, "[masked]", is_word);
+            masked = replace_ignoring_case(&masked, name, "[masked]", is_name);
         }
         split_sentences(&masked).map(|sentence| self.mask_confession(sentence)).collect()
     }

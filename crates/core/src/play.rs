@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use crate::protocol::check_templates;
 use crate::seed::Draw;
 use crate::{
-    Advance, Ask, Brief, Corrupt, Debate, Event, Parent, Protocol, Record, Reply, Schema, Turn, advance,
+    Absence, Advance, Ask, Brief, Corrupt, Debate, Event, Parent, Protocol, Record, Reply, Schema, Turn,
+    advance,
 };
 
 /// Folds a log that is to be continued: the debate, and the asks of its last phase that have no reply, with their
@@ -73,7 +74,7 @@ fn departed(seq: u64, why: &str) -> Corrupt {
 
 /// A new debate that takes over another's replies up to the end of round `at_round` (0: the phases before the first
 /// round), under a brief that may have other seats, options or limits. Phases that the new brief would not ask in
-/// the same way are not taken over, nor are those that close the debate.
+/// the same way are not taken over, nor are those that a limit cut or that close the debate.
 pub fn branch(
     protocol: &dyn Protocol,
     records: &[Record],
@@ -81,8 +82,11 @@ pub fn branch(
     at_round: u32,
 ) -> Result<Vec<Record>, Corrupt> {
     let source = Debate::from_records(records)?;
+    let closing = |turn: &Turn| protocol.closing().contains(&turn.phase.name.as_str());
+    let limit = |why: Absence| matches!(why, Absence::OverBudget | Absence::Cancelled);
     let goes_on = |turn: &&Turn| {
-        turn.phase.round <= at_round && !protocol.closing().contains(&turn.phase.name.as_str())
+        let limited = turn.absences().any(|(_, why, _)| limit(why));
+        turn.phase.round <= at_round && !closing(turn) && !limited
     };
     let kept: Vec<_> = source.turns.iter().take_while(goes_on).collect();
     let most: usize = kept.iter().map(|turn| 1 + turn.asks.len()).sum();
@@ -118,6 +122,11 @@ pub fn branch(
     }
     Ok(sealed)
 }
+
+/// How long a reply takes in a debate that is played.
+pub const REPLY_MS: u64 = 10;
+/// What a made-up reply costs, in US dollars.
+pub const REPLY_USD: f64 = 0.001;
 
 /// Plays a debate to its end, or goes on with one, asking `answer` for every reply. The replies of a phase arrive in
 /// the order that `arrival` makes of their places.
@@ -156,7 +165,8 @@ pub fn play(
                     Event::Sent { ask: ask.id, attempt, model: ask.model.clone(), worst_usd: Some(0.0) };
                 records.push(debate.push(sent, debate.at_ms)?);
             }
-            records.push(debate.push(Event::Replied { ask: ask.id, reply }, debate.at_ms)?);
+            // Every reply takes the same time, so that limits on time are met whatever the order.
+            records.push(debate.push(Event::Replied { ask: ask.id, reply }, debate.at_ms + REPLY_MS)?);
         }
         asks.clear();
     }
@@ -170,11 +180,12 @@ fn attempts_before(debate: &Debate, ask: u32) -> u32 {
     u32::try_from(attempts).unwrap_or(u32::MAX)
 }
 
-/// A made-up answer to an ask, valid by its schema and by the protocol's own rules. The same `draw` and the same
-/// prompt give the same answer; another prompt gives another.
+/// A made-up answer to an ask, valid by its schema and by the protocol's own rules. The same seed,
+/// seat and prompt give the same answer; another prompt gives another.
 pub fn invent(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) -> Reply {
-    let mut draw = Draw::new(seed, &ask.prompt.hash());
-    let usage = crate::Usage { input_tokens: 100, output_tokens: 20, usd: Some(0.0), ..Default::default() };
+    let mut draw = Draw::new(seed, &format!("{}{}", ask.seat, ask.prompt.hash()));
+    let usage =
+        crate::Usage { input_tokens: 100, output_tokens: 20, usd: Some(REPLY_USD), ..Default::default() };
     let said = |text: String, value| Reply::Said { text, value, model: ask.model.clone(), usage };
     let Some(schema) = &ask.schema else {
         return said(sentence(&mut draw, 24), None);
@@ -186,7 +197,7 @@ pub fn invent(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) ->
         }
     }
     let detail = format!("no made-up answer to {} keeps the protocol's rules", schema.name);
-    Reply::Absent { why: crate::Absence::Malformed, detail }
+    Reply::Absent { why: Absence::Malformed, detail }
 }
 
 /// A made-up value of this schema.

@@ -4,12 +4,11 @@ use agon_core::{Corrupt, Debate, Fate, Fidelity, Outcome, Position, Status, Step
 use serde_json::{Value, json};
 
 use super::log::{self, Exit, Log, Round};
-use super::min_rounds;
 use super::ranking;
 use super::reply::{Argument, Revision, Stance};
 use crate::lexical;
 
-/// A final position this close to the answer, and on its side, counts as adopted when the debate did not converge.
+/// A final position this close to the answer counts as adopted when the debate did not converge.
 const ADOPTED_FROM: f64 = 0.5;
 
 /// Closes the debate.
@@ -216,10 +215,16 @@ fn kept(log: &Log<'_>, place: usize, termination: Termination) -> (Fate, String)
     }
     let position = log.position(place, u32::MAX);
     let likeness = lexical::similarity(position, &synthesis.answer);
-    if likeness >= ADOPTED_FROM && lexical::same_side(position, &synthesis.answer) {
-        return (Fate::Adopted, format!("the answer follows it, likeness {likeness:.2}"));
-    }
-    (Fate::Minority, "held to the end, and the answer does not follow it".into())
+    let fate = match lexical::opposed(position, &synthesis.answer) {
+        false if likeness >= ADOPTED_FROM => Fate::Adopted,
+        _ => Fate::Minority,
+    };
+    (
+        fate,
+        format!(
+            "held to the end; its words are {likeness:.2} like the answer's, {ADOPTED_FROM:.2} counts as adopted"
+        ),
+    )
 }
 
 fn warnings(log: &Log<'_>, termination: Termination, mode: &str) -> Vec<String> {
@@ -230,7 +235,12 @@ fn warnings(log: &Log<'_>, termination: Termination, mode: &str) -> Vec<String> 
     for round in log.counted() {
         warnings.extend(contradiction(log, round));
         if round.assessment.is_none() {
-            warnings.push(format!("round {} is unassessed: the moderator was absent", round.number));
+            let why = if round.moderated {
+                "the moderator was absent"
+            } else {
+                "too little was left to ask the moderator"
+            };
+            warnings.push(format!("round {} is unassessed: {why}", round.number));
         }
         for (debater, argument) in log.debaters.iter().zip(&round.arguments) {
             let odd = |a: &&Argument| a.stance == Stance::Concede && a.revision == Revision::NoChange;
@@ -250,7 +260,7 @@ fn contradiction(log: &Log<'_>, round: &Round) -> Option<String> {
     let assessment = round.assessment.as_ref()?;
     let (number, brief) = (round.number, &log.debate.brief);
     let met = log::meets_thresholds(brief, assessment);
-    let why = match (assessment.should_stop, met, number < min_rounds(brief)) {
+    let why = match (assessment.should_stop, met, number < brief.int("min_rounds")) {
         (true, false, _) => "the moderator would stop, but its own scores do not reach the thresholds",
         (true, true, true) => "the moderator would stop, but min_rounds is not reached",
         (false, true, _) => "the moderator would go on, but its own scores reach the thresholds",

@@ -6,13 +6,12 @@ use agon_core::seed::Draw;
 use agon_core::{Absence, Brief, Corrupt, Debate, Phase, Reply, Termination, Turn};
 use serde::Deserialize;
 
-use super::min_rounds;
 use super::reply::{Argument, Assessment, Revision, Synthesis};
 
 /// Comparisons with thresholds allow for rounding.
 const TOLERANCE: f64 = 1e-9;
-/// The share of the time or money limit at which the debate goes to its synthesis.
-const ENOUGH: f64 = 0.8;
+/// The share of the time and money limits that is kept for the synthesis.
+pub(super) const KEPT: f64 = 0.2;
 /// A consensus answer is kept only above this agreement.
 const CONSENSUS_FROM: f64 = 0.6;
 
@@ -33,6 +32,8 @@ pub(super) struct Round {
     pub(super) arguments: Vec<Option<Argument>>,
     /// `None` where the moderator was absent or not asked.
     pub(super) assessment: Option<Assessment>,
+    /// Whether the moderator was asked.
+    pub(super) moderated: bool,
 }
 
 /// How the loop ends by its own rules.
@@ -94,7 +95,7 @@ impl<'a> Log<'a> {
     pub(super) fn exit(&self, number: u32) -> Option<Exit> {
         let brief = &self.debate.brief;
         let round = self.round(number).filter(|round| round.present() > 0)?;
-        let gated = number < min_rounds(brief);
+        let gated = number < brief.int("min_rounds");
         if !gated && round.assessment.as_ref().is_some_and(|assessment| meets_thresholds(brief, assessment)) {
             return Some(Exit::Converged);
         }
@@ -105,17 +106,25 @@ impl<'a> Log<'a> {
     }
 
     /// Whether there is too little time or money left for a phase of `calls` calls with the synthesis after it.
-    pub(super) fn spent(&self, calls: u32) -> bool {
-        let short_of_calls = self.debate.calls_left().is_some_and(|left| left < calls + 1);
-        short_of_calls || self.debate.spent_share() >= ENOUGH - TOLERANCE || self.last_phase_was_cut()
+    pub(super) fn spent(&self, calls: usize) -> bool {
+        let short = |left: u32| usize::try_from(left).unwrap_or(usize::MAX) < calls + 1;
+        self.debate.calls_left().is_some_and(short)
+            || self.debate.spent_share() >= 1.0 - KEPT - TOLERANCE
+            || self.debate.turns.last().is_some_and(|turn| self.was_cut(turn))
     }
 
-    fn last_phase_was_cut(&self) -> bool {
-        let cut = |turn: &Turn| turn.absences().any(|(_, why, _)| why == Absence::OverBudget);
-        self.debate.turns.last().is_some_and(cut) || self.past_deadline()
+    /// Whether a limit left somebody out of a phase.
+    fn was_cut(&self, turn: &Turn) -> bool {
+        let late = self
+            .debate
+            .brief
+            .limits
+            .deadline_ms
+            .is_some_and(|limit| turn.ended_at_ms as f64 >= limit as f64 * (1.0 - KEPT) - TOLERANCE);
+        turn.absences().any(|(_, why, _)| why == Absence::OverBudget || (late && why == Absence::TimedOut))
     }
 
-    fn past_deadline(&self) -> bool {
+    pub(super) fn past_deadline(&self) -> bool {
         self.debate.brief.limits.deadline_ms.is_some_and(|limit| self.debate.at_ms >= limit)
     }
 
@@ -129,19 +138,18 @@ impl<'a> Log<'a> {
         if self.debaters.len() < 2 {
             return Termination::QuorumLost;
         }
+        let cut =
+            |name: &str, round: u32| self.debate.turn(name, round).is_some_and(|turn| self.was_cut(turn));
+        let evaluated = self.debate.turn("evaluate", 0).is_some() && !cut("evaluate", 0);
         match (self.debate.brief.text("mode"), self.rounds.last()) {
-            ("quick", _) => Termination::AllRoundsComplete,
-            ("standard", _) if self.debate.turn("evaluate", 0).is_some() => Termination::AllRoundsComplete,
-            ("standard", _) | (_, None) => Termination::Budget,
-            (_, Some(last)) if last.present() == 0 => self.why_nobody_argued(last.number),
+            ("quick", _) if !cut("answer", 0) => Termination::AllRoundsComplete,
+            ("standard", _) if evaluated => Termination::AllRoundsComplete,
+            ("quick" | "standard", _) | (_, None) => Termination::Budget,
+            (_, Some(last)) if last.present() == 0 && cut("debate", last.number) => Termination::Budget,
+            (_, Some(last)) if last.present() == 0 => Termination::QuorumLost,
+            (_, Some(last)) if !last.moderated => Termination::Budget,
             (_, Some(last)) => self.exit(last.number).map_or(Termination::Budget, Exit::termination),
         }
-    }
-
-    fn why_nobody_argued(&self, number: u32) -> Termination {
-        let over = |turn: &Turn| turn.absences().any(|(_, why, _)| why == Absence::OverBudget);
-        let cut = self.debate.turn("debate", number).is_some_and(over) || self.past_deadline();
-        if cut { Termination::Budget } else { Termination::QuorumLost }
     }
 
     /// A debater's position after a round: its last revision, else its Stage 1 answer.
@@ -231,8 +239,9 @@ fn read_round(debate: &Debate, turn: &Turn, debaters: &[Debater<'_>]) -> Result<
             turn.settled().find(|(ask, _)| ask.seat == debater.seat).and_then(|(_, reply)| reply.value());
         arguments.push(reply.map(Argument::deserialize).transpose()?);
     }
-    let assessed = debate.turns.iter().find(|turn| turn.phase == Phase::new("moderate", number));
-    let assessed = assessed.and_then(|turn| turn.settled().find_map(|(_, reply): (_, &Reply)| reply.value()));
+    let moderation = debate.turns.iter().find(|turn| turn.phase == Phase::new("moderate", number));
+    let assessed =
+        moderation.and_then(|turn| turn.settled().find_map(|(_, reply): (_, &Reply)| reply.value()));
     let assessment = assessed.map(Assessment::deserialize).transpose()?;
-    Ok(Round { number, arguments, assessment })
+    Ok(Round { number, arguments, assessment, moderated: moderation.is_some() })
 }

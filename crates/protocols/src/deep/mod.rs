@@ -184,7 +184,7 @@ impl Protocol for Deep {
             }
             _ => {
                 let rounds = |count: u32| n + count * (n + 1) + 1;
-                rounds(min_rounds(brief))..=rounds(brief.int("max_rounds"))
+                rounds(brief.int("min_rounds").min(brief.int("max_rounds")))..=rounds(brief.int("max_rounds"))
             }
         }
     }
@@ -199,24 +199,25 @@ impl Protocol for Deep {
         let log = Log::read(debate)?;
         let make = asks::Asks::new(debate, parts, &log)?;
         let Some(phase) = debate.last_phase() else { return make.answers() };
-        let debaters = u32::try_from(log.debaters.len()).unwrap_or(u32::MAX);
+        let debaters = log.debaters.len();
         let wrap_up = || if log.cut_short_strictly() { close::close(&log) } else { make.synthesis() };
         match phase.name.as_str() {
             "answer" if log.debaters.len() < 2 => close::close(&log),
             "answer" => match debate.brief.text("mode") {
-                "quick" => make.synthesis(),
-                _ if log.spent(debaters) => wrap_up(),
+                "quick" => wrap_up(),
+                "standard" if log.spent(ranking::pairs(&log).len()) => wrap_up(),
                 "standard" => make.evaluations(),
+                _ if log.spent(debaters) => wrap_up(),
                 _ => make.debate(1),
             },
-            "evaluate" => make.synthesis(),
+            "evaluate" => wrap_up(),
             "debate" if log.present(phase.round) == 0 => wrap_up(),
             "debate" if log.spent(1) => wrap_up(),
             "debate" => make.moderation(phase.round),
             "moderate" if log.exit(phase.round).is_some() => make.synthesis(),
-            "moderate" if log.spent(debaters + 1) => wrap_up(),
+            "moderate" if log.spent(debaters) => wrap_up(),
             "moderate" => make.debate(phase.round + 1),
-            _ if log.synthesis.is_some() || log.next_chair().is_none() => close::close(&log),
+            _ if log.synthesis.is_some() || log.past_deadline() => close::close(&log),
             _ => make.synthesis(),
         }
     }
@@ -240,6 +241,10 @@ impl Protocol for Deep {
         &["synthesis"]
     }
 
+    fn kept_for_closing(&self) -> f64 {
+        log::KEPT
+    }
+
     fn table(&self, debate: &Debate) -> Option<(String, Vec<Vec<String>>)> {
         close::round_table(debate)
     }
@@ -251,11 +256,6 @@ fn check_argument(value: &Value) -> Result<(), String> {
         return Err("`revised_position` is required when `revision` is not `no_change`".into());
     }
     Ok(())
-}
-
-/// `min_rounds`, which a smaller `max_rounds` draws down when the user has set only that.
-fn min_rounds(brief: &Brief) -> u32 {
-    brief.int("min_rounds").min(brief.int("max_rounds"))
 }
 
 fn check_request(request: &Request) -> Result<(), Invalid> {

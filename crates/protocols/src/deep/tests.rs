@@ -132,11 +132,19 @@ fn exits_at_the_thresholds_and_not_before() {
 /// "`min_rounds` gates every exit but the limits: all-`no_change` in round 1 does not stop."
 #[test]
 fn min_rounds_gates_every_exit_but_the_limit() {
-    for (min, max, rounds) in [("1", "3", 1), ("2", "3", 2), ("3", "3", 3), ("2", "1", 1)] {
+    for (min, max, rounds, termination) in [
+        ("1", "3", 1, Termination::Converged),
+        ("2", "3", 2, Termination::Converged),
+        ("3", "3", 3, Termination::Converged),
+        ("2", "1", 1, Termination::MaxRounds),
+    ] {
         let set = [("min_rounds", min), ("max_rounds", max)];
         let outcome = run(&set, &|_, phase, round| plain(phase, round, &["no_change"], &[(1.0, 0.0)]));
-        assert_eq!(outcome.rounds_completed, rounds, "min {min} max {max}");
-        assert_eq!(outcome.termination, Termination::Converged);
+        assert_eq!(
+            (outcome.rounds_completed, outcome.termination),
+            (rounds, termination),
+            "min {min} max {max}"
+        );
     }
 }
 

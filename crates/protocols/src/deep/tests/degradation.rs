@@ -57,6 +57,49 @@ fn a_limit_on_calls_leaves_room_for_the_synthesis() {
     }
 }
 
+/// The last round's moderator may be what there is too little left for: that is `budget` too, and says so.
+#[test]
+fn a_round_whose_moderator_could_not_be_asked_ends_in_budget() {
+    for (max_rounds, calls, strict) in [("1", 7, "false"), ("2", 11, "false"), ("1", 7, "true")] {
+        let set = [("max_rounds", max_rounds), ("strict", strict)];
+        let debate = limited(Limits { calls: Some(calls), ..Limits::default() }, &set);
+        let outcome = debate.outcome.as_ref().unwrap();
+        assert_eq!((outcome.termination, outcome.fidelity), (Termination::Budget, Fidelity::Degraded));
+        assert_eq!(outcome.status == Status::Complete, strict == "false");
+        assert!(outcome.warnings.iter().any(|w| w.contains("too little was left to ask the moderator")));
+    }
+}
+
+/// Standard mode has a call for each evaluator and answer: 3 answers, 6 evaluations, 1 synthesis.
+#[test]
+fn standard_mode_evaluates_only_if_all_evaluations_fit() {
+    for (calls, termination) in
+        [(4, Termination::Budget), (9, Termination::Budget), (10, Termination::AllRoundsComplete)]
+    {
+        let debate = limited(Limits { calls: Some(calls), ..Limits::default() }, &[("mode", "standard")]);
+        let outcome = debate.outcome.as_ref().unwrap();
+        assert_eq!((outcome.termination, outcome.status), (termination, Status::Complete), "{calls} calls");
+        let degraded = outcome.warnings.contains(&"standard -> synthesis (degraded)".to_owned());
+        assert_eq!(degraded, termination == Termination::Budget);
+    }
+}
+
+/// "When 80% of the time ... is spent": each reply of a played debate takes 10 ms, three answers and four a round.
+#[test]
+fn at_80_percent_of_the_time_it_goes_to_the_synthesis() {
+    for (deadline_ms, rounds, termination) in [
+        (37, 0, Termination::Budget),
+        (38, 1, Termination::Budget),
+        (87, 1, Termination::Budget),
+        (88, 2, Termination::Budget),
+        (1_000, 3, Termination::MaxRounds),
+    ] {
+        let debate = limited(Limits { deadline_ms: Some(deadline_ms), ..Limits::default() }, &[]);
+        let outcome = debate.outcome.as_ref().unwrap();
+        assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds), "{deadline_ms}");
+    }
+}
+
 /// Money that runs out in the middle of a phase is `budget`, not a lost quorum.
 #[test]
 fn a_round_that_nobody_could_pay_for_ends_in_budget() {
