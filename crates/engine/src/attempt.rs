@@ -7,12 +7,13 @@ use agon_core::seed::Draw;
 use agon_core::{Absence, Event, Reply, Usage};
 use futures_util::FutureExt;
 
-use crate::budget::{Fit, Worst};
+use crate::budget::{Fit, Grant, Need};
+use crate::chain::Link;
 use crate::gate::Permit;
 use crate::retry::{self, LONGEST_WAIT, Next};
 use crate::run::{Halt, Run};
 use crate::slot::{Outgoing, Plan, State, Step};
-use crate::{Completion, EngineError, Fault, FaultKind, Finish, repair};
+use crate::{Completion, EngineError, Fault, FaultKind, Finish, Price, repair};
 
 /// An attempt that brought no usable answer.
 pub(crate) struct Failure {
@@ -43,14 +44,16 @@ impl Run<'_> {
         };
         let Some(link) = slot.chain.get(link).cloned() else { return Ok(()) };
         let messages = slot.messages(repair);
-        let worst = Worst::of(&messages, slot.schema_bytes, &link.model.price(), limits);
-        let plan = Plan { link, messages, worst };
-        let failed_now = failure.is_some_and(|failure| failure.why == Absence::Unreachable);
-        let state = if failed_now && failures > 0 {
-            let spread = format!("pause {} {} {}", self.id, slot.ask.id, attempts.len());
-            let backoff =
-                retry::pause(&self.engine.settings, failures, Draw::new(self.debate.brief.seed, &spread));
-            let pause = failure.and_then(|failure| failure.wait).unwrap_or(backoff);
+        let need = Need::of(&messages, slot.schema_bytes, link.model.price());
+        let plan = Plan { link, messages, need };
+        let failed_now = failure.filter(|failure| failure.why == Absence::Unreachable && failures > 0);
+        let pause = failed_now.map_or(Duration::ZERO, |failure| {
+            failure.wait.unwrap_or_else(|| {
+                let spread = format!("pause {} {} {}", self.id, slot.ask.id, attempts.len());
+                retry::pause(&self.engine.settings, failures, Draw::new(self.debate.brief.seed, &spread))
+            })
+        });
+        let state = if pause > Duration::ZERO {
             self.steps.push(tokio::time::sleep(pause).map(move |()| Step::Rested { index }).boxed());
             State::Resting(plan)
         } else {
@@ -62,44 +65,48 @@ impl Run<'_> {
 
     /// Lets asks leave in seat order, as far as the budget and the gate have room.
     pub(crate) fn offer(&mut self) -> Result<(), EngineError> {
+        let allowed = self.allowance();
+        let mut waiting = self.slots.iter().filter(|slot| slot.is_waiting()).count();
         for index in 0..self.slots.len() {
             let Some(slot) = self.slots.get(index) else { break };
             let State::Ready(plan) = &slot.state else { continue };
-            match self.budget.fit(&plan.worst) {
+            match self.budget.afford(&plan.need, waiting, &allowed) {
                 Fit::Later => break,
                 Fit::Never(detail) => {
                     self.settle(index, Reply::Absent { why: Absence::OverBudget, detail })?
                 }
-                Fit::Now => {
-                    self.budget.reserve(slot.ask.id, plan.worst);
-                    self.approach(index)?;
+                Fit::Now(grant) => {
+                    self.budget.reserve(slot.ask.id, grant.worst);
+                    self.approach(index, grant)?;
                 }
             }
+            waiting = waiting.saturating_sub(1);
         }
         Ok(())
     }
 
-    fn approach(&mut self, index: usize) -> Result<(), EngineError> {
+    fn approach(&mut self, index: usize, grant: Grant) -> Result<(), EngineError> {
         let State::Ready(plan) = self.set(index, State::New) else { return Ok(()) };
         let lane = plan.link.lane.clone();
         let at_once = lane.try_enter();
         if at_once.is_none() {
             self.steps.push(lane.enter().map(move |permit| Step::Entered { index, permit }).boxed());
         }
-        self.set(index, State::AtGate(plan));
+        self.set(index, State::AtGate(plan, grant));
         at_once.map_or(Ok(()), |permit| self.post(index, permit))
     }
 
     /// Writes that a call is about to leave.
     fn post(&mut self, index: usize, permit: Permit) -> Result<(), EngineError> {
-        let State::AtGate(Plan { link, messages, worst }) = self.set(index, State::New) else {
+        let State::AtGate(Plan { link, messages, .. }, grant) = self.set(index, State::New) else {
             return Ok(());
         };
+        let Grant { output_tokens, worst } = grant;
         let (Some(slot), Some(turn)) = (self.slots.get(index), self.debate.turns.last()) else {
             return Ok(());
         };
         let attempt = self.attempts(slot.place).last().map_or(1, |last| last.number.saturating_add(1));
-        let call = slot.call(&self.debate.brief, &turn.phase, attempt, messages);
+        let call = slot.call(&self.debate.brief, &turn.phase, attempt, messages, output_tokens);
         let event = Event::Sent { ask: call.ask, attempt, model: link.name.clone(), worst_usd: worst.usd };
         let seq = self.debate.events;
         self.set(index, State::Posted { seq, outgoing: Box::new(Outgoing { link, call, permit }) });
@@ -158,14 +165,19 @@ impl Run<'_> {
                 self.fail(index, attempt, Failure::plain(Absence::TimedOut, detail, None, usage))
             }
             Some(Ok(completion)) => {
-                let usage = priced(completion.usage);
-                self.budget.settle(ask, &usage);
+                let mut usage = priced(completion.usage);
+                let counted = usage.input_tokens > 0 || usage.output_tokens > 0;
+                if !counted && matches!(price, Price::PerMillion { .. }) {
+                    // A server that counts no tokens has charged for them all the same.
+                    usage.usd = completion.usage.usd;
+                }
+                self.budget.answered(ask, &usage);
                 self.judge(index, attempt, completion, usage)
             }
             Some(Err(fault)) => {
                 let usage = priced(fault.usage);
                 self.budget.settle(ask, &usage);
-                self.fault(index, attempt, fault, usage)
+                self.fault(index, attempt, &link, fault, usage)
             }
         }
     }
@@ -195,10 +207,22 @@ impl Run<'_> {
         }
     }
 
-    fn fault(&mut self, index: usize, attempt: u32, fault: Fault, usage: Usage) -> Result<(), EngineError> {
+    fn fault(
+        &mut self,
+        index: usize,
+        attempt: u32,
+        link: &Link,
+        fault: Fault,
+        usage: Usage,
+    ) -> Result<(), EngineError> {
         let detail = fault.message.clone();
         let plain = |why| Failure::plain(why, detail.clone(), None, usage);
+        let chain = self.slots.get(index).map(|slot| slot.chain.clone());
+        let more = chain.is_some_and(|chain| chain.last().is_some_and(|last| last.name != link.name));
         match fault.kind {
+            FaultKind::Key | FaultKind::NoSuchModel if more => {
+                self.fail(index, attempt, Failure { hopeless: true, ..plain(Absence::Unreachable) })
+            }
             FaultKind::Key | FaultKind::NoSuchModel => {
                 // Not the seat's failure: after the person has put it right, the seat has all its retries.
                 self.fail(index, attempt, plain(Absence::Cancelled))?;
@@ -207,6 +231,10 @@ impl Run<'_> {
             FaultKind::Refused => self.fail(index, attempt, plain(Absence::Refused)),
             FaultKind::Rejected => {
                 self.fail(index, attempt, Failure { hopeless: true, ..plain(Absence::Unreachable) })
+            }
+            FaultKind::SchemaRefused => {
+                let at_once = Some(Duration::ZERO);
+                self.fail(index, attempt, Failure { wait: at_once, ..plain(Absence::Unreachable) })
             }
             FaultKind::RateLimited | FaultKind::Unavailable | FaultKind::Garbled => {
                 let left = self.time_left().unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT);
@@ -245,16 +273,16 @@ impl Run<'_> {
         self.write(Event::Replied { ask, reply })
     }
 
-    /// Settles everything that is still open: the debate's deadline has passed.
+    /// Settles everything that is still open: the time of the phase is over.
     pub(crate) fn expire(&mut self) -> Result<(), EngineError> {
         self.steps.clear();
+        let detail = self.allowance().late();
         for index in 0..self.slots.len() {
-            let detail = "the debate's deadline".to_owned();
             if self.slots.get(index).is_some_and(|slot| slot.is_settled()) {
                 continue;
             }
-            self.abandon(index, Absence::TimedOut, &detail)?;
-            self.settle(index, Reply::Absent { why: Absence::TimedOut, detail })?;
+            self.abandon(index, Absence::TimedOut, detail)?;
+            self.settle(index, Reply::Absent { why: Absence::TimedOut, detail: detail.to_owned() })?;
         }
         Ok(())
     }
@@ -294,9 +322,9 @@ impl Failure {
 }
 
 /// What a call used that nobody heard of again: a provider may charge for it all the same.
-fn unheard(price: &crate::Price) -> Usage {
+fn unheard(price: &Price) -> Usage {
     let usd = match price {
-        crate::Price::Free => Some(0.0),
+        Price::Free => Some(0.0),
         _ => None,
     };
     Usage { usd, ..Usage::default() }

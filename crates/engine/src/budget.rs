@@ -6,10 +6,18 @@
 use std::collections::BTreeMap;
 
 use agon_core::debate::Attempt;
-use agon_core::{Absence, Debate, Limits, Reply, Usage};
+use agon_core::{Absence, Debate, Reply, Usage};
 
 use crate::Price;
+use crate::allowance::Allowance;
 use crate::model::Message;
+
+/// What is known of a call's use before it is decided how long its answer may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Need {
+    input_tokens: u64,
+    price: Price,
+}
 
 /// The most that one call can use.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,20 +27,28 @@ pub(crate) struct Worst {
     pub(crate) usd: Option<f64>,
 }
 
+/// Leave for a call: how long its answer may be, and what that can use.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Grant {
+    pub(crate) output_tokens: u32,
+    pub(crate) worst: Worst,
+}
+
 /// Whether a call may leave.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Fit {
-    Now,
+    Now(Grant),
     /// Calls under way may yet give back what they do not use.
     Later,
     /// It cannot fit any more; the sentence names the limit.
     Never(String),
 }
 
-/// The limits of a debate and how much of them is gone.
+/// How much of a debate's limits is gone.
 #[derive(Debug)]
 pub(crate) struct Budget {
-    limits: Limits,
+    /// The most tokens that any answer may have.
+    output_tokens: u32,
     usd: f64,
     tokens: u64,
     calls: u32,
@@ -42,21 +58,37 @@ pub(crate) struct Budget {
 /// No tokenizer makes more tokens than there are bytes; the rest is what a chat template puts around a message.
 const TOKENS_AROUND_MESSAGE: u64 = 16;
 
-impl Worst {
-    /// The worst case of a call with these messages, for a schema that takes `schema_bytes` to send.
-    pub(crate) fn of(messages: &[Message], schema_bytes: u64, price: &Price, limits: &Limits) -> Self {
-        let input = messages.iter().fold(schema_bytes, |sum, message| {
+/// An answer that is allowed less than this is hardly worth its question.
+const OUTPUT_TOKENS_MIN: u32 = 256;
+
+impl Need {
+    /// What a call with these messages needs, for a schema that takes `schema_bytes` to send.
+    pub(crate) fn of(messages: &[Message], schema_bytes: u64, price: Price) -> Self {
+        let input_tokens = messages.iter().fold(schema_bytes, |sum, message| {
             sum.saturating_add(message.text.len() as u64).saturating_add(TOKENS_AROUND_MESSAGE)
         });
-        let output = u64::from(limits.output_tokens);
-        let usd = match price {
+        Self { input_tokens, price }
+    }
+
+    /// The worst case of the call when its answer may have so many tokens.
+    pub(crate) fn worst(&self, output_tokens: u32) -> Worst {
+        let usd = match self.price {
             Price::Free => Some(0.0),
             Price::Unknown => None,
-            Price::PerMillion { input: fresh, cached_input, output: written } => {
-                Some((input as f64 * fresh.max(*cached_input) + output as f64 * written) / 1e6)
+            Price::PerMillion { input, cached_input, output } => {
+                let read = self.input_tokens as f64 * input.max(cached_input);
+                Some((read + f64::from(output_tokens) * output) / 1e6)
             }
         };
-        Self { tokens: input.saturating_add(output), usd }
+        Worst { tokens: self.input_tokens.saturating_add(u64::from(output_tokens)), usd }
+    }
+
+    /// How long an answer can be for so many dollars; without end where it costs nothing.
+    fn output_for(&self, usd: f64) -> u32 {
+        let Price::PerMillion { input, cached_input, output } = self.price else { return u32::MAX };
+        let left = usd * 1e6 - self.input_tokens as f64 * input.max(cached_input);
+        // A cast takes what is below 0 for 0, and what is above all numbers for the greatest.
+        if output > 0.0 || left < 0.0 { (left / output) as u32 } else { u32::MAX }
     }
 }
 
@@ -64,8 +96,8 @@ impl Budget {
     /// What the log has left of the limits. `open` says for the asks without a reply how many tokens a call of theirs can
     /// use: that is what one of them counts for that was sent and never heard of again.
     pub(crate) fn of(debate: &Debate, open: &BTreeMap<u32, u64>) -> Self {
-        let limits = debate.brief.limits.clone();
-        let mut budget = Self { limits, usd: 0.0, tokens: 0, calls: 0, reserved: BTreeMap::new() };
+        let output_tokens = debate.brief.limits.output_tokens;
+        let mut budget = Self { output_tokens, usd: 0.0, tokens: 0, calls: 0, reserved: BTreeMap::new() };
         for turn in debate.turns.iter().filter(|turn| !turn.inherited) {
             for ((asked, attempts), reply) in turn.asks.iter().zip(&turn.attempts).zip(&turn.replies) {
                 budget.count(attempts, reply.as_ref(), open.get(&asked.id).copied());
@@ -81,50 +113,88 @@ impl Budget {
         };
         let read = attempts.iter().filter_map(|attempt| attempt.fault.as_ref().map(|fault| &fault.usage));
         let input = read.chain(answered).map(|usage| usage.input_tokens).max().unwrap_or_default();
-        let unheard = open.unwrap_or(input.saturating_add(u64::from(self.limits.output_tokens)));
+        let unheard = open.unwrap_or(input.saturating_add(u64::from(self.output_tokens)));
         for (place, attempt) in attempts.iter().enumerate() {
             let last = place + 1 == attempts.len();
             let usage = attempt.fault.as_ref().map(|fault| &fault.usage).or(answered.filter(|_| last));
             let abandoned = attempt.fault.as_ref().is_some_and(|fault| fault.why == Absence::TimedOut);
             let worst = Worst { tokens: unheard, usd: attempt.worst_usd };
             self.calls = self.calls.saturating_add(1);
+            // An answer that failed its judges has left its words; a call that failed has none.
+            let answer = attempt.fault.as_ref().is_none_or(|fault| fault.text.is_some());
+            let unsaid = answer && usage.is_some_and(is_silent);
             match usage {
-                Some(usage) if !abandoned => self.spend(usage, worst),
+                Some(usage) if !abandoned && !unsaid => self.spend(usage, worst),
                 _ => self.spend_worst(worst),
             }
         }
     }
 
-    /// Whether a call that can use this much may leave now.
-    pub(crate) fn fit(&self, worst: &Worst) -> Fit {
+    /// Whether a call may leave now, and how long its answer may be. The calls that wait to leave, `waiting` of them with this
+    /// one, share evenly what is left, so that none takes it all; where that is too little for each, they go one by one.
+    pub(crate) fn afford(&self, need: &Need, waiting: usize, allowed: &Allowance) -> Fit {
+        let least = OUTPUT_TOKENS_MIN.min(self.output_tokens);
+        let share = self.even_output(need, waiting, allowed);
+        if share > least
+            && let now @ Fit::Now(_) = self.fit(need, share, allowed)
+        {
+            return now;
+        }
+        self.fit(need, least, allowed)
+    }
+
+    fn even_output(&self, need: &Need, waiting: usize, allowed: &Allowance) -> u32 {
+        let waiting = waiting.max(1) as u64;
+        let mut output = self.output_tokens;
+        if let Some(limit) = allowed.tokens {
+            let left = limit.saturating_sub(self.tokens).saturating_sub(self.held_tokens());
+            let most = (left / waiting).saturating_sub(need.input_tokens);
+            output = output.min(u32::try_from(most).unwrap_or(u32::MAX));
+        }
+        if let Some(limit) = allowed.usd {
+            output = output.min(need.output_for((limit - self.usd - self.held_usd()) / waiting as f64));
+        }
+        output
+    }
+
+    fn fit(&self, need: &Need, output_tokens: u32, allowed: &Allowance) -> Fit {
+        let worst = need.worst(output_tokens);
+        let kept = if allowed.keeps { "; more is kept for the closing phases" } else { "" };
         let mut later = false;
-        if let Some(limit) = self.limits.calls
+        if let Some(limit) = allowed.calls
             && self.calls >= limit
         {
-            return Fit::Never(format!("the limit of {limit} calls is reached"));
+            return Fit::Never(format!("the limit of {limit} calls is reached{kept}"));
         }
-        if let Some(limit) = self.limits.tokens {
-            let held: u64 = self.reserved.values().map(|held| held.tokens).sum();
+        if let Some(limit) = allowed.tokens {
             if self.tokens.saturating_add(worst.tokens) > limit {
                 let left = limit.saturating_sub(self.tokens);
                 let most = worst.tokens;
                 return Fit::Never(format!(
-                    "of the limit of {limit} tokens {left} are left, and the call could use {most}"
+                    "of the limit of {limit} tokens {left} are left, and the call could use {most}{kept}"
                 ));
             }
-            later |= self.tokens.saturating_add(held).saturating_add(worst.tokens) > limit;
+            later |= self.tokens.saturating_add(self.held_tokens()).saturating_add(worst.tokens) > limit;
         }
-        if let (Some(limit), Some(most)) = (self.limits.usd, worst.usd) {
-            let held: f64 = self.reserved.values().filter_map(|held| held.usd).sum();
+        if let (Some(limit), Some(most)) = (allowed.usd, worst.usd) {
             if self.usd + most > limit {
                 let left = (limit - self.usd).max(0.0);
+                let shown = (limit * 1e6).round() / 1e6;
                 return Fit::Never(format!(
-                    "of the budget of ${limit} ${left:.6} is left, and the call could cost ${most:.6}"
+                    "of the budget of ${shown} ${left:.6} is left, and the call could cost ${most:.6}{kept}"
                 ));
             }
-            later |= self.usd + held + most > limit;
+            later |= self.usd + self.held_usd() + most > limit;
         }
-        if later { Fit::Later } else { Fit::Now }
+        if later { Fit::Later } else { Fit::Now(Grant { output_tokens, worst }) }
+    }
+
+    fn held_tokens(&self) -> u64 {
+        self.reserved.values().fold(0, |sum, held| sum.saturating_add(held.tokens))
+    }
+
+    fn held_usd(&self) -> f64 {
+        self.reserved.values().filter_map(|held| held.usd).sum()
     }
 
     /// Reserves the worst case of a call for this ask.
@@ -138,6 +208,11 @@ impl Budget {
         if self.reserved.remove(&ask).is_some() {
             self.calls = self.calls.saturating_sub(1);
         }
+    }
+
+    /// The call brought an answer. One that does not say what it used counts for the worst.
+    pub(crate) fn answered(&mut self, ask: u32, usage: &Usage) {
+        if is_silent(usage) { self.abandon(ask) } else { self.settle(ask, usage) }
     }
 
     /// The call came back and used this much, be it more than was reserved.
@@ -163,4 +238,9 @@ impl Budget {
         self.tokens = self.tokens.saturating_add(worst.tokens);
         self.usd += worst.usd.unwrap_or_default();
     }
+}
+
+/// Whether an answer says nothing of what it used. What costs nothing has a price that is known.
+fn is_silent(usage: &Usage) -> bool {
+    usage.input_tokens == 0 && usage.output_tokens == 0 && usage.usd.is_none()
 }

@@ -10,11 +10,12 @@
 //! - `attempt`: what happens to one ask: plan, reserve, send, judge what came, try again or settle. `slot` is the ask on its way.
 //! - `retry`: what to do after an attempt, as a pure function of the attempts in the log.
 //! - `repair`: from a model's words to a value of the ask's schema.
-//! - `budget`: the worst case of a call is reserved before it leaves.
+//! - `budget`: the worst case of a call is reserved before it leaves; `allowance`: how much of the limits a phase may use.
 //! - `gate`: how many calls are under way at once; `chain`: the models behind a seat.
 //! - `journal`: the way of records to the store, in few appends; `lease`: a debate that this process has to itself.
 //! - `stop`: how a person ends a debate in order; `error`: why one did not get to its end.
 
+mod allowance;
 mod attempt;
 mod budget;
 mod chain;

@@ -67,11 +67,11 @@ pub enum Finish {
 /// What a model answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {
-    /// Its words.
+    /// Its words; empty when it had none, which the engine takes for a malformed answer.
     pub text: String,
     /// The model that spoke, as the report names it.
     pub model: String,
-    /// Tokens; the engine fills in price and latency.
+    /// Tokens, all 0 when the provider does not say; the engine fills in price and latency.
     pub usage: Usage,
     /// How it ended.
     pub finish: Finish,
@@ -90,9 +90,11 @@ pub enum FaultKind {
     Refused,
     /// The provider would not take the request as it is; another try would be the same.
     Rejected,
-    /// The key is missing or wrong: stop and tell the person.
+    /// The provider would not take the schema: worth another try at once, for the model knows now to leave it out.
+    SchemaRefused,
+    /// The key is missing or wrong: the next model of the chain, or stop and tell the person.
     Key,
-    /// There is no such model: stop and tell the person.
+    /// There is no such model: the next model of the chain, or stop and tell the person.
     NoSuchModel,
 }
 

@@ -9,7 +9,8 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::time::{Instant, Sleep, sleep};
 
-use crate::budget::{Budget, Worst};
+use crate::allowance::Allowance;
+use crate::budget::{Budget, Need};
 use crate::chain::Chains;
 use crate::journal::Journal;
 use crate::slot::{Slot, State, Step};
@@ -70,8 +71,8 @@ impl<'a> Run<'a> {
     ) -> Self {
         let limits = &debate.brief.limits;
         let open = slots.iter().map(|slot| {
-            let worst = Worst::of(&slot.messages(None), slot.schema_bytes, &Price::Free, limits);
-            (slot.ask.id, worst.tokens)
+            let need = Need::of(&slot.messages(None), slot.schema_bytes, Price::Free);
+            (slot.ask.id, need.worst(limits.output_tokens).tokens)
         });
         let budget = Budget::of(&debate, &open.collect());
         Self {
@@ -213,9 +214,14 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// How long the debate may still run; `None` without a deadline.
+    /// What the phase under way may use.
+    pub(crate) fn allowance(&self) -> Allowance {
+        Allowance::of(self.protocol, &self.debate)
+    }
+
+    /// How long the phase under way may still run; `None` without a deadline.
     pub(crate) fn time_left(&self) -> Option<Duration> {
-        let deadline_ms = self.debate.brief.limits.deadline_ms?;
+        let deadline_ms = self.allowance().deadline_ms?;
         Some(Duration::from_millis(deadline_ms.saturating_sub(self.clock.at_ms())))
     }
 
@@ -230,7 +236,7 @@ impl<'a> Run<'a> {
     fn set_alarm(&mut self) {
         let limit = match &self.halt {
             Some(_) => self.drain_until,
-            None => self.debate.brief.limits.deadline_ms.map(|deadline_ms| {
+            None => self.allowance().deadline_ms.map(|deadline_ms| {
                 self.clock.began + Duration::from_millis(deadline_ms.saturating_sub(self.clock.base_ms))
             }),
         };

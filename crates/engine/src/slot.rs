@@ -8,7 +8,7 @@ use agon_core::{Ask, Brief, Phase, Schema, Thread};
 use tokio::sync::broadcast;
 use tokio::time::Instant;
 
-use crate::budget::Worst;
+use crate::budget::{Grant, Need};
 use crate::chain::{Chain, Link};
 use crate::gate::Permit;
 use crate::{Call, Completion, Delta, Deltas, Fault, Message, Role};
@@ -32,7 +32,7 @@ pub(crate) enum State {
     /// Its last call failed, and it waits before the next.
     Resting(Plan),
     /// It has its share of the budget and waits at the gate.
-    AtGate(Plan),
+    AtGate(Plan, Grant),
     /// Its `Sent` is written, and the call leaves when that is durable.
     Posted { seq: u64, outgoing: Box<Outgoing> },
     /// The call is under way.
@@ -45,7 +45,7 @@ pub(crate) enum State {
 pub(crate) struct Plan {
     pub(crate) link: Arc<Link>,
     pub(crate) messages: Vec<Message>,
-    pub(crate) worst: Worst,
+    pub(crate) need: Need,
 }
 
 /// A call that is ready to leave.
@@ -80,6 +80,11 @@ impl Slot {
 
     pub(crate) fn is_settled(&self) -> bool {
         matches!(self.state, State::Settled)
+    }
+
+    /// Whether a call of it is still to get its share of the budget.
+    pub(crate) fn is_waiting(&self) -> bool {
+        matches!(self.state, State::Ready(_) | State::Resting(_))
     }
 
     /// The conversation: the rules, the seat's earlier turns, the ask, and the repair if it is one.
@@ -118,8 +123,15 @@ impl Slot {
         }
     }
 
-    /// The call of this ask with these messages.
-    pub(crate) fn call(&self, brief: &Brief, phase: &Phase, attempt: u32, messages: Vec<Message>) -> Call {
+    /// The call of this ask with these messages, whose answer may have so many tokens.
+    pub(crate) fn call(
+        &self,
+        brief: &Brief,
+        phase: &Phase,
+        attempt: u32,
+        messages: Vec<Message>,
+        max_output_tokens: u32,
+    ) -> Call {
         Call {
             debate: brief.id.clone(),
             seat: self.ask.seat.clone(),
@@ -130,7 +142,7 @@ impl Slot {
             about: self.ask.about.clone(),
             messages,
             schema: self.ask.schema.clone(),
-            max_output_tokens: brief.limits.output_tokens,
+            max_output_tokens,
             seed: Draw::new(brief.seed, &format!("call {}", self.ask.id)).next_u64(),
         }
     }

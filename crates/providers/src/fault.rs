@@ -7,7 +7,6 @@ use std::error::Error as _;
 use std::io;
 use std::time::SystemTime;
 
-use agon_core::Usage;
 use agon_engine::{Fault, FaultKind, Message};
 use genai::Error;
 use genai::webc;
@@ -54,14 +53,14 @@ impl Failed<'_> {
                 match (error.downcast_ref::<Error>(), error.downcast_ref::<reqwest::Error>()) {
                     (Some(error), _) => self.error(error),
                     (_, Some(error)) => self.network(error),
-                    _ => self.garbled("cannot be read as text", Usage::default()),
+                    _ => self.garbled("cannot be read as text"),
                 }
             }
             Error::ChatResponse { body, .. } => self.told(body),
             Error::Internal(_) | Error::Resolver { .. } | Error::JsonValueExt(_) => {
                 self.failure(None, FaultKind::Rejected, format!("no request can be made for {}", self.name()))
             }
-            _ => self.garbled("is not a chat completion", Usage::default()),
+            _ => self.garbled("is not a chat completion"),
         }
     }
 
@@ -81,11 +80,8 @@ impl Failed<'_> {
     }
 
     /// An answer that is none.
-    pub(crate) fn garbled(&self, what: &str, usage: Usage) -> Failure {
-        let mut failure =
-            self.failure(None, FaultKind::Garbled, format!("the answer of {} {what}", self.name()));
-        failure.fault.usage = usage;
-        failure
+    pub(crate) fn garbled(&self, what: &str) -> Failure {
+        self.failure(None, FaultKind::Garbled, format!("the answer of {} {what}", self.name()))
     }
 
     /// A client that could not even be made.
@@ -98,12 +94,12 @@ impl Failed<'_> {
             webc::Error::ResponseFailedStatus { status, body, headers } => {
                 self.status(status.as_u16(), &body_words(body), Some(headers))
             }
-            webc::Error::ResponseFailedNotJson { .. } => self.garbled("is not JSON", Usage::default()),
+            webc::Error::ResponseFailedNotJson { .. } => self.garbled("is not JSON"),
             webc::Error::ResponseFailedInvalidJson { body, .. } if body.trim().is_empty() => {
-                self.garbled("is empty", Usage::default())
+                self.garbled("is empty")
             }
             webc::Error::ResponseFailedInvalidJson { .. } | webc::Error::JsonValueExt(_) => {
-                self.garbled("is not whole JSON", Usage::default())
+                self.garbled("is not whole JSON")
             }
             webc::Error::Reqwest(error) => self.network(error),
         }
@@ -132,7 +128,7 @@ impl Failed<'_> {
                 format!("{name} at {at} broke off the connection{why}"),
             )
         } else {
-            self.garbled("broke off before its end", Usage::default())
+            self.garbled("broke off before its end")
         }
     }
 

@@ -6,6 +6,7 @@
 //! A tour, in reading order:
 //!
 //! - [`config`]: the sections `[providers.NAME]` and `[prices]` of `agon.toml`.
+//! - `trust`: what one of them may not do that was found and not asked for.
 //! - [`catalogue`]: from a name to a model, or to a sentence that says what to do.
 //! - `provider`: one provider: where it is and which key it takes; the table of the well-known ones.
 //! - `clients`: the HTTP clients, made when first used.
@@ -23,6 +24,7 @@ mod openai;
 mod provider;
 mod retry_after;
 pub mod script;
+mod trust;
 
 pub use catalogue::{Catalogue, ProviderInfo};
 pub use config::{Config, PriceConfig, ProviderConfig, ProviderKind};

@@ -33,8 +33,10 @@ pub(crate) struct OpenAi {
     provider: Arc<Provider>,
     price: Price,
     clients: Arc<Clients>,
-    /// Set once the server has turned down a schema and taken the same request without one.
+    /// Whether the server has turned down a schema: calls go without, as long as it takes them so.
     schemaless: AtomicBool,
+    /// Whether the server has answered a call for a stream with something else: answers are asked for in one piece.
+    streamless: AtomicBool,
 }
 
 impl OpenAi {
@@ -59,22 +61,36 @@ impl OpenAi {
             price,
             clients,
             schemaless: AtomicBool::new(false),
+            streamless: AtomicBool::new(false),
         })
     }
 
     async fn complete(&self, call: &Call, deltas: Option<Deltas<'_>>) -> Result<Completion, Fault> {
+        // The prompt states the schema too, so a server that knows none can do without it.
         let schema = call.schema.as_deref().filter(|_| !self.schemaless.load(Ordering::Relaxed));
-        let first = self.attempt(call, schema, deltas).await;
-        match first {
-            Err(failure) if schema.is_some() && failure.may_be_the_schema() => {
-                // The prompt states the schema too, so a server that knows none can do without it.
-                let second = self.attempt(call, None, deltas).await;
-                if second.is_ok() {
-                    self.schemaless.store(true, Ordering::Relaxed);
+        let stream = deltas.filter(|_| !self.streamless.load(Ordering::Relaxed));
+        match self.attempt(call, schema, stream).await {
+            Ok(completion) => {
+                if let (Some(deltas), None) = (deltas, stream) {
+                    deltas(&completion.text);
                 }
-                second.map_err(|failure| failure.fault)
+                Ok(completion)
             }
-            first => first.map_err(|failure| failure.fault),
+            Err(Failure { status, mut fault }) => {
+                match fault.kind {
+                    FaultKind::Rejected if schema.is_some() && matches!(status, Some(400 | 422)) => {
+                        self.schemaless.store(true, Ordering::Relaxed);
+                        fault.kind = FaultKind::SchemaRefused;
+                    }
+                    // It was something else that the server did not like.
+                    FaultKind::Rejected if call.schema.is_some() => {
+                        self.schemaless.store(false, Ordering::Relaxed);
+                    }
+                    FaultKind::Garbled if stream.is_none() => self.streamless.store(false, Ordering::Relaxed),
+                    _ => {}
+                }
+                Err(fault)
+            }
         }
     }
 
@@ -111,15 +127,14 @@ impl OpenAi {
         let body = answer.captured_raw_body.as_ref().unwrap_or(&Value::Null);
         let Some(choice) = body.pointer("/choices/0").filter(|choice| choice.is_object()) else {
             let error = body.get("error").filter(|error| !error.is_null());
-            return Err(error.map_or_else(
-                || failed.garbled("is not a chat completion", Usage::default()),
-                |error| failed.told(error),
-            ));
+            return Err(
+                error.map_or_else(|| failed.garbled("is not a chat completion"), |error| failed.told(error))
+            );
         };
         let refusal = choice.pointer("/message/refusal").and_then(Value::as_str).map(str::to_owned);
         let (usage, stop) = (usage(&answer.usage), answer.stop_reason.clone());
         let text = answer.into_texts().concat();
-        self.completion(text, refusal, stop.as_ref(), usage, failed)
+        Ok(self.completion(text, refusal, stop.as_ref(), usage))
     }
 
     async fn streamed(
@@ -131,9 +146,13 @@ impl OpenAi {
         failed: Failed<'_>,
     ) -> Result<Completion, Failure> {
         let refusal = Arc::new(Mutex::new(String::new()));
-        let seen = Arc::clone(&refusal);
-        // genai has no event for a refusal, so it is picked from the frames.
-        let options = options.with_raw_frame_fn(move |_, frame| note_refusal(frame, &seen));
+        let flows = Arc::new(AtomicBool::new(false));
+        let (seen, began) = (Arc::clone(&refusal), Arc::clone(&flows));
+        // genai has no event for a refusal, nor for a stream that is none, so both are picked from the frames.
+        let options = options.with_raw_frame_fn(move |_, frame| {
+            began.fetch_or(frame.event.is_some() || !frame.data.is_empty(), Ordering::Relaxed);
+            note_refusal(frame, &seen);
+        });
         let stream = client.exec_chat_stream(self.target(), request, Some(&options)).await;
         let mut stream = stream.map_err(|error| failed.error(&error))?.stream;
         let mut text = String::new();
@@ -148,12 +167,17 @@ impl OpenAi {
                         std::mem::take(&mut *refusal.lock().unwrap_or_else(PoisonError::into_inner));
                     let refusal = Some(refusal).filter(|refusal| !refusal.is_empty());
                     let used = end.captured_usage.as_ref().map(usage).unwrap_or_default();
-                    return self.completion(text, refusal, end.captured_stop_reason.as_ref(), used, failed);
+                    return Ok(self.completion(text, refusal, end.captured_stop_reason.as_ref(), used));
                 }
                 _ => {}
             }
         }
-        Err(failed.garbled("broke off before its end, or was never one", Usage::default()))
+        if flows.load(Ordering::Relaxed) {
+            return Err(failed.garbled("broke off before its end"));
+        }
+        // genai does not give out the body that came instead, so another call must ask for it.
+        self.streamless.store(true, Ordering::Relaxed);
+        Err(failed.garbled("is no stream, though one was asked for"))
     }
 
     fn completion(
@@ -162,8 +186,7 @@ impl OpenAi {
         refusal: Option<String>,
         stop: Option<&StopReason>,
         usage: Usage,
-        failed: Failed<'_>,
-    ) -> Result<Completion, Failure> {
+    ) -> Completion {
         let finish = match stop {
             _ if refusal.is_some() => Finish::Refused,
             Some(StopReason::ContentFilter(_)) => Finish::Refused,
@@ -171,10 +194,7 @@ impl OpenAi {
             _ => Finish::End,
         };
         let text = refusal.unwrap_or(text).trim().to_owned();
-        if text.is_empty() && finish == Finish::End {
-            return Err(failed.garbled("has no words in it", usage));
-        }
-        Ok(Completion { text, model: self.name.clone(), usage, finish })
+        Completion { text, model: self.name.clone(), usage, finish }
     }
 
     fn target(&self) -> ServiceTarget {
@@ -212,12 +232,6 @@ impl Model for OpenAi {
         deltas: Option<Deltas<'a>>,
     ) -> BoxFuture<'a, Result<Completion, Fault>> {
         Box::pin(self.complete(call, deltas))
-    }
-}
-
-impl Failure {
-    fn may_be_the_schema(&self) -> bool {
-        matches!(self.status, Some(400 | 422)) && self.fault.kind == FaultKind::Rejected
     }
 }
 

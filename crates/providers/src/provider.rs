@@ -25,10 +25,10 @@ pub(crate) struct Provider {
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) name: &'static str,
-    base_url: &'static str,
+    pub(crate) base_url: &'static str,
     /// The variable that may put another base URL in the place of the public one.
     base_env: Option<&'static str>,
-    key_env: Option<&'static str>,
+    pub(crate) key_env: Option<&'static str>,
     /// All of them speak OpenAI's chat completions; two have dialects that genai knows.
     adapter: AdapterKind,
 }
@@ -134,7 +134,7 @@ pub(crate) struct Base {
     pub(crate) shown: String,
     /// Whether it is `http://`.
     pub(crate) plain: bool,
-    host: String,
+    pub(crate) host: String,
 }
 
 impl Base {

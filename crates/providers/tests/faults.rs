@@ -73,7 +73,7 @@ async fn retry_after_is_handed_on() {
 #[tokio::test]
 async fn an_answer_that_is_none_is_garbled_or_unavailable() {
     type Answer = fn() -> Response;
-    let cases: [(&str, Answer, FaultKind); 9] = [
+    let cases: [(&str, Answer, FaultKind); 8] = [
         ("html", Response::html, FaultKind::Garbled),
         ("empty", Response::empty, FaultKind::Garbled),
         ("malformed", Response::malformed, FaultKind::Garbled),
@@ -83,7 +83,6 @@ async fn an_answer_that_is_none_is_garbled_or_unavailable() {
             FaultKind::Garbled,
         ),
         ("other JSON", || Response::json(200, &json!({"hello": "world"})), FaultKind::Garbled),
-        ("no words", || Response::say(""), FaultKind::Garbled),
         ("truncated", || Response::spoilt("long enough to be cut", Spoilt::Truncate), FaultKind::Garbled),
         ("reset", || Response::spoilt("long enough to be cut", Spoilt::Reset), FaultKind::Unavailable),
         ("error page", || Response::raw(502, "text/html", "<h1>Bad gateway</h1>"), FaultKind::Unavailable),

@@ -5,7 +5,7 @@ mod support;
 
 use agon_core::Usage;
 use agon_engine::{Call, FaultKind, Finish, Models, Role};
-use agon_mock::Response;
+use agon_mock::{Response, Spoilt};
 use serde_json::json;
 use support::{KEY, PROMPT, ask, body, call, call_with_schema, catalogue, message, mock, model};
 
@@ -87,21 +87,26 @@ async fn a_schema_is_sent_as_response_format() {
     }
 }
 
+/// One request a call: that the schema was turned down is a fault of its own, and the next attempt goes without.
 #[tokio::test]
-async fn a_server_that_knows_no_schema_is_asked_without_and_that_is_remembered() {
+async fn a_server_that_knows_no_schema_is_asked_without_from_then_on() {
     for (status, streamed) in [(400, false), (422, true)] {
         let mock = mock(move |request| match request.schema() {
             Some(_) => Response::error(status, "response_format is not supported"),
             None => Response::say("{\"why\": \"so\"}"),
         });
         let model = model(&mock);
+        let fault = ask(&*model, &call_with_schema(), streamed).await.0.unwrap_err();
+        assert_eq!(fault.kind, FaultKind::SchemaRefused);
+        assert!(fault.message.contains("response_format is not supported"), "{}", fault.message);
+        assert_eq!(mock.calls(), 1, "a model never retries");
         for _ in 0..3 {
             let (answer, seen) = ask(&*model, &call_with_schema(), streamed).await;
             assert_eq!(answer.unwrap().text, "{\"why\": \"so\"}");
             assert_eq!(seen.is_empty(), !streamed);
         }
         let with: Vec<bool> = mock.requests().iter().map(|request| request.schema().is_some()).collect();
-        assert_eq!(with, [true, false, false, false], "one call more, once per model");
+        assert_eq!(with, [true, false, false, false]);
     }
 }
 
@@ -112,12 +117,68 @@ async fn a_request_that_is_wrong_in_itself_does_not_cost_the_schema() {
         _ => Response::error(400, "the context is too long"),
     });
     let model = model(&mock);
-    let fault = ask(&*model, &call_with_schema(), false).await.0.unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Rejected);
-    assert!(fault.message.contains("the context is too long"), "{}", fault.message);
+    for kind in [FaultKind::SchemaRefused, FaultKind::Rejected] {
+        let fault = ask(&*model, &call_with_schema(), false).await.0.unwrap_err();
+        assert_eq!(fault.kind, kind);
+        assert!(fault.message.contains("the context is too long"), "{}", fault.message);
+    }
     let short = Call { messages: vec![message(Role::User, "Short?")], ..call_with_schema() };
     ask(&*model, &short, false).await.0.unwrap();
-    assert!(mock.requests().last().unwrap().schema().is_some());
+    let with: Vec<bool> = mock.requests().iter().map(|request| request.schema().is_some()).collect();
+    assert_eq!(with, [true, false, true]);
+}
+
+/// A server that takes `stream: true` for nothing answers with plain JSON.
+#[tokio::test]
+async fn a_server_that_does_not_stream_is_asked_for_whole_answers_from_then_on() {
+    let body = json!({"choices": [{"message": {"role": "assistant", "content": "Yes, sell."}}]});
+    let mock = mock(move |_| Response::json(200, &body));
+    let model = model(&mock);
+    let (fault, seen) = ask(&*model, &call(), true).await;
+    assert_eq!((fault.unwrap_err().kind, seen.as_str()), (FaultKind::Garbled, ""));
+    for _ in 0..2 {
+        let (answer, seen) = ask(&*model, &call(), true).await;
+        assert_eq!((answer.unwrap().text.as_str(), seen.as_str()), ("Yes, sell.", "Yes, sell."));
+    }
+    let streams: Vec<bool> = mock.requests().iter().map(|request| request.streams()).collect();
+    assert_eq!(streams, [true, false, false], "one request a call");
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_or_a_page_in_its_place_does_not_cost_the_streaming() {
+    type Answer = fn() -> Response;
+    let cases: [(Answer, [bool; 3]); 3] = [
+        (|| Response::spoilt("long enough to be cut", Spoilt::Truncate), [true, true, true]),
+        (|| Response::raw(200, "text/event-stream", "data: {\"choices\": []}\n\n"), [true, true, true]),
+        // A page is no stream, but neither is it a whole answer.
+        (Response::html, [true, false, true]),
+    ];
+    for (answer, expected) in cases {
+        let mock = mock(move |_| answer());
+        let model = model(&mock);
+        for _ in 0..3 {
+            let fault = ask(&*model, &call(), true).await.0.unwrap_err();
+            assert_eq!(fault.kind, FaultKind::Garbled, "{}", fault.message);
+        }
+        let streams: Vec<bool> = mock.requests().iter().map(|request| request.streams()).collect();
+        assert_eq!(streams, expected);
+    }
+}
+
+/// An answer without words is the debate's to judge: it is asked for once more as any malformed one is.
+#[tokio::test]
+async fn an_answer_without_words_is_an_answer() {
+    for text in ["", " \n"] {
+        let mock = mock(move |_| Response::say(text).tokens(90, 0, 3));
+        for streamed in [false, true] {
+            let answer = ask(&*model(&mock), &call(), streamed).await.0.unwrap();
+            assert_eq!((answer.text.as_str(), answer.finish), ("", Finish::End), "streamed: {streamed}");
+            assert_eq!((answer.usage.input_tokens, answer.usage.output_tokens), (90, 3), "and paid for");
+        }
+    }
+    let body = json!({"choices": [{"message": {"role": "assistant", "content": null}}]});
+    let mock = mock(move |_| Response::json(200, &body));
+    assert_eq!(ask(&*model(&mock), &call(), false).await.0.unwrap().text, "");
 }
 
 #[tokio::test]

@@ -93,6 +93,11 @@ async fn a_seat_or_phase_that_is_not_scripted_is_named() {
     );
     let fault = said(script, &asked("chair", "synthesis", 0, 1)).await.unwrap_err();
     assert!(fault.message.contains("\"chair\"") && fault.message.contains("debater-1"), "{}", fault.message);
+    // Where `"*"` is there already, adding it is no way out.
+    let script = "seats: {debater-1: {answer: x}, \"*\": {answer: y}}";
+    let fault = said(script, &asked("chair", "synthesis", 0, 1)).await.unwrap_err();
+    assert!(fault.message.contains("add `synthesis:` there"), "{}", fault.message);
+    assert!(fault.message.contains("\"chair\"") && !fault.message.contains("or \"*\""), "{}", fault.message);
 }
 
 #[tokio::test(start_paused = true)]

@@ -116,15 +116,12 @@ impl Page<'_> {
     }
 
     fn foot(&mut self, outline: &Outline) {
-        let style = self.style;
-        let more = format!(
-            "Debate {id} {dot} agon show {id} {dot} agon export {id} --format html",
-            id = outline.id,
-            dot = style.dot()
-        );
+        let (style, id) = (self.style, &outline.id);
         self.out.push('\n');
-        for line in wrap(&more, self.width, "", "  ") {
-            self.line(0, &style.dim(&line));
+        self.line(0, &style.dim(&format!("Debate {id}")));
+        // A command is never wrapped: it is there to be copied.
+        for command in [format!("agon show {id}"), format!("agon export {id} --format html")] {
+            self.line(INDENT, &style.dim(&command));
         }
     }
 

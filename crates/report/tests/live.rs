@@ -183,31 +183,6 @@ fn once_labels_exist_no_seat_and_no_model_is_shown() {
 }
 
 #[test]
-fn a_resumed_debate_shows_only_what_is_new() {
-    let log = eventful();
-    let paper = Paper::default();
-    let mut live = live(&paper);
-    let (old, new) = log.records.split_at(log.records.len() - 3);
-    live.catch_up(old);
-    new.iter().for_each(|record| live.record(record));
-    live.lost("k3v9q2");
-    assert_snapshot!(paper.read(), @"
-    Should a team of four rewrite its billing service in Rust this year?
-    deep · 3 debaters, moderator, chair · k3v9q2
-      going on after 6 answers
-
-    Round 1 of 3 - the moderator measures how far they agree
-      ✓ Moderator   1.2 s  Who maintains the Rust code when its two authors are awa…
-        After round 1
-        debater    stance    confidence
-        Debater A  maintain  0.80
-
-    The chair writes the verdict
-    Interrupted: nothing that was answered is lost. `agon resume k3v9q2` goes on.
-    ");
-}
-
-#[test]
 fn records_that_do_not_follow_and_words_for_nobody_are_left_aside() {
     let log = eventful();
     let paper = Paper::default();

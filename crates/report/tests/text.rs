@@ -58,7 +58,9 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
     Cost
       12 calls, 8,412 tokens in (31% cached), 2,016 out, $0.0123
 
-    Debate k3v9q2 · agon show k3v9q2 · agon export k3v9q2 --format html
+    Debate k3v9q2
+      agon show k3v9q2
+      agon export k3v9q2 --format html
     ");
 }
 
@@ -105,7 +107,9 @@ fn a_degraded_debate_says_what_was_missing() {
       9 calls, 3,505 tokens in (31% cached), 840 out, $0.0051
       possibly billed twice: 1 call, $0.0100
 
-    Debate k3v9q2 · agon show k3v9q2 · agon export k3v9q2 --format html
+    Debate k3v9q2
+      agon show k3v9q2
+      agon export k3v9q2 --format html
     ");
 }
 
@@ -142,7 +146,9 @@ fn a_failed_debate_has_no_answer_but_all_positions() {
     Cost
       4 calls, 2,103 tokens in (31% cached), 504 out, $0.0031
 
-    Debate k3v9q2 · agon show k3v9q2 · agon export k3v9q2 --format html
+    Debate k3v9q2
+      agon show k3v9q2
+      agon export k3v9q2 --format html
     ");
 }
 
@@ -173,7 +179,9 @@ fn quick_mode_has_no_rounds_and_standard_mode_has_a_ranking() {
     Cost
       0 calls, 0 tokens in, 0 out, $0.00
 
-    Debate k3v9q2 · agon show k3v9q2 · agon export k3v9q2 --format html
+    Debate k3v9q2
+      agon show k3v9q2
+      agon export k3v9q2 --format html
     ");
 
     let mut document = log.document();
@@ -248,7 +256,23 @@ fn a_protocol_that_nobody_has_heard_of_is_still_readable() {
     Cost
       0 calls, 0 tokens in, 0 out, $0.00
 
-    Debate k3v9q2 · agon show k3v9q2 · agon export k3v9q2 --format html
+    Debate k3v9q2
+      agon show k3v9q2
+      agon export k3v9q2 --format html
+    ");
+}
+
+#[test]
+fn one_model_on_every_seat_is_named_once() {
+    let mut document = sample::converged().document();
+    for seat in document["seats"].as_array_mut().unwrap() {
+        seat["model"] = json!("script/demo");
+    }
+    let shown = text(&document, &PLAIN);
+    let seats = shown.split("Who sat where\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    assert_snapshot!(seats, @"
+    All seats: script/demo
+    Debater A is debater-2, Debater B is debater-1, Debater C is debater-3.
     ");
 }
 

@@ -58,12 +58,19 @@ struct EngineSection {
     providers: BTreeMap<String, Spanned<usize>>,
 }
 
-/// Reads the file that is named, else the first that exists of those that are looked for; none is no error.
+/// Reads the file that is named, else the first that exists of those that are looked for; none is no error. One that
+/// only happens to lie in the folder is not trusted with the person's keys.
 pub fn load(named: Option<&Path>, env: Env) -> Result<Config, Failure> {
     match named {
         Some(file) => read(file),
         None => match place::configs(env).into_iter().find(|file| file.is_file()) {
-            Some(file) => read(&file),
+            Some(file) => {
+                let config = read(&file)?;
+                if !place::is_own(&file, env) {
+                    config.providers.check_found().map_err(|why| Failure::file(&file, why))?;
+                }
+                Ok(config)
+            }
             None => Ok(Config::default()),
         },
     }

@@ -42,6 +42,16 @@ pub enum Failure {
         /// Why.
         why: Corrupt,
     },
+    /// A log in which this version would have done something else.
+    #[error("debate {id}: {why}")]
+    Departed {
+        /// Which debate.
+        id: String,
+        /// Where and how.
+        why: Corrupt,
+        /// The version of Agon that opened it; empty if the log does not say.
+        written_by: String,
+    },
     /// A log whose chain is broken.
     #[error("the log of debate {id} is broken: {broken}")]
     Broken {
@@ -94,6 +104,7 @@ impl Failure {
             Self::Engine(EngineError::Store(error)) | Self::Store(error) => store_status(error),
             Self::Engine(EngineError::Corrupt(_))
             | Self::Log { .. }
+            | Self::Departed { .. }
             | Self::Broken { .. }
             | Self::System(_) => 3,
         }
@@ -116,13 +127,31 @@ impl Failure {
 
     fn text(&self) -> String {
         let mut text = format!("error: {}", agon_report::clean(&self.to_string()));
-        if let Self::Input { help, .. } = self {
-            for line in help {
-                text.push_str("\nhelp: ");
-                text.push_str(&agon_report::clean(line));
-            }
+        for line in self.help_lines() {
+            text.push_str("\nhelp: ");
+            text.push_str(&agon_report::clean(&line));
         }
         text
+    }
+
+    fn help_lines(&self) -> Vec<String> {
+        match self {
+            Self::Input { help, .. } => help.clone(),
+            Self::Departed { id, written_by, .. } => {
+                let theirs = match written_by.as_str() {
+                    "" => "an earlier agon".to_owned(),
+                    version => format!("agon {version}"),
+                };
+                let ours = env!("CARGO_PKG_VERSION");
+                vec![
+                    format!(
+                        "it was opened by {theirs}, and this is agon {ours}: only the same wording replays"
+                    ),
+                    format!("agon show {id} still reads it, agon verify {id} says whether it was changed"),
+                ]
+            }
+            _ => Vec::new(),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 
-use agon_core::Artifact;
+use agon_core::{Artifact, Protocol};
 
 use super::failure::Failure;
 
@@ -12,14 +12,20 @@ pub const QUESTION_BYTES_MAX: u64 = 256 * 1024;
 /// The most that one file under debate may have.
 pub const ARTIFACT_BYTES_MAX: u64 = 1 << 20;
 
-/// The question: as given, or from stdin for `-` or when nothing is given and something is piped in.
-pub fn question(given: Option<&str>, subject: &str) -> Result<String, Failure> {
-    let word = subject.to_lowercase();
+/// The question of a protocol's verb: as given, or from stdin for `-` or when nothing is given and something is piped
+/// in.
+pub fn question(given: Option<&str>, protocol: &dyn Protocol) -> Result<String, Failure> {
+    let (verb, word) = (protocol.name(), protocol.subject().to_lowercase());
     let text = match given {
         Some(text) if text != "-" => text.to_owned(),
-        None if std::io::stdin().is_terminal() => return Err(missing(&word)),
+        // Whoever typed the verb alone would wait for us, and we for them.
+        None if std::io::stdin().is_terminal() => String::new(),
         _ => stdin(&word)?,
     };
+    if text.trim().is_empty() {
+        return Err(Failure::input(format!("the {word} is empty: give one in quotes, or pipe it in"))
+            .help(format!("agon {verb} \"your {word}\", or: agon {verb} - < FILE")));
+    }
     check(&text, &word)
 }
 
@@ -27,17 +33,12 @@ pub fn question(given: Option<&str>, subject: &str) -> Result<String, Failure> {
 pub fn check(text: &str, word: &str) -> Result<String, Failure> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(missing(word));
+        return Err(Failure::input(format!("the {word} is empty: write one")));
     }
     if text.len() as u64 > QUESTION_BYTES_MAX {
         return Err(too_long(word));
     }
     Ok(text.to_owned())
-}
-
-fn missing(word: &str) -> Failure {
-    Failure::input(format!("the {word} is empty: give one in quotes, or pipe it in"))
-        .help(format!("agon VERB \"your {word}\", or: agon VERB - < FILE"))
 }
 
 fn too_long(word: &str) -> Failure {

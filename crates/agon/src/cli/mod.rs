@@ -47,7 +47,8 @@ Exit status: 0 a verdict, 1 a negative one, 2 bad usage or input,
 /// The whole command, from the tables of protocols and verbs. Help, completions and the man page are made from it.
 pub fn command() -> Command {
     let debates = agon_protocols::PROTOCOLS.iter().map(|protocol| verbs::debate::command(*protocol));
-    let others = VERBS.iter().map(|verb| (verb.command)(Command::new(verb.name)));
+    let others: Vec<Command> = VERBS.iter().map(|verb| (verb.command)(Command::new(verb.name))).collect();
+    let listing = listing(&others);
     Command::new("agon")
         .version(env!("CARGO_PKG_VERSION"))
         .about(ABOUT)
@@ -59,20 +60,20 @@ pub fn command() -> Command {
         .help_template(TEMPLATE)
         .subcommands(debates)
         .subcommands(others)
-        .before_help(listing())
+        .before_help(listing)
         .after_help(EXAMPLES)
 }
 
 /// The verbs by what they are for; clap would list them in one heap.
-fn listing() -> String {
+fn listing(others: &[Command]) -> String {
     let mut text = String::from("Debates:\n");
     for protocol in agon_protocols::PROTOCOLS {
         text.push_str(&line(protocol.name(), protocol.about()));
     }
     for group in GROUPS {
         text.push_str(&format!("\n{}:\n", group.title()));
-        for verb in VERBS.iter().filter(|verb| verb.group == *group) {
-            let about = (verb.command)(Command::new(verb.name)).get_about().map(ToString::to_string);
+        for (verb, command) in VERBS.iter().zip(others).filter(|(verb, _)| verb.group == *group) {
+            let about = command.get_about().map(ToString::to_string);
             text.push_str(&line(verb.name, &about.unwrap_or_default()));
         }
     }

@@ -23,6 +23,8 @@ pub struct Opening {
     options: Vec<(String, String)>,
     limits: Limits,
     seed: Option<u64>,
+    /// The same for every debate, and hashing is not free.
+    templates: BTreeMap<String, String>,
 }
 
 /// What one debate is about, and what it has of its own.
@@ -59,6 +61,7 @@ impl Opening {
             options: configured.into_iter().chain(set).collect(),
             limits: said.limits.over(&limits),
             seed: said.seed,
+            templates: template_hashes(protocol),
         })
     }
 
@@ -84,7 +87,7 @@ impl Opening {
             seats,
             seed: subject.seed.or(self.seed).map_or_else(id::seed, Ok)?,
             limits: Wanted { timeout_ms, ..Wanted::default() }.over(&self.limits),
-            templates: template_hashes(self.protocol),
+            templates: self.templates.clone(),
             written_by: env!("CARGO_PKG_VERSION").to_owned(),
             created_at: clock::rfc3339(now_s),
             parent: None,

@@ -67,9 +67,9 @@ pub fn stderr_style() -> Style {
     style(&place::env, std::io::stderr().is_terminal())
 }
 
-/// Whether somebody sits before stderr, on a terminal that can move its cursor.
+/// Whether somebody sits before stderr, on a terminal that can move its cursor: only there are spinners.
 pub fn watched() -> bool {
-    std::io::stderr().is_terminal() && !is(&place::env, "TERM", "dumb")
+    moves(&place::env, std::io::stderr().is_terminal())
 }
 
 fn style(env: Env, terminal: bool) -> Style {
@@ -81,12 +81,16 @@ fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0)
 }
 
+fn moves(env: Env, terminal: bool) -> bool {
+    terminal && !is(env, "TERM", "dumb")
+}
+
 fn color(env: Env, terminal: bool) -> bool {
     if set(env, "NO_COLOR") {
         return false;
     }
     let forced = set(env, "CLICOLOR_FORCE") && !is(env, "CLICOLOR_FORCE", "0");
-    forced || terminal && !is(env, "TERM", "dumb")
+    forced || moves(env, terminal)
 }
 
 fn set(env: Env, name: &str) -> bool {
@@ -115,11 +119,12 @@ mod tests {
 
     use super::*;
 
+    fn environment<'a>(pairs: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<OsString> + 'a {
+        |name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
+    }
+
     fn colored(pairs: &[(&str, &str)], terminal: bool) -> bool {
-        color(
-            &|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value)),
-            terminal,
-        )
+        color(&environment(pairs), terminal)
     }
 
     #[test]
@@ -128,6 +133,32 @@ mod tests {
         let long = hang(&"word ".repeat(20), 10);
         assert!(long.lines().count() == 2 && long.lines().all(|line| line.len() <= PLAIN_WIDTH), "{long}");
         assert!(long.lines().nth(1).unwrap().starts_with("          word"));
+    }
+
+    #[test]
+    fn spinners_only_on_a_terminal_that_can_move_its_cursor() {
+        let spins = |pairs: &[(&str, &str)], terminal| moves(&environment(pairs), terminal);
+        assert!(spins(&[("TERM", "xterm")], true));
+        assert!(spins(&[], true), "no TERM, as on Windows");
+        assert!(spins(&[("TERM", "xterm"), ("NO_COLOR", "1")], true), "a spinner is no colour");
+        assert!(!spins(&[("TERM", "dumb")], true));
+        assert!(!spins(&[("TERM", "xterm")], false));
+        assert!(
+            !spins(&[("CLICOLOR_FORCE", "1")], false),
+            "colour can be forced into a pipe, spinners cannot"
+        );
+    }
+
+    #[test]
+    fn outside_a_terminal_a_report_has_one_width_and_all_signs() {
+        let plain = style(&environment(&[("LANG", "C"), ("TERM", "xterm")]), false);
+        assert_eq!(plain, Style { color: false, width: PLAIN_WIDTH, unicode: true });
+        for (locale, unicode) in [("C", false), ("de_DE.UTF-8", true), ("en_US.utf8", true), ("", false)] {
+            assert_eq!(
+                style(&environment(&[("LC_ALL", locale)]), true).unicode,
+                unicode || cfg!(any(windows, target_os = "macos"))
+            );
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Where Agon keeps its files.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
 
@@ -28,10 +28,19 @@ pub fn store(env: Env) -> Result<PathBuf, Failure> {
 
 /// The configuration files that are looked for when none is named, the first that exists wins.
 pub fn configs(env: Env) -> Vec<PathBuf> {
+    [Some(PathBuf::from(CONFIG)), own_config(env)].into_iter().flatten().collect()
+}
+
+/// Whether a configuration file that was found is the person's own. One that merely lies in the folder may have come
+/// with somebody else's work.
+pub fn is_own(file: &Path, env: Env) -> bool {
+    let Some((found, own)) = std::fs::canonicalize(file).ok().zip(own_config(env)) else { return false };
+    std::fs::canonicalize(own).is_ok_and(|own| own == found)
+}
+
+fn own_config(env: Env) -> Option<PathBuf> {
     let folder = home(env).or_else(|| platform(env, Purpose::Config));
-    let mut files = vec![PathBuf::from(CONFIG)];
-    files.extend(folder.map(|folder| folder.join(CONFIG)));
-    files
+    folder.map(|folder| folder.join(CONFIG))
 }
 
 fn home(env: Env) -> Option<PathBuf> {
@@ -82,6 +91,18 @@ mod tests {
         let env = environment(&[("AGON_HOME", "/a"), ("HOME", "/h"), ("XDG_DATA_HOME", "/x")]);
         assert_eq!(store(&env).unwrap(), PathBuf::from("/a/agon.db"));
         assert_eq!(configs(&env), [PathBuf::from("agon.toml"), PathBuf::from("/a/agon.toml")]);
+    }
+
+    #[test]
+    fn a_configuration_is_ones_own_only_where_one_keeps_it() {
+        let (own, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let files = [own.path().join(CONFIG), other.path().join(CONFIG)];
+        files.iter().for_each(|file| std::fs::write(file, "").unwrap());
+        let own = own.path().join(".");
+        let pairs = [("AGON_HOME", own.to_str().unwrap())];
+        let env = environment(&pairs);
+        assert_eq!(files.map(|file| is_own(&file, &env)), [true, false]);
+        assert!(!is_own(&other.path().join(CONFIG), &environment(&[])));
     }
 
     #[test]

@@ -74,7 +74,9 @@ impl Run<'_> {
         let (sender, records) = mpsc::unbounded_channel();
         let (deltas, pieces) = broadcast::channel(DELTAS_HELD);
         let (notes, noted) = mpsc::unbounded_channel();
-        (watch.records, watch.deltas) = (Some(sender), Some(deltas));
+        watch.records = Some(sender);
+        // Answers are streamed only for eyes that see them: providers do more work for a stream.
+        watch.deltas = self.show.streams().then_some(deltas);
         let protocol = self.protocol;
         let watcher = std::thread::spawn(move || show_live(protocol, records, pieces, noted));
         (watch, Some(notes), Some(watcher))

@@ -29,6 +29,8 @@ pub struct Show {
     pub face: Face,
     /// Whether progress may be shown on stderr.
     pub progress: bool,
+    quiet: bool,
+    watched: bool,
     save: Option<PathBuf>,
 }
 
@@ -41,12 +43,18 @@ impl Show {
             [.., true] => Face::Quiet,
             _ => Face::Live,
         };
+        let (quiet, watched) = (args.get_flag("quiet"), output::watched());
         let progress = match face {
             Face::Live => true,
-            Face::Json => !args.get_flag("quiet") && output::watched(),
+            Face::Json => !quiet && watched,
             Face::Quiet | Face::Events => false,
         };
-        Ok(Self { face, progress, save: args.get_one::<PathBuf>("save").cloned() })
+        Ok(Self { face, progress, quiet, watched, save: args.get_one::<PathBuf>("save").cloned() })
+    }
+
+    /// Whether anybody sees the words of an answer before it is whole.
+    pub fn streams(&self) -> bool {
+        self.face == Face::Live && self.watched
     }
 
     /// Refuses a place to save to that would fail once the debate is over and paid for.
@@ -72,7 +80,11 @@ impl Show {
     ) -> Result<u8, Failure> {
         let outcome = outcome(debate);
         if let Some(folder) = &self.save {
-            save(&folder.join(&debate.brief.id), &outcome, debate, &log()?)?;
+            let own = folder.join(&debate.brief.id);
+            save(&own, &outcome, debate, &log()?)?;
+            if !self.quiet {
+                output::note(&format!("saved in {}", own.display()));
+            }
         }
         match self.face {
             Face::Events => {}
@@ -99,7 +111,20 @@ fn save(folder: &Path, outcome: &Value, debate: &Debate, log: &[String]) -> Resu
     let lines: String = log.iter().flat_map(|body| [body, "\n"]).collect();
     write::fresh(&folder.join("report.md"), &agon_report::markdown(outcome, debate))?;
     write::fresh(&folder.join("outcome.json"), &format!("{outcome:#}\n"))?;
-    write::fresh(&folder.join("log.ndjson"), &lines)?;
-    output::note(&format!("saved in {}", folder.display()));
-    Ok(())
+    write::fresh(&folder.join("log.ndjson"), &lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_streamed_only_into_a_live_view_on_a_terminal() {
+        let show = |face, watched| Show { face, progress: true, quiet: false, watched, save: None };
+        assert!(show(Face::Live, true).streams());
+        assert!(!show(Face::Live, false).streams());
+        for face in [Face::Quiet, Face::Json, Face::Events] {
+            assert!(!show(face, true).streams(), "{face:?}");
+        }
+    }
 }

@@ -51,18 +51,33 @@ fn a_debate_that_cannot_complete_has_a_line_and_the_rest_goes_on() {
     let mut outcomes = lines(&said.out);
     outcomes.sort_by_key(|outcome| outcome["index"].as_u64());
     let statuses: Vec<&Value> = outcomes.iter().map(|outcome| &outcome["status"]).collect();
-    assert_eq!(statuses, ["complete", "incomplete", "failed", "complete"]);
+    assert_eq!(statuses, ["complete", "incomplete", "interrupted", "complete"]);
+    assert_eq!((&outcomes[2]["protocol"], &outcomes[2]["question"]), (&"deep".into(), &"c?".into()));
+    for key in ["termination", "verdict"] {
+        assert_eq!(outcomes[2].get(key), Some(&Value::Null), "{key}");
+    }
+    let listed = home.agon(&["list", "--json"]).ok().json();
+    for outcome in &outcomes {
+        let debate = listed.as_array().unwrap().iter().find(|debate| debate["id"] == outcome["id"]).unwrap();
+        assert_eq!(debate["status"], outcome["status"], "{outcome}");
+    }
     assert!(outcomes[2]["error"].as_str().unwrap().contains("agon resume"), "{}", outcomes[2]);
     assert_eq!((&outcomes[2]["input_id"], &outcomes[0]["input_id"]), (&3.into(), &Value::Null));
     assert_eq!((&outcomes[3]["seed"], &outcomes[3]["usage"]["calls"]), (&9.into(), &4.into()));
 }
 
 #[test]
-fn force_overwrites_the_file_of_out() {
+fn an_empty_file_of_out_is_filled_and_force_overwrites_a_full_one() {
     let home = Home::new();
     home.write("in.jsonl", "{\"question\": \"a?\"}\n");
-    home.write("out.jsonl", "old\n");
+    home.write("out.jsonl", "");
     let args = ["batch", "in.jsonl", "--models", "script/tabs.yaml", "--out", "out.jsonl"];
+    home.agon(&args).ok();
+    let first = home.read("out.jsonl");
+    assert_eq!(lines(&first).len(), 1);
+    let refused = home.agon(&args);
+    assert_eq!(refused.status, Some(2), "{refused:?}");
+    assert_eq!(home.read("out.jsonl"), first);
     home.agon(&[&args[..], &["--force"]].concat()).ok();
     assert_eq!(lines(&home.read("out.jsonl")).len(), 1);
 }

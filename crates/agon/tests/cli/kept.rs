@@ -1,5 +1,8 @@
 //! Debates that are kept: export, verify, replay, branch, save.
 
+use agon_core::{Brief, Debate};
+use agon_engine::Store as _;
+use agon_store::Sqlite;
 use serde_json::{Value, json};
 
 use crate::support::Home;
@@ -14,6 +17,30 @@ fn replay_prints_the_first_runs_report_byte_for_byte() {
     assert_eq!(home.agon(&["replay", "last"]), first);
     let json = home.agon(&["replay", "last", "--json"]).ok();
     assert_eq!(json, home.agon(&["show", "last", "--json"]));
+}
+
+#[test]
+fn a_log_of_another_wording_is_not_replayed_but_still_read() {
+    let home = Home::new();
+    home.debate();
+    let exported = home.agon(&["export", "last", "--format", "json"]).ok().json();
+    let opened: Value = serde_json::from_str(exported["log"][0]["body"].as_str().unwrap()).unwrap();
+    let mut brief: Brief = serde_json::from_value(opened["brief"].clone()).unwrap();
+    brief.id = "1other".into();
+    brief.written_by = "0.0.9".into();
+    brief.templates.values_mut().for_each(|hash| *hash = "0".repeat(64));
+    let (_, record) = Debate::open(brief).unwrap();
+    let store = Sqlite::open(&home.path("home/agon.db")).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(store.append("1other", vec![record])).unwrap();
+    store.close();
+
+    let said = home.agon(&["replay", "1other"]);
+    assert_eq!((said.status, said.out.as_str()), (Some(3), ""), "{said:?}");
+    let help = format!("opened by agon 0.0.9, and this is agon {}", env!("CARGO_PKG_VERSION"));
+    assert!(said.err.contains(&help) && said.err.contains("agon show 1other"), "{said:?}");
+    assert!(home.agon(&["show", "1other"]).ok().out.contains("Tabs or spaces?"));
+    home.agon(&["verify", "1other"]).ok();
 }
 
 #[test]
@@ -137,6 +164,7 @@ fn save_writes_report_outcome_and_log_and_overwrites_nothing() {
 fn an_id_may_be_a_unique_beginning() {
     let home = Home::new();
     let id = home.debate()["id"].as_str().unwrap().to_owned();
+    assert_eq!(home.agon(&["show", "last", "--json"]).ok().json()["id"], id.as_str());
     assert_eq!(home.agon(&["show", &id[..11], "--json"]).ok().json()["id"], id.as_str());
     home.debate();
     let said = home.agon(&["show", &id[..2]]);

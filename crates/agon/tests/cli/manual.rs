@@ -175,18 +175,15 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
                                                                      update
 
     Who sat where
-      Debater A: debater-3, script/tabs.yaml
-      Debater B: debater-2, script/tabs.yaml
-      Debater C: debater-1, script/tabs.yaml
-      Moderator: script/tabs.yaml
-      Chair: script/tabs.yaml
-      The first model also plays moderator and chair.
+      All seats: script/tabs.yaml
+      Debater A is debater-3, Debater B is debater-2, Debater C is debater-1.
 
     Cost
       12 calls, 0 tokens in, 0 out, $0.00
 
-    Debate (twelve-id.) · agon show (twelve-id.) · agon export (twelve-id.) --format
-      html
+    Debate (twelve-id.)
+      agon show (twelve-id.)
+      agon export (twelve-id.) --format html
     -- stderr
     Tabs or spaces?
     deep · 3 debaters, moderator, chair · (twelve-id.)

@@ -61,6 +61,10 @@ fn quiet_prints_nothing_but_the_result() {
     let quiet = home.agon(&deep(&["--quiet"])).ok();
     assert_eq!(quiet.err, "");
     assert_eq!(quiet.out, home.agon(&["show", "last"]).ok().out);
+    let save = |more: &[&str]| home.agon(&deep(&[&["--save", "kept"], more].concat())).ok().err;
+    assert_eq!(save(&["--quiet"]), "");
+    assert_eq!(save(&["--quiet", "--json"]), "");
+    assert!(save(&["--json"]).starts_with("saved in kept"));
 }
 
 #[test]

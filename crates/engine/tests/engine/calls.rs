@@ -49,6 +49,9 @@ fn acts(script: &'static [&'static str]) -> impl Fn(&Call) -> Act + Send + Sync 
             "garbled" => fault(FaultKind::Garbled),
             "refused" => fault(FaultKind::Refused),
             "rejected" => fault(FaultKind::Rejected),
+            "no schema" => fault(FaultKind::SchemaRefused),
+            "key" => fault(FaultKind::Key),
+            "unknown" => fault(FaultKind::NoSuchModel),
             "hang" => hang(),
             "filtered" => {
                 let mut act = say("I cannot help with that");
@@ -88,12 +91,18 @@ async fn every_way_to_fail_has_its_number_of_calls() {
         ("a/x", &[RULED_OUT], "(malformed)", &["a/x"; 2]),
         ("a/x", &["cut", GOOD], GOOD, &["a/x"; 2]),
         ("a/x", &["", GOOD], GOOD, &["a/x"; 2]),
+        ("a/x", &[""], "(malformed)", &["a/x"; 2]),
+        ("a/x", &["no schema", GOOD], GOOD, &["a/x"; 2]),
+        ("a/x", &["no schema", "rejected"], "(unreachable)", &["a/x"; 2]),
+        ("a/x", &["no schema"], "(unreachable)", &["a/x"; 4]),
         ("a/x", &["no object here"], "(malformed)", &["a/x"; 2]),
         ("a/x", &[BAD, "down", GOOD], GOOD, &["a/x"; 3]),
         (AB, &["down", "down", "down", "down", GOOD], GOOD, &["a/x", "a/x", "a/x", "a/x", "b/y"]),
         (AB, &["hang", GOOD], GOOD, &["a/x", "b/y"]),
         (AB, &["refused", GOOD], GOOD, &["a/x", "b/y"]),
         (AB, &["rejected", GOOD], GOOD, &["a/x", "b/y"]),
+        (AB, &["key", GOOD], GOOD, &["a/x", "b/y"]),
+        (AB, &["unknown", GOOD], GOOD, &["a/x", "b/y"]),
         (AB, &["hang"], "(timed_out)", &["a/x", "b/y"]),
         (AB, &[BAD], "(malformed)", &["a/x"; 2]),
         ("a/x|a/x", &["hang"], "(timed_out)", &["a/x"]),
@@ -159,6 +168,35 @@ async fn retry_after_is_honoured_and_one_too_long_is_not_waited_for() {
             assert_eq!(why, Absence::Unreachable);
             assert!(detail.contains(&format!("asks to wait {asked_s} s")), "{detail}");
         }
+    }
+}
+
+/// A schema that the server turned down is left out at once: the next attempt is in the log like any other, and waits for
+/// nothing.
+#[tokio::test(start_paused = true)]
+async fn an_attempt_without_the_schema_follows_at_once_and_is_logged() {
+    let troupe = Troupe::new(Arc::default(), acts(&["no schema", r#"{"answer": "yes"}"#]));
+    let mut brief = brief(&["a/x"], 1);
+    brief.options.insert("structured".into(), json!(true));
+    let began = Instant::now();
+    let debate = run(&troupe, brief.clone()).await.unwrap();
+    assert_eq!(began.elapsed().as_millis(), 40, "two calls of 20 ms and no pause");
+    assert_eq!((debate.spent().calls, debate.turns[0].attempts[0].len()), (2, 2));
+
+    let troupe = Troupe::new(Arc::default(), acts(&["no schema", r#"{"answer": "yes"}"#]));
+    brief.limits.calls = Some(1);
+    let debate = run(&troupe, brief).await.unwrap();
+    assert_eq!((replies(&debate), troupe.called().len()), (vec!["(over_budget)".to_owned()], 1));
+}
+
+/// A wrong key or model stops the debate only where no other model stands behind it.
+#[tokio::test(start_paused = true)]
+async fn a_wrong_key_at_the_end_of_a_chain_stops_the_debate() {
+    for script in [&["hang", "key"], &["key", "unknown"]] as [&'static [&'static str]; 2] {
+        let troupe = Troupe::new(Arc::default(), acts(script));
+        let why = run(&troupe, brief(&["a/x|b/y"], 1)).await.unwrap_err();
+        assert!(matches!(why, EngineError::Stopped { .. }), "{why}");
+        assert_eq!(troupe.called(), ["a/x", "b/y"]);
     }
 }
 

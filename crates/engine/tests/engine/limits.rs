@@ -1,10 +1,11 @@
 //! Limits: dollars, calls, tokens and time are never exceeded, and what does not fit is an absence that names its limit.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use agon_core::seed::Draw;
-use agon_core::{Absence, Debate, Event, Limits, Record, Reply, Usage};
+use agon_core::{Absence, Debate, Event, Limits, Protocol, Record, Reply, Usage};
 use agon_engine::*;
 use proptest::prelude::*;
 use serde_json::json;
@@ -12,39 +13,71 @@ use tokio::time::Instant;
 
 use crate::stage::*;
 
-/// What is spent for certain and what is reserved, in dollars and tokens, after each record of a log: the sum that may never
-/// exceed a limit. Tokens of calls under way are not in the log, so they count for nothing here.
-pub(crate) fn committed(log: &[Record], limits: &Limits) {
-    let mut under_way = std::collections::BTreeMap::new();
-    let (mut usd, mut tokens, mut calls) = (0.0, 0, 0);
-    let mut spend = |usage: &Usage, worst: Option<f64>| {
-        usd += usage.usd.or(worst).unwrap_or_default();
-        tokens += usage.input_tokens + usage.output_tokens;
+/// Checks after each record of a log that what is spent and what is reserved do not exceed a limit together, nor the part of it
+/// that is not kept for the last round. What a call can use in tokens is not in the log, so that it is taken from `calls`, as
+/// far as they are there.
+pub(crate) fn committed(log: &[Record], limits: &Limits, calls: &[(String, Call)]) {
+    let most: BTreeMap<(u32, u32), u64> =
+        calls.iter().map(|(_, call)| ((call.ask, call.attempt), most_tokens(call))).collect();
+    let mut under_way: BTreeMap<u32, (Option<f64>, u64)> = BTreeMap::new();
+    let (mut usd, mut tokens, mut made, mut part, mut spare) = (0.0, 0, 0, 1.0, 0);
+    let mut spend = |usage: Option<&Usage>, (worst, most): (Option<f64>, u64)| {
+        usd += usage.and_then(|usage| usage.usd).or(worst).unwrap_or_default();
+        tokens += usage.map_or(most, |usage| usage.input_tokens + usage.output_tokens);
         (usd, tokens)
     };
+    let mut keeps = false;
     for record in log {
         let (usd, tokens) = match &record.entry.event {
-            Event::Sent { ask, worst_usd, .. } => {
-                calls += 1;
-                // A second `sent` without a result in between: the first was lost in a crash and may have been charged.
-                let lost = under_way.insert(*ask, *worst_usd).flatten();
-                spend(&Usage::default(), lost)
+            Event::Opened { brief } => {
+                keeps = brief.protocol == KEEPER.name();
+                continue;
             }
-            Event::Attempted { ask, usage, .. } => spend(usage, under_way.remove(ask).flatten()),
+            Event::Asked { phase, .. } => {
+                (part, spare) = if keeps && phase != "last" { (0.8, 1) } else { (1.0, 0) };
+                continue;
+            }
+            Event::Sent { ask, attempt, worst_usd, .. } => {
+                made += 1;
+                let most = most.get(&(*ask, *attempt)).copied().unwrap_or_default();
+                // A second `sent` without a result in between: the first was lost in a crash and may have been charged.
+                match under_way.insert(*ask, (*worst_usd, most)) {
+                    Some(lost) => spend(None, lost),
+                    None => spend(Some(&Usage::default()), (None, 0)),
+                }
+            }
+            Event::Attempted { ask, usage, why, text, .. } => {
+                let unknown = *why == Absence::TimedOut || (text.is_some() && silent(usage));
+                spend(Some(usage).filter(|_| !unknown), under_way.remove(ask).unwrap())
+            }
             Event::Replied { ask, reply: Reply::Said { usage, .. } } => {
-                spend(usage, under_way.remove(ask).flatten())
+                spend(Some(usage).filter(|usage| !silent(usage)), under_way.remove(ask).unwrap())
             }
             _ => continue,
         };
-        let reserved: f64 = under_way.values().flatten().sum();
+        let reserved: f64 = under_way.values().filter_map(|(usd, _)| *usd).sum();
+        let held: u64 = under_way.values().map(|(_, tokens)| tokens).sum();
         let place = record.entry.seq;
         assert!(
-            limits.usd.is_none_or(|limit| usd + reserved <= limit + 1e-12),
+            limits.usd.is_none_or(|limit| usd + reserved <= limit * part + 1e-12),
             "{usd} + {reserved} dollars at {place}"
         );
-        assert!(limits.tokens.is_none_or(|limit| tokens <= limit), "{tokens} tokens at {place}");
-        assert!(limits.calls.is_none_or(|limit| calls <= limit), "{calls} calls at {place}");
+        assert!(
+            limits.tokens.is_none_or(|limit| (tokens + held) as f64 <= limit as f64 * part),
+            "{tokens} + {held} tokens at {place}"
+        );
+        assert!(limits.calls.is_none_or(|limit| made + spare <= limit), "{made} calls at {place}");
     }
+}
+
+fn silent(usage: &Usage) -> bool {
+    (usage.input_tokens, usage.output_tokens, usage.usd) == (0, 0, None)
+}
+
+/// The most tokens that a call can use: its bytes, what a chat template adds, and its longest answer.
+fn most_tokens(call: &Call) -> u64 {
+    let bytes: usize = call.messages.iter().map(|message| message.text.len() + 16).sum();
+    bytes as u64 + u64::from(call.max_output_tokens)
 }
 
 /// A model that uses a random part of what it may, takes its time, and sometimes fails.
@@ -52,6 +85,7 @@ fn spender(seed: u64) -> impl Fn(&Call) -> Act + Send + Sync {
     move |call| {
         let mut draw = Draw::new(seed, &format!("{} {}", call.ask, call.attempt));
         let bytes: usize = call.messages.iter().map(|message| message.text.len() + 16).sum();
+        let silent = draw.below(6) == 0;
         let mut act = match draw.below(8) {
             0 => fault(FaultKind::Unavailable),
             1 => hang(),
@@ -65,6 +99,7 @@ fn spender(seed: u64) -> impl Fn(&Call) -> Act + Send + Sync {
             ..Usage::default()
         };
         match &mut act.result {
+            Ok(completion) if silent => completion.usage = Usage::default(),
             Ok(completion) => completion.usage = usage,
             Err(fault) => fault.usage = usage,
         }
@@ -80,7 +115,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
     /// "A budget in dollars, calls and tokens that reserves the worst case before a call leaves, so that it is never exceeded,
-    /// not even by parallel calls."
+    /// not even by parallel calls"; and what is kept for the closing phases is there when they begin.
     #[test]
     fn no_limit_is_ever_exceeded_and_every_ask_settles(
         seed in any::<u64>(),
@@ -90,14 +125,24 @@ proptest! {
         usd in proptest::option::of(0.0..0.2),
         calls in proptest::option::of(0_u32..20),
         tokens in proptest::option::of(0_u64..8_000),
+        output_tokens in prop_oneof![Just(100_u32), Just(300), Just(2_000)],
+        keeps in any::<bool>(),
     ) {
         let troupe = Troupe::new(Arc::default(), spender(seed));
         *troupe.price.lock().unwrap() = Price::PerMillion { input, cached_input: input / 10.0, output };
         let mut brief = brief(&vec!["a/x|b/y"; seats], rounds);
-        brief.limits = Limits { usd, calls, tokens, output_tokens: 300, ..Limits::default() };
+        brief.limits = Limits { usd, calls, tokens, output_tokens, ..Limits::default() };
         let limits = brief.limits.clone();
-        let debate = paused().block_on(run(&troupe, brief)).unwrap();
-        committed(&troupe.store.log(), &limits);
+        let debate = match keeps {
+            true => paused().block_on(run_keeping(&troupe, brief)),
+            false => paused().block_on(run(&troupe, brief)),
+        }
+        .unwrap();
+        let calls = troupe.calls.lock().unwrap().clone();
+        committed(&troupe.store.log(), &limits, &calls);
+        for (_, call) in &calls {
+            prop_assert!((256.min(output_tokens)..=output_tokens).contains(&call.max_output_tokens));
+        }
         prop_assert_eq!(replies(&debate).len(), seats * rounds as usize);
         prop_assert_eq!(debate.spent().calls as usize, troupe.called().len());
         for (_, _, why, detail) in debate.absences() {
@@ -107,14 +152,28 @@ proptest! {
     }
 }
 
+/// A troupe whose answers cost a millionth of a dollar a token, and whose questions cost nothing.
+fn dear(script: impl Fn(&Call) -> Act + Send + Sync + 'static) -> Arc<Troupe> {
+    let troupe = Troupe::new(Arc::default(), script);
+    *troupe.price.lock().unwrap() = Price::PerMillion { input: 0.0, cached_input: 0.0, output: 1.0 };
+    troupe
+}
+
+fn budget(micro_usd: u32) -> Limits {
+    Limits { usd: Some(f64::from(micro_usd) / 1e6), output_tokens: 1000, ..Limits::default() }
+}
+
+fn outputs(troupe: &Troupe) -> Vec<u32> {
+    troupe.calls.lock().unwrap().iter().map(|(_, call)| call.max_output_tokens).collect()
+}
+
 /// An ask that does not fit while others are under way waits for what they do not use.
 #[tokio::test(start_paused = true)]
 async fn what_a_call_does_not_use_is_there_for_the_next() {
-    let troupe = Troupe::new(Arc::default(), |_| say("yes"));
-    *troupe.price.lock().unwrap() = Price::PerMillion { input: 0.0, cached_input: 0.0, output: 1.0 };
+    let troupe = dear(|_| say("yes"));
     let mut brief = brief(&["a/x"; 3], 1);
-    // The worst case is 1000 tokens of output, each uses 5.
-    brief.limits = Limits { usd: Some(1_100e-6), output_tokens: 1000, ..Limits::default() };
+    // Each wants 256 tokens of output at least and uses 5.
+    brief.limits = budget(500);
     let began = Instant::now();
     let debate = run(&troupe, brief.clone()).await.unwrap();
     assert_eq!(replies(&debate), ["yes"; 3]);
@@ -123,14 +182,80 @@ async fn what_a_call_does_not_use_is_there_for_the_next() {
         (60, 1),
         "one after the other"
     );
+    assert_eq!(outputs(&troupe), [256, 256, 490]);
 
-    let troupe = Troupe::new(Arc::default(), |_| say("yes"));
-    *troupe.price.lock().unwrap() = Price::PerMillion { input: 0.0, cached_input: 0.0, output: 1.0 };
-    brief.limits.usd = Some(1_007e-6);
+    let troupe = dear(|_| say("yes"));
+    brief.limits = budget(265);
     let debate = run(&troupe, brief).await.unwrap();
     assert_eq!(replies(&debate), ["yes", "yes", "(over_budget)"], "in seat order");
     let (_, _, _, detail) = debate.absences().next().unwrap();
-    assert_eq!(detail, "of the budget of $0.001007 $0.000997 is left, and the call could cost $0.001000");
+    assert_eq!(detail, "of the budget of $0.000265 $0.000255 is left, and the call could cost $0.000256");
+}
+
+/// The asks of a phase share evenly what the budget affords, and no answer may be longer than that.
+#[tokio::test(start_paused = true)]
+async fn answers_are_as_long_as_the_budget_affords() {
+    for (micro_usd, first, second) in
+        [(100_000, 1000, 1000), (3_000, 1000, 995), (1_200, 400, 395), (769, 256, 256)]
+    {
+        let troupe = dear(|_| say("yes"));
+        let mut brief = brief(&["a/x"; 3], 2);
+        brief.limits = budget(micro_usd);
+        let debate = run(&troupe, brief).await.unwrap();
+        assert_eq!(replies(&debate), ["yes"; 6], "{micro_usd}");
+        // What is left over of a token after sharing may go either way.
+        let near = |(got, want): (&u32, u32)| got.abs_diff(want) <= 1;
+        assert!(outputs(&troupe).iter().zip([first, first, first, second]).all(near), "{micro_usd}");
+    }
+    // Tokens are a limit on questions, too: each is at most as many as its bytes and 16 a message.
+    let troupe = Troupe::new(Arc::default(), |_| say("yes"));
+    let mut brief = brief(&["a/x"; 2], 1);
+    brief.limits = Limits { tokens: Some(2_000), output_tokens: 4_000, ..Limits::default() };
+    run(&troupe, brief).await.unwrap();
+    let most: Vec<u64> = troupe.calls.lock().unwrap().iter().map(|(_, call)| most_tokens(call)).collect();
+    assert_eq!(most, [1_000, 1_000]);
+}
+
+/// A completion that counts no tokens is never taken for one that cost nothing.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_says_nothing_of_its_use_counts_for_the_worst() {
+    let quiet = |_: &Call| {
+        let mut act = say("yes");
+        act.result.as_mut().unwrap().usage = Usage::default();
+        act
+    };
+    let mut brief = brief(&["a/x"], 3);
+    brief.limits = budget(1_500);
+    let debate = run(&dear(quiet), brief.clone()).await.unwrap();
+    assert_eq!(replies(&debate), ["yes", "yes", "(over_budget)"], "1000, then 500, then nothing is left");
+    assert!(!debate.spent().usd_known);
+    brief.limits = Limits { tokens: Some(1_500), output_tokens: 1000, ..Limits::default() };
+    let debate = run(&dear(quiet), brief.clone()).await.unwrap();
+    assert_eq!(replies(&debate), ["yes", "yes", "(over_budget)"]);
+    // What is free costs nothing, whatever it counts.
+    let debate = run(&Troupe::new(Arc::default(), quiet), brief).await.unwrap();
+    assert_eq!((replies(&debate), debate.spent().usd_known), (vec!["yes".into(); 3], true));
+}
+
+/// What an answer without counts was taken for holds after a resume, too.
+#[tokio::test(start_paused = true)]
+async fn a_resumed_debate_still_counts_the_worst() {
+    let troupe = dear(|call| {
+        let mut act = if call.ask == 2 && call.attempt == 1 { fault(FaultKind::Key) } else { say("") };
+        if let Ok(completion) = &mut act.result {
+            completion.usage = Usage::default();
+        }
+        act
+    });
+    let mut brief = brief(&["a/x"], 2);
+    brief.limits = Limits { repairs: 0, ..budget(1_300) };
+    assert!(matches!(run(&troupe, brief).await, Err(EngineError::Stopped { .. })));
+    let engine = troupe.engine(Settings::default());
+    let debate = engine.resume(&find, "d1", None, &Watch::default(), &Stop::new()).await.unwrap();
+    assert_eq!(replies(&debate), ["(malformed)", "(malformed)"]);
+    let outputs = outputs(&troupe);
+    assert_eq!(outputs[1..], [outputs[1]; 2], "as much was left after the resume as before");
+    assert!(outputs[0] == 1000 && outputs[1] <= 300, "{outputs:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -150,10 +275,9 @@ async fn the_limit_on_calls_counts_every_attempt() {
 /// Nobody knows what an abandoned call used, so that the worst is taken for spent.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_timed_out_counts_for_the_most_that_it_can_have_cost() {
-    let troupe = Troupe::new(Arc::default(), |call| if call.ask == 1 { hang() } else { say("yes") });
-    *troupe.price.lock().unwrap() = Price::PerMillion { input: 0.0, cached_input: 0.0, output: 1.0 };
+    let troupe = dear(|call| if call.ask == 1 { hang() } else { say("yes") });
     let mut brief = brief(&["a/x"], 3);
-    brief.limits = Limits { usd: Some(2_004e-6), output_tokens: 1000, ..Limits::default() };
+    brief.limits = budget(1_260);
     let debate = run(&troupe, brief).await.unwrap();
     assert_eq!(replies(&debate), ["(timed_out)", "yes", "(over_budget)"]);
     assert!(!debate.spent().usd_known, "the report does not claim to know it");

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod calls;
+mod closing;
 mod durability;
 mod limits;
+mod memory;
 mod simulation;
 mod stage;

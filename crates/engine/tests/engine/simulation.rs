@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_core::seed::Draw;
-use agon_core::{Debate, Limits};
+use agon_core::{Debate, Limits, Protocol};
 use agon_engine::*;
 use serde_json::json;
 
@@ -14,7 +14,7 @@ use crate::stage::*;
 fn weather(seed: u64) -> impl Fn(&Call) -> Act + Send + Sync {
     move |call| {
         let mut draw = Draw::new(seed, &format!("act {} {}", call.ask, call.attempt));
-        let mut act = match draw.below(14) {
+        let mut act = match draw.below(15) {
             0 => fault(FaultKind::RateLimited),
             1 => fault(FaultKind::Unavailable),
             2 => fault(FaultKind::Garbled),
@@ -22,6 +22,7 @@ fn weather(seed: u64) -> impl Fn(&Call) -> Act + Send + Sync {
             4 => fault(FaultKind::Rejected),
             5 => fault(FaultKind::Key),
             6 => hang(),
+            14 => fault(FaultKind::SchemaRefused),
             7 => say(r#"{"answer": "forbidden"}"#),
             8 => say("nothing that could be mended"),
             9 => say(r#"<think>hm</think> Well: {"answer": "yes",}"#),
@@ -57,6 +58,8 @@ async fn simulate(seed: u64) {
     *troupe.price.lock().unwrap() = Price::PerMillion { input: 3.0, cached_input: 0.3, output: 15.0 };
     let models: Vec<&str> = (0..=draw.below(4)).map(|place| ["a/x", "b/y|a/x", "c/z"][place % 3]).collect();
     let mut brief = brief(&models, 1 + draw.below(4) as u32);
+    let protocol = if draw.below(2) == 0 { &CIRCLE } else { &KEEPER };
+    brief.protocol = protocol.name().into();
     brief.options.insert("structured".into(), json!(draw.below(4) > 0));
     brief.limits = limits(&mut draw);
     let limits = brief.limits.clone();
@@ -71,7 +74,7 @@ async fn simulate(seed: u64) {
         let (watch, fresh) = (Watch::default(), store.log().is_empty());
         let run = async {
             if fresh {
-                engine.open(&CIRCLE, brief.clone(), &watch, &stop).await
+                engine.open(protocol, brief.clone(), &watch, &stop).await
             } else {
                 engine.resume(&find, "d1", None, &watch, &stop).await
             }
@@ -98,9 +101,9 @@ async fn simulate(seed: u64) {
     let violations = troupe.violations.lock().unwrap();
     assert!(violations.is_empty(), "seed {seed}: {violations:?}");
     let log = store.log();
-    let kept = std::panic::catch_unwind(|| crate::limits::committed(&log, &limits));
+    let kept = std::panic::catch_unwind(|| crate::limits::committed(&log, &limits, &[]));
     assert!(kept.is_ok(), "seed {seed}: a limit was exceeded");
-    let replayed = agon_core::play::replay(&CIRCLE, &log);
+    let replayed = agon_core::play::replay(protocol, &log);
     assert!(replayed.is_ok_and(|replayed| replayed == debate), "seed {seed}: the log does not replay");
     let counted = debate.spent().calls as usize;
     assert!(counted >= troupe.called().len(), "seed {seed}: a call that is not in the log");

@@ -1,6 +1,6 @@
-//! The stage that the tests play on: a protocol, a store and models.
+//! The stage that the tests play on: a protocol and models.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,17 +12,30 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
+pub(crate) use crate::memory::MemoryStore;
+
 /// So many rounds in which every seat reads all that was said and answers.
-pub(crate) struct Circle;
-pub(crate) static CIRCLE: Circle = Circle;
+pub(crate) struct Circle {
+    /// The share of the limits that is kept for the last round.
+    kept: f64,
+}
+pub(crate) static CIRCLE: Circle = Circle { kept: 0.0 };
+/// The same, with a fifth of every limit kept for the last round.
+pub(crate) static KEEPER: Circle = Circle { kept: 0.2 };
 
 pub(crate) fn find(name: &str) -> Option<&'static dyn Protocol> {
-    (name == "circle").then_some(&CIRCLE as &dyn Protocol)
+    [&CIRCLE, &KEEPER].into_iter().find(|circle| circle.name() == name).map(|circle| circle as &dyn Protocol)
 }
 
 impl Protocol for Circle {
     fn name(&self) -> &'static str {
-        "circle"
+        if self.kept > 0.0 { "keeper" } else { "circle" }
+    }
+    fn closing(&self) -> &'static [&'static str] {
+        if self.kept > 0.0 { &["last"] } else { &[] }
+    }
+    fn kept_for_closing(&self) -> f64 {
+        self.kept
     }
     fn about(&self) -> &'static str {
         "everybody speaks in every round"
@@ -79,7 +92,8 @@ impl Protocol for Circle {
             prompt: prompt(seat),
             schema: schema.clone(),
         });
-        Ok(Step::Ask(Phase::new("speak", round), asks.collect()))
+        let last = self.kept > 0.0 && round == debate.brief.int("rounds");
+        Ok(Step::Ask(Phase::new(if last { "last" } else { "speak" }, round), asks.collect()))
     }
 
     fn check(&self, _: &Debate, _: &Ask, value: &Value) -> Result<(), String> {
@@ -142,92 +156,6 @@ pub(crate) fn brief(models: &[&str], rounds: u32) -> Brief {
         written_by: String::new(),
         created_at: "2026-01-01T00:00:00Z".into(),
         parent: None,
-    }
-}
-
-/// A store in memory that can be told to fail and to be slow.
-#[derive(Default)]
-pub(crate) struct MemoryStore {
-    logs: Mutex<BTreeMap<String, Vec<Record>>>,
-    leased: Mutex<BTreeSet<String>>,
-    /// How many records each append had.
-    pub(crate) appends: Mutex<Vec<usize>>,
-    /// The append of this number, counted from 0, fails, and so does everything after it.
-    pub(crate) fail_at: Mutex<Option<usize>>,
-    pub(crate) latency: Mutex<Duration>,
-}
-
-impl MemoryStore {
-    pub(crate) fn log(&self) -> Vec<Record> {
-        self.log_of("d1")
-    }
-
-    pub(crate) fn log_of(&self, id: &str) -> Vec<Record> {
-        self.logs.lock().unwrap().get(id).cloned().unwrap_or_default()
-    }
-
-    pub(crate) fn is_leased(&self) -> bool {
-        self.leased.lock().unwrap().contains("d1")
-    }
-
-    /// What a process that starts after a crash finds.
-    pub(crate) fn restart(&self) {
-        self.leased.lock().unwrap().clear();
-        *self.fail_at.lock().unwrap() = None;
-    }
-
-    /// A store that has this log already.
-    pub(crate) fn with(log: Vec<Record>) -> Arc<Self> {
-        let store = Self::default();
-        store.logs.lock().unwrap().insert("d1".into(), log);
-        Arc::new(store)
-    }
-
-    async fn write(&self, id: &str, records: Vec<Record>) -> Result<(), StoreError> {
-        let number = {
-            let mut appends = self.appends.lock().unwrap();
-            appends.push(records.len());
-            appends.len() - 1
-        };
-        let latency = *self.latency.lock().unwrap();
-        tokio::time::sleep(latency).await;
-        if self.fail_at.lock().unwrap().is_some_and(|at| number >= at) {
-            return Err(StoreError::Failed { file: "memory".into(), why: "the disk is full".into() });
-        }
-        let mut logs = self.logs.lock().unwrap();
-        let log = logs.entry(id.to_owned()).or_default();
-        let mut leased = self.leased.lock().unwrap();
-        if records[0].entry.seq == 0 {
-            leased.insert(id.to_owned());
-        }
-        assert!(leased.contains(id), "an append without the lease");
-        for record in records {
-            assert_eq!(record.entry.seq, log.len() as u64, "records out of order");
-            log.push(record);
-        }
-        Ok(())
-    }
-}
-
-impl Store for MemoryStore {
-    fn append<'a>(&'a self, id: &'a str, records: Vec<Record>) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.write(id, records).boxed()
-    }
-
-    fn load<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Vec<Record>, StoreError>> {
-        let log =
-            self.logs.lock().unwrap().get(id).cloned().ok_or_else(|| StoreError::Unknown(id.to_owned()));
-        async move { log }.boxed()
-    }
-
-    fn lease<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
-        let free = self.leased.lock().unwrap().insert(id.to_owned());
-        async move { if free { Ok(()) } else { Err(StoreError::Leased(id.to_owned())) } }.boxed()
-    }
-
-    fn release<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.leased.lock().unwrap().remove(id);
-        async { Ok(()) }.boxed()
     }
 }
 
@@ -390,4 +318,10 @@ impl Drop for Running<'_> {
 /// Opens a debate and runs it with everything at its default.
 pub(crate) async fn run(troupe: &Arc<Troupe>, brief: Brief) -> Result<Debate, EngineError> {
     troupe.engine(Settings::default()).open(&CIRCLE, brief, &Watch::default(), &Stop::new()).await
+}
+
+/// The same, with a fifth of every limit kept for the last round.
+pub(crate) async fn run_keeping(troupe: &Arc<Troupe>, mut brief: Brief) -> Result<Debate, EngineError> {
+    brief.protocol = KEEPER.name().into();
+    troupe.engine(Settings::default()).open(&KEEPER, brief, &Watch::default(), &Stop::new()).await
 }

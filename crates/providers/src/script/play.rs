@@ -27,13 +27,13 @@ impl Script {
     fn missing(&self, call: &Call) -> Fault {
         let (name, seat, phase) = (&self.name, &call.seat, &call.phase.name);
         let has: Vec<&str> = self.seats.keys().map(String::as_str).collect();
-        let what = match self.seats.contains_key(seat) {
-            true => {
-                format!("{name} has no reply of {seat:?} for {phase:?}: add `{phase}:` under seats.{seat}")
-            }
-            false => {
-                format!("{name} has no seat {seat:?}, only {}: add it, or \"*\" for any seat", has.join(", "))
-            }
+        let what = if self.seats.contains_key(seat) {
+            format!("{name} has no reply of {seat:?} for {phase:?}: add `{phase}:` under seats.{seat}")
+        } else if self.seats.contains_key(ANY) {
+            let stands = format!("seats.\"*\", which stands for {seat:?}");
+            format!("{name} has no reply for {phase:?} under {stands}: add `{phase}:` there")
+        } else {
+            format!("{name} has no seat {seat:?}, only {}: add it, or \"*\" for any seat", has.join(", "))
         };
         Fault::new(FaultKind::Rejected, what)
     }

@@ -83,20 +83,6 @@ impl Live {
         Self { protocol, style, screen, debate, mask, thinking, name_width: 0 }
     }
 
-    /// Takes in what happened before this view began, as when a debate is resumed: nothing of it is shown but how far
-    /// it had come.
-    pub fn catch_up(&mut self, records: &[Record]) {
-        let Ok(debate) = Debate::from_records(records) else { return };
-        self.open(&debate);
-        let answered: usize = debate.turns.iter().map(|turn| turn.settled().count()).sum();
-        self.screen.line(&self.style.dim(&format!("  going on after {answered} answers")));
-        let open: Vec<Asked> = debate.outstanding().cloned().collect();
-        if let Some(turn) = debate.turns.last().filter(|_| !open.is_empty()) {
-            self.begin(&phase::title(&debate.brief, turn), &open, debate.at_ms);
-        }
-        self.debate = Some(debate);
-    }
-
     /// Takes in the next record and shows what is new. A record that does not follow is not shown: what the log is
     /// worth is for others to say.
     pub fn record(&mut self, record: &Record) {
@@ -156,16 +142,6 @@ impl Live {
     /// A word from the program itself, above the spinners: written past them it would be drawn over.
     pub fn note(&mut self, line: &str) {
         self.screen.line(&self.style.warn(&one_line(line)));
-    }
-
-    /// The debate stopped before its end: says how to go on with it.
-    pub fn lost(&mut self, id: &str) {
-        self.finish();
-        let line = format!(
-            "Interrupted: nothing that was answered is lost. `agon resume {}` goes on.",
-            one_line(id)
-        );
-        self.screen.line(&self.style.warn(&line));
     }
 
     /// Takes the spinners away. The lines stay.

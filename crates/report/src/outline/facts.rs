@@ -215,6 +215,9 @@ pub(super) fn positions(document: &Value) -> Option<Section> {
 /// The mapping from labels to seats and models, and who plays more than one part.
 pub(super) fn seats(document: &Value) -> Option<Section> {
     let seats = list(document, "/seats");
+    if let Some(blocks) = one_model(document, seats) {
+        return Some(Section::new("seats", "Who sat where", blocks));
+    }
     let mut pairs: Vec<(String, String)> = Vec::new();
     for (label, seat) in at(document, "/labels").as_object().into_iter().flatten() {
         let id = seat.as_str().unwrap_or_default();
@@ -230,6 +233,22 @@ pub(super) fn seats(document: &Value) -> Option<Section> {
     let mut blocks = vec![Block::Pairs(pairs)];
     blocks.extend(also_plays(seats).map(Block::Line));
     (!seats.is_empty()).then(|| Section::new("seats", "Who sat where", blocks))
+}
+
+/// Where one model has every seat, its name is said once.
+fn one_model(document: &Value, seats: &[Value]) -> Option<Vec<Block>> {
+    let (first, others) = seats.split_first()?;
+    let model = words(first, "/model")?;
+    if others.is_empty() || others.iter().any(|seat| words(seat, "/model") != Some(model)) {
+        return None;
+    }
+    let labels = at(document, "/labels").as_object().into_iter().flatten();
+    let labels: Vec<String> = labels
+        .map(|(label, seat)| format!("{} is {}", named(document, label), seat.as_str().unwrap_or_default()))
+        .collect();
+    let mut blocks = vec![Block::Pairs(vec![("All seats".to_owned(), model.to_owned())])];
+    blocks.extend((!labels.is_empty()).then(|| Block::Line(format!("{}.", labels.join(", ")))));
+    Some(blocks)
 }
 
 /// A seat's id keeps its dash ("debater-2"), but a single word begins like a name ("Moderator").

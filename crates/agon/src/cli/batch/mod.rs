@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use agon_core::{Debate, document};
+use agon_core::document;
 use agon_engine::{Engine, EngineError, Stop, Watch};
+use agon_store::Sqlite;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -29,6 +30,8 @@ const RESUME_LINES_MAX: usize = 10;
 pub struct Batch {
     /// The engine that all debates share, with its limits.
     pub engine: Engine,
+    /// The store that it keeps the logs in.
+    pub store: Sqlite,
     /// How each is opened.
     pub opening: Opening,
     /// How many run at once.
@@ -41,7 +44,9 @@ pub struct Batch {
 struct Done {
     line: String,
     complete: bool,
-    interrupted: Option<String>,
+    interrupted: bool,
+    /// Its id, if it is not over and there is a log to go on from.
+    resumable: Option<String>,
 }
 
 impl Batch {
@@ -83,38 +88,60 @@ impl Batch {
 
 async fn one(batch: Arc<Batch>, line: Line, stop: Stop) -> Done {
     let Line { index, input_id, subject } = line;
-    let opened = batch.opening.brief(subject, &place::env);
-    let (id, ended) = match opened {
+    let mut unfinished = Unfinished { question: subject.question.clone(), id: None };
+    let ended = match batch.opening.brief(subject, &place::env) {
         Ok(brief) => {
-            let id = brief.id.clone();
+            unfinished.id = Some(brief.id.clone());
             let ended = batch.engine.open(batch.opening.protocol, brief, &Watch::default(), &stop).await;
-            (Some(id), ended.map_err(Failure::from))
+            ended.map_err(Failure::from)
         }
-        Err(failure) => (None, Err(failure)),
+        Err(failure) => Err(failure),
     };
-    let complete = ended.as_ref().is_ok_and(|debate| document::exit_status(debate) < COULD_NOT_COMPLETE);
-    let interrupted = match &ended {
-        Err(Failure::Engine(EngineError::Interrupted { id })) => Some(id.clone()),
-        _ => None,
-    };
-    Done { line: outcome_line(id, index, input_id, ended), complete, interrupted }
-}
-
-/// An outcome on one line. The debate is dropped here: a thousand of them do not fit in a small memory.
-fn outcome_line(
-    id: Option<String>,
-    index: usize,
-    input_id: Option<Value>,
-    ended: Result<Debate, Failure>,
-) -> String {
-    let mut outcome = match ended {
-        Ok(debate) => show::outcome(&debate),
+    // The debate is dropped here: a thousand of them do not fit in a small memory.
+    match ended {
+        Ok(debate) => Done {
+            line: numbered(show::outcome(&debate), index, input_id),
+            complete: document::exit_status(&debate) < COULD_NOT_COMPLETE,
+            interrupted: false,
+            resumable: None,
+        },
         Err(failure) => {
             let interrupted = matches!(failure, Failure::Engine(EngineError::Interrupted { .. }));
-            let status = if interrupted { "interrupted" } else { "failed" };
-            json!({"id": id, "status": status, "error": failure.to_string()})
+            let resumable = unfinished.id.clone().filter(|id| is_kept(&batch.store, id));
+            let line = unfinished.line(&batch, resumable.is_some(), &failure);
+            Done { line: numbered(line, index, input_id), complete: false, interrupted, resumable }
         }
-    };
+    }
+}
+
+/// A debate that did not run to its end.
+struct Unfinished {
+    question: String,
+    id: Option<String>,
+}
+
+impl Unfinished {
+    /// What its line says, with the fields that a reader of outcomes looks for first.
+    fn line(self, batch: &Batch, kept: bool, failure: &Failure) -> Value {
+        json!({
+            "id": self.id,
+            "protocol": batch.opening.protocol.name(),
+            "question": self.question,
+            "status": if kept { "interrupted" } else { "failed" },
+            "termination": null,
+            "verdict": null,
+            "error": failure.to_string(),
+        })
+    }
+}
+
+/// Whether there is a log to go on from; only then does `agon list` know the debate.
+fn is_kept(store: &Sqlite, id: &str) -> bool {
+    store.raw(id).is_ok_and(|log| !log.is_empty())
+}
+
+/// An outcome on one line, with the place of its question in the input.
+fn numbered(mut outcome: Value, index: usize, input_id: Option<Value>) -> String {
     if let Some(fields) = outcome.as_object_mut() {
         fields.insert("input_id".into(), input_id.unwrap_or_default());
         fields.insert("index".into(), json!(index));
@@ -133,12 +160,11 @@ struct Tally {
 
 impl Tally {
     fn count(&mut self, done: &Done) {
-        match &done.interrupted {
-            Some(id) => self.interrupted.push(id.clone()),
-            None => {
-                self.done += 1;
-                self.failed += usize::from(!done.complete);
-            }
+        if done.interrupted {
+            self.interrupted.extend(done.resumable.clone());
+        } else {
+            self.done += 1;
+            self.failed += usize::from(!done.complete);
         }
         if self.shown {
             let mut screen = std::io::stderr().lock();

@@ -1,7 +1,7 @@
 //! Where a batch's outcomes go.
 
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use crate::cli::failure::Failure;
@@ -17,17 +17,17 @@ pub enum Out {
 }
 
 impl Out {
-    /// Opens it. A file that is there already is refused unless `force` says otherwise.
+    /// Opens it. A file that has something in it is refused unless `force` says otherwise.
     pub fn open(file: Option<&PathBuf>, force: bool) -> Result<Self, Failure> {
         let Some(file) = file else { return Ok(Self::Stdout) };
-        let mut options = OpenOptions::new();
-        let options = if force { options.create(true).truncate(true) } else { options.create_new(true) };
-        let open = options.write(true).open(file).map_err(|why| match why.kind() {
-            ErrorKind::AlreadyExists => {
-                Failure::file(file, "it is there already: name another, or add --force")
-            }
-            _ => Failure::file(file, format!("it cannot be written: {why}")),
-        })?;
+        let failed = |why: std::io::Error| Failure::file(file, format!("it cannot be written: {why}"));
+        let open = OpenOptions::new().create(true).write(true).truncate(force).open(file).map_err(failed)?;
+        if open.metadata().map_err(failed)?.len() > 0 {
+            return Err(Failure::file(
+                file,
+                "it is there already and not empty: name another, or add --force",
+            ));
+        }
         Ok(Self::File(file.clone(), open))
     }
 

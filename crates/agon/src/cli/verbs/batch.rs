@@ -74,5 +74,6 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let concurrency =
         args.get_one::<u32>("concurrency").map_or(1, |n| usize::try_from(*n).unwrap_or(usize::MAX));
     let progress = !args.get_flag("quiet") && output::watched();
-    Batch { engine: desk::engine(&config, models, store), opening, concurrency, progress }.run(lines, out)
+    let engine = desk::engine(&config, models, store.clone());
+    Batch { engine, store, opening, concurrency, progress }.run(lines, out)
 }

@@ -71,5 +71,5 @@ fn read_subject(protocol: &dyn Protocol, args: &ArgMatches) -> Result<Subject, F
         return Ok(Subject { files, ..Subject::default() });
     }
     let given = args.get_one::<String>("subject").map(String::as_str);
-    Ok(Subject { question: input::question(given, protocol.subject())?, ..Subject::default() })
+    Ok(Subject { question: input::question(given, protocol)?, ..Subject::default() })
 }

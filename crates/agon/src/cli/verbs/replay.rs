@@ -1,6 +1,6 @@
 //! `agon replay`: goes through a debate's log again without a call, and checks that every step follows.
 
-use agon_core::play;
+use agon_core::{Corrupt, play};
 use clap::{ArgMatches, Command};
 
 use super::{Group, Verb, id};
@@ -22,8 +22,14 @@ fn command(command: Command) -> Command {
 fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let kept = Kept::find(args)?;
     let records = kept.records()?;
-    let protocol = super::protocol_of(&kept.debate()?.brief)?;
-    let debate = play::replay(protocol, &records).map_err(|why| Failure::Log { id: kept.id.clone(), why })?;
+    let brief = kept.debate()?.brief;
+    let protocol = super::protocol_of(&brief)?;
+    let debate = play::replay(protocol, &records).map_err(|why| match why {
+        Corrupt::Departed { .. } | Corrupt::Template { .. } => {
+            Failure::Departed { id: brief.id, why, written_by: brief.written_by }
+        }
+        _ => Failure::Log { id: brief.id, why },
+    })?;
     let outcome = outcome(&debate);
     if args.get_flag("json") {
         output::print_json(&outcome)?
