@@ -43,9 +43,10 @@ impl Run<'_> {
             }
         };
         let Some(link) = slot.chain.get(link).cloned() else { return Ok(()) };
-        let messages = slot.messages(repair);
-        let need = Need::of(&messages, slot.schema_bytes, link.model.price());
-        let plan = Plan { link, messages, need };
+        // Many wait and few are under way: the words are copied only for a call that leaves.
+        let need = Need::of(&slot.messages(repair), slot.schema_bytes, link.model.price());
+        let repair = repair.map(|(said, why)| (said.to_owned(), why.to_owned()));
+        let plan = Plan { link, repair, need };
         let failed_now = failure.filter(|failure| failure.why == Absence::Unreachable && failures > 0);
         let pause = failed_now.map_or(Duration::ZERO, |failure| {
             failure.wait.unwrap_or_else(|| {
@@ -98,7 +99,7 @@ impl Run<'_> {
 
     /// Writes that a call is about to leave.
     fn post(&mut self, index: usize, permit: Permit) -> Result<(), EngineError> {
-        let State::AtGate(Plan { link, messages, .. }, grant) = self.set(index, State::New) else {
+        let State::AtGate(Plan { link, repair, .. }, grant) = self.set(index, State::New) else {
             return Ok(());
         };
         let Grant { output_tokens, worst } = grant;
@@ -106,6 +107,8 @@ impl Run<'_> {
             return Ok(());
         };
         let attempt = self.attempts(slot.place).last().map_or(1, |last| last.number.saturating_add(1));
+        let repair = repair.as_ref().map(|(said, why)| (said.as_str(), why.as_str()));
+        let messages = slot.messages(repair);
         let call = slot.call(&self.debate.brief, &turn.phase, attempt, messages, output_tokens);
         let event = Event::Sent { ask: call.ask, attempt, model: link.name.clone(), worst_usd: worst.usd };
         let seq = self.debate.events;

@@ -44,7 +44,8 @@ pub(crate) enum State {
 /// The next call of an ask.
 pub(crate) struct Plan {
     pub(crate) link: Arc<Link>,
-    pub(crate) messages: Vec<Message>,
+    /// What the seat said last and what was wrong with it, if the call asks for a repair.
+    pub(crate) repair: Option<(String, String)>,
     pub(crate) need: Need,
 }
 
