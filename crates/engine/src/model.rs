@@ -166,6 +166,12 @@ pub trait Model: Send + Sync {
     /// What it costs.
     fn price(&self) -> Price;
 
+    /// What a person should know before this model is asked this question, if anything.
+    fn notice(&self, question: &str) -> Option<String> {
+        let _ = question;
+        None
+    }
+
     /// Makes the call. With `deltas` the answer is streamed if the model can; without, it need not be. Dropping the
     /// future abandons the call.
     fn call<'a>(

@@ -31,8 +31,8 @@ const ABOUT: &str = "Structured debate between language models";
 const TEMPLATE: &str = "{about}\n\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
 const EXAMPLES: &str = "\
 Examples:
-  agon deep \"Tabs or spaces?\" --models script/demo
-      a debate to watch, no model needed
+  agon deep \"Rust or Go?\" --models script/demo
+      a scripted debate to watch, no model needed
   agon deep \"Tabs or spaces?\" --models openai/A,openai/B --chair openai/C
       two debaters, the first of which also moderates, and a chair
   agon deep - --models ollama/A --json < question.txt

@@ -122,6 +122,18 @@ pub fn check_models(brief: &Brief, models: &dyn Models) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What a person should know about the models before the debate begins, each thing once.
+pub fn notices(brief: &Brief, models: &dyn Models) -> Vec<String> {
+    let names = brief.seats.iter().flat_map(|seat| seat.model.split('|'));
+    let mut notices = Vec::new();
+    for notice in names.filter_map(|name| models.model(name.trim()).ok()?.notice(&brief.question)) {
+        if !notices.contains(&notice) {
+            notices.push(notice);
+        }
+    }
+    notices
+}
+
 /// No model is named anywhere. Which one to take is not ours to guess: it costs money or talks nonsense.
 fn no_models(env: Env) -> Failure {
     let has = |name| env(name).is_some_and(|value| !value.is_empty());

@@ -45,8 +45,8 @@ fn agon_help_is_worth_reading() {
       -V, --version  Print version
 
     Examples:
-      agon deep "Tabs or spaces?" --models script/demo
-          a debate to watch, no model needed
+      agon deep "Rust or Go?" --models script/demo
+          a scripted debate to watch, no model needed
       agon deep "Tabs or spaces?" --models openai/A,openai/B --chair openai/C
           two debaters, the first of which also moderates, and a chair
       agon deep - --models ollama/A --json < question.txt

@@ -161,3 +161,18 @@ fn a_price_that_is_not_known_is_unknown_and_never_nothing() {
     assert!(priced["usd"]["max"].as_f64().unwrap() > priced["usd"]["min"].as_f64().unwrap());
     assert!(!home.path("home").exists());
 }
+
+/// A script that was written for another question says so: its words must not pass for an answer.
+#[test]
+fn a_script_for_another_question_says_so_and_quiet_does_not() {
+    let home = Home::new();
+    for (flags, noted) in [(&["--json"][..], true), (&["--quiet"], false)] {
+        let ran = home.agon(&[&["deep", "Ship on Friday?", "--models", "script/tabs.yaml"], flags].concat());
+        assert_eq!(
+            ran.err.contains("note: script/tabs.yaml says what it was written to say"),
+            noted,
+            "{}",
+            ran.err
+        );
+    }
+}

@@ -25,6 +25,8 @@ const DEMO: &str = include_str!("../../scripts/demo.yaml");
 #[derive(Debug)]
 pub struct Script {
     name: String,
+    /// The question that it was written for.
+    question: Option<String>,
     /// Words a second when somebody watches; all at once when `None`.
     words_per_second: Option<u32>,
     seats: BTreeMap<String, Seat>,

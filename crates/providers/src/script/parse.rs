@@ -54,6 +54,7 @@ pub(super) fn script(file: &str, text: &str) -> Result<Script, String> {
         seats.iter().map(|(id, phases)| Ok((id.clone(), seat(phases, delay, &format!("seats.{id}"))?)));
     Ok(Script {
         name: format!("script/{file}"),
+        question: root.get("question").and_then(Value::as_str).map(|question| question.trim().to_owned()),
         words_per_second: words_per_second.and_then(|words| u32::try_from(words).ok()),
         seats: seats.collect::<Result<BTreeMap<_, _>, String>>()?,
     })

@@ -82,6 +82,14 @@ impl Model for Script {
         Price::Free
     }
 
+    fn notice(&self, question: &str) -> Option<String> {
+        let written_for = self.question.as_deref().filter(|own| *own != question.trim())?;
+        Some(format!(
+            "{} says what it was written to say about {written_for:?}, whatever is asked",
+            self.name
+        ))
+    }
+
     fn call<'a>(
         &'a self,
         call: &'a Call,

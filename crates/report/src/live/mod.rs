@@ -116,7 +116,11 @@ impl Live {
                 let line = format!("  {}: {}", one_line(by), one_line(text));
                 self.screen.line(&cut(&line, self.style.columns(), &self.style));
             }
-            Event::Closed { .. } => self.finish(),
+            Event::Closed { .. } => {
+                self.finish();
+                // The report follows.
+                self.screen.line("");
+            }
         }
     }
 

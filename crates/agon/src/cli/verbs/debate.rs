@@ -7,10 +7,10 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 
 use crate::cli::args::{self, Said};
 use crate::cli::failure::Failure;
-use crate::cli::opening::{Opening, Subject, check_models};
+use crate::cli::opening::{Opening, Subject, check_models, notices};
 use crate::cli::run::Run;
 use crate::cli::show::Show;
-use crate::cli::{desk, dry_run, input, place};
+use crate::cli::{desk, dry_run, input, output, place};
 
 /// The command of one protocol, from its own tables.
 pub fn command(protocol: &'static dyn Protocol) -> Command {
@@ -41,6 +41,9 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Fai
     let show = Show::read(args)?;
     show.check(&brief.id)?;
     let store = desk::store(args)?;
+    if !args.get_flag("quiet") {
+        notices(&brief, &*models).iter().for_each(|notice| output::note(&format!("note: {notice}")));
+    }
     let engine = desk::engine(&config, models, store.clone());
     let run = Run { protocol, id: brief.id.clone(), store, show: &show };
     run.debate(async |watch, stop| engine.open(protocol, brief, watch, stop).await)
