@@ -313,6 +313,9 @@ impl Debate {
     /// The share of the time or money limit that is spent, whichever is larger; 0 without such limits. Calls whose cost
     /// is not known count with the most that they can have cost.
     pub fn spent_share(&self) -> f64 {
+        if self.inherits() {
+            return 0.0;
+        }
         let limits = &self.brief.limits;
         let time = limits.deadline_ms.map_or(0.0, |limit| self.at_ms as f64 / (limit.max(1)) as f64);
         let money = limits.usd.map_or(0.0, |limit| {
@@ -325,7 +328,13 @@ impl Debate {
 
     /// How many more calls the limit allows; `None` without such a limit.
     pub fn calls_left(&self) -> Option<u32> {
-        self.brief.limits.calls.map(|limit| limit.saturating_sub(self.spent().calls))
+        let limit = self.brief.limits.calls.filter(|_| !self.inherits())?;
+        Some(limit.saturating_sub(self.spent().calls))
+    }
+
+    /// Whether what comes next is taken over from the debate that this one branched from: no limit can cut that.
+    pub fn inherits(&self) -> bool {
+        self.brief.parent.as_ref().is_some_and(|parent| self.events <= parent.events)
     }
 }
 

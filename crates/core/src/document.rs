@@ -30,6 +30,7 @@ pub fn document(debate: &Debate, evidence: Value) -> Value {
         "labels": outcome.map(|outcome| &outcome.labels),
         "seats": brief.seats,
         "seed": brief.seed,
+        "parent": brief.parent,
         "created_at": brief.created_at,
         "elapsed_ms": debate.at_ms,
         "evidence": evidence,

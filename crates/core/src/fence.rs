@@ -31,9 +31,10 @@ const CONTROL: &[(&str, &str)] = &[
 ];
 
 impl Fence {
-    /// The fence of the debate with this seed.
-    pub fn new(seed: u64) -> Self {
-        let mut draw = Draw::new(seed, "fence");
+    /// The fence of a debate. It comes from the seed, which nobody at the table knows, and the question, so that a seed
+    /// that is used again does not give the same one; the same debate with the same seed has the same prompts.
+    pub fn new(brief: &Brief) -> Self {
+        let mut draw = Draw::new(brief.seed, &format!("fence {}", brief.question));
         Self { marker: format!("{:016x}{:08x}", draw.next_u64(), draw.next_u64() >> 32) }
     }
 
@@ -55,15 +56,20 @@ impl Fence {
 
     /// `text` with everything taken out that could end a quotation or pass for another speaker.
     pub fn defuse(&self, text: &str) -> String {
-        let mut clean: String =
-            text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
-        clean = replace_ignoring_case(&clean, &self.marker, "[code removed]", |_, _| true);
+        let mut clean: String = text.chars().filter(|c| !is_hidden(*c)).collect();
+        clean = replace_ignoring_case(&clean, &self.marker, "[code removed]");
         for (token, written) in CONTROL {
-            clean = replace_ignoring_case(&clean, token, written, |_, _| true);
+            clean = replace_ignoring_case(&clean, token, written);
         }
         let lines: Vec<String> = clean.split('\n').map(defuse_line).collect();
         lines.join("\n")
     }
+}
+
+/// Whether a character is a control code or has no width: what hides in a word could make it look like another.
+fn is_hidden(c: char) -> bool {
+    let invisible = matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    invisible || (c.is_control() && !matches!(c, '\n' | '\t'))
 }
 
 fn defuse_line(line: &str) -> String {
@@ -112,6 +118,14 @@ const COMMON: &[&str] =
 /// Providers that say how a seat is reached rather than who made its model.
 const GENERIC: &[&str] = &["script", "command", "human", "embedded", "local"];
 
+/// Words by which local models are often called and which every answer may use.
+const ORDINARY: &[&str] = &[
+    "model", "models", "test", "default", "chat", "small", "large", "medium", "base", "main", "local",
+    "demo", "mock", "fast", "deep", "best", "auto", "turbo", "mini", "flash", "free", "first", "second",
+    "third", "alpha", "beta", "gamma", "instruct", "code", "coder", "expert", "judge", "writer", "critic",
+    "echo", "slow",
+];
+
 /// Turns of phrase by which a speaker says who it is.
 const CONFESSIONS: &[&str] = &[
     "as an ai",
@@ -133,6 +147,15 @@ const CONFESSIONS: &[&str] = &[
     "assistant from",
     "this is ",
     "speaking as",
+    "desarrollado por",
+    "entrenado por",
+    "entwickelt von",
+    "trainiert von",
+    "d\u{e9}velopp\u{e9} par",
+    "entra\u{ee}n\u{e9} par",
+    "\u{6211}\u{662f}",
+    "\u{5f00}\u{53d1}",
+    "\u{8bad}\u{7ec3}",
     "my maker",
     "my creator",
     "my developer",
@@ -159,8 +182,8 @@ impl Mask {
                 let (provider, name) = model.split_once('/').unwrap_or(("", model));
                 let short = name.rsplit('/').next().unwrap_or(name);
                 add(model, true);
-                add(name, name.len() > 3 && name.contains(|c: char| !c.is_alphabetic()));
-                add(short, short.len() > 3 && short.contains(|c: char| !c.is_alphabetic()));
+                add(name, name.len() > 3 && !ORDINARY.contains(&name));
+                add(short, short.len() > 3 && !ORDINARY.contains(&short));
                 add(provider, !GENERIC.contains(&provider) && provider.len() > 2);
             }
         }
@@ -183,18 +206,21 @@ impl Mask {
     pub fn apply(&self, text: &str) -> String {
         let mut masked = text.to_owned();
         for name in &self.distinctive {
-            masked = replace_ignoring_case(&masked, name, "[masked]", is_name);
+            masked = mask_name(&masked, name);
         }
         split_sentences(&masked).map(|sentence| self.mask_confession(sentence)).collect()
     }
 
     fn mask_confession(&self, sentence: &str) -> String {
         let lower = sentence.to_ascii_lowercase();
-        if !CONFESSIONS.iter().any(|phrase| lower.contains(phrase)) {
+        let named = |phrase: &str| self.plain.iter().any(|name| lower.contains(&format!("{phrase}{name}")));
+        let confesses = CONFESSIONS.iter().any(|phrase| lower.contains(phrase));
+        if !confesses
+            && !["as ", "regards, ", "sincerely, ", "- ", "\u{2014} "].iter().any(|phrase| named(phrase))
+        {
             return sentence.to_owned();
         }
-        let mask = |text: String, name: &String| replace_ignoring_case(&text, name, "[masked]", is_name);
-        self.plain.iter().fold(sentence.to_owned(), mask)
+        self.plain.iter().fold(sentence.to_owned(), |text, name| mask_name(&text, name))
     }
 }
 
@@ -208,17 +234,38 @@ fn mentions(text: &str, name: &str) -> bool {
     })
 }
 
-/// Whether what stands between `before` and `after` is a word of its own.
+/// Whether what stands between `before` and `after` is a word of its own. Scripts that write without spaces have no
+/// such words, so only letters of the alphabets that do count.
 fn is_word(before: &str, after: &str) -> bool {
-    !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
+    !before.ends_with(spaced) && !after.starts_with(spaced)
 }
 
 /// Like [`is_word`], but a version may follow at once: `GPT4`, `Qwen2`.
 fn is_name(before: &str, after: &str) -> bool {
-    !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphabetic)
+    !before.ends_with(spaced) && !after.starts_with(|c: char| spaced(c) && !c.is_numeric())
 }
 
-fn replace_ignoring_case(text: &str, wanted: &str, by: &str, fits: impl Fn(&str, &str) -> bool) -> String {
+fn spaced(c: char) -> bool {
+    c.is_alphanumeric() && c < '\u{0530}'
+}
+
+/// How much of what follows a name is its version: `-4o` after `GPT`, `-3.5-sonnet` after `Claude`.
+fn version(after: &str) -> usize {
+    let part = |c: char| spaced(c) || matches!(c, '-' | '.' | '_' | ':' | '\u{2010}' | '\u{2011}');
+    let whole = after.find(|c| !part(c)).map_or(after, |end| after.get(..end).unwrap_or_default());
+    whole.trim_end_matches(|c: char| !spaced(c)).len()
+}
+
+fn mask_name(text: &str, name: &str) -> String {
+    replace(text, name, "[masked]", |before, after| is_name(before, after).then(|| version(after)))
+}
+
+fn replace_ignoring_case(text: &str, wanted: &str, by: &str) -> String {
+    replace(text, wanted, by, |_, _| Some(0))
+}
+
+/// Replaces `wanted`, whatever its case, where `fits` says how many of the bytes after it go with it.
+fn replace(text: &str, wanted: &str, by: &str, fits: impl Fn(&str, &str) -> Option<usize>) -> String {
     let (lower, wanted) = (text.to_ascii_lowercase(), wanted.to_ascii_lowercase());
     if wanted.is_empty() || !lower.contains(&wanted) {
         return text.to_owned();
@@ -227,10 +274,13 @@ fn replace_ignoring_case(text: &str, wanted: &str, by: &str, fits: impl Fn(&str,
     for (at, _) in lower.match_indices(&wanted) {
         let end = at + wanted.len();
         let (Some(before), Some(after)) = (text.get(..at), text.get(end..)) else { continue };
-        if at >= from && fits(before, after) {
+        if at < from {
+            continue;
+        }
+        if let Some(more) = fits(before, after) {
             out.push_str(text.get(from..at).unwrap_or_default());
             out.push_str(by);
-            from = end;
+            from = end + more;
         }
     }
     out.push_str(text.get(from..).unwrap_or_default());

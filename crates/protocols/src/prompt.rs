@@ -80,11 +80,14 @@ pub fn schema_of<T: JsonSchema>(name: &str) -> Schema {
     Schema { name: name.to_owned(), json }
 }
 
-/// Takes out what says nothing to a model: titles and number formats.
+/// Takes out what says nothing to a model, and what strict servers refuse: titles, number formats, defaults.
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
-            map.retain(|key, value| !(value.is_string() && matches!(key.as_str(), "title" | "format")));
+            // A property may be called so too, but then its value is a schema.
+            map.retain(|key, value| {
+                value.is_object() || !matches!(key.as_str(), "title" | "format" | "default")
+            });
             map.values_mut().for_each(tidy);
         }
         Value::Array(items) => items.iter_mut().for_each(tidy),

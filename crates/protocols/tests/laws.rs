@@ -304,3 +304,20 @@ fn a_branch_takes_over_the_replies_and_costs_nothing_until_it_asks() {
         assert!(brief.limits != Limits::default() || ended.spent().calls < first.spent().calls);
     }
 }
+
+/// What a branch takes over is paid for: no limit of its own can cut it.
+#[test]
+fn limits_do_not_cut_what_a_branch_takes_over() {
+    for (protocol, brief) in cases().into_iter().filter(|(_, brief)| brief.limits == Limits::default()) {
+        let whole = played(protocol, opened(&brief), 4);
+        let first = Debate::from_records(&whole).unwrap();
+        let rounds =
+            first.turns.iter().filter(|turn| !protocol.closing().contains(&turn.phase.name.as_str())).count();
+        for limits in limits() {
+            let other = Brief { limits, id: "branch".into(), ..brief.clone() };
+            let taken = agon_core::play::branch(protocol, &whole, other, u32::MAX).unwrap();
+            assert_eq!(Debate::from_records(&taken).unwrap().turns.len(), rounds, "{}", protocol.name());
+            replay(protocol, &taken).unwrap();
+        }
+    }
+}

@@ -22,7 +22,7 @@ pub(super) struct Asks<'a> {
 
 impl<'a> Asks<'a> {
     pub(super) fn new(debate: &'a Debate, parts: &'a Parts, log: &'a Log<'a>) -> Result<Self, Corrupt> {
-        let fence = Fence::new(debate.brief.seed);
+        let fence = Fence::new(&debate.brief);
         let system = parts.prompts.shared("deep/system.hbs", &json!({"rule": fence.rule()}))?;
         Ok(Self { debate, parts, log, fence, mask: Mask::new(&debate.brief), system })
     }

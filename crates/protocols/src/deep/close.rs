@@ -16,10 +16,7 @@ pub(super) fn close(log: &Log<'_>) -> Result<Step, Corrupt> {
     let brief = &log.debate.brief;
     let (termination, status) = ending(log);
     let positions = fates(log, termination);
-    let minority = positions.iter().filter(|position| position.fate == Fate::Minority);
-    let dissent = minority
-        .map(|p| json!({"debater": p.label, "seat": p.seat, "position": p.position, "reason": p.reason}))
-        .collect();
+    let dissent = dissent(&positions);
     let whole = log.debate.absences().next().is_none()
         && termination != Termination::Budget
         && status == Status::Complete;
@@ -36,6 +33,21 @@ pub(super) fn close(log: &Log<'_>) -> Result<Step, Corrupt> {
         passed: None,
     };
     Ok(Step::Close(Box::new(outcome)))
+}
+
+/// The minority's positions, each distinct one once, with all who held it.
+fn dissent(positions: &[Position]) -> Vec<Value> {
+    let mut distinct: Vec<(&Position, Vec<&str>)> = Vec::new();
+    for position in positions.iter().filter(|position| position.fate == Fate::Minority) {
+        let label = position.label.as_deref().unwrap_or_default();
+        let same = |(first, _): &&mut (&Position, _)| first.position.eq_ignore_ascii_case(&position.position);
+        match distinct.iter_mut().find(same) {
+            Some((_, labels)) => labels.push(label),
+            None => distinct.push((position, vec![label])),
+        }
+    }
+    let entry = |(p, labels): (&Position, Vec<&str>)| json!({"debater": p.label, "seat": p.seat, "position": p.position, "reason": p.reason, "held_by": labels});
+    distinct.into_iter().map(entry).collect()
 }
 
 fn ending(log: &Log<'_>) -> (Termination, Status) {
@@ -232,6 +244,13 @@ fn warnings(log: &Log<'_>, termination: Termination, mode: &str) -> Vec<String> 
     if termination == Termination::Budget && log.synthesis.is_some() {
         warnings.push(format!("{mode} -> synthesis (degraded)"));
     }
+    if matches!(termination, Termination::Budget | Termination::QuorumLost) {
+        warnings.extend(log.limit_met().map(|limit| format!("a limit was reached: {limit}")));
+    }
+    let evaluated = log.debate.turn("evaluate", 0);
+    if evaluated.is_some_and(|turn| turn.settled().all(|(_, reply)| reply.value().is_none())) {
+        warnings.push("no evaluation could be used: the answers are not ranked".into());
+    }
     for round in log.counted() {
         warnings.extend(contradiction(log, round));
         if round.assessment.is_none() {
@@ -263,7 +282,7 @@ fn contradiction(log: &Log<'_>, round: &Round) -> Option<String> {
     let why = match (assessment.should_stop, met, number < brief.int("min_rounds")) {
         (true, false, _) => "the moderator would stop, but its own scores do not reach the thresholds",
         (true, true, true) => "the moderator would stop, but min_rounds is not reached",
-        (false, true, _) => "the moderator would go on, but its own scores reach the thresholds",
+        (false, true, false) => "the moderator would go on, but its own scores reach the thresholds",
         _ => return None,
     };
     Some(format!("round {number}: {why}"))

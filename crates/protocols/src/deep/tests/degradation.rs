@@ -25,6 +25,8 @@ fn at_80_percent_of_the_money_it_goes_to_the_synthesis() {
         let degraded = termination == Termination::Budget;
         assert_eq!(outcome.fidelity == Fidelity::Degraded, degraded);
         assert_eq!(outcome.warnings.contains(&"deep -> synthesis (degraded)".to_owned()), degraded);
+        let said = outcome.warnings.contains(&format!("a limit was reached: the budget of ${usd}"));
+        assert_eq!(said, degraded, "rule 8: it says which limit");
     }
 }
 
@@ -53,6 +55,46 @@ fn a_limit_on_calls_leaves_room_for_the_synthesis() {
         let outcome = debate.outcome.as_ref().unwrap();
         assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds), "{calls} calls");
         assert!(debate.spent().calls <= calls, "{} of {calls}", debate.spent().calls);
+        assert_eq!(outcome.status, Status::Complete);
+        let said = outcome.warnings.contains(&format!("a limit was reached: the limit of {calls} calls"));
+        assert_eq!(said, termination == Termination::Budget, "{:?}", outcome.warnings);
+    }
+}
+
+/// A phase that cannot end in time, going by the slowest answer so far, is not begun.
+#[test]
+fn slow_answers_leave_time_for_the_synthesis() {
+    for (deadline_ms, rounds, termination) in [
+        (2_000, 1, Termination::Budget),
+        (3_000, 2, Termination::Budget),
+        (60_000, 3, Termination::MaxRounds),
+    ] {
+        let mut brief = brief(&["a/x", "b/y", "c/z"], &[]);
+        brief.templates = agon_core::protocol::template_hashes(&Deep);
+        brief.limits.deadline_ms = Some(deadline_ms);
+        let (mut debate, _) = Debate::open(brief).unwrap();
+        // The engine's part: the calls of a phase run side by side and take half a second each.
+        while let agon_core::Advance::Ask(event, asks) = agon_core::advance(&Deep, &debate).unwrap() {
+            let (began, phase) = (debate.at_ms, debate.turns.len());
+            debate.push(event, began).unwrap();
+            let round = debate.last_phase().unwrap().round;
+            let name = debate.last_phase().unwrap().name.clone();
+            assert!(began + 500 <= deadline_ms, "phase {phase} cannot end in time");
+            for ask in asks {
+                let value = plain(&name, round, &["minor_update"], &[(0.1, 0.9)]).unwrap();
+                let (text, value) =
+                    if name == "answer" { ("x".into(), None) } else { (value.to_string(), Some(value)) };
+                let usage = Usage { latency_ms: 500, ..Usage::default() };
+                let reply = Reply::Said { text, value, model: ask.model.clone(), usage };
+                debate.push(agon_core::Event::Replied { ask: ask.id, reply }, began + 500).unwrap();
+            }
+        }
+        let agon_core::Advance::Close(agon_core::Event::Closed { outcome }) =
+            agon_core::advance(&Deep, &debate).unwrap()
+        else {
+            panic!("it closes")
+        };
+        assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds), "{deadline_ms}");
         assert_eq!(outcome.status, Status::Complete);
     }
 }

@@ -83,6 +83,29 @@ fn fabrication_disqualifies_by_majority_only() {
     }
 }
 
+/// One of two evaluators is no majority.
+#[test]
+fn half_of_the_evaluators_do_not_disqualify() {
+    let rows = ranking(&standard(3, &|ask| {
+        let accuser = ask.label.as_deref() == Some("Debater B");
+        evaluation(6.0, false, accuser && ask.about.as_deref() == Some("A"))
+    }));
+    assert!(rows.iter().all(|row| !row.2), "{rows:?}");
+}
+
+/// Without a single usable evaluation there is no ranking, and the report says so.
+#[test]
+fn no_evaluation_at_all_is_said() {
+    let brief = brief(&["a/x"], &[("mode", "standard")]);
+    let (_, debate) = run_brief(brief, &|_, phase, round| match phase {
+        "evaluate" => None,
+        _ => plain(phase, round, &[], &[]),
+    });
+    let outcome = debate.outcome.as_ref().unwrap();
+    assert_eq!(outcome.verdict["ranking"], json!([]));
+    assert!(outcome.warnings.iter().any(|warning| warning.contains("not ranked")));
+}
+
 /// z-scores by hand: an evaluator that gives 8 and 6 has mean 7 and deviation 1.
 #[test]
 fn scores_are_standardized_by_evaluator() {
