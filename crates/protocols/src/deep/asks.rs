@@ -37,12 +37,13 @@ impl<'a> Asks<'a> {
     /// Stage 2D: every debater who answered argues.
     pub(super) fn debate(&self, round: u32) -> Result<Step, Corrupt> {
         let count = self.log.debaters.len();
+        let arguments = self.parts.arguments(count);
         let last = self.log.rounds.last();
         let focus = last.and_then(|round| round.assessment.as_ref()?.next_round_focus.as_deref());
         let shared = self.shared(
             "deep/debater.hbs",
             json!({
-                "schema": self.parts.stated.get(count),
+                "schema": arguments.map(|arguments| &arguments.stated),
                 "responses": self.responses(),
                 "previous_rounds": self.log.rounds.iter().map(|round| self.arguments(round)).collect::<Vec<_>>(),
                 "focus": focus.map(|focus| self.quote("the moderator", focus)),
@@ -53,7 +54,7 @@ impl<'a> Asks<'a> {
             let Some(place) = self.log.debaters.iter().position(|debater| debater.seat == seat.id) else {
                 continue;
             };
-            let schema = self.parts.arguments.get(count).and_then(|own| own.get(place)).cloned();
+            let schema = arguments.and_then(|arguments| arguments.own.get(place)).cloned();
             let prompt = Prompt {
                 system: self.system.clone(),
                 shared: shared.clone(),

@@ -91,10 +91,26 @@ struct Parts {
     assessment: Arc<Schema>,
     evaluation: Arc<Schema>,
     synthesis: Arc<Schema>,
-    /// By number of debaters and own place: whom a debater may answer.
-    arguments: Vec<Vec<Arc<Schema>>>,
-    /// By number of debaters: the schema that the shared part of the prompt states.
-    stated: Vec<String>,
+    /// By number of debaters; made when a debate of that size is held.
+    arguments: [OnceLock<Arguments>; DEBATERS_MAX + 1],
+}
+
+/// The schemas of an argument among a number of debaters.
+struct Arguments {
+    /// By own place: only the others may be answered.
+    own: Vec<Arc<Schema>>,
+    /// The one that the shared part of the prompt states.
+    stated: String,
+}
+
+impl Parts {
+    fn arguments(&self, debaters: usize) -> Option<&Arguments> {
+        let made = self.arguments.get(debaters)?;
+        Some(made.get_or_init(|| Arguments {
+            own: (0..debaters).map(|own| Arc::new(argument(debaters, Some(own)))).collect(),
+            stated: argument(debaters, None).json.to_string(),
+        }))
+    }
 }
 
 fn parts() -> Result<&'static Parts, Corrupt> {
@@ -108,10 +124,7 @@ fn parts() -> Result<&'static Parts, Corrupt> {
         assessment: Arc::new(prompt::schema_of::<reply::Assessment>("assessment")),
         evaluation: Arc::new(prompt::schema_of::<reply::Evaluation>("evaluation")),
         synthesis: Arc::new(prompt::schema_of::<reply::Synthesis>("synthesis")),
-        arguments: (0..=DEBATERS_MAX)
-            .map(|n| (0..n).map(|own| Arc::new(argument(n, Some(own)))).collect())
-            .collect(),
-        stated: (0..=DEBATERS_MAX).map(|n| argument(n, None).json.to_string()).collect(),
+        arguments: Default::default(),
     }))
 }
 

@@ -272,7 +272,7 @@ fn conceding_without_a_change_is_flagged() {
 #[test]
 fn a_counterpoint_must_target_another_debater() {
     let parts = parts().unwrap();
-    let schema = &parts.arguments[3][1];
+    let schema = &parts.arguments(3).unwrap().own[1];
     for (target, fits) in [
         ("Debater A", true),
         ("Debater C", true),
