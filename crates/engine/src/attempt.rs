@@ -15,6 +15,9 @@ use crate::run::{Halt, Run};
 use crate::slot::{Outgoing, Plan, State, Step};
 use crate::{Completion, EngineError, Fault, FaultKind, Finish, Price, repair};
 
+/// The longest detail of an absence: a report shows them in a list.
+const DETAIL_CHARS_MAX: usize = 500;
+
 /// An attempt that brought no usable answer.
 pub(crate) struct Failure {
     why: Absence,
@@ -157,7 +160,6 @@ impl Run<'_> {
     ) -> Result<(), EngineError> {
         let State::Calling { link, attempt } = self.set(index, State::New) else { return Ok(()) };
         let price = link.model.price();
-        let priced = |usage: Usage| Usage { usd: price.of(&usage).or(usage.usd), latency_ms, ..usage };
         let Some(ask) = self.slots.get(index).map(|slot| slot.ask.id) else { return Ok(()) };
         match came {
             None => {
@@ -168,17 +170,17 @@ impl Run<'_> {
                 self.fail(index, attempt, Failure::plain(Absence::TimedOut, detail, None, usage))
             }
             Some(Ok(completion)) => {
-                let mut usage = priced(completion.usage);
-                let counted = usage.input_tokens > 0 || usage.output_tokens > 0;
-                if !counted && matches!(price, Price::PerMillion { .. }) {
-                    // A server that counts no tokens has charged for them all the same.
-                    usage.usd = completion.usage.usd;
-                }
-                self.budget.answered(ask, &usage);
+                let usage = Usage { latency_ms, ..charged(&price, completion.usage) };
+                self.budget.settle(ask, &usage);
                 self.judge(index, attempt, completion, usage)
             }
             Some(Err(fault)) => {
-                let usage = priced(fault.usage);
+                let usage = match fault.kind {
+                    // The model has spoken, so that a provider may charge for words which nobody could read.
+                    FaultKind::Garbled | FaultKind::Refused => charged(&price, fault.usage),
+                    _ => uncharged(&price, fault.usage),
+                };
+                let usage = Usage { latency_ms, ..usage };
                 self.budget.settle(ask, &usage);
                 self.fault(index, attempt, &link, fault, usage)
             }
@@ -199,7 +201,8 @@ impl Run<'_> {
             let detail = format!("{model} would not answer");
             return self.fail(index, attempt, Failure::plain(Absence::Refused, detail, Some(text), usage));
         }
-        let read = repair::read(slot.ask.schema.as_deref(), &text, finish);
+        let most = repair::bytes_max(&self.debate.brief.limits);
+        let read = repair::read(slot.ask.schema.as_deref(), &text, finish, most);
         let checked = read.and_then(|value| match &value {
             Some(inner) => self.protocol.check(&self.debate, &slot.ask, inner).map(|()| value),
             None => Ok(value),
@@ -222,20 +225,19 @@ impl Run<'_> {
         let plain = |why| Failure::plain(why, detail.clone(), None, usage);
         let chain = self.slots.get(index).map(|slot| slot.chain.clone());
         let more = chain.is_some_and(|chain| chain.last().is_some_and(|last| last.name != link.name));
+        // Later on the protocol has its way to do without a voice, and stopping would throw away what is paid for.
+        let first_phase = self.debate.turns.iter().filter(|turn| !turn.inherited).count() <= 1;
         match fault.kind {
-            FaultKind::Key | FaultKind::NoSuchModel if more => {
-                self.fail(index, attempt, Failure { hopeless: true, ..plain(Absence::Unreachable) })
-            }
-            FaultKind::Key | FaultKind::NoSuchModel => {
+            FaultKind::Key | FaultKind::NoSuchModel if first_phase && !more => {
                 // Not the seat's failure: after the person has put it right, the seat has all its retries.
                 self.fail(index, attempt, plain(Absence::Cancelled))?;
                 self.stop(Halt::Fault(fault))
             }
             FaultKind::Refused => self.fail(index, attempt, plain(Absence::Refused)),
-            FaultKind::Rejected => {
+            FaultKind::Key | FaultKind::NoSuchModel | FaultKind::Rejected => {
                 self.fail(index, attempt, Failure { hopeless: true, ..plain(Absence::Unreachable) })
             }
-            FaultKind::SchemaRefused => {
+            FaultKind::Unsupported => {
                 let at_once = Some(Duration::ZERO);
                 self.fail(index, attempt, Failure { wait: at_once, ..plain(Absence::Unreachable) })
             }
@@ -266,11 +268,18 @@ impl Run<'_> {
     fn attempted(&mut self, index: usize, attempt: u32, failure: &Failure) -> Result<(), EngineError> {
         let Some(ask) = self.slots.get(index).map(|slot| slot.ask.id) else { return Ok(()) };
         let Failure { why, detail, text, usage, .. } = failure;
-        let (why, detail, text, usage) = (*why, detail.clone(), text.clone(), *usage);
+        let most = repair::bytes_max(&self.debate.brief.limits);
+        let text = text.as_deref().map(|text| repair::cut(text, most).to_owned());
+        let (why, detail, usage) = (*why, detail.clone(), *usage);
         self.write(Event::Attempted { ask, attempt, why, detail, text, usage })
     }
 
-    fn settle(&mut self, index: usize, reply: Reply) -> Result<(), EngineError> {
+    fn settle(&mut self, index: usize, mut reply: Reply) -> Result<(), EngineError> {
+        if let Reply::Absent { detail, .. } = &mut reply
+            && let Some((end, _)) = detail.char_indices().nth(DETAIL_CHARS_MAX)
+        {
+            detail.truncate(end);
+        }
         self.set(index, State::Settled);
         let Some(ask) = self.slots.get(index).map(|slot| slot.ask.id) else { return Ok(()) };
         self.write(Event::Replied { ask, reply })
@@ -284,8 +293,8 @@ impl Run<'_> {
             if self.slots.get(index).is_some_and(|slot| slot.is_settled()) {
                 continue;
             }
-            self.abandon(index, Absence::TimedOut, detail)?;
-            self.settle(index, Reply::Absent { why: Absence::TimedOut, detail: detail.to_owned() })?;
+            self.abandon(index, Absence::TimedOut, &detail)?;
+            self.settle(index, Reply::Absent { why: Absence::TimedOut, detail: detail.clone() })?;
         }
         Ok(())
     }
@@ -322,6 +331,25 @@ impl Failure {
     fn plain(why: Absence, detail: String, text: Option<String>, usage: Usage) -> Self {
         Self { why, detail, text, usage, hopeless: false, wait: None }
     }
+}
+
+/// What a call used that was answered. A server that counts no tokens has charged for them all the same.
+fn charged(price: &Price, usage: Usage) -> Usage {
+    let usd = match price {
+        Price::PerMillion { .. } if !counts(&usage) => usage.usd,
+        _ => price.of(&usage).or(usage.usd),
+    };
+    Usage { usd, ..usage }
+}
+
+/// What a call used that was not: without tokens it cost nothing, whatever the price of one is.
+fn uncharged(price: &Price, usage: Usage) -> Usage {
+    let nothing = (!counts(&usage)).then_some(0.0);
+    Usage { usd: price.of(&usage).or(usage.usd).or(nothing), ..usage }
+}
+
+fn counts(usage: &Usage) -> bool {
+    usage.input_tokens > 0 || usage.output_tokens > 0
 }
 
 /// What a call used that nobody heard of again: a provider may charge for it all the same.

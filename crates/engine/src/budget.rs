@@ -120,11 +120,8 @@ impl Budget {
             let abandoned = attempt.fault.as_ref().is_some_and(|fault| fault.why == Absence::TimedOut);
             let worst = Worst { tokens: unheard, usd: attempt.worst_usd };
             self.calls = self.calls.saturating_add(1);
-            // An answer that failed its judges has left its words; a call that failed has none.
-            let answer = attempt.fault.as_ref().is_none_or(|fault| fault.text.is_some());
-            let unsaid = answer && usage.is_some_and(is_silent);
             match usage {
-                Some(usage) if !abandoned && !unsaid => self.spend(usage, worst),
+                Some(usage) if !abandoned && !is_silent(usage) => self.spend(usage, worst),
                 _ => self.spend_worst(worst),
             }
         }
@@ -159,30 +156,21 @@ impl Budget {
 
     fn fit(&self, need: &Need, output_tokens: u32, allowed: &Allowance) -> Fit {
         let worst = need.worst(output_tokens);
-        let kept = if allowed.keeps { "; more is kept for the closing phases" } else { "" };
         let mut later = false;
         if let Some(limit) = allowed.calls
             && self.calls >= limit
         {
-            return Fit::Never(format!("the limit of {limit} calls is reached{kept}"));
+            return Fit::Never(allowed.no_call_left());
         }
         if let Some(limit) = allowed.tokens {
             if self.tokens.saturating_add(worst.tokens) > limit {
-                let left = limit.saturating_sub(self.tokens);
-                let most = worst.tokens;
-                return Fit::Never(format!(
-                    "of the limit of {limit} tokens {left} are left, and the call could use {most}{kept}"
-                ));
+                return Fit::Never(allowed.too_long(worst.tokens, limit.saturating_sub(self.tokens)));
             }
             later |= self.tokens.saturating_add(self.held_tokens()).saturating_add(worst.tokens) > limit;
         }
         if let (Some(limit), Some(most)) = (allowed.usd, worst.usd) {
             if self.usd + most > limit {
-                let left = (limit - self.usd).max(0.0);
-                let shown = (limit * 1e6).round() / 1e6;
-                return Fit::Never(format!(
-                    "of the budget of ${shown} ${left:.6} is left, and the call could cost ${most:.6}{kept}"
-                ));
+                return Fit::Never(allowed.too_dear(most, (limit - self.usd).max(0.0)));
             }
             later |= self.usd + self.held_usd() + most > limit;
         }
@@ -210,14 +198,11 @@ impl Budget {
         }
     }
 
-    /// The call brought an answer. One that does not say what it used counts for the worst.
-    pub(crate) fn answered(&mut self, ask: u32, usage: &Usage) {
-        if is_silent(usage) { self.abandon(ask) } else { self.settle(ask, usage) }
-    }
-
-    /// The call came back and used this much, be it more than was reserved.
+    /// The call came back and used this much, be it more than was reserved. One that does not say counts for the worst.
     pub(crate) fn settle(&mut self, ask: u32, usage: &Usage) {
-        if let Some(worst) = self.reserved.remove(&ask) {
+        if is_silent(usage) {
+            self.abandon(ask);
+        } else if let Some(worst) = self.reserved.remove(&ask) {
             self.spend(usage, worst);
         }
     }
@@ -240,7 +225,7 @@ impl Budget {
     }
 }
 
-/// Whether an answer says nothing of what it used. What costs nothing has a price that is known.
+/// Whether a call says nothing of what it used. What costs nothing has a price that is known.
 fn is_silent(usage: &Usage) -> bool {
     usage.input_tokens == 0 && usage.output_tokens == 0 && usage.usd.is_none()
 }

@@ -11,7 +11,7 @@ pub enum EngineError {
     /// unknown protocol in the log.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// A wrong key or model, and none after it in its chain: every further call would fail as this one did.
+    /// A wrong key or model in the first phase, and none after it in its chain: every further call would fail as this one did.
     #[error("{fault}; once that is put right, `agon resume {id}` goes on with the debate")]
     Stopped {
         /// The debate.

@@ -84,17 +84,19 @@ pub enum FaultKind {
     RateLimited,
     /// The network or the provider failed: worth another try.
     Unavailable,
-    /// The answer was not one: HTML, half a body, nothing. Worth another try.
+    /// The answer was not one: HTML, half a body, nothing. Worth another try, and it may have been charged for.
     Garbled,
     /// The model would not answer.
     Refused,
     /// The provider would not take the request as it is; another try would be the same.
     Rejected,
-    /// The provider would not take the schema: worth another try at once, for the model knows now to leave it out.
-    SchemaRefused,
-    /// The key is missing or wrong: the next model of the chain, or stop and tell the person.
+    /// The provider would not take the schema or another part of the request that can be left out: worth another try at
+    /// once, for the model knows now to do so.
+    Unsupported,
+    /// The key is missing or wrong: the next model of the chain. After the last, in the first phase, stop and tell the
+    /// person; later the voice is missing.
     Key,
-    /// There is no such model: the next model of the chain, or stop and tell the person.
+    /// There is no such model: as for a wrong key.
     NoSuchModel,
 }
 

@@ -3,16 +3,29 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use agon_core::Schema;
 use agon_core::reply::without_thinking;
-use jsonschema::Validator;
+use agon_core::{Limits, Schema};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::paths::{Location, LocationSegment};
+use jsonschema::{ValidationError, Validator};
 use serde_json::{Deserializer, Value};
 
 use crate::Finish;
 
-/// Reads an answer: the value in it where there is a schema, `None` for plain text. The error is a sentence that goes back to
-/// the seat.
-pub(crate) fn read(schema: Option<&Schema>, text: &str, finish: Finish) -> Result<Option<Value>, String> {
+/// Reads an answer of at most so many bytes: the value in it where there is a schema, `None` for plain text. The error is a
+/// sentence that goes back to the seat.
+pub(crate) fn read(
+    schema: Option<&Schema>,
+    text: &str,
+    finish: Finish,
+    bytes_max: usize,
+) -> Result<Option<Value>, String> {
+    let bytes = text.len();
+    if bytes > bytes_max {
+        return Err(format!(
+            "the answer has {bytes} bytes, and at most {bytes_max} are read: answer more briefly"
+        ));
+    }
     let words = without_thinking(text);
     let words = words.trim();
     let Some(schema) = schema else {
@@ -27,6 +40,18 @@ pub(crate) fn read(schema: Option<&Schema>, text: &str, finish: Finish) -> Resul
         }
         Err(why) => Err(why),
     }
+}
+
+/// The longest answer that is read. A server need not keep to the limit on tokens, and every later prompt carries its words.
+pub(crate) fn bytes_max(limits: &Limits) -> usize {
+    // More than a token has in any language.
+    const BYTES_PER_TOKEN: usize = 16;
+    usize::try_from(limits.output_tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN)
+}
+
+/// The beginning of a text: at most so many bytes, and only whole characters.
+pub(crate) fn cut(text: &str, bytes_max: usize) -> &str {
+    text.get(..text.floor_char_boundary(bytes_max)).unwrap_or(text)
 }
 
 fn structured(validator: &Validator, words: &str, cut_off: bool) -> Result<Value, String> {
@@ -109,15 +134,37 @@ fn valid(validator: &Validator, value: Value) -> Result<Value, String> {
     if validator.is_valid(&value) {
         return Ok(value);
     }
-    let errors: Vec<String> = validator
-        .iter_errors(&value)
-        .take(SHOWN)
-        .map(|error| {
-            let (place, what) = (error.instance_path().to_string(), shortened(&error.to_string()));
-            if place.is_empty() { what } else { format!("{place}: {what}") }
-        })
-        .collect();
+    let errors: Vec<String> =
+        validator.iter_errors(&value).take(SHOWN).map(|error| sentence(&error)).collect();
     Err(errors.join("; "))
+}
+
+fn sentence(error: &ValidationError<'_>) -> String {
+    // The validator names only a few of the allowed values, and a seat cannot choose one that it does not know.
+    const NAMED: usize = 20;
+    let place = shortened(&place(error.instance_path()));
+    if let ValidationErrorKind::Enum { options } = error.kind()
+        && let Some(options) = options.as_array().filter(|options| options.len() <= NAMED)
+    {
+        let was = shortened(&error.instance().to_string());
+        let may: Vec<String> = options.iter().map(Value::to_string).collect();
+        let one_of = if may.len() == 1 { "" } else { "one of " };
+        return format!("{place} is {was}; it must be {one_of}{}", may.join(", "));
+    }
+    format!("{place}: {}", shortened(&error.to_string()))
+}
+
+/// `counterpoints[0].target`, as a person would write it.
+fn place(path: &Location) -> String {
+    let mut place = String::new();
+    for segment in path {
+        match segment {
+            LocationSegment::Property(name) if place.is_empty() => place.push_str(&name),
+            LocationSegment::Property(name) => place.extend([".", &name]),
+            LocationSegment::Index(index) => place.push_str(&format!("[{index}]")),
+        }
+    }
+    if place.is_empty() { "the object".into() } else { place }
 }
 
 fn shortened(sentence: &str) -> String {
@@ -165,7 +212,7 @@ mod tests {
             "required": ["stance"],
             "additionalProperties": false,
         });
-        read(Some(&Schema { name: "stance".into(), json }), text, finish)
+        read(Some(&Schema { name: "stance".into(), json }), text, finish, usize::MAX)
     }
 
     #[test]
@@ -195,9 +242,9 @@ mod tests {
             ("<think>I wonder", "empty"),
             ("[1, 2]", "not an object"),
             ("\"agree\"", "not an object"),
-            ("{}", "\"stance\" is a required property"),
-            (r#"{"stance": "perhaps"}"#, "/stance: "),
-            (r#"{"stance": "agree", "score": "7"}"#, "/score: \"7\" is not of type \"number\""),
+            ("{}", "the object: \"stance\" is a required property"),
+            (r#"{"stance": "perhaps"}"#, r#"stance is "perhaps"; it must be one of "agree", "disagree""#),
+            (r#"{"stance": "agree", "score": "7"}"#, "score: \"7\" is not of type \"number\""),
             (r#"{"stance": "agree", "extra": 1}"#, "extra"),
         ] {
             let why = answer(text, Finish::End).unwrap_err();
@@ -223,8 +270,36 @@ mod tests {
 
     #[test]
     fn plain_text_must_only_be_there() {
-        assert_eq!(read(None, "Yes.", Finish::End), Ok(None));
-        assert!(read(None, " \n", Finish::End).is_err());
-        assert!(read(None, "<think>Hm</think> ", Finish::End).is_err());
+        assert_eq!(read(None, "Yes.", Finish::End, 4), Ok(None));
+        assert!(read(None, " \n", Finish::End, 4).is_err());
+        assert!(read(None, "<think>Hm</think> ", Finish::End, 100).is_err());
+    }
+
+    /// "Name all allowed values", and where in the answer they are allowed.
+    #[test]
+    fn a_repair_names_the_place_and_every_value_that_may_stand_there() {
+        let why = |count: usize| {
+            let labels: Vec<String> = (1..=count).map(|number| format!("Debater {number}")).collect();
+            let target = json!({"properties": {"target": {"enum": labels}}});
+            let json = json!({"properties": {"counterpoints": {"items": target}}});
+            let text = r#"{"counterpoints": [{"target": "Debater Z"}]}"#;
+            read(Some(&Schema { name: "n".into(), json }), text, Finish::End, usize::MAX).unwrap_err()
+        };
+        let named = r#"counterpoints[0].target is "Debater Z"; it must be one of "Debater 1", "Debater 2", "Debater 3""#;
+        assert_eq!(why(3), named);
+        assert!(why(20).ends_with("\"Debater 19\", \"Debater 20\""), "{}", why(20));
+        assert!(why(21).starts_with("counterpoints[0].target: \"Debater Z\" is not one of"), "{}", why(21));
+        assert!(!why(21).contains("Debater 21"), "{}", why(21));
+        assert_eq!(why(1), r#"counterpoints[0].target is "Debater Z"; it must be "Debater 1""#);
+    }
+
+    /// Rule 8, "limits on everything: message length".
+    #[test]
+    fn an_answer_that_is_too_long_is_not_read() {
+        let why = read(None, "Yes, yes.", Finish::End, 8).unwrap_err();
+        assert_eq!(why, "the answer has 9 bytes, and at most 8 are read: answer more briefly");
+        assert_eq!(bytes_max(&Limits { output_tokens: 3, ..Limits::default() }), 48);
+        assert_eq!(["", "a", "a\u{e9}", "a\u{e9}b"].map(|text| cut(text, 2)), ["", "a", "a", "a"]);
+        assert_eq!(cut("a\u{e9}b", 3), "a\u{e9}");
     }
 }

@@ -1,9 +1,11 @@
 //! The HTTP clients, made when first used and shared by all models.
 //!
 //! There are two, because reading the system's certificates takes longer than everything else that Agon does before
-//! its first call, and a server on `http://` needs none of them.
+//! its first call, and a server on `http://` needs none of them. Either is made on a thread of its own as soon as a model is
+//! named that needs it, while the store is opened and the first prompts are written.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use genai::Client;
@@ -17,9 +19,20 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) struct Clients {
     plain: OnceLock<Result<Client, String>>,
     secure: OnceLock<Result<Client, String>>,
+    begun: [AtomicBool; 2],
 }
 
 impl Clients {
+    /// Begins to make the client, if nobody has. Without a thread to spare it is made when it is first used.
+    pub(crate) fn prepare(self: &Arc<Self>, plain: bool) {
+        let [begun_secure, begun_plain] = &self.begun;
+        let begun = if plain { begun_plain } else { begun_secure };
+        if !begun.swap(true, Ordering::Relaxed) {
+            let clients = Arc::clone(self);
+            drop(std::thread::Builder::new().spawn(move || clients.get(plain).is_ok()));
+        }
+    }
+
     /// The client for `http://` or for `https://`, or why there is none.
     pub(crate) fn get(&self, plain: bool) -> Result<&Client, &str> {
         let client = if plain {

@@ -22,11 +22,21 @@ const MESSAGE_CHARS_MAX: usize = 300;
 /// So many characters of the prompt in a row are a quotation of it.
 const QUOTED_CHARS: usize = 32;
 
-/// A call that failed: the fault, and the status where the server gave one.
+/// A call that failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
+    /// Where the server gave one.
     pub(crate) status: Option<u16>,
     pub(crate) fault: Fault,
+    /// What the server spoke of.
+    pub(crate) named: Vec<Parameter>,
+}
+
+/// A part of a request that a server may not know, and that can be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parameter {
+    Seed,
+    StreamOptions,
 }
 
 /// The call that failed.
@@ -122,11 +132,9 @@ impl Failed<'_> {
         } else if error.is_builder() {
             self.failure(None, FaultKind::Rejected, format!("no request can be made for {name} at {at}"))
         } else if cut || error.is_request() {
-            self.failure(
-                None,
-                FaultKind::Unavailable,
-                format!("{name} at {at} broke off the connection{why}"),
-            )
+            // The request was on its way, so that the server may have made an answer and charge for it.
+            let message = format!("{name} at {at} broke off the connection{why}");
+            self.failure(None, FaultKind::Garbled, message)
         } else {
             self.garbled("broke off before its end")
         }
@@ -163,6 +171,7 @@ impl Failed<'_> {
             ),
         };
         let mut failure = self.failure(Some(status), kind, self.with_words(sentence, told));
+        failure.named = told.parameters();
         failure.fault.retry_after =
             headers.and_then(|headers| retry_after::parse(headers, SystemTime::now()));
         failure
@@ -211,6 +220,7 @@ impl Failed<'_> {
     fn failure(&self, status: Option<u16>, kind: FaultKind, message: String) -> Failure {
         Failure {
             status,
+            named: Vec::new(),
             fault: Fault::new(kind, tidy(&message).chars().take(MESSAGE_CHARS_MAX).collect::<String>()),
         }
     }
@@ -225,6 +235,21 @@ impl Failed<'_> {
 struct Told {
     message: String,
     code: String,
+    /// Which part of the request it is about, where that is not in the message.
+    about: String,
+}
+
+impl Told {
+    fn parameters(&self) -> Vec<Parameter> {
+        let apart = |c: char| !c.is_alphanumeric() && c != '_';
+        let words: Vec<&str> = self.message.split(apart).chain(self.about.split(apart)).collect();
+        let names = [
+            ("seed", Parameter::Seed),
+            ("random_seed", Parameter::Seed),
+            ("stream_options", Parameter::StreamOptions),
+        ];
+        names.into_iter().filter(|(name, _)| words.contains(name)).map(|(_, parameter)| parameter).collect()
+    }
 }
 
 /// The error in a body that may be anything. Of a page of HTML nothing is worth showing.
@@ -238,7 +263,10 @@ fn error_words(error: &Value) -> Told {
     let first_detail = error.pointer("/detail/0/msg").and_then(Value::as_str);
     let message = error.as_str().or(text("message")).or(text("detail")).or(first_detail).unwrap_or_default();
     let code = text("code").or(text("type")).unwrap_or_default();
-    Told { message: message.to_owned(), code: code.to_owned() }
+    let details = error.get("detail").and_then(Value::as_array).into_iter().flatten();
+    let places = details.filter_map(|detail| detail.get("loc")?.as_array()).flatten();
+    let about: Vec<&str> = text("param").into_iter().chain(places.filter_map(Value::as_str)).collect();
+    Told { message: message.to_owned(), code: code.to_owned(), about: about.join(" ") }
 }
 
 /// Whether `words` has a good piece of `text` in it.

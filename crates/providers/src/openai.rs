@@ -20,7 +20,7 @@ use secrecy::ExposeSecret;
 use serde_json::Value;
 
 use crate::clients::Clients;
-use crate::fault::{Failed, Failure};
+use crate::fault::{Failed, Failure, Parameter};
 use crate::provider::{Base, Provider};
 
 /// A model of an OpenAI-compatible server.
@@ -35,8 +35,21 @@ pub(crate) struct OpenAi {
     clients: Arc<Clients>,
     /// Whether the server has turned down a schema: calls go without, as long as it takes them so.
     schemaless: AtomicBool,
+    /// Whether it has turned down a seed.
+    seedless: AtomicBool,
+    /// Whether it has turned down `stream_options`.
+    tallyless: AtomicBool,
     /// Whether the server has answered a call for a stream with something else: answers are asked for in one piece.
     streamless: AtomicBool,
+}
+
+/// The parts of a request that can be left out.
+struct Parts<'a> {
+    schema: Option<&'a Schema>,
+    seed: bool,
+    /// `stream_options`, which ask a stream for its usage.
+    tally: bool,
+    streamed: bool,
 }
 
 impl OpenAi {
@@ -48,6 +61,7 @@ impl OpenAi {
         clients: Arc<Clients>,
     ) -> Result<Self, Invalid> {
         let base = provider.usable()?.clone();
+        clients.prepare(base.plain);
         // genai takes what stands before `::` for a namespace and drops it.
         let given =
             if model.contains("::") { format!("{}::{model}", provider.name) } else { model.to_owned() };
@@ -61,6 +75,8 @@ impl OpenAi {
             price,
             clients,
             schemaless: AtomicBool::new(false),
+            seedless: AtomicBool::new(false),
+            tallyless: AtomicBool::new(false),
             streamless: AtomicBool::new(false),
         })
     }
@@ -69,18 +85,29 @@ impl OpenAi {
         // The prompt states the schema too, so a server that knows none can do without it.
         let schema = call.schema.as_deref().filter(|_| !self.schemaless.load(Ordering::Relaxed));
         let stream = deltas.filter(|_| !self.streamless.load(Ordering::Relaxed));
-        match self.attempt(call, schema, stream).await {
+        // Calls of one model are under way at once, so each remembers what it was sent with.
+        let parts = Parts {
+            schema,
+            seed: !self.seedless.load(Ordering::Relaxed),
+            tally: !self.tallyless.load(Ordering::Relaxed),
+            streamed: stream.is_some(),
+        };
+        match self.attempt(call, &parts, stream).await {
             Ok(completion) => {
                 if let (Some(deltas), None) = (deltas, stream) {
                     deltas(&completion.text);
                 }
                 Ok(completion)
             }
-            Err(Failure { status, mut fault }) => {
+            Err(Failure { status, mut fault, named }) => {
+                let choosy = matches!(status, Some(400 | 422));
                 match fault.kind {
-                    FaultKind::Rejected if schema.is_some() && matches!(status, Some(400 | 422)) => {
+                    FaultKind::Rejected if choosy && self.leave_out(&named, &parts) => {
+                        fault.kind = FaultKind::Unsupported;
+                    }
+                    FaultKind::Rejected if choosy && schema.is_some() => {
                         self.schemaless.store(true, Ordering::Relaxed);
-                        fault.kind = FaultKind::SchemaRefused;
+                        fault.kind = FaultKind::Unsupported;
                     }
                     // It was something else that the server did not like.
                     FaultKind::Rejected if call.schema.is_some() => {
@@ -94,10 +121,26 @@ impl OpenAi {
         }
     }
 
+    /// Leaves out from now on what the server named; says whether any of it was in the call that it turned down.
+    fn leave_out(&self, named: &[Parameter], sent: &Parts<'_>) -> bool {
+        let mut any = false;
+        for parameter in named {
+            let (was_sent, left_out) = match parameter {
+                Parameter::Seed => (sent.seed, &self.seedless),
+                Parameter::StreamOptions => (sent.tally && sent.streamed, &self.tallyless),
+            };
+            if was_sent {
+                left_out.store(true, Ordering::Relaxed);
+                any = true;
+            }
+        }
+        any
+    }
+
     async fn attempt(
         &self,
         call: &Call,
-        schema: Option<&Schema>,
+        parts: &Parts<'_>,
         deltas: Option<Deltas<'_>>,
     ) -> Result<Completion, Failure> {
         let failed = Failed {
@@ -108,7 +151,7 @@ impl OpenAi {
         };
         let client = self.clients.get(self.base.plain).map_err(|why| failed.unmade(why))?;
         let request = ChatRequest::from_messages(call.messages.iter().map(message).collect());
-        let options = options(call, schema);
+        let options = options(call, parts);
         match deltas {
             None => self.whole(client, request, &options, failed).await,
             Some(deltas) => self.streamed(client, request, options, deltas, failed).await,
@@ -157,7 +200,7 @@ impl OpenAi {
         let mut stream = stream.map_err(|error| failed.error(&error))?.stream;
         let mut text = String::new();
         while let Some(event) = stream.next().await {
-            match event.map_err(|error| failed.error(&error))? {
+            match event.map_err(|error| cut_short(failed.error(&error), &text))? {
                 ChatStreamEvent::Chunk(chunk) => {
                     deltas(&chunk.content);
                     text.push_str(&chunk.content);
@@ -244,21 +287,32 @@ fn message(message: &Message) -> ChatMessage {
     }
 }
 
-fn options(call: &Call, schema: Option<&Schema>) -> ChatOptions {
-    let options = ChatOptions::default()
+fn options(call: &Call, parts: &Parts<'_>) -> ChatOptions {
+    let mut options = ChatOptions::default()
         .with_max_tokens(call.max_output_tokens)
-        // Some servers keep a seed in 32 bits and a sign.
-        .with_seed(call.seed & 0x7FFF_FFFF)
-        .with_capture_usage(true)
+        .with_capture_usage(parts.tally)
         .with_capture_raw_body(true)
         // Says nothing to the server; without it genai takes `-high` off a model's name and makes an effort of it.
         .with_reasoning_effort(ReasoningEffort::Budget(0));
-    match schema {
+    if parts.seed {
+        // Some servers keep a seed in 32 bits and a sign.
+        options = options.with_seed(call.seed & 0x7FFF_FFFF);
+    }
+    match parts.schema {
         Some(schema) => {
             options.with_response_format(JsonSpec::new(schema.name.as_str(), schema.json.clone()))
         }
         None => options,
     }
+}
+
+/// A failure in the middle of an answer: what came of it may be charged for.
+fn cut_short(mut failure: Failure, text: &str) -> Failure {
+    let kind = &mut failure.fault.kind;
+    if !text.is_empty() && matches!(kind, FaultKind::Unavailable | FaultKind::RateLimited) {
+        *kind = FaultKind::Garbled;
+    }
+    failure
 }
 
 fn usage(usage: &genai::chat::Usage) -> Usage {

@@ -84,7 +84,7 @@ async fn an_answer_that_is_none_is_garbled_or_unavailable() {
         ),
         ("other JSON", || Response::json(200, &json!({"hello": "world"})), FaultKind::Garbled),
         ("truncated", || Response::spoilt("long enough to be cut", Spoilt::Truncate), FaultKind::Garbled),
-        ("reset", || Response::spoilt("long enough to be cut", Spoilt::Reset), FaultKind::Unavailable),
+        ("reset", || Response::spoilt("long enough to be cut", Spoilt::Reset), FaultKind::Garbled),
         ("error page", || Response::raw(502, "text/html", "<h1>Bad gateway</h1>"), FaultKind::Unavailable),
     ];
     for (what, answer, kind) in cases {
@@ -116,6 +116,20 @@ async fn an_error_in_a_body_that_claims_success_is_an_error() {
             assert_eq!(fault.kind, kind);
             assert!(fault.message.contains("upstream is down"), "{}", fault.message);
         }
+    }
+}
+
+/// What came of an answer before its server failed may be charged for.
+#[tokio::test]
+async fn an_error_in_the_middle_of_an_answer_has_garbled_it() {
+    let begun = json!({"choices": [{"index": 0, "delta": {"content": "Sell"}}]});
+    for code in [503, 429] {
+        let error = json!({"error": {"message": "upstream is down", "code": code}});
+        let events = format!("data: {begun}\n\ndata: {error}\n\n");
+        let mock = mock(move |_| Response::raw(200, "text/event-stream", events.clone()));
+        let fault = fault_of(&mock, true).await;
+        assert_eq!(fault.kind, FaultKind::Garbled);
+        assert!(fault.message.contains("upstream is down"), "{}", fault.message);
     }
 }
 

@@ -6,7 +6,7 @@ mod support;
 use agon_core::Usage;
 use agon_engine::{Call, FaultKind, Finish, Models, Role};
 use agon_mock::{Response, Spoilt};
-use serde_json::json;
+use serde_json::{Value, json};
 use support::{KEY, PROMPT, ask, body, call, call_with_schema, catalogue, message, mock, model};
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn a_server_that_knows_no_schema_is_asked_without_from_then_on() {
         });
         let model = model(&mock);
         let fault = ask(&*model, &call_with_schema(), streamed).await.0.unwrap_err();
-        assert_eq!(fault.kind, FaultKind::SchemaRefused);
+        assert_eq!(fault.kind, FaultKind::Unsupported);
         assert!(fault.message.contains("response_format is not supported"), "{}", fault.message);
         assert_eq!(mock.calls(), 1, "a model never retries");
         for _ in 0..3 {
@@ -110,6 +110,61 @@ async fn a_server_that_knows_no_schema_is_asked_without_from_then_on() {
     }
 }
 
+/// A server that names a parameter which it does not know is asked without it from then on, and keeps its schema.
+#[tokio::test]
+async fn a_parameter_that_a_server_turns_down_by_name_is_left_out_from_then_on() {
+    type Way = fn(&str) -> Value;
+    let told = |parameter: &str| json!({"error": {"message": format!("unknown field: `{parameter}`")}});
+    let param = |parameter: &str| json!({"error": {"message": "not supported", "param": parameter}});
+    let place = |parameter: &str| json!({"detail": [{"loc": ["body", parameter], "msg": "extra field"}]});
+    let ways: [(u16, Way); 3] = [(400, told), (400, param), (422, place)];
+    for (status, way) in ways {
+        for (parameter, other) in [("seed", "stream_options"), ("stream_options", "seed")] {
+            let mock = mock(move |request| match request.body().get(parameter) {
+                Some(_) => Response::json(status, &way(parameter)),
+                None => Response::say("{\"why\": \"so\"}"),
+            });
+            let model = model(&mock);
+            // Seats that share a model ask at the same time: each call is judged by what it was sent with.
+            let asked = call_with_schema();
+            let both = tokio::join!(ask(&*model, &asked, true), ask(&*model, &asked, true));
+            for (answer, _) in [both.0, both.1] {
+                assert_eq!(answer.unwrap_err().kind, FaultKind::Unsupported, "{parameter}");
+            }
+            assert_eq!(mock.calls(), 2, "a model never retries");
+            for _ in 0..2 {
+                let answer = ask(&*model, &call_with_schema(), true).await.0.unwrap();
+                assert_eq!(answer.text, "{\"why\": \"so\"}");
+            }
+            let requests = mock.requests();
+            let has =
+                |name: &str| requests.iter().map(|request| request.body().get(name).is_some()).collect();
+            let (without, with, schema): (Vec<bool>, Vec<bool>, Vec<bool>) =
+                (has(parameter), has(other), has("response_format"));
+            assert_eq!(
+                (without, with, schema),
+                (vec![true, true, false, false], vec![true; 4], vec![true; 4])
+            );
+        }
+    }
+}
+
+/// Only what was sent can be left out: a server that goes on naming it does not like something else.
+#[tokio::test]
+async fn a_parameter_is_left_out_once_and_no_other_word_is_taken_for_it() {
+    for (words, kinds) in [
+        ("what a seed is", [FaultKind::Unsupported, FaultKind::Rejected]),
+        ("stream_options", [FaultKind::Rejected, FaultKind::Rejected]),
+        ("seeds and reseed", [FaultKind::Rejected, FaultKind::Rejected]),
+    ] {
+        let mock = mock(move |_| Response::error(400, words));
+        let model = model(&mock);
+        for kind in kinds {
+            assert_eq!(ask(&*model, &call(), false).await.0.unwrap_err().kind, kind, "{words}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_request_that_is_wrong_in_itself_does_not_cost_the_schema() {
     let mock = mock(|request| match request.messages().len() {
@@ -117,7 +172,7 @@ async fn a_request_that_is_wrong_in_itself_does_not_cost_the_schema() {
         _ => Response::error(400, "the context is too long"),
     });
     let model = model(&mock);
-    for kind in [FaultKind::SchemaRefused, FaultKind::Rejected] {
+    for kind in [FaultKind::Unsupported, FaultKind::Rejected] {
         let fault = ask(&*model, &call_with_schema(), false).await.0.unwrap_err();
         assert_eq!(fault.kind, kind);
         assert!(fault.message.contains("the context is too long"), "{}", fault.message);

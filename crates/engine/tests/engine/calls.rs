@@ -49,7 +49,7 @@ fn acts(script: &'static [&'static str]) -> impl Fn(&Call) -> Act + Send + Sync 
             "garbled" => fault(FaultKind::Garbled),
             "refused" => fault(FaultKind::Refused),
             "rejected" => fault(FaultKind::Rejected),
-            "no schema" => fault(FaultKind::SchemaRefused),
+            "no schema" => fault(FaultKind::Unsupported),
             "key" => fault(FaultKind::Key),
             "unknown" => fault(FaultKind::NoSuchModel),
             "hang" => hang(),
@@ -146,6 +146,46 @@ async fn a_repair_carries_the_answer_and_its_error() {
     assert_eq!(debate.spent().output_tokens, 10);
 }
 
+/// Rule 8, "limits on everything: message length": too long an answer is malformed, and no log or prompt carries all of it.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_too_long_is_malformed_and_kept_in_part() {
+    let limits = agon_core::Limits { output_tokens: 1, ..Default::default() };
+    for (structured, long) in
+        [(false, "\u{e9}".repeat(9)), (true, format!("{{\"answer\": \"{}\"}}", "y".repeat(9)))]
+    {
+        let words = long.clone();
+        let troupe =
+            Troupe::new(Arc::default(), move |call| if call.ask == 1 { say(&words) } else { say("yes") });
+        let mut brief = brief(&["a/x"], 1);
+        brief.limits = limits.clone();
+        brief.options.insert("structured".into(), json!(structured));
+        let debate = run(&troupe, brief).await.unwrap();
+        let (_, _, why, detail) = debate.absences().next().unwrap();
+        let bytes = long.len();
+        let said = format!("the answer has {bytes} bytes, and at most 16 are read: answer more briefly");
+        assert_eq!((why, detail), (Absence::Malformed, said.as_str()));
+        let attempts = &debate.turns[0].attempts[0];
+        let kept: Vec<_> = attempts.iter().map(|attempt| attempt.fault.clone().unwrap().text).collect();
+        assert_eq!(kept, [Some(long[..16].to_owned()), Some(long[..16].to_owned())], "one repair");
+        let calls = troupe.calls.lock().unwrap();
+        let repair: Vec<&str> = calls[1].1.messages.iter().map(|message| message.text.as_str()).collect();
+        assert_eq!(repair[2], &long[..16]);
+        assert!(repair[3].contains(&said), "{repair:?}");
+    }
+}
+
+/// An absence stands in a list of them, so that its detail has an end.
+#[tokio::test(start_paused = true)]
+async fn the_detail_of_an_absence_is_cut() {
+    let troupe = Troupe::new(Arc::default(), |_| {
+        let fault = Fault::new(FaultKind::Rejected, "\u{e9}".repeat(501));
+        Act { after: Duration::ZERO, result: Err(fault) }
+    });
+    let debate = run(&troupe, brief(&["a/x"], 1)).await.unwrap();
+    let (_, _, _, detail) = debate.absences().next().unwrap();
+    assert_eq!(detail, "\u{e9}".repeat(500));
+}
+
 #[tokio::test(start_paused = true)]
 async fn retry_after_is_honoured_and_one_too_long_is_not_waited_for() {
     for (asked_s, deadline_ms, calls, waited_s) in
@@ -222,6 +262,32 @@ async fn a_wrong_key_stops_the_debate_and_keeps_what_was_answered() {
         let debate = engine.resume(&find, "d1", None, &Watch::default(), &Stop::new()).await.unwrap();
         assert_eq!(replies(&debate), ["yes", "late", "yes", "late"]);
         assert_eq!(troupe.called().len(), 5);
+    }
+}
+
+/// After the first phase a wrong key or model is a voice that is missing, at once, and what was paid for is not thrown away.
+#[tokio::test(start_paused = true)]
+async fn a_wrong_key_after_the_first_phase_is_an_absence() {
+    for kind in [FaultKind::Key, FaultKind::NoSuchModel] {
+        let troupe = Troupe::new(Arc::default(), move |call| match (call.phase.round, call.seat.as_str()) {
+            (2, "seat-1") => fault(kind),
+            _ => say("yes"),
+        });
+        let debate = run(&troupe, brief(&["a/x", "b/y"], 3)).await.unwrap();
+        assert_eq!(replies(&debate), ["yes", "yes", "(unreachable)", "yes", "yes", "yes"]);
+        let (_, _, why, detail) = debate.absences().next().unwrap();
+        assert_eq!((why, detail), (Absence::Unreachable, format!("{kind:?}").as_str()));
+        assert_eq!(troupe.called().len(), 6, "no retry");
+
+        let troupe = Troupe::new(Arc::default(), move |call| match (call.phase.round, call.attempt) {
+            (2, 1) => fault(kind),
+            _ => say("yes"),
+        });
+        let debate = run(&troupe, brief(&["a/x|b/y"], 2)).await.unwrap();
+        assert_eq!(
+            (replies(&debate), troupe.called()),
+            (vec!["yes".into(); 2], ["a/x", "a/x", "b/y"].map(String::from).to_vec())
+        );
     }
 }
 

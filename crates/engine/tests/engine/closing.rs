@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::stage::*;
 
-const LATE: &str = "the debate's deadline, of which the rest is kept for the closing phases";
+const LATE: &str = "the deadline of 1 s, a fifth of which is kept for the closing phases, has passed";
 
 /// A hanging debater or moderator leaves time for the chair.
 #[tokio::test(start_paused = true)]
@@ -49,7 +49,7 @@ async fn phases_after_the_earlier_limit_are_passed_over_and_the_closing_phase_ha
     assert_eq!(rounds, [1, 1, 4, 4]);
     let details: Vec<&str> = debate.absences().map(|(_, _, _, detail)| detail).collect();
     assert_eq!(details[..6], [LATE; 6]);
-    assert_eq!(details[6..], ["the debate's deadline"; 2]);
+    assert_eq!(details[6..], ["the deadline of 1 s has passed"; 2]);
 }
 
 /// Retries and waits end at the earlier limit, too.
@@ -87,7 +87,7 @@ async fn the_last_call_is_kept_for_the_closing_phase() {
         let debate = run_keeping(&troupe, brief).await.unwrap();
         assert_eq!(replies(&debate), ["(over_budget)", "yes"]);
         let (_, _, _, detail) = debate.absences().next().unwrap();
-        assert_eq!(detail, "the limit of 1 calls is reached; more is kept for the closing phases");
+        assert_eq!(detail, "the limit of 2 calls is reached, one of which is kept for the closing phases");
     }
 }
 
@@ -96,7 +96,7 @@ async fn the_last_call_is_kept_for_the_closing_phase() {
 async fn a_part_of_the_money_is_kept_for_the_closing_phase() {
     let usd = Limits { usd: Some(2_500e-6), output_tokens: 4_000, ..Limits::default() };
     let tokens = Limits { usd: None, tokens: Some(2_500), ..usd.clone() };
-    for limits in [usd, tokens] {
+    for (limits, named) in [(usd, "the budget of $0.0025"), (tokens, "the limit of 2500 tokens")] {
         let troupe = Troupe::new(Arc::default(), |call| {
             let mut act = say("yes");
             let read = call.messages.iter().map(|message| message.text.len() as u64 + 16).sum();
@@ -112,6 +112,7 @@ async fn a_part_of_the_money_is_kept_for_the_closing_phase() {
         let spent = debate.spent();
         assert_eq!(spent.input_tokens + spent.output_tokens, 2_500, "2000, and the 500 that were kept");
         let (_, _, _, detail) = debate.absences().next().unwrap();
-        assert!(detail.ends_with("; more is kept for the closing phases"), "{detail}");
+        let kept = format!("does not fit {named}, of which a fifth is kept for the closing phases: it could");
+        assert!(detail.contains(&kept), "{detail}");
     }
 }

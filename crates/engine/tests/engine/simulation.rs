@@ -22,7 +22,7 @@ fn weather(seed: u64) -> impl Fn(&Call) -> Act + Send + Sync {
             4 => fault(FaultKind::Rejected),
             5 => fault(FaultKind::Key),
             6 => hang(),
-            14 => fault(FaultKind::SchemaRefused),
+            14 => fault(FaultKind::Unsupported),
             7 => say(r#"{"answer": "forbidden"}"#),
             8 => say("nothing that could be mended"),
             9 => say(r#"<think>hm</think> Well: {"answer": "yes",}"#),
