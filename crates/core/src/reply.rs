@@ -67,6 +67,9 @@ pub enum Reply {
         model: String,
         /// What this attempt used.
         usage: Usage,
+        /// Whether the words end where the limit on output tokens cut them off.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cut_off: bool,
     },
     /// The seat is absent.
     Absent {

@@ -207,8 +207,9 @@ impl Run<'_> {
             Some(inner) => self.protocol.check(&self.debate, &slot.ask, inner).map(|()| value),
             None => Ok(value),
         });
+        let cut_off = finish == Finish::Length;
         match checked {
-            Ok(value) => self.settle(index, Reply::Said { text, value, model, usage }),
+            Ok(value) => self.settle(index, Reply::Said { text, value, model, usage, cut_off }),
             Err(why) => self.fail(index, attempt, Failure::plain(Absence::Malformed, why, Some(text), usage)),
         }
     }

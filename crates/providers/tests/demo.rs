@@ -62,7 +62,7 @@ fn answer(demo: &Script, runtime: &tokio::runtime::Runtime, debate: &Debate, ask
         agon_protocols::find("deep").unwrap().check(debate, ask, &value).unwrap();
         value
     });
-    Reply::Said { text: said.text, value, model: said.model, usage: said.usage }
+    Reply::Said { text: said.text, value, model: said.model, usage: said.usage, cut_off: false }
 }
 
 fn played(seed: u64, mode: &str) -> Debate {

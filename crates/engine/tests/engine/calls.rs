@@ -133,7 +133,7 @@ async fn a_repair_carries_the_answer_and_its_error() {
     assert_eq!(second[..first.len()], first[..]);
     assert_eq!((second[2].role, second[2].text.as_str()), (Role::Assistant, r#"{"reply": 1}"#));
     assert!(second[3].text.contains("\"answer\" is a required property"), "{:?}", second[3]);
-    let Reply::Said { text, value, model, usage } = debate.turns[0].replies[0].clone().unwrap() else {
+    let Reply::Said { text, value, model, usage, .. } = debate.turns[0].replies[0].clone().unwrap() else {
         panic!()
     };
     assert_eq!((text.as_str(), value), (r#"```{"answer": "yes",}```"#, Some(json!({"answer": "yes"}))));

@@ -64,11 +64,17 @@ fn run_brief(mut brief: Brief, answer: Answer<'_>) -> (Vec<Record>, Debate) {
             value,
             model: ask.model.clone(),
             usage: Usage { usd: Some(0.01), ..Usage::default() },
+            cut_off: text_is_cut(&ask.seat),
         }
     };
     let records = play(&Deep, records, &mut reply, &mut |_| {}).unwrap();
     let debate = Debate::from_records(&records).unwrap();
     (records, debate)
+}
+
+/// A seat of this name always runs into the limit on output tokens.
+fn text_is_cut(seat: &str) -> bool {
+    seat == "wordy"
 }
 
 fn run(set: &[(&str, &str)], answer: Answer<'_>) -> Outcome {
@@ -460,6 +466,26 @@ fn requests_that_contradict_themselves_are_refused() {
     let mut empty = request(&["a/x"], &[]).unwrap();
     empty.question = " \n".into();
     assert!(Deep.seats(&empty).unwrap_err().0.contains("empty"));
+}
+
+/// An answer that was cut off is heard, and the report says that there was more.
+#[test]
+fn an_answer_that_was_cut_off_degrades_the_debate() {
+    let mut seated = brief(&["a/x", "b/y"], &[]);
+    seated.seats[0].id = "wordy".into();
+    let (_, debate) =
+        run_brief(seated, &|_, phase, round| plain(phase, round, &["no_change"], &[(0.9, 0.1)]));
+    let outcome = debate.outcome.unwrap();
+    assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Degraded));
+    let said: Vec<_> = outcome.warnings.iter().filter(|w| w.contains("cut off")).collect();
+    assert_eq!(
+        said,
+        [
+            "answer, round 0: wordy was cut off by the limit on output tokens",
+            "debate, round 1: wordy was cut off by the limit on output tokens",
+            "debate, round 2: wordy was cut off by the limit on output tokens"
+        ]
+    );
 }
 
 mod degradation;
