@@ -8,6 +8,7 @@
 //! - [`cli::args`] and [`cli::limits`]: the options that verbs share; [`cli::config`]: the same from `agon.toml`.
 //! - [`cli::opening`]: from what a person asked for to the brief that opens a debate.
 //! - [`cli::desk`], [`cli::run`], [`cli::show`]: what a debate is run with, running it, showing it.
+//! - [`cli::verify`]: whether a log is as it was written; [`cli::ndjson`]: the log as lines.
 //! - [`cli::dry_run`] and [`cli::batch`]: a debate that is only reckoned, and many at once.
 //! - [`cli::input`], [`cli::output`], [`cli::write`], [`cli::place`], [`cli::signals`], [`cli::clock`],
 //!   [`cli::id`]: everything that touches the world outside.

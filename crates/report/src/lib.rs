@@ -31,5 +31,5 @@ pub use live::{Live, LiveOut};
 pub use markdown::markdown;
 pub use style::Style;
 pub use table::table;
-pub use text::text;
+pub use text::{text, text_of_store};
 pub use yaml::{NotYaml, yaml};

@@ -9,13 +9,18 @@ use crate::prose::{lines, painted, wrap};
 
 /// The report that people read when a debate is over.
 pub fn text(document: &Value, style: &Style) -> String {
-    let outline = short(document);
+    text_of_store(document, style, "")
+}
+
+/// The same for a debate in a store that has to be named: `store` ends every command that the report shows.
+pub fn text_of_store(document: &Value, style: &Style, store: &str) -> String {
+    let outline = short(document, store);
     let mut page = Page { out: String::new(), style, width: style.columns() };
     page.head(&outline);
     for section in &outline.sections {
         page.section(section);
     }
-    page.foot(&outline);
+    page.foot(&outline, store);
     page.out
 }
 
@@ -115,12 +120,12 @@ impl Page<'_> {
         }
     }
 
-    fn foot(&mut self, outline: &Outline) {
+    fn foot(&mut self, outline: &Outline, store: &str) {
         let (style, id) = (self.style, &outline.id);
         self.out.push('\n');
         self.line(0, &style.dim(&format!("Debate {id}")));
         // A command is never wrapped: it is there to be copied.
-        for command in [format!("agon show {id}"), format!("agon export {id} --format html")] {
+        for command in [format!("agon show {id}{store}"), format!("agon export {id}{store} --format html")] {
             self.line(INDENT, &style.dim(&command));
         }
     }

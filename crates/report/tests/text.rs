@@ -350,3 +350,29 @@ fn ascii_terminals_get_ascii_signs() {
     let shown = text(&sample::converged().document(), &Style { unicode: false, ..PLAIN });
     assert!(shown.is_ascii(), "{shown}");
 }
+
+#[test]
+fn a_branch_says_where_it_came_from() {
+    let mut document = sample::converged().document();
+    for (at_round, want) in
+        [(0, "branched from 1parent before round 1"), (2, "branched from 1parent after round 2")]
+    {
+        document["parent"] = serde_json::json!({"id": "1parent", "at_round": at_round});
+        let shown = text(&document, &PLAIN).replace('\n', " ");
+        assert!(shown.contains(want), "{shown}");
+    }
+    document["parent"] = serde_json::Value::Null;
+    assert!(!text(&document, &PLAIN).contains("branched"));
+}
+
+#[test]
+fn every_command_names_a_store_that_has_to_be_named() {
+    let mut document = sample::converged().document();
+    document["termination"] = serde_json::Value::Null;
+    let shown = agon_report::text_of_store(&document, &PLAIN, " --db my.db");
+    assert_eq!(
+        shown.matches("agon ").count(),
+        shown.replace('\n', " ").matches(" --db my.db").count(),
+        "{shown}"
+    );
+}

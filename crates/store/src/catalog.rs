@@ -121,6 +121,22 @@ pub(crate) fn raw(store: &Connection, id: &str) -> Result<Vec<(String, String)>,
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// A debate's row and its log. One transaction, so that a debate that ends meanwhile is seen either before or after.
+pub(crate) fn stored(
+    store: &mut Connection,
+    place: &Place,
+    id: &str,
+) -> Result<(Listed, Vec<(String, String)>), Fault> {
+    let moment = store.transaction()?;
+    let row = moment
+        .prepare_cached(&format!("SELECT {LISTED} FROM debates WHERE id = ?1"))?
+        .query_row([id], |row| Statuses::new(place).listed(row))
+        .optional()?
+        .ok_or_else(|| StoreError::Unknown(id.to_owned()))?;
+    let log = raw(&moment, id)?;
+    Ok((row, log))
+}
+
 /// How the store is.
 pub(crate) fn health(store: &Connection, place: &Place) -> Result<Health, Fault> {
     let count = |table: &str| store.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0));

@@ -46,6 +46,17 @@ impl Place {
         Ok(connection)
     }
 
+    /// Connections that write nothing, the better one first: with what others are writing, and to the file as it lies
+    /// there, for where not even the files that readers share can be made.
+    pub(crate) fn readers(&self) -> [Result<Connection, rusqlite::Error>; 2] {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let lying = format!("file:{}?immutable=1", escaped(&self.file.to_string_lossy()));
+        [
+            Connection::open_with_flags(&self.file, flags),
+            Connection::open_with_flags(lying, flags | OpenFlags::SQLITE_OPEN_URI),
+        ]
+    }
+
     /// The space that the file takes, with the commits that are not folded in yet.
     pub(crate) fn size_bytes(&self) -> io::Result<u64> {
         let mut beside = self.file.clone().into_os_string();
@@ -105,6 +116,11 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
+/// A path as a URI has it.
+fn escaped(path: &str) -> String {
+    path.replace('%', "%25").replace('?', "%3f").replace('#', "%23")
+}
+
 /// Makes a folder, and those above it, that only its owner may enter.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
@@ -145,9 +161,9 @@ fn io_sentence(error: &io::Error) -> String {
     }
 }
 
-const FULL: &str = "the disk is full: free some space, then `agon resume` the debate";
-const MEND: &str = "see that it is sound and has space, then `agon resume` the debate";
-const GIVE_ACCESS: &str =
+const FULL: &str = "the disk is full: free some space";
+const MEND: &str = "see that it is sound and has space";
+pub(crate) const GIVE_ACCESS: &str =
     "give yourself write access to the file and its folder, or name another file with --db";
 
 fn sql_sentence(error: &rusqlite::Error) -> String {

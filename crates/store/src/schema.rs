@@ -53,6 +53,14 @@ pub(crate) fn prepare(connection: &mut Connection) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Refuses a file that cannot be read as it is: one that is not ours, is of a later version, or has no tables yet.
+pub(crate) fn readable(connection: &Connection) -> Result<(), Fault> {
+    match check(connection)? {
+        0 => Err(Fault::Odd("it has no tables yet, and cannot be written".into())),
+        _ => Ok(()),
+    }
+}
+
 /// The version of the file's tables.
 pub(crate) fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))

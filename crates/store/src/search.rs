@@ -5,12 +5,12 @@
 
 use agon_core::event::Entry;
 use agon_core::{Event, Outcome, Reply};
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::catalog::{LISTED, Statuses};
-use crate::place::{Fault, Place};
+use crate::place::{Fault, GIVE_ACCESS, Place};
 
 /// In a [`Hit`]'s snippet, stands before words that matched. Never part of the text itself.
 pub const HIT_START: char = '\u{2}';
@@ -46,7 +46,15 @@ pub(crate) fn search(
     limit: usize,
 ) -> Result<Vec<Hit>, Fault> {
     let Some(terms) = terms(words) else { return Ok(Vec::new()) };
-    catch_up(store)?;
+    match catch_up(store) {
+        Err(Fault::Sql(error)) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {
+            // Not to find what is there would be worse than to say so.
+            return Err(Fault::Odd(format!(
+                "its index is not up to date, and it can only be read: {GIVE_ACCESS}"
+            )));
+        }
+        caught_up => caught_up?,
+    }
     let mut statuses = Statuses::new(place);
     // A match in the question weighs more than one in the verdict, and that more than one in a reply.
     let mut query = store.prepare_cached(&format!(

@@ -10,7 +10,7 @@ use agon_engine::{Store, StoreError};
 use rusqlite::Connection;
 
 use crate::catalog::{self, Health, Listed};
-use crate::place::{Fault, Place};
+use crate::place::{Fault, GIVE_ACCESS, Place};
 use crate::schema;
 use crate::search::{self, Hit};
 use crate::writer::{Task, Writer};
@@ -27,7 +27,8 @@ struct Inner {
     place: Place,
     /// For reading and for the search's index. Made at the first use: a debate does not need it.
     reader: Mutex<Option<Connection>>,
-    writer: Writer,
+    /// None where the file can only be read.
+    writer: Option<Writer>,
 }
 
 /// One at a time in a process: a new file must be made and closed before anybody's SQLite locks it, since closing it
@@ -41,7 +42,28 @@ impl Sqlite {
         let _one = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
         let place = Place::prepare(path)?;
         let writer = start(&place).map_err(|fault| place.tell(fault))?;
-        Ok(Self { inner: Arc::new(Inner { place, reader: Mutex::new(None), writer }) })
+        Ok(Self { inner: Arc::new(Inner { place, reader: Mutex::new(None), writer: Some(writer) }) })
+    }
+
+    /// Opens a store that is there, to read it: on a disk that is full or write-protected, where [`open`](Self::open)
+    /// fails. Nothing can be appended, and a search needs an index that is up to date.
+    pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+        let place = Place::prepare(path)?;
+        let mut reason = None;
+        for connection in place.readers() {
+            let checked = connection.map_err(Fault::from).and_then(|connection| {
+                schema::readable(&connection)?;
+                Ok(connection)
+            });
+            match checked {
+                Ok(connection) => {
+                    let reader = Mutex::new(Some(connection));
+                    return Ok(Self { inner: Arc::new(Inner { place, reader, writer: None }) });
+                }
+                Err(fault) => reason = Some(place.tell(fault)),
+            }
+        }
+        Err(reason.unwrap_or_else(|| place.failed(GIVE_ACCESS)))
     }
 
     /// The full id of the debate whose id begins with `prefix`, or of the newest for `last`.
@@ -65,6 +87,11 @@ impl Sqlite {
         self.inner.read(|store, _| catalog::raw(store, id))
     }
 
+    /// A debate as a listing shows it and its [`raw`](Self::raw) log, both of the same moment.
+    pub fn stored(&self, id: &str) -> Result<(Listed, Vec<(String, String)>), StoreError> {
+        self.inner.read(|store, place| catalog::stored(store, place, id))
+    }
+
     /// How the store is. Reads the whole file to check it.
     pub fn health(&self) -> Result<Health, StoreError> {
         self.inner.read(|store, place| catalog::health(store, place))
@@ -72,7 +99,7 @@ impl Sqlite {
 
     /// How many commits this store's writer has made: many appends share one.
     pub fn commits(&self) -> u64 {
-        self.inner.writer.commits()
+        self.inner.writer.as_ref().map_or(0, Writer::commits)
     }
 
     /// Closes the store, if this is the last clone: waits until all that is queued is written, and gives up all
@@ -81,11 +108,11 @@ impl Sqlite {
 
     /// Queued at once, whether or not anybody waits for the answer.
     fn write<'a>(&'a self, id: &'a str, task: Task) -> Answer<'a, ()> {
-        let answer = self.inner.writer.queue(id, task);
+        let answer = self.inner.writer.as_ref().map(|writer| writer.queue(id, task));
         Box::pin(async move {
-            let gone =
-                |_| self.inner.place.failed("its writer has stopped: start agon again, then `agon resume`");
-            answer.await.map_err(gone)?
+            let only_read = || self.inner.place.failed(format!("it can only be read: {GIVE_ACCESS}"));
+            let gone = |_| self.inner.place.failed("its writer has stopped: start agon again");
+            answer.ok_or_else(only_read)?.await.map_err(gone)?
         })
     }
 }

@@ -7,7 +7,7 @@ use agon_core::{Kind, Opt, Protocol};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
-use super::limits::{Wanted, seconds, usd};
+use super::limits::{Wanted, seconds, usd, whole};
 
 /// The name by which `--set` knows the limit on a call's time, as the protocols' settings do.
 pub const TIMEOUT_KEY: &str = "execution.timeout.per_llm_call";
@@ -30,6 +30,22 @@ pub fn config() -> Arg {
 pub fn db() -> Arg {
     let help = "The store [default: AGON_HOME/agon.db, else agon.db in the data folder]";
     path("db", "FILE", help).help_heading("Files")
+}
+
+/// ` --db FILE` as it must be said again for the same store; empty when it was not said.
+pub fn same_store(args: &ArgMatches) -> String {
+    args.get_one::<PathBuf>("db")
+        .map(|file| format!(" --db {}", quoted(&file.to_string_lossy())))
+        .unwrap_or_default()
+}
+
+/// A word as a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let plain = |char: char| char.is_alphanumeric() || "_-./:,=+@%".contains(char);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }
 
 /// An option whose value is a path, which need not be UTF-8.
@@ -75,7 +91,7 @@ pub fn seats() -> [Arg; 2] {
             .long("seed")
             .value_name("N")
             .allow_negative_numbers(true)
-            .value_parser(value_parser!(u64).range(0..=SEED_MAX))
+            .value_parser(whole(0, Some(SEED_MAX)))
             .help("Where every shuffle and draw comes from [default: random]"),
     ]
     .map(|arg| arg.help_heading("Seats"))
@@ -111,8 +127,8 @@ pub fn limits() -> Vec<Arg> {
         .value_parser(seconds),
         limit("deadline", "SECONDS", "How long the debate may take").value_parser(seconds),
         limit("budget-usd", "X", "The most US dollars that the debate may cost").value_parser(usd),
-        calls.value_parser(value_parser!(u32).range(1..)),
-        tokens.value_parser(value_parser!(u64).range(1..)),
+        calls.value_parser(whole(1_u32, None)),
+        tokens.value_parser(whole(1_u64, None)),
     ]
 }
 
@@ -217,6 +233,20 @@ impl Said {
             seed: args.get_one("seed").copied(),
             limits,
             options: pairs.chain(flags).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_quoted_only_where_a_shell_would_take_it_apart() {
+        for (word, want) in
+            [("a/b-1.db", "a/b-1.db"), ("my store.db", "'my store.db'"), ("it's", "'it'\\''s'"), ("", "''")]
+        {
+            assert_eq!(quoted(word), want);
         }
     }
 }

@@ -37,12 +37,17 @@ pub fn store(args: &ArgMatches) -> Result<Sqlite, Failure> {
 pub fn kept(args: &ArgMatches) -> Result<Option<Sqlite>, Failure> {
     match args.get_one::<std::path::PathBuf>("db") {
         Some(file) if !file.exists() => Err(Failure::file(file, "there is no such store: check the path")),
-        Some(file) => open(file).map(Some),
+        Some(file) => look(file).map(Some),
         None => {
             let file = place::store(&place::env)?;
-            if file.exists() { open(&file).map(Some) } else { Ok(None) }
+            if file.exists() { look(&file).map(Some) } else { Ok(None) }
         }
     }
+}
+
+/// A store on a full or write-protected disk can still be read. If it cannot, why it could not be opened matters.
+fn look(file: &Path) -> Result<Sqlite, Failure> {
+    open(file).or_else(|failure| Sqlite::open_to_read(file).map_err(|_| failure))
 }
 
 fn open(file: &Path) -> Result<Sqlite, Failure> {

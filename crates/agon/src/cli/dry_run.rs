@@ -13,16 +13,20 @@ use super::output;
 
 /// So many debates are played with made-up answers; they differ in how soon they end.
 const PLAYS: u64 = 8;
+/// The estimate of a debate whose seed is yet to be drawn: the same whenever it is asked for.
+const SEED: u64 = 7;
 /// The rule of thumb for how much text a token is.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// Prints what a debate with this brief would take.
+/// Prints what a debate with this brief would take; `seed` is the one that was asked for.
 pub fn show(
     protocol: &dyn Protocol,
-    brief: Brief,
+    mut brief: Brief,
+    seed: Option<u64>,
     models: &dyn Models,
     as_json: bool,
 ) -> Result<u8, Failure> {
+    brief.seed = seed.unwrap_or(SEED);
     let reckoning = reckon(protocol, &brief, models)?;
     if as_json {
         output::print_json(&reckoning.document(&brief))?;
@@ -57,6 +61,8 @@ struct Used {
     input_max: u64,
     output_min: u64,
     output_max: u64,
+    /// The longest prompt, at worst.
+    prompt_max: u64,
 }
 
 type Sample = BTreeMap<String, Used>;
@@ -69,22 +75,32 @@ fn reckon(protocol: &dyn Protocol, brief: &Brief, models: &dyn Models) -> Result
     let samples = (0..PLAYS).map(|seed| sample(protocol, brief, seed)).collect::<Result<Vec<_>, _>>()?;
     let calls = protocol.calls(brief);
     let limit = |n: u32| brief.limits.calls.map_or(n, |limit| limit.min(n));
+    let calls = Range { min: limit(*calls.start()), max: limit(*calls.end()) };
     let most_played =
         samples.iter().map(|sample| sample.values().map(|used| used.calls).sum()).max().unwrap_or(1);
     // Made-up debates may all end early; the most is then reckoned up to the most calls there can be.
-    let stretch = f64::from(*calls.end()) / f64::from(most_played.max(1));
+    let stretch = f64::from(calls.max) / f64::from(most_played.max(1));
     let each =
         |count: fn(&Used) -> u64| samples.iter().map(move |sample| sample.values().map(count).sum::<u64>());
-    let least = |count| each(count).min().unwrap_or_default();
-    let most = |count| (each(count).max().unwrap_or_default() as f64 * stretch.max(1.0)).ceil() as u64;
+    let tokens_max = brief.limits.tokens.unwrap_or(u64::MAX);
+    let range = |least: fn(&Used) -> u64, most: fn(&Used) -> u64, call_max: u64| {
+        let max = (each(most).max().unwrap_or_default() as f64 * stretch.max(1.0)).ceil() as u64;
+        let max = max.min(u64::from(calls.max).saturating_mul(call_max)).min(tokens_max);
+        Range { min: each(least).min().unwrap_or_default().min(max), max }
+    };
+    let longest = samples.iter().flat_map(Sample::values).map(|used| used.prompt_max).max();
     let usd = usd(&samples, &prices).map(|range| Range {
         min: range.min,
         max: brief.limits.usd.unwrap_or(f64::INFINITY).min(range.max * stretch.max(1.0)),
     });
     Ok(Reckoning {
-        calls: Range { min: limit(*calls.start()), max: limit(*calls.end()) },
-        input_tokens: Range { min: least(|used| used.input_min), max: most(|used| used.input_max) },
-        output_tokens: Range { min: least(|used| used.output_min), max: most(|used| used.output_max) },
+        calls,
+        input_tokens: range(|used| used.input_min, |used| used.input_max, longest.unwrap_or_default()),
+        output_tokens: range(
+            |used| used.output_min,
+            |used| used.output_max,
+            u64::from(brief.limits.output_tokens),
+        ),
         usd,
         prices,
     })
@@ -103,7 +119,9 @@ fn sample(protocol: &dyn Protocol, brief: &Brief, seed: u64) -> Result<Sample, F
         entry.calls += 1;
         entry.input_min += read;
         // Made-up answers are short. At worst every one so far was as long as it may be, and is in the prompt.
-        entry.input_max += read + answers(debate) * most_output;
+        let worst = read + answers(debate) * most_output;
+        entry.input_max += worst;
+        entry.prompt_max = entry.prompt_max.max(worst);
         entry.output_min += written;
         entry.output_max += most_output;
         reply

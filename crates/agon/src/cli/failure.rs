@@ -31,6 +31,14 @@ pub enum Failure {
     /// The engine gave up.
     #[error("{0}")]
     Engine(#[from] EngineError),
+    /// A debate did not get to its end, and its log is kept.
+    #[error("{}", unfinished(.why, .again))]
+    Unfinished {
+        /// Why.
+        why: Box<EngineError>,
+        /// The command that goes on with it.
+        again: String,
+    },
     /// The store would not.
     #[error("{0}")]
     Store(#[from] StoreError),
@@ -51,6 +59,8 @@ pub enum Failure {
         why: Corrupt,
         /// The version of Agon that opened it; empty if the log does not say.
         written_by: String,
+        /// ` --db FILE` where one was named.
+        store: String,
     },
     /// A log whose chain is broken.
     #[error("the log of debate {id} is broken: {broken}")]
@@ -99,14 +109,10 @@ impl Failure {
         match self {
             Self::Usage(error) => u8::try_from(error.exit_code()).unwrap_or(2),
             Self::Input { .. } | Self::File { .. } => 2,
-            Self::Engine(EngineError::Invalid(_) | EngineError::Stopped { .. }) => 2,
-            Self::Engine(EngineError::Interrupted { .. }) => 130,
-            Self::Engine(EngineError::Store(error)) | Self::Store(error) => store_status(error),
-            Self::Engine(EngineError::Corrupt(_))
-            | Self::Log { .. }
-            | Self::Departed { .. }
-            | Self::Broken { .. }
-            | Self::System(_) => 3,
+            Self::Engine(error) => engine_status(error),
+            Self::Unfinished { why, .. } => engine_status(why),
+            Self::Store(error) => store_status(error),
+            Self::Log { .. } | Self::Departed { .. } | Self::Broken { .. } | Self::System(_) => 3,
         }
     }
 
@@ -115,10 +121,8 @@ impl Failure {
         match self {
             // A closed pipe is the reader's business: `agon --help | head -1`.
             Self::Usage(error) => drop(error.print()),
-            Self::Engine(EngineError::Interrupted { id }) => {
-                crate::cli::output::note(&format!(
-                    "interrupted; the log is kept. Go on with:\nagon resume {id}"
-                ));
+            Self::Unfinished { why, .. } if matches!(**why, EngineError::Interrupted { .. }) => {
+                crate::cli::output::note(&self.to_string());
             }
             other => crate::cli::output::note(&other.text()),
         }
@@ -137,7 +141,7 @@ impl Failure {
     fn help_lines(&self) -> Vec<String> {
         match self {
             Self::Input { help, .. } => help.clone(),
-            Self::Departed { id, written_by, .. } => {
+            Self::Departed { id, written_by, store, .. } => {
                 let theirs = match written_by.as_str() {
                     "" => "an earlier agon".to_owned(),
                     version => format!("agon {version}"),
@@ -147,11 +151,33 @@ impl Failure {
                     format!(
                         "it was opened by {theirs}, and this is agon {ours}: only the same wording replays"
                     ),
-                    format!("agon show {id} still reads it, agon verify {id} says whether it was changed"),
+                    format!(
+                        "agon show {id}{store} still reads it, agon verify {id}{store} says whether it was changed"
+                    ),
                 ]
             }
             _ => Vec::new(),
         }
+    }
+}
+
+/// The command stands on a line of its own: it is there to be copied.
+fn unfinished(why: &EngineError, again: &str) -> String {
+    match why {
+        EngineError::Interrupted { .. } => format!("interrupted; the log is kept. Go on with:\n{again}"),
+        EngineError::Stopped { fault, .. } => {
+            format!("{fault}; the log is kept. Once that is put right, go on with:\n{again}")
+        }
+        other => format!("{other}; the log is kept. Then go on with:\n{again}"),
+    }
+}
+
+fn engine_status(error: &EngineError) -> u8 {
+    match error {
+        EngineError::Invalid(_) | EngineError::Stopped { .. } => 2,
+        EngineError::Interrupted { .. } => 130,
+        EngineError::Store(error) => store_status(error),
+        EngineError::Corrupt(_) => 3,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The limits on a debate, as a person writes them: on the command line and under `[limits]`.
 
 use std::fmt::Display;
+use std::str::FromStr;
 
 use agon_core::Limits;
 use serde::Deserialize;
@@ -69,6 +70,20 @@ pub fn usd(raw: &str) -> Result<f64, String> {
     dollars(number(raw)?)
 }
 
+/// A reader of whole numbers from `low` to `high`, in the words of a person where clap has a programmer's.
+pub fn whole<T>(low: T, high: Option<T>) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: FromStr + PartialOrd + Display + Copy + Send + Sync + 'static,
+{
+    move |raw| {
+        let fits = |n: &T| *n >= low && high.is_none_or(|high| *n <= high);
+        raw.trim().parse().ok().filter(fits).ok_or_else(|| match high {
+            Some(high) => format!("it must be a whole number from {low} to {high}"),
+            None => format!("it must be a whole number, {low} or more"),
+        })
+    }
+}
+
 fn number(raw: &str) -> Result<f64, String> {
     raw.trim().parse().map_err(|_| "it must be a number".to_owned())
 }
@@ -122,6 +137,19 @@ mod tests {
         for raw in ["0", "-1", "NaN", "inf", "-inf", "", "soon", "1e300", "0.0001", "1,5"] {
             assert!(seconds(raw).unwrap_err().contains("must be a number"), "{raw}");
         }
+    }
+
+    #[test]
+    fn a_whole_number_is_told_in_plain_words() {
+        assert_eq!(whole(0, Some(9_u64))("9"), Ok(9));
+        for raw in ["10", "-1", "x", "", "1.5", "99999999999999999999999"] {
+            assert_eq!(
+                whole(0, Some(9_u64))(raw),
+                Err("it must be a whole number from 0 to 9".into()),
+                "{raw}"
+            );
+        }
+        assert_eq!(whole(1_u32, None)("0"), Err("it must be a whole number, 1 or more".into()));
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub mod failure;
 pub mod id;
 pub mod input;
 pub mod limits;
+pub mod ndjson;
 pub mod opening;
 pub mod output;
 pub mod place;
@@ -22,6 +23,7 @@ pub mod run;
 pub mod show;
 pub mod signals;
 pub mod verbs;
+pub mod verify;
 pub mod write;
 
 use failure::Failure;
@@ -54,7 +56,6 @@ pub fn command() -> Command {
         .about(ABOUT)
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .disable_help_subcommand(true)
         .subcommand_value_name("VERB")
         .override_usage("agon <VERB> [OPTIONS]")
         .help_template(TEMPLATE)

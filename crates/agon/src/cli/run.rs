@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use agon_core::{Debate, Protocol, Record};
-use agon_engine::{Delta, EngineError, Stop, Watch};
+use agon_engine::{Delta, EngineError, Stop, StoreError, Watch};
 use agon_report::{Live, LiveOut};
 use agon_store::Sqlite;
 use tokio::sync::{broadcast, mpsc};
 
 use super::failure::Failure;
 use super::show::{Face, Show};
-use super::{output, signals};
+use super::{ndjson, output, signals};
 
 /// How many pieces of text a watcher may lag behind before it loses the oldest.
 const DELTAS_HELD: usize = 4_096;
@@ -43,7 +43,7 @@ impl Run<'_> {
                 Some(Ok(())) => {}
                 _ => output::note(line),
             };
-            tokio::spawn(signals::watch(stop.clone(), tell, format!("agon resume {}", self.id)));
+            tokio::spawn(signals::watch(stop.clone(), tell, self.again()));
             go(&watch, &stop).await
         });
         // The signals' task goes with it, and with that task the last who could send a note.
@@ -54,10 +54,34 @@ impl Run<'_> {
             // One that failed has harmed nobody but itself.
             drop(watcher.join());
         }
-        self.show.finish(&ended?, || {
+        let ended = ended.map_err(|why| self.failed(why))?;
+        self.show.finish(&ended, || {
             let raw = self.store.raw(&self.id)?;
-            Ok(raw.into_iter().map(|(body, _)| body).collect())
+            Ok(raw.iter().map(|(body, hash)| ndjson::line(body, hash)).collect())
         })
+    }
+
+    /// The command that goes on with it.
+    fn again(&self) -> String {
+        format!("agon resume {}{}", self.id, self.show.store)
+    }
+
+    fn failed(&self, why: EngineError) -> Failure {
+        let mends = matches!(
+            why,
+            EngineError::Interrupted { .. }
+                | EngineError::Stopped { .. }
+                | EngineError::Store(StoreError::Failed { .. })
+        );
+        // A disk that was full from the start has no log to go on from; one that cannot even be read may have.
+        let empty = match self.store.raw(&self.id) {
+            Ok(log) => log.is_empty(),
+            Err(error) => matches!(error, StoreError::Unknown(_)),
+        };
+        match mends && !empty {
+            true => Failure::Unfinished { why: Box::new(why), again: self.again() },
+            false => why.into(),
+        }
     }
 
     /// A watcher has a thread of its own: a terminal that stands still must not hold up the debate.
@@ -98,7 +122,7 @@ pub fn no_runtime(why: std::io::Error) -> Failure {
 
 fn print_events(mut records: mpsc::UnboundedReceiver<Arc<Record>>) {
     while let Some(record) = records.blocking_recv() {
-        if output::print(&format!("{}\n", record.body)).is_err() {
+        if output::print(&format!("{}\n", ndjson::line(&record.body, &record.hash))).is_err() {
             return;
         }
     }

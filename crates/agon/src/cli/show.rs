@@ -6,6 +6,7 @@ use agon_core::{Debate, document};
 use clap::ArgMatches;
 use serde_json::Value;
 
+use super::args::same_store;
 use super::failure::Failure;
 use super::{output, write};
 
@@ -32,6 +33,8 @@ pub struct Show {
     quiet: bool,
     watched: bool,
     save: Option<PathBuf>,
+    /// ` --db FILE` where one was named.
+    pub store: String,
 }
 
 impl Show {
@@ -49,7 +52,8 @@ impl Show {
             Face::Json => !quiet && watched,
             Face::Quiet | Face::Events => false,
         };
-        Ok(Self { face, progress, quiet, watched, save: args.get_one::<PathBuf>("save").cloned() })
+        let (save, store) = (args.get_one::<PathBuf>("save").cloned(), same_store(args));
+        Ok(Self { face, progress, quiet, watched, save, store })
     }
 
     /// Whether anybody sees the words of an answer before it is whole.
@@ -72,7 +76,7 @@ impl Show {
     }
 
     /// Prints the result, saves it if that is wanted, and gives the exit status that it stands for. `log` gives the
-    /// log's events as they are stored.
+    /// log's lines.
     pub fn finish(
         &self,
         debate: &Debate,
@@ -89,7 +93,7 @@ impl Show {
         match self.face {
             Face::Events => {}
             Face::Json => output::print_json(&outcome)?,
-            Face::Live | Face::Quiet => output::print(&report(&outcome))?,
+            Face::Live | Face::Quiet => output::print(&report(&outcome, &self.store))?,
         }
         Ok(document::exit_status(debate))
     }
@@ -100,15 +104,15 @@ pub fn outcome(debate: &Debate) -> Value {
     document::document(debate, agon_evidence::section(debate))
 }
 
-/// The report as stdout wants it.
-pub fn report(outcome: &Value) -> String {
-    agon_report::text(outcome, &output::stdout_style())
+/// The report as stdout wants it; `store` is the ` --db FILE` that its commands need.
+pub fn report(outcome: &Value, store: &str) -> String {
+    agon_report::text_of_store(outcome, &output::stdout_style(), store)
 }
 
 fn save(folder: &Path, outcome: &Value, debate: &Debate, log: &[String]) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)
         .map_err(|why| Failure::file(folder, format!("the folder cannot be made: {why}")))?;
-    let lines: String = log.iter().flat_map(|body| [body, "\n"]).collect();
+    let lines: String = log.iter().flat_map(|line| [line, "\n"]).collect();
     write::fresh(&folder.join("report.md"), &agon_report::markdown(outcome, debate))?;
     write::fresh(&folder.join("outcome.json"), &format!("{outcome:#}\n"))?;
     write::fresh(&folder.join("log.ndjson"), &lines)
@@ -120,7 +124,14 @@ mod tests {
 
     #[test]
     fn answers_are_streamed_only_into_a_live_view_on_a_terminal() {
-        let show = |face, watched| Show { face, progress: true, quiet: false, watched, save: None };
+        let show = |face, watched| Show {
+            face,
+            progress: true,
+            quiet: false,
+            watched,
+            save: None,
+            store: String::new(),
+        };
         assert!(show(Face::Live, true).streams());
         assert!(!show(Face::Live, false).streams());
         for face in [Face::Quiet, Face::Json, Face::Events] {

@@ -61,6 +61,13 @@ fn agon_help_is_worth_reading() {
 }
 
 #[test]
+fn help_is_a_verb_too() {
+    let home = Home::new();
+    assert_eq!(home.agon(&["help"]).ok(), home.agon(&["--help"]));
+    assert_eq!(home.agon(&["help", "branch"]).ok(), home.agon(&["branch", "--help"]));
+}
+
+#[test]
 fn a_protocols_verb_has_its_options_as_flags() {
     assert_snapshot!(Home::new().agon(&["deep", "--help"]).ok().shown(), @r#"
     Anonymous debaters argue a question, a moderator measures convergence, a chair writes the answer
@@ -315,6 +322,11 @@ fn completions_and_man_page_come_from_the_same_table() {
     }
     let page = home.agon(&["man"]).ok().out;
     assert!(page.starts_with(".ie") && page.contains("agon"), "{page}");
+    for verb in ["deep", "branch", "verify", "doctor"] {
+        assert!(page.contains(&format!(".SH \"agon {verb}\"\n")), "{verb}");
+    }
+    assert!(page.contains("max\\-rounds") && page.contains("\\-\\-concurrency"));
+    assert!(!page.contains("(1)"), "it refers to no page that is not there");
     assert!(home.agon(&["man", "deep"]).ok().out.contains("max\\-rounds"));
 }
 

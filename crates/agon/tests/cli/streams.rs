@@ -47,11 +47,16 @@ fn events_are_the_log_as_it_is_stored() {
     let said = home.agon(&deep(&["--events"])).ok();
     assert_eq!(said.err, "");
     let exported = home.agon(&["export", "last", "--format", "json"]).ok().json();
-    let stored: Vec<&str> =
-        exported["log"].as_array().unwrap().iter().map(|link| link["body"].as_str().unwrap()).collect();
+    let stored = exported["log"].as_array().unwrap().iter();
+    let stored: Vec<String> = stored
+        .map(|link| {
+            let body = link["body"].as_str().unwrap().strip_suffix('}').unwrap();
+            format!("{body},\"hash\":{}}}", link["hash"])
+        })
+        .collect();
     assert_eq!(said.out.lines().collect::<Vec<_>>(), stored);
-    let first: Value = serde_json::from_str(stored[0]).unwrap();
-    let last: Value = serde_json::from_str(stored[stored.len() - 1]).unwrap();
+    let first: Value = serde_json::from_str(&stored[0]).unwrap();
+    let last: Value = serde_json::from_str(&stored[stored.len() - 1]).unwrap();
     assert_eq!((&first["event"], &last["event"]), (&"opened".into(), &"closed".into()));
 }
 
@@ -142,6 +147,24 @@ fn a_dry_run_as_json_has_seats_calls_tokens_and_price() {
         assert!(min <= max, "{key}: {min} to {max}");
     }
     assert!(!home.path("home").exists());
+}
+
+#[test]
+fn a_dry_run_says_the_same_whenever_it_is_asked_and_keeps_to_the_limits() {
+    let home = Home::new();
+    let dry = |more: &[&str]| {
+        let args = ["deep", "q?", "--models", "script/tabs.yaml", "--dry-run", "--json"];
+        home.agon(&[&args[..], more].concat()).ok().json()
+    };
+    let first = dry(&[]);
+    for _ in 0..5 {
+        assert_eq!(dry(&[]), first);
+    }
+    let limited = dry(&["--max-calls", "3"]);
+    assert_eq!((&limited["calls"]["min"], &limited["calls"]["max"]), (&3.into(), &3.into()));
+    assert_eq!(limited["output_tokens"]["max"], 3 * 4096);
+    assert!(limited["input_tokens"]["max"].as_u64() < first["input_tokens"]["max"].as_u64());
+    assert_eq!(dry(&["--max-tokens", "1000"])["input_tokens"]["max"], 1000);
 }
 
 #[test]

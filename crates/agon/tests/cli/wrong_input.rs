@@ -75,13 +75,30 @@ fn wrong_words_on_the_command_line() {
         (words(&["search"]), "<WORDS>"),
         (words(&["search", "?!"]), "no word"),
         (words(&["export", "last", "--format", "pdf"]), "possible values: md, html, json, yaml"),
-        (words(&["verify", "none.json"]), "there is no debate"),
+        (words(&["verify", "none.json"]), "none.json: there is no such file"),
+        (words(&["verify", "/none/at/all"]), "/none/at/all: there is no such file"),
+        (words(&["verify", "none"]), "there is no debate"),
+        (words(&["verify", "."]), "it is a folder"),
+        (words(&["help", "deeep"]), "deeep"),
         (words(&["verify", "tabs.yaml"]), "tabs.yaml"),
         (words(&["branch", "last"]), "--at"),
         (words(&["completions", "tcsh"]), "bash"),
         (words(&["man", "deeep"]), "no verb"),
     ] {
         refused(&home, want, || home.agon(&args));
+    }
+}
+
+#[test]
+fn a_number_that_is_none_is_told_in_plain_words() {
+    let home = Home::new();
+    for (args, want) in [
+        (&["deep", "q?", "--seed", "abc"][..], "it must be a whole number from 0 to"),
+        (&["deep", "q?", "--max-calls", "many"], "it must be a whole number, 1 or more"),
+        (&["branch", "last", "--at", "x"], "it must be a whole number, 0 or more"),
+        (&["list", "--limit", "0"], "it must be a whole number, 1 or more"),
+    ] {
+        refused(&home, want, || home.agon(args));
     }
 }
 

@@ -94,7 +94,13 @@ fn spinners_show_who_is_thinking_and_the_words_as_they_stream() {
         "{shown}"
     );
 
-    let reply = Reply::Said { text: "Yes.".into(), value: None, model: "m".into(), usage: Usage::default(), cut_off: false };
+    let reply = Reply::Said {
+        text: "Yes.".into(),
+        value: None,
+        model: "m".into(),
+        usage: Usage::default(),
+        cut_off: false,
+    };
     push(&mut live, Event::Replied { ask: 1, reply });
     push(
         &mut live,

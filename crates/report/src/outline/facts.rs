@@ -8,8 +8,8 @@ use super::{
 };
 use crate::figures::{count, counted, dollars, percent, seconds};
 
-/// How it ended, in a sentence or two.
-pub(super) fn ending(document: &Value) -> String {
+/// How it ended, in a sentence or two; `store` ends the command that goes on with it.
+pub(super) fn ending(document: &Value, store: &str) -> String {
     let rounds = whole(document, "/rounds_completed");
     let after = match rounds {
         0 => String::new(),
@@ -18,7 +18,8 @@ pub(super) fn ending(document: &Value) -> String {
     let sentence = match words(document, "/termination") {
         None if words(document, "/status") == Some("running") => "Still running.".into(),
         None => {
-            format!("Interrupted before the end. Go on with `agon resume {}`.", string(document, "/id"))
+            let id = string(document, "/id");
+            format!("Interrupted before the end. Go on with `agon resume {id}{store}`.")
         }
         Some("converged") => format!("The debaters converged{after}."),
         Some("stable") => format!("Nobody changed position any more{after}."),
@@ -62,6 +63,10 @@ pub(super) fn small_print(document: &Value) -> Vec<String> {
             .then(|| counted(whole(document, "/rounds_completed"), "round")),
     );
     facts.extend(at(document, "/elapsed_ms").as_u64().map(seconds));
+    facts.extend(words(document, "/parent/id").map(|id| match whole(document, "/parent/at_round") {
+        0 => format!("branched from {id} before round 1"),
+        round => format!("branched from {id} after round {round}"),
+    }));
     facts
 }
 

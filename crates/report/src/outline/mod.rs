@@ -106,7 +106,7 @@ struct Verdict {
 }
 
 /// The report for a terminal.
-pub(crate) fn short(document: &Value) -> Outline {
+pub(crate) fn short(document: &Value, store: &str) -> Outline {
     let verdict = verdict(document, false);
     let mut sections = verdict.lead;
     sections.extend(facts::dissent(document, Some(POSITION_CHARS_MAX)));
@@ -115,7 +115,7 @@ pub(crate) fn short(document: &Value) -> Outline {
     sections.extend(verdict.detail);
     sections.extend(facts::seats(document));
     sections.extend(facts::cost(document));
-    finish(document, sections)
+    finish(document, sections, store)
 }
 
 /// A position in the short report is cut here: it can be a whole essay.
@@ -136,7 +136,7 @@ pub(crate) fn full(document: &Value, debate: &Debate) -> Outline {
     sections.extend(facts::cost_by_phase(document));
     sections.extend(facts::evidence(document));
     sections.push(facts::receipt(document, debate));
-    finish(document, sections)
+    finish(document, sections, "")
 }
 
 fn verdict(document: &Value, whole: bool) -> Verdict {
@@ -147,7 +147,7 @@ fn verdict(document: &Value, whole: bool) -> Verdict {
     }
 }
 
-fn finish(document: &Value, mut sections: Vec<Section>) -> Outline {
+fn finish(document: &Value, mut sections: Vec<Section>, store: &str) -> Outline {
     sections.retain(|section| !section.blocks.is_empty());
     for section in &mut sections {
         section.title = one_line(&section.title);
@@ -156,7 +156,7 @@ fn finish(document: &Value, mut sections: Vec<Section>) -> Outline {
     Outline {
         id: one_line(&string(document, "/id")),
         question: clean(&string(document, "/question")).trim().to_owned(),
-        ending: one_line(&facts::ending(document)),
+        ending: one_line(&facts::ending(document, store)),
         troubled: facts::troubled(document),
         facts: facts::small_print(document).iter().map(|fact| one_line(fact)).collect(),
         sections,

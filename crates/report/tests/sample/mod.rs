@@ -99,7 +99,10 @@ impl Log {
         };
         let text = value.as_ref().map_or(text.to_owned(), Value::to_string);
         self.push(
-            Event::Replied { ask, reply: Reply::Said { text, value, model: "openai/alpha".into(), usage, cut_off: false } },
+            Event::Replied {
+                ask,
+                reply: Reply::Said { text, value, model: "openai/alpha".into(), usage, cut_off: false },
+            },
             1_240,
         );
     }

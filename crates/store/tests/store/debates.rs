@@ -107,7 +107,13 @@ impl Talk {
             schema: None,
             prompt: "0".into(),
         };
-        let reply = Reply::Said { text: text.into(), value, model: model.clone(), usage: Usage::default(), cut_off: false };
+        let reply = Reply::Said {
+            text: text.into(),
+            value,
+            model: model.clone(),
+            usage: Usage::default(),
+            cut_off: false,
+        };
         vec![
             self.push(Event::Asked { phase: "answer".into(), round: ask, asks: vec![asked] }),
             self.push(Event::Sent { ask, attempt: 1, model, worst_usd: Some(0.1 + 0.2) }),

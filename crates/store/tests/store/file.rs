@@ -152,3 +152,33 @@ fn many_may_open_a_new_file_at_once() {
     });
     assert_eq!(home.open().list(None).unwrap().len(), 8);
 }
+
+#[test]
+fn a_store_can_be_read_without_writing_a_byte() {
+    let home = Home::new();
+    let (store, _) = one(&home, "d1");
+    let (log, raw) = (load(&store, "d1").unwrap(), store.raw("d1").unwrap());
+    let early = Sqlite::open_to_read(&home.file()).unwrap().search("why", 5).unwrap_err();
+    assert!(early.to_string().contains("its index is not up to date"), "{early}");
+    store.search("nothing", 1).unwrap();
+    drop(store);
+    let before = fs::read(home.file()).unwrap();
+    let reader = Sqlite::open_to_read(&home.file()).unwrap();
+    assert_eq!((load(&reader, "d1").unwrap(), reader.raw("d1").unwrap()), (log, raw));
+    let (row, _) = reader.stored("d1").unwrap();
+    assert_eq!((reader.list(None).unwrap(), reader.find("last").unwrap()), (vec![row], "d1".to_owned()));
+    reader.search("why", 5).unwrap();
+    let error = append(&reader, "d2", Talk::new("d2", "Why?").records).unwrap_err();
+    assert!(error.to_string().contains("can only be read"), "{error}");
+    assert_eq!((reader.commits(), fs::read(home.file()).unwrap()), (0, before));
+}
+
+#[test]
+fn what_cannot_be_read_as_a_store_is_refused_by_readers_too() {
+    let home = Home::new();
+    for text in ["", "not a database"] {
+        fs::write(home.file(), text).unwrap();
+        assert!(Sqlite::open_to_read(&home.file()).is_err(), "{text:?}");
+        assert_eq!(fs::read_to_string(home.file()).unwrap(), text);
+    }
+}

@@ -141,7 +141,10 @@ fn a_disk_that_takes_no_more_gets_a_sentence_and_keeps_what_it_has() {
     other.child.wait().unwrap();
     let told = said.lines().filter_map(durable).next_back().unwrap();
     let sentence = said.split("error ").nth(1).expect("it could not go on").lines().next().unwrap();
-    assert!(sentence.contains("agon.db") && sentence.contains("`agon resume`"), "{sentence}");
+    assert!(
+        sentence.contains("agon.db") && sentence.contains("see that it is sound and has space"),
+        "{sentence}"
+    );
     let store = home.open();
     assert_eq!(load(&store, "d1").unwrap().len(), told, "all that was durable, and nothing half-written");
     lease(&store, "d1").unwrap();

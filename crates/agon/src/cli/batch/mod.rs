@@ -38,6 +38,8 @@ pub struct Batch {
     pub concurrency: usize,
     /// Whether somebody watches stderr.
     pub progress: bool,
+    /// ` --db FILE` where one was named, for the commands that go on with what was interrupted.
+    pub again: String,
 }
 
 /// What became of one debate, as far as the rest of the batch cares.
@@ -62,9 +64,12 @@ impl Batch {
 
     async fn hold(self, lines: Vec<Line>, mut out: Out) -> Result<u8, Failure> {
         let stop = Stop::new();
-        let farewell = "`agon list` shows the debates that were interrupted; agon resume ID goes on with one";
-        tokio::spawn(signals::watch(stop.clone(), output::note, farewell.to_owned()));
-        let mut tally = Tally { total: lines.len(), shown: self.progress, ..Tally::default() };
+        let again = self.again.clone();
+        let farewell = format!(
+            "`agon list{again}` shows the debates that were interrupted; agon resume ID{again} goes on with one"
+        );
+        tokio::spawn(signals::watch(stop.clone(), output::note, farewell));
+        let mut tally = Tally { total: lines.len(), shown: self.progress, again, ..Tally::default() };
         let (batch, mut waiting) = (Arc::new(self), lines.into_iter());
         let mut running = JoinSet::new();
         loop {
@@ -156,6 +161,7 @@ struct Tally {
     failed: usize,
     interrupted: Vec<String>,
     shown: bool,
+    again: String,
 }
 
 impl Tally {
@@ -188,10 +194,10 @@ impl Tally {
                 self.done, self.total
             ));
             for id in self.interrupted.iter().take(RESUME_LINES_MAX) {
-                output::note(&format!("agon resume {id}"));
+                output::note(&format!("agon resume {id}{}", self.again));
             }
             if self.interrupted.len() > RESUME_LINES_MAX {
-                output::note("and so on: `agon list` shows the rest");
+                output::note(&format!("and so on: `agon list{}` shows the rest", self.again));
             }
             return INTERRUPTED;
         }

@@ -9,13 +9,14 @@ use super::{Group, Verb};
 use crate::cli::args::{self, Said};
 use crate::cli::batch::{self, Batch};
 use crate::cli::failure::Failure;
+use crate::cli::limits::whole;
 use crate::cli::opening::Opening;
 use crate::cli::{desk, output};
 
 pub(super) const VERB: Verb = Verb { name: "batch", group: Group::Many, command, run };
 
 const CONCURRENCY: &str = "8";
-const CONCURRENCY_MAX: i64 = 100_000;
+const CONCURRENCY_MAX: u32 = 100_000;
 
 fn command(command: Command) -> Command {
     let file = Arg::new("file")
@@ -34,7 +35,7 @@ fn command(command: Command) -> Command {
         .long("concurrency")
         .value_name("N")
         .default_value(CONCURRENCY)
-        .value_parser(value_parser!(u32).range(1..=CONCURRENCY_MAX))
+        .value_parser(whole(1, Some(CONCURRENCY_MAX)))
         .help("How many debates run at once");
     command
         .about("Hold many debates: one JSON object a line in, one outcome a line out, each as it ends")
@@ -75,5 +76,6 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
         args.get_one::<u32>("concurrency").map_or(1, |n| usize::try_from(*n).unwrap_or(usize::MAX));
     let progress = !args.get_flag("quiet") && output::watched();
     let engine = desk::engine(&config, models, store.clone());
-    Batch { engine, store, opening, concurrency, progress }.run(lines, out)
+    let again = args::same_store(args);
+    Batch { engine, store, opening, concurrency, progress, again }.run(lines, out)
 }

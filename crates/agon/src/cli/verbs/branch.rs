@@ -1,8 +1,8 @@
 //! `agon branch`: a new debate that takes another's first rounds over and goes on in its own way.
 
 use agon_core::options::resolve;
-use agon_core::{Brief, Debate, Protocol, Record, Request, play};
-use clap::{Arg, ArgMatches, Command, value_parser};
+use agon_core::{Brief, Debate, Event, Protocol, Record, Request, Turn, play};
+use clap::{Arg, ArgMatches, Command};
 use serde_json::{Map, Value};
 
 use super::resume::{said, say};
@@ -10,20 +10,24 @@ use super::{Group, Verb, id};
 use crate::cli::args::{self, Said};
 use crate::cli::desk::{self, Kept};
 use crate::cli::failure::Failure;
-use crate::cli::limits::Wanted;
+use crate::cli::limits::{Wanted, whole};
 use crate::cli::opening::{check_models, split_timeout};
 use crate::cli::run::Run;
 use crate::cli::show::Show;
-use crate::cli::{clock, id as ids};
+use crate::cli::{clock, id as ids, output};
 
 pub(super) const VERB: Verb = Verb { name: "branch", group: Group::Kept, command, run };
+
+const RELABELLED: &str = "the rounds that are taken over have their labels from the first debate's seed: \
+                          leave --seed away, or branch --at 0";
 
 fn command(command: Command) -> Command {
     let at = Arg::new("at")
         .long("at")
         .value_name("ROUND")
         .required(true)
-        .value_parser(value_parser!(u32))
+        .allow_negative_numbers(true)
+        .value_parser(whole(0_u32, None))
         .help("The last round to take over; 0 takes what came before the first");
     command
         .about("Take a debate's first rounds over into a new one, and go on in another way")
@@ -46,13 +50,22 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let source = Debate::from_records(&records).map_err(failed)?;
     let protocol = super::protocol_of(&source.brief)?;
     let at_round = at_round(args, &source)?;
-    let brief = brief(protocol, &source.brief, Said::read(args, super::all_roles(), &[]))?;
+    let said = Said::read(args, super::all_roles(), &[]);
+    if at_round > 0 && said.seed.is_some_and(|seed| seed != source.brief.seed) {
+        return Err(Failure::input(RELABELLED));
+    }
+    let brief = brief(protocol, &source.brief, said)?;
     let models = desk::models(&config);
     check_models(&brief, &*models)?;
     let show = Show::read(args)?;
     show.check(&brief.id)?;
-    let id = brief.id.clone();
-    let taken: Vec<Record> = play::branch(protocol, &records, brief, at_round).map_err(failed)?;
+    let taken: Vec<Record> = play::branch(protocol, &records, brief.clone(), at_round).map_err(failed)?;
+    if let Some(note) = left_behind(protocol, &source, &brief, &taken, at_round)?
+        && !args.get_flag("quiet")
+    {
+        output::note(&format!("note: {note}"));
+    }
+    let id = brief.id;
     let engine = desk::engine(&config, models, kept.store.clone());
     let run = Run { protocol, id, store: kept.store, show: &show };
     run.debate(async |watch, stop| engine.start(protocol, taken, say, watch, stop).await)
@@ -68,6 +81,51 @@ fn at_round(args: &ArgMatches, source: &Debate) -> Result<u32, Failure> {
         "debate {} has rounds 0 to {last}: --at {at_round} is none of them",
         source.brief.id
     )))
+}
+
+/// Says which rounds were taken over, if not all that were asked for; fails if none was, for that is a new debate.
+fn left_behind(
+    protocol: &dyn Protocol,
+    source: &Debate,
+    brief: &Brief,
+    taken: &[Record],
+    at_round: u32,
+) -> Result<Option<String>, Failure> {
+    let taken = taken.iter().filter(|record| matches!(record.entry.event, Event::Asked { .. })).count();
+    let id = &source.brief.id;
+    if taken == 0 {
+        return Err(nothing_taken(source, brief));
+    }
+    let closing = |turn: &Turn| protocol.closing().contains(&turn.phase.name.as_str());
+    let wanted = source.turns.iter().filter(|turn| turn.phase.round <= at_round && !closing(turn));
+    let Some(first) = wanted.clone().nth(taken).map(|turn| &turn.phase) else { return Ok(None) };
+    let until = match (wanted.take(taken).last(), first.round) {
+        (Some(last), round) if last.phase.round == round => {
+            format!("round {round} up to {}", last.phase.name)
+        }
+        (_, 0 | 1) => "what came before round 1".to_owned(),
+        (_, round) => format!("round {}", round - 1),
+    };
+    Ok(Some(format!(
+        "of debate {id}, only {until} could be taken over, not all of round {at_round}: the rest is asked anew"
+    )))
+}
+
+fn nothing_taken(source: &Debate, brief: &Brief) -> Failure {
+    let id = &source.brief.id;
+    let seats = |brief: &Brief| brief.seats.iter().map(|seat| seat.id.clone()).collect::<Vec<_>>().join(", ");
+    let (theirs, ours) = (seats(&source.brief), seats(brief));
+    if theirs == ours {
+        return Failure::input(format!(
+            "nothing of debate {id} can be taken over: its first phase is not over"
+        ))
+        .help(format!("agon resume {id} goes on with it"));
+    }
+    Failure::input(format!(
+        "nothing of debate {id} can be taken over: its seats are {theirs}, and those of the branch {ours}"
+    ))
+    .help("name as many models as the first debate had, and leave away --set that changes who sits")
+    .help("or open a new debate with these seats")
 }
 
 /// The source's brief with what was said in its place. The seed stays, and with it who is called A and who B.

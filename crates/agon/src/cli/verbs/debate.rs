@@ -31,12 +31,14 @@ pub fn command(protocol: &'static dyn Protocol) -> Command {
 /// Runs a debate of this protocol.
 pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Failure> {
     let config = desk::config(args)?;
-    let opening = Opening::new(protocol, Said::read(args, protocol.roles(), protocol.options()), &config)?;
+    let said = Said::read(args, protocol.roles(), protocol.options());
+    let seed = said.seed;
+    let opening = Opening::new(protocol, said, &config)?;
     let brief = opening.brief(read_subject(protocol, args)?, &place::env)?;
     let models = desk::models(&config);
     check_models(&brief, &*models)?;
     if args.get_flag("dry-run") {
-        return dry_run::show(protocol, brief, &*models, args.get_flag("json"));
+        return dry_run::show(protocol, brief, seed, &*models, args.get_flag("json"));
     }
     let show = Show::read(args)?;
     show.check(&brief.id)?;

@@ -1,11 +1,12 @@
 //! `agon list`: the debates that are kept, newest first.
 
 use agon_store::Listed;
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
 use super::{Group, Verb};
 use crate::cli::failure::Failure;
+use crate::cli::limits::whole;
 use crate::cli::{args, desk, output};
 
 pub(super) const VERB: Verb = Verb { name: "list", group: Group::Kept, command, run };
@@ -16,7 +17,7 @@ fn command(command: Command) -> Command {
     let limit = Arg::new("limit")
         .long("limit")
         .value_name("N")
-        .value_parser(value_parser!(u64).range(1..))
+        .value_parser(whole(1_u64, None))
         .help(format!("The most to list [default: {LIMIT}; with --json all]"));
     command.about("List debates, the newest first").arg(limit).arg(args::json()).arg(args::db())
 }

@@ -25,16 +25,19 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let brief = kept.debate()?.brief;
     let protocol = super::protocol_of(&brief)?;
     let debate = play::replay(protocol, &records).map_err(|why| match why {
-        Corrupt::Departed { .. } | Corrupt::Template { .. } => {
-            Failure::Departed { id: brief.id, why, written_by: brief.written_by }
-        }
+        Corrupt::Departed { .. } | Corrupt::Template { .. } => Failure::Departed {
+            id: brief.id,
+            why,
+            written_by: brief.written_by,
+            store: args::same_store(args),
+        },
         _ => Failure::Log { id: brief.id, why },
     })?;
     let outcome = outcome(&debate);
     if args.get_flag("json") {
         output::print_json(&outcome)?
     } else {
-        output::print(&report(&outcome))?
+        output::print(&report(&outcome, &args::same_store(args)))?
     }
     Ok(0)
 }

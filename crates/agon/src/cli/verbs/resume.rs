@@ -43,8 +43,9 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
         if say.is_some() {
             return Err(Failure::input(format!("debate {} is over: nobody is left to hear it", kept.id))
                 .help(format!(
-                    "agon branch {} --at ROUND --say TEXT goes on from an earlier round",
-                    kept.id
+                    "agon branch {}{} --at ROUND --say TEXT goes on from an earlier round",
+                    kept.id,
+                    args::same_store(args)
                 )));
         }
     } else {

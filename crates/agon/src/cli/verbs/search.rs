@@ -1,11 +1,12 @@
 //! `agon search`: the debates in which some words were asked, said or decided.
 
 use agon_store::{HIT_END, HIT_START, Hit};
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
 use super::{Group, Verb};
 use crate::cli::failure::Failure;
+use crate::cli::limits::whole;
 use crate::cli::{args, desk, output};
 
 pub(super) const VERB: Verb = Verb { name: "search", group: Group::Kept, command, run };
@@ -20,7 +21,7 @@ fn command(command: Command) -> Command {
         .long("limit")
         .value_name("N")
         .default_value("20")
-        .value_parser(value_parser!(u64).range(1..))
+        .value_parser(whole(1_u64, None))
         .help("The most to find");
     command
         .about("Find debates by what was asked, said or decided")

@@ -35,7 +35,7 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     if debate.outcome.is_none() {
         so_far(super::protocol_of(&debate.brief)?, &records);
     }
-    output::print(&report(&outcome))?;
+    output::print(&report(&outcome, &args::same_store(args)))?;
     Ok(0)
 }
 
