@@ -58,8 +58,10 @@ impl Fence {
     pub fn defuse(&self, text: &str) -> String {
         let mut clean: String = text.chars().filter(|c| !is_hidden(*c)).collect();
         clean = replace_ignoring_case(&clean, &self.marker, "[code removed]");
-        for (token, written) in CONTROL {
-            clean = replace_ignoring_case(&clean, token, written);
+        if clean.contains(['<', '[', '|']) {
+            for (token, written) in CONTROL {
+                clean = replace_ignoring_case(&clean, token, written);
+            }
         }
         let lines: Vec<String> = clean.split('\n').map(defuse_line).collect();
         lines.join("\n")
@@ -165,6 +167,9 @@ const CONFESSIONS: &[&str] = &[
     " here:",
 ];
 
+/// What stands before a name with which somebody signs, or as whom somebody speaks.
+const SIGNATURES: &[&str] = &["as ", "regards, ", "sincerely, ", "- ", "\u{2014} "];
+
 impl Mask {
     /// The names of this debate's seats and models. Names that the question itself uses are its topic and stay.
     pub fn new(brief: &Brief) -> Self {
@@ -204,24 +209,28 @@ impl Mask {
 
     /// `text` as other seats may see it.
     pub fn apply(&self, text: &str) -> String {
-        let mut masked = text.to_owned();
-        for name in &self.distinctive {
-            masked = mask_name(&masked, name);
+        let lower = text.to_ascii_lowercase();
+        let found = self.distinctive.iter().filter(|name| lower.contains(name.as_str()));
+        let masked = found.fold(text.to_owned(), |text, name| mask_name(&text, name));
+        let named: Vec<&str> =
+            self.plain.iter().map(String::as_str).filter(|name| lower.contains(name)).collect();
+        if named.is_empty() {
+            return masked;
         }
-        split_sentences(&masked).map(|sentence| self.mask_confession(sentence)).collect()
+        split_sentences(&masked).map(|sentence| mask_confession(sentence, &named)).collect()
     }
+}
 
-    fn mask_confession(&self, sentence: &str) -> String {
-        let lower = sentence.to_ascii_lowercase();
-        let named = |phrase: &str| self.plain.iter().any(|name| lower.contains(&format!("{phrase}{name}")));
-        let confesses = CONFESSIONS.iter().any(|phrase| lower.contains(phrase));
-        if !confesses
-            && !["as ", "regards, ", "sincerely, ", "- ", "\u{2014} "].iter().any(|phrase| named(phrase))
-        {
-            return sentence.to_owned();
-        }
-        self.plain.iter().fold(sentence.to_owned(), |text, name| mask_name(&text, name))
+/// A sentence with these names masked, if it says who speaks.
+fn mask_confession(sentence: &str, names: &[&str]) -> String {
+    let lower = sentence.to_ascii_lowercase();
+    let signed = |phrase: &&str| names.iter().any(|name| lower.contains(&format!("{phrase}{name}")));
+    let confesses = CONFESSIONS.iter().any(|phrase| lower.contains(phrase))
+        || SIGNATURES.iter().any(|phrase| signed(&phrase));
+    if !confesses {
+        return sentence.to_owned();
     }
+    names.iter().fold(sentence.to_owned(), |text, name| mask_name(&text, name))
 }
 
 fn split_sentences(text: &str) -> impl Iterator<Item = &str> {

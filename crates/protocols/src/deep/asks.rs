@@ -1,5 +1,6 @@
 //! The asks of `deep`: what each seat reads in each phase.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use agon_core::fence::Mask;
@@ -16,7 +17,8 @@ pub(super) struct Asks<'a> {
     parts: &'a Parts,
     log: &'a Log<'a>,
     fence: Fence,
-    mask: Mask,
+    /// Made when somebody else's words are first quoted.
+    mask: OnceCell<Mask>,
     system: Arc<str>,
 }
 
@@ -24,7 +26,7 @@ impl<'a> Asks<'a> {
     pub(super) fn new(debate: &'a Debate, parts: &'a Parts, log: &'a Log<'a>) -> Result<Self, Corrupt> {
         let fence = Fence::new(&debate.brief);
         let system = parts.prompts.shared("deep/system.hbs", &json!({"rule": fence.rule()}))?;
-        Ok(Self { debate, parts, log, fence, mask: Mask::new(&debate.brief), system })
+        Ok(Self { debate, parts, log, fence, mask: OnceCell::new(), system })
     }
 
     /// Stage 1: every debater answers, independently.
@@ -177,7 +179,7 @@ impl<'a> Asks<'a> {
     /// Other seats' words: masked, then quoted.
     fn quote(&self, what: &str, text: &str) -> String {
         let what = if what.len() == 1 { format!("Debater {what}") } else { what.to_owned() };
-        self.fence.quote(&what, &self.mask.apply(text))
+        self.fence.quote(&what, &self.mask.get_or_init(|| Mask::new(&self.debate.brief)).apply(text))
     }
 
     fn responses(&self) -> Vec<Value> {
