@@ -236,8 +236,18 @@ impl OpenAi {
             Some(StopReason::MaxTokens(_)) => Finish::Length,
             _ => Finish::End,
         };
-        let text = refusal.unwrap_or(text).trim().to_owned();
+        let text = self.without_key(refusal.unwrap_or(text).trim());
         Completion { text, model: self.name.clone(), usage, finish }
+    }
+
+    /// An answer without the key: a server may say back what it was sent, and the log is no place for it.
+    fn without_key(&self, text: &str) -> String {
+        // A placeholder such as `none` is no secret, and taking it out would spoil the text.
+        const SECRET_FROM: usize = 8;
+        match self.provider.key.as_ref().map(|key| key.expose_secret()) {
+            Some(key) if key.len() >= SECRET_FROM => text.replace(key, "[key removed]"),
+            _ => text.to_owned(),
+        }
     }
 
     fn target(&self) -> ServiceTarget {

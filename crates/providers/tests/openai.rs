@@ -265,3 +265,13 @@ async fn words_without_a_usage_have_none() {
     let answer = ask(&*model(&mock), &call(), false).await.0.unwrap();
     assert_eq!(answer.usage, Usage::default());
 }
+
+/// Keys are "never in log, store, error or `--events`", also when a server says back what it was sent.
+#[tokio::test]
+async fn a_key_that_the_server_says_back_is_taken_out_of_the_answer() {
+    let mock = mock(|_| Response::say(format!("You sent {KEY}, thank you.")));
+    for streamed in [false, true] {
+        let (answer, _) = ask(&*model(&mock), &call(), streamed).await;
+        assert_eq!(answer.unwrap().text, "You sent [key removed], thank you.");
+    }
+}
