@@ -225,8 +225,7 @@ impl Mask {
 fn mask_confession(sentence: &str, names: &[&str]) -> String {
     let lower = sentence.to_ascii_lowercase();
     let signed = |phrase: &&str| names.iter().any(|name| lower.contains(&format!("{phrase}{name}")));
-    let confesses = CONFESSIONS.iter().any(|phrase| lower.contains(phrase))
-        || SIGNATURES.iter().any(|phrase| signed(&phrase));
+    let confesses = CONFESSIONS.iter().any(|phrase| lower.contains(phrase)) || SIGNATURES.iter().any(signed);
     if !confesses {
         return sentence.to_owned();
     }

@@ -1,0 +1,38 @@
+//! A protocol's README names for every sentence the test that shows it; this fails when one is not there.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+
+use agon_protocols::PROTOCOLS;
+
+#[test]
+fn every_test_that_a_readme_names_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut named = 0;
+    for protocol in PROTOCOLS {
+        let folder = root.join("src").join(protocol.name());
+        let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+        let mut tests = fs::read_to_string(folder.join("tests.rs")).unwrap();
+        for part in fs::read_dir(folder.join("tests")).unwrap() {
+            tests.push_str(&fs::read_to_string(part.unwrap().path()).unwrap());
+        }
+        tests.push_str(&fs::read_to_string(root.join("tests/laws.rs")).unwrap());
+        let cells = readme
+            .lines()
+            .filter_map(|line| line.strip_suffix(" |")?.rsplit_once(" | "))
+            .map(|(_, cell)| cell);
+        for word in cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)) {
+            let name = word.rsplit("::").next().unwrap();
+            if name.matches('_').count() >= 3 {
+                assert!(
+                    tests.contains(&format!("fn {name}()")),
+                    "{}: there is no test {name}",
+                    protocol.name()
+                );
+                named += 1;
+            }
+        }
+    }
+    assert!(named > 20, "only {named} names were found");
+}
