@@ -19,7 +19,7 @@ use out::Out;
 pub mod lines;
 pub mod out;
 
-/// Debates are waited for, not computed; two threads keep the store and the sockets apart.
+/// Debates are waited for, not computed: two threads do for many at once, and for one after another the one that is there.
 const THREADS: usize = 2;
 const COULD_NOT_COMPLETE: u8 = 3;
 const INTERRUPTED: u8 = 130;
@@ -54,11 +54,11 @@ struct Done {
 impl Batch {
     /// Runs all lines and gives the exit status: 3 if any could not complete, 130 if it was interrupted.
     pub fn run(self, lines: Vec<Line>, out: Out) -> Result<u8, Failure> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(THREADS)
-            .enable_all()
-            .build()
-            .map_err(no_runtime)?;
+        let mut builder = match self.concurrency {
+            1 => tokio::runtime::Builder::new_current_thread(),
+            _ => tokio::runtime::Builder::new_multi_thread(),
+        };
+        let runtime = builder.worker_threads(THREADS).enable_all().build().map_err(no_runtime)?;
         runtime.block_on(self.hold(lines, out))
     }
 
