@@ -88,6 +88,8 @@ pub struct Spent {
     pub input_tokens: u64,
     /// Of those, tokens read from a provider's cache.
     pub cached_input_tokens: u64,
+    /// Of those, tokens that were written to a provider's cache.
+    pub cache_write_tokens: u64,
     /// Tokens written.
     pub output_tokens: u64,
     /// US dollars, over the calls whose price is known.
@@ -111,6 +113,7 @@ impl Spent {
         }
         self.input_tokens += usage.input_tokens;
         self.cached_input_tokens += usage.cached_input_tokens;
+        self.cache_write_tokens += usage.cache_write_tokens;
         self.output_tokens += usage.output_tokens;
         self.usd += usage.usd.unwrap_or_default();
         self.usd_known &= usage.usd.is_some();

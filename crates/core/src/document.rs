@@ -51,6 +51,7 @@ pub fn usage(debate: &Debate) -> Value {
         "calls": spent.calls,
         "input_tokens": spent.input_tokens,
         "cached_input_tokens": spent.cached_input_tokens,
+        "cache_write_tokens": spent.cache_write_tokens,
         "output_tokens": spent.output_tokens,
         "usd": spent.usd_known.then_some(spent.usd),
         "possibly_billed_twice_calls": spent.lost_calls,

@@ -42,4 +42,4 @@ pub use protocol::{
     Advance, Corrupt, Fate, Fidelity, Outcome, Position, Protocol, Status, Step, Template, Termination,
     advance,
 };
-pub use reply::{Absence, Reply, Usage};
+pub use reply::{Absence, Reply, Shortened, Usage};

@@ -186,8 +186,14 @@ pub fn invent(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) ->
     let mut draw = Draw::new(seed, &format!("{}{}", ask.seat, ask.prompt.hash()));
     let usage =
         crate::Usage { input_tokens: 100, output_tokens: 20, usd: Some(REPLY_USD), ..Default::default() };
-    let said =
-        |text: String, value| Reply::Said { text, value, model: ask.model.clone(), usage, cut_off: false };
+    let said = |text: String, value| Reply::Said {
+        text,
+        value,
+        model: ask.model.clone(),
+        usage,
+        cut_off: false,
+        shortened: None,
+    };
     let Some(schema) = &ask.schema else {
         return said(sentence(&mut draw, 24), None);
     };

@@ -44,12 +44,30 @@ pub struct Usage {
     pub input_tokens: u64,
     /// Of those, tokens read from the provider's cache.
     pub cached_input_tokens: u64,
+    /// Tokens that were written to the provider's cache, where it says so; part of the tokens read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write_tokens: u64,
     /// Tokens written.
     pub output_tokens: u64,
     /// US dollars; `None` when the model's price is not known.
     pub usd: Option<f64>,
     /// How long the call took.
     pub latency_ms: u64,
+}
+
+fn is_zero(tokens: &u64) -> bool {
+    *tokens == 0
+}
+
+/// What of its prompt a model left out, because all of it would not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shortened {
+    /// The oldest entries of the transcript that it did not read.
+    pub left_out: u32,
+    /// Of so many.
+    pub entries: u32,
+    /// The most tokens that the model reads.
+    pub context_tokens: u32,
 }
 
 /// The answer to an ask, or its absence.
@@ -70,6 +88,9 @@ pub enum Reply {
         /// Whether the words end where the limit on output tokens cut them off.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         cut_off: bool,
+        /// What the model could not read.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shortened: Option<Shortened>,
     },
     /// The seat is absent.
     Absent {

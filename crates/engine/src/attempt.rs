@@ -131,7 +131,7 @@ impl Run<'_> {
             let State::Posted { outgoing, .. } = self.set(index, State::New) else { continue };
             let (link, attempt) = (outgoing.link.clone(), outgoing.call.attempt);
             self.set(index, State::Calling { link, attempt });
-            let timeout = Duration::from_millis(self.debate.brief.limits.call_timeout_ms);
+            let timeout = self.patience(&outgoing.link);
             let left = outgoing.leave(index, timeout, self.id.clone(), self.journal.watch().deltas.clone());
             self.steps.push(left.boxed());
         }
@@ -164,7 +164,7 @@ impl Run<'_> {
         match came {
             None => {
                 self.budget.abandon(ask);
-                let waited = Duration::from_millis(self.debate.brief.limits.call_timeout_ms);
+                let waited = self.patience(&link);
                 let detail = format!("{} did not answer within {waited:?}", link.name);
                 let usage = Usage { latency_ms, ..unheard(&price) };
                 self.fail(index, attempt, Failure::plain(Absence::TimedOut, detail, None, usage))
@@ -196,7 +196,7 @@ impl Run<'_> {
         usage: Usage,
     ) -> Result<(), EngineError> {
         let Some(slot) = self.slots.get(index) else { return Ok(()) };
-        let Completion { text, model, finish, .. } = completion;
+        let Completion { text, model, finish, shortened, .. } = completion;
         if finish == Finish::Refused {
             let detail = format!("{model} would not answer");
             return self.fail(index, attempt, Failure::plain(Absence::Refused, detail, Some(text), usage));
@@ -209,7 +209,7 @@ impl Run<'_> {
         });
         let cut_off = finish == Finish::Length;
         match checked {
-            Ok(value) => self.settle(index, Reply::Said { text, value, model, usage, cut_off }),
+            Ok(value) => self.settle(index, Reply::Said { text, value, model, usage, cut_off, shortened }),
             Err(why) => self.fail(index, attempt, Failure::plain(Absence::Malformed, why, Some(text), usage)),
         }
     }
@@ -315,6 +315,12 @@ impl Run<'_> {
         let usage =
             if left { unheard(&link.model.price()) } else { Usage { usd: Some(0.0), ..Usage::default() } };
         self.attempted(index, attempt, &Failure::plain(why, detail.to_owned(), None, usage))
+    }
+
+    /// How long a call of this model may take.
+    fn patience(&self, link: &Link) -> Duration {
+        let limit = Duration::from_millis(self.debate.brief.limits.call_timeout_ms);
+        link.model.timeout().unwrap_or(limit)
     }
 
     /// The calls that were made for the ask at this place of the phase.

@@ -75,8 +75,8 @@ impl Need {
         let usd = match self.price {
             Price::Free => Some(0.0),
             Price::Unknown => None,
-            Price::PerMillion { input, cached_input, output } => {
-                let read = self.input_tokens as f64 * input.max(cached_input);
+            Price::PerMillion { output, .. } => {
+                let read = self.input_tokens as f64 * self.price.dearest_input();
                 Some((read + f64::from(output_tokens) * output) / 1e6)
             }
         };
@@ -85,8 +85,8 @@ impl Need {
 
     /// How long an answer can be for so many dollars; without end where it costs nothing.
     fn output_for(&self, usd: f64) -> u32 {
-        let Price::PerMillion { input, cached_input, output } = self.price else { return u32::MAX };
-        let left = usd * 1e6 - self.input_tokens as f64 * input.max(cached_input);
+        let Price::PerMillion { output, .. } = self.price else { return u32::MAX };
+        let left = usd * 1e6 - self.input_tokens as f64 * self.price.dearest_input();
         // A cast takes what is below 0 for 0, and what is above all numbers for the greatest.
         if output > 0.0 || left < 0.0 { (left / output) as u32 } else { u32::MAX }
     }

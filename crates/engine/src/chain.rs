@@ -69,7 +69,7 @@ impl<'a> Chains<'a> {
                  (\"{name}\" = {{ input = 1.0, output = 4.0 }}, US dollars per million tokens) or leave the budget away"
             )));
         }
-        let lane = self.gate.lane(model.provider());
+        let lane = self.gate.lane(model.provider(), model.at_once());
         Ok(Link { name: name.to_owned(), model, lane })
     }
 }

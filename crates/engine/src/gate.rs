@@ -40,9 +40,10 @@ impl Gate {
         }
     }
 
-    pub(crate) fn lane(&self, provider: &str) -> Lane {
+    /// The way to this provider. What the user has set beats what the provider knows of itself.
+    pub(crate) fn lane(&self, provider: &str, at_once: Option<usize>) -> Lane {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        let width = self.widths.get(provider).copied().unwrap_or(self.lane_width);
+        let width = self.widths.get(provider).copied().or(at_once).unwrap_or(self.lane_width);
         let own = match lanes.get(provider) {
             Some(own) => own.clone(),
             None => lanes.entry(provider.to_owned()).or_insert_with(|| semaphore(width)).clone(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::{Invalid, Phase, Schema, Usage};
+use agon_core::{Invalid, Phase, Schema, Shortened, Usage};
 use futures_util::future::BoxFuture;
 
 /// Who speaks in a message.
@@ -24,6 +24,15 @@ pub struct Message {
     pub role: Role,
     /// What.
     pub text: String,
+    /// How many bytes at its front all seats of the phase read: a provider's cache can keep everything up to there.
+    pub shared: usize,
+}
+
+impl Message {
+    /// A message that no other seat reads.
+    pub fn new(role: Role, text: impl Into<String>) -> Self {
+        Self { role, text: text.into(), shared: 0 }
+    }
 }
 
 /// One call of a model.
@@ -75,6 +84,8 @@ pub struct Completion {
     pub usage: Usage,
     /// How it ended.
     pub finish: Finish,
+    /// What of the prompt it could not read, if it had to leave something out.
+    pub shortened: Option<Shortened>,
 }
 
 /// What kind of thing went wrong with a call.
@@ -132,6 +143,8 @@ pub enum Price {
         input: f64,
         /// Tokens read from the provider's cache.
         cached_input: f64,
+        /// Tokens read and written to the provider's cache.
+        cache_write: f64,
         /// Tokens written.
         output: f64,
     },
@@ -140,15 +153,28 @@ pub enum Price {
 }
 
 impl Price {
+    /// The most that a token costs which is read, in US dollars per million.
+    pub fn dearest_input(&self) -> f64 {
+        match self {
+            Self::PerMillion { input, cached_input, cache_write, .. } => {
+                input.max(*cached_input).max(*cache_write)
+            }
+            Self::Free | Self::Unknown => 0.0,
+        }
+    }
+
     /// What these tokens cost; `None` when the price is not known.
     pub fn of(&self, usage: &Usage) -> Option<f64> {
         match self {
             Self::Free => Some(0.0),
             Self::Unknown => None,
-            Self::PerMillion { input, cached_input, output } => {
-                let fresh = usage.input_tokens.saturating_sub(usage.cached_input_tokens) as f64;
-                let cached = usage.cached_input_tokens as f64;
-                Some((fresh * input + cached * cached_input + usage.output_tokens as f64 * output) / 1e6)
+            Self::PerMillion { input, cached_input, cache_write, output } => {
+                let Usage { input_tokens, cached_input_tokens, cache_write_tokens, .. } = *usage;
+                let fresh =
+                    input_tokens.saturating_sub(cached_input_tokens).saturating_sub(cache_write_tokens);
+                let read = fresh as f64 * input + cached_input_tokens as f64 * cached_input;
+                let kept = cache_write_tokens as f64 * cache_write;
+                Some((read + kept + usage.output_tokens as f64 * output) / 1e6)
             }
         }
     }
@@ -167,6 +193,16 @@ pub trait Model: Send + Sync {
 
     /// What it costs.
     fn price(&self) -> Price;
+
+    /// How many calls of its provider can be under way at once, where the provider knows and the user has not said.
+    fn at_once(&self) -> Option<usize> {
+        None
+    }
+
+    /// How long it may take to answer, where that is its own to say: a person thinks longer than a server.
+    fn timeout(&self) -> Option<Duration> {
+        None
+    }
 
     /// What a person should know before this model is asked this question, if anything.
     fn notice(&self, question: &str) -> Option<String> {

@@ -91,27 +91,27 @@ impl Slot {
     /// The conversation: the rules, the seat's earlier turns, the ask, and the repair if it is one.
     pub(crate) fn messages(&self, repair: Option<(&str, &str)>) -> Vec<Message> {
         let mut messages = Vec::with_capacity(4);
-        let mut say = |role, text: String| messages.push(Message { role, text });
+        let mut say = |role, text: String, shared| messages.push(Message { role, text, shared });
         if !self.ask.prompt.system.is_empty() {
-            say(Role::System, self.ask.prompt.system.to_string());
+            say(Role::System, self.ask.prompt.system.to_string(), self.ask.prompt.system.len());
         }
         if let Thread::Continue(exchanges) = &self.ask.thread {
             for exchange in exchanges {
-                say(Role::User, exchange.prompt.clone());
-                say(Role::Assistant, exchange.reply.clone());
+                say(Role::User, exchange.prompt.clone(), 0);
+                say(Role::Assistant, exchange.reply.clone(), 0);
             }
         }
-        let asked = self.ask.prompt.user();
+        let (asked, shared) = (self.ask.prompt.user(), self.ask.prompt.shared.len());
         match repair {
-            None => say(Role::User, asked),
+            None => say(Role::User, asked, shared),
             // Providers refuse a message without text.
             Some((said, why)) if said.trim().is_empty() => {
-                say(Role::User, format!("{asked}\n\n{}", self.again(why)));
+                say(Role::User, format!("{asked}\n\n{}", self.again(why)), shared);
             }
             Some((said, why)) => {
-                say(Role::User, asked);
-                say(Role::Assistant, said.to_owned());
-                say(Role::User, self.again(why));
+                say(Role::User, asked, shared);
+                say(Role::Assistant, said.to_owned(), 0);
+                say(Role::User, self.again(why), 0);
             }
         }
         messages

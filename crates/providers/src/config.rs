@@ -50,6 +50,9 @@ pub struct PriceConfig {
     /// Tokens read from the provider's cache; as `input` when not given.
     #[serde(default)]
     pub cached_input: Option<f64>,
+    /// Tokens read and written to the provider's cache; as `input` when not given.
+    #[serde(default)]
+    pub cache_write: Option<f64>,
     /// Tokens written.
     pub output: f64,
 }
@@ -80,8 +83,9 @@ impl Config {
             }
         }
         for (model, price) in &self.prices {
-            let figures = [price.input, price.output, price.cached_input.unwrap_or_default()];
-            if figures.iter().any(|usd| !usd.is_finite() || *usd < 0.0) {
+            let of_cache = [price.cached_input, price.cache_write].map(Option::unwrap_or_default);
+            let figures = [price.input, price.output].into_iter().chain(of_cache);
+            if figures.into_iter().any(|usd| !usd.is_finite() || usd < 0.0) {
                 return Err(Invalid(format!(
                     "[prices] {model:?}: a price is 0 or more US dollars per million tokens"
                 )));
@@ -98,7 +102,8 @@ impl Config {
 impl From<PriceConfig> for Price {
     fn from(price: PriceConfig) -> Self {
         let cached_input = price.cached_input.unwrap_or(price.input);
-        Self::PerMillion { input: price.input, cached_input, output: price.output }
+        let cache_write = price.cache_write.unwrap_or(price.input);
+        Self::PerMillion { input: price.input, cached_input, cache_write, output: price.output }
     }
 }
 
@@ -132,8 +137,14 @@ mod tests {
         assert_eq!(config.check(), Ok(()));
         assert_eq!(config.providers["local"].kind, ProviderKind::OpenAi);
         let price = |name: &str| Price::from(config.prices[name]);
-        assert_eq!(price("openai/x"), Price::PerMillion { input: 1.0, cached_input: 0.1, output: 4.0 });
-        assert_eq!(price("openai/y"), Price::PerMillion { input: 2.0, cached_input: 2.0, output: 8.0 });
+        assert_eq!(
+            price("openai/x"),
+            Price::PerMillion { input: 1.0, cached_input: 0.1, cache_write: 1.0, output: 4.0 }
+        );
+        assert_eq!(
+            price("openai/y"),
+            Price::PerMillion { input: 2.0, cached_input: 2.0, cache_write: 2.0, output: 8.0 }
+        );
     }
 
     #[test]

@@ -237,7 +237,7 @@ impl OpenAi {
             _ => Finish::End,
         };
         let text = self.without_key(refusal.unwrap_or(text).trim());
-        Completion { text, model: self.name.clone(), usage, finish }
+        Completion { text, model: self.name.clone(), usage, finish, shortened: None }
     }
 
     /// An answer without the key: a server may say back what it was sent, and the log is no place for it.

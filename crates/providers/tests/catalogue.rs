@@ -94,7 +94,10 @@ fn prices_come_from_the_config_and_are_never_guessed() {
     let prices = "[prices]\n\"openai/x\" = { input = 1.0, cached_input = 0.1, output = 4.0 }";
     let catalogue = catalogue(prices, &[("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")]);
     let price = |name: &str| catalogue.model(name).unwrap().price();
-    assert_eq!(price("openai/x"), Price::PerMillion { input: 1.0, cached_input: 0.1, output: 4.0 });
+    assert_eq!(
+        price("openai/x"),
+        Price::PerMillion { input: 1.0, cached_input: 0.1, cache_write: 1.0, output: 4.0 }
+    );
     assert_eq!(price("openai/y"), Price::Unknown);
     assert_eq!((price("ollama/x"), price("script/demo")), (Price::Free, Price::Free));
 }

@@ -40,7 +40,7 @@ fn brief(seed: u64, mode: &str) -> Brief {
 
 fn answer(demo: &Script, runtime: &tokio::runtime::Runtime, debate: &Debate, ask: &Ask) -> Reply {
     let turn = debate.turns.last().unwrap();
-    let message = |role, text: &str| Message { role, text: text.into() };
+    let message = |role, text: &str| Message::new(role, text);
     let call = Call {
         debate: "demo".into(),
         seat: ask.seat.clone(),
@@ -62,7 +62,14 @@ fn answer(demo: &Script, runtime: &tokio::runtime::Runtime, debate: &Debate, ask
         agon_protocols::find("deep").unwrap().check(debate, ask, &value).unwrap();
         value
     });
-    Reply::Said { text: said.text, value, model: said.model, usage: said.usage, cut_off: false }
+    Reply::Said {
+        text: said.text,
+        value,
+        model: said.model,
+        usage: said.usage,
+        cut_off: false,
+        shortened: None,
+    }
 }
 
 fn played(seed: u64, mode: &str) -> Debate {

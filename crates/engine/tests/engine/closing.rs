@@ -104,7 +104,8 @@ async fn a_part_of_the_money_is_kept_for_the_closing_phase() {
             (usage.input_tokens, usage.output_tokens) = (read, u64::from(call.max_output_tokens));
             act
         });
-        *troupe.price.lock().unwrap() = Price::PerMillion { input: 1.0, cached_input: 1.0, output: 1.0 };
+        *troupe.price.lock().unwrap() =
+            Price::PerMillion { input: 1.0, cached_input: 1.0, cache_write: 1.0, output: 1.0 };
         let mut brief = brief(&["a/x"], 3);
         brief.limits = limits;
         let debate = run_keeping(&troupe, brief).await.unwrap();

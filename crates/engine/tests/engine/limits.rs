@@ -131,7 +131,7 @@ proptest! {
         keeps in any::<bool>(),
     ) {
         let troupe = Troupe::new(Arc::default(), spender(seed));
-        *troupe.price.lock().unwrap() = Price::PerMillion { input, cached_input: input / 10.0, output };
+        *troupe.price.lock().unwrap() = Price::PerMillion { input, cached_input: input / 10.0, cache_write: input * 1.25, output };
         let mut brief = brief(&vec!["a/x|b/y"; seats], rounds);
         brief.limits = Limits { usd, calls, tokens, output_tokens, ..Limits::default() };
         let limits = brief.limits.clone();
@@ -157,7 +157,8 @@ proptest! {
 /// A troupe whose answers cost a millionth of a dollar a token, and whose questions cost nothing.
 fn dear(script: impl Fn(&Call) -> Act + Send + Sync + 'static) -> Arc<Troupe> {
     let troupe = Troupe::new(Arc::default(), script);
-    *troupe.price.lock().unwrap() = Price::PerMillion { input: 0.0, cached_input: 0.0, output: 1.0 };
+    *troupe.price.lock().unwrap() =
+        Price::PerMillion { input: 0.0, cached_input: 0.0, cache_write: 0.0, output: 1.0 };
     troupe
 }
 

@@ -55,7 +55,8 @@ async fn simulate(seed: u64) {
     let store = Arc::<MemoryStore>::default();
     *store.latency.lock().unwrap() = Duration::from_millis(draw.below(30) as u64);
     let troupe = Troupe::new(store.clone(), weather(seed));
-    *troupe.price.lock().unwrap() = Price::PerMillion { input: 3.0, cached_input: 0.3, output: 15.0 };
+    *troupe.price.lock().unwrap() =
+        Price::PerMillion { input: 3.0, cached_input: 0.3, cache_write: 3.75, output: 15.0 };
     let models: Vec<&str> = (0..=draw.below(4)).map(|place| ["a/x", "b/y|a/x", "c/z"][place % 3]).collect();
     let mut brief = brief(&models, 1 + draw.below(4) as u32);
     let protocol = if draw.below(2) == 0 { &CIRCLE } else { &KEEPER };

@@ -167,7 +167,13 @@ pub(crate) struct Act {
 
 pub(crate) fn say(text: &str) -> Act {
     let usage = Usage { input_tokens: 10, output_tokens: 5, ..Usage::default() };
-    let completion = Completion { text: text.to_owned(), model: "spoken".into(), usage, finish: Finish::End };
+    let completion = Completion {
+        text: text.to_owned(),
+        model: "spoken".into(),
+        usage,
+        finish: Finish::End,
+        shortened: None,
+    };
     Act { after: Duration::from_millis(20), result: Ok(completion) }
 }
 

@@ -53,7 +53,13 @@ impl Script {
         if let Some(deltas) = deltas {
             self.speak(&text, deltas).await;
         }
-        Ok(Completion { text, model: self.name.clone(), usage: Usage::default(), finish: Finish::End })
+        Ok(Completion {
+            text,
+            model: self.name.clone(),
+            usage: Usage::default(),
+            finish: Finish::End,
+            shortened: None,
+        })
     }
 
     /// Says it word by word, each at its moment rather than after a pause, so that pauses do not add up.

@@ -37,7 +37,7 @@ pub(crate) fn call_with_schema() -> Call {
 }
 
 pub(crate) fn message(role: Role, text: &str) -> Message {
-    Message { role, text: text.into() }
+    Message::new(role, text)
 }
 
 pub(crate) fn mock(answer: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Mock {

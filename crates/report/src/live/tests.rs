@@ -100,6 +100,7 @@ fn spinners_show_who_is_thinking_and_the_words_as_they_stream() {
         model: "m".into(),
         usage: Usage::default(),
         cut_off: false,
+        shortened: None,
     };
     push(&mut live, Event::Replied { ask: 1, reply });
     push(

@@ -93,6 +93,7 @@ impl Log {
         let usage = Usage {
             input_tokens: 701,
             cached_input_tokens: 220,
+            cache_write_tokens: 0,
             output_tokens: 168,
             usd: Some(0.001_025),
             latency_ms: 1_240,
@@ -101,7 +102,14 @@ impl Log {
         self.push(
             Event::Replied {
                 ask,
-                reply: Reply::Said { text, value, model: "openai/alpha".into(), usage, cut_off: false },
+                reply: Reply::Said {
+                    text,
+                    value,
+                    model: "openai/alpha".into(),
+                    usage,
+                    cut_off: false,
+                    shortened: None,
+                },
             },
             1_240,
         );

@@ -113,6 +113,7 @@ impl Talk {
             model: model.clone(),
             usage: Usage::default(),
             cut_off: false,
+            shortened: None,
         };
         vec![
             self.push(Event::Asked { phase: "answer".into(), round: ask, asks: vec![asked] }),

@@ -85,7 +85,14 @@ fn slow_answers_leave_time_for_the_synthesis() {
                 let (text, value) =
                     if name == "answer" { ("x".into(), None) } else { (value.to_string(), Some(value)) };
                 let usage = Usage { latency_ms: 500, ..Usage::default() };
-                let reply = Reply::Said { text, value, model: ask.model.clone(), usage, cut_off: false };
+                let reply = Reply::Said {
+                    text,
+                    value,
+                    model: ask.model.clone(),
+                    usage,
+                    cut_off: false,
+                    shortened: None,
+                };
                 debate.push(agon_core::Event::Replied { ask: ask.id, reply }, began + 500).unwrap();
             }
         }
@@ -153,7 +160,14 @@ fn a_round_that_nobody_could_pay_for_ends_in_budget() {
             let value = plain(phase, 1, &["no_change"], &[(0.1, 0.9)]).unwrap();
             let (text, value) =
                 if phase == "answer" { ("x".into(), None) } else { (value.to_string(), Some(value)) };
-            Reply::Said { text, value, model: ask.model.clone(), usage: Usage::default(), cut_off: false }
+            Reply::Said {
+                text,
+                value,
+                model: ask.model.clone(),
+                usage: Usage::default(),
+                cut_off: false,
+                shortened: None,
+            }
         }
     };
     let records = play(&Deep, vec![Debate::open(brief).unwrap().1], &mut reply, &mut |_| {}).unwrap();

@@ -219,7 +219,14 @@ fn an_interjection_reaches_everybody_who_is_asked_after_it() {
         let value = plain(&phase.name, phase.round, &["no_change"], &[(0.9, 0.1)]).unwrap();
         let (text, value) =
             if phase.name == "answer" { ("x".into(), None) } else { (value.to_string(), Some(value)) };
-        Reply::Said { text, value, model: ask.model.clone(), usage: Usage::default(), cut_off: false }
+        Reply::Said {
+            text,
+            value,
+            model: ask.model.clone(),
+            usage: Usage::default(),
+            cut_off: false,
+            shortened: None,
+        }
     };
     play(&Deep, vec![opened, said], &mut reply, &mut |_| {}).unwrap();
     assert_eq!(seen.into_inner(), 12);
