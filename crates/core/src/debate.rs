@@ -297,6 +297,20 @@ impl Debate {
             .flat_map(|turn| turn.absences().map(move |(ask, why, detail)| (&turn.phase, ask, why, detail)))
     }
 
+    /// The models that really spoke for a seat, each once, in the order of the asks.
+    pub fn spoke(&self, seat: &str) -> Vec<&str> {
+        let mut models = Vec::new();
+        for (asked, reply) in self.turns.iter().flat_map(Turn::settled) {
+            if let Reply::Said { model, .. } = reply
+                && asked.seat == seat
+                && !models.contains(&model.as_str())
+            {
+                models.push(model.as_str());
+            }
+        }
+        models
+    }
+
     /// What the debate has used, summed in ask order so that arrival order cannot change a digit.
     pub fn spent(&self) -> Spent {
         self.spent_where(|turn| !turn.inherited)

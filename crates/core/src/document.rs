@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Debate, Status};
+use crate::{Debate, Seat, Status};
 
 /// The outcome of a debate as one JSON document. `evidence` is computed from the same log by the caller. A debate that
 /// has not ended has status `interrupted` and no verdict.
@@ -28,7 +28,7 @@ pub fn document(debate: &Debate, evidence: Value) -> Value {
         "absences": absences,
         "warnings": outcome.map_or(&[][..], |outcome| &outcome.warnings),
         "labels": outcome.map(|outcome| &outcome.labels),
-        "seats": brief.seats,
+        "seats": seats(debate),
         "seed": brief.seed,
         "parent": brief.parent,
         "created_at": brief.created_at,
@@ -42,6 +42,14 @@ pub fn document(debate: &Debate, evidence: Value) -> Value {
             "templates": brief.templates,
         },
     })
+}
+
+/// Who sat where, and which models really spoke for each.
+fn seats(debate: &Debate) -> Vec<Value> {
+    let seats = debate.brief.seats.iter();
+    seats
+        .map(|Seat { id, role, model }| json!({"id": id, "role": role, "model": model, "spoke": debate.spoke(id)}))
+        .collect()
 }
 
 /// What a debate used, as the document shows it.

@@ -5,6 +5,10 @@
 //! whatever in them could pass for such a line, for a role header or for a chat template's control token is
 //! defused first. Templates are rendered once, so template syntax in an answer stays text.
 
+mod quotation;
+
+pub use quotation::{Quotation, quotations};
+
 use crate::Brief;
 use crate::seed::Draw;
 

@@ -89,12 +89,62 @@ proptest! {
     }
 }
 
+proptest! {
+    /// What is quoted comes back from the prompt alone, whatever was said and whatever stands around it.
+    #[test]
+    fn quotations_of_a_prompt_come_back_exactly(
+        said in proptest::collection::vec((piece(), proptest::collection::vec(piece(), 0..8)), 0..6),
+    ) {
+        let fence = fence();
+        let mark = |text: &str| text.replace("MARK", &fence.marker).replace("OTHER", &"0a".repeat(12));
+        let mut prompt = format!("{}\n\n", fence.rule());
+        let mut want = Vec::new();
+        for (what, pieces) in &said {
+            let text = mark(&pieces.concat());
+            let from = prompt.len();
+            prompt.push_str(&fence.quote(what, &text));
+            want.push((what.replace(['<', '>', '\n', '\r'], ""), fence.defuse(&text), from..prompt.len()));
+            prompt.push_str("\n---\n<<BEGIN no marker>>\n### Next\n");
+        }
+        let found = quotations(&prompt);
+        prop_assert_eq!(found.len(), want.len());
+        for (quotation, (what, text, range)) in found.iter().zip(&want) {
+            prop_assert_eq!((quotation.what, quotation.text), (what.as_str(), text.trim_end()));
+            prop_assert_eq!(&quotation.range, range);
+        }
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_quotation_is_none() {
+    let m = "0123456789abcdef01234567";
+    for text in [
+        String::new(),
+        format!("<<BEGIN {m} x>>\nnever closed"),
+        format!("<<BEGIN {m} x>>\ntext\n<<END {}>>", "0".repeat(24)),
+        format!("<<BEGIN {m} x>> text <<END {m}>>"),
+        format!("in a line <<BEGIN {m} x>>\ntext\n<<END {m}>>"),
+        format!("<<BEGIN {m} x>>\ntext\n<<END {m}>> more"),
+        format!("<<BEGIN {} x>>\ntext\n<<END {}>>", &m[1..], &m[1..]),
+        format!("<<BEGIN {}\u{e9} x>>", &m[1..]),
+        fence().rule(),
+    ] {
+        assert_eq!(quotations(&text), [], "{text}");
+    }
+    let (odd, good) = ("<<BEGIN x>>\n", format!("<<BEGIN {m} Debater A>>\n\n<<END {m}>>"));
+    let prompt = format!("{odd}{good}\n");
+    let range = odd.len()..odd.len() + good.len();
+    assert_eq!(quotations(&prompt), [Quotation { what: "Debater A", text: "", range }]);
+}
+
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("MARK".to_owned()),
         Just("<<END MARK>>".into()),
         Just("\n".into()),
         Just("<<BEGIN ".into()),
+        Just("\n<<BEGIN OTHER Debater B>>\n".into()),
+        Just("\n<<END OTHER>>\n".into()),
         "\\PC{0,12}"
     ]
 }

@@ -36,7 +36,7 @@ pub use ask::{Ask, Asked, Exchange, Phase, Prompt, Schema, Thread};
 pub use brief::{Artifact, Brief, LOG_VERSION, Limits, Parent, Request, Seat};
 pub use debate::{Debate, Interjection, Spent, Turn};
 pub use event::{Event, Record};
-pub use fence::Fence;
+pub use fence::{Fence, Quotation, quotations};
 pub use options::{Invalid, Kind, Opt};
 pub use protocol::{
     Advance, Corrupt, Fate, Fidelity, Outcome, Position, Protocol, Status, Step, Template, Termination,

@@ -70,6 +70,17 @@ pub struct Shortened {
     pub context_tokens: u32,
 }
 
+impl Shortened {
+    /// What it did not read, in words: "the 3 oldest of 9 entries".
+    pub fn left_out_of(&self) -> String {
+        match (self.left_out, self.entries) {
+            (1, 1) => "the only entry".into(),
+            (1, entries) => format!("the oldest of {entries} entries"),
+            (left_out, entries) => format!("the {left_out} oldest of {entries} entries"),
+        }
+    }
+}
+
 /// The answer to an ask, or its absence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reply", rename_all = "snake_case")]

@@ -1,6 +1,6 @@
 //! What the phase under way may use of the debate's limits: all, or what is not kept for the closing phases.
 
-use agon_core::{Debate, Limits, Protocol};
+use agon_core::{Debate, Limits, Phase, Protocol};
 
 /// The limits of a phase. `None` is no limit. Its sentences name the debate's own limits, for those a person has set.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,10 +18,14 @@ pub(crate) struct Allowance {
 impl Allowance {
     /// What the last phase of `debate` may use.
     pub(crate) fn of(protocol: &dyn Protocol, debate: &Debate) -> Self {
-        let closing =
-            debate.last_phase().is_some_and(|phase| protocol.closing().contains(&phase.name.as_str()));
+        Self::of_phase(protocol, &debate.brief.limits, debate.last_phase())
+    }
+
+    /// What a phase may use of these limits.
+    pub(crate) fn of_phase(protocol: &dyn Protocol, limits: &Limits, phase: Option<&Phase>) -> Self {
+        let closing = phase.is_some_and(|phase| protocol.closing().contains(&phase.name.as_str()));
         let kept = if closing { 0.0 } else { protocol.kept_for_closing().clamp(0.0, 1.0) };
-        Self::keeping(kept, &debate.brief.limits)
+        Self::keeping(kept, limits)
     }
 
     fn keeping(kept: f64, limits: &Limits) -> Self {

@@ -1,5 +1,6 @@
 //! What happens to one ask: plan, reserve, send, judge what came, and try again or settle.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use agon_core::debate::Attempt;
@@ -13,7 +14,8 @@ use crate::gate::Permit;
 use crate::retry::{self, LONGEST_WAIT, Next};
 use crate::run::{Halt, Run};
 use crate::slot::{Outgoing, Plan, State, Step};
-use crate::{Completion, EngineError, Fault, FaultKind, Finish, Price, repair};
+use crate::warm_up::Bell;
+use crate::{Completion, EngineError, Fault, FaultKind, Finish, Price, repair, standing};
 
 /// The longest detail of an absence: a report shows them in a list.
 const DETAIL_CHARS_MAX: usize = 500;
@@ -38,7 +40,11 @@ impl Run<'_> {
         let names: Vec<&str> = slot.chain.iter().map(|link| link.name.as_str()).collect();
         let hopeless = failure.is_some_and(|failure| failure.hopeless);
         let limits = &self.debate.brief.limits;
-        let (link, repair, failures) = match retry::next(&names, attempts, limits, hopeless) {
+        let down = match names.len() {
+            0 | 1 => BTreeSet::new(),
+            _ => standing::down(self.protocol, &self.debate),
+        };
+        let (link, repair, failures) = match retry::next(&names, &down, attempts, limits, hopeless) {
             Next::Try { link, repair, failures } => (link, repair, failures),
             Next::GiveUp { why, detail } => {
                 let detail = detail.to_owned();
@@ -74,6 +80,9 @@ impl Run<'_> {
         for index in 0..self.slots.len() {
             let Some(slot) = self.slots.get(index) else { break };
             let State::Ready(plan) = &slot.state else { continue };
+            if self.warm_up.holds(&plan.link.name) {
+                continue;
+            }
             match self.budget.afford(&plan.need, waiting, &allowed) {
                 Fit::Later => break,
                 Fit::Never(detail) => {
@@ -81,6 +90,7 @@ impl Run<'_> {
                 }
                 Fit::Now(grant) => {
                     self.budget.reserve(slot.ask.id, grant.worst);
+                    self.warm_up.let_go(&plan.link.name, slot.ask.id);
                     self.approach(index, grant)?;
                 }
             }
@@ -130,11 +140,22 @@ impl Run<'_> {
             }
             let State::Posted { outgoing, .. } = self.set(index, State::New) else { continue };
             let (link, attempt) = (outgoing.link.clone(), outgoing.call.attempt);
+            let (timeout, bell) = (self.patience(&link), self.bell(&link, outgoing.call.ask));
             self.set(index, State::Calling { link, attempt });
-            let timeout = self.patience(&outgoing.link);
-            let left = outgoing.leave(index, timeout, self.id.clone(), self.journal.watch().deltas.clone());
-            self.steps.push(left.boxed());
+            let watchers = self.journal.watch().deltas.clone();
+            self.steps.push(outgoing.leave(index, timeout, self.id.clone(), watchers, bell).boxed());
         }
+    }
+
+    /// What a call rings at its first token, if others wait for that.
+    fn bell(&self, link: &Link, ask: u32) -> Option<Bell> {
+        let bell = self.warm_up.bell(&link.name, ask)?;
+        if self.slots.iter().any(|slot| slot.waits_for(&link.name)) {
+            return Some(bell);
+        }
+        // Who comes later could not know when it began, for without somebody to tell nothing is streamed.
+        bell.ring();
+        None
     }
 
     /// Takes in what happened to an ask.
@@ -161,6 +182,7 @@ impl Run<'_> {
         let State::Calling { link, attempt } = self.set(index, State::New) else { return Ok(()) };
         let price = link.model.price();
         let Some(ask) = self.slots.get(index).map(|slot| slot.ask.id) else { return Ok(()) };
+        self.warm_up.ended(ask);
         match came {
             None => {
                 self.budget.abandon(ask);
@@ -226,10 +248,12 @@ impl Run<'_> {
         let plain = |why| Failure::plain(why, detail.clone(), None, usage);
         let chain = self.slots.get(index).map(|slot| slot.chain.clone());
         let more = chain.is_some_and(|chain| chain.last().is_some_and(|last| last.name != link.name));
-        // Later on the protocol has its way to do without a voice, and stopping would throw away what is paid for.
-        let first_phase = self.debate.turns.iter().filter(|turn| !turn.inherited).count() <= 1;
         match fault.kind {
-            FaultKind::Key | FaultKind::NoSuchModel if first_phase && !more => {
+            // A model that has answered was set up right, and the protocol has its way to do without a voice: stopping would
+            // throw away what is paid for.
+            FaultKind::Key | FaultKind::NoSuchModel
+                if !more && !standing::has_answered(&self.debate, &link.name) =>
+            {
                 // Not the seat's failure: after the person has put it right, the seat has all its retries.
                 self.fail(index, attempt, plain(Absence::Cancelled))?;
                 self.stop(Halt::Fault(fault))

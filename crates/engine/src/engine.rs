@@ -29,6 +29,11 @@ pub struct Settings {
     pub backoff_max_ms: u64,
     /// How long answers under way are waited for after [`Stop`].
     pub drain_ms: u64,
+    /// Whether of a phase's calls to one model the first goes ahead of the others, so that they find a provider's cache warm.
+    /// Otherwise all calls of a phase leave at once.
+    pub warm_up: bool,
+    /// How long the others wait, at most, for the first token of the one ahead.
+    pub warm_up_ms: u64,
 }
 
 impl Default for Settings {
@@ -40,6 +45,8 @@ impl Default for Settings {
             backoff_first_ms: 500,
             backoff_max_ms: 30_000,
             drain_ms: 2_000,
+            warm_up: false,
+            warm_up_ms: 10_000,
         }
     }
 }

@@ -11,13 +11,14 @@ pub enum EngineError {
     /// unknown protocol in the log.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// A wrong key or model in the first phase, and none after it in its chain: every further call would fail as this one did.
+    /// A wrong key or model, none after it in its chain, and no answer of it before in the debate: every further call would
+    /// fail as this one did.
     #[error("{fault}; once that is put right, `agon resume {id}` goes on with the debate")]
     Stopped {
         /// The debate.
         id: String,
         /// What the provider said, and what to do.
-        fault: Fault,
+        fault: Box<Fault>,
     },
     /// [`Stop`](crate::Stop) was asked for.
     #[error("debate {id} was interrupted: its log is kept, and `agon resume {id}` goes on with it")]

@@ -104,8 +104,8 @@ pub enum FaultKind {
     /// The provider would not take the schema or another part of the request that can be left out: worth another try at
     /// once, for the model knows now to do so.
     Unsupported,
-    /// The key is missing or wrong: the next model of the chain. After the last, in the first phase, stop and tell the
-    /// person; later the voice is missing.
+    /// The key is missing or wrong: the next model of the chain. After the last, stop and tell the person, for it is a mistake
+    /// in the set-up; only if this model has answered before in the debate, the voice is missing.
     Key,
     /// There is no such model: as for a wrong key.
     NoSuchModel,

@@ -1,5 +1,6 @@
 //! What to do after an attempt: a pure function of the attempts in the log, so that a resumed debate goes on as it would have.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use agon_core::debate::Attempt;
@@ -24,14 +25,29 @@ pub(crate) enum Next<'a> {
     GiveUp { why: Absence, detail: &'a str },
 }
 
-/// What comes after these attempts over a chain with these names. `hopeless`: the last fault would be the same again.
-pub(crate) fn next<'a>(links: &[&str], attempts: &'a [Attempt], limits: &Limits, hopeless: bool) -> Next<'a> {
-    let (mut link, mut failures, mut repairs, mut repair) = (0, 0, 0, None);
+/// What comes after these attempts over a chain with these names. `down` are models that are passed over, unless they stand
+/// last or all of the chain are down. `hopeless`: the last fault would be the same again.
+pub(crate) fn next<'a>(
+    links: &[&str],
+    down: &BTreeSet<&str>,
+    attempts: &'a [Attempt],
+    limits: &Limits,
+    hopeless: bool,
+) -> Next<'a> {
+    let all_down = links.iter().all(|name| down.contains(name));
+    let passed_over =
+        |(place, name): (usize, &&str)| !all_down && place + 1 < links.len() && down.contains(name);
+    let from = |place: usize| {
+        let passed = links.iter().enumerate().skip(place).take_while(|link| passed_over(*link));
+        place + passed.count()
+    };
+    let (mut link, mut failures, mut repairs, mut repair) = (from(0), 0, 0, None);
     for (place, attempt) in attempts.iter().enumerate() {
-        if let Some(called) = links.iter().position(|name| *name == attempt.model)
-            && called > link
-        {
-            (link, failures, repair) = (called, 0, None);
+        match links.iter().position(|name| *name == attempt.model) {
+            Some(called) if called > link => (link, failures, repair) = (called, 0, None),
+            // Of a model that is passed over by now.
+            Some(called) if called < link => continue,
+            _ => {}
         }
         // An attempt without a fault was lost in a crash, and a cancelled one says nothing about the model.
         let Some(fault) = &attempt.fault else { continue };
@@ -51,7 +67,7 @@ pub(crate) fn next<'a>(links: &[&str], attempts: &'a [Attempt], limits: &Limits,
             Absence::Malformed => return Next::GiveUp { why: fault.why, detail: &fault.detail },
         };
         if exhausted {
-            (link, failures, repair) = (link + 1, 0, None);
+            (link, failures, repair) = (from(link + 1), 0, None);
             if link >= links.len() {
                 return Next::GiveUp { why: fault.why, detail: &fault.detail };
             }
@@ -112,8 +128,34 @@ mod tests {
             (vec![("a", Some(Malformed)), ("a", Some(Malformed))], give_up(Malformed)),
         ] {
             let attempts: Vec<Attempt> = log.iter().map(|(model, why)| attempt(model, *why)).collect();
-            assert_eq!(next(&["a", "b"], &attempts, &limits, false), want, "{log:?}");
+            assert_eq!(next(&["a", "b"], &BTreeSet::new(), &attempts, &limits, false), want, "{log:?}");
         }
+    }
+
+    /// "The second takes the seat when the first is down", from the start; the last has nobody to take its seat.
+    #[test]
+    fn models_that_are_down_are_passed_over() {
+        use Absence::{TimedOut, Unreachable};
+        let limits = Limits { retries: 0, ..Limits::default() };
+        let go = |link| Next::Try { link, repair: None, failures: 0 };
+        for (down, log, want) in [
+            (&[][..], vec![], go(0)),
+            (&["a"], vec![], go(1)),
+            (&["a", "b"], vec![], go(2)),
+            (&["b"], vec![], go(0)),
+            (&["b"], vec![("a", TimedOut)], go(2)),
+            (&["c"], vec![("a", TimedOut), ("b", Unreachable)], go(2)),
+            (&["a", "b"], vec![("c", TimedOut)], Next::GiveUp { why: TimedOut, detail: "d" }),
+            (&["a", "b", "c"], vec![], go(0)),
+            (&["a", "b", "c"], vec![("a", TimedOut)], go(1)),
+            (&["a"], vec![("a", TimedOut)], go(1)),
+        ] {
+            let attempts: Vec<Attempt> = log.iter().map(|(model, why)| attempt(model, Some(*why))).collect();
+            let passed = down.iter().copied().collect();
+            assert_eq!(next(&["a", "b", "c"], &passed, &attempts, &limits, false), want, "{down:?} {log:?}");
+        }
+        let only = BTreeSet::from(["a"]);
+        assert_eq!(next(&["a"], &only, &[], &limits, false), go(0), "an only model is never passed over");
     }
 
     #[test]
@@ -121,11 +163,14 @@ mod tests {
         let attempts = [attempt("a", Some(Absence::Unreachable))];
         let limits = Limits::default();
         assert_eq!(
-            next(&["a", "b"], &attempts, &limits, true),
+            next(&["a", "b"], &BTreeSet::new(), &attempts, &limits, true),
             Next::Try { link: 1, repair: None, failures: 0 }
         );
         let why = Absence::Unreachable;
-        assert_eq!(next(&["a"], &attempts, &limits, true), Next::GiveUp { why, detail: "d" });
+        assert_eq!(
+            next(&["a"], &BTreeSet::new(), &attempts, &limits, true),
+            Next::GiveUp { why, detail: "d" }
+        );
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::budget::{Budget, Need};
 use crate::chain::Chains;
 use crate::journal::Journal;
 use crate::slot::{Slot, State, Step};
+use crate::warm_up::WarmUp;
 use crate::{Engine, EngineError, Fault, Price, Stop};
 
 /// A debate that is being run.
@@ -30,6 +31,7 @@ pub(crate) struct Run<'a> {
     pub(crate) slots: Vec<Slot>,
     /// At most one for each slot, so that none outlives its phase.
     pub(crate) steps: FuturesUnordered<BoxFuture<'static, Step>>,
+    pub(crate) warm_up: WarmUp,
     /// Why nothing more may start.
     pub(crate) halt: Option<Halt>,
     clock: Clock,
@@ -86,6 +88,7 @@ impl<'a> Run<'a> {
             chains,
             slots,
             steps: FuturesUnordered::new(),
+            warm_up: WarmUp::new(&engine.settings),
             halt: None,
             drain_until: None,
             alarm: Box::pin(sleep(Duration::ZERO)),
@@ -140,6 +143,7 @@ impl<'a> Run<'a> {
                 Some(step) = self.steps.next(), if !self.steps.is_empty() => self.take(step)?,
                 () = self.alarm.as_mut(), if self.alarm_at.is_some() => self.alarm_at = None,
                 () = &mut asked, if self.halt.is_none() => {}
+                () = self.warm_up.heard() => {}
             }
         }
     }
@@ -177,6 +181,7 @@ impl<'a> Run<'a> {
         }
         let placed = asks.into_iter().enumerate();
         self.slots = self.chains.seat(placed)?;
+        self.warm_up.restart();
         self.write(event)?;
         // The replies that led here and the first calls of the phase go to the store together.
         self.journal.hurry();
@@ -210,7 +215,7 @@ impl<'a> Run<'a> {
         let id = self.id.to_string();
         self.halt.take().map(|halt| match halt {
             Halt::Asked => EngineError::Interrupted { id },
-            Halt::Fault(fault) => EngineError::Stopped { id, fault },
+            Halt::Fault(fault) => EngineError::Stopped { id, fault: Box::new(fault) },
         })
     }
 
@@ -225,6 +230,12 @@ impl<'a> Run<'a> {
         Some(Duration::from_millis(deadline_ms.saturating_sub(self.clock.at_ms())))
     }
 
+    /// When that is over.
+    fn deadline(&self) -> Option<Instant> {
+        let left_ms = self.allowance().deadline_ms?.saturating_sub(self.clock.base_ms);
+        Some(self.clock.began + Duration::from_millis(left_ms))
+    }
+
     /// Writes the next event of the log.
     pub(crate) fn write(&mut self, event: Event) -> Result<(), EngineError> {
         let record = self.debate.push(event, self.clock.at_ms())?;
@@ -234,13 +245,11 @@ impl<'a> Run<'a> {
 
     /// Sets the alarm to the next moment at which something must be done unasked.
     fn set_alarm(&mut self) {
-        let limit = match &self.halt {
-            Some(_) => self.drain_until,
-            None => self.allowance().deadline_ms.map(|deadline_ms| {
-                self.clock.began + Duration::from_millis(deadline_ms.saturating_sub(self.clock.base_ms))
-            }),
+        let limits = match &self.halt {
+            Some(_) => [self.drain_until, None],
+            None => [self.deadline(), self.warm_up.due()],
         };
-        let next = [limit, self.journal.due()].into_iter().flatten().min();
+        let next = limits.into_iter().chain([self.journal.due()]).flatten().min();
         if let (Some(at), true) = (next, next != self.alarm_at) {
             self.alarm.as_mut().reset(at);
         }

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use crate::budget::{Grant, Need};
 use crate::chain::{Chain, Link};
 use crate::gate::Permit;
+use crate::warm_up::Bell;
 use crate::{Call, Completion, Delta, Deltas, Fault, Message, Role};
 
 /// One ask of the phase.
@@ -88,6 +89,11 @@ impl Slot {
         matches!(self.state, State::Ready(_) | State::Resting(_))
     }
 
+    /// Whether a call of it is still to leave for this model.
+    pub(crate) fn waits_for(&self, model: &str) -> bool {
+        matches!(&self.state, State::Ready(plan) | State::Resting(plan) if plan.link.name == model)
+    }
+
     /// The conversation: the rules, the seat's earlier turns, the ask, and the repair if it is one.
     pub(crate) fn messages(&self, repair: Option<(&str, &str)>) -> Vec<Message> {
         let mut messages = Vec::with_capacity(4);
@@ -150,19 +156,23 @@ impl Slot {
 }
 
 impl Outgoing {
-    /// Makes the call.
+    /// Makes the call. With watchers or a bell the answer is streamed.
     pub(crate) async fn leave(
         self,
         index: usize,
         timeout: Duration,
         debate: Arc<str>,
         watchers: Option<broadcast::Sender<Delta>>,
+        bell: Option<Bell>,
     ) -> Step {
         let Self { link, call, permit } = self;
         let began = Instant::now();
         let (ask, attempt) = (call.ask, call.attempt);
-        let forward = watchers.map(|watchers| {
-            move |text: &str| {
+        let streams = watchers.is_some() || bell.is_some();
+        let forward = streams.then_some(move |text: &str| {
+            // Some servers open a stream before the model has read its prompt.
+            bell.iter().filter(|_| !text.is_empty()).for_each(Bell::ring);
+            if let Some(watchers) = &watchers {
                 // Sending to a ring never waits, and nobody listening is no fault.
                 let _ = watchers.send(Delta { debate: debate.clone(), ask, attempt, text: text.to_owned() });
             }

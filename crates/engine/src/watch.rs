@@ -26,6 +26,6 @@ pub struct Delta {
 pub struct Watch {
     /// Gets every record, in order, once it is durable.
     pub records: Option<mpsc::UnboundedSender<Arc<Record>>>,
-    /// Gets the pieces of answers. Models stream only when somebody is here.
+    /// Gets the pieces of answers. Models stream only when somebody is here, or when others wait for a first token.
     pub deltas: Option<broadcast::Sender<Delta>>,
 }

@@ -4,8 +4,9 @@
 
 mod sample;
 
-use agon_core::{Debate, Event};
+use agon_core::{Absence, Debate, Event, Shortened, Status, Termination};
 use agon_report::{html, markdown, yaml};
+use sample::{Log, outcome};
 use serde_json::{Value, json};
 
 const BAD: &str = "<script>alert(1)</script>";
@@ -117,6 +118,31 @@ fn the_long_forms_hold_every_word_that_was_said() {
             "The first model also plays moderator and chair.",
             "0.86",
             "agon verify k3v9q2",
+        ] {
+            assert!(form.contains(words), "{words:?} is missing in\n{form}");
+        }
+    }
+}
+
+/// "The report says who really spoke", and "an explicit, logged shortening ..., never a silent cut".
+#[test]
+fn the_transcript_says_who_really_spoke_and_what_was_not_read() {
+    let mut log = Log::open("deep");
+    let ask = log.ask("answer", 0, &[("debater-1", None), ("debater-2", None)]);
+    (0..2).for_each(|n| log.sent(ask + n, 1));
+    let shortened = Shortened { left_out: 3, entries: 9, context_tokens: 2048 };
+    log.said_by("ollama/stand-in", ask, "Yes.", None, Some(shortened));
+    log.absent(ask + 1, Absence::TimedOut, "");
+    log.close(outcome(Status::Failed, Termination::QuorumLost, 0, json!({})));
+    let document = log.document();
+    assert_eq!(document["seats"][0]["spoke"], json!(["ollama/stand-in"]));
+    assert_eq!(document["seats"][1]["spoke"], json!([]), "who never spoke has an empty list");
+    for form in [markdown(&document, &log.debate), html(&document, &log.debate)] {
+        for words in [
+            "Debater B (debater-1, ollama/stand-in)",
+            "Debater A (debater-2, anthropic/beta)",
+            "openai/alpha (ollama/stand-in spoke)",
+            "did not read the 3 oldest of 9 entries",
         ] {
             assert!(form.contains(words), "{words:?} is missing in\n{form}");
         }

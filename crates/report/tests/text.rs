@@ -263,20 +263,6 @@ fn a_protocol_that_nobody_has_heard_of_is_still_readable() {
 }
 
 #[test]
-fn one_model_on_every_seat_is_named_once() {
-    let mut document = sample::converged().document();
-    for seat in document["seats"].as_array_mut().unwrap() {
-        seat["model"] = json!("script/demo");
-    }
-    let shown = text(&document, &PLAIN);
-    let seats = shown.split("Who sat where\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    assert_snapshot!(seats, @"
-    All seats: script/demo
-    Debater A is debater-2, Debater B is debater-1, Debater C is debater-3.
-    ");
-}
-
-#[test]
 fn an_interrupted_debate_says_how_to_go_on_and_hides_the_mapping() {
     let log = Log::open("deep");
     let shown = text(&log.document(), &PLAIN);
@@ -304,6 +290,17 @@ fn the_cost_line_tells_what_is_not_known() {
     document["usage"]["possibly_billed_twice_calls"] = json!(2);
     document["usage"]["possibly_billed_twice_usd"] = Value::Null;
     assert!(text(&document, &PLAIN).contains("\n  possibly billed twice: 2 calls, price unknown\n"));
+}
+
+#[test]
+fn the_cost_line_tells_what_was_written_to_a_cache() {
+    let mut document = sample::converged().document();
+    document["usage"]["cache_write_tokens"] = json!(1_010);
+    let shown = text(&document, &PLAIN);
+    let line = "12 calls, 8,412 tokens in (31% cached, 12% written to the cache), 2,016 out,";
+    assert!(shown.contains(line), "{shown}");
+    document["usage"]["cached_input_tokens"] = json!(0);
+    assert!(text(&document, &PLAIN).contains("tokens in (12% written to the cache), 2,016 out"));
 }
 
 /// Every string of the document, keys included, with something in it that a terminal would obey.

@@ -55,6 +55,7 @@ struct File {
 struct EngineSection {
     concurrent_calls: Option<Spanned<usize>>,
     provider_calls: Option<Spanned<usize>>,
+    warm_up: bool,
     providers: BTreeMap<String, Spanned<usize>>,
 }
 
@@ -140,7 +141,7 @@ impl EngineSection {
             1..=CALLS_MAX => Ok(*n.get_ref()),
             _ => Err(Wrong::at(n.span(), format!("it must be from 1 to {CALLS_MAX}"))),
         };
-        let mut settings = Settings::default();
+        let mut settings = Settings { warm_up: self.warm_up, ..Settings::default() };
         if let Some(n) = self.concurrent_calls {
             settings.concurrent_calls = calls(n)?;
         }
@@ -217,6 +218,7 @@ mod tests {
             max_calls = 40
             [engine]
             concurrent_calls = 8
+            warm_up = true
             [engine.providers]
             ollama = 1
             [protocols.deep]
@@ -229,6 +231,7 @@ mod tests {
         assert_eq!(config.roles["chair"], "openai/c");
         assert_eq!((config.limits.timeout_ms, config.limits.max_calls), (Some(1_500), Some(40)));
         assert_eq!((config.settings.concurrent_calls, config.settings.provider_limits["ollama"]), (8, 1));
+        assert!(config.settings.warm_up && !parse("").unwrap().settings.warm_up, "off unless asked for");
         let deep = &config.options["deep"];
         assert!(deep.contains(&("max_rounds".into(), "4".into())), "{deep:?}");
         assert!(deep.contains(&(TIMEOUT_KEY.into(), "9".into())), "{deep:?}");

@@ -40,7 +40,7 @@ async fn calls_at_once_are_limited_over_all_and_for_each_provider() {
 }
 
 /// What a row of the table plays: the model's answers by attempt, the last one repeated.
-fn acts(script: &'static [&'static str]) -> impl Fn(&Call) -> Act + Send + Sync {
+pub(crate) fn acts(script: &'static [&'static str]) -> impl Fn(&Call) -> Act + Send + Sync {
     move |call| {
         let place = (call.attempt as usize - 1).min(script.len() - 1);
         match script[place] {
@@ -227,68 +227,6 @@ async fn an_attempt_without_the_schema_follows_at_once_and_is_logged() {
     brief.limits.calls = Some(1);
     let debate = run(&troupe, brief).await.unwrap();
     assert_eq!((replies(&debate), troupe.called().len()), (vec!["(over_budget)".to_owned()], 1));
-}
-
-/// A wrong key or model stops the debate only where no other model stands behind it.
-#[tokio::test(start_paused = true)]
-async fn a_wrong_key_at_the_end_of_a_chain_stops_the_debate() {
-    for script in [&["hang", "key"], &["key", "unknown"]] as [&'static [&'static str]; 2] {
-        let troupe = Troupe::new(Arc::default(), acts(script));
-        let why = run(&troupe, brief(&["a/x|b/y"], 1)).await.unwrap_err();
-        assert!(matches!(why, EngineError::Stopped { .. }), "{why}");
-        assert_eq!(troupe.called(), ["a/x", "b/y"]);
-    }
-}
-
-/// "A wrong key or model: the whole debate stops", what others answered meanwhile is kept, and a resume goes on.
-#[tokio::test(start_paused = true)]
-async fn a_wrong_key_stops_the_debate_and_keeps_what_was_answered() {
-    for kind in [FaultKind::Key, FaultKind::NoSuchModel] {
-        let troupe = Troupe::new(Arc::default(), move |call| match (call.ask, call.attempt) {
-            (1, 1) => fault(kind),
-            (2 | 4, _) => Act { after: Duration::from_millis(50), ..say("late") },
-            _ => say("yes"),
-        });
-        let mut brief = brief(&["a/x", "b/y"], 2);
-        brief.limits.retries = 0;
-        let why = run(&troupe, brief).await.unwrap_err();
-        assert!(
-            matches!(&why, EngineError::Stopped { id, fault } if id == "d1" && fault.kind == kind),
-            "{why}"
-        );
-        assert!(why.to_string().contains("agon resume d1"));
-        assert!(!troupe.store.is_leased());
-        let engine = troupe.engine(Settings::default());
-        let debate = engine.resume(&find, "d1", None, &Watch::default(), &Stop::new()).await.unwrap();
-        assert_eq!(replies(&debate), ["yes", "late", "yes", "late"]);
-        assert_eq!(troupe.called().len(), 5);
-    }
-}
-
-/// After the first phase a wrong key or model is a voice that is missing, at once, and what was paid for is not thrown away.
-#[tokio::test(start_paused = true)]
-async fn a_wrong_key_after_the_first_phase_is_an_absence() {
-    for kind in [FaultKind::Key, FaultKind::NoSuchModel] {
-        let troupe = Troupe::new(Arc::default(), move |call| match (call.phase.round, call.seat.as_str()) {
-            (2, "seat-1") => fault(kind),
-            _ => say("yes"),
-        });
-        let debate = run(&troupe, brief(&["a/x", "b/y"], 3)).await.unwrap();
-        assert_eq!(replies(&debate), ["yes", "yes", "(unreachable)", "yes", "yes", "yes"]);
-        let (_, _, why, detail) = debate.absences().next().unwrap();
-        assert_eq!((why, detail), (Absence::Unreachable, format!("{kind:?}").as_str()));
-        assert_eq!(troupe.called().len(), 6, "no retry");
-
-        let troupe = Troupe::new(Arc::default(), move |call| match (call.phase.round, call.attempt) {
-            (2, 1) => fault(kind),
-            _ => say("yes"),
-        });
-        let debate = run(&troupe, brief(&["a/x|b/y"], 2)).await.unwrap();
-        assert_eq!(
-            (replies(&debate), troupe.called()),
-            (vec!["yes".into(); 2], ["a/x", "a/x", "b/y"].map(String::from).to_vec())
-        );
-    }
 }
 
 #[tokio::test(start_paused = true)]

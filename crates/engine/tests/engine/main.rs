@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod calls;
+mod chains;
 mod closing;
 mod durability;
 mod limits;
 mod memory;
 mod simulation;
 mod stage;
+mod warm_up;

@@ -50,7 +50,7 @@ fn limits(draw: &mut Draw) -> Limits {
     }
 }
 
-async fn simulate(seed: u64) {
+async fn simulate(seed: u64, warm_up: bool) {
     let mut draw = Draw::new(seed, "simulation");
     let store = Arc::<MemoryStore>::default();
     *store.latency.lock().unwrap() = Duration::from_millis(draw.below(30) as u64);
@@ -64,7 +64,9 @@ async fn simulate(seed: u64) {
     brief.options.insert("structured".into(), json!(draw.below(4) > 0));
     brief.limits = limits(&mut draw);
     let limits = brief.limits.clone();
-    let settings = Settings { concurrent_calls: 1 + draw.below(4), drain_ms: 100, ..Settings::default() };
+    *troupe.first_token.lock().unwrap() = Duration::from_millis(draw.below(40) as u64);
+    let (concurrent_calls, warm_up_ms) = (1 + draw.below(4), draw.below(300) as u64);
+    let settings = Settings { concurrent_calls, drain_ms: 100, warm_up, warm_up_ms, ..Settings::default() };
     let engine = troupe.engine(settings);
     let mut closed: Option<Debate> = None;
     for _ in 0..500 {
@@ -110,11 +112,20 @@ async fn simulate(seed: u64) {
     assert!(counted >= troupe.called().len(), "seed {seed}: a call that is not in the log");
 }
 
-#[test]
-fn whatever_goes_wrong_a_debate_closes_within_its_limits() {
+fn simulate_all(warm_up: bool) {
     for seed in 0..300 {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-        runtime.block_on(simulate(seed));
+        runtime.block_on(simulate(seed, warm_up));
     }
+}
+
+#[test]
+fn whatever_goes_wrong_a_debate_closes_within_its_limits() {
+    simulate_all(false);
+}
+
+#[test]
+fn it_does_so_with_the_warm_up_on() {
+    simulate_all(true);
 }

@@ -185,7 +185,7 @@ pub(crate) fn hang() -> Act {
     Act { after: Duration::from_secs(1 << 30), result: Err(Fault::new(FaultKind::Garbled, "never")) }
 }
 
-type Script = Box<dyn Fn(&Call) -> Act + Send + Sync>;
+type Script = Box<dyn Fn(&str, &Call) -> Act + Send + Sync>;
 
 /// Models of any name, all played by one script; what they see is kept.
 pub(crate) struct Troupe {
@@ -196,12 +196,24 @@ pub(crate) struct Troupe {
     /// What should never be: a call before its `Sent` is durable, a phase before the last one's replies are.
     pub(crate) violations: Mutex<Vec<String>>,
     pub(crate) running: Mutex<(usize, usize)>,
+    /// How long a model reads before its first token.
+    pub(crate) first_token: Mutex<Duration>,
+    /// How many calls were to be streamed.
+    pub(crate) streamed: Mutex<usize>,
 }
 
 impl Troupe {
     pub(crate) fn new(
         store: Arc<MemoryStore>,
         script: impl Fn(&Call) -> Act + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Self::named(store, move |_, call| script(call))
+    }
+
+    /// A troupe whose players know their names.
+    pub(crate) fn named(
+        store: Arc<MemoryStore>,
+        script: impl Fn(&str, &Call) -> Act + Send + Sync + 'static,
     ) -> Arc<Self> {
         Arc::new(Self {
             store,
@@ -210,7 +222,15 @@ impl Troupe {
             calls: Mutex::default(),
             violations: Mutex::default(),
             running: Mutex::default(),
+            first_token: Mutex::default(),
+            streamed: Mutex::default(),
         })
+    }
+
+    /// The same players on another store.
+    pub(crate) fn over(self: Arc<Self>, store: Arc<MemoryStore>) -> Arc<Self> {
+        let troupe = Arc::into_inner(self).expect("nobody has played yet");
+        Arc::new(Self { store, ..troupe })
     }
 
     pub(crate) fn engine(self: &Arc<Self>, settings: Settings) -> Engine {
@@ -290,12 +310,15 @@ impl Model for Player {
         async move {
             self.troupe.witness(&self.name, call);
             self.troupe.calls.lock().unwrap().push((self.name.clone(), call.clone()));
-            let act = (self.troupe.script)(call);
+            let act = (self.troupe.script)(&self.name, call);
             let running = Running::new(&self.troupe);
+            let first_token = act.after.min(*self.troupe.first_token.lock().unwrap());
+            tokio::time::sleep(first_token).await;
+            *self.troupe.streamed.lock().unwrap() += usize::from(deltas.is_some());
             if let (Some(deltas), Ok(completion)) = (deltas, &act.result) {
                 completion.text.split_inclusive(' ').for_each(deltas);
             }
-            tokio::time::sleep(act.after).await;
+            tokio::time::sleep(act.after - first_token).await;
             drop(running);
             act.result
         }

@@ -249,6 +249,7 @@ fn warnings(log: &Log<'_>, termination: Termination, mode: &str) -> Vec<String> 
         warnings.extend(log.limit_met().map(|limit| format!("a limit was reached: {limit}")));
     }
     warnings.extend(cut_off(log.debate));
+    warnings.extend(shortened(log.debate));
     let evaluated = log.debate.turn("evaluate", 0);
     if evaluated.is_some_and(|turn| turn.settled().all(|(_, reply)| reply.value().is_none())) {
         warnings.push("no evaluation could be used: the answers are not ranked".into());
@@ -285,6 +286,20 @@ fn cut_off(debate: &Debate) -> Vec<String> {
             "{}, round {}: {} was cut off by the limit on output tokens",
             phase.name, phase.round, ask.seat
         )
+    })
+    .collect()
+}
+
+/// Who could not read everything.
+fn shortened(debate: &Debate) -> Vec<String> {
+    let said = debate.turns.iter().flat_map(|turn| turn.settled().map(move |said| (&turn.phase, said)));
+    said.filter_map(|(phase, (ask, reply))| {
+        let Reply::Said { shortened: Some(shortened), .. } = reply else { return None };
+        let (left_out, tokens) = (shortened.left_out_of(), shortened.context_tokens);
+        Some(format!(
+            "{}, round {}: {} could not read {left_out} (its model reads {tokens} tokens)",
+            phase.name, phase.round, ask.seat
+        ))
     })
     .collect()
 }

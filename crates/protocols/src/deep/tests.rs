@@ -65,6 +65,7 @@ fn run_brief(mut brief: Brief, answer: Answer<'_>) -> (Vec<Record>, Debate) {
             model: ask.model.clone(),
             usage: Usage { usd: Some(0.01), ..Usage::default() },
             cut_off: text_is_cut(&ask.seat),
+            shortened: text_is_shortened(&ask.seat, &phase.name),
         }
     };
     let records = play(&Deep, records, &mut reply, &mut |_| {}).unwrap();
@@ -75,6 +76,12 @@ fn run_brief(mut brief: Brief, answer: Answer<'_>) -> (Vec<Record>, Debate) {
 /// A seat of this name always runs into the limit on output tokens.
 fn text_is_cut(seat: &str) -> bool {
     seat == "wordy"
+}
+
+/// A seat of this name reads no more than this of a round.
+fn text_is_shortened(seat: &str, phase: &str) -> Option<agon_core::Shortened> {
+    let short = agon_core::Shortened { left_out: 3, entries: 9, context_tokens: 2048 };
+    (seat == "forgetful" && phase == "debate").then_some(short)
 }
 
 fn run(set: &[(&str, &str)], answer: Answer<'_>) -> Outcome {

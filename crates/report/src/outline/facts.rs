@@ -1,4 +1,4 @@
-//! What every protocol's report has: how it ended, who dissents, what was missing, who sat where, what it cost.
+//! What every protocol's report has: how it ended, who dissents, what was missing, what it cost.
 
 use agon_core::Debate;
 use serde_json::Value;
@@ -118,7 +118,7 @@ pub(super) fn named(document: &Value, label: &str) -> String {
     format!("{} {label}", heading(role))
 }
 
-fn seat_of<'a>(document: &'a Value, id: &str) -> Option<&'a Value> {
+pub(super) fn seat_of<'a>(document: &'a Value, id: &str) -> Option<&'a Value> {
     list(document, "/seats").iter().find(|seat| words(seat, "/id") == Some(id))
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn why_absent(why: &str) -> String {
     }
 }
 
-fn label_of<'a>(document: &'a Value, seat: &str) -> Option<&'a str> {
+pub(super) fn label_of<'a>(document: &'a Value, seat: &str) -> Option<&'a str> {
     let labels = at(document, "/labels").as_object()?;
     labels.iter().find(|(_, id)| id.as_str() == Some(seat)).map(|(label, _)| label.as_str())
 }
@@ -217,68 +217,21 @@ pub(super) fn positions(document: &Value) -> Option<Section> {
     (!list(document, "/evidence/dissent").is_empty()).then_some(section)
 }
 
-/// The mapping from labels to seats and models, and who plays more than one part.
-pub(super) fn seats(document: &Value) -> Option<Section> {
-    let seats = list(document, "/seats");
-    if let Some(blocks) = one_model(document, seats) {
-        return Some(Section::new("seats", "Who sat where", blocks));
-    }
-    let mut pairs: Vec<(String, String)> = Vec::new();
-    for (label, seat) in at(document, "/labels").as_object().into_iter().flatten() {
-        let id = seat.as_str().unwrap_or_default();
-        let model = seat_of(document, id).map(|seat| string(seat, "/model")).unwrap_or_default();
-        pairs.push((named(document, label), format!("{id}, {model}")));
-    }
-    let labelled = |seat: &&Value| label_of(document, &string(seat, "/id")).is_some();
-    for seat in seats.iter().filter(|seat| !labelled(seat)) {
-        let (id, role) = (string(seat, "/id"), string(seat, "/role"));
-        let name = if id.starts_with(&role) { heading_id(&id) } else { format!("{id} ({role})") };
-        pairs.push((name, string(seat, "/model")));
-    }
-    let mut blocks = vec![Block::Pairs(pairs)];
-    blocks.extend(also_plays(seats).map(Block::Line));
-    (!seats.is_empty()).then(|| Section::new("seats", "Who sat where", blocks))
-}
-
-/// Where one model has every seat, its name is said once.
-fn one_model(document: &Value, seats: &[Value]) -> Option<Vec<Block>> {
-    let (first, others) = seats.split_first()?;
-    let model = words(first, "/model")?;
-    if others.is_empty() || others.iter().any(|seat| words(seat, "/model") != Some(model)) {
-        return None;
-    }
-    let labels = at(document, "/labels").as_object().into_iter().flatten();
-    let labels: Vec<String> = labels
-        .map(|(label, seat)| format!("{} is {}", named(document, label), seat.as_str().unwrap_or_default()))
-        .collect();
-    let mut blocks = vec![Block::Pairs(vec![("All seats".to_owned(), model.to_owned())])];
-    blocks.extend((!labels.is_empty()).then(|| Block::Line(format!("{}.", labels.join(", ")))));
-    Some(blocks)
-}
-
 /// A seat's id keeps its dash ("debater-2"), but a single word begins like a name ("Moderator").
 pub(crate) fn heading_id(id: &str) -> String {
     if id.contains('-') { id.to_owned() } else { heading(id) }
-}
-
-fn also_plays(seats: &[Value]) -> Option<String> {
-    let first = seats.first()?;
-    let (role, model) = (words(first, "/role")?, words(first, "/model")?);
-    let others = seats
-        .iter()
-        .filter(|seat| words(seat, "/role") != Some(role) && words(seat, "/model") == Some(model));
-    let others: Vec<&str> = others.filter_map(|seat| words(seat, "/role")).collect();
-    let (last, before) = others.split_last()?;
-    let parts =
-        if before.is_empty() { (*last).to_owned() } else { format!("{} and {last}", before.join(", ")) };
-    Some(format!("The first model also plays {parts}."))
 }
 
 /// What it cost, in one line.
 pub(super) fn cost(document: &Value) -> Option<Section> {
     let usage = document.get("usage").filter(|usage| usage.is_object())?;
     let (input, cached) = (whole(usage, "/input_tokens"), whole(usage, "/cached_input_tokens"));
-    let share = if cached > 0 { format!(" ({} cached)", percent(cached, input)) } else { String::new() };
+    let written = whole(usage, "/cache_write_tokens");
+    let shares = [(cached, "cached"), (written, "written to the cache")].into_iter();
+    let shares = shares.filter(|(tokens, _)| *tokens > 0);
+    let shares: Vec<String> =
+        shares.map(|(tokens, what)| format!("{} {what}", percent(tokens, input))).collect();
+    let share = if shares.is_empty() { String::new() } else { format!(" ({})", shares.join(", ")) };
     let price = at(usage, "/usd").as_f64().map_or("price unknown".into(), dollars);
     let line = format!(
         "{}, {} in{share}, {} out, {price}",

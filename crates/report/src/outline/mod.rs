@@ -6,6 +6,7 @@
 mod deep;
 mod facts;
 mod generic;
+mod seats;
 mod transcript;
 
 pub(crate) use facts::{heading_id, in_a_round, why_absent};
@@ -113,7 +114,7 @@ pub(crate) fn short(document: &Value, store: &str) -> Outline {
     sections.extend(facts::missing(document));
     sections.extend(facts::warnings(document));
     sections.extend(verdict.detail);
-    sections.extend(facts::seats(document));
+    sections.extend(seats::seats(document));
     sections.extend(facts::cost(document));
     finish(document, sections, store)
 }
@@ -131,7 +132,7 @@ pub(crate) fn full(document: &Value, debate: &Debate) -> Outline {
     sections.extend(verdict.detail);
     sections.extend(transcript::sections(document, debate));
     sections.extend(facts::positions(document));
-    sections.extend(facts::seats(document));
+    sections.extend(seats::seats(document));
     sections.extend(facts::cost(document));
     sections.extend(facts::cost_by_phase(document));
     sections.extend(facts::evidence(document));

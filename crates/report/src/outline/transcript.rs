@@ -34,7 +34,7 @@ fn turn_section(document: &Value, debate: &Debate, turn: &Turn) -> Section {
         .asks
         .iter()
         .zip(&turn.replies)
-        .map(|(ask, reply)| speech(who(document, debate, ask), reply.as_ref()))
+        .map(|(ask, reply)| speech(who(document, debate, ask, reply.as_ref()), reply.as_ref()))
         .collect();
     let mut section = Section::new("turn", title, blocks);
     section.fold = if in_round { Fold::Open } else { Fold::Closed };
@@ -57,16 +57,20 @@ fn lower_first(text: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
-/// Who spoke. The seat behind a label is named only once the debate is over.
-fn who(document: &Value, debate: &Debate, ask: &Asked) -> String {
+/// Who spoke: the model that really did, where somebody did. The seat behind a label is named only once the debate is over.
+fn who(document: &Value, debate: &Debate, ask: &Asked, reply: Option<&Reply>) -> String {
+    let model = match reply {
+        Some(Reply::Said { model, .. }) => model,
+        _ => &ask.model,
+    };
     let about = ask.about.as_ref().map_or(String::new(), |about| format!(" on {about}"));
     let revealed = debate.outcome.is_some();
     let shown = match &ask.label {
-        Some(label) if revealed => format!("{label} ({}, {})", ask.seat, ask.model),
+        Some(label) if revealed => format!("{label} ({}, {model})", ask.seat),
         Some(label) => label.clone(),
         None => match label_for(document, &ask.seat) {
-            Some(label) if revealed => format!("{label} ({}, {})", ask.seat, ask.model),
-            _ if revealed => format!("{} ({})", heading_id(&ask.seat), ask.model),
+            Some(label) if revealed => format!("{label} ({}, {model})", ask.seat),
+            _ if revealed => format!("{} ({model})", heading_id(&ask.seat)),
             _ => heading_id(&ask.seat),
         },
     };
@@ -80,8 +84,9 @@ fn speech(title: String, reply: Option<&Reply>) -> Block {
             let blocks = if detail.is_empty() { Vec::new() } else { vec![Block::Line(detail.clone())] };
             Block::Group { title, badges: vec![format!("absent: {}", why_absent(why.as_str()))], blocks }
         }
-        Some(Reply::Said { text, value, usage, .. }) => {
+        Some(Reply::Said { text, value, usage, shortened, .. }) => {
             let (mut badges, blocks) = said(text, value.as_ref());
+            badges.extend(shortened.as_ref().map(|left| format!("did not read {}", left.left_out_of())));
             badges.extend((usage.latency_ms > 0).then(|| seconds(usage.latency_ms)));
             Block::Group { title, badges, blocks }
         }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use agon_core::document::document;
 use agon_core::{
     Absence, Asked, Brief, Debate, Event, Fate, Fidelity, LOG_VERSION, Limits, Outcome, Position, Record,
-    Reply, Seat, Status, Termination, Usage,
+    Reply, Seat, Shortened, Status, Termination, Usage,
 };
 use serde_json::{Value, json};
 
@@ -80,7 +80,8 @@ impl Log {
     }
 
     pub(crate) fn sent(&mut self, ask: u32, attempt: u32) {
-        self.push(Event::Sent { ask, attempt, model: "openai/alpha".into(), worst_usd: Some(0.01) }, 1);
+        let model = self.model_of(ask);
+        self.push(Event::Sent { ask, attempt, model, worst_usd: Some(0.01) }, 1);
     }
 
     pub(crate) fn fault(&mut self, ask: u32, attempt: u32, why: Absence, detail: &str) {
@@ -89,7 +90,26 @@ impl Log {
         self.push(event, 400);
     }
 
+    /// The model of the seat that this ask went to.
+    fn model_of(&self, ask: u32) -> String {
+        let asked = self.debate.turns.iter().flat_map(|turn| &turn.asks).find(|asked| asked.id == ask);
+        asked.unwrap().model.clone()
+    }
+
     pub(crate) fn said(&mut self, ask: u32, text: &str, value: Option<Value>) {
+        let model = self.model_of(ask);
+        self.said_by(&model, ask, text, value, None);
+    }
+
+    /// An answer of this model, which may not be the one that the seat is named after.
+    pub(crate) fn said_by(
+        &mut self,
+        model: &str,
+        ask: u32,
+        text: &str,
+        value: Option<Value>,
+        shortened: Option<Shortened>,
+    ) {
         let usage = Usage {
             input_tokens: 701,
             cached_input_tokens: 220,
@@ -102,14 +122,7 @@ impl Log {
         self.push(
             Event::Replied {
                 ask,
-                reply: Reply::Said {
-                    text,
-                    value,
-                    model: "openai/alpha".into(),
-                    usage,
-                    cut_off: false,
-                    shortened: None,
-                },
+                reply: Reply::Said { text, value, model: model.into(), usage, cut_off: false, shortened },
             },
             1_240,
         );

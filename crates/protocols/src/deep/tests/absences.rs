@@ -127,3 +127,22 @@ fn an_answer_that_was_cut_off_degrades_the_debate() {
         ]
     );
 }
+
+/// "An explicit, logged shortening of the oldest transcript entries, never a silent cut": everybody was heard, but not everybody
+/// read all.
+#[test]
+fn what_a_model_could_not_read_is_a_warning() {
+    let mut seated = brief(&["a/x", "b/y"], &[]);
+    seated.seats[0].id = "forgetful".into();
+    let (_, debate) =
+        run_brief(seated, &|_, phase, round| plain(phase, round, &["no_change"], &[(0.9, 0.1)]));
+    let outcome = debate.outcome.unwrap();
+    assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Full));
+    let said: Vec<_> = outcome.warnings.iter().filter(|w| w.contains("could not read")).collect();
+    let warning = |round| {
+        format!(
+            "debate, round {round}: forgetful could not read the 3 oldest of 9 entries (its model reads 2048 tokens)"
+        )
+    };
+    assert_eq!(said, [&warning(1), &warning(2)]);
+}
