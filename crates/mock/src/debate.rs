@@ -1,6 +1,6 @@
 //! A server that plays every seat of a debate.
 //!
-//! It knows a seat by what it is asked for: the property names of the schema in `response_format`, or, where there is
+//! It knows a seat by what it is asked for: the property names of the schema of the answer, or, where there is
 //! none, the field names that the prompt states. So it needs no script and works with any number of debaters.
 
 use std::collections::HashMap;

@@ -1,11 +1,9 @@
-//! HTTP/1.1, as much of it as a client of the chat API speaks.
+//! HTTP/1.1, as much of it as a client of a chat API speaks.
 
 use std::io::{self, BufRead, Read};
 
-use serde_json::{Value, json};
-
-use crate::response::{Body, Words};
-use crate::{Request, Response};
+use crate::response::Body;
+use crate::{Request, Response, wire};
 
 /// The longest head and body that are read; no prompt of a debate comes near.
 const HEAD_BYTES_MAX: u64 = 64 * 1024;
@@ -47,8 +45,11 @@ pub(crate) fn read(from: &mut impl BufRead) -> io::Result<Option<Request>> {
 pub(crate) fn write(request: &Request, response: &Response) -> (Vec<u8>, usize) {
     let (content_type, body, chunked) = match &response.body {
         Body::Raw { content_type, bytes } => (content_type.as_str(), bytes.clone(), false),
-        Body::Words(words) if request.streams() => ("text/event-stream", stream(request, words), true),
-        Body::Words(words) => ("application/json", completion(words), false),
+        Body::Words(words) if request.streams() => ("text/event-stream", wire::stream(request, words), true),
+        Body::Words(words) => ("application/json", wire::whole(request, words), false),
+        Body::Error { message } => {
+            ("application/json", wire::error(request, response.status, message), false)
+        }
     };
     let mut out = format!("HTTP/1.1 {} Mock\r\nContent-Type: {content_type}\r\n", response.status);
     for (name, value) in &response.headers {
@@ -62,55 +63,6 @@ pub(crate) fn write(request: &Request, response: &Response) -> (Vec<u8>, usize) 
     let mut out = out.into_bytes();
     out.extend(body);
     (out, head)
-}
-
-/// Written out by hand, because this is most of what a benchmark asks of the server.
-fn completion(words: &Words) -> Vec<u8> {
-    let text = |text: Option<&str>| serde_json::to_string(&text).unwrap_or_default();
-    let content = text(Some(words.text.as_str()).filter(|_| words.refusal.is_none()));
-    let (refusal, finish) = (text(words.refusal.as_deref()), text(Some(&words.finish)));
-    let message = format!(r#"{{"role":"assistant","content":{content},"refusal":{refusal}}}"#);
-    let choice = format!(r#"{{"index":0,"message":{message},"finish_reason":{finish},"logprobs":null}}"#);
-    let head = r#"{"id":"chatcmpl-mock","object":"chat.completion","created":0,"model":"mock""#;
-    format!(r#"{head},"choices":[{choice}],"usage":{}}}"#, usage(words)).into_bytes()
-}
-
-fn stream(request: &Request, words: &Words) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut event = |data: &str| {
-        let text = format!("data: {data}\n\n");
-        out.extend(format!("{:x}\r\n{text}\r\n", text.len()).into_bytes());
-    };
-    event(&delta(json!({"role": "assistant", "content": ""}), None));
-    match &words.refusal {
-        Some(refusal) => event(&delta(json!({"refusal": refusal}), None)),
-        None => {
-            words.text.split_inclusive(' ').for_each(|word| event(&delta(json!({"content": word}), None)))
-        }
-    }
-    event(&delta(json!({}), Some(&words.finish)));
-    if request.wants_usage() {
-        event(&format!(r#"{{"id":"chatcmpl-mock","choices":[],"usage":{}}}"#, usage(words)));
-    }
-    event("[DONE]");
-    out.extend(b"0\r\n\r\n");
-    out
-}
-
-fn delta(delta: Value, finish: Option<&str>) -> String {
-    let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
-    json!({"id": "chatcmpl-mock", "object": "chat.completion.chunk", "model": "mock", "choices": [choice]})
-        .to_string()
-}
-
-fn usage(words: &Words) -> String {
-    let Words { input_tokens, cached_tokens, output_tokens, .. } = words;
-    let total = input_tokens + output_tokens;
-    let details = format!(r#"{{"cached_tokens":{cached_tokens}}}"#);
-    let counts = format!(
-        r#""prompt_tokens":{input_tokens},"completion_tokens":{output_tokens},"total_tokens":{total}"#
-    );
-    format!(r#"{{{counts},"prompt_tokens_details":{details}}}"#)
 }
 
 fn bad(why: &str) -> io::Error {

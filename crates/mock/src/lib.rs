@@ -1,7 +1,9 @@
-//! An OpenAI-compatible server on loopback, for tests and benchmarks.
+//! A server on loopback that speaks the wire formats of models, for tests and benchmarks.
 //!
-//! It answers `POST /v1/chat/completions`, streamed or not, and `GET /v1/models`. What it answers is a function of
-//! the request, so a test says in one closure what the server does:
+//! It answers `POST /v1/chat/completions` as OpenAI does, `POST /v1/messages` as Anthropic does and
+//! `POST /v1beta/models/MODEL:generateContent` as Gemini does, each streamed or not, and beside them `POST /v1/embeddings`
+//! and the lists of models. What it answers is a function of the request, so a test says in one closure what the server
+//! does, whatever the wire:
 //!
 //! ```
 //! use agon_mock::{Mock, MockSettings, Response};
@@ -18,12 +20,15 @@
 //!
 //! - [`request`]: what was asked.
 //! - [`response`]: what is answered: words, errors, and everything that can go wrong on the way.
-//! - [`debate`]: a built-in server that plays every seat of a debate.
+//! - [`mod@debate`]: a built-in server that plays every seat of a debate.
 //! - [`server`]: the server itself: a thread for each connection, no runtime.
+//! - `http`: requests from bytes and answers to bytes.
+//! - `wire`: the same words, refusals, tokens and errors in each wire format.
 
 #![warn(missing_docs)]
 
 pub mod debate;
+mod http;
 pub mod request;
 pub mod response;
 pub mod server;
@@ -33,3 +38,4 @@ pub use debate::{Debate, debate};
 pub use request::Request;
 pub use response::{Response, Spoilt};
 pub use server::{Mock, MockSettings, Responder};
+pub use wire::Wire;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// An answer, and when it leaves.
 #[derive(Debug, Clone)]
@@ -23,7 +23,8 @@ pub struct Response {
 /// The body of an answer.
 #[derive(Debug, Clone)]
 pub enum Body {
-    /// An assistant's words: sent as a chat completion, or as a stream of one where that is asked for.
+    /// An assistant's words: sent in the wire format of the path, and as a stream where that is asked for. To a request
+    /// for embeddings they stand for the vectors.
     Words(Words),
     /// These bytes as they are, whatever was asked for.
     Raw {
@@ -32,6 +33,11 @@ pub enum Body {
         /// The bytes.
         bytes: Vec<u8>,
     },
+    /// An error, in the form that the wire gives one.
+    Error {
+        /// What is wrong.
+        message: String,
+    },
 }
 
 /// An assistant's words.
@@ -39,14 +45,16 @@ pub enum Body {
 pub struct Words {
     /// What it says.
     pub text: String,
-    /// What it says instead, when it refuses.
+    /// What it says instead, when it refuses. Gemini sends no words of a refusal.
     pub refusal: Option<String>,
-    /// `stop`, `length`, `content_filter`.
+    /// `stop`, `length` or `content_filter`, which each wire has its own words for; anything else is sent as it is.
     pub finish: String,
     /// Tokens read.
     pub input_tokens: u64,
     /// Of those, from the cache.
     pub cached_tokens: u64,
+    /// Of those, written to the cache.
+    pub cache_write_tokens: u64,
     /// Tokens written.
     pub output_tokens: u64,
 }
@@ -64,6 +72,17 @@ pub enum Spoilt {
     Truncate,
 }
 
+impl Words {
+    /// The pieces in which a stream sends them.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &str> {
+        Self::split(&self.text)
+    }
+
+    pub(crate) fn split(text: &str) -> impl Iterator<Item = &str> {
+        text.split_inclusive(' ')
+    }
+}
+
 impl Response {
     /// These words, at once, with a status of 200.
     pub fn say(text: impl Into<String>) -> Self {
@@ -77,17 +96,15 @@ impl Response {
                 finish: "stop".into(),
                 input_tokens: 100,
                 cached_tokens: 0,
+                cache_write_tokens: 0,
                 output_tokens,
             }),
         )
     }
 
-    /// The OpenAI form of an error.
+    /// An error, in the form of the wire.
     pub fn error(status: u16, message: &str) -> Self {
-        Self::json(
-            status,
-            &json!({"error": {"message": message, "type": "error", "param": null, "code": null}}),
-        )
+        Self::new(status, Body::Error { message: message.into() })
     }
 
     /// A body of JSON.
@@ -146,6 +163,11 @@ impl Response {
         self.words(|words| {
             (words.input_tokens, words.cached_tokens, words.output_tokens) = (input, cached, output)
         })
+    }
+
+    /// The same words with so many of the tokens read written to the cache.
+    pub fn cache_write(self, tokens: u64) -> Self {
+        self.words(|words| words.cache_write_tokens = tokens)
     }
 
     fn words(mut self, change: impl FnOnce(&mut Words)) -> Self {

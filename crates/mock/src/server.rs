@@ -12,11 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use crate::{Request, Response, Spoilt, http, wire};
 
-use crate::{Request, Response, Spoilt, wire};
-
-/// What the server answers to a chat request.
+/// What the server answers to a request.
 pub type Responder = Arc<dyn Fn(&Request) -> Response + Send + Sync>;
 
 /// The stack of a connection's thread: it holds no big value, and there may be thousands.
@@ -51,6 +49,7 @@ struct Shared {
     calls: AtomicU64,
     abandoned: AtomicU64,
     requests: Mutex<Vec<Request>>,
+    lister: Mutex<Option<Responder>>,
     connections: Mutex<BTreeMap<u64, (TcpStream, Thread)>>,
 }
 
@@ -65,6 +64,7 @@ impl Mock {
             calls: AtomicU64::new(0),
             abandoned: AtomicU64::new(0),
             requests: Mutex::default(),
+            lister: Mutex::default(),
             connections: Mutex::default(),
         });
         let listening = {
@@ -79,12 +79,22 @@ impl Mock {
         format!("http://{}/v1", self.address)
     }
 
-    /// The chat requests so far, the first [`MockSettings::keep`] of them.
+    /// The same without the path: Gemini has it in another place.
+    pub fn root(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Answers requests for the list of models so from now on.
+    pub fn list(&self, lister: impl Fn(&Request) -> Response + Send + Sync + 'static) {
+        *lock(&self.shared.lister) = Some(Arc::new(lister));
+    }
+
+    /// The requests so far, without those for the list of models: the first [`MockSettings::keep`] of them.
     pub fn requests(&self) -> Vec<Request> {
         lock(&self.shared.requests).clone()
     }
 
-    /// How many chat requests there were.
+    /// How many requests there were for an answer or for embeddings.
     pub fn calls(&self) -> u64 {
         self.shared.calls.load(Ordering::Relaxed)
     }
@@ -141,10 +151,10 @@ fn connect(id: u64, stream: TcpStream, shared: &Shared) -> io::Result<()> {
 fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::with_capacity(32 * 1024, stream);
-    while let Some(request) = wire::read(&mut reader)? {
+    while let Some(request) = http::read(&mut reader)? {
         let since = Instant::now();
         let response = answer(&request, shared);
-        let (bytes, head) = wire::write(&request, &response);
+        let (bytes, head) = http::write(&request, &response);
         keep(request, shared);
         if !wait_until(since + response.delay, shared) {
             return Ok(());
@@ -168,15 +178,16 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
 }
 
 fn answer(request: &Request, shared: &Shared) -> Response {
-    match (request.method.as_str(), request.path.as_str()) {
-        ("POST", "/v1/chat/completions") => {
-            shared.calls.fetch_add(1, Ordering::Relaxed);
-            (shared.settings.responder)(request)
+    if request.wire().is_some() {
+        shared.calls.fetch_add(1, Ordering::Relaxed);
+        return (shared.settings.responder)(request);
+    }
+    match wire::models(request).filter(|_| request.method == "GET") {
+        Some(models) => {
+            let lister = lock(&shared.lister).clone();
+            lister.map_or_else(|| Response::json(200, &models), |lister| lister(request))
         }
-        ("GET", "/v1/models") => {
-            Response::json(200, &json!({"object": "list", "data": [{"id": "mock", "object": "model"}]}))
-        }
-        _ => Response::error(404, "there is no such path"),
+        None => Response::error(404, "there is no such path"),
     }
 }
 

@@ -3,15 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use agon_core::Invalid;
 use agon_engine::{Model, Models, Price};
 
 use crate::clients::Clients;
 use crate::config::Config;
-use crate::openai::OpenAi;
+use crate::embeddings;
+use crate::prices;
+use crate::probe::{self, Probe};
 use crate::provider::{KNOWN, Provider};
 use crate::script::Script;
+use crate::server::Server;
 
 /// All models that there are. Each is made once, when it is first named, and then shared.
 pub struct Catalogue {
@@ -35,12 +39,12 @@ pub struct ProviderInfo {
     pub key_present: bool,
     /// Why no model of it can be called as things are, in a sentence.
     pub problem: Option<String>,
-    /// The models of it that have a price.
+    /// The models of it that `[prices]` names.
     pub models: Vec<String>,
 }
 
 /// Providers of the design that this version has no models of.
-const NOT_YET: &[&str] = &["anthropic", "gemini", "embedded", "command", "human"];
+const NOT_YET: &[&str] = &["embedded", "command", "human"];
 
 impl Catalogue {
     /// From what the user configured and a way to read the environment, which is asked here and never again.
@@ -80,9 +84,45 @@ impl Catalogue {
         servers.chain([script]).collect()
     }
 
+    /// Asks every provider that could be called for its list of models, all at once and none for longer than `timeout`.
+    pub async fn probe(&self, timeout: Duration) -> Vec<Probe> {
+        let callable = self.providers.values().filter(|provider| provider.usable().is_ok());
+        let mut probes = probe::all(callable.map(Arc::as_ref), &self.clients, timeout).await;
+        for probe in &mut probes {
+            let Some(provider) = self.providers.get(&probe.name) else { continue };
+            let has_price = |model: &&String| self.price(provider, model) != Price::Unknown;
+            probe.models_priced = probe.models.iter().flatten().filter(has_price).count();
+        }
+        probes
+    }
+
+    /// The day of the prices that Agon knows by itself, `2025-12-31`.
+    pub fn prices_as_of(&self) -> &'static str {
+        prices::as_of()
+    }
+
+    /// The models of this provider that have a known price: those of `[prices]`, and those of the built-in table where the
+    /// provider is the one that sells them.
+    pub fn prices_known(&self, provider: &str) -> Vec<String> {
+        let seller = self.providers.get(provider).and_then(|provider| provider.seller());
+        let built_in = seller.into_iter().flat_map(prices::models).map(|model| format!("{provider}/{model}"));
+        let mut models: Vec<String> = self.priced(provider).into_iter().chain(built_in).collect();
+        models.sort();
+        models.dedup();
+        models
+    }
+
     fn priced(&self, provider: &str) -> Vec<String> {
         let of_it = |model: &&String| model.split_once('/').is_some_and(|(name, _)| name == provider);
         self.prices.keys().filter(of_it).cloned().collect()
+    }
+
+    /// What the person says that it costs, else what is known. Another seller than the provider itself has its own prices.
+    fn price(&self, provider: &Provider, model: &str) -> Price {
+        let told = self.prices.get(&format!("{}/{model}", provider.name)).copied();
+        let known = || provider.seller().and_then(|seller| prices::of(seller, model));
+        let free = provider.free.then_some(Price::Free);
+        told.or(free).or_else(known).unwrap_or(Price::Unknown)
     }
 
     fn make(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {
@@ -90,16 +130,38 @@ impl Catalogue {
             return Err(problem.clone());
         }
         let (provider, model) = name.split_once('/').unwrap_or((name, ""));
-        if provider == "script" && !model.is_empty() {
-            return Ok(Arc::new(Script::open(model)?));
+        match provider {
+            _ if model.trim().is_empty() => Err(self.unknown(name, provider)),
+            "script" => Ok(Arc::new(Script::open(model)?)),
+            "embeddings" => self.embeddings(name, model),
+            _ => self.server(name, provider, model),
         }
+    }
+
+    fn server(&self, name: &str, provider: &str, model: &str) -> Result<Arc<dyn Model>, Invalid> {
         let Some(provider) = self.providers.get(provider) else { return Err(self.unknown(name, provider)) };
-        if model.trim().is_empty() {
-            return Err(self.unknown(name, &provider.name));
-        }
         provider.usable()?;
-        let price = self.prices.get(name).copied().unwrap_or(provider.price);
-        Ok(Arc::new(OpenAi::new(name, model, Arc::clone(provider), price, Arc::clone(&self.clients))?))
+        let price = self.price(provider, model);
+        Ok(Arc::new(Server::new(name, model, Arc::clone(provider), price, Arc::clone(&self.clients))?))
+    }
+
+    /// `embeddings/lexical`, or `embeddings/PROVIDER/MODEL`.
+    fn embeddings(&self, name: &str, what: &str) -> Result<Arc<dyn Model>, Invalid> {
+        if what == "lexical" {
+            return Ok(Arc::new(embeddings::EmbeddingModel::new(embeddings::Lexical)));
+        }
+        let (provider, model) = what.split_once('/').unwrap_or((what, ""));
+        let found = self.providers.get(provider).filter(|_| !model.trim().is_empty());
+        let Some(provider) = found else {
+            return Err(Invalid(format!(
+                "there are no {name:?}: there is embeddings/lexical, and embeddings/PROVIDER/MODEL for a provider's, such as \
+                 embeddings/openai/text-embedding-3-small"
+            )));
+        };
+        let price = self.price(provider, model);
+        let server =
+            embeddings::Server::new(name, model, Arc::clone(provider), price, Arc::clone(&self.clients))?;
+        Ok(Arc::new(embeddings::EmbeddingModel::new(server)))
     }
 
     fn unknown(&self, name: &str, provider: &str) -> Invalid {

@@ -14,11 +14,20 @@ use reqwest::redirect::Policy;
 /// How long making a connection may take. Answers may take as long as the engine lets them.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// One client in two coats.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    /// For conversations.
+    pub(crate) genai: Client,
+    /// For what genai does not do, or not well.
+    pub(crate) http: reqwest::Client,
+}
+
 /// The clients that there are so far.
 #[derive(Debug, Default)]
 pub(crate) struct Clients {
-    plain: OnceLock<Result<Client, String>>,
-    secure: OnceLock<Result<Client, String>>,
+    plain: OnceLock<Result<Pair, String>>,
+    secure: OnceLock<Result<Pair, String>>,
     begun: [AtomicBool; 2],
 }
 
@@ -34,7 +43,7 @@ impl Clients {
     }
 
     /// The client for `http://` or for `https://`, or why there is none.
-    pub(crate) fn get(&self, plain: bool) -> Result<&Client, &str> {
+    pub(crate) fn get(&self, plain: bool) -> Result<&Pair, &str> {
         let client = if plain {
             self.plain.get_or_init(|| build(true))
         } else {
@@ -44,7 +53,7 @@ impl Clients {
     }
 }
 
-fn build(plain: bool) -> Result<Client, String> {
+fn build(plain: bool) -> Result<Pair, String> {
     let mut builder = reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)
@@ -55,9 +64,10 @@ fn build(plain: bool) -> Result<Client, String> {
         // Plain servers are local ones: a proxy of the environment is not meant for them.
         builder = builder.http1_only().no_proxy().tls_certs_only([]);
     }
-    let client = builder.build().map_err(|why| format!("the HTTP client cannot be made: {why}"))?;
-    Client::builder()
-        .with_reqwest(client)
+    let http = builder.build().map_err(|why| format!("the HTTP client cannot be made: {why}"))?;
+    let genai = Client::builder()
+        .with_reqwest(http.clone())
         .build()
-        .map_err(|why| format!("the model client cannot be made: {why}"))
+        .map_err(|why| format!("the model client cannot be made: {why}"))?;
+    Ok(Pair { genai, http })
 }

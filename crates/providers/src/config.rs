@@ -22,9 +22,9 @@ pub struct Config {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProviderConfig {
-    /// What it speaks.
+    /// What it speaks; as the well-known provider of this name does when not given, and OpenAI's format where there is none.
     #[serde(default)]
-    pub kind: ProviderKind,
+    pub kind: Option<ProviderKind>,
     /// Where it is, usually with `/v1`.
     pub base_url: String,
     /// The environment variable that holds its key; none for a server that takes no key.
@@ -39,6 +39,10 @@ pub enum ProviderKind {
     /// OpenAI's chat completions.
     #[default]
     OpenAi,
+    /// Anthropic's messages.
+    Anthropic,
+    /// Gemini's `generateContent`.
+    Gemini,
 }
 
 /// One model's price, US dollars per million tokens.
@@ -58,7 +62,7 @@ pub struct PriceConfig {
 }
 
 /// Names that stand for something else than a server.
-const RESERVED: &[&str] = &["script", "embedded", "command", "human"];
+const RESERVED: &[&str] = &["script", "embedded", "embeddings", "command", "human"];
 
 impl Config {
     /// Refuses what cannot work, and says where it stands.
@@ -135,7 +139,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(config.check(), Ok(()));
-        assert_eq!(config.providers["local"].kind, ProviderKind::OpenAi);
+        assert_eq!(config.providers["local"].kind, None);
         let price = |name: &str| Price::from(config.prices[name]);
         assert_eq!(
             price("openai/x"),
@@ -153,12 +157,16 @@ mod tests {
             ("[providers.x]", "base_url"),
             ("[provider.x]", "provider"),
             ("[providers.x]\nbase_url = \"http://a/v1\"\nkey = \"sk\"", "key"),
-            ("[providers.x]\nbase_url = \"http://a/v1\"\nkind = \"soap\"", "soap"),
+            (
+                "[providers.x]\nbase_url = \"http://a/v1\"\nkind = \"soap\"",
+                "`soap`, expected one of `openai`, `anthropic`, `gemini`",
+            ),
             ("[providers.x]\nbase_url = \"127.0.0.1:80\"", "[providers.x]: base_url"),
             ("[providers.x]\nbase_url = \"ftp://a/\"", "http"),
             ("[providers.x]\nbase_url = \"http://me:pw@a/v1\"", "key_env"),
             ("[providers.x]\nbase_url = \"http://a/v1\"\nkey_env = \"sk-123\"", "key_env is the name"),
             ("[providers.script]\nbase_url = \"http://a/v1\"", "another name"),
+            ("[providers.embeddings]\nbase_url = \"http://a/v1\"", "another name"),
             ("[providers.\"a/b\"]\nbase_url = \"http://a/v1\"", "letters"),
             ("[prices]\nx = { input = 1, output = 1 }", "provider/model"),
             ("[prices]\n\"a/b\" = { input = -1, output = 1 }", "a/b"),

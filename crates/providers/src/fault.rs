@@ -7,15 +7,15 @@ use std::error::Error as _;
 use std::io;
 use std::time::SystemTime;
 
-use agon_engine::{Fault, FaultKind, Message};
+use agon_engine::{Fault, FaultKind};
 use genai::Error;
 use genai::webc;
 use reqwest::header::HeaderMap;
-use secrecy::ExposeSecret;
 use serde_json::Value;
 
 use crate::provider::Provider;
 use crate::retry_after;
+use crate::told::{Parameter, Told};
 
 /// The longest message, in characters.
 const MESSAGE_CHARS_MAX: usize = 300;
@@ -32,13 +32,6 @@ pub(crate) struct Failure {
     pub(crate) named: Vec<Parameter>,
 }
 
-/// A part of a request that a server may not know, and that can be left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Parameter {
-    Seed,
-    StreamOptions,
-}
-
 /// The call that failed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Failed<'a> {
@@ -48,7 +41,7 @@ pub(crate) struct Failed<'a> {
     /// Where it was called.
     pub(crate) at: &'a str,
     /// What it was sent.
-    pub(crate) sent: &'a [Message],
+    pub(crate) sent: &'a [&'a str],
 }
 
 impl Failed<'_> {
@@ -56,9 +49,7 @@ impl Failed<'_> {
     pub(crate) fn error(&self, error: &Error) -> Failure {
         match error {
             Error::WebModelCall { webc_error, .. } => self.web(webc_error),
-            Error::HttpError { status, body, headers, .. } => {
-                self.status(status.as_u16(), &body_words(body), Some(headers))
-            }
+            Error::HttpError { status, body, headers, .. } => self.answered(status.as_u16(), body, headers),
             Error::WebStream { error, .. } => {
                 match (error.downcast_ref::<Error>(), error.downcast_ref::<reqwest::Error>()) {
                     (Some(error), _) => self.error(error),
@@ -66,7 +57,7 @@ impl Failed<'_> {
                     _ => self.garbled("cannot be read as text"),
                 }
             }
-            Error::ChatResponse { body, .. } => self.told(body),
+            Error::ChatResponse { body, .. } => self.told(body.get("error").unwrap_or(body)),
             Error::Internal(_) | Error::Resolver { .. } | Error::JsonValueExt(_) => {
                 self.failure(None, FaultKind::Rejected, format!("no request can be made for {}", self.name()))
             }
@@ -76,10 +67,8 @@ impl Failed<'_> {
 
     /// An error that came in a body with a status of 200, or in the middle of a stream.
     pub(crate) fn told(&self, error: &Value) -> Failure {
-        let code = error.get("code").or_else(|| error.get("status")).and_then(Value::as_u64);
-        let status = code.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code));
-        let told = error_words(error);
-        match status {
+        let told = Told::of(error);
+        match told.status {
             Some(status) => self.status(status, &told, None),
             None => self.failure(
                 None,
@@ -87,6 +76,11 @@ impl Failed<'_> {
                 self.with_words(format!("{} failed", self.name()), &told),
             ),
         }
+    }
+
+    /// An answer with a status that is no success.
+    pub(crate) fn answered(&self, status: u16, body: &str, headers: &HeaderMap) -> Failure {
+        self.status(status, &Told::parse(body), Some(headers))
     }
 
     /// An answer that is none.
@@ -102,7 +96,7 @@ impl Failed<'_> {
     fn web(&self, error: &webc::Error) -> Failure {
         match error {
             webc::Error::ResponseFailedStatus { status, body, headers } => {
-                self.status(status.as_u16(), &body_words(body), Some(headers))
+                self.answered(status.as_u16(), body, headers)
             }
             webc::Error::ResponseFailedNotJson { .. } => self.garbled("is not JSON"),
             webc::Error::ResponseFailedInvalidJson { body, .. } if body.trim().is_empty() => {
@@ -115,7 +109,8 @@ impl Failed<'_> {
         }
     }
 
-    fn network(&self, error: &reqwest::Error) -> Failure {
+    /// No answer, or half of one.
+    pub(crate) fn network(&self, error: &reqwest::Error) -> Failure {
         let (name, at) = (self.name(), self.at);
         let why = io_kind(error).map(|kind| format!(" ({kind})")).unwrap_or_default();
         let cut = matches!(
@@ -146,10 +141,12 @@ impl Failed<'_> {
             402 => {
                 (FaultKind::Key, format!("the account at {name} has no credit left (HTTP 402): pay it up"))
             }
-            429 if told.code == "insufficient_quota" => {
-                (FaultKind::Key, format!("the account at {name} has no credit left (HTTP 429): pay it up"))
-            }
+            400 | 403 | 429 if told.is_credit() => (
+                FaultKind::Key,
+                format!("the account at {name} has no credit left (HTTP {status}): pay it up"),
+            ),
             401 | 403 => (FaultKind::Key, self.key_sentence(status)),
+            400 if told.is_key() => (FaultKind::Key, self.key_sentence(status)),
             404 => (FaultKind::NoSuchModel, self.no_such_model(status)),
             400 | 422 if matches!(told.code.as_str(), "model_not_found" | "invalid_model") => {
                 (FaultKind::NoSuchModel, self.no_such_model(status))
@@ -172,8 +169,8 @@ impl Failed<'_> {
         };
         let mut failure = self.failure(Some(status), kind, self.with_words(sentence, told));
         failure.named = told.parameters();
-        failure.fault.retry_after =
-            headers.and_then(|headers| retry_after::parse(headers, SystemTime::now()));
+        let asked = headers.and_then(|headers| retry_after::parse(headers, SystemTime::now()));
+        failure.fault.retry_after = asked.or(told.retry_after);
         failure
     }
 
@@ -206,12 +203,12 @@ impl Failed<'_> {
 
     /// The sentence, with what the server said if that can be shown.
     fn with_words(&self, sentence: String, told: &Told) -> String {
-        let key = self.provider.key.as_ref().map(|key| key.expose_secret());
+        let key = self.provider.secret();
         let words = tidy(&told.message);
         if words.is_empty() || key.is_some_and(|key| told.message.contains(key) || words.contains(key)) {
             return sentence;
         }
-        if self.sent.iter().any(|message| quotes(&told.message, &message.text)) {
+        if self.sent.iter().any(|text| quotes(&told.message, text)) {
             return sentence;
         }
         format!("{sentence}; it says: {words}")
@@ -228,45 +225,6 @@ impl Failed<'_> {
     fn name(&self) -> &str {
         &self.provider.name
     }
-}
-
-/// What a server said about an error.
-#[derive(Debug, Default)]
-struct Told {
-    message: String,
-    code: String,
-    /// Which part of the request it is about, where that is not in the message.
-    about: String,
-}
-
-impl Told {
-    fn parameters(&self) -> Vec<Parameter> {
-        let apart = |c: char| !c.is_alphanumeric() && c != '_';
-        let words: Vec<&str> = self.message.split(apart).chain(self.about.split(apart)).collect();
-        let names = [
-            ("seed", Parameter::Seed),
-            ("random_seed", Parameter::Seed),
-            ("stream_options", Parameter::StreamOptions),
-        ];
-        names.into_iter().filter(|(name, _)| words.contains(name)).map(|(_, parameter)| parameter).collect()
-    }
-}
-
-/// The error in a body that may be anything. Of a page of HTML nothing is worth showing.
-fn body_words(body: &str) -> Told {
-    let body: Value = serde_json::from_str(body).unwrap_or_default();
-    error_words(body.get("error").unwrap_or(&body))
-}
-
-fn error_words(error: &Value) -> Told {
-    let text = |key: &str| error.get(key).and_then(Value::as_str);
-    let first_detail = error.pointer("/detail/0/msg").and_then(Value::as_str);
-    let message = error.as_str().or(text("message")).or(text("detail")).or(first_detail).unwrap_or_default();
-    let code = text("code").or(text("type")).unwrap_or_default();
-    let details = error.get("detail").and_then(Value::as_array).into_iter().flatten();
-    let places = details.filter_map(|detail| detail.get("loc")?.as_array()).flatten();
-    let about: Vec<&str> = text("param").into_iter().chain(places.filter_map(Value::as_str)).collect();
-    Told { message: message.to_owned(), code: code.to_owned(), about: about.join(" ") }
 }
 
 /// Whether `words` has a good piece of `text` in it.

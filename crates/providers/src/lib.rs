@@ -1,4 +1,4 @@
-//! The models: OpenAI-compatible servers, and scripts.
+//! The models: servers of three wire formats, embeddings, and scripts.
 //!
 //! A model is named `provider/model`, and [`Catalogue`] turns the name into something that the engine can call. It
 //! reads no environment and no configuration file of its own: whoever makes it hands both in.
@@ -9,9 +9,12 @@
 //! - `trust`: what one of them may not do that was found and not asked for.
 //! - [`catalogue`]: from a name to a model, or to a sentence that says what to do.
 //! - `provider`: one provider: where it is and which key it takes; the table of the well-known ones.
+//! - `prices`: the dated table of what well-known models cost.
 //! - `clients`: the HTTP clients, made when first used.
-//! - `openai`: a call of an OpenAI-compatible server.
-//! - `fault`: what went wrong with one, in a sentence without secrets.
+//! - `server`: a call of a server; one file for what is peculiar to each wire format.
+//! - `fault`: what went wrong with one, in a sentence without secrets; `told`: what the server said about it.
+//! - [`probe`]: who can be reached, accepts its key and has which models, for `agon doctor`.
+//! - [`embeddings`]: how alike texts are, by a server's embeddings or by their words.
 //! - [`script`]: a file of replies in the place of a model.
 
 #![warn(missing_docs)]
@@ -19,12 +22,18 @@
 pub mod catalogue;
 mod clients;
 pub mod config;
+pub mod embeddings;
 mod fault;
-mod openai;
+mod prices;
+pub mod probe;
 mod provider;
 mod retry_after;
 pub mod script;
+mod server;
+mod told;
 mod trust;
 
 pub use catalogue::{Catalogue, ProviderInfo};
 pub use config::{Config, PriceConfig, ProviderConfig, ProviderKind};
+pub use embeddings::{Embed, Embedded, EmbeddingModel};
+pub use probe::Probe;

@@ -1,12 +1,11 @@
 //! One provider: where it is and which key it takes; and the table of the well-known ones.
 
 use agon_core::Invalid;
-use agon_engine::Price;
 use genai::adapter::AdapterKind;
 use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::config::ProviderConfig;
+use crate::config::{ProviderConfig, ProviderKind};
 
 /// A provider that can be called, or the reason why it cannot.
 #[derive(Debug)]
@@ -16,9 +15,10 @@ pub(crate) struct Provider {
     pub(crate) key_env: Option<String>,
     pub(crate) key: Option<SecretString>,
     pub(crate) key_needed: bool,
+    pub(crate) kind: ProviderKind,
     pub(crate) adapter: AdapterKind,
-    /// What its models cost when `[prices]` does not say.
-    pub(crate) price: Price,
+    /// Whether its models run where the person's own machines are and cost nothing.
+    pub(crate) free: bool,
 }
 
 /// A provider that everybody knows.
@@ -27,9 +27,10 @@ pub(crate) struct Known {
     pub(crate) name: &'static str,
     pub(crate) base_url: &'static str,
     /// The variable that may put another base URL in the place of the public one.
-    base_env: Option<&'static str>,
-    pub(crate) key_env: Option<&'static str>,
-    /// All of them speak OpenAI's chat completions; two have dialects that genai knows.
+    base_env: &'static str,
+    /// The variables that may hold its key, the first that is set.
+    pub(crate) key_envs: &'static [&'static str],
+    /// The wire format, and the dialect of it where genai knows one.
     adapter: AdapterKind,
 }
 
@@ -38,56 +39,108 @@ pub(crate) const KNOWN: &[Known] = &[
     Known {
         name: "openai",
         base_url: "https://api.openai.com/v1",
-        base_env: Some("OPENAI_BASE_URL"),
-        key_env: Some("OPENAI_API_KEY"),
+        base_env: "OPENAI_BASE_URL",
+        key_envs: &["OPENAI_API_KEY"],
         adapter: AdapterKind::OpenAI,
+    },
+    Known {
+        name: "anthropic",
+        base_url: "https://api.anthropic.com/v1",
+        base_env: "ANTHROPIC_BASE_URL",
+        key_envs: &["ANTHROPIC_API_KEY"],
+        adapter: AdapterKind::Anthropic,
+    },
+    Known {
+        name: "gemini",
+        base_url: "https://generativelanguage.googleapis.com/v1beta",
+        base_env: "GEMINI_BASE_URL",
+        key_envs: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        adapter: AdapterKind::Gemini,
     },
     Known {
         name: "ollama",
         base_url: "http://127.0.0.1:11434/v1",
-        base_env: Some("OLLAMA_HOST"),
-        key_env: None,
+        base_env: "OLLAMA_HOST",
+        key_envs: &[],
         adapter: AdapterKind::OpenAI,
     },
-    public("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", AdapterKind::OpenAI),
-    public("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", AdapterKind::OpenAI),
-    public("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", AdapterKind::OpenAI),
-    // Counts the tokens of reasoning beside the output, not in it.
-    public("xai", "https://api.x.ai/v1", "XAI_API_KEY", AdapterKind::Xai),
-    // Calls the seed `random_seed` and refuses `seed`.
-    public("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", AdapterKind::Mistral),
+    Known {
+        name: "openrouter",
+        base_url: "https://openrouter.ai/api/v1",
+        base_env: "OPENROUTER_BASE_URL",
+        key_envs: &["OPENROUTER_API_KEY"],
+        adapter: AdapterKind::OpenAI,
+    },
+    Known {
+        name: "groq",
+        base_url: "https://api.groq.com/openai/v1",
+        base_env: "GROQ_BASE_URL",
+        key_envs: &["GROQ_API_KEY"],
+        adapter: AdapterKind::OpenAI,
+    },
+    Known {
+        name: "deepseek",
+        base_url: "https://api.deepseek.com/v1",
+        base_env: "DEEPSEEK_BASE_URL",
+        key_envs: &["DEEPSEEK_API_KEY"],
+        adapter: AdapterKind::OpenAI,
+    },
+    Known {
+        name: "xai",
+        base_url: "https://api.x.ai/v1",
+        base_env: "XAI_BASE_URL",
+        key_envs: &["XAI_API_KEY"],
+        // Counts the tokens of reasoning beside the output, not in it.
+        adapter: AdapterKind::Xai,
+    },
+    Known {
+        name: "mistral",
+        base_url: "https://api.mistral.ai/v1",
+        base_env: "MISTRAL_BASE_URL",
+        key_envs: &["MISTRAL_API_KEY"],
+        // Calls the seed `random_seed` and refuses `seed`.
+        adapter: AdapterKind::Mistral,
+    },
 ];
 
-const fn public(
-    name: &'static str,
-    base_url: &'static str,
-    key_env: &'static str,
-    adapter: AdapterKind,
-) -> Known {
-    Known { name, base_url, base_env: None, key_env: Some(key_env), adapter }
+impl Known {
+    fn kind(&self) -> ProviderKind {
+        match self.adapter {
+            AdapterKind::Anthropic => ProviderKind::Anthropic,
+            AdapterKind::Gemini => ProviderKind::Gemini,
+            _ => ProviderKind::OpenAi,
+        }
+    }
 }
 
 impl Provider {
     pub(crate) fn known(known: &Known, env: &dyn Fn(&str) -> Option<String>) -> Self {
-        let given = known.base_env.and_then(|variable| Some((variable, read(env, variable)?)));
-        let base = match &given {
-            None => Base::parse(known.base_url),
-            Some((variable, url)) if known.name == "ollama" => {
-                Base::parse(&ollama(url)).map_err(|why| format!("{variable} {why}"))
+        let kind = known.kind();
+        let base = match read(env, known.base_env) {
+            None => Base::of(known.base_url, kind),
+            Some(url) => {
+                let url = if known.name == "ollama" { ollama(&url) } else { url };
+                Base::of(&url, kind).map_err(|why| format!("{} {why}", known.base_env))
             }
-            Some((variable, url)) => Base::parse(url).map_err(|why| format!("{variable} {why}")),
         };
         // A server that took the place of the public one may well want no key.
         let theirs = Base::parse(known.base_url).ok().map(|base| base.host);
         let replaced = base.as_ref().is_ok_and(|base| Some(&base.host) != theirs.as_ref());
+        let keys = known.key_envs.iter();
+        let found = keys.clone().find_map(|variable| Some((*variable, read(env, variable)?)));
         Self {
             name: known.name.into(),
             base,
-            key_env: known.key_env.map(Into::into),
-            key: known.key_env.and_then(|variable| read(env, variable)).map(SecretString::from),
-            key_needed: known.key_env.is_some() && !replaced,
+            key_env: found
+                .as_ref()
+                .map(|(variable, _)| variable)
+                .or(keys.clone().next())
+                .map(|v| (*v).into()),
+            key: found.map(|(_, key)| SecretString::from(key)),
+            key_needed: !known.key_envs.is_empty() && !replaced,
+            kind,
             adapter: known.adapter,
-            price: if known.name == "ollama" { Price::Free } else { Price::Unknown },
+            free: known.name == "ollama",
         }
     }
 
@@ -97,16 +150,35 @@ impl Provider {
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Self {
         let known = KNOWN.iter().find(|known| known.name == name);
+        let kind = config.kind.or(known.map(Known::kind)).unwrap_or_default();
+        let dialect = known.filter(|known| known.kind() == kind).map(|known| known.adapter);
         Self {
             name: name.into(),
-            base: Base::parse(&config.base_url)
+            base: Base::of(&config.base_url, kind)
                 .map_err(|why| format!("base_url of [providers.{name}] {why}")),
             key_env: config.key_env.clone(),
             key: config.key_env.as_deref().and_then(|variable| read(env, variable)).map(SecretString::from),
             key_needed: config.key_env.is_some(),
-            adapter: known.map_or(AdapterKind::OpenAI, |known| known.adapter),
-            price: Price::Unknown,
+            kind,
+            adapter: dialect.unwrap_or(match kind {
+                ProviderKind::OpenAi => AdapterKind::OpenAI,
+                ProviderKind::Anthropic => AdapterKind::Anthropic,
+                ProviderKind::Gemini => AdapterKind::Gemini,
+            }),
+            free: false,
         }
+    }
+
+    /// The well-known provider that really sells its models, whatever it is called here.
+    pub(crate) fn seller(&self) -> Option<&'static str> {
+        let base = self.base.as_ref().ok().filter(|base| !base.plain)?;
+        let sells = |known: &&Known| Base::parse(known.base_url).is_ok_and(|own| own.host == base.host);
+        KNOWN.iter().find(sells).map(|known| known.name)
+    }
+
+    /// The key, for a header.
+    pub(crate) fn secret(&self) -> Option<&str> {
+        self.key.as_ref().map(|key| key.expose_secret())
     }
 
     /// Refuses a provider that no call could reach.
@@ -138,6 +210,34 @@ pub(crate) struct Base {
 }
 
 impl Base {
+    /// From a base URL of a server that speaks `kind`. The tools of two vendors take one without the version in its path.
+    pub(crate) fn of(text: &str, kind: ProviderKind) -> Result<Self, String> {
+        let base = Self::parse(text)?;
+        let version = match kind {
+            ProviderKind::OpenAi => return Ok(base),
+            ProviderKind::Anthropic => "v1",
+            ProviderKind::Gemini => "v1beta",
+        };
+        let Ok(mut url) = Url::parse(&base.url) else { return Ok(base) };
+        let path = url.path().trim_end_matches('/').to_owned();
+        if path.rsplit('/').next().is_some_and(|last| last.starts_with("v1")) {
+            return Ok(base);
+        }
+        url.set_path(&format!("{path}/{version}/"));
+        Self::parse(url.as_str())
+    }
+
+    /// The address of `path` under it.
+    pub(crate) fn join(&self, path: &str) -> String {
+        let (base, query) = self.url.split_once('?').unwrap_or((&self.url, ""));
+        let mark = match query {
+            "" => "",
+            _ if path.contains('?') => "&",
+            _ => "?",
+        };
+        format!("{base}{path}{mark}{query}")
+    }
+
     /// From a base URL; else the rest of a sentence that begins with what it is the value of.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let example = "write it like http://127.0.0.1:8080/v1";
@@ -199,6 +299,33 @@ mod tests {
         ] {
             assert_eq!(ollama(host), url, "{host}");
         }
+    }
+
+    #[test]
+    fn a_base_url_may_leave_out_the_version_where_the_vendors_own_tools_do() {
+        let of = |url: &str, kind| Base::of(url, kind).unwrap().url;
+        for url in
+            ["https://x.example", "https://x.example/", "https://x.example/v1", "https://x.example/v1/"]
+        {
+            assert_eq!(of(url, ProviderKind::Anthropic), "https://x.example/v1/", "{url}");
+        }
+        for url in ["https://x.example/g", "https://x.example/g/v1beta", "https://x.example/g/v1beta/"] {
+            assert_eq!(of(url, ProviderKind::Gemini), "https://x.example/g/v1beta/", "{url}");
+        }
+        assert_eq!(of("https://x.example/v1?k=1", ProviderKind::Gemini), "https://x.example/v1/?k=1");
+        assert_eq!(
+            of("https://x.example", ProviderKind::OpenAi),
+            "https://x.example/",
+            "an OpenAI base is whole"
+        );
+    }
+
+    #[test]
+    fn a_path_goes_between_the_base_and_its_query() {
+        let base = Base::parse("http://x.example/v1?k=1").unwrap();
+        assert_eq!(base.join("models"), "http://x.example/v1/models?k=1");
+        assert_eq!(base.join("m:s?alt=sse"), "http://x.example/v1/m:s?alt=sse&k=1");
+        assert_eq!(Base::parse("http://x.example").unwrap().join("m?a"), "http://x.example/m?a");
     }
 
     #[test]

@@ -10,10 +10,7 @@ use crate::provider::{Base, KNOWN};
 /// Variables with keys that people have set for other programs, beside those of the well-known providers, and the hosts
 /// that they are meant for.
 const ELSEWHERE: &[(&str, &[&str])] = &[
-    ("ANTHROPIC_API_KEY", &["api.anthropic.com"]),
     ("ANTHROPIC_AUTH_TOKEN", &["api.anthropic.com"]),
-    ("GEMINI_API_KEY", &["generativelanguage.googleapis.com"]),
-    ("GOOGLE_API_KEY", &["generativelanguage.googleapis.com"]),
     ("COHERE_API_KEY", &["api.cohere.com", "api.cohere.ai"]),
     ("TOGETHER_API_KEY", &["api.together.xyz", "api.together.ai"]),
     ("FIREWORKS_API_KEY", &["api.fireworks.ai"]),
@@ -53,7 +50,7 @@ impl Config {
 fn own_hosts(variable: &str) -> Option<Vec<String>> {
     // Some systems do not tell the letters of a variable's name apart.
     let same = |name: &str| name.eq_ignore_ascii_case(variable);
-    let known = KNOWN.iter().find(|known| known.key_env.is_some_and(same));
+    let known = KNOWN.iter().find(|known| known.key_envs.iter().any(|name| same(name)));
     if let Some(known) = known {
         return Some(Base::parse(known.base_url).into_iter().map(|base| base.host).collect());
     }
@@ -79,8 +76,8 @@ mod tests {
 
     #[test]
     fn a_found_config_sends_no_well_known_key_to_a_stranger() {
-        let others = ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GITHUB_TOKEN", "openai_api_key"];
-        for variable in KNOWN.iter().filter_map(|known| known.key_env).chain(others) {
+        let others = ["ANTHROPIC_AUTH_TOKEN", "GITHUB_TOKEN", "openai_api_key"];
+        for variable in KNOWN.iter().flat_map(|known| known.key_envs).copied().chain(others) {
             for url in [
                 "https://stranger.example/v1",
                 "http://192.168.1.7/v1",
@@ -106,6 +103,7 @@ mod tests {
             ("https://api.openai.com/v1", "OPENAI_API_KEY"),
             ("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
             ("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
+            ("https://generativelanguage.googleapis.com", "GOOGLE_API_KEY"),
             ("http://127.0.0.1:8080/v1", "OPENAI_API_KEY"),
             ("http://localhost:8080/v1", "OPENAI_API_KEY"),
             ("http://[::1]:8080/v1", "OPENAI_API_KEY"),

@@ -22,19 +22,7 @@ fn why(catalogue: &Catalogue, name: &str) -> String {
 #[test]
 fn a_name_that_is_no_model_gets_a_list_of_what_there_is() {
     let catalogue = catalogue("[providers.local]\nbase_url = \"http://127.0.0.1:8080/v1\"", &[]);
-    for name in [
-        "gpt-4o",
-        "",
-        "nobody/x",
-        "anthropic/x",
-        "gemini/x",
-        "embedded/x",
-        "command/x",
-        "human/x",
-        "openai/",
-        "script/",
-        "/x",
-    ] {
+    for name in ["gpt-4o", "", "nobody/x", "embedded/x", "command/x", "human/x", "openai/", "script/", "/x"] {
         let why = why(&catalogue, name);
         assert!(
             why.contains("openai/MODEL") && why.contains("local/MODEL") && why.contains("script/demo"),
@@ -49,6 +37,9 @@ fn a_missing_key_is_an_error_before_any_call_and_names_the_variable() {
         catalogue("[providers.local]\nbase_url = \"http://127.0.0.1:8080/v1\"\nkey_env = \"LOCAL_KEY\"", &[]);
     for (name, variable) in [
         ("openai/x", "OPENAI_API_KEY"),
+        ("anthropic/x", "ANTHROPIC_API_KEY"),
+        ("gemini/x", "GEMINI_API_KEY"),
+        ("embeddings/openai/x", "OPENAI_API_KEY"),
         ("openrouter/x/y", "OPENROUTER_API_KEY"),
         ("groq/x", "GROQ_API_KEY"),
         ("deepseek/x", "DEEPSEEK_API_KEY"),
@@ -100,6 +91,57 @@ fn prices_come_from_the_config_and_are_never_guessed() {
     );
     assert_eq!(price("openai/y"), Price::Unknown);
     assert_eq!((price("ollama/x"), price("script/demo")), (Price::Free, Price::Free));
+}
+
+/// "Prices in a dated TOML table that the user can override; an unknown price is `null`, never 0".
+#[test]
+fn well_known_models_have_a_price_where_their_own_provider_sells_them() {
+    let keys =
+        ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GROQ_API_KEY"].map(|name| (name, KEY));
+    let prices = "[prices]\n\"openai/gpt-4o-mini\" = { input = 9, output = 9 }\n";
+    let own = catalogue(prices, &keys);
+    let price = |name: &str| own.model(name).unwrap().price();
+    let gpt_4o = Price::PerMillion { input: 2.5, cached_input: 1.25, cache_write: 2.5, output: 10.0 };
+    assert_eq!((price("openai/gpt-4o"), price("openai/gpt-4o-2024-08-06")), (gpt_4o, gpt_4o));
+    let sonnet = Price::PerMillion { input: 3.0, cached_input: 0.3, cache_write: 3.75, output: 15.0 };
+    assert_eq!(price("anthropic/claude-sonnet-4-5-20250929"), sonnet);
+    let embedding = Price::PerMillion { input: 0.02, cached_input: 0.02, cache_write: 0.02, output: 0.0 };
+    assert_eq!(price("embeddings/openai/text-embedding-3-small"), embedding);
+    let mini = Price::PerMillion { input: 9.0, cached_input: 9.0, cache_write: 9.0, output: 9.0 };
+    assert_eq!(price("openai/gpt-4o-mini"), mini, "the person's price goes before the table's");
+    assert_eq!(price("openai/gpt-4o-something"), Price::Unknown);
+    assert_eq!(price("groq/gpt-4o"), Price::Unknown, "another provider's model of that name");
+    assert!(own.prices_known("openai").contains(&"openai/gpt-4o".to_owned()));
+    assert_eq!(own.prices_as_of().len(), "2025-12-31".len());
+}
+
+#[test]
+fn another_seller_has_no_price_that_is_known() {
+    let elsewhere = "[providers.mine]\nbase_url = \"https://gateway.example/v1\"\n\
+        [providers.theirs]\nbase_url = \"https://api.openai.com/v1\"\n\
+        [providers.groq]\nbase_url = \"http://api.groq.com/openai/v1\"\n";
+    let catalogue = catalogue(elsewhere, &[("OPENAI_BASE_URL", "https://gateway.example/v1")]);
+    let price = |name: &str| catalogue.model(name).unwrap().price();
+    assert_eq!((price("openai/gpt-4o"), price("mine/gpt-4o")), (Price::Unknown, Price::Unknown));
+    assert_ne!(price("theirs/gpt-4o"), Price::Unknown, "the same seller by another name");
+    assert_eq!(price("groq/llama-3.1-8b-instant"), Price::Unknown, "nobody knows who answers on http://");
+    assert!(catalogue.prices_known("openai").is_empty() && catalogue.prices_known("nobody").is_empty());
+}
+
+/// "Each: base URL override".
+#[test]
+fn every_provider_can_be_put_elsewhere_by_a_variable() {
+    let infos = catalogue("", &[]).providers();
+    let servers: Vec<&str> =
+        infos.iter().filter(|info| info.base_url.is_some()).map(|info| info.name.as_str()).collect();
+    for name in servers {
+        let variable =
+            if name == "ollama" { "OLLAMA_HOST".into() } else { format!("{}_BASE_URL", name.to_uppercase()) };
+        let moved = catalogue("", &[(&variable, "http://127.0.0.1:9/v1")]);
+        let info = moved.providers().into_iter().find(|info| info.name == name).unwrap();
+        assert_eq!(info.base_url.as_deref(), Some("http://127.0.0.1:9/v1"), "{variable}");
+        assert_eq!(info.problem, None, "a server elsewhere may want no key");
+    }
 }
 
 #[test]

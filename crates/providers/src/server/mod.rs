@@ -1,36 +1,43 @@
-//! A call of an OpenAI-compatible server.
+//! A call of a server: the way that is the same for every wire format.
 //!
-//! genai makes the request and reads the answer, with the endpoint, the key and the dialect given for each call, so
-//! that nothing is guessed from a model's name and nothing is read from the environment.
+//! genai makes the request and reads the answer, with the address, the key and the dialect given for each call, so that
+//! nothing is guessed from a model's name and nothing is read from the environment. What is peculiar to a wire format, and
+//! what genai makes of it that a debate cannot use, is in [`wire`] and the files beside it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agon_core::{Invalid, Schema, Usage};
-use agon_engine::{Call, Completion, Deltas, Fault, FaultKind, Finish, Message, Model, Price, Role};
+use agon_engine::{Call, Completion, Deltas, Fault, FaultKind, Finish, Model, Price};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use genai::chat::{
-    ChatMessage, ChatOptions, ChatRequest, ChatStreamEvent, JsonSpec, RawFrameRef, ReasoningEffort,
-    StopReason,
+    CacheControl, ChatOptions, ChatRequest, ChatStreamEvent, JsonSpec, RawFrameRef, StopReason,
 };
 use genai::resolver::{AuthData, Endpoint};
-use genai::{Client, Headers, ModelIden, ServiceTarget};
-use secrecy::ExposeSecret;
-use serde_json::Value;
+use genai::{Client, Error, Headers, ModelIden, ServiceTarget};
 
 use crate::clients::Clients;
-use crate::fault::{Failed, Failure, Parameter};
+use crate::fault::{Failed, Failure};
 use crate::provider::{Base, Provider};
+use crate::told::Parameter;
+use wire::{Refusal, Wire};
 
-/// A model of an OpenAI-compatible server.
-pub(crate) struct OpenAi {
+mod anthropic;
+mod gemini;
+mod openai;
+mod schema;
+pub(crate) mod wire;
+
+/// A model of a server.
+pub(crate) struct Server {
     name: String,
     model: String,
     iden: ModelIden,
     endpoint: Endpoint,
     base: Base,
     provider: Arc<Provider>,
+    wire: &'static dyn Wire,
     price: Price,
     clients: Arc<Clients>,
     /// Whether the server has turned down a schema: calls go without, as long as it takes them so.
@@ -52,7 +59,15 @@ struct Parts<'a> {
     streamed: bool,
 }
 
-impl OpenAi {
+/// What the frames of a stream say that genai has no event for.
+#[derive(Default)]
+struct Aside {
+    refusal: Mutex<Option<Refusal>>,
+    /// Whether it is a stream at all.
+    flows: AtomicBool,
+}
+
+impl Server {
     pub(crate) fn new(
         name: &str,
         model: &str,
@@ -71,6 +86,7 @@ impl OpenAi {
             iden: ModelIden::new(provider.adapter, given),
             endpoint: Endpoint::from_owned(base.url.as_str()),
             base,
+            wire: wire::of(provider.kind),
             provider,
             price,
             clients,
@@ -99,26 +115,30 @@ impl OpenAi {
                 }
                 Ok(completion)
             }
-            Err(Failure { status, mut fault, named }) => {
-                let choosy = matches!(status, Some(400 | 422));
-                match fault.kind {
-                    FaultKind::Rejected if choosy && self.leave_out(&named, &parts) => {
-                        fault.kind = FaultKind::Unsupported;
-                    }
-                    FaultKind::Rejected if choosy && schema.is_some() => {
-                        self.schemaless.store(true, Ordering::Relaxed);
-                        fault.kind = FaultKind::Unsupported;
-                    }
-                    // It was something else that the server did not like.
-                    FaultKind::Rejected if call.schema.is_some() => {
-                        self.schemaless.store(false, Ordering::Relaxed);
-                    }
-                    FaultKind::Garbled if stream.is_none() => self.streamless.store(false, Ordering::Relaxed),
-                    _ => {}
-                }
-                Err(fault)
-            }
+            Err(failure) => Err(self.learn(failure, call, &parts)),
         }
+    }
+
+    /// Takes from a failure what can be done without in the next attempt.
+    fn learn(&self, failure: Failure, call: &Call, sent: &Parts<'_>) -> Fault {
+        let Failure { status, mut fault, named } = failure;
+        let choosy = matches!(status, Some(400 | 422));
+        match fault.kind {
+            FaultKind::Rejected if choosy && self.leave_out(&named, sent) => {
+                fault.kind = FaultKind::Unsupported;
+            }
+            FaultKind::Rejected if choosy && sent.schema.is_some() => {
+                self.schemaless.store(true, Ordering::Relaxed);
+                fault.kind = FaultKind::Unsupported;
+            }
+            // It was something else that the server did not like.
+            FaultKind::Rejected if call.schema.is_some() => {
+                self.schemaless.store(false, Ordering::Relaxed);
+            }
+            FaultKind::Garbled if !sent.streamed => self.streamless.store(false, Ordering::Relaxed),
+            _ => {}
+        }
+        fault
     }
 
     /// Leaves out from now on what the server named; says whether any of it was in the call that it turned down.
@@ -143,18 +163,15 @@ impl OpenAi {
         parts: &Parts<'_>,
         deltas: Option<Deltas<'_>>,
     ) -> Result<Completion, Failure> {
-        let failed = Failed {
-            provider: &self.provider,
-            model: &self.model,
-            at: &self.base.shown,
-            sent: &call.messages,
-        };
+        let sent: Vec<&str> = call.messages.iter().map(|message| message.text.as_str()).collect();
+        let failed =
+            Failed { provider: &self.provider, model: &self.model, at: &self.base.shown, sent: &sent };
         let client = self.clients.get(self.base.plain).map_err(|why| failed.unmade(why))?;
-        let request = ChatRequest::from_messages(call.messages.iter().map(message).collect());
-        let options = options(call, parts);
+        let request = ChatRequest::from_messages(self.wire.messages(&call.messages));
+        let options = self.options(call, parts);
         match deltas {
-            None => self.whole(client, request, &options, failed).await,
-            Some(deltas) => self.streamed(client, request, options, deltas, failed).await,
+            None => self.whole(&client.genai, request, &options, failed).await,
+            Some(deltas) => self.streamed(&client.genai, request, options, deltas, failed).await,
         }
     }
 
@@ -165,19 +182,31 @@ impl OpenAi {
         options: &ChatOptions,
         failed: Failed<'_>,
     ) -> Result<Completion, Failure> {
-        let answer = client.exec_chat(self.target(), request, Some(options)).await;
-        let answer = answer.map_err(|error| failed.error(&error))?;
-        let body = answer.captured_raw_body.as_ref().unwrap_or(&Value::Null);
-        let Some(choice) = body.pointer("/choices/0").filter(|choice| choice.is_object()) else {
-            let error = body.get("error").filter(|error| !error.is_null());
-            return Err(
-                error.map_or_else(|| failed.garbled("is not a chat completion"), |error| failed.told(error))
-            );
+        let (answer, body) = match client.exec_chat(self.target(false), request, Some(options)).await {
+            Ok(mut answer) => {
+                let body = answer.captured_raw_body.take().unwrap_or_default();
+                (Some(answer), body)
+            }
+            // An answer that genai could not make sense of may still be one that a debate can.
+            Err(Error::ChatResponseGeneration { response_body, .. }) => (None, *response_body),
+            Err(error) => return Err(failed.error(&error)),
         };
-        let refusal = choice.pointer("/message/refusal").and_then(Value::as_str).map(str::to_owned);
-        let (usage, stop) = (usage(&answer.usage), answer.stop_reason.clone());
-        let text = answer.into_texts().concat();
-        Ok(self.completion(text, refusal, stop.as_ref(), usage))
+        let refusal = self.wire.refusal(&body);
+        match (answer.filter(|_| self.wire.is_answer(&body)), refusal) {
+            (Some(answer), refusal) => {
+                let (usage, stop) = (wire::usage(&answer.usage), answer.stop_reason.clone());
+                let text = answer.into_texts().concat();
+                Ok(self.completion(text, refusal.map(|refusal| refusal.words), stop.as_ref(), usage))
+            }
+            (None, Some(refusal)) => {
+                Ok(self.completion(String::new(), Some(refusal.words), None, refusal.usage))
+            }
+            (None, None) => {
+                let error = body.get("error").filter(|error| !error.is_null());
+                Err(error
+                    .map_or_else(|| failed.garbled("is not a chat completion"), |error| failed.told(error)))
+            }
+        }
     }
 
     async fn streamed(
@@ -188,34 +217,37 @@ impl OpenAi {
         deltas: Deltas<'_>,
         failed: Failed<'_>,
     ) -> Result<Completion, Failure> {
-        let refusal = Arc::new(Mutex::new(String::new()));
-        let flows = Arc::new(AtomicBool::new(false));
-        let (seen, began) = (Arc::clone(&refusal), Arc::clone(&flows));
-        // genai has no event for a refusal, nor for a stream that is none, so both are picked from the frames.
-        let options = options.with_raw_frame_fn(move |_, frame| {
-            began.fetch_or(frame.event.is_some() || !frame.data.is_empty(), Ordering::Relaxed);
-            note_refusal(frame, &seen);
-        });
-        let stream = client.exec_chat_stream(self.target(), request, Some(&options)).await;
+        let aside = Arc::new(Aside::default());
+        let (seen, wire) = (Arc::clone(&aside), self.wire);
+        let options = options.with_raw_frame_fn(move |_, frame| seen.note(wire, frame));
+        let stream = client.exec_chat_stream(self.target(true), request, Some(&options)).await;
         let mut stream = stream.map_err(|error| failed.error(&error))?.stream;
         let mut text = String::new();
         while let Some(event) = stream.next().await {
-            match event.map_err(|error| cut_short(failed.error(&error), &text))? {
-                ChatStreamEvent::Chunk(chunk) => {
+            match event {
+                Ok(ChatStreamEvent::Chunk(chunk)) => {
                     deltas(&chunk.content);
                     text.push_str(&chunk.content);
                 }
-                ChatStreamEvent::End(end) => {
-                    let refusal =
-                        std::mem::take(&mut *refusal.lock().unwrap_or_else(PoisonError::into_inner));
-                    let refusal = Some(refusal).filter(|refusal| !refusal.is_empty());
-                    let used = end.captured_usage.as_ref().map(usage).unwrap_or_default();
-                    return Ok(self.completion(text, refusal, end.captured_stop_reason.as_ref(), used));
+                Ok(ChatStreamEvent::End(end)) => {
+                    let refusal = aside.refusal();
+                    if refusal.is_none() && end.captured_stop_reason.is_none() && self.wire.gives_a_reason() {
+                        break;
+                    }
+                    let used = end.captured_usage.as_ref().map(wire::usage).unwrap_or_default();
+                    let words = refusal.map(|refusal| refusal.words);
+                    return Ok(self.completion(text, words, end.captured_stop_reason.as_ref(), used));
                 }
-                _ => {}
+                Ok(_) => {}
+                Err(Error::ChatResponse { body, .. }) if self.wire.is_no_error(&body) => {
+                    if let Some(refusal) = aside.refusal() {
+                        return Ok(self.completion(text, Some(refusal.words), None, refusal.usage));
+                    }
+                }
+                Err(error) => return Err(cut_short(failed.error(&error), &text)),
             }
         }
-        if flows.load(Ordering::Relaxed) {
+        if aside.flows.load(Ordering::Relaxed) {
             return Err(failed.garbled("broke off before its end"));
         }
         // genai does not give out the body that came instead, so another call must ask for it.
@@ -244,29 +276,45 @@ impl OpenAi {
     fn without_key(&self, text: &str) -> String {
         // A placeholder such as `none` is no secret, and taking it out would spoil the text.
         const SECRET_FROM: usize = 8;
-        match self.provider.key.as_ref().map(|key| key.expose_secret()) {
+        match self.provider.secret() {
             Some(key) if key.len() >= SECRET_FROM => text.replace(key, "[key removed]"),
             _ => text.to_owned(),
         }
     }
 
-    fn target(&self) -> ServiceTarget {
-        let auth = match &self.provider.key {
-            Some(key) => AuthData::from_single(key.expose_secret()),
-            // genai's only way to send no key at all.
-            None => AuthData::RequestOverride { url: self.chat_url(), headers: Headers::default() },
-        };
-        ServiceTarget { endpoint: self.endpoint.clone(), auth, model: self.iden.clone() }
+    fn options(&self, call: &Call, parts: &Parts<'_>) -> ChatOptions {
+        let mut options = ChatOptions::default()
+            .with_max_tokens(call.max_output_tokens)
+            .with_capture_usage(parts.tally)
+            .with_capture_raw_body(true);
+        if self.wire.caches_by_itself() {
+            // Says nothing to the server; without it genai turns the caching of some models off.
+            options = options.with_cache_control(CacheControl::Ephemeral5m);
+        }
+        if let Some(effort) = self.wire.effort(&self.model) {
+            options = options.with_reasoning_effort(effort);
+        }
+        if parts.seed {
+            // Some servers keep a seed in 32 bits and a sign.
+            options = options.with_seed(call.seed & 0x7FFF_FFFF);
+        }
+        match parts.schema {
+            Some(schema) => options
+                .with_response_format(JsonSpec::new(schema.name.as_str(), self.wire.schema(&schema.json))),
+            None => options,
+        }
     }
 
-    fn chat_url(&self) -> String {
-        let (path, query) = self.base.url.split_once('?').unwrap_or((&self.base.url, ""));
-        let mark = if query.is_empty() { "" } else { "?" };
-        format!("{path}chat/completions{mark}{query}")
+    /// Where the call goes. genai drops a query from some addresses and has no other way to send no key.
+    fn target(&self, streamed: bool) -> ServiceTarget {
+        let url = self.base.join(&self.wire.path(&self.model, streamed));
+        let headers = Headers::from(self.wire.headers(self.provider.secret()));
+        let auth = AuthData::RequestOverride { url, headers };
+        ServiceTarget { endpoint: self.endpoint.clone(), auth, model: self.iden.clone() }
     }
 }
 
-impl Model for OpenAi {
+impl Model for Server {
     fn name(&self) -> &str {
         &self.name
     }
@@ -288,31 +336,22 @@ impl Model for OpenAi {
     }
 }
 
-fn message(message: &Message) -> ChatMessage {
-    let text = message.text.as_str();
-    match message.role {
-        Role::System => ChatMessage::system(text),
-        Role::User => ChatMessage::user(text),
-        Role::Assistant => ChatMessage::assistant(text),
-    }
-}
-
-fn options(call: &Call, parts: &Parts<'_>) -> ChatOptions {
-    let mut options = ChatOptions::default()
-        .with_max_tokens(call.max_output_tokens)
-        .with_capture_usage(parts.tally)
-        .with_capture_raw_body(true)
-        // Says nothing to the server; without it genai takes `-high` off a model's name and makes an effort of it.
-        .with_reasoning_effort(ReasoningEffort::Budget(0));
-    if parts.seed {
-        // Some servers keep a seed in 32 bits and a sign.
-        options = options.with_seed(call.seed & 0x7FFF_FFFF);
-    }
-    match parts.schema {
-        Some(schema) => {
-            options.with_response_format(JsonSpec::new(schema.name.as_str(), schema.json.clone()))
+impl Aside {
+    fn note(&self, wire: &dyn Wire, frame: RawFrameRef<'_>) {
+        self.flows.fetch_or(frame.event.is_some() || !frame.data.is_empty(), Ordering::Relaxed);
+        if !wire.refusal_mark().is_some_and(|mark| frame.data.contains(mark)) {
+            return;
         }
-        None => options,
+        let Some(refusal) = frame.json().and_then(|frame| wire.refusal_in_stream(&frame)) else { return };
+        let mut seen = self.refusal.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *seen {
+            Some(seen) => seen.words.push_str(&refusal.words),
+            None => *seen = Some(refusal),
+        }
+    }
+
+    fn refusal(&self) -> Option<Refusal> {
+        self.refusal.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
@@ -323,27 +362,4 @@ fn cut_short(mut failure: Failure, text: &str) -> Failure {
         *kind = FaultKind::Garbled;
     }
     failure
-}
-
-fn usage(usage: &genai::chat::Usage) -> Usage {
-    let tokens = |count: Option<i32>| count.and_then(|count| u64::try_from(count).ok()).unwrap_or_default();
-    Usage {
-        input_tokens: tokens(usage.prompt_tokens),
-        cached_input_tokens: tokens(
-            usage.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens),
-        ),
-        output_tokens: tokens(usage.completion_tokens),
-        ..Usage::default()
-    }
-}
-
-fn note_refusal(frame: RawFrameRef<'_>, seen: &Mutex<String>) {
-    if !frame.data.contains("\"refusal\"") {
-        return;
-    }
-    let words =
-        frame.json().and_then(|frame| Some(frame.pointer("/choices/0/delta/refusal")?.as_str()?.to_owned()));
-    if let Some(words) = words {
-        seen.lock().unwrap_or_else(PoisonError::into_inner).push_str(&words);
-    }
 }

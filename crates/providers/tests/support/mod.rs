@@ -58,6 +58,25 @@ pub(crate) fn model(mock: &Mock) -> Arc<dyn Model> {
     catalogue(&mock.url(), Some(KEY)).model("openai/m").unwrap()
 }
 
+/// The wire formats, by the provider that each is named after.
+pub(crate) const WIRES: [&str; 3] = ["openai", "anthropic", "gemini"];
+
+/// A catalogue in which the providers of all wire formats are the mock.
+pub(crate) fn all_wires(mock: &Mock) -> Catalogue {
+    let (url, root) = (mock.url(), mock.root());
+    Catalogue::new(agon_providers::Config::default(), |name: &str| match name {
+        "OPENAI_BASE_URL" | "ANTHROPIC_BASE_URL" => Some(url.clone()),
+        "GEMINI_BASE_URL" => Some(root.clone()),
+        "OPENAI_API_KEY" | "ANTHROPIC_API_KEY" | "GEMINI_API_KEY" => Some(KEY.into()),
+        _ => None,
+    })
+}
+
+/// The model `m` of the mock, by this wire format.
+pub(crate) fn model_of(mock: &Mock, wire: &str) -> Arc<dyn Model> {
+    all_wires(mock).model(&format!("{wire}/m")).unwrap()
+}
+
 /// Makes the call, streamed or not, and gives the answer and what was streamed.
 pub(crate) async fn ask(
     model: &dyn Model,

@@ -1,0 +1,136 @@
+//! What only Anthropic's wire format has: marks for the cache, and errors in the middle of a stream.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
+mod support;
+
+use agon_engine::{Call, FaultKind, Message, Role};
+use agon_mock::{Request, Response};
+use serde_json::{Value, json};
+use support::{ask, call, message, mock, model_of};
+
+fn shared(role: Role, shared: &str, own: &str) -> Message {
+    Message { role, text: format!("{shared}{own}"), shared: shared.len() }
+}
+
+async fn sent(messages: Vec<Message>) -> Request {
+    let mock = mock(|_| Response::say("Yes."));
+    ask(&*model_of(&mock, "anthropic"), &Call { messages, ..call() }, false).await.0.unwrap();
+    mock.requests().remove(0)
+}
+
+fn mark() -> Value {
+    json!({"type": "ephemeral"})
+}
+
+/// "Prompt caching: the layout of DESIGN.md, Anthropic breakpoints": one after the rules, one after what all seats of the phase
+/// read.
+#[tokio::test]
+async fn the_cache_is_told_where_the_shared_part_ends() {
+    let rules = shared(Role::System, "Rules.", "");
+    let request = sent(vec![rules, shared(Role::User, "The question.\n\n", "You are B.")]).await;
+    let body = request.body();
+    assert_eq!(body["system"], json!([{"type": "text", "text": "Rules.", "cache_control": mark()}]));
+    assert_eq!(
+        body["messages"],
+        json!([{"role": "user", "content": [
+            {"type": "text", "text": "The question.\n\n", "cache_control": mark()},
+            {"type": "text", "text": "You are B."},
+        ]}])
+    );
+    assert_eq!(
+        request.messages(),
+        [("system", "Rules."), ("user", "The question.\n\nYou are B.")],
+        "word for word"
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_marked_where_nothing_is_shared() {
+    let request = sent(vec![message(Role::System, "Rules."), message(Role::User, "Why?")]).await;
+    assert_eq!(request.body()["system"], json!("Rules."));
+    assert_eq!(request.body()["messages"], json!([{"role": "user", "content": "Why?"}]));
+}
+
+/// The server refuses blocks without words, and a fifth mark.
+#[tokio::test]
+async fn no_block_is_empty_and_no_more_than_four_are_marked() {
+    let turns = || (0..6).map(|n| shared(Role::User, &format!("Shared {n}. "), "Own."));
+    let odd = [
+        shared(Role::User, " \n", "Words."),
+        shared(Role::User, "Words.", " \n"),
+        shared(Role::User, "All.", ""),
+    ];
+    let beyond = Message { shared: 99, ..message(Role::User, "Short.") };
+    let inside = Message { shared: 1, ..message(Role::User, "Ärger") };
+    let messages: Vec<Message> = turns().chain(odd).chain([beyond, inside]).collect();
+    let request = sent(messages.clone()).await;
+    let texts: Vec<(&str, &str)> = messages.iter().map(|message| ("user", message.text.as_str())).collect();
+    assert_eq!(request.messages(), texts, "word for word");
+    let contents = request.body()["messages"].as_array().unwrap().iter().map(|message| &message["content"]);
+    let blocks: Vec<&Value> = contents.filter_map(Value::as_array).flatten().collect();
+    assert!(blocks.iter().all(|block| !block["text"].as_str().unwrap().trim().is_empty()), "{blocks:?}");
+    let marked: Vec<&str> = blocks
+        .iter()
+        .filter(|block| block.get("cache_control").is_some())
+        .filter_map(|b| b["text"].as_str())
+        .collect();
+    assert_eq!(marked, ["Shared 4. ", "Shared 5. ", "Words. \n", "All."], "the last four");
+}
+
+#[tokio::test]
+async fn rules_that_are_shared_in_part_are_two_blocks() {
+    let request =
+        sent(vec![shared(Role::System, "For all. ", "For you."), message(Role::User, "Why?")]).await;
+    let blocks = json!([
+        {"type": "text", "text": "For all. ", "cache_control": mark()},
+        {"type": "text", "text": "For you."},
+    ]);
+    assert_eq!(request.body()["system"], blocks);
+}
+
+/// The others keep a prefix by themselves: a message is one text to them.
+#[tokio::test]
+async fn the_other_wires_get_no_marks() {
+    for wire in ["openai", "gemini"] {
+        let mock = mock(|_| Response::say("Yes."));
+        let messages =
+            vec![shared(Role::System, "Rules.", ""), shared(Role::User, "The question. ", "You are B.")];
+        ask(&*model_of(&mock, wire), &Call { messages, ..call() }, false).await.0.unwrap();
+        let body = mock.requests()[0].body().clone();
+        assert!(!body.to_string().contains("cache"), "{wire}: {body}");
+        let message = if wire == "openai" {
+            &body["messages"][1]["content"]
+        } else {
+            &body["contents"][0]["parts"][0]["text"]
+        };
+        assert_eq!(message, "The question. You are B.", "{wire}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_in_a_stream_is_what_its_type_says() {
+    let begun =
+        "event: content_block_delta\ndata: {\"delta\": {\"type\": \"text_delta\", \"text\": \"Sell\"}}\n\n";
+    for (kind, before, want) in [
+        ("overloaded_error", "", FaultKind::Unavailable),
+        ("rate_limit_error", "", FaultKind::RateLimited),
+        ("authentication_error", "", FaultKind::Key),
+        // What came of an answer before its server failed may be charged for.
+        ("overloaded_error", begun, FaultKind::Garbled),
+    ] {
+        let error = json!({"type": "error", "error": {"type": kind, "message": "upstream is down"}});
+        let events = format!("{before}event: error\ndata: {error}\n\n");
+        let mock = mock(move |_| Response::raw(200, "text/event-stream", events.clone()));
+        let fault = ask(&*model_of(&mock, "anthropic"), &call(), true).await.0.unwrap_err();
+        assert_eq!(fault.kind, want, "{kind}");
+        assert!(fault.message.contains("upstream is down"), "{}", fault.message);
+    }
+}
+
+#[tokio::test]
+async fn an_account_without_credit_is_not_a_bad_request() {
+    let mock = mock(|_| Response::error(400, "Your credit balance is too low to access the API."));
+    let fault = ask(&*model_of(&mock, "anthropic"), &call(), false).await.0.unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Key);
+    assert!(fault.message.contains("no credit left"), "{}", fault.message);
+}
