@@ -10,7 +10,8 @@
 //! - [`cli::desk`], [`cli::run`], [`cli::show`]: what a debate is run with, running it, showing it.
 //! - [`cli::verify`]: whether a log is as it was written; [`cli::ndjson`]: the log as lines.
 //! - [`cli::dry_run`] and [`cli::batch`]: a debate that is only reckoned, and many at once.
-//! - [`cli::input`], [`cli::output`], [`cli::write`], [`cli::place`], [`cli::signals`], [`cli::clock`],
+//! - [`cli::pull`]: the files of embedded models, fetched; [`cli::machine`]: what is here of them, and which programs.
+//! - [`cli::input`], [`cli::output`], [`cli::write`], [`cli::place`], [`cli::signals`], [`cli::aside`], [`cli::clock`],
 //!   [`cli::id`]: everything that touches the world outside.
 //! - [`cli::failure`]: what can go wrong, in one shape.
 

@@ -7,8 +7,11 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    match agon::cli::parse(std::env::args_os()).and_then(agon::cli::run) {
-        Ok(status) => ExitCode::from(status),
-        Err(failure) => ExitCode::from(failure.report()),
-    }
+    let status = match agon::cli::parse(std::env::args_os()).and_then(agon::cli::run) {
+        Ok(status) => status,
+        Err(failure) => failure.report(),
+    };
+    // No program that took a seat outlives the debate, whatever its end was.
+    agon_seats::kill_commands();
+    ExitCode::from(status)
 }

@@ -65,11 +65,35 @@ impl<'a> Chains<'a> {
         let model = self.models.model(name)?;
         if self.priced && model.price() == Price::Unknown {
             return Err(Invalid(format!(
-                "the price of {name} is not known, so a budget in dollars cannot be kept: add it to [prices] in agon.toml \
-                 (\"{name}\" = {{ input = 1.0, output = 4.0 }}, US dollars per million tokens) or leave the budget away"
+                "the price of {name} is not known, so a budget in dollars cannot be kept: {}, or leave the budget away",
+                price_told(name)
             )));
         }
         let lane = self.gate.lane(model.provider(), model.at_once());
         Ok(Link { name: name.to_owned(), model, lane })
+    }
+}
+
+/// How a person says what a model costs. Nobody counts a program's tokens, so that only "nothing" can be said of one.
+fn price_told(name: &str) -> String {
+    match name.strip_prefix("command/") {
+        Some(program) => {
+            format!("if it costs nothing, say `free = true` under [commands.{program}] in agon.toml")
+        }
+        None => format!(
+            "add it to [prices] in agon.toml (\"{name}\" = {{ input = 1.0, output = 4.0 }}, US dollars per million tokens)"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sentence_says_where_a_price_is_told() {
+        assert!(price_told("openai/x").contains("[prices] in agon.toml (\"openai/x\""));
+        let program = price_told("command/agent");
+        assert!(program.contains("`free = true` under [commands.agent]") && !program.contains("[prices]"));
     }
 }

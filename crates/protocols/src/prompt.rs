@@ -80,6 +80,15 @@ pub fn schema_of<T: JsonSchema>(name: &str) -> Schema {
     Schema { name: name.to_owned(), json }
 }
 
+/// Says what each entry of a list answers: who is asked for them one by one is asked this.
+pub fn each(question: &'static str) -> impl schemars::transform::Transform {
+    move |list: &mut schemars::Schema| {
+        if let Some(Value::Object(entry)) = list.get_mut("items") {
+            entry.insert("description".into(), question.into());
+        }
+    }
+}
+
 /// Takes out what says nothing to a model, and what strict servers refuse: titles, number formats, defaults.
 fn tidy(schema: &mut Value) {
     match schema {

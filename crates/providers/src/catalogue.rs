@@ -2,15 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agon_core::Invalid;
+use agon_embedded::Embedded;
 use agon_engine::{Model, Models, Price};
+use agon_seats::{Command, CommandConfig, Desk, Human, HumanConfig};
+use agon_weights::Shelf;
 
 use crate::clients::Clients;
-use crate::config::Config;
-use crate::embeddings;
+use crate::config::{Config, EmbeddingsConfig};
+use crate::embeddings::{self, EmbeddingModel, EmbeddingsInUse};
 use crate::prices;
 use crate::probe::{self, Probe};
 use crate::provider::{KNOWN, Provider};
@@ -21,6 +25,12 @@ use crate::server::Server;
 pub struct Catalogue {
     providers: BTreeMap<String, Arc<Provider>>,
     prices: BTreeMap<String, Price>,
+    commands: BTreeMap<String, CommandConfig>,
+    humans: BTreeMap<String, HumanConfig>,
+    desk: Option<Arc<Desk>>,
+    embedded: agon_embedded::Settings,
+    embeddings: EmbeddingsConfig,
+    models_dir: Option<PathBuf>,
     problem: Option<Invalid>,
     clients: Arc<Clients>,
     made: Mutex<BTreeMap<String, Arc<dyn Model>>>,
@@ -43,9 +53,6 @@ pub struct ProviderInfo {
     pub models: Vec<String>,
 }
 
-/// Providers of the design that this version has no models of.
-const NOT_YET: &[&str] = &["embedded", "command", "human"];
-
 impl Catalogue {
     /// From what the user configured and a way to read the environment, which is asked here and never again.
     pub fn new(config: Config, env: impl Fn(&str) -> Option<String>) -> Self {
@@ -57,10 +64,22 @@ impl Catalogue {
         Self {
             providers: providers.collect(),
             problem: config.check().err(),
+            embedded: config.embedded,
+            embeddings: config.embeddings,
+            models_dir: config.models_dir,
             prices: config.prices.into_iter().map(|(model, price)| (model, price.into())).collect(),
+            commands: config.commands,
+            humans: config.humans,
+            desk: None,
             clients: Arc::default(),
             made: Mutex::default(),
         }
+    }
+
+    /// The same with a desk at which people can be asked. There is one for each process: they share its terminal.
+    #[must_use]
+    pub fn with_desk(self, desk: Arc<Desk>) -> Self {
+        Self { desk: Some(desk), ..self }
     }
 
     /// The providers, for `agon doctor`.
@@ -101,6 +120,12 @@ impl Catalogue {
         prices::as_of()
     }
 
+    /// What a model costs, as far as it is known, whether it could be called or not.
+    pub fn price_of(&self, name: &str) -> Price {
+        let (provider, model) = name.split_once('/').unwrap_or((name, ""));
+        self.providers.get(provider).map_or(Price::Unknown, |provider| self.price(provider, model))
+    }
+
     /// The models of this provider that have a known price: those of `[prices]`, and those of the built-in table where the
     /// provider is the one that sells them.
     pub fn prices_known(&self, provider: &str) -> Vec<String> {
@@ -133,9 +158,37 @@ impl Catalogue {
         match provider {
             _ if model.trim().is_empty() => Err(self.unknown(name, provider)),
             "script" => Ok(Arc::new(Script::open(model)?)),
+            "command" => self.command(model),
+            "human" => self.human(model),
+            "embedded" => Ok(Arc::new(Embedded::new(model, self.shelf(), self.embedded.clone())?)),
             "embeddings" => self.embeddings(name, model),
             _ => self.server(name, provider, model),
         }
+    }
+
+    /// Where the files of embedded models are kept.
+    fn shelf(&self) -> Option<Shelf> {
+        self.models_dir.as_ref().map(Shelf::new)
+    }
+
+    fn command(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {
+        let Some(config) = self.commands.get(name) else {
+            let there: Vec<String> = self.commands.keys().map(|name| format!("command/{name}")).collect();
+            let there = if there.is_empty() { "none".into() } else { there.join(", ") };
+            return Err(Invalid(format!(
+                "there is no program command/{name} (there is {there}): add [commands.{name}] with \
+                 command = [\"PROGRAM\", \"ARGUMENT\"] to agon.toml"
+            )));
+        };
+        Ok(Arc::new(Command::new(name, config.clone())?))
+    }
+
+    fn human(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {
+        let Some(desk) = &self.desk else {
+            return Err(Invalid(format!("human/{name} needs a terminal, and nobody can be asked from here")));
+        };
+        let config = self.humans.get(name).cloned().unwrap_or_default();
+        Ok(Arc::new(Human::new(name, &config, Arc::clone(desk))?))
     }
 
     fn server(&self, name: &str, provider: &str, model: &str) -> Result<Arc<dyn Model>, Invalid> {
@@ -145,34 +198,46 @@ impl Catalogue {
         Ok(Arc::new(Server::new(name, model, Arc::clone(provider), price, Arc::clone(&self.clients))?))
     }
 
-    /// `embeddings/lexical`, or `embeddings/PROVIDER/MODEL`.
+    /// The embeddings that are used where nobody names any, and why.
+    pub fn embeddings_in_use(&self) -> EmbeddingsInUse {
+        let in_use = embeddings::in_use(&self.embeddings, self.shelf().as_ref());
+        EmbeddingsInUse { problem: self.model(&in_use.model).err().map(|why| why.0), ..in_use }
+    }
+
+    /// `embeddings/minilm`, `embeddings/lexical`, or `embeddings/PROVIDER/MODEL`.
     fn embeddings(&self, name: &str, what: &str) -> Result<Arc<dyn Model>, Invalid> {
-        if what == "lexical" {
-            return Ok(Arc::new(embeddings::EmbeddingModel::new(embeddings::Lexical)));
+        match (what, self.shelf()) {
+            ("lexical", _) => return Ok(Arc::new(EmbeddingModel::new(embeddings::Lexical))),
+            ("minilm", Some(shelf)) => {
+                return Ok(Arc::new(EmbeddingModel::new(embeddings::MiniLm::new(shelf)?)));
+            }
+            ("minilm", None) => return Err(Invalid(format!("{name}: {}", embeddings::minilm::NO_SHELF))),
+            _ => {}
         }
         let (provider, model) = what.split_once('/').unwrap_or((what, ""));
         let found = self.providers.get(provider).filter(|_| !model.trim().is_empty());
         let Some(provider) = found else {
             return Err(Invalid(format!(
-                "there are no {name:?}: there is embeddings/lexical, and embeddings/PROVIDER/MODEL for a provider's, such as \
-                 embeddings/openai/text-embedding-3-small"
+                "there are no {name:?}: there is embeddings/minilm, embeddings/lexical, and embeddings/PROVIDER/MODEL for a \
+                 provider's, such as embeddings/openai/text-embedding-3-small"
             )));
         };
         let price = self.price(provider, model);
         let server =
             embeddings::Server::new(name, model, Arc::clone(provider), price, Arc::clone(&self.clients))?;
-        Ok(Arc::new(embeddings::EmbeddingModel::new(server)))
+        Ok(Arc::new(EmbeddingModel::new(server)))
     }
 
     fn unknown(&self, name: &str, provider: &str) -> Invalid {
         let known: Vec<String> = self.providers.keys().map(|name| format!("{name}/MODEL")).collect();
-        let there_is = format!("there is {}, script/FILE and script/demo", known.join(", "));
+        let there_is = format!(
+            "there is {}, embedded/smollm2, embedded/PATH.gguf, command/NAME, human/NAME, script/FILE and script/demo",
+            known.join(", ")
+        );
         Invalid(if !name.contains('/') {
             format!("{name:?} is no model: a model is written provider/model; {there_is}")
         } else if name.ends_with('/') {
             format!("{name:?} names no model after the slash; {there_is}")
-        } else if NOT_YET.contains(&provider) {
-            format!("models of {provider}/ are not in this version; {there_is}")
         } else {
             format!(
                 "there is no provider {provider:?}; {there_is}; others are named in agon.toml under [providers.NAME]"

@@ -1,9 +1,11 @@
-//! The sections `[providers.NAME]` and `[prices]` of `agon.toml`.
+//! The sections of `agon.toml` that are about models, such as `[providers.NAME]`, `[prices]` and `[commands.NAME]`.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use agon_core::Invalid;
 use agon_engine::Price;
+use agon_seats::{CommandConfig, HumanConfig};
 use serde::Deserialize;
 
 use crate::provider::Base;
@@ -16,6 +18,17 @@ pub struct Config {
     pub providers: BTreeMap<String, ProviderConfig>,
     /// `[prices]`: by `provider/model`.
     pub prices: BTreeMap<String, PriceConfig>,
+    /// `[commands.NAME]`: programs that take a seat.
+    pub commands: BTreeMap<String, CommandConfig>,
+    /// `[humans.NAME]`: people who do; one who has nothing to set needs no section.
+    pub humans: BTreeMap<String, HumanConfig>,
+    /// `[embedded]`: the models that run in this program.
+    pub embedded: agon_embedded::Settings,
+    /// `[embeddings]`: which measure of likeness is used where a debate needs one.
+    pub embeddings: EmbeddingsConfig,
+    /// The folder in which the files of the models are kept that run here.
+    #[serde(skip)]
+    pub models_dir: Option<PathBuf>,
 }
 
 /// One `[providers.NAME]`.
@@ -61,45 +74,87 @@ pub struct PriceConfig {
     pub output: f64,
 }
 
+/// `[embeddings]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EmbeddingsConfig {
+    /// `minilm`, `lexical`, or a provider's such as `openai/text-embedding-3-small`; when not given, `minilm` where its files
+    /// are here, else `lexical`.
+    pub model: Option<String>,
+}
+
 /// Names that stand for something else than a server.
 const RESERVED: &[&str] = &["script", "embedded", "embeddings", "command", "human"];
 
 impl Config {
     /// Refuses what cannot work, and says where it stands.
     pub fn check(&self) -> Result<(), Invalid> {
-        for (name, provider) in &self.providers {
-            let place = format!("[providers.{name}]");
-            let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-            if name.is_empty() || !name.chars().all(plain) {
-                return Err(Invalid(format!(
-                    "{place}: a provider's name has letters, digits, `-`, `_` and `.` only"
-                )));
-            }
-            if RESERVED.contains(&name.as_str()) {
-                return Err(Invalid(format!(
-                    "{place}: {name}/ has a meaning of its own; choose another name"
-                )));
-            }
-            Base::parse(&provider.base_url).map_err(|why| Invalid(format!("{place}: base_url {why}")))?;
-            if provider.key_env.as_deref().is_some_and(|variable| !is_variable(variable)) {
-                let want = "key_env is the name of an environment variable, not the key itself";
-                return Err(Invalid(format!("{place}: {want}; for instance key_env = \"LOCAL_KEY\"")));
-            }
+        self.providers.iter().try_for_each(|(name, provider)| check_provider(name, provider))?;
+        self.prices.iter().try_for_each(|(model, price)| check_price(model, price))?;
+        self.commands.iter().try_for_each(|(name, command)| command.check(name))?;
+        self.humans.iter().try_for_each(|(name, human)| human.check(name))?;
+        self.embedded.check()?;
+        self.embeddings.check()
+    }
+}
+
+impl EmbeddingsConfig {
+    /// The model that is chosen, as a seat names it: `embeddings/minilm`.
+    pub fn named(&self) -> Option<String> {
+        self.bare().map(|model| format!("embeddings/{model}"))
+    }
+
+    /// Whoever writes the whole name means the same.
+    fn bare(&self) -> Option<&str> {
+        self.model.as_deref().map(|model| model.strip_prefix("embeddings/").unwrap_or(model))
+    }
+
+    fn check(&self) -> Result<(), Invalid> {
+        match self.bare().map(|model| (model, model.split_once('/'))) {
+            None | Some(("minilm" | "lexical", _)) => Ok(()),
+            Some((_, Some((provider, model)))) if !provider.is_empty() && !model.is_empty() => Ok(()),
+            Some((model, _)) => Err(Invalid(format!(
+                "[embeddings] model is {model:?}: write \"minilm\", \"lexical\", or a provider's as in \
+                 \"openai/text-embedding-3-small\""
+            ))),
         }
-        for (model, price) in &self.prices {
-            let of_cache = [price.cached_input, price.cache_write].map(Option::unwrap_or_default);
-            let figures = [price.input, price.output].into_iter().chain(of_cache);
-            if figures.into_iter().any(|usd| !usd.is_finite() || usd < 0.0) {
-                return Err(Invalid(format!(
-                    "[prices] {model:?}: a price is 0 or more US dollars per million tokens"
-                )));
-            }
-            if !model.split_once('/').is_some_and(|(provider, name)| !provider.is_empty() && !name.is_empty())
-            {
-                return Err(Invalid(format!("[prices] {model:?}: a model is written provider/model")));
-            }
-        }
-        Ok(())
+    }
+}
+
+fn check_provider(name: &str, provider: &ProviderConfig) -> Result<(), Invalid> {
+    let place = format!("[providers.{name}]");
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || !name.chars().all(plain) {
+        return Err(Invalid(format!(
+            "{place}: a provider's name has letters, digits, `-`, `_` and `.` only"
+        )));
+    }
+    if RESERVED.contains(&name) {
+        return Err(Invalid(format!("{place}: {name}/ has a meaning of its own; choose another name")));
+    }
+    Base::parse(&provider.base_url).map_err(|why| Invalid(format!("{place}: base_url {why}")))?;
+    if provider.key_env.as_deref().is_some_and(|variable| !is_variable(variable)) {
+        let want = "key_env is the name of an environment variable, not the key itself";
+        return Err(Invalid(format!("{place}: {want}; for instance key_env = \"LOCAL_KEY\"")));
+    }
+    Ok(())
+}
+
+fn check_price(model: &str, price: &PriceConfig) -> Result<(), Invalid> {
+    let wrong = |why: String| Err(Invalid(format!("[prices] {model:?}: {why}")));
+    let of_cache = [price.cached_input, price.cache_write].map(Option::unwrap_or_default);
+    let figures = [price.input, price.output].into_iter().chain(of_cache);
+    if figures.into_iter().any(|usd| !usd.is_finite() || usd < 0.0) {
+        return wrong("a price is 0 or more US dollars per million tokens".into());
+    }
+    match model.split_once('/') {
+        // Nobody counts the tokens of a program or a person, so that no price of a token can be kept.
+        Some(("command", name)) => wrong(format!(
+            "a program's tokens are not counted; if it costs nothing, say `free = true` under [commands.{name}]"
+        )),
+        Some(("human", _)) => wrong("a person costs nothing here; leave the line away".into()),
+        Some((provider, name)) if !provider.is_empty() && !name.is_empty() => Ok(()),
+        _ => wrong("a model is written provider/model".into()),
     }
 }
 
@@ -152,6 +207,20 @@ mod tests {
     }
 
     #[test]
+    fn embeddings_are_named_with_or_without_the_word_before() {
+        let named = |model: &str| {
+            let config: Config = toml::from_str(&format!("[embeddings]\nmodel = {model:?}")).unwrap();
+            assert_eq!(config.check(), Ok(()), "{model}");
+            config.embeddings.named()
+        };
+        for model in ["minilm", "lexical", "openai/text-embedding-3-small", "openrouter/a/b"] {
+            let whole = format!("embeddings/{model}");
+            assert_eq!((named(model), named(&whole)), (Some(whole.clone()), Some(whole)));
+        }
+        assert_eq!(Config::default().embeddings.named(), None);
+    }
+
+    #[test]
     fn wrong_input_of_every_kind_is_named() {
         for (toml, named) in [
             ("[providers.x]", "base_url"),
@@ -168,6 +237,17 @@ mod tests {
             ("[providers.script]\nbase_url = \"http://a/v1\"", "another name"),
             ("[providers.embeddings]\nbase_url = \"http://a/v1\"", "another name"),
             ("[providers.\"a/b\"]\nbase_url = \"http://a/v1\"", "letters"),
+            ("[providers.command]\nbase_url = \"http://a/v1\"", "another name"),
+            ("[providers.human]\nbase_url = \"http://a/v1\"", "another name"),
+            ("[commands.x]\ncommand = []", "[commands.x]: command is the program"),
+            ("[humans.x]\ntimeout_s = 0", "[humans.x]: timeout_s"),
+            ("[prices]\n\"command/x\" = { input = 1, output = 1 }", "`free = true` under [commands.x]"),
+            ("[prices]\n\"human/x\" = { input = 1, output = 1 }", "a person costs nothing"),
+            ("[embedded]\nthreads = 0", "[embedded] threads must be from 1"),
+            ("[embeddings]\nmodel = \"word2vec\"", "[embeddings] model is \"word2vec\": write \"minilm\""),
+            ("[embeddings]\nmodel = \"openai/\"", "[embeddings] model"),
+            ("[embeddings]\nmodel = \"\"", "[embeddings] model"),
+            ("[embeddings]\nname = \"minilm\"", "name"),
             ("[prices]\nx = { input = 1, output = 1 }", "provider/model"),
             ("[prices]\n\"a/b\" = { input = -1, output = 1 }", "a/b"),
             ("[prices]\n\"a/b\" = { input = nan, output = 1 }", "a/b"),

@@ -12,10 +12,15 @@ use agon_engine::{Call, Completion, Deltas, Fault, FaultKind, Finish, Model, Pri
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
+mod in_use;
 mod lexical;
+pub(crate) mod minilm;
 mod server;
 
+pub use in_use::EmbeddingsInUse;
+pub(crate) use in_use::in_use;
 pub use lexical::Lexical;
+pub use minilm::MiniLm;
 pub(crate) use server::Server;
 
 /// Something that makes a vector of a text, such that like texts have vectors of like directions.

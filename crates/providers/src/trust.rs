@@ -1,4 +1,5 @@
-//! What a configuration may not do that was found and not asked for: take a key of the person's to a stranger.
+//! What a configuration may not do that was found and not asked for: take a key of the person's to a stranger, or run a
+//! program.
 
 use std::net::IpAddr;
 
@@ -27,8 +28,10 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
 
 impl Config {
     /// Refuses a configuration that nobody has named, such as an `agon.toml` that lies in the current folder, when it would
-    /// send a well-known key to another host than the key's own or this machine: it may have come with somebody else's files.
+    /// run a program, or send a well-known key to another host than the key's own or this machine: it may have come with
+    /// somebody else's files.
     pub fn check_found(&self) -> Result<(), Invalid> {
+        agon_seats::check_found(&self.commands)?;
         for (name, provider) in &self.providers {
             let (Some(variable), Ok(base)) = (&provider.key_env, Base::parse(&provider.base_url)) else {
                 continue;
@@ -114,5 +117,13 @@ mod tests {
         let keyless: Config =
             toml::from_str("[providers.openai]\nbase_url = \"https://a.example/v1\"").unwrap();
         assert_eq!(keyless.check_found(), Ok(()), "no key is sent");
+    }
+
+    #[test]
+    fn a_found_config_runs_no_program_but_may_name_people() {
+        let command: Config = toml::from_str("[commands.agent]\ncommand = [\"rm\"]").unwrap();
+        let why = command.check_found().unwrap_err().0;
+        assert!(why.contains("[commands.agent]") && why.contains("--config agon.toml"), "{why}");
+        assert_eq!(toml::from_str::<Config>("[humans.anna]").unwrap().check_found(), Ok(()));
     }
 }

@@ -4,6 +4,7 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use agon_engine::{Models, Price};
 use agon_mock::Response;
@@ -22,13 +23,31 @@ fn why(catalogue: &Catalogue, name: &str) -> String {
 #[test]
 fn a_name_that_is_no_model_gets_a_list_of_what_there_is() {
     let catalogue = catalogue("[providers.local]\nbase_url = \"http://127.0.0.1:8080/v1\"", &[]);
-    for name in ["gpt-4o", "", "nobody/x", "embedded/x", "command/x", "human/x", "openai/", "script/", "/x"] {
+    for name in ["gpt-4o", "", "nobody/x", "openai/", "command/", "human/", "script/", "/x"] {
         let why = why(&catalogue, name);
         assert!(
             why.contains("openai/MODEL") && why.contains("local/MODEL") && why.contains("script/demo"),
             "{name}: {why}"
         );
+        assert!(why.contains("command/NAME") && why.contains("human/NAME"), "{name}: {why}");
     }
+}
+
+/// "`command/NAME`: any program that reads a prompt on stdin", "`human/NAME`: a person at the terminal takes a seat".
+#[test]
+fn programs_and_people_are_seated_by_name() {
+    let config =
+        "[commands.paid]\ncommand = [\"agent\", \"-p\"]\n[commands.own]\ncommand = [\"x\"]\nfree = true";
+    let catalogue = catalogue(config, &[]);
+    let price = |name: &str| catalogue.model(name).unwrap().price();
+    assert_eq!((price("command/paid"), price("command/own")), (Price::Unknown, Price::Free));
+    let none = why(&catalogue, "command/other");
+    assert!(none.contains("[commands.other]") && none.contains("command/own, command/paid"), "{none}");
+    assert!(why(&catalogue, "human/anna").contains("needs a terminal"), "nobody gave it a desk");
+    let seated = catalogue.with_desk(Arc::new(agon_seats::Desk::here()));
+    let anna = seated.model("human/anna").unwrap();
+    assert_eq!((anna.name(), anna.provider(), anna.price()), ("human/anna", "human", Price::Free));
+    assert!(why(&seated, "human/a b").contains("letters"));
 }
 
 #[test]
@@ -154,7 +173,7 @@ fn a_wrong_config_stops_every_model() {
 fn a_model_is_made_once() {
     let catalogue = catalogue("", &[]);
     let (a, b) = (catalogue.model("script/demo").unwrap(), catalogue.model("script/demo").unwrap());
-    assert!(std::sync::Arc::ptr_eq(&a, &b));
+    assert!(Arc::ptr_eq(&a, &b));
 }
 
 #[test]

@@ -48,6 +48,10 @@ struct File {
     protocols: BTreeMap<Spanned<String>, BTreeMap<String, Spanned<toml::Value>>>,
     providers: BTreeMap<String, agon_providers::ProviderConfig>,
     prices: BTreeMap<String, agon_providers::PriceConfig>,
+    commands: BTreeMap<String, agon_seats::CommandConfig>,
+    humans: BTreeMap<String, agon_seats::HumanConfig>,
+    embedded: agon_providers::EmbeddedConfig,
+    embeddings: agon_providers::EmbeddingsConfig,
 }
 
 #[derive(Default, Deserialize)]
@@ -111,7 +115,15 @@ impl Wrong {
 fn parse(text: &str) -> Result<Config, Wrong> {
     let file: File = toml::from_str(text)
         .map_err(|error| Wrong { span: error.span(), why: hide_text(error.message()) })?;
-    let providers = agon_providers::Config { providers: file.providers, prices: file.prices };
+    let providers = agon_providers::Config {
+        providers: file.providers,
+        prices: file.prices,
+        commands: file.commands,
+        humans: file.humans,
+        embedded: file.embedded,
+        embeddings: file.embeddings,
+        ..Default::default()
+    };
     // The sentence says under which heading to look.
     providers.check().map_err(|why| Wrong { span: None, why: why.0 })?;
     let roles = [("moderator", file.moderator), ("chair", file.chair), ("judge", file.judge)];
@@ -221,6 +233,14 @@ mod tests {
             warm_up = true
             [engine.providers]
             ollama = 1
+            [commands.agent]
+            command = ["agent", "-p"]
+            [humans.anna]
+            timeout_s = 60
+            [embedded]
+            threads = 2
+            [embeddings]
+            model = "openai/text-embedding-3-small"
             [protocols.deep]
             max_rounds = 4
             execution.timeout.per_llm_call = 9
@@ -232,6 +252,11 @@ mod tests {
         assert_eq!((config.limits.timeout_ms, config.limits.max_calls), (Some(1_500), Some(40)));
         assert_eq!((config.settings.concurrent_calls, config.settings.provider_limits["ollama"]), (8, 1));
         assert!(config.settings.warm_up && !parse("").unwrap().settings.warm_up, "off unless asked for");
+        assert_eq!(config.providers.commands["agent"].program, ["agent", "-p"]);
+        assert_eq!(config.providers.humans["anna"].timeout_s, Some(60.0));
+        assert_eq!(config.providers.embedded.threads, Some(2));
+        let embeddings = config.providers.embeddings.named();
+        assert_eq!(embeddings.as_deref(), Some("embeddings/openai/text-embedding-3-small"));
         let deep = &config.options["deep"];
         assert!(deep.contains(&("max_rounds".into(), "4".into())), "{deep:?}");
         assert!(deep.contains(&(TIMEOUT_KEY.into(), "9".into())), "{deep:?}");
@@ -250,6 +275,12 @@ mod tests {
             ("[protocols.deep]\nrounds = 2", &["line 2 (rounds)", "there is no option"]),
             ("[protocols.deep]\nmax_rounds = [2]", &["line 2 (max_rounds)", "must be a number"]),
             ("[protocols.dip]\nmax_rounds = 2", &["line 1", "there is no protocol \"dip\""]),
+            ("[commands.x]\ncommand = \"agent -p\"", &["line 2 (command)"]),
+            ("[commands.x]\ncommand = []", &["[commands.x]: command is the program"]),
+            ("[humans.x]\ntimeout_s = 0", &["[humans.x]: timeout_s"]),
+            ("[prices]\n\"command/x\" = { input = 1, output = 1 }", &["`free = true` under [commands.x]"]),
+            ("[embeddings]\nmodel = \"bert\"", &["agon.toml: [embeddings] model is \"bert\"", "minilm"]),
+            ("[embeddings]\nmodels = 1", &["line 2 (models)", "unknown field"]),
             ("models = [", &["agon.toml: line 1"]),
         ] {
             let sentence = sentence(text);

@@ -12,7 +12,7 @@ use clap::ArgMatches;
 
 use super::config::{self, Config};
 use super::failure::Failure;
-use super::place;
+use super::{aside, place};
 
 /// The configuration that `--config` names, or the one that is found.
 pub fn config(args: &ArgMatches) -> Result<Config, Failure> {
@@ -22,7 +22,10 @@ pub fn config(args: &ArgMatches) -> Result<Config, Failure> {
 
 /// The models that the configuration and the environment give.
 pub fn models(config: &Config) -> Arc<Catalogue> {
-    Arc::new(Catalogue::new(config.providers.clone(), |name| std::env::var(name).ok()))
+    let models_dir = place::models(&place::env);
+    let providers = agon_providers::Config { models_dir, ..config.providers.clone() };
+    let desk = agon_seats::Desk::here().with_aside(aside::terminal().hook());
+    Arc::new(Catalogue::new(providers, |name| std::env::var(name).ok()).with_desk(Arc::new(desk)))
 }
 
 /// The store, created if it is not there.

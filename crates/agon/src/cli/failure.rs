@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use agon_core::event::Broken;
 use agon_core::{Corrupt, Invalid};
 use agon_engine::{EngineError, StoreError};
+use agon_weights::PullError;
 
 /// A verb that did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +71,12 @@ pub enum Failure {
         /// Where.
         broken: Broken,
     },
+    /// The files of an embedded model could not be had.
+    #[error("{0}")]
+    Pull(#[from] PullError),
+    /// The person stopped it; nothing went wrong.
+    #[error("{0}")]
+    Halted(String),
     /// The system would not give what every program needs.
     #[error("{0}")]
     System(String),
@@ -112,6 +119,9 @@ impl Failure {
             Self::Engine(error) => engine_status(error),
             Self::Unfinished { why, .. } => engine_status(why),
             Self::Store(error) => store_status(error),
+            Self::Pull(PullError::Local { .. }) => 2,
+            Self::Halted(_) => 130,
+            Self::Pull(_) => 3,
             Self::Log { .. } | Self::Departed { .. } | Self::Broken { .. } | Self::System(_) => 3,
         }
     }
@@ -124,6 +134,7 @@ impl Failure {
             Self::Unfinished { why, .. } if matches!(**why, EngineError::Interrupted { .. }) => {
                 crate::cli::output::note(&self.to_string());
             }
+            Self::Halted(sentence) => crate::cli::output::note(sentence),
             other => crate::cli::output::note(&other.text()),
         }
         self.status()

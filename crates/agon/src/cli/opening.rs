@@ -112,14 +112,23 @@ pub fn check_models(brief: &Brief, models: &dyn Models) -> Result<(), Failure> {
     for name in brief.seats.iter().flat_map(|seat| seat.model.split('|')) {
         let model = models.model(name.trim())?;
         if brief.limits.usd.is_some() && model.price() == Price::Unknown {
-            return Err(Failure::input(format!(
-                "--budget-usd needs a price, and that of {name} is not known"
-            ))
-            .help(format!("add it to agon.toml: [prices] \"{name}\" = {{ input = 1.0, output = 4.0 }}"))
-            .help("US dollars per million tokens; or leave --budget-usd away and use --max-tokens"));
+            return Err(no_price(name.trim()));
         }
     }
     Ok(())
+}
+
+/// Nobody counts a program's tokens, so that only "nothing" can be said of what it costs.
+fn no_price(name: &str) -> Failure {
+    let failure = Failure::input(format!("--budget-usd needs a price, and that of {name} is not known"));
+    match name.strip_prefix("command/") {
+        Some(program) => failure
+            .help(format!("if it costs nothing, say `free = true` under [commands.{program}] in agon.toml"))
+            .help("or leave --budget-usd away and use --max-calls"),
+        None => failure
+            .help(format!("add it to agon.toml: [prices] \"{name}\" = {{ input = 1.0, output = 4.0 }}"))
+            .help("US dollars per million tokens; or leave --budget-usd away and use --max-tokens"),
+    }
 }
 
 /// What a person should know about the models before the debate begins, each thing once.

@@ -26,6 +26,11 @@ pub fn store(env: Env) -> Result<PathBuf, Failure> {
     })
 }
 
+/// The folder for the files of embedded models: `AGON_HOME/models`, else in the platform's data directory.
+pub fn models(env: Env) -> Option<PathBuf> {
+    home(env).or_else(|| platform(env, Purpose::Data)).map(|folder| folder.join("models"))
+}
+
 /// The configuration files that are looked for when none is named, the first that exists wins.
 pub fn configs(env: Env) -> Vec<PathBuf> {
     [Some(PathBuf::from(CONFIG)), own_config(env)].into_iter().flatten().collect()

@@ -9,6 +9,7 @@ use agon_report::{Live, LiveOut};
 use agon_store::Sqlite;
 use tokio::sync::{broadcast, mpsc};
 
+use super::aside::{Pause, terminal};
 use super::failure::Failure;
 use super::show::{Face, Show};
 use super::{ndjson, output, signals};
@@ -39,8 +40,9 @@ impl Run<'_> {
         let ended = runtime.block_on(async {
             let stop = Stop::new();
             // Where nobody shows notes, they go straight to stderr.
-            let tell = move |line: &str| match notes.as_ref().map(|notes| notes.send(line.to_owned())) {
-                Some(Ok(())) => {}
+            let tell = move |line: &str| match &notes {
+                // While a person is asked the view shows nothing.
+                Some(notes) if !terminal().is_busy() && notes.send(line.to_owned()).is_ok() => {}
                 _ => output::note(line),
             };
             tokio::spawn(signals::watch(stop.clone(), tell, self.again()));
@@ -50,6 +52,7 @@ impl Run<'_> {
         drop(runtime);
         // The watcher ends when nobody can tell it anything any more.
         drop(watch);
+        terminal().leave();
         if let Some(watcher) = watcher {
             // One that failed has harmed nobody but itself.
             drop(watcher.join());
@@ -101,8 +104,8 @@ impl Run<'_> {
         watch.records = Some(sender);
         // Answers are streamed only for eyes that see them: providers do more work for a stream.
         watch.deltas = self.show.streams().then_some(deltas);
-        let protocol = self.protocol;
-        let watcher = std::thread::spawn(move || show_live(protocol, records, pieces, noted));
+        let (protocol, pauses) = (self.protocol, terminal().view());
+        let watcher = std::thread::spawn(move || show_live(protocol, records, pieces, noted, pauses));
         (watch, Some(notes), Some(watcher))
     }
 }
@@ -133,6 +136,7 @@ fn show_live(
     mut records: mpsc::UnboundedReceiver<Arc<Record>>,
     mut pieces: broadcast::Receiver<Delta>,
     mut notes: mpsc::UnboundedReceiver<String>,
+    mut pauses: mpsc::UnboundedReceiver<Pause>,
 ) {
     let style = output::stderr_style();
     let out = if output::watched() { LiveOut::Terminal { style } } else { LiveOut::Plain { style } };
@@ -148,6 +152,8 @@ fn show_live(
                     Some(record) => live.record(&record),
                     None => break,
                 },
+                // And a person reads what came before the question first.
+                Some(pause) = pauses.recv() => live.aside(|| pause.hold()),
                 Some(note) = notes.recv() => live.note(&note),
                 piece = pieces.recv(), if !pieces.is_closed() || !pieces.is_empty() => {
                     // A view that lags loses pieces of text; the whole answer comes with its record.

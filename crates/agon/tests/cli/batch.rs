@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::support::{Home, TABS};
+use crate::support::{Home, TABS, wrong_key};
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -42,7 +42,7 @@ fn a_debate_that_cannot_complete_has_a_line_and_the_rest_goes_on() {
         .replace("answer: Tabs. Everybody sees the width they like.", "answer: { fail: refuse }")
         .replace("answer: Spaces. A file looks the same everywhere.", "answer: { fail: refuse }");
     home.write("lost.yaml", refusals);
-    home.write("key.yaml", TABS.replace("answer: Let a formatter decide.\n", "answer: { fail: key }\n"));
+    home.write("key.yaml", wrong_key());
     let input = "{\"question\": \"a?\"}\n{\"question\": \"b?\", \"models\": [\"script/lost.yaml\"]}\n\
                  {\"id\": 3, \"question\": \"c?\", \"models\": [\"script/key.yaml\"]}\n\
                  {\"question\": \"d?\", \"options\": {\"mode\": \"quick\"}, \"seed\": 9}\n";

@@ -8,16 +8,26 @@
 //!   full, or only to be read.
 //! - `interruption`: Ctrl-C, kill -9, two processes, and going on afterwards.
 //! - `batch`: many debates.
+//! - `commands`: programs that take a seat; `humans`: a person at a real terminal.
+//! - `providers`: keys, models and chains, against a server of each wire format.
+//! - `doctor`: what is here and who can be reached; `models`: what can be named, and the files of embedded models.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod batch;
 mod branches;
+#[cfg(unix)]
+mod commands;
+mod doctor;
 mod forged;
+#[cfg(target_os = "linux")]
+mod humans;
 #[cfg(unix)]
 mod interruption;
 mod kept;
 mod manual;
+mod models;
+mod providers;
 mod stores;
 mod streams;
 mod support;

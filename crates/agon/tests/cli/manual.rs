@@ -35,7 +35,10 @@ fn agon_help_is_worth_reading() {
 
     Around them:
       protocols    List the kinds of debate and their options
-      doctor       Check configuration, store and providers
+      models       List what can be named as a model; pull or verify the files of
+                   embedded ones
+      doctor       Check configuration, store, providers and the files of embedded
+                   models
       init         Write a commented agon.toml into this folder
       completions  Print a shell's completion script
       man          Print the manual page: agon man | man -l -
@@ -286,34 +289,6 @@ fn a_dry_run_says_what_a_debate_would_take() {
 }
 
 #[test]
-fn doctor_shows_configuration_store_and_providers() {
-    let home = Home::new();
-    home.write(
-        "agon.toml",
-        "[providers.local]\nbase_url = \"http://127.0.0.1:1/v1\"\nkey_env = \"LOCAL_KEY\"\n",
-    );
-    let mut command = home.command(&["doctor", "--db", "none.db"]);
-    let said = crate::support::said(command.env("LOCAL_KEY", "sk-secret").spawn().unwrap());
-    assert!(!said.out.contains("sk-secret"));
-    assert_snapshot!(said.shown(), @r#"
-    agon 0.1.0
-    what           state          where
-    configuration  no models      agon.toml
-    store          wrong          none.db: there is no such store: check the path
-    deepseek/      no key         set DEEPSEEK_API_KEY to use it
-    groq/          no key         set GROQ_API_KEY to use it
-    local/         key set        http://127.0.0.1:1/v1
-    mistral/       no key         set MISTRAL_API_KEY to use it
-    ollama/        no key needed  http://127.0.0.1:11434/v1
-    openai/        no key         set OPENAI_API_KEY to use it
-    openrouter/    no key         set OPENROUTER_API_KEY to use it
-    xai/           no key         set XAI_API_KEY to use it
-    script/        no key needed  runs here
-    -- exit status Some(2)
-    "#);
-}
-
-#[test]
 fn completions_and_man_page_come_from_the_same_table() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
@@ -322,12 +297,14 @@ fn completions_and_man_page_come_from_the_same_table() {
     }
     let page = home.agon(&["man"]).ok().out;
     assert!(page.starts_with(".ie") && page.contains("agon"), "{page}");
-    for verb in ["deep", "branch", "verify", "doctor"] {
+    for verb in ["deep", "branch", "verify", "doctor", "models", "models pull"] {
         assert!(page.contains(&format!(".SH \"agon {verb}\"\n")), "{verb}");
     }
     assert!(page.contains("max\\-rounds") && page.contains("\\-\\-concurrency"));
     assert!(!page.contains("(1)"), "it refers to no page that is not there");
     assert!(home.agon(&["man", "deep"]).ok().out.contains("max\\-rounds"));
+    let models = home.agon(&["man", "models"]).ok().out;
+    assert!(models.contains(".SH \"agon models pull\"\n") && !models.contains("(1)"), "{models}");
 }
 
 #[test]

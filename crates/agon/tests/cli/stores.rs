@@ -13,10 +13,7 @@ fn every_command_that_is_shown_names_the_store_it_needs() {
     assert!(commands.iter().all(|line| line.contains(" --db 'my store.db'")), "{commands:?}");
     assert_eq!(home.agon(&["replay", "last", "--db", "my store.db"]), said);
 
-    home.write(
-        "key.yaml",
-        crate::support::TABS.replace("answer: Let a formatter decide.\n", "answer: { fail: key }\n"),
-    );
+    home.write("key.yaml", crate::support::wrong_key());
     let stopped = home.agon(&["deep", "q?", "--models", "script/key.yaml", "--db", "my store.db", "--json"]);
     assert_eq!(stopped.status, Some(2), "{stopped:?}");
     let last = stopped.err.lines().last().unwrap();

@@ -63,6 +63,11 @@ impl Home {
         said(self.command(args).spawn().unwrap())
     }
 
+    /// With these variables.
+    pub(crate) fn agon_in<S: AsRef<OsStr>>(&self, env: &[(&str, &str)], args: &[S]) -> Said {
+        said(self.command(args).envs(env.iter().copied()).spawn().unwrap())
+    }
+
     /// With something piped in.
     pub(crate) fn agon_with<S: AsRef<OsStr>>(&self, args: &[S], input: &[u8]) -> Said {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
@@ -93,6 +98,18 @@ impl Home {
         files.sort();
         files
     }
+}
+
+/// The script of a debate in which no key is accepted.
+pub(crate) fn wrong_key() -> String {
+    let answers = [
+        "Tabs. Everybody sees the width they like.",
+        "Spaces. A file looks the same everywhere.",
+        "Let a formatter decide.",
+    ];
+    answers.iter().fold(TABS.to_owned(), |script, answer| {
+        script.replace(&format!("    answer: {answer}\n"), "    answer: { fail: key }\n")
+    })
 }
 
 /// Waits for a command that was started.

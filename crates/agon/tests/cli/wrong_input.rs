@@ -190,10 +190,7 @@ fn a_kept_debate_is_not_harmed_by_wrong_input() {
 #[test]
 fn a_wrong_key_stops_with_a_sentence_and_the_log_is_kept() {
     let home = Home::new();
-    home.write(
-        "key.yaml",
-        crate::support::TABS.replace("answer: Let a formatter decide.\n", "answer: { fail: key }\n"),
-    );
+    home.write("key.yaml", crate::support::wrong_key());
     let said = home.agon(&["deep", "q?", "--models", "script/key.yaml", "--json"]);
     assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{said:?}");
     assert!(said.err.contains("error: ") && said.err.contains("agon resume "), "{said:?}");

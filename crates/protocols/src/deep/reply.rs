@@ -3,25 +3,27 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::prompt::each;
+
 /// A debater's argument in one round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Argument {
-    /// Whether you hold to your position.
+    /// Do you hold to your position?
     pub stance: Stance,
-    /// Your strongest arguments.
-    #[schemars(length(max = 12), inner(length(max = 4000)))]
+    /// What are the strongest reasons for your answer?
+    #[schemars(length(max = 12), inner(length(max = 4000)), transform = each("What is the strongest reason for your answer?"))]
     pub key_points: Vec<String>,
-    /// What others got wrong, and why.
+    /// What did others get wrong, and why?
     #[serde(default)]
     #[schemars(length(max = 12))]
     pub counterpoints: Vec<Counterpoint>,
-    /// How much your answer changes in this round.
+    /// How much does your answer change in this round?
     pub revision: Revision,
-    /// Your updated answer if revision is not `no_change`.
+    /// What is your answer now, if it changes?
     #[serde(default)]
     #[schemars(length(max = 16000))]
     pub revised_position: Option<String>,
-    /// How sure you are, from 0 to 1.
+    /// How sure are you, from 0 to 1?
     #[schemars(range(min = 0.0, max = 1.0))]
     pub confidence: f64,
 }
@@ -37,12 +39,12 @@ impl Argument {
 /// A point against another debater.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Counterpoint {
-    /// The debater it is aimed at.
+    /// Whom do you answer?
     pub target: String,
-    /// What they got wrong.
+    /// What is wrong with that?
     #[schemars(length(max = 4000))]
     pub point: String,
-    /// Why.
+    /// Why is that wrong?
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub evidence: String,
@@ -91,23 +93,23 @@ impl Revision {
 /// The moderator's assessment of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Assessment {
-    /// Whether you would stop here. Advice: the thresholds decide.
+    /// Would you end the debate here? Advice: the thresholds decide.
     pub should_stop: bool,
-    /// How far the debaters agree, from 0 to 1.
+    /// How far do the debaters agree, from 0 to 1?
     #[schemars(range(min = 0.0, max = 1.0))]
     pub agreement_score: f64,
-    /// The share of this round's points that are new, from 0 to 1.
+    /// What share of this round's points is new, from 0 to 1?
     #[schemars(range(min = 0.0, max = 1.0))]
     pub new_points_ratio: f64,
-    /// The emerging consensus if `agreement_score` is over 0.6, else null.
+    /// What do the debaters agree on? Null if `agreement_score` is not over 0.6.
     #[serde(default)]
     #[schemars(length(max = 16000))]
     pub consensus_answer: Option<String>,
-    /// The points that are not resolved.
+    /// What do the debaters still disagree about?
     #[serde(default)]
-    #[schemars(length(max = 24), inner(length(max = 4000)))]
+    #[schemars(length(max = 24), inner(length(max = 4000)), transform = each("What do the debaters disagree about?"))]
     pub remaining_disagreements: Vec<String>,
-    /// What the debaters should address next, else null.
+    /// What should the debaters talk about next? Null if nothing.
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub next_round_focus: Option<String>,
@@ -116,13 +118,13 @@ pub struct Assessment {
 /// One participant's scores for another's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evaluation {
-    /// From 1 to 10 on each criterion.
+    /// How good is the answer, from 1 to 10 on each criterion?
     pub scores: Scores,
-    /// Whether the answer states something false.
+    /// Does the answer state something false?
     pub factual_error: bool,
-    /// Whether it makes up a source, a quotation or a figure.
+    /// Does it make up a source, a quotation or a figure?
     pub fabrication: bool,
-    /// What decided the scores.
+    /// What decided the scores?
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub comment: String,
@@ -163,14 +165,14 @@ impl Scores {
 /// The chair's result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Synthesis {
-    /// The final answer, complete in itself.
+    /// What is the final answer to the question, complete in itself?
     #[schemars(length(max = 32000))]
     pub answer: String,
-    /// The reasons that carried it.
+    /// Which reasons carried it?
     #[schemars(length(max = 16000))]
     pub why: String,
-    /// Each point that stayed in dispute.
+    /// Which points stayed in dispute?
     #[serde(default)]
-    #[schemars(length(max = 24), inner(length(max = 4000)))]
+    #[schemars(length(max = 24), inner(length(max = 4000)), transform = each("What stayed in dispute?"))]
     pub contested: Vec<String>,
 }

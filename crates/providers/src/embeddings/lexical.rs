@@ -13,9 +13,11 @@ use super::{Embed, Embedded};
 #[derive(Debug, Clone, Copy)]
 pub struct Lexical;
 
+pub(super) const NAME: &str = "embeddings/lexical";
+
 impl Embed for Lexical {
     fn name(&self) -> &str {
-        "embeddings/lexical"
+        NAME
     }
 
     fn provider(&self) -> &str {

@@ -148,6 +148,25 @@ impl Live {
         self.screen.line(&self.style.warn(&one_line(line)));
     }
 
+    /// Leaves the terminal to somebody else while `wait` runs: the spinners are gone before and come back after it. What
+    /// happens meanwhile is for the caller to keep.
+    pub fn aside(&mut self, wait: impl FnOnce()) {
+        let bars: Vec<(u32, ProgressBar)> = self
+            .thinking
+            .iter_mut()
+            .filter_map(|(ask, thinking)| Some((*ask, thinking.bar.take()?)))
+            .collect();
+        bars.iter().for_each(|(_, bar)| self.screen.remove(bar));
+        self.screen.clear();
+        wait();
+        for (ask, gone) in bars {
+            let Some(thinking) = self.thinking.get_mut(&ask) else { continue };
+            let bar = self.screen.spinner(&padded(&thinking.who, self.name_width), &self.style);
+            thinking.bar = bar.map(|bar| bar.with_elapsed(gone.elapsed()));
+            thinking.bar.iter().for_each(|bar| bar.set_message(gone.message()));
+        }
+    }
+
     /// Takes the spinners away. The lines stay.
     pub fn finish(&mut self) {
         for (_, thinking) in std::mem::take(&mut self.thinking) {

@@ -86,8 +86,14 @@ fn spinners_show_who_is_thinking_and_the_words_as_they_stream() {
     }
     live.delta(1, 1, "{\"stance\": \"maintain\", \"key_points\": [\"It costs\u{1b}[31m mo");
     live.delta(2, 7, "from an attempt that was given up");
+    // "The live screen steps aside": somebody else has the whole terminal, and then the spinners are back.
+    live.aside(|| {
+        let shown = term.contents();
+        assert!(shown.ends_with("Round 1 - 2 debaters argue"), "{shown}");
+        indicatif::TermLike::write_line(&term, "a person types").unwrap();
+    });
     let shown = term.contents();
-    assert!(shown.contains("Round 1 - 2 debaters argue"), "{shown}");
+    assert!(shown.contains("Round 1 - 2 debaters argue\na person types\n"), "{shown}");
     assert!(shown.lines().any(|line| line.contains("debater-1") && line.contains("It costs mo")), "{shown}");
     assert!(
         shown.contains("debater-2") && !shown.contains("given up") && !shown.contains("key_points"),
@@ -113,6 +119,7 @@ fn spinners_show_who_is_thinking_and_the_words_as_they_stream() {
     silent · 2 debaters · k3v9q2
 
     Round 1 - 2 debaters argue
+    a person types
       ✓ debater-1   0.0 s  Yes.
       ✗ debater-2  would not answer
     ");

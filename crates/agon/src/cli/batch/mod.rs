@@ -9,6 +9,7 @@ use agon_store::Sqlite;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
+use super::aside::terminal;
 use super::failure::Failure;
 use super::opening::Opening;
 use super::run::no_runtime;
@@ -172,7 +173,8 @@ impl Tally {
             self.done += 1;
             self.failed += usize::from(!done.complete);
         }
-        if self.shown {
+        // A person who is asked has the terminal to themselves; the next count says it all.
+        if self.shown && !terminal().is_busy() {
             let mut screen = std::io::stderr().lock();
             // Nobody there to see it is no reason to stop.
             drop(write!(

@@ -1,6 +1,8 @@
-//! `agon doctor`: what Agon finds on this machine.
+//! `agon doctor`: what Agon finds on this machine, and who can be reached from it.
 
-use agon_providers::ProviderInfo;
+use std::time::Duration;
+
+use agon_providers::{Catalogue, EmbeddingsInUse, Probe, ProviderInfo};
 use agon_report::figures;
 use agon_store::Health;
 use clap::{ArgMatches, Command};
@@ -9,33 +11,91 @@ use serde_json::{Value, json};
 use super::{Group, Verb};
 use crate::cli::config::Config;
 use crate::cli::failure::Failure;
-use crate::cli::{args, desk, output, place};
+use crate::cli::machine::{self, Files, Program};
+use crate::cli::run::no_runtime;
+use crate::cli::{args, desk, output, place, pull};
 
 pub(super) const VERB: Verb = Verb { name: "doctor", group: Group::Around, command, run };
 
+/// How long a provider may take to list its models.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// So many models are named in the table.
+const NAMES_MAX: usize = 3;
+
 fn command(command: Command) -> Command {
-    command.about("Check configuration, store and providers").arg(args::json()).args(args::files())
+    command
+        .about("Check configuration, store, providers and the files of embedded models")
+        .after_help(
+            "A provider is asked for its list of models if its key is set or none is needed.\n\
+             Exit status: 0, or 2 if the configuration or the store is wrong.",
+        )
+        .arg(args::switch("offline", "Ask no provider; only look at what is here"))
+        .arg(args::json())
+        .args(args::files())
 }
 
 /// What was found.
 struct Found {
     config: Result<Config, Failure>,
     store: Result<Option<Health>, Failure>,
-    providers: Vec<ProviderInfo>,
+    providers: Vec<Provider>,
+    prices: Prices,
+    files: Vec<Files>,
+    embeddings: EmbeddingsInUse,
+    programs: Vec<Program>,
+}
+
+/// A provider, and what it answered if it was asked.
+struct Provider {
+    info: ProviderInfo,
+    prices_known: Vec<String>,
+    probe: Option<Probe>,
+}
+
+struct Prices {
+    as_of: &'static str,
+    known: usize,
+    own: usize,
 }
 
 fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let config = desk::config(args);
     let fallback = Config::default();
-    let providers = desk::models(config.as_ref().unwrap_or(&fallback)).providers();
+    let used = config.as_ref().unwrap_or(&fallback);
+    let catalogue = desk::models(used);
+    let probes = if args.get_flag("offline") { Vec::new() } else { asked(&catalogue)? };
+    let providers = providers(&catalogue, probes);
+    let prices = Prices {
+        as_of: catalogue.prices_as_of(),
+        known: providers.iter().map(|provider| provider.prices_known.len()).sum(),
+        own: used.providers.prices.len(),
+    };
+    let files = pull::shelf().map(|shelf| machine::files(&shelf)).unwrap_or_default();
+    let embeddings = catalogue.embeddings_in_use();
+    let programs = machine::programs(&used.providers, place::env("PATH").as_deref());
     let store = desk::kept(args).and_then(|store| Ok(store.map(|store| store.health()).transpose()?));
-    let found = Found { config, store, providers };
+    let found = Found { config, store, providers, prices, files, embeddings, programs };
     if args.get_flag("json") {
         output::print_json(&found.document())?;
     } else {
         output::print(&found.table())?;
     }
     Ok(if found.is_well() { 0 } else { 2 })
+}
+
+fn asked(catalogue: &Catalogue) -> Result<Vec<Probe>, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(no_runtime)?;
+    Ok(runtime.block_on(catalogue.probe(PATIENCE)))
+}
+
+fn providers(catalogue: &Catalogue, mut probes: Vec<Probe>) -> Vec<Provider> {
+    let servers = catalogue.providers().into_iter().filter(|info| info.name != "script");
+    let with_probe = |info: ProviderInfo| {
+        let place = probes.iter().position(|probe| probe.name == info.name);
+        let probe = place.map(|place| probes.swap_remove(place));
+        Provider { prices_known: catalogue.prices_known(&info.name), info, probe }
+    };
+    servers.map(with_probe).collect()
 }
 
 impl Found {
@@ -54,26 +114,34 @@ impl Found {
             Ok(None) => json!({"health": null, "problem": null}),
             Err(why) => json!({"health": null, "problem": why.to_string()}),
         };
-        let provider = |provider: &ProviderInfo| {
-            let ProviderInfo { name, base_url, key_env, key_present, problem, models } = provider;
-            json!({
-                "name": name, "base_url": base_url, "key_env": key_env, "key_present": key_present,
-                "problem": problem, "models": models,
-            })
-        };
+        let Prices { as_of, known, own } = self.prices;
+        let EmbeddingsInUse { model: embeddings, why, problem } = &self.embeddings;
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "config": config,
             "store": store,
-            "providers": self.providers.iter().map(provider).collect::<Vec<_>>(),
+            "providers": self.providers.iter().map(Provider::document).collect::<Vec<_>>(),
+            "prices": {"as_of": as_of, "known": known, "own": own},
+            "embedded": self.files.iter().map(Files::document).collect::<Vec<_>>(),
+            "embeddings": {"in_use": embeddings, "why": why, "problem": problem},
+            "commands": self.programs.iter().map(Program::document).collect::<Vec<_>>(),
         })
     }
 
     fn table(&self) -> String {
-        let head = ["what", "state", "where"].map(str::to_owned).to_vec();
-        let providers = self.providers.iter().map(provider_row);
-        let rows: Vec<Vec<String>> =
-            [head, self.config_row(), self.store_row()].into_iter().chain(providers).collect();
+        let head = ["what", "key", "state", "more"].map(str::to_owned).to_vec();
+        let providers = self.providers.iter().map(Provider::row);
+        let files = self.files.iter().map(|files| row(&files.model(), "", files.word(), &files.more()));
+        let programs =
+            self.programs.iter().map(|program| row(&program.model, "", program.word(), &program.more()));
+        let rows: Vec<Vec<String>> = [head, self.config_row(), self.store_row()]
+            .into_iter()
+            .chain(providers)
+            .chain([self.prices_row()])
+            .chain(files)
+            .chain([self.embeddings_row()])
+            .chain(programs)
+            .collect();
         agon_report::table(concat!("agon ", env!("CARGO_PKG_VERSION")), &rows, &output::stdout_style())
     }
 
@@ -86,7 +154,7 @@ impl Found {
             Ok(_) => ("none", "`agon init` writes one".to_owned()),
             Err(why) => ("wrong", why.to_string()),
         };
-        row("configuration", state, &place)
+        row("configuration", "", state, &place)
     }
 
     fn store_row(&self) -> Vec<String> {
@@ -94,28 +162,117 @@ impl Found {
             Ok(Some(health)) => {
                 let Health { file, size_bytes, integrity, .. } = health;
                 let debates = figures::counted(u64::try_from(health.debates).unwrap_or_default(), "debate");
-                row("store", integrity, &format!("{file}: {debates}, {} KB", size_bytes.div_ceil(1024)))
+                row("store", "", integrity, &format!("{file}: {debates}, {} KB", size_bytes.div_ceil(1024)))
             }
             Ok(None) => {
                 let file = place::store(&place::env).map(|file| file.display().to_string());
-                row("store", "not yet", &file.unwrap_or_else(|why| why.to_string()))
+                row("store", "", "not yet", &file.unwrap_or_else(|why| why.to_string()))
             }
-            Err(why) => row("store", "wrong", &why.to_string()),
+            Err(why) => row("store", "", "wrong", &why.to_string()),
         }
+    }
+
+    fn embeddings_row(&self) -> Vec<String> {
+        let EmbeddingsInUse { model, why, problem } = &self.embeddings;
+        let state = if problem.is_some() { "wrong" } else { "in use" };
+        let bare = model.strip_prefix("embeddings/").unwrap_or(model);
+        row("embeddings", "", state, &format!("{bare}; {}", problem.as_ref().unwrap_or(why)))
+    }
+
+    fn prices_row(&self) -> Vec<String> {
+        let Prices { as_of, known, own } = self.prices;
+        let own = if own == 0 { String::new() } else { format!(", {own} of them yours") };
+        row("prices", "", "known", &format!("of {known} models{own}; the built-in ones as of {as_of}"))
     }
 }
 
-fn provider_row(provider: &ProviderInfo) -> Vec<String> {
-    let ProviderInfo { name, base_url, key_env, key_present, problem, .. } = provider;
-    let (state, place) = match (key_env, key_present, problem) {
-        (Some(variable), false, _) => ("no key", format!("set {variable} to use it")),
-        (_, _, Some(problem)) => ("wrong", problem.clone()),
-        (Some(_), true, None) => ("key set", base_url.clone().unwrap_or_default()),
-        (None, _, None) => ("no key needed", base_url.clone().unwrap_or_else(|| "runs here".to_owned())),
-    };
-    row(&format!("{name}/"), state, &place)
+impl Provider {
+    fn key(&self) -> &'static str {
+        match (
+            &self.info.key_env,
+            self.info.key_present,
+            self.probe.as_ref().and_then(|probe| probe.key_accepted),
+        ) {
+            (_, true, Some(true)) => "accepted",
+            (_, true, Some(false)) => "refused",
+            (_, true, None) => "set",
+            (Some(_), false, _) => "not set",
+            (None, false, _) => "none",
+        }
+    }
+
+    /// Whether it can be reached, as far as anybody looked.
+    fn state(&self) -> &'static str {
+        match &self.probe {
+            Some(probe) if probe.reachable => "reachable",
+            Some(_) if self.is_off() => "not running",
+            Some(_) => "unreachable",
+            None if self.info.base_url.is_none() => "wrong",
+            None => "not asked",
+        }
+    }
+
+    /// Nobody has to run Ollama: that it does not is no problem.
+    fn is_off(&self) -> bool {
+        let refused =
+            |probe: &Probe| probe.problem.as_ref().is_some_and(|why| why.contains("connection refused"));
+        self.info.name == "ollama"
+            && self.probe.as_ref().is_some_and(|probe| !probe.reachable && refused(probe))
+    }
+
+    fn problem(&self) -> Option<&String> {
+        let told = self.probe.as_ref().and_then(|probe| probe.problem.as_ref()).filter(|_| !self.is_off());
+        self.info.problem.as_ref().or(told)
+    }
+
+    fn document(&self) -> Value {
+        let Self { info, prices_known, probe } = self;
+        let probe = probe.as_ref();
+        json!({
+            "name": info.name,
+            "base_url": info.base_url,
+            "key_env": info.key_env,
+            "key_present": info.key_present,
+            "key_accepted": probe.and_then(|probe| probe.key_accepted),
+            "state": self.state(),
+            "reachable": probe.map(|probe| probe.reachable),
+            "status": probe.and_then(|probe| probe.status),
+            "models": probe.and_then(|probe| probe.models.as_ref()),
+            "models_priced": probe.map(|probe| probe.models_priced),
+            "prices_known": prices_known,
+            "problem": self.problem(),
+        })
+    }
+
+    fn row(&self) -> Vec<String> {
+        let more = match (&self.info.key_env, self.problem()) {
+            (Some(variable), _)
+                if self.key() == "not set" && self.probe.is_none() && self.state() != "wrong" =>
+            {
+                format!("set {variable} to use it")
+            }
+            (_, Some(problem)) => problem.clone(),
+            _ => self.models(),
+        };
+        row(&format!("{}/", self.info.name), self.key(), self.state(), &more)
+    }
+
+    /// How many models there are, the first few by name, and of how many the price is known.
+    fn models(&self) -> String {
+        let place = self.info.base_url.clone().unwrap_or_default();
+        let Some((probe, models)) =
+            self.probe.as_ref().and_then(|probe| Some((probe, probe.models.as_ref()?)))
+        else {
+            return place;
+        };
+        let count = figures::counted(models.len() as u64, "model");
+        let names: Vec<&str> = models.iter().take(NAMES_MAX).map(String::as_str).collect();
+        let dots = if models.len() > names.len() { ", ..." } else { "" };
+        let names = if names.is_empty() { String::new() } else { format!(" ({}{dots})", names.join(", ")) };
+        format!("{count}{names}, {} with a known price; {place}", probe.models_priced)
+    }
 }
 
-fn row(what: &str, state: &str, place: &str) -> Vec<String> {
-    [what, state, place].map(str::to_owned).to_vec()
+fn row(what: &str, key: &str, state: &str, more: &str) -> Vec<String> {
+    [what, key, state, more].map(str::to_owned).to_vec()
 }

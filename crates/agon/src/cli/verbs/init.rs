@@ -51,6 +51,10 @@ mod tests {
         let config = check(uncommented.collect());
         assert!(!config.models.is_empty() && config.roles.len() == 3 && !config.options.is_empty());
         assert!(config.limits.timeout_ms.is_some() && config.limits.output_tokens.is_some());
-        assert!(!config.providers.providers.is_empty() && !config.providers.prices.is_empty());
+        let models = &config.providers;
+        assert!(!models.providers.is_empty() && !models.prices.is_empty());
+        assert!(models.providers["local"].kind.is_some() && config.settings.warm_up);
+        assert!(models.commands["critic"].free && models.humans["anna"].timeout_s.is_some());
+        assert!(models.embedded.threads.is_some() && models.embeddings.model.is_some());
     }
 }

@@ -26,7 +26,18 @@ fn page(verb: Option<&str>) -> Result<String, Failure> {
     let verb = agon.find_subcommand(name).cloned();
     let verb =
         verb.ok_or_else(|| Failure::input(format!("there is no verb {name:?}: `agon --help` lists them")))?;
-    rendered(|page| named(verb).render(page))
+    let has_more = verb.get_after_help().is_some();
+    let man = named(name, verb.clone());
+    let mut page = rendered(|page| {
+        man.render_title(page)?;
+        man.render_name_section(page)?;
+        man.render_synopsis_section(page)?;
+        man.render_description_section(page)?;
+        man.render_options_section(page)?;
+        if has_more { man.render_extra_section(page) } else { Ok(()) }
+    })?;
+    page.push_str(&below(name, &verb)?);
+    Ok(page)
 }
 
 /// One page for all: nobody installs a page for each verb, so none may refer to one.
@@ -42,17 +53,23 @@ fn manual(agon: Command) -> Result<String, Failure> {
     })?;
     page = page.replace("\n.SH EXTRA\n", "\n.SH EXAMPLES\n");
     for verb in verbs {
-        page.push_str(&section(verb)?);
+        page.push_str(&section(verb.get_name(), &verb)?);
+        page.push_str(&below(verb.get_name(), &verb)?);
     }
     page.push_str(&rendered(|page| whole.render_version_section(page))?);
     Ok(page)
 }
 
+/// The verbs below a verb, as `pull` is below `models`.
+fn below(name: &str, verb: &Command) -> Result<String, Failure> {
+    verb.get_subcommands().map(|inner| section(&format!("{name} {}", inner.get_name()), inner)).collect()
+}
+
 /// A verb's own sections, below a heading of its own.
-fn section(verb: Command) -> Result<String, Failure> {
-    let heading = format!(".SH \"agon {}\"\n", verb.get_name());
+fn section(name: &str, verb: &Command) -> Result<String, Failure> {
+    let heading = format!(".SH \"agon {name}\"\n");
     let has_more = verb.get_after_help().is_some();
-    let man = named(verb);
+    let man = named(name, verb.clone());
     let text = rendered(|page| {
         man.render_description_section(page)?;
         man.render_synopsis_section(page)?;
@@ -65,9 +82,8 @@ fn section(verb: Command) -> Result<String, Failure> {
     Ok(heading + &text)
 }
 
-fn named(verb: Command) -> Man {
-    let name = verb.get_name().to_owned();
-    Man::new(verb.name(format!("agon-{name}")).bin_name(format!("agon {name}")))
+fn named(name: &str, verb: Command) -> Man {
+    Man::new(verb.name(format!("agon-{}", name.replace(' ', "-"))).bin_name(format!("agon {name}")))
 }
 
 fn rendered(render: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Result<String, Failure> {

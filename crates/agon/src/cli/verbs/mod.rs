@@ -18,6 +18,7 @@ mod export;
 mod init;
 mod list;
 mod man;
+mod models;
 mod protocols;
 mod replay;
 mod resume;
@@ -74,6 +75,7 @@ pub const VERBS: &[Verb] = &[
     verify::VERB,
     batch::VERB,
     protocols::VERB,
+    models::VERB,
     doctor::VERB,
     init::VERB,
     completions::VERB,
