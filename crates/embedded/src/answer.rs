@@ -11,23 +11,25 @@ use crate::model::{Settings, Structured};
 use crate::sample::Taste;
 use crate::script::{Script, Style};
 use crate::sentence;
-use crate::speaker::{Loaded, Speaker, Stop, Tally};
+use crate::speaker::{Loaded, REMINDER_TOKENS, Speaker, Stop, Tally};
 
 /// A model with fewer weights than this is asked field by field. In between lie models that nobody has tried here.
 const SMALL_BELOW: u64 = 1_000_000_000;
 /// A small model's sentence that is longer than this has no end.
 const SENTENCE_TOKENS: usize = 72;
 /// What a small model says in one go.
-const SPEECH_SENTENCES: usize = 5;
+const SPEECH_SENTENCES: usize = 4;
 const SPEECH_TOKENS: usize = 200;
 /// What stands between the transcript and an answer when fields are asked for: the question, whose words it is about, and what was
 /// said so far.
-const FIELD_TOKENS: usize = 640;
+const FIELD_TOKENS: usize = 2 * REMINDER_TOKENS + 320;
+/// The rules of the house, and what the template writes round them.
+const HOUSE_TOKENS: usize = 40;
 /// The rules of the house, for a model that cannot keep more in mind.
-const HOUSE: &str = "You take part in a debate. You speak plainly and give reasons.";
+const HOUSE: &str = "You are an expert with an opinion of your own. You answer plainly and give reasons.";
 
 /// Cautious enough to keep the thread, daring enough that three seats do not say the same.
-const SMALL: Taste = Taste { temperature: 0.35, top: 0.9, penalty: 1.1 };
+const SMALL: Taste = Taste { temperature: 0.3, top: 0.9, penalty: 1.1 };
 const LARGE: Taste = Taste { temperature: 0.6, top: 0.95, penalty: 1.0 };
 
 /// The answer, without the name of the model.
@@ -49,8 +51,8 @@ pub(crate) fn answer(
     let room = loaded.llama.shape().context;
     let reserve = match style {
         Style::Whole => most.min(room / 2),
-        Style::Plain { told: true } => SPEECH_TOKENS,
-        Style::Plain { told: false } => FIELD_TOKENS,
+        Style::Plain { told: true } => SPEECH_TOKENS + HOUSE_TOKENS,
+        Style::Plain { told: false } => FIELD_TOKENS + HOUSE_TOKENS,
     };
     let script = Script::new(asked(&call.messages, style), style);
     let (messages, shortened) = script.fit(room, reserve.min(room / 2), &|messages| {
@@ -58,7 +60,9 @@ pub(crate) fn answer(
     })?;
     let messages = if style == Style::Whole { messages } else { in_the_house(messages) };
     let before = loaded.llama.computed();
-    let draw = Draw::new(call.seed, &format!("embedded, attempt {}", call.attempt));
+    // An ask that was lost and is asked again says what it would have said; a repair, which reads something else, does not.
+    let read = call.messages.last().map(|message| message.text.as_str()).unwrap_or_default();
+    let draw = Draw::new(call.seed, &format!("embedded {read}"));
     let taste = if small { SMALL } else { LARGE };
     let tally = Tally::default();
     let most_tokens = SENTENCE_TOKENS.min(most);

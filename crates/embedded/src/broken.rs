@@ -21,9 +21,14 @@ pub enum Broken {
     #[error("nobody waits for the answer any more")]
     Abandoned,
     /// The arithmetic failed.
-    #[error("the model could not be computed: {0}")]
+    #[error("the model could not be computed: {}", first_line(.0))]
     Arithmetic(#[from] candle_core::Error),
     /// The file cannot be read.
     #[error("{0}")]
     Io(#[from] std::io::Error),
+}
+
+/// The library's words without the trace that it adds where one is asked for.
+pub(crate) fn first_line(why: &candle_core::Error) -> String {
+    why.to_string().lines().next().unwrap_or_default().to_owned()
 }

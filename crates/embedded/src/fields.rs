@@ -126,19 +126,22 @@ impl Walk<'_> {
     }
 
     fn chosen(&mut self, name: &str, schema: &Value, values: &[Value]) -> Result<Value, Broken> {
-        let words: Vec<String> = values.iter().map(|value| shown(value).replace('_', " ")).collect();
         let [first, ..] = values else { return Ok(Value::Null) };
-        if words.len() == 1 {
-            return Ok(first.clone());
+        // Of "Debater A" and "A" the first says it better.
+        let short = |value: &&Value| values.iter().any(|other| is_tail(&shown(value), &shown(other)));
+        let values: Vec<&Value> = values.iter().filter(|value| !short(value)).collect();
+        let words: Vec<String> = values.iter().map(|value| shown(value).replace('_', " ")).collect();
+        if let [only] = values.as_slice() {
+            return Ok((*only).clone());
         }
         let question = format!("{} Answer with one of: {}.", self.asked(name, schema), words.join(", "));
         let place = likeliest(&self.voice.weigh(&question, &words)?);
-        Ok(values.get(place).unwrap_or(first).clone())
+        Ok(values.get(place).copied().unwrap_or(first).clone())
     }
 
     fn text(&mut self, question: &str, schema: &Value) -> Result<String, Broken> {
         let most = schema.get("maxLength").and_then(Value::as_u64).unwrap_or(u64::MAX);
-        let sentences = if most >= LONG_FROM && most < u64::MAX { LONG_SENTENCES } else { 1 };
+        let sentences = if (LONG_FROM..u64::MAX).contains(&most) { LONG_SENTENCES } else { 1 };
         let how =
             if sentences == 1 { "Answer in one sentence." } else { "Answer in two or three sentences." };
         let said = self.voice.say(&format!("{question} {how}"), sentences)?;
@@ -243,6 +246,11 @@ fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+/// Whether a value is the last word of a longer one.
+fn is_tail(value: &str, other: &str) -> bool {
+    other.strip_suffix(value).is_some_and(|before| before.ends_with(' '))
+}
+
 fn numeral(n: f64, whole: bool) -> Value {
     if whole { (n as i64).into() } else { n.into() }
 }
@@ -317,7 +325,7 @@ mod tests {
         let schema = json!({"type": "object", "properties": {
             "key_points": {"description": "What is your reason?", "type": "array", "items": {"type": "string"}},
             "counterpoints": {"type": "array", "items": {"type": "object", "properties": {
-                "target": {"description": "Whom do you answer?", "enum": ["Debater C", "Debater B"]},
+                "target": {"description": "Whom do you answer?", "enum": ["Debater C", "Debater B", "C", "B"]},
                 "point": {"description": "What is wrong with that?", "type": "string"},
             }}},
             "answer": {"description": "What is your answer?", "type": "string", "maxLength": 16000},

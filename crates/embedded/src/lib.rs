@@ -9,11 +9,12 @@
 //! - `worker`: the thread that it lives on, and how its file is opened.
 //! - `answer`: what it answers to a call: in plain words, field by field, or held to a schema.
 //! - `script`: a prompt in its pieces, told plainly or shortened.
-//! - `fields`: a structured answer, one field at a time.
+//! - `fields`: a structured answer, one field at a time; `guided`: one that is held to its schema while it is written.
 //! - `speaker`: the model in a conversation; `sentence`: where what it says ends; `sample`: which token comes next.
 //! - `chat` and `vocabulary`: text to tokens, as the file says.
 //! - `llama`: the network; `pace`: whether many threads are faster than one; `requantize`: weights in the form that is computed
 //!   fastest.
+//! - [`minilm`]: sentences as vectors, to tell how much they have in common.
 
 #![warn(missing_docs)]
 

@@ -116,7 +116,11 @@ impl Llama {
             });
         }
         let base = optional(content, "llama.rope.freq_base").unwrap_or(10_000.0);
-        let angles = angles(&shape, base, &device)?;
+        let slower = match content.tensor_infos.contains_key("rope_freqs.weight") {
+            true => tensor("rope_freqs.weight")?.dequantize(&device)?.flatten_all()?.to_vec1::<f32>()?,
+            false => Vec::new(),
+        };
+        let angles = angles(&shape, base, &slower, &device)?;
         let norm = Norm::of(tensor("output_norm.weight")?, epsilon)?;
         let embedding = QMatMul::from_arc(embedding)?;
         Ok(Self {
@@ -317,9 +321,21 @@ impl Shape {
         let (heads, width) = (whole("llama.attention.head_count")?, whole("llama.embedding_length")?);
         let head_width = optional(content, "llama.attention.key_length").map(|n| n as usize);
         let head_width = head_width.or_else(|| width.checked_div(heads)).filter(|width| *width > 0);
+        let kv_heads = optional(content, "llama.attention.head_count_kv").map_or(heads, |n| n as usize);
+        if heads == 0 || kv_heads == 0 || !heads.is_multiple_of(kv_heads) {
+            return Err(Broken::File(format!(
+                "it has {heads} heads over {kv_heads}, which cannot be shared out"
+            )));
+        }
+        let scaling = content.metadata.get("llama.rope.scaling.type").and_then(|kind| kind.to_string().ok());
+        if let Some(kind) = scaling.filter(|kind| *kind != "none") {
+            return Err(Broken::File(format!(
+                "it tells positions by {kind:?} scaling, which is not known here"
+            )));
+        }
         Ok(Self {
             heads,
-            kv_heads: optional(content, "llama.attention.head_count_kv").map_or(heads, |n| n as usize),
+            kv_heads,
             head_width: head_width.ok_or_else(|| Broken::File("its heads have no width".into()))?,
             context: whole("llama.context_length")?.min(context_max),
             weights: content.tensor_infos.values().map(|info| info.shape.elem_count() as u64).sum(),
@@ -337,9 +353,12 @@ fn mask(len: usize, begin: usize) -> Result<Tensor, Broken> {
 }
 
 /// The cosines and sines by which positions are told.
-fn angles(shape: &Shape, base: f64, device: &Device) -> Result<(Tensor, Tensor), Broken> {
+///
+/// Models that were taught long contexts late have some rates made slower, by factors in their file.
+fn angles(shape: &Shape, base: f64, slower: &[f32], device: &Device) -> Result<(Tensor, Tensor), Broken> {
     let width = shape.head_width;
-    let rates = (0..width / 2).map(|pair| (1.0 / base.powf(2.0 * pair as f64 / width as f64)) as f32);
+    let rate = |pair: usize| (1.0 / base.powf(2.0 * pair as f64 / width as f64)) as f32;
+    let rates = (0..width / 2).map(|pair| rate(pair) / slower.get(pair).copied().unwrap_or(1.0));
     let rates = Tensor::from_iter(rates, device)?.unsqueeze(0)?;
     let places =
         Tensor::arange(0, shape.context as u32, device)?.to_dtype(DType::F32)?.unsqueeze(D::Minus1)?;

@@ -143,11 +143,11 @@ impl Script {
             },
             (Piece::Prose(text), Style::Whole) => text.clone(),
             (Piece::Prose(text), Style::Plain { .. }) if role == Role::Assistant => text.clone(),
+            // A prompt that quotes nothing is all prose.
+            (Piece::Prose(text), Style::Plain { .. }) if is_last && self.quotes_nothing() => prose(text),
             (Piece::Prose(text), Style::Plain { told: true }) if is_last && role == Role::User => {
                 brief(&prose(text))
             }
-            // A prompt that quotes nothing is all prose.
-            (Piece::Prose(text), Style::Plain { .. }) if is_last && self.quotes_nothing() => prose(text),
             (Piece::Prose(_), Style::Plain { .. }) => String::new(),
         }
     }
@@ -261,9 +261,8 @@ mod tests {
         for style in [Style::Whole, Style::Plain { told: false }] {
             let script = Script::new(&prompt(), style);
             let whole = words(&script.fit(999, 0, &words).unwrap().0).unwrap();
-            // One token too many: the line that says so is longer than these entries, so both go.
-            let (messages, shortened) = script.fit(whole + 12, 1, &words).unwrap();
-            assert_eq!(shortened, None, "it fits");
+            let (messages, shortened) = script.fit(whole + 1, 1, &words).unwrap();
+            assert_eq!(shortened, None, "it just fits");
             assert!(messages[1].text.contains("Tabs, for width."));
         }
         let mut long = prompt();

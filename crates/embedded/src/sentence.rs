@@ -19,6 +19,8 @@ pub(crate) fn tidy(text: &str, sentences: usize) -> String {
         matches!(c, '-' | '*' | '#' | '>' | ':' | '.' | ',' | '"') || c.is_whitespace()
     });
     let line = line.replace("**", "");
+    // A quotation that is opened and never closed.
+    let line = if line.matches('"').count() % 2 == 1 { line.replace('"', "") } else { line };
     let line = line.trim_end_matches(|c: char| matches!(c, '"' | '*') || c.is_whitespace());
     if line.is_empty() {
         return String::new();
@@ -87,6 +89,7 @@ mod tests {
         for (text, sentences, tidied) in [
             ("- **Tabs** are fine.", 1, "Tabs are fine."),
             ("\"tabs are fine.\"", 1, "Tabs are fine."),
+            ("It is: \"tabs are fine. And", 1, "It is: tabs are fine."),
             ("Tabs are fine. And then", 3, "Tabs are fine."),
             ("Tabs are\n fine, and", 1, "Tabs are fine, and\u{2026}"),
             (" \n", 1, ""),

@@ -14,6 +14,9 @@ use crate::script::Script;
 use crate::sentence;
 use crate::vocabulary::Vocabulary;
 
+/// A reminder of what was said has at most so many tokens: it stands beside the whole of it.
+pub(crate) const REMINDER_TOKENS: usize = 160;
+
 /// A model that is loaded.
 pub(crate) struct Loaded {
     pub(crate) llama: Llama,
@@ -140,7 +143,10 @@ impl Voice for Speaker<'_> {
     fn weigh(&mut self, question: &str, values: &[String]) -> Result<Vec<f32>, Broken> {
         let asked = match self.said.as_slice() {
             [] => self.asked(question),
-            said => self.asked(&format!("You say: {}\n\n{question}", said.join(" "))),
+            said => {
+                let said = shortly(&said.join(" "), &self.loaded.vocabulary)?;
+                self.asked(&format!("You say: {said}\n\n{question}"))
+            }
         };
         let Loaded { llama, vocabulary, template, .. } = &mut *self.loaded;
         let tokens = template.tokens(&asked, vocabulary)?;
@@ -159,8 +165,16 @@ impl Voice for Speaker<'_> {
     }
 
     fn recall(&self, who: &str) -> Option<String> {
-        self.script.last_words(who).map(str::to_owned)
+        self.script.last_words(who).and_then(|words| shortly(words, &self.loaded.vocabulary).ok())
     }
+}
+
+/// The first sentences of something that the model has read already and is reminded of.
+fn shortly(words: &str, vocabulary: &Vocabulary) -> Result<String, Broken> {
+    let tokens = vocabulary.encode(words)?;
+    let Some(kept) = tokens.get(..REMINDER_TOKENS) else { return Ok(words.to_owned()) };
+    let bytes: Vec<u8> = kept.iter().flat_map(|token| vocabulary.bytes(*token)).copied().collect();
+    Ok(sentence::tidy(text(&bytes).trim_end_matches('\u{FFFD}'), usize::MAX))
 }
 
 fn text(bytes: &[u8]) -> String {

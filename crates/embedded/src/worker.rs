@@ -13,6 +13,7 @@ use candle_core::quantized::gguf_file::Content;
 use tokio::sync::{mpsc as words, oneshot};
 
 use crate::answer::answer;
+use crate::broken::first_line;
 use crate::chat::Template;
 use crate::llama::Llama;
 use crate::model::{Place, SMOLLM2, Settings};
@@ -131,8 +132,8 @@ pub(crate) fn open(path: &std::path::Path, settings: &Settings) -> Result<Loaded
     let shown = path.display();
     let file = File::open(path).map_err(|why| Broken::File(format!("{shown} cannot be read: {why}")))?;
     let mut file = BufReader::with_capacity(1 << 20, file);
-    let content =
-        Content::read(&mut file).map_err(|why| Broken::File(format!("{shown} is no GGUF file: {why}")))?;
+    let content = Content::read(&mut file)
+        .map_err(|why| Broken::File(format!("{shown} is no GGUF file: {}", first_line(&why))))?;
     let within = |why: Broken| match why {
         Broken::File(why) => Broken::File(format!("{shown} cannot be used: {why}")),
         other => other,

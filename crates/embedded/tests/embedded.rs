@@ -87,6 +87,19 @@ async fn every_structured_reply_is_valid() {
     }
 }
 
+// An ask that was lost in a crash goes out again as another attempt, with the same words to read.
+#[tokio::test]
+async fn another_attempt_at_the_same_prompt_says_the_same_words() {
+    let (model, _folder) = model();
+    let first = ask(&model, &call(said("Tabs?"), None, 3)).await.unwrap().text;
+    let again = Call { attempt: 2, ..call(said("Tabs?"), None, 3) };
+    assert_eq!(ask(&model, &again).await.unwrap().text, first);
+    let repair =
+        [said("Tabs?"), vec![Message::new(Role::Assistant, "x"), Message::new(Role::User, "Answer again.")]]
+            .concat();
+    assert_ne!(ask(&model, &call(repair, None, 3)).await.unwrap().text, first);
+}
+
 // "same seed, same words", whatever was asked before; and another seed, other words.
 #[tokio::test]
 async fn the_same_seed_says_the_same_words() {
@@ -173,6 +186,12 @@ async fn what_does_not_fit_is_left_out_from_the_oldest_on_and_the_reply_says_so(
     assert!(long.usage.input_tokens <= 2048, "{:?}", long.usage);
     let fields = ask(&model, &call(quoted(9, 40), Some(argument()), 1)).await.unwrap();
     assert!(fields.shortened.is_some());
+    // Whoever is answered is quoted again, and however long they spoke, that fits too.
+    let wordy = model_of(Made { context: 4096, ..Made::default() }, Settings::default());
+    for words in [100, 300, 900] {
+        let fields = ask(&wordy.0, &call(quoted(2, words), Some(argument()), 1)).await;
+        assert!(fields.is_ok(), "{words}: {fields:?}");
+    }
 }
 
 #[tokio::test]
@@ -201,12 +220,15 @@ async fn words_are_heard_as_they_are_said() {
     let (model, _folder) = model();
     let heard = Mutex::new(String::new());
     let hear = |piece: &str| heard.lock().unwrap().push_str(piece);
-    model.call(&call(said("Tabs?"), None, 1), Some(&hear)).await.unwrap();
-    assert!(!heard.lock().unwrap().is_empty());
+    let said = model.call(&call(said("Tabs?"), None, 1), Some(&hear)).await.unwrap().text;
+    let heard = heard.lock().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let word =
+        |text: &str| text.chars().filter(|c| c.is_alphabetic()).take(9).collect::<String>().to_lowercase();
+    assert!(!said.is_empty() && word(&heard) == word(&said), "{heard:?} {said:?}");
 }
 
 #[tokio::test]
-async fn a_call_that_nobody_waits_for_makes_way_for_the_next() {
+async fn a_call_that_nobody_waits_for_does_no_harm_to_the_next() {
     let (model, _folder) = model();
     let long = call(said(&"Tabs or spaces? ".repeat(200)), None, 1);
     drop(tokio::time::timeout(std::time::Duration::from_millis(1), model.call(&long, None)).await);
@@ -214,7 +236,7 @@ async fn a_call_that_nobody_waits_for_makes_way_for_the_next() {
 }
 
 #[tokio::test]
-async fn weights_in_a_slow_form_are_made_fast_and_say_something_like_the_same() {
+async fn weights_of_every_common_form_are_computed() {
     for kind in [GgmlDType::Q4_1, GgmlDType::Q5_0, GgmlDType::Q4_0, GgmlDType::F32] {
         let (model, _folder) = model_of(Made { kind, ..Made::default() }, Settings::default());
         assert!(ask(&model, &call(said("Tabs?"), None, 1)).await.is_ok(), "{kind:?}");

@@ -115,6 +115,12 @@ impl Catalogue {
         probes
     }
 
+    /// Asks this provider alone; `None` when there is none of this name that could be called.
+    pub async fn probe_one(&self, name: &str, timeout: Duration) -> Option<Probe> {
+        let provider = self.providers.get(name).filter(|provider| provider.usable().is_ok())?;
+        probe::all(std::iter::once(provider.as_ref()), &self.clients, timeout).await.pop()
+    }
+
     /// The day of the prices that Agon knows by itself, `2025-12-31`.
     pub fn prices_as_of(&self) -> &'static str {
         prices::as_of()

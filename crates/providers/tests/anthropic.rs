@@ -44,6 +44,32 @@ async fn the_cache_is_told_where_the_shared_part_ends() {
     );
 }
 
+/// The cache is looked up at the ends of blocks, so the mark of one round must stand where a block of the next one ends too.
+#[tokio::test]
+async fn a_later_round_finds_what_an_earlier_one_left_in_the_cache() {
+    let quote = |n: u32| {
+        format!(
+            "<<BEGIN 0123456789abcdef01234567 Debater {n}>>\nEntry {n}.\n<<END 0123456789abcdef01234567>>"
+        )
+    };
+    let round =
+        |entries: u32| (1..=entries).map(|n| format!("### Debater {n}\n{}\n", quote(n))).collect::<String>();
+    let mut prefixes = Vec::new();
+    for entries in [2, 5] {
+        let said = shared(Role::User, &format!("{}\n## Focus {entries}\n", round(entries)), "You are B.");
+        let request = sent(vec![said.clone()]).await;
+        assert_eq!(request.messages(), [("user", said.text.as_str())], "word for word");
+        let blocks = request.body()["messages"][0]["content"].as_array().unwrap().clone();
+        let text =
+            |blocks: &[Value]| blocks.iter().filter_map(|block| block["text"].as_str()).collect::<String>();
+        let marked = blocks.iter().position(|block| block.get("cache_control").is_some()).unwrap();
+        let ends: Vec<String> = (1..=blocks.len()).map(|end| text(&blocks[..end])).collect();
+        prefixes.push((text(&blocks[..=marked]), ends));
+    }
+    let (earlier, later) = (&prefixes[0].0, &prefixes[1].1);
+    assert!(earlier.contains("Entry 2.") && later.contains(earlier), "{earlier:?} is none of {later:?}");
+}
+
 #[tokio::test]
 async fn nothing_is_marked_where_nothing_is_shared() {
     let request = sent(vec![message(Role::System, "Rules."), message(Role::User, "Why?")]).await;

@@ -11,7 +11,6 @@ use super::args::{Said, TIMEOUT_KEY};
 use super::config::Config;
 use super::failure::Failure;
 use super::limits::{Wanted, seconds};
-use super::place::Env;
 use super::{clock, id};
 
 /// How debates of one protocol are to be opened.
@@ -65,13 +64,27 @@ impl Opening {
         })
     }
 
+    /// Seats these where nobody was named.
+    pub fn or_else(mut self, models: impl FnOnce() -> Result<Vec<String>, Failure>) -> Result<Self, Failure> {
+        if self.models.is_empty() {
+            self.models = models()?;
+        }
+        Ok(self)
+    }
+
+    /// The names of all models that are seated.
+    pub fn named(&self) -> impl Iterator<Item = &str> {
+        self.models.iter().chain(self.roles.values()).map(String::as_str)
+    }
+
     /// The brief of a new debate. Each has an id of its own.
-    pub fn brief(&self, subject: Subject, env: Env) -> Result<Brief, Failure> {
+    pub fn brief(&self, subject: Subject) -> Result<Brief, Failure> {
         let (timeout_ms, own) = split_timeout(subject.options)?;
         let options = resolve(self.protocol.options(), self.options.iter().cloned().chain(own))?;
         let models = if subject.models.is_empty() { self.models.clone() } else { subject.models };
         if models.is_empty() {
-            return Err(no_models(env));
+            return Err(Failure::input("no model is named: nobody can sit at the table")
+                .help("add --models provider/model; `agon models` lists what can be named"));
         }
         let Subject { question, files, .. } = subject;
         let request = Request { question, files, models, roles: self.roles.clone(), options };
@@ -143,29 +156,9 @@ pub fn notices(brief: &Brief, models: &dyn Models) -> Vec<String> {
     notices
 }
 
-/// No model is named anywhere. Which one to take is not ours to guess: it costs money or talks nonsense.
-fn no_models(env: Env) -> Failure {
-    let has = |name| env(name).is_some_and(|value| !value.is_empty());
-    let seen = ["OPENAI_API_KEY", "OPENAI_BASE_URL"].into_iter().find(|name| has(name));
-    let failure = match seen {
-        Some(name) => Failure::input(format!(
-            "{name} is set, but no model is named: add --models openai/MODEL, or `models` to agon.toml"
-        )),
-        None => Failure::input("no model is named: nobody can sit at the table"),
-    };
-    failure
-        .help("to watch a scripted debate, no model needed: --models script/demo")
-        .help("with a key in OPENAI_API_KEY: --models openai/MODEL; with Ollama running here: --models ollama/MODEL")
-        .help("to set it once and for all: agon init, then `models = [..]` in agon.toml")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn none(_: &str) -> Option<std::ffi::OsString> {
-        None
-    }
 
     fn config() -> Config {
         Config {
@@ -181,7 +174,7 @@ mod tests {
 
     fn brief(said: Said, config: &Config, subject: Subject) -> Result<Brief, Failure> {
         let protocol = agon_protocols::find("deep").unwrap();
-        Opening::new(protocol, said, config)?.brief(subject, &none)
+        Opening::new(protocol, said, config)?.brief(subject)
     }
 
     fn why() -> Subject {
@@ -210,24 +203,5 @@ mod tests {
         let options = vec![("max_rounds".into(), "3".into()), (TIMEOUT_KEY.into(), "2.5".into())];
         let own = brief(Said::default(), &config(), Subject { options, seed: Some(9), ..why() }).unwrap();
         assert_eq!((own.int("max_rounds"), own.seed, own.limits.call_timeout_ms), (3, 9, 2_500));
-    }
-
-    #[test]
-    fn without_any_model_the_sentence_shows_the_ways() {
-        let failure = brief(Said::default(), &Config::default(), why()).unwrap_err();
-        let Failure::Input { sentence, help } = &failure else { panic!("{failure:?}") };
-        assert!(sentence.contains("no model is named"));
-        let help = help.join("\n");
-        assert!(
-            ["script/demo", "openai/MODEL", "ollama/MODEL"].iter().all(|way| help.contains(way)),
-            "{help}"
-        );
-    }
-
-    #[test]
-    fn a_key_without_a_model_is_named() {
-        let env = |name: &str| (name == "OPENAI_API_KEY").then(|| "sk-secret".into());
-        let sentence = no_models(&env).to_string();
-        assert!(sentence.contains("OPENAI_API_KEY is set") && !sentence.contains("sk-secret"), "{sentence}");
     }
 }

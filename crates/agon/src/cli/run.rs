@@ -114,7 +114,8 @@ impl Run<'_> {
 type Notes = mpsc::UnboundedSender<String>;
 
 /// One thread is enough for one debate: it waits, it does not compute.
-fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+/// What waits for answers.
+pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(no_runtime)
 }
 

@@ -19,6 +19,7 @@ mod branches;
 #[cfg(unix)]
 mod commands;
 mod doctor;
+mod embedded;
 mod forged;
 #[cfg(target_os = "linux")]
 mod humans;

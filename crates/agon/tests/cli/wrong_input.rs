@@ -33,7 +33,6 @@ fn wrong_words_on_the_command_line() {
         (words(&["debate"]), "unrecognized subcommand"),
         (words(&["deeep", "q"]), "deep"),
         (deep(&["--modles", "x"]), "--models"),
-        (deep(&[]), "no model is named"),
         (deep(&["--models", "nobody"]), "provider/model"),
         (deep(&["--models", "nobody/x"]), "no provider"),
         (deep(&["--models", "openai/x"]), "OPENAI_API_KEY"),
@@ -161,7 +160,8 @@ fn a_line_of_a_batch_is_named_before_the_first_call() {
     refused(&home, "--force", || batch(&["good.jsonl", "--out", "out.jsonl"]));
     refused(&home, "possible values", || batch(&["good.jsonl", "--protocol", "chess"]));
     refused(&home, "--concurrency", || batch(&["good.jsonl", "--concurrency", "0"]));
-    refused(&home, "no model is named", || home.agon(&["batch", "good.jsonl"]));
+    let key = [("OPENAI_API_KEY", "sk-secret")];
+    refused(&home, "no model is named", || home.agon_in(&key, &["batch", "good.jsonl"]));
 }
 
 #[test]

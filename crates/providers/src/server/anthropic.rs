@@ -1,5 +1,6 @@
 //! Anthropic's messages.
 
+use agon_core::quotations;
 use agon_engine::{Message, Role};
 use genai::chat::{CacheControl, ChatMessage, ContentPart, MessageContent, ReasoningEffort};
 use serde_json::{Value, json};
@@ -91,7 +92,30 @@ fn marked(role: Role, shared: &str, own: &str) -> Vec<ChatMessage> {
         let shared = ChatMessage::system(shared).with_options(CacheControl::Ephemeral);
         return [Some(shared), own.map(ChatMessage::system)].into_iter().flatten().collect();
     }
-    let block = json!({"type": "text", "text": shared, "cache_control": {"type": "ephemeral"}});
-    let parts = [Some(ContentPart::from_custom(block, None)), own.map(ContentPart::from_text)];
-    vec![ChatMessage::user(MessageContent::from_parts(parts.into_iter().flatten().collect::<Vec<_>>()))]
+    let (mut blocks, rest) = entries(shared);
+    let own = format!("{rest}{}", own.unwrap_or_default());
+    let last = blocks.pop().unwrap_or_default();
+    // Nothing is left out, and no block is white space alone.
+    let (last, own) =
+        if own.trim().is_empty() { (format!("{last}{own}"), None) } else { (last.into(), Some(own)) };
+    let marked = json!({"type": "text", "text": last, "cache_control": {"type": "ephemeral"}});
+    let mut parts: Vec<ContentPart> = blocks.into_iter().map(ContentPart::from_text).collect();
+    parts.push(ContentPart::from_custom(marked, None));
+    parts.extend(own.map(ContentPart::from_text));
+    vec![ChatMessage::user(MessageContent::from_parts(parts))]
+}
+
+/// The shared part in blocks that end where an entry of the transcript does, and what comes after the last. The cache is looked up at the
+/// ends of blocks: so a later round, whose transcript begins like this one, finds what this one has left there.
+fn entries(shared: &str) -> (Vec<&str>, &str) {
+    let mut blocks = Vec::new();
+    let mut from = 0;
+    for quotation in quotations(shared) {
+        blocks.extend(shared.get(from..quotation.range.end));
+        from = quotation.range.end;
+    }
+    match shared.get(from..) {
+        Some(rest) if !blocks.is_empty() => (blocks, rest),
+        _ => (vec![shared], ""),
+    }
 }

@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::cli::failure::Failure;
+use crate::cli::input;
 use crate::cli::opening::{Opening, Subject, check_models};
 use crate::cli::verbs::debate::takes_files;
-use crate::cli::{input, place};
 
 /// A question, escaped, and a generous rest.
 const LINE_BYTES_MAX: u64 = 4 << 20;
@@ -99,7 +99,7 @@ fn parse(
         let raw: Raw = serde_json::from_str(text).map_err(|why| wrong(json_sentence(&why)))?;
         let index = lines.len();
         let line = line(raw, index, opening, seed).map_err(&wrong)?;
-        let brief = opening.brief(line.subject.clone(), &place::env);
+        let brief = opening.brief(line.subject.clone());
         match brief.and_then(|brief| check_models(&brief, models)) {
             Err(Failure::Input { sentence, help }) => {
                 let sentence = wrong(sentence).to_string();

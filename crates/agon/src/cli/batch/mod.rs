@@ -13,7 +13,7 @@ use super::aside::terminal;
 use super::failure::Failure;
 use super::opening::Opening;
 use super::run::no_runtime;
-use super::{output, place, show, signals};
+use super::{output, show, signals};
 use lines::Line;
 use out::Out;
 
@@ -95,7 +95,7 @@ impl Batch {
 async fn one(batch: Arc<Batch>, line: Line, stop: Stop) -> Done {
     let Line { index, input_id, subject } = line;
     let mut unfinished = Unfinished { question: subject.question.clone(), id: None };
-    let ended = match batch.opening.brief(subject, &place::env) {
+    let ended = match batch.opening.brief(subject) {
         Ok(brief) => {
             unfinished.id = Some(brief.id.clone());
             let ended = batch.engine.open(batch.opening.protocol, brief, &Watch::default(), &stop).await;

@@ -11,7 +11,7 @@ use crate::cli::batch::{self, Batch};
 use crate::cli::failure::Failure;
 use crate::cli::limits::whole;
 use crate::cli::opening::Opening;
-use crate::cli::{desk, output};
+use crate::cli::{defaults, desk, output, place, threads};
 
 pub(super) const VERB: Verb = Verb { name: "batch", group: Group::Many, command, run };
 
@@ -67,9 +67,20 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
         return Err(Failure::input(format!("{name} has no {role}: leave --{role} away")));
     }
     let seed = said.seed;
-    let opening = Opening::new(protocol, said, &config)?;
+    // Any line may seat an embedded model, and lines may come from standard input.
+    threads::settle([threads::ANY], &config)?;
     let models = desk::models(&config);
+    let opening = Opening::new(protocol, said, &config)?.or_else(|| {
+        // Every line may name its own.
+        Ok(defaults::models(&models, &place::env).unwrap_or_default())
+    })?;
     let lines = batch::lines::read(args.get_one("file"), &opening, seed, &*models)?;
+    let own = lines.iter().flat_map(|line| line.subject.models.iter().map(String::as_str));
+    let all: Vec<&str> = match lines.iter().all(|line| !line.subject.models.is_empty()) {
+        true => own.collect(),
+        false => own.chain(opening.named()).collect(),
+    };
+    defaults::fetch(all, args.get_flag("quiet"))?;
     let out = batch::out::Out::open(args.get_one("out"), args.get_flag("force"))?;
     let store = desk::store(args)?;
     let concurrency =

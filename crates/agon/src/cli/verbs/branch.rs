@@ -14,7 +14,7 @@ use crate::cli::limits::{Wanted, whole};
 use crate::cli::opening::{check_models, split_timeout};
 use crate::cli::run::Run;
 use crate::cli::show::Show;
-use crate::cli::{clock, id as ids, output};
+use crate::cli::{clock, defaults, id as ids, output, threads};
 
 pub(super) const VERB: Verb = Verb { name: "branch", group: Group::Kept, command, run };
 
@@ -57,6 +57,8 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let brief = brief(protocol, &source.brief, said)?;
     let models = desk::models(&config);
     check_models(&brief, &*models)?;
+    threads::settle(defaults::names(&brief), &config)?;
+    defaults::fetch(defaults::names(&brief), args.get_flag("quiet"))?;
     let show = Show::read(args)?;
     show.check(&brief.id)?;
     let taken: Vec<Record> = play::branch(protocol, &records, brief.clone(), at_round).map_err(failed)?;

@@ -10,7 +10,7 @@ use crate::cli::failure::Failure;
 use crate::cli::opening::{Opening, Subject, check_models, notices};
 use crate::cli::run::Run;
 use crate::cli::show::Show;
-use crate::cli::{desk, dry_run, input, output, place};
+use crate::cli::{defaults, desk, dry_run, input, output, place, threads};
 
 /// The command of one protocol, from its own tables.
 pub fn command(protocol: &'static dyn Protocol) -> Command {
@@ -33,9 +33,11 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Fai
     let config = desk::config(args)?;
     let said = Said::read(args, protocol.roles(), protocol.options());
     let seed = said.seed;
-    let opening = Opening::new(protocol, said, &config)?;
-    let brief = opening.brief(read_subject(protocol, args)?, &place::env)?;
     let models = desk::models(&config);
+    let opening =
+        Opening::new(protocol, said, &config)?.or_else(|| defaults::models(&models, &place::env))?;
+    threads::settle(opening.named(), &config)?;
+    let brief = opening.brief(read_subject(protocol, args)?)?;
     check_models(&brief, &*models)?;
     if args.get_flag("dry-run") {
         return dry_run::show(protocol, brief, seed, &*models, args.get_flag("json"));
@@ -46,6 +48,7 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Fai
     if !args.get_flag("quiet") {
         notices(&brief, &*models).iter().for_each(|notice| output::note(&format!("note: {notice}")));
     }
+    defaults::fetch(defaults::names(&brief), args.get_flag("quiet"))?;
     let engine = desk::engine(&config, models, store.clone());
     let run = Run { protocol, id: brief.id.clone(), store, show: &show };
     run.debate(async |watch, stop| engine.open(protocol, brief, watch, stop).await)

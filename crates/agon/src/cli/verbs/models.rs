@@ -159,7 +159,7 @@ impl Offer {
         };
         json!({
             "embedded": self.files.iter().map(Files::document).collect::<Vec<_>>(),
-            "embeddings": ["embeddings/lexical"],
+            "embeddings": ["embeddings/minilm", "embeddings/lexical"],
             "providers": self.servers().iter().map(server).collect::<Vec<_>>(),
             "prices_as_of": self.catalogue.prices_as_of(),
             "commands": self.programs.iter().map(Program::document).collect::<Vec<_>>(),

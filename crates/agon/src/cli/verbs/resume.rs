@@ -8,7 +8,7 @@ use crate::cli::failure::Failure;
 use crate::cli::opening::check_models;
 use crate::cli::run::Run;
 use crate::cli::show::Show;
-use crate::cli::{args, input};
+use crate::cli::{args, defaults, input, threads};
 
 pub(super) const VERB: Verb = Verb { name: "resume", group: Group::Kept, command, run };
 
@@ -50,6 +50,8 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
         }
     } else {
         check_models(&debate.brief, &*models)?;
+        threads::settle(defaults::names(&debate.brief), &config)?;
+        defaults::fetch(defaults::names(&debate.brief), args.get_flag("quiet"))?;
     }
     let engine = desk::engine(&config, models, kept.store.clone());
     let run = Run { protocol, id: kept.id.clone(), store: kept.store, show: &show };

@@ -146,8 +146,7 @@ mod tests {
         let said = Said { models: vec!["script/demo".into()], ..Said::default() };
         let protocol = agon_protocols::find("deep").unwrap();
         let opening = Opening::new(protocol, said, &Config::default()).unwrap();
-        let mut brief =
-            opening.brief(Subject { question: "Why?".into(), ..Subject::default() }, &|_| None).unwrap();
+        let mut brief = opening.brief(Subject { question: "Why?".into(), ..Subject::default() }).unwrap();
         for (version, theirs) in [("0.0.9", "; agon 0.0.9 wrote it"), ("", "; an earlier agon wrote it")] {
             brief.written_by = version.into();
             let (debate, _) = Debate::open(brief.clone()).unwrap();
