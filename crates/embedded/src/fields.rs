@@ -6,6 +6,7 @@
 //! those that it might say. The answer keeps the schema by the way it is made.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
@@ -255,11 +256,19 @@ fn numeral(n: f64, whole: bool) -> Value {
     if whole { (n as i64).into() } else { n.into() }
 }
 
+/// Whether two entries say the same: most of the words of either are in the other.
 fn same(one: &Value, other: &Value) -> bool {
-    match (one.as_str(), other.as_str()) {
-        (Some(one), Some(other)) => one.eq_ignore_ascii_case(other),
-        _ => one == other,
-    }
+    let (Some(one), Some(other)) = (one.as_str(), other.as_str()) else { return one == other };
+    let words = |text: &str| -> BTreeSet<String> {
+        text.to_lowercase()
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    let (one, other) = (words(one), words(other));
+    let both = one.intersection(&other).count();
+    5 * both >= 4 * one.len().max(other.len())
 }
 
 /// The place of the greatest.
@@ -351,8 +360,14 @@ mod tests {
     #[test]
     fn a_second_point_that_says_the_same_is_none() {
         let schema = json!({"type": "array", "items": {"type": "string"}});
-        let mut echo = Echo { says: vec!["Tabs.".into(), "tabs.".into()], ..Echo::default() };
-        assert_eq!(fill(&schema, &mut echo).unwrap(), json!(["Tabs."]));
+        let mut echo = Echo {
+            says: vec![
+                "My reason is that tabs are wide.".into(),
+                "Your reason is that tabs are wide.".into(),
+            ],
+            ..Echo::default()
+        };
+        assert_eq!(fill(&schema, &mut echo).unwrap(), json!(["My reason is that tabs are wide."]));
     }
 
     #[test]

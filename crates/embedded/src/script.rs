@@ -188,7 +188,7 @@ fn plain(text: &str) -> String {
 
 fn sentences(data: &Value, name: &str, lines: &mut Vec<String>) {
     match data {
-        Value::String(text) if text.split_whitespace().count() >= SAID_WORDS => {
+        Value::String(text) if text.split_whitespace().count() >= SAID_WORDS && !is_record(text) => {
             lines.push(format!("{name}{text}"))
         }
         Value::Array(items) => items.iter().for_each(|item| sentences(item, name, lines)),
@@ -200,6 +200,11 @@ fn sentences(data: &Value, name: &str, lines: &mut Vec<String>) {
         }
         _ => {}
     }
+}
+
+/// Whether a text is a line of a record ("Round 1: A: maintain; B: concede") rather than something that somebody said.
+fn is_record(text: &str) -> bool {
+    text.matches([':', ';']).count() >= 4
 }
 
 fn capital(text: &str) -> String {

@@ -152,9 +152,8 @@ fn file(place: &Place) -> Result<PathBuf, Broken> {
     };
     let pull = format!("`agon models pull {SMOLLM2}` fetches it");
     let known = agon_weights::known(SMOLLM2).ok_or_else(|| Broken::File("it is not known".into()))?;
-    let derived = shelf.derived(known, requantize::NAME);
-    if derived.is_file() {
-        return Ok(derived);
+    if let Some(made) = shelf.made(known, requantize::NAME) {
+        return Ok(made);
     }
     let paths = match shelf.state(known) {
         State::Present { paths } => paths,

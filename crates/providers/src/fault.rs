@@ -146,11 +146,9 @@ impl Failed<'_> {
                 format!("the account at {name} has no credit left (HTTP {status}): pay it up"),
             ),
             401 | 403 => (FaultKind::Key, self.key_sentence(status)),
-            400 if told.is_key() => (FaultKind::Key, self.key_sentence(status)),
+            400 | 422 if told.is_key() => (FaultKind::Key, self.key_sentence(status)),
             404 => (FaultKind::NoSuchModel, self.no_such_model(status)),
-            400 | 422 if matches!(told.code.as_str(), "model_not_found" | "invalid_model") => {
-                (FaultKind::NoSuchModel, self.no_such_model(status))
-            }
+            400 | 422 if told.is_model() => (FaultKind::NoSuchModel, self.no_such_model(status)),
             429 => (FaultKind::RateLimited, format!("{name} takes no more calls for now (HTTP 429)")),
             408 | 409 | 425 | 500..=599 => {
                 (FaultKind::Unavailable, format!("{name} at {at} failed (HTTP {status})"))

@@ -62,9 +62,29 @@ impl Told {
         self.code == "insufficient_quota" || self.message.contains("credit balance is too low")
     }
 
-    /// Whether it is about the key, which Gemini says with a status of 400.
+    /// Whether it is about the key, which some say with a status of 400.
     pub(crate) fn is_key(&self) -> bool {
         self.code == "API_KEY_INVALID"
+            || self.says(&["incorrect api key", "invalid api key", "api key not valid"])
+    }
+
+    /// Whether it is about the model, which some say with a status of 400, with a code or in words alone.
+    pub(crate) fn is_model(&self) -> bool {
+        const WORDS: &[&str] = &[
+            "not a valid model",
+            "invalid model",
+            "model not exist",
+            "model does not exist",
+            "model not found",
+            "no such model",
+            "unknown model",
+        ];
+        matches!(self.code.as_str(), "model_not_found" | "invalid_model") || self.says(WORDS)
+    }
+
+    fn says(&self, any: &[&str]) -> bool {
+        let message = self.message.to_lowercase();
+        any.iter().any(|words| message.contains(words))
     }
 
     /// The parts of a request that it names.

@@ -216,3 +216,31 @@ async fn what_a_server_sends_back_of_key_prompt_and_control_characters_is_not_sh
         fault_of(&mock, true).await;
     }
 }
+
+/// "a wrong key or model stops at once": also where a provider says it with a status of 400 and in words alone, as OpenRouter, Mistral,
+/// DeepSeek and xAI do.
+#[tokio::test]
+async fn a_wrong_key_or_model_is_known_by_its_words_too() {
+    for (body, kind) in [
+        (json!({"error": {"message": "m is not a valid model ID", "code": 400}}), FaultKind::NoSuchModel),
+        (
+            json!({"message": "Invalid model: m", "type": "invalid_model", "code": "1500"}),
+            FaultKind::NoSuchModel,
+        ),
+        (
+            json!({"error": {"message": "Model Not Exist", "type": "invalid_request_error"}}),
+            FaultKind::NoSuchModel,
+        ),
+        (
+            json!({"code": "Client specified an invalid argument", "error": "Incorrect API key provided: x***y."}),
+            FaultKind::Key,
+        ),
+        (json!({"error": {"message": "the model took too long a prompt"}}), FaultKind::Rejected),
+    ] {
+        let sent = body.clone();
+        let mock = mock(move |_| Response::json(400, &sent));
+        for streamed in [false, true] {
+            assert_eq!(fault_of(&mock, streamed).await.kind, kind, "{body}");
+        }
+    }
+}

@@ -275,3 +275,18 @@ async fn a_key_that_the_server_says_back_is_taken_out_of_the_answer() {
         assert_eq!(answer.unwrap().text, "You sent [key removed], thank you.");
     }
 }
+
+/// Some compatible servers end a stream without its last mark. An answer whose end was seen is whole.
+#[tokio::test]
+async fn a_stream_without_its_last_mark_is_an_answer_if_the_model_had_stopped() {
+    let frame = |delta: &str, stop: &str| {
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta},\"finish_reason\":{stop}}}]}}\n\n")
+    };
+    let whole = [frame("{\"content\":\"Tabs.\"}", "null"), frame("{}", "\"stop\"")].concat();
+    let cut = frame("{\"content\":\"Tabs.\"}", "null");
+    let served = mock(move |_| Response::raw(200, "text/event-stream", whole.clone()));
+    let said = ask(&*model(&served), &call(), true).await.0.unwrap();
+    assert_eq!((said.text.as_str(), said.finish), ("Tabs.", Finish::End));
+    let served = mock(move |_| Response::raw(200, "text/event-stream", cut.clone()));
+    assert!(ask(&*model(&served), &call(), true).await.0.is_err(), "no end was seen");
+}

@@ -13,13 +13,19 @@ use crate::error::PullError;
 use crate::keep::{create_folder, hex, rename_durably};
 use crate::known::Known;
 use crate::lock;
+use crate::receipt;
 use crate::shelf::Shelf;
 
 /// So many digits of the sum of sums keep the files of different weights apart.
 const DIGITS: usize = 16;
 
 impl Shelf {
-    /// Where a file made from the model's own is kept. It is whole if it is there.
+    /// The file of this name that was made from the model's own, if it is there and as it was made.
+    pub fn made(&self, known: &Known, name: &str) -> Option<PathBuf> {
+        Some(self.derived(known, name)).filter(|path| receipt::is_as_made(path))
+    }
+
+    /// Where a file made from the model's own is kept.
     pub fn derived(&self, known: &Known, name: &str) -> PathBuf {
         let mut hasher = Sha256::new();
         known.files.iter().for_each(|file| hasher.update(file.sha256));
@@ -27,7 +33,7 @@ impl Shelf {
         self.place(known).join("derived").join(sum).join(name)
     }
 
-    /// Makes that file, unless it is there: `write` fills a temporary one, which gets its name when all of it is on
+    /// Makes that file, unless it is there as it was made: `write` fills a temporary one, which gets its name when all of it is on
     /// the disk. Blocks while another process makes one for the same model, and then finds it there.
     ///
     /// `name` is the name of a file: one that leads elsewhere is refused.
@@ -42,17 +48,19 @@ impl Shelf {
         if name.is_empty() || Path::new(name).file_name() != Some(name.as_ref()) {
             return Err(fault(io::Error::new(ErrorKind::InvalidInput, "not the name of a file")));
         }
-        if path.is_file() {
+        if receipt::is_as_made(&path) {
             return Ok(path);
         }
         let folder = path.parent().unwrap_or(&path);
         create_folder(folder).map_err(fault)?;
         let _lock = lock::take_blocking(&folder.join("derived.lock")).map_err(fault)?;
-        if path.is_file() {
+        if receipt::is_as_made(&path) {
             return Ok(path);
         }
         let temporary = folder.join(format!("{name}.new"));
-        let made = make(&temporary, write).and_then(|()| rename_durably(&temporary, &path));
+        let made = make(&temporary, write)
+            .and_then(|()| rename_durably(&temporary, &path))
+            .and_then(|()| receipt::note_made(&path));
         made.map_err(|error| {
             let _ = fs::remove_file(&temporary);
             fault(error)

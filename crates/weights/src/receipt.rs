@@ -64,6 +64,25 @@ pub(crate) fn forget(folder: &Path, file: &KnownFile) {
     let _ = fs::remove_file(place(folder, file));
 }
 
+/// Whether a file that was made here is as it was then.
+pub(crate) fn is_as_made(path: &Path) -> bool {
+    let noted = fs::read(beside(path)).ok().and_then(|text| serde_json::from_slice::<Receipt>(&text).ok());
+    let now = fs::metadata(path).ok().filter(Metadata::is_file).map(|metadata| Receipt::seen("", &metadata));
+    noted.is_some() && noted == now
+}
+
+/// Notes how a file looks that was made here just now.
+pub(crate) fn note_made(path: &Path) -> io::Result<()> {
+    let receipt = Receipt::seen("", &fs::metadata(path)?);
+    fs::write(beside(path), serde_json::to_string(&receipt)?)
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".receipt");
+    name.into()
+}
+
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Receipt {
     sha256: String,
@@ -74,9 +93,13 @@ struct Receipt {
 
 impl Receipt {
     fn of(file: &KnownFile, metadata: &Metadata) -> Self {
+        Self::seen(file.sha256, metadata)
+    }
+
+    fn seen(sha256: &str, metadata: &Metadata) -> Self {
         let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         Self {
-            sha256: file.sha256.to_owned(),
+            sha256: sha256.to_owned(),
             bytes: metadata.len(),
             modified_ns: modified.and_then(|since| u64::try_from(since.as_nanos()).ok()),
         }

@@ -65,6 +65,8 @@ struct Aside {
     refusal: Mutex<Option<Refusal>>,
     /// Whether it is a stream at all.
     flows: AtomicBool,
+    /// Why the model stopped, for servers that never say that the stream is over.
+    stop: Mutex<Option<String>>,
 }
 
 impl Server {
@@ -247,6 +249,12 @@ impl Server {
                 Err(error) => return Err(cut_short(failed.error(&error), &text)),
             }
         }
+        let stop = aside.stop.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(stop) = stop {
+            // All of it came but for the last mark. What it used is not known then.
+            let words = aside.refusal().map(|refusal| refusal.words);
+            return Ok(self.completion(text, words, Some(&StopReason::from(stop)), Usage::default()));
+        }
         if aside.flows.load(Ordering::Relaxed) {
             return Err(failed.garbled("broke off before its end"));
         }
@@ -339,6 +347,11 @@ impl Model for Server {
 impl Aside {
     fn note(&self, wire: &dyn Wire, frame: RawFrameRef<'_>) {
         self.flows.fetch_or(frame.event.is_some() || !frame.data.is_empty(), Ordering::Relaxed);
+        if wire.stop_mark().is_some_and(|mark| frame.data.contains(mark))
+            && let Some(stop) = frame.json().and_then(|frame| wire.stop_in_stream(&frame))
+        {
+            *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = Some(stop);
+        }
         if !wire.refusal_mark().is_some_and(|mark| frame.data.contains(mark)) {
             return;
         }

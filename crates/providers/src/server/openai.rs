@@ -4,6 +4,7 @@ use agon_core::Usage;
 use genai::chat::ReasoningEffort;
 use serde_json::Value;
 
+use super::schema;
 use super::wire::{Refusal, Wire, names};
 
 pub(super) struct OpenAi;
@@ -29,9 +30,17 @@ impl Wire for OpenAi {
         Some(ReasoningEffort::Budget(0))
     }
 
-    /// As it is: genai makes every property required and closes every object, as strict mode wants it.
+    /// genai makes every property required and closes every object, as strict mode wants it.
     fn schema(&self, schema: &Value) -> Value {
-        schema.clone()
+        schema::openai(schema)
+    }
+
+    fn stop_mark(&self) -> Option<&'static str> {
+        Some("\"finish_reason\":\"")
+    }
+
+    fn stop_in_stream(&self, frame: &Value) -> Option<String> {
+        frame.pointer("/choices/0/finish_reason")?.as_str().map(str::to_owned)
     }
 
     fn is_answer(&self, body: &Value) -> bool {

@@ -30,6 +30,12 @@ pub(super) fn anthropic(schema: &Value) -> Value {
     })
 }
 
+/// OpenAI's strict mode refuses a schema that limits the length of texts, among others.
+pub(super) fn openai(schema: &Value) -> Value {
+    const SAID: &[&str] = &["minLength", "maxLength", "uniqueItems", "minProperties", "maxProperties"];
+    translate(schema, &|map| say(map, |key| SAID.contains(&key)))
+}
+
 /// Gemini has a list of keywords that it knows.
 pub(super) fn gemini(schema: &Value) -> Value {
     const KNOWN: &[&str] = &[

@@ -48,6 +48,16 @@ pub(crate) trait Wire: Send + Sync {
         None
     }
 
+    /// What a frame has in it that says why the model stopped, where a stream may end without another word.
+    fn stop_mark(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Why the model stopped, if this frame says so.
+    fn stop_in_stream(&self, _frame: &Value) -> Option<String> {
+        None
+    }
+
     /// What a frame of a stream has in it that may be a piece of a refusal.
     fn refusal_mark(&self) -> Option<&'static str> {
         None

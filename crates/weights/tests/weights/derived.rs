@@ -69,3 +69,17 @@ fn a_full_disk_has_a_sentence() {
     let error = home.shelf.keep_derived(home.known, "q8", full).unwrap_err().to_string();
     assert!(error.contains("the disk is full: free some space"), "{error}");
 }
+
+/// A file that was changed after it was made is not taken for it: it is made anew.
+#[test]
+fn a_damaged_copy_is_made_again() {
+    let home = Home::of(one_file());
+    let make =
+        |text: &'static [u8]| home.shelf.keep_derived(home.known, "q8", |file| file.write_all(text)).unwrap();
+    let path = make(b"first");
+    assert_eq!(home.shelf.made(home.known, "q8"), Some(path.clone()));
+    assert_eq!(fs::read(make(b"never written")).unwrap(), b"first");
+    fs::write(&path, b"fi").unwrap();
+    assert_eq!(home.shelf.made(home.known, "q8"), None);
+    assert_eq!(fs::read(make(b"again")).unwrap(), b"again");
+}
