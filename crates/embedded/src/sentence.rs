@@ -18,9 +18,8 @@ pub(crate) fn tidy(text: &str, sentences: usize) -> String {
     let line = line.trim_start_matches(|c: char| {
         matches!(c, '-' | '*' | '#' | '>' | ':' | '.' | ',' | '"') || c.is_whitespace()
     });
+    let line = without_speaker(line).trim_start_matches(['-', '*', '"', ' ']);
     let line = line.replace("**", "");
-    // A quotation that is opened and never closed.
-    let line = if line.matches('"').count() % 2 == 1 { line.replace('"', "") } else { line };
     let line = line.trim_end_matches(|c: char| matches!(c, '"' | '*') || c.is_whitespace());
     if line.is_empty() {
         return String::new();
@@ -30,8 +29,21 @@ pub(crate) fn tidy(text: &str, sentences: usize) -> String {
         Some(end) => line.get(..*end).unwrap_or(line).to_owned(),
         None => format!("{}\u{2026}", line.trim_end_matches([',', ';', ':', ' ', '-'])),
     };
+    // A quotation that is opened and never closed.
+    let kept = if kept.matches('"').count() % 2 == 1 { kept.replace('"', "") } else { kept };
     let mut chars = kept.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// The words without the name of whoever is said to say them, if they begin with it ("Debater A: ...").
+fn without_speaker(line: &str) -> &str {
+    let named = line.split_once(": ").filter(|(name, _)| {
+        let mut words = name.split(' ');
+        words.next().is_some_and(|word| word.starts_with(char::is_uppercase))
+            && words.clone().count() == 1
+            && words.all(|label| label.len() == 1)
+    });
+    named.map_or(line, |(_, words)| words)
 }
 
 /// The places just after each sentence.
@@ -40,14 +52,16 @@ fn ends(text: &str) -> impl Iterator<Item = usize> {
     let mut chars = text.char_indices().peekable();
     while let Some((place, c)) = chars.next() {
         let next = chars.peek().map(|(_, next)| *next);
-        let closes = matches!(c, '.' | '!' | '?' | '。') && next.is_none_or(char::is_whitespace);
+        let quoted = next.filter(|next| matches!(next, '"' | '\u{201D}' | ')'));
+        let closes =
+            matches!(c, '.' | '!' | '?' | '。') && (quoted.is_some() || next.is_none_or(char::is_whitespace));
         let before = text.get(..place).unwrap_or_default();
         let word = before.rsplit([' ', '\n', '(']).next().unwrap_or_default().to_lowercase();
         // The number of an entry in a list, not a year.
         let numbered = matches!(word.len(), 1 | 2) && word.chars().all(|c| c.is_ascii_digit());
         let abbreviated = c == '.' && (ABBREVIATIONS.contains(&word.as_str()) || numbered);
         if closes && !abbreviated {
-            found.push(place + c.len_utf8());
+            found.push(place + c.len_utf8() + quoted.map_or(0, char::len_utf8));
         } else if c == '\n'
             && next == Some('\n')
             && !before.trim().is_empty()
@@ -90,6 +104,8 @@ mod tests {
             ("- **Tabs** are fine.", 1, "Tabs are fine."),
             ("\"tabs are fine.\"", 1, "Tabs are fine."),
             ("It is: \"tabs are fine. And", 1, "It is: tabs are fine."),
+            ("Debater A: - \"tabs are fine.\" And", 1, "Tabs are fine."),
+            ("The answer: tabs are fine.", 1, "The answer: tabs are fine."),
             ("Tabs are fine. And then", 3, "Tabs are fine."),
             ("Tabs are\n fine, and", 1, "Tabs are fine, and\u{2026}"),
             (" \n", 1, ""),

@@ -165,14 +165,14 @@ impl Scores {
 /// The chair's result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Synthesis {
-    /// What is the final answer to the question, complete in itself?
+    /// What is the final answer to the question? Complete in itself.
     #[schemars(length(max = 32000))]
     pub answer: String,
-    /// Which reasons carried it?
+    /// What is the main reason for that answer?
     #[schemars(length(max = 16000))]
     pub why: String,
     /// Which points stayed in dispute?
     #[serde(default)]
-    #[schemars(length(max = 24), inner(length(max = 4000)), transform = each("What stayed in dispute?"))]
+    #[schemars(length(max = 24), inner(length(max = 4000)), transform = each("What do the debaters disagree about?"))]
     pub contested: Vec<String>,
 }
