@@ -3,9 +3,11 @@
 //! A key alone does not say which model is meant, and a wrong guess costs money: then the person is asked. What runs here costs
 //! nothing: the models of an Ollama that answers, else the embedded one.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use agon_core::Brief;
+use agon_engine::Models;
 use agon_providers::{Catalogue, SMOLLM2};
 use agon_weights::Source;
 
@@ -42,6 +44,16 @@ pub fn fetch<'a>(models: impl IntoIterator<Item = &'a str>, quiet: bool) -> Resu
         pull::ensure(&[SMOLLM2], &Source::Auto, quiet)?;
     }
     Ok(())
+}
+
+/// What a person should know about embedded models before they speak, each thing once.
+pub fn notices<'a>(names: impl IntoIterator<Item = &'a str>, models: &dyn Models) -> BTreeSet<String> {
+    let links = names.into_iter().flat_map(|name| name.split('|')).map(str::trim);
+    let embedded = links.filter(|link| link.starts_with("embedded/"));
+    embedded
+        .filter_map(|link| models.model(link).ok()?.notice(""))
+        .map(|notice| format!("note: {notice}"))
+        .collect()
 }
 
 /// The names of all models of a brief.

@@ -80,6 +80,9 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
         true => own.collect(),
         false => own.chain(opening.named()).collect(),
     };
+    if !args.get_flag("quiet") {
+        defaults::notices(all.iter().copied(), &*models).iter().for_each(|notice| output::note(notice));
+    }
     defaults::fetch(all, args.get_flag("quiet"))?;
     let out = batch::out::Out::open(args.get_one("out"), args.get_flag("force"))?;
     let store = desk::store(args)?;

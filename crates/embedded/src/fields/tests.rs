@@ -1,0 +1,131 @@
+//! Scripted voices, and any schema with anything said.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+/// Says what it was asked for, and remembers the questions.
+#[derive(Default)]
+struct Echo {
+    asked: Vec<String>,
+    says: Vec<String>,
+    likely: Vec<f32>,
+}
+
+impl Voice for Echo {
+    fn say(&mut self, question: &str, _: usize) -> Result<String, Broken> {
+        self.asked.push(question.to_owned());
+        Ok(self
+            .says
+            .get(self.asked.len() - 1)
+            .cloned()
+            .unwrap_or_else(|| format!("Answer {}.", self.asked.len())))
+    }
+
+    fn weigh(&mut self, question: &str, values: &[String]) -> Result<Vec<f32>, Broken> {
+        self.asked.push(question.to_owned());
+        let wish =
+            |place: usize| self.likely.get((place + self.asked.len()) % self.likely.len().max(1)).copied();
+        Ok((0..values.len()).map(|place| wish(place).unwrap_or(-(place as f32))).collect())
+    }
+
+    fn recall(&self, who: &str) -> Option<String> {
+        (who == "Debater C").then(|| "Spaces.".to_owned())
+    }
+}
+
+#[test]
+fn each_field_is_a_plain_question_and_a_point_quotes_whom_it_answers() {
+    let schema = json!({"type": "object", "properties": {
+        "key_points": {"description": "What is your reason?", "type": "array", "items": {"type": "string"}},
+        "counterpoints": {"type": "array", "items": {"type": "object", "properties": {
+            "target": {"description": "Whom do you answer?", "enum": ["Debater C", "Debater B", "C", "B"]},
+            "point": {"description": "What is wrong with that?", "type": "string"},
+        }}},
+        "answer": {"description": "What is your answer?", "type": "string", "maxLength": 16000},
+        "sure": {"description": "How sure are you?", "type": "number", "minimum": 0, "maximum": 1},
+    }});
+    let mut echo = Echo::default();
+    let value = fill(&schema, &mut echo).unwrap();
+    assert_eq!(
+        echo.asked,
+        [
+            "What is your reason? Answer in one sentence.",
+            "You have said: Answer 1.\nWhat is your reason? Say something else. Answer in one sentence.",
+            "Whom do you answer? Answer with one of: Debater C, Debater B.",
+            "Debater C says: Spaces.\nWhat is wrong with that? Answer in one sentence.",
+            "What is your answer? Answer in two or three sentences.",
+            "How sure are you? Answer with a number from 0.0 to 1.0.",
+        ]
+    );
+    assert_eq!(value["counterpoints"][0], json!({"target": "Debater C", "point": "Answer 4."}));
+    assert_eq!(value["key_points"], json!(["Answer 1.", "Answer 2."]));
+}
+
+#[test]
+fn a_second_point_that_says_the_same_is_none() {
+    let schema = json!({"type": "array", "items": {"type": "string"}});
+    let mut echo = Echo {
+        says: vec!["My reason is that tabs are wide.".into(), "Your reason is that tabs are wide.".into()],
+        ..Echo::default()
+    };
+    assert_eq!(fill(&schema, &mut echo).unwrap(), json!(["My reason is that tabs are wide."]));
+}
+
+#[test]
+fn a_number_is_the_mean_of_what_might_be_said() {
+    let schema = json!({"type": "number", "minimum": 0, "maximum": 1});
+    let mut sure = Echo { likely: vec![-9.0; 11], ..Echo::default() };
+    assert_eq!(fill(&schema, &mut sure).unwrap(), json!(0.5), "when all are as likely");
+    assert_eq!(mean(&[0.0, 1.0], &[0.0, f32::NEG_INFINITY]), 0.0);
+    assert_eq!(nearest(&[1.0, 2.0, 3.0], 2.4), Some(2.0));
+}
+
+/// Schemas of the kinds that protocols use.
+fn schemas() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        (0u64..40, 0u64..20_000).prop_map(
+            |(least, more)| json!({"type": "string", "minLength": least, "maxLength": least + more})
+        ),
+        Just(json!({"type": "boolean"})),
+        Just(json!({"type": "null"})),
+        Just(json!({"const": "fixed"})),
+        (-5i64..5, 0i64..300)
+            .prop_map(|(least, more)| json!({"type": "integer", "minimum": least, "maximum": least + more})),
+        (-2.0..2.0f64, 0.1..30.0f64)
+            .prop_map(|(least, more)| json!({"type": "number", "minimum": least, "maximum": least + more})),
+        Just(json!({"type": "number", "exclusiveMinimum": 0, "maximum": 1})),
+        Just(json!({"type": ["string", "null"]})),
+        Just(json!({"anyOf": [{"type": "null"}, {"type": "string", "enum": ["a_b", "c"]}]})),
+        proptest::collection::btree_set("[a-z_]{1,8}", 1..5)
+            .prop_map(|values| json!({"type": "string", "enum": values})),
+    ];
+    leaf.prop_recursive(3, 24, 4, |inner| {
+        prop_oneof![
+            (inner.clone(), 0u64..3, 0u64..5).prop_map(|(items, least, more)| json!({
+                "type": "array", "items": items, "minItems": least, "maxItems": least + more
+            })),
+            proptest::collection::btree_map("[a-z]{1,6}", inner, 0..4).prop_map(|properties| {
+                let required: Vec<&String> = properties.keys().collect();
+                json!({"type": "object", "required": required, "properties": properties, "additionalProperties": false})
+            }),
+        ]
+    })
+}
+
+proptest! {
+    // "*every* structured reply is valid".
+    #[test]
+    fn whatever_is_said_the_answer_keeps_the_schema(
+        schema in schemas(),
+        says in proptest::collection::vec(".{0,60}", 0..20),
+        likely in proptest::collection::vec(-30.0f32..0.0, 1..9),
+    ) {
+        let mut echo = Echo { says, likely, ..Echo::default() };
+        let value = fill(&schema, &mut echo).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let wrong: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        prop_assert!(wrong.is_empty(), "{wrong:?} in {value} for {schema}");
+    }
+}
