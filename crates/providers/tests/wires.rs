@@ -3,19 +3,13 @@
 
 mod support;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::{Schema, Usage};
+use agon_core::Usage;
 use agon_engine::{Call, FaultKind, Finish, Models, Role};
 use agon_mock::{Response, Spoilt};
 use serde_json::{Value, json};
-use support::{KEY, WIRES, all_wires, ask, call, call_with_schema, message, mock, model_of};
-
-/// Every wire format, streamed and not.
-fn ways() -> impl Iterator<Item = (&'static str, bool)> {
-    WIRES.into_iter().flat_map(|wire| [(wire, false), (wire, true)])
-}
+use support::{KEY, WIRES, all_wires, ask, call, message, mock, model_of, ways};
 
 /// "token usage with cache reads and writes": what is read from the cache or written to it is part of what is read.
 #[tokio::test]
@@ -129,99 +123,6 @@ async fn the_limit_on_the_answer_is_sent_and_a_seed_where_there_is_one() {
         let sent = seed.and_then(|seed| request.body().pointer(seed));
         assert_eq!(sent, seed.map(|_| json!(0x7FFF_FFFF)).as_ref(), "{wire}");
         assert!(seed.is_some() || !request.body().to_string().contains("seed"), "{wire} knows no seed");
-    }
-}
-
-/// A schema with all that those of the protocols have in them.
-fn rich_call() -> Call {
-    let json = json!({
-        "type": "object",
-        "properties": {
-            "stance": {"type": "string", "enum": ["maintain", "concede"]},
-            "points": {"type": "array", "maxItems": 12, "items": {"type": "string", "maxLength": 4000}},
-            "revised": {"type": ["string", "null"], "maxLength": 16000, "description": "The new one."},
-            "confidence": {"type": "number", "minimum": 0.0, "maximum": 1.0},
-        },
-        "required": ["stance", "points", "confidence"],
-    });
-    Call { schema: Some(Arc::new(Schema { name: "argument".into(), json })), ..call() }
-}
-
-/// "structured output in the provider's own way".
-#[tokio::test]
-async fn a_schema_is_sent_in_the_place_and_the_dialect_of_its_wire() {
-    for (wire, streamed) in ways() {
-        let mock = mock(|_| Response::say("{}"));
-        ask(&*model_of(&mock, wire), &rich_call(), streamed).await.0.unwrap();
-        let request = &mock.requests()[0];
-        let (body, schema) = (request.body(), request.schema().unwrap());
-        let all = ["stance", "points", "revised", "confidence"];
-        let known: Vec<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(known, all, "{wire}: in order");
-        assert_eq!(schema["properties"]["stance"]["enum"], json!(["maintain", "concede"]), "{wire}");
-        assert_eq!(schema["properties"]["revised"]["type"], json!(["string", "null"]), "{wire}");
-        let written = schema.to_string();
-        match wire {
-            // Strict mode: everything is required and nothing else allowed.
-            "openai" => {
-                let format = &body["response_format"];
-                assert_eq!(
-                    (&format["type"], &format["json_schema"]["strict"]),
-                    (&json!("json_schema"), &json!(true))
-                );
-                assert_eq!(
-                    (&schema["required"], &schema["additionalProperties"]),
-                    (&json!(all), &json!(false))
-                );
-                assert!(
-                    !written.contains("\"maxLength\":") && written.contains("\"minimum\":0.0"),
-                    "{written}"
-                );
-                assert!(written.contains("maxLength: 4000"), "{written}");
-            }
-            // Limits on numbers, lengths and lists are refused, so they stand in the descriptions.
-            "anthropic" => {
-                assert_eq!(body["output_config"]["format"]["type"], json!("json_schema"));
-                assert_eq!(schema["additionalProperties"], json!(false));
-                assert_eq!(schema["required"], json!(["stance", "points", "confidence"]));
-                for keyword in ["\"maxLength\"", "\"minimum\"", "\"maximum\"", "\"maxItems\""] {
-                    assert!(!written.contains(keyword), "{keyword}: {written}");
-                }
-                let revised = &schema["properties"]["revised"]["description"];
-                assert_eq!(revised, "The new one. (maxLength: 16000)");
-            }
-            _ => {
-                assert_eq!(body["generationConfig"]["responseMimeType"], json!("application/json"));
-                assert_eq!(
-                    schema["properties"]["confidence"],
-                    json!({"type": "number", "minimum": 0.0, "maximum": 1.0})
-                );
-                assert!(!written.contains("\"maxLength\""), "{written}");
-            }
-        }
-    }
-}
-
-/// "the prompt-stated schema as fallback when a server rejects it (remembered per model)".
-#[tokio::test]
-async fn a_server_that_turns_a_schema_down_is_asked_without_from_then_on() {
-    for (wire, streamed) in ways() {
-        let mock = mock(|request| match request.schema() {
-            Some(_) => Response::error(400, "structured output is not supported"),
-            None => Response::say("{\"why\": \"so\"}"),
-        });
-        let catalogue = all_wires(&mock);
-        let model = catalogue.model(&format!("{wire}/m")).unwrap();
-        let fault = ask(&*model, &call_with_schema(), streamed).await.0.unwrap_err();
-        assert_eq!(fault.kind, FaultKind::Unsupported, "{wire}");
-        for _ in 0..2 {
-            let answer = ask(&*model, &call_with_schema(), streamed).await.0.unwrap();
-            assert_eq!(answer.text, "{\"why\": \"so\"}");
-        }
-        let other = catalogue.model(&format!("{wire}/other")).unwrap();
-        ask(&*other, &call_with_schema(), streamed).await.0.unwrap_err();
-        let with: Vec<bool> = mock.requests().iter().map(|request| request.schema().is_some()).collect();
-        assert_eq!(with, [true, false, false, true], "{wire}: another model may know it");
     }
 }
 

@@ -93,3 +93,8 @@ pub(crate) async fn ask(
 pub(crate) fn body(mock: &Mock, index: usize) -> Value {
     mock.requests()[index].body().clone()
 }
+
+/// Every wire format, streamed and not.
+pub(crate) fn ways() -> impl Iterator<Item = (&'static str, bool)> {
+    WIRES.into_iter().flat_map(|wire| [(wire, false), (wire, true)])
+}
