@@ -32,14 +32,14 @@ fn annotations_come_from_the_findings_locations_the_worst_first() {
 fn a_models_words_are_never_a_command() {
     let mut document = review::failed().document();
     let bad = "::set-env name=A::b\n::error::no\r\n  ::stop-commands::x\r##[add-path]/tmp %0A 100%";
-    let finding = &mut document["verdict"]["findings"][0];
+    let finding = &mut document["verdict"]["findings"][2];
     finding["description"] = json!(bad);
     finding["recommendation"] = json!(bad);
     finding["category"] = json!("a::b,c=d");
     finding["file"] = json!("odd: name, 100%::x.py");
     let judge = &mut document["verdict"]["judges"][0];
     judge["judge"] = json!("::add-mask::x");
-    judge["r2"]["key_insight"] = json!("#\u{200b}#[group]x ##[add-path]/tmp");
+    judge["r2"]["key_insight"] = json!("#\u{200b}#[group]x\n::add-mask::y ##[add-path]/tmp");
     document["verdict"]["target"] = json!("\n::debug::x");
     document["verdict"]["footer"] = json!("::debug::##[error]x");
     document["warnings"] = json!([bad]);
@@ -143,7 +143,7 @@ fn a_format_is_chosen_by_its_name() {
     assert_eq!(Gate::from_name("xml"), None);
 }
 
-/// The document with every string below the verdict replaced by the next of these, and every fifth value by null.
+/// The document with every string and every null replaced by what comes next.
 fn scrambled(value: &Value, words: &mut dyn FnMut() -> Value) -> Value {
     match value {
         Value::String(_) | Value::Null => words(),
@@ -220,6 +220,9 @@ proptest! {
         document["status"] = json!("complete");
         document["verdict"]["mode"] = json!("validate");
         document["verdict"]["verdict"] = json!(kept);
+        for judge in document["verdict"]["judges"].as_array_mut().unwrap() {
+            judge["used"] = json!("r1");
+        }
         let output = github(&document);
         let commands = commands(&output);
         let described = document["verdict"]["findings"].as_array().unwrap().iter().filter(|finding| {

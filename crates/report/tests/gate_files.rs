@@ -96,6 +96,20 @@ fn every_result_of_a_sarif_file_has_a_place_and_a_dropped_one_is_suppressed() {
     "#);
 }
 
+/// Lines count from 1, and a region that ends before it begins is none.
+#[test]
+fn lines_that_make_no_sense_are_left_out() {
+    for (line, end_line, region) in
+        [(45, 45, [45, 45]), (45, 44, [45, 45]), (0, 3, [1, 1]), (45, 46, [45, 46])]
+    {
+        let mut document = review::failed().document();
+        document["verdict"]["findings"][1]["line"] = json!(line);
+        document["verdict"]["findings"][1]["end_line"] = json!(end_line);
+        let place = &sarif(&document)["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"];
+        assert_eq!([&place["startLine"], &place["endLine"]], [&json!(region[0]), &json!(region[1])]);
+    }
+}
+
 #[test]
 fn a_path_is_a_uri_in_a_sarif_file() {
     for (path, uri) in [
@@ -158,6 +172,7 @@ fn a_sarif_file_says_who_was_missing_and_makes_no_link_of_a_models_words() {
 fn a_junit_report_has_a_test_for_the_verdict_and_one_for_each_judge() {
     let mut document = review::failed().document();
     document["verdict"]["judges"][2] = review::passed()["verdict"]["judges"][1].clone();
+    document["verdict"]["judges"][2]["judge"] = json!("usability");
     assert_snapshot!(junit(&document), @r#"
     <?xml version="1.0" encoding="UTF-8"?>
     <testsuites name="agon review" tests="4" failures="2" errors="0" skipped="1" time="6.230">
@@ -197,7 +212,7 @@ fn a_junit_report_has_a_test_for_the_verdict_and_one_for_each_judge() {
     Recommendation: Bound the loop, then ship.
     Note: WEAK FLIP: changed its verdict without evidence</system-out>
         </testcase>
-        <testcase classname="agon.review.auth" name="operations">
+        <testcase classname="agon.review.auth" name="usability">
           <skipped message="no R1 within 120 s"/>
         </testcase>
       </testsuite>

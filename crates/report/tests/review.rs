@@ -14,8 +14,10 @@ const PLAIN: Style = Style { color: false, width: 80, unicode: true };
 /// A section of the terminal's report.
 fn section(document: &Value, title: &str) -> String {
     let shown = text(document, &PLAIN);
-    let found = shown.split("\n\n").find(|part| part.lines().next() == Some(title));
-    found.unwrap_or_else(|| panic!("{title:?} is missing in\n{shown}")).to_owned()
+    assert!(shown.lines().any(|line| line == title), "{title:?} is missing in\n{shown}");
+    let from = shown.lines().skip_while(|line| *line != title);
+    let below = from.skip(1).take_while(|line| line.is_empty() || line.starts_with(' '));
+    [title].into_iter().chain(below).collect::<Vec<_>>().join("\n").trim_end().to_owned()
 }
 
 #[test]
@@ -197,6 +199,19 @@ fn a_late_second_round_and_another_perspective_are_told_beside_the_judge() {
     ");
 }
 
+/// "All judges fail R2: fall back to R1-only consolidation (note in report)".
+#[test]
+fn where_every_second_round_failed_the_table_still_has_it() {
+    let mut document = review::passed();
+    document["verdict"]["debate"] = json!(true);
+    document["verdict"]["judges"][0]["note"] = json!("no R2: R1 used");
+    let shown = section(&document, "The judges");
+    assert!(
+        shown.contains("  R2 ") && shown.contains("PASS    none") && shown.contains("no R2: R1 used"),
+        "{shown}"
+    );
+}
+
 #[test]
 fn what_the_verdict_means_counts_the_judges() {
     let means = |verdict: &str, fail_on: &str, judges: &[Option<&str>]| {
@@ -234,6 +249,13 @@ fn brainstorm_and_research_have_answers_and_no_verdict() {
     Brainstorm
       security  confidence: HIGH
         Key insight: Passkeys would make the limit needless.
+
+        Ideas
+          • Offer passkeys first
+          • Count attempts by account
+
+      operations
+        Answer: Put the limit into the gateway.
     ");
     assert_snapshot!(section(&document, "Who was heard"), @"
     Who was heard

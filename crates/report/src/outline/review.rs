@@ -68,8 +68,9 @@ fn headline(document: &Value) -> Section {
 
 /// Where the vendors split, each with its own result, its judges and what they say, side by side.
 fn sides(verdict: &Value) -> Option<Section> {
-    let vendors: Vec<&str> =
-        list(verdict, "/vendors").iter().filter_map(|side| words(side, "/vendor")).collect();
+    let results = list(verdict, "/vendors").iter();
+    let results = results.filter_map(|side| Some((words(side, "/vendor")?, string(side, "/verdict"))));
+    let (vendors, results): (Vec<&str>, Vec<String>) = results.unzip();
     if words(verdict, "/verdict") != Some("DISAGREE") || vendors.is_empty() {
         return None;
     }
@@ -91,7 +92,7 @@ fn sides(verdict: &Value) -> Option<Section> {
     let mut head = vec![String::new()];
     head.extend(vendors.iter().map(|vendor| (*vendor).to_owned()));
     let mut result = vec!["Verdict".to_owned()];
-    result.extend(list(verdict, "/vendors").iter().map(|side| string(side, "/verdict")));
+    result.extend(results);
     let rows = vec![head, result, row("Because", "/key_insight"), row("Advice", "/recommendation")];
     Some(Section::new("dissent", "You decide", vec![Block::Table(rows)]))
 }
@@ -187,7 +188,7 @@ fn judges(verdict: &Value, chars_max: Option<usize>) -> Option<Section> {
         |judge: &Value| words(judge, "/perspective").filter(|lens| *lens != name(judge)).map(str::to_owned);
     // A judge is mostly called by its perspective; a column that says the same again is left out.
     let lenses = judges.iter().any(|judge| perspective(judge).is_some());
-    let debate = judges.iter().any(|judge| at(judge, "/r2").is_object());
+    let debate = at(verdict, "/debate").as_bool() == Some(true);
     let columns = |judge: &str, lens: &str, vendor: &str, r1: &str, r2: &str, sure: &str, used: &str| {
         let mut row = vec![judge.to_owned()];
         row.extend(lenses.then(|| lens.to_owned()));

@@ -64,7 +64,7 @@ fn findings() -> Value {
         json!({"id": "F4", "judges": ["usability"], "rounds": [1], "file": null, "line": null, "end_line": null,
             "dropped": false, "dropped_by": []}),
     );
-    json!([retry, limit, expiry, request])
+    json!([expiry, limit, retry, request])
 }
 
 /// Who ruled what in which round.
