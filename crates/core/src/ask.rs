@@ -98,6 +98,8 @@ pub struct Ask {
     pub prompt: Prompt,
     /// The shape of its answer; `None` for plain text.
     pub schema: Option<Arc<Schema>>,
+    /// How long the whole ask may take, all its attempts together; `None` for the debate's limit on each call.
+    pub within_ms: Option<u64>,
 }
 
 impl Ask {

@@ -24,7 +24,7 @@ pub struct Seat {
 pub struct Request {
     /// The question, topic or task. May be empty for protocols that judge files.
     pub question: String,
-    /// The files to be judged, read by the caller.
+    /// The files to be judged, and those that options name, read by the caller.
     pub files: Vec<Artifact>,
     /// `--models`, in order.
     pub models: Vec<String>,
@@ -41,6 +41,9 @@ pub struct Artifact {
     pub path: String,
     /// Its text.
     pub text: String,
+    /// What it is to the debate, where it is not what is judged: the key of the option that named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
 }
 
 /// The limits on one debate. `None` is "no such limit".
@@ -128,7 +131,17 @@ pub struct Brief {
     pub parent: Option<Parent>,
 }
 
+/// The file that an option of this key named.
+pub fn part<'a>(files: &'a [Artifact], key: &str) -> Option<&'a Artifact> {
+    files.iter().find(|file| file.part.as_deref() == Some(key))
+}
+
 impl Brief {
+    /// The file that an option of this key named.
+    pub fn part(&self, key: &str) -> Option<&Artifact> {
+        part(&self.files, key)
+    }
+
     /// An option as a whole number.
     pub fn int(&self, key: &str) -> u32 {
         self.options.get(key).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or_default()

@@ -14,6 +14,7 @@
 //! - [`protocol`]: the contract of a protocol, and how a debate advances.
 //! - [`options`]: the table of a protocol's options and how a user's values are checked against it.
 //! - [`fence`]: how untrusted text is quoted, and how anonymity is kept.
+//! - [`calendar`]: dates by arithmetic.
 //! - [`seed`]: shuffles and draws that are the same every time.
 //! - [`play`]: a whole debate without any I/O: replay, branches, dry runs and the laws.
 //! - [`document`]: the JSON outcome that every face of Agon prints.
@@ -22,6 +23,7 @@
 
 pub mod ask;
 pub mod brief;
+pub mod calendar;
 pub mod debate;
 pub mod document;
 pub mod event;
@@ -39,7 +41,7 @@ pub use event::{Event, Record};
 pub use fence::{Fence, Quotation, quotations};
 pub use options::{Invalid, Kind, Opt};
 pub use protocol::{
-    Advance, Corrupt, Fate, Fidelity, Outcome, Position, Protocol, Status, Step, Template, Termination,
-    advance,
+    Advance, Body, Corrupt, Fate, Fidelity, Outcome, Position, Protocol, Saved, Status, Step, Template,
+    Termination, advance,
 };
 pub use reply::{Absence, Reply, Shortened, Usage};

@@ -27,6 +27,10 @@ pub enum Kind {
     Flag,
     /// Any text.
     Text,
+    /// The path of a text file. The caller reads it into the request's files, with the option's key as its part.
+    File,
+    /// Names of models with commas between them; empty for those of the configuration.
+    Models,
 }
 
 /// One option of a protocol.
@@ -62,7 +66,9 @@ impl Opt {
                 "false" => Ok(json!(false)),
                 _ => Err(wrong("true or false".into())),
             },
-            Kind::Text => Ok(json!(raw)),
+            Kind::Text | Kind::Models => Ok(json!(raw)),
+            Kind::File if raw.trim().is_empty() => Err(wrong("the path of a file".into())),
+            Kind::File => Ok(json!(raw)),
         }
     }
 }

@@ -56,6 +56,39 @@ pub trait Protocol: Send + Sync {
     /// The rules that a schema cannot say. The sentence goes back to the seat with the repair.
     fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String>;
 
+    /// What a debate is called for which the person had no words: it becomes the brief's question.
+    fn title(&self, request: &Request) -> String {
+        let judged = request.files.iter().filter(|file| file.part.is_none());
+        judged.map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The models as a person would name them to seat these seats again: those of the seats that have no role of their own.
+    fn named(&self, brief: &Brief) -> Vec<String> {
+        let plain = brief.seats.iter().filter(|seat| !self.roles().contains(&seat.role.as_str()));
+        plain.map(|seat| seat.model.clone()).collect()
+    }
+
+    /// Variables of the environment that set an option: the variable and the option's key. The command line beats them.
+    fn environment(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// The files that the protocol writes of a debate, beside the common report.
+    fn records(&self, debate: &Debate) -> Vec<Saved> {
+        let _ = debate;
+        Vec::new()
+    }
+
+    /// The folder in which its files are written without being asked for, under the working directory.
+    fn folder(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether its verdict is a gate: findings with locations, for somebody's pipeline.
+    fn is_gate(&self) -> bool {
+        false
+    }
+
     /// The phases after the last round. A branch never takes them over: to hear them anew is what it is for.
     fn closing(&self) -> &'static [&'static str] {
         &[]
@@ -73,6 +106,26 @@ pub trait Protocol: Send + Sync {
         let _ = debate;
         None
     }
+}
+
+/// A file that a protocol writes of a debate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Saved {
+    /// Its name without what tells one run from another of the same day.
+    pub stem: String,
+    /// The end of its name, with the extension: `.md`, `-r2.md`.
+    pub ending: &'static str,
+    /// What is in it.
+    pub body: Body,
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// A document to be written as YAML.
+    Yaml(Value),
+    /// Text as it is.
+    Text(String),
 }
 
 /// What a protocol wants next.

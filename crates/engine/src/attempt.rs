@@ -10,12 +10,14 @@ use futures_util::FutureExt;
 
 use crate::budget::{Fit, Grant, Need};
 use crate::chain::Link;
+use crate::charge::{charged, uncharged, unheard};
 use crate::gate::Permit;
+use crate::patience::late;
 use crate::retry::{self, LONGEST_WAIT, Next};
 use crate::run::{Halt, Run};
 use crate::slot::{Outgoing, Plan, State, Step};
 use crate::warm_up::Bell;
-use crate::{Completion, EngineError, Fault, FaultKind, Finish, Price, repair, standing};
+use crate::{Completion, EngineError, Fault, FaultKind, Finish, repair, standing};
 
 /// The longest detail of an absence: a report shows them in a list.
 const DETAIL_CHARS_MAX: usize = 500;
@@ -63,6 +65,10 @@ impl Run<'_> {
                 retry::pause(&self.engine.settings, failures, Draw::new(self.debate.brief.seed, &spread))
             })
         });
+        if slot.is_late(pause) {
+            let detail = failure.map_or_else(|| late(&slot.ask), |failure| failure.detail.clone());
+            return self.settle(index, Reply::Absent { why: Absence::TimedOut, detail });
+        }
         let state = if pause > Duration::ZERO {
             self.steps.push(tokio::time::sleep(pause).map(move |()| Step::Rested { index }).boxed());
             State::Resting(plan)
@@ -81,6 +87,11 @@ impl Run<'_> {
             let Some(slot) = self.slots.get(index) else { break };
             let State::Ready(plan) = &slot.state else { continue };
             if self.warm_up.holds(&plan.link.name) {
+                continue;
+            }
+            if slot.is_late(Duration::ZERO) {
+                let detail = late(&slot.ask);
+                self.settle(index, Reply::Absent { why: Absence::TimedOut, detail })?;
                 continue;
             }
             match self.budget.afford(&plan.need, waiting, &allowed) {
@@ -140,7 +151,7 @@ impl Run<'_> {
             }
             let State::Posted { outgoing, .. } = self.set(index, State::New) else { continue };
             let (link, attempt) = (outgoing.link.clone(), outgoing.call.attempt);
-            let (timeout, bell) = (self.patience(&link), self.bell(&link, outgoing.call.ask));
+            let (timeout, bell) = (self.time_for(index, &link), self.bell(&link, outgoing.call.ask));
             self.set(index, State::Calling { link, attempt });
             let watchers = self.journal.watch().deltas.clone();
             self.steps.push(outgoing.leave(index, timeout, self.id.clone(), watchers, bell).boxed());
@@ -186,7 +197,7 @@ impl Run<'_> {
         match came {
             None => {
                 self.budget.abandon(ask);
-                let waited = self.patience(&link);
+                let waited = self.patience(index, &link);
                 let detail = format!("{} did not answer within {waited:?}", link.name);
                 let usage = Usage { latency_ms, ..unheard(&price) };
                 self.fail(index, attempt, Failure::plain(Absence::TimedOut, detail, None, usage))
@@ -341,12 +352,6 @@ impl Run<'_> {
         self.attempted(index, attempt, &Failure::plain(why, detail.to_owned(), None, usage))
     }
 
-    /// How long a call of this model may take.
-    fn patience(&self, link: &Link) -> Duration {
-        let limit = Duration::from_millis(self.debate.brief.limits.call_timeout_ms);
-        link.model.timeout().unwrap_or(limit)
-    }
-
     /// The calls that were made for the ask at this place of the phase.
     pub(crate) fn attempts(&self, place: usize) -> &[Attempt] {
         let turn = self.debate.turns.last();
@@ -362,32 +367,4 @@ impl Failure {
     fn plain(why: Absence, detail: String, text: Option<String>, usage: Usage) -> Self {
         Self { why, detail, text, usage, hopeless: false, wait: None }
     }
-}
-
-/// What a call used that was answered. A server that counts no tokens has charged for them all the same.
-fn charged(price: &Price, usage: Usage) -> Usage {
-    let usd = match price {
-        Price::PerMillion { .. } if !counts(&usage) => usage.usd,
-        _ => price.of(&usage).or(usage.usd),
-    };
-    Usage { usd, ..usage }
-}
-
-/// What a call used that was not: without tokens it cost nothing, whatever the price of one is.
-fn uncharged(price: &Price, usage: Usage) -> Usage {
-    let nothing = (!counts(&usage)).then_some(0.0);
-    Usage { usd: price.of(&usage).or(usage.usd).or(nothing), ..usage }
-}
-
-fn counts(usage: &Usage) -> bool {
-    usage.input_tokens > 0 || usage.output_tokens > 0
-}
-
-/// What a call used that nobody heard of again: a provider may charge for it all the same.
-fn unheard(price: &Price) -> Usage {
-    let usd = match price {
-        Price::Free => Some(0.0),
-        _ => None,
-    };
-    Usage { usd, ..Usage::default() }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Slot {
     pub(crate) chain: Chain,
     pub(crate) schema_bytes: u64,
     pub(crate) state: State,
+    /// By when it must be answered, once its first call has left; `None` where only each call has a limit.
+    pub(crate) due: Option<Instant>,
 }
 
 /// Where an ask is.
@@ -77,7 +79,12 @@ pub(crate) enum Step {
 impl Slot {
     pub(crate) fn new(ask: Ask, place: usize, chain: Chain) -> Self {
         let schema_bytes = ask.schema.as_ref().map_or(0, |schema| sent_bytes(schema));
-        Self { ask, place, chain, schema_bytes, state: State::New }
+        Self { ask, place, chain, schema_bytes, state: State::New, due: None }
+    }
+
+    /// Whether its time is over, or would be after this pause.
+    pub(crate) fn is_late(&self, pause: Duration) -> bool {
+        self.due.is_some_and(|due| Instant::now() + pause >= due)
     }
 
     pub(crate) fn is_settled(&self) -> bool {

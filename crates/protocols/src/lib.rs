@@ -6,13 +6,20 @@
 //!
 //! - [`deep`]: anonymous debaters, a moderator who measures convergence, a synthesis.
 //! - [`prompt`]: how templates become prompts.
+//! - [`limits`]: when a limit ends a debate; [`heard`]: how well the seats could speak and read.
+//! - [`named`]: files of names with something each.
 //! - [`lexical`]: a measure of how much two texts have in common.
 
 use agon_core::Protocol;
 
 pub mod deep;
+pub mod heard;
 pub mod lexical;
+pub mod limits;
+pub mod named;
 pub mod prompt;
+#[cfg(test)]
+mod testing;
 
 /// Every protocol, in the order in which help lists them.
 pub const PROTOCOLS: &[&'static dyn Protocol] = &[&deep::Deep];

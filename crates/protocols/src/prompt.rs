@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use agon_core::{Corrupt, Prompt, Schema, Template};
+use agon_core::{Ask, Corrupt, Prompt, Schema, Seat, Template, Thread};
 use handlebars::Handlebars;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -67,6 +67,21 @@ impl Prompts {
 
 fn name(file: &str, part: &str) -> String {
     format!("{file}#{part}")
+}
+
+/// An ask of this seat by its own model, afresh.
+pub fn ask(seat: &Seat, prompt: Prompt, schema: Option<Arc<Schema>>) -> Ask {
+    Ask {
+        id: 0,
+        seat: seat.id.clone(),
+        model: seat.model.clone(),
+        label: None,
+        about: None,
+        thread: Thread::Fresh,
+        prompt,
+        schema,
+        within_ms: None,
+    }
 }
 
 /// The JSON Schema of a reply's Rust type, with everything inlined.

@@ -50,7 +50,7 @@ fn limits() -> Vec<Limits> {
 fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Brief {
     let request = Request {
         question: "Should the team adopt the queue?".into(),
-        files: vec![Artifact { path: "plan.md".into(), text: "Adopt the queue.".into() }],
+        files: vec![Artifact { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],
         models: ["one/a", "two/b", "three/c"].map(String::from).to_vec(),
         roles: BTreeMap::new(),
         options: options::resolve(protocol.options(), given).unwrap(),

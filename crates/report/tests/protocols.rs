@@ -21,7 +21,7 @@ const PLAIN: Style = Style { color: false, width: 80, unicode: true };
 fn brief(protocol: &dyn Protocol) -> Brief {
     let request = Request {
         question: "Should the team adopt the queue?".into(),
-        files: vec![Artifact { path: "plan.md".into(), text: "Adopt the queue.".into() }],
+        files: vec![Artifact { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],
         models: ["one/a-1", "two/b-2", "three/c-3"].map(String::from).to_vec(),
         roles: BTreeMap::new(),
         options: options::resolve(protocol.options(), []).unwrap(),

@@ -8,6 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::limits::{Wanted, seconds, usd, whole};
+use super::place::Env;
 
 /// The name by which `--set` knows the limit on a call's time, as the protocols' settings do.
 pub const TIMEOUT_KEY: &str = "execution.timeout.per_llm_call";
@@ -156,6 +157,8 @@ fn option(opt: &Opt) -> Arg {
         // A switch that is off until somebody turns it on goes without saying.
         Kind::Flag => ("BOOL", if opt.default == "false" { "" } else { opt.default }),
         Kind::Text => ("TEXT", opt.default),
+        Kind::File => ("FILE", opt.default),
+        Kind::Models => ("A,B", opt.default),
     };
     let default = if default.is_empty() { String::new() } else { format!(" [default: {default}]") };
     let arg = Arg::new(opt.key)
@@ -173,6 +176,9 @@ fn option(opt: &Opt) -> Arg {
             .hide_possible_values(true),
         Kind::Int(..) | Kind::Float(..) => arg.allow_negative_numbers(true),
         Kind::Text => arg,
+        Kind::File => arg.value_hint(clap::ValueHint::FilePath),
+        // Without a name, those of the configuration are meant.
+        Kind::Models => arg.num_args(0..=1).default_missing_value(""),
     }
 }
 
@@ -209,6 +215,16 @@ pub struct Said {
 }
 
 impl Said {
+    /// With what the environment says of the protocol's options; what was said on the command line wins.
+    pub fn under(mut self, protocol: &dyn Protocol, env: Env) -> Self {
+        let variables = protocol.environment().iter().filter_map(|(variable, key)| {
+            let raw = env(variable)?.into_string().ok().filter(|raw| !raw.is_empty())?;
+            Some(((*key).to_owned(), raw))
+        });
+        self.options.splice(0..0, variables);
+        self
+    }
+
     /// Reads the options of [`seats`], [`roles`], [`limits`], [`set`] and [`options`].
     pub fn read(args: &ArgMatches, roles: &[&'static str], table: &[Opt]) -> Self {
         let pairs = args.get_many::<(String, String)>("set").into_iter().flatten().cloned();

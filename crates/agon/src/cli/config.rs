@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use agon_core::Kind;
 use agon_core::options::resolve;
 use agon_engine::Settings;
 use serde::Deserialize;
@@ -45,7 +46,11 @@ struct File {
     judge: Option<String>,
     limits: Wanted,
     engine: EngineSection,
-    protocols: BTreeMap<Spanned<String>, BTreeMap<String, Spanned<toml::Value>>>,
+    protocols: BTreeMap<Spanned<String>, Values>,
+    /// The same under the protocol's own name.
+    deep: Values,
+    panel: Values,
+    review: Values,
     providers: BTreeMap<String, agon_providers::ProviderConfig>,
     prices: BTreeMap<String, agon_providers::PriceConfig>,
     commands: BTreeMap<String, agon_seats::CommandConfig>,
@@ -73,12 +78,30 @@ pub fn load(named: Option<&Path>, env: Env) -> Result<Config, Failure> {
                 let config = read(&file)?;
                 if !place::is_own(&file, env) {
                     config.providers.check_found().map_err(|why| Failure::file(&file, why))?;
+                    check_files(&config).map_err(|why| Failure::file(&file, why))?;
                 }
                 Ok(config)
             }
             None => Ok(Config::default()),
         },
     }
+}
+
+/// Refuses options that name files: whoever wrote a configuration that only lies here could have any file of this machine
+/// sent to a provider, and quoted in a report.
+fn check_files(config: &Config) -> Result<(), String> {
+    for (name, pairs) in &config.options {
+        let table = agon_protocols::find(name).map_or(&[][..], |protocol| protocol.options());
+        let is_file = |key: &str| table.iter().any(|opt| opt.key == key && opt.kind == Kind::File);
+        if let Some((key, _)) = pairs.iter().find(|(key, _)| is_file(key)) {
+            return Err(format!(
+                "[protocols.{name}] {key} names a file, and a configuration that is only found here may not: \
+                 say --{} on the command line, or name the configuration with --config",
+                key.replace('_', "-")
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn read(file: &Path) -> Result<Config, Failure> {
@@ -126,6 +149,14 @@ fn parse(text: &str) -> Result<Config, Wrong> {
     };
     // The sentence says under which heading to look.
     providers.check().map_err(|why| Wrong { span: None, why: why.0 })?;
+    let mut options: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
+    let own = [("deep", file.deep), ("panel", file.panel), ("review", file.review)];
+    let own = own.into_iter().filter(|(_, values)| !values.is_empty());
+    let own = own.map(|(name, values)| (Spanned::new(0..0, name.to_owned()), values));
+    for section in file.protocols.into_iter().chain(own) {
+        let (name, pairs) = protocol(section)?;
+        options.entry(name).or_default().extend(pairs);
+    }
     let roles = [("moderator", file.moderator), ("chair", file.chair), ("judge", file.judge)];
     Ok(Config {
         file: None,
@@ -133,7 +164,7 @@ fn parse(text: &str) -> Result<Config, Wrong> {
         roles: roles.into_iter().filter_map(|(role, model)| Some((role.to_owned(), model?))).collect(),
         limits: file.limits,
         settings: file.engine.settings()?,
-        options: file.protocols.into_iter().map(protocol).collect::<Result<_, _>>()?,
+        options,
         providers,
     })
 }
@@ -167,7 +198,8 @@ impl EngineSection {
     }
 }
 
-type Section = (Spanned<String>, BTreeMap<String, Spanned<toml::Value>>);
+type Values = BTreeMap<String, Spanned<toml::Value>>;
+type Section = (Spanned<String>, Values);
 
 fn protocol((name, values): Section) -> Result<(String, Vec<(String, String)>), Wrong> {
     let Some(protocol) = agon_protocols::find(name.get_ref()) else {
@@ -204,6 +236,11 @@ fn flatten(key: String, value: toml::Value, pairs: &mut Vec<(String, String)>) -
         toml::Value::Integer(n) => pairs.push((key, n.to_string())),
         toml::Value::Float(n) => pairs.push((key, n.to_string())),
         toml::Value::Boolean(flag) => pairs.push((key, flag.to_string())),
+        // Models and perspectives are lists; on the command line they have commas.
+        toml::Value::Array(items) if items.iter().all(|item| item.is_str()) && !items.is_empty() => {
+            let words: Vec<&str> = items.iter().filter_map(toml::Value::as_str).collect();
+            pairs.push((key, words.join(",")));
+        }
         toml::Value::Array(_) | toml::Value::Datetime(_) => {
             return Err(format!("{key} must be a number, a text, true or false"));
         }

@@ -11,6 +11,8 @@ use super::failure::Failure;
 pub const QUESTION_BYTES_MAX: u64 = 256 * 1024;
 /// The most that one file under debate may have.
 pub const ARTIFACT_BYTES_MAX: u64 = 1 << 20;
+/// The most that all files of a debate may have together.
+pub const ARTIFACTS_BYTES_MAX: u64 = 4 << 20;
 
 /// The question of a protocol's verb: as given, or from stdin for `-` or when nothing is given and something is piped
 /// in.
@@ -20,7 +22,7 @@ pub fn question(given: Option<&str>, protocol: &dyn Protocol) -> Result<String, 
         Some(text) if text != "-" => text.to_owned(),
         // Whoever typed the verb alone would wait for us, and we for them.
         None if std::io::stdin().is_terminal() => String::new(),
-        _ => stdin(&word)?,
+        _ => stdin(&word, QUESTION_BYTES_MAX)?,
     };
     if text.trim().is_empty() {
         return Err(Failure::input(format!("the {word} is empty: give one in quotes, or pipe it in"))
@@ -36,28 +38,26 @@ pub fn check(text: &str, word: &str) -> Result<String, Failure> {
         return Err(Failure::input(format!("the {word} is empty: write one")));
     }
     if text.len() as u64 > QUESTION_BYTES_MAX {
-        return Err(too_long(word));
+        return Err(too_long(word, QUESTION_BYTES_MAX));
     }
     Ok(text.to_owned())
 }
 
-fn too_long(word: &str) -> Failure {
-    Failure::input(format!(
-        "the {word} is longer than {} KB, the limit: shorten it",
-        QUESTION_BYTES_MAX / 1024
-    ))
+fn too_long(word: &str, bytes_max: u64) -> Failure {
+    Failure::input(format!("the {word} is longer than {} KB, the limit: shorten it", bytes_max / 1024))
 }
 
-fn stdin(word: &str) -> Result<String, Failure> {
+/// What is piped in.
+pub fn stdin(word: &str, bytes_max: u64) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     // White space around the question does not count, but somebody could pipe in nothing else for ever.
     std::io::stdin()
         .lock()
-        .take(QUESTION_BYTES_MAX * 2)
+        .take(bytes_max * 2)
         .read_to_end(&mut bytes)
         .map_err(|why| Failure::input(format!("stdin cannot be read: {why}")))?;
-    if bytes.len() as u64 >= QUESTION_BYTES_MAX * 2 {
-        return Err(too_long(word));
+    if bytes.len() as u64 >= bytes_max * 2 {
+        return Err(too_long(word, bytes_max));
     }
     String::from_utf8(bytes).map_err(|_| {
         Failure::input(format!("the {word} on stdin is not UTF-8 text: convert it, then try again"))
@@ -71,6 +71,9 @@ pub fn file(file: &Path, bytes_max: u64) -> Result<String, Failure> {
     open.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|why| Failure::file(file, cannot_read(&why)))?;
     if bytes.len() as u64 > bytes_max {
         return Err(Failure::file(file, format!("it is longer than {} KB, the limit", bytes_max / 1024)));
+    }
+    if bytes.contains(&0) {
+        return Err(Failure::file(file, "it is a binary file, not text: name a text file"));
     }
     String::from_utf8(bytes)
         .map_err(|_| Failure::file(file, "it is not UTF-8 text: convert it, then try again"))
@@ -87,11 +90,35 @@ pub fn cannot_read(why: &std::io::Error) -> String {
 
 /// Files to debate about.
 pub fn artifacts<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<Vec<Artifact>, Failure> {
-    let artifact = |path: &Path| {
-        let text = file(path, ARTIFACT_BYTES_MAX)?;
-        Ok(Artifact { path: path.display().to_string(), text })
+    let files: Vec<Artifact> =
+        paths.into_iter().map(|path| artifact(path, None)).collect::<Result<_, _>>()?;
+    within_limit(files)
+}
+
+/// A file that is part of a debate; `part` is the key of the option that named it, for which `-` is stdin.
+pub fn artifact(path: &Path, part: Option<&str>) -> Result<Artifact, Failure> {
+    let text = match part {
+        Some(key) if path == Path::new("-") => stdin(key, ARTIFACT_BYTES_MAX)?,
+        _ => file(path, ARTIFACT_BYTES_MAX)?,
     };
-    paths.into_iter().map(artifact).collect()
+    if text.trim_start_matches('\u{feff}').trim().is_empty() {
+        return Err(Failure::file(path, "it is empty: there is nothing in it to debate about"));
+    }
+    Ok(Artifact { path: path.display().to_string(), text, part: part.map(str::to_owned) })
+}
+
+/// Refuses files that are too much together: all of them are in every prompt.
+pub fn within_limit(files: Vec<Artifact>) -> Result<Vec<Artifact>, Failure> {
+    let bytes: usize = files.iter().map(|file| file.text.len()).sum();
+    if bytes as u64 <= ARTIFACTS_BYTES_MAX {
+        return Ok(files);
+    }
+    Err(Failure::input(format!(
+        "the {} files have {} KB together, and the limit is {} KB: leave some away",
+        files.len(),
+        bytes / 1024,
+        ARTIFACTS_BYTES_MAX / 1024
+    )))
 }
 
 #[cfg(test)]
@@ -112,15 +139,22 @@ mod tests {
     #[test]
     fn a_file_that_is_missing_binary_or_too_long_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let (binary, long) = (folder.path().join("b.md"), folder.path().join("l.md"));
-        std::fs::write(&binary, [0xff, 0xfe, 0x00]).unwrap();
-        std::fs::write(&long, "12345").unwrap();
-        for (path, want) in
-            [(&folder.path().join("none"), "no such file"), (&binary, "not UTF-8"), (&long, "longer than")]
-        {
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("utf.md"), [0xff, 0xfe]).unwrap();
+        std::fs::write(path("bin.md"), [b'a', 0x00]).unwrap();
+        std::fs::write(path("long.md"), "12345").unwrap();
+        for (path, want) in [
+            (path("none"), "no such file"),
+            (path("utf.md"), "not UTF-8"),
+            (path("bin.md"), "binary"),
+            (path("long.md"), "longer than"),
+        ] {
+            let path = &path;
             let sentence = file(path, 4).unwrap_err().to_string();
             assert!(sentence.contains(want) && sentence.contains(&path.display().to_string()), "{sentence}");
         }
         assert!(file(folder.path(), 4).is_err());
+        std::fs::write(path("empty.md"), " \n").unwrap();
+        assert!(artifact(&path("empty.md"), None).unwrap_err().to_string().contains("it is empty"));
     }
 }

@@ -26,6 +26,7 @@ pub mod pull;
 pub mod run;
 pub mod show;
 pub mod signals;
+pub mod target;
 pub mod threads;
 pub mod verbs;
 pub mod verify;

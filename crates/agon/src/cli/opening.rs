@@ -1,17 +1,19 @@
 //! From what a person asked for to the brief that opens a debate. The command line beats the configuration.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use agon_core::options::resolve;
 use agon_core::protocol::template_hashes;
-use agon_core::{Artifact, Brief, LOG_VERSION, Limits, Protocol, Request};
+use agon_core::{Artifact, Brief, Kind, LOG_VERSION, Limits, Opt, Protocol, Request};
 use agon_engine::{Models, Price};
+use serde_json::{Map, Value};
 
 use super::args::{Said, TIMEOUT_KEY};
 use super::config::Config;
 use super::failure::Failure;
 use super::limits::{Wanted, seconds};
-use super::{clock, id};
+use super::{clock, id, input};
 
 /// How debates of one protocol are to be opened.
 pub struct Opening {
@@ -46,7 +48,14 @@ impl Opening {
     pub fn new(protocol: &'static dyn Protocol, said: Said, config: &Config) -> Result<Self, Failure> {
         let configured = config.options.get(protocol.name()).cloned().unwrap_or_default();
         let (timeout_ms, configured) = split_timeout(configured)?;
-        let (set_ms, set) = split_timeout(said.options)?;
+        let (set_ms, mut set) = split_timeout(said.options)?;
+        // Models that are asked for without a name are those of the configuration.
+        let is_configured = |key: &String| configured.iter().any(|(configured, _)| configured == key);
+        let unnamed = |(key, raw): &(String, String)| {
+            let models = |opt: &Opt| opt.key == key && opt.kind == Kind::Models;
+            raw.is_empty() && is_configured(key) && protocol.options().iter().any(models)
+        };
+        set.retain(|pair| !unnamed(pair));
         let limits = config.limits.over(&Limits::default());
         let limits = Wanted { timeout_ms: set_ms.or(timeout_ms), ..Wanted::default() }.over(&limits);
         let mut roles = config.roles.clone();
@@ -86,9 +95,14 @@ impl Opening {
             return Err(Failure::input("no model is named: nobody can sit at the table")
                 .help("add --models provider/model; `agon models` lists what can be named"));
         }
-        let Subject { question, files, .. } = subject;
-        let request = Request { question, files, models, roles: self.roles.clone(), options };
+        let Subject { question, mut files, .. } = subject;
+        files.extend(parts(self.protocol.options(), &options)?);
+        let files = input::within_limit(files)?;
+        let mut request = Request { question, files, models, roles: self.roles.clone(), options };
         let seats = self.protocol.seats(&request)?;
+        if request.question.is_empty() {
+            request.question = self.protocol.title(&request);
+        }
         let now_s = clock::now_s();
         Ok(Brief {
             version: LOG_VERSION,
@@ -106,6 +120,15 @@ impl Opening {
             parent: None,
         })
     }
+}
+
+/// The files that these options name, each with the option's key.
+pub fn parts(table: &[Opt], options: &Map<String, Value>) -> Result<Vec<Artifact>, Failure> {
+    let named = table.iter().filter(|opt| opt.kind == Kind::File).filter_map(|opt| {
+        let path = options.get(opt.key)?.as_str()?;
+        Some(input::artifact(Path::new(path), Some(opt.key)))
+    });
+    named.collect()
 }
 
 /// Options as `--set` has them.

@@ -8,6 +8,7 @@ mod closing;
 mod durability;
 mod limits;
 mod memory;
+mod patience;
 mod simulation;
 mod stage;
 mod warm_up;

@@ -91,6 +91,7 @@ impl Protocol for Circle {
             },
             prompt: prompt(seat),
             schema: schema.clone(),
+            within_ms: debate.brief.options.get("within_ms").and_then(Value::as_u64),
         });
         let last = self.kept > 0.0 && round == debate.brief.int("rounds");
         Ok(Step::Ask(Phase::new(if last { "last" } else { "speak" }, round), asks.collect()))

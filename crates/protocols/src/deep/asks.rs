@@ -4,12 +4,13 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use agon_core::fence::Mask;
-use agon_core::{Ask, Corrupt, Debate, Fence, Phase, Prompt, Schema, Seat, Step, Thread};
+use agon_core::{Corrupt, Debate, Fence, Phase, Prompt, Step};
 use serde_json::{Value, json};
 
 use super::log::{Log, Round};
 use super::reply::Argument;
 use super::{Parts, close, ranking};
+use crate::prompt::ask;
 
 /// Makes the asks of one debate.
 pub(super) struct Asks<'a> {
@@ -241,9 +242,4 @@ fn written(argument: &Argument) -> String {
         lines.push(format!("Revised position: {position}"));
     }
     lines.join("\n")
-}
-
-fn ask(seat: &Seat, prompt: Prompt, schema: Option<Arc<Schema>>) -> Ask {
-    let (seat, model) = (seat.id.clone(), seat.model.clone());
-    Ask { id: 0, seat, model, label: None, about: None, thread: Thread::Fresh, prompt, schema }
 }

@@ -1,12 +1,12 @@
 //! How `deep` ends: the synthesis input, the outcome, the fate of every first-round position.
 
-use agon_core::{Corrupt, Debate, Fate, Fidelity, Outcome, Position, Reply, Status, Step, Termination};
+use agon_core::{Corrupt, Debate, Fate, Fidelity, Outcome, Position, Status, Step, Termination};
 use serde_json::{Value, json};
 
 use super::log::{self, Exit, Log, Round};
 use super::ranking;
 use super::reply::{Argument, Revision, Stance};
-use crate::lexical;
+use crate::{heard, lexical};
 
 /// A final position this close to the answer counts as adopted when the debate did not converge.
 const ADOPTED_FROM: f64 = 0.5;
@@ -18,7 +18,7 @@ pub(super) fn close(log: &Log<'_>) -> Result<Step, Corrupt> {
     let positions = fates(log, termination);
     let dissent = dissent(&positions);
     let whole = log.debate.absences().next().is_none()
-        && cut_off(log.debate).is_empty()
+        && heard::cut_off(log.debate).is_empty()
         && termination != Termination::Budget
         && status == Status::Complete;
     let outcome = Outcome {
@@ -246,10 +246,12 @@ fn warnings(log: &Log<'_>, termination: Termination, mode: &str) -> Vec<String> 
         warnings.push(format!("{mode} -> synthesis (degraded)"));
     }
     if matches!(termination, Termination::Budget | Termination::QuorumLost) {
-        warnings.extend(log.limit_met().map(|limit| format!("a limit was reached: {limit}")));
+        warnings.extend(
+            log.limits().met(log.debaters.len()).map(|limit| format!("a limit was reached: {limit}")),
+        );
     }
-    warnings.extend(cut_off(log.debate));
-    warnings.extend(shortened(log.debate));
+    warnings.extend(heard::cut_off(log.debate));
+    warnings.extend(heard::shortened(log.debate));
     let evaluated = log.debate.turn("evaluate", 0);
     if evaluated.is_some_and(|turn| turn.settled().all(|(_, reply)| reply.value().is_none())) {
         warnings.push("no evaluation could be used: the answers are not ranked".into());
@@ -275,33 +277,6 @@ fn warnings(log: &Log<'_>, termination: Termination, mode: &str) -> Vec<String> 
         }
     }
     warnings
-}
-
-/// Who could not finish.
-fn cut_off(debate: &Debate) -> Vec<String> {
-    let said = debate.turns.iter().flat_map(|turn| turn.settled().map(move |said| (&turn.phase, said)));
-    let cut = said.filter(|(_, (_, reply))| matches!(reply, Reply::Said { cut_off: true, .. }));
-    cut.map(|(phase, (ask, _))| {
-        format!(
-            "{}, round {}: {} was cut off by the limit on output tokens",
-            phase.name, phase.round, ask.seat
-        )
-    })
-    .collect()
-}
-
-/// Who could not read everything.
-fn shortened(debate: &Debate) -> Vec<String> {
-    let said = debate.turns.iter().flat_map(|turn| turn.settled().map(move |said| (&turn.phase, said)));
-    said.filter_map(|(phase, (ask, reply))| {
-        let Reply::Said { shortened: Some(shortened), .. } = reply else { return None };
-        let (left_out, tokens) = (shortened.left_out_of(), shortened.context_tokens);
-        Some(format!(
-            "{}, round {}: {} could not read {left_out} (its model reads {tokens} tokens)",
-            phase.name, phase.round, ask.seat
-        ))
-    })
-    .collect()
 }
 
 /// Where the moderator's advice and the arithmetic differ.

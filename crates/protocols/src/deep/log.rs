@@ -3,17 +3,16 @@
 use std::borrow::Cow;
 
 use agon_core::seed::Draw;
-use agon_core::{Absence, Brief, Corrupt, Debate, Phase, Reply, Termination, Turn};
+use agon_core::{Brief, Corrupt, Debate, Phase, Reply, Termination, Turn};
 use serde::Deserialize;
 
 use super::reply::{Argument, Assessment, Revision, Synthesis};
+use crate::limits::Limits;
 
 /// Comparisons with thresholds allow for rounding.
 const TOLERANCE: f64 = 1e-9;
 /// The share of the time and money limits that is kept for the synthesis.
 pub(super) const KEPT: f64 = 0.2;
-/// The share of the deadline by which the debate should be over, going by how slow it has been so far.
-const IN_TIME: f64 = 0.95;
 /// A consensus answer is kept only above this agreement.
 const CONSENSUS_FROM: f64 = 0.6;
 
@@ -107,63 +106,9 @@ impl<'a> Log<'a> {
         (number >= brief.int("max_rounds")).then_some(Exit::MaxRounds)
     }
 
-    /// Whether there is too little time or money left for a phase of `calls` calls with the synthesis after it.
-    pub(super) fn spent(&self, calls: usize) -> bool {
-        let short = |left: u32| usize::try_from(left).unwrap_or(usize::MAX) < calls + 1;
-        self.debate.calls_left().is_some_and(short)
-            || self.too_slow()
-            || self.debate.spent_share() >= 1.0 - KEPT - TOLERANCE
-            || self.debate.turns.last().is_some_and(|turn| self.was_cut(turn))
-    }
-
-    /// Whether another phase and the synthesis, each as slow as the slowest answer so far, would not end in time.
-    fn too_slow(&self) -> bool {
-        let replies = self.debate.turns.iter().filter(|turn| !turn.inherited).flat_map(Turn::settled);
-        let slowest = replies.filter_map(|(_, reply)| match reply {
-            Reply::Said { usage, .. } => Some(usage.latency_ms),
-            Reply::Absent { .. } => None,
-        });
-        let needed = self.debate.at_ms + 2 * slowest.max().unwrap_or_default();
-        let limit = self.debate.brief.limits.deadline_ms.filter(|_| !self.debate.inherits());
-        limit.is_some_and(|limit| needed as f64 > limit as f64 * IN_TIME)
-    }
-
-    /// Whether a limit left somebody out of a phase.
-    fn was_cut(&self, turn: &Turn) -> bool {
-        let late = self
-            .debate
-            .brief
-            .limits
-            .deadline_ms
-            .is_some_and(|limit| turn.ended_at_ms as f64 >= limit as f64 * (1.0 - KEPT) - TOLERANCE);
-        turn.absences().any(|(_, why, _)| why == Absence::OverBudget || (late && why == Absence::TimedOut))
-    }
-
-    pub(super) fn past_deadline(&self) -> bool {
-        self.debate.brief.limits.deadline_ms.is_some_and(|limit| self.debate.at_ms >= limit)
-    }
-
-    /// Which limit the debate ran into, in the user's own figures.
-    pub(super) fn limit_met(&self) -> Option<String> {
-        let (limits, spent) = (&self.debate.brief.limits, self.debate.spent());
-        let usd = spent.usd + spent.lost_usd + spent.doubtful_usd;
-        let over = |part: f64, limit: f64| part >= limit * (1.0 - KEPT) - TOLERANCE;
-        let time = limits
-            .deadline_ms
-            .filter(|limit| over(self.debate.at_ms as f64, *limit as f64) || self.too_slow());
-        if let Some(limit) = time {
-            return Some(format!("the deadline of {} s", limit as f64 / 1000.0));
-        }
-        if let Some(limit) =
-            limits.calls.filter(|limit| spent.calls + 1 + u32_of(self.debaters.len()) >= *limit)
-        {
-            return Some(format!("the limit of {limit} calls"));
-        }
-        if let Some(limit) = limits.usd.filter(|limit| over(usd, *limit)) {
-            return Some(format!("the budget of ${limit}"));
-        }
-        let refused = self.debate.absences().find(|(_, _, why, _)| *why == Absence::OverBudget);
-        refused.map(|(.., detail)| detail.to_owned())
+    /// The limits of the debate, of which a part is kept for the synthesis.
+    pub(super) fn limits(&self) -> Limits<'a> {
+        Limits { debate: self.debate, kept: KEPT, closing_calls: 1 }
     }
 
     /// Whether a limit cut the debate and the user wants no degraded synthesis.
@@ -176,8 +121,9 @@ impl<'a> Log<'a> {
         if self.debaters.len() < 2 {
             return Termination::QuorumLost;
         }
-        let cut =
-            |name: &str, round: u32| self.debate.turn(name, round).is_some_and(|turn| self.was_cut(turn));
+        let cut = |name: &str, round: u32| {
+            self.debate.turn(name, round).is_some_and(|turn| self.limits().was_cut(turn))
+        };
         let evaluated = self.debate.turn("evaluate", 0).is_some() && !cut("evaluate", 0);
         match (self.debate.brief.text("mode"), self.rounds.last()) {
             ("quick", _) if !cut("answer", 0) => Termination::AllRoundsComplete,
@@ -217,10 +163,6 @@ impl<'a> Log<'a> {
             .collect();
         chairs(&self.debate.brief).into_iter().find(|model| !asked.contains(&model.as_str()))
     }
-}
-
-fn u32_of(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 impl Round {

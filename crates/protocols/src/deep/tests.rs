@@ -3,85 +3,22 @@
 use std::collections::BTreeMap;
 
 use agon_core::play::play;
-use agon_core::{
-    Absence, Brief, Fidelity, LOG_VERSION, Limits, Outcome, Record, Reply, Status, Termination, Usage,
-    options,
-};
+use agon_core::{Absence, Brief, Fidelity, Limits, Outcome, Record, Reply, Status, Termination, Usage};
 use serde_json::json;
 
 use super::*;
-
-/// What the table answers: by phase, round and seat; `None` is an absence.
-type Answer<'a> = &'a dyn Fn(&Ask, &str, u32) -> Option<Value>;
+use crate::testing::{self, Answer};
 
 fn request(models: &[&str], set: &[(&str, &str)]) -> Result<Request, Invalid> {
-    let given = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-    Ok(Request {
-        question: "Tabs or spaces?".into(),
-        models: models.iter().map(|model| (*model).to_owned()).collect(),
-        options: options::resolve(OPTIONS, given)?,
-        ..Request::default()
-    })
+    testing::request(&Deep, "Tabs or spaces?", &[], models, set)
 }
 
 fn brief(models: &[&str], set: &[(&str, &str)]) -> Brief {
-    let request = request(models, set).unwrap();
-    Brief {
-        version: LOG_VERSION,
-        id: "test".into(),
-        protocol: "deep".into(),
-        seats: Deep.seats(&request).unwrap(),
-        question: request.question,
-        files: Vec::new(),
-        options: request.options,
-        seed: 11,
-        limits: Limits::default(),
-        templates: BTreeMap::new(),
-        written_by: String::new(),
-        created_at: String::new(),
-        parent: None,
-    }
+    testing::brief(&Deep, request(models, set).unwrap()).unwrap()
 }
 
-fn run_brief(mut brief: Brief, answer: Answer<'_>) -> (Vec<Record>, Debate) {
-    brief.templates = agon_core::protocol::template_hashes(&Deep);
-    let records = vec![Debate::open(brief).unwrap().1];
-    let mut reply = |debate: &Debate, ask: &Ask| {
-        let phase = debate.last_phase().unwrap();
-        let Some(value) = answer(ask, &phase.name, phase.round) else {
-            return Reply::Absent { why: Absence::TimedOut, detail: "test".into() };
-        };
-        let (text, value) = match value {
-            Value::String(text) => (text, None),
-            value => {
-                jsonschema::validate(&ask.schema.as_ref().unwrap().json, &value).unwrap();
-                Deep.check(debate, ask, &value).unwrap();
-                (value.to_string(), Some(value))
-            }
-        };
-        Reply::Said {
-            text,
-            value,
-            model: ask.model.clone(),
-            usage: Usage { usd: Some(0.01), ..Usage::default() },
-            cut_off: text_is_cut(&ask.seat),
-            shortened: text_is_shortened(&ask.seat, &phase.name),
-        }
-    };
-    let records = play(&Deep, records, &mut reply, &mut |_| {}).unwrap();
-    let debate = Debate::from_records(&records).unwrap();
-    (records, debate)
-}
-
-/// A seat of this name always runs into the limit on output tokens.
-fn text_is_cut(seat: &str) -> bool {
-    seat == "wordy"
-}
-
-/// A seat of this name reads no more than this of a round.
-fn text_is_shortened(seat: &str, phase: &str) -> Option<agon_core::Shortened> {
-    let short = agon_core::Shortened { left_out: 3, entries: 9, context_tokens: 2048 };
-    (seat == "forgetful" && phase == "debate").then_some(short)
+fn run_brief(brief: Brief, answer: Answer<'_>) -> (Vec<Record>, Debate) {
+    testing::run(&Deep, brief, answer)
 }
 
 fn run(set: &[(&str, &str)], answer: Answer<'_>) -> Outcome {

@@ -3,16 +3,14 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use agon_core::Artifact;
 use agon_core::seed::Draw;
 use agon_engine::Models;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::cli::failure::Failure;
-use crate::cli::input;
 use crate::cli::opening::{Opening, Subject, check_models};
-use crate::cli::verbs::debate::takes_files;
+use crate::cli::{input, target};
 
 /// A question, escaped, and a generous rest.
 const LINE_BYTES_MAX: u64 = 4 << 20;
@@ -120,18 +118,7 @@ fn json_sentence(why: &serde_json::Error) -> String {
 }
 
 fn line(raw: Raw, index: usize, opening: &Opening, seed: Option<u64>) -> Result<Line, String> {
-    let protocol = opening.protocol;
-    let word = protocol.subject().to_lowercase();
-    let (question, files) = match (raw.question, raw.files) {
-        (Some(_), Some(_)) => return Err("it has both a question and files: give one of them".into()),
-        (_, Some(paths)) if takes_files(protocol) => (String::new(), artifacts(&paths)?),
-        (_, Some(_)) => return Err(format!("{} takes a {word}, not files", protocol.name())),
-        (Some(_), _) if takes_files(protocol) => {
-            return Err(format!("{} takes files, not a question", protocol.name()));
-        }
-        (Some(question), _) => (input::check(&question, &word).map_err(|why| why.to_string())?, Vec::new()),
-        (None, None) => return Err("it has no question".into()),
-    };
+    let subject = target::of_line(opening.protocol, raw.question, raw.files)?;
     if raw.seed.is_some_and(|seed| seed > SEED_MAX) {
         return Err(format!("its seed is over {SEED_MAX}"));
     }
@@ -139,11 +126,7 @@ fn line(raw: Raw, index: usize, opening: &Opening, seed: Option<u64>) -> Result<
     // One seed for all would shuffle all alike.
     let seed = raw.seed.or(seed.map(|seed| Draw::new(seed, &format!("batch {index}")).next_u64() & SEED_MAX));
     let options = raw.options.into_iter().map(option).collect::<Result<_, _>>()?;
-    Ok(Line { index, input_id: raw.id, subject: Subject { question, files, models, options, seed } })
-}
-
-fn artifacts(paths: &[PathBuf]) -> Result<Vec<Artifact>, String> {
-    input::artifacts(paths.iter().map(PathBuf::as_path)).map_err(|why| why.to_string())
+    Ok(Line { index, input_id: raw.id, subject: Subject { models, options, seed, ..subject } })
 }
 
 fn option((key, value): (String, Value)) -> Result<(String, String), String> {

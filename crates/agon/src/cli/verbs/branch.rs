@@ -1,7 +1,7 @@
 //! `agon branch`: a new debate that takes another's first rounds over and goes on in its own way.
 
 use agon_core::options::resolve;
-use agon_core::{Brief, Debate, Event, Protocol, Record, Request, Turn, play};
+use agon_core::{Artifact, Brief, Debate, Event, Protocol, Record, Request, Turn, play};
 use clap::{Arg, ArgMatches, Command};
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ use crate::cli::args::{self, Said};
 use crate::cli::desk::{self, Kept};
 use crate::cli::failure::Failure;
 use crate::cli::limits::{Wanted, whole};
-use crate::cli::opening::{check_models, split_timeout};
+use crate::cli::opening::{check_models, parts, split_timeout};
 use crate::cli::run::Run;
 use crate::cli::show::Show;
 use crate::cli::{clock, defaults, id as ids, output, threads};
@@ -133,6 +133,11 @@ fn nothing_taken(source: &Debate, brief: &Brief) -> Failure {
 /// The source's brief with what was said in its place. The seed stays, and with it who is called A and who B.
 fn brief(protocol: &dyn Protocol, source: &Brief, said: Said) -> Result<Brief, Failure> {
     let (timeout_ms, set) = split_timeout(said.options)?;
+    // A file that is named anew takes the place of the one in the log; the others are not read again.
+    let named = resolve(protocol.options(), set.iter().cloned())?;
+    let anew = parts(protocol.options(), &named)?;
+    let replaced = |file: &Artifact| anew.iter().any(|new| new.part == file.part);
+    let files = source.files.iter().filter(|file| !replaced(file)).cloned().chain(anew.clone()).collect();
     let options = resolve(protocol.options(), raw(&source.options).chain(set))?;
     let is_role = |role: &str| protocol.roles().contains(&role);
     if let Some(role) = said.roles.keys().find(|role| !is_role(role)) {
@@ -145,15 +150,15 @@ fn brief(protocol: &dyn Protocol, source: &Brief, said: Said) -> Result<Brief, F
             roles.entry(seat.role.clone()).or_insert_with(|| seat.model.clone());
         }
     }
-    let own = source.seats.iter().filter(|seat| !is_role(&seat.role)).map(|seat| seat.model.clone());
-    let models = if said.models.is_empty() { own.collect() } else { said.models };
-    let (question, files) = (source.question.clone(), source.files.clone());
+    let models = if said.models.is_empty() { protocol.named(source) } else { said.models };
+    let (question, files) = (source.question.clone(), files);
     let request = Request { question, files, models, roles, options };
     let now_s = clock::now_s();
     Ok(Brief {
         id: ids::fresh(now_s)?,
         seats: protocol.seats(&request)?,
         options: request.options,
+        files: request.files,
         seed: said.seed.unwrap_or(source.seed),
         limits: said.limits.over(&Wanted { timeout_ms, ..Wanted::default() }.over(&source.limits)),
         written_by: env!("CARGO_PKG_VERSION").to_owned(),

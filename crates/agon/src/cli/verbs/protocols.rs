@@ -62,5 +62,7 @@ fn value(kind: Kind) -> String {
         Kind::Choice(words) => words.join(", "),
         Kind::Flag => "true, false".into(),
         Kind::Text => "text".into(),
+        Kind::File => "a file".into(),
+        Kind::Models => "models, with commas".into(),
     }
 }

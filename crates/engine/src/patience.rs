@@ -1,0 +1,37 @@
+//! How long an ask may take.
+
+use std::time::Duration;
+
+use agon_core::Ask;
+use tokio::time::Instant;
+
+use crate::chain::Link;
+use crate::run::Run;
+
+impl Run<'_> {
+    /// How long a call of this model may take for the ask at `index`.
+    pub(crate) fn patience(&self, index: usize, link: &Link) -> Duration {
+        let own = self.slots.get(index).and_then(|slot| slot.ask.within_ms);
+        let limit = Duration::from_millis(own.unwrap_or(self.debate.brief.limits.call_timeout_ms));
+        link.model.timeout().unwrap_or(limit)
+    }
+
+    /// How long the call that leaves now may take. The first one starts the clock of an ask that has a time of its own.
+    pub(crate) fn time_for(&mut self, index: usize, link: &Link) -> Duration {
+        let patience = self.patience(index, link);
+        // A model that sets itself a time, a person or a slow machine, is not measured by another.
+        let Some(slot) = self.slots.get_mut(index).filter(|_| link.model.timeout().is_none()) else {
+            return patience;
+        };
+        if let Some(within_ms) = slot.ask.within_ms {
+            slot.due.get_or_insert(Instant::now() + Duration::from_millis(within_ms));
+        }
+        slot.due.map_or(patience, |due| patience.min(due.saturating_duration_since(Instant::now())))
+    }
+}
+
+/// What an ask is told to have missed.
+pub(crate) fn late(ask: &Ask) -> String {
+    let within = Duration::from_millis(ask.within_ms.unwrap_or_default());
+    format!("no answer within {within:?}")
+}

@@ -1,0 +1,114 @@
+//! A file of names with something each: perspectives with what they look at, dimensions with their weights.
+//!
+//! YAML, JSON or TOML, whichever it is: a mapping from name to something, or a list of records with a `name`, or a list of
+//! names; at the top of the file or under its only key.
+
+use serde_json::Value;
+
+/// The names in their order, each with what stands beside it: a value, the record without its name, or null.
+pub fn read(text: &str) -> Result<Vec<(String, Value)>, String> {
+    let mut value = parse(text)?;
+    if let Value::Object(fields) = &mut value
+        && fields.len() == 1
+        && let Some(inner) = fields.values_mut().next().filter(|inner| inner.is_object() || inner.is_array())
+    {
+        value = inner.take();
+    }
+    let named = match value {
+        Value::Object(fields) => fields.into_iter().collect(),
+        Value::Array(items) => items.into_iter().map(item).collect::<Result<Vec<_>, _>>()?,
+        _ => return Err(SHAPE.into()),
+    };
+    let mut seen: Vec<String> = Vec::new();
+    for (name, _) in &named {
+        let key = key(name);
+        if key.is_empty() {
+            return Err("a name in it is empty".into());
+        }
+        if seen.contains(&key) {
+            return Err(format!("it names {name:?} twice"));
+        }
+        seen.push(key);
+    }
+    if named.is_empty() { Err("there is no name in it".into()) } else { Ok(named) }
+}
+
+/// A name as it is compared: lower case, words joined by dashes.
+pub fn key(name: &str) -> String {
+    let words = name.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
+}
+
+const SHAPE: &str = "it must be a mapping from name to value, or a list of records that have a name";
+
+fn item(value: Value) -> Result<(String, Value), String> {
+    match value {
+        Value::String(name) => Ok((name, Value::Null)),
+        Value::Object(mut fields) => match (fields.shift_remove("name"), fields.len()) {
+            (Some(Value::String(name)), _) => Ok((name, Value::Object(fields))),
+            // A list of single pairs, as YAML is often written.
+            (None, 1) => fields.into_iter().next().ok_or_else(|| SHAPE.into()),
+            _ => Err(SHAPE.into()),
+        },
+        _ => Err(SHAPE.into()),
+    }
+}
+
+fn parse(text: &str) -> Result<Value, String> {
+    let whole = |value: &Value| value.is_object() || value.is_array();
+    // JSON first: the reader of YAML would take it too, but does not keep its numbers to the letter.
+    let read = serde_json::from_str(text).ok().filter(whole);
+    let read = read.or_else(|| toml::from_str::<Value>(text).ok().filter(whole));
+    match read {
+        Some(value) => Ok(value),
+        None => match serde_norway::from_str::<Value>(text) {
+            Ok(value) if whole(&value) => Ok(value),
+            Ok(_) => Err(SHAPE.into()),
+            Err(why) => Err(format!("it is neither YAML nor JSON nor TOML ({why})")),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_way_to_write_it_gives_the_same_names_in_order() {
+        for text in [
+            "b: 1\na: 2\n",
+            "b = 1\na = 2\n",
+            "[dimensions]\nb = 1\na = 2\n",
+            "dimensions:\n  b: 1\n  a: 2\n",
+            "{\"b\": 1, \"a\": 2}",
+            "- b: 1\n- a: 2\n",
+        ] {
+            assert_eq!(read(text).unwrap(), [("b".into(), json!(1)), ("a".into(), json!(2))], "{text}");
+        }
+        let records = "perspectives:\n- name: b\n  description: x\n- name: a\n  description: y\n";
+        let want = [("b".to_owned(), json!({"description": "x"})), ("a".into(), json!({"description": "y"}))];
+        assert_eq!(read(records).unwrap(), want);
+        assert_eq!(read("[[p]]\nname = \"b\"\n").unwrap(), [("b".into(), json!({}))]);
+        assert_eq!(read("- b\n- a\n").unwrap(), [("b".into(), Value::Null), ("a".into(), Value::Null)]);
+    }
+
+    #[test]
+    fn what_is_no_such_file_is_refused_with_a_sentence() {
+        for (text, want) in [
+            ("", "no name"),
+            ("just words", "mapping"),
+            ("7", "mapping"),
+            ("- 7\n", "mapping"),
+            ("{}", "no name"),
+            ("[]", "no name"),
+            ("- a\n- A\n", "twice"),
+            ("\"\": 1\nb: 2\n", "empty"),
+            ("a: [", "neither"),
+        ] {
+            let why = read(text).unwrap_err();
+            assert!(why.contains(want), "{text:?}: {why}");
+        }
+    }
+}
