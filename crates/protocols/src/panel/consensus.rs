@@ -60,7 +60,10 @@ pub(super) fn column(standings: &[Standing], place: usize) -> Vec<f64> {
 /// The places of the judges who hold a critical finding.
 pub(super) fn holders(standings: &[Standing], finding: usize) -> Vec<usize> {
     let places = standings.iter().enumerate();
-    places.filter(|(_, s)| s.holds.get(finding).copied().unwrap_or_default()).map(|(place, _)| place).collect()
+    places
+        .filter(|(_, s)| s.holds.get(finding).copied().unwrap_or_default())
+        .map(|(place, _)| place)
+        .collect()
 }
 
 /// What has become of a critical finding.

@@ -23,7 +23,8 @@ pub(super) fn findings(judges: &[Judge<'_>]) -> Vec<Finding> {
     for (place, judge) in judges.iter().enumerate() {
         let raised = judge.statement.critical_findings.iter();
         for raised in raised.filter(|finding| finding.severity == Severity::Critical) {
-            if let Some(same) = findings.iter_mut().find(|other| same_words(&other.finding, &raised.finding)) {
+            if let Some(same) = findings.iter_mut().find(|other| same_words(&other.finding, &raised.finding))
+            {
                 if !same.raised_by.contains(&place) {
                     same.raised_by.push(place);
                 }
@@ -67,9 +68,9 @@ pub(super) fn state(log: &Log<'_>, finding: usize) -> State {
 
 /// What a judge last said about a finding.
 pub(super) fn last_position<'a>(judge: &'a Judge<'_>, id: &str) -> Option<&'a CriticalPosition> {
-    [3, 2].into_iter().find_map(|round| {
-        judge.critical_positions(round).iter().find(|position| position.finding_id == id)
-    })
+    [3, 2]
+        .into_iter()
+        .find_map(|round| judge.critical_positions(round).iter().find(|position| position.finding_id == id))
 }
 
 /// The ledger as the verdict shows it.

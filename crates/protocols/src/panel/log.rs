@@ -1,7 +1,6 @@
 //! What `panel` reads from the log: the judges' statements, and where each of them stands after each round.
 
 use agon_core::{Artifact, Brief, Corrupt, Debate, Phase, Termination, Turn};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -188,6 +187,21 @@ impl<'a> Log<'a> {
     pub(super) fn score(&self, place: usize, round: u32) -> Option<f64> {
         let round = self.rounds.iter().find(|other| other.number == round)?;
         round.standings.get(place).map(|standing| standing.score)
+    }
+
+    /// The ids of some judges, by place.
+    pub(super) fn ids(&self, places: &[usize]) -> Vec<&'a str> {
+        places.iter().filter_map(|place| self.judges.get(*place)).map(|judge| judge.id).collect()
+    }
+
+    /// The places of all judges.
+    pub(super) fn places(&self) -> Vec<usize> {
+        (0..self.judges.len()).collect()
+    }
+
+    /// How many judges sit, whether they spoke or not.
+    pub(super) fn seated(&self) -> usize {
+        self.debate.brief.seats_of("judge").count()
     }
 
     /// Whether a limit left somebody out of the last phase.

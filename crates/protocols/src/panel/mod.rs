@@ -317,3 +317,8 @@ fn bands(written: &str) -> Option<(f64, f64)> {
 fn tidy(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }
+
+/// A score as people read it: `3`, `3.5`, `3.67`.
+fn figure(score: f64) -> String {
+    ((score * 100.0).round() / 100.0).to_string()
+}

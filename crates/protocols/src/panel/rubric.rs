@@ -56,7 +56,8 @@ impl Rubric {
 
     /// What a judge's scores weigh to, on the same scale.
     pub(super) fn weighted(&self, scores: &[f64]) -> f64 {
-        self.dimensions.iter().zip(scores).map(|(dimension, score)| dimension.weight * score).sum::<f64>() / WHOLE
+        self.dimensions.iter().zip(scores).map(|(dimension, score)| dimension.weight * score).sum::<f64>()
+            / WHOLE
     }
 
     /// As the verdict shows it.
@@ -96,7 +97,8 @@ fn dimension(name: &str, value: &Value) -> Result<Dimension, String> {
     }
     let weight = value.as_f64().or_else(|| value.get("weight").and_then(Value::as_f64));
     let weight = weight.filter(|weight| weight.is_finite() && *weight > 0.0);
-    let weight = weight.ok_or_else(|| format!("the dimension {key} needs a weight over 0, such as `{key}: 20`"))?;
+    let weight =
+        weight.ok_or_else(|| format!("the dimension {key} needs a weight over 0, such as `{key}: 20`"))?;
     let description = value.get("description").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
     Ok(Dimension { key, weight, description })
 }

@@ -50,7 +50,8 @@ fn narrow(properties: &mut Map<String, Value>, log: &Log<'_>, round: u32, own: O
     let others = log.judges.iter().enumerate().filter(|(place, _)| Some(*place) != own);
     let others: Vec<&str> = others.map(|(_, judge)| judge.id).collect();
     for list in ["agreements", "disagreements"] {
-        let judge = properties.get_mut(list).and_then(|list| list.pointer_mut("/items/properties/with_judge"));
+        let judge =
+            properties.get_mut(list).and_then(|list| list.pointer_mut("/items/properties/with_judge"));
         judge.into_iter().for_each(|judge| set(judge, "enum", json!(others)));
     }
     let before = own.and_then(|place| log.score(place, round.saturating_sub(1)));
