@@ -126,6 +126,8 @@ pub enum Body {
     Yaml(Value),
     /// Text as it is.
     Text(String),
+    /// The whole report, which is the caller's to write.
+    Report,
 }
 
 /// What a protocol wants next.

@@ -7,13 +7,14 @@ use agon_core::document::document;
 use agon_core::play::{REPLY_MS, REPLY_USD, invent, play, replay};
 use agon_core::seed::Draw;
 use agon_core::{
-    Absence, Artifact, Ask, Brief, Debate, Event, Fate, Kind, LOG_VERSION, Limits, Protocol, Record, Reply,
-    Request, options, protocol,
+    Absence, Artifact, Ask, Brief, Debate, Event, Fate, Invalid, Kind, LOG_VERSION, Limits, Protocol, Record,
+    Reply, Request, options, protocol,
 };
 use agon_protocols::PROTOCOLS;
 use serde_json::Value;
 
-/// Every protocol with its defaults, and with every other value of each of its choices and switches.
+/// Every protocol with its defaults, with every other value of each of its choices and switches, and with every two switches
+/// together where that is allowed.
 fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
     let mut cases = Vec::new();
     for protocol in PROTOCOLS {
@@ -26,11 +27,21 @@ fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
             };
             settings.extend(values.into_iter().map(|value| vec![(opt.key.to_owned(), value.to_owned())]));
         }
+        let flags: Vec<&str> =
+            protocol.options().iter().filter(|opt| opt.kind == Kind::Flag).map(|opt| opt.key).collect();
+        for (place, one) in flags.iter().enumerate() {
+            let on = |key: &str| (key.to_owned(), "true".to_owned());
+            settings.extend(flags.iter().skip(place + 1).map(|other| vec![on(one), on(other)]));
+        }
         for (number, given) in settings.into_iter().enumerate() {
-            cases.push((*protocol, brief(*protocol, given, number as u64)));
+            let alone = given.len() < 2;
+            match brief(*protocol, given, number as u64) {
+                Ok(brief) => cases.push((*protocol, brief)),
+                Err(why) => assert!(!alone, "{}: {why}", protocol.name()),
+            }
         }
         for limits in limits() {
-            cases.push((*protocol, Brief { limits, ..brief(*protocol, Vec::new(), 9) }));
+            cases.push((*protocol, Brief { limits, ..brief(*protocol, Vec::new(), 9).unwrap() }));
         }
     }
     cases
@@ -47,7 +58,7 @@ fn limits() -> Vec<Limits> {
     all
 }
 
-fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Brief {
+fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Result<Brief, Invalid> {
     let request = Request {
         question: "Should the team adopt the queue?".into(),
         files: vec![Artifact { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],
@@ -55,11 +66,11 @@ fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Br
         roles: BTreeMap::new(),
         options: options::resolve(protocol.options(), given).unwrap(),
     };
-    Brief {
+    Ok(Brief {
         version: LOG_VERSION,
         id: "test".into(),
         protocol: protocol.name().into(),
-        seats: protocol.seats(&request).unwrap(),
+        seats: protocol.seats(&request)?,
         question: request.question,
         files: request.files,
         options: request.options,
@@ -69,7 +80,7 @@ fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Br
         written_by: String::new(),
         created_at: "2026-01-01T00:00:00Z".into(),
         parent: None,
-    }
+    })
 }
 
 fn opened(brief: &Brief) -> Vec<Record> {
@@ -222,11 +233,20 @@ fn replay_refuses_a_log_in_which_a_reply_was_changed() {
     for (protocol, brief) in cases() {
         let mut records = played(protocol, opened(&brief), 3);
         let place = records.iter().position(|r| matches!(r.entry.event, Event::Replied { .. })).unwrap();
-        if let Event::Replied { reply: Reply::Said { text, .. }, .. } = &mut records[place].entry.event {
+        if let Event::Replied { reply: Reply::Said { text, value, .. }, .. } = &mut records[place].entry.event
+        {
             text.push_str(" And more.");
+            value.iter_mut().for_each(add_to_longest);
         }
         assert!(replay(protocol, &records).is_err(), "{}", protocol.name());
     }
+}
+
+/// Adds to the longest text of a structured answer.
+fn add_to_longest(value: &mut Value) {
+    let texts = value.as_object_mut().unwrap().values_mut().filter(|field| field.is_string());
+    let longest = texts.max_by_key(|field| field.as_str().unwrap().len()).unwrap();
+    *longest = format!("{} And more.", longest.as_str().unwrap()).into();
 }
 
 #[test]
