@@ -16,7 +16,8 @@ pub(super) fn record(log: &Log<'_>, verdict: &Verdict) -> Value {
     let rounds: Map<String, Value> = shown
         .map(|round| (format!("round_{}", round.number), round_record(log, round, verdict, last)))
         .collect();
-    let spent = log.debate.spent();
+    // Of a branch, too, all the calls that its figures rest on.
+    let spent = log.debate.spent_where(|_| true);
     json!({
         "feature": feature_of(brief),
         "start_time": brief.created_at,
