@@ -85,7 +85,7 @@ impl<'a> Asks<'a> {
             interjections.map(|said| fence.quote("the person who asked", &said.text)).collect();
         let rubric = self.log.rubric.dimensions.iter();
         let rubric: Vec<Value> = rubric
-            .map(|d| json!({"name": d.key, "weight": d.weight, "description": fence.defuse(&one_line(&d.description))}))
+            .map(|d| json!({"name": d.key, "weight": super::figure(d.weight), "description": fence.defuse(&one_line(&d.description))}))
             .collect();
         let context = json!({
             "feature": fence.quote("what is judged", &feature),

@@ -27,7 +27,8 @@ pub(super) fn convergent(log: &Log<'_>) -> Vec<Value> {
     let mut found: Vec<Value> = held
         .map(|(_, finding)| record(&finding.finding, Severity::Critical, &json!(["all"]), true))
         .collect();
-    let mut points = points(log);
+    // What nobody is known to share is not agreed on, even if somebody conceded it.
+    let mut points: Vec<Point<'_>> = points(log).into_iter().filter(|point| point.judges.len() > 1).collect();
     points.sort_by_key(|point| std::cmp::Reverse(point.judges.len()));
     found.extend(points.iter().map(|point| agreed(log, point)));
     found.extend(dimensions(log, true));

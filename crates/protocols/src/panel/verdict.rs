@@ -60,9 +60,9 @@ pub(super) fn record(log: &Log<'_>, verdict: &Verdict) -> Value {
         Verdict::Consensus => consensus(log),
         Verdict::Majority { majority, minority } => majority_record(log, verdict, majority, minority),
         Verdict::NoMajority => no_majority(log, verdict),
-        Verdict::None => {
-            fields(json!({"verdict_type": null, "rounds_completed": completed(log), "confidence": null}))
-        }
+        Verdict::None => fields(
+            json!({"verdict_type": null, "rounds_completed": completed(log), "consensus_reached": false, "confidence": null}),
+        ),
     };
     let weighted = log.weighted(&log.places()).filter(|_| *verdict != Verdict::None);
     let more = json!({
