@@ -308,9 +308,8 @@ fn a_branch_takes_over_the_replies_and_costs_nothing_until_it_asks() {
         let first = Debate::from_records(&whole).unwrap();
         let mut other = brief.clone();
         other.id = "branch".into();
-        // Some protocols have a phase before their first round, some begin with it.
-        let begins = first.turns.first().map_or(0, |turn| turn.phase.round);
-        let taken = agon_core::play::branch(protocol, &whole, other, begins).unwrap();
+        let round = first.turns.first().map_or(0, |turn| turn.phase.round);
+        let taken = agon_core::play::branch(protocol, &whole, other, round).unwrap();
         let begun = Debate::from_records(&taken).unwrap();
         assert_eq!(
             begun.turns.first().map(|turn| &turn.replies),

@@ -6,6 +6,7 @@
 //!
 //! - [`text`]: the report in a terminal; [`markdown`], [`html`] and [`yaml`]: the same to keep or to pass on.
 //! - `outline`: what a report says, before it is known how it will look. All forms share it, so they cannot disagree.
+//! - [`gate`]: the verdict of a review for a pipeline: annotations, SARIF, JUnit.
 //! - [`live`]: the view while a debate runs.
 //! - [`clean`]: what makes a model's words safe for a terminal. Every form goes through it.
 //! - [`figures`]: how numbers are written; [`mod@table`] and `prose`: how tables and light Markdown are set.
@@ -17,6 +18,7 @@ pub mod live;
 pub mod table;
 
 mod clean;
+mod gate;
 mod html;
 mod markdown;
 mod outline;
@@ -26,6 +28,7 @@ mod text;
 mod yaml;
 
 pub use clean::clean;
+pub use gate::{Gate, NoGate, gate};
 pub use html::html;
 pub use live::{Live, LiveOut};
 pub use markdown::markdown;

@@ -39,6 +39,7 @@ fn write_block(out: &mut String, block: &Block, level: usize) {
     match block {
         Block::Prose(text) => out.push_str(&prose(text)),
         Block::Line(text) => out.push_str(&format!("{}\n", escape(text))),
+        Block::Headline(_, text) => out.push_str(&format!("**{}**\n", escape(text))),
         Block::Items(items) => items.iter().for_each(|item| write_item(out, item)),
         Block::Pairs(pairs) => {
             for (name, value) in pairs {

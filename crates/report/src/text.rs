@@ -4,7 +4,7 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use crate::Style;
-use crate::outline::{Block, Item, Outline, Section, short};
+use crate::outline::{Block, Item, Outline, Section, Tone, short};
 use crate::prose::{lines, painted, wrap};
 
 /// The report that people read when a debate is over.
@@ -74,6 +74,14 @@ impl Page<'_> {
             Block::Prose(text) => lines(text, room, style).iter().for_each(|line| self.line(indent, line)),
             Block::Line(text) => {
                 wrap(&painted(text, style), room, "", "").iter().for_each(|line| self.line(indent, line));
+            }
+            Block::Headline(tone, text) => {
+                let paint = |line: &str| match tone {
+                    Tone::Good => style.good(line),
+                    Tone::Warn => style.warn(line),
+                    Tone::Bad => style.bad(line),
+                };
+                wrap(text, room, "", "").iter().for_each(|line| self.line(indent, &style.bold(&paint(line))));
             }
             Block::Items(items) => items.iter().for_each(|item| self.item(item, indent)),
             Block::Pairs(pairs) => {

@@ -5,7 +5,7 @@ mod chart;
 use agon_core::Debate;
 use serde_json::Value;
 
-use crate::outline::{Block, Fold, Item, Outline, Section, full};
+use crate::outline::{Block, Fold, Item, Outline, Section, Tone, full};
 use crate::prose::{Para, Span, parse, spans};
 
 const STYLES: &str = include_str!("page.css");
@@ -76,6 +76,14 @@ fn write_block(out: &mut String, block: &Block) {
     match block {
         Block::Prose(text) => write_prose(out, text),
         Block::Line(text) => out.push_str(&format!("<p class=\"line\">{}</p>\n", inline(text))),
+        Block::Headline(tone, text) => {
+            let tone = match tone {
+                Tone::Good => "good",
+                Tone::Warn => "warn",
+                Tone::Bad => "bad",
+            };
+            out.push_str(&format!("<p class=\"headline {tone}\">{}</p>\n", escape(text)));
+        }
         Block::Items(items) => {
             out.push_str("<ul class=\"items\">\n");
             items.iter().for_each(|item| write_item(out, item));

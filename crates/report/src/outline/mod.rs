@@ -6,6 +6,7 @@
 mod deep;
 mod facts;
 mod generic;
+mod review;
 mod seats;
 mod transcript;
 
@@ -56,6 +57,8 @@ pub(crate) enum Block {
     Prose(String),
     /// A sentence of the report's own.
     Line(String),
+    /// The one word that everything else is about.
+    Headline(Tone, String),
     Items(Vec<Item>),
     /// Names and what they stand for.
     Pairs(Vec<(String, String)>),
@@ -69,6 +72,14 @@ pub(crate) enum Block {
     },
     /// Agreement and new points by round. Only the page draws it; the table says the same.
     Chart(Vec<Mark>),
+}
+
+/// How good a headline's news is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Good,
+    Warn,
+    Bad,
 }
 
 /// A point of a list.
@@ -116,6 +127,7 @@ pub(crate) fn short(document: &Value, store: &str) -> Outline {
     sections.extend(verdict.detail);
     sections.extend(seats::seats(document));
     sections.extend(facts::cost(document));
+    sections.extend(review::footer(document));
     finish(document, sections, store)
 }
 
@@ -137,6 +149,7 @@ pub(crate) fn full(document: &Value, debate: &Debate) -> Outline {
     sections.extend(facts::cost_by_phase(document));
     sections.extend(facts::evidence(document));
     sections.push(facts::receipt(document, debate));
+    sections.extend(review::footer(document));
     finish(document, sections, "")
 }
 
@@ -144,6 +157,7 @@ fn verdict(document: &Value, whole: bool) -> Verdict {
     let verdict = at(document, "/verdict");
     match at(document, "/protocol").as_str() {
         Some("deep") if verdict.is_object() => deep::verdict(document, verdict, whole),
+        Some("review") if verdict.is_object() => review::verdict(document, verdict, whole),
         _ => Verdict { lead: generic::sections(verdict), detail: Vec::new() },
     }
 }
@@ -170,7 +184,7 @@ fn clean_block(block: &mut Block) {
     let prose = |text: &mut String| *text = clean(text).trim().to_owned();
     match block {
         Block::Prose(text) => prose(text),
-        Block::Line(text) => line(text),
+        Block::Line(text) | Block::Headline(_, text) => line(text),
         Block::Items(items) => {
             for item in items {
                 item.who.iter_mut().chain(&mut item.note).for_each(line);
@@ -192,18 +206,18 @@ fn clean_block(block: &mut Block) {
 }
 
 /// The value at a JSON pointer, or null.
-fn at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
+pub(crate) fn at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
     const NOTHING: &Value = &Value::Null;
     value.pointer(pointer).unwrap_or(NOTHING)
 }
 
 /// The array at a JSON pointer, or an empty one.
-fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+pub(crate) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     at(value, pointer).as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
 /// The words at a JSON pointer, unless there are none.
-fn words<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
+pub(crate) fn words<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
     at(value, pointer).as_str().map(str::trim).filter(|text| !text.is_empty())
 }
 

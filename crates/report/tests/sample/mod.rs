@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub(crate) mod formats;
+pub(crate) mod review;
+
 use std::collections::BTreeMap;
 
 use agon_core::document::document;
@@ -21,7 +24,7 @@ pub(crate) struct Log {
 
 pub(crate) const QUESTION: &str = "Should a team of four rewrite its billing service in Rust this year?";
 
-fn seat(id: &str, role: &str, model: &str) -> Seat {
+pub(crate) fn seat(id: &str, role: &str, model: &str) -> Seat {
     Seat { id: id.into(), role: role.into(), model: model.into() }
 }
 
@@ -34,12 +37,15 @@ impl Log {
             seat("moderator", "moderator", "openai/alpha"),
             seat("chair", "chair", "openai/alpha"),
         ];
-        let options = json!({"mode": "deep", "min_rounds": 2, "max_rounds": 3});
+        Self::seated(protocol, QUESTION, seats, json!({"mode": "deep", "min_rounds": 2, "max_rounds": 3}))
+    }
+
+    pub(crate) fn seated(protocol: &str, question: &str, seats: Vec<Seat>, options: Value) -> Self {
         let brief = Brief {
             version: LOG_VERSION,
             id: "k3v9q2".into(),
             protocol: protocol.into(),
-            question: QUESTION.into(),
+            question: question.into(),
             files: Vec::new(),
             options: options.as_object().unwrap().clone(),
             seats,

@@ -1,0 +1,138 @@
+//! The union of what all judges found in both rounds, each thing once.
+
+use serde_json::{Value, json};
+
+use super::log::{Judge, Log};
+use super::packet::{Paths, Place};
+use super::reply::Finding;
+use crate::lexical;
+
+/// Descriptions this much alike are of one thing, if nothing says otherwise.
+const SAME: f64 = 0.8;
+/// It takes less where they are of the same line.
+const SAME_LINE: f64 = 0.5;
+
+/// A finding, by whomever and whenever it was made.
+#[derive(Debug)]
+pub(super) struct Merged {
+    pub(super) finding: Finding,
+    pub(super) place: Option<Place>,
+    /// The judges who made it, in seat order.
+    pub(super) judges: Vec<String>,
+    pub(super) rounds: Vec<u32>,
+    /// Those of them who did not repeat it in a round 2 that counts.
+    pub(super) dropped_by: Vec<String>,
+}
+
+impl Merged {
+    /// Whether nobody who made it holds it any more.
+    pub(super) fn is_dropped(&self) -> bool {
+        self.judges.iter().all(|judge| self.dropped_by.contains(judge))
+    }
+
+    pub(super) fn document(&self, number: usize) -> Value {
+        let place = self.place.as_ref();
+        json!({
+            "id": format!("F{number}"),
+            "severity": self.finding.severity,
+            "description": self.finding.description,
+            "category": self.finding.category,
+            "location": self.finding.location,
+            "recommendation": self.finding.recommendation,
+            "file": place.map(|place| &place.file),
+            "line": place.and_then(|place| place.line),
+            "end_line": place.and_then(|place| place.end_line),
+            "judges": self.judges,
+            "rounds": self.rounds,
+            "dropped": self.is_dropped(),
+            "dropped_by": self.dropped_by,
+        })
+    }
+
+    fn is_same(&self, finding: &Finding, place: Option<&Place>) -> bool {
+        let (ours, theirs) = (&self.finding.description, &finding.description);
+        if ours.trim().eq_ignore_ascii_case(theirs.trim()) {
+            return self.place.is_none()
+                || place.is_none()
+                || self.file() == place.map(|place| place.file.as_str());
+        }
+        let alike = lexical::similarity(ours, theirs);
+        let line = |place: &Place| place.line.map(|line| (place.file.clone(), line));
+        let same_line =
+            self.place.as_ref().and_then(line).is_some_and(|own| place.and_then(line) == Some(own));
+        let elsewhere = self.file().zip(place).is_some_and(|(file, place)| file != place.file);
+        let enough = if same_line { SAME_LINE } else { SAME };
+        !elsewhere && alike >= enough && !lexical::opposed(ours, theirs)
+    }
+
+    fn file(&self) -> Option<&str> {
+        self.place.as_ref().map(|place| place.file.as_str())
+    }
+
+    fn add(&mut self, judge: &str, round: u32, finding: &Finding, place: Option<Place>) {
+        if !self.judges.iter().any(|other| other == judge) {
+            self.judges.push(judge.to_owned());
+        }
+        if !self.rounds.contains(&round) {
+            self.rounds.push(round);
+            self.rounds.sort_unstable();
+        }
+        self.finding.severity = self.finding.severity.min(finding.severity);
+        let own = &mut self.finding;
+        for (ours, theirs) in [
+            (&mut own.category, &finding.category),
+            (&mut own.location, &finding.location),
+            (&mut own.recommendation, &finding.recommendation),
+        ] {
+            if ours.is_none() {
+                ours.clone_from(theirs);
+            }
+        }
+        if self.place.as_ref().is_none_or(|own| own.line.is_none()) && place.is_some() {
+            self.place = place;
+        }
+    }
+}
+
+/// Everything that was found, the gravest first.
+pub(super) fn union(log: &Log<'_>) -> Vec<Merged> {
+    let paths = Paths::of(log.brief());
+    let mut all: Vec<Merged> = Vec::new();
+    for judge in &log.judges {
+        let first = judge.first.as_ref().map_or(&[][..], |first| &first.findings);
+        let second = judge.second.as_ref().map_or(&[][..], |(second, _)| &second.findings);
+        let made = first.iter().map(|finding| (1, finding)).chain(second.iter().map(|finding| (2, finding)));
+        for (round, finding) in made {
+            let place = finding.location.as_deref().and_then(|location| paths.place(location));
+            match all.iter_mut().find(|other| other.is_same(finding, place.as_ref())) {
+                Some(same) => same.add(&judge.seat.id, round, finding, place),
+                None => all.push(Merged {
+                    finding: finding.clone(),
+                    place,
+                    judges: vec![judge.seat.id.clone()],
+                    rounds: vec![round],
+                    dropped_by: Vec::new(),
+                }),
+            }
+        }
+    }
+    for judge in &log.judges {
+        mark_dropped(judge, &paths, &mut all);
+    }
+    all.sort_by_key(|merged| merged.finding.severity);
+    all
+}
+
+/// Marks what a judge found in round 1 and, in a round 2 that counts, no longer does.
+fn mark_dropped(judge: &Judge<'_>, paths: &Paths, all: &mut [Merged]) {
+    let Some((second, _)) = judge.second.as_ref().filter(|_| !judge.is_reverted()) else { return };
+    for merged in all.iter_mut().filter(|merged| merged.judges.contains(&judge.seat.id)) {
+        let held = second.findings.iter().any(|finding| {
+            let place = finding.location.as_deref().and_then(|location| paths.place(location));
+            merged.is_same(finding, place.as_ref())
+        });
+        if !held {
+            merged.dropped_by.push(judge.seat.id.clone());
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The files of a review: one for each judge and round, and the report.
+
+use agon_core::calendar::day;
+use agon_core::{Body, Saved};
+use serde_json::Value;
+
+use super::log::{Judge, Log};
+use super::packet;
+use super::reply::{Finding, Second};
+use crate::named;
+
+/// `YYYY-MM-DD-<target>-<vendor>-<perspective>.md`, `-r2.md` for round 2, and the report.
+pub(super) fn records(log: &Log<'_>) -> Vec<Saved> {
+    let brief = log.brief();
+    let stem = format!("{}-{}", day(&brief.created_at), packet::slug(brief));
+    let mut files = vec![Saved { stem: format!("{stem}-report"), ending: ".md", body: Body::Report }];
+    for judge in &log.judges {
+        let perspective = judge.perspective.as_ref().map_or(&judge.seat.id, |perspective| &perspective.name);
+        let own = format!("{stem}-{}-{perspective}", named::key(&judge.vendor));
+        if let Some(answer) = judge.answer {
+            files.push(Saved { stem: own.clone(), ending: ".md", body: Body::Text(first(judge, answer)) });
+        }
+        if let Some((second, value)) = &judge.second {
+            let text = self::second(judge, second, value);
+            files.push(Saved { stem: own, ending: "-r2.md", body: Body::Text(text) });
+        }
+    }
+    files
+}
+
+fn head(judge: &Judge<'_>, round: u32, verdict: Option<&str>) -> String {
+    let verdict = verdict.map_or(String::new(), |verdict| format!(": {verdict}"));
+    let perspective = judge.perspective.as_ref();
+    let perspective =
+        perspective.map_or(String::new(), |own| format!("\nPerspective: {}. {}\n", own.name, own.about));
+    format!("# {}, round {round}{verdict}\n\nModel: {}\n{perspective}", judge.seat.id, judge.seat.model)
+}
+
+fn first(judge: &Judge<'_>, answer: &Value) -> String {
+    let Some(first) = &judge.first else {
+        return format!("{}{}", head(judge, 1, None), json(answer));
+    };
+    let mut text = head(judge, 1, Some(first.verdict.as_str()));
+    text.push_str(&format!("\nConfidence: {}\n\n{}\n", first.confidence.as_str(), first.key_insight.trim()));
+    text.push_str(&findings(&first.findings));
+    text.push_str(&part("Recommendation", &first.recommendation));
+    text.push_str(&json(answer));
+    text
+}
+
+fn second(judge: &Judge<'_>, second: &Second, value: &Value) -> String {
+    let mut text = head(judge, 2, Some(second.verdict.as_str()));
+    text.push_str(&part("Restatement of round 1", &second.restatement));
+    text.push_str(&format!(
+        "\nConfidence: {}\n\n{}\n",
+        second.confidence.as_str(),
+        second.key_insight.trim()
+    ));
+    if let Some(because) = &second.changed_because {
+        text.push_str(&part("Changed because", &because.citation));
+    }
+    text.push_str(&findings(&second.findings));
+    text.push_str(&part("Steel man", &second.steel_man));
+    let challenges =
+        second.challenges.iter().map(|said| format!("- {}: {} {}\n", said.judge, said.claim, said.response));
+    text.push_str(&part("Challenges", &challenges.collect::<String>()));
+    let accepted = second.acknowledgments.iter().map(|said| format!("- {}: {}\n", said.judge, said.point));
+    text.push_str(&part("Acknowledgments", &accepted.collect::<String>()));
+    text.push_str(&part("Recommendation", &second.recommendation));
+    text.push_str(&json(value));
+    text
+}
+
+fn part(title: &str, text: &str) -> String {
+    match text.trim() {
+        "" => String::new(),
+        text => format!("\n## {title}\n\n{text}\n"),
+    }
+}
+
+fn findings(found: &[Finding]) -> String {
+    let line = |finding: &Finding| {
+        let place = finding.location.as_ref().map_or(String::new(), |place| format!(" ({place})"));
+        let mend = finding.recommendation.as_ref().map_or(String::new(), |mend| format!("\n  {mend}"));
+        format!("- {}: {}{place}{mend}\n", finding.severity.as_str(), finding.description.trim())
+    };
+    part("Findings", &found.iter().map(line).collect::<String>())
+}
+
+/// The answer as it was given. A fence of more ticks than any in it keeps it in its place.
+fn json(value: &Value) -> String {
+    let text = format!("{value:#}");
+    let longest = text.split(|char| char != '`').map(str::len).max().unwrap_or_default();
+    let ticks = "`".repeat(longest.max(2) + 1);
+    format!("\n{ticks}json\n{text}\n{ticks}\n")
+}

@@ -1,0 +1,1 @@
+//! Seed 004 and its part of PROTOCOLS.md, sentence by sentence.

@@ -1,0 +1,94 @@
+//! Consolidation: from the judges' verdicts to the one that counts.
+
+use serde_json::{Value, json};
+
+use super::log::{Judge, Log};
+use super::reply::Verdict;
+
+/// What a review comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ruling {
+    /// What the judges' verdicts add up to.
+    Is(Verdict),
+    /// One vendor says PASS and another FAIL: the user decides.
+    Disagree,
+}
+
+impl Ruling {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Is(verdict) => verdict.as_str(),
+            Self::Disagree => "DISAGREE",
+        }
+    }
+
+    /// Whether a pipeline may go on.
+    pub(super) fn passes(self, fail_on: &str) -> bool {
+        match self {
+            Self::Is(Verdict::Pass) => true,
+            Self::Is(Verdict::Warn) => fail_on != "warn",
+            Self::Is(Verdict::Fail) | Self::Disagree => false,
+        }
+    }
+}
+
+/// "All PASS: PASS; any FAIL: FAIL; else WARN." `None` without a verdict.
+pub(super) fn consolidate(verdicts: impl Iterator<Item = Verdict>) -> Option<Verdict> {
+    verdicts.max()
+}
+
+/// The verdicts that count, each with its vendor.
+fn used<'a>(log: &'a Log<'_>) -> impl Iterator<Item = (&'a str, Verdict)> {
+    log.judges.iter().filter_map(|judge| Some((judge.vendor.as_str(), judge.used()?.1)))
+}
+
+/// Each vendor's own result, in the order of its first judge.
+pub(super) fn by_vendor<'a>(log: &'a Log<'_>) -> Vec<(&'a str, Verdict)> {
+    let mut vendors: Vec<(&str, Verdict)> = Vec::new();
+    for (vendor, verdict) in used(log) {
+        match vendors.iter_mut().find(|(name, _)| *name == vendor) {
+            Some((_, own)) => *own = (*own).max(verdict),
+            None => vendors.push((vendor, verdict)),
+        }
+    }
+    vendors
+}
+
+/// The ruling; `None` when nobody gave a verdict.
+pub(super) fn ruling(log: &Log<'_>) -> Option<Ruling> {
+    let vendors = by_vendor(log);
+    let has = |verdict: Verdict| vendors.iter().any(|(_, own)| *own == verdict);
+    if has(Verdict::Pass) && has(Verdict::Fail) {
+        return Some(Ruling::Disagree);
+    }
+    consolidate(vendors.iter().map(|(_, verdict)| *verdict)).map(Ruling::Is)
+}
+
+/// The verdict-shift table: every judge that had a second round.
+pub(super) fn shifts(log: &Log<'_>) -> Vec<Value> {
+    let shift = |judge: &Judge<'_>| {
+        let (first, (second, _)) = (judge.first.as_ref()?, judge.second.as_ref()?);
+        let changed = first.verdict != second.verdict;
+        Some(json!({
+            "judge": judge.seat.id,
+            "r1": first.verdict,
+            "r2": second.verdict,
+            "changed": changed,
+            "because": second.changed_because.as_ref().filter(|_| changed),
+            "weak_flip": judge.is_weak_flip(),
+            "reverted": judge.is_reverted(),
+        }))
+    };
+    log.judges.iter().filter_map(shift).collect()
+}
+
+/// Whether judges who differed in round 1 all say the same after round 2.
+pub(super) fn has_converged(log: &Log<'_>) -> bool {
+    let mut seconds = log.judges.iter().filter_map(|judge| Some(judge.second.as_ref()?.0.verdict));
+    let Some(first) = seconds.next() else { return false };
+    let all = log.revisers().all(|judge| judge.second.is_some());
+    log.branch() == Some("disagreed") && all && seconds.all(|verdict| verdict == first) && {
+        let mut used = used(log).map(|(_, verdict)| verdict);
+        used.all(|verdict| verdict == first)
+    }
+}

@@ -1,0 +1,153 @@
+//! A JUnit report: the verdict is a test, and so is every judge.
+
+use super::review::{Finding, Judge, Review, Ruling};
+
+/// One suite with a test for the verdict, which fails exactly when the exit status is 1, and one for each judge.
+pub(super) fn report(review: &Review) -> String {
+    let mut cases = vec![verdict(review)];
+    cases.extend(review.judges.iter().map(|judge| judged(judge, review.fail_on_warn)));
+    let count = |wanted: &str| cases.iter().filter(|case| case.result_is(wanted)).count();
+    let counts = format!(
+        "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3}\"",
+        cases.len(),
+        count("failure"),
+        count("error"),
+        count("skipped"),
+        review.elapsed_ms as f64 / 1000.0
+    );
+    let name = attribute(&format!("agon review {}", review.target));
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    out.push_str(&format!("<testsuites name=\"agon review\" {counts}>\n"));
+    out.push_str(&format!("  <testsuite name=\"{name}\" {counts}>\n"));
+    out.push_str(&properties(review));
+    let class = attribute(&format!("agon.review.{}", review.target));
+    cases.iter().for_each(|case| case.write(&mut out, &class));
+    out.push_str("  </testsuite>\n</testsuites>\n");
+    out
+}
+
+struct Case {
+    name: String,
+    result: Option<NotPassed>,
+    out: String,
+}
+
+struct NotPassed {
+    tag: &'static str,
+    /// The verdict, as the type of the failure.
+    kind: String,
+    message: String,
+    text: String,
+}
+
+impl Case {
+    fn result_is(&self, tag: &str) -> bool {
+        self.result.as_ref().is_some_and(|result| result.tag == tag)
+    }
+
+    fn write(&self, out: &mut String, class: &str) {
+        out.push_str(&format!("    <testcase classname=\"{class}\" name=\"{}\">\n", attribute(&self.name)));
+        if let Some(NotPassed { tag, kind, message, text }) = &self.result {
+            // A skipped test has a message and nothing else.
+            let kind =
+                if *tag == "skipped" { String::new() } else { format!(" type=\"{}\"", attribute(kind)) };
+            let rest = if text.is_empty() { "/>".into() } else { format!(">{}</{tag}>", escape(text)) };
+            out.push_str(&format!("      <{tag} message=\"{}\"{kind}{rest}\n", attribute(message)));
+        }
+        if !self.out.is_empty() {
+            out.push_str(&format!("      <system-out>{}</system-out>\n", escape(&self.out)));
+        }
+        out.push_str("    </testcase>\n");
+    }
+}
+
+fn properties(review: &Review) -> String {
+    let fidelity = if review.degraded { "degraded" } else { "full" };
+    let mut pairs =
+        vec![("debate", review.id.as_str()), ("verdict", &review.verdict), ("fidelity", fidelity)];
+    pairs.extend(review.footer.as_ref().map(|footer| ("footer", footer.as_str())));
+    let mut out = String::from("    <properties>\n");
+    for (name, value) in pairs {
+        out.push_str(&format!("      <property name=\"{name}\" value=\"{}\"/>\n", attribute(value)));
+    }
+    out.push_str("    </properties>\n");
+    out
+}
+
+fn verdict(review: &Review) -> Case {
+    let tag = match review.ruling {
+        Ruling::Passed | Ruling::Warned => None,
+        Ruling::Blocked => Some("failure"),
+        Ruling::Missing => Some("error"),
+    };
+    let findings: Vec<String> = review.findings.iter().map(told).collect();
+    // A failure shows what was found; a test that passed has nothing else to show it in.
+    let (text, mut out) = match tag {
+        Some(_) => (findings.join("\n"), vec![review.told.clone()]),
+        None => (String::new(), [vec![review.told.clone()], findings].concat()),
+    };
+    let result =
+        tag.map(|tag| NotPassed { tag, kind: review.verdict.clone(), message: review.told.clone(), text });
+    out.extend(review.absences.iter().chain(&review.warnings).cloned());
+    out.extend(review.footer.clone());
+    Case { name: "verdict".into(), result, out: out.join("\n") }
+}
+
+fn judged(judge: &Judge, fail_on_warn: bool) -> Case {
+    let fails = match judge.verdict.as_deref() {
+        Some("FAIL") => true,
+        Some("WARN") => fail_on_warn,
+        _ => false,
+    };
+    let failure = fails.then(|| NotPassed {
+        tag: "failure",
+        kind: judge.verdict.clone().unwrap_or_default(),
+        message: judge.key_insight.clone().or(judge.verdict.clone()).unwrap_or_default(),
+        text: judge.recommendation.clone().unwrap_or_default(),
+    });
+    let absent = judge.absence.as_ref().map(|absence| NotPassed {
+        tag: "skipped",
+        kind: String::new(),
+        message: absence.clone(),
+        text: String::new(),
+    });
+    let mut out: Vec<String> = Vec::new();
+    out.extend(judge.verdict.as_ref().map(|verdict| ruled(judge, verdict)));
+    out.extend(judge.key_insight.as_ref().map(|insight| format!("Key insight: {insight}")));
+    out.extend(judge.findings.iter().map(told));
+    out.extend(judge.recommendation.as_ref().map(|advice| format!("Recommendation: {advice}")));
+    let notes = judge.notes.iter().filter(|_| judge.absence.is_none());
+    out.extend(notes.map(|note| format!("Note: {note}")));
+    Case { name: judge.name.clone(), result: failure.or(absent), out: out.join("\n") }
+}
+
+fn ruled(judge: &Judge, verdict: &str) -> String {
+    let sure = judge.confidence.as_ref().map_or(String::new(), |sure| format!(", confidence {sure}"));
+    let round = judge.round.map_or(String::new(), |round| format!(", in round {round}"));
+    format!("{verdict}{sure}{round}")
+}
+
+fn told(finding: &Finding) -> String {
+    let place = finding.place().map_or(String::new(), |place| format!(" ({place})"));
+    format!("- {}{place}: {}", finding.severity.name(), finding.told().replace('\n', "\n  "))
+}
+
+fn attribute(text: &str) -> String {
+    escape(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Text as XML 1.0 has it. The cleaning took most of what it forbids; two code points are left.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\u{fffe}' | '\u{ffff}' => {}
+            _ => out.push(char),
+        }
+    }
+    out
+}

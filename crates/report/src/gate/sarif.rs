@@ -1,0 +1,176 @@
+//! A SARIF 2.1.0 file.
+//!
+//! Two departures from what the standard would allow, because a file that code scanning on GitHub refuses is of no
+//! use: every result has a location with a line, as one without rejects the whole file; and a finding that was dropped
+//! is not only suppressed but a mere note, as suppressions are not looked at there.
+
+use agon_core::event::sha256;
+use serde_json::{Value, json};
+
+use super::review::{Finding, Review, Ruling, Severity};
+
+/// The whole file.
+pub(super) fn file(review: &Review) -> String {
+    let mut rules: Vec<Value> = Vec::new();
+    let mut ids: Vec<String> = Vec::new();
+    let mut results: Vec<Value> = Vec::new();
+    for finding in &review.findings {
+        let (id, name) = rule_of(finding);
+        let place = ids.iter().position(|other| *other == id).unwrap_or_else(|| {
+            rules.push(rule(&id, &name));
+            ids.push(id.clone());
+            rules.len() - 1
+        });
+        results.push(result(review, finding, &id, place));
+    }
+    let sarif = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "agon",
+                "version": env!("CARGO_PKG_VERSION"),
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            }},
+            "invocations": [invocation(review)],
+            "results": results,
+            "properties": {
+                "debate": review.id,
+                "target": review.target,
+                "verdict": review.verdict,
+                "meaning": review.told,
+                "fidelity": if review.degraded { "degraded" } else { "full" },
+                "footer": review.footer,
+            },
+        }],
+    });
+    format!("{sarif:#}\n")
+}
+
+/// A finding's rule is its category, so that one category is one filter in a viewer; without one, its severity.
+fn rule_of(finding: &Finding) -> (String, String) {
+    let severity = finding.severity.name();
+    let category = finding.category.as_ref().map(|category| (folded(category).replace(' ', "-"), category));
+    match category {
+        Some((id, category)) if !id.is_empty() => (id, category.clone()),
+        _ => (severity.to_owned(), severity.to_owned()),
+    }
+}
+
+fn rule(id: &str, name: &str) -> Value {
+    let what = format!("Findings of a review: {name}");
+    let help =
+        "A judge of a review found this. The report of the review says what the other judges think of it.";
+    json!({"id": id, "shortDescription": {"text": what}, "fullDescription": {"text": what}, "help": {"text": help}})
+}
+
+fn result(review: &Review, finding: &Finding, rule: &str, rule_index: usize) -> Value {
+    // In a run in which one result tells whether it is suppressed, all have to.
+    let suppression = |why| json!({"kind": "external", "status": "accepted", "justification": why});
+    let suppressions: Vec<Value> = finding.dropping().map(suppression).into_iter().collect();
+    json!({
+        "ruleId": rule,
+        "ruleIndex": rule_index,
+        "level": level(finding),
+        "message": {"text": no_link(&finding.told())},
+        "locations": [location(review, finding)],
+        "partialFingerprints": {"agonFinding/v1": fingerprint(finding)},
+        "properties": {
+            "severity": finding.severity.name(),
+            "category": finding.category,
+            "location": finding.location,
+            "judges": finding.judges,
+            "dropped": finding.dropped,
+            "droppedBy": finding.dropped_by,
+        },
+        "suppressions": suppressions,
+    })
+}
+
+fn level(finding: &Finding) -> &'static str {
+    match finding.severity {
+        _ if finding.dropped => "note",
+        Severity::Critical => "error",
+        Severity::Significant => "warning",
+        Severity::Minor => "note",
+    }
+}
+
+/// Where it is. What has no file is put on the target, and what has no line on the first; the judge's own words are in
+/// the result's properties.
+fn location(review: &Review, finding: &Finding) -> Value {
+    let uri = uri(finding.file.as_ref().unwrap_or(&review.target));
+    let start = finding.line.filter(|_| finding.file.is_some()).unwrap_or(1);
+    let end = finding.end_line.filter(|_| finding.file.is_some()).unwrap_or(start);
+    json!({"physicalLocation": {
+        "artifactLocation": {"uri": uri},
+        "region": {"startLine": start, "endLine": end},
+    }})
+}
+
+/// A path as a URI: relative to the root of the checkout unless it is absolute, with forward slashes.
+fn uri(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let drive = matches!(path.as_bytes(), [letter, b':', b'/', ..] if letter.is_ascii_alphabetic());
+    let relative = path.trim_start_matches("./");
+    if drive {
+        format!("file:///{}", encoded(&path).replacen("%3A", ":", 1))
+    } else if path.starts_with('/') {
+        format!("file:///{}", encoded(path.trim_start_matches('/')))
+    } else if relative.is_empty() {
+        ".".into()
+    } else {
+        encoded(relative)
+    }
+}
+
+fn encoded(path: &str) -> String {
+    let mut out = String::new();
+    for byte in path.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                out.push(byte as char)
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+/// The same finding in the next run has the same fingerprint, although its line may have moved and its punctuation
+/// may differ.
+fn fingerprint(finding: &Finding) -> String {
+    let file = finding.file.as_ref().map_or(String::new(), |file| uri(file));
+    sha256(&format!("{file}\n{}", folded(&finding.description)))
+}
+
+/// Words in lower case with single spaces, without punctuation.
+fn folded(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words = lower.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// In a message of SARIF, `[text](target)` is a link also in plain text. A judge's words are no links.
+fn no_link(text: &str) -> String {
+    text.replace("](", "] (")
+}
+
+/// A review that came to a verdict was executed successfully, whatever the verdict is.
+fn invocation(review: &Review) -> Value {
+    let (code, what) = match review.ruling {
+        Ruling::Passed | Ruling::Warned => (0, "the gate is open"),
+        Ruling::Blocked => (1, "the gate is closed"),
+        Ruling::Missing => (3, "the review could not be completed"),
+    };
+    let told = |level: &'static str| move |text: &String| json!({"level": level, "message": {"text": no_link(text)}});
+    let absences = review.absences.iter().map(told("warning"));
+    let notifications: Vec<Value> = absences.chain(review.warnings.iter().map(told("note"))).collect();
+    json!({
+        "executionSuccessful": review.ruling != Ruling::Missing,
+        "exitCode": code,
+        "exitCodeDescription": format!("{}: {what}", review.verdict),
+        "toolExecutionNotifications": notifications,
+    })
+}
