@@ -5,6 +5,7 @@
 //! laws that every protocol is tested for derive from it.
 //!
 //! - [`deep`]: anonymous debaters, a moderator who measures convergence, a synthesis.
+//! - [`panel`]: judges with stances score files on a rubric, and reach consensus or a majority with dissent.
 //! - [`review`]: judges rule PASS, WARN or FAIL, and revise after reading each other.
 //! - [`prompt`]: how templates become prompts.
 //! - [`limits`]: when a limit ends a debate; [`heard`]: how well the seats could speak and read.
@@ -18,13 +19,14 @@ pub mod heard;
 pub mod lexical;
 pub mod limits;
 pub mod named;
+pub mod panel;
 pub mod prompt;
 pub mod review;
 #[cfg(test)]
 mod testing;
 
 /// Every protocol, in the order in which help lists them.
-pub const PROTOCOLS: &[&'static dyn Protocol] = &[&deep::Deep, &review::Review];
+pub const PROTOCOLS: &[&'static dyn Protocol] = &[&deep::Deep, &panel::Panel, &review::Review];
 
 /// The protocol of this name.
 pub fn find(name: &str) -> Option<&'static dyn Protocol> {

@@ -50,7 +50,9 @@ fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
 /// Limits that a debate runs into early, in the middle, late.
 fn limits() -> Vec<Limits> {
     let mut all = Vec::new();
-    for n in [0, 4, 9] {
+    // A call that is repeated after a crash counts, so that a limit on calls that a debate just keeps would end it there: it
+    // would not be the same debate.
+    for n in [0, 4, 10] {
         all.push(Limits { calls: Some(n), ..Limits::default() });
         all.push(Limits { usd: Some(f64::from(n) * REPLY_USD), ..Limits::default() });
         all.push(Limits { deadline_ms: Some(u64::from(n) * REPLY_MS), ..Limits::default() });

@@ -1,0 +1,104 @@
+//! What should be done: from the critical findings, the weak dimensions, and what the minority holds.
+
+use serde_json::{Value, json};
+
+use super::consensus::{State, column, mean, range};
+use super::log::Log;
+use super::verdict::Verdict;
+use super::{attention, figure, ledger};
+
+struct Advice {
+    priority: &'static str,
+    action: String,
+    rationale: String,
+    level: &'static str,
+}
+
+/// The seed's list: with a rationale where there is consensus, else with how many stand behind each.
+pub(super) fn record(log: &Log<'_>, verdict: &Verdict) -> Vec<Value> {
+    let critical = critical(log);
+    let (must, consider): (Vec<Advice>, Vec<Advice>) =
+        critical.into_iter().partition(|advice| advice.priority == "MUST");
+    let all = must.into_iter().chain(weak(log)).chain(consider).chain(open(log, verdict));
+    all.map(|advice| {
+        let Advice { priority, action, rationale, level } = advice;
+        match verdict {
+            Verdict::Consensus => json!({"priority": priority, "action": action, "rationale": rationale}),
+            _ => json!({"priority": priority, "action": action, "consensus_level": level}),
+        }
+    })
+    .collect()
+}
+
+/// How many of the judges stand behind something.
+fn level(behind: usize, judges: usize) -> &'static str {
+    match behind {
+        n if n == judges => "unanimous",
+        n if n * 2 > judges => "majority",
+        _ => "minority",
+    }
+}
+
+/// MUST where all or most hold a critical finding, CONSIDER where fewer do.
+fn critical(log: &Log<'_>) -> Vec<Advice> {
+    let held = log.findings.iter().enumerate();
+    let held = held.filter(|(place, _)| ledger::state(log, *place) != State::Withdrawn);
+    held.map(|(place, finding)| {
+        let holders = ledger::holders(log, place);
+        let level = level(holders.len(), log.judges.len());
+        let who = log.ids(&holders).join(", ");
+        Advice {
+            priority: if level == "minority" { "CONSIDER" } else { "MUST" },
+            action: format!("Resolve [{}]: {}", finding.id, finding.finding),
+            rationale: format!("a critical finding held by {who}; evidence: {}", finding.evidence),
+            level,
+        }
+    })
+    .collect()
+}
+
+/// SHOULD: the dimensions whose average is below GREEN.
+fn weak(log: &Log<'_>) -> Vec<Advice> {
+    let standings = log.last().map_or(&[][..], |round| &round.standings);
+    let dimensions = log.rubric.dimensions.iter().enumerate();
+    let scored = dimensions.map(|(place, dimension)| (dimension, column(standings, place)));
+    let weak = scored.filter(|(_, scores)| !scores.is_empty() && log.band(mean(scores)) != "GREEN");
+    weak.map(|(dimension, scores)| {
+        let behind = scores.iter().filter(|score| log.band(**score) != "GREEN").count();
+        let (average, apart) = (figure(mean(&scores)), figure(range(&scores)));
+        Advice {
+            priority: "SHOULD",
+            action: format!("Improve {}: {average} on average", dimension.key.replace('_', " ")),
+            rationale: format!(
+                "{} is {}: average {average}, range {apart}",
+                dimension.key,
+                log.band(mean(&scores))
+            ),
+            level: level(behind, scores.len()),
+        }
+    })
+    .collect()
+}
+
+/// CONSIDER: what judges who are not on the verdict's side leave open; where there are no sides, what anybody does.
+fn open(log: &Log<'_>, verdict: &Verdict) -> Vec<Advice> {
+    let counts = |place: usize| match verdict {
+        Verdict::Majority { minority, .. } if !minority.is_empty() => minority.contains(&place),
+        _ => true,
+    };
+    let issues = attention::issues(log).into_iter().filter(|issue| issue.judges().into_iter().any(counts));
+    issues
+        .map(|issue| {
+            let view = issue.views.iter().find(|view| counts(view.place) && !view.mine.is_empty());
+            let view = view.map_or(String::new(), |view| format!(" - {}", view.mine));
+            let who = log.ids(&issue.judges()).join(", ");
+            let why = issue.why().map_or(String::new(), |why| format!(": {why}"));
+            Advice {
+                priority: "CONSIDER",
+                action: format!("{}{view}", issue.text),
+                rationale: format!("left open by {who}{why}"),
+                level: "minority",
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,232 @@
+//! What only the person who asked can decide.
+
+use serde_json::{Value, json};
+
+use super::consensus::State;
+use super::findings::same_point;
+use super::ledger::{self, Finding};
+use super::log::Log;
+use super::verdict::{Verdict, scores};
+use super::{consensus, figure};
+
+/// Something that judges leave open, by their last statements. The same issue of several judges is one.
+pub(super) struct Issue {
+    pub(super) text: String,
+    /// Whether somebody says that the user must decide it. Round 2 has no such field; what is open there is everybody's business.
+    pub(super) flagged: bool,
+    pub(super) views: Vec<View>,
+}
+
+/// One judge's side of an issue.
+pub(super) struct View {
+    pub(super) place: usize,
+    pub(super) mine: String,
+    pub(super) theirs: String,
+    pub(super) why: String,
+}
+
+impl Issue {
+    /// The judges who name it, by place.
+    pub(super) fn judges(&self) -> Vec<usize> {
+        self.views.iter().map(|view| view.place).collect()
+    }
+
+    /// Why it is open, by the first who says so.
+    pub(super) fn why(&self) -> Option<&str> {
+        self.views.iter().map(|view| view.why.as_str()).find(|why| !why.is_empty())
+    }
+}
+
+/// How many entries the judges' last lists of open points have.
+pub(super) fn remaining(log: &Log<'_>) -> usize {
+    log.judges.iter().enumerate().map(|(place, judge)| open(place, judge).len()).sum()
+}
+
+/// What the judges leave open, merged.
+pub(super) fn issues(log: &Log<'_>) -> Vec<Issue> {
+    let mut issues: Vec<Issue> = Vec::new();
+    for (place, judge) in log.judges.iter().enumerate() {
+        for (text, flagged, view) in open(place, judge) {
+            match issues.iter_mut().find(|issue| same_point(&issue.text, &text)) {
+                Some(issue) => {
+                    issue.flagged |= flagged;
+                    issue.views.push(view);
+                }
+                None => issues.push(Issue { text, flagged, views: vec![view] }),
+            }
+        }
+    }
+    issues
+}
+
+/// A judge's own last list.
+fn open(place: usize, judge: &super::log::Judge<'_>) -> Vec<(String, bool, View)> {
+    let entry = |text: &str, flagged: bool, [mine, theirs, why]: [&String; 3]| {
+        let trimmed = |text: &String| text.trim().to_owned();
+        let view = View { place, mine: trimmed(mine), theirs: trimmed(theirs), why: trimmed(why) };
+        (text.trim().to_owned(), flagged, view)
+    };
+    if let Some(last) = &judge.last {
+        let open = last.unresolved_disagreements.iter();
+        return open
+            .map(|u| {
+                entry(
+                    &u.issue,
+                    u.user_attention_needed,
+                    [&u.my_final_view, &u.opposing_view, &u.why_unresolved],
+                )
+            })
+            .collect();
+    }
+    let open = judge.rebuttal.iter().flat_map(|rebuttal| &rebuttal.unresolved_disputes);
+    open.map(|d| entry(&d.topic, true, [&d.my_view, &d.opposing_view, &d.why_unresolved])).collect()
+}
+
+/// The seed's list: open critical findings first, then what judges leave open, then the scores themselves.
+pub(super) fn record(log: &Log<'_>, verdict: &Verdict) -> Vec<Value> {
+    let critical = log.findings.iter().enumerate();
+    let critical = critical.filter(|(place, _)| ledger::state(log, *place) == State::Disputed);
+    let mut entries: Vec<Value> =
+        critical.map(|(place, finding)| open_critical(log, verdict, place, finding)).collect();
+    let everything = *verdict == Verdict::NoMajority;
+    let issues = issues(log).into_iter().filter(|issue| everything || issue.flagged);
+    entries.extend(issues.map(|issue| open_issue(log, verdict, &issue)));
+    entries.extend(open_scores(log, verdict));
+    entries
+}
+
+/// The two sides of a verdict, by place; `None` where it has none.
+fn sides(verdict: &Verdict) -> [Option<&[usize]>; 2] {
+    match verdict {
+        Verdict::Majority { majority, minority } => {
+            [Some(majority.as_slice()), Some(minority.as_slice()).filter(|minority| !minority.is_empty())]
+        }
+        _ => [None, None],
+    }
+}
+
+fn entry(
+    issue: String,
+    views: [Option<String>; 2],
+    stakes: String,
+    recommendation: String,
+    all: Vec<Value>,
+) -> Value {
+    let [majority_view, minority_view] = views;
+    json!({
+        "issue": issue,
+        "majority_view": majority_view,
+        "minority_view": minority_view,
+        "stakes": stakes,
+        "recommendation": recommendation,
+        "views": all,
+    })
+}
+
+fn open_critical(log: &Log<'_>, verdict: &Verdict, place: usize, finding: &Finding) -> Value {
+    let holders = ledger::holders(log, place);
+    let view = |judge: usize| {
+        let said = log.judges.get(judge).and_then(|judge| ledger::last_position(judge, &finding.id));
+        let reason = said.map(|said| said.reason.trim()).filter(|reason| !reason.is_empty());
+        let stand = match (holders.contains(&judge), said) {
+            (true, _) => "holds it",
+            (false, Some(_)) => "does not hold it",
+            (false, None) => "takes no position",
+        };
+        reason.map_or(stand.to_owned(), |reason| format!("{stand}: {reason}"))
+    };
+    let told = |places: &[usize]| {
+        let named = log.ids(places).into_iter().zip(places);
+        named.map(|(id, place)| format!("{id} {}", view(*place))).collect::<Vec<_>>().join("; ")
+    };
+    let all = log.judges.iter().enumerate();
+    let all = all.map(|(at, judge)| json!({"judge_id": judge.id, "view": view(at)})).collect();
+    let (id, n, of) = (&finding.id, holders.len(), log.judges.len());
+    let evidence = if finding.evidence.is_empty() { "no evidence was given" } else { &finding.evidence };
+    entry(
+        format!("[{id}] {}", finding.finding),
+        sides(verdict).map(|side| side.map(told)),
+        format!("a critical finding that {n} of {of} judges hold; evidence: {evidence}"),
+        format!(
+            "Settle [{id}] before going on: check its evidence; if it is right, resolve it first, and if not, say why and go on."
+        ),
+        all,
+    )
+}
+
+fn open_issue(log: &Log<'_>, verdict: &Verdict, issue: &Issue) -> Value {
+    let id = |place: usize| log.judges.get(place).map_or("", |judge| judge.id);
+    // A side that did not name the issue is told of by those who did.
+    let told = |side: &[usize]| {
+        let own = issue.views.iter().filter(|view| side.contains(&view.place) && !view.mine.is_empty());
+        let own: Vec<String> = own.map(|view| format!("{}: {}", id(view.place), view.mine)).collect();
+        if !own.is_empty() {
+            return Some(own.join("; "));
+        }
+        let others = issue.views.iter().filter(|view| !side.contains(&view.place) && !view.theirs.is_empty());
+        let others: Vec<String> =
+            others.map(|view| format!("{} (as {} puts it)", view.theirs, id(view.place))).collect();
+        (!others.is_empty()).then(|| others.join("; "))
+    };
+    let all = issue.views.iter();
+    let all =
+        all.map(|v| json!({"judge_id": id(v.place), "view": v.mine, "opposing_view": v.theirs})).collect();
+    let stakes = issue.why().map_or_else(|| "nobody said what is at stake".to_owned(), str::to_owned);
+    entry(
+        issue.text.clone(),
+        sides(verdict).map(|side| side.and_then(told)),
+        stakes,
+        options(log, verdict),
+        all,
+    )
+}
+
+/// How far the sides are apart, and what that would mean.
+fn open_scores(log: &Log<'_>, verdict: &Verdict) -> Option<Value> {
+    let judges = log.judges.iter().zip(scores(log, &log.places()));
+    let all = judges
+        .map(|(j, score)| json!({"judge_id": j.id, "view": format!("score {}", figure(score))}))
+        .collect();
+    let [ours, theirs] = sides(verdict);
+    match (verdict, ours, theirs) {
+        (Verdict::Majority { .. }, Some(ours), Some(theirs)) => {
+            let told = |side: &[usize]| {
+                let (mean, ids) = (consensus::mean(&scores(log, side)), log.ids(side).join(", "));
+                format!("{} ({ids})", figure(mean))
+            };
+            let band = |side: &[usize]| log.weighted(side).map_or("unknown", |weighted| log.band(weighted));
+            Some(entry(
+                "The overall score".to_owned(),
+                [Some(told(ours)), Some(told(theirs))],
+                format!(
+                    "by its own weighted score the majority is {}, the minority {}",
+                    band(ours),
+                    band(theirs)
+                ),
+                options(log, verdict),
+                all,
+            ))
+        }
+        (Verdict::NoMajority, ..) => Some(entry(
+            "The overall score: no group of judges is nearer together than another".to_owned(),
+            [None, None],
+            "there is no verdict, and none was guessed".to_owned(),
+            options(log, verdict),
+            all,
+        )),
+        _ => None,
+    }
+}
+
+/// The ways that are open to the user.
+fn options(log: &Log<'_>, verdict: &Verdict) -> String {
+    match sides(verdict) {
+        [Some(ours), Some(theirs)] => format!(
+            "Accept the majority's view ({}), address the minority's concerns ({}) before proceeding, or seek additional input.",
+            log.ids(ours).join(", "),
+            log.ids(theirs).join(", ")
+        ),
+        _ => "Weigh the judges' views yourself, or seek additional input: the scores do not decide this."
+            .to_owned(),
+    }
+}

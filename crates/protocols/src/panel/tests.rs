@@ -1,0 +1,294 @@
+//! Seed 001 and its part of PROTOCOLS.md, sentence by sentence.
+
+use agon_core::{Brief, Debate, Fate, Fidelity, Invalid, Outcome, Status, Termination};
+use serde_json::json;
+
+use super::*;
+use crate::testing::{self, Answer};
+
+const MODELS: &[&str] = &["a/x", "b/y", "c/z"];
+const PLAN: (&str, &str) = ("docs/queue-plan.md", "# Plan\n\nMove the jobs to the queue.");
+const KEYS: [&str; 5] = [
+    "problem_understanding",
+    "architecture_quality",
+    "risk_mitigation",
+    "implementation_clarity",
+    "feasibility",
+];
+
+fn request(files: &[(&str, &str)], models: &[&str], set: &[(&str, &str)]) -> Result<Request, Invalid> {
+    testing::request(&Panel, "", files, models, set)
+}
+
+fn brief(models: &[&str], set: &[(&str, &str)]) -> Brief {
+    testing::brief(&Panel, request(&[PLAN], models, set).unwrap()).unwrap()
+}
+
+/// The sentence with which a request is refused.
+fn refused(files: &[(&str, &str)], models: &[&str], set: &[(&str, &str)]) -> String {
+    match request(files, models, set) {
+        Ok(request) => Panel.seats(&request).unwrap_err().0,
+        Err(why) => why.0,
+    }
+}
+
+fn run_brief(brief: Brief, answer: Answer<'_>) -> Debate {
+    testing::run(&Panel, brief, answer).1
+}
+
+fn run(set: &[(&str, &str)], answer: Answer<'_>) -> Outcome {
+    run_brief(brief(MODELS, set), answer).outcome.unwrap()
+}
+
+/// The place of the judge who is asked.
+fn place(ask: &Ask) -> usize {
+    ask.seat.trim_start_matches("judge-").parse::<usize>().unwrap() - 1
+}
+
+fn dimensions(score: f64) -> Value {
+    KEYS.map(|key| (key.to_owned(), json!(score))).into_iter().collect::<serde_json::Map<_, _>>().into()
+}
+
+fn statement(score: f64) -> Value {
+    json!({
+        "overall_score": score,
+        "dimension_scores": dimensions(score),
+        "position_statement": format!("## My Assessment\n\nI give it {score}."),
+        "key_claims": [{"claim": "it is short", "evidence": "docs/queue-plan.md, line 3", "confidence": "HIGH"}],
+        "critical_findings": [],
+    })
+}
+
+fn rebuttal(before: f64, score: f64) -> Value {
+    let changed = before != score;
+    json!({
+        "previous_score": before,
+        "new_score": score,
+        "score_changed": changed,
+        "change_reason": if changed { "judge-2 is right about line 3" } else { "nothing new was said" },
+        "agreements": [],
+        "disagreements": [],
+        "position_revision": format!("## Updated Position\n\nNow {score}."),
+        "unresolved_disputes": [],
+        "dimension_scores": dimensions(score),
+    })
+}
+
+fn last(score: f64) -> Value {
+    json!({
+        "final_score": score,
+        "final_position": format!("## Final Assessment\n\nIn the end {score}."),
+        "key_points_maintained": [],
+        "concessions_made": [],
+        "unresolved_disagreements": [],
+        "dimension_scores": dimensions(score),
+    })
+}
+
+/// What a judge says whose scores by round are these; the last one stays.
+fn plain(scores: &[f64], round: u32) -> Value {
+    let score = |round: u32| scores.get(round as usize - 1).or(scores.last()).copied().unwrap();
+    match round {
+        1 => statement(score(1)),
+        2 => rebuttal(score(1), score(2)),
+        _ => last(score(3)),
+    }
+}
+
+/// A debate in which each judge scores as given, by round.
+fn scored(set: &[(&str, &str)], scores: &[&[f64]]) -> Outcome {
+    let models = MODELS.repeat(3);
+    let models = &models[..scores.len()];
+    let answer = |ask: &Ask, _: &str, round: u32| Some(plain(scores[place(ask)], round));
+    run_brief(brief(models, set), &answer).outcome.unwrap()
+}
+
+fn warned(outcome: &Outcome, words: &str) -> bool {
+    outcome.warnings.iter().any(|warning| warning.contains(words))
+}
+
+/// "Consensus: overall range <= 0.5 (inclusive, 1e-9)", checked after each round; "it stops at the first".
+#[test]
+fn consensus_needs_all_scores_within_0_5_and_is_checked_after_each_round() {
+    for (scores, termination, rounds) in [
+        (&[&[3.5][..], &[4.0], &[3.75]][..], Termination::Consensus, 1),
+        (&[&[3.5], &[4.000_000_000_1], &[3.75]], Termination::Consensus, 1),
+        (&[&[3.5], &[4.000_001], &[3.75]], Termination::Majority, 3),
+        (&[&[3.0, 3.5], &[4.0], &[4.0]], Termination::Consensus, 2),
+        (&[&[3.0, 3.0, 3.5], &[4.0], &[4.0]], Termination::Consensus, 3),
+        (&[&[3.0, 3.0, 3.49], &[4.0], &[4.0]], Termination::Majority, 3),
+        (&[&[3.5], &[3.5], &[3.5]], Termination::Consensus, 1),
+    ] {
+        let outcome = scored(&[("dimension_range", "4")], scores);
+        assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds), "{scores:?}");
+        assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Full), "{scores:?}");
+    }
+}
+
+/// "every dimension's range <= 1.0 (`dimension_range`, configurable)".
+#[test]
+fn consensus_needs_every_dimension_within_1_0() {
+    for (low, set, termination) in [
+        (3.0, &[][..], Termination::Consensus),
+        (2.999_999_999_9, &[], Termination::Consensus),
+        (2.999_999, &[], Termination::Majority),
+        (2.999_999, &[("dimension_range", "1.1")], Termination::Consensus),
+        (3.0, &[("dimension_range", "0.9")], Termination::Majority),
+    ] {
+        let outcome = run(set, &|ask, _, round| {
+            let mut said = plain(&[4.0], round);
+            if place(ask) == 2 {
+                said["dimension_scores"]["feasibility"] = json!(low);
+            }
+            Some(said)
+        });
+        assert_eq!(outcome.termination, termination, "{low} {set:?}");
+    }
+}
+
+/// "`consensus_range`" of the options.
+#[test]
+fn the_consensus_range_is_configurable() {
+    let scores: &[&[f64]] = &[&[3.0], &[3.0], &[4.0]];
+    assert_eq!(scored(&[("consensus_range", "1")], scores).termination, Termination::Consensus);
+    assert_eq!(scored(&[("consensus_range", "0.99")], scores).termination, Termination::Majority);
+    assert_eq!(
+        scored(&[("consensus_range", "0")], &[&[3.0], &[3.0], &[3.0]]).termination,
+        Termination::Consensus
+    );
+}
+
+/// `max_rounds` 1 to 3.
+#[test]
+fn max_rounds_ends_the_debate() {
+    for (max, rounds) in [("1", 1), ("2", 2), ("3", 3)] {
+        let outcome = scored(&[("max_rounds", max)], &[&[2.0], &[2.0], &[5.0]]);
+        assert_eq!((outcome.termination, outcome.rounds_completed), (Termination::Majority, rounds));
+    }
+    assert!(refused(&[PLAN], MODELS, &[("max_rounds", "4")]).contains("max_rounds"));
+    assert!(refused(&[PLAN], MODELS, &[("max_rounds", "0")]).contains("max_rounds"));
+}
+
+/// "Three judges with the stances `neutral`, `for`, `against` (3 to 7, odd; stances cycle)"; rule 11: "the models cycle over
+/// The schema that the second judge is given in a round, in a debate without critical findings.
+fn schema_of_round(wanted: u32) -> Value {
+    let found = std::cell::RefCell::new(Value::Null);
+    scored_with(&[&[2.0], &[3.0], &[5.0]], &|ask, round| {
+        if round == wanted && place(ask) == 1 {
+            *found.borrow_mut() = ask.schema.as_ref().unwrap().json.clone();
+        }
+    });
+    found.into_inner()
+}
+
+/// A debate with these scores in which somebody looks at every ask.
+fn scored_with(scores: &[&[f64]], look: &dyn Fn(&Ask, u32)) {
+    run(&[], &|ask, _, round| {
+        look(ask, round);
+        Some(plain(scores[place(ask)], round))
+    });
+}
+
+/// "the weighted value is computed beside it and a gap over 0.25 is shown".
+#[test]
+fn a_gap_over_0_25_to_the_weighted_score_is_shown() {
+    for (overall, shown) in [(3.25, false), (3.250_001, true), (2.75, false), (2.749, true), (3.0, false)] {
+        let outcome = run(&[], &|_, _, _| {
+            let mut said = statement(3.0);
+            said["overall_score"] = json!(overall);
+            Some(said)
+        });
+        assert_eq!(outcome.verdict["judges"][0]["weighted"], 3.0);
+        assert_eq!(
+            warned(&outcome, "dimension scores weigh to 3"),
+            shown,
+            "{overall}: {:?}",
+            outcome.warnings
+        );
+    }
+}
+
+/// "`score_changed` must equal `previous_score != new_score`, `previous_score` must equal the log's, a change needs a
+/// "without them round 1's carry forward, and the report says so".
+#[test]
+fn dimension_scores_carry_forward_and_the_report_says_so() {
+    let outcome = run(&[], &|ask, _, round| {
+        let mut said = plain([&[2.0, 2.5][..], &[3.0], &[5.0]][place(ask)], round);
+        match (round, place(ask)) {
+            (2, 0) => said["dimension_scores"] = json!({"feasibility": 5.0, "risk_mitigation": null}),
+            (2, 1) => said["dimension_scores"] = json!(null),
+            (3, _) => said["dimension_scores"] = json!(null),
+            _ => {}
+        }
+        Some(said)
+    });
+    let first = &outcome.verdict["judges"][0]["dimension_scores"];
+    assert_eq!((&first["feasibility"], &first["risk_mitigation"]), (&json!(5.0), &json!(2.0)));
+    assert!(warned(
+        &outcome,
+        "round 2: no dimension scores, so that those of the round before count: judge-2"
+    ));
+    assert!(warned(
+        &outcome,
+        "round 3: no dimension scores, so that those of the round before count: judge-1, judge-2, judge-3"
+    ));
+    let whole = scored(&[], &[&[2.0], &[3.0], &[5.0]]);
+    assert!(!warned(&whole, "no dimension scores"), "{:?}", whole.warnings);
+}
+
+/// "What became of each first position": adopted, refuted with a reason, or in the dissent.
+#[test]
+fn first_positions_are_adopted_refuted_or_dissent() {
+    let outcome = scored(&[], &[&[4.0, 4.5], &[4.5], &[2.0, 3.0]]);
+    let fates: Vec<Fate> = outcome.positions.iter().map(|position| position.fate).collect();
+    assert_eq!(fates, [Fate::Adopted, Fate::Adopted, Fate::Refuted], "moved by 0.5, not at all, by 1.0");
+    assert!(
+        outcome.positions[2]
+            .reason
+            .contains("in round 2 judge-2 is right about line 3; its score went from 2 to 3")
+    );
+    assert!(outcome.dissent.is_empty());
+
+    let outcome = scored(&[], &[&[4.0], &[4.5], &[2.0, 2.5]]);
+    assert_eq!(outcome.positions[2].fate, Fate::Minority);
+    assert_eq!(outcome.dissent.len(), 1);
+    assert_eq!(outcome.dissent[0]["judge_id"], "judge-3");
+    assert!(outcome.dissent[0]["position"].as_str().unwrap().contains("I give it 2."));
+
+    let outcome = scored(&[], &[&[3.0], &[4.0], &[5.0]]);
+    assert_eq!((outcome.termination, outcome.dissent.len()), (Termination::NoMajority, 3));
+}
+
+/// "after each round a table".
+#[test]
+fn a_table_is_shown_after_each_round() {
+    let mut shown = Vec::new();
+    let (records, _) = testing::run(&Panel, brief(MODELS, &[]), &|ask, _, round| {
+        (place(ask) != 1 || round != 2).then(|| plain([&[2.0, 3.0][..], &[3.5], &[5.0]][place(ask)], round))
+    });
+    for length in 1..=records.len() {
+        let debate = Debate::from_records(&records[..length]).unwrap();
+        if debate.outcome.is_none() && debate.outstanding().next().is_none() {
+            shown.extend(Panel.table(&debate));
+        }
+    }
+    assert_eq!(shown.len(), 3);
+    let (title, rows) = &shown[1];
+    assert_eq!(title, "Round 2: mean 3.83, range 2, no consensus");
+    assert_eq!(
+        rows[0],
+        ["Judge", "Stance", "Score", "problem", "architecture", "risk", "implementation", "feasibility"]
+    );
+    assert_eq!(rows[1][..4], ["judge-1", "neutral", "3 (+1)", "3"]);
+    assert_eq!(rows[2][..4], ["judge-2", "for", "3.5 (carried)", "3.5"]);
+    assert_eq!(rows[4][..4], ["range", "", "2", "2"]);
+}
+
+mod absences;
+mod ledger;
+mod majority;
+mod metrics;
+mod prompts;
+mod setup;
+mod templates;
+mod validation;

@@ -1,0 +1,172 @@
+//! Who is missing, what limits leave, and what that makes of a verdict.
+
+use agon_core::play::play;
+use agon_core::{Absence, Limits, Reply, Usage};
+
+use super::*;
+
+/// "A judge without a round 1 statement is out": it is not asked again, and it does not count.
+#[test]
+fn a_judge_without_a_position_statement_is_out() {
+    let asked = std::cell::RefCell::new(Vec::new());
+    let outcome = run(&[], &|ask, _, round| {
+        asked.borrow_mut().push((round, place(ask)));
+        (place(ask) != 1).then(|| plain([&[2.0][..], &[5.0], &[3.0, 2.4]][place(ask)], round))
+    });
+    assert_eq!(asked.into_inner(), [(1, 0), (1, 1), (1, 2), (2, 0), (2, 2)]);
+    assert_eq!((outcome.termination, outcome.fidelity), (Termination::Consensus, Fidelity::Degraded));
+    assert_eq!(outcome.verdict["confidence"], "MEDIUM", "fewer judges than seated is at most MEDIUM");
+    assert_eq!(outcome.verdict["judges"].as_array().unwrap().len(), 2);
+    assert_eq!(outcome.verdict["judges"][1]["stance"], "against", "the stance goes by the seat");
+    assert!(warned(&outcome, "without a say: judge-2"));
+}
+
+/// "A judge absent in a later round keeps its last score and positions (`carried`), is asked again in the next round, and counts
+/// in the arithmetic."
+#[test]
+fn an_absent_judge_is_carried_counts_and_is_asked_again() {
+    let asked = std::cell::RefCell::new(0);
+    let outcome = run(&[], &|ask, _, round| {
+        if place(ask) == 2 {
+            *asked.borrow_mut() += 1;
+        }
+        (round != 2 || place(ask) != 2)
+            .then(|| plain([&[4.0][..], &[4.0], &[2.0, 2.0, 2.5]][place(ask)], round))
+    });
+    assert_eq!(asked.into_inner(), 3);
+    let verdict = &outcome.verdict;
+    assert_eq!((outcome.termination, outcome.fidelity), (Termination::Majority, Fidelity::Degraded));
+    assert_eq!(verdict["judges"][2]["scores"], json!([2.0, 2.0, 2.5]));
+    assert_eq!(verdict["judges"][2]["carried"], json!([2]));
+    assert_eq!(verdict["debate_metrics"]["rounds"]["round_2"]["scores"], json!([4.0, 4.0, 2.0]));
+    assert_eq!(verdict["debate_metrics"]["rounds"]["round_2"]["carried"], json!(["judge-3"]));
+    assert!(warned(&outcome, "round 2: absent, so that the last score and positions count: judge-3"));
+}
+
+/// "or with a carried one: at most MEDIUM".
+#[test]
+fn consensus_with_a_carried_judge_is_at_most_medium() {
+    let outcome = run(&[], &|ask, _, round| {
+        (round != 2 || place(ask) != 2).then(|| plain([&[4.0, 3.0][..], &[3.0], &[3.0]][place(ask)], round))
+    });
+    assert_eq!((outcome.termination, outcome.rounds_completed), (Termination::Consensus, 2));
+    assert_eq!(outcome.verdict["confidence"], "MEDIUM");
+    let whole = scored(&[], &[&[4.0, 3.0], &[3.0], &[3.0]]);
+    assert_eq!(whole.verdict["confidence"], "HIGH");
+}
+
+/// A carried judge's hold on a critical finding blocks consensus like any other.
+#[test]
+fn what_a_carried_judge_holds_still_blocks() {
+    let outcome = run(&[], &|ask, _, round| {
+        let mut said = plain(&[4.0], round);
+        if round == 1 && place(ask) == 2 {
+            said["critical_findings"] =
+                json!([{"finding": "no rollback", "severity": "CRITICAL", "evidence": "line 3"}]);
+        }
+        (round == 1 || place(ask) != 2).then_some(said)
+    });
+    assert_eq!((outcome.termination, outcome.rounds_completed), (Termination::Majority, 3));
+    assert_eq!(outcome.verdict["critical_findings"][0]["held_by"], json!(["judge-3"]));
+}
+
+/// "Fewer than 2 judges left: `quorum_lost`", in any round.
+#[test]
+fn fewer_than_two_judges_lose_the_quorum() {
+    for (round_lost, left, completed) in [(1, 1, 0), (1, 0, 0), (2, 1, 1), (2, 0, 1), (3, 1, 2), (3, 0, 2)] {
+        let outcome = run(&[], &|ask, _, round| {
+            (round < round_lost || place(ask) < left)
+                .then(|| plain([&[2.0][..], &[3.5], &[5.0]][place(ask)], round))
+        });
+        let what = format!("{left} in round {round_lost}");
+        assert_eq!(
+            (outcome.termination, outcome.status),
+            (Termination::QuorumLost, Status::Incomplete),
+            "{what}"
+        );
+        assert_eq!((outcome.rounds_completed, outcome.fidelity), (completed, Fidelity::Degraded), "{what}");
+        for field in ["verdict_type", "confidence", "status", "weighted_score"] {
+            assert!(outcome.verdict.get(field).unwrap().is_null(), "{what}: no made-up {field}");
+        }
+        let spoke = if round_lost == 1 { left } else { 3 };
+        assert_eq!(outcome.dissent.len(), spoke, "{what}: nothing vanishes");
+    }
+    let two = run(&[], &|ask, _, round| {
+        (round == 1 || place(ask) < 2).then(|| plain([&[2.0][..], &[3.5], &[5.0]][place(ask)], round))
+    });
+    assert_ne!(two.termination, Termination::QuorumLost);
+}
+
+/// Plays a debate under limits in which some asks do not fit the budget.
+fn limited(limits: Limits, refused: &dyn Fn(&Ask, u32) -> bool) -> Outcome {
+    let brief = Brief { limits, ..brief(MODELS, &[]) };
+    let mut reply = |debate: &Debate, ask: &Ask| {
+        let round = debate.last_phase().unwrap().round;
+        if refused(ask, round) {
+            return Reply::Absent { why: Absence::OverBudget, detail: "the budget of $1 is spent".into() };
+        }
+        let value = plain([&[4.0][..], &[4.5], &[2.0]][place(ask)], round);
+        let usage = Usage { usd: Some(0.01), ..Usage::default() };
+        let (text, model) = (value.to_string(), ask.model.clone());
+        Reply::Said { text, value: Some(value), model, usage, cut_off: false, shortened: None }
+    };
+    let records = play(&Panel, vec![Debate::open(brief).unwrap().1], &mut reply, &mut |_| {}).unwrap();
+    Debate::from_records(&records).unwrap().outcome.unwrap()
+}
+
+/// "when time, money or calls are short for the next round, the verdict is made from what there is: termination `budget`, status
+/// complete, degraded, a warning which limit."
+#[test]
+fn a_limit_ends_in_a_verdict_from_what_there_is() {
+    let calls = |n| Limits { calls: Some(n), ..Limits::default() };
+    let usd = |n| Limits { usd: Some(n), ..Limits::default() };
+    let time = |n| Limits { deadline_ms: Some(n), ..Limits::default() };
+    for (limits, rounds, words) in [
+        (calls(5), 1, "the limit of 5 calls"),
+        (calls(6), 2, "the limit of 6 calls"),
+        (calls(8), 2, "the limit of 8 calls"),
+        (usd(0.03), 1, "the budget of $0.03"),
+        (usd(0.06), 2, "the budget of $0.06"),
+        (time(30), 1, "the deadline of 0.03 s"),
+        (time(60), 2, "the deadline of 0.06 s"),
+    ] {
+        let outcome = limited(limits, &|_, _| false);
+        assert_eq!((outcome.termination, outcome.status), (Termination::Budget, Status::Complete), "{words}");
+        assert_eq!((outcome.rounds_completed, outcome.fidelity), (rounds, Fidelity::Degraded), "{words}");
+        assert_eq!(outcome.verdict["verdict_type"], "majority");
+        assert!(warned(&outcome, words), "{:?}", outcome.warnings);
+    }
+    for limits in [calls(9), usd(0.07), time(100)] {
+        let outcome = limited(limits, &|_, _| false);
+        assert_eq!((outcome.termination, outcome.fidelity), (Termination::Majority, Fidelity::Full));
+    }
+}
+
+/// A round that a limit cut ends the debate with the words that were said in it.
+#[test]
+fn a_round_that_a_limit_cut_still_counts_for_what_was_said() {
+    for (left, completed) in [(2, 2), (1, 1), (0, 1)] {
+        let outcome = limited(Limits::default(), &|ask, round| round == 2 && place(ask) >= left);
+        assert_eq!(
+            (outcome.termination, outcome.status),
+            (Termination::Budget, Status::Complete),
+            "{left} left"
+        );
+        assert_eq!(outcome.rounds_completed, completed, "{left} left");
+        assert!(warned(&outcome, "the budget of $1 is spent"), "{:?}", outcome.warnings);
+    }
+    let lost = limited(Limits::default(), &|ask, round| round == 1 && place(ask) > 0);
+    assert_eq!((lost.termination, lost.status), (Termination::QuorumLost, Status::Incomplete));
+}
+
+/// Who was cut off or could not read everything is named.
+#[test]
+fn who_could_not_finish_or_read_is_named() {
+    let mut brief = brief(MODELS, &[]);
+    brief.seats[0].id = "wordy".into();
+    brief.seats[1].id = "forgetful".into();
+    let outcome = run_brief(brief, &|_, _, round| Some(plain(&[4.0], round))).outcome.unwrap();
+    assert!(warned(&outcome, "position, round 1: wordy was cut off"), "{:?}", outcome.warnings);
+    assert!(warned(&outcome, "forgetful could not read the 3 oldest of 9 entries"));
+    assert_eq!(outcome.fidelity, Fidelity::Degraded);
+}

@@ -1,0 +1,185 @@
+//! Who the majority is, and what becomes of the minority.
+
+use super::*;
+use crate::panel::consensus::majority;
+
+/// "of the contiguous groups in score order that hold more than half of the judges, the one with the smallest range, of equal
+/// ranges the largest"; "Two groups of the same size and range are `no_majority`, never a guess".
+#[test]
+fn the_majority_is_the_nearest_group_of_more_than_half() {
+    for (scores, places) in [
+        (&[4.0, 4.5, 2.0][..], Some(&[0, 1][..])),
+        (&[2.0, 4.0, 4.5], Some(&[1, 2])),
+        (&[4.5, 2.0, 4.0], Some(&[0, 2])),
+        (&[3.0, 4.0, 5.0], None),
+        (&[5.0, 3.0, 4.0], None),
+        (&[3.0, 4.0, 5.000_000_000_1], None),
+        (&[3.0, 4.0, 5.000_001], Some(&[0, 1])),
+        (&[4.0, 4.0, 4.0], Some(&[0, 1, 2])),
+        (&[4.0, 4.0, 5.0], Some(&[0, 1])),
+        (&[1.0, 5.0], Some(&[0, 1])),
+        (&[3.0, 3.0], Some(&[0, 1])),
+        (&[1.0, 2.0, 3.0, 5.0], Some(&[0, 1, 2])),
+        (&[1.0, 2.0, 3.0, 4.0], None),
+        (&[1.0, 4.0, 4.2, 4.4, 5.0], Some(&[1, 2, 3])),
+        (&[4.0, 4.0, 4.0, 4.0, 1.0], Some(&[0, 1, 2, 3])),
+        (&[3.0, 3.0, 3.5, 4.0, 4.0], None),
+        (&[3.0, 3.0, 3.0, 4.0, 4.0], Some(&[0, 1, 2])),
+        (&[1.0, 1.0, 1.0, 5.0, 5.0, 5.0, 5.0], Some(&[3, 4, 5, 6])),
+        (&[1.0, 2.0, 4.5, 4.0, 5.0, 4.0, 4.0], Some(&[2, 3, 5, 6])),
+        (&[1.0, 2.0, 3.0, 4.0, 5.0, 4.0, 4.0], None),
+        (&[1.0, 2.0, 3.0, 4.0, 5.0, 2.0, 4.0], Some(&[1, 2, 3, 5, 6])),
+    ] {
+        assert_eq!(majority(scores).as_deref(), places, "{scores:?}");
+    }
+}
+
+/// "Majority Verdict: decision made by 2/3 judges when consensus fails"; "`majority_score` and `minority_score` are means".
+#[test]
+fn a_majority_of_two_thirds_decides_and_the_minority_is_kept() {
+    let outcome = scored(&[], &[&[4.0], &[4.5], &[2.0]]);
+    let verdict = &outcome.verdict;
+    assert_eq!(outcome.termination, Termination::Majority);
+    assert_eq!((&verdict["majority_score"], &verdict["minority_score"]), (&json!(4.25), &json!(2.0)));
+    assert_eq!((&verdict["score_gap"], &verdict["confidence"]), (&json!(2.25), &json!("MEDIUM")));
+    assert_eq!(verdict["majority_judges"], json!(["judge-1", "judge-2"]));
+    assert_eq!(verdict["minority_judges"], json!(["judge-3"]));
+    let words = |field: &str| verdict[field].as_str().unwrap().to_owned();
+    assert!(words("majority_opinion").starts_with("## Majority Position\n\n**judge-1** (neutral, score 4):"));
+    assert!(words("majority_opinion").contains("#### Final Assessment\n\nIn the end 4.5."));
+    assert!(
+        words("minority_opinion")
+            .starts_with("## Minority Position (Dissent)\n\n**judge-3** (against, score 2):")
+    );
+    assert!(!words("majority_opinion").contains("judge-3") && !words("minority_opinion").contains("judge-1"));
+}
+
+/// "equal scores with an open critical are a majority of all; `minority_score`, `minority_opinion` and `score_gap` null".
+#[test]
+fn equal_scores_with_an_open_critical_are_a_majority_of_all() {
+    let outcome = run(&[], &|ask, _, round| {
+        let mut said = plain(&[4.0], round);
+        if round == 1 && place(ask) == 0 {
+            said["critical_findings"] =
+                json!([{"finding": "no rollback", "severity": "CRITICAL", "evidence": "line 3"}]);
+        }
+        Some(said)
+    });
+    let verdict = &outcome.verdict;
+    assert_eq!((outcome.termination, outcome.rounds_completed), (Termination::Majority, 3));
+    assert_eq!((&verdict["majority_score"], &verdict["confidence"]), (&json!(4.0), &json!("MEDIUM")));
+    assert_eq!(verdict["majority_judges"].as_array().unwrap().len(), 3);
+    assert_eq!(verdict["minority_judges"], json!([]));
+    for field in ["minority_score", "minority_opinion", "score_gap"] {
+        assert!(verdict.get(field).unwrap().is_null(), "{field}");
+    }
+    let attention = &verdict["user_attention_needed"][0];
+    assert_eq!(attention["issue"], "[F1] no rollback");
+    assert_eq!(
+        attention["majority_view"],
+        "judge-1 holds it; judge-2 takes no position; judge-3 takes no position"
+    );
+    assert!(attention["minority_view"].is_null());
+    assert!(outcome.dissent.is_empty(), "nobody is in a minority");
+}
+
+/// "Two groups of the same size and range (3.0/4.0/5.0) are `no_majority`: all scores and positions listed, `score_range`,
+/// confidence LOW, everything in `user_attention_needed`."
+#[test]
+fn no_majority_is_never_a_guess() {
+    let outcome = run(&[], &|ask, _, round| {
+        let mut said = plain([&[3.0][..], &[4.0], &[5.0]][place(ask)], round);
+        if round == 3 && place(ask) == 1 {
+            said["unresolved_disagreements"] = json!([{"issue": "who is on call", "my_final_view": "nobody", "user_attention_needed": false}]);
+        }
+        Some(said)
+    });
+    let verdict = &outcome.verdict;
+    assert_eq!((outcome.termination, outcome.status), (Termination::NoMajority, Status::Complete));
+    assert_eq!((&verdict["verdict_type"], &verdict["confidence"]), (&json!("no_majority"), &json!("LOW")));
+    assert_eq!((&verdict["scores"], &verdict["score_range"]), (&json!([3.0, 4.0, 5.0]), &json!([3.0, 5.0])));
+    assert_eq!(verdict["consensus_reached"], false);
+    let positions = verdict["positions"].as_array().unwrap();
+    assert_eq!(positions.len(), 3);
+    assert_eq!(positions[2]["position"], "## Final Assessment\n\nIn the end 5.");
+    let issues: Vec<&str> = verdict["user_attention_needed"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| e["issue"].as_str().unwrap())
+        .collect();
+    assert_eq!(issues.len(), 2, "also what nobody flagged: {issues:?}");
+    assert_eq!(issues[0], "who is on call");
+    assert!(issues[1].starts_with("The overall score"));
+    assert!(verdict.get("majority_score").is_none() && verdict.get("consensus_score").is_none());
+}
+
+/// Five and seven judges: more than half, not two.
+#[test]
+fn five_and_seven_judges_need_more_than_half() {
+    let outcome = scored(&[], &[&[4.0], &[4.0], &[4.0], &[2.0], &[2.0]]);
+    assert_eq!(outcome.verdict["majority_judges"], json!(["judge-1", "judge-2", "judge-3"]));
+    assert_eq!(outcome.verdict["minority_score"], 2.0);
+    let outcome = scored(&[], &[&[5.0], &[4.0], &[4.0], &[4.0], &[4.2], &[1.0], &[2.0]]);
+    assert_eq!(outcome.verdict["majority_judges"], json!(["judge-2", "judge-3", "judge-4", "judge-5"]));
+    assert_eq!(outcome.verdict["minority_judges"], json!(["judge-1", "judge-6", "judge-7"]));
+    let both = outcome.verdict["minority_opinion"].as_str().unwrap();
+    assert!(["judge-1", "judge-6", "judge-7"].iter().all(|judge| both.contains(judge)));
+}
+
+/// What the majority and the minority leave open, each with both views; only what is flagged is the user's.
+#[test]
+fn user_attention_tells_both_sides() {
+    let outcome = run(&[], &|ask, _, round| {
+        let mut said = plain([&[4.0][..], &[4.5], &[2.0]][place(ask)], round);
+        let open = |issue: &str, mine: &str, flagged: bool| {
+            json!({"issue": issue, "my_final_view": mine, "opposing_view": "the other view", "why_unresolved": "data may be lost",
+                "user_attention_needed": flagged})
+        };
+        if round == 3 {
+            said["unresolved_disagreements"] = match place(ask) {
+                0 => json!([
+                    open("Is one retry enough", "one is enough", true),
+                    open("colour of the page", "blue", false)
+                ]),
+                2 => json!([
+                    open("is one retry enough?", "three are needed", false),
+                    open("who pays", "unclear", true)
+                ]),
+                _ => json!([]),
+            };
+        }
+        Some(said)
+    });
+    let entries = outcome.verdict["user_attention_needed"].as_array().unwrap();
+    assert_eq!(entries.len(), 3, "{entries:?}");
+    assert_eq!(entries[0]["issue"], "Is one retry enough");
+    assert_eq!(entries[0]["majority_view"], "judge-1: one is enough");
+    assert_eq!(entries[0]["minority_view"], "judge-3: three are needed");
+    assert_eq!(entries[0]["stakes"], "data may be lost");
+    assert_eq!(entries[1]["majority_view"], "the other view (as judge-3 puts it)");
+    assert!(
+        entries[1]["recommendation"].as_str().unwrap().contains("address the minority's concerns (judge-3)")
+    );
+    assert_eq!(entries[2]["issue"], "The overall score");
+    assert_eq!(entries[2]["minority_view"], "2 (judge-3)");
+    assert!(entries[2]["stakes"].as_str().unwrap().ends_with("the majority is GREEN, the minority RED"));
+}
+
+/// Two judges that are left and far apart are by the letter a majority of both, and the report says so.
+#[test]
+fn two_who_are_left_are_a_majority_of_both_with_a_warning() {
+    let with = |scores: [f64; 2]| {
+        run(&[], &|ask, _, round| (place(ask) < 2).then(|| plain(&[scores[place(ask) % 2]], round)))
+    };
+    let apart = with([1.5, 5.0]);
+    assert_eq!((apart.termination, &apart.verdict["majority_score"]), (Termination::Majority, &json!(3.25)));
+    assert!(
+        warned(&apart, "only judge-1 and judge-2 are left") && warned(&apart, "3.5 apart"),
+        "{:?}",
+        apart.warnings
+    );
+    let near = with([4.0, 4.5]);
+    assert_eq!((near.termination, &near.verdict["confidence"]), (Termination::Consensus, &json!("MEDIUM")));
+    assert!(!warned(&near, "are left"));
+}

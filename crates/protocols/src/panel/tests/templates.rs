@@ -1,0 +1,350 @@
+//! The seed's templates, field by field, and the terms of its glossary.
+
+use agon_core::Body;
+
+use super::*;
+
+/// A debate with something in every list of every statement.
+pub(super) fn rich(scores: &[&[f64]; 3]) -> Debate {
+    run_brief(brief(MODELS, &[]), &|ask, _, round| {
+        let mut said = plain(scores[place(ask)], round);
+        let other = format!("judge-{}", (place(ask) + 1) % 3 + 1);
+        match round {
+            1 => {
+                said["critical_findings"] =
+                    json!([{"finding": "tests are thin", "severity": "HIGH", "evidence": "line 2"}])
+            }
+            2 => {
+                said["agreements"] = json!([{"with_judge": other, "on_point": "Tests are thin.", "strengthening_evidence": "line 2",
+                    "impact_on_my_position": "a little"}]);
+                said["disagreements"] = json!([{"with_judge": other, "on_point": "cost", "their_argument": "cheap",
+                    "my_counterargument": "dear", "my_evidence": "line 4", "their_evidence_weakness": "old"}]);
+                said["unresolved_disputes"] = json!([{"topic": "cost", "my_view": "dear", "opposing_view": "cheap", "why_unresolved": "no figures"}]);
+            }
+            _ => {
+                said["key_points_maintained"] =
+                    json!([{"point": "short", "reason": "seen", "evidence": "line 1"}]);
+                said["concessions_made"] = json!([{"point": "the queue is needed", "convinced_by": "judge-2, on load", "impact": "some"}]);
+                said["unresolved_disagreements"] = json!([{"issue": "cost", "my_final_view": "dear", "opposing_view": "cheap",
+                    "why_unresolved": "no figures", "user_attention_needed": place(ask) == 2}]);
+            }
+        }
+        Some(said)
+    })
+}
+
+pub(super) fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+pub(super) fn file(debate: &Debate, wanted: &str) -> Value {
+    let saved = Panel.records(debate).into_iter().find(|saved| saved.stem == wanted);
+    let saved = saved.unwrap_or_else(|| panic!("there is no {wanted}"));
+    assert_eq!(saved.ending, ".yaml");
+    match saved.body {
+        Body::Yaml(value) => value,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// "Judge Position Statement".
+#[test]
+fn template_of_the_position_statement() {
+    let record = file(&rich(&[&[2.0], &[4.0], &[4.5]]), "round-1-judge-2");
+    assert_eq!(
+        keys(&record),
+        [
+            "judge_id",
+            "stance",
+            "round",
+            "timestamp",
+            "overall_score",
+            "dimension_scores",
+            "position_statement",
+            "key_claims",
+            "critical_findings"
+        ]
+    );
+    assert_eq!((&record["judge_id"], &record["stance"]), (&json!("judge-2"), &json!("for")));
+    assert_eq!((&record["round"], &record["timestamp"]), (&json!(1), &json!("2026-01-31T23:59:58Z")));
+    assert_eq!(keys(&record["key_claims"][0]), ["claim", "evidence", "confidence"]);
+    assert_eq!(
+        keys(&record["critical_findings"][0]),
+        ["finding", "severity", "evidence", "blocks_consensus"]
+    );
+    assert_eq!(record["critical_findings"][0]["blocks_consensus"], false, "only what is CRITICAL blocks");
+    let mut dimensions = keys(&record["dimension_scores"]);
+    dimensions.sort_unstable();
+    let mut expected = KEYS;
+    expected.sort_unstable();
+    assert_eq!(dimensions, expected);
+}
+
+/// "Judge Rebuttal Statement".
+#[test]
+fn template_of_the_rebuttal_statement() {
+    let record = file(&rich(&[&[2.0, 2.5], &[4.0], &[4.5]]), "round-2-judge-1");
+    assert_eq!(
+        keys(&record),
+        [
+            "judge_id",
+            "round",
+            "timestamp",
+            "score_changed",
+            "previous_score",
+            "new_score",
+            "change_reason",
+            "agreements",
+            "disagreements",
+            "position_revision",
+            "unresolved_disputes",
+            "dimension_scores",
+            "critical_positions"
+        ]
+    );
+    assert_eq!((&record["score_changed"], &record["new_score"]), (&json!(true), &json!(2.5)));
+    assert_eq!(
+        keys(&record["agreements"][0]),
+        ["with_judge", "on_point", "strengthening_evidence", "impact_on_my_position"]
+    );
+    assert_eq!(
+        keys(&record["disagreements"][0]),
+        [
+            "with_judge",
+            "on_point",
+            "their_argument",
+            "my_counterargument",
+            "my_evidence",
+            "their_evidence_weakness"
+        ]
+    );
+    assert_eq!(
+        keys(&record["unresolved_disputes"][0]),
+        ["topic", "my_view", "opposing_view", "why_unresolved"]
+    );
+}
+
+/// "Judge Final Statement".
+#[test]
+fn template_of_the_final_statement() {
+    let record = file(&rich(&[&[2.0], &[4.0], &[4.5]]), "round-3-judge-3");
+    assert_eq!(
+        keys(&record),
+        [
+            "judge_id",
+            "round",
+            "is_final",
+            "timestamp",
+            "final_score",
+            "final_position",
+            "key_points_maintained",
+            "concessions_made",
+            "unresolved_disagreements",
+            "dimension_scores",
+            "critical_positions"
+        ]
+    );
+    assert_eq!(record["is_final"], true);
+    assert_eq!(keys(&record["key_points_maintained"][0]), ["point", "reason", "evidence"]);
+    assert_eq!(keys(&record["concessions_made"][0]), ["point", "convinced_by", "impact"]);
+    assert_eq!(
+        keys(&record["unresolved_disagreements"][0]),
+        ["issue", "my_final_view", "opposing_view", "why_unresolved", "user_attention_needed"]
+    );
+}
+
+/// "Consensus Verdict (all scores within 0.5)".
+#[test]
+fn template_of_the_consensus_verdict() {
+    let debate = rich(&[&[2.0, 3.6], &[4.0], &[4.5, 3.8]]);
+    let record = file(&debate, "verdict");
+    assert_eq!(
+        keys(&record)[..10],
+        [
+            "verdict_type",
+            "rounds_completed",
+            "consensus_reached_at_round",
+            "consensus_score",
+            "score_range",
+            "confidence",
+            "dimension_consensus",
+            "convergent_findings",
+            "balanced_assessment",
+            "recommendations"
+        ]
+    );
+    assert_eq!((&record["rounds_completed"], &record["consensus_reached_at_round"]), (&json!(2), &json!(2)));
+    assert_eq!((&record["consensus_score"], &record["score_range"]), (&json!(3.8), &json!([3.6, 4.0])));
+    assert_eq!((&record["verdict_type"], &record["confidence"]), (&json!("consensus"), &json!("HIGH")));
+    assert_eq!(keys(&record["dimension_consensus"]), KEYS);
+    assert_eq!(record["dimension_consensus"]["feasibility"], json!({"average": 3.8, "range": 0.4}));
+    assert_eq!(
+        record["convergent_findings"][0],
+        json!({"finding": "Tests are thin.", "priority": "HIGH", "source_judges": ["all"], "action_required": true}),
+        "all agreed on it, and all had found it HIGH"
+    );
+    assert_eq!(
+        record["convergent_findings"][1],
+        json!({"finding": "problem_understanding: all judges between 3.6 and 4", "priority": "MEDIUM", "source_judges": ["all"],
+            "action_required": true})
+    );
+    let words = record["balanced_assessment"].as_str().unwrap();
+    let order = [
+        "## Consensus Assessment",
+        "### Neutral",
+        "**judge-1** (neutral, score 3.6)",
+        "Now 3.6.",
+        "### For",
+        "judge-2",
+        "### Against",
+        "**judge-3** (against, score 3.8)",
+    ];
+    let places: Vec<usize> =
+        order.iter().map(|part| words.find(part).unwrap_or_else(|| panic!("{part}: {words}"))).collect();
+    assert!(places.is_sorted(), "all stances, in their order: {words}");
+    for recommendation in record["recommendations"].as_array().unwrap() {
+        assert_eq!(keys(recommendation), ["priority", "action", "rationale"]);
+    }
+    assert_eq!(record["recommendations"][0]["priority"], "SHOULD");
+}
+
+/// "Majority Verdict (Round 3 without consensus)".
+#[test]
+fn template_of_the_majority_verdict() {
+    let record = file(&rich(&[&[4.0], &[4.5], &[2.0]]), "verdict");
+    assert_eq!(
+        keys(&record)[..13],
+        [
+            "verdict_type",
+            "rounds_completed",
+            "consensus_reached",
+            "majority_score",
+            "minority_score",
+            "score_gap",
+            "majority_judges",
+            "minority_judges",
+            "confidence",
+            "majority_opinion",
+            "minority_opinion",
+            "user_attention_needed",
+            "recommendations"
+        ]
+    );
+    assert_eq!((&record["verdict_type"], &record["consensus_reached"]), (&json!("majority"), &json!(false)));
+    assert_eq!(
+        keys(&record["user_attention_needed"][0])[..5],
+        ["issue", "majority_view", "minority_view", "stakes", "recommendation"]
+    );
+    let levels: Vec<(&str, &str)> = record["recommendations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| {
+            assert_eq!(keys(r), ["priority", "action", "consensus_level"]);
+            (r["priority"].as_str().unwrap(), r["consensus_level"].as_str().unwrap())
+        })
+        .collect();
+    assert!(
+        levels.contains(&("SHOULD", "minority")) && levels.contains(&("CONSIDER", "minority")),
+        "{levels:?}"
+    );
+    for field in [
+        "feature",
+        "status",
+        "weighted_score",
+        "judges",
+        "critical_findings",
+        "dimension_consensus",
+        "rubric",
+    ] {
+        assert!(record.get(field).is_some(), "{field}");
+    }
+}
+
+/// "The seed's four record kinds can be written as YAML files": statements, verdict, metrics; before the end no verdict.
+#[test]
+fn records_are_one_file_a_statement_and_the_verdict() {
+    let mut debate = rich(&[&[2.0], &[4.0], &[4.5]]);
+    let names = |debate: &Debate| -> Vec<String> {
+        Panel.records(debate).into_iter().map(|saved| saved.stem).collect()
+    };
+    let all = names(&debate);
+    assert_eq!(all.len(), 11);
+    assert_eq!(all[0], "round-1-judge-1");
+    assert_eq!(all[9..], ["verdict", "debate_metrics"]);
+    debate.outcome = None;
+    assert_eq!(names(&debate).len(), 9);
+    assert!(file(&debate, "round-2-judge-1").get("verdict_type").is_none());
+}
+
+/// Glossary: "Convergent Finding: a conclusion all judges agree on", "Divergent Finding: a conclusion where judges disagree".
+#[test]
+fn glossary_convergent_and_divergent_findings() {
+    let debate = run_brief(brief(MODELS, &[]), &|ask, _, round| {
+        let mut said = plain([&[4.0][..], &[4.5], &[2.0]][place(ask)], round);
+        match (round, place(ask)) {
+            (2, 0) => {
+                said["agreements"] = json!([
+                {"with_judge": "judge-2", "on_point": "the plan has no rollback"}, {"with_judge": "judge-3", "on_point": "retries are needed"}])
+            }
+            (2, 2) => {
+                said["agreements"] = json!([
+                {"with_judge": "judge-2", "on_point": "The plan has no rollback."}, {"with_judge": "judge-2", "on_point": "retries are not needed"}])
+            }
+            (3, 2) => {
+                said["unresolved_disagreements"] =
+                    json!([{"issue": "who is on call", "user_attention_needed": true}])
+            }
+            _ => {}
+        }
+        said["dimension_scores"]["feasibility"] = json!(4.5);
+        Some(said)
+    });
+    let verdict = &debate.outcome.as_ref().unwrap().verdict;
+    let found = |list: &str| -> Vec<(String, Value)> {
+        let entries = verdict[list].as_array().unwrap().iter();
+        entries.map(|e| (e["finding"].as_str().unwrap().to_owned(), e["source_judges"].clone())).collect()
+    };
+    assert_eq!(
+        found("convergent_findings"),
+        [
+            ("the plan has no rollback".into(), json!(["all"])),
+            ("retries are needed".into(), json!(["judge-1", "judge-3"])),
+            ("retries are not needed".into(), json!(["judge-2", "judge-3"])),
+            ("feasibility: all judges at 4.5".into(), json!(["all"])),
+        ],
+        "the same point is one, its denial is another"
+    );
+    let divergent = found("divergent_findings");
+    assert_eq!(divergent[0].0, "problem_understanding: the judges are between 2 and 4.5");
+    assert_eq!(divergent.last().unwrap(), &("who is on call".into(), json!(["judge-3"])));
+}
+
+/// The urgency of a dimension that all see alike follows from its average and the bands, on both sides.
+#[test]
+fn a_dimensions_priority_follows_from_the_bands() {
+    for (score, priority, action) in
+        [(4.0, "LOW", false), (3.99, "MEDIUM", true), (3.0, "MEDIUM", true), (2.99, "HIGH", true)]
+    {
+        let outcome = scored(&[], &[&[score][..]; 3]);
+        let finding = &outcome.verdict["convergent_findings"][0];
+        assert_eq!(
+            (&finding["priority"], &finding["action_required"]),
+            (&json!(priority), &json!(action)),
+            "{score}"
+        );
+        let advised = !outcome.verdict["recommendations"].as_array().unwrap().is_empty();
+        assert_eq!(advised, action, "SHOULD from dimensions below GREEN");
+    }
+}
+
+/// Glossary: "Stance", "Consensus", "Rebuttal ... may include score revision".
+#[test]
+fn glossary_stance_consensus_and_rebuttal() {
+    let outcome = scored(&[], &[&[2.0, 4.0], &[4.2], &[4.4]]);
+    assert_eq!((outcome.termination, outcome.rounds_completed), (Termination::Consensus, 2));
+    let judges = outcome.verdict["judges"].as_array().unwrap();
+    let stances: Vec<&str> = judges.iter().map(|judge| judge["stance"].as_str().unwrap()).collect();
+    assert_eq!(stances, ["neutral", "for", "against"]);
+    assert_eq!(judges[0]["scores"], json!([2.0, 4.0]), "a rebuttal may revise the score");
+}
