@@ -46,6 +46,10 @@ Examples:
       two debaters, the first of which also moderates, and a chair
   agon deep - --models ollama/A --json < question.txt
       one JSON outcome on stdout
+  agon panel design.md plan.md --models openai/A,anthropic/B,gemini/C
+      three judges with three stances score a plan
+  git diff main | agon review --diff - --debate --models openai/A
+      PASS, WARN or FAIL for a change; FAIL is exit status 1
 
 A model is provider/model. `agon doctor` shows the providers,
 `agon VERB --help` a verb's options.

@@ -14,12 +14,17 @@ fn agon_help_is_worth_reading() {
     Debates:
       deep         Anonymous debaters argue a question, a moderator measures
                    convergence, a chair writes the answer
+      panel        Judges with stances score files on a rubric, rebut each other,
+                   and reach consensus or a majority with dissent
+      review       Judges rule PASS, WARN or FAIL on files, a text or a diff, and
+                   may revise after reading each other
 
     Debates that are kept:
       list         List debates, the newest first
       show         Print a debate's report again
       search       Find debates by what was asked, said or decided
-      export       Write a debate as Markdown, HTML, JSON or YAML
+      export       Write a debate as Markdown, HTML, JSON or YAML; a review also for
+                   a pipeline
       resume       Go on with an interrupted debate; what was answered is not asked
                    again
       replay       Check every step of a debate against its protocol, without any
@@ -125,7 +130,7 @@ fn a_protocols_verb_has_its_options_as_flags() {
 
 #[test]
 fn protocols_lists_the_kinds_of_debate() {
-    assert_snapshot!(Home::new().agon(&["protocols"]).ok().shown(), @r#"
+    assert_snapshot!(Home::new().agon(&["protocols"]).ok().shown(), @"
     deep: Anonymous debaters argue a question, a moderator measures convergence, a
     chair writes the answer
       models for single roles: --moderator, --chair
@@ -154,7 +159,66 @@ fn protocols_lists_the_kinds_of_debate() {
           weight in standard mode; the six sum to 100
       weights.usefulness = 10   (0.0 to 100.0)
           weight in standard mode; the six sum to 100
-    "#);
+
+    panel: Judges with stances score files on a rubric, rebut each other, and reach
+    consensus or a majority with dissent
+      feature = not set   (text)
+          what the files are about; by default the first file's name without its
+          ending
+      judges = not set   (3 to 7)
+          how many judges sit, an odd number; by default 3, or as many as models are
+          named
+      rubric = not set   (a file)
+          a file (YAML, JSON or TOML) with dimensions and their weights, which sum
+          to 100
+      consensus_range = 0.5   (0.0 to 4.0)
+          consensus needs all overall scores within this range
+      dimension_range = 1.0   (0.0 to 4.0)
+          consensus needs the scores of every dimension within this range
+      bands = 4.0,3.0   (text)
+          the weighted scores from which the status is GREEN and YELLOW; below is
+          RED
+      max_rounds = 3   (1 to 3)
+          the debate ends after this round
+
+    review: Judges rule PASS, WARN or FAIL on files, a text or a diff, and may
+    revise after reading each other
+      mode = validate   (validate, brainstorm, research)
+          verdicts with findings (validate), ideas (brainstorm), or what is known
+          (research)
+      debate = false   (true, false)
+          a second round, in which the judges read each other and may revise
+      deep = false   (true, false)
+          three judges instead of two
+      quick = false   (true, false)
+          one judge, no second round
+      count = not set   (1 to 12)
+          the number of judges
+      preset = not set   (security-audit, architecture, code-review, plan-review, doc-review, ops, product, developer-experience, retrospective, research)
+          a set of perspectives, one for each judge
+      perspectives = not set   (text)
+          what the judges look at, by name, with commas
+      perspectives_file = not set   (a file)
+          perspectives of your own: `name: what it looks at`, in YAML, TOML or JSON
+      explorers = 0   (0 to 5)
+          explorers for each judge, who look around before round 1
+      mixed = not set   (models, with commas)
+          judges of a second vendor as well, in round 1 only
+      diff = not set   (a file)
+          a unified diff to judge; `-` is stdin
+      spec = not set   (a file)
+          what the target is meant to do
+      decisions = not set   (a file)
+          what was decided before and is not up for review
+      strict_anchoring = false   (true, false)
+          round 2 begins with a call of its own for the restatement, and a changed
+          verdict without evidence is reverted
+      r2_timeout = not set   (0.001 to 86400.0)
+          seconds for a judge's second round, COUNCIL_R2_TIMEOUT [default: 90, or
+          --timeout if that is less]
+      fail_on = fail   (fail, warn)
+          from which verdict on the exit status is 1
+    ");
 }
 
 #[test]

@@ -221,7 +221,7 @@ fn warnings(log: &Log<'_>, termination: Termination) -> Vec<String> {
     if termination == Termination::Budget {
         // A round that was begun needs no more calls.
         let begun = log.debate.turn("r2", 2).is_some();
-        let calls = if begun { 0 } else { log.revisers().count() };
+        let calls = if begun { 0 } else { log.second_calls() };
         warnings.extend(log.limits().met(calls).map(|limit| format!("a limit was reached: {limit}")));
         if log.has_second_round() && seconds == 0 {
             warnings.push("there was no room for round 2: the verdicts of round 1 are used".into());

@@ -11,6 +11,8 @@ use crate::lexical;
 const SAME: f64 = 0.8;
 /// It takes less where they are of the same line.
 const SAME_LINE: f64 = 0.5;
+/// Likeness is computed with roots, which are never quite what they should be.
+const TOLERANCE: f64 = 1e-9;
 
 /// A finding, by whomever and whenever it was made.
 #[derive(Debug)]
@@ -56,13 +58,17 @@ impl Merged {
                 || place.is_none()
                 || self.file() == place.map(|place| place.file.as_str());
         }
-        let alike = lexical::similarity(ours, theirs);
+        let alike = lexical::similarity(ours, theirs) + TOLERANCE;
         let line = |place: &Place| place.line.map(|line| (place.file.clone(), line));
         let same_line =
             self.place.as_ref().and_then(line).is_some_and(|own| place.and_then(line) == Some(own));
         let elsewhere = self.file().zip(place).is_some_and(|(file, place)| file != place.file);
-        let enough = if same_line { SAME_LINE } else { SAME };
-        !elsewhere && alike >= enough && !lexical::opposed(ours, theirs)
+        // What two judges find at one line is wrong there both times: a denial in the one does not contradict the other.
+        if same_line {
+            alike >= SAME_LINE
+        } else {
+            !elsewhere && alike >= SAME && !lexical::opposed(ours, theirs)
+        }
     }
 
     fn file(&self) -> Option<&str> {

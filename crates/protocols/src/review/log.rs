@@ -84,6 +84,12 @@ impl<'a> Log<'a> {
         debates(self.brief()) && self.survivors().count() > 1 && self.revisers().next().is_some()
     }
 
+    /// The calls of the second round. A restatement that nothing can follow is not worth one.
+    pub(super) fn second_calls(&self) -> usize {
+        let each = if self.brief().flag("strict_anchoring") { 2 } else { 1 };
+        each * self.revisers().count()
+    }
+
     /// `agreed` when all verdicts of round 1 have the same value; `None` while there are none.
     pub(super) fn branch(&self) -> Option<&'static str> {
         let mut verdicts = self.judges.iter().filter_map(|judge| Some(judge.first.as_ref()?.verdict));

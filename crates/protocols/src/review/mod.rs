@@ -232,9 +232,7 @@ impl Protocol for Review {
         };
         match phase.name.as_str() {
             "explore" => make.first(),
-            "r1" if !log.has_second_round() || log.limits().spent(log.revisers().count()) => {
-                close::close(&log)
-            }
+            "r1" if !log.has_second_round() || log.limits().spent(log.second_calls()) => close::close(&log),
             "r1" if log.brief().flag("strict_anchoring") => make.restatements(),
             "r1" => make.second(),
             "restate" if log.restated().count() == 0 || log.limits().spent(log.restated().count()) => {

@@ -16,7 +16,11 @@ pub(super) fn records(log: &Log<'_>) -> Vec<Saved> {
     let mut files = vec![Saved { stem: format!("{stem}-report"), ending: ".md", body: Body::Report }];
     for judge in &log.judges {
         let perspective = judge.perspective.as_ref().map_or(&judge.seat.id, |perspective| &perspective.name);
-        let own = format!("{stem}-{}-{perspective}", named::key(&judge.vendor));
+        let mut own = format!("{stem}-{}-{perspective}", named::key(&judge.vendor));
+        // A judge whose model was replaced by one of the other vendor would take the place of another.
+        while files.iter().any(|file| is_of(file, &own)) {
+            own.push_str("-2");
+        }
         if let Some(answer) = judge.answer {
             files.push(Saved { stem: own.clone(), ending: ".md", body: Body::Text(first(judge, answer)) });
         }
@@ -26,6 +30,12 @@ pub(super) fn records(log: &Log<'_>) -> Vec<Saved> {
         }
     }
     files
+}
+
+/// Whether a file has one of the names that a judge's files would have.
+fn is_of(file: &Saved, own: &str) -> bool {
+    let name = format!("{}{}", file.stem, file.ending);
+    name.strip_prefix(own).is_some_and(|ending| matches!(ending, ".md" | "-r2.md"))
 }
 
 fn head(judge: &Judge<'_>, round: u32, verdict: Option<&str>) -> String {

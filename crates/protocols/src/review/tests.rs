@@ -1,1 +1,118 @@
-//! Seed 004 and its part of PROTOCOLS.md, sentence by sentence.
+//! Seed 004 and its part of PROTOCOLS.md, sentence by sentence: who sits, what each reads, what becomes of its verdict.
+
+use std::cell::RefCell;
+
+use agon_core::{Brief, Fate, Fidelity, Limits, Outcome, Status, Termination, Thread};
+use serde_json::json;
+
+use super::*;
+use crate::testing::{self, Answer};
+
+mod anchoring;
+mod consolidation;
+mod failures;
+mod files;
+mod findings;
+
+mod modes;
+mod packet;
+mod prompts;
+mod properties;
+mod rounds;
+mod seats;
+
+/// What is judged where nothing else is said: 50 lines of a file.
+fn target() -> String {
+    (1..=50).map(|n| format!("statement_{n}()\n")).collect()
+}
+
+const DEBATE: (&str, &str) = ("debate", "true");
+const STRICT: (&str, &str) = ("strict_anchoring", "true");
+
+fn request(models: &[&str], set: &[(&str, &str)]) -> Result<Request, Invalid> {
+    testing::request(&Review, "", &[("src/auth.py", &target())], models, set)
+}
+
+/// The seats of a request, or why there are none.
+fn seated(models: &[&str], set: &[(&str, &str)]) -> Result<Vec<Seat>, String> {
+    request(models, set).and_then(|request| Review.seats(&request)).map_err(|why| why.0)
+}
+
+fn brief(models: &[&str], set: &[(&str, &str)]) -> Brief {
+    testing::brief(&Review, request(models, set).unwrap()).unwrap()
+}
+
+fn play(brief: Brief, answer: Answer<'_>) -> Debate {
+    testing::run(&Review, brief, answer).1
+}
+
+/// Every ask of a run, with its phase.
+fn asks(brief: Brief, answer: Answer<'_>) -> Vec<(String, Ask)> {
+    let seen = RefCell::new(Vec::new());
+    play(brief, &|ask, phase, round| {
+        seen.borrow_mut().push((phase.to_owned(), ask.clone()));
+        answer(ask, phase, round)
+    });
+    seen.into_inner()
+}
+
+fn finding(severity: &str, description: &str, location: &str) -> Value {
+    json!({"severity": severity, "description": description, "location": location})
+}
+
+fn first(verdict: &str) -> Value {
+    json!({"verdict": verdict, "confidence": "HIGH", "key_insight": format!("It is a {verdict}."), "findings": [],
+           "recommendation": "Mend it."})
+}
+
+/// A second verdict with evidence that is specific, and with a challenge to the first of the others.
+fn second(ask: &Ask, verdict: &str) -> Value {
+    let other = &ask.schema.as_ref().unwrap().json["properties"]["challenges"]["items"]["properties"]["judge"]
+        ["enum"][0];
+    json!({"restatement": "I looked at the error paths. They are unchecked.", "verdict": verdict, "confidence": "MEDIUM",
+           "key_insight": format!("It is a {verdict} now."), "findings": [], "recommendation": "Mend it now.",
+           "steel_man": "It may be checked elsewhere.", "challenges": [{"judge": other, "claim": "c", "response": "r"}],
+           "acknowledgments": [], "changed_because": {"kind": "code_location", "citation": EVIDENCE}})
+}
+
+const EVIDENCE: &str = "There is an unchecked error path at auth.py:45 that I missed.";
+
+/// Seat, verdict of round 1, verdict of round 2; an empty one is an absence.
+type Lines<'a> = &'a [(&'a str, &'a str, &'a str)];
+
+fn said(ask: &Ask, phase: &str, lines: Lines<'_>) -> Option<Value> {
+    let (_, r1, r2) = lines.iter().find(|(seat, ..)| *seat == ask.seat)?;
+    match phase {
+        "r1" => (!r1.is_empty()).then(|| first(r1)),
+        "restate" => Some(json!({"restatement": "I looked at the error paths."})),
+        _ => (!r2.is_empty()).then(|| second(ask, r2)),
+    }
+}
+
+/// A debate in which everybody says what their line says.
+fn ruled(models: &[&str], set: &[(&str, &str)], lines: Lines<'_>) -> Debate {
+    play(brief(models, set), &|ask, phase, _| said(ask, phase, lines))
+}
+
+fn outcome(models: &[&str], set: &[(&str, &str)], lines: Lines<'_>) -> Outcome {
+    ruled(models, set, lines).outcome.unwrap()
+}
+
+/// The names of the phases that were asked.
+fn phases(debate: &Debate) -> Vec<&str> {
+    debate.turns.iter().map(|turn| turn.phase.name.as_str()).collect()
+}
+
+/// Who was asked in a phase.
+fn asked_in<'a>(debate: &'a Debate, phase: &'a str) -> Vec<&'a str> {
+    debate.turns_of(phase).flat_map(|turn| turn.asks.iter().map(|ask| ask.seat.as_str())).collect()
+}
+
+fn warns(outcome: &Outcome, words: &str) -> bool {
+    outcome.warnings.iter().any(|warning| warning.contains(words))
+}
+
+/// A judge of the outcome's document.
+fn judge<'a>(outcome: &'a Outcome, seat: &str) -> &'a Value {
+    outcome.verdict["judges"].as_array().unwrap().iter().find(|judge| judge["judge"] == seat).unwrap()
+}
