@@ -247,10 +247,17 @@ impl<'a> Log<'a> {
 
 /// What a judge said in a round, if it did.
 fn said<T: DeserializeOwned>(debate: &Debate, round: u32, seat: &str) -> Result<Option<T>, Corrupt> {
-    let phase = usize::try_from(round).ok().and_then(|round| PHASES.get(round.checked_sub(1)?));
-    let turn = phase.and_then(|phase| debate.turn(phase, round));
-    let said = turn.and_then(|turn| turn.settled().find(|(ask, _)| ask.seat == seat)?.1.value());
-    Ok(said.map(|value: &Value| T::deserialize(value)).transpose()?)
+    Ok(value(debate, round, seat).map(|value| T::deserialize(value)).transpose()?)
+}
+
+fn value<'a>(debate: &'a Debate, round: u32, seat: &str) -> Option<&'a Value> {
+    let turn = debate.turns.iter().find(|turn| turn.phase.round == round)?;
+    turn.settled().find(|(ask, _)| ask.seat == seat)?.1.value()
+}
+
+/// A judge's score in round 1.
+pub(super) fn first_score(debate: &Debate, seat: &str) -> Option<f64> {
+    value(debate, 1, seat)?.get("overall_score")?.as_f64()
 }
 
 /// The phase of a round.

@@ -215,9 +215,7 @@ impl Protocol for Panel {
             }
             Some("rebuttal") => {
                 let rebuttal = Rebuttal::deserialize(value).map_err(|why| why.to_string())?;
-                let log = Log::read(debate).map_err(|why| why.to_string())?;
-                let place = log.judges.iter().position(|judge| judge.id == ask.seat);
-                check_rebuttal(&rebuttal, place.and_then(|place| log.score(place, 1)))
+                check_rebuttal(&rebuttal, log::first_score(debate, &ask.seat))
             }
             _ => {
                 let last = Final::deserialize(value).map_err(|why| why.to_string())?;
