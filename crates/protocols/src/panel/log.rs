@@ -30,11 +30,16 @@ pub(super) struct Judge<'a> {
 impl Judge<'_> {
     /// The judge's words when it last spoke.
     pub(super) fn position(&self) -> &str {
-        match (&self.last, &self.rebuttal) {
+        untitled(match (&self.last, &self.rebuttal) {
             (Some(last), _) => &last.final_position,
             (None, Some(rebuttal)) => &rebuttal.position_revision,
             (None, None) => &self.statement.position_statement,
-        }
+        })
+    }
+
+    /// The judge's words when it first spoke.
+    pub(super) fn first_position(&self) -> &str {
+        untitled(&self.statement.position_statement)
     }
 
     /// Where it stood on the critical findings in a later round.
@@ -258,6 +263,14 @@ fn value<'a>(debate: &'a Debate, round: u32, seat: &str) -> Option<&'a Value> {
 /// A judge's score in round 1.
 pub(super) fn first_score(debate: &Debate, seat: &str) -> Option<f64> {
     value(debate, 1, seat)?.get("overall_score")?.as_f64()
+}
+
+/// A statement without the title that its template gave it: where it is shown, other words say what it is.
+fn untitled(text: &str) -> &str {
+    const TITLES: [&str; 3] = ["## My Assessment", "## Updated Position", "## Final Assessment"];
+    let text = text.trim();
+    let rest = TITLES.iter().find_map(|title| text.strip_prefix(title)).map(str::trim_start);
+    rest.filter(|rest| !rest.is_empty()).unwrap_or(text)
 }
 
 /// The phase of a round.

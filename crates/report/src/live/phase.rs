@@ -15,6 +15,12 @@ pub(super) fn title(brief: &Brief, turn: &Turn) -> String {
         ("debate", false) => "argue".to_owned(),
         ("moderate", _) => "measures how far they agree".to_owned(),
         ("evaluate", _) => "score the answers of the others".to_owned(),
+        ("position", true) => "judges".to_owned(),
+        ("position", false) => "judge, each on its own".to_owned(),
+        ("rebuttal", true) => "answers the others".to_owned(),
+        ("rebuttal", false) => "answer each other".to_owned(),
+        ("final", true) => "takes a final position".to_owned(),
+        ("final", false) => "take their final positions".to_owned(),
         ("synthesis", _) => "writes the verdict".to_owned(),
         _ => String::new(),
     };

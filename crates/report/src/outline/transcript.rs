@@ -48,6 +48,9 @@ fn title(phase: &str) -> Option<&'static str> {
         "debate" => Some("Arguments"),
         "moderate" => Some("The moderator's assessment"),
         "evaluate" => Some("Cross-evaluation"),
+        "position" => Some("Position statements"),
+        "rebuttal" => Some("Rebuttals"),
+        "final" => Some("Final positions"),
         _ => None,
     }
 }

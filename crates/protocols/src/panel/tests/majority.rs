@@ -46,7 +46,7 @@ fn a_majority_of_two_thirds_decides_and_the_minority_is_kept() {
     assert_eq!(verdict["minority_judges"], json!(["judge-3"]));
     let words = |field: &str| verdict[field].as_str().unwrap().to_owned();
     assert!(words("majority_opinion").starts_with("## Majority Position\n\n**judge-1** (neutral, score 4):"));
-    assert!(words("majority_opinion").contains("#### Final Assessment\n\nIn the end 4.5."));
+    assert!(words("majority_opinion").contains("**judge-2** (for, score 4.5):\n\nIn the end 4.5."));
     assert!(
         words("minority_opinion")
             .starts_with("## Minority Position (Dissent)\n\n**judge-3** (against, score 2):")
@@ -101,7 +101,7 @@ fn no_majority_is_never_a_guess() {
     assert_eq!(verdict["consensus_reached"], false);
     let positions = verdict["positions"].as_array().unwrap();
     assert_eq!(positions.len(), 3);
-    assert_eq!(positions[2]["position"], "## Final Assessment\n\nIn the end 5.");
+    assert_eq!(positions[2]["position"], "In the end 5.");
     let issues: Vec<&str> = verdict["user_attention_needed"]
         .as_array()
         .unwrap()
