@@ -26,7 +26,9 @@ fn section(document: &Value, title: &str, style: &Style) -> String {
 /// or chart with the range shrinking (or not)".
 #[test]
 fn a_majority_reads_from_the_verdict_to_the_figures() {
-    assert_snapshot!(text(&panel::divided().1, &PLAIN), @"
+    let shown = text(&panel::divided().1, &PLAIN);
+    let (decided, _) = shown.split_once("\nWhat needs your attention\n").unwrap();
+    assert_snapshot!(decided, @"
     billing-queue
     A majority after 3 rounds, not a consensus.
     panel · 3 judges · 3 rounds · 0.1 s
@@ -63,7 +65,15 @@ fn a_majority_reads_from_the_verdict_to_the_figures() {
       • judge-3 (against, 2.2): Nothing in the plan says what happens to an invoice
         that was taken from the queue and not written. That is not a detail: it is
         the customers' money.
+    ");
+}
 
+/// "user attention; recommendations; metrics", and what every report has.
+#[test]
+fn a_majority_ends_with_what_to_decide_and_to_do() {
+    let shown = text(&panel::divided().1, &PLAIN);
+    let from = shown.find("What needs your attention\n").unwrap();
+    assert_snapshot!(&shown[from..], @"
     What needs your attention
       [F1] An invoice that was taken and not written is lost
         Majority: judge-1 takes no position; judge-2 takes no position

@@ -2,7 +2,7 @@
 
 use agon_core::{Artifact, Brief, Corrupt, Debate, Phase, Termination, Turn};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::consensus::{self, Check};
 use super::ledger::{self, Finding};
@@ -58,7 +58,7 @@ impl Judge<'_> {
             2 => self.rebuttal.as_ref()?.dimension_scores.as_ref(),
             _ => self.last.as_ref()?.dimension_scores.as_ref(),
         };
-        given.and_then(|scores| scores.get(key).copied().flatten())
+        given.and_then(|scores| scores.get(key).copied())
     }
 
     fn score(&self, round: u32) -> Option<f64> {
@@ -192,6 +192,21 @@ impl<'a> Log<'a> {
     pub(super) fn score(&self, place: usize, round: u32) -> Option<f64> {
         let round = self.rounds.iter().find(|other| other.number == round)?;
         round.standings.get(place).map(|standing| standing.score)
+    }
+
+    /// What a judge said in a round, its dimensions in the rubric's order.
+    pub(super) fn statement(&self, judge: &Judge<'_>, round: u32) -> Option<Map<String, Value>> {
+        let said = match round {
+            1 => serde_json::to_value(&judge.statement),
+            2 => serde_json::to_value(judge.rebuttal.as_ref()?),
+            _ => serde_json::to_value(judge.last.as_ref()?),
+        };
+        let Ok(Value::Object(mut said)) = said else { return None };
+        if let Some(Value::Object(scores)) = said.get_mut("dimension_scores") {
+            let keys = self.rubric.dimensions.iter().map(|dimension| &dimension.key);
+            *scores = keys.filter_map(|key| Some((key.clone(), scores.get(key)?.clone()))).collect();
+        }
+        Some(said)
     }
 
     /// The ids of some judges, by place.
