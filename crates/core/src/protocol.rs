@@ -84,9 +84,15 @@ pub trait Protocol: Send + Sync {
         None
     }
 
-    /// Whether its verdict is a gate: findings with locations, for somebody's pipeline.
+    /// Whether its verdict can be a gate: findings with locations, for somebody's pipeline.
     fn is_gate(&self) -> bool {
         false
+    }
+
+    /// Whether that of this debate is one.
+    fn gates(&self, brief: &Brief) -> bool {
+        let _ = brief;
+        self.is_gate()
     }
 
     /// The phases after the last round. A branch never takes them over: to hear them anew is what it is for.

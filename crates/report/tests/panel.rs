@@ -312,7 +312,7 @@ fn the_minority_is_never_folded() {
     assert!(page.contains("<dt>Round 1</dt><dd>2.5</dd><span class=\"bar\" style=\"width:100.0%\"></span>"));
     assert!(page.contains("<dt>Round 3</dt><dd>2.1</dd><span class=\"bar\" style=\"width:84.0%\"></span>"));
     assert!(whole.contains("- Round 1: 2.5 \u{2588}\u{2588}"));
-    assert!(whole.contains("## Round 2: rebuttals") && whole.contains("## Round 3: final positions"));
+    assert!(whole.contains("## Round 2: rebuttals") && whole.contains("## Round 3: final statements"));
 }
 
 /// A verdict of any other shape is readable too: nothing is taken for granted.

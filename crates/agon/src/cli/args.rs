@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use agon_core::{Kind, Opt, Protocol};
+use agon_report::Gate;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
@@ -74,6 +75,21 @@ pub fn face() -> [Arg; 4] {
         switch("events", "Print the log on stdout as it happens, one JSON event a line"),
         switch("quiet", "Print nothing but the result"),
         save,
+    ]
+    .map(|arg| arg.help_heading("Output"))
+}
+
+/// How a verdict that is a gate is given to a pipeline, and whether its files are written.
+pub fn gate() -> [Arg; 2] {
+    let names = std::iter::once("text").chain(Gate::NAMES);
+    [
+        Arg::new("format")
+            .long("format")
+            .value_name("FORMAT")
+            .value_parser(PossibleValuesParser::new(names))
+            .conflicts_with_all(["json", "events"])
+            .help("What to print: the report, annotations for a pull request, a SARIF file, a JUnit report [default: text]"),
+        switch("no-files", "Write no files of the judges' verdicts into .agents/council"),
     ]
     .map(|arg| arg.help_heading("Output"))
 }

@@ -203,14 +203,16 @@ impl Reckoning {
                 format!("about {} to at most about {}", figures::dollars(min), figures::dollars(max))
             }
         };
+        let calls = match self.calls.min == self.calls.max {
+            true => self.calls.min.to_string(),
+            false => format!("{} to {}", self.calls.min, self.calls.max),
+        };
         let count = |range: Range<u64>| {
             format!("about {} to at most about {}", figures::count(range.min), figures::count(range.max))
         };
         format!(
-            "{}\n  calls   {} to {}, repairs and retries aside\n  reads   {} tokens\n  writes  {} tokens\n  price   {usd}\n",
+            "{}\n  calls   {calls}, repairs and retries aside\n  reads   {} tokens\n  writes  {} tokens\n  price   {usd}\n",
             agon_report::table(&title, &rows, &output::stdout_style()),
-            self.calls.min,
-            self.calls.max,
             count(self.input_tokens),
             count(self.output_tokens),
         )

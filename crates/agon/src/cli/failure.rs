@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use agon_core::event::Broken;
 use agon_core::{Corrupt, Invalid};
 use agon_engine::{EngineError, StoreError};
+use agon_report::NoGate;
 use agon_weights::PullError;
 
 /// A verb that did not do what it was asked.
@@ -88,6 +89,12 @@ impl From<Invalid> for Failure {
     }
 }
 
+impl From<NoGate> for Failure {
+    fn from(none: NoGate) -> Self {
+        Self::input(none.to_string())
+    }
+}
+
 impl Failure {
     /// Bad input, in a sentence that says what to do.
     pub fn input(sentence: impl Into<String>) -> Self {
@@ -141,7 +148,10 @@ impl Failure {
     }
 
     fn text(&self) -> String {
-        let mut text = format!("error: {}", agon_report::clean(&self.to_string()));
+        let sentence = agon_report::clean(&self.to_string());
+        // One sentence is a seed's own, to the letter, and begins so itself.
+        let lead = if sentence.starts_with("Error: ") { "" } else { "error: " };
+        let mut text = format!("{lead}{sentence}");
         for line in self.help_lines() {
             text.push_str("\nhelp: ");
             text.push_str(&agon_report::clean(&line));

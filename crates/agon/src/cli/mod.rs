@@ -23,6 +23,7 @@ pub mod opening;
 pub mod output;
 pub mod place;
 pub mod pull;
+pub mod records;
 pub mod run;
 pub mod show;
 pub mod signals;

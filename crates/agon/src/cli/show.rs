@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use agon_core::{Debate, document};
+use agon_core::{Brief, Debate, Protocol, document};
+use agon_report::Gate;
 use clap::ArgMatches;
 use serde_json::Value;
 
 use super::args::same_store;
 use super::failure::Failure;
-use super::{output, write};
+use super::{output, records, write};
 
 /// What a person wants to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +34,10 @@ pub struct Show {
     quiet: bool,
     watched: bool,
     save: Option<PathBuf>,
+    /// For a pipeline instead of a person.
+    gate: Option<Gate>,
+    /// Whether the protocol's own files are written where it has a folder for them.
+    files: bool,
     /// ` --db FILE` where one was named.
     pub store: String,
 }
@@ -53,7 +58,10 @@ impl Show {
             Face::Quiet | Face::Events => false,
         };
         let (save, store) = (args.get_one::<PathBuf>("save").cloned(), same_store(args));
-        Ok(Self { face, progress, quiet, watched, save, store })
+        let format = args.try_get_one::<String>("format").ok().flatten();
+        let gate = format.and_then(|name| Gate::from_name(name));
+        let files = !matches!(args.try_get_one::<bool>("no-files"), Ok(Some(true)));
+        Ok(Self { face, progress, quiet, watched, save, gate, files, store })
     }
 
     /// Whether anybody sees the words of an answer before it is whole.
@@ -61,12 +69,17 @@ impl Show {
         self.face == Face::Live && self.watched
     }
 
-    /// Refuses a place to save to that would fail once the debate is over and paid for.
-    pub fn check(&self, id: &str) -> Result<(), Failure> {
+    /// Refuses a place to save to, or a format, that would fail once the debate is over and paid for.
+    pub fn check(&self, protocol: &dyn Protocol, brief: &Brief) -> Result<(), Failure> {
+        if self.gate.is_some() && !protocol.gates(brief) {
+            return Err(Failure::input(
+                "--format is for verdicts, and this mode has none: leave it away, or use validate mode",
+            ));
+        }
         let Some(folder) = &self.save else { return Ok(()) };
         std::fs::create_dir_all(folder)
             .map_err(|why| Failure::file(folder, format!("no folder can be made here: {why}")))?;
-        let own = folder.join(id);
+        let own = folder.join(&brief.id);
         match own.exists() {
             true => {
                 Err(Failure::file(&own, "it is there already, and nothing is overwritten: save elsewhere"))
@@ -83,19 +96,40 @@ impl Show {
         log: impl FnOnce() -> Result<Vec<String>, Failure>,
     ) -> Result<u8, Failure> {
         let outcome = outcome(debate);
+        let protocol = agon_protocols::find(&debate.brief.protocol);
         if let Some(folder) = &self.save {
             let own = folder.join(&debate.brief.id);
             save(&own, &outcome, debate, &log()?)?;
+            if let Some(protocol) = protocol {
+                records::write(&own, protocol, debate, &outcome)?;
+            }
             if !self.quiet {
                 output::note(&format!("saved in {}", own.display()));
             }
         }
+        if let Some((protocol, folder)) = protocol.and_then(|own| Some((own, own.folder()?)))
+            && self.files
+        {
+            self.keep(Path::new(folder), protocol, debate, &outcome);
+        }
         match self.face {
             Face::Events => {}
+            _ if let Some(gate) = self.gate => output::print(&agon_report::gate(&outcome, gate)?)?,
             Face::Json => output::print_json(&outcome)?,
             Face::Live | Face::Quiet => output::print(&report(&outcome, &self.store))?,
         }
         Ok(document::exit_status(debate))
+    }
+}
+
+impl Show {
+    /// Writes the files that nobody asked for. That they cannot be written is worth a word, not the verdict.
+    fn keep(&self, folder: &Path, protocol: &dyn Protocol, debate: &Debate, outcome: &Value) {
+        match records::write(folder, protocol, debate, outcome) {
+            Ok(Some(report)) if !self.quiet => output::note(&format!("written: {}", report.display())),
+            Ok(_) => {}
+            Err(why) => output::note(&format!("note: the judges' files are not written: {why}")),
+        }
     }
 }
 
@@ -130,6 +164,8 @@ mod tests {
             quiet: false,
             watched,
             save: None,
+            gate: None,
+            files: true,
             store: String::new(),
         };
         assert!(show(Face::Live, true).streams());

@@ -81,7 +81,11 @@ pub fn read(protocol: &dyn Protocol, args: &ArgMatches) -> Result<Subject, Failu
             let named = |opt: &agon_core::Opt| args.try_contains_id(opt.key).unwrap_or_default();
             let mut parts = protocol.options().iter().filter(|opt| opt.kind == Kind::File);
             if files.is_empty() && !parts.any(named) && !std::io::stdin().is_terminal() {
-                files.push(target("-")?);
+                let piped = input::stdin("target", input::QUESTION_BYTES_MAX)?;
+                // Nothing piped in is nothing said; the protocol knows what to say to that.
+                if !piped.trim().is_empty() {
+                    files.push(text(&piped)?);
+                }
             }
             Ok(subject(files))
         }
@@ -121,8 +125,10 @@ fn target(word: &str) -> Result<Artifact, Failure> {
     let path = Path::new(word);
     match word {
         "-" => text(&input::stdin("target", input::QUESTION_BYTES_MAX)?),
-        _ if path.exists() || looks_like_path(word) => input::artifact(path, None)
-            .map_err(|why| why.help(format!("if it is meant as a text: --text {word:?}"))),
+        _ if path.exists() => input::artifact(path, None),
+        _ if looks_like_path(word) => input::artifact(path, None).map_err(|why| {
+            Failure::input(why.to_string()).help(format!("if it is meant as a text: --text {word:?}"))
+        }),
         _ => text(word),
     }
 }

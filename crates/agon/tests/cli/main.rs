@@ -8,6 +8,7 @@
 //!   full, or only to be read.
 //! - `interruption`: Ctrl-C, kill -9, two processes, and going on afterwards.
 //! - `batch`: many debates.
+//! - `reviews`: a review as a gate in a pipeline.
 //! - `commands`: programs that take a seat; `humans`: a person at a real terminal.
 //! - `providers`: keys, models and chains, against a server of each wire format.
 //! - `doctor`: what is here and who can be reached; `models`: what can be named, and the files of embedded models.
@@ -29,6 +30,7 @@ mod kept;
 mod manual;
 mod models;
 mod providers;
+mod reviews;
 mod stores;
 mod streams;
 mod support;

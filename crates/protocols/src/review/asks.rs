@@ -109,7 +109,7 @@ impl<'a> Asks<'a> {
             "restated": restated,
             "disagreed": self.log.branch() == Some("disagreed"),
             "others": others,
-            "interjections": self.interjections(),
+            "interjections": self.interjections(|after| after > self.before_first()),
             "schema": schema.json.to_string(),
         })
     }
@@ -183,15 +183,22 @@ impl<'a> Asks<'a> {
     fn with_packet(&self, file: &str, schema: &Schema) -> Result<Arc<str>, Corrupt> {
         let mut context = packet::context(self.log.brief(), &self.fence);
         if let Value::Object(fields) = &mut context {
-            fields.insert("interjections".into(), self.interjections());
+            fields.insert("interjections".into(), self.interjections(|after| after <= self.before_first()));
         }
         let packet = self.parts.prompts.shared("review/packet.hbs", &context)?;
         let context = json!({"schema": schema.json.to_string(), "packet": packet.trim_end()});
         self.parts.prompts.shared(file, &context)
     }
 
-    fn interjections(&self) -> Value {
-        let said = self.log.debate.interjections.iter();
+    /// How many phases there are before round 1's verdicts.
+    fn before_first(&self) -> usize {
+        let turns = &self.log.debate.turns;
+        turns.iter().position(|turn| turn.phase.name == "r1").unwrap_or(turns.len())
+    }
+
+    /// What a person said after so many phases.
+    fn interjections(&self, counts: impl Fn(usize) -> bool) -> Value {
+        let said = self.log.debate.interjections.iter().filter(|said| counts(said.after));
         said.map(|said| self.fence.quote("the person who asked", &said.text)).collect()
     }
 

@@ -6,6 +6,7 @@ use agon_core::{Absence, Corrupt, Debate, Fate, Fidelity, Outcome, Position, Sta
 use serde_json::{Map, Value, json};
 
 use super::log::{Judge, Log};
+use super::reply::{Severity, Verdict};
 use super::verdict::{self, Ruling};
 use super::{debates, findings, packet};
 use crate::heard;
@@ -218,7 +219,9 @@ fn warnings(log: &Log<'_>, termination: Termination) -> Vec<String> {
     let brief = log.brief();
     let seconds = log.judges.iter().filter(|judge| judge.second.is_some()).count();
     if termination == Termination::Budget {
-        let calls = log.revisers().count();
+        // A round that was begun needs no more calls.
+        let begun = log.debate.turn("r2", 2).is_some();
+        let calls = if begun { 0 } else { log.revisers().count() };
         warnings.extend(log.limits().met(calls).map(|limit| format!("a limit was reached: {limit}")));
         if log.has_second_round() && seconds == 0 {
             warnings.push("there was no room for round 2: the verdicts of round 1 are used".into());
@@ -239,6 +242,9 @@ fn warnings(log: &Log<'_>, termination: Termination) -> Vec<String> {
             judge.seat.id
         ));
     }
+    for judge in log.judges.iter().filter(|judge| passes_something_critical(judge)) {
+        warnings.push(format!("{} says PASS and reports a critical finding", judge.seat.id));
+    }
     if verdict::has_converged(log) {
         warnings.push(
             "convergence: the judges differed in round 1 and all agree after round 2; see the shifts for what moved them"
@@ -251,6 +257,16 @@ fn warnings(log: &Log<'_>, termination: Termination) -> Vec<String> {
     warnings.extend(heard::cut_off(log.debate));
     warnings.extend(heard::shortened(log.debate));
     warnings
+}
+
+/// Whether a judge's verdict and its own findings contradict each other.
+fn passes_something_critical(judge: &Judge<'_>) -> bool {
+    let found = match judge.used() {
+        Some((2, Verdict::Pass)) => judge.second.as_ref().map(|(second, _)| &second.findings),
+        Some((1, Verdict::Pass)) => judge.first.as_ref().map(|first| &first.findings),
+        _ => None,
+    };
+    found.is_some_and(|found| found.iter().any(|finding| finding.severity == Severity::Critical))
 }
 
 /// The table after a round.
@@ -282,5 +298,6 @@ pub(super) fn round_table(debate: &Debate) -> Option<(String, Vec<Vec<String>>)>
         rows.push(std::iter::once(judge.seat.id.clone()).chain(cells).collect());
     }
     let ruling = verdict::ruling(&log).map_or("no verdict", Ruling::as_str);
-    Some((format!("Round {}: {ruling} so far", phase.round), rows))
+    let so_far = if phase.round == 1 && log.has_second_round() { " so far" } else { "" };
+    Some((format!("Round {}: {ruling}{so_far}", phase.round), rows))
 }

@@ -46,7 +46,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Changed>, String> {
                     )
                 })?;
             }
-            file.hunks.push((hunk.start, hunk.start + hunk.new.saturating_sub(1)));
+            file.hunks.push((hunk.start, hunk.start.saturating_add(hunk.new.saturating_sub(1))));
         }
     }
     match files.is_empty() {
@@ -92,9 +92,10 @@ impl Hunk {
     }
 }
 
-/// Whether the head of a file's hunks is of the file that `diff --git` named before it.
+/// Whether the head of a file's hunks is of the file that `diff --git` named before it, where quoted paths and prefixes other
+/// than `a/` and `b/` leave both of its paths in the name.
 fn line_is_of(named: &str, path: &str) -> bool {
-    named == path || named.is_empty()
+    named.contains(path) || named.is_empty()
 }
 
 fn git_path(paths: &str) -> String {

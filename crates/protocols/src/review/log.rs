@@ -28,6 +28,8 @@ pub(super) struct Judge<'a> {
     pub(super) first: Option<First>,
     pub(super) restated: bool,
     pub(super) second: Option<(Second, &'a Value)>,
+    /// Everybody who sits: a name alone is no evidence.
+    seats: &'a [Seat],
     /// Whether a verdict that was changed without evidence goes back to round 1.
     strict: bool,
 }
@@ -46,7 +48,7 @@ impl<'a> Log<'a> {
         // A log that was opened has perspectives that were found then.
         let perspectives = Settings::of(brief).perspectives().unwrap_or_default();
         let mut judges = Vec::new();
-        for (role, mixed) in [("judge", false), ("mixed", true)] {
+        for (role, mixed) in [("judge", false), ("mixed_judge", true)] {
             for (place, seat) in brief.seats_of(role).enumerate() {
                 judges.push(judge(debate, seat, mixed, perspectives.get(place).cloned())?);
             }
@@ -115,7 +117,10 @@ impl Judge<'_> {
     /// Whether the verdict was changed without specific evidence.
     pub(super) fn is_weak_flip(&self) -> bool {
         match (&self.first, &self.second) {
-            (Some(first), Some((second, _))) => anchoring::is_weak_flip(first.verdict, second),
+            (Some(first), Some((second, _))) => {
+                let names = self.seats.iter().map(|seat| seat.id.as_str());
+                anchoring::is_weak_flip(first.verdict, second, names)
+            }
             _ => false,
         }
     }
@@ -149,7 +154,8 @@ fn judge<'a>(
     let restated = said(debate, "restate", 2, &seat.id).is_some_and(|reply| reply.value().is_some());
     let strict = debate.brief.flag("strict_anchoring");
     let vendor = spoken_by(debate, seat);
-    Ok(Judge { seat, mixed, perspective, vendor, answer, first, restated, second, strict })
+    let seats = &debate.brief.seats;
+    Ok(Judge { seat, mixed, perspective, vendor, answer, first, restated, second, seats, strict })
 }
 
 /// What a seat replied in a phase.

@@ -193,6 +193,10 @@ impl Protocol for Review {
         true
     }
 
+    fn gates(&self, brief: &Brief) -> bool {
+        brief.text("mode") == "validate"
+    }
+
     fn folder(&self) -> Option<&'static str> {
         Some(".agents/council")
     }
@@ -203,7 +207,7 @@ impl Protocol for Review {
 
     fn calls(&self, brief: &Brief) -> RangeInclusive<u32> {
         let of = |role: &str| u32::try_from(brief.seats_of(role).count()).unwrap_or(u32::MAX);
-        let (judges, mixed, explorers) = (of("judge"), of("mixed"), of("explorer"));
+        let (judges, mixed, explorers) = (of("judge"), of("mixed_judge"), of("explorer"));
         let second = match (debates(brief), brief.flag("strict_anchoring")) {
             (false, _) => 0,
             (true, false) => judges,

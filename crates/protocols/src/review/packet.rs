@@ -18,7 +18,7 @@ pub(super) fn context(brief: &Brief, fence: &Fence) -> Value {
         Some(_) => fence.quote("the target", &file.text),
     };
     let mut judged: Vec<Value> = targets(&brief.files)
-        .map(|file| json!({"path": file.part.is_none().then_some(&file.path), "content": quoted(file)}))
+        .map(|file| json!({"path": file.part.is_none().then(|| plain(&file.path)), "content": quoted(file)}))
         .collect();
     let part = |key: &str, what: &str| {
         brief.part(key).map(|file| fence.quote(&format!("{what} {}", file.path), &file.text))
@@ -34,6 +34,11 @@ pub(super) fn context(brief: &Brief, fence: &Fence) -> Value {
         "spec": part("spec", "specification"),
         "decisions": part("decisions", "decisions"),
     })
+}
+
+/// A path as a heading shows it. Who names a file may not have made it, and a name may hold anything.
+fn plain(path: &str) -> String {
+    path.chars().filter(|char| !char.is_control() && !matches!(char, '`' | '<' | '>')).collect()
 }
 
 fn numbered(text: &str) -> String {
@@ -99,7 +104,9 @@ impl Paths {
         let location = location.trim().trim_matches('`');
         let (file, lines, rest) = self.known_in(location).or_else(|| foreign(location)).or_else(|| {
             let [(path, lines)] = self.known.as_slice() else { return None };
-            let numbered = location.chars().any(|char| char.is_ascii_digit());
+            // A section has a number, too.
+            let bare = !location.chars().any(|char| char.is_alphabetic() && !matches!(char, 'L' | 'l'));
+            let numbered = line_word(location).is_some() || bare && first_digits(location).is_some();
             numbered.then(|| (path.clone(), *lines, location.to_owned()))
         })?;
         let (line, end_line) = numbers(&rest);
@@ -112,7 +119,7 @@ impl Paths {
 
     /// The known path that a location names, whole or by its end, and what stands after it.
     fn known_in(&self, location: &str) -> Option<Named> {
-        let mut best: Option<(usize, Named)> = None;
+        let mut best: Option<((usize, bool), Named)> = None;
         for (path, lines) in &self.known {
             let ends =
                 std::iter::successors(Some(path.as_str()), |path| path.split_once('/').map(|(_, end)| end));
@@ -120,9 +127,13 @@ impl Paths {
                 let Some(at) = location.find(end) else { continue };
                 let (before, rest) = (location.get(..at)?, location.get(at + end.len()..)?);
                 let joined = |char: char| char.is_alphanumeric() || matches!(char, '_' | '-');
-                let whole = !before.ends_with(joined) && !rest.starts_with(joined);
-                if whole && best.as_ref().is_none_or(|(length, _)| end.len() > *length) {
-                    best = Some((end.len(), (path.clone(), *lines, rest.to_owned())));
+                let whole = !before.ends_with(joined)
+                    && !rest.starts_with(joined)
+                    && may_precede(before, end == path);
+                // Of two files that a name fits, it is that of the one which is called so and no more.
+                let fit = (end.len(), end == path);
+                if whole && best.as_ref().is_none_or(|(other, _)| fit > *other) {
+                    best = Some((fit, (path.clone(), *lines, rest.to_owned())));
                 }
             }
         }
@@ -147,14 +158,40 @@ fn foreign(location: &str) -> Option<Named> {
     (named && below && lettered).then(|| (path.to_owned(), None, rest.to_owned()))
 }
 
-/// The first number, and the one that ends a range.
+/// Whether what stands before a known path, or before the end of one, leaves it the same file: other folders make it another,
+/// unless they lead from the root to a path that is known whole.
+fn may_precede(before: &str, known_whole: bool) -> bool {
+    let folder = before.rsplit(|char: char| char.is_whitespace() || matches!(char, '(' | '`' | '"')).next();
+    match folder.unwrap_or_default() {
+        "./" | "a/" | "b/" => true,
+        folder => !folder.ends_with(['/', '\\']) || known_whole && folder.starts_with('/'),
+    }
+}
+
+/// The number of a line that is said at once after a path: `:45`, `#L45`, ` (45)`.
+fn first_digits(text: &str) -> Option<&str> {
+    let number = text.trim_start_matches([' ', ':', '#', '(', '[', ',', 'L', 'l']);
+    number.starts_with(|char: char| char.is_ascii_digit()).then_some(number)
+}
+
+/// The number after the word `line`, and no other: names, versions and sections have numbers, too.
+fn line_word(text: &str) -> Option<&str> {
+    let lower = text.to_ascii_lowercase();
+    lower.match_indices("line").find_map(|(at, word)| {
+        let (before, after) = (text.get(..at)?, text.get(at + word.len()..)?);
+        let after = after.strip_prefix(['s', 'S']).unwrap_or(after);
+        let is_word = !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric);
+        is_word.then(|| first_digits(after))?
+    })
+}
+
+/// The number of the line that is stated, and the one that ends a range.
 fn numbers(rest: &str) -> (Option<u64>, Option<u64>) {
-    let Some(start) = rest.find(|char: char| char.is_ascii_digit()) else { return (None, None) };
+    let Some(tail) = first_digits(rest).or_else(|| line_word(rest)) else { return (None, None) };
     let digits = |text: &str| -> (Option<u64>, usize) {
         let length = text.find(|char: char| !char.is_ascii_digit()).unwrap_or(text.len());
         (text.get(..length).and_then(|digits| digits.parse().ok()), length)
     };
-    let tail = rest.get(start..).unwrap_or_default();
     let (line, length) = digits(tail);
     let after = tail.get(length..).unwrap_or_default().trim_start();
     let range = ["-", "\u{2013}", "to ", ".."].iter().find_map(|sign| after.strip_prefix(sign));
@@ -196,6 +233,14 @@ mod tests {
             ("src/deep/mod.rs:9", at("src/deep/mod.rs", Some(9), None)),
             ("mod.rs:9", at("mod.rs", Some(9), None)),
             ("tests/login.py:5", at("tests/login.py", Some(5), None)),
+            ("tests/auth.py:5", at("tests/auth.py", Some(5), None)),
+            ("/repo/src/auth.py:5", at("src/auth.py", Some(5), None)),
+            ("b/src/auth.py:5", at("src/auth.py", Some(5), None)),
+            ("./auth.py:5", at("src/auth.py", Some(5), None)),
+            ("other/mod.rs:5", at("other/mod.rs", Some(5), None)),
+            ("src/auth.py, function sha256", at("src/auth.py", None, None)),
+            ("src/auth.py (see RFC 52)", at("src/auth.py", None, None)),
+            ("src/auth.py (45)", at("src/auth.py", Some(45), None)),
             ("/etc/passwd.txt:1", None),
             ("../up.py:1", None),
             ("version 2.5", None),
@@ -207,6 +252,12 @@ mod tests {
         }
         let one = paths(&[("plan.md", Some(10))]);
         assert_eq!(place(&one, "line 4"), at("plan.md", Some(4), None));
-        assert_eq!(place(&one, "the introduction"), None);
+        for bare in ["4", "L4", ":4", "Line 4", "at line: 4 of the plan"] {
+            assert_eq!(place(&one, bare), at("plan.md", Some(4), None), "{bare}");
+        }
+        assert_eq!(place(&one, "4-6"), at("plan.md", Some(4), Some(6)));
+        for other in ["the introduction", "Section 3", "deadline 3", "3. Rollout"] {
+            assert_eq!(place(&one, other), None, "{other}");
+        }
     }
 }

@@ -30,6 +30,8 @@ pub(super) const PRESETS: &[&str] = &[
     "research",
 ];
 
+const NAME_CHARS_MAX: usize = 40;
+
 const DATA: &str = include_str!("perspectives.toml");
 
 /// The data as it stands in its file: presets with their perspectives' names, and all perspectives.
@@ -115,6 +117,11 @@ fn unknown(name: &str, own: &[Perspective]) -> Invalid {
 fn of_file(file: &Artifact) -> Result<Vec<Perspective>, Invalid> {
     let wrong = |why: String| Invalid(format!("the perspectives in {}: {why}", file.path));
     let entries = named::read(&file.text).map_err(wrong)?;
+    if let Some((name, _)) = entries.iter().find(|(name, _)| name.chars().count() > NAME_CHARS_MAX) {
+        return Err(wrong(format!(
+            "{name:?} is longer than {NAME_CHARS_MAX} characters: it becomes the name of a seat and of a file"
+        )));
+    }
     let about = |value: &Value| match value {
         Value::String(text) => text.clone(),
         // A record: its one text, whatever it is called.

@@ -77,7 +77,21 @@ pub(super) fn seats(request: &Request) -> Result<Vec<Seat>, Invalid> {
     let explorers: Vec<Seat> =
         seats.iter().flat_map(|judge| explorers(judge, settings.explorers())).collect();
     seats.extend(explorers);
+    distinct(&seats)?;
     Ok(seats)
+}
+
+/// A perspective of a person's own may be called like another seat.
+fn distinct(seats: &[Seat]) -> Result<(), Invalid> {
+    for (place, seat) in seats.iter().enumerate() {
+        if seats.iter().take(place).any(|other| other.id == seat.id) {
+            return Err(Invalid(format!(
+                "two seats would be called {}: give the perspective of that name another one",
+                seat.id
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn judges(settings: &Settings<'_>, perspectives: usize, models: usize) -> usize {
@@ -112,7 +126,7 @@ fn mixed(
     let seat = |(place, model): (usize, &String)| {
         let perspective = perspectives.get(place).map(|perspective| format!("{}-2", perspective.name));
         let id = perspective.unwrap_or_else(|| format!("judge-{}", first.len() + place + 1));
-        Seat { id, role: "mixed".into(), model: model.clone() }
+        Seat { id, role: "mixed_judge".into(), model: model.clone() }
     };
     Ok(named.map(seat).collect())
 }
@@ -126,8 +140,9 @@ fn explorers(judge: &Seat, count: usize) -> impl Iterator<Item = Seat> {
 }
 
 fn too_many(judges: usize, explorers: usize, agents: usize) -> Invalid {
+    let s = if explorers == 1 { "" } else { "s" };
     Invalid(format!(
-        "{judges} judges with {explorers} explorers each are {agents} agents, and at most {AGENTS_MAX} may sit: ask for fewer judges or explorers"
+        "{judges} judges with {explorers} explorer{s} each are {agents} agents, and at most {AGENTS_MAX} may sit: ask for fewer judges or explorers"
     ))
 }
 

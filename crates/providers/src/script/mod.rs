@@ -18,8 +18,12 @@ use serde_json::Value;
 
 /// The largest script that is read.
 const SCRIPT_BYTES_MAX: u64 = 8 * 1024 * 1024;
-/// The script that is always there.
-const DEMO: &str = include_str!("../../scripts/demo.yaml");
+/// The scripts that are always there.
+const DEMOS: [(&str, &str); 3] = [
+    ("demo", include_str!("../../scripts/demo.yaml")),
+    ("demo-panel", include_str!("../../scripts/demo-panel.yaml")),
+    ("demo-review", include_str!("../../scripts/demo-review.yaml")),
+];
 
 /// A script that has been read and checked.
 #[derive(Debug)]
@@ -55,10 +59,10 @@ enum What {
 }
 
 impl Script {
-    /// The script in `file`, or the built-in one for `demo`.
+    /// The script in `file`, or one of the built-in ones.
     pub fn open(file: &str) -> Result<Self, Invalid> {
-        if file == "demo" {
-            return Self::parse("demo", DEMO);
+        if let Some((name, text)) = DEMOS.iter().find(|(name, _)| *name == file) {
+            return Self::parse(name, text);
         }
         let wrong = |why: String| Invalid(format!("the script {file}: {why}"));
         let open = File::open(file)

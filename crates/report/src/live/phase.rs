@@ -15,13 +15,20 @@ pub(super) fn title(brief: &Brief, turn: &Turn) -> String {
         ("debate", false) => "argue".to_owned(),
         ("moderate", _) => "measures how far they agree".to_owned(),
         ("evaluate", _) => "score the answers of the others".to_owned(),
-        ("position", true) => "judges".to_owned(),
-        ("position", false) => "judge, each on its own".to_owned(),
-        ("rebuttal", true) => "answers the others".to_owned(),
-        ("rebuttal", false) => "answer each other".to_owned(),
-        ("final", true) => "takes a final position".to_owned(),
-        ("final", false) => "take their final positions".to_owned(),
         ("synthesis", _) => "writes the verdict".to_owned(),
+        ("position", _) => "score, each on its own".to_owned(),
+        ("rebuttal", true) => "reads the others and answers".to_owned(),
+        ("rebuttal", false) => "read the others and answer".to_owned(),
+        ("final", true) => "gives a final score".to_owned(),
+        ("final", false) => "give their final scores".to_owned(),
+        ("explore", true) => "looks around".to_owned(),
+        ("explore", false) => "look around".to_owned(),
+        ("r1", true) => "gives a verdict".to_owned(),
+        ("r1", false) => "give a verdict, each on its own".to_owned(),
+        ("restate", true) => "restates its verdict".to_owned(),
+        ("restate", false) => "restate their own verdicts".to_owned(),
+        ("r2", true) => "reads the others and may revise".to_owned(),
+        ("r2", false) => "read the others and may revise".to_owned(),
         _ => String::new(),
     };
     let sentence = match doing.as_str() {
@@ -52,8 +59,8 @@ fn who(brief: &Brief, turn: &Turn) -> Who {
     roles.dedup();
     let alone = seats.len() == 1;
     let named = match (roles.as_slice(), seats.len()) {
-        ([role], 1) => format!("the {role}"),
-        ([role], n) => format!("{n} {role}s"),
+        ([role], 1) => format!("the {}", spoken(role)),
+        ([role], n) => format!("{n} {}s", spoken(role)),
         (_, n) => format!("{n} seats"),
     };
     Who { named, alone }
@@ -79,8 +86,8 @@ pub(super) fn roster(brief: &Brief) -> String {
         }
     }
     let told = roles.iter().map(|(role, count)| match count {
-        1 => (*role).to_owned(),
-        n => format!("{n} {role}s"),
+        1 => spoken(role),
+        n => format!("{n} {}s", spoken(role)),
     });
     told.collect::<Vec<_>>().join(", ")
 }

@@ -30,6 +30,7 @@ pub(super) fn ending(document: &Value, store: &str) -> String {
             format!("Not converged when the limit of {} was reached.", counted(rounds, "round"))
         }
         Some("all_rounds_complete") if rounds == 0 => "Answered without debate rounds.".into(),
+        Some("all_rounds_complete") if rounds == 1 => "The one round is complete.".into(),
         Some("all_rounds_complete") => format!("All {} complete.", counted(rounds, "round")),
         Some("quorum_lost") => format!("Cut short{after}: too few voices were left."),
         Some("budget") => format!("Cut short{after}: a limit was reached."),

@@ -48,9 +48,13 @@ fn title(phase: &str) -> Option<&'static str> {
         "debate" => Some("Arguments"),
         "moderate" => Some("The moderator's assessment"),
         "evaluate" => Some("Cross-evaluation"),
-        "position" => Some("Position statements"),
+        "position" => Some("Positions"),
         "rebuttal" => Some("Rebuttals"),
-        "final" => Some("Final positions"),
+        "final" => Some("Final statements"),
+        "explore" => Some("What the explorers found"),
+        "r1" => Some("Verdicts, each on its own"),
+        "restate" => Some("Restatements"),
+        "r2" => Some("Verdicts after reading the others"),
         _ => None,
     }
 }

@@ -60,7 +60,7 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     threads::settle(defaults::names(&brief), &config)?;
     defaults::fetch(defaults::names(&brief), args.get_flag("quiet"))?;
     let show = Show::read(args)?;
-    show.check(&brief.id)?;
+    show.check(protocol, &brief)?;
     let taken: Vec<Record> = play::branch(protocol, &records, brief.clone(), at_round).map_err(failed)?;
     if let Some(note) = left_behind(protocol, &source, &brief, &taken, at_round)?
         && !args.get_flag("quiet")

@@ -13,6 +13,7 @@ use crate::cli::{defaults, desk, dry_run, output, place, target, threads};
 /// The command of one protocol, from its own tables.
 pub fn command(protocol: &'static dyn Protocol) -> Command {
     let dry_run = "Show seats, calls, tokens and price range; make no call, store nothing";
+    let gate = args::gate().into_iter().filter(|_| protocol.is_gate());
     Command::new(protocol.name())
         .about(protocol.about())
         .args(target::args(protocol))
@@ -23,6 +24,7 @@ pub fn command(protocol: &'static dyn Protocol) -> Command {
         .arg(args::set())
         .args(args::limits())
         .args(args::face())
+        .args(gate)
         .args(args::files())
 }
 
@@ -41,7 +43,7 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Fai
         return dry_run::show(protocol, brief, seed, &*models, args.get_flag("json"));
     }
     let show = Show::read(args)?;
-    show.check(&brief.id)?;
+    show.check(protocol, &brief)?;
     let store = desk::store(args)?;
     if !args.get_flag("quiet") {
         notices(&brief, &*models).iter().for_each(|notice| output::note(&format!("note: {notice}")));

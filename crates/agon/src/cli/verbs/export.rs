@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use agon_core::Debate;
 use agon_core::event::open_all;
+use agon_report::Gate;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ use crate::cli::{args, output, write};
 
 pub(super) const VERB: Verb = Verb { name: "export", group: Group::Kept, command, run };
 
-const FORMATS: [&str; 4] = ["md", "html", "json", "yaml"];
+const FORMATS: [&str; 7] = ["md", "html", "json", "yaml", "github", "sarif", "junit"];
 
 fn command(command: Command) -> Command {
     let format = Arg::new("format")
@@ -31,7 +32,7 @@ fn command(command: Command) -> Command {
         .value_parser(value_parser!(PathBuf))
         .help("Write here; never overwrites [default: stdout]");
     command
-        .about("Write a debate as Markdown, HTML, JSON or YAML")
+        .about("Write a debate as Markdown, HTML, JSON or YAML; a review also for a pipeline")
         .after_help("json holds the outcome and the whole log with its hashes: `agon verify FILE` checks it.")
         .arg(id())
         .arg(format)
@@ -70,6 +71,7 @@ fn render(kept: &Kept, format: &str) -> Result<String, Failure> {
     let debate = Debate::from_records(&records).map_err(|why| Failure::Log { id: kept.id.clone(), why })?;
     let outcome = outcome(&debate);
     Ok(match format {
+        gate if let Some(gate) = Gate::from_name(gate) => agon_report::gate(&outcome, gate)?,
         "html" => agon_report::html(&outcome, &debate),
         "json" => format!("{:#}\n", document(outcome, raw)),
         "yaml" => agon_report::yaml(&outcome).map_err(|why| Failure::System(why.to_string()))?,

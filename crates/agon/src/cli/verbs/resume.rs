@@ -38,7 +38,7 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let protocol = super::protocol_of(&debate.brief)?;
     let models = desk::models(&config);
     let show = Show::read(args)?;
-    show.check(&kept.id)?;
+    show.check(protocol, &debate.brief)?;
     if debate.outcome.is_some() {
         if say.is_some() {
             return Err(Failure::input(format!("debate {} is over: nobody is left to hear it", kept.id))

@@ -1,0 +1,383 @@
+//! `agon review` as a gate in somebody's pipeline: exit status, formats, files, targets, a second vendor.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::support::{Home, Said};
+
+const SCRIPT: &str = include_str!("review.yaml");
+const AUTH: &str = "import jwt\nSECRET = \"changeme\"\n\ndef login(user):\n    return db.execute(f\"SELECT * FROM users WHERE name = '{user}'\")\n";
+
+fn home() -> Home {
+    let home = Home::new();
+    home.write("review.yaml", SCRIPT);
+    home.write("auth.py", AUTH);
+    home
+}
+
+fn review(home: &Home, args: &[&str]) -> Said {
+    home.agon(&[&["review"], args, &["--models", "script/review.yaml", "--seed", "7"]].concat())
+}
+
+/// A home in which every judge says this, in both rounds.
+fn unanimous(verdict: &str) -> Home {
+    let home = home();
+    let said = format!("verdict: {verdict}, confidence: HIGH, key_insight: x");
+    home.write(
+        "review.yaml",
+        format!("seats:\n  \"*\":\n    r1: {{{said}}}\n    r2: {{restatement: y, {said}}}\n"),
+    );
+    home
+}
+
+#[test]
+fn a_review_in_two_rounds() {
+    assert_snapshot!(review(&home(), &["auth.py", "--debate"]).shown(), @"
+    Review of auth.py
+    All 2 rounds complete.
+    review · 2 judges · 2 rounds · 0.0 s
+
+    Verdict
+      FAIL
+      Both judges fail it.
+
+    The judges
+      Judge    Vendor  R1    R2    Confidence  Counts
+      judge-1  script  FAIL  FAIL  HIGH        FAIL (R2)
+      judge-2  script  WARN  FAIL  HIGH        FAIL (R2)
+      • judge-1: Still an injection
+      • judge-2: The injection is worse than the secret
+
+    Verdict shifts
+      Judge    R1    R2    Because
+      judge-1  FAIL  FAIL  kept
+      judge-2  WARN  FAIL  code location: the f-string at auth.py:5 that I missed
+      Round 1 was split.
+
+    Dissent
+      No dissent: every first-round position was adopted or given up.
+
+    Warnings
+      • Convergence: the judges differed in round 1 and all agree after round 2; see
+        the shifts for what moved them
+
+    Findings
+      Critical
+        • F1: SQL injection through the user name
+          auth.py:5, injection. Found by judge-1 (R1, R2). Advice: Bind the
+          parameter
+
+      Significant
+        • F2: The secret key is hard-coded
+          auth.py:2, secrets. Found by judge-2 (R1, R2).
+
+      Minor
+        • F3 (dropped): No docstring
+          auth.py:4. Found by judge-1 (R1). Dropped in round 2 by judge-1.
+
+    Recommendations
+      • judge-1: Bind the parameter
+      • judge-2: Bind the parameter, move the secret
+
+    Who sat where
+      All seats: script/review.yaml
+
+    Cost
+      4 calls, 0 tokens in, 0 out, $0.00
+
+    Who was heard
+      2/2 R1, 2/2 R2, fidelity full
+
+    Debate (twelve-id.)
+      agon show (twelve-id.)
+      agon export (twelve-id.) --format html
+    -- stderr
+    Review of auth.py
+    review · 2 judges · (twelve-id.)
+
+    Round 1 - 2 judges give a verdict, each on its own
+      ✓ judge-1   0.0 s  FAIL; HIGH; SQL is built from what the user types; critica…
+      ✓ judge-2   0.0 s  WARN; MEDIUM; The secret is in the code; significant; The…
+        Round 1: FAIL so far
+        Judge    Verdict  Confidence  Key insight
+        judge-1  FAIL     HIGH        SQL is built from what the user types
+        judge-2  WARN     MEDIUM      The secret is in the code
+
+    Round 2 - 2 judges read the others and may revise
+      ✓ judge-1   0.0 s  I said FAIL. The user name goes into the statement at auth…
+      ✓ judge-2   0.0 s  I said WARN. The secret is at auth.py:2.; FAIL; HIGH; The…
+        Round 2: FAIL
+        Judge    Verdict       Confidence  Key insight
+        judge-1  FAIL          HIGH        Still an injection
+        judge-2  WARN -> FAIL  HIGH        The injection is worse than the secret
+
+    written: .agents/council/(date).....auth-report.md
+    -- exit status Some(1)
+    ");
+}
+
+/// "Exit status: PASS and WARN 0 (`--fail-on warn` makes WARN 1), FAIL and DISAGREE 1, bad usage 2, could not complete 3."
+#[test]
+fn the_exit_status_is_the_gate() {
+    for (verdict, plain, strict) in [("PASS", 0, 0), ("WARN", 0, 1), ("FAIL", 1, 1)] {
+        let home = unanimous(verdict);
+        assert_eq!(review(&home, &["auth.py"]).status, Some(plain), "{verdict}");
+        assert_eq!(review(&home, &["auth.py", "--fail-on", "warn"]).status, Some(strict), "{verdict}");
+        assert_eq!(review(&home, &["auth.py", "--debate", "--json"]).status, Some(plain), "{verdict}");
+    }
+    let nobody = home();
+    nobody.write("review.yaml", "seats:\n  \"*\":\n    r1: {fail: refuse}\n");
+    let said = review(&nobody, &["auth.py", "--json"]);
+    assert_eq!((said.status, &said.json()["verdict"]["verdict"]), (Some(3), &Value::Null));
+    assert_eq!(said.json()["verdict"]["footer"], "0/2 R1, 0/0 R2, fidelity degraded");
+}
+
+/// "`--format github` prints annotations from the findings' locations, `--format sarif` a SARIF file, `--format junit` a
+/// JUnit report", also of a debate that is kept.
+#[test]
+fn formats_for_a_pipeline() {
+    let home = home();
+    let said = review(&home, &["auth.py", "--debate", "--format", "github", "--quiet"]);
+    assert_eq!((said.status, said.err.as_str()), (Some(1), ""));
+    assert_snapshot!(said.out, @"
+    ::error file=auth.py,line=5,title=agon%3A critical%2C injection::SQL injection through the user name%0ARecommendation: Bind the parameter%0AFound by judge-1.
+    ::warning file=auth.py,line=2,title=agon%3A significant%2C secrets::The secret key is hard-coded%0AFound by judge-2.
+    ::notice file=auth.py,line=4,title=agon%3A minor%2C dropped in round 2::No docstring%0AFound by judge-1.%0ADropped in round 2 by judge-1.
+    ::error title=agon review auth%3A FAIL::FAIL: Both judges fail it.%0Aconvergence: the judges differed in round 1 and all agree after round 2; see the shifts for what moved them%0A2/2 R1, 2/2 R2, fidelity full
+    agon review auth: FAIL: Both judges fail it.
+    - judge-1 (script): FAIL: Still an injection
+    - judge-2 (script): FAIL: The injection is worse than the secret
+    Heard: 2/2 R1, 2/2 R2, fidelity full
+    ");
+    assert_eq!(home.agon(&["export", "last", "--format", "github"]).ok().out, said.out);
+    let sarif = review(&home, &["auth.py", "--format", "sarif"]).json();
+    let result = &sarif["runs"][0]["results"][0];
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!((&result["level"], &place["region"]["startLine"]), (&"error".into(), &5.into()));
+    assert_eq!(place["artifactLocation"]["uri"], "auth.py");
+    let junit = review(&home, &["auth.py", "--format", "junit"]).out;
+    assert!(junit.starts_with("<?xml") && junit.contains("<failure"), "{junit}");
+    home.debate();
+    let other = home.agon(&["export", "last", "--format", "sarif"]);
+    assert!(other.status == Some(2) && other.err.contains("`deep`"), "{other:?}");
+}
+
+fn council(home: &Home) -> Vec<String> {
+    let names = std::fs::read_dir(home.path(".agents/council")).unwrap();
+    let mut names: Vec<String> = names.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// "Files: `.agents/council/YYYY-MM-DD-<target>-<vendor>-<perspective>.md`, `-r2.md` for round 2, and the report; a second run
+/// on one day gets a run suffix and overwrites nothing."
+#[test]
+fn files_of_the_judges_and_a_second_run_that_overwrites_nothing() {
+    let home = home();
+    review(&home, &["auth.py", "--debate"]);
+    let first = council(&home);
+    let day = &first[0][..10];
+    let names = |run: &str| {
+        let of = |name: &str| format!("{day}-auth-{name}.md");
+        vec![
+            of(&format!("report{run}")),
+            of(&format!("script-judge-1{run}-r2")),
+            of(&format!("script-judge-1{run}")),
+            of(&format!("script-judge-2{run}-r2")),
+            of(&format!("script-judge-2{run}")),
+        ]
+    };
+    assert_eq!(first, names(""));
+    let report = home.read(&format!(".agents/council/{day}-auth-report.md"));
+    assert!(report.contains("FAIL") && report.contains("2/2 R1, 2/2 R2"), "{report}");
+    let r2 = home.read(&format!(".agents/council/{day}-auth-script-judge-2-r2.md"));
+    assert!(r2.contains("the f-string at auth.py:5 that I missed") && r2.contains("\"restatement\""), "{r2}");
+    let before = home.files();
+    review(&home, &["auth.py", "--debate", "--quiet"]);
+    let mut both = [names(""), names("-run2")].concat();
+    both.sort();
+    assert_eq!(council(&home), both);
+    let after = home.files();
+    let same = |(path, bytes): &(std::path::PathBuf, Vec<u8>)| {
+        !path.to_string_lossy().contains("council") || after.contains(&(path.clone(), bytes.clone()))
+    };
+    assert!(before.iter().all(same), "nothing is overwritten");
+    review(&home, &["auth.py", "--no-files"]);
+    assert_eq!(council(&home), both);
+}
+
+/// A place where nothing can be written costs a word and not the verdict.
+#[test]
+fn files_that_cannot_be_written_do_not_cost_the_verdict() {
+    let home = home();
+    home.write(".agents", "a file where the folder should be");
+    let said = review(&home, &["auth.py", "--quiet"]);
+    assert_eq!(said.status, Some(1));
+    assert!(said.out.contains("FAIL") && said.err.contains("files are not written"), "{said:?}");
+}
+
+/// "A TARGET that exists is a file; ... anything else, or after `--text`, is text." A diff alone is a target too.
+#[test]
+fn files_texts_and_a_diff_are_targets() {
+    let home = unanimous("PASS");
+    let question = |said: Said| said.ok().json()["question"].as_str().unwrap().to_owned();
+    let json = |args: &[&str]| question(review(&home, &[args, &["--json", "--no-files"]].concat()));
+    assert_eq!(json(&["auth.py"]), "Review of auth.py");
+    assert_eq!(json(&["Is it sane?"]), "Is it sane?");
+    assert_eq!(json(&["--text", "none.py", "auth.py"]), "none.py");
+    home.write("change.diff", "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n");
+    assert_eq!(json(&["--diff", "change.diff"]), "Review of change.diff");
+    let diff = b"--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n";
+    let piped = ["review", "--diff", "-", "--models", "script/review.yaml", "--json", "--no-files"];
+    assert_eq!(question(home.agon_with(&piped, diff)), "Review of a diff");
+    let text = ["review", "--models", "script/review.yaml", "--json", "--no-files"];
+    assert_eq!(question(home.agon_with(&text, b"a plan\n")), "a plan");
+}
+
+/// "`--mixed MODEL,...` adds judges of a second vendor ... typically as an external command: only the first vendor's judges have
+/// R2"; the vendors split, so the user decides.
+#[test]
+#[cfg(unix)]
+fn a_command_is_the_second_vendor() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = home();
+    let program = home.write(
+        "agent",
+        "#!/bin/sh\ncat > asked\necho '{\"verdict\": \"PASS\", \"confidence\": \"LOW\", \"key_insight\": \"fine\"}'\n",
+    );
+    std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    home.write(
+        "mixed.toml",
+        "[commands.agent]\ncommand = [\"./agent\"]\n[review]\nmixed = [\"command/agent\"]\n",
+    );
+    let mixed = |args: &[&str]| {
+        let args = [&["auth.py", "--config", "mixed.toml", "--json"], args].concat();
+        let args = [&["review"], &args[..], &["--models", "script/review.yaml"]].concat();
+        let path = std::env::var("PATH").unwrap();
+        home.agon_in(&[("PATH", &path)], &args)
+    };
+    let said = mixed(&["--debate", "--mixed"]);
+    assert_eq!(said.status, Some(1), "{said:?}");
+    let verdict = &said.json()["verdict"];
+    assert_eq!(
+        (&verdict["verdict"], &verdict["footer"]),
+        (&"DISAGREE".into(), &"4/4 R1, 2/4 R2, fidelity full".into())
+    );
+    let used: Vec<&Value> =
+        verdict["judges"].as_array().unwrap().iter().map(|judge| &judge["used"]).collect();
+    assert_eq!(used, ["r2", "r2", "r1", "r1"]);
+    assert!(home.read("asked").contains("SELECT * FROM users"), "the program read the packet");
+    let said = mixed(&["--mixed", "command/agent,command/agent,command/agent"]);
+    assert_eq!(said.json()["verdict"]["judges"].as_array().unwrap().len(), 5, "{said:?}");
+}
+
+/// "`COUNCIL_R2_TIMEOUT`, default 90 s, and `--r2-timeout`": a judge that is late keeps its verdict of round 1.
+#[test]
+fn a_late_second_round_is_discarded() {
+    let home = home();
+    let late = SCRIPT.replacen("    r2:\n", "    r2: {fail: timeout}\n    unused:\n", 1);
+    home.write("review.yaml", late);
+    let check = |said: Said| {
+        let document = said.json();
+        let judge = &document["verdict"]["judges"][0];
+        assert_eq!((&judge["used"], &judge["r2"]), (&"r1".into(), &Value::Null), "{said:?}");
+        assert!(judge["note"].as_str().unwrap().contains("no R2 within 0.3 s"), "{judge}");
+        assert_eq!(document["verdict"]["footer"], "2/2 R1, 1/2 R2, fidelity degraded");
+        assert_eq!(document["absences"][0]["why"], "timed_out");
+    };
+    let args = ["review", "auth.py", "--debate", "--json", "--no-files", "--models", "script/review.yaml"];
+    check(home.agon(&[&args[..], &["--r2-timeout", "0.3"]].concat()));
+    check(home.agon_in(&[("COUNCIL_R2_TIMEOUT", "0.3")], &args));
+    check(home.agon_in(&[("COUNCIL_R2_TIMEOUT", "50")], &[&args[..], &["--r2-timeout", "0.3"]].concat()));
+}
+
+/// "Bad input: ... exit 2, a sentence that names it, no call made."
+#[test]
+fn bad_input_is_named_and_nobody_is_asked() {
+    let home = home();
+    home.write("empty.md", " \n");
+    home.write("binary.md", [b'a', 0, b'b']);
+    home.write("latin.md", [0xe4]);
+    home.write("large.md", vec![b'x'; (1 << 20) + 1]);
+    home.write("prose.diff", "these are no changes\n");
+    home.write("cut.diff", "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n");
+    home.write("names.yaml", "- 7\n");
+    home.write("found.toml", "[review]\nspec = \"auth.py\"\n");
+    for (args, wants) in [
+        (&["none.py"][..], &["none.py", "no such file"][..]),
+        (&["src/none"], &["src/none", "no such file"]),
+        (&["empty.md"], &["empty.md", "it is empty"]),
+        (&["binary.md"], &["binary.md", "binary"]),
+        (&["latin.md"], &["latin.md", "UTF-8"]),
+        (&["large.md"], &["large.md", "longer than 1024 KB"]),
+        (&["."], &["folder"]),
+        (&[], &["nothing to review"]),
+        (&["--text", " "], &["target is empty"]),
+        (&["--diff", "prose.diff"], &["prose.diff", "not a unified diff"]),
+        (&["--diff", "cut.diff"], &["cut.diff", "in the middle of the hunk"]),
+        (&["--diff", "none.diff"], &["none.diff", "no such file"]),
+        (&["auth.py", "--spec", "empty.md"], &["empty.md", "it is empty"]),
+        (&["auth.py", "--perspectives", "security,nose"], &["there is no perspective \"nose\"", "security"]),
+        (&["auth.py", "--perspectives-file", "names.yaml"], &["names.yaml", "mapping"]),
+        (&["auth.py", "--preset", "nope"], &["security-audit"]),
+        (&["auth.py", "--count", "13"], &["count", "12"]),
+        (&["auth.py", "--count", "5", "--explorers", "2"], &["15 agents", "at most 12"]),
+        (&["auth.py", "--explorers", "6"], &["explorers", "0 to 5"]),
+        (&["auth.py", "--quick", "--debate"], &["--quick", "--debate"]),
+        (&["auth.py", "--mixed"], &["--mixed names no model"]),
+        (&["auth.py", "--mixed", "script/other.yaml"], &["second vendor", "script"]),
+        (&["auth.py", "--mixed", "nobody/x"], &["no provider"]),
+        (&["auth.py", "--mode", "research", "--format", "sarif"], &["--format"]),
+        (&["auth.py", "--format", "xml"], &["sarif"]),
+        (&["auth.py", "--fail-on", "pass"], &["warn"]),
+        (&["auth.py", "--r2-timeout", "0"], &["r2_timeout"]),
+    ] {
+        let before = home.files();
+        let said = review(&home, args);
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{args:?}: {said:?}");
+        assert!(
+            wants.iter().all(|want| said.err.contains(want)),
+            "{args:?}: wanted {wants:?} in {}",
+            said.err
+        );
+        assert_eq!(home.files(), before, "{args:?}");
+    }
+    let said = review(&home, &["auth.py", "--debate", "--mode", "brainstorm"]);
+    let sentence =
+        "Error: --debate is only supported with validate mode. Debate requires PASS/WARN/FAIL verdicts.\n";
+    assert_eq!((said.status, said.err.as_str()), (Some(2), sentence));
+    std::fs::rename(home.path("found.toml"), home.path("agon.toml")).unwrap();
+    let said = review(&home, &["auth.py"]);
+    assert!(said.status == Some(2) && said.err.contains("spec names a file"), "{said:?}");
+}
+
+/// A file that this user may not read is named too. Whoever may read everything cannot show it.
+#[test]
+#[cfg(unix)]
+fn an_unreadable_file_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = home();
+    let closed = home.write("closed.md", "x");
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
+    if std::fs::read(&closed).is_err() {
+        let said = review(&home, &["closed.md"]);
+        assert!(said.status == Some(2) && said.err.contains("closed.md: it cannot be read"), "{said:?}");
+    }
+}
+
+/// A review in a batch: a text or files, or both.
+#[test]
+fn reviews_in_a_batch() {
+    let home = unanimous("WARN");
+    home.write("in.jsonl", "{\"question\": \"a plan\"}\n{\"files\": [\"auth.py\"], \"options\": {\"debate\": true}}\n{\"question\": \"see\", \"files\": [\"auth.py\"]}\n");
+    let args =
+        ["batch", "in.jsonl", "--protocol", "review", "--models", "script/review.yaml", "--out", "out.jsonl"];
+    home.agon(&args).ok();
+    let mut lines: Vec<Value> =
+        home.read("out.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    lines.sort_by_key(|line| line["index"].as_u64());
+    let questions: Vec<&Value> = lines.iter().map(|line| &line["question"]).collect();
+    assert_eq!(questions, ["a plan", "Review of auth.py", "see"]);
+    assert!(lines.iter().all(|line| line["verdict"]["verdict"] == "WARN"));
+    assert_eq!(lines[1]["rounds_completed"], 2);
+}
