@@ -183,3 +183,26 @@ fn two_who_are_left_are_a_majority_of_both_with_a_warning() {
     assert_eq!((near.termination, &near.verdict["confidence"]), (Termination::Consensus, &json!("MEDIUM")));
     assert!(!warned(&near, "are left"));
 }
+
+proptest::proptest! {
+    /// "more than half", "the smallest range", "never a guess", whoever sits where.
+    #[test]
+    fn no_other_group_of_more_than_half_is_nearer_together(tenths in proptest::collection::vec(10_u8..=50, 2..8), turn in 0_usize..7) {
+        let scores: Vec<f64> = tenths.iter().map(|tenth| f64::from(*tenth) / 10.0).collect();
+        let of = |scores: &[f64]| {
+            let mut group: Vec<f64> = majority(scores)?.into_iter().map(|place| scores[place]).collect();
+            group.sort_by(f64::total_cmp);
+            Some(group)
+        };
+        let mut turned = scores.clone();
+        turned.rotate_left(turn % scores.len());
+        proptest::prop_assert_eq!(of(&scores), of(&turned));
+        let mut order = scores.clone();
+        order.sort_by(f64::total_cmp);
+        let nearest = order.windows(scores.len() / 2 + 1).map(|group| group.last().unwrap() - group[0]).fold(f64::MAX, f64::min);
+        if let Some(group) = of(&scores) {
+            proptest::prop_assert!(group.len() * 2 > scores.len());
+            proptest::prop_assert!(group.last().unwrap() - group[0] <= nearest + 1e-9);
+        }
+    }
+}
