@@ -3,7 +3,7 @@
 use agon_core::Debate;
 use serde_json::Value;
 
-use crate::outline::{Block, Item, full};
+use crate::outline::{Block, Item, full, shares};
 use crate::prose::{Para, parse};
 
 /// The whole debate: the report, the first answers, every round's arguments and the moderator's assessments.
@@ -23,6 +23,8 @@ pub fn markdown(document: &Value, debate: &Debate) -> String {
     out
 }
 
+/// The longest bar.
+const BAR_CHARS_MAX: f64 = 24.0;
 /// Headings of Markdown end here.
 const LEVEL_MAX: usize = 6;
 
@@ -53,6 +55,13 @@ fn write_block(out: &mut String, block: &Block, level: usize) {
                 out.push_str(&format!("*{}*\n\n", escape(&badges.join(" \u{b7} "))));
             }
             write_blocks(out, blocks, level + 1);
+        }
+        Block::Bars(bars) => {
+            for (bar, share) in bars.iter().zip(shares(bars)) {
+                let drawn = "\u{2588}".repeat((share * BAR_CHARS_MAX).round() as usize);
+                out.push_str(format!("- {}: {} {drawn}", escape(&bar.name), escape(&bar.written)).trim_end());
+                out.push('\n');
+            }
         }
         Block::Chart(_) => {}
     }

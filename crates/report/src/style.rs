@@ -79,6 +79,11 @@ impl Style {
         self.sign("\u{b7}", "|")
     }
 
+    /// One column of a bar.
+    pub(crate) fn bar(&self) -> &'static str {
+        self.sign("\u{2588}", "#")
+    }
+
     pub(crate) fn ellipsis(&self) -> &'static str {
         self.sign("\u{2026}", "...")
     }

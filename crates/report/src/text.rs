@@ -4,7 +4,7 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use crate::Style;
-use crate::outline::{Block, Item, Outline, Section, Tone, short};
+use crate::outline::{Bar, Block, Item, Outline, Section, Tone, shares, short};
 use crate::prose::{lines, painted, wrap};
 
 /// The report that people read when a debate is over.
@@ -101,7 +101,24 @@ impl Page<'_> {
                 wrap(&told, room, "", "  ").iter().for_each(|line| self.line(indent, line));
                 self.blocks(blocks, indent + INDENT);
             }
+            Block::Bars(bars) => self.bars(bars, indent),
             Block::Chart(_) => {}
+        }
+    }
+
+    /// Bars of up to half the line, one below the other.
+    fn bars(&mut self, bars: &[Bar], indent: usize) {
+        let style = self.style;
+        let widest = |of: fn(&Bar) -> usize| bars.iter().map(of).max().unwrap_or_default();
+        let (name, written) = (widest(|bar| bar.name.width()), widest(|bar| bar.written.width()));
+        let room = (self.width / 2).min(self.width.saturating_sub(indent + name + written + 2 * INDENT));
+        for (bar, share) in bars.iter().zip(shares(bars)) {
+            let gap = |text: &str, to: usize| " ".repeat(INDENT + to.saturating_sub(text.width()));
+            let drawn = style.bar().repeat((share * room as f64).round() as usize);
+            let (after_name, after_written) = (gap(&bar.name, name), gap(&bar.written, written));
+            let line =
+                format!("{}{after_name}{}{after_written}{}", bar.name, bar.written, style.code(&drawn));
+            self.line(indent, &line);
         }
     }
 

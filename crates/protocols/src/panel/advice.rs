@@ -68,12 +68,8 @@ fn weak(log: &Log<'_>) -> Vec<Advice> {
         let (average, apart) = (figure(mean(&scores)), figure(range(&scores)));
         Advice {
             priority: "SHOULD",
-            action: format!("Improve {}: {average} on average", dimension.key.replace('_', " ")),
-            rationale: format!(
-                "{} is {}: average {average}, range {apart}",
-                dimension.key,
-                log.band(mean(&scores))
-            ),
+            action: format!("Improve {} ({average} on average)", dimension.key.replace('_', " ")),
+            rationale: format!("{}: average {average}, range {apart}", log.band(mean(&scores))),
             level: level(behind, scores.len()),
         }
     })

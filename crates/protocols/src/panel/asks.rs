@@ -6,12 +6,11 @@
 use std::sync::Arc;
 
 use agon_core::{Corrupt, Fence, Prompt, Step};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::ledger;
 use super::log::{self, Judge, Log};
 use super::prompts;
-use super::reply::{Severity, Statement};
 use super::schema::schema;
 use crate::prompt::{Prompts, ask};
 
@@ -118,28 +117,21 @@ impl<'a> Asks<'a> {
         json!({"title": title, "statements": statements, "absent": absent})
     }
 
-    /// What a judge said in a round, as text.
+    /// What a judge said in a round, as text, with the ids of its critical findings before them.
     fn statement(&self, judge: &Judge<'_>, round: u32) -> Option<String> {
-        let said = match round {
-            1 => serde_json::to_value(self.numbered(&judge.statement)),
-            2 => serde_json::to_value(judge.rebuttal.as_ref()?),
-            _ => serde_json::to_value(judge.last.as_ref()?),
-        };
-        Some(written(&said.ok()?))
-    }
-
-    /// A statement with the ids of its critical findings before their text.
-    fn numbered(&self, statement: &Statement) -> Statement {
-        let mut statement = statement.clone();
-        let critical = statement.critical_findings.iter_mut();
-        for raised in critical.filter(|finding| finding.severity == Severity::Critical) {
-            let same =
-                self.log.findings.iter().find(|other| ledger::same_words(&other.finding, &raised.finding));
-            if let Some(same) = same {
-                raised.finding = format!("[{}] {}", same.id, raised.finding);
+        let mut said = self.log.statement(judge, round)?;
+        for raised in said.get_mut("critical_findings").and_then(Value::as_array_mut).into_iter().flatten() {
+            let same = |finding: &&ledger::Finding| {
+                raised["severity"] == "CRITICAL"
+                    && raised["finding"]
+                        .as_str()
+                        .is_some_and(|text| ledger::same_words(&finding.finding, text))
+            };
+            if let Some(same) = self.log.findings.iter().find(same) {
+                raised["finding"] = json!(format!("[{}] {}", same.id, same.finding));
             }
         }
-        statement
+        Some(written(&said))
     }
 
     fn findings(&self) -> Vec<Value> {
@@ -178,9 +170,9 @@ impl<'a> Asks<'a> {
 }
 
 /// A statement as others read it: every field that says something, by its name.
-fn written(statement: &Value) -> String {
+fn written(statement: &Map<String, Value>) -> String {
     let mut lines = Vec::new();
-    for (key, value) in statement.as_object().into_iter().flatten() {
+    for (key, value) in statement {
         match value {
             Value::Array(entries) if entries.is_empty() => {}
             Value::Array(entries) => {

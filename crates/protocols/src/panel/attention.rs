@@ -146,7 +146,7 @@ fn open_critical(log: &Log<'_>, verdict: &Verdict, place: usize, finding: &Findi
     entry(
         format!("[{id}] {}", finding.finding),
         sides(verdict).map(|side| side.map(told)),
-        format!("a critical finding that {n} of {of} judges hold; evidence: {evidence}"),
+        format!("a critical finding, held by {n} of {of} judges; evidence: {evidence}"),
         format!(
             "Settle [{id}] before going on: check its evidence; if it is right, resolve it first, and if not, say why and go on."
         ),

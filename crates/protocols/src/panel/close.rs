@@ -1,6 +1,6 @@
 //! How `panel` ends: the outcome, the fate of every first-round position, what a reader should know.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use agon_core::{Debate, Fate, Fidelity, Outcome, Position, Status, Termination};
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ fn fate(log: &Log<'_>, decided: &Verdict, place: usize, judge: &Judge<'_>) -> Po
     Position {
         seat: judge.id.to_owned(),
         label: None,
-        position: judge.statement.position_statement.trim().to_owned(),
+        position: judge.first_position().to_owned(),
         fate,
         reason: format!("{why}; {scores}"),
     }
@@ -174,7 +174,7 @@ pub(super) fn round_table(debate: &Debate) -> Option<(String, Vec<Vec<String>>)>
     let log = Log::read(debate).ok()?;
     let round = log.rounds.last()?;
     let mut head = vec!["Judge".to_owned(), "Stance".into(), "Score".into()];
-    head.extend(log.rubric.dimensions.iter().map(|dimension| short(&dimension.key)));
+    head.extend(columns(log.rubric.dimensions.iter().map(|dimension| dimension.key.as_str()).collect()));
     let mut rows = vec![head];
     for (place, (judge, standing)) in log.judges.iter().zip(&round.standings).enumerate() {
         let change = delta(&log, place, round.number).map_or(String::new(), |delta| format!(" ({delta:+})"));
@@ -206,7 +206,17 @@ pub(super) fn round_table(debate: &Debate) -> Option<(String, Vec<Vec<String>>)>
     Some((title, rows))
 }
 
-/// A dimension's name as a narrow column's head: its first word.
-fn short(key: &str) -> String {
-    key.split('_').next().unwrap_or(key).to_owned()
+/// The dimensions' names as the heads of narrow columns: the first word of each, where that tells them apart.
+fn columns(keys: Vec<&str>) -> Vec<String> {
+    const HEAD_CHARS_MAX: usize = 8;
+    let short = |key: &&str| {
+        let word = key.split('_').next().unwrap_or(key);
+        match word.chars().count() {
+            0..=HEAD_CHARS_MAX => word.to_owned(),
+            _ => format!("{}.", word.chars().take(HEAD_CHARS_MAX - 2).collect::<String>()),
+        }
+    };
+    let heads: Vec<String> = keys.iter().map(short).collect();
+    let distinct: BTreeSet<&String> = heads.iter().collect();
+    if distinct.len() == heads.len() { heads } else { keys.iter().map(|key| key.replace('_', " ")).collect() }
 }

@@ -2,7 +2,7 @@
 
 use agon_core::{Artifact, Brief, Corrupt, Debate, Phase, Termination, Turn};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::consensus::{self, Check};
 use super::ledger::{self, Finding};
@@ -30,11 +30,16 @@ pub(super) struct Judge<'a> {
 impl Judge<'_> {
     /// The judge's words when it last spoke.
     pub(super) fn position(&self) -> &str {
-        match (&self.last, &self.rebuttal) {
+        untitled(match (&self.last, &self.rebuttal) {
             (Some(last), _) => &last.final_position,
             (None, Some(rebuttal)) => &rebuttal.position_revision,
             (None, None) => &self.statement.position_statement,
-        }
+        })
+    }
+
+    /// The judge's words when it first spoke.
+    pub(super) fn first_position(&self) -> &str {
+        untitled(&self.statement.position_statement)
     }
 
     /// Where it stood on the critical findings in a later round.
@@ -53,7 +58,7 @@ impl Judge<'_> {
             2 => self.rebuttal.as_ref()?.dimension_scores.as_ref(),
             _ => self.last.as_ref()?.dimension_scores.as_ref(),
         };
-        given.and_then(|scores| scores.get(key).copied().flatten())
+        given.and_then(|scores| scores.get(key).copied())
     }
 
     fn score(&self, round: u32) -> Option<f64> {
@@ -189,6 +194,21 @@ impl<'a> Log<'a> {
         round.standings.get(place).map(|standing| standing.score)
     }
 
+    /// What a judge said in a round, its dimensions in the rubric's order.
+    pub(super) fn statement(&self, judge: &Judge<'_>, round: u32) -> Option<Map<String, Value>> {
+        let said = match round {
+            1 => serde_json::to_value(&judge.statement),
+            2 => serde_json::to_value(judge.rebuttal.as_ref()?),
+            _ => serde_json::to_value(judge.last.as_ref()?),
+        };
+        let Ok(Value::Object(mut said)) = said else { return None };
+        if let Some(Value::Object(scores)) = said.get_mut("dimension_scores") {
+            let keys = self.rubric.dimensions.iter().map(|dimension| &dimension.key);
+            *scores = keys.filter_map(|key| Some((key.clone(), scores.get(key)?.clone()))).collect();
+        }
+        Some(said)
+    }
+
     /// The ids of some judges, by place.
     pub(super) fn ids(&self, places: &[usize]) -> Vec<&'a str> {
         places.iter().filter_map(|place| self.judges.get(*place)).map(|judge| judge.id).collect()
@@ -247,10 +267,25 @@ impl<'a> Log<'a> {
 
 /// What a judge said in a round, if it did.
 fn said<T: DeserializeOwned>(debate: &Debate, round: u32, seat: &str) -> Result<Option<T>, Corrupt> {
-    let phase = usize::try_from(round).ok().and_then(|round| PHASES.get(round.checked_sub(1)?));
-    let turn = phase.and_then(|phase| debate.turn(phase, round));
-    let said = turn.and_then(|turn| turn.settled().find(|(ask, _)| ask.seat == seat)?.1.value());
-    Ok(said.map(|value: &Value| T::deserialize(value)).transpose()?)
+    Ok(value(debate, round, seat).map(|value| T::deserialize(value)).transpose()?)
+}
+
+fn value<'a>(debate: &'a Debate, round: u32, seat: &str) -> Option<&'a Value> {
+    let turn = debate.turns.iter().find(|turn| turn.phase.round == round)?;
+    turn.settled().find(|(ask, _)| ask.seat == seat)?.1.value()
+}
+
+/// A judge's score in round 1.
+pub(super) fn first_score(debate: &Debate, seat: &str) -> Option<f64> {
+    value(debate, 1, seat)?.get("overall_score")?.as_f64()
+}
+
+/// A statement without the title that its template gave it: where it is shown, other words say what it is.
+fn untitled(text: &str) -> &str {
+    const TITLES: [&str; 3] = ["## My Assessment", "## Updated Position", "## Final Assessment"];
+    let text = text.trim();
+    let rest = TITLES.iter().find_map(|title| text.strip_prefix(title)).map(str::trim_start);
+    rest.filter(|rest| !rest.is_empty()).unwrap_or(text)
 }
 
 /// The phase of a round.

@@ -215,9 +215,7 @@ impl Protocol for Panel {
             }
             Some("rebuttal") => {
                 let rebuttal = Rebuttal::deserialize(value).map_err(|why| why.to_string())?;
-                let log = Log::read(debate).map_err(|why| why.to_string())?;
-                let place = log.judges.iter().position(|judge| judge.id == ask.seat);
-                check_rebuttal(&rebuttal, place.and_then(|place| log.score(place, 1)))
+                check_rebuttal(&rebuttal, log::first_score(debate, &ask.seat))
             }
             _ => {
                 let last = Final::deserialize(value).map_err(|why| why.to_string())?;
@@ -242,19 +240,18 @@ fn not_empty(field: &str, text: &str) -> Result<(), String> {
 
 fn check_rebuttal(rebuttal: &Rebuttal, before: Option<f64>) -> Result<(), String> {
     let Rebuttal { previous_score, new_score, score_changed, .. } = rebuttal;
-    let differs = |one: f64, other: f64| (one - other).abs() > consensus::TOLERANCE;
-    if let Some(before) = before.filter(|before| differs(*before, *previous_score)) {
+    let differs = |before: &f64| (before - previous_score).abs() > consensus::TOLERANCE;
+    if let Some(before) = before.filter(differs) {
         return Err(format!(
             "`previous_score` is {previous_score}, but your score in the round before was {before}"
         ));
     }
-    let changed = differs(*previous_score, *new_score);
-    if changed != *score_changed {
+    if let Some(said) = score_changed.filter(|said| *said != rebuttal.is_changed()) {
         return Err(format!(
-            "`score_changed` is {score_changed}, but `previous_score` is {previous_score} and `new_score` is {new_score}"
+            "`score_changed` is {said}, but `previous_score` is {previous_score} and `new_score` is {new_score}"
         ));
     }
-    if changed {
+    if rebuttal.is_changed() {
         not_empty("change_reason", &rebuttal.change_reason)?;
     }
     not_empty("position_revision", &rebuttal.position_revision)?;

@@ -1,10 +1,9 @@
 //! The seed's records as files: every judge's statements, the verdict, the metrics.
 
 use agon_core::{Body, Debate, Saved, calendar};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::log::{Judge, Log};
-use super::reply::Severity;
 
 /// The files that `--save` writes, each with the seed's fields in the seed's order.
 pub(super) fn records(debate: &Debate) -> Vec<Saved> {
@@ -14,7 +13,7 @@ pub(super) fn records(debate: &Debate) -> Vec<Saved> {
     for round in &log.rounds {
         for judge in &log.judges {
             let time = calendar::later(&debate.brief.created_at, round.ended_at_ms);
-            let statement = statement(judge, round.number, &time);
+            let statement = statement(&log, judge, round.number, &time);
             files.extend(statement.map(|body| file(format!("round-{}-{}", round.number, judge.id), body)));
         }
     }
@@ -28,38 +27,24 @@ pub(super) fn records(debate: &Debate) -> Vec<Saved> {
 }
 
 /// A statement with what the seed's template has before the judge's own words.
-fn statement(judge: &Judge<'_>, round: u32, time: &str) -> Option<Value> {
-    let (head, said, order): (Value, Value, &[&str]) = match round {
-        1 => {
-            let head =
-                json!({"judge_id": judge.id, "stance": judge.stance.as_str(), "round": 1, "timestamp": time});
-            (head, position(judge)?, &[])
-        }
+fn statement(log: &Log<'_>, judge: &Judge<'_>, round: u32, time: &str) -> Option<Value> {
+    let mut said = log.statement(judge, round)?;
+    let head = match round {
+        1 => json!({"judge_id": judge.id, "stance": judge.stance.as_str(), "round": 1, "timestamp": time}),
         2 => {
-            let head = json!({"judge_id": judge.id, "round": 2, "timestamp": time});
-            (head, serde_json::to_value(judge.rebuttal.as_ref()?).ok()?, &["score_changed"])
+            let rebuttal = judge.rebuttal.as_ref()?;
+            said.shift_remove("score_changed");
+            json!({"judge_id": judge.id, "round": 2, "timestamp": time, "score_changed": rebuttal.is_changed()})
         }
-        _ => {
-            let head = json!({"judge_id": judge.id, "round": 3, "is_final": true, "timestamp": time});
-            (head, serde_json::to_value(judge.last.as_ref()?).ok()?, &[])
-        }
+        _ => json!({"judge_id": judge.id, "round": 3, "is_final": true, "timestamp": time}),
     };
-    let mut record = head.as_object()?.clone();
-    let mut said: Map<String, Value> = said.as_object()?.clone();
-    // A judge decides on a score before it says whether it changed; the seed's record says the latter first.
-    for key in order {
-        let value = said.shift_remove(*key)?;
-        record.insert((*key).to_owned(), value);
+    // A critical finding blocks consensus also where its judge did not say so.
+    for finding in said.get_mut("critical_findings").and_then(Value::as_array_mut).into_iter().flatten() {
+        if finding["blocks_consensus"].is_null() {
+            finding["blocks_consensus"] = json!(finding["severity"] == "CRITICAL");
+        }
     }
+    let mut record = head.as_object()?.clone();
     record.extend(said);
     Some(Value::Object(record))
-}
-
-/// The position statement; a critical finding whose judge did not say so blocks consensus all the same.
-fn position(judge: &Judge<'_>) -> Option<Value> {
-    let mut statement = judge.statement.clone();
-    for finding in &mut statement.critical_findings {
-        finding.blocks_consensus.get_or_insert(finding.severity == Severity::Critical);
-    }
-    serde_json::to_value(statement).ok()
 }

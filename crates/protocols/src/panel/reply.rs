@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 /// "Judge Position Statement", round 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,6 +15,7 @@ pub struct Statement {
     #[schemars(range(min = 1.0, max = 5.0))]
     pub overall_score: f64,
     /// How good is it in each dimension, from 1 to 5?
+    #[serde(deserialize_with = "numbers")]
     pub dimension_scores: BTreeMap<String, f64>,
     /// What are its strengths and your concerns, each with evidence, and what is your verdict from your stance? Markdown with the
     /// headings of the template.
@@ -90,8 +92,11 @@ pub struct Rebuttal {
     /// What is your score now, from 1 to 5?
     #[schemars(range(min = 1.0, max = 5.0))]
     pub new_score: f64,
-    /// Is your score now another one than before?
-    pub score_changed: bool,
+    /// Whether the score is another one than before. It follows from the two, so that nobody is asked for it; who says it must say it
+    /// right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub score_changed: Option<bool>,
     /// Why did your score change, or why do you hold to it despite the counterarguments?
     #[serde(default)]
     #[schemars(length(max = 4000))]
@@ -112,12 +117,19 @@ pub struct Rebuttal {
     #[schemars(length(max = 12))]
     pub unresolved_disputes: Vec<Dispute>,
     /// How good is it in each dimension now, from 1 to 5? Null where nothing changed.
-    #[serde(default)]
-    pub dimension_scores: Option<BTreeMap<String, Option<f64>>>,
+    #[serde(default, deserialize_with = "numbers_if_any")]
+    pub dimension_scores: Option<BTreeMap<String, f64>>,
     /// Where do you stand on each critical finding?
     #[serde(default)]
     #[schemars(length(max = 12))]
     pub critical_positions: Vec<CriticalPosition>,
+}
+
+impl Rebuttal {
+    /// Whether the score is another one than before.
+    pub fn is_changed(&self) -> bool {
+        (self.previous_score - self.new_score).abs() > 1e-9
+    }
 }
 
 /// A point in which one judge follows another.
@@ -230,8 +242,8 @@ pub struct Final {
     #[schemars(length(max = 12))]
     pub unresolved_disagreements: Vec<Unresolved>,
     /// How good is it in each dimension now, from 1 to 5? Null where nothing changed.
-    #[serde(default)]
-    pub dimension_scores: Option<BTreeMap<String, Option<f64>>>,
+    #[serde(default, deserialize_with = "numbers_if_any")]
+    pub dimension_scores: Option<BTreeMap<String, f64>>,
     /// Where do you stand on each critical finding?
     #[serde(default)]
     #[schemars(length(max = 12))]
@@ -291,4 +303,15 @@ pub struct Unresolved {
     /// Must the person who asked decide it?
     #[serde(default)]
     pub user_attention_needed: bool,
+}
+
+/// The numbers of an object; what is null, or something else beside them, says nothing.
+fn numbers<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, f64>, D::Error> {
+    let all = BTreeMap::<String, Value>::deserialize(from)?;
+    Ok(all.into_iter().filter_map(|(key, value)| Some((key, value.as_f64()?))).collect())
+}
+
+fn numbers_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<BTreeMap<String, f64>>, D::Error> {
+    let all = Option::<Value>::deserialize(from)?;
+    all.map(|all| numbers(all).map_err(serde::de::Error::custom)).transpose()
 }

@@ -275,10 +275,7 @@ fn a_table_is_shown_after_each_round() {
     assert_eq!(shown.len(), 3);
     let (title, rows) = &shown[1];
     assert_eq!(title, "Round 2: mean 3.83, range 2, no consensus");
-    assert_eq!(
-        rows[0],
-        ["Judge", "Stance", "Score", "problem", "architecture", "risk", "implementation", "feasibility"]
-    );
+    assert_eq!(rows[0], ["Judge", "Stance", "Score", "problem", "archit.", "risk", "implem.", "feasib."]);
     assert_eq!(rows[1][..4], ["judge-1", "neutral", "3 (+1)", "3"]);
     assert_eq!(rows[2][..4], ["judge-2", "for", "3.5 (carried)", "3.5"]);
     assert_eq!(rows[4][..4], ["range", "", "2", "2"]);

@@ -70,6 +70,10 @@ pub(super) fn record(log: &Log<'_>, verdict: &Verdict) -> Value {
         "status": weighted.map(|weighted| log.band(weighted)),
         "weighted_score": weighted.map(tidy),
         "bands": bands(&log.debate.brief),
+        "thresholds": {
+            "consensus_range": log.debate.brief.float("consensus_range"),
+            "dimension_range": log.debate.brief.float("dimension_range"),
+        },
         "judges": judges(log),
         "critical_findings": ledger::record(log),
         "dimension_consensus": dimensions(log),
@@ -144,7 +148,7 @@ fn majority_record(
 fn no_majority(log: &Log<'_>, verdict: &Verdict) -> Map<String, Value> {
     let scores = scores(log, &log.places());
     let positions = log.judges.iter().zip(&scores).map(|(judge, score)| {
-        json!({"judge_id": judge.id, "stance": judge.stance.as_str(), "score": score, "position": judge.position().trim()})
+        json!({"judge_id": judge.id, "stance": judge.stance.as_str(), "score": score, "position": judge.position()})
     });
     fields(json!({
         "verdict_type": "no_majority",
@@ -225,7 +229,7 @@ fn judges(log: &Log<'_>) -> Vec<Value> {
                 "dimension_scores": dimensions,
                 "weighted": tidy(log.rubric.weighted(&standing.dimensions)),
                 "carried": carried,
-                "position": judge.position().trim(),
+                "position": judge.position(),
             })
         })
         .collect()

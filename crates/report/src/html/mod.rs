@@ -5,7 +5,7 @@ mod chart;
 use agon_core::Debate;
 use serde_json::Value;
 
-use crate::outline::{Block, Fold, Item, Outline, Section, Tone, full};
+use crate::outline::{Block, Fold, Item, Outline, Section, Tone, full, shares};
 use crate::prose::{Para, Span, parse, spans};
 
 const STYLES: &str = include_str!("page.css");
@@ -105,6 +105,16 @@ fn write_block(out: &mut String, block: &Block) {
             out.push_str("</h3>\n");
             write_blocks(out, blocks);
             out.push_str("</article>\n");
+        }
+        Block::Bars(bars) => {
+            out.push_str("<dl class=\"bars\">\n");
+            for (bar, share) in bars.iter().zip(shares(bars)) {
+                let (name, written) = (escape(&bar.name), escape(&bar.written));
+                let percent = 100.0 * share;
+                let drawn = format!("<span class=\"bar\" style=\"width:{percent:.1}%\"></span>");
+                out.push_str(&format!("<div><dt>{name}</dt><dd>{written}</dd>{drawn}</div>\n"));
+            }
+            out.push_str("</dl>\n");
         }
         Block::Chart(marks) => out.push_str(&chart::svg(marks)),
     }

@@ -6,6 +6,7 @@
 mod deep;
 mod facts;
 mod generic;
+mod panel;
 mod review;
 mod seats;
 mod transcript;
@@ -72,6 +73,24 @@ pub(crate) enum Block {
     },
     /// Agreement and new points by round. Only the page draws it; the table says the same.
     Chart(Vec<Mark>),
+    /// A few figures of one kind, to be compared at a glance.
+    Bars(Vec<Bar>),
+}
+
+/// A figure with its name.
+#[derive(Debug)]
+pub(crate) struct Bar {
+    pub(crate) name: String,
+    pub(crate) value: f64,
+    /// The figure as it is written.
+    pub(crate) written: String,
+}
+
+/// How much of the room each bar has, from 0 to 1: the longest takes all of it.
+pub(crate) fn shares(bars: &[Bar]) -> Vec<f64> {
+    let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
+    let share = |bar: &Bar| if most > 0.0 { (bar.value / most).clamp(0.0, 1.0) } else { 0.0 };
+    bars.iter().map(share).collect()
 }
 
 /// How good a headline's news is.
@@ -157,6 +176,7 @@ fn verdict(document: &Value, whole: bool) -> Verdict {
     let verdict = at(document, "/verdict");
     match at(document, "/protocol").as_str() {
         Some("deep") if verdict.is_object() => deep::verdict(document, verdict, whole),
+        Some("panel") if verdict.is_object() => panel::verdict(document, verdict, whole),
         Some("review") if verdict.is_object() => review::verdict(document, verdict, whole),
         _ => Verdict { lead: generic::sections(verdict), detail: Vec::new() },
     }
@@ -201,6 +221,10 @@ fn clean_block(block: &mut Block) {
             badges.iter_mut().for_each(line);
             blocks.iter_mut().for_each(clean_block);
         }
+        Block::Bars(bars) => bars.iter_mut().for_each(|bar| {
+            line(&mut bar.name);
+            line(&mut bar.written);
+        }),
         Block::Chart(_) => {}
     }
 }

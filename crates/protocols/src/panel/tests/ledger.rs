@@ -95,7 +95,7 @@ fn an_open_finding_is_the_users_first() {
         entry["majority_view"],
         "judge-1 holds it; judge-2 holds it: adopt it; judge-3 does not hold it: dispute it"
     );
-    assert!(entry["stakes"].as_str().unwrap().contains("2 of 3 judges hold; evidence: line 3"));
+    assert!(entry["stakes"].as_str().unwrap().contains("held by 2 of 3 judges; evidence: line 3"));
     let must = &outcome.verdict["recommendations"][0];
     assert_eq!((&must["priority"], &must["consensus_level"]), (&json!("MUST"), &json!("majority")));
     let alone = raised("--- ---");

@@ -46,7 +46,7 @@ fn a_majority_of_two_thirds_decides_and_the_minority_is_kept() {
     assert_eq!(verdict["minority_judges"], json!(["judge-3"]));
     let words = |field: &str| verdict[field].as_str().unwrap().to_owned();
     assert!(words("majority_opinion").starts_with("## Majority Position\n\n**judge-1** (neutral, score 4):"));
-    assert!(words("majority_opinion").contains("#### Final Assessment\n\nIn the end 4.5."));
+    assert!(words("majority_opinion").contains("**judge-2** (for, score 4.5):\n\nIn the end 4.5."));
     assert!(
         words("minority_opinion")
             .starts_with("## Minority Position (Dissent)\n\n**judge-3** (against, score 2):")
@@ -101,7 +101,7 @@ fn no_majority_is_never_a_guess() {
     assert_eq!(verdict["consensus_reached"], false);
     let positions = verdict["positions"].as_array().unwrap();
     assert_eq!(positions.len(), 3);
-    assert_eq!(positions[2]["position"], "## Final Assessment\n\nIn the end 5.");
+    assert_eq!(positions[2]["position"], "In the end 5.");
     let issues: Vec<&str> = verdict["user_attention_needed"]
         .as_array()
         .unwrap()
@@ -182,4 +182,27 @@ fn two_who_are_left_are_a_majority_of_both_with_a_warning() {
     let near = with([4.0, 4.5]);
     assert_eq!((near.termination, &near.verdict["confidence"]), (Termination::Consensus, &json!("MEDIUM")));
     assert!(!warned(&near, "are left"));
+}
+
+proptest::proptest! {
+    /// "more than half", "the smallest range", "never a guess", whoever sits where.
+    #[test]
+    fn no_other_group_of_more_than_half_is_nearer_together(tenths in proptest::collection::vec(10_u8..=50, 2..8), turn in 0_usize..7) {
+        let scores: Vec<f64> = tenths.iter().map(|tenth| f64::from(*tenth) / 10.0).collect();
+        let of = |scores: &[f64]| {
+            let mut group: Vec<f64> = majority(scores)?.into_iter().map(|place| scores[place]).collect();
+            group.sort_by(f64::total_cmp);
+            Some(group)
+        };
+        let mut turned = scores.clone();
+        turned.rotate_left(turn % scores.len());
+        proptest::prop_assert_eq!(of(&scores), of(&turned));
+        let mut order = scores.clone();
+        order.sort_by(f64::total_cmp);
+        let nearest = order.windows(scores.len() / 2 + 1).map(|group| group.last().unwrap() - group[0]).fold(f64::MAX, f64::min);
+        if let Some(group) = of(&scores) {
+            proptest::prop_assert!(group.len() * 2 > scores.len());
+            proptest::prop_assert!(group.last().unwrap() - group[0] <= nearest + 1e-9);
+        }
+    }
 }

@@ -95,3 +95,21 @@ fn optional_fields_may_be_left_out_and_extra_ones_are_ignored() {
     assert_eq!(outcome.verdict["judges"][0]["stance"], "neutral");
     assert_eq!(outcome.rounds_completed, 3);
 }
+
+/// `score_changed` is the arithmetic's; the record has it whether it was said or not. What is no number among the dimension scores
+/// says nothing.
+#[test]
+fn what_follows_from_the_scores_need_not_be_said() {
+    let debate = run_brief(brief(MODELS, &[]), &|ask, _, round| {
+        let mut said = plain([&[2.0][..], &[3.0, 3.5], &[5.0]][place(ask)], round);
+        said.as_object_mut().unwrap().remove("score_changed");
+        said["dimension_scores"]["comment"] = json!("mostly fine");
+        Some(said)
+    });
+    for (judge, changed) in [(1, false), (2, true)] {
+        let record = super::templates::file(&debate, &format!("round-2-judge-{judge}"));
+        assert_eq!(record["score_changed"], changed);
+        assert!(record["dimension_scores"].get("comment").is_none());
+    }
+    assert!(schema_of_round(2)["properties"].get("score_changed").is_none());
+}
