@@ -41,7 +41,7 @@ pub use event::{Event, Record};
 pub use fence::{Fence, Quotation, quotations};
 pub use options::{Invalid, Kind, Opt};
 pub use protocol::{
-    Advance, Body, Corrupt, Fate, Fidelity, Outcome, Position, Protocol, Saved, Status, Step, Template,
-    Termination, advance,
+    Advance, Body, Check, Corrupt, Fate, Fidelity, Outcome, Position, Protocol, Saved, Status, Step, Summary,
+    Template, Termination, advance,
 };
 pub use reply::{Absence, Reply, Shortened, Usage};

@@ -106,12 +106,53 @@ pub trait Protocol: Send + Sync {
         0.0
     }
 
+    /// What to print as a phase ends, where the protocol has more to show than a table.
+    fn summary(&self, debate: &Debate) -> Option<Summary> {
+        self.table(debate).map(|(title, rows)| Summary { title, rows, notes: Vec::new() })
+    }
+
+    /// A file that grows as the debate goes on: all of it as it is after the last phase.
+    fn minutes(&self, debate: &Debate) -> Option<Saved> {
+        let _ = debate;
+        None
+    }
+
+    /// What makes a good debate of this kind, checked over the log.
+    fn checks(&self, debate: &Debate) -> Vec<Check> {
+        let _ = debate;
+        Vec::new()
+    }
+
     /// What to print as a phase ends, where the protocol has something to show: a title and a table's rows,
     /// the first of which is the head.
     fn table(&self, debate: &Debate) -> Option<(String, Vec<Vec<String>>)> {
         let _ = debate;
         None
     }
+}
+
+/// What to print as a phase ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// The table's title.
+    pub title: String,
+    /// Its rows, the first of which is the head.
+    pub rows: Vec<Vec<String>>,
+    /// Headed lists under the table.
+    pub notes: Vec<(String, Vec<String>)>,
+}
+
+/// A sentence that a good debate of the protocol makes true, and whether this one does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// The sentence.
+    pub sentence: String,
+    /// Whether it is met; `None` where it does not apply.
+    pub met: Option<bool>,
+    /// By what.
+    pub note: String,
+    /// The asks that show it.
+    pub shown_by: Vec<u32>,
 }
 
 /// A file that a protocol writes of a debate.

@@ -31,7 +31,8 @@ impl Style {
         self.paint(anstyle::Style::new().effects(Effects::ITALIC), text)
     }
 
-    pub(crate) fn dim(&self, text: &str) -> String {
+    /// Small print.
+    pub fn dim(&self, text: &str) -> String {
         self.paint(anstyle::Style::new().effects(Effects::DIMMED), text)
     }
 
@@ -43,11 +44,13 @@ impl Style {
         self.paint(AnsiColor::Cyan.on_default(), text)
     }
 
-    pub(crate) fn good(&self, text: &str) -> String {
+    /// Good news.
+    pub fn good(&self, text: &str) -> String {
         self.paint(AnsiColor::Green.on_default(), text)
     }
 
-    pub(crate) fn bad(&self, text: &str) -> String {
+    /// Bad news.
+    pub fn bad(&self, text: &str) -> String {
         self.paint(AnsiColor::Red.on_default(), text)
     }
 

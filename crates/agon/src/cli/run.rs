@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use agon_core::event::open_all;
 use agon_core::{Debate, Protocol, Record};
 use agon_engine::{Delta, EngineError, Stop, StoreError, Watch};
 use agon_report::{Live, LiveOut};
@@ -11,6 +12,7 @@ use tokio::sync::{broadcast, mpsc};
 
 use super::aside::{Pause, terminal};
 use super::failure::Failure;
+use super::minutes::Minutes;
 use super::show::{Face, Show};
 use super::{ndjson, output, signals};
 
@@ -87,25 +89,34 @@ impl Run<'_> {
         }
     }
 
+    /// What grows in the folder that the debate is saved in.
+    fn minutes(&self) -> Option<Minutes> {
+        let folder = self.show.folder(&self.id)?;
+        let log = self.store.raw(&self.id).ok().and_then(|raw| open_all(raw).ok()).unwrap_or_default();
+        Some(Minutes::new(self.protocol, &folder, &log))
+    }
+
     /// A watcher has a thread of its own: a terminal that stands still must not hold up the debate.
     fn watchers(&self) -> (Watch, Option<Notes>, Option<JoinHandle<()>>) {
         let mut watch = Watch::default();
-        if self.show.face == Face::Events {
-            let (sender, records) = mpsc::unbounded_channel();
-            watch.records = Some(sender);
-            return (watch, None, Some(std::thread::spawn(move || print_events(records))));
-        }
-        if !self.show.progress {
+        let minutes = self.minutes();
+        if !self.show.progress && self.show.face != Face::Events && minutes.is_none() {
             return (watch, None, None);
         }
         let (sender, records) = mpsc::unbounded_channel();
+        if !self.show.progress {
+            watch.records = Some(sender);
+            let prints = self.show.face == Face::Events;
+            return (watch, None, Some(std::thread::spawn(move || print_events(records, prints, minutes))));
+        }
         let (deltas, pieces) = broadcast::channel(DELTAS_HELD);
         let (notes, noted) = mpsc::unbounded_channel();
         watch.records = Some(sender);
         // Answers are streamed only for eyes that see them: providers do more work for a stream.
         watch.deltas = self.show.streams().then_some(deltas);
         let (protocol, pauses) = (self.protocol, terminal().view());
-        let watcher = std::thread::spawn(move || show_live(protocol, records, pieces, noted, pauses));
+        let watcher =
+            std::thread::spawn(move || show_live(protocol, records, pieces, noted, pauses, minutes));
         (watch, Some(notes), Some(watcher))
     }
 }
@@ -124,11 +135,15 @@ pub fn no_runtime(why: std::io::Error) -> Failure {
     Failure::System(format!("the system gives no means to wait for answers: {why}"))
 }
 
-fn print_events(mut records: mpsc::UnboundedReceiver<Arc<Record>>) {
+fn print_events(
+    mut records: mpsc::UnboundedReceiver<Arc<Record>>,
+    prints: bool,
+    mut minutes: Option<Minutes>,
+) {
+    let mut heard = prints;
     while let Some(record) = records.blocking_recv() {
-        if output::print(&format!("{}\n", ndjson::line(&record.body, &record.hash))).is_err() {
-            return;
-        }
+        minutes.iter_mut().for_each(|minutes| minutes.record(&record));
+        heard = heard && output::print(&format!("{}\n", ndjson::line(&record.body, &record.hash))).is_ok();
     }
 }
 
@@ -138,6 +153,7 @@ fn show_live(
     mut pieces: broadcast::Receiver<Delta>,
     mut notes: mpsc::UnboundedReceiver<String>,
     mut pauses: mpsc::UnboundedReceiver<Pause>,
+    mut minutes: Option<Minutes>,
 ) {
     let style = output::stderr_style();
     let out = if output::watched() { LiveOut::Terminal { style } } else { LiveOut::Plain { style } };
@@ -150,7 +166,10 @@ fn show_live(
                 // Records first: a piece of an answer makes no sense before the ask that it answers.
                 biased;
                 record = records.recv() => match record {
-                    Some(record) => live.record(&record),
+                    Some(record) => {
+                        live.record(&record);
+                        minutes.iter_mut().for_each(|minutes| minutes.record(&record));
+                    }
                     None => break,
                 },
                 // And a person reads what came before the question first.

@@ -11,6 +11,9 @@ use super::args::same_store;
 use super::failure::Failure;
 use super::{output, records, write};
 
+/// The file of a saved debate that is written last but one.
+const OUTCOME: &str = "outcome.json";
+
 /// What a person wants to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Face {
@@ -80,12 +83,18 @@ impl Show {
         std::fs::create_dir_all(folder)
             .map_err(|why| Failure::file(folder, format!("no folder can be made here: {why}")))?;
         let own = folder.join(&brief.id);
-        match own.exists() {
+        // What grew there before an interruption goes on; a result is there once.
+        match own.join(OUTCOME).exists() {
             true => {
                 Err(Failure::file(&own, "it is there already, and nothing is overwritten: save elsewhere"))
             }
             false => Ok(()),
         }
+    }
+
+    /// The folder that the debate is saved in, if it is.
+    pub fn folder(&self, id: &str) -> Option<PathBuf> {
+        self.save.as_ref().map(|folder| folder.join(id))
     }
 
     /// Prints the result, saves it if that is wanted, and gives the exit status that it stands for. `log` gives the
@@ -148,7 +157,7 @@ fn save(folder: &Path, outcome: &Value, debate: &Debate, log: &[String]) -> Resu
         .map_err(|why| Failure::file(folder, format!("the folder cannot be made: {why}")))?;
     let lines: String = log.iter().flat_map(|line| [line, "\n"]).collect();
     write::fresh(&folder.join("report.md"), &agon_report::markdown(outcome, debate))?;
-    write::fresh(&folder.join("outcome.json"), &format!("{outcome:#}\n"))?;
+    write::fresh(&folder.join(OUTCOME), &format!("{outcome:#}\n"))?;
     write::fresh(&folder.join("log.ndjson"), &lines)
 }
 

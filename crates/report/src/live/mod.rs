@@ -19,7 +19,7 @@ use crate::Style;
 use crate::clean::one_line;
 use crate::figures::seconds;
 use crate::outline::why_absent;
-use crate::prose::{Para, bare, cut, parse, tail};
+use crate::prose::{Para, bare, cut, parse, tail, wrap};
 use screen::Screen;
 use stream::Stream;
 
@@ -254,17 +254,24 @@ impl Live {
         let room = style.columns().saturating_sub(self.name_width + 6);
         self.screen.line(&format!("  {sign} {who}  {}", cut(&words, room, &style)));
         if self.thinking.is_empty() {
-            self.show_table();
+            self.show_summary();
         }
     }
 
-    fn show_table(&mut self) {
-        let Some((title, rows)) = self.debate.as_ref().and_then(|debate| self.protocol.table(debate)) else {
+    fn show_summary(&mut self) {
+        let Some(summary) = self.debate.as_ref().and_then(|debate| self.protocol.summary(debate)) else {
             return;
         };
         let style = Style { width: self.style.columns().saturating_sub(4), ..self.style };
-        for line in crate::table(&title, &rows, &style).lines() {
+        for line in crate::table(&summary.title, &summary.rows, &style).lines() {
             self.screen.line(&format!("    {line}"));
+        }
+        for (heading, items) in &summary.notes {
+            self.screen.line(&format!("    {}", style.bold(&one_line(heading))));
+            let bullet = format!("{} ", style.bullet());
+            for line in items.iter().flat_map(|item| wrap(&one_line(item), style.columns(), &bullet, "  ")) {
+                self.screen.line(&format!("    {line}"));
+            }
         }
     }
 }

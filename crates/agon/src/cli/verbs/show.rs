@@ -9,18 +9,28 @@ use super::{Group, Verb, id};
 use crate::cli::desk::Kept;
 use crate::cli::failure::Failure;
 use crate::cli::show::{outcome, report};
-use crate::cli::{args, output};
+use crate::cli::{args, checks, output};
 
 pub(super) const VERB: Verb = Verb { name: "show", group: Group::Kept, command, run };
 
 fn command(command: Command) -> Command {
-    command.about("Print a debate's report again").arg(id()).arg(args::json()).arg(args::db())
+    let check =
+        "Check what makes a good debate of its kind, over the log; exit status 1 if something is not met";
+    command
+        .about("Print a debate's report again")
+        .arg(id())
+        .arg(args::switch("check", check))
+        .arg(args::json())
+        .arg(args::db())
 }
 
 fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let kept = Kept::find(args)?;
     let records = kept.records()?;
     let debate = Debate::from_records(&records).map_err(|why| Failure::Log { id: kept.id.clone(), why })?;
+    if args.get_flag("check") {
+        return checks::print(super::protocol_of(&debate.brief)?, &debate, &records, args.get_flag("json"));
+    }
     let mut outcome = outcome(&debate);
     if debate.outcome.is_none()
         && is_running(&kept)?
