@@ -11,6 +11,8 @@ use crate::lexical;
 const SAME: f64 = 0.8;
 /// It takes less where they are of the same line.
 const SAME_LINE: f64 = 0.5;
+/// Judges may count the lines of one place a little differently.
+const LINES_OFF_MAX: u64 = 3;
 /// Likeness is computed with roots, which are never quite what they should be.
 const TOLERANCE: f64 = 1e-9;
 
@@ -52,27 +54,26 @@ impl Merged {
     }
 
     fn is_same(&self, finding: &Finding, place: Option<&Place>) -> bool {
+        if self.is_elsewhere(place) {
+            return false;
+        }
         let (ours, theirs) = (&self.finding.description, &finding.description);
         if ours.trim().eq_ignore_ascii_case(theirs.trim()) {
-            return self.place.is_none()
-                || place.is_none()
-                || self.file() == place.map(|place| place.file.as_str());
+            return true;
         }
         let alike = lexical::similarity(ours, theirs) + TOLERANCE;
         let line = |place: &Place| place.line.map(|line| (place.file.clone(), line));
         let same_line =
             self.place.as_ref().and_then(line).is_some_and(|own| place.and_then(line) == Some(own));
-        let elsewhere = self.file().zip(place).is_some_and(|(file, place)| file != place.file);
         // What two judges find at one line is wrong there both times: a denial in the one does not contradict the other.
-        if same_line {
-            alike >= SAME_LINE
-        } else {
-            !elsewhere && alike >= SAME && !lexical::opposed(ours, theirs)
-        }
+        if same_line { alike >= SAME_LINE } else { alike >= SAME && !lexical::opposed(ours, theirs) }
     }
 
-    fn file(&self) -> Option<&str> {
-        self.place.as_ref().map(|place| place.file.as_str())
+    /// Whether two places are known, and too far apart to be one.
+    fn is_elsewhere(&self, place: Option<&Place>) -> bool {
+        let Some((own, other)) = self.place.as_ref().zip(place) else { return false };
+        let apart = own.line.zip(other.line).is_some_and(|(own, other)| own.abs_diff(other) > LINES_OFF_MAX);
+        own.file != other.file || apart
     }
 
     fn add(&mut self, judge: &str, round: u32, finding: &Finding, place: Option<Place>) {

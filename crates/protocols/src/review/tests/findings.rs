@@ -24,7 +24,8 @@ fn found(set: &[(&str, &str)], by: &[(&str, &[Value], &[Value])]) -> Vec<Value> 
     debate.outcome.unwrap().verdict["findings"].as_array().unwrap().clone()
 }
 
-/// When two findings are one: the same words, or words much alike that are not opposed, of the same file; on one line less will do.
+/// When two findings are one: the same words, or words much alike that are not opposed, of the same file
+/// and not more than three lines apart; on one line less will do.
 #[test]
 fn findings_are_the_same_when_words_and_place_are() {
     let denied = "The user name goes into the SQL statement not unescaped";
@@ -43,6 +44,8 @@ fn findings_are_the_same_when_words_and_place_are() {
         (INJECTION, "src/auth.py:5", INJECTION_TOO, "auth.py, line 6", true),
         (INJECTION, "src/auth.py:5", INJECTION, "", true),
         (INJECTION, "", INJECTION_TOO, "", true),
+        (INJECTION, "src/auth.py:2", INJECTION, "src/auth.py:5", true),
+        (INJECTION, "src/auth.py:1", INJECTION, "src/auth.py:5", false),
         (INJECTION, "src/auth.py:5", INJECTION, "src/other.py:5", false),
         (INJECTION, "src/auth.py:5", INJECTION_TOO, "src/other.py:5", false),
         (INJECTION, "src/auth.py:5", denied, "src/auth.py:5", true),
