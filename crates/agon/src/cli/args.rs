@@ -67,9 +67,13 @@ pub fn json() -> Arg {
 
 /// How a debate's result is given: on the screen, as JSON, as the log.
 pub fn face() -> [Arg; 4] {
-    let save = path("save", "DIR", "Also write report.md, outcome.json and log.ndjson into DIR/ID")
-        .num_args(0..=1)
-        .default_missing_value(SAVE_DIR);
+    let save = path(
+        "save",
+        "DIR",
+        "Also write report.md, outcome.json, log.ndjson and the protocol's own records into DIR/ID",
+    )
+    .num_args(0..=1)
+    .default_missing_value(SAVE_DIR);
     [
         json().conflicts_with("events"),
         switch("events", "Print the log on stdout as it happens, one JSON event a line"),

@@ -78,7 +78,7 @@ pub fn load(named: Option<&Path>, env: Env) -> Result<Config, Failure> {
                 let config = read(&file)?;
                 if !place::is_own(&file, env) {
                     config.providers.check_found().map_err(|why| Failure::file(&file, why))?;
-                    check_files(&config).map_err(|why| Failure::file(&file, why))?;
+                    check_options(&config).map_err(|why| Failure::file(&file, why))?;
                 }
                 Ok(config)
             }
@@ -87,11 +87,23 @@ pub fn load(named: Option<&Path>, env: Env) -> Result<Config, Failure> {
     }
 }
 
+/// Options that switch a gate off: a change that is to be judged may not bring them along.
+const GATE: [&str; 3] = ["mode", "fail_on", "quick"];
+
 /// Refuses options that name files: whoever wrote a configuration that only lies here could have any file of this machine
-/// sent to a provider, and quoted in a report.
-fn check_files(config: &Config) -> Result<(), String> {
+/// sent to a provider, and quoted in a report. Refuses also what decides whether a change passes.
+fn check_options(config: &Config) -> Result<(), String> {
     for (name, pairs) in &config.options {
-        let table = agon_protocols::find(name).map_or(&[][..], |protocol| protocol.options());
+        let protocol = agon_protocols::find(name);
+        let table = protocol.map_or(&[][..], |protocol| protocol.options());
+        let is_gate = protocol.is_some_and(|protocol| protocol.is_gate());
+        if let Some((key, _)) = pairs.iter().find(|(key, _)| is_gate && GATE.contains(&key.as_str())) {
+            return Err(format!(
+                "[protocols.{name}] {key} decides what passes, and a configuration that is only found here may not: \
+                 say --{} on the command line, or name the configuration with --config",
+                key.replace('_', "-")
+            ));
+        }
         let is_file = |key: &str| table.iter().any(|opt| opt.key == key && opt.kind == Kind::File);
         if let Some((key, _)) = pairs.iter().find(|(key, _)| is_file(key)) {
             return Err(format!(

@@ -24,6 +24,10 @@ pub(super) struct Merged {
     /// The judges who made it, in seat order.
     pub(super) judges: Vec<String>,
     pub(super) rounds: Vec<u32>,
+    /// Who made it when: two findings of one judge in one round are two.
+    made: Vec<(String, u32)>,
+    /// What others called it, and where they saw it.
+    also: Vec<Value>,
     /// Those of them who did not repeat it in a round 2 that counts.
     pub(super) dropped_by: Vec<String>,
 }
@@ -48,6 +52,7 @@ impl Merged {
             "end_line": place.and_then(|place| place.end_line),
             "judges": self.judges,
             "rounds": self.rounds,
+            "also": self.also,
             "dropped": self.is_dropped(),
             "dropped_by": self.dropped_by,
         })
@@ -69,6 +74,12 @@ impl Merged {
         if same_line { alike >= SAME_LINE } else { alike >= SAME && !lexical::opposed(ours, theirs) }
     }
 
+    /// How near its words are to another's; the same words are nearest.
+    fn likeness(&self, finding: &Finding) -> f64 {
+        let (ours, theirs) = (self.finding.description.trim(), finding.description.trim());
+        if ours.eq_ignore_ascii_case(theirs) { f64::INFINITY } else { lexical::similarity(ours, theirs) }
+    }
+
     /// Whether two places are known, and too far apart to be one.
     fn is_elsewhere(&self, place: Option<&Place>) -> bool {
         let Some((own, other)) = self.place.as_ref().zip(place) else { return false };
@@ -76,7 +87,25 @@ impl Merged {
         own.file != other.file || apart
     }
 
+    /// Whether it can be what this judge finds in this round: it has not found it in the same round already.
+    fn takes(&self, judge: &str, round: u32, finding: &Finding, place: Option<&Place>) -> bool {
+        let again = self.made.iter().any(|(by, when)| by == judge && *when == round);
+        match again {
+            true => {
+                self.finding.description.trim() == finding.description.trim() && self.place.as_ref() == place
+            }
+            false => self.is_same(finding, place),
+        }
+    }
+
     fn add(&mut self, judge: &str, round: u32, finding: &Finding, place: Option<Place>) {
+        self.made.push((judge.to_owned(), round));
+        let words = |text: &str| text.trim().to_lowercase();
+        let own = (words(&self.finding.description), &self.finding.location);
+        let other = json!({"judge": judge, "description": finding.description, "location": finding.location});
+        if own != (words(&finding.description), &finding.location) && !self.also.contains(&other) {
+            self.also.push(other);
+        }
         if !self.judges.iter().any(|other| other == judge) {
             self.judges.push(judge.to_owned());
         }
@@ -111,35 +140,40 @@ pub(super) fn union(log: &Log<'_>) -> Vec<Merged> {
         let made = first.iter().map(|finding| (1, finding)).chain(second.iter().map(|finding| (2, finding)));
         for (round, finding) in made {
             let place = finding.location.as_deref().and_then(|location| paths.place(location));
-            match all.iter_mut().find(|other| other.is_same(finding, place.as_ref())) {
+            let fits = all
+                .iter_mut()
+                .rev()
+                .filter(|other| other.takes(&judge.seat.id, round, finding, place.as_ref()));
+            match fits.max_by(|one, other| one.likeness(finding).total_cmp(&other.likeness(finding))) {
                 Some(same) => same.add(&judge.seat.id, round, finding, place),
                 None => all.push(Merged {
                     finding: finding.clone(),
                     place,
                     judges: vec![judge.seat.id.clone()],
                     rounds: vec![round],
+                    made: vec![(judge.seat.id.clone(), round)],
+                    also: Vec::new(),
                     dropped_by: Vec::new(),
                 }),
             }
         }
     }
     for judge in &log.judges {
-        mark_dropped(judge, &paths, &mut all);
+        mark_dropped(judge, &mut all);
     }
     all.sort_by_key(|merged| merged.finding.severity);
     all
 }
 
 /// Marks what a judge found in round 1 and, in a round 2 that counts, no longer does.
-fn mark_dropped(judge: &Judge<'_>, paths: &Paths, all: &mut [Merged]) {
-    let Some((second, _)) = judge.second.as_ref().filter(|_| !judge.is_reverted()) else { return };
-    for merged in all.iter_mut().filter(|merged| merged.judges.contains(&judge.seat.id)) {
-        let held = second.findings.iter().any(|finding| {
-            let place = finding.location.as_deref().and_then(|location| paths.place(location));
-            merged.is_same(finding, place.as_ref())
-        });
-        if !held {
-            merged.dropped_by.push(judge.seat.id.clone());
+fn mark_dropped(judge: &Judge<'_>, all: &mut [Merged]) {
+    if judge.second.is_none() || judge.is_reverted() {
+        return;
+    }
+    let id = &judge.seat.id;
+    for merged in all.iter_mut().filter(|merged| merged.judges.contains(id)) {
+        if !merged.made.contains(&(id.clone(), 2)) {
+            merged.dropped_by.push(id.clone());
         }
     }
 }

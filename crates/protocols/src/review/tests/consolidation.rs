@@ -173,8 +173,8 @@ fn a_convergence_warning_fires_and_stays_silent() {
             "{set:?} {lines:?}"
         );
     }
-    // A judge of the second vendor who holds out is a split; one who was of their mind all along is none.
-    for (held, fires) in [("PASS", false), ("FAIL", true)] {
+    // It is about those who had a second round: a judge without one neither makes nor breaks it.
+    for held in ["PASS", "FAIL"] {
         let lines = [
             ("judge-1", "PASS", "FAIL"),
             ("judge-2", "FAIL", "FAIL"),
@@ -182,8 +182,11 @@ fn a_convergence_warning_fires_and_stays_silent() {
             ("judge-4", held, ""),
         ];
         let outcome = outcome(&["a/x"], &[DEBATE, ("mixed", "b/y")], &lines);
-        assert_eq!(warns(&outcome, "convergence"), fires, "the second vendor says {held}");
+        assert!(warns(&outcome, "all who had a second round agree"), "the second vendor says {held}");
     }
+    let lines = [("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL"), ("judge-3", "WARN", "")];
+    let missed = outcome(&["a/x"], &[DEBATE, ("count", "3")], &lines);
+    assert!(warns(&missed, "all who had a second round agree"));
     // What was reverted did not converge.
     let debate = play(brief(&["a/x"], &[DEBATE, STRICT]), &|ask, phase, _| {
         let mut value = said(ask, phase, &[("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL")])?;
@@ -211,9 +214,11 @@ fn every_first_verdict_is_adopted_refuted_or_dissent() {
         ("judge-2", "PASS", "FAIL"),
         ("judge-3", "WARN", "WARN"),
         ("judge-4", "", ""),
+        ("judge-5", "PASS", "WARN"),
     ];
-    let outcome = outcome(&["a/x"], &[DEBATE, ("count", "4")], &lines);
+    let outcome = outcome(&["a/x"], &[DEBATE, ("count", "5")], &lines);
     let refuted = format!("its judge gave it up in round 2: {EVIDENCE}");
+    let moved = format!("moved to WARN in round 2 and not to FAIL, which counts: {EVIDENCE}");
     let held = "held to the end; the gravest verdict counts, which is FAIL";
     assert_eq!(
         fates(&outcome),
@@ -221,11 +226,15 @@ fn every_first_verdict_is_adopted_refuted_or_dissent() {
             ("judge-1", Fate::Adopted, "it is the verdict"),
             ("judge-2", Fate::Refuted, refuted.as_str()),
             ("judge-3", Fate::Minority, held),
+            ("judge-5", Fate::Minority, moved.as_str()),
         ]
     );
-    let want =
-        json!({"judge": "judge-3", "seat": "judge-3", "position": "WARN: It is a WARN.", "reason": held});
-    assert_eq!(outcome.dissent, [want]);
+    let want = |judge: &str, reason: &str| json!({"judge": judge, "seat": judge, "position": "WARN: It is a WARN now.", "reason": reason});
+    assert_eq!(
+        outcome.dissent,
+        [want("judge-3", held), want("judge-5", &moved)],
+        "as they hold it at the end"
+    );
 }
 
 /// A position that was given up for nothing says so; one that was reverted was never given up.

@@ -67,6 +67,25 @@ fn findings_are_the_same_when_words_and_place_are() {
     }
 }
 
+/// Nothing vanishes: two findings of one judge in one round are two, however alike they are.
+#[test]
+fn one_judge_makes_two_findings_of_two() {
+    let user =
+        finding("significant", "The argument user is not validated before use in the query", "src/auth.py:5");
+    let password = finding(
+        "significant",
+        "The argument password is not validated before use in the query",
+        "src/auth.py:5",
+    );
+    let all = found(&[], &[("judge-1", &[user.clone(), password.clone()], &[])]);
+    assert_eq!(all.len(), 2);
+    let all = found(&[], &[("judge-1", &[user.clone(), user.clone()], &[])]);
+    assert_eq!(all.len(), 1, "the same words at the same place are one");
+    let all = found(&[DEBATE], &[("judge-1", &[user, password.clone()], &[password]), ("judge-2", &[], &[])]);
+    let dropped: Vec<&Value> = all.iter().map(|finding| &finding["dropped"]).collect();
+    assert_eq!(dropped, [true, false]);
+}
+
 /// Likeness is inclusive at its thresholds: 0.8, and 0.5 on the same line.
 #[test]
 fn likeness_has_two_thresholds() {
@@ -97,7 +116,8 @@ fn a_finding_of_several_has_the_most_of_each() {
     let all = found(&[], &[("judge-1", &[vague], &[]), ("judge-2", &[exact], &[])]);
     let want = json!({"id": "F1", "severity": "critical", "description": INJECTION, "category": "injection",
                       "location": "src/auth.py:5-7", "recommendation": "Bind it.", "file": "src/auth.py", "line": 5,
-                      "end_line": 7, "judges": ["judge-1", "judge-2"], "rounds": [1], "dropped": false, "dropped_by": []});
+                      "end_line": 7, "judges": ["judge-1", "judge-2"], "rounds": [1],
+                      "also": [{"judge": "judge-2", "description": INJECTION_TOO, "location": "src/auth.py:5-7"}], "dropped": false, "dropped_by": []});
     assert_eq!(all, [want]);
 }
 
