@@ -93,9 +93,14 @@ pub fn gate() -> [Arg; 2] {
             .value_parser(PossibleValuesParser::new(names))
             .conflicts_with_all(["json", "events"])
             .help("What to print: the report, annotations for a pull request, a SARIF file, a JUnit report [default: text]"),
-        switch("no-files", "Write no files of the judges' verdicts into .agents/council"),
+        no_files(),
     ]
     .map(|arg| arg.help_heading("Output"))
+}
+
+/// `--no-files`.
+pub fn no_files() -> Arg {
+    switch("no-files", "Write no files of a review into .agents/council").help_heading("Output")
 }
 
 /// Who sits and by which chance.

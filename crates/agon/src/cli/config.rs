@@ -23,6 +23,8 @@ const CALLS_MAX: usize = 100_000;
 pub struct Config {
     /// The file that it came from, if there is one.
     pub file: Option<PathBuf>,
+    /// Whether nobody named that file: it only lies here.
+    pub found: bool,
     /// Who sits when `--models` does not say.
     pub models: Vec<String>,
     /// Models for single roles.
@@ -75,8 +77,9 @@ pub fn load(named: Option<&Path>, env: Env) -> Result<Config, Failure> {
         Some(file) => read(file),
         None => match place::configs(env).into_iter().find(|file| file.is_file()) {
             Some(file) => {
-                let config = read(&file)?;
+                let mut config = read(&file)?;
                 if !place::is_own(&file, env) {
+                    config.found = true;
                     config.providers.check_found().map_err(|why| Failure::file(&file, why))?;
                     check_options(&config).map_err(|why| Failure::file(&file, why))?;
                 }
@@ -84,6 +87,20 @@ pub fn load(named: Option<&Path>, env: Env) -> Result<Config, Failure> {
             }
             None => Ok(Config::default()),
         },
+    }
+}
+
+impl Config {
+    /// Refuses judges whose words come with a configuration that nobody named: a change would bring its own verdict along.
+    pub fn check_judges(&self) -> Result<(), String> {
+        let mut links = self.models.iter().flat_map(|name| name.split('|')).map(str::trim);
+        match links.find(|link| self.found && link.starts_with("script/")) {
+            Some(script) => Err(format!(
+                "the agon.toml that was found here seats {script}, whose words come with it: say --models on the command \
+                 line, or name the configuration with --config"
+            )),
+            None => Ok(()),
+        }
     }
 }
 
@@ -172,6 +189,7 @@ fn parse(text: &str) -> Result<Config, Wrong> {
     let roles = [("moderator", file.moderator), ("chair", file.chair), ("judge", file.judge)];
     Ok(Config {
         file: None,
+        found: false,
         models: file.models,
         roles: roles.into_iter().filter_map(|(role, model)| Some((role.to_owned(), model?))).collect(),
         limits: file.limits,

@@ -59,6 +59,9 @@ pub fn stdin(word: &str, bytes_max: u64) -> Result<String, Failure> {
     if bytes.len() as u64 >= bytes_max * 2 {
         return Err(too_long(word, bytes_max));
     }
+    if bytes.contains(&0) {
+        return Err(Failure::input(format!("the {word} on stdin is binary, not text")));
+    }
     String::from_utf8(bytes).map_err(|_| {
         Failure::input(format!("the {word} on stdin is not UTF-8 text: convert it, then try again"))
     })
@@ -104,7 +107,7 @@ pub fn artifact(path: &Path, part: Option<&str>) -> Result<Artifact, Failure> {
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
         return Err(match part {
             Some(key) if path == Path::new("-") => Failure::input(format!("the {key} on stdin is empty")),
-            _ => Failure::file(path, "it is empty: there is nothing in it to debate about"),
+            _ => Failure::file(path, "it is empty: name a file with something in it"),
         });
     }
     Ok(Artifact { path: shown(path), text, part: part.map(str::to_owned) })

@@ -206,6 +206,16 @@ fn files_of_the_judges_and_a_second_run_that_overwrites_nothing() {
     assert_eq!(council(&home), both);
 }
 
+/// A review that is over wrote its files when it ended.
+#[test]
+fn a_finished_review_writes_nothing_again() {
+    let home = home();
+    review(&home, &["auth.py"]);
+    let written = council(&home);
+    assert_eq!(home.agon(&["resume", "last", "--quiet"]).status, Some(1));
+    assert_eq!(council(&home), written);
+}
+
 /// A place where nothing can be written costs a word and not the verdict.
 #[test]
 fn files_that_cannot_be_written_do_not_cost_the_verdict() {
@@ -385,6 +395,9 @@ fn bad_input_is_named_and_nobody_is_asked() {
     std::fs::rename(home.path("found.toml"), home.path("agon.toml")).unwrap();
     let said = review(&home, &["auth.py"]);
     assert!(said.status == Some(2) && said.err.contains("spec names a file"), "{said:?}");
+    home.write("agon.toml", "models = [\"script/review.yaml\"]\n");
+    let said = home.agon(&["review", "auth.py"]);
+    assert!(said.status == Some(2) && said.err.contains("whose words come with it"), "{said:?}");
     for gate in ["mode = \"brainstorm\"", "fail_on = \"fail\"", "quick = true"] {
         home.write("agon.toml", format!("[review]\n{gate}\n"));
         let said = review(&home, &["auth.py"]);

@@ -268,6 +268,15 @@ fn warnings(log: &Log<'_>, termination: Termination) -> Vec<String> {
     if second_vendor.peek().is_some() && second_vendor.all(|judge| judge.answer.is_none()) {
         warnings.push("no judge of the second vendor was heard: this review is not mixed".into());
     }
+    for judge in &log.judges {
+        let models = log.debate.spoke(&judge.seat.id);
+        if let [first, .., last] = models.as_slice() {
+            let id = &judge.seat.id;
+            warnings.push(format!(
+                "{id} was {first} in one call and {last} in another: not the same judge went on"
+            ));
+        }
+    }
     for judge in log.judges.iter().filter(|judge| passes_something_critical(judge)) {
         warnings.push(format!("{} says PASS and reports a critical finding", judge.seat.id));
     }

@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use super::log::{Judge, Log};
 use super::packet::{Paths, Place};
-use super::reply::Finding;
+use super::reply::{Finding, Severity};
 use crate::lexical;
 
 /// Descriptions this much alike are of one thing, if nothing says otherwise.
 const SAME: f64 = 0.8;
 /// It takes less where they are of the same line.
-const SAME_LINE: f64 = 0.5;
+const SAME_LINE: f64 = 0.7;
 /// Judges may count the lines of one place a little differently.
 const LINES_OFF_MAX: u64 = 3;
 /// Likeness is computed with roots, which are never quite what they should be.
@@ -24,8 +24,8 @@ pub(super) struct Merged {
     /// The judges who made it, in seat order.
     pub(super) judges: Vec<String>,
     pub(super) rounds: Vec<u32>,
-    /// Who made it when: two findings of one judge in one round are two.
-    made: Vec<(String, u32)>,
+    /// Who made it when, and how grave: two findings of one judge in one round are two.
+    made: Vec<(String, u32, Severity)>,
     /// What others called it, and where they saw it.
     also: Vec<Value>,
     /// Those of them who did not repeat it in a round 2 that counts.
@@ -58,6 +58,16 @@ impl Merged {
         })
     }
 
+    /// The gravest that a judge calls it in its verdict that counts; of those who dropped it, in the one before.
+    fn severity(&self, log: &Log<'_>) -> Severity {
+        let last = |judge: &String| {
+            let reverted = log.judges.iter().any(|other| other.seat.id == *judge && other.is_reverted());
+            let own = self.made.iter().filter(|(by, round, _)| by == judge && !(reverted && *round == 2));
+            own.max_by_key(|(_, round, _)| *round).map(|(.., severity)| *severity)
+        };
+        self.judges.iter().filter_map(last).min().unwrap_or(self.finding.severity)
+    }
+
     fn is_same(&self, finding: &Finding, place: Option<&Place>) -> bool {
         if self.is_elsewhere(place) {
             return false;
@@ -70,8 +80,8 @@ impl Merged {
         let line = |place: &Place| place.line.map(|line| (place.file.clone(), line));
         let same_line =
             self.place.as_ref().and_then(line).is_some_and(|own| place.and_then(line) == Some(own));
-        // What two judges find at one line is wrong there both times: a denial in the one does not contradict the other.
-        if same_line { alike >= SAME_LINE } else { alike >= SAME && !lexical::opposed(ours, theirs) }
+        let enough = if same_line { SAME_LINE } else { SAME };
+        alike >= enough && !lexical::opposed(ours, theirs) && figures(ours) == figures(theirs)
     }
 
     /// How near its words are to another's; the same words are nearest.
@@ -89,7 +99,7 @@ impl Merged {
 
     /// Whether it can be what this judge finds in this round: it has not found it in the same round already.
     fn takes(&self, judge: &str, round: u32, finding: &Finding, place: Option<&Place>) -> bool {
-        let again = self.made.iter().any(|(by, when)| by == judge && *when == round);
+        let again = self.made.iter().any(|(by, when, _)| by == judge && *when == round);
         match again {
             true => {
                 self.finding.description.trim() == finding.description.trim() && self.place.as_ref() == place
@@ -99,12 +109,25 @@ impl Merged {
     }
 
     fn add(&mut self, judge: &str, round: u32, finding: &Finding, place: Option<Place>) {
-        self.made.push((judge.to_owned(), round));
+        self.made.push((judge.to_owned(), round, finding.severity));
+        // The gravest one's words stand for all; the others are kept beside them.
+        let graver = finding.severity < self.finding.severity;
+        let own = &mut self.finding;
+        let other = match graver {
+            true => {
+                json!({"judge": self.judges.first(), "description": own.description, "location": own.location})
+            }
+            false => {
+                json!({"judge": judge, "description": finding.description, "location": finding.location})
+            }
+        };
         let words = |text: &str| text.trim().to_lowercase();
-        let own = (words(&self.finding.description), &self.finding.location);
-        let other = json!({"judge": judge, "description": finding.description, "location": finding.location});
-        if own != (words(&finding.description), &finding.location) && !self.also.contains(&other) {
+        let same = words(&own.description) == words(&finding.description) && own.location == finding.location;
+        if !same && !self.also.contains(&other) {
             self.also.push(other);
+        }
+        if graver {
+            own.description.clone_from(&finding.description);
         }
         if !self.judges.iter().any(|other| other == judge) {
             self.judges.push(judge.to_owned());
@@ -130,6 +153,16 @@ impl Merged {
     }
 }
 
+/// The numbers and signs of a description, in order: `x < 0` and `x > 0` have the same words.
+fn figures(text: &str) -> Vec<&str> {
+    let plain = |c: char| {
+        c.is_alphabetic()
+            || c.is_whitespace()
+            || matches!(c, '.' | ',' | ';' | ':' | '\'' | '"' | '`' | '(' | ')')
+    };
+    text.split(plain).filter(|part| !part.is_empty()).collect()
+}
+
 /// Everything that was found, the gravest first.
 pub(super) fn union(log: &Log<'_>) -> Vec<Merged> {
     let paths = Paths::of(log.brief());
@@ -151,7 +184,7 @@ pub(super) fn union(log: &Log<'_>) -> Vec<Merged> {
                     place,
                     judges: vec![judge.seat.id.clone()],
                     rounds: vec![round],
-                    made: vec![(judge.seat.id.clone(), round)],
+                    made: vec![(judge.seat.id.clone(), round, finding.severity)],
                     also: Vec::new(),
                     dropped_by: Vec::new(),
                 }),
@@ -160,6 +193,9 @@ pub(super) fn union(log: &Log<'_>) -> Vec<Merged> {
     }
     for judge in &log.judges {
         mark_dropped(judge, &mut all);
+    }
+    for merged in &mut all {
+        merged.finding.severity = merged.severity(log);
     }
     all.sort_by_key(|merged| merged.finding.severity);
     all
@@ -172,7 +208,7 @@ fn mark_dropped(judge: &Judge<'_>, all: &mut [Merged]) {
     }
     let id = &judge.seat.id;
     for merged in all.iter_mut().filter(|merged| merged.judges.contains(id)) {
-        if !merged.made.contains(&(id.clone(), 2)) {
+        if !merged.made.iter().any(|(by, round, _)| by == id && *round == 2) {
             merged.dropped_by.push(id.clone());
         }
     }

@@ -29,7 +29,7 @@ fn found(set: &[(&str, &str)], by: &[(&str, &[Value], &[Value])]) -> Vec<Value> 
 #[test]
 fn findings_are_the_same_when_words_and_place_are() {
     let denied = "The user name goes into the SQL statement not unescaped";
-    let half = "SQL statement takes the user name as it comes";
+    let half = "The user name goes into the SQL log";
     let other = "There is no test for the login";
     for (one, at, two, and_at, same) in [
         (INJECTION, "src/auth.py:5", INJECTION, "src/auth.py:5", true),
@@ -48,7 +48,11 @@ fn findings_are_the_same_when_words_and_place_are() {
         (INJECTION, "src/auth.py:1", INJECTION, "src/auth.py:5", false),
         (INJECTION, "src/auth.py:5", INJECTION, "src/other.py:5", false),
         (INJECTION, "src/auth.py:5", INJECTION_TOO, "src/other.py:5", false),
-        (INJECTION, "src/auth.py:5", denied, "src/auth.py:5", true),
+        (INJECTION, "src/auth.py:5", denied, "src/auth.py:5", false),
+        ("Retries are bounded", "src/auth.py:5", "Retries are not bounded", "src/auth.py:5", false),
+        ("Timeout is too low", "src/auth.py:5", "Timeout is too high", "src/auth.py:5", false),
+        ("x < 0 is allowed", "src/auth.py:5", "x > 0 is allowed", "src/auth.py:5", false),
+        ("The limit is 1", "src/auth.py:5", "The limit is 10", "src/auth.py:5", false),
         (INJECTION, "src/auth.py:5", denied, "src/auth.py:6", false),
         (INJECTION, "", denied, "", false),
         (INJECTION, "src/auth.py:5", half, "src/auth.py:5", true),
@@ -86,7 +90,7 @@ fn one_judge_makes_two_findings_of_two() {
     assert_eq!(dropped, [true, false]);
 }
 
-/// Likeness is inclusive at its thresholds: 0.8, and 0.5 on the same line.
+/// Likeness is inclusive at its thresholds: 0.8, and 0.7 on the same line.
 #[test]
 fn likeness_has_two_thresholds() {
     let words = |n: usize, of: usize, own: char| -> String {
@@ -97,8 +101,8 @@ fn likeness_has_two_thresholds() {
         (8, 10, "src/auth.py:6", true),
         (80, 100, "src/auth.py:6", true),
         (79, 100, "src/auth.py:6", false),
-        (50, 100, "src/auth.py:5", true),
-        (49, 100, "src/auth.py:5", false),
+        (70, 100, "src/auth.py:5", true),
+        (69, 100, "src/auth.py:5", false),
     ] {
         let one = finding("minor", &words(shared, of, 'x'), "src/auth.py:5");
         let two = finding("minor", &words(shared, of, 'y'), at);
@@ -114,11 +118,24 @@ fn a_finding_of_several_has_the_most_of_each() {
     let exact = json!({"severity": "critical", "description": INJECTION_TOO, "category": "injection",
                        "location": "src/auth.py:5-7", "recommendation": "Bind it."});
     let all = found(&[], &[("judge-1", &[vague], &[]), ("judge-2", &[exact], &[])]);
-    let want = json!({"id": "F1", "severity": "critical", "description": INJECTION, "category": "injection",
+    let want = json!({"id": "F1", "severity": "critical", "description": INJECTION_TOO, "category": "injection",
                       "location": "src/auth.py:5-7", "recommendation": "Bind it.", "file": "src/auth.py", "line": 5,
                       "end_line": 7, "judges": ["judge-1", "judge-2"], "rounds": [1],
-                      "also": [{"judge": "judge-2", "description": INJECTION_TOO, "location": "src/auth.py:5-7"}], "dropped": false, "dropped_by": []});
+                      "also": [{"judge": "judge-1", "description": INJECTION, "location": null}], "dropped": false, "dropped_by": []});
     assert_eq!(all, [want]);
+}
+
+/// A finding is as grave as the verdict that counts calls it.
+#[test]
+fn a_severity_that_was_lowered_in_round_2_is_lower() {
+    let (grave, small) =
+        (finding("critical", INJECTION, "src/auth.py:5"), finding("minor", INJECTION, "src/auth.py:5"));
+    let held = [("judge-1", from_ref(&grave), from_ref(&small)), ("judge-2", &[][..], &[][..])];
+    assert_eq!(found(&[DEBATE], &held)[0]["severity"], "minor");
+    assert_eq!(found(&[], &held)[0]["severity"], "critical");
+    let other =
+        [("judge-1", from_ref(&grave), from_ref(&small)), ("judge-2", from_ref(&grave), from_ref(&grave))];
+    assert_eq!(found(&[DEBATE], &other)[0]["severity"], "critical", "another judge still calls it so");
 }
 
 /// Rule 10: ids `[F1]` are numbered; the gravest come first, and seat order decides between equals.

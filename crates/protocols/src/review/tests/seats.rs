@@ -263,7 +263,6 @@ fn the_number_of_calls_is_known_before() {
         (&[STRICT], 2),
         (&[DEBATE, ("mixed", "b/y")], 6),
         (&[DEBATE, ("explorers", "2")], 8),
-        (&[DEBATE, ("count", "1")], 1),
         (&[DEBATE, ("count", "1"), ("mixed", "b/y")], 3),
         (&[("quick", "true")], 1),
         (&[("mode", "research"), ("explorers", "1")], 4),
@@ -271,6 +270,15 @@ fn the_number_of_calls_is_known_before() {
         assert_eq!(Review.calls(&brief(&["a/x"], set)), calls..=calls, "{set:?}");
         assert_eq!(seated(&["a/x"], set).unwrap(), brief(&["a/x"], set).seats);
     }
+}
+
+/// A debate needs somebody to read, and perspectives that are named a name.
+#[test]
+fn a_debate_with_oneself_and_perspectives_without_a_name_are_refused() {
+    let why = seated(&["a/x"], &[DEBATE, ("count", "1")]).unwrap_err();
+    assert!(why.contains("--debate needs two judges"), "{}", why);
+    assert!(seated(&["a/x"], &[DEBATE, ("count", "1"), ("mixed", "b/y")]).is_ok());
+    assert!(seated(&["a/x"], &[("perspectives", " ")]).unwrap_err().contains("--perspectives names none"));
 }
 
 /// The seats can be asked for again by the same models: a branch and a replay need that.
