@@ -214,12 +214,8 @@ fn the_demo_reads_well() {
     ");
     assert_snapshot!(section(&document, "Where the judges differ", &PLAIN), @"
     Where the judges differ
-      • Nine weeks are not enough
-        Medium; judge-1, judge-3; as of round 2, not taken up again
-      • The callback stops the plan
-        Medium; judge-2, judge-3; as of round 2, not taken up again
-      • Every step can be taken back
-        Medium; judge-2, judge-3; as of round 2, not taken up again
+      • Whether nine weeks are enough
+        Medium; judge-1, judge-3
     ");
     let open = section(&document, "What needs your attention", &PLAIN);
     assert!(open.contains("Whether nine weeks are enough  (as of round 2, not taken up again)"), "{open}");
