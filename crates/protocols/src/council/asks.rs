@@ -31,23 +31,48 @@ impl<'a> Asks<'a> {
         Ok(Self { log, prompts, fence, system })
     }
 
-    /// All asks of a phase, made from what was said before it.
-    pub(super) fn phase(&self, phase: &Phase) -> Result<Vec<Ask>, Corrupt> {
+    /// Who is asked in a phase, by place, in the order of the asks.
+    pub(super) fn asked(&self, phase: &Phase) -> Vec<usize> {
+        let round = self.log.round(phase.round);
+        let written_to = |place: &usize| self.sent(phase.round, Some(*place)).next().is_some();
         match phase.name.as_str() {
-            "opening" => self.opening(),
-            "challenge" => self.challenge(phase.round),
-            "exchange" => self.exchange(phase.round),
-            "moderate" => self.moderate(phase.round),
-            "intervene" => self.intervene(phase.round),
-            _ => self.verdict(),
+            "opening" => (0..self.log.members.len()).collect(),
+            "exchange" => self.log.active().into_iter().filter(written_to).collect(),
+            // The moderator, who has no place among the councillors.
+            "moderate" => vec![self.log.members.len()],
+            "intervene" => round
+                .into_iter()
+                .flat_map(|round| &round.interventions)
+                .flat_map(|done| done.to.clone())
+                .collect(),
+            _ => self.log.active(),
         }
     }
 
-    fn opening(&self) -> Result<Vec<Ask>, Corrupt> {
+    /// The asks of a phase, made from what was said before it: all of them, or in economy mode the one at `only`.
+    pub(super) fn phase(&self, phase: &Phase, only: Option<usize>) -> Result<Vec<Ask>, Corrupt> {
+        let mut places = self.asked(phase);
+        if let (Some(only), false) = (only, phase.name == "intervene") {
+            places = places.into_iter().skip(only).take(1).collect();
+        }
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
+        match phase.name.as_str() {
+            "opening" => self.opening(&places),
+            "challenge" => self.challenge(phase.round, &places),
+            "exchange" => self.exchange(phase.round, &places),
+            "moderate" => self.moderate(phase.round),
+            "intervene" => self.intervene(phase.round, only),
+            _ => self.verdict(&places),
+        }
+    }
+
+    fn opening(&self, places: &[usize]) -> Result<Vec<Ask>, Corrupt> {
         let all: Vec<usize> = (0..self.log.members.len()).collect();
         let narrow = |own| Narrow { others: others(self.log, &all, own), ..Narrow::default() };
         let shared = self.shared("opening", Form::Opening, &narrow(None), json!({}))?;
-        let asks = all.iter().map(|place| {
+        let asks = places.iter().map(|place| {
             let narrow = narrow(Some(*place));
             let tail = json!({"others": quoted_names(&narrow.others)});
             self.ask("opening", *place, &shared, tail, Form::Opening, &narrow)
@@ -55,7 +80,7 @@ impl<'a> Asks<'a> {
         asks.collect()
     }
 
-    fn challenge(&self, round: u32) -> Result<Vec<Ask>, Corrupt> {
+    fn challenge(&self, round: u32, places: &[usize]) -> Result<Vec<Ask>, Corrupt> {
         let active = self.log.active();
         let exchanges = if self.log.is_economy() { 0 } else { self.log.debate.brief.int("exchanges") };
         let due = |place: Option<usize>| -> Vec<&Entry> {
@@ -71,7 +96,7 @@ impl<'a> Asks<'a> {
         };
         let context = json!({"round": round, "exchange": exchanges > 0, "exchanges": exchanges});
         let shared = self.shared("challenge", Form::Examination, &narrow(None), context)?;
-        let asks = active.iter().map(|place| {
+        let asks = places.iter().map(|place| {
             let narrow = narrow(Some(*place));
             let challenges = due(Some(*place)).into_iter().map(|entry| self.entry(entry)).collect::<Vec<_>>();
             let tail = json!({
@@ -87,22 +112,18 @@ impl<'a> Asks<'a> {
     }
 
     /// Those who got messages answer all of them.
-    fn exchange(&self, round: u32) -> Result<Vec<Ask>, Corrupt> {
+    fn exchange(&self, round: u32, places: &[usize]) -> Result<Vec<Ask>, Corrupt> {
         let ids = |own: Option<usize>| Narrow {
             messages: self.sent(round, own).map(Letter::id).collect(),
             ..Narrow::default()
         };
         let shared = self.shared("exchange", Form::Correspondence, &ids(None), json!({"round": round}))?;
-        let mut asks = Vec::new();
-        for place in self.log.active() {
-            if self.sent(round, Some(place)).next().is_none() {
-                continue;
-            }
-            let letters = self.letters(|letter| letter.round == round && letter.to == place);
-            let tail = json!({"own": self.own(place), "letters": letters});
-            asks.push(self.ask("exchange", place, &shared, tail, Form::Correspondence, &ids(Some(place)))?);
-        }
-        Ok(asks)
+        let asks = places.iter().map(|place| {
+            let letters = self.letters(|letter| letter.round == round && letter.to == *place);
+            let tail = json!({"own": self.own(*place), "letters": letters});
+            self.ask("exchange", *place, &shared, tail, Form::Correspondence, &ids(Some(*place)))
+        });
+        asks.collect()
     }
 
     fn sent(&self, round: u32, to: Option<usize>) -> impl Iterator<Item = &Letter> {
@@ -142,16 +163,23 @@ impl<'a> Asks<'a> {
         Ok(seats.map(|seat| ask(seat, prompt.clone(), Some(schema.clone()))).collect())
     }
 
-    fn intervene(&self, number: u32) -> Result<Vec<Ask>, Corrupt> {
+    fn intervene(&self, number: u32, only: Option<usize>) -> Result<Vec<Ask>, Corrupt> {
         let Some(round) = self.log.round(number) else { return Ok(Vec::new()) };
-        let mut asks = Vec::new();
+        let (mut asks, mut from) = (Vec::new(), 0);
         for (at, intervention) in round.interventions.iter().enumerate() {
-            asks.extend(self.put(at, intervention)?);
+            let own = from..from + intervention.to.len();
+            from = own.end;
+            if only.is_none_or(|only| own.contains(&only)) {
+                let places =
+                    intervention.to.iter().zip(own).filter(|(_, at)| only.is_none_or(|only| only == *at));
+                let places: Vec<usize> = places.map(|(place, _)| *place).collect();
+                asks.extend(self.put(at, intervention, &places)?);
+            }
         }
         Ok(asks)
     }
 
-    fn put(&self, at: usize, intervention: &Intervention) -> Result<Vec<Ask>, Corrupt> {
+    fn put(&self, at: usize, intervention: &Intervention, places: &[usize]) -> Result<Vec<Ask>, Corrupt> {
         let (mut tail, mut narrow) = (json!({}), Narrow::default());
         let (file, form, about) = match &intervention.kind {
             Kind::Evasion { entry, .. } => {
@@ -172,7 +200,7 @@ impl<'a> Asks<'a> {
         let question = self.fence.quote("the question", &intervention.question);
         let shared = self.shared(file, form, &narrow, json!({"question": question}))?;
         let mut asks = Vec::new();
-        for place in &intervention.to {
+        for place in places {
             if let Value::Object(tail) = &mut tail {
                 tail.insert("own".into(), self.own(*place).into());
                 tail.insert("schema".into(), form.schema(&narrow).json.to_string().into());
@@ -184,7 +212,7 @@ impl<'a> Asks<'a> {
         Ok(asks)
     }
 
-    fn verdict(&self) -> Result<Vec<Ask>, Corrupt> {
+    fn verdict(&self, places: &[usize]) -> Result<Vec<Ask>, Corrupt> {
         let log = self.log;
         let complete = log.completed() == log.debate.brief.int("rounds");
         let open = log.challenges.iter().filter(|entry| entry.fate(true) == "open");
@@ -192,10 +220,10 @@ impl<'a> Asks<'a> {
         let narrow = Narrow::default();
         let shared =
             self.shared("final", Form::Final, &narrow, json!({"complete": complete, "open": open}))?;
-        let asks = log.active().into_iter().map(|place| {
-            let letters = self.letters(|letter| letter.from == place || letter.to == place);
-            let tail = json!({"own": self.own(place), "letters": letters});
-            self.ask("final", place, &shared, tail, Form::Final, &narrow)
+        let asks = places.iter().map(|place| {
+            let letters = self.letters(|letter| letter.from == *place || letter.to == *place);
+            let tail = json!({"own": self.own(*place), "letters": letters});
+            self.ask("final", *place, &shared, tail, Form::Final, &narrow)
         });
         asks.collect()
     }

@@ -1,6 +1,6 @@
 //! The seed's success metrics and failure modes, as checks over a log.
 
-use agon_core::{Check, Debate};
+use agon_core::{Asked, Check, Debate};
 
 use super::log::{Log, Round, heard};
 use super::moderation::{INTERVENTIONS_MAX, Kind, is_stale, unchallenged};
@@ -288,7 +288,14 @@ impl Over<'_> {
     fn not_dominated(&self) -> Check {
         let sentence =
             avoided("Over-intervening and dominating the debate (moderator should facilitate, not lead)");
-        let most = self.log.rounds.iter().map(|round| round.interventions.len()).max().unwrap_or_default();
+        // By what was really asked: a question to all is one intervention.
+        let put = |round: &Round| {
+            let asked = || heard(&self.debate.turns, "intervene", round.number).map(|(asked, _)| asked);
+            let is_to_all = |asked: &&Asked| asked.about.is_none();
+            asked().filter(|asked| !is_to_all(asked)).count()
+                + usize::from(asked().any(|asked| is_to_all(&asked)))
+        };
+        let most = self.log.rounds.iter().map(put).max().unwrap_or_default();
         let note = format!("at most {most} interventions in a round, of {INTERVENTIONS_MAX}");
         let shown = self.asks_of("intervene", self.log.rounds.iter());
         check(&sentence, Some(most <= INTERVENTIONS_MAX), note, shown)

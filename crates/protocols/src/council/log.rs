@@ -396,7 +396,14 @@ fn value<T: DeserializeOwned>(
     Ok(said.map(T::deserialize).transpose()?)
 }
 
-/// The places in the log at which the phase that was asked last began.
+/// The ids of those who gave an opening.
+pub(super) fn opened(debate: &Debate) -> Vec<&str> {
+    let heard = heard(&debate.turns, "opening", 0);
+    let said = heard.filter(|(_, reply)| reply.is_some_and(|reply| reply.value().is_some()));
+    said.map(|(asked, _)| asked.seat.as_str()).collect()
+}
+
+/// The place in the log at which the phase that was asked last began.
 pub(super) fn begun(debate: &Debate) -> usize {
     let same = |phase: &Phase| debate.turns.iter().rev().take_while(|turn| turn.phase == *phase).count();
     debate.turns.len() - debate.last_phase().map_or(0, same)

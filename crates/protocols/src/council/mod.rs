@@ -198,10 +198,10 @@ impl Protocol for Council {
     }
 
     fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
-        let log = Log::read(debate).map_err(|why| why.to_string())?;
-        let active = log.active().into_iter().map(|place| log.id(place).to_owned()).collect();
-        let exchanges = if log.is_economy() { 0 } else { debate.brief.int("exchanges") };
+        let economy = debate.brief.flag("economy");
+        let exchanges = if economy { 0 } else { debate.brief.int("exchanges") };
         let exchanges = usize::try_from(exchanges).unwrap_or(usize::MAX);
+        let active = log::opened(debate);
         validation::check(&validation::Rules { active, exchanges }, ask, value)
     }
 
@@ -232,10 +232,7 @@ impl Protocol for Council {
 
 /// All asks of a phase at once; in economy mode its first.
 fn ask(log: &Log<'_>, phase: Phase) -> Result<Step, Corrupt> {
-    let mut asks = Asks::new(log)?.phase(&phase)?;
-    if log.is_economy() {
-        asks.truncate(1);
-    }
+    let asks = Asks::new(log)?.phase(&phase, log.is_economy().then_some(0))?;
     Ok(Step::Ask(phase, asks))
 }
 
@@ -248,18 +245,17 @@ fn rest_of(debate: &Debate, log: &Log<'_>, phase: &Phase) -> Result<Option<Step>
     }
     let begun = log::begun(debate);
     let before = Log::of_first(debate, begun)?;
-    let next = Asks::new(&before)?.phase(phase)?.into_iter().nth(debate.turns.len() - begun);
-    Ok(next.map(|ask| Step::Ask(phase.clone(), vec![ask])))
+    let next = Asks::new(&before)?.phase(phase, Some(debate.turns.len() - begun))?;
+    Ok((!next.is_empty()).then(|| Step::Ask(phase.clone(), next)))
 }
 
 /// A phase, or the vote where a limit leaves no more than that.
 fn unless_short(log: &Log<'_>, phase: Phase) -> Result<Step, Corrupt> {
-    let asks = Asks::new(log)?.phase(&phase)?;
-    let calls = if log.is_economy() { 1 } else { asks.len() };
-    if log.limits().spent(calls) {
-        return ask(log, Phase::new("verdict", log.debate.brief.int("rounds")));
+    let calls = if log.is_economy() { 1 } else { Asks::new(log)?.asked(&phase).len() };
+    match log.limits().spent(calls) {
+        true => ask(log, Phase::new("verdict", log.debate.brief.int("rounds"))),
+        false => ask(log, phase),
     }
-    Ok(Step::Ask(phase, asks.into_iter().take(if log.is_economy() { 1 } else { usize::MAX }).collect()))
 }
 
 fn end(log: &Log<'_>, termination: Termination) -> Result<Step, Corrupt> {

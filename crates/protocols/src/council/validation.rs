@@ -14,14 +14,14 @@ use crate::named;
 pub(super) const CHALLENGES_MIN: usize = 2;
 
 /// Whom a seat may address, and how much.
-pub(super) struct Rules {
+pub(super) struct Rules<'a> {
     /// The ids of those who take part.
-    pub(super) active: Vec<String>,
+    pub(super) active: Vec<&'a str>,
     /// The most messages of one councillor in a round.
     pub(super) exchanges: usize,
 }
 
-pub(super) fn check(rules: &Rules, ask: &Ask, value: &Value) -> Result<(), String> {
+pub(super) fn check(rules: &Rules<'_>, ask: &Ask, value: &Value) -> Result<(), String> {
     match ask.schema.as_ref().map(|schema| schema.name.as_str()) {
         Some("opening") => opening(&ask.seat, &read(value)?),
         Some("examination") => examination(rules, &ask.seat, &read(value)?),
@@ -71,7 +71,7 @@ fn opening(seat: &str, said: &Opening) -> Result<(), String> {
     Ok(())
 }
 
-fn examination(rules: &Rules, seat: &str, said: &Examination) -> Result<(), String> {
+fn examination(rules: &Rules<'_>, seat: &str, said: &Examination) -> Result<(), String> {
     if said.challenges.len() < CHALLENGES_MIN {
         let count = said.challenges.len();
         return Err(format!(
@@ -116,12 +116,12 @@ fn change(changed: bool, position: &str, because: &str) -> Result<(), String> {
     }
 }
 
-fn addressed(rules: &Rules, list: &str, seat: &str, to: &str) -> Result<(), String> {
+fn addressed(rules: &Rules<'_>, list: &str, seat: &str, to: &str) -> Result<(), String> {
     not_oneself(list, seat, to)?;
-    if rules.active.contains(&named::key(to)) {
+    if rules.active.contains(&named::key(to).as_str()) {
         return Ok(());
     }
-    let others: Vec<&str> = rules.active.iter().map(String::as_str).filter(|id| *id != seat).collect();
+    let others: Vec<&str> = rules.active.iter().copied().filter(|id| *id != seat).collect();
     Err(format!("`{list}` names {to:?}, who is not at the table; the others are: {}", others.join(", ")))
 }
 
