@@ -9,9 +9,10 @@ use agon_core::{Ask, Corrupt, Fence, Phase, Prompt};
 use serde_json::{Map, Value, json};
 
 use super::ledger::Entry;
-use super::log::{Letter, Log};
+use super::log::Log;
 use super::moderation::{Intervention, Kind};
 use super::prompts;
+use super::round::Letter;
 use super::schema::{Form, Narrow, others};
 use super::transcript;
 use crate::prompt::{Prompts, ask};

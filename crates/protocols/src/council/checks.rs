@@ -2,8 +2,9 @@
 
 use agon_core::{Asked, Check, Debate};
 
-use super::log::{Log, Round, heard};
+use super::log::{Log, heard};
 use super::moderation::{INTERVENTIONS_MAX, Kind, is_stale, unchallenged};
+use super::round::Round;
 use super::validation::CHALLENGES_MIN;
 
 /// Every one of them, in the seed's order. A failure mode is met where it was avoided.

@@ -43,7 +43,7 @@ pub(super) fn close(log: &Log<'_>, termination: Termination) -> Outcome {
 fn fate(log: &Log<'_>, place: usize) -> Position {
     let opening = log.opening_standings().into_iter().nth(place).unwrap_or_default();
     let changes = log.rounds.iter().filter_map(|round| Some((round.number, round.after.get(place)?)));
-    let change = changes.filter(|(_, standing)| standing.changed).last();
+    let change = changes.rev().find(|(_, standing)| standing.changed);
     let votes = verdict::votes(log);
     let decision = decide(&votes);
     let own = log.finals.get(place).and_then(Option::as_ref).map(|last| last.vote);

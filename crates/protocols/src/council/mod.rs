@@ -1,6 +1,6 @@
 //! `council`: councillors with roles cross-examine each other, write to each other, a moderator intervenes, a vote (seed 002).
 //!
-//! This file is the transition table. [`roster`] has the roles; [`log`] reads from the log where each councillor stands, [`ledger`]
+//! This file is the transition table. [`roster`] has the roles; [`log`] reads from the log what was said in each [`round`], [`ledger`]
 //! what became of each challenge, [`moderation`] what the moderator finds and does; [`asks`] makes the prompts from [`transcript`]'s
 //! entries, [`schema`] the shapes of the answers, [`validation`] what shapes cannot say; [`votes`] decides, [`close`] writes the
 //! outcome, of which [`verdict`] and [`points`] are the parts; [`summary`] is shown as a round ends, [`session`] is the file that
@@ -28,6 +28,7 @@ mod moderation;
 mod points;
 pub mod reply;
 mod roster;
+mod round;
 mod schema;
 mod session;
 mod summary;
@@ -181,7 +182,7 @@ impl Protocol for Council {
         let (round, rounds) = (phase.round, debate.brief.int("rounds"));
         let wrote = log.letters.iter().any(|letter| letter.round == round);
         let intervenes = log.round(round).is_some_and(|round| !round.interventions.is_empty());
-        let present = log.round(round).map_or(0, log::Round::present);
+        let present = log.round(round).map_or(0, round::Round::present);
         let verdict = || ask(&log, Phase::new("verdict", rounds));
         let unless_short = |name: &str, round: u32| unless_short(&log, Phase::new(name, round));
         match phase.name.as_str() {

@@ -9,8 +9,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::ledger::{Answer, State, Violation, place_of};
-use super::log::{Log, Round, Standing};
+use super::log::Log;
 use super::reply::{Reframed, SecondResponse};
+use super::round::{Round, Standing};
 use super::words::{is_same_point, nearest, stands_in};
 
 /// "so that the moderator does not dominate".

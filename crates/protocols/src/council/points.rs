@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::ledger::{Entry, State};
-use super::log::{Log, Round};
+use super::log::Log;
 use super::moderation::Shared;
 use super::reply::Stance;
+use super::round::Round;
 use super::words::is_same_point;
 
 /// "consensus points (60% and more)".

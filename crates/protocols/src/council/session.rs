@@ -3,8 +3,9 @@
 use agon_core::{Body, Debate, Saved};
 use serde_json::Value;
 
-use super::log::{Log, Round};
+use super::log::Log;
 use super::points;
+use super::round::Round;
 use super::summary::{Told, table};
 use super::transcript;
 
@@ -119,7 +120,7 @@ fn complete(log: &Log<'_>) -> String {
         .rounds
         .iter()
         .flat_map(|round| {
-            let name = |(place, standing): (usize, &super::log::Standing)| {
+            let name = |(place, standing): (usize, &super::round::Standing)| {
                 format!("{} changed in round {}: {}", log.name(place), round.number, line(&standing.because))
             };
             round.changed().map(name).collect::<Vec<_>>()

@@ -4,8 +4,9 @@ use agon_core::{Debate, Summary};
 use serde_json::{Value, json};
 
 use super::ledger::Entry;
-use super::log::{Log, Round};
+use super::log::Log;
 use super::moderation::Kind;
+use super::round::Round;
 use super::transcript::stance;
 use super::words::short;
 

@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::log::{Log, Round, Standing};
+use super::log::Log;
 use super::moderation::{Intervention, Kind};
 use super::reply::Stance;
+use super::round::{Round, Standing};
 
 /// The questions of a councillor's opening, with their ids.
 pub(super) fn questions(log: &Log<'_>, place: usize) -> Option<String> {

@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::log::{Log, Round};
+use super::log::Log;
 use super::moderation::{Intervention, Kind};
 use super::points;
 use super::reply::{Confidence, Final, Probability, Severity, Vote};
+use super::round::Round;
 use super::summary;
 use super::transcript;
 use super::votes::{confidence, decide};

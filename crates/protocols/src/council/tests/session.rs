@@ -124,9 +124,8 @@ fn the_session_grows_under_the_seeds_headings() {
         "**NEXT: Phase 4 - Verdict**",
         "## Verdict",
     ] {
-        let (_, after) = rest
-            .split_once(&format!("{heading}"))
-            .unwrap_or_else(|| panic!("{heading:?} is missing in\n{rest}"));
+        let (_, after) =
+            rest.split_once(heading).unwrap_or_else(|| panic!("{heading:?} is missing in\n{rest}"));
         rest = after;
     }
     assert!(whole.contains("No queue \\| for now."), "a cell stays a cell");
