@@ -167,20 +167,27 @@ impl<'a> Asks<'a> {
     fn intervene(&self, number: u32, only: Option<usize>) -> Result<Vec<Ask>, Corrupt> {
         let Some(round) = self.log.round(number) else { return Ok(Vec::new()) };
         let (mut asks, mut from) = (Vec::new(), 0);
-        for (at, intervention) in round.interventions.iter().enumerate() {
+        let mut points = 0;
+        for intervention in &round.interventions {
+            points += usize::from(matches!(intervention.kind, Kind::Groupthink { .. }));
             let own = from..from + intervention.to.len();
             from = own.end;
             if only.is_none_or(|only| own.contains(&only)) {
                 let places =
                     intervention.to.iter().zip(own).filter(|(_, at)| only.is_none_or(|only| only == *at));
                 let places: Vec<usize> = places.map(|(place, _)| *place).collect();
-                asks.extend(self.put(at, intervention, &places)?);
+                asks.extend(self.put(points, intervention, &places)?);
             }
         }
         Ok(asks)
     }
 
-    fn put(&self, at: usize, intervention: &Intervention, places: &[usize]) -> Result<Vec<Ask>, Corrupt> {
+    fn put(
+        &self,
+        point_number: usize,
+        intervention: &Intervention,
+        places: &[usize],
+    ) -> Result<Vec<Ask>, Corrupt> {
         let (mut tail, mut narrow) = (json!({}), Narrow::default());
         let (file, form, about) = match &intervention.kind {
             Kind::Evasion { entry, .. } => {
@@ -194,7 +201,7 @@ impl<'a> Asks<'a> {
             }
             Kind::Groupthink { point } => {
                 tail = json!({"point": self.fence.quote("the converging point", point)});
-                ("steelman", Form::Steelman, Some(format!("P{}", at + 1)))
+                ("steelman", Form::Steelman, Some(format!("point {point_number}")))
             }
             Kind::Stale => ("reframing", Form::Reframed, None),
         };

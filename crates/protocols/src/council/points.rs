@@ -127,7 +127,7 @@ fn why_open(log: &Log<'_>, entry: &Entry) -> String {
         }
         () if !entry.missed.is_empty() => "who was asked was absent".to_owned(),
         () if entry.round == last && entry.round > 0 => {
-            format!("it was made in round {last}, the last one that was held")
+            format!("asked in round {last}, the last one that was held")
         }
         () => "the debate was cut before it could be answered".to_owned(),
     }

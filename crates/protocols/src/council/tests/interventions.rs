@@ -235,7 +235,7 @@ fn groupthink_needs_three_and_sixty_percent() {
             }
             Some(said)
         });
-        let want: &[(String, Option<String>)] = &[("critic".to_owned(), Some("P1".to_owned()))];
+        let want: &[(String, Option<String>)] = &[("critic".to_owned(), Some("point 1".to_owned()))];
         assert_eq!(asked(&debate, 1), if fires { want } else { &[] }, "{sharing} of {n}");
     }
 }
@@ -248,7 +248,7 @@ fn shares(challenged: bool) -> Value {
 #[test]
 fn groupthink_makes_the_critic_steelman_the_opposite() {
     let debate = finds(&shares(false));
-    assert_eq!(asked(&debate, 1), [("critic".to_owned(), Some("P1".to_owned()))]);
+    assert_eq!(asked(&debate, 1), [("critic".to_owned(), Some("point 1".to_owned()))]);
     let outcome = debate.outcome.unwrap();
     let done = &outcome.verdict["interventions"][0];
     for (field, want) in
@@ -297,7 +297,7 @@ fn without_the_critic_the_least_convinced_steelmans() {
             _ => {}
         })
     });
-    assert_eq!(asked(&debate, 1), [("innovator".to_owned(), Some("P1".to_owned()))]);
+    assert_eq!(asked(&debate, 1), [("innovator".to_owned(), Some("point 1".to_owned()))]);
 }
 
 /// "If a round produces no position changes and no new arguments: inject a reframing question", to all.

@@ -65,7 +65,7 @@ fn prompts_have_the_headings_and_texts_of_the_seed() {
     ] {
         assert!(re_asked.contains(words), "{words:?} is missing in\n{re_asked}");
     }
-    let steelman = prompt(&read, "intervene", 1, "critic", Some("P2"));
+    let steelman = prompt(&read, "intervene", 1, "critic", Some("point 1"));
     for words in [
         "## Moderator Challenge",
         "I notice emerging consensus on:",
