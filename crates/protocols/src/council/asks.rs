@@ -75,7 +75,7 @@ impl<'a> Asks<'a> {
         let shared = self.shared("opening", Form::Opening, &narrow(None), json!({}))?;
         let asks = places.iter().map(|place| {
             let narrow = narrow(Some(*place));
-            let tail = json!({"others": quoted_names(&narrow.others)});
+            let tail = json!({"others": self.named(&all, *place)});
             self.ask("opening", *place, &shared, tail, Form::Opening, &narrow)
         });
         asks.collect()
@@ -101,7 +101,7 @@ impl<'a> Asks<'a> {
             let narrow = narrow(Some(*place));
             let challenges = due(Some(*place)).into_iter().map(|entry| self.entry(entry)).collect::<Vec<_>>();
             let tail = json!({
-                "others": quoted_names(&narrow.others),
+                "others": self.named(&active, *place),
                 "own": self.own(*place),
                 "answered": self.answered_to(*place),
                 "letters": self.letters(|letter| letter.from == *place || letter.to == *place),
@@ -383,12 +383,14 @@ impl<'a> Asks<'a> {
         self.fence.quote(self.log.name(place), text)
     }
 
+    /// The names of the others, as a seat is told whom it may address.
+    fn named(&self, places: &[usize], own: usize) -> String {
+        let others = places.iter().filter(|place| **place != own);
+        others.map(|place| format!("\"{}\"", self.log.name(*place))).collect::<Vec<_>>().join(", ")
+    }
+
     /// Words of the person's own file, on one line.
     fn line(&self, text: &str) -> String {
         self.fence.defuse(&text.split_whitespace().collect::<Vec<_>>().join(" "))
     }
-}
-
-fn quoted_names(names: &[String]) -> String {
-    names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }

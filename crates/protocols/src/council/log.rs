@@ -118,7 +118,7 @@ impl<'a> Log<'a> {
 
     /// Answers to the challenges that were put, new challenges, new messages, positions.
     fn cross_examine(&mut self, round: &mut Round) {
-        let number = round.number;
+        let (number, economy) = (round.number, self.is_economy());
         let asked: Vec<&str> = heard(self.turns, "challenge", number)
             .filter(|(_, reply)| reply.is_some())
             .map(|(asked, _)| asked.seat.as_str())
@@ -159,10 +159,12 @@ impl<'a> Log<'a> {
                 let words = self.rounds.iter().flat_map(|earlier| earlier.spoken(entry.to));
                 let words = words.chain(round.before.get(entry.to).into_iter().flat_map(Standing::spoken));
                 let claim = plain(&entry.claim);
-                entry.quoted = Some(words.into_iter().any(|text| plain(text).contains(&claim)));
+                entry.quoted =
+                    Some(!claim.is_empty() && words.into_iter().any(|text| plain(text).contains(&claim)));
                 self.challenges.push(entry);
             }
-            for message in &said.messages {
+            // Economy mode has no messages: what is written all the same is an extra field, and ignored.
+            for message in said.messages.iter().filter(|_| !economy) {
                 let Some(to) = place_of(&self.members, &message.to) else { continue };
                 self.letters.push(Letter {
                     number: self.letters.len() + 1,

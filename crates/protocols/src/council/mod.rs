@@ -199,9 +199,8 @@ impl Protocol for Council {
     }
 
     fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
-        let economy = debate.brief.flag("economy");
-        let exchanges = if economy { 0 } else { debate.brief.int("exchanges") };
-        let exchanges = usize::try_from(exchanges).unwrap_or(usize::MAX);
+        let exchanges = usize::try_from(debate.brief.int("exchanges")).unwrap_or(usize::MAX);
+        let exchanges = (!debate.brief.flag("economy")).then_some(exchanges);
         let active = log::opened(debate);
         validation::check(&validation::Rules { active, exchanges }, ask, value)
     }

@@ -1,7 +1,8 @@
 //! One round of cross-examination: what was said in it, and where it leaves everybody.
 
+use super::ledger::Entry;
 use super::moderation::{Findings, Intervention};
-use super::reply::{Confidence, Correspondence, Examination, Moderation};
+use super::reply::{Confidence, Correspondence, Examination, Moderation, Response};
 
 /// Where a councillor stands.
 #[derive(Debug, Clone, Default)]
@@ -98,6 +99,20 @@ impl Standing {
 }
 
 impl Round {
+    /// A councillor's responses to challenges that were put to it; a response to anything else answers nothing.
+    pub(super) fn responses<'a>(
+        &'a self,
+        place: usize,
+        entries: &'a [Entry],
+    ) -> impl Iterator<Item = &'a Response> {
+        let said = self.said.get(place).and_then(Option::as_ref).map_or(&[][..], |said| &said.responses);
+        said.iter().filter(move |response| {
+            let is_own = |entry: &&Entry| entry.to == place && entry.round < self.number;
+            let own = entries.iter().filter(is_own).any(|entry| entry.id() == response.challenge_id);
+            own && !response.response.trim().is_empty()
+        })
+    }
+
     /// What a councillor said to everybody in this round's cross-examination.
     pub(super) fn spoken(&self, place: usize) -> Vec<&str> {
         let Some(said) = self.said.get(place).and_then(Option::as_ref) else { return Vec::new() };

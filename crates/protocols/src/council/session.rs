@@ -56,7 +56,9 @@ fn written(log: &Log<'_>, round: &Round) -> String {
     let told = Told::of(log, round);
     let mut text = format!("### Round {}\n\n#### Challenges\n", round.number);
     for place in log.active() {
-        let Some(said) = round.said.get(place).and_then(Option::as_ref) else { continue };
+        if !round.is_present(place) {
+            continue;
+        }
         text.push_str(&format!("\n**{}**\n\n", log.name(place)));
         let made = log.challenges.iter().filter(|entry| entry.round == round.number && entry.from == place);
         for (entry, n) in made.zip(1..) {
@@ -67,7 +69,7 @@ fn written(log: &Log<'_>, round: &Round) -> String {
                 line(&entry.text())
             ));
         }
-        for response in &said.responses {
+        for response in round.responses(place, &log.challenges) {
             let (id, stance) = (&response.challenge_id, response.stance.as_str());
             text.push_str(&format!("- On [{id}]: {stance}: {}\n", line(&response.response)));
         }

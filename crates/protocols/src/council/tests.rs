@@ -11,6 +11,7 @@ mod challenges;
 mod economy;
 mod exchange;
 mod interventions;
+mod invariants;
 mod prompts;
 mod session;
 mod setup;

@@ -22,8 +22,7 @@ pub(super) fn examination(log: &Log<'_>, round: &Round, place: usize) -> Option<
     let mut lines = vec!["Challenges:".to_owned()];
     let made = log.challenges.iter().filter(|entry| entry.round == round.number && entry.from == place);
     lines.extend(made.map(|entry| format!("[{}] to {}: {}", entry.id(), log.name(entry.to), entry.text())));
-    let mut responses =
-        said.responses.iter().filter(|response| !response.response.trim().is_empty()).peekable();
+    let mut responses = round.responses(place, &log.challenges).peekable();
     if responses.peek().is_some() {
         lines.push("Responses:".into());
     }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::reply::{
-    Correspondence, Examination, Final, Moderation, Opening, Reframed, SecondResponse, Steelman,
+    Correspondence, Examination, Final, Message, Moderation, Opening, Reframed, SecondResponse, Steelman,
 };
 use super::words::plain;
 use crate::named;
@@ -17,8 +17,8 @@ pub(super) const CHALLENGES_MIN: usize = 2;
 pub(super) struct Rules<'a> {
     /// The ids of those who take part.
     pub(super) active: Vec<&'a str>,
-    /// The most messages of one councillor in a round.
-    pub(super) exchanges: usize,
+    /// The most messages of one councillor in a round; `None` where there are none and what is written is ignored.
+    pub(super) exchanges: Option<usize>,
 }
 
 pub(super) fn check(rules: &Rules<'_>, ask: &Ask, value: &Value) -> Result<(), String> {
@@ -94,15 +94,22 @@ fn examination(rules: &Rules<'_>, seat: &str, said: &Examination) -> Result<(), 
         made.push(point);
     }
     once("responses", said.responses.iter().map(|response| response.challenge_id.as_str()))?;
-    if said.messages.len() > rules.exchanges {
-        let (count, most) = (said.messages.len(), rules.exchanges);
+    if let Some(most) = rules.exchanges {
+        messages(rules, seat, &said.messages, most)?;
+    }
+    change(said.changed, &said.position, &said.because)
+}
+
+fn messages(rules: &Rules<'_>, seat: &str, sent: &[Message], most: usize) -> Result<(), String> {
+    if sent.len() > most {
+        let count = sent.len();
         return Err(format!("`messages` has {count}, but at most {most} may be sent in a round"));
     }
-    for message in &said.messages {
+    for message in sent {
         addressed(rules, "messages", seat, &message.to)?;
         not_empty("text", &message.text)?;
     }
-    change(said.changed, &said.position, &said.because)
+    Ok(())
 }
 
 /// "Changed because: {reason}".

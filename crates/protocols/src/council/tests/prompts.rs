@@ -162,6 +162,19 @@ fn councillors_of_a_phase_share_all_but_their_tails() {
     }
 }
 
+/// What was said comes first and only grows: the prompt of round 2 begins like that of round 1.
+#[test]
+fn what_was_said_only_grows_from_round_to_round() {
+    let read = read();
+    let (first, second) =
+        (prompt(&read, "challenge", 1, "critic", None), prompt(&read, "challenge", 2, "critic", None));
+    let (said, _) = first.split_once("\n## Debate Round 1 of 2").unwrap();
+    assert!(said.contains("## Questions from the Openings") && second.starts_with(said), "{second}");
+    let last = prompt(&read, "verdict", 2, "critic", None);
+    let (said, _) = second.split_once("\n## Debate Round 2 of 2").unwrap();
+    assert!(said.contains("## Round 1") && last.starts_with(said), "{last}");
+}
+
 #[test]
 fn every_prompt_states_its_schema() {
     for (phase, round, ask) in read() {
