@@ -100,6 +100,8 @@ pub struct Ask {
     pub schema: Option<Arc<Schema>>,
     /// How long the whole ask may take, all its attempts together; `None` for the debate's limit on each call.
     pub within_ms: Option<u64>,
+    /// Whether that also holds for a model that sets itself a time, as a person does.
+    pub firm: bool,
 }
 
 impl Ask {

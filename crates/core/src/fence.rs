@@ -60,7 +60,7 @@ impl Fence {
 
     /// `text` with everything taken out that could end a quotation or pass for another speaker.
     pub fn defuse(&self, text: &str) -> String {
-        let mut clean: String = text.chars().filter(|c| !is_hidden(*c)).collect();
+        let mut clean = shown(text);
         clean = replace_ignoring_case(&clean, &self.marker, "[code removed]");
         if clean.contains(['<', '[', '|']) {
             for (token, written) in CONTROL {
@@ -70,6 +70,30 @@ impl Fence {
         let lines: Vec<String> = clean.split('\n').map(defuse_line).collect();
         lines.join("\n")
     }
+}
+
+/// `text` with everything written out that no reader would see: what hides in a file is part of it.
+fn shown(text: &str) -> String {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if !text.chars().any(is_hidden) {
+        return text.to_owned();
+    }
+    let mut shown = String::with_capacity(text.len());
+    let (mut before, mut rest) = ('\n', text.chars().peekable());
+    while let Some(c) = rest.next() {
+        let after = rest.peek().copied().unwrap_or('\n');
+        match c {
+            '\r' if after == '\n' => {}
+            // Some scripts and signs are written with joiners.
+            '\u{200c}' | '\u{200d}' if before > '\u{ff}' && after > '\u{ff}' && !is_hidden(after) => {
+                shown.push(c)
+            }
+            _ if is_hidden(c) => shown.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            _ => shown.push(c),
+        }
+        before = c;
+    }
+    shown
 }
 
 /// Whether a character is a control code or has no width: what hides in a word could make it look like another.

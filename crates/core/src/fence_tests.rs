@@ -66,6 +66,22 @@ fn what_it_is_cannot_break_the_opening_line() {
     assert_eq!(quoted.lines().count(), 3);
 }
 
+/// What hides in a file is part of it: a judge must be able to see what a compiler sees.
+#[test]
+fn what_nobody_sees_is_written_out() {
+    for (text, shown) in [
+        ("if x:\u{202e} } \u{2066}# admin", "if x:\\u{202e} } \\u{2066}# admin"),
+        ("z\u{200b}ero", "z\\u{200b}ero"),
+        ("one\r\ntwo\rthree", "one\ntwo\\u{d}three"),
+        ("\u{feff}first", "first"),
+        ("a\u{1b}[31m", "a\\u{1b}[31m"),
+        ("\u{645}\u{6cc}\u{200c}\u{62e}\u{648}", "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}"),
+        ("a\u{200d}b", "a\\u{200d}b"),
+    ] {
+        assert_eq!(fence().defuse(text), shown);
+    }
+}
+
 #[test]
 fn markers_differ_by_debate() {
     let mut one = brief("Q", &[]);

@@ -199,6 +199,11 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// What it needs and is not here, in a sentence: found before the first call, it costs nothing.
+    fn missing(&self) -> Option<String> {
+        None
+    }
+
     /// How long it may take to answer, where that is its own to say: a person thinks longer than a server.
     fn timeout(&self) -> Option<Duration> {
         None

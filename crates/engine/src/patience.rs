@@ -11,18 +11,22 @@ use crate::run::Run;
 impl Run<'_> {
     /// How long a call of this model may take for the ask at `index`.
     pub(crate) fn patience(&self, index: usize, link: &Link) -> Duration {
-        let own = self.slots.get(index).and_then(|slot| slot.ask.within_ms);
+        let ask = self.slots.get(index).map(|slot| &slot.ask);
+        let own = ask.and_then(|ask| ask.within_ms);
         let limit = Duration::from_millis(own.unwrap_or(self.debate.brief.limits.call_timeout_ms));
-        link.model.timeout().unwrap_or(limit)
+        match link.model.timeout() {
+            Some(timeout) if ask.is_some_and(|ask| ask.firm) => timeout.min(limit),
+            Some(timeout) => timeout,
+            None => limit,
+        }
     }
 
     /// How long the call that leaves now may take. The first one starts the clock of an ask that has a time of its own.
     pub(crate) fn time_for(&mut self, index: usize, link: &Link) -> Duration {
         let patience = self.patience(index, link);
-        // A model that sets itself a time, a person or a slow machine, is not measured by another.
-        let Some(slot) = self.slots.get_mut(index).filter(|_| link.model.timeout().is_none()) else {
-            return patience;
-        };
+        // A model that sets itself a time, as a person does, is measured by another only where somebody wants that.
+        let measured = |slot: &&mut crate::slot::Slot| slot.ask.firm || link.model.timeout().is_none();
+        let Some(slot) = self.slots.get_mut(index).filter(measured) else { return patience };
         if let Some(within_ms) = slot.ask.within_ms {
             slot.due.get_or_insert(Instant::now() + Duration::from_millis(within_ms));
         }

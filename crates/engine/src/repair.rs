@@ -66,14 +66,26 @@ fn structured(validator: &Validator, words: &str, cut_off: bool) -> Result<Value
         }
     }
     if manageable(words) {
-        // With several objects in the prose the last is the conclusion; drafts come before it.
-        for value in objects(words).into_iter().rev() {
+        let mut whole: Vec<Value> = Vec::new();
+        for value in objects(words) {
             match valid(validator, value) {
-                Ok(value) => return Ok(value),
+                Ok(value) if whole.contains(&value) => {}
+                Ok(value) => whole.push(value),
                 Err(why) => first_error = first_error.or(Some(why)),
             }
         }
+        // Which of several is meant is not ours to guess.
+        match whole.len() {
+            0 => {}
+            1 => return whole.pop().ok_or_else(String::new),
+            count => {
+                return Err(format!("there are {count} different JSON objects in it, and one is wanted"));
+            }
+        }
         // Mending would close an open quotation, and half a sentence would pass for what the seat meant.
+        if ends_inside(words) {
+            return Err("it ends in the middle of the JSON object".into());
+        }
         if !cut_off && let Some(value) = mended(words) {
             match valid(validator, value) {
                 Ok(value) => return Ok(value),
@@ -101,6 +113,27 @@ fn objects(words: &str) -> Vec<Value> {
         rest = from.get(used..).unwrap_or_default();
     }
     found
+}
+
+/// Whether a text ends before its first object does: in a text of it, or in a list or another object. That only the last
+/// bracket is missing can be mended.
+fn ends_inside(words: &str) -> bool {
+    let Some(from) = words.find('{').and_then(|start| words.get(start..)) else { return false };
+    let (mut depth, mut quoted, mut escaped) = (0_i64, false, false);
+    for c in from.chars() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            '{' | '[' if !quoted => depth += 1,
+            '}' | ']' if !quoted => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return false;
+        }
+    }
+    quoted || depth > 1
 }
 
 fn mended(words: &str) -> Option<Value> {
@@ -228,7 +261,7 @@ mod tests {
             r#"{"stance": "agree""#,
             "<think>{\"stance\": \"disagree\"} or not?</think>{\"stance\": \"agree\"}",
             "so I think {\"stance\": \"disagree\"}</think>\n{\"stance\": \"agree\"}",
-            "First draft {\"stance\": \"disagree\"}, better: {\"stance\": \"agree\"}",
+            "I said {\"stance\": \"agree\"}, and I say {\"stance\": \"agree\"}",
         ] {
             assert_eq!(answer(text, Finish::End), Ok(Some(agree.clone())), "{text}");
         }
@@ -246,6 +279,9 @@ mod tests {
             (r#"{"stance": "perhaps"}"#, r#"stance is "perhaps"; it must be one of "agree", "disagree""#),
             (r#"{"stance": "agree", "score": "7"}"#, "score: \"7\" is not of type \"number\""),
             (r#"{"stance": "agree", "extra": 1}"#, "extra"),
+            (r#"My answer: {"stance": "agree"}, and not {"stance": "disagree"}"#, "2 different JSON objects"),
+            (r#"{"stance": "agree", "because": "I would have sa"#, "ends in the middle"),
+            (r#"{"stance": "agree", "points": ["one""#, "ends in the middle"),
         ] {
             let why = answer(text, Finish::End).unwrap_err();
             assert!(why.contains(said), "{text}: {why}");

@@ -66,8 +66,9 @@ impl Limits<'_> {
             return Some(format!("the deadline of {} s", limit as f64 / 1000.0));
         }
         let needed = u32::try_from(calls + self.closing_calls).unwrap_or(u32::MAX);
-        if let Some(limit) = limits.calls.filter(|limit| spent.calls.saturating_add(needed) >= *limit) {
-            return Some(format!("the limit of {limit} calls"));
+        if let Some(limit) = limits.calls.filter(|limit| spent.calls.saturating_add(needed) > *limit) {
+            let s = if limit == 1 { "" } else { "s" };
+            return Some(format!("the limit of {limit} call{s}"));
         }
         if let Some(limit) = limits.usd.filter(|limit| over(usd, *limit)) {
             return Some(format!("the budget of ${limit}"));

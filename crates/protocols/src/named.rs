@@ -61,11 +61,14 @@ fn parse(text: &str) -> Result<Value, String> {
     let read = read.or_else(|| toml::from_str::<Value>(text).ok().filter(whole));
     match read {
         Some(value) => Ok(value),
-        None => match serde_norway::from_str::<Value>(text) {
-            Ok(value) if whole(&value) => Ok(value),
-            Ok(_) => Err(SHAPE.into()),
-            Err(why) => Err(format!("it is neither YAML nor JSON nor TOML ({why})")),
-        },
+        // Its own values refuse a key that stands there twice; JSON's would take the last.
+        None => {
+            match serde_norway::from_str::<serde_norway::Value>(text).and_then(serde_norway::from_value) {
+                Ok(value) if whole(&value) => Ok(value),
+                Ok(_) => Err(SHAPE.into()),
+                Err(why) => Err(format!("it is neither YAML nor JSON nor TOML ({why})")),
+            }
+        }
     }
 }
 
@@ -106,6 +109,7 @@ mod tests {
             ("- a\n- A\n", "twice"),
             ("\"\": 1\nb: 2\n", "empty"),
             ("a: [", "neither"),
+            ("a: 1\nb: 2\na: 3\n", "duplicate"),
         ] {
             let why = read(text).unwrap_err();
             assert!(why.contains(want), "{text:?}: {why}");

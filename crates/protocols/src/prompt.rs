@@ -81,6 +81,7 @@ pub fn ask(seat: &Seat, prompt: Prompt, schema: Option<Arc<Schema>>) -> Ask {
         prompt,
         schema,
         within_ms: None,
+        firm: false,
     }
 }
 
@@ -112,11 +113,23 @@ fn tidy(schema: &mut Value) {
             map.retain(|key, value| {
                 value.is_object() || !matches!(key.as_str(), "title" | "format" | "default")
             });
+            // Words with a comment each are still words: who must choose one is told them in one list.
+            if let Some(words) =
+                map.get("oneOf").and_then(Value::as_array).and_then(|choices| constants(choices))
+            {
+                map.shift_remove("oneOf");
+                map.insert("type".into(), "string".into());
+                map.insert("enum".into(), words.into());
+            }
             map.values_mut().for_each(tidy);
         }
         Value::Array(items) => items.iter_mut().for_each(tidy),
         _ => {}
     }
+}
+
+fn constants(choices: &[Value]) -> Option<Vec<Value>> {
+    choices.iter().map(|choice| choice.get("const").filter(|word| word.is_string()).cloned()).collect()
 }
 
 /// Lets a string at `pointer` have only these values.

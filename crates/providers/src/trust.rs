@@ -28,37 +28,45 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
 
 impl Config {
     /// Refuses a configuration that nobody has named, such as an `agon.toml` that lies in the current folder, when it would
-    /// run a program, or send a well-known key to another host than the key's own or this machine: it may have come with
-    /// somebody else's files.
+    /// run a program, or send what is debated, or a key, to a stranger: it may have come with somebody else's files. This
+    /// machine is no stranger, nor are the well-known providers, to whom their own keys may go.
     pub fn check_found(&self) -> Result<(), Invalid> {
         agon_seats::check_found(&self.commands)?;
         for (name, provider) in &self.providers {
-            let (Some(variable), Ok(base)) = (&provider.key_env, Base::parse(&provider.base_url)) else {
-                continue;
+            let Ok(base) = Base::parse(&provider.base_url) else { continue };
+            let trusted = |hosts: &[String]| !base.plain && hosts.contains(&base.host);
+            let what = match &provider.key_env {
+                _ if is_loopback(&base.host) => continue,
+                Some(variable) if trusted(&own_hosts(variable)) => continue,
+                Some(variable) => format!("the key in {}", variable.to_ascii_uppercase()),
+                None if trusted(&known_hosts()) => continue,
+                None => "what is debated".to_owned(),
             };
-            let own = own_hosts(variable).is_none_or(|hosts| !base.plain && hosts.contains(&base.host));
-            if !own && !is_loopback(&base.host) {
-                let (variable, shown) = (variable.to_ascii_uppercase(), &base.shown);
-                return Err(Invalid(format!(
-                    "[providers.{name}] would send the key in {variable} to {shown}, which it is not meant for, and this \
-                     agon.toml was found and not asked for: pass `--config agon.toml` if you trust it"
-                )));
-            }
+            return Err(Invalid(format!(
+                "[providers.{name}] would send {what} to {}, and this agon.toml was found and not asked for: pass \
+                 `--config agon.toml` if you trust it",
+                base.shown
+            )));
         }
         Ok(())
     }
 }
 
-/// The hosts that the key in this variable is meant for; `None` when the variable is not a well-known one.
-fn own_hosts(variable: &str) -> Option<Vec<String>> {
+/// The hosts that the key in this variable is meant for; none when the variable is not a well-known one.
+fn own_hosts(variable: &str) -> Vec<String> {
     // Some systems do not tell the letters of a variable's name apart.
     let same = |name: &str| name.eq_ignore_ascii_case(variable);
     let known = KNOWN.iter().find(|known| known.key_envs.iter().any(|name| same(name)));
     if let Some(known) = known {
-        return Some(Base::parse(known.base_url).into_iter().map(|base| base.host).collect());
+        return Base::parse(known.base_url).into_iter().map(|base| base.host).collect();
     }
-    let (_, hosts) = ELSEWHERE.iter().find(|(name, _)| same(name))?;
-    Some(hosts.iter().map(|host| (*host).to_owned()).collect())
+    let elsewhere = ELSEWHERE.iter().find(|(name, _)| same(name)).map_or(&[][..], |(_, hosts)| hosts);
+    elsewhere.iter().map(|host| (*host).to_owned()).collect()
+}
+
+/// The hosts of the well-known providers.
+fn known_hosts() -> Vec<String> {
+    KNOWN.iter().filter_map(|known| Some(Base::parse(known.base_url).ok()?.host)).collect()
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -98,6 +106,9 @@ mod tests {
             found("https://api.groq.com/v1", "OPENAI_API_KEY").is_err(),
             "another provider is a stranger"
         );
+        for variable in ["NPM_TOKEN", "DATABASE_URL", "DEPLOY_PASSPHRASE"] {
+            assert!(found("https://stranger.example/v1", variable).is_err(), "{variable}");
+        }
     }
 
     #[test]
@@ -110,13 +121,20 @@ mod tests {
             ("http://127.0.0.1:8080/v1", "OPENAI_API_KEY"),
             ("http://localhost:8080/v1", "OPENAI_API_KEY"),
             ("http://[::1]:8080/v1", "OPENAI_API_KEY"),
-            ("https://gateway.example/v1", "GATEWAY_KEY"),
         ] {
             assert_eq!(found(url, variable), Ok(()), "{url} {variable}");
         }
-        let keyless: Config =
-            toml::from_str("[providers.openai]\nbase_url = \"https://a.example/v1\"").unwrap();
-        assert_eq!(keyless.check_found(), Ok(()), "no key is sent");
+        for (url, trusted) in [
+            ("https://api.openai.com/v1", true),
+            ("http://127.0.0.1:8080/v1", true),
+            ("https://a.example/v1", false),
+            ("http://192.0.2.2/v1", false),
+        ] {
+            let keyless: Config =
+                toml::from_str(&format!("[providers.openai]\nbase_url = \"{url}\"")).unwrap();
+            let told = keyless.check_found().map_err(|why| why.0.contains("what is debated"));
+            assert_eq!(told, if trusted { Ok(()) } else { Err(true) }, "{url}");
+        }
     }
 
     #[test]

@@ -91,9 +91,21 @@ fn every_result_of_a_sarif_file_has_a_place_and_a_dropped_one_is_suppressed() {
     assert_snapshot!(shown.join("\n"), @r#"
     error src/auth.py:45-47 null
     warning src/session%20store.py:12-12 null
-    note auth:1-1 null
-    note auth:1-1 "Dropped in round 2 by security."
+    note src/auth.py:1-1 null
+    note src/auth.py:1-1 "Dropped in round 2 by security."
     "#);
+}
+
+/// A text has no file: a result on one that does not exist would only mislead.
+#[test]
+fn without_a_file_there_is_no_place() {
+    let mut document = review::failed().document();
+    document["verdict"]["paths"] = json!([]);
+    let file = sarif(&document);
+    let results = file["runs"][0]["results"].as_array().unwrap();
+    let places: Vec<usize> =
+        results.iter().map(|result| result["locations"].as_array().unwrap().len()).collect();
+    assert_eq!(places, [1, 1, 0, 0]);
 }
 
 /// Lines count from 1, and a region that ends before it begins is none.

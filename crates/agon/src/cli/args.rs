@@ -67,9 +67,13 @@ pub fn json() -> Arg {
 
 /// How a debate's result is given: on the screen, as JSON, as the log.
 pub fn face() -> [Arg; 4] {
-    let save = path("save", "DIR", "Also write report.md, outcome.json and log.ndjson into DIR/ID")
-        .num_args(0..=1)
-        .default_missing_value(SAVE_DIR);
+    let save = path(
+        "save",
+        "DIR",
+        "Also write report.md, outcome.json, log.ndjson and the protocol's own records into DIR/ID",
+    )
+    .num_args(0..=1)
+    .default_missing_value(SAVE_DIR);
     [
         json().conflicts_with("events"),
         switch("events", "Print the log on stdout as it happens, one JSON event a line"),
@@ -89,9 +93,14 @@ pub fn gate() -> [Arg; 2] {
             .value_parser(PossibleValuesParser::new(names))
             .conflicts_with_all(["json", "events"])
             .help("What to print: the report, annotations for a pull request, a SARIF file, a JUnit report [default: text]"),
-        switch("no-files", "Write no files of the judges' verdicts into .agents/council"),
+        no_files(),
     ]
     .map(|arg| arg.help_heading("Output"))
+}
+
+/// `--no-files`.
+pub fn no_files() -> Arg {
+    switch("no-files", "Write no files of a review into .agents/council").help_heading("Output")
 }
 
 /// Who sits and by which chance.

@@ -23,6 +23,8 @@ const CALLS_MAX: usize = 100_000;
 pub struct Config {
     /// The file that it came from, if there is one.
     pub file: Option<PathBuf>,
+    /// Whether nobody named that file: it only lies here.
+    pub found: bool,
     /// Who sits when `--models` does not say.
     pub models: Vec<String>,
     /// Models for single roles.
@@ -75,10 +77,11 @@ pub fn load(named: Option<&Path>, env: Env) -> Result<Config, Failure> {
         Some(file) => read(file),
         None => match place::configs(env).into_iter().find(|file| file.is_file()) {
             Some(file) => {
-                let config = read(&file)?;
+                let mut config = read(&file)?;
                 if !place::is_own(&file, env) {
+                    config.found = true;
                     config.providers.check_found().map_err(|why| Failure::file(&file, why))?;
-                    check_files(&config).map_err(|why| Failure::file(&file, why))?;
+                    check_options(&config).map_err(|why| Failure::file(&file, why))?;
                 }
                 Ok(config)
             }
@@ -87,11 +90,37 @@ pub fn load(named: Option<&Path>, env: Env) -> Result<Config, Failure> {
     }
 }
 
+impl Config {
+    /// Refuses judges whose words come with a configuration that nobody named: a change would bring its own verdict along.
+    pub fn check_judges(&self) -> Result<(), String> {
+        let mut links = self.models.iter().flat_map(|name| name.split('|')).map(str::trim);
+        match links.find(|link| self.found && link.starts_with("script/")) {
+            Some(script) => Err(format!(
+                "the agon.toml that was found here seats {script}, whose words come with it: say --models on the command \
+                 line, or name the configuration with --config"
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Options that switch a gate off: a change that is to be judged may not bring them along.
+const GATE: [&str; 3] = ["mode", "fail_on", "quick"];
+
 /// Refuses options that name files: whoever wrote a configuration that only lies here could have any file of this machine
-/// sent to a provider, and quoted in a report.
-fn check_files(config: &Config) -> Result<(), String> {
+/// sent to a provider, and quoted in a report. Refuses also what decides whether a change passes.
+fn check_options(config: &Config) -> Result<(), String> {
     for (name, pairs) in &config.options {
-        let table = agon_protocols::find(name).map_or(&[][..], |protocol| protocol.options());
+        let protocol = agon_protocols::find(name);
+        let table = protocol.map_or(&[][..], |protocol| protocol.options());
+        let is_gate = protocol.is_some_and(|protocol| protocol.is_gate());
+        if let Some((key, _)) = pairs.iter().find(|(key, _)| is_gate && GATE.contains(&key.as_str())) {
+            return Err(format!(
+                "[protocols.{name}] {key} decides what passes, and a configuration that is only found here may not: \
+                 say --{} on the command line, or name the configuration with --config",
+                key.replace('_', "-")
+            ));
+        }
         let is_file = |key: &str| table.iter().any(|opt| opt.key == key && opt.kind == Kind::File);
         if let Some((key, _)) = pairs.iter().find(|(key, _)| is_file(key)) {
             return Err(format!(
@@ -160,6 +189,7 @@ fn parse(text: &str) -> Result<Config, Wrong> {
     let roles = [("moderator", file.moderator), ("chair", file.chair), ("judge", file.judge)];
     Ok(Config {
         file: None,
+        found: false,
         models: file.models,
         roles: roles.into_iter().filter_map(|(role, model)| Some((role.to_owned(), model?))).collect(),
         limits: file.limits,

@@ -1,7 +1,7 @@
 //! What comes in from outside, within limits: questions, files, stdin.
 
 use std::io::{IsTerminal, Read};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use agon_core::{Artifact, Protocol};
 
@@ -59,6 +59,9 @@ pub fn stdin(word: &str, bytes_max: u64) -> Result<String, Failure> {
     if bytes.len() as u64 >= bytes_max * 2 {
         return Err(too_long(word, bytes_max));
     }
+    if bytes.contains(&0) {
+        return Err(Failure::input(format!("the {word} on stdin is binary, not text")));
+    }
     String::from_utf8(bytes).map_err(|_| {
         Failure::input(format!("the {word} on stdin is not UTF-8 text: convert it, then try again"))
     })
@@ -102,9 +105,36 @@ pub fn artifact(path: &Path, part: Option<&str>) -> Result<Artifact, Failure> {
         _ => file(path, ARTIFACT_BYTES_MAX)?,
     };
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
-        return Err(Failure::file(path, "it is empty: there is nothing in it to debate about"));
+        return Err(match part {
+            Some(key) if path == Path::new("-") => Failure::input(format!("the {key} on stdin is empty")),
+            _ => Failure::file(path, "it is empty: name a file with something in it"),
+        });
     }
-    Ok(Artifact { path: path.display().to_string(), text, part: part.map(str::to_owned) })
+    Ok(Artifact { path: shown(path), text, part: part.map(str::to_owned) })
+}
+
+/// A path as people and pipelines know it: from the working directory, if it is below that.
+fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let below = std::path::absolute(path).ok().zip(here).and_then(|(path, here)| {
+        let plain = plain(&path)?;
+        plain.strip_prefix(here).ok().map(Path::to_owned)
+    });
+    let shown = below.filter(|below| !below.as_os_str().is_empty());
+    shown.map_or_else(|| path.display().to_string(), |below| below.display().to_string())
+}
+
+/// A path without steps up and down again.
+fn plain(path: &Path) -> Option<PathBuf> {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => plain.pop().then_some(())?,
+            Component::CurDir => {}
+            other => plain.push(other),
+        }
+    }
+    Some(plain)
 }
 
 /// Refuses files that are too much together: all of them are in every prompt.

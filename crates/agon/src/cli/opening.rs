@@ -147,11 +147,20 @@ pub fn split_timeout(options: Pairs) -> Result<(Option<u64>, Pairs), Failure> {
 pub fn check_models(brief: &Brief, models: &dyn Models) -> Result<(), Failure> {
     for name in brief.seats.iter().flat_map(|seat| seat.model.split('|')) {
         let model = models.model(name.trim())?;
+        if let Some(sentence) = model.missing().filter(|_| !seat_has_others(brief, name)) {
+            return Err(Failure::input(sentence));
+        }
         if brief.limits.usd.is_some() && model.price() == Price::Unknown {
             return Err(no_price(name.trim()));
         }
     }
     Ok(())
+}
+
+/// Whether another link of a chain can take the seat of a model that is not there.
+fn seat_has_others(brief: &Brief, name: &str) -> bool {
+    let of = brief.seats.iter().filter(|seat| seat.model.split('|').any(|link| link == name));
+    of.into_iter().all(|seat| seat.model.contains('|'))
 }
 
 /// Nobody counts a program's tokens, so that only "nothing" can be said of what it costs.

@@ -55,15 +55,14 @@ impl Run<'_> {
         // The watcher ends when nobody can tell it anything any more.
         drop(watch);
         terminal().leave();
-        if let Some(watcher) = watcher {
-            // One that failed has harmed nobody but itself.
-            drop(watcher.join());
-        }
+        // One that broke has harmed nobody but itself; one that could not write says so.
+        let watched = watcher.map_or(Ok(()), |watcher| watcher.join().unwrap_or(Ok(())));
         let ended = ended.map_err(|why| self.failed(why))?;
-        self.show.finish(&ended, || {
+        let status = self.show.finish(&ended, || {
             let raw = self.store.raw(&self.id)?;
             Ok(raw.iter().map(|(body, hash)| ndjson::line(body, hash)).collect())
-        })
+        })?;
+        watched.map(|()| status)
     }
 
     /// The command that goes on with it.
@@ -97,7 +96,7 @@ impl Run<'_> {
     }
 
     /// A watcher has a thread of its own: a terminal that stands still must not hold up the debate.
-    fn watchers(&self) -> (Watch, Option<Notes>, Option<JoinHandle<()>>) {
+    fn watchers(&self) -> (Watch, Option<Notes>, Option<JoinHandle<Result<(), Failure>>>) {
         let mut watch = Watch::default();
         let minutes = self.minutes();
         if !self.show.progress && self.show.face != Face::Events && minutes.is_none() {
@@ -115,8 +114,11 @@ impl Run<'_> {
         // Answers are streamed only for eyes that see them: providers do more work for a stream.
         watch.deltas = self.show.streams().then_some(deltas);
         let (protocol, pauses) = (self.protocol, terminal().view());
-        let watcher =
-            std::thread::spawn(move || show_live(protocol, records, pieces, noted, pauses, minutes));
+        let show_live = move || {
+            show_live(protocol, records, pieces, noted, pauses, minutes);
+            Ok(())
+        };
+        let watcher = std::thread::spawn(show_live);
         (watch, Some(notes), Some(watcher))
     }
 }
@@ -139,12 +141,15 @@ fn print_events(
     mut records: mpsc::UnboundedReceiver<Arc<Record>>,
     prints: bool,
     mut minutes: Option<Minutes>,
-) {
-    let mut heard = prints;
+) -> Result<(), Failure> {
+    let mut printed = Ok(());
     while let Some(record) = records.blocking_recv() {
         minutes.iter_mut().for_each(|minutes| minutes.record(&record));
-        heard = heard && output::print(&format!("{}\n", ndjson::line(&record.body, &record.hash))).is_ok();
+        if prints && printed.is_ok() {
+            printed = output::print(&format!("{}\n", ndjson::line(&record.body, &record.hash)));
+        }
     }
+    printed
 }
 
 fn show_live(

@@ -67,6 +67,11 @@ impl Show {
         Ok(Self { face, progress, quiet, watched, save, gate, files, store })
     }
 
+    /// Leaves the protocol's own files unwritten.
+    pub fn write_no_files(&mut self) {
+        self.files = false;
+    }
+
     /// Whether anybody sees the words of an answer before it is whole.
     pub fn streams(&self) -> bool {
         self.face == Face::Live && self.watched

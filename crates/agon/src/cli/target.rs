@@ -71,6 +71,9 @@ pub fn read(protocol: &dyn Protocol, args: &ArgMatches) -> Result<Subject, Failu
             Ok(Subject { files, ..Subject::default() })
         }
         Takes::Targets => {
+            if stdin_readers(protocol, args) > 1 {
+                return Err(Failure::input("stdin can be read once: name a file for all but one of them"));
+            }
             let mut files = Vec::new();
             for word in args.get_many::<String>("subject").into_iter().flatten() {
                 files.push(target(word)?);
@@ -78,9 +81,9 @@ pub fn read(protocol: &dyn Protocol, args: &ArgMatches) -> Result<Subject, Failu
             for words in args.get_many::<String>(TEXT).into_iter().flatten() {
                 files.push(text(words)?);
             }
-            let named = |opt: &agon_core::Opt| args.try_contains_id(opt.key).unwrap_or_default();
-            let mut parts = protocol.options().iter().filter(|opt| opt.kind == Kind::File);
-            if files.is_empty() && !parts.any(named) && !std::io::stdin().is_terminal() {
+            let diff = args.try_contains_id("diff").unwrap_or_default();
+            let taken = diff || stdin_readers(protocol, args) > 0;
+            if files.is_empty() && !taken && !std::io::stdin().is_terminal() {
                 let piped = input::stdin("target", input::QUESTION_BYTES_MAX)?;
                 // Nothing piped in is nothing said; the protocol knows what to say to that.
                 if !piped.trim().is_empty() {
@@ -90,6 +93,16 @@ pub fn read(protocol: &dyn Protocol, args: &ArgMatches) -> Result<Subject, Failu
             Ok(subject(files))
         }
     }
+}
+
+/// How many of the words on the command line are to be read from stdin.
+fn stdin_readers(protocol: &dyn Protocol, args: &ArgMatches) -> usize {
+    let targets =
+        args.get_many::<String>("subject").into_iter().flatten().filter(|word| *word == "-").count();
+    let parts = protocol.options().iter().filter(|opt| opt.kind == Kind::File);
+    let parts =
+        parts.filter(|opt| matches!(args.try_get_one::<String>(opt.key), Ok(Some(path)) if path == "-"));
+    targets + parts.count()
 }
 
 /// What a line of a batch says.

@@ -161,6 +161,7 @@ fn a_program_that_is_not_there_stops_with_its_name() {
     let said = run(&home, &["--json"]);
     assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{said:?}");
     assert!(said.err.contains("no-such-program") && said.err.contains("[commands.critic]"), "{said:?}");
+    assert!(!home.path("home/agon.db").exists(), "found before the first call");
 }
 
 /// A configuration that only lies in the folder may have come with somebody else's files.

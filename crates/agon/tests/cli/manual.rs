@@ -81,7 +81,7 @@ fn help_is_a_verb_too() {
 
 #[test]
 fn a_protocols_verb_has_its_options_as_flags() {
-    assert_snapshot!(Home::new().agon(&["deep", "--help"]).ok().shown(), @r#"
+    assert_snapshot!(Home::new().agon(&["deep", "--help"]).ok().shown(), @"
     Anonymous debaters argue a question, a moderator measures convergence, a chair writes the answer
 
     Usage: agon deep [OPTIONS] [QUESTION]
@@ -123,13 +123,14 @@ fn a_protocols_verb_has_its_options_as_flags() {
           --json          Print one JSON document on stdout and nothing else there
           --events        Print the log on stdout as it happens, one JSON event a line
           --quiet         Print nothing but the result
-          --save [<DIR>]  Also write report.md, outcome.json and log.ndjson into DIR/ID
+          --save [<DIR>]  Also write report.md, outcome.json, log.ndjson and the protocol's own records
+                          into DIR/ID
 
     Files:
           --config <FILE>  The configuration [default: ./agon.toml, then agon.toml in the configuration
                            folder]
           --db <FILE>      The store [default: AGON_HOME/agon.db, else agon.db in the data folder]
-    "#);
+    ");
 }
 
 #[test]

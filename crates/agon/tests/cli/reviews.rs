@@ -206,6 +206,16 @@ fn files_of_the_judges_and_a_second_run_that_overwrites_nothing() {
     assert_eq!(council(&home), both);
 }
 
+/// A review that is over wrote its files when it ended.
+#[test]
+fn a_finished_review_writes_nothing_again() {
+    let home = home();
+    review(&home, &["auth.py"]);
+    let written = council(&home);
+    assert_eq!(home.agon(&["resume", "last", "--quiet"]).status, Some(1));
+    assert_eq!(council(&home), written);
+}
+
 /// A place where nothing can be written costs a word and not the verdict.
 #[test]
 fn files_that_cannot_be_written_do_not_cost_the_verdict() {
@@ -232,6 +242,10 @@ fn files_texts_and_a_diff_are_targets() {
     assert_eq!(question(home.agon_with(&piped, diff)), "Review of a diff");
     let text = ["review", "--models", "script/review.yaml", "--json", "--no-files"];
     assert_eq!(question(home.agon_with(&text, b"a plan\n")), "a plan");
+    let with_spec = [&text[..], &["--spec", "auth.py"]].concat();
+    assert_eq!(question(home.agon_with(&with_spec, b"a plan\n")), "a plan");
+    let absolute = home.path("auth.py");
+    assert_eq!(json(&[absolute.to_str().unwrap()]), "Review of auth.py", "as a repository knows it");
 }
 
 /// "`--mixed MODEL,...` adds judges of a second vendor ... typically as an external command: only the first vendor's judges have
@@ -269,6 +283,38 @@ fn a_command_is_the_second_vendor() {
     assert!(home.read("asked").contains("SELECT * FROM users"), "the program read the packet");
     let said = mixed(&["--mixed", "command/agent,command/agent,command/agent"]);
     assert_eq!(said.json()["verdict"]["judges"].as_array().unwrap().len(), 5, "{said:?}");
+}
+
+/// "A review that silently was not mixed is worse than none."
+#[test]
+#[cfg(unix)]
+fn a_second_vendor_that_is_not_heard_is_told() {
+    let home = unanimous("PASS");
+    home.write(
+        "mixed.toml",
+        "[commands.gone]\ncommand = [\"false\"]\n[commands.none]\ncommand = [\"/no/such/program\"]\n",
+    );
+    let mixed = |model: &str| {
+        let path = std::env::var("PATH").unwrap();
+        let args = [
+            "review",
+            "auth.py",
+            "--config",
+            "mixed.toml",
+            "--json",
+            "--models",
+            "script/review.yaml",
+            "--mixed",
+            model,
+        ];
+        home.agon_in(&[("PATH", &path)], &args)
+    };
+    let said = mixed("command/gone");
+    let warnings = said.json()["warnings"].to_string();
+    assert!(warnings.contains("this review is not mixed"), "{warnings}");
+    let said = mixed("command/none");
+    assert!(said.status == Some(2) && said.err.contains("no program /no/such/program"), "{said:?}");
+    assert_eq!(home.agon(&["list", "--json"]).json().as_array().unwrap().len(), 1, "nothing was asked");
 }
 
 /// "`COUNCIL_R2_TIMEOUT`, default 90 s, and `--r2-timeout`": a judge that is late keeps its verdict of round 1.
@@ -349,6 +395,31 @@ fn bad_input_is_named_and_nobody_is_asked() {
     std::fs::rename(home.path("found.toml"), home.path("agon.toml")).unwrap();
     let said = review(&home, &["auth.py"]);
     assert!(said.status == Some(2) && said.err.contains("spec names a file"), "{said:?}");
+    home.write("agon.toml", "models = [\"script/review.yaml\"]\n");
+    let said = home.agon(&["review", "auth.py"]);
+    assert!(said.status == Some(2) && said.err.contains("whose words come with it"), "{said:?}");
+    for gate in ["mode = \"brainstorm\"", "fail_on = \"fail\"", "quick = true"] {
+        home.write("agon.toml", format!("[review]\n{gate}\n"));
+        let said = review(&home, &["auth.py"]);
+        assert!(said.status == Some(2) && said.err.contains("decides what passes"), "{said:?}");
+        let named = review(&home, &["auth.py", "--config", "agon.toml", "--no-files"]);
+        assert_ne!(named.status, Some(2), "{named:?}");
+    }
+}
+
+/// Stdin can be read once, and nothing on it is named too.
+#[test]
+fn what_is_wrong_with_stdin_is_named() {
+    let home = home();
+    for (args, want) in [
+        (&["review", "-", "--diff", "-"][..], "stdin can be read once"),
+        (&["review", "--diff", "-", "--spec", "-"], "stdin can be read once"),
+        (&["review", "--diff", "-"], "the diff on stdin is empty"),
+        (&["review", "-"], "the target is empty"),
+    ] {
+        let said = home.agon_with(&[args, &["--models", "script/review.yaml"]].concat(), b"\n");
+        assert!(said.status == Some(2) && said.err.contains(want), "{args:?}: {said:?}");
+    }
 }
 
 /// A file that this user may not read is named too. Whoever may read everything cannot show it.

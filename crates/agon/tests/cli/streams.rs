@@ -199,3 +199,17 @@ fn a_script_for_another_question_says_so_and_quiet_does_not() {
         );
     }
 }
+
+/// A full disk under stdout is told, whatever is printed there.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_told() {
+    let home = Home::new();
+    for face in ["--json", "--events", "--quiet"] {
+        let args = ["deep", "Tabs or spaces?", "--models", "script/tabs.yaml", face];
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let said = crate::support::said(home.command(&args).stdout(full).spawn().unwrap());
+        assert_eq!(said.status, Some(3), "{face}: {said:?}");
+        assert!(said.err.contains("stdout cannot be written"), "{face}: {said:?}");
+    }
+}

@@ -10,9 +10,19 @@ use crate::stage::*;
 
 /// How a debate of one ask ends that may take 5 s, after how many milliseconds, by how many calls.
 async fn asked(models: &str, script: &'static [&'static str], within_ms: u64) -> (String, u128, usize) {
+    held(models, script, within_ms, false).await
+}
+
+async fn held(
+    models: &str,
+    script: &'static [&'static str],
+    within_ms: u64,
+    firm: bool,
+) -> (String, u128, usize) {
     let troupe = Troupe::new(Arc::default(), acts(script));
     let mut brief = brief(&[models], 1);
     brief.options.insert("within_ms".into(), json!(within_ms));
+    brief.options.insert("firm".into(), json!(firm));
     let began = Instant::now();
     let debate = run(&troupe, brief).await.unwrap();
     (replies(&debate).join(" "), began.elapsed().as_millis(), troupe.called().len())
@@ -47,4 +57,12 @@ async fn retries_and_the_rest_of_a_chain_are_within_it() {
     let (said, took_ms, _) = asked("a/x", &["down"], 100).await;
     assert_eq!(said, "(timed_out)");
     assert!(took_ms < 100, "a pause that would outlast the time is not begun: {took_ms}");
+}
+
+/// A person, or a program with a time of its own, is held to another one only where somebody set it.
+#[tokio::test(start_paused = true)]
+async fn a_model_with_a_time_of_its_own_is_hurried_only_firmly() {
+    assert_eq!(held("slow/x", &["hang"], 5_000, false).await, ("(timed_out)".into(), 600_000, 1));
+    assert_eq!(held("slow/x", &["hang"], 5_000, true).await, ("(timed_out)".into(), 5_000, 1));
+    assert_eq!(held("slow/x", &["hang"], 700_000, true).await, ("(timed_out)".into(), 600_000, 1));
 }

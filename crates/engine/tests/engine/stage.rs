@@ -92,6 +92,7 @@ impl Protocol for Circle {
             prompt: prompt(seat),
             schema: schema.clone(),
             within_ms: debate.brief.options.get("within_ms").and_then(Value::as_u64),
+            firm: debate.brief.flag("firm"),
         });
         let last = self.kept > 0.0 && round == debate.brief.int("rounds");
         Ok(Step::Ask(Phase::new(if last { "last" } else { "speak" }, round), asks.collect()))
@@ -301,6 +302,11 @@ impl Model for Player {
     }
     fn price(&self) -> Price {
         self.price
+    }
+
+    /// A player of this provider takes the time that it likes, as a person does.
+    fn timeout(&self) -> Option<Duration> {
+        (self.provider == "slow").then_some(Duration::from_secs(600))
     }
 
     fn call<'a>(

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::consensus::{State, column, mean, range};
 use super::log::Log;
 use super::verdict::Verdict;
-use super::{attention, figure, ledger};
+use super::{disputes, figure, ledger};
 
 struct Advice {
     priority: &'static str,
@@ -82,18 +82,23 @@ fn open(log: &Log<'_>, verdict: &Verdict) -> Vec<Advice> {
         Verdict::Majority { minority, .. } if !minority.is_empty() => minority.contains(&place),
         _ => true,
     };
-    let issues = attention::issues(log).into_iter().filter(|issue| issue.judges().into_iter().any(counts));
+    let last = log.last().map_or(0, |round| round.number);
+    let issues = disputes::issues(log).iter().filter(|issue| issue.judges().into_iter().any(counts));
     issues
         .map(|issue| {
-            let view = issue.views.iter().find(|view| counts(view.place) && !view.mine.is_empty());
-            let view = view.map_or(String::new(), |view| format!(" - {}", view.mine));
-            let who = log.ids(&issue.judges()).join(", ");
+            let shown = issue.views.iter().find(|view| counts(view.place) && !view.mine.is_empty());
+            let view = shown.map_or(String::new(), |view| format!(" - {}", view.mine));
+            let judges = issue.judges();
+            // With a view it is that view's holders who stand behind it, else all who leave the issue open.
+            let behind = shown.map_or(judges.len(), |shown| issue.holders(&shown.mine).len());
+            let who = log.ids(&judges).join(", ");
+            let when = if issue.round < last { format!(" in round {}", issue.round) } else { String::new() };
             let why = issue.why().map_or(String::new(), |why| format!(": {why}"));
             Advice {
                 priority: "CONSIDER",
                 action: format!("{}{view}", issue.text),
-                rationale: format!("left open by {who}{why}"),
-                level: "minority",
+                rationale: format!("left open by {who}{when}{why}"),
+                level: level(behind, log.judges.len()),
             }
         })
         .collect()

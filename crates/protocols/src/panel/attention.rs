@@ -3,84 +3,11 @@
 use serde_json::{Value, json};
 
 use super::consensus::State;
-use super::findings::same_point;
+use super::disputes::{self, Issue, dated};
 use super::ledger::{self, Finding};
 use super::log::Log;
 use super::verdict::{Verdict, scores};
 use super::{consensus, figure};
-
-/// Something that judges leave open, by their last statements. The same issue of several judges is one.
-pub(super) struct Issue {
-    pub(super) text: String,
-    /// Whether somebody says that the user must decide it. Round 2 has no such field; what is open there is everybody's business.
-    pub(super) flagged: bool,
-    pub(super) views: Vec<View>,
-}
-
-/// One judge's side of an issue.
-pub(super) struct View {
-    pub(super) place: usize,
-    pub(super) mine: String,
-    pub(super) theirs: String,
-    pub(super) why: String,
-}
-
-impl Issue {
-    /// The judges who name it, by place.
-    pub(super) fn judges(&self) -> Vec<usize> {
-        self.views.iter().map(|view| view.place).collect()
-    }
-
-    /// Why it is open, by the first who says so.
-    pub(super) fn why(&self) -> Option<&str> {
-        self.views.iter().map(|view| view.why.as_str()).find(|why| !why.is_empty())
-    }
-}
-
-/// How many entries the judges' last lists of open points have.
-pub(super) fn remaining(log: &Log<'_>) -> usize {
-    log.judges.iter().enumerate().map(|(place, judge)| open(place, judge).len()).sum()
-}
-
-/// What the judges leave open, merged.
-pub(super) fn issues(log: &Log<'_>) -> Vec<Issue> {
-    let mut issues: Vec<Issue> = Vec::new();
-    for (place, judge) in log.judges.iter().enumerate() {
-        for (text, flagged, view) in open(place, judge) {
-            match issues.iter_mut().find(|issue| same_point(&issue.text, &text)) {
-                Some(issue) => {
-                    issue.flagged |= flagged;
-                    issue.views.push(view);
-                }
-                None => issues.push(Issue { text, flagged, views: vec![view] }),
-            }
-        }
-    }
-    issues
-}
-
-/// A judge's own last list.
-fn open(place: usize, judge: &super::log::Judge<'_>) -> Vec<(String, bool, View)> {
-    let entry = |text: &str, flagged: bool, [mine, theirs, why]: [&String; 3]| {
-        let trimmed = |text: &String| text.trim().to_owned();
-        let view = View { place, mine: trimmed(mine), theirs: trimmed(theirs), why: trimmed(why) };
-        (text.trim().to_owned(), flagged, view)
-    };
-    if let Some(last) = &judge.last {
-        let open = last.unresolved_disagreements.iter();
-        return open
-            .map(|u| {
-                entry(
-                    &u.issue,
-                    u.user_attention_needed,
-                    [&u.my_final_view, &u.opposing_view, &u.why_unresolved],
-                )
-            })
-            .collect();
-    }
-    let open = judge.rebuttal.iter().flat_map(|rebuttal| &rebuttal.unresolved_disputes);
-    open.map(|d| entry(&d.topic, true, [&d.my_view, &d.opposing_view, &d.why_unresolved])).collect()
-}
 
 /// The seed's list: open critical findings first, then what judges leave open, then the scores themselves.
 pub(super) fn record(log: &Log<'_>, verdict: &Verdict) -> Vec<Value> {
@@ -89,8 +16,8 @@ pub(super) fn record(log: &Log<'_>, verdict: &Verdict) -> Vec<Value> {
     let mut entries: Vec<Value> =
         critical.map(|(place, finding)| open_critical(log, verdict, place, finding)).collect();
     let everything = *verdict == Verdict::NoMajority;
-    let issues = issues(log).into_iter().filter(|issue| everything || issue.flagged);
-    entries.extend(issues.map(|issue| open_issue(log, verdict, &issue)));
+    let issues = disputes::issues(log).iter().filter(|issue| everything || issue.flagged);
+    entries.extend(issues.map(|issue| open_issue(log, verdict, issue)));
     entries.extend(open_scores(log, verdict));
     entries
 }
@@ -172,13 +99,8 @@ fn open_issue(log: &Log<'_>, verdict: &Verdict, issue: &Issue) -> Value {
     let all =
         all.map(|v| json!({"judge_id": id(v.place), "view": v.mine, "opposing_view": v.theirs})).collect();
     let stakes = issue.why().map_or_else(|| "nobody said what is at stake".to_owned(), str::to_owned);
-    entry(
-        issue.text.clone(),
-        sides(verdict).map(|side| side.and_then(told)),
-        stakes,
-        options(log, verdict),
-        all,
-    )
+    let views = sides(verdict).map(|side| side.and_then(told));
+    dated(entry(issue.text.clone(), views, stakes, options(log, verdict), all), issue)
 }
 
 /// How far the sides are apart, and what that would mean.

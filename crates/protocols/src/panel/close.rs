@@ -39,7 +39,8 @@ pub(super) fn close(log: &Log<'_>, termination: Termination) -> Outcome {
     }
 }
 
-/// What became of a judge's first position. Who moved further than judges of one mind may be apart gave it up.
+/// What became of a judge's first position. Who is not on the verdict's side in the end dissents, also after it moved; who came over
+/// from further away than judges of one mind may be gave its first position up.
 fn fate(log: &Log<'_>, decided: &Verdict, place: usize, judge: &Judge<'_>) -> Position {
     let first = judge.statement.overall_score;
     let last =
@@ -49,15 +50,21 @@ fn fate(log: &Log<'_>, decided: &Verdict, place: usize, judge: &Judge<'_>) -> Po
         true => format!("its score went from {} to {}", figure(first), figure(last)),
         false => format!("its score stayed at {}", figure(first)),
     };
-    let (fate, why) = match decided {
-        _ if moved => (Fate::Refuted, given_up(log, place, judge)),
-        Verdict::Consensus => (Fate::Adopted, "it is in the consensus".to_owned()),
-        Verdict::Majority { .. } if decided.is_with(place) => {
-            (Fate::Adopted, "it is the majority's".to_owned())
+    let fate = match decided.is_with(place) {
+        true if moved => Fate::Refuted,
+        true => Fate::Adopted,
+        false => Fate::Minority,
+    };
+    let why = match decided {
+        _ if fate == Fate::Refuted => format!("given up: {}", moves(log, place, judge)),
+        Verdict::Consensus => "it is in the consensus".to_owned(),
+        Verdict::Majority { .. } if fate == Fate::Adopted => "it is the majority's".to_owned(),
+        Verdict::Majority { .. } if moved => {
+            format!("its judge moved and is still in the minority: {}", moves(log, place, judge))
         }
-        Verdict::Majority { .. } => (Fate::Minority, "it is the minority's".to_owned()),
-        Verdict::NoMajority => (Fate::Minority, "there is no majority that could adopt it".to_owned()),
-        Verdict::None => (Fate::Minority, "there is no verdict that could adopt it".to_owned()),
+        Verdict::Majority { .. } => "it is the minority's".to_owned(),
+        Verdict::NoMajority => "there is no majority that could adopt it".to_owned(),
+        Verdict::None => "there is no verdict that could adopt it".to_owned(),
     };
     Position {
         seat: judge.id.to_owned(),
@@ -68,21 +75,23 @@ fn fate(log: &Log<'_>, decided: &Verdict, place: usize, judge: &Judge<'_>) -> Po
     }
 }
 
-/// Why a judge gave its first score up, in its own words.
-fn given_up(log: &Log<'_>, place: usize, judge: &Judge<'_>) -> String {
+/// Why a judge left its first score, in its own words.
+fn moves(log: &Log<'_>, place: usize, judge: &Judge<'_>) -> String {
     let changes = log.rounds.iter().filter(|round| delta(log, place, round.number).is_some());
     let reasons =
         changes.map(|round| format!("in round {} {}", round.number, change_reason(judge, round.number)));
-    format!("given up: {}", reasons.collect::<Vec<_>>().join("; "))
+    reasons.collect::<Vec<_>>().join("; ")
 }
 
+/// The judges who dissent, each with what it says in the end; `positions` keeps what it said at first.
 fn dissent(log: &Log<'_>, positions: &[Position]) -> Vec<Value> {
-    let judged = log.judges.iter().zip(positions);
+    let scores = verdict::scores(log, &log.places());
+    let judged = log.judges.iter().zip(scores).zip(positions);
     let minority = judged.filter(|(_, position)| position.fate == Fate::Minority);
     minority
-        .map(|(judge, position)| {
+        .map(|((judge, score), position)| {
             json!({"judge_id": judge.id, "seat": judge.id, "stance": judge.stance.as_str(),
-                "score": judge.statement.overall_score, "position": position.position, "reason": position.reason})
+                "score": score, "position": judge.position(), "reason": position.reason})
         })
         .collect()
 }
@@ -90,21 +99,32 @@ fn dissent(log: &Log<'_>, positions: &[Position]) -> Vec<Value> {
 fn warnings(log: &Log<'_>, decided: &Verdict, termination: Termination) -> Vec<String> {
     let mut warnings = Vec::new();
     if termination == Termination::Budget || log.was_cut() {
-        let limit = log.limits().met(log.judges.len()).unwrap_or_else(|| "a limit of the debate".to_owned());
-        let rounds = verdict::completed(log);
-        let s = if rounds == 1 { "" } else { "s" };
-        warnings.push(format!(
-            "the verdict is made from {rounds} round{s}, because a limit was reached: {limit}"
-        ));
+        warnings.push(cut(log, decided));
     }
     warnings.extend(heard::cut_off(log.debate));
     warnings.extend(heard::shortened(log.debate));
     warnings.extend(few(log, decided));
-    for round in log.rounds.iter().filter(|round| round.number > 1 && round.present() > 0) {
+    // Where there is no verdict nothing that was carried forward counts.
+    let counted = log.rounds.iter().filter(|_| *decided != Verdict::None);
+    for round in counted.filter(|round| round.number > 1 && round.present() > 0) {
         warnings.extend(carried(log, round));
     }
     warnings.extend(gaps(log));
     warnings
+}
+
+/// What a limit left.
+fn cut(log: &Log<'_>, decided: &Verdict) -> String {
+    let limit =
+        log.limits().met(log.judges.len().max(1)).unwrap_or_else(|| "a limit of the debate".to_owned());
+    let rounds = verdict::completed(log);
+    let s = if rounds == 1 { "" } else { "s" };
+    match decided {
+        Verdict::None => {
+            format!("there is no verdict, because a limit left fewer than two position statements: {limit}")
+        }
+        _ => format!("the verdict is made from {rounds} round{s}, because a limit was reached: {limit}"),
+    }
 }
 
 /// What fewer judges than sit make of a verdict.

@@ -1,55 +1,103 @@
-//! What all judges conclude, and what they do not.
+//! What all judges conclude, what some of them share, and where they differ.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::attention;
 use super::consensus::{State, TOLERANCE, column, extremes, mean};
-use super::ledger::{self, same_words};
+use super::disputes::{self, dated};
+use super::ledger;
 use super::log::Log;
+use super::points::{Point, points, same_point};
 use super::reply::Severity;
-use crate::lexical;
 
-/// Two points whose words are so much alike, and of which neither denies the other, are one.
-const SAME_FROM: f64 = 0.8;
-
-/// Whether two points say the same.
-pub(super) fn same_point(one: &str, other: &str) -> bool {
-    same_words(one, other) || (lexical::similarity(one, other) >= SAME_FROM && !lexical::opposed(one, other))
+/// The three lists.
+pub(super) struct Findings {
+    pub(super) convergent: Vec<Value>,
+    pub(super) shared: Vec<Value>,
+    pub(super) divergent: Vec<Value>,
 }
 
-/// "A conclusion all judges agree on": critical findings that all hold, points on which judges agreed, and the dimensions that
-/// all see alike.
-pub(super) fn convergent(log: &Log<'_>) -> Vec<Value> {
+impl Findings {
+    pub(super) fn of(log: &Log<'_>) -> Self {
+        let points = points(log);
+        Self {
+            convergent: convergent(log, &points),
+            shared: shared(log, &points),
+            divergent: divergent(log, &points),
+        }
+    }
+}
+
+/// "A conclusion all judges agree on": critical findings that all hold, points that all share, and the dimensions that all see
+/// alike.
+fn convergent(log: &Log<'_>, points: &[Point<'_>]) -> Vec<Value> {
     let held = log.findings.iter().enumerate();
     let held = held.filter(|(place, _)| ledger::state(log, *place) == State::Adopted);
     let mut found: Vec<Value> = held
         .map(|(_, finding)| record(&finding.finding, Severity::Critical, &json!(["all"]), true))
         .collect();
-    // What nobody is known to share is not agreed on, even if somebody conceded it.
-    let mut points: Vec<Point<'_>> = points(log).into_iter().filter(|point| point.judges.len() > 1).collect();
-    points.sort_by_key(|point| std::cmp::Reverse(point.judges.len()));
-    found.extend(points.iter().map(|point| agreed(log, point)));
+    // A critical finding that all share in words, too, is there already.
+    let all = |point: &&Point<'_>| point.shared_by.len() == log.judges.len() && point.findings.is_empty();
+    let points = points.iter().filter(all);
+    found.extend(points.map(|point| agreed(log, point, Severity::Medium, &json!(["all"]))));
     found.extend(dimensions(log, true));
     found
 }
 
-/// "A conclusion where judges disagree": disputed critical findings, dimensions that are seen too differently, and what judges
-/// say is open.
-pub(super) fn divergent(log: &Log<'_>) -> Vec<Value> {
+/// What several judges share, but not all.
+fn shared(log: &Log<'_>, points: &[Point<'_>]) -> Vec<Value> {
+    // What nobody is known to share is not agreed on, even if somebody conceded it.
+    let some = 2..log.judges.len();
+    let adopted = |at: &usize| ledger::state(log, *at) == State::Adopted;
+    let is_shared =
+        |point: &&Point<'_>| some.contains(&point.shared_by.len()) && !point.findings.iter().any(adopted);
+    let mut points: Vec<&Point<'_>> = points.iter().filter(is_shared).collect();
+    points.sort_by_key(|point| std::cmp::Reverse(point.shared_by.len()));
+    points.iter().map(|point| agreed(log, point, Severity::Low, &ids(log, &point.shared_by))).collect()
+}
+
+/// "A conclusion where judges disagree": disputed critical findings, dimensions that are seen too differently, what judges leave
+/// open, and points that some accept and others deny.
+fn divergent(log: &Log<'_>, points: &[Point<'_>]) -> Vec<Value> {
     let disputed = log.findings.iter().enumerate();
     let disputed = disputed.filter(|(place, _)| ledger::state(log, *place) == State::Disputed);
     let mut found: Vec<Value> = disputed
         .map(|(place, finding)| {
-            let holders = json!(log.ids(&ledger::holders(log, place)));
-            record(&format!("[{}] {}", finding.id, finding.finding), Severity::Critical, &holders, true)
+            let sides = ids(log, &about(log, place));
+            record(&format!("[{}] {}", finding.id, finding.finding), Severity::Critical, &sides, true)
         })
         .collect();
     found.extend(dimensions(log, false));
-    for issue in attention::issues(log) {
+    for (place, issue) in disputes::issues(log).iter().enumerate() {
         let severity = if issue.flagged { Severity::High } else { Severity::Medium };
-        found.push(record(&issue.text, severity, &json!(log.ids(&issue.judges())), issue.flagged));
+        let mut judges: BTreeSet<usize> = issue.both_sides().into_iter().collect();
+        let same = points.iter().filter(|point| point.issues.contains(&place));
+        judges.extend(same.flat_map(|point| &point.accepted_by));
+        found.push(dated(record(&issue.text, severity, &ids(log, &judges), issue.flagged), issue));
+    }
+    found.extend(denied(log, points));
+    found
+}
+
+/// The judges who hold a critical finding, or say that they do not.
+fn about(log: &Log<'_>, place: usize) -> BTreeSet<usize> {
+    let id = log.findings.get(place).map_or("", |finding| finding.id.as_str());
+    let spoke = log.judges.iter().enumerate();
+    let spoke = spoke.filter(|(_, judge)| ledger::last_position(judge, id).is_some()).map(|(at, _)| at);
+    ledger::holders(log, place).into_iter().chain(spoke).collect()
+}
+
+/// Points of which judges accepted one and others its denial, unless a judge names one as open.
+fn denied(log: &Log<'_>, points: &[Point<'_>]) -> Vec<Value> {
+    let mut found = Vec::new();
+    for (place, one) in points.iter().enumerate() {
+        let others = one.denials.iter().filter(|at| **at > place).filter_map(|at| points.get(*at));
+        for other in others.filter(|other| one.issues.is_empty() && other.issues.is_empty()) {
+            let judges: BTreeSet<usize> = one.accepted_by.union(&other.accepted_by).copied().collect();
+            let text = format!("{} (others: {})", one.text, other.text);
+            found.push(record(&text, Severity::Medium, &ids(log, &judges), false));
+        }
     }
     found
 }
@@ -58,63 +106,18 @@ fn record(finding: &str, priority: Severity, source: &Value, action: bool) -> Va
     json!({"finding": finding, "priority": priority, "source_judges": source, "action_required": action})
 }
 
-/// A point with the judges who share it.
-struct Point<'a> {
-    text: &'a str,
-    judges: BTreeSet<usize>,
-}
-
-/// What judges came to agree on, by the agreements of round 2 and the concessions of round 3.
-fn points<'a>(log: &'a Log<'_>) -> Vec<Point<'a>> {
-    let place = |id: &str| log.judges.iter().position(|judge| judge.id == id);
-    let mut points: Vec<Point<'a>> = Vec::new();
-    let mut add = |text: &'a str, judges: Vec<usize>| {
-        let text = text.trim();
-        if text.is_empty() {
-            return;
-        }
-        match points.iter_mut().find(|point| same_point(point.text, text)) {
-            Some(point) => point.judges.extend(judges),
-            None => points.push(Point { text, judges: judges.into_iter().collect() }),
-        }
-    };
-    for (own, judge) in log.judges.iter().enumerate() {
-        for agreement in judge.rebuttal.iter().flat_map(|rebuttal| &rebuttal.agreements) {
-            add(&agreement.on_point, std::iter::once(own).chain(place(&agreement.with_judge)).collect());
-        }
-    }
-    for (own, judge) in log.judges.iter().enumerate() {
-        for concession in judge.last.iter().flat_map(|last| &last.concessions_made) {
-            let named = log.judges.iter().enumerate();
-            let named =
-                named.filter(|(_, other)| names(&concession.convinced_by, other.id)).map(|(at, _)| at);
-            add(&concession.point, std::iter::once(own).chain(named).collect());
-        }
-    }
-    points
-}
-
-/// Whether a text names a judge: `judge-1` is not in `judge-12`.
-fn names(text: &str, id: &str) -> bool {
-    let mut words = text.split(|c: char| !(c.is_alphanumeric() || c == '-'));
-    words.any(|word| word.trim_matches('-').eq_ignore_ascii_case(id))
+fn ids(log: &Log<'_>, judges: &BTreeSet<usize>) -> Value {
+    let places: Vec<usize> = judges.iter().copied().collect();
+    json!(log.ids(&places))
 }
 
 /// A point that is also somebody's ordinary finding is as urgent as that; otherwise it counts by how many share it.
-fn agreed(log: &Log<'_>, point: &Point<'_>) -> Value {
-    let all = point.judges.len() == log.judges.len();
+fn agreed(log: &Log<'_>, point: &Point<'_>, otherwise: Severity, source: &Value) -> Value {
     let raised = log.judges.iter().flat_map(|judge| &judge.statement.critical_findings);
     let severity =
         raised.filter(|raised| same_point(&raised.finding, point.text)).map(|raised| raised.severity).min();
-    let places: Vec<usize> = point.judges.iter().copied().collect();
-    let source = if all { json!(["all"]) } else { json!(log.ids(&places)) };
     let action = severity.is_some_and(|severity| severity <= Severity::High);
-    record(
-        point.text,
-        severity.unwrap_or(if all { Severity::Medium } else { Severity::Low }),
-        &source,
-        action,
-    )
+    record(point.text, severity.unwrap_or(otherwise), source, action)
 }
 
 /// The dimensions whose scores are within the range, or those that are not. How urgent each is follows from its average.

@@ -43,11 +43,11 @@ pub(super) fn findings(judges: &[Judge<'_>]) -> Vec<Finding> {
 
 /// Whether two texts have the same words in the same order, whatever their case and punctuation.
 pub(super) fn same_words(one: &str, other: &str) -> bool {
-    let words = |text: &str| -> Vec<String> {
+    fn words(text: &str) -> impl Iterator<Item = String> {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        words.map(str::to_lowercase).collect()
-    };
-    words(one) == words(other)
+        words.map(str::to_lowercase)
+    }
+    words(one).eq(words(other))
 }
 
 /// Whether a judge who did or did not hold a finding holds it after what it says about it.

@@ -1,10 +1,13 @@
 //! What `panel` reads from the log: the judges' statements, and where each of them stands after each round.
 
+use std::cell::OnceCell;
+
 use agon_core::{Artifact, Brief, Corrupt, Debate, Phase, Termination, Turn};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::consensus::{self, Check};
+use super::disputes::Issue;
 use super::ledger::{self, Finding};
 use super::reply::{CriticalPosition, Final, Rebuttal, Statement};
 use super::rubric::Rubric;
@@ -115,6 +118,8 @@ pub(super) struct Log<'a> {
     pub(super) judges: Vec<Judge<'a>>,
     pub(super) findings: Vec<Finding>,
     pub(super) rounds: Vec<Round>,
+    /// What the judges leave open, once it is asked for: to compare every point with every other takes a while.
+    pub(super) issues: OnceCell<Vec<Issue>>,
 }
 
 impl<'a> Log<'a> {
@@ -129,7 +134,7 @@ impl<'a> Log<'a> {
             judges.push(Judge { id, model, stance, statement, rebuttal, last });
         }
         let findings = ledger::findings(&judges);
-        let mut log = Self { debate, rubric, judges, findings, rounds: Vec::new() };
+        let mut log = Self { debate, rubric, judges, findings, rounds: Vec::new(), issues: OnceCell::new() };
         for turn in &debate.turns {
             let round = log.round_of(turn);
             log.rounds.push(round);
@@ -224,6 +229,11 @@ impl<'a> Log<'a> {
         self.debate.brief.seats_of("judge").count()
     }
 
+    /// Whether enough judges gave a position statement for there to be a verdict.
+    pub(super) fn has_quorum(&self) -> bool {
+        self.judges.len() >= QUORUM
+    }
+
     /// Whether a limit left somebody out of the last phase.
     pub(super) fn was_cut(&self) -> bool {
         self.debate.turns.last().is_some_and(|turn| self.limits().was_cut(turn))
@@ -233,8 +243,11 @@ impl<'a> Log<'a> {
     pub(super) fn ending(&self) -> Option<Termination> {
         let last = self.rounds.last()?;
         let enough = last.present() >= QUORUM;
-        if self.judges.len() < QUORUM || (!enough && !self.was_cut()) {
+        if !enough && !self.was_cut() {
             return Some(Termination::QuorumLost);
+        }
+        if !self.has_quorum() {
+            return Some(Termination::Budget);
         }
         if enough && last.check.reached {
             return Some(Termination::Consensus);

@@ -3,8 +3,8 @@
 //!
 //! This file is the transition table. [`log`] reads from the log where each judge stands after each round, [`consensus`] is the
 //! arithmetic of agreement, [`ledger`] the critical findings, [`rubric`] the dimensions; [`asks`] makes the prompts, [`schema`] the
-//! shapes of the answers; [`close`] writes the outcome, of which [`verdict`], [`findings`], [`opinion`], [`attention`], [`advice`]
-//! and [`metrics`] are the parts, and [`records`] the files; [`reply`] has the answers' types.
+//! shapes of the answers; [`close`] writes the outcome, of which [`verdict`], [`findings`], [`points`], [`disputes`], [`opinion`],
+//! [`attention`], [`advice`] and [`metrics`] are the parts, and [`records`] the files; [`reply`] has the answers' types.
 
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
@@ -24,11 +24,13 @@ mod asks;
 mod attention;
 mod close;
 mod consensus;
+mod disputes;
 mod findings;
 mod ledger;
 mod log;
 mod metrics;
 mod opinion;
+mod points;
 mod records;
 pub mod reply;
 mod rubric;

@@ -92,10 +92,8 @@ pub struct Rebuttal {
     /// What is your score now, from 1 to 5?
     #[schemars(range(min = 1.0, max = 5.0))]
     pub new_score: f64,
-    /// Whether the score is another one than before. It follows from the two, so that nobody is asked for it; who says it must say it
-    /// right.
+    /// Is your score another one than before? Null leaves it to the two scores, from which it follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(skip)]
     pub score_changed: Option<bool>,
     /// Why did your score change, or why do you hold to it despite the counterarguments?
     #[serde(default)]

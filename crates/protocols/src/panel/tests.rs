@@ -169,7 +169,6 @@ fn max_rounds_ends_the_debate() {
     assert!(refused(&[PLAN], MODELS, &[("max_rounds", "0")]).contains("max_rounds"));
 }
 
-/// "Three judges with the stances `neutral`, `for`, `against` (3 to 7, odd; stances cycle)"; rule 11: "the models cycle over
 /// The schema that the second judge is given in a round, in a debate without critical findings.
 fn schema_of_round(wanted: u32) -> Value {
     let found = std::cell::RefCell::new(Value::Null);
@@ -208,7 +207,6 @@ fn a_gap_over_0_25_to_the_weighted_score_is_shown() {
     }
 }
 
-/// "`score_changed` must equal `previous_score != new_score`, `previous_score` must equal the log's, a change needs a
 /// "without them round 1's carry forward, and the report says so".
 #[test]
 fn dimension_scores_carry_forward_and_the_report_says_so() {
@@ -236,27 +234,87 @@ fn dimension_scores_carry_forward_and_the_report_says_so() {
     assert!(!warned(&whole, "no dimension scores"), "{:?}", whole.warnings);
 }
 
-/// "What became of each first position": adopted, refuted with a reason, or in the dissent.
+fn fates(outcome: &Outcome) -> Vec<Fate> {
+    outcome.positions.iter().map(|position| position.fate).collect()
+}
+
+/// Rule 12, "Every distinct first-round position ends up adopted, refuted with a reason, or in the dissent section."
 #[test]
 fn first_positions_are_adopted_refuted_or_dissent() {
-    let outcome = scored(&[], &[&[4.0, 4.5], &[4.5], &[2.0, 3.0]]);
-    let fates: Vec<Fate> = outcome.positions.iter().map(|position| position.fate).collect();
-    assert_eq!(fates, [Fate::Adopted, Fate::Adopted, Fate::Refuted], "moved by 0.5, not at all, by 1.0");
-    assert!(
-        outcome.positions[2]
-            .reason
-            .contains("in round 2 judge-2 is right about line 3; its score went from 2 to 3")
+    let outcome = scored(&[], &[&[4.0, 4.5], &[4.5], &[2.0, 3.0, 4.5]]);
+    assert_eq!(
+        fates(&outcome),
+        [Fate::Adopted, Fate::Adopted, Fate::Refuted],
+        "moved by 0.5, not at all, by 2.5"
     );
+    assert!(outcome.positions[2].reason.contains(
+        "in round 2 judge-2 is right about line 3; in round 3 gives no reason; its score went from 2 to 4.5"
+    ));
     assert!(outcome.dissent.is_empty());
 
     let outcome = scored(&[], &[&[4.0], &[4.5], &[2.0, 2.5]]);
     assert_eq!(outcome.positions[2].fate, Fate::Minority);
     assert_eq!(outcome.dissent.len(), 1);
     assert_eq!(outcome.dissent[0]["judge_id"], "judge-3");
-    assert!(outcome.dissent[0]["position"].as_str().unwrap().contains("I give it 2."));
+    assert!(outcome.positions[2].position.contains("I give it 2."), "the position is the first");
+    assert_eq!(outcome.dissent[0]["position"], "In the end 2.5.", "the dissent is what is held in the end");
+}
 
-    let outcome = scored(&[], &[&[3.0], &[4.0], &[5.0]]);
-    assert_eq!((outcome.termination, outcome.dissent.len()), (Termination::NoMajority, 3));
+/// "Minority opinion (preserved for user review)": who is not on the verdict's side in the end dissents, however far it moved.
+#[test]
+fn who_moved_and_is_still_in_the_minority_dissents() {
+    let outcome = scored(&[], &[&[4.0], &[4.2], &[1.0, 1.8, 2.5]]);
+    assert_eq!(outcome.verdict["minority_judges"], json!(["judge-3"]));
+    assert_eq!(fates(&outcome), [Fate::Adopted, Fate::Adopted, Fate::Minority]);
+    let [dissent] = outcome.dissent.as_slice() else { panic!("{:?}", outcome.dissent) };
+    assert_eq!((&dissent["judge_id"], &dissent["score"]), (&json!("judge-3"), &json!(2.5)));
+    assert_eq!(dissent["position"], "In the end 2.5.");
+    let reason = dissent["reason"].as_str().unwrap();
+    assert!(reason.contains("moved and is still in the minority: in round 2 judge-2 is right"), "{reason}");
+    assert!(reason.ends_with("its score went from 1 to 2.5"), "{reason}");
+    assert!(outcome.positions[2].position.contains("I give it 1."));
+
+    // One that comes over is given up at more than the range, and adopted at the range itself.
+    for (first, fate) in [(3.5, Fate::Adopted), (3.499_999, Fate::Refuted)] {
+        let outcome = scored(&[], &[&[4.0], &[4.0], &[first, 4.0], &[1.0], &[1.0]]);
+        assert_eq!(fates(&outcome)[2], fate, "{first}");
+    }
+    // Nobody is on the side of a verdict that there is not.
+    let outcome = scored(&[], &[&[1.0, 3.0], &[4.0], &[5.0]]);
+    assert_eq!((outcome.termination, fates(&outcome)), (Termination::NoMajority, vec![Fate::Minority; 3]));
+    assert_eq!((outcome.dissent.len(), &outcome.dissent[0]["score"]), (3, &json!(3.0)));
+}
+
+/// "the scores by judge, dimension and round": every round's, and which of them were carried forward.
+#[test]
+fn dimension_scores_are_told_by_judge_and_round() {
+    let outcome = run(&[], &|ask, _, round| {
+        let mut said = plain([&[2.0, 2.5][..], &[3.0], &[5.0]][place(ask)], round);
+        if (round, place(ask)) == (2, 0) {
+            said["dimension_scores"] = json!({"feasibility": 5.0, "risk_mitigation": null});
+        }
+        (round != 3 || place(ask) != 0).then_some(said)
+    });
+    let rounds = outcome.verdict["judges"][0]["dimension_scores_by_round"].as_array().unwrap();
+    let told: Vec<(&Value, &Value, &Value)> = rounds
+        .iter()
+        .map(|r| {
+            (&r["round"], &r["dimension_scores"]["feasibility"], &r["dimension_scores"]["risk_mitigation"])
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (&json!(1), &json!(2.0), &json!(2.0)),
+            (&json!(2), &json!(5.0), &json!(2.0)),
+            (&json!(3), &json!(5.0), &json!(2.0))
+        ]
+    );
+    assert_eq!(rounds[0]["carried"], json!([]));
+    assert_eq!(rounds[1]["carried"], json!(KEYS[..4]), "all but feasibility");
+    assert_eq!(rounds[2]["carried"], json!(KEYS), "an absent judge's are all carried");
+    let other = &outcome.verdict["judges"][1]["dimension_scores_by_round"];
+    assert!(other.as_array().unwrap().iter().all(|round| round["carried"] == json!([])));
 }
 
 /// "after each round a table".
@@ -282,6 +340,7 @@ fn a_table_is_shown_after_each_round() {
 }
 
 mod absences;
+mod disputes;
 mod ledger;
 mod majority;
 mod metrics;

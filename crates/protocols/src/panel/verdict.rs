@@ -4,8 +4,9 @@ use agon_core::{Brief, Termination};
 use serde_json::{Map, Value, json};
 
 use super::consensus::{column, extremes, majority, mean, range};
-use super::log::{self, Log};
-use super::{advice, attention, findings, ledger, metrics, opinion, tidy};
+use super::findings::Findings;
+use super::log::{self, Log, Round, Standing};
+use super::{advice, attention, ledger, metrics, opinion, tidy};
 
 /// What the arithmetic says in the end, with the judges on each side by place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,9 +25,8 @@ pub(super) enum Verdict {
 impl Verdict {
     /// What follows from where the judges stand in the end.
     pub(super) fn of(log: &Log<'_>, termination: Termination) -> Self {
-        let Some(last) = log.last().filter(|_| termination != Termination::QuorumLost) else {
-            return Self::None;
-        };
+        let possible = termination != Termination::QuorumLost && log.has_quorum();
+        let Some(last) = log.last().filter(|_| possible) else { return Self::None };
         if last.check.reached {
             return Self::Consensus;
         }
@@ -56,8 +56,9 @@ impl Verdict {
 
 /// The verdict as one document: the seed's fields for its kind first, in the seed's order, then what every verdict has.
 pub(super) fn record(log: &Log<'_>, verdict: &Verdict) -> Value {
+    let findings = Findings::of(log);
     let mut fields = match verdict {
-        Verdict::Consensus => consensus(log),
+        Verdict::Consensus => consensus(log, &findings.convergent),
         Verdict::Majority { majority, minority } => majority_record(log, verdict, majority, minority),
         Verdict::NoMajority => no_majority(log, verdict),
         Verdict::None => fields(
@@ -77,8 +78,9 @@ pub(super) fn record(log: &Log<'_>, verdict: &Verdict) -> Value {
         "judges": judges(log),
         "critical_findings": ledger::record(log),
         "dimension_consensus": dimensions(log),
-        "convergent_findings": findings::convergent(log),
-        "divergent_findings": findings::divergent(log),
+        "convergent_findings": findings.convergent,
+        "shared_findings": findings.shared,
+        "divergent_findings": findings.divergent,
         "rubric": log.rubric.record(),
         "debate_metrics": metrics::record(log, verdict),
     });
@@ -101,7 +103,7 @@ fn fields(value: Value) -> Map<String, Value> {
 }
 
 /// "Consensus Verdict (all scores within 0.5)".
-fn consensus(log: &Log<'_>) -> Map<String, Value> {
+fn consensus(log: &Log<'_>, convergent: &[Value]) -> Map<String, Value> {
     let scores = scores(log, &log.places());
     fields(json!({
         "verdict_type": "consensus",
@@ -111,7 +113,7 @@ fn consensus(log: &Log<'_>) -> Map<String, Value> {
         "score_range": score_range(&scores),
         "confidence": confidence(log, &Verdict::Consensus),
         "dimension_consensus": dimensions(log),
-        "convergent_findings": findings::convergent(log),
+        "convergent_findings": convergent,
         "balanced_assessment": opinion::balanced(log),
         "recommendations": advice::record(log, &Verdict::Consensus),
     }))
@@ -206,6 +208,24 @@ fn bands(brief: &Brief) -> Value {
     bands.map_or(Value::Null, |(green, yellow)| json!({"green": green, "yellow": yellow}))
 }
 
+/// A judge's scores by dimension.
+fn by_dimension(log: &Log<'_>, standing: &Standing) -> Map<String, Value> {
+    let keys = log.rubric.dimensions.iter().map(|dimension| dimension.key.clone());
+    keys.zip(standing.dimensions.iter().map(|score| json!(score))).collect()
+}
+
+/// The same after one round, with the dimensions that were carried forward from the round before.
+fn in_round(log: &Log<'_>, round: &Round, place: usize) -> Option<Value> {
+    let (judge, standing) = (log.judges.get(place)?, round.standings.get(place)?);
+    let keys = log.rubric.dimensions.iter().map(|dimension| dimension.key.as_str());
+    let carried = keys.filter(|key| judge.dimension(round.number, key).is_none());
+    Some(json!({
+        "round": round.number,
+        "dimension_scores": by_dimension(log, standing),
+        "carried": carried.collect::<Vec<_>>(),
+    }))
+}
+
 /// Each judge with its scores by round, its dimensions in the end, and the rounds in which they were carried forward.
 fn judges(log: &Log<'_>) -> Vec<Value> {
     let Some(last) = log.last() else { return Vec::new() };
@@ -215,18 +235,16 @@ fn judges(log: &Log<'_>) -> Vec<Value> {
             let rounds = || log.rounds.iter().filter(|round| round.number <= last.number);
             let scores: Vec<f64> =
                 rounds().filter_map(|round| Some(round.standings.get(place)?.score)).collect();
-            let absent = |round: &&log::Round| round.standings.get(place).is_some_and(|s| !s.present);
+            let absent = |round: &&Round| round.standings.get(place).is_some_and(|s| !s.present);
             let carried: Vec<u32> = rounds().filter(absent).map(|round| round.number).collect();
-            let keys = log.rubric.dimensions.iter().map(|dimension| dimension.key.clone());
-            let dimensions: Map<String, Value> =
-                keys.zip(standing.dimensions.iter().map(|score| json!(score))).collect();
             json!({
                 "judge_id": judge.id,
                 "stance": judge.stance.as_str(),
                 "model": judge.model,
                 "score": standing.score,
                 "scores": scores,
-                "dimension_scores": dimensions,
+                "dimension_scores": by_dimension(log, standing),
+                "dimension_scores_by_round": rounds().filter_map(|round| in_round(log, round, place)).collect::<Vec<_>>(),
                 "weighted": tidy(log.rubric.weighted(&standing.dimensions)),
                 "carried": carried,
                 "position": judge.position(),

@@ -1,16 +1,25 @@
 //! The anti-anchoring rule: a judge restates its own verdict first, and changes it only for specific evidence.
 
-use super::reply::{Because, Second, Verdict};
+use super::reply::{Because, Finding, Second, Verdict};
 
 /// The rules of a second verdict that its schema cannot say.
 pub(super) fn check(second: &Second, disagreed: bool) -> Result<(), String> {
     check_restatement(&second.restatement)?;
+    check_findings(&second.findings)?;
     if disagreed && second.challenges.iter().all(|challenge| challenge.claim.trim().is_empty()) {
         return Err(
             "`challenges` must dispute at least one claim of another judge, for the verdicts differ".into()
         );
     }
     Ok(())
+}
+
+/// A finding says something: what nobody can read nobody can mend.
+pub(super) fn check_findings(findings: &[Finding]) -> Result<(), String> {
+    match findings.iter().any(|finding| finding.description.trim().is_empty()) {
+        true => Err("every one of `findings` needs a `description`".into()),
+        false => Ok(()),
+    }
 }
 
 /// A restatement says something.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agon_core::{Corrupt, Exchange, Fence, Phase, Prompt, Reply, Schema, Step, Thread};
+use agon_core::{Ask, Corrupt, Exchange, Fence, Phase, Prompt, Reply, Schema, Step, Thread};
 use serde_json::{Map, Value, json};
 
 use super::log::{Judge, Log, said};
@@ -69,7 +69,7 @@ impl<'a> Asks<'a> {
         for judge in self.log.revisers() {
             let mut ask = ask(judge.seat, self.prompt(&shared, String::new()), Some(schema.clone()));
             ask.thread = Thread::Continue(vec![self.first_turn(judge)?]);
-            ask.within_ms = Some(self.log.r2_within_ms());
+            self.hurry(&mut ask);
             asks.push(ask);
         }
         Ok(Step::Ask(Phase::new("restate", 2), asks))
@@ -88,10 +88,16 @@ impl<'a> Asks<'a> {
             let shared = self.parts.prompts.shared("review/r2.hbs", &self.message(judge, strict, &schema))?;
             let mut ask = ask(judge.seat, self.prompt(&shared, String::new()), Some(schema));
             ask.thread = Thread::Continue(thread);
-            ask.within_ms = Some(self.log.r2_within_ms());
+            self.hurry(&mut ask);
             asks.push(ask);
         }
         Ok(Step::Ask(Phase::new("r2", 2), asks))
+    }
+
+    /// The time of round 2 is the judge's for the whole of its answer; a time that somebody set holds for everybody.
+    fn hurry(&self, ask: &mut Ask) {
+        ask.within_ms = Some(self.log.r2_within_ms());
+        ask.firm = self.log.brief().options.contains_key("r2_timeout");
     }
 
     /// What a judge is told in round 2.

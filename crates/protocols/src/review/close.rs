@@ -21,14 +21,13 @@ pub(super) fn close(log: &Log<'_>) -> Result<Step, Corrupt> {
         && termination != Termination::Budget
         && status == Status::Complete;
     let fidelity = if whole { Fidelity::Full } else { Fidelity::Degraded };
-    let dissent = positions.iter().filter(|position| position.fate == Fate::Minority);
-    let dissent = dissent.map(|position| json!({"judge": position.seat, "seat": position.seat, "position": position.position, "reason": position.reason}));
+    let dissent = dissent(log, &positions);
     let outcome = Outcome {
         status,
         termination,
         rounds_completed: rounds_completed(log),
         verdict: document(log, ruling, fidelity),
-        dissent: dissent.collect(),
+        dissent,
         fidelity,
         warnings: warnings(log, termination),
         labels: BTreeMap::new(),
@@ -82,6 +81,7 @@ fn document(log: &Log<'_>, ruling: Option<Ruling>, fidelity: Fidelity) -> Value 
         ("verdict".to_owned(), json!(ruling.map(Ruling::as_str))),
         ("mode".to_owned(), json!(mode)),
         ("target".to_owned(), json!(packet::slug(brief))),
+        ("paths".to_owned(), json!(packet::Paths::of(brief).all())),
     ]);
     if mode != "validate" {
         let answers: Vec<Value> = log.survivors().map(super::asks::full_verdict).collect();
@@ -196,22 +196,44 @@ fn fates(log: &Log<'_>, ruling: Option<Ruling>) -> Vec<Position> {
 fn fate(judge: &Judge<'_>, ruling: Option<Ruling>) -> (Fate, String) {
     let first = judge.first.as_ref().map(|first| first.verdict);
     let used = judge.used().map(|(_, verdict)| verdict);
-    if used != first {
-        let because = judge.second.as_ref().and_then(|(second, _)| second.changed_because.as_ref());
-        let reason = match because.map(|because| because.citation.trim()).filter(|_| !judge.is_weak_flip()) {
-            Some(citation) => format!("its judge gave it up in round 2: {citation}"),
-            None => "its judge gave it up in round 2 without specific evidence (a weak flip)".into(),
-        };
-        return (Fate::Refuted, reason);
-    }
-    match ruling {
-        Some(Ruling::Is(verdict)) if Some(verdict) == used => (Fate::Adopted, "it is the verdict".into()),
-        Some(Ruling::Is(verdict)) => (
+    let because = judge.second.as_ref().and_then(|(second, _)| second.changed_because.as_ref());
+    let because = match because.map(|because| because.citation.trim()).filter(|_| !judge.is_weak_flip()) {
+        Some(citation) => format!(": {citation}"),
+        None => " without specific evidence (a weak flip)".into(),
+    };
+    match (ruling, used) {
+        (Some(Ruling::Is(verdict)), Some(own)) if verdict == own && used == first => {
+            (Fate::Adopted, "it is the verdict".into())
+        }
+        (Some(Ruling::Is(verdict)), Some(own)) if verdict == own => {
+            (Fate::Refuted, format!("its judge gave it up in round 2{because}"))
+        }
+        (Some(Ruling::Is(verdict)), _) if used == first => (
             Fate::Minority,
             format!("held to the end; the gravest verdict counts, which is {}", verdict.as_str()),
         ),
+        (Some(Ruling::Is(verdict)), Some(own)) => {
+            let (own, verdict) = (own.as_str(), verdict.as_str());
+            (Fate::Minority, format!("moved to {own} in round 2 and not to {verdict}, which counts{because}"))
+        }
         _ => (Fate::Minority, "the vendors disagree, and the user decides".into()),
     }
+}
+
+/// The verdicts that are not the one that counts, as their judges hold them at the end.
+fn dissent(log: &Log<'_>, positions: &[Position]) -> Vec<Value> {
+    let minority = positions.iter().filter(|position| position.fate == Fate::Minority);
+    let entry = |position: &Position| {
+        let judge = log.judges.iter().find(|judge| judge.seat.id == position.seat);
+        let last = judge.and_then(|judge| match judge.used()? {
+            (2, verdict) => Some((verdict, judge.second.as_ref()?.0.key_insight.as_str())),
+            (_, verdict) => Some((verdict, judge.first.as_ref()?.key_insight.as_str())),
+        });
+        let held = last.map(|(verdict, insight)| format!("{}: {}", verdict.as_str(), insight.trim()));
+        let held = held.unwrap_or_else(|| position.position.clone());
+        json!({"judge": position.seat, "seat": position.seat, "position": held, "reason": position.reason})
+    };
+    minority.map(entry).collect()
 }
 
 fn warnings(log: &Log<'_>, termination: Termination) -> Vec<String> {
@@ -242,14 +264,28 @@ fn warnings(log: &Log<'_>, termination: Termination) -> Vec<String> {
             judge.seat.id
         ));
     }
+    let mut second_vendor = log.judges.iter().filter(|judge| judge.mixed).peekable();
+    if second_vendor.peek().is_some() && second_vendor.all(|judge| judge.answer.is_none()) {
+        warnings.push("no judge of the second vendor was heard: this review is not mixed".into());
+    }
+    for judge in &log.judges {
+        let models = log.debate.spoke(&judge.seat.id);
+        if let [first, .., last] = models.as_slice() {
+            let id = &judge.seat.id;
+            warnings.push(format!(
+                "{id} was {first} in one call and {last} in another: not the same judge went on"
+            ));
+        }
+    }
     for judge in log.judges.iter().filter(|judge| passes_something_critical(judge)) {
         warnings.push(format!("{} says PASS and reports a critical finding", judge.seat.id));
     }
     if verdict::has_converged(log) {
-        warnings.push(
-            "convergence: the judges differed in round 1 and all agree after round 2; see the shifts for what moved them"
-                .into(),
-        );
+        let heard = log.judges.iter().filter(|judge| judge.second.is_some()).count();
+        let who = if heard == log.judges.len() { "all" } else { "all who had a second round" };
+        warnings.push(format!(
+            "convergence: the judges differed in round 1 and {who} agree after round 2; see the shifts for what moved them"
+        ));
     }
     if brief.flag("strict_anchoring") && !debates(brief) {
         warnings.push("strict_anchoring does nothing without debate: there is no round 2".into());

@@ -99,17 +99,48 @@ fn line_is_of(named: &str, path: &str) -> bool {
 }
 
 fn git_path(paths: &str) -> String {
-    let new = paths.rsplit_once(" b/").map_or(paths, |(_, new)| new);
-    new.trim_matches('"').to_owned()
+    let quoted = paths.rsplit_once(" \"b/").map(|(_, new)| unquoted(&format!("\"{new}")));
+    quoted.unwrap_or_else(|| {
+        paths.rsplit_once(" b/").map_or(paths, |(_, new)| new).trim_matches('"').to_owned()
+    })
 }
 
 fn changed_path(old: &str, new: &str) -> Option<String> {
     let path = |text: &str| {
-        let text = text.split('\t').next().unwrap_or_default().trim().trim_matches('"');
-        let text = text.strip_prefix("a/").or_else(|| text.strip_prefix("b/")).unwrap_or(text);
+        let text = unquoted(text.split('\t').next().unwrap_or_default().trim());
+        let text = text.strip_prefix("a/").or_else(|| text.strip_prefix("b/")).unwrap_or(&text);
         (!text.is_empty() && text != "/dev/null").then(|| text.to_owned())
     };
     path(new).or_else(|| path(old))
+}
+
+/// A path as it is: git writes one with other letters than plain ones in quotes, with its bytes in octal.
+fn unquoted(text: &str) -> String {
+    let Some(inner) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) else {
+        return text.to_owned();
+    };
+    let (mut bytes, mut rest) = (Vec::new(), inner.bytes().peekable());
+    while let Some(byte) = rest.next() {
+        if byte != b'\\' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut octal = None;
+        for _ in 0..3 {
+            let Some(digit) = rest.next_if(|byte| (b'0'..=b'7').contains(byte)) else { break };
+            octal = Some(octal.unwrap_or(0_u32) * 8 + u32::from(digit - b'0'));
+        }
+        match octal {
+            Some(value) => bytes.push(u8::try_from(value).unwrap_or(b'?')),
+            None => bytes.push(match rest.next() {
+                Some(b't') => b'\t',
+                Some(b'n') => b'\n',
+                Some(other) => other,
+                None => b'\\',
+            }),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -129,6 +160,12 @@ mod tests {
         assert_eq!(read(plain).unwrap(), [changed("x.c", &[(1, 1)])]);
         let renamed = "diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n";
         assert_eq!(read(renamed).unwrap(), [changed("y", &[])]);
+        let odd = "diff --git \"a/dir/\\303\\274 b.py\" \"b/dir/\\303\\274 b.py\"\n--- \"a/dir/\\303\\274 b.py\"\n+++ \"b/dir/\\303\\274 b.py\"\n@@ -1 +1 @@\n-a\n+b\n";
+        assert_eq!(
+            read(odd).unwrap(),
+            [changed("dir/\u{fc} b.py", &[(1, 1)])],
+            "git quotes what is not plain"
+        );
         let gone = "--- a/x\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n";
         assert_eq!(read(gone).unwrap(), [changed("x", &[(0, 0)])]);
         let blank = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n\n-a\n+b\n";

@@ -254,6 +254,10 @@ impl Protocol for Review {
                 let said = reply::Restatement::deserialize(value).map_err(|why| why.to_string())?;
                 anchoring::check_restatement(&said.restatement)
             }
+            Some("verdict") => {
+                let first = reply::First::deserialize(value).map_err(|why| why.to_string())?;
+                anchoring::check_findings(&first.findings)
+            }
             _ => Ok(()),
         }
     }

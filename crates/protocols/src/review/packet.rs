@@ -99,6 +99,11 @@ impl Paths {
         Self { known }
     }
 
+    /// All of them, in order.
+    pub(super) fn all(&self) -> Vec<&str> {
+        self.known.iter().map(|(path, _)| path.as_str()).collect()
+    }
+
     /// Reads `auth.py:45`, `src/auth.py lines 45-47`, `auth.py#L45`, and `line 45` where there is but one file.
     pub(super) fn place(&self, location: &str) -> Option<Place> {
         let location = location.trim().trim_matches('`');

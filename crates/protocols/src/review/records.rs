@@ -51,7 +51,7 @@ fn first(judge: &Judge<'_>, answer: &Value) -> String {
         return format!("{}{}", head(judge, 1, None), json(answer));
     };
     let mut text = head(judge, 1, Some(first.verdict.as_str()));
-    text.push_str(&format!("\nConfidence: {}\n\n{}\n", first.confidence.as_str(), first.key_insight.trim()));
+    text.push_str(&format!("\nConfidence: {}\n\n{}", first.confidence.as_str(), quoted(&first.key_insight)));
     text.push_str(&findings(&first.findings));
     text.push_str(&part("Recommendation", &first.recommendation));
     text.push_str(&json(answer));
@@ -62,39 +62,81 @@ fn second(judge: &Judge<'_>, second: &Second, value: &Value) -> String {
     let mut text = head(judge, 2, Some(second.verdict.as_str()));
     text.push_str(&part("Restatement of round 1", &second.restatement));
     text.push_str(&format!(
-        "\nConfidence: {}\n\n{}\n",
+        "\nConfidence: {}\n\n{}",
         second.confidence.as_str(),
-        second.key_insight.trim()
+        quoted(&second.key_insight)
     ));
     if let Some(because) = &second.changed_because {
         text.push_str(&part("Changed because", &because.citation));
     }
     text.push_str(&findings(&second.findings));
     text.push_str(&part("Steel man", &second.steel_man));
-    let challenges =
-        second.challenges.iter().map(|said| format!("- {}: {} {}\n", said.judge, said.claim, said.response));
-    text.push_str(&part("Challenges", &challenges.collect::<String>()));
-    let accepted = second.acknowledgments.iter().map(|said| format!("- {}: {}\n", said.judge, said.point));
-    text.push_str(&part("Acknowledgments", &accepted.collect::<String>()));
+    let challenges = second.challenges.iter();
+    let challenges = challenges
+        .map(|said| format!("{}: {} {}", plain(&said.judge), plain(&said.claim), plain(&said.response)));
+    text.push_str(&items("Challenges", &challenges.collect::<Vec<_>>()));
+    let accepted = second.acknowledgments.iter();
+    let accepted = accepted.map(|said| format!("{}: {}", plain(&said.judge), plain(&said.point)));
+    text.push_str(&items("Acknowledgments", &accepted.collect::<Vec<_>>()));
     text.push_str(&part("Recommendation", &second.recommendation));
     text.push_str(&json(value));
     text
 }
 
+/// A judge's own words, under a heading.
 fn part(title: &str, text: &str) -> String {
     match text.trim() {
         "" => String::new(),
-        text => format!("\n## {title}\n\n{text}\n"),
+        text => format!("\n## {title}\n\n{}", quoted(text)),
     }
+}
+
+/// A list, under a heading.
+fn items(title: &str, lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let lines: String = lines.iter().map(|line| format!("- {line}\n")).collect();
+    format!("\n## {title}\n\n{lines}")
 }
 
 fn findings(found: &[Finding]) -> String {
     let line = |finding: &Finding| {
-        let place = finding.location.as_ref().map_or(String::new(), |place| format!(" ({place})"));
-        let mend = finding.recommendation.as_ref().map_or(String::new(), |mend| format!("\n  {mend}"));
-        format!("- {}: {}{place}{mend}\n", finding.severity.as_str(), finding.description.trim())
+        let place = finding.location.as_ref().map_or(String::new(), |place| format!(" ({})", plain(place)));
+        let mend =
+            finding.recommendation.as_ref().map_or(String::new(), |mend| format!("\n  {}", plain(mend)));
+        format!("{}: {}{place}{mend}", finding.severity.as_str(), plain(&finding.description))
     };
-    part("Findings", &found.iter().map(line).collect::<String>())
+    items("Findings", &found.iter().map(line).collect::<Vec<_>>())
+}
+
+/// Words as a quotation: no heading, fence or list in them can pass for one of the page.
+fn quoted(text: &str) -> String {
+    let text: String = text.chars().filter(|c| !c.is_control() || *c == '\n').collect();
+    text.trim().lines().map(|line| format!("> {}\n", marked(line))).collect()
+}
+
+/// Words in one line.
+fn plain(text: &str) -> String {
+    marked(
+        &text
+            .split(|c: char| c.is_whitespace() || c.is_control())
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" "),
+    )
+}
+
+/// With the signs taken literally that would draw a picture, open a tag or hide what follows.
+fn marked(text: &str) -> String {
+    let mut marked = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '<' | '`' | '[' | '!') {
+            marked.push('\\');
+        }
+        marked.push(c);
+    }
+    marked
 }
 
 /// The answer as it was given. A fence of more ticks than any in it keeps it in its place.

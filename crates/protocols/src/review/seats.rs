@@ -70,6 +70,11 @@ pub(super) fn seats(request: &Request) -> Result<Vec<Seat>, Invalid> {
         seats.push(Seat { id, role: "judge".into(), model: model.clone() });
     }
     seats.extend(mixed(&settings, &seats, &perspectives)?);
+    if settings.flag("debate") && seats.len() < 2 {
+        return Err(Invalid::new(
+            "--debate needs two judges at least, who read each other: leave --count away",
+        ));
+    }
     let agents = seats.len() * (1 + settings.explorers());
     if agents > AGENTS_MAX {
         return Err(too_many(seats.len(), settings.explorers(), agents));
@@ -150,6 +155,10 @@ fn too_many(judges: usize, explorers: usize, agents: usize) -> Invalid {
 fn contradictions(settings: &Settings<'_>, perspectives: &[Perspective]) -> Result<(), Invalid> {
     if settings.flag("debate") && settings.text("mode") != "validate" {
         return Err(Invalid::new(ONLY_VALIDATE));
+    }
+    if matches!(settings.options.get("perspectives").and_then(Value::as_str), Some(names) if names.trim().is_empty())
+    {
+        return Err(Invalid::new("--perspectives names none: write them as a,b,c, or leave it away"));
     }
     if !settings.flag("quick") {
         return Ok(());

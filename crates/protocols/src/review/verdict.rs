@@ -82,13 +82,11 @@ pub(super) fn shifts(log: &Log<'_>) -> Vec<Value> {
     log.judges.iter().filter_map(shift).collect()
 }
 
-/// Whether judges who differed in round 1 all say the same after round 2.
+/// "R1 split and R2 unanimous": whether judges who differed in round 1 all say the same in round 2, as far as they had one.
 pub(super) fn has_converged(log: &Log<'_>) -> bool {
-    let mut seconds = log.judges.iter().filter_map(|judge| Some(judge.second.as_ref()?.0.verdict));
-    let Some(first) = seconds.next() else { return false };
-    let all = log.revisers().all(|judge| judge.second.is_some());
-    log.branch() == Some("disagreed") && all && seconds.all(|verdict| verdict == first) && {
-        let mut used = used(log).map(|(_, verdict)| verdict);
-        used.all(|verdict| verdict == first)
-    }
+    // What was reverted did not converge.
+    let seconds = log.judges.iter().filter(|judge| judge.second.is_some());
+    let mut seconds = seconds.filter_map(|judge| Some(judge.used()?.1));
+    let (Some(first), Some(next)) = (seconds.next(), seconds.next()) else { return false };
+    log.branch() == Some("disagreed") && next == first && seconds.all(|verdict| verdict == first)
 }

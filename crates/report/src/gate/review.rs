@@ -9,6 +9,8 @@ use crate::outline::{at, heading_id, list, why_absent, words};
 pub(super) struct Review {
     pub(super) id: String,
     pub(super) target: String,
+    /// The first file that was judged.
+    pub(super) path: Option<String>,
     pub(super) ruling: Ruling,
     /// The verdict's own word, or what stands in its place.
     pub(super) verdict: String,
@@ -155,6 +157,7 @@ impl Review {
         Self {
             id: line(document, "/id").unwrap_or_default(),
             target: line(document, "/verdict/target").unwrap_or_else(|| "review".into()),
+            path: line(document, "/verdict/paths/0"),
             ruling,
             told: verdict.as_ref().map_or(meaning.clone(), |verdict| format!("{verdict}: {meaning}")),
             verdict: verdict.unwrap_or_else(|| "no verdict".into()),

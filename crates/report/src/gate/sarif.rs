@@ -74,7 +74,7 @@ fn result(review: &Review, finding: &Finding, rule: &str, rule_index: usize) -> 
         "ruleIndex": rule_index,
         "level": level(finding),
         "message": {"text": no_link(&finding.told())},
-        "locations": [location(review, finding)],
+        "locations": location(review, finding).into_iter().collect::<Vec<_>>(),
         "partialFingerprints": {"agonFinding/v1": fingerprint(finding)},
         "properties": {
             "severity": finding.severity.name(),
@@ -97,16 +97,16 @@ fn level(finding: &Finding) -> &'static str {
     }
 }
 
-/// Where it is. What has no file is put on the target, and what has no line on the first; the judge's own words are in
-/// the result's properties.
-fn location(review: &Review, finding: &Finding) -> Value {
-    let uri = uri(finding.file.as_ref().unwrap_or(&review.target));
+/// Where it is. What has no file is put on the first that was judged, if there is one, and what has no line on the first;
+/// the judge's own words are in the result's properties.
+fn location(review: &Review, finding: &Finding) -> Option<Value> {
+    let uri = uri(finding.file.as_ref().or(review.path.as_ref())?);
     let start = finding.line.filter(|_| finding.file.is_some()).unwrap_or(1);
     let end = finding.end_line.filter(|_| finding.file.is_some()).unwrap_or(start);
-    json!({"physicalLocation": {
+    Some(json!({"physicalLocation": {
         "artifactLocation": {"uri": uri},
         "region": {"startLine": start, "endLine": end},
-    }})
+    }}))
 }
 
 /// A path as a URI: relative to the root of the checkout unless it is absolute, with forward slashes.

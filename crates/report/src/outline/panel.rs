@@ -8,36 +8,51 @@ use super::{
 };
 use crate::figures::{counted, dollars};
 
-/// The verdict in a sentence and what is critical; how the judges came together or did not; both sides with the same weight; what is
-/// to be decided and done. Then what they agree on, and the figures.
+/// What all judges hold to be critical leads; then the verdict in a sentence and what else is critical; how the judges came together
+/// or did not; both sides with the same weight; what is to be decided and done. Then what they agree on, and the figures.
 pub(super) fn verdict(document: &Value, verdict: &Value, full: bool) -> Verdict {
     let chars_max = (!full).then_some(super::POSITION_CHARS_MAX);
-    let mut lead = vec![headline(document, verdict)];
-    lead.extend(critical(verdict));
+    let (adopted, open) = critical(verdict);
+    let mut lead: Vec<Section> = adopted.into_iter().collect();
+    lead.push(headline(document, verdict, !lead.is_empty()));
+    lead.extend(open);
     lead.extend(scores(verdict));
     lead.extend(opinions(verdict, chars_max));
     lead.extend(attention(verdict));
     lead.extend(recommendations(verdict));
     let mut detail = Vec::new();
     detail.extend(dimensions(verdict));
-    detail.extend(findings(verdict, "/convergent_findings", "What the judges agree on"));
-    // Where there is consensus nothing goes to the user, but what stayed open is not lost.
-    if full || list(verdict, "/user_attention_needed").is_empty() {
-        detail.extend(findings(verdict, "/divergent_findings", "Where the judges differ"));
-    }
+    detail.extend(findings(verdict, "/convergent_findings", "What all judges agree on", &|_| true));
+    detail.extend(findings(verdict, "/shared_findings", "What some judges share", &|_| true));
+    // What the reader has seen above is not told again: what needs attention, and the dimensions.
+    let seen = |finding: &Value| {
+        let text = words(finding, "/finding");
+        let dimension =
+            text.and_then(|text| text.split_once(':')).is_some_and(|(key, _)| is_key(verdict, key));
+        dimension
+            || list(verdict, "/user_attention_needed").iter().any(|entry| words(entry, "/issue") == text)
+    };
+    let new = |finding: &Value| full || !seen(finding);
+    detail.extend(findings(verdict, "/divergent_findings", "Where the judges differ", &new));
     detail.extend(changes(verdict));
     detail.extend(metrics(verdict));
     Verdict { lead, detail }
 }
 
-fn headline(document: &Value, verdict: &Value) -> Section {
+/// The status in one word. No band stands for what the judges did not decide, and none is good news under something critical.
+fn headline(document: &Value, verdict: &Value, critical: bool) -> Section {
+    let undecided = words(verdict, "/verdict_type") == Some("no_majority");
     let (kind, tone, word) = match words(verdict, "/status") {
+        _ if undecided => ("answer no-answer", Tone::Warn, "NO MAJORITY"),
+        Some("GREEN") if critical => ("answer no-answer", Tone::Warn, "GREEN"),
         Some("GREEN") => ("answer", Tone::Good, "GREEN"),
         Some("YELLOW") => ("answer", Tone::Warn, "YELLOW"),
         Some("RED") => ("answer no-answer", Tone::Bad, "RED"),
         _ => ("answer no-answer", Tone::Warn, "No verdict"),
     };
-    let blocks = vec![Block::Headline(tone, word.into()), Block::Line(sentence(document, verdict))];
+    let but = if critical { " What is critical must be resolved first." } else { "" };
+    let line = format!("{}{but}", sentence(document, verdict));
+    let blocks = vec![Block::Headline(tone, word.into()), Block::Line(line)];
     Section::new(kind, "Verdict", blocks)
 }
 
@@ -72,13 +87,20 @@ fn sentence(document: &Value, verdict: &Value) -> String {
                 scores.join(", ")
             )
         }
-        _ if words(document, "/termination") == Some("quorum_lost") => {
-            return "Fewer than two judges were left.".to_owned();
-        }
-        _ => return "There is no verdict.".to_owned(),
+        _ => return no_verdict(document).to_owned(),
     };
     let confidence = string(verdict, "/confidence");
-    format!("{told} Confidence {confidence}. Weighted score {}.", figure(verdict, "/weighted_score"))
+    let band = words(verdict, "/status").filter(|_| words(verdict, "/verdict_type") == Some("no_majority"));
+    let band = band.map_or(String::new(), |band| format!(", which would be {band}"));
+    format!("{told} Confidence {confidence}. Weighted score {}{band}.", figure(verdict, "/weighted_score"))
+}
+
+fn no_verdict(document: &Value) -> &'static str {
+    match words(document, "/termination") {
+        Some("quorum_lost") => "There is no verdict, because fewer than two judges were left.",
+        Some("budget") => "There is no verdict, because a limit left fewer than two position statements.",
+        _ => "There is no verdict.",
+    }
 }
 
 /// A number at a pointer as people read it.
@@ -87,7 +109,11 @@ fn figure(value: &Value, pointer: &str) -> String {
 }
 
 fn number(value: &Value) -> String {
-    value.as_f64().map_or_else(String::new, |number| ((number * 100.0).round() / 100.0).to_string())
+    value.as_f64().map_or_else(String::new, rounded)
+}
+
+fn rounded(number: f64) -> String {
+    ((number * 100.0).round() / 100.0).to_string()
 }
 
 fn names(value: &Value, pointer: &str) -> String {
@@ -95,32 +121,41 @@ fn names(value: &Value, pointer: &str) -> String {
     if names == ["all"] { "all judges".to_owned() } else { names.join(", ") }
 }
 
-/// The ledger: what all hold, what is open, what was withdrawn.
-fn critical(verdict: &Value) -> Option<Section> {
-    let mut findings: Vec<&Value> = list(verdict, "/critical_findings").iter().collect();
-    let order = ["adopted", "disputed", "withdrawn"];
-    findings.sort_by_key(|finding| order.iter().position(|state| words(finding, "/state") == Some(*state)));
-    let judges = list(verdict, "/judges").len();
-    let items: Vec<Item> = findings
-        .into_iter()
-        .map(|finding| {
-            let state = match words(finding, "/state") {
-                Some("adopted") => format!("Held by all {judges} judges"),
-                Some("disputed") => format!("Open: held by {}, not by all", names(finding, "/held_by")),
-                Some("withdrawn") => "Withdrawn: nobody holds it any more".to_owned(),
-                other => heading(other.unwrap_or("unknown")),
-            };
-            let raised = names(finding, "/raised_by");
-            let evidence =
-                words(finding, "/evidence").map_or(String::new(), |text| format!(" Evidence: {text}"));
-            Item {
-                who: Some(format!("[{}]", string(finding, "/finding_id"))),
-                text: string(finding, "/finding"),
-                note: Some(format!("{state}; raised by {raised}.{evidence}")),
-            }
-        })
-        .collect();
-    (!items.is_empty()).then(|| Section::new("critical", "Critical findings", vec![Block::Items(items)]))
+/// The ledger in two sections: what all hold, which leads; and what is open or was withdrawn.
+fn critical(verdict: &Value) -> (Option<Section>, Option<Section>) {
+    let of = |state: &str| -> Vec<&Value> {
+        let findings = list(verdict, "/critical_findings").iter();
+        findings.filter(|finding| words(finding, "/state") == Some(state)).collect()
+    };
+    let (adopted, judges) = (of("adopted"), list(verdict, "/judges").len());
+    let what = if adopted.len() == 1 { "this critical finding" } else { "these critical findings" };
+    let items = |findings: Vec<&Value>| findings.into_iter().map(critical_item).collect::<Vec<Item>>();
+    let leads = (!adopted.is_empty()).then(|| {
+        let line = format!("All {judges} judges hold {what}, whatever the scores say. Action is required.");
+        let head = Block::Headline(Tone::Bad, "CRITICAL".into());
+        let blocks = vec![head, Block::Line(line), Block::Items(items(adopted))];
+        Section::new("answer no-answer critical", "Critical findings", blocks)
+    });
+    let title = if leads.is_some() { "Other critical findings" } else { "Critical findings" };
+    let others: Vec<&Value> = of("disputed").into_iter().chain(of("withdrawn")).collect();
+    let open =
+        (!others.is_empty()).then(|| Section::new("critical", title, vec![Block::Items(items(others))]));
+    (leads, open)
+}
+
+fn critical_item(finding: &Value) -> Item {
+    let state = match words(finding, "/state") {
+        Some("disputed") => format!("Open: held by {}, not by all; r", names(finding, "/held_by")),
+        Some("withdrawn") => "Withdrawn: nobody holds it any more; r".to_owned(),
+        _ => "R".to_owned(),
+    };
+    let raised = names(finding, "/raised_by");
+    let evidence = words(finding, "/evidence").map_or(String::new(), |text| format!(" Evidence: {text}"));
+    Item {
+        who: Some(format!("[{}]", string(finding, "/finding_id"))),
+        text: string(finding, "/finding"),
+        note: Some(format!("{state}aised by {raised}.{evidence}")),
+    }
 }
 
 /// The scores by judge and round, and how far they are apart after each.
@@ -214,11 +249,12 @@ fn opinion(judge: &Value, chars_max: Option<usize>) -> Item {
 
 /// What only the reader can decide, with both views.
 fn attention(verdict: &Value) -> Option<Section> {
-    let groups: Vec<Block> = list(verdict, "/user_attention_needed").iter().map(open).collect();
+    let entries = list(verdict, "/user_attention_needed").iter();
+    let groups: Vec<Block> = entries.map(|entry| open(verdict, entry)).collect();
     (!groups.is_empty()).then(|| Section::new("attention", "What needs your attention", groups))
 }
 
-fn open(entry: &Value) -> Block {
+fn open(verdict: &Value, entry: &Value) -> Block {
     let mut pairs = Vec::new();
     let mut pair = |name: &str, text: Option<&str>| {
         pairs.extend(text.map(|text| (name.to_owned(), text.to_owned())));
@@ -233,7 +269,8 @@ fn open(entry: &Value) -> Block {
     }
     pair("At stake", words(entry, "/stakes"));
     pair("Suggested", words(entry, "/recommendation"));
-    Block::Group { title: string(entry, "/issue"), badges: Vec::new(), blocks: vec![Block::Pairs(pairs)] }
+    let badges = earlier(verdict, entry).map(|when| format!("({when})")).into_iter().collect();
+    Block::Group { title: string(entry, "/issue"), badges, blocks: vec![Block::Pairs(pairs)] }
 }
 
 fn recommendations(verdict: &Value) -> Option<Section> {
@@ -250,54 +287,74 @@ fn recommendations(verdict: &Value) -> Option<Section> {
     (!items.is_empty()).then(|| Section::new("advice", "Recommendations", vec![Block::Items(items)]))
 }
 
-/// The dimensions by judge, with average and range.
+/// The dimensions by judge, with the average and how far the judges are apart in each round.
 fn dimensions(verdict: &Value) -> Option<Section> {
     let judges = list(verdict, "/judges");
-    // Many judges fit only by their numbers.
-    let short = judges.len() > 3;
-    let named = judges.iter().map(|judge| {
-        let id = string(judge, "/judge_id");
-        if short { id.trim_start_matches("judge-").to_owned() } else { id }
-    });
-    let mut rows =
-        vec![["Dimension".to_owned(), "Weight".into()].into_iter().chain(named).collect::<Vec<_>>()];
-    if let Some(head) = rows.first_mut() {
-        head.extend(["Average".to_owned(), "Range".into()]);
-    }
+    // Only the numbers leave room for the rounds.
+    let named = judges.iter().map(|judge| string(judge, "/judge_id").replace("judge-", "J"));
+    let rounds = judges.iter().map(|judge| list(judge, "/dimension_scores_by_round").len()).max();
+    let rounds = rounds.filter(|rounds| *rounds > 1).unwrap_or_default();
+    let mut head = vec!["Dimension".to_owned(), "Weight".into()];
+    head.extend(named.chain(["Average".to_owned()]));
+    head.extend((1..=rounds).map(|round| format!("R{round}")));
+    head.extend((rounds == 0).then(|| "Range".to_owned()));
+    let mut rows = vec![head];
     for dimension in list(verdict, "/rubric") {
         let key = string(dimension, "/name");
         let mut row = vec![spoken(&key), scalar(at(dimension, "/weight"))];
-        row.extend(judges.iter().map(|judge| {
-            number(judge.get("dimension_scores").map_or(&Value::Null, |s| at(s, &format!("/{key}"))))
-        }));
-        row.extend(
-            ["average", "range"].map(|name| figure(verdict, &format!("/dimension_consensus/{key}/{name}"))),
-        );
+        row.extend(judges.iter().map(|judge| figure(judge, &format!("/dimension_scores/{key}"))));
+        row.push(figure(verdict, &format!("/dimension_consensus/{key}/average")));
+        row.extend((0..rounds).map(|round| apart(judges, round, &key)));
+        row.extend((rounds == 0).then(|| figure(verdict, &format!("/dimension_consensus/{key}/range"))));
         rows.push(row);
     }
     let shown = rows.len() > 1 && !judges.is_empty();
-    shown.then(|| Section::new("dimensions", "By dimension", vec![Block::Table(rows)]))
+    let needed = Some(figure(verdict, "/thresholds/dimension_range")).filter(|needed| !needed.is_empty());
+    let needed = needed.map_or(String::new(), |needed| format!(" Consensus needs {needed} or less."));
+    let line = format!("R1 to R{rounds}: how far the judges are apart after each round.{needed}");
+    let mut blocks = vec![Block::Table(rows)];
+    blocks.extend((rounds > 0).then_some(Block::Line(line)));
+    shown.then(|| Section::new("dimensions", "By dimension", blocks))
 }
 
-fn findings(verdict: &Value, pointer: &str, title: &str) -> Option<Section> {
+/// How far the judges are apart in a dimension after a round.
+fn apart(judges: &[Value], round: usize, key: &str) -> String {
+    let pointer = format!("/dimension_scores_by_round/{round}/dimension_scores/{key}");
+    let scores: Vec<f64> = judges.iter().filter_map(|judge| at(judge, &pointer).as_f64()).collect();
+    let (low, high) = (scores.iter().copied().reduce(f64::min), scores.iter().copied().reduce(f64::max));
+    low.zip(high).map_or(String::new(), |(low, high)| rounded(high - low))
+}
+
+fn findings(verdict: &Value, pointer: &str, title: &str, shown: &dyn Fn(&Value) -> bool) -> Option<Section> {
     let items: Vec<Item> = list(verdict, pointer)
         .iter()
+        .filter(|finding| shown(finding))
         .map(|finding| {
             let action = at(finding, "/action_required").as_bool() == Some(true);
             let action = if action { ", action required" } else { "" };
             let (priority, who) = (string(finding, "/priority"), names(finding, "/source_judges"));
-            let note = Some(format!("{}{action}; {who}", heading(&priority.to_lowercase())));
+            let when = earlier(verdict, finding).map_or(String::new(), |when| format!("; {when}"));
+            let note = Some(format!("{}{action}; {who}{when}", heading(&priority.to_lowercase())));
             Item { who: None, text: named_dimension(verdict, &string(finding, "/finding")), note }
         })
         .collect();
     (!items.is_empty()).then(|| Section::new("findings", title, vec![Block::Items(items)]))
 }
 
+/// What was left open in an earlier round and not taken up again is marked so.
+fn earlier(verdict: &Value, open: &Value) -> Option<String> {
+    let round = at(open, "/as_of_round").as_u64()?;
+    (round < whole(verdict, "/rounds_completed")).then(|| format!("as of round {round}, not taken up again"))
+}
+
+fn is_key(verdict: &Value, key: &str) -> bool {
+    list(verdict, "/rubric").iter().any(|dimension| words(dimension, "/name") == Some(key))
+}
+
 /// A finding that begins with a dimension's key begins with its name.
 fn named_dimension(verdict: &Value, finding: &str) -> String {
-    let is_key = |key: &str| list(verdict, "/rubric").iter().any(|d| words(d, "/name") == Some(key));
     match finding.split_once(':') {
-        Some((key, rest)) if is_key(key) => format!("{}:{rest}", heading(key)),
+        Some((key, rest)) if is_key(verdict, key) => format!("{}:{rest}", heading(key)),
         _ => finding.to_owned(),
     }
 }

@@ -9,6 +9,7 @@ use agon_core::{
     protocol,
 };
 use agon_protocols::panel::Panel;
+use agon_report::{Style, text};
 use serde_json::{Value, json};
 
 /// What a judge says: by its place and round; `None` is an absence.
@@ -16,6 +17,10 @@ pub(crate) type Says<'a> = &'a dyn Fn(usize, u32) -> Option<Value>;
 
 /// A debate with its outcome document.
 pub(crate) fn played(says: Says<'_>) -> (Debate, Value) {
+    replied(&mut |debate, ask| reply(debate, ask, says))
+}
+
+fn replied(answer: &mut dyn FnMut(&Debate, &Ask) -> Reply) -> (Debate, Value) {
     let request = Request {
         files: vec![Artifact {
             path: "docs/billing-queue.md".into(),
@@ -41,8 +46,7 @@ pub(crate) fn played(says: Says<'_>) -> (Debate, Value) {
         created_at: "2025-11-15T08:00:00Z".into(),
         parent: None,
     };
-    let mut answer = |debate: &Debate, ask: &Ask| reply(debate, ask, says);
-    let records = play(&Panel, vec![Debate::open(brief).unwrap().1], &mut answer, &mut |_| {}).unwrap();
+    let records = play(&Panel, vec![Debate::open(brief).unwrap().1], answer, &mut |_| {}).unwrap();
     let debate = Debate::from_records(&records).unwrap();
     let document = document(&debate, json!({}));
     (debate, document)
@@ -148,8 +152,13 @@ pub(crate) fn divided() -> (Debate, Value) {
 
 /// All come to hold the critical finding: consensus that the plan is bad.
 pub(crate) fn agreed() -> (Debate, Value) {
+    held_by_all(&[[3.0, 2.5], [4.0, 2.8], [2.0, 2.4]])
+}
+
+/// The same at any scores of the two rounds.
+pub(crate) fn held_by_all(scores: &[[f64; 2]; 3]) -> (Debate, Value) {
     played(&|place, round| {
-        let scores = [[3.0, 2.5], [4.0, 2.8], [2.0, 2.4]][place];
+        let scores = scores[place];
         Some(if round == 1 {
             let mut said = statement(place, scores[0]);
             if place == 2 {
@@ -177,10 +186,49 @@ pub(crate) fn split() -> (Debate, Value) {
     })
 }
 
+/// One comes nearer and is still in the minority.
+pub(crate) fn moved() -> (Debate, Value) {
+    played(&|place, round| {
+        let scores = [[4.0; 3], [4.2; 3], [1.0, 1.8, 2.5]][place];
+        Some(match round {
+            1 => statement(place, scores[0]),
+            2 => rebuttal(place, scores[0], scores[1]),
+            _ => last(place, scores[2]),
+        })
+    })
+}
+
+/// The budget is spent after the first judge.
+pub(crate) fn over_budget() -> (Debate, Value) {
+    replied(&mut |debate, ask| match ask.seat.as_str() {
+        "judge-1" => reply(debate, ask, &|place, _| Some(statement(place, 3.0))),
+        _ => Reply::Absent { why: Absence::OverBudget, detail: "the budget of $0.01 is spent".into() },
+    })
+}
+
+/// The script that comes with the program.
+pub(crate) fn demo() -> (Debate, Value) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../providers/scripts/demo-panel.yaml");
+    let script: Value = serde_norway::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let phases = ["position", "rebuttal", "final"];
+    played(&|place, round| {
+        Some(script["seats"][format!("judge-{}", place + 1)][phases[round as usize - 1]].clone())
+    })
+}
+
 /// Only one judge is left in round 2.
 pub(crate) fn lost() -> (Debate, Value) {
     played(&|place, round| match round {
         1 => Some(statement(place, [3.0, 4.0, 5.0][place])),
         _ => (place == 0).then(|| rebuttal(0, 3.0, 3.0)),
     })
+}
+
+/// A section of the terminal's report.
+pub(crate) fn section(document: &Value, title: &str, style: &Style) -> String {
+    let shown = text(document, style);
+    assert!(shown.lines().any(|line| line == title), "{title:?} is missing in\n{shown}");
+    let from = shown.lines().skip_while(|line| *line != title);
+    let below = from.skip(1).take_while(|line| line.is_empty() || line.starts_with(' '));
+    [title].into_iter().chain(below).collect::<Vec<_>>().join("\n").trim_end().to_owned()
 }

@@ -99,7 +99,7 @@ fn verdict() -> Value {
         .iter()
         .map(|judge| json!({"judge": judge["judge"], "recommendation": judge["r1"]["recommendation"]}))
         .collect();
-    json!({"mode": "validate", "verdict": "FAIL", "fail_on": "fail", "debate": true, "branch": "disagreed", "target": "auth",
+    json!({"mode": "validate", "verdict": "FAIL", "fail_on": "fail", "debate": true, "branch": "disagreed", "target": "auth", "paths": ["src/auth.py"],
         "shifts": [
             {"judge": "security", "r1": "WARN", "r2": "FAIL", "changed": true, "because": judges[0]["r2"]["changed_because"],
                 "weak_flip": false, "reverted": false},

@@ -103,6 +103,22 @@ impl Model for Command {
         self.config.timeout()
     }
 
+    fn missing(&self) -> Option<String> {
+        let program = Path::new(&self.program);
+        let found = match program.components().count() {
+            0 | 1 => std::env::var_os("PATH").is_none_or(|path| {
+                // Other systems add endings to a name; only starting it tells there.
+                cfg!(windows) || std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+            }),
+            _ => program.is_file() || cfg!(windows),
+        };
+        let written = self.program.to_string_lossy();
+        (!found).then(|| {
+            let section = self.name.strip_prefix("command/").unwrap_or(&self.name);
+            format!("there is no program {written}: set `command` under [commands.{section}] in agon.toml")
+        })
+    }
+
     fn call<'a>(
         &'a self,
         call: &'a Call,

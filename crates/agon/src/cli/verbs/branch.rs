@@ -39,6 +39,7 @@ fn command(command: Command) -> Command {
         .arg(args::set())
         .args(args::limits())
         .args(args::face())
+        .arg(args::no_files())
         .args(args::files())
 }
 

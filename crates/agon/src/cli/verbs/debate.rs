@@ -33,6 +33,9 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Fai
     let config = desk::config(args)?;
     let said = Said::read(args, protocol.roles(), protocol.options()).under(protocol, &place::env);
     let seed = said.seed;
+    if protocol.is_gate() && said.models.is_empty() {
+        config.check_judges().map_err(Failure::input)?;
+    }
     let models = desk::models(&config);
     let opening =
         Opening::new(protocol, said, &config)?.or_else(|| defaults::models(&models, &place::env))?;

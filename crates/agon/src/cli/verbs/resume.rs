@@ -18,6 +18,7 @@ fn command(command: Command) -> Command {
         .arg(id())
         .arg(say())
         .args(args::face())
+        .arg(args::no_files())
         .args(args::files())
 }
 
@@ -37,7 +38,11 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let debate = kept.debate()?;
     let protocol = super::protocol_of(&debate.brief)?;
     let models = desk::models(&config);
-    let show = Show::read(args)?;
+    let mut show = Show::read(args)?;
+    if debate.outcome.is_some() {
+        // What it wrote when it ended is there, or was not wanted.
+        show.write_no_files();
+    }
     show.check(protocol, &debate.brief)?;
     if debate.outcome.is_some() {
         if say.is_some() {

@@ -122,6 +122,7 @@ fn a_limit_ends_in_a_verdict_from_what_there_is() {
     let usd = |n| Limits { usd: Some(n), ..Limits::default() };
     let time = |n| Limits { deadline_ms: Some(n), ..Limits::default() };
     for (limits, rounds, words) in [
+        (calls(1), 1, "the limit of 1 call"),
         (calls(5), 1, "the limit of 5 calls"),
         (calls(6), 2, "the limit of 6 calls"),
         (calls(8), 2, "the limit of 8 calls"),
@@ -134,7 +135,7 @@ fn a_limit_ends_in_a_verdict_from_what_there_is() {
         assert_eq!((outcome.termination, outcome.status), (Termination::Budget, Status::Complete), "{words}");
         assert_eq!((outcome.rounds_completed, outcome.fidelity), (rounds, Fidelity::Degraded), "{words}");
         assert_eq!(outcome.verdict["verdict_type"], "majority");
-        assert!(warned(&outcome, words), "{:?}", outcome.warnings);
+        assert!(outcome.warnings[0].ends_with(&format!(": {words}")), "{:?}", outcome.warnings);
     }
     for limits in [calls(9), usd(0.07), time(100)] {
         let outcome = limited(limits, &|_, _| false);
@@ -155,8 +156,51 @@ fn a_round_that_a_limit_cut_still_counts_for_what_was_said() {
         assert_eq!(outcome.rounds_completed, completed, "{left} left");
         assert!(warned(&outcome, "the budget of $1 is spent"), "{:?}", outcome.warnings);
     }
-    let lost = limited(Limits::default(), &|ask, round| round == 1 && place(ask) > 0);
+}
+
+/// Rule 8, "A limit that is reached ends the debate in order, with what there is, and says which limit": where it leaves fewer than
+/// two position statements, that is nothing, and no lost quorum.
+#[test]
+fn a_limit_that_leaves_no_two_statements_ends_without_a_verdict() {
+    for left in [0, 1] {
+        let outcome = limited(Limits::default(), &|ask, round| round == 1 && place(ask) >= left);
+        assert_eq!(
+            (outcome.termination, outcome.status),
+            (Termination::Budget, Status::Incomplete),
+            "{left}"
+        );
+        assert_eq!((outcome.rounds_completed, outcome.fidelity), (0, Fidelity::Degraded), "{left}");
+        for field in ["verdict_type", "confidence", "status", "weighted_score"] {
+            assert!(outcome.verdict.get(field).unwrap().is_null(), "{left}: no made-up {field}");
+        }
+        assert_eq!(
+            outcome.warnings,
+            [
+                "there is no verdict, because a limit left fewer than two position statements: the budget of $1 is spent"
+            ]
+        );
+        assert_eq!(outcome.dissent.len(), left, "nothing vanishes");
+    }
+    let lost = run(&[], &|ask, _, round| (place(ask) == 0).then(|| plain(&[4.0], round)));
     assert_eq!((lost.termination, lost.status), (Termination::QuorumLost, Status::Incomplete));
+    assert!(!warned(&lost, "limit"), "nobody's limit: {:?}", lost.warnings);
+}
+
+/// Where there is no verdict, nothing that was carried forward counts, and no warning says that it does.
+#[test]
+fn without_a_verdict_nothing_carried_counts() {
+    let lost = |round_lost: u32| {
+        run(&[], &|ask, _, round| {
+            let present = round == 1 || place(ask) == 0 || (round < round_lost && place(ask) == 1);
+            present.then(|| plain([&[2.0][..], &[3.5], &[5.0]][place(ask)], round))
+        })
+    };
+    for round in [2, 3] {
+        let outcome = lost(round);
+        assert_eq!(outcome.termination, Termination::QuorumLost, "round {round}");
+        assert!(!warned(&outcome, "count"), "{:?}", outcome.warnings);
+    }
+    assert!(warned(&lost(4), "round 3: absent, so that the last score and positions count: judge-3"));
 }
 
 /// Who was cut off or could not read everything is named.

@@ -1,6 +1,8 @@
 //! "Debate Metrics", with real values.
 
 use super::templates::{file, keys, rich};
+use agon_core::{Absence, Event, Reply};
+
 use super::*;
 use crate::panel::metrics::record;
 
@@ -46,6 +48,71 @@ fn the_end_is_as_much_later_as_the_debate_ran() {
     let log = Log::read(&debate).unwrap();
     let metrics = record(&log, &verdict::Verdict::NoMajority);
     assert_eq!(metrics["end_time"], "2026-02-01T00:00:01Z");
+}
+
+/// "judge_calls": what was really called. An answer that had to be repaired is two calls, an ask that did not fit the budget none, and
+/// a call that an interruption lost is counted once it is repeated.
+#[test]
+fn judge_calls_are_the_calls_that_came_to_something() {
+    let usage = agon_core::Usage::default();
+    let (mut debate, _) = Debate::open(brief(MODELS, &[])).unwrap();
+    let agon_core::Advance::Ask(asked, asks) = agon_core::advance(&Panel, &debate).unwrap() else { panic!() };
+    let sent = |place: usize, attempt: u32| Event::Sent {
+        ask: asks[place].id,
+        attempt,
+        model: asks[place].model.clone(),
+        worst_usd: None,
+    };
+    let said = |place: usize| {
+        let (value, model) = (statement(4.0), asks[place].model.clone());
+        let text = value.to_string();
+        let reply = Reply::Said { text, value: Some(value), model, usage, cut_off: false, shortened: None };
+        Event::Replied { ask: asks[place].id, reply }
+    };
+    let fault = |place: usize, attempt: u32| Event::Attempted {
+        ask: asks[place].id,
+        attempt,
+        why: Absence::Malformed,
+        detail: "no JSON".into(),
+        text: None,
+        usage,
+    };
+    let absent = |place: usize, why: Absence| Event::Replied {
+        ask: asks[place].id,
+        reply: Reply::Absent { why, detail: "test".into() },
+    };
+    let calls = |debate: &Debate| {
+        let log = Log::read(debate).unwrap();
+        record(&log, &verdict::Verdict::Consensus)["cost"]["judge_calls"].as_u64().unwrap()
+    };
+    for (event, counted) in [
+        (asked.clone(), 0),
+        (sent(0, 1), 0),
+        (fault(0, 1), 1),
+        (sent(0, 2), 1),
+        (said(0), 2),
+        (absent(1, Absence::OverBudget), 2),
+        (sent(2, 1), 2),
+        (sent(2, 2), 2),
+        (said(2), 3),
+    ] {
+        let what = format!("{event:?}");
+        debate.push(event, 0).unwrap();
+        assert_eq!(calls(&debate), counted, "after {what}");
+    }
+
+    // An ask that stays malformed made its calls, too.
+    let (mut debate, _) = Debate::open(brief(MODELS, &[])).unwrap();
+    for event in [asked, sent(0, 1), fault(0, 1), sent(0, 2), fault(0, 2), absent(0, Absence::Malformed)] {
+        debate.push(event, 0).unwrap();
+    }
+    assert_eq!(calls(&debate), 2);
+
+    // What a branch took over has no attempts, but each answer was a call.
+    let mut debate = rich(&[&[2.0], &[4.0], &[4.5]]);
+    debate.turns[0].inherited = true;
+    debate.turns[0].attempts.iter_mut().for_each(Vec::clear);
+    assert_eq!(calls(&debate), 9);
 }
 
 /// A price that is not known is not made up.

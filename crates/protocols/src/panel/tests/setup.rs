@@ -2,6 +2,7 @@
 
 use super::*;
 
+/// "Three judges with the stances `neutral`, `for`, `against` (3 to 7, odd; stances cycle)"; rule 11: "the models cycle over
 /// the seats".
 #[test]
 fn three_to_seven_judges_sit_an_odd_number_and_stances_cycle() {
@@ -77,7 +78,15 @@ fn a_rubric_of_ones_own_has_weights_that_sum_to_100() {
         let keys: Vec<&str> = rubric.dimensions.iter().map(|dimension| dimension.key.as_str()).collect();
         assert_eq!(keys, ["clarity", "safety"], "{text}");
     }
-    let many: String = (0..13).map(|n| format!("d{n}: {}\n", 100.0 / 13.0)).collect();
+    let of = |count: u32| -> String {
+        (0..count).map(|n| format!("d{n}: {}\n", 100.0 / f64::from(count))).collect()
+    };
+    for count in [1, 12] {
+        let files = [PLAN, ("rubric:r.yaml", &of(count))];
+        let rubric = rubric::Rubric::of(&request(&files, MODELS, &[]).unwrap().files).unwrap();
+        assert_eq!(rubric.dimensions.len(), count as usize, "1 to 12 dimensions");
+    }
+    let many = of(13);
     for (text, words) in [
         ("clarity: 60\nsafety: 41\n", "they sum to 101"),
         ("clarity: 60\nsafety: 39.99\n", "they sum to 99.99"),

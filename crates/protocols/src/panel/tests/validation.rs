@@ -2,6 +2,7 @@
 
 use super::*;
 
+/// "`score_changed` must equal `previous_score != new_score`, `previous_score` must equal the log's, a change needs a
 /// `change_reason`: part of validation."
 #[test]
 fn a_rebuttal_that_contradicts_itself_or_the_log_is_refused() {
@@ -111,5 +112,18 @@ fn what_follows_from_the_scores_need_not_be_said() {
         assert_eq!(record["score_changed"], changed);
         assert!(record["dimension_scores"].get("comment").is_none());
     }
-    assert!(schema_of_round(2)["properties"].get("score_changed").is_none());
+    // The schema has the field, so that a model which follows it to the letter can give it, or not.
+    let schema = schema_of_round(2);
+    let about = schema["properties"]["score_changed"]["description"].as_str().unwrap();
+    assert!(about.contains('?'), "{about}");
+    for (given, fits) in
+        [(json!(true), true), (json!(false), true), (json!(null), true), (json!("yes"), false)]
+    {
+        let mut said = rebuttal(3.0, 3.5);
+        said["score_changed"] = given.clone();
+        assert_eq!(jsonschema::is_valid(&schema, &said), fits, "{given}");
+    }
+    let mut said = rebuttal(3.0, 3.5);
+    said.as_object_mut().unwrap().remove("score_changed");
+    assert!(jsonschema::is_valid(&schema, &said));
 }

@@ -1,0 +1,277 @@
+//! From the judges' verdicts to the one that counts.
+
+use super::*;
+
+const ALL: [&str; 3] = ["PASS", "WARN", "FAIL"];
+
+/// "all PASS: PASS; any FAIL: FAIL; else WARN", written out.
+fn expected(verdicts: &[&str]) -> &'static str {
+    if verdicts.iter().all(|verdict| *verdict == "PASS") {
+        "PASS"
+    } else if verdicts.contains(&"FAIL") {
+        "FAIL"
+    } else {
+        "WARN"
+    }
+}
+
+/// All 27 combinations of three judges of one vendor: one that fails it is enough, and nobody outvotes it.
+#[test]
+fn one_vendors_verdicts_add_up() {
+    for one in ALL {
+        for two in ALL {
+            for three in ALL {
+                let lines = [("judge-1", one, ""), ("judge-2", two, ""), ("judge-3", three, "")];
+                let outcome = outcome(&["a/x", "a/y", "a/x"], &[], &lines);
+                assert_eq!(outcome.verdict["verdict"], expected(&[one, two, three]), "{one} {two} {three}");
+            }
+        }
+    }
+}
+
+/// "When vendors split (one vendor's own result PASS, another's FAIL), with or without `--mixed`, it is DISAGREE": all nine
+/// combinations of two vendors.
+#[test]
+fn vendors_that_split_disagree() {
+    for (one, two, want) in [
+        ("PASS", "PASS", "PASS"),
+        ("PASS", "WARN", "WARN"),
+        ("PASS", "FAIL", "DISAGREE"),
+        ("WARN", "PASS", "WARN"),
+        ("WARN", "WARN", "WARN"),
+        ("WARN", "FAIL", "FAIL"),
+        ("FAIL", "PASS", "DISAGREE"),
+        ("FAIL", "WARN", "FAIL"),
+        ("FAIL", "FAIL", "FAIL"),
+    ] {
+        let lines = [("judge-1", one, ""), ("judge-2", two, "")];
+        let plain = outcome(&["a/x", "b/y"], &[], &lines);
+        let mixed = outcome(&["a/x"], &[("count", "1"), ("mixed", "b/y")], &lines);
+        for outcome in [plain, mixed] {
+            assert_eq!(outcome.verdict["verdict"], want, "{one} and {two}");
+            let vendors = json!([{"vendor": "a", "verdict": one}, {"vendor": "b", "verdict": two}]);
+            assert_eq!(outcome.verdict["vendors"], vendors);
+        }
+    }
+}
+
+/// Three vendors: DISAGREE as soon as one passes and one fails it, whatever the third says.
+#[test]
+fn three_vendors_disagree_when_two_of_them_do() {
+    for one in ALL {
+        for two in ALL {
+            for three in ALL {
+                let lines = [("judge-1", one, ""), ("judge-2", two, ""), ("judge-3", three, "")];
+                let outcome = outcome(&["a/x", "b/y", "c/z"], &[], &lines);
+                let given = [one, two, three];
+                let split = given.contains(&"PASS") && given.contains(&"FAIL");
+                let want = if split { "DISAGREE" } else { expected(&given) };
+                assert_eq!(outcome.verdict["verdict"], want, "{given:?}");
+            }
+        }
+    }
+}
+
+/// It is the vendors' own results that split, not single judges of different vendors.
+#[test]
+fn a_vendors_own_result_is_that_of_all_its_judges() {
+    for (verdicts, want) in [
+        (["PASS", "FAIL", "FAIL", "FAIL"], "FAIL"),
+        (["PASS", "FAIL", "PASS", "FAIL"], "DISAGREE"),
+        (["PASS", "FAIL", "WARN", "FAIL"], "FAIL"),
+        (["PASS", "PASS", "FAIL", "PASS"], "DISAGREE"),
+        (["PASS", "PASS", "WARN", "PASS"], "WARN"),
+    ] {
+        let seats = ["judge-1", "judge-2", "judge-3", "judge-4"];
+        let lines: Vec<_> = seats.iter().zip(verdicts).map(|(seat, verdict)| (*seat, verdict, "")).collect();
+        let outcome = outcome(&["a/x", "b/y"], &[("count", "4")], &lines);
+        assert_eq!(outcome.verdict["verdict"], want, "{verdicts:?}: a, b, a, b");
+    }
+}
+
+/// Seed: "Consolidation (uses R2 verdicts when --debate)"; with mixed: "use Claude R2 verdicts + Codex R1 verdicts".
+#[test]
+fn round_2_counts_for_the_first_vendor_and_round_1_for_the_second() {
+    let lines = [
+        ("judge-1", "FAIL", "PASS"),
+        ("judge-2", "WARN", "PASS"),
+        ("judge-3", "PASS", ""),
+        ("judge-4", "PASS", ""),
+    ];
+    let outcome = outcome(&["a/x"], &[DEBATE, ("mixed", "b/y")], &lines);
+    assert_eq!(outcome.verdict["verdict"], "PASS");
+    for (seat, used, mixed) in [("judge-1", "r2", false), ("judge-2", "r2", false), ("judge-3", "r1", true)] {
+        let judge = judge(&outcome, seat);
+        assert_eq!((&judge["used"], &judge["mixed"]), (&json!(used), &json!(mixed)));
+    }
+    assert_eq!(judge(&outcome, "judge-3")["note"], "of the second vendor: round 1 only");
+    assert_eq!(outcome.fidelity, Fidelity::Full);
+}
+
+/// "A vendor is the provider prefix of the model"; of a chain that of the link that spoke.
+#[test]
+fn the_vendor_is_that_of_the_model_that_spoke() {
+    for (model, spoke, vendor) in [
+        ("a/x", "a/x", "a"),
+        ("a/x/y", "a/x/y", "a"),
+        ("alone", "alone", "alone"),
+        ("a/x | b/y", "b/y", "b"),
+        ("a/x|b/y", "a/x", "a"),
+        ("a/x|b/y", "", "a"),
+        ("command/coder", "something the program says", "command"),
+    ] {
+        let brief = brief(&[model], &[("count", "1")]);
+        let mut reply = |_: &Debate, _: &Ask| match spoke {
+            "" => agon_core::Reply::Absent { why: agon_core::Absence::Refused, detail: String::new() },
+            spoke => super::rounds::spoken(spoke, first("PASS")),
+        };
+        let opened = vec![Debate::open(brief).unwrap().1];
+        let records = agon_core::play::play(&Review, opened, &mut reply, &mut |_| {}).unwrap();
+        let outcome = Debate::from_records(&records).unwrap().outcome.unwrap();
+        assert_eq!(judge(&outcome, "judge-1")["vendor"], vendor, "{model} by {spoke}");
+    }
+}
+
+/// "Exit status: PASS and WARN 0 (`--fail-on warn` makes WARN 1), FAIL and DISAGREE 1".
+#[test]
+fn fail_on_says_from_where_on_it_fails() {
+    for (one, two, fail_on, exit) in [
+        ("PASS", "PASS", "fail", 0),
+        ("PASS", "PASS", "warn", 0),
+        ("PASS", "WARN", "fail", 0),
+        ("PASS", "WARN", "warn", 1),
+        ("WARN", "FAIL", "fail", 1),
+        ("WARN", "FAIL", "warn", 1),
+        ("PASS", "FAIL", "fail", 1),
+        ("PASS", "FAIL", "warn", 1),
+    ] {
+        let lines = [("judge-1", one, ""), ("judge-2", two, "")];
+        let debate = ruled(&["a/x", "b/y"], &[("fail_on", fail_on)], &lines);
+        assert_eq!(agon_core::document::exit_status(&debate), exit, "{one} and {two} on {fail_on}");
+        assert_eq!(debate.outcome.unwrap().passed, Some(exit == 0));
+    }
+    assert!(request(&["a/x"], &[("fail_on", "pass")]).unwrap_err().0.contains("one of fail, warn"));
+}
+
+/// "R1 split and R2 unanimous: a convergence warning."
+#[test]
+fn a_convergence_warning_fires_and_stays_silent() {
+    for (set, lines, fires) in [
+        (&[DEBATE][..], [("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL")], true),
+        (&[DEBATE], [("judge-1", "PASS", "WARN"), ("judge-2", "FAIL", "WARN")], true),
+        (&[DEBATE], [("judge-1", "FAIL", "FAIL"), ("judge-2", "FAIL", "FAIL")], false),
+        (&[DEBATE], [("judge-1", "PASS", "FAIL"), ("judge-2", "PASS", "FAIL")], false),
+        (&[DEBATE], [("judge-1", "PASS", "WARN"), ("judge-2", "FAIL", "FAIL")], false),
+        (&[DEBATE], [("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "")], false),
+        (&[DEBATE], [("judge-1", "PASS", ""), ("judge-2", "FAIL", "")], false),
+        (&[], [("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL")], false),
+    ] {
+        let outcome = outcome(&["a/x"], set, &lines);
+        assert_eq!(
+            warns(&outcome, "convergence: the judges differed in round 1"),
+            fires,
+            "{set:?} {lines:?}"
+        );
+    }
+    // It is about those who had a second round: a judge without one neither makes nor breaks it.
+    for held in ["PASS", "FAIL"] {
+        let lines = [
+            ("judge-1", "PASS", "FAIL"),
+            ("judge-2", "FAIL", "FAIL"),
+            ("judge-3", held, ""),
+            ("judge-4", held, ""),
+        ];
+        let outcome = outcome(&["a/x"], &[DEBATE, ("mixed", "b/y")], &lines);
+        assert!(warns(&outcome, "all who had a second round agree"), "the second vendor says {held}");
+    }
+    let lines = [("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL"), ("judge-3", "WARN", "")];
+    let missed = outcome(&["a/x"], &[DEBATE, ("count", "3")], &lines);
+    assert!(warns(&missed, "all who had a second round agree"));
+    // What was reverted did not converge.
+    let debate = play(brief(&["a/x"], &[DEBATE, STRICT]), &|ask, phase, _| {
+        let mut value = said(ask, phase, &[("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL")])?;
+        if phase == "r2" {
+            value["changed_because"] = Value::Null;
+        }
+        Some(value)
+    });
+    assert!(!warns(debate.outcome.as_ref().unwrap(), "convergence"));
+}
+
+fn fates(outcome: &Outcome) -> Vec<(&str, Fate, &str)> {
+    outcome
+        .positions
+        .iter()
+        .map(|position| (position.seat.as_str(), position.fate, position.reason.as_str()))
+        .collect()
+}
+
+/// Rule 12: "Every distinct first-round position ends up adopted, refuted with a reason, or in the dissent section."
+#[test]
+fn every_first_verdict_is_adopted_refuted_or_dissent() {
+    let lines = [
+        ("judge-1", "FAIL", "FAIL"),
+        ("judge-2", "PASS", "FAIL"),
+        ("judge-3", "WARN", "WARN"),
+        ("judge-4", "", ""),
+        ("judge-5", "PASS", "WARN"),
+    ];
+    let outcome = outcome(&["a/x"], &[DEBATE, ("count", "5")], &lines);
+    let refuted = format!("its judge gave it up in round 2: {EVIDENCE}");
+    let moved = format!("moved to WARN in round 2 and not to FAIL, which counts: {EVIDENCE}");
+    let held = "held to the end; the gravest verdict counts, which is FAIL";
+    assert_eq!(
+        fates(&outcome),
+        [
+            ("judge-1", Fate::Adopted, "it is the verdict"),
+            ("judge-2", Fate::Refuted, refuted.as_str()),
+            ("judge-3", Fate::Minority, held),
+            ("judge-5", Fate::Minority, moved.as_str()),
+        ]
+    );
+    let want = |judge: &str, reason: &str| json!({"judge": judge, "seat": judge, "position": "WARN: It is a WARN now.", "reason": reason});
+    assert_eq!(
+        outcome.dissent,
+        [want("judge-3", held), want("judge-5", &moved)],
+        "as they hold it at the end"
+    );
+}
+
+/// A position that was given up for nothing says so; one that was reverted was never given up.
+#[test]
+fn a_weak_flip_refutes_and_a_reverted_one_does_not() {
+    for (set, fate, words) in [
+        (&[DEBATE][..], Fate::Refuted, "without specific evidence (a weak flip)"),
+        (&[DEBATE, STRICT], Fate::Minority, "held to the end"),
+    ] {
+        let debate = play(brief(&["a/x"], set), &|ask, phase, _| {
+            let mut value = said(ask, phase, &[("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL")])?;
+            if phase == "r2" {
+                value["changed_because"] =
+                    json!({"kind": "missed_detail", "citation": "Judge 2 made a good point"});
+            }
+            Some(value)
+        });
+        let outcome = debate.outcome.unwrap();
+        let (_, found, reason) = fates(&outcome)[0];
+        assert!(found == fate && reason.contains(words), "{found:?}: {reason}");
+    }
+}
+
+/// "it is DISAGREE, and the user decides": then nobody's position is the verdict.
+#[test]
+fn when_vendors_disagree_every_position_is_dissent() {
+    let outcome = outcome(&["a/x", "b/y"], &[], &[("judge-1", "PASS", ""), ("judge-2", "FAIL", "")]);
+    let why = "the vendors disagree, and the user decides";
+    assert_eq!(fates(&outcome), [("judge-1", Fate::Minority, why), ("judge-2", Fate::Minority, why)]);
+    assert_eq!(outcome.dissent.len(), 2);
+}
+
+/// The recommendations are those of the verdicts that count.
+#[test]
+fn recommendations_are_of_the_round_that_counts() {
+    let lines = [("judge-1", "WARN", "WARN"), ("judge-2", "WARN", "")];
+    let outcome = outcome(&["a/x"], &[DEBATE], &lines);
+    let want = json!([{"judge": "judge-1", "recommendation": "Mend it now."}, {"judge": "judge-2", "recommendation": "Mend it."}]);
+    assert_eq!(outcome.verdict["recommendations"], want);
+}
