@@ -39,6 +39,10 @@ fn check(sentence: &str, met: Option<bool>, note: String, shown_by: Vec<u32>) ->
     Check { sentence: sentence.to_owned(), met, note, shown_by }
 }
 
+fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 fn avoided(mode: &str) -> String {
     format!("Avoided: {mode}")
 }
@@ -102,7 +106,7 @@ impl Over<'_> {
         }
         let sent = self.log.letters.len();
         let answered = self.log.letters.iter().filter(|letter| letter.reply.is_some()).count();
-        let note = format!("{sent} messages, {answered} of them answered");
+        let note = format!("{}, {answered} of them answered", counted(sent, "message"));
         check(sentence, Some(answered > 0), note, self.asks_of("exchange", self.log.rounds.iter()))
     }
 
@@ -146,7 +150,7 @@ impl Over<'_> {
             _ => check(
                 sentence,
                 Some(put >= found),
-                format!("{put} interventions for {found} findings"),
+                format!("{} for {}", counted(put, "intervention"), counted(found, "finding")),
                 shown,
             ),
         }
@@ -215,8 +219,11 @@ impl Over<'_> {
             .collect();
         let sent_back = self.debate.turns_of("challenge").flat_map(|turn| &turn.attempts).flatten();
         let sent_back = sent_back.filter(|attempt| attempt.fault.is_some()).count();
-        let note =
-            if few.is_empty() { format!("{sent_back} answers were sent back") } else { few.join("; ") };
+        let note = if few.is_empty() {
+            format!("{} sent back", counted(sent_back, "answer"))
+        } else {
+            few.join("; ")
+        };
         let shown = self.asks_of("challenge", self.log.rounds.iter());
         check(&sentence, Some(few.is_empty()), note, shown)
     }
@@ -297,7 +304,7 @@ impl Over<'_> {
                 + usize::from(asked().any(|asked| is_to_all(&asked)))
         };
         let most = self.log.rounds.iter().map(put).max().unwrap_or_default();
-        let note = format!("at most {most} interventions in a round, of {INTERVENTIONS_MAX}");
+        let note = format!("at most {} in a round, of {INTERVENTIONS_MAX}", counted(most, "intervention"));
         let shown = self.asks_of("intervene", self.log.rounds.iter());
         check(&sentence, Some(most <= INTERVENTIONS_MAX), note, shown)
     }
@@ -313,7 +320,8 @@ impl Over<'_> {
         };
         let lost = self.log.letters.iter().filter(|letter| !put(letter.round, letter.to)).count();
         let held = !self.log.rounds.is_empty();
-        let note = format!("{} messages were written, {lost} of them not delivered", self.log.letters.len());
+        let note =
+            format!("{} written, {lost} of them not delivered", counted(self.log.letters.len(), "message"));
         let shown = self.asks_of("exchange", self.log.rounds.iter());
         check(&sentence, Some(held && lost == 0), note, shown)
     }

@@ -61,10 +61,9 @@ pub(super) fn disputed<'a>(log: &'a Log<'_>) -> impl Iterator<Item = &'a Entry> 
     })
 }
 
-/// The points that some share, others do not, and somebody challenged.
+/// The points that some share, too few for a consensus, and somebody challenged.
 pub(super) fn contested<'a>(log: &'a Log<'_>) -> Vec<&'a Shared> {
-    let all = log.active().len();
-    shared(log).into_iter().filter(|point| point.challenged && point.who.len() < all).collect()
+    shared(log).into_iter().filter(|point| point.challenged && !is_consensus(log, point)).collect()
 }
 
 /// What stays between them, with both sides.

@@ -12,6 +12,8 @@ use super::words::short;
 
 /// A position in the table is cut here.
 const POSITION_CHARS_MAX: usize = 60;
+/// "points where 3+ councillors agree".
+const EMERGING_FROM: usize = 3;
 /// A challenge or a response in a list is cut here.
 const WORDS_CHARS_MAX: usize = 160;
 
@@ -126,7 +128,7 @@ fn arrow(log: &Log<'_>, entry: &Entry, challenge: &str) -> String {
 
 /// "{points where 3+ councillors agree}".
 fn consensus(log: &Log<'_>, round: &Round) -> Vec<String> {
-    let points = round.findings.shared.iter().filter(|shared| shared.who.len() >= 3);
+    let points = round.findings.shared.iter().filter(|shared| shared.who.len() >= EMERGING_FROM);
     points
         .map(|shared| {
             let who = log.names(shared.who.iter().map(|(place, _)| *place));
@@ -143,8 +145,8 @@ fn disagreements(log: &Log<'_>, round: &Round) -> Vec<String> {
         let against = last.stance == Some(super::reply::Stance::Disagree);
         against.then(|| arrow(log, entry, &short(entry.point(), WORDS_CHARS_MAX)))
     });
-    let all = log.active().len();
-    let contested = round.findings.shared.iter().filter(|shared| shared.challenged && shared.who.len() < all);
+    let shared = round.findings.shared.iter();
+    let contested = shared.filter(|shared| shared.challenged && shared.who.len() < EMERGING_FROM);
     let contested = contested.map(|shared| {
         format!("{} (shared by {})", shared.point, log.names(shared.who.iter().map(|(place, _)| *place)))
     });

@@ -15,6 +15,7 @@ mod invariants;
 mod prompts;
 mod session;
 mod setup;
+mod stale;
 mod validation;
 mod verdict;
 mod votes;

@@ -252,5 +252,34 @@ fn rounds(log: &Log<'_>, round: &Round) -> Value {
             }),
         );
     }
-    json!({"round": round.number, "complete": round.over, "debate_log": entries, "summary": summary::record(log, round)})
+    json!({
+        "round": round.number,
+        "complete": round.over,
+        "debate_log": entries,
+        "findings": findings(log, round),
+        "summary": summary::record(log, round),
+    })
+}
+
+/// What the moderator found, each with the words that it rests on.
+fn findings(log: &Log<'_>, round: &Round) -> Value {
+    let found = &round.findings;
+    let shared = found.shared.iter().map(|point| {
+        let quotes =
+            point.who.iter().map(|(place, said)| json!({"councillor": log.id(*place), "quote": said}));
+        json!({"point": point.point, "challenged": point.challenged, "quotes": quotes.collect::<Vec<_>>()})
+    });
+    let evasions = found.evasions.iter().map(|evaded| {
+        let id = log.challenges.get(evaded.entry).map(|entry| entry.id());
+        json!({"challenge_id": id, "why": evaded.why, "quote": evaded.quote})
+    });
+    let new =
+        found.new_arguments.iter().map(|(place, said)| json!({"councillor": log.id(*place), "quote": said}));
+    json!({
+        "moderator_present": round.moderation.is_some(),
+        "shared_points": shared.collect::<Vec<_>>(),
+        "evasions": evasions.collect::<Vec<_>>(),
+        "new_arguments": new.collect::<Vec<_>>(),
+        "set_aside": found.set_aside,
+    })
 }

@@ -3,18 +3,18 @@
 use super::super::moderation::groupthink_from;
 use super::*;
 
-fn asked(debate: &Debate, round: u32) -> Vec<(String, Option<String>)> {
+pub(super) fn asked(debate: &Debate, round: u32) -> Vec<(String, Option<String>)> {
     let turn = debate.turn("intervene", round);
     let asks = turn.into_iter().flat_map(|turn| &turn.asks);
     asks.map(|ask| (ask.seat.clone(), ask.about.clone())).collect()
 }
 
-fn intervened(change: &dyn Fn(&Ask, &str, u32, &mut Value)) -> Debate {
+pub(super) fn intervened(change: &dyn Fn(&Ask, &str, u32, &mut Value)) -> Debate {
     run(&[], &|ask, phase, round| with(ask, phase, round, &|said| change(ask, phase, round, said)))
 }
 
 /// A moderator that finds this in round 1.
-fn finds(finding: &Value) -> Debate {
+pub(super) fn finds(finding: &Value) -> Debate {
     intervened(&|_, phase, round, said| {
         if (phase, round) == ("moderate", 1) {
             for (key, value) in finding.as_object().unwrap() {
@@ -85,6 +85,28 @@ fn an_evasive_answer_is_put_again_when_its_words_are_shown() {
     assert!(warned(&outcome, "the evasion of C2 does not count"));
 }
 
+/// "each finding quotes the words it rests on": in the verdict every finding stands with them.
+#[test]
+fn every_finding_stands_with_its_words() {
+    let debate = finds(&json!({
+        "evasions": [{"challenge_id": "C2", "why": "no figure", "quote": "measured it twice"}],
+        "shared_points": [{"point": "the queue is worth a trial", "councillors": ["Critic", "visionary"], "challenged": true}],
+    }));
+    let outcome = debate.outcome.unwrap();
+    let found = &outcome.verdict["rounds"][0]["findings"];
+    assert_eq!(
+        found["evasions"],
+        json!([{"challenge_id": "C2", "why": "no figure", "quote": "measured it twice"}])
+    );
+    let quotes = json!([
+        {"councillor": "visionary", "quote": "The visionary says that the queue is worth a trial."},
+        {"councillor": "critic", "quote": "The critic says that the queue is worth a trial."},
+    ]);
+    assert_eq!(found["shared_points"][0]["quotes"], quotes);
+    let new = json!([{"councillor": "visionary", "quote": "In round 1 the visionary brings the figures of spring."}]);
+    assert_eq!(found["new_arguments"], new);
+}
+
 #[test]
 fn who_answers_everything_is_left_in_peace() {
     let debate = intervened(&|_, _, _, _| {});
@@ -101,6 +123,7 @@ fn still_evaded_is_a_violation() {
         (json!("agree"), " ", "empty"),
         (json!("agree"), repeated, "repeats"),
         (json!("agree"), "on c2: the PRAGMATIST has measured it twice", "repeats"),
+        (json!("agree"), "Twice the pragmatist has measured it, on C2.", "repeats"),
     ] {
         let debate = intervened(&|_, phase, round, said| match (phase, round) {
             ("moderate", 1) => {
@@ -298,62 +321,6 @@ fn without_the_critic_the_least_convinced_steelmans() {
         })
     });
     assert_eq!(asked(&debate, 1), [("innovator".to_owned(), Some("point 1".to_owned()))]);
-}
-
-/// "If a round produces no position changes and no new arguments: inject a reframing question", to all.
-#[test]
-fn a_stale_round_gets_a_reframing_question() {
-    let debate = finds(&json!({"new_arguments": [], "reframing_question": "What if it were free?"}));
-    let seats: Vec<String> = asked(&debate, 1).into_iter().map(|(seat, _)| seat).collect();
-    assert_eq!(seats, SEATS);
-    let outcome = debate.outcome.unwrap();
-    let done = &outcome.verdict["interventions"][0];
-    assert_eq!(
-        (&done["kind"], &done["to"], &done["question"]),
-        (&json!("stale"), &json!("all"), &json!("What if it were free?"))
-    );
-    assert_eq!(done["outcome"], "0 of 4 changed their position");
-    assert_eq!(done["replies"].as_array().unwrap().len(), 4);
-}
-
-#[test]
-fn without_a_question_of_the_moderators_own_one_of_the_seeds_is_drawn() {
-    let debate = finds(&json!({"new_arguments": []}));
-    let question =
-        debate.outcome.unwrap().verdict["interventions"][0]["question"].as_str().unwrap().to_owned();
-    assert!(super::super::moderation::REFRAMINGS.contains(&question.as_str()), "{question}");
-}
-
-/// A reframing can move a position; then that is where its holder stands.
-#[test]
-fn a_reframing_can_move_a_position() {
-    let debate = intervened(&|ask, phase, round, said| match (phase, round) {
-        ("moderate", 1) => said["new_arguments"] = json!([]),
-        ("intervene", 1) if ask.seat == "pragmatist" => {
-            *said = json!({"effect": "All of it.", "position": "Wait a year.", "changed": true, "because": "time is the question"});
-        }
-        _ => {}
-    });
-    let outcome = debate.outcome.unwrap();
-    let step = &outcome.verdict["position_evolution"]["pragmatist"][1];
-    assert_eq!((&step["position"], &step["changed"]), (&json!("Wait a year."), &json!(true)));
-    assert_eq!(outcome.verdict["interventions"][0]["outcome"], "1 of 4 changed their position");
-}
-
-/// A changed position or a new argument is enough: the round is not stale.
-#[test]
-fn a_round_with_a_change_or_a_new_argument_is_not_stale() {
-    let debate = intervened(&|ask, phase, round, said| match (phase, round) {
-        ("moderate", 1) => said["new_arguments"] = json!([]),
-        ("challenge", 1) if ask.seat == "critic" => {
-            said["changed"] = json!(true);
-            said["because"] = json!("the figures");
-        }
-        _ => {}
-    });
-    assert_eq!(asked(&debate, 1), []);
-    let made_up = finds(&json!({"new_arguments": [{"councillor": "critic", "argument": "Dragons!"}]}));
-    assert_eq!(asked(&made_up, 1).len(), 4, "a new argument that nobody made is none");
 }
 
 /// "Absent moderator: only what arithmetic finds": unanswered ids, and no change with no new argument of anybody's own.

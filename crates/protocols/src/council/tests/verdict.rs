@@ -114,7 +114,14 @@ fn consensus_points_need_60_percent_and_the_latest_mention_counts() {
         quote,
         json!({"councillor": "critic", "quote": "The critic says that the queue is worth a trial."})
     );
-    assert_eq!(sharing(&[(three, true), (two, true)]).verdict["consensus_points"], json!([]));
+    let contested = |outcome: &Outcome| {
+        let all = outcome.verdict["disagreements"].as_array().unwrap();
+        all.iter().filter(|point| point["challenge_id"].is_null()).count()
+    };
+    assert_eq!(contested(&outcome), 0, "what they agree on is not contested as well");
+    let outcome = sharing(&[(three, true), (two, true)]);
+    assert_eq!(outcome.verdict["consensus_points"], json!([]));
+    assert_eq!(contested(&outcome), 1);
 }
 
 /// Exactly 60% is enough: 3 of 5.
