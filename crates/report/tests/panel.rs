@@ -90,12 +90,12 @@ fn a_majority_ends_with_what_to_decide_and_to_do() {
           minority's concerns (judge-3) before proceeding, or seek additional input.
 
     Recommendations
-      • SHOULD (minority): Improve problem understanding (3.5 on average)
-      • SHOULD (minority): Improve architecture quality (3.5 on average)
       • SHOULD (unanimous): Improve risk mitigation (3 on average)
-      • SHOULD (minority): Improve implementation clarity (3.5 on average)
       • CONSIDER (minority): Resolve [F1]: An invoice that was taken and not written
         is lost
+      • CONSIDER (minority): Improve problem understanding (3.5 on average)
+      • CONSIDER (minority): Improve architecture quality (3.5 on average)
+      • CONSIDER (minority): Improve implementation clarity (3.5 on average)
       • CONSIDER (minority): Is one retry enough? - an invoice needs an outbox, not
         a retry
 
@@ -134,7 +134,7 @@ fn a_majority_ends_with_what_to_decide_and_to_do() {
       • judge-2: -0.2 in round 3: gives no reason
 
     The debate in figures
-      3 agreements formed, 0 disputes resolved, 3 remaining; 9 judge calls, $0.0092.
+      3 agreements formed, 0 disputes resolved, 1 remaining; 9 judge calls, $0.0092.
     ");
 }
 

@@ -96,7 +96,7 @@ impl Run<'_> {
     }
 
     /// A watcher has a thread of its own: a terminal that stands still must not hold up the debate.
-    fn watchers(&self) -> (Watch, Option<Notes>, Option<JoinHandle<Result<(), Failure>>>) {
+    fn watchers(&self) -> (Watch, Option<Notes>, Option<Watcher>) {
         let mut watch = Watch::default();
         let minutes = self.minutes();
         if !self.show.progress && self.show.face != Face::Events && minutes.is_none() {
@@ -122,6 +122,9 @@ impl Run<'_> {
         (watch, Some(notes), Some(watcher))
     }
 }
+
+/// Who shows or writes what happens, and what came of that.
+type Watcher = JoinHandle<Result<(), Failure>>;
 
 /// Lines from the program itself, to be shown in the live view.
 type Notes = mpsc::UnboundedSender<String>;

@@ -16,10 +16,10 @@ struct Advice {
 
 /// The seed's list: with a rationale where there is consensus, else with how many stand behind each.
 pub(super) fn record(log: &Log<'_>, verdict: &Verdict) -> Vec<Value> {
-    let critical = critical(log);
-    let (must, consider): (Vec<Advice>, Vec<Advice>) =
-        critical.into_iter().partition(|advice| advice.priority == "MUST");
-    let all = must.into_iter().chain(weak(log)).chain(consider).chain(open(log, verdict));
+    const ORDER: [&str; 3] = ["MUST", "SHOULD", "CONSIDER"];
+    let mut all: Vec<Advice> = critical(log).into_iter().chain(weak(log)).chain(open(log, verdict)).collect();
+    all.sort_by_key(|advice| ORDER.iter().position(|priority| *priority == advice.priority));
+    let all = all.into_iter();
     all.map(|advice| {
         let Advice { priority, action, rationale, level } = advice;
         match verdict {
@@ -57,7 +57,7 @@ fn critical(log: &Log<'_>) -> Vec<Advice> {
     .collect()
 }
 
-/// SHOULD: the dimensions whose average is below GREEN.
+/// SHOULD: the dimensions whose average is below GREEN; CONSIDER where only a few judges draw it there.
 fn weak(log: &Log<'_>) -> Vec<Advice> {
     let standings = log.last().map_or(&[][..], |round| &round.standings);
     let dimensions = log.rubric.dimensions.iter().enumerate();
@@ -66,11 +66,12 @@ fn weak(log: &Log<'_>) -> Vec<Advice> {
     weak.map(|(dimension, scores)| {
         let behind = scores.iter().filter(|score| log.band(**score) != "GREEN").count();
         let (average, apart) = (figure(mean(&scores)), figure(range(&scores)));
+        let level = level(behind, scores.len());
         Advice {
-            priority: "SHOULD",
+            priority: if level == "minority" { "CONSIDER" } else { "SHOULD" },
             action: format!("Improve {} ({average} on average)", dimension.key.replace('_', " ")),
             rationale: format!("{}: average {average}, range {apart}", log.band(mean(&scores))),
-            level: level(behind, scores.len()),
+            level,
         }
     })
     .collect()

@@ -18,8 +18,44 @@ pub(super) fn record(log: &Log<'_>, verdict: &Verdict) -> Vec<Value> {
     let everything = *verdict == Verdict::NoMajority;
     let issues = disputes::issues(log).iter().filter(|issue| everything || issue.flagged);
     entries.extend(issues.map(|issue| open_issue(log, verdict, issue)));
+    entries.extend(open_dimensions(log, verdict));
     entries.extend(open_scores(log, verdict));
     entries
+}
+
+/// The dimensions on which the judges are too far apart for consensus, where there are no sides whose scores say it.
+fn open_dimensions(log: &Log<'_>, verdict: &Verdict) -> Option<Value> {
+    let without_sides = match verdict {
+        Verdict::NoMajority => true,
+        Verdict::Majority { minority, .. } => minority.is_empty(),
+        _ => false,
+    };
+    let round = log.last().filter(|_| without_sides)?;
+    let most = log.debate.brief.float("dimension_range");
+    let apart = log.rubric.dimensions.iter().zip(&round.check.dimensions).enumerate();
+    let apart: Vec<_> = apart.filter(|(_, (_, range))| **range > most + consensus::TOLERANCE).collect();
+    let name = |key: &str| key.replace('_', " ");
+    let told =
+        apart.iter().map(|(_, (dimension, range))| format!("{} ({})", name(&dimension.key), figure(**range)));
+    let told = told.collect::<Vec<_>>().join(", ");
+    let view = |judge: usize| {
+        let scores = apart.iter().filter_map(|(place, (dimension, _))| {
+            let score = consensus::column(&round.standings, *place).get(judge).copied()?;
+            Some(format!("{} {}", name(&dimension.key), figure(score)))
+        });
+        scores.collect::<Vec<_>>().join(", ")
+    };
+    let judges = log.judges.iter().enumerate();
+    let all = judges.map(|(at, judge)| json!({"judge_id": judge.id, "view": view(at)})).collect();
+    (!apart.is_empty()).then(|| {
+        entry(
+            format!("Dimensions on which the judges are far apart: {told}"),
+            [None, None],
+            format!("consensus needs {} or less on every dimension", figure(most)),
+            options(log, verdict),
+            all,
+        )
+    })
 }
 
 /// The two sides of a verdict, by place; `None` where it has none.

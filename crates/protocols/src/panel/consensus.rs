@@ -47,8 +47,11 @@ pub(super) fn check(standings: &[Standing], consensus_range: f64, dimension_rang
         .collect();
     let range = range(&scores);
     let near = range <= consensus_range + TOLERANCE;
-    let reached =
-        near && disputed.is_empty() && dimensions.iter().all(|apart| *apart <= dimension_range + TOLERANCE);
+    // One judge alone agrees with nobody.
+    let reached = standings.len() > 1
+        && near
+        && disputed.is_empty()
+        && dimensions.iter().all(|apart| *apart <= dimension_range + TOLERANCE);
     Check { range, dimensions, disputed, reached }
 }
 

@@ -71,9 +71,14 @@ fn distinct(places: impl Iterator<Item = usize>) -> Vec<usize> {
     places
 }
 
-/// How many points are open, each judge's own counted by themselves.
+/// How many points are open: the entries of every judge's own list in its last statement.
 pub(super) fn remaining(log: &Log<'_>) -> usize {
-    issues(log).iter().map(|issue| issue.views.len()).sum()
+    let own = |judge: &Judge<'_>| match (&judge.last, &judge.rebuttal) {
+        (Some(last), _) => last.unresolved_disagreements.len(),
+        (None, Some(rebuttal)) => rebuttal.unresolved_disputes.len(),
+        (None, None) => 0,
+    };
+    log.judges.iter().map(own).sum()
 }
 
 /// What the judges leave open, merged; what is from an earlier round comes last.

@@ -41,13 +41,16 @@ pub(super) fn findings(judges: &[Judge<'_>]) -> Vec<Finding> {
     findings
 }
 
-/// Whether two texts have the same words in the same order, whatever their case and punctuation.
+/// Whether two texts are the same but for their case, white space and last stop. Signs count: `< 30 s` is not `> 30 s`.
 pub(super) fn same_words(one: &str, other: &str) -> bool {
-    fn words(text: &str) -> impl Iterator<Item = String> {
-        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        words.map(str::to_lowercase)
-    }
-    words(one).eq(words(other))
+    let plain = |text: &str| {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        match text.trim_end_matches(['.', '!', '?', ';', ',']) {
+            "" => text,
+            words => words.to_owned(),
+        }
+    };
+    plain(one) == plain(other)
 }
 
 /// Whether a judge who did or did not hold a finding holds it after what it says about it.

@@ -24,7 +24,7 @@ pub(super) fn record(log: &Log<'_>, verdict: &Verdict) -> Value {
         "end_time": calendar::later(&brief.created_at, log.debate.at_ms),
         "rounds": rounds,
         "position_evolution": {
-            "agreements_formed": agreements(log) + concessions(log),
+            "agreements_formed": agreements(log),
             "disputes_resolved": concessions(log),
             "disputes_remaining": disputes::remaining(log),
         },

@@ -213,7 +213,9 @@ impl Protocol for Panel {
         match ask.schema.as_ref().map(|schema| schema.name.as_str()) {
             Some("position") => {
                 let statement = Statement::deserialize(value).map_err(|why| why.to_string())?;
-                not_empty("position_statement", &statement.position_statement)
+                not_empty("position_statement", &statement.position_statement)?;
+                let mut findings = statement.critical_findings.iter();
+                findings.try_for_each(|finding| not_empty("critical_findings[].finding", &finding.finding))
             }
             Some("rebuttal") => {
                 let rebuttal = Rebuttal::deserialize(value).map_err(|why| why.to_string())?;

@@ -177,8 +177,8 @@ fn what_round_2_left_open_does_not_vanish() {
     assert_eq!(rounds, [3, 2, 2]);
     assert_eq!(
         verdict["debate_metrics"]["position_evolution"],
-        json!({"agreements_formed": 1, "disputes_resolved": 1, "disputes_remaining": 3}),
-        "what a judge left open in both rounds, or in both lists of round 2, is one"
+        json!({"agreements_formed": 0, "disputes_resolved": 1, "disputes_remaining": 1}),
+        "counted from the judges' own last lists"
     );
     let attention = verdict["user_attention_needed"].as_array().unwrap();
     assert_eq!(attention.len(), 2, "round 3 says that the logs are not the user's: {attention:?}");
@@ -203,13 +203,13 @@ fn disagreements_of_the_last_statement_are_open() {
             found(&outcome, "divergent_findings"),
             [("the flag is a rollback".into(), json!(["judge-2", "judge-3"]))]
         );
-        assert_eq!(outcome.verdict["debate_metrics"]["position_evolution"]["disputes_remaining"], 1);
     }
 }
 
 fn considered(outcome: &Outcome) -> Vec<(String, String)> {
     let advice = outcome.verdict["recommendations"].as_array().unwrap().iter();
-    let advice = advice.filter(|advice| advice["priority"] == "CONSIDER");
+    let improves = |advice: &Value| advice["action"].as_str().unwrap().starts_with("Improve");
+    let advice = advice.filter(|advice| advice["priority"] == "CONSIDER" && !improves(advice));
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     advice.map(|advice| (text(&advice["action"]), text(&advice["consensus_level"]))).collect()
 }

@@ -174,3 +174,26 @@ fn what_all_raise_in_the_same_words_is_consensus_at_once() {
     assert_eq!(outcome.verdict["critical_findings"][0]["state"], "adopted");
     assert_eq!(outcome.verdict["status"], "RED");
 }
+
+/// What is nearly the same could be the opposite: signs and numbers count.
+#[test]
+fn opposite_findings_are_two() {
+    for (one, other, same) in [
+        ("Timeout must be < 30 s", "timeout must be  < 30 s.", true),
+        ("Timeout must be < 30 s", "Timeout must be > 30 s", false),
+        ("The limit is -1", "The limit is 1", false),
+        ("???", "!!!", false),
+    ] {
+        let outcome = run(&[], &|ask, _, round| {
+            let mut said = plain(&[3.0], round);
+            if round == 1 {
+                let finding = if place(ask) == 1 { other } else { one };
+                said["critical_findings"] = json!([{"finding": finding, "severity": "CRITICAL", "evidence": "x", "blocks_consensus": true}]);
+            }
+            Some(said)
+        });
+        let ledger = outcome.verdict["critical_findings"].as_array().unwrap().len();
+        assert_eq!(ledger, if same { 1 } else { 2 }, "{one} and {other}");
+        assert_eq!(outcome.verdict["verdict_type"] == "consensus", same);
+    }
+}

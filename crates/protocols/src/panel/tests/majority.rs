@@ -108,9 +108,10 @@ fn no_majority_is_never_a_guess() {
         .iter()
         .map(|e| e["issue"].as_str().unwrap())
         .collect();
-    assert_eq!(issues.len(), 2, "also what nobody flagged: {issues:?}");
+    assert_eq!(issues.len(), 3, "also what nobody flagged: {issues:?}");
     assert_eq!(issues[0], "who is on call");
-    assert!(issues[1].starts_with("The overall score"));
+    assert!(issues[1].starts_with("Dimensions on which the judges are far apart: problem understanding (2)"));
+    assert!(issues[2].starts_with("The overall score"));
     assert!(verdict.get("majority_score").is_none() && verdict.get("consensus_score").is_none());
 }
 
@@ -204,5 +205,22 @@ proptest::proptest! {
             proptest::prop_assert!(group.len() * 2 > scores.len());
             proptest::prop_assert!(group.last().unwrap() - group[0] <= nearest + 1e-9);
         }
+    }
+}
+
+/// Equal scores and one dimension too far apart: it is told what keeps them from consensus.
+#[test]
+fn what_keeps_equal_scores_from_consensus_is_told() {
+    for (score, told) in [(4.0, false), (4.01, true)] {
+        let outcome = run(&[], &|ask, _, round| {
+            let mut said = plain(&[3.0], round);
+            if place(ask) == 2 && !said["dimension_scores"].is_null() {
+                said["dimension_scores"]["feasibility"] = json!(score);
+            }
+            Some(said)
+        });
+        let attention = &outcome.verdict["user_attention_needed"];
+        assert_eq!(outcome.verdict["verdict_type"] == "majority", told);
+        assert_eq!(attention.to_string().contains("far apart: feasibility (1.01)"), told, "{attention}");
     }
 }

@@ -34,7 +34,7 @@ fn template_of_the_debate_metrics() {
     // Three agreements in round 2; three concessions in round 3; three entries still open.
     assert_eq!(
         metrics["position_evolution"],
-        json!({"agreements_formed": 6, "disputes_resolved": 3, "disputes_remaining": 3})
+        json!({"agreements_formed": 3, "disputes_resolved": 3, "disputes_remaining": 3})
     );
     assert_eq!(metrics["cost"], json!({"judge_calls": 9, "estimated_usd": 0.09}));
 }
