@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::log::{Log, Member};
 use super::reply::{Examination, Stance};
 use super::words::plain;
-use crate::lexical::similarity;
+use crate::lexical::{opposed, similarity};
 use crate::named;
 
 /// An answer that is so much like the first one repeats it.
@@ -91,7 +91,8 @@ impl Entry {
     pub(super) fn still_evades(&self, stance: Option<Stance>, response: &str) -> Option<&'static str> {
         let repeats = self.answers.first().is_some_and(|first| {
             let (first, again) = (first.response.as_str(), response);
-            plain(first) == plain(again) || similarity(first, again) >= REPEATS_FROM
+            plain(first) == plain(again)
+                || (similarity(first, again) >= REPEATS_FROM && !opposed(first, again))
         });
         match stance {
             None => Some("put again, its answer takes no stance"),

@@ -152,6 +152,29 @@ fn still_evaded_is_a_violation() {
     }
 }
 
+/// What is only much like the first answer is a new one, and so is its denial.
+#[test]
+fn an_answer_that_says_more_or_the_contrary_is_no_repetition() {
+    for response in [
+        "On C2 the pragmatist has measured it twice, in May and in June.",
+        "On C2 the pragmatist has not measured it twice.",
+    ] {
+        let debate = intervened(&|_, phase, round, said| match (phase, round) {
+            ("moderate", 1) => {
+                said["evasions"] =
+                    json!([{"challenge_id": "C2", "why": "no figure", "quote": "measured it twice"}]);
+            }
+            ("intervene", _) => said["response"] = json!(response),
+            _ => {}
+        });
+        assert_eq!(
+            entry(&debate.outcome.unwrap(), "challenges", "id", "C2")["fate"],
+            "answered",
+            "{response:?}"
+        );
+    }
+}
+
 /// "(then: `evaded`? no: an absence is not an evasion)": it waits for the next round, and is re-asked only once in the whole debate.
 #[test]
 fn a_challenge_is_put_again_once_in_the_whole_debate() {
