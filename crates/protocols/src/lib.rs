@@ -4,6 +4,7 @@
 //! of Agon know protocols only by the table [`PROTOCOLS`]: the command line's verbs and flags, the listing and the
 //! laws that every protocol is tested for derive from it.
 //!
+//! - [`council`]: councillors with roles cross-examine each other, a moderator intervenes, a vote.
 //! - [`deep`]: anonymous debaters, a moderator who measures convergence, a synthesis.
 //! - [`panel`]: judges with stances score files on a rubric, and reach consensus or a majority with dissent.
 //! - [`review`]: judges rule PASS, WARN or FAIL, and revise after reading each other.
@@ -14,6 +15,7 @@
 
 use agon_core::Protocol;
 
+pub mod council;
 pub mod deep;
 pub mod heard;
 pub mod lexical;
@@ -26,7 +28,8 @@ pub mod review;
 mod testing;
 
 /// Every protocol, in the order in which help lists them.
-pub const PROTOCOLS: &[&'static dyn Protocol] = &[&deep::Deep, &panel::Panel, &review::Review];
+pub const PROTOCOLS: &[&'static dyn Protocol] =
+    &[&deep::Deep, &panel::Panel, &council::Council, &review::Review];
 
 /// The protocol of this name.
 pub fn find(name: &str) -> Option<&'static dyn Protocol> {

@@ -13,6 +13,9 @@ pub(super) fn title(brief: &Brief, turn: &Turn) -> String {
         ("answer", false) => "answer, each on its own".to_owned(),
         ("debate", true) => "argues".to_owned(),
         ("debate", false) => "argue".to_owned(),
+        ("moderate", _) if brief.protocol == "council" => {
+            "looks for groupthink, evasion and stalemate".to_owned()
+        }
         ("moderate", _) => "measures how far they agree".to_owned(),
         ("evaluate", _) => "score the answers of the others".to_owned(),
         ("synthesis", _) => "writes the verdict".to_owned(),
@@ -29,6 +32,16 @@ pub(super) fn title(brief: &Brief, turn: &Turn) -> String {
         ("restate", false) => "restate their own verdicts".to_owned(),
         ("r2", true) => "reads the others and may revise".to_owned(),
         ("r2", false) => "read the others and may revise".to_owned(),
+        ("opening", true) => "gives an opening".to_owned(),
+        ("opening", false) => "give their openings, each on its own".to_owned(),
+        ("challenge", true) => "challenges the others".to_owned(),
+        ("challenge", false) => "challenge each other".to_owned(),
+        ("exchange", true) => "answers messages".to_owned(),
+        ("exchange", false) => "answer messages".to_owned(),
+        ("intervene", true) => "answers the moderator".to_owned(),
+        ("intervene", false) => "answer the moderator".to_owned(),
+        ("verdict", true) => "votes".to_owned(),
+        ("verdict", false) => "vote".to_owned(),
         _ => String::new(),
     };
     let sentence = match doing.as_str() {

@@ -170,7 +170,7 @@ fn absent(document: &Value, absence: &Value) -> Item {
 
 /// The verdict belongs to no round, whichever number its phase has.
 pub(crate) fn in_a_round(phase: &str) -> bool {
-    phase != "synthesis"
+    !matches!(phase, "synthesis" | "verdict")
 }
 
 /// An absence in words that follow the seat's name.

@@ -3,6 +3,7 @@
 //! An outline is sections of blocks, made from the outcome document ([`short`]) or from that and the log ([`full`]).
 //! The terminal, Markdown and HTML only set it.
 
+mod council;
 mod deep;
 mod facts;
 mod generic;
@@ -175,6 +176,7 @@ pub(crate) fn full(document: &Value, debate: &Debate) -> Outline {
 fn verdict(document: &Value, whole: bool) -> Verdict {
     let verdict = at(document, "/verdict");
     match at(document, "/protocol").as_str() {
+        Some("council") if verdict.is_object() => council::verdict(document, verdict, whole),
         Some("deep") if verdict.is_object() => deep::verdict(document, verdict, whole),
         Some("panel") if verdict.is_object() => panel::verdict(document, verdict, whole),
         Some("review") if verdict.is_object() => review::verdict(document, verdict, whole),

@@ -55,6 +55,11 @@ fn title(phase: &str) -> Option<&'static str> {
         "r1" => Some("Verdicts, each on its own"),
         "restate" => Some("Restatements"),
         "r2" => Some("Verdicts after reading the others"),
+        "opening" => Some("Opening statements"),
+        "challenge" => Some("Cross-examination"),
+        "exchange" => Some("Peer exchange"),
+        "intervene" => Some("Answers to the moderator"),
+        "verdict" => Some("Votes"),
         _ => None,
     }
 }

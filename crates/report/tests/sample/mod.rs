@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub(crate) mod council;
 pub(crate) mod formats;
 pub(crate) mod panel;
 pub(crate) mod review;

@@ -1,0 +1,318 @@
+//! What the moderator finds in a round and what is done about it.
+//!
+//! What arithmetic can find is never asked of a model: an unanswered id, no change. A finding of the moderator counts only if the
+//! words that it rests on can be shown.
+
+use agon_core::seed::Draw;
+use agon_core::{Corrupt, Reply};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::ledger::{Answer, State, Violation, place_of};
+use super::log::Log;
+use super::reply::{Reframed, SecondResponse};
+use super::round::{Round, Standing};
+use super::words::{is_same_point, nearest, stands_in};
+
+/// "so that the moderator does not dominate".
+pub(super) const INTERVENTIONS_MAX: usize = 3;
+
+/// "Examples" of the seed, for when the moderator has no question of its own.
+pub(super) const REFRAMINGS: [&str; 4] = [
+    "What if the timeline was 10x shorter/longer?",
+    "What if the budget was unlimited/zero?",
+    "What if the main competitor already did this?",
+    "What would you recommend if you had to live with the consequences personally?",
+];
+
+/// What the moderator found, as far as it can be shown.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    pub(super) shared: Vec<Shared>,
+    pub(super) evasions: Vec<Evaded>,
+    /// Who brought a new argument, and the sentence.
+    pub(super) new_arguments: Vec<(usize, String)>,
+    /// What could not be shown, and why it does not count.
+    pub(super) set_aside: Vec<String>,
+}
+
+/// A point that several councillors share.
+#[derive(Debug, Clone)]
+pub(super) struct Shared {
+    pub(super) point: String,
+    /// Each with the sentence of its own that says it.
+    pub(super) who: Vec<(usize, String)>,
+    pub(super) challenged: bool,
+}
+
+/// An answer that does not engage its challenge.
+#[derive(Debug)]
+pub(super) struct Evaded {
+    pub(super) entry: usize,
+    pub(super) why: String,
+    pub(super) quote: String,
+}
+
+/// Something that the moderator does.
+#[derive(Debug)]
+pub(super) struct Intervention {
+    pub(super) kind: Kind,
+    /// Whom it asks, by place.
+    pub(super) to: Vec<usize>,
+    /// The words that it rests on.
+    pub(super) quote: String,
+    /// What it asks.
+    pub(super) question: String,
+    /// What came back, in the order of `to`; `None` for an absence. Shorter while replies are missing.
+    pub(super) replies: Vec<Option<Value>>,
+    pub(super) outcome: String,
+}
+
+#[derive(Debug)]
+pub(super) enum Kind {
+    /// A challenge is put again.
+    Evasion { entry: usize, why: String },
+    /// Somebody must make the case against a point.
+    Groupthink { point: String },
+    /// A question to all.
+    Stale,
+}
+
+impl Kind {
+    pub(super) fn as_str(&self) -> &'static str {
+        match self {
+            Self::Evasion { .. } => "evasion",
+            Self::Groupthink { .. } => "groupthink",
+            Self::Stale => "stale",
+        }
+    }
+}
+
+/// How many of `n` councillors must share a point for it to be groupthink: `max(3, ceil(0.6 n))`.
+pub(super) fn groupthink_from(n: usize) -> usize {
+    (3 * n).div_ceil(5).max(3)
+}
+
+/// The moderator's findings, without those whose words cannot be shown.
+pub(super) fn findings(log: &Log<'_>, round: &Round) -> Findings {
+    let mut found = Findings::default();
+    let Some(said) = &round.moderation else { return found };
+    for evasion in &said.evasions {
+        let id = evasion.challenge_id.as_str();
+        let entry = log.challenges.iter().position(|entry| entry.id() == id);
+        let answer = entry.and_then(|at| log.challenges.get(at)?.last()).filter(|a| a.round == round.number);
+        match (entry, answer) {
+            _ if found.evasions.iter().any(|other| Some(other.entry) == entry) => {}
+            (Some(entry), Some(answer)) if stands_in(&evasion.quote, &answer.response) => {
+                let (why, quote) = (evasion.why.trim().to_owned(), evasion.quote.trim().to_owned());
+                found.evasions.push(Evaded { entry, why, quote });
+            }
+            _ => found.set_aside.push(format!(
+                "the evasion of {id} does not count: its quotation does not stand in the answer"
+            )),
+        }
+    }
+    for shared in &said.shared_points {
+        let mut who: Vec<(usize, String)> = Vec::new();
+        for place in shared.councillors.iter().filter_map(|named| place_of(&log.members, named)) {
+            let words = round.after.get(place).into_iter().flat_map(Standing::spoken);
+            let words = words.chain(round.spoken(place));
+            match nearest(&shared.point, words) {
+                _ if who.iter().any(|(other, _)| *other == place) => {}
+                Some(sentence) => who.push((place, sentence.to_owned())),
+                None => found.set_aside.push(format!(
+                    "{} does not count as sharing \"{}\": no sentence of theirs says so",
+                    log.name(place),
+                    shared.point.trim()
+                )),
+            }
+        }
+        who.sort_by_key(|(place, _)| *place);
+        let (point, challenged) = (shared.point.trim().to_owned(), shared.challenged);
+        found.shared.push(Shared { point, who, challenged });
+    }
+    for new in &said.new_arguments {
+        let Some(place) = place_of(&log.members, &new.councillor) else { continue };
+        let letters = log.letters.iter().filter(|letter| letter.round == round.number);
+        let letters = letters.flat_map(|letter| {
+            let own = (letter.from == place).then_some(letter.text.as_str());
+            own.into_iter().chain(letter.reply.as_deref().filter(|_| letter.to == place))
+        });
+        match nearest(&new.argument, round.spoken(place).into_iter().chain(letters)) {
+            Some(sentence) => found.new_arguments.push((place, sentence.to_owned())),
+            None => found.set_aside.push(format!(
+                "the new argument of {} does not count: no sentence of theirs in this round says it",
+                log.name(place)
+            )),
+        }
+    }
+    found
+}
+
+/// The round's interventions: evasions first, then groupthink, then stale, as many as there is room for.
+pub(super) fn plan(log: &mut Log<'_>, round: &mut Round) {
+    let mut evasions: Vec<(usize, String, String)> = Vec::new();
+    for entry in round.unanswered.iter().copied() {
+        let quote = log.challenges.get(entry).map_or(String::new(), |entry| entry.text());
+        evasions.push((entry, "no answer to this id".to_owned(), quote));
+    }
+    let mut found: Vec<&Evaded> = round.findings.evasions.iter().collect();
+    found.sort_by_key(|evaded| evaded.entry);
+    evasions.extend(found.iter().map(|evaded| (evaded.entry, evaded.why.clone(), evaded.quote.clone())));
+    let mut planned: Vec<Intervention> = Vec::new();
+    for (at, why, quote) in evasions {
+        let Some(entry) = log.challenges.get_mut(at) else { continue };
+        let refused = match entry.re_asked {
+            Some(_) => Some(format!("it was put again before; {why}")),
+            None if planned.len() >= INTERVENTIONS_MAX => Some(format!("{why}; no room to put it again")),
+            None => None,
+        };
+        let (place, text) = (entry.to, entry.text());
+        if let Some(why) = refused {
+            entry.state = State::Evaded;
+            log.violations.push(Violation { round: round.number, place, entry: at, why });
+            continue;
+        }
+        entry.state = State::Open;
+        planned.push(intervention(Kind::Evasion { entry: at, why }, vec![place], quote, text));
+    }
+    let points = unchallenged(log, round);
+    for shared in points {
+        let Some(to) = steelman(log, round).filter(|_| planned.len() < INTERVENTIONS_MAX) else { break };
+        let quotes: Vec<String> =
+            shared.who.iter().map(|(place, said)| format!("{}: \"{said}\"", log.name(*place))).collect();
+        let point = shared.point.clone();
+        planned.push(intervention(
+            Kind::Groupthink { point: point.clone() },
+            vec![to],
+            quotes.join("; "),
+            point,
+        ));
+    }
+    if is_stale(round) && planned.len() < INTERVENTIONS_MAX {
+        let quote = format!("round {}: no position changed and no new argument was made", round.number);
+        planned.push(intervention(Kind::Stale, log.active(), quote, reframing(log, round)));
+    }
+    round.interventions = planned;
+}
+
+fn intervention(kind: Kind, to: Vec<usize>, quote: String, question: String) -> Intervention {
+    let outcome = "not put".to_owned();
+    Intervention { kind, to, quote, question, replies: Vec::new(), outcome }
+}
+
+/// The points that enough share and nobody challenged: in this round, or by a steelman before.
+pub(super) fn unchallenged(log: &Log<'_>, round: &Round) -> Vec<Shared> {
+    let from = groupthink_from(log.active().len());
+    let earlier = log.rounds.iter().filter(|other| other.number < round.number);
+    let earlier = earlier.flat_map(|round| &round.interventions);
+    let before: Vec<&str> = earlier
+        .filter_map(|done| match &done.kind {
+            Kind::Groupthink { point } if done.replies.iter().any(Option::is_some) => Some(point.as_str()),
+            _ => None,
+        })
+        .collect();
+    let mut points: Vec<Shared> = Vec::new();
+    for shared in round.findings.shared.iter().filter(|shared| !shared.challenged && shared.who.len() >= from)
+    {
+        let same = |point: &str| is_same_point(point, &shared.point);
+        if !before.iter().any(|point| same(point)) && !points.iter().any(|other| same(&other.point)) {
+            points.push(shared.clone());
+        }
+    }
+    points
+}
+
+/// Who makes the case against: the Critic, or the least convinced of those who are there.
+fn steelman(log: &Log<'_>, round: &Round) -> Option<usize> {
+    let present: Vec<usize> = log.active().into_iter().filter(|place| round.is_present(*place)).collect();
+    let critic = present.iter().copied().find(|place| log.id(*place) == "critic");
+    let confidence = |place: &usize| round.after.get(*place).and_then(|standing| standing.confidence);
+    critic.or_else(|| present.into_iter().min_by_key(|place| (confidence(place), *place)))
+}
+
+/// "If a round produces no position changes and no new arguments". Without a moderator, by what the councillors say of themselves.
+pub(super) fn is_stale(round: &Round) -> bool {
+    let own = || round.said.iter().flatten().flat_map(|said| &said.new_arguments);
+    let new = match round.moderation {
+        Some(_) => !round.findings.new_arguments.is_empty(),
+        None => own().any(|argument| !argument.trim().is_empty()),
+    };
+    round.changed().next().is_none() && !new
+}
+
+fn reframing(log: &Log<'_>, round: &Round) -> String {
+    let own = round.moderation.as_ref().map(|said| said.reframing_question.trim()).unwrap_or_default();
+    if !own.is_empty() {
+        return own.to_owned();
+    }
+    let mut draw = Draw::new(log.debate.brief.seed, &format!("reframing {}", round.number));
+    REFRAMINGS.get(draw.below(REFRAMINGS.len())).copied().unwrap_or_default().to_owned()
+}
+
+/// What came of the interventions: fates of challenges, positions, and whether the round is over.
+pub(super) fn settle(log: &mut Log<'_>, round: &mut Round, asked: &[Option<&Reply>]) -> Result<(), Corrupt> {
+    let mut replies = asked.iter();
+    let mut missing = false;
+    for done in &mut round.interventions {
+        for _ in &done.to {
+            match replies.next() {
+                Some(Some(reply)) => done.replies.push(reply.value().cloned()),
+                _ => missing = true,
+            }
+        }
+        if done.replies.len() < done.to.len() {
+            continue;
+        }
+        match &done.kind {
+            Kind::Evasion { entry, .. } => {
+                let reply = done.replies.first().cloned().flatten();
+                done.outcome = re_asked(log, round.number, *entry, reply)?;
+            }
+            Kind::Groupthink { .. } => {
+                let answered = done.replies.iter().any(Option::is_some);
+                done.outcome = if answered { "answered" } else { "absent" }.to_owned();
+            }
+            Kind::Stale => {
+                let mut changed = 0;
+                for (place, reply) in done.to.iter().zip(&done.replies) {
+                    let Some(reply) = reply else { continue };
+                    let reply = Reframed::deserialize(reply)?;
+                    if let Some(standing) = round.after.get_mut(*place) {
+                        standing.update(&reply.position, reply.changed, &reply.because);
+                    }
+                    changed += usize::from(reply.changed);
+                }
+                let heard = done.replies.iter().flatten().count();
+                done.outcome = match heard {
+                    0 => "absent".to_owned(),
+                    _ => format!("{changed} of {heard} changed their position"),
+                };
+            }
+        }
+    }
+    round.over = !missing;
+    Ok(())
+}
+
+/// What became of a challenge that was put again. An absence is no evasion.
+fn re_asked(log: &mut Log<'_>, round: u32, at: usize, reply: Option<Value>) -> Result<String, Corrupt> {
+    let Some(entry) = log.challenges.get_mut(at) else { return Ok(String::new()) };
+    entry.re_asked = Some(round);
+    let Some(reply) = reply else {
+        entry.missed.push(round);
+        return Ok("absent".to_owned());
+    };
+    let SecondResponse { stance, response, .. } = SecondResponse::deserialize(&reply)?;
+    let evades = entry.still_evades(stance, &response);
+    if stance.is_some() || !response.trim().is_empty() {
+        entry.answers.push(Answer { round, stance, response: response.trim().to_owned() });
+    }
+    let Some(why) = evades else {
+        entry.state = State::Answered;
+        return Ok("answered".to_owned());
+    };
+    entry.state = State::Evaded;
+    log.violations.push(Violation { round, place: entry.to, entry: at, why: why.to_owned() });
+    Ok("evaded".to_owned())
+}

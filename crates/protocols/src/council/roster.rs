@@ -1,0 +1,142 @@
+//! Who may sit: the built-in roles with their charters, and those of a person's own file.
+
+use std::sync::OnceLock;
+
+use agon_core::{Artifact, Invalid, Request, brief};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::named;
+
+/// The fewest and the most councillors.
+pub(super) const COUNCILLORS: std::ops::RangeInclusive<usize> = 3..=6;
+/// Councillors when neither a file nor more models ask for others.
+const COUNCILLORS_DEFAULT: usize = 4;
+/// A role's name becomes the name of a seat.
+const NAME_CHARS_MAX: usize = 40;
+
+const DATA: &str = include_str!("roster.toml");
+
+/// A role at the table.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(super) struct Role {
+    /// As people read it: `Domain Expert`.
+    pub(super) name: String,
+    /// What it stands for.
+    pub(super) charter: String,
+    /// Whether it can only sit where a focus is named.
+    #[serde(default)]
+    pub(super) needs_focus: bool,
+}
+
+impl Role {
+    /// The id of its seat: `domain-expert`.
+    pub(super) fn id(&self) -> String {
+        named::key(&self.name)
+    }
+}
+
+fn built_in() -> &'static [Role] {
+    static ROLES: OnceLock<Vec<Role>> = OnceLock::new();
+    ROLES.get_or_init(|| {
+        let data: Value = toml::from_str(DATA).unwrap_or_default();
+        let roles = data.get("roles").map(Vec::<Role>::deserialize);
+        roles.and_then(Result::ok).unwrap_or_default()
+    })
+}
+
+/// The roles that sit in this debate, in seat order.
+pub(super) fn seated(request: &Request) -> Result<Vec<Role>, Invalid> {
+    let own = own(&request.files)?;
+    let economy = request.options.get("economy").and_then(Value::as_bool).unwrap_or_default();
+    let named = if economy { 1 } else { request.models.len() };
+    let set =
+        request.options.get("councillors").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+    let most = *COUNCILLORS.end();
+    if let Some(set) = set.filter(|set| *set < own.len()) {
+        return Err(Invalid(format!(
+            "the roster names {} roles, but councillors is {set}: take roles out of the file or raise the number",
+            own.len()
+        )));
+    }
+    if set.is_none() && named > most {
+        return Err(Invalid(format!(
+            "council seats {} to {most} councillors, but {named} models are named: name fewer",
+            COUNCILLORS.start()
+        )));
+    }
+    let usual = if own.is_empty() { COUNCILLORS_DEFAULT } else { own.len().max(*COUNCILLORS.start()) };
+    let count = set.unwrap_or(usual.max(named));
+    let rest = built_in().iter().filter(|role| own.iter().all(|other| other.id() != role.id()));
+    let seated: Vec<Role> = own.iter().chain(rest).take(count).cloned().collect();
+    let focus = request.options.get("focus").and_then(Value::as_str).unwrap_or_default();
+    match seated.iter().find(|role| role.needs_focus && focus.trim().is_empty()) {
+        Some(role) => Err(Invalid(format!(
+            "the {} needs a field: name it with --focus, or seat fewer than {count} councillors",
+            role.name
+        ))),
+        None => Ok(seated),
+    }
+}
+
+/// The role behind a seat.
+pub(super) fn role(files: &[Artifact], id: &str) -> Option<Role> {
+    let own = own(files).unwrap_or_default();
+    own.into_iter().find(|role| role.id() == id).or_else(|| find(id).cloned())
+}
+
+fn find(id: &str) -> Option<&'static Role> {
+    built_in().iter().find(|role| role.id() == id)
+}
+
+/// The roles of a person's own file, in its order.
+fn own(files: &[Artifact]) -> Result<Vec<Role>, Invalid> {
+    let Some(file) = brief::part(files, "roster") else { return Ok(Vec::new()) };
+    let wrong = |why: String| Invalid(format!("the roster in {}: {why}", file.path));
+    let entries = named::read(&file.text).map_err(wrong)?;
+    if entries.len() > *COUNCILLORS.end() {
+        let (count, most) = (entries.len(), COUNCILLORS.end());
+        return Err(wrong(format!("it has {count} roles, but at most {most} councillors sit")));
+    }
+    entries.iter().map(|(name, value)| of_entry(name, value).map_err(wrong)).collect()
+}
+
+/// A name with its charter, or a record of charter and `needs_focus`. Without any, a role that is built in keeps its own.
+fn of_entry(name: &str, value: &Value) -> Result<Role, String> {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    if named::key(&name) == "moderator" {
+        return Err("a role cannot be called \"moderator\": that seat is the moderator's own".into());
+    }
+    if name.chars().count() > NAME_CHARS_MAX {
+        return Err(format!(
+            "{name:?} is longer than {NAME_CHARS_MAX} characters: it becomes the name of a seat"
+        ));
+    }
+    let known = find(&named::key(&name));
+    let (charter, needs_focus) = match value {
+        Value::String(charter) => (charter.clone(), false),
+        Value::Object(fields) => {
+            if let Some(other) = fields.keys().find(|key| !matches!(key.as_str(), "charter" | "needs_focus"))
+            {
+                return Err(format!(
+                    "{name:?} has a field {other:?}; a role has name, charter and needs_focus"
+                ));
+            }
+            let text = fields.get("charter").and_then(Value::as_str).unwrap_or_default();
+            let needs_focus = match fields.get("needs_focus") {
+                None => false,
+                Some(Value::Bool(needs)) => *needs,
+                Some(_) => return Err(format!("needs_focus of {name:?} must be true or false")),
+            };
+            (text.to_owned(), needs_focus)
+        }
+        Value::Null => known.map(|role| (role.charter.clone(), role.needs_focus)).unwrap_or_default(),
+        _ => return Err(format!("the charter of {name:?} must be text: say what the role stands for")),
+    };
+    if charter.trim().is_empty() {
+        return Err(format!(
+            "the charter of {name:?} is empty: say in a sentence or two what the role stands for"
+        ));
+    }
+    Ok(Role { name, charter: charter.trim().to_owned(), needs_focus })
+}

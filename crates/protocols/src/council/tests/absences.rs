@@ -1,0 +1,144 @@
+//! "A missing voice is data": carried positions, quorum, limits.
+
+use agon_core::Limits;
+
+use super::*;
+
+fn without(absent: &dyn Fn(&str, u32, &str) -> bool) -> Debate {
+    run(&[], &|ask, phase, round| {
+        if absent(phase, round, &ask.seat) {
+            return None;
+        }
+        with(ask, phase, round, &|said| {
+            // Who speaks names nobody who never took part.
+            let here: Vec<&str> =
+                SEATS.into_iter().filter(|seat| *seat != ask.seat && !absent("opening", 0, seat)).collect();
+            if let Some(challenges) = said.get_mut("challenges").and_then(Value::as_array_mut) {
+                for (at, challenge) in challenges.iter_mut().enumerate() {
+                    challenge["to"] = json!(here[at % here.len()]);
+                    challenge["claim"] = json!(format!("point {at}"));
+                }
+            }
+        })
+    })
+}
+
+/// "Absent ones keep theirs (`carried`)"; they are asked again in the next round.
+#[test]
+fn an_absent_councillor_keeps_its_position_and_is_asked_again() {
+    let debate = without(&|phase, round, seat| (phase, round, seat) == ("challenge", 1, "critic"));
+    assert_eq!(debate.turn("challenge", 2).unwrap().asks.len(), 4);
+    let outcome = debate.outcome.unwrap();
+    let steps = &outcome.verdict["position_evolution"]["critic"];
+    assert_eq!((&steps[1]["carried"], &steps[1]["position"]), (&json!(true), &steps[0]["position"]));
+    assert_eq!(steps[2]["carried"], false);
+    assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Degraded));
+    assert!(warned(&outcome, "round 1: absent, so that the last position counts: Critic"));
+}
+
+/// "A councillor without an opening takes no part"; "fewer votes than seated at most MEDIUM".
+#[test]
+fn without_an_opening_there_is_no_part_and_no_high_confidence() {
+    let debate = without(&|_, _, seat| seat == "critic");
+    assert_eq!(debate.turn("challenge", 1).unwrap().asks.len(), 3);
+    assert_eq!(debate.turn("verdict", 2).unwrap().asks.len(), 3);
+    let outcome = debate.outcome.unwrap();
+    assert_eq!(
+        (&outcome.verdict["decision"], &outcome.verdict["confidence"]),
+        (&json!("PROCEED"), &json!("MEDIUM"))
+    );
+    assert!(warned(&outcome, "without an opening and so without a say: Critic"));
+    let silent = without(&|phase, _, seat| phase == "verdict" && seat == "critic").outcome.unwrap();
+    assert_eq!(silent.verdict["confidence"], "MEDIUM");
+    assert!(warned(&silent, "without a vote: Critic"));
+}
+
+/// "fewer than 2 councillors with an opening, or fewer than 2 present in a round's challenge phase: `quorum_lost`, no vote".
+#[test]
+fn fewer_than_two_lose_the_quorum() {
+    let opened = |n: usize| without(&move |phase, _, seat| phase == "opening" && SEATS[n..].contains(&seat));
+    let one = opened(1);
+    assert_eq!(phases(&one), [("opening".to_owned(), 0)]);
+    let outcome = one.outcome.unwrap();
+    assert_eq!((outcome.status, outcome.termination), (Status::Incomplete, Termination::QuorumLost));
+    assert_eq!(outcome.verdict["decision"], Value::Null);
+    assert_eq!((outcome.positions.len(), outcome.dissent.len()), (1, 1));
+    assert_eq!(opened(2).outcome.unwrap().termination, Termination::AllRoundsComplete);
+
+    let challenged = |n: usize| {
+        without(&move |phase, round, seat| (phase, round) == ("challenge", 2) && SEATS[n..].contains(&seat))
+    };
+    let one = challenged(1);
+    assert_eq!(phases(&one).last().unwrap(), &("challenge".to_owned(), 2));
+    let outcome = one.outcome.unwrap();
+    assert_eq!((outcome.termination, outcome.rounds_completed), (Termination::QuorumLost, 1));
+    assert_eq!(outcome.status, Status::Incomplete);
+    assert_eq!(challenged(2).outcome.unwrap().status, Status::Complete);
+}
+
+/// "Nobody votes: `failed`, incomplete, decision null".
+#[test]
+fn without_any_vote_it_failed() {
+    let outcome = without(&|phase, _, _| phase == "verdict").outcome.unwrap();
+    assert_eq!((outcome.status, outcome.termination), (Status::Incomplete, Termination::Failed));
+    assert_eq!((&outcome.verdict["decision"], &outcome.verdict["confidence"]), (&Value::Null, &Value::Null));
+    assert_eq!(outcome.dissent.len(), 4);
+}
+
+fn limited(limits: Limits, set: &[(&str, &str)]) -> Debate {
+    let brief = Brief { limits, ..brief(set) };
+    testing::run(&Council, brief, &|ask, phase, round| Some(plain(ask, phase, round))).1
+}
+
+/// "a limit or loss that cuts it ends `incomplete`": the vote is held with what there is, and says which limit.
+#[test]
+fn a_limit_ends_in_a_vote_that_is_incomplete() {
+    // Openings, a round of five calls, the vote; one call is missing for round 2.
+    let calls = |n: u32| limited(Limits { calls: Some(n), ..Limits::default() }, &[]);
+    let cut = calls(4 + 5 + 5 + 4 - 2);
+    assert_eq!(phases(&cut).last().unwrap(), &("verdict".to_owned(), 2));
+    let outcome = cut.outcome.unwrap();
+    assert_eq!((outcome.status, outcome.termination), (Status::Incomplete, Termination::Budget));
+    assert_eq!((outcome.rounds_completed, &outcome.verdict["decision"]), (1, &json!("PROCEED")));
+    assert_eq!(outcome.verdict["confidence"], "MEDIUM", "cut short it is never HIGH");
+    assert_eq!(outcome.fidelity, Fidelity::Degraded);
+    assert!(warned(&outcome, "the limit of 16 calls"), "{:?}", outcome.warnings);
+    assert_eq!(calls(4 + 5 + 5 + 4).outcome.unwrap().termination, Termination::AllRoundsComplete);
+
+    let usd = limited(Limits { usd: Some(0.05), ..Limits::default() }, &[]).outcome.unwrap();
+    assert_eq!((usd.termination, usd.rounds_completed), (Termination::Budget, 0));
+    assert!(warned(&usd, "the budget of $0.05"), "{:?}", usd.warnings);
+}
+
+/// The same one call at a time: a phase may be cut in the middle.
+#[test]
+fn economy_mode_is_cut_between_two_calls() {
+    let debate = limited(Limits { calls: Some(4 + 2 + 4), ..Limits::default() }, &[("economy", "true")]);
+    let count = |name: &str| phases(&debate).iter().filter(|(phase, _)| phase == name).count();
+    assert_eq!((count("opening"), count("challenge"), count("moderate"), count("verdict")), (4, 2, 0, 4));
+    assert_eq!(debate.outcome.unwrap().termination, Termination::Budget);
+}
+
+#[test]
+fn who_could_not_finish_is_named() {
+    let files = [("roster:r.yaml", "Wordy: You talk.\n")];
+    let request = testing::request(&Council, "Should we?", &files, MODELS, &[]).unwrap();
+    let seats = ["wordy", "visionary", "critic"];
+    let outcome = testing::run(&Council, testing::brief(&Council, request).unwrap(), &|ask, phase, round| {
+        let mut stand_in = ask.clone();
+        if ask.seat == "wordy" {
+            stand_in.seat = "pragmatist".into();
+        }
+        let others: Vec<&str> = seats.into_iter().filter(|seat| *seat != ask.seat).collect();
+        with(&stand_in, phase, round, &|said| {
+            for (list, at) in [("questions", 0), ("challenges", 0), ("challenges", 1)] {
+                if let Some(entry) = said.get_mut(list).and_then(|list| list.get_mut(at)) {
+                    entry["to"] = json!(others[at]);
+                }
+            }
+        })
+    });
+    let outcome = outcome.1.outcome.unwrap();
+    assert!(warned(&outcome, "wordy was cut off"));
+    assert_eq!(outcome.fidelity, Fidelity::Degraded);
+}

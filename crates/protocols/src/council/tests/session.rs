@@ -1,0 +1,244 @@
+//! What is shown as a round ends, the file that grows, and the checks.
+
+use agon_core::{Body, Check};
+
+use super::*;
+
+/// A debate in which everything happens.
+fn eventful(set: &[(&str, &str)]) -> Debate {
+    run(set, &|ask, phase, round| {
+        with(ask, phase, round, &|said| match (phase, round, ask.seat.as_str()) {
+            ("challenge", 1, "visionary") if !set.contains(&("economy", "true")) => {
+                said["messages"] = json!([{"to": "critic", "topic": "the load", "text": "Which load?"}]);
+            }
+            ("challenge", 1, "critic") => said["responses"] = json!([]),
+            ("challenge", 1, "innovator") => {
+                said["changed"] = json!(true);
+                said["because"] = json!("the Critic counted");
+                said["position"] = json!("No queue | for now.");
+            }
+            ("moderate", 1, _) => {
+                said["shared_points"] = json!([{"point": "the queue is worth a trial", "councillors": SEATS[..3], "challenged": false}]);
+            }
+            _ => {}
+        })
+    })
+}
+
+/// The debate as it was after so many phases.
+fn until(debate: &Debate, turns: usize) -> Debate {
+    let mut before = debate.clone();
+    before.turns.truncate(turns);
+    before.outcome = None;
+    before
+}
+
+/// "After each round, display to the user": once, when the round's last phase ends, with the seed's table and headings.
+#[test]
+fn a_summary_is_shown_as_each_round_ends() {
+    let debate = eventful(&[]);
+    let shown: Vec<(String, String)> = (1..=debate.turns.len())
+        .filter_map(|turns| {
+            let summary = Council.summary(&until(&debate, turns))?;
+            Some((debate.turns[turns - 1].phase.name.clone(), summary.title))
+        })
+        .collect();
+    let want = [("intervene", "Round 1 of 2 Complete"), ("moderate", "Round 2 of 2 Complete")];
+    assert_eq!(shown, want.map(|(phase, title)| (phase.to_owned(), title.to_owned())));
+
+    let at = debate.turns.iter().position(|turn| turn.phase.name == "intervene").unwrap() + 1;
+    let summary = Council.summary(&until(&debate, at)).unwrap();
+    assert_eq!(summary.rows[0], ["Councillor", "Before", "After", "Changed?"]);
+    assert_eq!(summary.rows.len(), 5);
+    assert_eq!(summary.rows[4][0], "Innovator");
+    assert_eq!(summary.rows[4][2..], ["No queue | for now.", "Yes: the Critic counted"]);
+    assert_eq!(summary.rows[1][2..], ["unchanged", "No"]);
+    let headings: Vec<&str> = summary.notes.iter().map(|(heading, _)| heading.as_str()).collect();
+    assert_eq!(
+        headings,
+        ["Key Exchanges", "Emerging Consensus", "Persistent Disagreements", "Moderator Notes"]
+    );
+    let note = |at: usize| summary.notes[at].1.join("\n");
+    assert!(note(0).contains("Visionary \u{2192} Critic [M1]: the load"), "{}", note(0));
+    assert!(note(0).contains("Critic \u{2192} Pragmatist [C2]"), "{}", note(0));
+    assert!(
+        note(1).contains("the queue is worth a trial (Visionary, Critic, Pragmatist; not challenged)"),
+        "{}",
+        note(1)
+    );
+    assert!(note(2).contains("Critic \u{2192} Pragmatist [C2]"), "{}", note(2));
+    assert!(note(3).contains("Evasion: [C1] put again to Critic"), "{}", note(3));
+    assert!(note(3).contains("Groupthink: Critic steelmans"), "{}", note(3));
+}
+
+/// In economy mode the round ends with its last call.
+#[test]
+fn a_summary_comes_once_a_round_in_economy_mode_too() {
+    let debate = eventful(&[("economy", "true")]);
+    let shown =
+        (1..=debate.turns.len()).filter(|turns| Council.summary(&until(&debate, *turns)).is_some()).count();
+    assert_eq!(shown, 2);
+}
+
+fn minutes(debate: &Debate) -> String {
+    let saved = Council.minutes(debate).unwrap();
+    assert_eq!((saved.stem.as_str(), saved.ending), ("session", ".md"));
+    match saved.body {
+        Body::Text(text) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// "Append to `{output_dir}/session.md`", under the seed's headings.
+#[test]
+fn the_session_grows_under_the_seeds_headings() {
+    let debate = eventful(&[]);
+    let mut before = String::new();
+    for turns in 1..=debate.turns.len() {
+        let now = minutes(&until(&debate, turns));
+        assert!(now.len() >= before.len(), "it only grows");
+        before = now;
+    }
+    let whole = minutes(&debate);
+    let mut rest = whole.as_str();
+    for heading in [
+        "# Council: Should we adopt the queue?",
+        "## Opening Statements",
+        "### Visionary",
+        "### Round 1",
+        "#### Challenges",
+        "#### Position Updates",
+        "| Councillor | Before | After | Changed? |",
+        "#### Key Exchanges",
+        "#### Moderator Interventions",
+        "---",
+        "### Round 2",
+        "#### Challenges",
+        "**Debate complete.** 2 rounds of cross-examination finished.",
+        "**Position Evolution:**",
+        "- Innovator changed in round 1: the Critic counted",
+        "**Key Results:**",
+        "- Consensus areas: 1",
+        "- Persistent disagreements: ",
+        "- Position changes: 1",
+        "**NEXT: Phase 4 - Verdict**",
+        "## Verdict",
+    ] {
+        let (_, after) =
+            rest.split_once(heading).unwrap_or_else(|| panic!("{heading:?} is missing in\n{rest}"));
+        rest = after;
+    }
+    assert!(whole.contains("No queue \\| for now."), "a cell stays a cell");
+    assert!(
+        whole.contains("[M1] **Visionary \u{2192} Critic**, the load: Which load?"),
+        "the full text is shown"
+    );
+    assert_eq!(Council.records(&debate), [Council.minutes(&debate).unwrap()]);
+}
+
+fn checked(debate: &Debate, words: &str) -> Check {
+    let checks = Council.checks(debate);
+    checks
+        .into_iter()
+        .find(|check| check.sentence.contains(words))
+        .unwrap_or_else(|| panic!("no check of {words:?}"))
+}
+
+const METRICS: [&str; 14] = [
+    "All rounds completed (no rounds skipped)",
+    "Each councillor challenged 2+ specific points per round",
+    "Peer exchange occurred between councillors (standard mode)",
+    "Position evolution tracked across all rounds",
+    "Moderator intervened when groupthink, evasion, or stalemate detected",
+    "New insights emerged in each round (not just repetition)",
+    "Debate log accumulated across all rounds",
+    "Avoided: Cutting rounds short before all councillors respond",
+    "Avoided: Not enforcing the 2-challenge minimum per councillor per round",
+    "Avoided: Skipping moderator intervention when groupthink is detected",
+    "Avoided: Not tracking position changes across rounds",
+    "Avoided: Letting councillors repeat arguments without new substance",
+    "Avoided: Over-intervening and dominating the debate (moderator should facilitate, not lead)",
+    "Avoided: In standard mode: not encouraging/allowing peer exchange",
+];
+
+/// "the seed's success metrics and failure modes as checks over a log": every one, met, with the asks that show it.
+#[test]
+fn a_good_debate_meets_every_metric_of_the_seed() {
+    let debate = eventful(&[]);
+    let checks = Council.checks(&debate);
+    assert_eq!(checks.iter().map(|check| check.sentence.as_str()).collect::<Vec<_>>(), METRICS);
+    for check in &checks {
+        assert_ne!(check.met, Some(false), "{check:?}");
+        assert!(check.shown_by.iter().all(|id| *id >= 1 && *id <= debate.asks()), "{check:?}");
+    }
+    assert_eq!(checked(&debate, "repeat arguments").met, None, "no round stalled");
+    let intervene: Vec<u32> = debate.turn("intervene", 1).unwrap().asks.iter().map(|ask| ask.id).collect();
+    assert_eq!(checked(&debate, "Skipping moderator").shown_by, intervene);
+    assert_eq!(checked(&debate, "Moderator intervened").note, "2 interventions for 2 findings");
+}
+
+/// And a bad one does not.
+#[test]
+fn a_bad_debate_is_told_what_it_misses() {
+    let quiet = run(&[], &|ask, phase, round| Some(plain(ask, phase, round)));
+    assert_eq!(checked(&quiet, "Peer exchange occurred").met, Some(false));
+    assert_eq!(checked(&quiet, "Moderator intervened").met, None);
+    assert_eq!(checked(&quiet, "tracking position changes").met, None);
+    let economy = run(&[("economy", "true")], &|ask, phase, round| Some(plain(ask, phase, round)));
+    assert_eq!(checked(&economy, "Peer exchange occurred").met, None);
+    assert_eq!(checked(&economy, "allowing peer exchange").met, None);
+
+    let missing = run(&[], &|ask, phase, round| {
+        ((phase, round, ask.seat.as_str()) != ("challenge", 1, "critic")).then(|| plain(ask, phase, round))
+    });
+    let cut = checked(&missing, "Cutting rounds short");
+    let id = missing.turn("challenge", 1).unwrap().asks[1].id;
+    assert_eq!((cut.met, cut.shown_by), (Some(false), vec![id]));
+    assert_eq!(checked(&missing, "Each councillor challenged").met, Some(false));
+    assert_eq!(checked(&missing, "2-challenge minimum").met, Some(true), "who was absent was not let off");
+
+    let stale = run(&[], &|ask, phase, round| {
+        with(ask, phase, round, &|said| {
+            if phase == "moderate" {
+                said["new_arguments"] = json!([]);
+            }
+        })
+    });
+    assert_eq!(checked(&stale, "New insights").met, Some(false));
+    assert_eq!(checked(&stale, "repeat arguments").met, Some(true), "the moderator asked");
+    let limits = agon_core::Limits { calls: Some(10), ..agon_core::Limits::default() };
+    let brief = Brief { limits, ..brief(&[]) };
+    let cut = testing::run(&Council, brief, &|ask, phase, round| Some(plain(ask, phase, round))).1;
+    for words in [
+        "All rounds completed",
+        "Position evolution",
+        "Debate log",
+        "Cutting rounds",
+        "New insights",
+        "Each councillor",
+    ] {
+        assert_eq!(checked(&cut, words).met, Some(false), "{words}");
+    }
+}
+
+/// A log in which the rules were not kept shows it: here one that was altered by hand.
+#[test]
+fn checks_read_the_log_and_not_the_rules() {
+    let mut debate = eventful(&[]);
+    let turn = debate.turns.iter_mut().find(|turn| turn.phase.name == "challenge").unwrap();
+    if let Some(agon_core::Reply::Said { value: Some(value), .. }) = &mut turn.replies[0] {
+        value["challenges"].as_array_mut().unwrap().truncate(1);
+    }
+    if let Some(agon_core::Reply::Said { value: Some(value), .. }) = &mut turn.replies[3] {
+        value["because"] = json!("");
+    }
+    assert_eq!(checked(&debate, "2-challenge minimum").met, Some(false));
+    assert_eq!(checked(&debate, "tracking position changes").met, Some(false));
+    let again = debate.turns.iter().find(|turn| turn.phase.name == "intervene").unwrap().clone();
+    debate.turns.push(again);
+    assert_eq!(checked(&debate, "Over-intervening").met, Some(false), "four in one round");
+    debate.turns.retain(|turn| turn.phase.name != "intervene" && turn.phase.name != "exchange");
+    assert_eq!(checked(&debate, "Skipping moderator").met, Some(false));
+    assert_eq!(checked(&debate, "Moderator intervened").met, Some(false));
+    assert_eq!(checked(&debate, "allowing peer exchange").met, Some(false));
+}

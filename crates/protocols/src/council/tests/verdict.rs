@@ -1,0 +1,204 @@
+//! The verdict: what is in it and where it comes from.
+
+use super::*;
+
+/// The fields of the contract.
+#[test]
+fn the_verdict_has_every_field() {
+    let outcome = outcome(&[], &|ask, phase, round| Some(plain(ask, phase, round)));
+    for field in [
+        "decision",
+        "divided",
+        "confidence",
+        "votes",
+        "tally",
+        "consensus_points",
+        "disagreements",
+        "position_evolution",
+        "interventions",
+        "violations",
+        "challenges",
+        "exchanges",
+        "risk_matrix",
+        "conditions",
+        "minority_opinion",
+        "open_questions",
+        "rounds",
+        "economy",
+    ] {
+        assert!(outcome.verdict.get(field).is_some(), "{field}");
+    }
+    let vote = &outcome.verdict["votes"][1];
+    let want = json!({"councillor": "critic", "vote": "PROCEED", "key_argument": "The load halves.",
+        "strongest_opposing_point": "It costs a month.", "remaining_concern": "Nobody knows the queue.",
+        "final_position": "A trial, then we see."});
+    assert_eq!(vote, &want);
+}
+
+/// "Update {debate_log}": the seed's fields for every councillor in every round.
+#[test]
+fn the_debate_log_has_the_seeds_fields() {
+    let outcome = outcome(&[], &|ask, phase, round| {
+        with(ask, phase, round, &|said| {
+            if (phase, round, ask.seat.as_str()) == ("challenge", 2, "critic") {
+                said["changed"] = json!(true);
+                said["because"] = json!("the figures");
+            }
+        })
+    });
+    let rounds = outcome.verdict["rounds"].as_array().unwrap();
+    for (round, number) in rounds.iter().zip(1..) {
+        assert_eq!(round["round"], number);
+        for seat in SEATS {
+            let log = &round["debate_log"][seat];
+            assert_eq!(log["challenges_made"].as_array().unwrap().len(), 2);
+            assert_eq!(log["challenges_received"].as_array().unwrap().len(), 2);
+            for field in ["position", "confidence", "changed", "peer_exchanges"] {
+                assert!(log.get(field).is_some(), "{field}");
+            }
+        }
+    }
+    let made = &rounds[0]["debate_log"]["visionary"]["challenges_made"][0];
+    assert_eq!((&made["target"], &made["point"]), (&json!("critic"), &json!("critic argues from load")));
+    let got = &rounds[0]["debate_log"]["critic"]["challenges_received"][0];
+    assert_eq!((&got["from"], &got["point"]), (&json!("visionary"), &json!("critic argues from load")));
+    assert_eq!(rounds[0]["debate_log"]["critic"]["changed"], "no");
+    assert_eq!(rounds[1]["debate_log"]["critic"]["changed"], "yes: the figures");
+}
+
+/// "Track position evolution across rounds (who changed their mind, and why)": round 0 is the opening.
+#[test]
+fn positions_are_tracked_from_the_opening_on() {
+    let outcome = outcome(&[], &|ask, phase, round| {
+        with(ask, phase, round, &|said| {
+            if (phase, round, ask.seat.as_str()) == ("challenge", 1, "innovator") {
+                said["changed"] = json!(true);
+                said["because"] = json!("the Critic counted");
+                said["position"] = json!("No queue for now.");
+                said["confidence"] = json!("LOW");
+            }
+            if (phase, round, ask.seat.as_str()) == ("challenge", 2, "innovator") {
+                said["position"] = json!("");
+            }
+        })
+    });
+    let steps = outcome.verdict["position_evolution"]["innovator"].as_array().unwrap();
+    let want = json!({"round": 1, "position": "No queue for now.", "confidence": "LOW", "changed": true,
+        "because": "the Critic counted", "carried": false});
+    assert_eq!((steps.len(), &steps[1]), (3, &want));
+    assert_eq!((&steps[0]["round"], &steps[0]["confidence"]), (&json!(0), &json!("MEDIUM")));
+    assert_eq!(steps[2]["position"], "No queue for now.", "an empty one is the last one");
+}
+
+fn sharing(by_round: &[(&[&str], bool)]) -> Outcome {
+    outcome(&[], &|ask, phase, round| {
+        with(ask, phase, round, &|said| {
+            if phase == "moderate" {
+                let (who, challenged) = by_round[round as usize - 1];
+                said["shared_points"] = json!([{"point": "the queue is worth a trial", "councillors": who, "challenged": challenged}]);
+            }
+        })
+    })
+}
+
+/// "consensus points (60% and more)", "the latest mention counts": 3 of 4 are, 2 of 4 are not.
+#[test]
+fn consensus_points_need_60_percent_and_the_latest_mention_counts() {
+    let (three, two) = (&SEATS[..3], &SEATS[..2]);
+    let outcome = sharing(&[(two, true), (three, true)]);
+    let points = outcome.verdict["consensus_points"].as_array().unwrap();
+    assert_eq!(points.len(), 1);
+    assert_eq!((&points[0]["councillors"], &points[0]["share"]), (&json!(three), &json!(0.75)));
+    let quote = points[0]["quotes"][1].clone();
+    assert_eq!(
+        quote,
+        json!({"councillor": "critic", "quote": "The critic says that the queue is worth a trial."})
+    );
+    let contested = |outcome: &Outcome| {
+        let all = outcome.verdict["disagreements"].as_array().unwrap();
+        all.iter().filter(|point| point["challenge_id"].is_null()).count()
+    };
+    assert_eq!(contested(&outcome), 0, "what they agree on is not contested as well");
+    let outcome = sharing(&[(three, true), (two, true)]);
+    assert_eq!(outcome.verdict["consensus_points"], json!([]));
+    assert_eq!(contested(&outcome), 1);
+}
+
+/// Exactly 60% is enough: 3 of 5.
+#[test]
+fn sixty_percent_is_enough() {
+    let five: Vec<&str> = SEATS.into_iter().chain(["ethicist"]).collect();
+    for (sharing, points) in [(3, 1), (2, 0)] {
+        let outcome = outcome(&[("councillors", "5")], &|ask, phase, round| {
+            let mut stand_in = ask.clone();
+            if ask.seat == "ethicist" {
+                stand_in.seat = "critic".into();
+            }
+            let at = five.iter().position(|seat| *seat == ask.seat).unwrap_or_default();
+            with(&stand_in, phase, round, &|said| {
+                for (list, entry) in [("questions", 0), ("challenges", 0), ("challenges", 1)] {
+                    if let Some(entry_value) = said.get_mut(list).and_then(|list| list.get_mut(entry)) {
+                        entry_value["to"] = json!(five[(at + entry + 1) % 5]);
+                    }
+                }
+                if phase == "moderate" {
+                    said["shared_points"] = json!([{"point": "the queue is worth a trial", "councillors": five[..sharing], "challenged": true}]);
+                }
+            })
+        });
+        assert_eq!(outcome.verdict["consensus_points"].as_array().unwrap().len(), points, "{sharing} of 5");
+    }
+}
+
+/// "persistent disagreements": challenges answered with a no, and contested points, with both sides.
+#[test]
+fn disagreements_tell_both_sides() {
+    let outcome = sharing(&[(&SEATS[..2], true), (&SEATS[..2], true)]);
+    let all = outcome.verdict["disagreements"].as_array().unwrap();
+    assert_eq!(all.len(), 12 + 1, "all answers are no, and one point is contested");
+    let (first, last) = (&all[4], &all[12]);
+    assert_eq!((&first["challenge_id"], &first["point"]), (&json!("C5"), &json!("critic argues from load")));
+    assert_eq!(first["sides"][0]["councillors"], json!(["visionary"]));
+    assert!(first["sides"][0]["view"].as_str().unwrap().contains("sees no figures"));
+    assert_eq!(first["sides"][1]["view"], "On C5 the critic has measured it twice.");
+    assert_eq!(last["sides"][1]["councillors"], json!(["pragmatist", "innovator"]));
+}
+
+/// "risk matrix (severity 4 x probability 3), conditions": merged by their words, the gravest first.
+#[test]
+fn risks_and_conditions_are_merged_and_ordered() {
+    let outcome = outcome(&[], &|ask, phase, round| {
+        with(ask, phase, round, &|said| {
+            let risk = |risk: &str, severity: &str, probability: &str, mitigation: &str| json!({"risk": risk, "severity": severity, "probability": probability, "mitigation": mitigation});
+            match (phase, ask.seat.as_str()) {
+                ("verdict", "visionary") => {
+                    said["risks"] = json!([
+                        risk("It is slow", "low", "high", ""),
+                        risk("Data is lost.", "high", "low", "a backup")
+                    ]);
+                    said["conditions"] = json!(["A backup first", "A way back"]);
+                }
+                ("verdict", "critic") => {
+                    said["risks"] = json!([
+                        risk("data is LOST", "critical", "medium", "two backups"),
+                        risk("It is dear", "critical", "high", "")
+                    ]);
+                    said["conditions"] = json!(["a backup first."]);
+                }
+                _ => {}
+            }
+        })
+    });
+    let want = json!([
+        {"risk": "It is dear", "severity": "critical", "probability": "high", "mitigation": "", "councillors": ["critic"]},
+        {"risk": "Data is lost.", "severity": "critical", "probability": "medium", "mitigation": "a backup; two backups",
+            "councillors": ["visionary", "critic"]},
+        {"risk": "It is slow", "severity": "low", "probability": "high", "mitigation": "", "councillors": ["visionary"]},
+    ]);
+    assert_eq!(outcome.verdict["risk_matrix"], want);
+    let want = json!([
+        {"condition": "A backup first", "councillors": ["visionary", "critic"]},
+        {"condition": "A way back", "councillors": ["visionary"]},
+    ]);
+    assert_eq!(outcome.verdict["conditions"], want);
+}
