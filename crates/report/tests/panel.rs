@@ -217,8 +217,10 @@ fn the_demo_reads_well() {
       • Whether nine weeks are enough
         Medium; judge-1, judge-3
     ");
-    let open = section(&document, "What needs your attention", &PLAIN);
-    assert!(open.contains("Whether nine weeks are enough  (as of round 2, not taken up again)"), "{open}");
+    let mut older = document.clone();
+    older["verdict"]["user_attention_needed"][1]["as_of_round"] = serde_json::json!(2);
+    let open = section(&older, "What needs your attention", &PLAIN);
+    assert!(open.contains("stops the plan  (as of round 2, not taken up again)"), "{open}");
 }
 
 /// "The terminal shows the scores by judge, dimension and round": the table after a round fits a terminal.

@@ -80,6 +80,19 @@ fn no_majority_puts_it_to_the_reader() {
         Suggested: Weigh the judges' views yourself, or seek additional input: the
           scores do not decide this.
 
+      Dimensions on which the judges are far apart: problem understanding (2),
+        architecture quality (2), risk mitigation (2), implementation clarity (2),
+        feasibility (1.5)
+        judge-1: problem understanding 3, architecture quality 3, risk mitigation
+          2.5, implementation clarity 3, feasibility 3.5
+        judge-2: problem understanding 4, architecture quality 4, risk mitigation
+          3.5, implementation clarity 4, feasibility 4.5
+        judge-3: problem understanding 5, architecture quality 5, risk mitigation
+          4.5, implementation clarity 5, feasibility 5
+        At stake: consensus needs 1 or less on every dimension
+        Suggested: Weigh the judges' views yourself, or seek additional input: the
+          scores do not decide this.
+
       The overall score: no group of judges is nearer together than another
         judge-1: score 3
         judge-2: score 4
