@@ -48,18 +48,17 @@ fn fate(log: &Log<'_>, place: usize) -> Position {
     let decision = decide(&votes);
     let own = log.finals.get(place).and_then(Option::as_ref).map(|last| last.vote);
     let (fate, reason) = match (change, own, decision) {
+        (change, Some(own), Some(decision)) if own.is_in_favour() != decision.vote.is_in_favour() => {
+            let held =
+                change.map_or("held to the end".to_owned(), |(round, _)| format!("moved in round {round}"));
+            let (own, decided) = (own.as_str(), decision.vote.as_str());
+            (Fate::Minority, format!("{held}; voted {own}, and the decision is {decided}"))
+        }
         (Some((round, standing)), _, _) => {
             (Fate::Refuted, format!("given up in round {round}: {}", standing.because))
         }
-        (None, Some(own), Some(decision)) if own.is_in_favour() == decision.vote.is_in_favour() => {
+        (None, Some(own), Some(_)) => {
             (Fate::Adopted, format!("held to the end; voted {} with the decision's side", own.as_str()))
-        }
-        (None, Some(own), Some(decision)) => {
-            let decided = decision.vote.as_str();
-            (
-                Fate::Minority,
-                format!("held to the end; voted {}, and the decision is {decided}", own.as_str()),
-            )
         }
         (None, None, Some(_)) => (Fate::Minority, "held to the end, but without a vote".to_owned()),
         (None, _, None) => (Fate::Minority, "there is no decision that could adopt it".to_owned()),
@@ -75,7 +74,7 @@ fn dissent(log: &Log<'_>, active: &[usize], positions: &[Position]) -> Vec<Value
             json!({
                 "seat": log.id(*place),
                 "councillor": log.id(*place),
-                "position": position.position,
+                "position": last.map_or(position.position.as_str(), |last| last.final_position.as_str()),
                 "vote": last.map(|last| last.vote.as_str()),
                 "key_argument": last.map(|last| last.key_argument.as_str()),
                 "reason": position.reason,

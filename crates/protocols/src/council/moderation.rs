@@ -1,7 +1,8 @@
 //! What the moderator finds in a round and what is done about it.
 //!
-//! What arithmetic can find is never asked of a model: an unanswered id, no change. A finding of the moderator counts only if the
-//! words that it rests on can be shown.
+//! What arithmetic can find is never asked of a model: an unanswered id, no change. What needs judgement is the moderator's to find,
+//! and every finding stands with words that were really said: the moderator's own quotation where it is one, else the councillor's
+//! nearest words.
 
 use agon_core::seed::Draw;
 use agon_core::{Corrupt, Reply};
@@ -25,14 +26,14 @@ pub(super) const REFRAMINGS: [&str; 4] = [
     "What would you recommend if you had to live with the consequences personally?",
 ];
 
-/// What the moderator found, as far as it can be shown.
+/// What the moderator found, with the words that it rests on.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) shared: Vec<Shared>,
     pub(super) evasions: Vec<Evaded>,
     /// Who brought a new argument, and the sentence.
     pub(super) new_arguments: Vec<(usize, String)>,
-    /// What could not be shown, and why it does not count.
+    /// What the moderator quoted and nobody said, or found where there is nothing.
     pub(super) set_aside: Vec<String>,
 }
 
@@ -93,7 +94,7 @@ pub(super) fn groupthink_from(n: usize) -> usize {
     (3 * n).div_ceil(5).max(3)
 }
 
-/// The moderator's findings, without those whose words cannot be shown.
+/// The moderator's findings, each with words that were said.
 pub(super) fn findings(log: &Log<'_>, round: &Round) -> Findings {
     let mut found = Findings::default();
     let Some(said) = &round.moderation else { return found };
@@ -103,13 +104,20 @@ pub(super) fn findings(log: &Log<'_>, round: &Round) -> Findings {
         let answer = entry.and_then(|at| log.challenges.get(at)?.last()).filter(|a| a.round == round.number);
         match (entry, answer) {
             _ if found.evasions.iter().any(|other| Some(other.entry) == entry) => {}
-            (Some(entry), Some(answer)) if stands_in(&evasion.quote, &answer.response) => {
-                let (why, quote) = (evasion.why.trim().to_owned(), evasion.quote.trim().to_owned());
+            (Some(entry), Some(answer)) => {
+                let said = stands_in(&evasion.quote, &answer.response);
+                let quote = if said { evasion.quote.trim() } else { answer.response.trim() };
+                let (why, quote) = (evasion.why.trim().to_owned(), quote.to_owned());
                 found.evasions.push(Evaded { entry, why, quote });
+                if !said {
+                    found.set_aside.push(format!(
+                        "the moderator's quotation for the evasion of {id} does not stand in the answer, which is quoted instead"
+                    ));
+                }
             }
-            _ => found.set_aside.push(format!(
-                "the evasion of {id} does not count: its quotation does not stand in the answer"
-            )),
+            _ => found
+                .set_aside
+                .push(format!("the evasion of {id} does not count: there is no answer to it in this round")),
         }
     }
     for shared in &said.shared_points {
@@ -117,14 +125,12 @@ pub(super) fn findings(log: &Log<'_>, round: &Round) -> Findings {
         for place in shared.councillors.iter().filter_map(|named| place_of(&log.members, named)) {
             let words = round.after.get(place).into_iter().flat_map(Standing::spoken);
             let words = words.chain(round.spoken(place));
-            match nearest(&shared.point, words) {
+            let position = round.after.get(place).map(|standing| standing.position.as_str());
+            // Whether it is the same point is the moderator's to judge; what is shown is what comes nearest to it in words.
+            match nearest(&shared.point, words).or(position) {
                 _ if who.iter().any(|(other, _)| *other == place) => {}
-                Some(sentence) => who.push((place, sentence.to_owned())),
-                None => found.set_aside.push(format!(
-                    "{} does not count as sharing \"{}\": no sentence of theirs says so",
-                    log.name(place),
-                    shared.point.trim()
-                )),
+                Some(sentence) if log.active().contains(&place) => who.push((place, sentence.to_owned())),
+                _ => {}
             }
         }
         who.sort_by_key(|(place, _)| *place);
@@ -138,10 +144,12 @@ pub(super) fn findings(log: &Log<'_>, round: &Round) -> Findings {
             let own = (letter.from == place).then_some(letter.text.as_str());
             own.into_iter().chain(letter.reply.as_deref().filter(|_| letter.to == place))
         });
-        match nearest(&new.argument, round.spoken(place).into_iter().chain(letters)) {
+        let words: Vec<&str> = round.spoken(place).into_iter().chain(letters).collect();
+        let first = words.iter().copied().find(|sentence| !sentence.trim().is_empty());
+        match nearest(&new.argument, words.iter().copied()).or(first) {
             Some(sentence) => found.new_arguments.push((place, sentence.to_owned())),
             None => found.set_aside.push(format!(
-                "the new argument of {} does not count: no sentence of theirs in this round says it",
+                "the new argument of {} does not count: nothing of theirs was heard in this round",
                 log.name(place)
             )),
         }

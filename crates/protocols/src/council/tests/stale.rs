@@ -55,6 +55,11 @@ fn a_round_with_a_change_or_a_new_argument_is_not_stale() {
         _ => {}
     });
     assert_eq!(asked(&debate, 1), []);
-    let made_up = finds(&json!({"new_arguments": [{"councillor": "critic", "argument": "Dragons!"}]}));
-    assert_eq!(asked(&made_up, 1).len(), 4, "a new argument that nobody made is none");
+    let found = finds(&json!({"new_arguments": [{"councillor": "critic", "argument": "Dragons!"}]}));
+    assert_eq!(asked(&found, 1), [], "what is new is the moderator's to judge");
+    assert!(
+        !found.outcome.unwrap().verdict["rounds"][0]["findings"]["new_arguments"]
+            .to_string()
+            .contains("Dragons")
+    );
 }
