@@ -52,6 +52,7 @@ struct File {
     /// The same under the protocol's own name.
     deep: Values,
     panel: Values,
+    council: Values,
     review: Values,
     providers: BTreeMap<String, agon_providers::ProviderConfig>,
     prices: BTreeMap<String, agon_providers::PriceConfig>,
@@ -179,7 +180,8 @@ fn parse(text: &str) -> Result<Config, Wrong> {
     // The sentence says under which heading to look.
     providers.check().map_err(|why| Wrong { span: None, why: why.0 })?;
     let mut options: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
-    let own = [("deep", file.deep), ("panel", file.panel), ("review", file.review)];
+    let own =
+        [("deep", file.deep), ("panel", file.panel), ("council", file.council), ("review", file.review)];
     let own = own.into_iter().filter(|(_, values)| !values.is_empty());
     let own = own.map(|(name, values)| (Spanned::new(0..0, name.to_owned()), values));
     for section in file.protocols.into_iter().chain(own) {

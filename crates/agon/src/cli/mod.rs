@@ -50,6 +50,8 @@ Examples:
       one JSON outcome on stdout
   agon panel design.md plan.md --models openai/A,anthropic/B,gemini/C
       three judges with three stances score a plan
+  agon council \"Should we rewrite it?\" --models openai/A --focus payments
+      councillors with roles cross-examine each other, then vote
   git diff main | agon review --diff - --debate --models openai/A
       PASS, WARN or FAIL for a change; FAIL is exit status 1
 

@@ -16,6 +16,8 @@ fn agon_help_is_worth_reading() {
                    convergence, a chair writes the answer
       panel        Judges with stances score files on a rubric, rebut each other,
                    and reach consensus or a majority with dissent
+      council      Councillors with roles cross-examine each other, exchange
+                   messages, a moderator intervenes, and they vote
       review       Judges rule PASS, WARN or FAIL on files, a text or a diff, and
                    may revise after reading each other
 
@@ -61,6 +63,8 @@ fn agon_help_is_worth_reading() {
           one JSON outcome on stdout
       agon panel design.md plan.md --models openai/A,anthropic/B,gemini/C
           three judges with three stances score a plan
+      agon council "Should we rewrite it?" --models openai/A --focus payments
+          councillors with roles cross-examine each other, then vote
       git diff main | agon review --diff - --debate --models openai/A
           PASS, WARN or FAIL for a change; FAIL is exit status 1
 

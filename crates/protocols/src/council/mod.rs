@@ -221,10 +221,6 @@ impl Protocol for Council {
         session::session(debate)
     }
 
-    fn records(&self, debate: &Debate) -> Vec<Saved> {
-        session::session(debate).into_iter().collect()
-    }
-
     fn checks(&self, debate: &Debate) -> Vec<Check> {
         checks::checks(debate)
     }

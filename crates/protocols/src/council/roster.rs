@@ -65,7 +65,8 @@ pub(super) fn seated(request: &Request) -> Result<Vec<Role>, Invalid> {
             COUNCILLORS.start()
         )));
     }
-    let usual = if own.is_empty() { COUNCILLORS_DEFAULT } else { own.len().max(*COUNCILLORS.start()) };
+    // Enough roles are a whole roster; fewer are added to the usual one.
+    let usual = if COUNCILLORS.contains(&own.len()) { own.len() } else { COUNCILLORS_DEFAULT };
     let count = set.unwrap_or(usual.max(named));
     let rest = built_in().iter().filter(|role| own.iter().all(|other| other.id() != role.id()));
     let seated: Vec<Role> = own.iter().chain(rest).take(count).cloned().collect();

@@ -164,7 +164,7 @@ impl Offer {
             "prices_as_of": self.catalogue.prices_as_of(),
             "commands": self.programs.iter().map(Program::document).collect::<Vec<_>>(),
             "humans": self.people,
-            "scripts": ["script/demo", "script/demo-panel", "script/demo-review"],
+            "scripts": ["script/demo", "script/demo-panel", "script/demo-council", "script/demo-review"],
         })
     }
 
@@ -177,7 +177,11 @@ impl Offer {
         rows.push(row("command/NAME", "", "a program of yours: [commands.NAME] in agon.toml"));
         rows.extend(self.people.iter().map(|name| row(name, "", "a person at this terminal")));
         rows.push(row("human/NAME", "", "a person at this terminal, whatever the name"));
-        rows.push(row("script/demo", "ready", "a scripted debate to watch; also demo-panel, demo-review"));
+        rows.push(row(
+            "script/demo",
+            "ready",
+            "a scripted debate to watch; also demo-panel, demo-council, demo-review",
+        ));
         rows.push(row("script/FILE", "", "a script of your own"));
         for provider in self.servers() {
             let (state, more) = standing(&provider);

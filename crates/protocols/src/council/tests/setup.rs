@@ -92,7 +92,7 @@ fn economy_seats_everybody_on_one_model() {
 #[test]
 fn a_roster_of_ones_own_sits_first() {
     let skeptic = ("roster:r.yaml", "Skeptic: You doubt everything.\n");
-    assert_eq!(ids(&[skeptic], MODELS, &[]), ["skeptic", "visionary", "critic"]);
+    assert_eq!(ids(&[skeptic], MODELS, &[]), ["skeptic", "visionary", "critic", "pragmatist"]);
     assert_eq!(ids(&[skeptic], MODELS, &[("councillors", "5")]).len(), 5);
     let whole = "[[roles]]\nname = \"Judge of Costs\"\ncharter = \"You count.\"\n[[roles]]\nname = \"Critic\"\ncharter = \"You object.\"\n\
                  [[roles]]\nname = \"Child\"\ncharter = \"You ask why.\"\n[[roles]]\nname = \"Elder\"\ncharter = \"You remember.\"\n";
