@@ -5,17 +5,27 @@
 
 use serde_json::Value;
 
-/// The names in their order, each with what stands beside it: a value, the record without its name, or null.
-pub fn read(text: &str) -> Result<Vec<(String, Value)>, String> {
+/// The names in their order, each with what stands beside it: a value, the record without its name, or null. `fields` are what a
+/// record may have beside its name: by them one record is told from a heading over many.
+pub fn read(text: &str, fields: &[&str]) -> Result<Vec<(String, Value)>, String> {
+    let is_record = |value: &Value| {
+        let keys = value.as_object().into_iter().flat_map(|record| record.keys());
+        keys.clone().count() > 0
+            && keys.into_iter().all(|key| key == "name" || fields.contains(&key.as_str()))
+    };
     let mut value = parse(text)?;
-    if let Value::Object(fields) = &mut value
-        && fields.len() == 1
-        && let Some(inner) = fields.values_mut().next().filter(|inner| inner.is_object() || inner.is_array())
+    if let Value::Object(pairs) = &mut value
+        && pairs.len() == 1
+        && let Some(inner) = pairs.values_mut().next().filter(|inner| inner.is_object() || inner.is_array())
+        && !is_record(inner)
     {
         value = inner.take();
     }
     let named = match value {
-        Value::Object(fields) => fields.into_iter().collect(),
+        Value::Object(pairs) if pairs.contains_key("name") && is_record(&Value::Object(pairs.clone())) => {
+            vec![item(Value::Object(pairs))?]
+        }
+        Value::Object(pairs) => pairs.into_iter().collect(),
         Value::Array(items) => items.into_iter().map(item).collect::<Result<Vec<_>, _>>()?,
         _ => return Err(SHAPE.into()),
     };
@@ -88,13 +98,33 @@ mod tests {
             "{\"b\": 1, \"a\": 2}",
             "- b: 1\n- a: 2\n",
         ] {
-            assert_eq!(read(text).unwrap(), [("b".into(), json!(1)), ("a".into(), json!(2))], "{text}");
+            assert_eq!(
+                read(text, &["description"]).unwrap(),
+                [("b".into(), json!(1)), ("a".into(), json!(2))],
+                "{text}"
+            );
         }
         let records = "perspectives:\n- name: b\n  description: x\n- name: a\n  description: y\n";
         let want = [("b".to_owned(), json!({"description": "x"})), ("a".into(), json!({"description": "y"}))];
-        assert_eq!(read(records).unwrap(), want);
-        assert_eq!(read("[[p]]\nname = \"b\"\n").unwrap(), [("b".into(), json!({}))]);
-        assert_eq!(read("- b\n- a\n").unwrap(), [("b".into(), Value::Null), ("a".into(), Value::Null)]);
+        assert_eq!(read(records, &["description"]).unwrap(), want);
+        assert_eq!(read("[[p]]\nname = \"b\"\n", &["description"]).unwrap(), [("b".into(), json!({}))]);
+        assert_eq!(
+            read("- b\n- a\n", &["description"]).unwrap(),
+            [("b".into(), Value::Null), ("a".into(), Value::Null)]
+        );
+    }
+
+    /// One record alone is a record, and not a heading over its fields.
+    #[test]
+    fn one_record_is_not_taken_for_a_heading() {
+        let want = [("a".to_owned(), json!({"description": "x"}))];
+        for text in [
+            "a:\n  description: x\n",
+            "[a]\ndescription = \"x\"\n",
+            "{\"name\": \"a\", \"description\": \"x\"}",
+        ] {
+            assert_eq!(read(text, &["description"]).unwrap(), want, "{text}");
+        }
     }
 
     #[test]
@@ -111,7 +141,7 @@ mod tests {
             ("a: [", "neither"),
             ("a: 1\nb: 2\na: 3\n", "duplicate"),
         ] {
-            let why = read(text).unwrap_err();
+            let why = read(text, &["description"]).unwrap_err();
             assert!(why.contains(want), "{text:?}: {why}");
         }
     }

@@ -42,7 +42,7 @@ pub fn same_store(args: &ArgMatches) -> String {
 }
 
 /// A word as a shell takes it for one word.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |char: char| char.is_alphanumeric() || "_-./:,=+@%".contains(char);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_owned(),

@@ -67,7 +67,7 @@ impl Run<'_> {
 
     /// The command that goes on with it.
     fn again(&self) -> String {
-        format!("agon resume {}{}", self.id, self.show.store)
+        format!("agon resume {}{}{}", self.id, self.show.store, self.show.again())
     }
 
     fn failed(&self, why: EngineError) -> Failure {

@@ -7,7 +7,7 @@ use agon_report::Gate;
 use clap::ArgMatches;
 use serde_json::Value;
 
-use super::args::same_store;
+use super::args::{quoted, same_store};
 use super::failure::Failure;
 use super::{output, records, write};
 
@@ -95,6 +95,14 @@ impl Show {
             }
             false => Ok(()),
         }
+    }
+
+    /// ` --save DIR` as it must be said again for the same folder; empty when it was not said.
+    pub fn again(&self) -> String {
+        self.save
+            .as_ref()
+            .map(|folder| format!(" --save {}", quoted(&folder.to_string_lossy())))
+            .unwrap_or_default()
     }
 
     /// The folder that the debate is saved in, if it is.

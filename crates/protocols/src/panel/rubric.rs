@@ -69,7 +69,7 @@ impl Rubric {
 
 fn read(file: &Artifact) -> Result<Rubric, Invalid> {
     let wrong = |why: String| Invalid(format!("the rubric {}: {why}", file.path));
-    let entries = named::read(&file.text).map_err(wrong)?;
+    let entries = named::read(&file.text, &["weight", "description"]).map_err(wrong)?;
     let mut dimensions: Vec<Dimension> = Vec::new();
     for (name, value) in entries {
         let dimension = dimension(&name, &value).map_err(wrong)?;

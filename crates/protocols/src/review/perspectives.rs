@@ -116,7 +116,7 @@ fn unknown(name: &str, own: &[Perspective]) -> Invalid {
 
 fn of_file(file: &Artifact) -> Result<Vec<Perspective>, Invalid> {
     let wrong = |why: String| Invalid(format!("the perspectives in {}: {why}", file.path));
-    let entries = named::read(&file.text).map_err(wrong)?;
+    let entries = named::read(&file.text, &["description", "about"]).map_err(wrong)?;
     if let Some((name, _)) = entries.iter().find(|(name, _)| name.chars().count() > NAME_CHARS_MAX) {
         return Err(wrong(format!(
             "{name:?} is longer than {NAME_CHARS_MAX} characters: it becomes the name of a seat and of a file"
