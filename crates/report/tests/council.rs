@@ -39,6 +39,11 @@ fn a_council_reads_from_the_verdict_to_how_positions_moved() {
                   CONDITIONS                                    easy.
       Innovator   RECONSIDER             The queue must not     It will be moved
                                          own the invoice.       twice.
+      The strongest point of the other side, as each sees it:
+      Visionary: A lost invoice is a lost customer.
+      Critic: A lost invoice is a lost customer.
+      Pragmatist: A lost invoice is a lost customer.
+      Innovator: A lost invoice is a lost customer.
 
     Conditions
       • No invoice is lost in the pilot
@@ -48,7 +53,9 @@ fn a_council_reads_from_the_verdict_to_how_positions_moved() {
 
     The minority's opinion
       • Innovator (RECONSIDER): Not like this: a ledger first.
-        The queue must not own the invoice.
+        The queue must not own the invoice. Opened with: Do not move billing, split
+        it: write invoices to a ledger first and let the queue only send them, after
+        a pilot.
 
     How positions moved
       Councillor  Opening  Round 1  Round 2          Vote
@@ -180,6 +187,17 @@ fn without_a_quorum_there_is_no_verdict() {
         "{shown}"
     );
     assert!(!shown.contains("\nVotes\n"), "{shown}");
+}
+
+#[test]
+fn one_vote_decides_nothing() {
+    let document = council::one_vote().1;
+    let shown = part(&document, "Verdict", "Votes");
+    assert!(
+        shown.contains("No verdict\n  1 vote of 4 councillors: 1 PROCEED. That is too few to decide"),
+        "{shown}"
+    );
+    assert!(!shown.contains("Confidence"), "{shown}");
 }
 
 /// Names come from the roster, and the vote is in the transcript as such.

@@ -13,19 +13,19 @@ pub(super) fn checks(debate: &Debate) -> Vec<Check> {
     let over = Over { debate, log: &log, rounds: debate.brief.int("rounds") };
     vec![
         over.all_rounds(),
-        over.two_challenges("Each councillor challenged 2+ specific points per round"),
-        over.peer_exchange(),
-        over.evolution_tracked(),
-        over.intervened(),
-        over.new_insights(),
-        over.log_accumulated(),
+        over.held(over.two_challenges()),
+        over.held(over.peer_exchange()),
+        over.held(over.evolution_tracked()),
+        over.held(over.intervened()),
+        over.held(over.new_insights()),
+        over.held(over.log_accumulated()),
         over.not_cut_short(),
-        over.minimum_enforced(),
-        over.groupthink_met(),
-        over.changes_tracked(),
-        over.no_repetition(),
-        over.not_dominated(),
-        over.exchange_allowed(),
+        over.held(over.minimum_enforced()),
+        over.held(over.groupthink_met()),
+        over.held(over.changes_tracked()),
+        over.held(over.no_repetition()),
+        over.held(over.not_dominated()),
+        over.held(over.exchange_allowed()),
     ]
 }
 
@@ -48,6 +48,14 @@ fn avoided(mode: &str) -> String {
 }
 
 impl Over<'_> {
+    /// What is said of rounds does not apply where none was held.
+    fn held(&self, check: Check) -> Check {
+        match self.log.rounds.is_empty() {
+            true => Check { met: None, note: "no round was held".to_owned(), ..check },
+            false => check,
+        }
+    }
+
     /// The asks of a phase of a round.
     fn asks(&self, phase: &str, round: u32) -> Vec<u32> {
         heard(&self.debate.turns, phase, round).map(|(asked, _)| asked.id).collect()
@@ -80,23 +88,21 @@ impl Over<'_> {
         fewer
     }
 
-    fn two_challenges(&self, sentence: &str) -> Check {
+    fn two_challenges(&self) -> Check {
+        let sentence = "Each councillor challenged 2+ specific points per round";
         let fewer = self.fewer();
-        let held = !self.log.rounds.is_empty();
         let told: Vec<String> = fewer
             .iter()
             .map(|(round, place, made)| format!("{} made {made} in round {round}", self.log.name(*place)))
             .collect();
-        let note = match (held, told.is_empty()) {
-            (false, _) => "no round was held".to_owned(),
-            (true, true) => {
-                let made = self.log.challenges.iter().filter(|entry| entry.round > 0).count();
-                format!("{made} challenges in {} rounds", self.log.rounds.len())
-            }
-            (true, false) => told.join("; "),
+        let note = if told.is_empty() {
+            let made = self.log.challenges.iter().filter(|entry| entry.round > 0).count();
+            format!("{} in {}", counted(made, "challenge"), counted(self.log.rounds.len(), "round"))
+        } else {
+            told.join("; ")
         };
         let shown = self.asks_of("challenge", self.log.rounds.iter());
-        check(sentence, Some(held && fewer.is_empty()), note, shown)
+        check(sentence, Some(fewer.is_empty()), note, shown)
     }
 
     fn peer_exchange(&self) -> Check {
@@ -165,13 +171,12 @@ impl Over<'_> {
             .filter(|round| is_stale(round))
             .map(|round| round.number.to_string())
             .collect();
-        let note = match (self.log.rounds.len(), stale.is_empty()) {
-            (0, _) => "no round was held".to_owned(),
-            (held, true) => format!("a changed position or a new argument in each of {held} rounds"),
-            (_, false) => format!("no change and no new argument in round {}", stale.join(", ")),
+        let held = counted(self.log.rounds.len(), "round");
+        let note = match stale.is_empty() {
+            true => format!("a changed position or a new argument in each of {held}"),
+            false => format!("no change and no new argument in round {}", stale.join(", ")),
         };
-        let met = !self.log.rounds.is_empty() && stale.is_empty();
-        check(sentence, Some(met), note, self.asks_of("moderate", self.log.rounds.iter()))
+        check(sentence, Some(stale.is_empty()), note, self.asks_of("moderate", self.log.rounds.iter()))
     }
 
     fn log_accumulated(&self) -> Check {
@@ -200,6 +205,9 @@ impl Over<'_> {
             }
         }
         let met = silent.is_empty() && !self.log.was_cut() && self.log.completed() == self.rounds;
+        if met {
+            shown = self.asks_of("challenge", self.log.rounds.iter());
+        }
         let note = match (silent.is_empty(), met) {
             (_, true) => "everybody responded in every round".to_owned(),
             (false, _) => format!("no response from {}", silent.join(", ")),
@@ -241,7 +249,11 @@ impl Over<'_> {
             _ => check(
                 &sentence,
                 Some(put >= found),
-                format!("{put} steelmen for {found} unchallenged points"),
+                format!(
+                    "{put} {} for {}",
+                    if put == 1 { "steelman" } else { "steelmen" },
+                    counted(found, "unchallenged point")
+                ),
                 shown,
             ),
         }
@@ -287,7 +299,7 @@ impl Over<'_> {
             n => check(
                 &sentence,
                 Some(reframed == n),
-                format!("{reframed} reframing questions in {n} stale rounds"),
+                format!("{} in {}", counted(reframed, "reframing question"), counted(n, "stale round")),
                 shown,
             ),
         }
@@ -319,10 +331,9 @@ impl Over<'_> {
             heard(&self.debate.turns, "exchange", round).any(|(asked, _)| asked.seat == self.log.id(to))
         };
         let lost = self.log.letters.iter().filter(|letter| !put(letter.round, letter.to)).count();
-        let held = !self.log.rounds.is_empty();
         let note =
             format!("{} written, {lost} of them not delivered", counted(self.log.letters.len(), "message"));
         let shown = self.asks_of("exchange", self.log.rounds.iter());
-        check(&sentence, Some(held && lost == 0), note, shown)
+        check(&sentence, Some(lost == 0), note, shown)
     }
 }

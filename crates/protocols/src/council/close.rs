@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use agon_core::{Fate, Fidelity, Outcome, Position, Status, Termination};
 use serde_json::{Value, json};
 
-use super::log::Log;
+use super::log::{Log, QUORUM};
+use super::reply::Vote;
 use super::verdict;
 use super::votes::decide;
 use crate::heard;
@@ -15,6 +16,7 @@ pub(super) fn termination(log: &Log<'_>) -> Termination {
     match (log.was_cut(), log.finals.iter().flatten().count()) {
         (true, _) => Termination::Budget,
         (false, 0) => Termination::Failed,
+        (false, votes) if votes < QUORUM => Termination::QuorumLost,
         (false, _) => Termination::AllRoundsComplete,
     }
 }
@@ -74,6 +76,7 @@ fn dissent(log: &Log<'_>, active: &[usize], positions: &[Position]) -> Vec<Value
             json!({
                 "seat": log.id(*place),
                 "councillor": log.id(*place),
+                "opening": position.position,
                 "position": last.map_or(position.position.as_str(), |last| last.final_position.as_str()),
                 "vote": last.map(|last| last.vote.as_str()),
                 "key_argument": last.map(|last| last.key_argument.as_str()),
@@ -94,10 +97,11 @@ fn warnings(log: &Log<'_>, termination: Termination) -> Vec<String> {
         ));
     }
     if termination == Termination::QuorumLost {
-        warnings.push(format!(
-            "fewer than {} councillors were left, so that there was no vote; {completed} of {rounds} rounds were held",
-            super::log::QUORUM
-        ));
+        let held = format!("{completed} of {rounds} rounds were held");
+        warnings.push(match log.finals.iter().flatten().count() {
+            0 => format!("fewer than {QUORUM} councillors were left, so that there was no vote; {held}"),
+            _ => format!("fewer than {QUORUM} councillors voted, so that nothing is decided; {held}"),
+        });
     }
     if log.is_economy() {
         warnings.push(
@@ -126,8 +130,13 @@ fn warnings(log: &Log<'_>, termination: Termination) -> Vec<String> {
     }
     let silent = log.active().into_iter().filter(|place| log.finals.get(*place).is_none_or(Option::is_none));
     let silent = log.names(silent);
-    if !silent.is_empty() && termination != Termination::QuorumLost {
+    if !silent.is_empty() && log.debate.turns_of("verdict").next().is_some() {
         warnings.push(format!("without a vote: {silent}"));
+    }
+    let votes = verdict::votes(log);
+    let conditional = decide(&votes).is_some_and(|decision| decision.vote == Vote::WithConditions);
+    if conditional && verdict::conditions(log).is_empty() {
+        warnings.push("the decision is PROCEED WITH CONDITIONS, but nobody named a condition".to_owned());
     }
     warnings
 }

@@ -4,16 +4,17 @@ use agon_core::{Asked, Brief, Corrupt, Debate, Phase, Reply, Seat, Turn};
 use serde::de::DeserializeOwned;
 
 use super::ledger::{self, Answer, Entry, State, Violation, place_of};
-use super::moderation::{self, Findings};
-use super::reply::{Final, Opening};
+use super::moderation::{self, Findings, Intervention, Kind};
+use super::reply::{Examination, Final, Opening};
 use super::roster::{self, Role};
 use super::round::{Letter, Round, Standing};
+use super::schema::asked_for;
 use super::words::plain;
 use crate::limits::Limits;
 
 /// The share of the time and money limits that is kept for the vote.
 pub(super) const KEPT: f64 = 0.2;
-/// The fewest councillors that a round can do with.
+/// The fewest councillors that a round or a vote can do with.
 pub(super) const QUORUM: usize = 2;
 
 /// A councillor's seat. Who gave no opening takes no part.
@@ -79,7 +80,7 @@ impl<'a> Log<'a> {
         };
         let mut round = Round {
             number,
-            said: self.values("challenge", number)?,
+            said: self.examinations(number)?,
             correspondence: self.values("exchange", number)?,
             after: before.clone(),
             before,
@@ -93,8 +94,13 @@ impl<'a> Log<'a> {
         self.cross_examine(&mut round);
         self.exchange(&mut round);
         if round.moderated {
-            round.moderation = value(self.turns, "moderate", number, "moderator")?;
-            round.findings = moderation::findings(self, &round);
+            let answered =
+                self.challenges.iter().any(|entry| entry.last().is_some_and(|a| a.round == number));
+            let is_asked = |key: &str| answered || key != "evasions";
+            round.moderation = narrowed(self.turns, "moderate", number, "moderator", is_asked)?;
+        }
+        round.findings = moderation::findings(self, &round);
+        if round.moderated {
             moderation::plan(self, &mut round);
             let asked: Vec<_> = heard(self.turns, "intervene", number).map(|(_, reply)| reply).collect();
             moderation::settle(self, &mut round, &asked)?;
@@ -118,7 +124,7 @@ impl<'a> Log<'a> {
 
     /// Answers to the challenges that were put, new challenges, new messages, positions.
     fn cross_examine(&mut self, round: &mut Round) {
-        let (number, economy) = (round.number, self.is_economy());
+        let number = round.number;
         let asked: Vec<&str> = heard(self.turns, "challenge", number)
             .filter(|(_, reply)| reply.is_some())
             .map(|(asked, _)| asked.seat.as_str())
@@ -163,8 +169,7 @@ impl<'a> Log<'a> {
                     Some(!claim.is_empty() && words.into_iter().any(|text| plain(text).contains(&claim)));
                 self.challenges.push(entry);
             }
-            // Economy mode has no messages: what is written all the same is an extra field, and ignored.
-            for message in said.messages.iter().filter(|_| !economy) {
+            for message in &said.messages {
                 let Some(to) = place_of(&self.members, &message.to) else { continue };
                 self.letters.push(Letter {
                     number: self.letters.len() + 1,
@@ -193,6 +198,21 @@ impl<'a> Log<'a> {
                 standing.update(&answers.position, true, &answers.because);
             }
         }
+    }
+
+    /// What each councillor said in a round, without what it was not asked for: messages in economy mode, responses where there was
+    /// nothing to answer.
+    fn examinations(&self, round: u32) -> Result<Vec<Option<Examination>>, Corrupt> {
+        let said = self.members.iter().enumerate().map(|(place, member)| {
+            let due = self.challenges.iter().any(|entry| entry.to == place && entry.is_due(round));
+            let is_asked = |key: &str| match key {
+                "messages" => !self.is_economy(),
+                "responses" => due,
+                _ => true,
+            };
+            narrowed(self.turns, "challenge", round, &member.seat.id, is_asked)
+        });
+        said.collect()
     }
 
     /// For each councillor what it answered in a phase.
@@ -229,6 +249,20 @@ impl<'a> Log<'a> {
     /// The round of this number, as far as it got.
     pub(super) fn round(&self, number: u32) -> Option<&Round> {
         self.rounds.iter().find(|round| round.number == number)
+    }
+
+    /// The answer to a challenge that counted as one after a round: what was said later, and what was found to evade it, is none.
+    pub(super) fn answered_by(&self, at: usize, round: u32) -> Option<&Answer> {
+        let answer = self.challenges.get(at)?.answers.iter().rev().find(|answer| answer.round <= round)?;
+        let evaded =
+            self.violations.iter().any(|violation| violation.entry == at && violation.round <= round);
+        let withdrawn = |held: &Round| {
+            let open = |done: &Intervention| {
+                matches!(done.kind, Kind::Evasion { entry, .. } if entry == at) && done.outcome != "answered"
+            };
+            (answer.round..=round).contains(&held.number) && held.interventions.iter().any(open)
+        };
+        (!evaded && !self.rounds.iter().any(withdrawn)).then_some(answer)
     }
 
     /// Where everybody stands now.
@@ -290,9 +324,19 @@ fn value<T: DeserializeOwned>(
     round: u32,
     seat: &str,
 ) -> Result<Option<T>, Corrupt> {
+    narrowed(turns, phase, round, seat, |_| true)
+}
+
+fn narrowed<T: DeserializeOwned>(
+    turns: &[Turn],
+    phase: &str,
+    round: u32,
+    seat: &str,
+    is_asked: impl Fn(&str) -> bool,
+) -> Result<Option<T>, Corrupt> {
     let said = heard(turns, phase, round).find(|(asked, _)| asked.seat == seat);
     let said = said.and_then(|(_, reply)| reply?.value());
-    Ok(said.map(T::deserialize).transpose()?)
+    Ok(said.map(|said| T::deserialize(asked_for(said, is_asked))).transpose()?)
 }
 
 /// The ids of those who gave an opening.
@@ -300,6 +344,13 @@ pub(super) fn opened(debate: &Debate) -> Vec<&str> {
     let heard = heard(&debate.turns, "opening", 0);
     let said = heard.filter(|(_, reply)| reply.is_some_and(|reply| reply.value().is_some()));
     said.map(|(asked, _)| asked.seat.as_str()).collect()
+}
+
+/// A councillor's position as it stands.
+pub(super) fn standing(debate: &Debate, seat: &str) -> String {
+    let Ok(log) = Log::read(debate) else { return String::new() };
+    let place = log.members.iter().position(|member| member.seat.id == seat);
+    place.and_then(|place| log.standings().into_iter().nth(place)).unwrap_or_default().position
 }
 
 /// The place in the log at which the phase that was asked last began.

@@ -55,7 +55,7 @@ const OPTIONS: &[Opt] = &[
         key: "councillors",
         kind: Kind::Int(3, 6),
         default: "",
-        help: "how many councillors sit; by default 4, or as many as the roster has roles or as models are named",
+        help: "how many councillors sit; by default 4, or as many as the roster has roles",
     },
     Opt {
         key: "focus",
@@ -200,9 +200,9 @@ impl Protocol for Council {
 
     fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
         let exchanges = usize::try_from(debate.brief.int("exchanges")).unwrap_or(usize::MAX);
-        let exchanges = (!debate.brief.flag("economy")).then_some(exchanges);
         let active = log::opened(debate);
-        validation::check(&validation::Rules { active, exchanges }, ask, value)
+        let standing = log::standing(debate, &ask.seat);
+        validation::check(&validation::Rules { active, exchanges, standing }, ask, value)
     }
 
     fn closing(&self) -> &'static [&'static str] {

@@ -11,9 +11,10 @@ use serde_json::Value;
 
 use super::ledger::{Answer, State, Violation, place_of};
 use super::log::Log;
-use super::reply::{Reframed, SecondResponse};
+use super::reply::{Moderation, Reframed, SecondResponse};
 use super::round::{Round, Standing};
-use super::words::{is_same_point, nearest, stands_in};
+use super::schema::asked_for;
+use super::words::{is_same_point, nearest, plain, stands_in};
 
 /// "so that the moderator does not dominate".
 pub(super) const INTERVENTIONS_MAX: usize = 3;
@@ -33,6 +34,8 @@ pub(super) struct Findings {
     pub(super) evasions: Vec<Evaded>,
     /// Who brought a new argument, and the sentence.
     pub(super) new_arguments: Vec<(usize, String)>,
+    /// Whether anybody says to bring a new argument, in words that were not said before.
+    pub(super) claimed: bool,
     /// What the moderator quoted and nobody said, or found where there is nothing.
     pub(super) set_aside: Vec<String>,
 }
@@ -43,7 +46,16 @@ pub(super) struct Shared {
     pub(super) point: String,
     /// Each with the sentence of its own that says it.
     pub(super) who: Vec<(usize, String)>,
+    /// By the moderator's word.
     pub(super) challenged: bool,
+    /// Whether somebody has made the case against it, in this round or before.
+    pub(super) steelmanned: bool,
+}
+
+impl Shared {
+    pub(super) fn is_challenged(&self) -> bool {
+        self.challenged || self.steelmanned
+    }
 }
 
 /// An answer that does not engage its challenge.
@@ -97,7 +109,17 @@ pub(super) fn groupthink_from(n: usize) -> usize {
 /// The moderator's findings, each with words that were said.
 pub(super) fn findings(log: &Log<'_>, round: &Round) -> Findings {
     let mut found = Findings::default();
+    let own = round.said.iter().flatten().flat_map(|said| &said.new_arguments);
+    let own: Vec<&str> = own.map(|argument| argument.trim()).filter(|said| !said.is_empty()).collect();
+    found.claimed = own.iter().any(|argument| !was_said(log, round, argument));
     let Some(said) = &round.moderation else { return found };
+    evasions(log, round, said, &mut found);
+    shared_points(log, round, said, &mut found);
+    new_arguments(log, round, said, &mut found);
+    found
+}
+
+fn evasions(log: &Log<'_>, round: &Round, said: &Moderation, found: &mut Findings) {
     for evasion in &said.evasions {
         let id = evasion.challenge_id.as_str();
         let entry = log.challenges.iter().position(|entry| entry.id() == id);
@@ -120,23 +142,35 @@ pub(super) fn findings(log: &Log<'_>, round: &Round) -> Findings {
                 .push(format!("the evasion of {id} does not count: there is no answer to it in this round")),
         }
     }
+}
+
+fn shared_points(log: &Log<'_>, round: &Round, said: &Moderation, found: &mut Findings) {
     for shared in &said.shared_points {
         let mut who: Vec<(usize, String)> = Vec::new();
         for place in shared.councillors.iter().filter_map(|named| place_of(&log.members, named)) {
             let words = round.after.get(place).into_iter().flat_map(Standing::spoken);
             let words = words.chain(round.spoken(place));
             let position = round.after.get(place).map(|standing| standing.position.as_str());
-            // Whether it is the same point is the moderator's to judge; what is shown is what comes nearest to it in words.
-            match nearest(&shared.point, words).or(position) {
-                _ if who.iter().any(|(other, _)| *other == place) => {}
-                Some(sentence) if log.active().contains(&place) => who.push((place, sentence.to_owned())),
-                _ => {}
+            if who.iter().any(|(other, _)| *other == place) || !log.active().contains(&place) {
+                continue;
             }
+            // Whether it is the same point is the moderator's to judge; what is shown is what comes nearest to it in words.
+            let near = nearest(&shared.point, words);
+            if near.is_none() {
+                let (name, point) = (log.name(place), shared.point.trim());
+                found.set_aside.push(format!(
+                    "no sentence of {name}'s comes near the shared point \"{point}\", so that the position is quoted"
+                ));
+            }
+            who.extend(near.or(position).map(|sentence| (place, sentence.to_owned())));
         }
         who.sort_by_key(|(place, _)| *place);
         let (point, challenged) = (shared.point.trim().to_owned(), shared.challenged);
-        found.shared.push(Shared { point, who, challenged });
+        found.shared.push(Shared { point, who, challenged, steelmanned: false });
     }
+}
+
+fn new_arguments(log: &Log<'_>, round: &Round, said: &Moderation, found: &mut Findings) {
     for new in &said.new_arguments {
         let Some(place) = place_of(&log.members, &new.councillor) else { continue };
         let letters = log.letters.iter().filter(|letter| letter.round == round.number);
@@ -146,15 +180,36 @@ pub(super) fn findings(log: &Log<'_>, round: &Round) -> Findings {
         });
         let words: Vec<&str> = round.spoken(place).into_iter().chain(letters).collect();
         let first = words.iter().copied().find(|sentence| !sentence.trim().is_empty());
-        match nearest(&new.argument, words.iter().copied()).or(first) {
-            Some(sentence) => found.new_arguments.push((place, sentence.to_owned())),
-            None => found.set_aside.push(format!(
-                "the new argument of {} does not count: nothing of theirs was heard in this round",
-                log.name(place)
+        let near = nearest(&new.argument, words.iter().copied());
+        let name = log.name(place);
+        // What is new is the moderator's to judge; that the very words were there before is arithmetic.
+        let old = was_said(log, round, &new.argument) || near.is_some_and(|near| was_said(log, round, near));
+        match (near, first) {
+            _ if old => found.set_aside.push(format!(
+                "the new argument of {name} does not count: its words were said in an earlier round"
+            )),
+            (Some(sentence), _) => found.new_arguments.push((place, sentence.to_owned())),
+            (None, Some(sentence)) => {
+                found.new_arguments.push((place, sentence.to_owned()));
+                found.set_aside.push(format!(
+                    "no sentence of {name}'s comes near the new argument, so that the first words of the round are quoted"
+                ));
+            }
+            (None, None) => found.set_aside.push(format!(
+                "the new argument of {name} does not count: nothing of theirs was heard in this round"
             )),
         }
     }
-    found
+}
+
+/// Whether these words were said by anybody before this round.
+fn was_said(log: &Log<'_>, round: &Round, words: &str) -> bool {
+    let words = format!(" {} ", plain(words));
+    let earlier = log.rounds.iter().filter(|other| other.number < round.number);
+    let mut said = earlier
+        .flat_map(|earlier| (0..log.members.len()).flat_map(|place| earlier.spoken(place)))
+        .chain(round.before.iter().flat_map(Standing::spoken));
+    !words.trim().is_empty() && said.any(|text| format!(" {} ", plain(text)).contains(&words))
 }
 
 /// The round's interventions: evasions first, then groupthink, then stale, as many as there is room for.
@@ -212,13 +267,11 @@ fn intervention(kind: Kind, to: Vec<usize>, quote: String, question: String) -> 
 /// The points that enough share and nobody challenged: in this round, or by a steelman before.
 pub(super) fn unchallenged(log: &Log<'_>, round: &Round) -> Vec<Shared> {
     let from = groupthink_from(log.active().len());
-    let earlier = log.rounds.iter().filter(|other| other.number < round.number);
-    let earlier = earlier.flat_map(|round| &round.interventions);
-    let before: Vec<&str> = earlier
-        .filter_map(|done| match &done.kind {
-            Kind::Groupthink { point } if done.replies.iter().any(Option::is_some) => Some(point.as_str()),
-            _ => None,
-        })
+    let before: Vec<&str> = log
+        .rounds
+        .iter()
+        .filter(|other| other.number < round.number)
+        .flat_map(|round| steelmanned(&round.interventions))
         .collect();
     let mut points: Vec<Shared> = Vec::new();
     for shared in round.findings.shared.iter().filter(|shared| !shared.challenged && shared.who.len() >= from)
@@ -231,6 +284,14 @@ pub(super) fn unchallenged(log: &Log<'_>, round: &Round) -> Vec<Shared> {
     points
 }
 
+/// The points against which somebody made the case.
+fn steelmanned(interventions: &[Intervention]) -> impl Iterator<Item = &str> {
+    interventions.iter().filter_map(|done| match &done.kind {
+        Kind::Groupthink { point } if done.replies.iter().any(Option::is_some) => Some(point.as_str()),
+        _ => None,
+    })
+}
+
 /// Who makes the case against: the Critic, or the least convinced of those who are there.
 fn steelman(log: &Log<'_>, round: &Round) -> Option<usize> {
     let present: Vec<usize> = log.active().into_iter().filter(|place| round.is_present(*place)).collect();
@@ -241,10 +302,9 @@ fn steelman(log: &Log<'_>, round: &Round) -> Option<usize> {
 
 /// "If a round produces no position changes and no new arguments". Without a moderator, by what the councillors say of themselves.
 pub(super) fn is_stale(round: &Round) -> bool {
-    let own = || round.said.iter().flatten().flat_map(|said| &said.new_arguments);
     let new = match round.moderation {
         Some(_) => !round.findings.new_arguments.is_empty(),
-        None => own().any(|argument| !argument.trim().is_empty()),
+        None => round.findings.claimed,
     };
     round.changed().next().is_none() && !new
 }
@@ -285,11 +345,11 @@ pub(super) fn settle(log: &mut Log<'_>, round: &mut Round, asked: &[Option<&Repl
                 let mut changed = 0;
                 for (place, reply) in done.to.iter().zip(&done.replies) {
                     let Some(reply) = reply else { continue };
-                    let reply = Reframed::deserialize(reply)?;
+                    let reply = Reframed::deserialize(asked_for(reply, |_| true))?;
                     if let Some(standing) = round.after.get_mut(*place) {
-                        standing.update(&reply.position, reply.changed, &reply.because);
+                        changed +=
+                            usize::from(standing.update(&reply.position, reply.changed, &reply.because));
                     }
-                    changed += usize::from(reply.changed);
                 }
                 let heard = done.replies.iter().flatten().count();
                 done.outcome = match heard {
@@ -300,6 +360,11 @@ pub(super) fn settle(log: &mut Log<'_>, round: &mut Round, asked: &[Option<&Repl
         }
     }
     round.over = !missing;
+    let earlier = log.rounds.iter().flat_map(|round| steelmanned(&round.interventions));
+    let points: Vec<&str> = earlier.chain(steelmanned(&round.interventions)).collect();
+    for shared in &mut round.findings.shared {
+        shared.steelmanned = points.iter().any(|point| is_same_point(point, &shared.point));
+    }
     Ok(())
 }
 
@@ -311,7 +376,7 @@ fn re_asked(log: &mut Log<'_>, round: u32, at: usize, reply: Option<Value>) -> R
         entry.missed.push(round);
         return Ok("absent".to_owned());
     };
-    let SecondResponse { stance, response, .. } = SecondResponse::deserialize(&reply)?;
+    let SecondResponse { stance, response, .. } = SecondResponse::deserialize(asked_for(&reply, |_| true))?;
     let evades = entry.still_evades(stance, &response);
     if stance.is_some() || !response.trim().is_empty() {
         entry.answers.push(Answer { round, stance, response: response.trim().to_owned() });

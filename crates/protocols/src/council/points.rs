@@ -46,7 +46,7 @@ pub(super) fn consensus(log: &Log<'_>) -> Vec<Value> {
                 "point": point.point,
                 "councillors": point.who.iter().map(|(place, _)| log.id(*place)).collect::<Vec<_>>(),
                 "share": share(log, point),
-                "challenged": point.challenged,
+                "challenged": point.is_challenged(),
                 "quotes": quotes.collect::<Vec<_>>(),
             })
         })
@@ -63,7 +63,7 @@ pub(super) fn disputed<'a>(log: &'a Log<'_>) -> impl Iterator<Item = &'a Entry> 
 
 /// The points that some share, too few for a consensus, and somebody challenged.
 pub(super) fn contested<'a>(log: &'a Log<'_>) -> Vec<&'a Shared> {
-    shared(log).into_iter().filter(|point| point.challenged && !is_consensus(log, point)).collect()
+    shared(log).into_iter().filter(|point| point.is_challenged() && !is_consensus(log, point)).collect()
 }
 
 /// What stays between them, with both sides.

@@ -10,7 +10,7 @@ use crate::named;
 
 /// The fewest and the most councillors.
 pub(super) const COUNCILLORS: std::ops::RangeInclusive<usize> = 3..=6;
-/// Councillors when neither a file nor more models ask for others.
+/// Councillors when neither an option nor a file asks for others. Models cycle over the seats, so that their number changes nothing.
 const COUNCILLORS_DEFAULT: usize = 4;
 /// A role's name becomes the name of a seat.
 const NAME_CHARS_MAX: usize = 40;
@@ -48,26 +48,17 @@ fn built_in() -> &'static [Role] {
 /// The roles that sit in this debate, in seat order.
 pub(super) fn seated(request: &Request) -> Result<Vec<Role>, Invalid> {
     let own = own(&request.files)?;
-    let economy = request.options.get("economy").and_then(Value::as_bool).unwrap_or_default();
-    let named = if economy { 1 } else { request.models.len() };
     let set =
         request.options.get("councillors").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
-    let most = *COUNCILLORS.end();
     if let Some(set) = set.filter(|set| *set < own.len()) {
         return Err(Invalid(format!(
             "the roster names {} roles, but councillors is {set}: take roles out of the file or raise the number",
             own.len()
         )));
     }
-    if set.is_none() && named > most {
-        return Err(Invalid(format!(
-            "council seats {} to {most} councillors, but {named} models are named: name fewer",
-            COUNCILLORS.start()
-        )));
-    }
     // Enough roles are a whole roster; fewer are added to the usual one.
     let usual = if COUNCILLORS.contains(&own.len()) { own.len() } else { COUNCILLORS_DEFAULT };
-    let count = set.unwrap_or(usual.max(named));
+    let count = set.unwrap_or(usual);
     let rest = built_in().iter().filter(|role| own.iter().all(|other| other.id() != role.id()));
     let seated: Vec<Role> = own.iter().chain(rest).take(count).cloned().collect();
     let focus = request.options.get("focus").and_then(Value::as_str).unwrap_or_default();
@@ -94,7 +85,7 @@ fn find(id: &str) -> Option<&'static Role> {
 fn own(files: &[Artifact]) -> Result<Vec<Role>, Invalid> {
     let Some(file) = brief::part(files, "roster") else { return Ok(Vec::new()) };
     let wrong = |why: String| Invalid(format!("the roster in {}: {why}", file.path));
-    let entries = named::read(&file.text).map_err(wrong)?;
+    let entries = named::read(&file.text, &["charter", "needs_focus"]).map_err(wrong)?;
     if entries.len() > *COUNCILLORS.end() {
         let (count, most) = (entries.len(), COUNCILLORS.end());
         return Err(wrong(format!("it has {count} roles, but at most {most} councillors sit")));
@@ -102,7 +93,7 @@ fn own(files: &[Artifact]) -> Result<Vec<Role>, Invalid> {
     entries.iter().map(|(name, value)| of_entry(name, value).map_err(wrong)).collect()
 }
 
-/// A name with its charter, or a record of charter and `needs_focus`. Without any, a role that is built in keeps its own.
+/// A name with its charter, or a record of charter and `needs_focus`. What is left out is as it is built in.
 fn of_entry(name: &str, value: &Value) -> Result<Role, String> {
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     if named::key(&name) == "moderator" {
@@ -113,9 +104,10 @@ fn of_entry(name: &str, value: &Value) -> Result<Role, String> {
             "{name:?} is longer than {NAME_CHARS_MAX} characters: it becomes the name of a seat"
         ));
     }
-    let known = find(&named::key(&name));
+    let (charter, needs_focus) =
+        find(&named::key(&name)).map(|role| (role.charter.as_str(), role.needs_focus)).unwrap_or_default();
     let (charter, needs_focus) = match value {
-        Value::String(charter) => (charter.clone(), false),
+        Value::String(charter) => (charter.clone(), needs_focus),
         Value::Object(fields) => {
             if let Some(other) = fields.keys().find(|key| !matches!(key.as_str(), "charter" | "needs_focus"))
             {
@@ -123,16 +115,20 @@ fn of_entry(name: &str, value: &Value) -> Result<Role, String> {
                     "{name:?} has a field {other:?}; a role has name, charter and needs_focus"
                 ));
             }
-            let text = fields.get("charter").and_then(Value::as_str).unwrap_or_default();
+            let text = match fields.get("charter") {
+                None | Some(Value::Null) => charter.to_owned(),
+                Some(Value::String(text)) => text.clone(),
+                Some(_) => return Err(not_text(&name)),
+            };
             let needs_focus = match fields.get("needs_focus") {
-                None => false,
+                None => needs_focus,
                 Some(Value::Bool(needs)) => *needs,
                 Some(_) => return Err(format!("needs_focus of {name:?} must be true or false")),
             };
-            (text.to_owned(), needs_focus)
+            (text, needs_focus)
         }
-        Value::Null => known.map(|role| (role.charter.clone(), role.needs_focus)).unwrap_or_default(),
-        _ => return Err(format!("the charter of {name:?} must be text: say what the role stands for")),
+        Value::Null => (charter.to_owned(), needs_focus),
+        _ => return Err(not_text(&name)),
     };
     if charter.trim().is_empty() {
         return Err(format!(
@@ -140,4 +136,8 @@ fn of_entry(name: &str, value: &Value) -> Result<Role, String> {
         ));
     }
     Ok(Role { name, charter: charter.trim().to_owned(), needs_focus })
+}
+
+fn not_text(name: &str) -> String {
+    format!("the charter of {name:?} must be text: say what the role stands for")
 }

@@ -3,6 +3,13 @@
 use super::ledger::Entry;
 use super::moderation::{Findings, Intervention};
 use super::reply::{Confidence, Correspondence, Examination, Moderation, Response};
+use super::words::plain;
+
+/// Whether a position is another than the standing one, by its words.
+pub(super) fn is_new(position: &str, standing: &str) -> bool {
+    let words = plain(position);
+    !words.is_empty() && words != plain(standing)
+}
 
 /// Where a councillor stands.
 #[derive(Debug, Clone, Default)]
@@ -19,16 +26,24 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    pub(super) fn update(&mut self, position: &str, changed: bool, because: &str) {
-        if !position.trim().is_empty() {
+    /// Takes a new position, if it is one; whether it is. Who says that nothing changed keeps its position, to the letter: what is
+    /// compared from round to round is the text.
+    pub(super) fn update(&mut self, position: &str, changed: bool, because: &str) -> bool {
+        let because = because.trim();
+        let moved = changed && is_new(position, &self.position);
+        if moved {
+            // A second change in one round does not undo the reason of the first.
+            self.because = match (self.changed, because.is_empty()) {
+                (true, true) => self.because.clone(),
+                (true, false) => format!("{}; then {because}", self.because),
+                (false, _) => because.to_owned(),
+            };
             self.position = position.trim().to_owned();
-        }
-        if changed {
             self.changed = true;
+        } else if !self.changed && !because.is_empty() {
+            self.because = because.to_owned();
         }
-        if changed || (!self.changed && !because.trim().is_empty()) {
-            self.because = because.trim().to_owned();
-        }
+        moved
     }
 
     /// As it goes into the next round.

@@ -104,6 +104,17 @@ impl Form {
     }
 }
 
+/// An answer without the fields that were not asked for. One that is null is one that was left out.
+pub(super) fn asked_for(value: &Value, is_asked: impl Fn(&str) -> bool) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let kept = fields.iter().filter(|(key, value)| !value.is_null() && is_asked(key));
+            Value::Object(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
+        }
+        other => other.clone(),
+    }
+}
+
 /// The ids and names of all who take part but one.
 pub(super) fn others(log: &Log<'_>, places: &[usize], own: Option<usize>) -> Vec<String> {
     let others = places.iter().copied().filter(|place| Some(*place) != own);

@@ -13,7 +13,13 @@ use super::transcript;
 pub(super) fn session(debate: &Debate) -> Option<Saved> {
     let log = Log::read(debate).ok()?;
     let mut text = opening(&log);
-    for round in &log.rounds {
+    // Until the debate is over only what can change no more: the file grows and is never rewritten.
+    let rounds: Vec<&Round> =
+        log.rounds.iter().filter(|round| round.over || debate.outcome.is_some()).collect();
+    if !rounds.is_empty() {
+        text.push_str("\n## Debate\n\n");
+    }
+    for round in rounds {
         text.push_str(&written(&log, round));
     }
     if log.completed() == debate.brief.int("rounds") {
@@ -47,14 +53,14 @@ fn opening(log: &Log<'_>) -> String {
         let asked: Vec<String> = asked.lines().map(|asked| format!("- {}", line(asked))).collect();
         text.push_str(&format!("\n{}\n", asked.join("\n")));
     }
-    text.push_str("\n## Debate\n\n");
     text
 }
 
 /// "### Round {round_num}" with its four parts.
 fn written(log: &Log<'_>, round: &Round) -> String {
     let told = Told::of(log, round);
-    let mut text = format!("### Round {}\n\n#### Challenges\n", round.number);
+    let cut = if round.over { "" } else { " (incomplete)" };
+    let mut text = format!("### Round {}{cut}\n\n#### Challenges\n", round.number);
     for place in log.active() {
         if !round.is_present(place) {
             continue;
@@ -150,7 +156,7 @@ fn verdict(log: &Log<'_>, verdict: &Value, warnings: &[String]) -> String {
     let divided = verdict.get("divided").and_then(Value::as_bool).unwrap_or_default();
     let divided = if divided { ", divided" } else { "" };
     let mut text = format!(
-        "## Verdict\n\n**{}**{divided}, confidence {}\n\n| Councillor | Vote | Key argument | Remaining concern |\n|---|---|---|---|\n",
+        "\n## Verdict\n\n**{}**{divided}, confidence {}\n\n| Councillor | Vote | Key argument | Remaining concern |\n|---|---|---|---|\n",
         word(verdict, "decision"),
         word(verdict, "confidence")
     );
@@ -161,6 +167,10 @@ fn verdict(log: &Log<'_>, verdict: &Value, warnings: &[String]) -> String {
         let cells = cells.map(|cell| line(cell).replace('|', "\\|"));
         text.push_str(&format!("| {} |\n", cells.join(" | ")));
     }
+    let opposing = entries("votes").into_iter().filter_map(|vote| {
+        let point = vote.get("strongest_opposing_point").and_then(Value::as_str)?.trim().to_owned();
+        (!point.is_empty()).then(|| format!("{}: {point}", word(&vote, "councillor")))
+    });
     let mut section = |title: &str, items: Vec<String>| {
         if !items.is_empty() {
             text.push_str(&format!("\n### {title}\n\n{}", list(&items)));
@@ -169,6 +179,7 @@ fn verdict(log: &Log<'_>, verdict: &Value, warnings: &[String]) -> String {
     let told = |key: &str, field: &str| -> Vec<String> {
         entries(key).iter().map(|entry| format!("{} ({})", word(entry, field), who(entry))).collect()
     };
+    section("Strongest Opposing Points", opposing.collect());
     section("Conditions", told("conditions", "condition"));
     section("Consensus Points", told("consensus_points", "point"));
     section("Persistent Disagreements", entries("disagreements").iter().map(|d| word(d, "point")).collect());

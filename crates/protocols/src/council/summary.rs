@@ -31,7 +31,8 @@ pub(super) fn summary(debate: &Debate) -> Option<Summary> {
 }
 
 pub(super) fn title(log: &Log<'_>, round: &Round) -> String {
-    format!("Round {} of {} Complete", round.number, log.debate.brief.int("rounds"))
+    let how = if round.over { "Complete" } else { "Incomplete" };
+    format!("Round {} of {} {how}", round.number, log.debate.brief.int("rounds"))
 }
 
 /// "| Councillor | Before | After | Changed? |", for the active roster.
@@ -132,21 +133,20 @@ fn consensus(log: &Log<'_>, round: &Round) -> Vec<String> {
     points
         .map(|shared| {
             let who = log.names(shared.who.iter().map(|(place, _)| *place));
-            let challenged = if shared.challenged { "" } else { "; not challenged" };
+            let challenged = if shared.is_challenged() { "" } else { "; not challenged" };
             format!("{} ({who}{challenged})", shared.point)
         })
         .collect()
 }
 
-/// "{points still contested}": what was answered with a no in this round, and what is open.
+/// "{points still contested}": what was answered with a no up to this round, and points that few share and somebody challenged.
 fn disagreements(log: &Log<'_>, round: &Round) -> Vec<String> {
-    let refused = log.challenges.iter().filter_map(|entry| {
-        let last = entry.last().filter(|answer| answer.round == round.number)?;
-        let against = last.stance == Some(super::reply::Stance::Disagree);
+    let refused = log.challenges.iter().enumerate().filter_map(|(at, entry)| {
+        let against = log.answered_by(at, round.number)?.stance == Some(super::reply::Stance::Disagree);
         against.then(|| arrow(log, entry, &short(entry.point(), WORDS_CHARS_MAX)))
     });
     let shared = round.findings.shared.iter();
-    let contested = shared.filter(|shared| shared.challenged && shared.who.len() < EMERGING_FROM);
+    let contested = shared.filter(|shared| shared.is_challenged() && shared.who.len() < EMERGING_FROM);
     let contested = contested.map(|shared| {
         format!("{} (shared by {})", shared.point, log.names(shared.who.iter().map(|(place, _)| *place)))
     });
@@ -175,6 +175,6 @@ fn moderator_notes(log: &Log<'_>, round: &Round) -> Vec<String> {
         let id = log.challenges.get(violation.entry).map_or(String::new(), |entry| entry.id());
         notes.push(format!("Violation: {} evaded [{id}]: {}", log.name(violation.place), violation.why));
     }
-    notes.extend(round.findings.set_aside.iter().map(|why| format!("Set aside: {why}")));
+    notes.extend(round.findings.set_aside.iter().map(|why| format!("Note: {why}")));
     notes
 }

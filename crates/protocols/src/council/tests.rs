@@ -10,6 +10,7 @@ mod absences;
 mod challenges;
 mod economy;
 mod exchange;
+mod groupthink;
 mod interventions;
 mod invariants;
 mod prompts;
@@ -227,4 +228,6 @@ fn opening_positions_are_adopted_refuted_or_dissent() {
     assert_eq!(outcome.dissent.len(), 1);
     assert_eq!(outcome.dissent[0]["councillor"], "critic");
     assert_eq!(outcome.dissent[0]["vote"], "DO NOT PROCEED");
+    assert_eq!(outcome.dissent[0]["opening"], "The critic says that the queue is worth a trial.");
+    assert_eq!(outcome.dissent[0]["position"], "A trial, then we see.", "where it ended");
 }

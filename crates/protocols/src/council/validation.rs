@@ -7,6 +7,8 @@ use serde_json::Value;
 use super::reply::{
     Correspondence, Examination, Final, Message, Moderation, Opening, Reframed, SecondResponse, Steelman,
 };
+use super::round::is_new;
+use super::schema::asked_for;
 use super::words::plain;
 use crate::named;
 
@@ -17,18 +19,22 @@ pub(super) const CHALLENGES_MIN: usize = 2;
 pub(super) struct Rules<'a> {
     /// The ids of those who take part.
     pub(super) active: Vec<&'a str>,
-    /// The most messages of one councillor in a round; `None` where there are none and what is written is ignored.
-    pub(super) exchanges: Option<usize>,
+    /// The most messages of one councillor in a round.
+    pub(super) exchanges: usize,
+    /// The position of who is asked, as it stands.
+    pub(super) standing: String,
 }
 
 pub(super) fn check(rules: &Rules<'_>, ask: &Ask, value: &Value) -> Result<(), String> {
+    let properties = ask.schema.as_ref().and_then(|schema| schema.json.get("properties")?.as_object());
+    let value = &asked_for(value, |key| properties.is_none_or(|known| known.contains_key(key)));
     match ask.schema.as_ref().map(|schema| schema.name.as_str()) {
         Some("opening") => opening(&ask.seat, &read(value)?),
         Some("examination") => examination(rules, &ask.seat, &read(value)?),
         Some("correspondence") => {
             let said: Correspondence = read(value)?;
             once("replies", said.replies.iter().map(|reply| reply.message_id.as_str()))?;
-            change(said.changed, &said.position, &said.because)
+            change(rules, said.changed, &said.position, &said.because)
         }
         Some("moderation") => read::<Moderation>(value).map(|_| ()),
         Some("steelman") => not_empty("counter_argument", &read::<Steelman>(value)?.counter_argument),
@@ -36,7 +42,7 @@ pub(super) fn check(rules: &Rules<'_>, ask: &Ask, value: &Value) -> Result<(), S
         Some("reframed") => {
             let said: Reframed = read(value)?;
             not_empty("effect", &said.effect)?;
-            change(said.changed, &said.position, &said.because)
+            change(rules, said.changed, &said.position, &said.because)
         }
         _ => {
             let said: Final = read(value)?;
@@ -94,13 +100,12 @@ fn examination(rules: &Rules<'_>, seat: &str, said: &Examination) -> Result<(), 
         made.push(point);
     }
     once("responses", said.responses.iter().map(|response| response.challenge_id.as_str()))?;
-    if let Some(most) = rules.exchanges {
-        messages(rules, seat, &said.messages, most)?;
-    }
-    change(said.changed, &said.position, &said.because)
+    messages(rules, seat, &said.messages)?;
+    change(rules, said.changed, &said.position, &said.because)
 }
 
-fn messages(rules: &Rules<'_>, seat: &str, sent: &[Message], most: usize) -> Result<(), String> {
+fn messages(rules: &Rules<'_>, seat: &str, sent: &[Message]) -> Result<(), String> {
+    let most = rules.exchanges;
     if sent.len() > most {
         let count = sent.len();
         return Err(format!("`messages` has {count}, but at most {most} may be sent in a round"));
@@ -113,11 +118,15 @@ fn messages(rules: &Rules<'_>, seat: &str, sent: &[Message], most: usize) -> Res
 }
 
 /// "Changed because: {reason}".
-fn change(changed: bool, position: &str, because: &str) -> Result<(), String> {
+fn change(rules: &Rules<'_>, changed: bool, position: &str, because: &str) -> Result<(), String> {
     match changed {
         true if position.trim().is_empty() => {
             Err("`changed` is true, so `position` must say the new one".into())
         }
+        true if !is_new(position, &rules.standing) => Err(
+            "`changed` is true, but `position` has the words of the standing one: say the new one, or set `changed` to false"
+                .into(),
+        ),
         true if because.trim().is_empty() => Err("`changed` is true, so `because` must say why".into()),
         _ => Ok(()),
     }

@@ -69,7 +69,7 @@ fn cast(log: &Log<'_>) -> Vec<Value> {
 }
 
 /// Each condition once, with who makes it.
-fn conditions(log: &Log<'_>) -> Vec<Value> {
+pub(super) fn conditions(log: &Log<'_>) -> Vec<Value> {
     let mut merged: Vec<(String, Vec<usize>)> = Vec::new();
     for (place, last) in voters(log) {
         for condition in last.conditions.iter().map(|text| text.trim()).filter(|text| !text.is_empty()) {

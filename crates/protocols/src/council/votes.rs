@@ -1,5 +1,6 @@
 //! The vote: what it decides and how sure that is.
 
+use super::log::QUORUM;
 use super::reply::{Confidence, Vote};
 
 /// Over this share of the votes on one side can be HIGH.
@@ -14,9 +15,10 @@ pub(super) struct Decision {
     pub(super) divided: bool,
 }
 
-/// Unanimity first, then a majority of either side; an even split is RECONSIDER, divided. `None` without a vote.
+/// Unanimity first, then a majority of either side; an even split is RECONSIDER, divided. `None` without a
+/// quorum of votes.
 pub(super) fn decide(votes: &[Vote]) -> Option<Decision> {
-    let (first, _) = votes.split_first()?;
+    let first = votes.first().filter(|_| votes.len() >= QUORUM)?;
     let unanimous = votes.iter().all(|vote| vote == first);
     let favour = votes.iter().filter(|vote| vote.is_in_favour()).count();
     let against = votes.len() - favour;

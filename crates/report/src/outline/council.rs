@@ -16,7 +16,7 @@ pub(super) fn verdict(document: &Value, verdict: &Value, full: bool) -> Verdict 
         Some(told.headline(document)),
         told.votes(),
         told.conditions(),
-        told.minority(),
+        told.minority(document),
         told.evolution(),
         told.consensus(),
         told.disagreements(),
@@ -105,6 +105,9 @@ impl Told<'_> {
         let seated = self.list("/councillors").len();
         let of = if seated > votes.len() { format!(" of {seated} councillors") } else { String::new() };
         let votes = counted(votes.len() as u64, "vote");
+        if words(self.verdict, "/decision").is_none() {
+            return format!("{votes}{of}: {}. That is too few to decide anything.", tally.join(", "));
+        }
         let confidence = string(self.verdict, "/confidence");
         let cut = match words(document, "/status") {
             Some("complete") => "",
@@ -115,13 +118,22 @@ impl Told<'_> {
 
     fn votes(&self) -> Option<Section> {
         let head = ["Councillor", "Vote", "Key argument", "Remaining concern"].map(String::from);
-        let mut rows = vec![head.to_vec()];
+        let (mut rows, mut opposing) = (vec![head.to_vec()], Vec::new());
         for vote in self.list("/votes") {
-            let mut row = vec![self.named(vote, "/councillor")];
+            let name = self.named(vote, "/councillor");
+            let point = words(vote, "/strongest_opposing_point").filter(|point| !point.trim().is_empty());
+            opposing.extend(point.map(|point| (name.clone(), self.shortened(point))));
+            let mut row = vec![name];
             row.extend(["/vote", "/key_argument", "/remaining_concern"].map(|field| string(vote, field)));
             rows.push(row);
         }
-        (rows.len() > 1).then(|| Section::new("votes", "Votes", vec![Block::Table(rows)]))
+        let some = rows.len() > 1;
+        let mut blocks = vec![Block::Table(rows)];
+        if !opposing.is_empty() {
+            blocks.push(Block::Line("The strongest point of the other side, as each sees it:".into()));
+            blocks.push(Block::Pairs(opposing));
+        }
+        some.then(|| Section::new("votes", "Votes", blocks))
     }
 
     fn conditions(&self) -> Option<Section> {
@@ -133,13 +145,21 @@ impl Told<'_> {
         self.section("conditions", "Conditions", conditions.collect())
     }
 
-    fn minority(&self) -> Option<Section> {
+    fn minority(&self, document: &Value) -> Option<Section> {
         let divided = at(self.verdict, "/divided").as_bool() == Some(true);
         let title = if divided { "The other half's opinion" } else { "The minority's opinion" };
-        let items = self.list("/minority_opinion").iter().map(|vote| Item {
-            who: Some(format!("{} ({})", self.named(vote, "/councillor"), string(vote, "/vote"))),
-            text: self.shortened(&string(vote, "/final_position")),
-            note: words(vote, "/key_argument").map(str::to_owned),
+        let items = self.list("/minority_opinion").iter().map(|vote| {
+            let own = |dissent: &&Value| words(dissent, "/councillor") == words(vote, "/councillor");
+            let opening = list(document, "/dissent").iter().find(own).and_then(|own| words(own, "/opening"));
+            let opening = opening.filter(|opening| words(vote, "/final_position") != Some(opening));
+            let opening = opening.map(|opening| format!("Opened with: {}", self.shortened(opening)));
+            let notes: Vec<String> =
+                words(vote, "/key_argument").map(str::to_owned).into_iter().chain(opening).collect();
+            Item {
+                who: Some(format!("{} ({})", self.named(vote, "/councillor"), string(vote, "/vote"))),
+                text: self.shortened(&string(vote, "/final_position")),
+                note: (!notes.is_empty()).then(|| notes.join(" ")),
+            }
         });
         let items: Vec<Item> = items.collect();
         (!items.is_empty()).then(|| Section::new("minority", title, vec![Block::Items(items)]))

@@ -229,3 +229,8 @@ pub(crate) fn divided() -> (Debate, Value) {
 pub(crate) fn lost() -> (Debate, Value) {
     played(&[], &|ask, phase, round| (phase == "opening" || place(ask) == 0).then(|| says(ask, phase, round)))
 }
+
+/// Only the Visionary votes.
+pub(crate) fn one_vote() -> (Debate, Value) {
+    played(&[], &|ask, phase, round| (phase != "verdict" || place(ask) == 0).then(|| says(ask, phase, round)))
+}

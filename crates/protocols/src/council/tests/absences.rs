@@ -85,6 +85,26 @@ fn without_any_vote_it_failed() {
     assert_eq!(outcome.dissent.len(), 4);
 }
 
+/// A vote needs a quorum too: one vote decides nothing, two do.
+#[test]
+fn fewer_than_two_votes_decide_nothing() {
+    let voted = |n: usize| {
+        without(&move |phase, _, seat| phase == "verdict" && SEATS[n..].contains(&seat)).outcome.unwrap()
+    };
+    let one = voted(1);
+    assert_eq!((one.status, one.termination), (Status::Incomplete, Termination::QuorumLost));
+    for field in ["decision", "confidence", "divided", "minority_opinion"] {
+        assert_eq!(one.verdict[field], Value::Null, "{field}");
+    }
+    assert_eq!((one.verdict["votes"].as_array().unwrap().len(), one.rounds_completed), (1, 2));
+    assert!(warned(&one, "fewer than 2 councillors voted, so that nothing is decided"));
+    assert!(warned(&one, "without a vote: Critic, Pragmatist, Innovator"));
+    assert_eq!(one.dissent.len(), 4, "no opening is lost");
+    let two = voted(2);
+    assert_eq!((two.status, two.termination), (Status::Complete, Termination::AllRoundsComplete));
+    assert_eq!((&two.verdict["decision"], &two.verdict["confidence"]), (&json!("PROCEED"), &json!("MEDIUM")));
+}
+
 fn limited(limits: Limits, set: &[(&str, &str)]) -> Debate {
     let brief = Brief { limits, ..brief(set) };
     testing::run(&Council, brief, &|ask, phase, round| Some(plain(ask, phase, round))).1

@@ -1,6 +1,5 @@
 //! "a scripted debate for every intervention that fires and one for each that must not".
 
-use super::super::moderation::groupthink_from;
 use super::*;
 
 pub(super) fn asked(debate: &Debate, round: u32) -> Vec<(String, Option<String>)> {
@@ -65,9 +64,9 @@ fn an_empty_response_is_no_answer() {
     assert_eq!(debate.outcome.unwrap().verdict["violations"].as_array().unwrap().len(), 1);
 }
 
-/// "an answer that the moderator finds does not engage it", if "each finding quotes the words it rests on".
+/// "an answer that the moderator finds does not engage it"; "each finding quotes the words it rests on", or else the answer.
 #[test]
-fn an_evasive_answer_is_put_again_when_its_words_are_shown() {
+fn an_evasive_answer_is_put_again_with_words_that_were_said() {
     let found =
         |quote: &str| json!({"evasions": [{"challenge_id": "C2", "why": "no figure", "quote": quote}]});
     let debate = finds(&found("HAS measured\n it twice."));
@@ -246,110 +245,6 @@ fn evasions_come_before_groupthink_and_that_before_stale() {
         ["innovator", "critic", "visionary", "critic", "pragmatist", "innovator"],
         "a question to all is one intervention"
     );
-}
-
-/// "at least `max(3, ceil(0.6 n))`", both sides of it for 3 to 6 councillors.
-#[test]
-fn groupthink_needs_three_and_sixty_percent() {
-    for (n, from) in [(2, 3), (3, 3), (4, 3), (5, 3), (6, 4)] {
-        assert_eq!(groupthink_from(n), from, "{n} councillors");
-    }
-    let six = [("councillors", "6"), ("focus", "queues")];
-    let seats = ["visionary", "critic", "pragmatist", "innovator", "ethicist", "domain-expert"];
-    for (n, set, sharing, fires) in
-        [(4, &[][..], 2, false), (4, &[], 3, true), (6, &six, 3, false), (6, &six, 4, true)]
-    {
-        let debate = run(set, &|ask, phase, round| {
-            let place = seats.iter().position(|seat| *seat == ask.seat);
-            let other = |steps: usize| place.map(|place| seats[(place + steps) % n]);
-            let mut said = match phase {
-                "opening" | "challenge" if place.unwrap() >= SEATS.len() => {
-                    let mut standing_in = ask.clone();
-                    standing_in.seat = "critic".into();
-                    plain(&standing_in, phase, round)
-                }
-                _ => plain(ask, phase, round),
-            };
-            if let Some(questions) = said.get_mut("questions") {
-                questions[0]["to"] = json!(other(1));
-            }
-            if let Some(challenges) = said.get_mut("challenges") {
-                challenges[0]["to"] = json!(other(1));
-                challenges[1]["to"] = json!(other(2));
-            }
-            if (phase, round) == ("moderate", 1) {
-                said["shared_points"] = json!([{"point": "the queue is worth a trial", "councillors": seats[..sharing], "challenged": false}]);
-            }
-            Some(said)
-        });
-        let want: &[(String, Option<String>)] = &[("critic".to_owned(), Some("point 1".to_owned()))];
-        assert_eq!(asked(&debate, 1), if fires { want } else { &[] }, "{sharing} of {n}");
-    }
-}
-
-fn shares(challenged: bool) -> Value {
-    json!({"shared_points": [{"point": "the queue is worth a trial", "councillors": SEATS, "challenged": challenged}]})
-}
-
-/// "Moderator MUST inject anti-groupthink questions if positions converge too quickly": the Critic must steelman the opposite.
-#[test]
-fn groupthink_makes_the_critic_steelman_the_opposite() {
-    let debate = finds(&shares(false));
-    assert_eq!(asked(&debate, 1), [("critic".to_owned(), Some("point 1".to_owned()))]);
-    let outcome = debate.outcome.unwrap();
-    let done = &outcome.verdict["interventions"][0];
-    for (field, want) in
-        [("kind", "groupthink"), ("about", "the queue is worth a trial"), ("outcome", "answered")]
-    {
-        assert_eq!(done[field], want);
-    }
-    assert!(done["reply"].as_str().unwrap().contains("The trial itself could be the trap."));
-    for seat in ["Visionary", "Critic", "Pragmatist", "Innovator"] {
-        assert!(done["quote"].as_str().unwrap().contains(&format!("{seat}: \"The")), "{}", done["quote"]);
-    }
-}
-
-/// "without rigorous challenge": a point that was challenged is none.
-#[test]
-fn a_challenged_point_is_no_groupthink() {
-    assert_eq!(asked(&finds(&shares(true)), 1), []);
-    let invented =
-        json!({"shared_points": [{"point": "Dragons!", "councillors": SEATS, "challenged": false}]});
-    let debate = finds(&invented);
-    assert_eq!(asked(&debate, 1), [("critic".to_owned(), Some("point 1".to_owned()))]);
-    let outcome = debate.outcome.unwrap();
-    let quote = outcome.verdict["interventions"][0]["quote"].as_str().unwrap();
-    assert!(
-        !quote.contains("Dragons"),
-        "whether it is the same point is the moderator's; the words are theirs: {quote}"
-    );
-}
-
-/// A point against which the case was made is not unchallenged any more.
-#[test]
-fn a_point_is_steelmanned_once() {
-    let debate = intervened(&|_, phase, _, said| {
-        if phase == "moderate" {
-            said["shared_points"] = shares(false)["shared_points"].clone();
-        }
-    });
-    assert_eq!((asked(&debate, 1).len(), asked(&debate, 2).len()), (1, 0));
-}
-
-/// "the Critic (or the least convinced)".
-#[test]
-fn without_the_critic_the_least_convinced_steelmans() {
-    let debate = run(&[], &|ask, phase, round| {
-        if (phase, round, ask.seat.as_str()) == ("challenge", 1, "critic") {
-            return None;
-        }
-        with(ask, phase, round, &|said| match (phase, round) {
-            ("moderate", 1) => said["shared_points"] = shares(false)["shared_points"].clone(),
-            ("challenge", 1) if ask.seat == "innovator" => said["confidence"] = json!("LOW"),
-            _ => {}
-        })
-    });
-    assert_eq!(asked(&debate, 1), [("innovator".to_owned(), Some("point 1".to_owned()))]);
 }
 
 /// "Absent moderator: only what arithmetic finds": unanswered ids, and no change with no new argument of anybody's own.

@@ -88,6 +88,28 @@ fn whatever_is_said_and_whoever_is_absent_the_books_balance() {
     );
 }
 
+/// The same where they are not even well formed: what is not asked for is not read, neither when it comes nor from the log.
+#[test]
+fn what_was_not_asked_for_may_be_broken() {
+    for messages in [json!([{"to": "critic", "text": "no topic"}]), Value::Null, json!("words")] {
+        let debate = run(&[("economy", "true")], &|ask, phase, round| {
+            with(ask, phase, round, &|said| {
+                if phase == "challenge" {
+                    said["messages"] = messages.clone();
+                    if due(ask).is_empty() {
+                        said["responses"] = json!([{"challenge_id": "C1"}]);
+                    }
+                }
+                if phase == "opening" && ask.seat == "visionary" {
+                    said["questions"][0]["to"] = json!("pragmatist");
+                }
+            })
+        });
+        let outcome = debate.outcome.unwrap();
+        assert_eq!((outcome.status, &outcome.verdict["exchanges"]), (Status::Complete, &json!([])));
+    }
+}
+
 /// "Extra fields are ignored": responses where nothing was to be answered, and messages in economy mode.
 #[test]
 fn what_was_not_asked_for_is_ignored() {

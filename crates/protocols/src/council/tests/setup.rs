@@ -42,8 +42,14 @@ fn councillors_sit_in_roster_order_and_models_cycle() {
     let all = ["visionary", "critic", "pragmatist", "innovator", "ethicist", "domain-expert"];
     assert_eq!(ids(&[], &["a/x"], &six), all);
     assert_eq!(ids(&[], &["a/x"], &[("councillors", "3")]), all[..3]);
-    assert_eq!(ids(&[], &["a/x"; 5], &[]), all[..5], "more models than usual seat more");
-    assert_eq!(ids(&[], &["a/x"; 7], &[("councillors", "3")]), all[..3], "a number that is set counts");
+    for models in [1, 2, 5, 7] {
+        assert_eq!(
+            ids(&[], &vec!["a/x"; models], &[]),
+            all[..4],
+            "{models} models: their number changes nothing"
+        );
+        assert_eq!(ids(&[], &vec!["a/x"; models], &[("councillors", "3")]), all[..3]);
+    }
 }
 
 #[test]
@@ -69,7 +75,6 @@ fn out_of_range_is_an_error_and_not_a_clamp() {
         assert!(why.contains(words), "{set:?}: {why}");
     }
     assert!(refused(&[], &[], &[]).contains("at least one model"));
-    assert!(refused(&[], &["a/x"; 7], &[]).contains("7 models"));
     let empty = testing::request(&Council, "  ", &[], MODELS, &[]).unwrap();
     assert!(Council.seats(&empty).unwrap_err().0.contains("topic is empty"));
 }
@@ -111,6 +116,30 @@ fn a_roster_of_ones_own_sits_first() {
     );
 }
 
+/// What a file leaves out of a role that is built in is as it is built in.
+#[test]
+fn a_known_role_keeps_what_the_file_leaves_out() {
+    let told = |text: &str, set: &[(&str, &str)]| {
+        let request = request(&[("roster:r.yaml", text)], MODELS, set)?;
+        super::super::roster::seated(&request)
+    };
+    let charter = |text: &str| told(text, &[]).unwrap().remove(0).charter;
+    assert_eq!(charter("- name: Critic\n"), charter("- Critic\n"));
+    assert_ne!(charter("- name: Critic\n"), charter("Critic: You object.\n"));
+    for text in [
+        "Domain Expert: You know it all.\n",
+        "- {name: Domain Expert, charter: a}\n",
+        "- name: Domain Expert\n",
+    ] {
+        assert!(told(text, &[]).unwrap_err().0.contains("--focus"), "{text}");
+        assert!(told(text, &[("focus", "queues")]).unwrap()[0].needs_focus, "{text}");
+    }
+    assert!(
+        told("- {name: Domain Expert, needs_focus: false}\n", &[]).is_ok(),
+        "unless the file says otherwise"
+    );
+}
+
 #[test]
 fn the_charter_of_a_roster_is_what_the_seat_is_told() {
     let files = [("roster:r.yaml", "Critic: You object to every number.\n")];
@@ -145,6 +174,8 @@ fn a_bad_roster_is_refused_with_a_sentence_that_names_the_file() {
         ("- {name: Skeptic, charter: a}\n- {name: skeptic, charter: b}\n", "twice"),
         ("Moderator: You lead.\n", "moderator"),
         ("Skeptic: 7\n", "must be text"),
+        ("- {name: Skeptic, charter: 7}\n", "must be text"),
+        ("- {name: Critic, charter: [a]}\n", "must be text"),
         ("- {name: Skeptic, chart: a}\n", "chart"),
         ("- {name: Skeptic, charter: a, needs_focus: maybe}\n", "true or false"),
         ("just words", "mapping"),

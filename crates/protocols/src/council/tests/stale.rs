@@ -51,15 +51,40 @@ fn a_round_with_a_change_or_a_new_argument_is_not_stale() {
         ("challenge", 1) if ask.seat == "critic" => {
             said["changed"] = json!(true);
             said["because"] = json!("the figures");
+            said["position"] = json!("Not before the figures are in.");
         }
         _ => {}
     });
     assert_eq!(asked(&debate, 1), []);
     let found = finds(&json!({"new_arguments": [{"councillor": "critic", "argument": "Dragons!"}]}));
     assert_eq!(asked(&found, 1), [], "what is new is the moderator's to judge");
-    assert!(
-        !found.outcome.unwrap().verdict["rounds"][0]["findings"]["new_arguments"]
-            .to_string()
-            .contains("Dragons")
-    );
+    let outcome = found.outcome.unwrap();
+    assert!(!outcome.verdict["rounds"][0]["findings"]["new_arguments"].to_string().contains("Dragons"));
+    assert!(warned(&outcome, "no sentence of Critic's comes near the new argument"));
+}
+
+/// "Each round must produce NEW insights, not repeat previous arguments": words that were said before are not new, whoever says so.
+#[test]
+fn words_that_were_said_before_are_no_new_argument() {
+    let repeated = "Visionary: argues from LOAD";
+    let found = finds(&json!({"new_arguments": [{"councillor": "critic", "argument": repeated}]}));
+    assert_eq!(asked(&found, 1).len(), 4, "the round is stale");
+    assert!(warned(&found.outcome.unwrap(), "its words were said in an earlier round"));
+    let same = intervened(&|_, phase, _, said| match phase {
+        "moderate" => {
+            said["new_arguments"] = json!([{"councillor": "visionary", "argument": "figures of spring"}])
+        }
+        "challenge" => said["new_arguments"] = json!(["The figures of spring."]),
+        _ => {}
+    });
+    assert_eq!((asked(&same, 1).len(), asked(&same, 2).len()), (0, 4), "new in round 1 and not in round 2");
+    let alone = run(&[], &|ask, phase, round| {
+        let said = with(ask, phase, round, &|said| {
+            if phase == "challenge" {
+                said["new_arguments"] = json!(["The figures of spring."]);
+            }
+        });
+        said.filter(|_| phase != "moderate")
+    });
+    assert_eq!((asked(&alone, 1).len(), asked(&alone, 2).len()), (0, 4), "without a moderator too");
 }

@@ -1,5 +1,6 @@
 //! "fewer, self-addressed or unknown targets: validation, rule 6": the rules that a schema cannot say.
 
+use super::interventions::intervened;
 use super::*;
 
 /// The first ask of a phase, with the debate as it is then.
@@ -73,7 +74,10 @@ fn two_challenges_on_distinct_points_are_enforced() {
 #[test]
 fn a_change_needs_its_reason_and_an_id_one_answer() {
     let check = |change: &dyn Fn(&mut Value)| refused("challenge", "visionary", change);
-    let changed = |said: &mut Value| said["changed"] = json!(true);
+    let changed = |said: &mut Value| {
+        said["changed"] = json!(true);
+        said["position"] = json!("Not this year.");
+    };
     assert_eq!(check(&changed), None);
     let silent = |said: &mut Value| {
         changed(said);
@@ -132,6 +136,55 @@ fn an_opening_that_breaks_the_rules_is_sent_back() {
     assert!(
         check(&|said: &mut Value| said["questions"][0]["question"] = json!("")).unwrap().contains("question")
     );
+}
+
+/// "What can be found by arithmetic (no change) is": a change is one of the words, whatever `changed` says.
+#[test]
+fn a_change_needs_other_words() {
+    let same = |seat: &str| {
+        let words = format!("the {seat} says: that the queue is worth a TRIAL");
+        move |said: &mut Value| {
+            said["changed"] = json!(true);
+            said["because"] = json!("the figures");
+            said["position"] = json!(words);
+        }
+    };
+    let other = |said: &mut Value| {
+        same("critic")(said);
+        said["position"] = json!("Not this year.");
+    };
+    for phase in ["challenge", "exchange"] {
+        let why = refused(phase, "critic", &same("critic")).unwrap();
+        assert!(why.contains("words of the standing one"), "{phase}: {why}");
+        assert_eq!(refused(phase, "critic", &other), None, "{phase}");
+        assert_eq!(refused(phase, "critic", &same("visionary")), None, "{phase}: another's is a new one");
+    }
+    let reframed = std::cell::Cell::new(0);
+    let (debate, _) = at("challenge", "critic");
+    intervened(&|ask, phase, _, said| match phase {
+        "moderate" => said["new_arguments"] = json!([]),
+        "intervene" if ask.seat == "critic" => {
+            reframed.set(reframed.get() + 1);
+            let mut again = said.clone();
+            same("critic")(&mut again);
+            assert!(Council.check(&debate, ask, &again).unwrap_err().contains("standing one"));
+        }
+        _ => {}
+    });
+    assert_eq!(reframed.get(), 2, "a reframing in each round");
+}
+
+/// "Extra fields are ignored", also where they are broken; null is as good as nothing.
+#[test]
+fn a_field_that_was_not_asked_for_breaks_nothing() {
+    assert_eq!(refused("challenge", "visionary", &|said| said["messages"] = Value::Null), None);
+    assert_eq!(refused("challenge", "visionary", &|said| said["responses"] = Value::Null), None);
+    assert_eq!(refused("verdict", "visionary", &|said| said["risks"] = Value::Null), None);
+    let why = refused("challenge", "visionary", &|said| said["challenges"] = Value::Null);
+    assert!(why.unwrap().contains("challenges"), "what is required stays required");
+    let why =
+        refused("challenge", "visionary", &|said| said["messages"] = json!([{"to": "critic", "text": "a"}]));
+    assert!(why.unwrap().contains("topic"), "in standard mode a message has its topic");
 }
 
 #[test]

@@ -43,6 +43,7 @@ fn the_debate_log_has_the_seeds_fields() {
             if (phase, round, ask.seat.as_str()) == ("challenge", 2, "critic") {
                 said["changed"] = json!(true);
                 said["because"] = json!("the figures");
+                said["position"] = json!("Not before the figures are in.");
             }
         })
     });
@@ -88,6 +89,53 @@ fn positions_are_tracked_from_the_opening_on() {
     assert_eq!((steps.len(), &steps[1]), (3, &want));
     assert_eq!((&steps[0]["round"], &steps[0]["confidence"]), (&json!(0), &json!("MEDIUM")));
     assert_eq!(steps[2]["position"], "No queue for now.", "an empty one is the last one");
+}
+
+/// "no change" is arithmetic: who says so keeps its position to the letter, however it words it now.
+#[test]
+fn without_a_change_the_old_words_stand() {
+    let outcome = outcome(&[], &|ask, phase, round| {
+        with(ask, phase, round, &|said| {
+            if (phase, ask.seat.as_str()) == ("challenge", "critic") {
+                said["position"] = json!("Away with the queue!");
+            }
+        })
+    });
+    let steps = outcome.verdict["position_evolution"]["critic"].as_array().unwrap();
+    for step in steps {
+        assert_eq!(step["position"], steps[0]["position"]);
+        assert_eq!(step["changed"], false);
+    }
+    assert_eq!(outcome.verdict["rounds"][1]["summary"]["position_changes"][2][2], "unchanged");
+    assert_eq!(outcome.verdict["confidence"], "HIGH", "nobody moved in the last round");
+}
+
+/// "Track position evolution across rounds (who changed their mind, and why)": two changes in one round have two reasons.
+#[test]
+fn a_second_change_in_a_round_keeps_both_reasons() {
+    let outcome = outcome(&[], &|ask, phase, round| {
+        with(ask, phase, round, &|said| match (phase, round, ask.seat.as_str()) {
+            ("challenge", 1, "visionary") => {
+                said["messages"] = json!([{"to": "critic", "topic": "load", "text": "Which load?"}]);
+            }
+            ("challenge", 1, "critic") => {
+                said["changed"] = json!(true);
+                said["because"] = json!("the figures");
+                said["position"] = json!("Not this year.");
+            }
+            ("exchange", 1, "critic") => {
+                said["changed"] = json!(true);
+                said["because"] = json!("the letter");
+                said["position"] = json!("Not this month.");
+            }
+            _ => {}
+        })
+    });
+    let step = &outcome.verdict["position_evolution"]["critic"][1];
+    assert_eq!(
+        (&step["position"], &step["because"]),
+        (&json!("Not this month."), &json!("the figures; then the letter"))
+    );
 }
 
 fn sharing(by_round: &[(&[&str], bool)]) -> Outcome {

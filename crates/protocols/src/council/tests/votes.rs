@@ -50,6 +50,9 @@ fn the_vote_table_holds_for_all_votes_of_two_to_six() {
     }
     assert_eq!(seen, 16 + 64 + 256 + 1024 + 4096);
     assert_eq!(decide(&[]), None, "without a vote there is no decision");
+    for vote in Vote::ALL {
+        assert_eq!((decide(&[vote]), confidence(&[vote], true)), (None, None), "one vote is no quorum");
+    }
 }
 
 fn voted(votes: [&'static str; 4], change: &'static str) -> Outcome {
@@ -61,6 +64,7 @@ fn voted(votes: [&'static str; 4], change: &'static str) -> Outcome {
                 ("challenge", Some(0)) if change == round.to_string() => {
                     said["changed"] = json!(true);
                     said["because"] = json!("the figures");
+                    said["position"] = json!("Not before the figures are in.");
                 }
                 _ => {}
             }
@@ -91,6 +95,24 @@ fn confidence_is_high_only_over_75_percent_and_when_nobody_moved_at_the_end() {
         );
         assert_eq!(verdict["divided"], json!(confidence == "LOW"));
     }
+}
+
+/// A decision for conditions that nobody names says so.
+#[test]
+fn conditions_that_nobody_named_are_warned_of() {
+    let words = "nobody named a condition";
+    assert!(warned(&voted(["PROCEED", "PROCEED", "PROCEED WITH CONDITIONS", "PROCEED"], ""), words));
+    assert!(!warned(&voted(["PROCEED"; 4], ""), words));
+    let named = outcome(&[], &|ask, phase, round| {
+        with(ask, phase, round, &|said| {
+            if (phase, ask.seat.as_str()) == ("verdict", "critic") {
+                said["vote"] = json!("PROCEED WITH CONDITIONS");
+                said["conditions"] = json!(["A way back"]);
+            }
+        })
+    });
+    assert_eq!(named.verdict["decision"], "PROCEED WITH CONDITIONS");
+    assert!(!warned(&named, words));
 }
 
 #[test]
