@@ -22,6 +22,16 @@ pub fn opposed(a: &str, b: &str) -> bool {
     short && !(denials(a) + denials(b)).is_multiple_of(2)
 }
 
+/// The numbers and signs of a text, in order: `x < 0` and `x > 0` have the same words.
+pub fn figures(text: &str) -> Vec<&str> {
+    let plain = |c: char| {
+        c.is_alphabetic()
+            || c.is_whitespace()
+            || matches!(c, '.' | ',' | ';' | ':' | '\'' | '"' | '`' | '(' | ')')
+    };
+    text.split(plain).filter(|part| !part.is_empty()).collect()
+}
+
 fn denials(text: &str) -> usize {
     const DENIALS: &[&str] =
         &["not", "no", "never", "none", "neither", "nor", "cannot", "without", "against"];

@@ -24,9 +24,9 @@ fn a_round_summary_as_the_round_ends() {
                 a trial that ends by  twelve weeks that     Pragmatist's twelve
                 itself if ...         ends by itself, with  weeks show the same
                                       ...                   for half the ...
-    Critic      Do not move; at most  A trial only with a   Yes: Thirty-one
-                a trial with a hard   hard end, counted by  calls on ten Fridays
-                end.                  somebody who does     are not what I had
+    Critic      Do not move; twelve   A trial only with a   Yes: Thirty-one
+                people cannot give    hard end, counted by  calls on ten Fridays
+                away a fifth of ...   somebody who does     are not what I had
                                       ...                   claimed.
     Pragmatist  Try it for twelve     A trial of twelve     Yes: The Innovator's
                 weeks with a look     weeks with a look     order of teams takes
@@ -59,6 +59,8 @@ fn a_round_summary_as_the_round_ends() {
     • A trial of twelve weeks with support on five days (Visionary, Pragmatist,
       Innovator)
     Persistent Disagreements
+    • Innovator → Pragmatist [C4]: Who would you hire for a rota that nobody
+      wants?
     • Innovator → Critic [C11]: cannot be taken back
     Moderator Notes
     • none
@@ -90,12 +92,13 @@ fn checks_over_a_log() {
     met       Debate log accumulated across all rounds: 2 of 2 rounds are in the
               log, 20 challenges with a fate each (lines 16, 38 of the log)
     met       Avoided: Cutting rounds short before all councillors respond:
-              everybody responded in every round
+              everybody responded in every round (lines 16, 17, 18, 19, 38, 39, 40,
+              41 of the log)
     met       Avoided: Not enforcing the 2-challenge minimum per councillor per
               round: 0 answers sent back (lines 16, 17, 18, 19, 38, 39, 40, 41 of
               the log)
     met       Avoided: Skipping moderator intervention when groupthink is detected:
-              1 steelmen for 1 unchallenged points (lines 31, 32 of the log)
+              1 steelman for 1 unchallenged point (lines 31, 32 of the log)
     met       Avoided: Not tracking position changes across rounds: 6 of 6 changes
               have a reason (lines 16, 17, 18, 19, 38, 39, 40, 41 of the log)
     -         Avoided: Letting councillors repeat arguments without new substance:

@@ -241,7 +241,9 @@ impl Over<'_> {
         let found: usize = self.log.rounds.iter().map(|round| unchallenged(self.log, round).len()).sum();
         let put = self.log.rounds.iter().flat_map(|round| &round.interventions);
         let put = put
-            .filter(|done| matches!(done.kind, Kind::Groupthink { .. }) && !done.replies.is_empty())
+            .filter(|done| {
+                matches!(done.kind, Kind::Groupthink { .. }) && done.replies.iter().any(Option::is_some)
+            })
             .count();
         let shown = self.asks_of("intervene", self.log.rounds.iter());
         match found {

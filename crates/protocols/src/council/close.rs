@@ -89,12 +89,16 @@ fn dissent(log: &Log<'_>, active: &[usize], positions: &[Position]) -> Vec<Value
 fn warnings(log: &Log<'_>, termination: Termination) -> Vec<String> {
     let (completed, rounds) = (log.completed(), log.debate.brief.int("rounds"));
     let mut warnings = Vec::new();
-    if log.was_cut() {
+    let unheard = log.names(log.unasked("opening", 0));
+    if log.was_cut() || !unheard.is_empty() {
         let limits = log.limits();
         let limit = limits.met(log.active().len()).unwrap_or_else(|| "a limit of the debate".to_owned());
         warnings.push(format!(
             "the debate is incomplete, {completed} of {rounds} rounds were held, because a limit was reached: {limit}"
         ));
+    }
+    if !unheard.is_empty() {
+        warnings.push(format!("not asked for an opening any more: {unheard}"));
     }
     if termination == Termination::QuorumLost {
         let held = format!("{completed} of {rounds} rounds were held");
@@ -116,7 +120,16 @@ fn warnings(log: &Log<'_>, termination: Termination) -> Vec<String> {
         warnings.push(format!("without an opening and so without a say: {out}"));
     }
     for round in &log.rounds {
-        let carried = log.names(log.active().into_iter().filter(|place| !round.is_present(*place)));
+        let never: Vec<usize> = log.unasked("challenge", round.number).collect();
+        if !never.is_empty() && round.present() > 0 {
+            let names = log.names(never.iter().copied());
+            warnings.push(format!(
+                "round {}: not asked any more, because a limit was reached: {names}",
+                round.number
+            ));
+        }
+        let absent = |place: &usize| !round.is_present(*place) && !never.contains(place);
+        let carried = log.names(log.active().into_iter().filter(absent));
         let number = round.number;
         if !carried.is_empty() && round.present() > 0 {
             warnings.push(format!("round {number}: absent, so that the last position counts: {carried}"));

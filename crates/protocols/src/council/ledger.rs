@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::log::{Log, Member};
 use super::reply::{Examination, Stance};
-use super::words::plain;
+use super::words::{plain, says_something};
 use crate::lexical::{opposed, similarity};
 use crate::named;
 
@@ -96,7 +96,7 @@ impl Entry {
         });
         match stance {
             None => Some("put again, its answer takes no stance"),
-            Some(_) if response.trim().is_empty() => Some("put again, its answer is empty"),
+            Some(_) if !says_something(response) => Some("put again, its answer is empty"),
             Some(_) if repeats => Some("put again, its answer repeats the first one"),
             Some(_) => None,
         }

@@ -290,6 +290,20 @@ impl<'a> Log<'a> {
     }
 
     /// Whether a limit cut the debate before its rounds were over, or left somebody out.
+    /// Who was never asked in a phase that had begun, by place: in economy mode a limit can come between two.
+    pub(super) fn unasked<'s>(&'s self, name: &'s str, round: u32) -> impl Iterator<Item = usize> + 's {
+        let turns = move || {
+            self.turns.iter().filter(move |turn| turn.phase.name == name && turn.phase.round == round)
+        };
+        let begun = turns().next().is_some();
+        let places = self.members.iter().enumerate().filter(move |(_, member)| {
+            let takes_part = name == "opening" || member.is_active();
+            let asked = turns().flat_map(|turn| &turn.asks).any(|ask| ask.seat == member.seat.id);
+            begun && takes_part && !asked
+        });
+        places.map(|(place, _)| place)
+    }
+
     pub(super) fn was_cut(&self) -> bool {
         let voted = self.turns.iter().any(|turn| turn.phase.name == "verdict");
         let limits = self.limits();

@@ -152,8 +152,9 @@ impl Protocol for Council {
         };
         let mut seats: Vec<Seat> =
             roles.iter().zip(models).map(|(role, model)| seat(role.id(), "councillor", model)).collect();
-        let moderator = request.roles.get("moderator").unwrap_or(first);
-        seats.push(seat("moderator".into(), "moderator", moderator));
+        // In economy mode, too, a moderator that somebody named is that one.
+        let moderator = request.roles.get("moderator").or(economy.as_ref()).unwrap_or(first);
+        seats.push(Seat { id: "moderator".into(), role: "moderator".into(), model: moderator.clone() });
         Ok(seats)
     }
 
@@ -186,6 +187,9 @@ impl Protocol for Council {
         let verdict = || ask(&log, Phase::new("verdict", rounds));
         let unless_short = |name: &str, round: u32| unless_short(&log, Phase::new(name, round));
         match phase.name.as_str() {
+            "opening" if log.active().len() < QUORUM && log.unasked("opening", 0).next().is_some() => {
+                end(&log, Termination::Budget)
+            }
             "opening" if log.active().len() < QUORUM => end(&log, Termination::QuorumLost),
             "opening" => unless_short("challenge", 1),
             "challenge" if present < QUORUM && !log.limits().spent(1) => end(&log, Termination::QuorumLost),
@@ -269,9 +273,6 @@ fn economy_model(request: &Request) -> Result<Option<String>, Invalid> {
     match (economy, named) {
         (false, "") => Ok(None),
         (false, _) => Err(Invalid::new("economy_model is set, but economy is not: add --economy")),
-        (true, _) if request.roles.contains_key("moderator") => Err(Invalid::new(
-            "in economy mode the moderator sits on the economy model too: leave --moderator out",
-        )),
         (true, "") => Ok(request.models.first().cloned()),
         (true, named) if named.contains(',') => {
             Err(Invalid(format!("economy_model is {named:?}, but it must be one model")))

@@ -241,7 +241,10 @@ pub(super) fn plan(log: &mut Log<'_>, round: &mut Round) {
     }
     let points = unchallenged(log, round);
     for shared in points {
-        let Some(to) = steelman(log, round).filter(|_| planned.len() < INTERVENTIONS_MAX) else { break };
+        let Some(to) = steelman(log, round).filter(|_| planned.len() < INTERVENTIONS_MAX) else {
+            round.findings.set_aside.push(format!("no room to have \"{}\" argued against", shared.point));
+            continue;
+        };
         let quotes: Vec<String> =
             shared.who.iter().map(|(place, said)| format!("{}: \"{said}\"", log.name(*place))).collect();
         let point = shared.point.clone();
@@ -252,7 +255,12 @@ pub(super) fn plan(log: &mut Log<'_>, round: &mut Round) {
             point,
         ));
     }
-    if is_stale(round) && planned.len() < INTERVENTIONS_MAX {
+    if is_stale(round) && planned.len() >= INTERVENTIONS_MAX {
+        round
+            .findings
+            .set_aside
+            .push("the round is stale, and there was no room for a reframing question".into());
+    } else if is_stale(round) {
         let quote = format!("round {}: no position changed and no new argument was made", round.number);
         planned.push(intervention(Kind::Stale, log.active(), quote, reframing(log, round)));
     }

@@ -99,6 +99,13 @@ fn of_entry(name: &str, value: &Value) -> Result<Role, String> {
     if named::key(&name) == "moderator" {
         return Err("a role cannot be called \"moderator\": that seat is the moderator's own".into());
     }
+    if let Some(hidden) = name.chars().find(|c| !c.is_alphanumeric() && !c.is_ascii_graphic() && *c != ' ') {
+        return Err(format!(
+            "{:?} has the character U+{:04X} in it, which nobody sees or types: write it without",
+            name.escape_unicode().to_string(),
+            u32::from(hidden)
+        ));
+    }
     if name.chars().count() > NAME_CHARS_MAX {
         return Err(format!(
             "{name:?} is longer than {NAME_CHARS_MAX} characters: it becomes the name of a seat"

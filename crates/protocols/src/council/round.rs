@@ -3,7 +3,7 @@
 use super::ledger::Entry;
 use super::moderation::{Findings, Intervention};
 use super::reply::{Confidence, Correspondence, Examination, Moderation, Response};
-use super::words::plain;
+use super::words::{plain, says_something};
 
 /// Whether a position is another than the standing one, by its words.
 pub(super) fn is_new(position: &str, standing: &str) -> bool {
@@ -124,7 +124,7 @@ impl Round {
         said.iter().filter(move |response| {
             let is_own = |entry: &&Entry| entry.to == place && entry.round < self.number;
             let own = entries.iter().filter(is_own).any(|entry| entry.id() == response.challenge_id);
-            own && !response.response.trim().is_empty()
+            own && says_something(&response.response)
         })
     }
 

@@ -1,6 +1,6 @@
 //! How words are compared: whether two texts say the same, whether a quotation stands in a text, which sentence is nearest.
 
-use crate::lexical::{opposed, similarity};
+use crate::lexical::{figures, opposed, similarity};
 
 /// Points that are so much alike are one.
 const SAME_FROM: f64 = 0.8;
@@ -10,10 +10,27 @@ pub(super) fn folded(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text as its words, whatever their case and punctuation.
+/// A text as it is compared with another: its words, whatever their case, stops and quotation marks. Other signs count: `< 5%` is not
+/// `> 5%`.
 pub(super) fn plain(text: &str) -> String {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+    let text: Vec<char> = text.to_lowercase().chars().collect();
+    let digit = |at: usize| text.get(at).is_some_and(char::is_ascii_digit);
+    let is_stop = |at: usize, c: char| {
+        let stop = matches!(
+            c,
+            ',' | '.' | ';' | ':' | '!' | '?' | '\'' | '"' | '`' | '(' | ')' | '\u{2018}'
+                ..='\u{201f}' | '\u{2026}'
+        );
+        stop && !(at > 0 && digit(at - 1) && digit(at + 1))
+    };
+    let kept = text.iter().enumerate().map(|(at, c)| if is_stop(at, *c) { ' ' } else { *c });
+    let plain = kept.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ");
+    if plain.is_empty() { text.into_iter().collect() } else { plain }
+}
+
+/// Whether a text says anything: signs alone do not.
+pub(super) fn says_something(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
 }
 
 /// Whether a quotation stands in a text.
@@ -25,7 +42,8 @@ pub(super) fn stands_in(quote: &str, text: &str) -> bool {
 
 /// Whether two sentences make the same point.
 pub(super) fn is_same_point(a: &str, b: &str) -> bool {
-    plain(a) == plain(b) || (similarity(a, b) >= SAME_FROM && !opposed(a, b))
+    let alike = similarity(a, b) >= SAME_FROM && !opposed(a, b);
+    plain(a) == plain(b) || (alike && figures(a) == figures(b))
 }
 
 /// The sentence of some texts that is nearest to what is said of them; none where no word is shared.
@@ -76,5 +94,20 @@ mod tests {
     fn a_point_and_its_denial_are_two() {
         assert!(is_same_point("The queue pays off.", "the queue pays off"));
         assert!(!is_same_point("The queue pays off this year", "The queue never pays off this year"));
+    }
+
+    #[test]
+    fn stops_do_not_count_and_other_signs_do() {
+        for (one, other, same) in [
+            ("Churn, stays low!", "churn stays low", true),
+            ("Churn < 5%", "Churn > 5%", false),
+            ("Use C++", "Use C#", false),
+            ("0.5 s", "05 s", false),
+            ("???", "!!!", false),
+        ] {
+            assert_eq!(plain(one) == plain(other), same, "{one} and {other}");
+            assert_eq!(is_same_point(one, other), same, "{one} and {other}");
+        }
+        assert!(says_something("no") && !says_something(" .-\u{200b}"));
     }
 }

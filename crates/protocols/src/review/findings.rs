@@ -81,7 +81,9 @@ impl Merged {
         let same_line =
             self.place.as_ref().and_then(line).is_some_and(|own| place.and_then(line) == Some(own));
         let enough = if same_line { SAME_LINE } else { SAME };
-        alike >= enough && !lexical::opposed(ours, theirs) && figures(ours) == figures(theirs)
+        alike >= enough
+            && !lexical::opposed(ours, theirs)
+            && lexical::figures(ours) == lexical::figures(theirs)
     }
 
     /// How near its words are to another's; the same words are nearest.
@@ -151,16 +153,6 @@ impl Merged {
             self.place = place;
         }
     }
-}
-
-/// The numbers and signs of a description, in order: `x < 0` and `x > 0` have the same words.
-fn figures(text: &str) -> Vec<&str> {
-    let plain = |c: char| {
-        c.is_alphabetic()
-            || c.is_whitespace()
-            || matches!(c, '.' | ',' | ';' | ':' | '\'' | '"' | '`' | '(' | ')')
-    };
-    text.split(plain).filter(|part| !part.is_empty()).collect()
 }
 
 /// Everything that was found, the gravest first.

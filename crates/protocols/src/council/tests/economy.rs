@@ -71,3 +71,20 @@ fn the_rules_are_those_of_standard_mode() {
         assert_eq!(standard.verdict[field], economy.verdict[field], "{field}");
     }
 }
+
+/// Rule 8: a limit "says which limit", also where it comes between two councillors.
+#[test]
+fn a_limit_between_two_councillors_is_named_with_those_who_were_not_asked() {
+    let limited = |calls: u32| {
+        let mut brief = brief(ECONOMY);
+        brief.limits.calls = Some(calls);
+        let debate = testing::run(&Council, brief, &|ask, phase, round| Some(plain(ask, phase, round))).1;
+        debate.outcome.unwrap()
+    };
+    let early = limited(2);
+    assert_eq!((early.termination, early.status), (Termination::Budget, Status::Incomplete));
+    assert!(warned(&early, "the limit of 2 calls") && warned(&early, "not asked for an opening any more"));
+    let later = limited(14);
+    assert!(warned(&later, "not asked any more, because a limit was reached"), "{:?}", later.warnings);
+    assert!(!warned(&later, "absent, so that the last position counts"), "{:?}", later.warnings);
+}
