@@ -165,7 +165,10 @@ fn shared_points(log: &Log<'_>, round: &Round, said: &Moderation, found: &mut Fi
             who.extend(near.or(position).map(|sentence| (place, sentence.to_owned())));
         }
         who.sort_by_key(|(place, _)| *place);
-        let (point, challenged) = (shared.point.trim().to_owned(), shared.challenged);
+        // A challenge of this round that quotes the point is one against it, whatever the moderator says.
+        let made = log.challenges.iter().filter(|entry| entry.round == round.number);
+        let quoted = made.filter(|entry| plain(&entry.claim) == plain(&shared.point)).count() > 0;
+        let (point, challenged) = (shared.point.trim().to_owned(), shared.challenged || quoted);
         found.shared.push(Shared { point, who, challenged, steelmanned: false });
     }
 }

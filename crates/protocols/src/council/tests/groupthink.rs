@@ -132,3 +132,17 @@ fn without_the_critic_the_least_convinced_steelmans() {
     });
     assert_eq!(asked(&debate, 1), [("innovator".to_owned(), Some("point 1".to_owned()))]);
 }
+
+/// "with no challenge against it": one that quotes the point is in the log, whatever the moderator says.
+#[test]
+fn a_challenge_that_quotes_the_point_is_against_it() {
+    for (claim, fires) in [("The queue is worth a trial.", false), ("The queue is slow.", true)] {
+        let debate = intervened(&|ask, phase, round, said| match (phase, round) {
+            ("challenge", 1) if ask.seat == "visionary" => said["challenges"][0]["claim"] = json!(claim),
+            ("moderate", 1) => said["shared_points"] = shares(false)["shared_points"].clone(),
+            _ => {}
+        });
+        let steelmen = asked(&debate, 1).iter().filter(|(seat, _)| seat == "critic").count();
+        assert_eq!(steelmen, usize::from(fires), "{claim}");
+    }
+}
