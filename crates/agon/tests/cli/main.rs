@@ -8,7 +8,7 @@
 //!   full, or only to be read.
 //! - `interruption`: Ctrl-C, kill -9, two processes, and going on afterwards.
 //! - `batch`: many debates.
-//! - `councils`: a council, its minutes and checks; `panels`: a panel and its records; `reviews`: a review as a gate in a pipeline.
+//! - `councils`: a council, its minutes and checks; `panels`: a panel and its records; `reviews`: a review as a gate in a pipeline; `targets`: what it is given.
 //! - `commands`: programs that take a seat; `humans`: a person at a real terminal.
 //! - `providers`: keys, models and chains, against a server of each wire format.
 //! - `doctor`: what is here and who can be reached; `models`: what can be named, and the files of embedded models.
@@ -36,4 +36,5 @@ mod reviews;
 mod stores;
 mod streams;
 mod support;
+mod targets;
 mod wrong_input;

@@ -1,4 +1,4 @@
-//! `agon review` as a gate in somebody's pipeline: exit status, formats, files, targets, a second vendor.
+//! `agon review` as a gate in somebody's pipeline: exit status, formats, files, a second vendor, batches.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -8,19 +8,19 @@ use crate::support::{Home, Said};
 const SCRIPT: &str = include_str!("review.yaml");
 const AUTH: &str = "import jwt\nSECRET = \"changeme\"\n\ndef login(user):\n    return db.execute(f\"SELECT * FROM users WHERE name = '{user}'\")\n";
 
-fn home() -> Home {
+pub(crate) fn home() -> Home {
     let home = Home::new();
     home.write("review.yaml", SCRIPT);
     home.write("auth.py", AUTH);
     home
 }
 
-fn review(home: &Home, args: &[&str]) -> Said {
+pub(crate) fn review(home: &Home, args: &[&str]) -> Said {
     home.agon(&[&["review"], args, &["--models", "script/review.yaml", "--seed", "7"]].concat())
 }
 
 /// A home in which every judge says this, in both rounds.
-fn unanimous(verdict: &str) -> Home {
+pub(crate) fn unanimous(verdict: &str) -> Home {
     let home = home();
     let said = format!("verdict: {verdict}, confidence: HIGH, key_insight: x");
     home.write(
@@ -226,28 +226,6 @@ fn files_that_cannot_be_written_do_not_cost_the_verdict() {
     assert!(said.out.contains("FAIL") && said.err.contains("files are not written"), "{said:?}");
 }
 
-/// "A TARGET that exists is a file; ... anything else, or after `--text`, is text." A diff alone is a target too.
-#[test]
-fn files_texts_and_a_diff_are_targets() {
-    let home = unanimous("PASS");
-    let question = |said: Said| said.ok().json()["question"].as_str().unwrap().to_owned();
-    let json = |args: &[&str]| question(review(&home, &[args, &["--json", "--no-files"]].concat()));
-    assert_eq!(json(&["auth.py"]), "Review of auth.py");
-    assert_eq!(json(&["Is it sane?"]), "Is it sane?");
-    assert_eq!(json(&["--text", "none.py", "auth.py"]), "none.py");
-    home.write("change.diff", "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n");
-    assert_eq!(json(&["--diff", "change.diff"]), "Review of change.diff");
-    let diff = b"--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n";
-    let piped = ["review", "--diff", "-", "--models", "script/review.yaml", "--json", "--no-files"];
-    assert_eq!(question(home.agon_with(&piped, diff)), "Review of a diff");
-    let text = ["review", "--models", "script/review.yaml", "--json", "--no-files"];
-    assert_eq!(question(home.agon_with(&text, b"a plan\n")), "a plan");
-    let with_spec = [&text[..], &["--spec", "auth.py"]].concat();
-    assert_eq!(question(home.agon_with(&with_spec, b"a plan\n")), "a plan");
-    let absolute = home.path("auth.py");
-    assert_eq!(json(&[absolute.to_str().unwrap()]), "Review of auth.py", "as a repository knows it");
-}
-
 /// "`--mixed MODEL,...` adds judges of a second vendor ... typically as an external command: only the first vendor's judges have
 /// R2"; the vendors split, so the user decides.
 #[test]
@@ -335,105 +313,6 @@ fn a_late_second_round_is_discarded() {
     check(home.agon(&[&args[..], &["--r2-timeout", "0.3"]].concat()));
     check(home.agon_in(&[("COUNCIL_R2_TIMEOUT", "0.3")], &args));
     check(home.agon_in(&[("COUNCIL_R2_TIMEOUT", "50")], &[&args[..], &["--r2-timeout", "0.3"]].concat()));
-}
-
-/// "Bad input: ... exit 2, a sentence that names it, no call made."
-#[test]
-fn bad_input_is_named_and_nobody_is_asked() {
-    let home = home();
-    home.write("empty.md", " \n");
-    home.write("binary.md", [b'a', 0, b'b']);
-    home.write("latin.md", [0xe4]);
-    home.write("large.md", vec![b'x'; (1 << 20) + 1]);
-    home.write("prose.diff", "these are no changes\n");
-    home.write("cut.diff", "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n");
-    home.write("names.yaml", "- 7\n");
-    home.write("found.toml", "[review]\nspec = \"auth.py\"\n");
-    for (args, wants) in [
-        (&["none.py"][..], &["none.py", "no such file"][..]),
-        (&["src/none"], &["src/none", "no such file"]),
-        (&["empty.md"], &["empty.md", "it is empty"]),
-        (&["binary.md"], &["binary.md", "binary"]),
-        (&["latin.md"], &["latin.md", "UTF-8"]),
-        (&["large.md"], &["large.md", "longer than 1024 KB"]),
-        (&["."], &["folder"]),
-        (&[], &["nothing to review"]),
-        (&["--text", " "], &["target is empty"]),
-        (&["--diff", "prose.diff"], &["prose.diff", "not a unified diff"]),
-        (&["--diff", "cut.diff"], &["cut.diff", "in the middle of the hunk"]),
-        (&["--diff", "none.diff"], &["none.diff", "no such file"]),
-        (&["auth.py", "--spec", "empty.md"], &["empty.md", "it is empty"]),
-        (&["auth.py", "--perspectives", "security,nose"], &["there is no perspective \"nose\"", "security"]),
-        (&["auth.py", "--perspectives-file", "names.yaml"], &["names.yaml", "mapping"]),
-        (&["auth.py", "--preset", "nope"], &["security-audit"]),
-        (&["auth.py", "--count", "13"], &["count", "12"]),
-        (&["auth.py", "--count", "5", "--explorers", "2"], &["15 agents", "at most 12"]),
-        (&["auth.py", "--explorers", "6"], &["explorers", "0 to 5"]),
-        (&["auth.py", "--quick", "--debate"], &["--quick", "--debate"]),
-        (&["auth.py", "--mixed"], &["--mixed names no model"]),
-        (&["auth.py", "--mixed", "script/other.yaml"], &["second vendor", "script"]),
-        (&["auth.py", "--mixed", "nobody/x"], &["no provider"]),
-        (&["auth.py", "--mode", "research", "--format", "sarif"], &["--format"]),
-        (&["auth.py", "--format", "xml"], &["sarif"]),
-        (&["auth.py", "--fail-on", "pass"], &["warn"]),
-        (&["auth.py", "--r2-timeout", "0"], &["r2_timeout"]),
-    ] {
-        let before = home.files();
-        let said = review(&home, args);
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{args:?}: {said:?}");
-        assert!(
-            wants.iter().all(|want| said.err.contains(want)),
-            "{args:?}: wanted {wants:?} in {}",
-            said.err
-        );
-        assert_eq!(home.files(), before, "{args:?}");
-    }
-    let said = review(&home, &["auth.py", "--debate", "--mode", "brainstorm"]);
-    let sentence =
-        "Error: --debate is only supported with validate mode. Debate requires PASS/WARN/FAIL verdicts.\n";
-    assert_eq!((said.status, said.err.as_str()), (Some(2), sentence));
-    std::fs::rename(home.path("found.toml"), home.path("agon.toml")).unwrap();
-    let said = review(&home, &["auth.py"]);
-    assert!(said.status == Some(2) && said.err.contains("spec names a file"), "{said:?}");
-    home.write("agon.toml", "models = [\"script/review.yaml\"]\n");
-    let said = home.agon(&["review", "auth.py"]);
-    assert!(said.status == Some(2) && said.err.contains("whose words come with it"), "{said:?}");
-    for gate in ["mode = \"brainstorm\"", "fail_on = \"fail\"", "quick = true"] {
-        home.write("agon.toml", format!("[review]\n{gate}\n"));
-        let said = review(&home, &["auth.py"]);
-        assert!(said.status == Some(2) && said.err.contains("decides what passes"), "{said:?}");
-        let named = review(&home, &["auth.py", "--config", "agon.toml", "--no-files"]);
-        assert_ne!(named.status, Some(2), "{named:?}");
-    }
-}
-
-/// Stdin can be read once, and nothing on it is named too.
-#[test]
-fn what_is_wrong_with_stdin_is_named() {
-    let home = home();
-    for (args, want) in [
-        (&["review", "-", "--diff", "-"][..], "stdin can be read once"),
-        (&["review", "--diff", "-", "--spec", "-"], "stdin can be read once"),
-        (&["review", "--diff", "-"], "the diff on stdin is empty"),
-        (&["review", "-"], "the target is empty"),
-    ] {
-        let said = home.agon_with(&[args, &["--models", "script/review.yaml"]].concat(), b"\n");
-        assert!(said.status == Some(2) && said.err.contains(want), "{args:?}: {said:?}");
-    }
-}
-
-/// A file that this user may not read is named too. Whoever may read everything cannot show it.
-#[test]
-#[cfg(unix)]
-fn an_unreadable_file_is_named() {
-    use std::os::unix::fs::PermissionsExt;
-    let home = home();
-    let closed = home.write("closed.md", "x");
-    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
-    if std::fs::read(&closed).is_err() {
-        let said = review(&home, &["closed.md"]);
-        assert!(said.status == Some(2) && said.err.contains("closed.md: it cannot be read"), "{said:?}");
-    }
 }
 
 /// A review in a batch: a text or files, or both.

@@ -119,6 +119,16 @@ pub(crate) fn said(child: Child) -> Said {
     Said { status: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
 
+/// Bad input: exit 2, a sentence on stderr that has all of `wants` in it, nothing on stdout, and not a file changed.
+pub(crate) fn refused(home: &Home, wants: &[&str], go: impl Fn() -> Said) {
+    let before = home.files();
+    let said = go();
+    assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{said:?}");
+    assert!(said.err.starts_with("error: "), "{said:?}");
+    assert!(wants.iter().all(|want| said.err.contains(want)), "wanted {wants:?} in {}", said.err);
+    assert_eq!(home.files(), before, "{said:?}");
+}
+
 impl Said {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|why| panic!("{why}: {self:?}"))

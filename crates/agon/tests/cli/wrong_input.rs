@@ -3,18 +3,7 @@
 
 use std::ffi::OsString;
 
-use crate::support::{Home, Said};
-
-/// Exit 2, a sentence on stderr that has `want` in it, nothing on stdout, and not a file changed.
-fn refused(home: &Home, want: &str, go: impl Fn() -> Said) {
-    let before = home.files();
-    let said = go();
-    assert_eq!(said.status, Some(2), "{said:?}");
-    assert_eq!(said.out, "", "{said:?}");
-    assert!(said.err.starts_with("error: "), "{said:?}");
-    assert!(said.err.contains(want), "wanted {want:?} in {}", said.err);
-    assert_eq!(home.files(), before, "{said:?}");
-}
+use crate::support::{Home, refused};
 
 #[test]
 fn wrong_words_on_the_command_line() {
@@ -84,7 +73,7 @@ fn wrong_words_on_the_command_line() {
         (words(&["completions", "tcsh"]), "bash"),
         (words(&["man", "deeep"]), "no verb"),
     ] {
-        refused(&home, want, || home.agon(&args));
+        refused(&home, &[want], || home.agon(&args));
     }
 }
 
@@ -97,7 +86,7 @@ fn a_number_that_is_none_is_told_in_plain_words() {
         (&["branch", "last", "--at", "x"], "it must be a whole number, 0 or more"),
         (&["list", "--limit", "0"], "it must be a whole number, 1 or more"),
     ] {
-        refused(&home, want, || home.agon(args));
+        refused(&home, &[want], || home.agon(args));
     }
 }
 
@@ -106,13 +95,13 @@ fn a_question_that_is_empty_too_long_or_not_text() {
     let home = Home::new();
     let args = ["deep", "--models", "script/tabs.yaml"];
     let dash = ["deep", "-", "--models", "script/tabs.yaml"];
-    refused(&home, "is empty", || home.agon(&["deep", "  ", "--models", "script/tabs.yaml"]));
-    refused(&home, "help: agon deep \"your question\", or: agon deep - < FILE", || home.agon(&args));
-    refused(&home, "is empty", || home.agon_with(&dash, b"\n"));
+    refused(&home, &["is empty"], || home.agon(&["deep", "  ", "--models", "script/tabs.yaml"]));
+    refused(&home, &["help: agon deep \"your question\", or: agon deep - < FILE"], || home.agon(&args));
+    refused(&home, &["is empty"], || home.agon_with(&dash, b"\n"));
     let long = vec![b'x'; 10 << 20];
-    refused(&home, "longer than 256 KB", || home.agon_with(&dash, &long));
-    refused(&home, "longer than 256 KB", || home.agon_with(&args, &long));
-    refused(&home, "not UTF-8", || home.agon_with(&dash, b"caf\xe9?"));
+    refused(&home, &["longer than 256 KB"], || home.agon_with(&dash, &long));
+    refused(&home, &["longer than 256 KB"], || home.agon_with(&args, &long));
+    refused(&home, &["not UTF-8"], || home.agon_with(&dash, b"caf\xe9?"));
 }
 
 #[test]
@@ -121,7 +110,7 @@ fn a_configuration_that_only_lies_in_the_folder_may_not_send_keys_to_strangers()
     let strange = "[providers.x]\nbase_url = \"https://stranger.example/v1\"\nkey_env = \"OPENAI_API_KEY\"\n";
     home.write("agon.toml", strange);
     let deep = ["deep", "q?", "--models", "script/tabs.yaml", "--quiet"];
-    refused(&home, "agon.toml: [providers.x] would send the key", || home.agon(&deep));
+    refused(&home, &["agon.toml: [providers.x] would send the key"], || home.agon(&deep));
     home.agon(&[&deep[..], &["--config", "agon.toml"]].concat()).ok();
     // In the person's own folder it is their own.
     std::fs::rename(home.path("agon.toml"), home.path("home/agon.toml")).unwrap();
@@ -136,12 +125,12 @@ fn an_argument_that_is_not_utf_8() {
     use std::os::unix::ffi::OsStringExt;
     let home = Home::new();
     let raw = || OsString::from_vec(b"caf\xe9?".to_vec());
-    refused(&home, "not UTF-8", || home.agon(&["deep".into(), raw()]));
-    refused(&home, "not UTF-8", || home.agon(&["deep".into(), "q".into(), "--models".into(), raw()]));
-    refused(&home, "there is no such file", || {
+    refused(&home, &["not UTF-8"], || home.agon(&["deep".into(), raw()]));
+    refused(&home, &["not UTF-8"], || home.agon(&["deep".into(), "q".into(), "--models".into(), raw()]));
+    refused(&home, &["there is no such file"], || {
         home.agon(&["deep".into(), "q".into(), "--config".into(), raw()])
     });
-    refused(&home, "there is no debate", || home.agon(&["verify".into(), raw()]));
+    refused(&home, &["there is no debate"], || home.agon(&["verify".into(), raw()]));
 }
 
 #[test]
@@ -153,15 +142,15 @@ fn a_line_of_a_batch_is_named_before_the_first_call() {
     home.write("out.jsonl", "kept\n");
     home.write("good.jsonl", "{\"question\": \"fine\"}\n");
     let batch = |more: &[&str]| home.agon(&[&["batch", "--models", "script/tabs.yaml"], more].concat());
-    refused(&home, "there is no line", || batch(&["empty.jsonl"]));
-    refused(&home, "bad.jsonl: line 2: ", || batch(&["bad.jsonl", "--out", "new.jsonl"]));
-    refused(&home, "binary.jsonl: line 1: it is not UTF-8", || batch(&["binary.jsonl"]));
-    refused(&home, "no such file", || batch(&["none.jsonl"]));
-    refused(&home, "--force", || batch(&["good.jsonl", "--out", "out.jsonl"]));
-    refused(&home, "possible values", || batch(&["good.jsonl", "--protocol", "chess"]));
-    refused(&home, "--concurrency", || batch(&["good.jsonl", "--concurrency", "0"]));
+    refused(&home, &["there is no line"], || batch(&["empty.jsonl"]));
+    refused(&home, &["bad.jsonl: line 2: "], || batch(&["bad.jsonl", "--out", "new.jsonl"]));
+    refused(&home, &["binary.jsonl: line 1: it is not UTF-8"], || batch(&["binary.jsonl"]));
+    refused(&home, &["no such file"], || batch(&["none.jsonl"]));
+    refused(&home, &["--force"], || batch(&["good.jsonl", "--out", "out.jsonl"]));
+    refused(&home, &["possible values"], || batch(&["good.jsonl", "--protocol", "chess"]));
+    refused(&home, &["--concurrency"], || batch(&["good.jsonl", "--concurrency", "0"]));
     let key = [("OPENAI_API_KEY", "sk-secret")];
-    refused(&home, "no model is named", || home.agon_in(&key, &["batch", "good.jsonl"]));
+    refused(&home, &["no model is named"], || home.agon_in(&key, &["batch", "good.jsonl"]));
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use agon_core::{Asked, Brief, Corrupt, Debate, Phase, Reply, Seat, Turn};
 use serde::de::DeserializeOwned;
 
+use super::findings::{self, Findings};
 use super::ledger::{self, Answer, Entry, State, Violation, place_of};
-use super::moderation::{self, Findings, Intervention, Kind};
+use super::moderation::{self, Intervention, Kind};
 use super::reply::{Examination, Final, Opening};
 use super::roster::{self, Role};
 use super::round::{Letter, Round, Standing};
@@ -99,7 +100,7 @@ impl<'a> Log<'a> {
             let is_asked = |key: &str| answered || key != "evasions";
             round.moderation = narrowed(self.turns, "moderate", number, "moderator", is_asked)?;
         }
-        round.findings = moderation::findings(self, &round);
+        round.findings = findings::findings(self, &round);
         if round.moderated {
             moderation::plan(self, &mut round);
             let asked: Vec<_> = heard(self.turns, "intervene", number).map(|(_, reply)| reply).collect();

@@ -1,7 +1,7 @@
 //! `council`: councillors with roles cross-examine each other, write to each other, a moderator intervenes, a vote (seed 002).
 //!
 //! This file is the transition table. [`roster`] has the roles; [`log`] reads from the log what was said in each [`round`], [`ledger`]
-//! what became of each challenge, [`moderation`] what the moderator finds and does; [`asks`] makes the prompts from [`transcript`]'s
+//! what became of each challenge, [`findings`] what the moderator finds, [`moderation`] what it does; [`asks`] makes the prompts from [`transcript`]'s
 //! entries, [`schema`] the shapes of the answers, [`validation`] what shapes cannot say; [`votes`] decides, [`close`] writes the
 //! outcome, of which [`verdict`] and [`points`] are the parts; [`summary`] is shown as a round ends, [`session`] is the file that
 //! grows, [`checks`] are the seed's success metrics and failure modes; [`reply`] has the answers' types.
@@ -22,6 +22,7 @@ use log::{Log, QUORUM};
 mod asks;
 mod checks;
 mod close;
+mod findings;
 mod ledger;
 mod log;
 mod moderation;

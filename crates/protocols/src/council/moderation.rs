@@ -1,20 +1,17 @@
-//! What the moderator finds in a round and what is done about it.
-//!
-//! What arithmetic can find is never asked of a model: an unanswered id, no change. What needs judgement is the moderator's to find,
-//! and every finding stands with words that were really said: the moderator's own quotation where it is one, else the councillor's
-//! nearest words.
+//! What is done about what the moderator finds in a round.
 
 use agon_core::seed::Draw;
 use agon_core::{Corrupt, Reply};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::ledger::{Answer, State, Violation, place_of};
+use super::findings::{Evaded, Shared};
+use super::ledger::{Answer, State, Violation};
 use super::log::Log;
-use super::reply::{Moderation, Reframed, SecondResponse};
-use super::round::{Round, Standing};
+use super::reply::{Reframed, SecondResponse};
+use super::round::Round;
 use super::schema::asked_for;
-use super::words::{is_same_point, nearest, plain, stands_in};
+use super::words::is_same_point;
 
 /// "so that the moderator does not dominate".
 pub(super) const INTERVENTIONS_MAX: usize = 3;
@@ -26,45 +23,6 @@ pub(super) const REFRAMINGS: [&str; 4] = [
     "What if the main competitor already did this?",
     "What would you recommend if you had to live with the consequences personally?",
 ];
-
-/// What the moderator found, with the words that it rests on.
-#[derive(Debug, Default)]
-pub(super) struct Findings {
-    pub(super) shared: Vec<Shared>,
-    pub(super) evasions: Vec<Evaded>,
-    /// Who brought a new argument, and the sentence.
-    pub(super) new_arguments: Vec<(usize, String)>,
-    /// Whether anybody says to bring a new argument, in words that were not said before.
-    pub(super) claimed: bool,
-    /// What the moderator quoted and nobody said, or found where there is nothing.
-    pub(super) set_aside: Vec<String>,
-}
-
-/// A point that several councillors share.
-#[derive(Debug, Clone)]
-pub(super) struct Shared {
-    pub(super) point: String,
-    /// Each with the sentence of its own that says it.
-    pub(super) who: Vec<(usize, String)>,
-    /// By the moderator's word.
-    pub(super) challenged: bool,
-    /// Whether somebody has made the case against it, in this round or before.
-    pub(super) steelmanned: bool,
-}
-
-impl Shared {
-    pub(super) fn is_challenged(&self) -> bool {
-        self.challenged || self.steelmanned
-    }
-}
-
-/// An answer that does not engage its challenge.
-#[derive(Debug)]
-pub(super) struct Evaded {
-    pub(super) entry: usize,
-    pub(super) why: String,
-    pub(super) quote: String,
-}
 
 /// Something that the moderator does.
 #[derive(Debug)]
@@ -104,115 +62,6 @@ impl Kind {
 /// How many of `n` councillors must share a point for it to be groupthink: `max(3, ceil(0.6 n))`.
 pub(super) fn groupthink_from(n: usize) -> usize {
     (3 * n).div_ceil(5).max(3)
-}
-
-/// The moderator's findings, each with words that were said.
-pub(super) fn findings(log: &Log<'_>, round: &Round) -> Findings {
-    let mut found = Findings::default();
-    let own = round.said.iter().flatten().flat_map(|said| &said.new_arguments);
-    let own: Vec<&str> = own.map(|argument| argument.trim()).filter(|said| !said.is_empty()).collect();
-    found.claimed = own.iter().any(|argument| !was_said(log, round, argument));
-    let Some(said) = &round.moderation else { return found };
-    evasions(log, round, said, &mut found);
-    shared_points(log, round, said, &mut found);
-    new_arguments(log, round, said, &mut found);
-    found
-}
-
-fn evasions(log: &Log<'_>, round: &Round, said: &Moderation, found: &mut Findings) {
-    for evasion in &said.evasions {
-        let id = evasion.challenge_id.as_str();
-        let entry = log.challenges.iter().position(|entry| entry.id() == id);
-        let answer = entry.and_then(|at| log.challenges.get(at)?.last()).filter(|a| a.round == round.number);
-        match (entry, answer) {
-            _ if found.evasions.iter().any(|other| Some(other.entry) == entry) => {}
-            (Some(entry), Some(answer)) => {
-                let said = stands_in(&evasion.quote, &answer.response);
-                let quote = if said { evasion.quote.trim() } else { answer.response.trim() };
-                let (why, quote) = (evasion.why.trim().to_owned(), quote.to_owned());
-                found.evasions.push(Evaded { entry, why, quote });
-                if !said {
-                    found.set_aside.push(format!(
-                        "the moderator's quotation for the evasion of {id} does not stand in the answer, which is quoted instead"
-                    ));
-                }
-            }
-            _ => found
-                .set_aside
-                .push(format!("the evasion of {id} does not count: there is no answer to it in this round")),
-        }
-    }
-}
-
-fn shared_points(log: &Log<'_>, round: &Round, said: &Moderation, found: &mut Findings) {
-    for shared in &said.shared_points {
-        let mut who: Vec<(usize, String)> = Vec::new();
-        for place in shared.councillors.iter().filter_map(|named| place_of(&log.members, named)) {
-            let words = round.after.get(place).into_iter().flat_map(Standing::spoken);
-            let words = words.chain(round.spoken(place));
-            let position = round.after.get(place).map(|standing| standing.position.as_str());
-            if who.iter().any(|(other, _)| *other == place) || !log.active().contains(&place) {
-                continue;
-            }
-            // Whether it is the same point is the moderator's to judge; what is shown is what comes nearest to it in words.
-            let near = nearest(&shared.point, words);
-            if near.is_none() {
-                let (name, point) = (log.name(place), shared.point.trim());
-                found.set_aside.push(format!(
-                    "no sentence of {name}'s comes near the shared point \"{point}\", so that the position is quoted"
-                ));
-            }
-            who.extend(near.or(position).map(|sentence| (place, sentence.to_owned())));
-        }
-        who.sort_by_key(|(place, _)| *place);
-        // A challenge of this round that quotes the point is one against it, whatever the moderator says.
-        let made = log.challenges.iter().filter(|entry| entry.round == round.number);
-        let quoted = made.filter(|entry| plain(&entry.claim) == plain(&shared.point)).count() > 0;
-        let (point, challenged) = (shared.point.trim().to_owned(), shared.challenged || quoted);
-        found.shared.push(Shared { point, who, challenged, steelmanned: false });
-    }
-}
-
-fn new_arguments(log: &Log<'_>, round: &Round, said: &Moderation, found: &mut Findings) {
-    for new in &said.new_arguments {
-        let Some(place) = place_of(&log.members, &new.councillor) else { continue };
-        let letters = log.letters.iter().filter(|letter| letter.round == round.number);
-        let letters = letters.flat_map(|letter| {
-            let own = (letter.from == place).then_some(letter.text.as_str());
-            own.into_iter().chain(letter.reply.as_deref().filter(|_| letter.to == place))
-        });
-        let words: Vec<&str> = round.spoken(place).into_iter().chain(letters).collect();
-        let first = words.iter().copied().find(|sentence| !sentence.trim().is_empty());
-        let near = nearest(&new.argument, words.iter().copied());
-        let name = log.name(place);
-        // What is new is the moderator's to judge; that the very words were there before is arithmetic.
-        let old = was_said(log, round, &new.argument) || near.is_some_and(|near| was_said(log, round, near));
-        match (near, first) {
-            _ if old => found.set_aside.push(format!(
-                "the new argument of {name} does not count: its words were said in an earlier round"
-            )),
-            (Some(sentence), _) => found.new_arguments.push((place, sentence.to_owned())),
-            (None, Some(sentence)) => {
-                found.new_arguments.push((place, sentence.to_owned()));
-                found.set_aside.push(format!(
-                    "no sentence of {name}'s comes near the new argument, so that the first words of the round are quoted"
-                ));
-            }
-            (None, None) => found.set_aside.push(format!(
-                "the new argument of {name} does not count: nothing of theirs was heard in this round"
-            )),
-        }
-    }
-}
-
-/// Whether these words were said by anybody before this round.
-fn was_said(log: &Log<'_>, round: &Round, words: &str) -> bool {
-    let words = format!(" {} ", plain(words));
-    let earlier = log.rounds.iter().filter(|other| other.number < round.number);
-    let mut said = earlier
-        .flat_map(|earlier| (0..log.members.len()).flat_map(|place| earlier.spoken(place)))
-        .chain(round.before.iter().flat_map(Standing::spoken));
-    !words.trim().is_empty() && said.any(|text| format!(" {} ", plain(text)).contains(&words))
 }
 
 /// The round's interventions: evasions first, then groupthink, then stale, as many as there is room for.

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::findings::Shared;
 use super::ledger::{Entry, State};
 use super::log::Log;
-use super::moderation::Shared;
 use super::reply::Stance;
 use super::round::Round;
 use super::words::is_same_point;

@@ -206,6 +206,20 @@ pub struct SharedPoint {
     pub councillors: Vec<String>,
     /// Did anybody challenge it rigorously?
     pub challenged: bool,
+    /// Which words of each of them say it? Copy them exactly.
+    #[serde(default)]
+    #[schemars(length(max = 6))]
+    pub quotes: Vec<Quotation>,
+}
+
+/// A councillor's own words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Quotation {
+    /// Whose words are they?
+    pub councillor: String,
+    /// Which words? Copy them exactly.
+    #[schemars(length(max = 2000))]
+    pub quote: String,
 }
 
 /// A response that evades its challenge.
@@ -229,6 +243,10 @@ pub struct NewArgument {
     /// What is the argument?
     #[schemars(length(max = 2000))]
     pub argument: String,
+    /// Which words of theirs make it? Copy them exactly.
+    #[serde(default)]
+    #[schemars(length(max = 2000))]
+    pub quote: String,
 }
 
 /// The case against what the council is about to agree on.

@@ -1,7 +1,8 @@
 //! One round of cross-examination: what was said in it, and where it leaves everybody.
 
+use super::findings::Findings;
 use super::ledger::Entry;
-use super::moderation::{Findings, Intervention};
+use super::moderation::Intervention;
 use super::reply::{Confidence, Correspondence, Examination, Moderation, Response};
 use super::words::{plain, says_something};
 

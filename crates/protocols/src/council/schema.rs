@@ -91,6 +91,11 @@ impl Form {
                     "/properties/shared_points/items/properties/councillors/items",
                     &narrow.others,
                 );
+                only(
+                    &mut json,
+                    "/properties/shared_points/items/properties/quotes/items/properties/councillor",
+                    &narrow.others,
+                );
                 only(&mut json, "/properties/new_arguments/items/properties/councillor", &narrow.others);
                 only(&mut json, "/properties/evasions/items/properties/challenge_id", &narrow.challenges);
                 if narrow.challenges.is_empty() {

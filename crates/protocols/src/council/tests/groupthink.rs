@@ -69,22 +69,30 @@ fn groupthink_makes_the_critic_steelman_the_opposite() {
 #[test]
 fn a_challenged_point_is_no_groupthink() {
     assert_eq!(asked(&finds(&shares(true)), 1), []);
-    let invented =
-        json!({"shared_points": [{"point": "Dragons!", "councillors": SEATS, "challenged": false}]});
-    let debate = finds(&invented);
-    assert_eq!(asked(&debate, 1), [("critic".to_owned(), Some("point 1".to_owned()))]);
+}
+
+/// "The moderator's findings always quote the words they rest on": what nobody said is shared by nobody, and what was said in other
+/// words is shown by the moderator's own quotation.
+#[test]
+fn a_shared_point_rests_on_words_that_were_said() {
+    let found = |quotes: Value| json!({"shared_points": [{"point": "Dragons!", "councillors": SEATS, "challenged": false, "quotes": quotes}]});
+    let debate = finds(&found(json!([])));
+    assert_eq!(asked(&debate, 1), []);
     let outcome = debate.outcome.unwrap();
-    let quote = outcome.verdict["interventions"][0]["quote"].as_str().unwrap();
-    assert!(
-        !quote.contains("Dragons"),
-        "whether it is the same point is the moderator's; the words are theirs: {quote}"
-    );
-    assert!(warned(&outcome, "no sentence of Critic's comes near the shared point \"Dragons!\""));
+    assert_eq!(outcome.verdict["consensus_points"], json!([]), "and no consensus");
+    assert!(warned(&outcome, "Critic does not count as sharing \"Dragons!\": no words of theirs say it"));
     let notes = outcome.verdict["rounds"][0]["summary"]["moderator_notes"].as_array().unwrap();
     assert!(
-        notes.iter().any(|note| note.as_str().unwrap().starts_with("Note: no sentence of Critic's")),
+        notes.iter().any(|note| note.as_str().unwrap().starts_with("Note: Critic does not count")),
         "{notes:?}"
     );
+    let said = |seat: &str, quote: &str| json!({"councillor": seat, "quote": quote});
+    let three = SEATS[..3].iter().map(|seat| said(seat, &format!("{seat} argues from load")));
+    let debate = finds(&found(three.chain([said(SEATS[3], "Here be dragons")]).collect()));
+    assert_eq!(asked(&debate, 1), [("critic".to_owned(), Some("point 1".to_owned()))]);
+    let point = &debate.outcome.unwrap().verdict["consensus_points"][0];
+    assert_eq!(point["councillors"], json!(SEATS[..3]), "a quotation that nobody said shows nothing");
+    assert_eq!(point["quotes"][0]["quote"], format!("{} argues from load", SEATS[0]));
 }
 
 /// A point against which the case was made is not unchallenged any more.
