@@ -106,9 +106,10 @@ pub trait Protocol: Send + Sync {
         0.0
     }
 
-    /// What to print as a phase ends, where the protocol has more to show than a table.
+    /// What to print as a phase ends, where the protocol has something to show.
     fn summary(&self, debate: &Debate) -> Option<Summary> {
-        self.table(debate).map(|(title, rows)| Summary { title, rows, notes: Vec::new() })
+        let _ = debate;
+        None
     }
 
     /// A file that grows as the debate goes on: all of it as it is after the last phase.
@@ -121,13 +122,6 @@ pub trait Protocol: Send + Sync {
     fn checks(&self, debate: &Debate) -> Vec<Check> {
         let _ = debate;
         Vec::new()
-    }
-
-    /// What to print as a phase ends, where the protocol has something to show: a title and a table's rows,
-    /// the first of which is the head.
-    fn table(&self, debate: &Debate) -> Option<(String, Vec<Vec<String>>)> {
-        let _ = debate;
-        None
     }
 }
 

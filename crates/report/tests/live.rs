@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use agon_core::{
     Absence, Ask, Brief, Corrupt, Debate, Event, Invalid, Opt, Protocol, Record, Request, Seat, Step,
-    Template,
+    Summary, Template,
 };
 use agon_report::{Live, Style};
 use insta::assert_snapshot;
@@ -54,11 +54,12 @@ impl Protocol for Tabled {
     fn check(&self, _: &Debate, _: &Ask, _: &Value) -> Result<(), String> {
         Ok(())
     }
-    fn table(&self, debate: &Debate) -> Option<(String, Vec<Vec<String>>)> {
+    fn summary(&self, debate: &Debate) -> Option<Summary> {
         let phase = debate.last_phase().filter(|phase| phase.name == "moderate")?;
         let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
         let rows = vec![row(["debater", "stance", "confidence"]), row(["Debater A", "maintain", "0.80"])];
-        Some((format!("After round {}", phase.round), rows))
+        let notes = vec![("Moderator Notes".to_owned(), vec!["nobody dodged".to_owned()])];
+        Some(Summary { title: format!("After round {}", phase.round), rows, notes })
     }
 }
 
@@ -157,6 +158,8 @@ fn a_debate_in_a_pipe_is_plain_lines() {
         After round 1
         debater    stance    confidence
         Debater A  maintain  0.80
+        Moderator Notes
+        • nobody dodged
 
     The chair writes the verdict
     ");

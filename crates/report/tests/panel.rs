@@ -233,7 +233,7 @@ fn the_table_after_a_round_fits_80_columns() {
     let (mut debate, _) = panel::divided();
     debate.outcome = None;
     debate.turns.truncate(2);
-    let (title, rows) = Panel.table(&debate).unwrap();
+    let agon_core::Summary { title, rows, .. } = Panel.summary(&debate).unwrap();
     let shown = table(&title, &rows, &Style { width: 76, ..PLAIN });
     assert_eq!(shown.lines().count(), rows.len() + 1, "nothing is wrapped:\n{shown}");
     assert_snapshot!(shown, @"

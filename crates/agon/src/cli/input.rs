@@ -187,4 +187,20 @@ mod tests {
         std::fs::write(path("empty.md"), " \n").unwrap();
         assert!(artifact(&path("empty.md"), None).unwrap_err().to_string().contains("it is empty"));
     }
+
+    #[test]
+    fn files_have_a_limit_together() {
+        let file = |path: &str, bytes: u64| Artifact {
+            path: path.into(),
+            text: "x".repeat(usize::try_from(bytes).unwrap()),
+            part: None,
+        };
+        let half = ARTIFACTS_BYTES_MAX / 2;
+        assert_eq!(within_limit(vec![file("a", half), file("b", half)]).unwrap().len(), 2);
+        let why = within_limit(vec![file("a", half), file("b", half + 1)]).unwrap_err().to_string();
+        assert!(
+            why.contains("the 2 files have 4096 KB together") && why.contains("leave some away"),
+            "{why}"
+        );
+    }
 }

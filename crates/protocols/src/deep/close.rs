@@ -1,6 +1,6 @@
 //! How `deep` ends: the synthesis input, the outcome, the fate of every first-round position.
 
-use agon_core::{Corrupt, Debate, Fate, Fidelity, Outcome, Position, Status, Step, Termination};
+use agon_core::{Corrupt, Debate, Fate, Fidelity, Outcome, Position, Status, Step, Summary, Termination};
 use serde_json::{Value, json};
 
 use super::log::{self, Exit, Log, Round};
@@ -294,7 +294,7 @@ fn contradiction(log: &Log<'_>, round: &Round) -> Option<String> {
 }
 
 /// The table after a round.
-pub(super) fn round_table(debate: &Debate) -> Option<(String, Vec<Vec<String>>)> {
+pub(super) fn round_table(debate: &Debate) -> Option<Summary> {
     let phase = debate.last_phase().filter(|phase| phase.name == "moderate")?;
     let log = Log::read(debate).ok()?;
     let round = log.round(phase.round)?;
@@ -316,5 +316,9 @@ pub(super) fn round_table(debate: &Debate) -> Option<(String, Vec<Vec<String>>)>
         Some(Exit::MaxRounds) => ": last round",
         None => "",
     };
-    Some((format!("Round {} of {}, {assessed}{end}", round.number, debate.brief.int("max_rounds")), rows))
+    Some(Summary {
+        title: format!("Round {} of {}, {assessed}{end}", round.number, debate.brief.int("max_rounds")),
+        rows,
+        notes: Vec::new(),
+    })
 }

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
 use agon_core::{
-    Ask, Brief, Corrupt, Debate, Invalid, Kind, Opt, Protocol, Request, Schema, Seat, Step, Template,
+    Ask, Brief, Corrupt, Debate, Invalid, Kind, Opt, Protocol, Request, Schema, Seat, Step, Summary, Template,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -258,7 +258,7 @@ impl Protocol for Deep {
         log::KEPT
     }
 
-    fn table(&self, debate: &Debate) -> Option<(String, Vec<Vec<String>>)> {
+    fn summary(&self, debate: &Debate) -> Option<Summary> {
         close::round_table(debate)
     }
 }

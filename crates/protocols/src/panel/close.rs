@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agon_core::{Debate, Fate, Fidelity, Outcome, Position, Status, Termination};
+use agon_core::{Debate, Fate, Fidelity, Outcome, Position, Status, Summary, Termination};
 use serde_json::{Value, json};
 
 use super::consensus::{TOLERANCE, mean, range};
@@ -190,7 +190,7 @@ fn gaps(log: &Log<'_>) -> Vec<String> {
 }
 
 /// The table after a round.
-pub(super) fn round_table(debate: &Debate) -> Option<(String, Vec<Vec<String>>)> {
+pub(super) fn round_table(debate: &Debate) -> Option<Summary> {
     let log = Log::read(debate).ok()?;
     let round = log.rounds.last()?;
     let mut head = vec!["Judge".to_owned(), "Stance".into(), "Score".into()];
@@ -223,7 +223,7 @@ pub(super) fn round_table(debate: &Debate) -> Option<(String, Vec<Vec<String>>)>
         figure(mean(&round.scores())),
         figure(range(&round.scores()))
     );
-    Some((title, rows))
+    Some(Summary { title, rows, notes: Vec::new() })
 }
 
 /// The dimensions' names as the heads of narrow columns: the first word of each, where that tells them apart.

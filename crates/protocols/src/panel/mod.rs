@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
 use agon_core::{
-    Ask, Brief, Corrupt, Debate, Invalid, Kind, Opt, Protocol, Request, Saved, Seat, Step, Template,
+    Ask, Brief, Corrupt, Debate, Invalid, Kind, Opt, Protocol, Request, Saved, Seat, Step, Summary, Template,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -233,7 +233,7 @@ impl Protocol for Panel {
         records::records(debate)
     }
 
-    fn table(&self, debate: &Debate) -> Option<(String, Vec<Vec<String>>)> {
+    fn summary(&self, debate: &Debate) -> Option<Summary> {
         close::round_table(debate)
     }
 }

@@ -327,11 +327,11 @@ fn a_table_is_shown_after_each_round() {
     for length in 1..=records.len() {
         let debate = Debate::from_records(&records[..length]).unwrap();
         if debate.outcome.is_none() && debate.outstanding().next().is_none() {
-            shown.extend(Panel.table(&debate));
+            shown.extend(Panel.summary(&debate));
         }
     }
     assert_eq!(shown.len(), 3);
-    let (title, rows) = &shown[1];
+    let Summary { title, rows, .. } = &shown[1];
     assert_eq!(title, "Round 2: mean 3.83, range 2, no consensus");
     assert_eq!(rows[0], ["Judge", "Stance", "Score", "problem", "archit.", "risk", "implem.", "feasib."]);
     assert_eq!(rows[1][..4], ["judge-1", "neutral", "3 (+1)", "3"]);

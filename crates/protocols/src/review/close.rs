@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use agon_core::{Absence, Corrupt, Debate, Fate, Fidelity, Outcome, Position, Status, Step, Termination};
+use agon_core::{
+    Absence, Corrupt, Debate, Fate, Fidelity, Outcome, Position, Status, Step, Summary, Termination,
+};
 use serde_json::{Map, Value, json};
 
 use super::log::{Judge, Log};
@@ -306,7 +308,7 @@ fn passes_something_critical(judge: &Judge<'_>) -> bool {
 }
 
 /// The table after a round.
-pub(super) fn round_table(debate: &Debate) -> Option<(String, Vec<Vec<String>>)> {
+pub(super) fn round_table(debate: &Debate) -> Option<Summary> {
     let phase = debate.last_phase().filter(|phase| matches!(phase.name.as_str(), "r1" | "r2"))?;
     let log = Log::read(debate).ok().filter(|log| log.brief().text("mode") == "validate")?;
     let mut rows = vec![["Judge", "Verdict", "Confidence", "Key insight"].map(String::from).to_vec()];
@@ -335,5 +337,5 @@ pub(super) fn round_table(debate: &Debate) -> Option<(String, Vec<Vec<String>>)>
     }
     let ruling = verdict::ruling(&log).map_or("no verdict", Ruling::as_str);
     let so_far = if phase.round == 1 && log.has_second_round() { " so far" } else { "" };
-    Some((format!("Round {}: {ruling}{so_far}", phase.round), rows))
+    Some(Summary { title: format!("Round {}: {ruling}{so_far}", phase.round), rows, notes: Vec::new() })
 }

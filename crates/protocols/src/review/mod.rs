@@ -9,7 +9,8 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
 use agon_core::{
-    Ask, Brief, Corrupt, Debate, Invalid, Kind, Opt, Protocol, Request, Saved, Schema, Seat, Step, Template,
+    Ask, Brief, Corrupt, Debate, Invalid, Kind, Opt, Protocol, Request, Saved, Schema, Seat, Step, Summary,
+    Template,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -262,7 +263,7 @@ impl Protocol for Review {
         }
     }
 
-    fn table(&self, debate: &Debate) -> Option<(String, Vec<Vec<String>>)> {
+    fn summary(&self, debate: &Debate) -> Option<Summary> {
         close::round_table(debate)
     }
 }

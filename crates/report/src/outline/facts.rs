@@ -160,6 +160,8 @@ fn absent(document: &Value, absence: &Value) -> Item {
     let label = label_of(document, &seat).map(|label| format!("{} ({seat})", named(document, label)));
     let phase = string(absence, "/phase");
     let place = match whole(absence, "/round") {
+        // A phase that is called by its round says nothing more.
+        round if phase == format!("r{round}") => format!(" in round {round}"),
         round if round > 0 && in_a_round(&phase) => format!(" in round {round} ({})", spoken(&phase)),
         _ => format!(" ({})", spoken(&phase)),
     };

@@ -217,7 +217,7 @@ fn a_table_is_printed_after_each_round() {
             let reply = value.map_or_else(absent, |value| super::rounds::spoken(&ask.model, value));
             debate.push(agon_core::Event::Replied { ask: ask.id, reply }, 0).unwrap();
         }
-        tables.push(Review.table(&debate));
+        tables.push(Review.summary(&debate));
     }
     let row = |cells: [&str; 4]| cells.map(String::from).to_vec();
     let head = row(["Judge", "Verdict", "Confidence", "Key insight"]);
@@ -235,9 +235,10 @@ fn a_table_is_printed_after_each_round() {
         row(["judge-3", "WARN (R1)", "-", "no R2 within 90 s: its R1 verdict is used"]),
         row(["judge-4", "absent", "-", ""]),
     ];
-    let want = [None, Some(("Round 1: FAIL so far".into(), first)), Some(("Round 2: FAIL".into(), second))];
+    let summary = |title: &str, rows| Some(Summary { title: title.into(), rows, notes: Vec::new() });
+    let want = [None, summary("Round 1: FAIL so far", first), summary("Round 2: FAIL", second)];
     assert_eq!(tables, want, "the explorers have none");
 
     let only = ruled(&["a/x"], &[], &[("judge-1", "PASS", ""), ("judge-2", "WARN", "")]);
-    assert_eq!(Review.table(&only).unwrap().0, "Round 1: WARN", "where there is no round 2 to come");
+    assert_eq!(Review.summary(&only).unwrap().title, "Round 1: WARN", "where there is no round 2 to come");
 }

@@ -61,7 +61,7 @@ fn brainstorm_and_research_give_answers_and_no_verdict() {
             outcome.positions.iter().all(|position| position.fate == Fate::Adopted)
                 && outcome.positions.len() == 3
         );
-        assert_eq!(Review.table(&debate), None);
+        assert_eq!(Review.summary(&debate), None);
         assert_eq!(Review.records(&debate).len(), 4, "a file for each, and the report");
     }
 }
