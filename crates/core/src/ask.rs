@@ -102,6 +102,8 @@ pub struct Ask {
     pub within_ms: Option<u64>,
     /// Whether that also holds for a model that sets itself a time, as a person does.
     pub firm: bool,
+    /// How many asks of the phase may be under way when this one leaves; `None` for as many as there is room for.
+    pub at_once: Option<u32>,
 }
 
 impl Ask {

@@ -32,6 +32,8 @@ pub struct Request {
     pub roles: BTreeMap<String, String>,
     /// The options as resolved by [`options::resolve`](crate::options::resolve).
     pub options: Map<String, Value>,
+    /// The debate's seed, for a choice among those who could sit.
+    pub seed: u64,
 }
 
 /// A file that a debate is about.

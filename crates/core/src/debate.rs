@@ -12,6 +12,8 @@ pub struct Attempt {
     pub model: String,
     /// The most that it could cost.
     pub worst_usd: Option<f64>,
+    /// Whether it was an errand on this machine.
+    pub errand: bool,
     /// What came back, unless it was the answer; `None` while nothing has.
     pub fault: Option<Fault>,
 }
@@ -200,9 +202,9 @@ impl Debate {
         match event {
             Event::Opened { .. } => Err(Corrupt::Order { seq, why: "a second `opened`".into() }),
             Event::Asked { phase, round, asks } => self.fold_asked(seq, Phase::new(phase, *round), asks),
-            Event::Sent { ask, attempt, model, worst_usd } => {
-                let (number, model, worst_usd) = (*attempt, model.clone(), *worst_usd);
-                self.attempts_of(seq, *ask)?.push(Attempt { number, model, worst_usd, fault: None });
+            Event::Sent { ask, attempt, model, worst_usd, errand } => {
+                let (number, model, worst_usd, errand) = (*attempt, model.clone(), *worst_usd, *errand);
+                self.attempts_of(seq, *ask)?.push(Attempt { number, model, worst_usd, errand, fault: None });
                 Ok(())
             }
             Event::Attempted { ask, attempt, why, detail, text, usage } => {
@@ -363,8 +365,8 @@ fn tally(spent: &mut Spent, attempts: &[Attempt], reply: Option<&Reply>) {
         }
         _ => None,
     };
-    spent.calls += u32::try_from(attempts.len()).unwrap_or(u32::MAX);
-    for (place, attempt) in attempts.iter().enumerate() {
+    for (place, attempt) in attempts.iter().enumerate().filter(|(_, attempt)| !attempt.errand) {
+        spent.calls = spent.calls.saturating_add(1);
         let last = place + 1 == attempts.len();
         match &attempt.fault {
             Some(fault) => spent.add(&fault.usage, attempt.worst_usd),

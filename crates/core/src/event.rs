@@ -33,6 +33,9 @@ pub enum Event {
         model: String,
         /// The most that the call can cost; `None` when the price is not known.
         worst_usd: Option<f64>,
+        /// Whether it is an errand on this machine, which no limit on calls counts.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        errand: bool,
     },
     /// An attempt came back without a usable answer, and another may follow.
     Attempted {

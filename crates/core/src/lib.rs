@@ -12,6 +12,7 @@
 //! - [`event`]: the log's events and the hash chain over them.
 //! - [`debate`]: the log folded into what protocols and reports read.
 //! - [`protocol`]: the contract of a protocol, and how a debate advances.
+//! - [`lesson`]: what later debates may know of one.
 //! - [`options`]: the table of a protocol's options and how a user's values are checked against it.
 //! - [`fence`]: how untrusted text is quoted, and how anonymity is kept.
 //! - [`calendar`]: dates by arithmetic.
@@ -28,6 +29,7 @@ pub mod debate;
 pub mod document;
 pub mod event;
 pub mod fence;
+pub mod lesson;
 pub mod options;
 pub mod play;
 pub mod protocol;
@@ -39,6 +41,7 @@ pub use brief::{Artifact, Brief, LOG_VERSION, Limits, Parent, Request, Seat};
 pub use debate::{Debate, Interjection, Spent, Turn};
 pub use event::{Event, Record};
 pub use fence::{Fence, Quotation, quotations};
+pub use lesson::Lesson;
 pub use options::{Invalid, Kind, Opt};
 pub use protocol::{
     Advance, Body, Check, Corrupt, Fate, Fidelity, Outcome, Position, Protocol, Saved, Status, Step, Summary,

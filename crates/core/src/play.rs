@@ -161,8 +161,13 @@ pub fn play(
             let reply = answer(&debate, ask);
             if matches!(reply, Reply::Said { .. }) {
                 let attempt = attempts_before(&debate, ask.id) + 1;
-                let sent =
-                    Event::Sent { ask: ask.id, attempt, model: ask.model.clone(), worst_usd: Some(0.0) };
+                let sent = Event::Sent {
+                    ask: ask.id,
+                    attempt,
+                    model: ask.model.clone(),
+                    worst_usd: Some(0.0),
+                    errand: false,
+                };
                 records.push(debate.push(sent, debate.at_ms)?);
             }
             // Every reply takes the same time, so that limits on time are met whatever the order.

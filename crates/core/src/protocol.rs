@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::sha256;
-use crate::{Ask, Brief, Debate, Event, Invalid, Opt, Phase, Request, Seat};
+use crate::{Ask, Brief, Debate, Event, Invalid, Lesson, Opt, Phase, Request, Seat};
 
 /// A prompt template: a file beside its protocol.
 #[derive(Debug, Clone, Copy)]
@@ -71,6 +71,12 @@ pub trait Protocol: Send + Sync {
     /// Variables of the environment that set an option: the variable and the option's key. The command line beats them.
     fn environment(&self) -> &'static [(&'static str, &'static str)] {
         &[]
+    }
+
+    /// Whether those who sit are rated: the request then has, as the file of the part [`STANDINGS`](crate::lesson::STANDINGS),
+    /// how everybody stands who could.
+    fn rates(&self) -> bool {
+        false
     }
 
     /// The files that the protocol writes of a debate, beside the common report.
@@ -272,6 +278,9 @@ pub struct Outcome {
     /// A gate's answer where the protocol is one: `false` is exit status 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<bool>,
+    /// What later debates may know of this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lesson: Option<Lesson>,
 }
 
 /// A log that cannot be what this program wrote, or that this program cannot go on with.

@@ -86,12 +86,16 @@ impl Run<'_> {
         for index in 0..self.slots.len() {
             let Some(slot) = self.slots.get(index) else { break };
             let State::Ready(plan) = &slot.state else { continue };
-            if self.warm_up.holds(&plan.link.name) {
+            if self.warm_up.holds(&plan.link.name) || self.is_full(slot.ask.at_once) {
                 continue;
             }
             if slot.is_late(Duration::ZERO) {
                 let detail = late(&slot.ask);
                 self.settle(index, Reply::Absent { why: Absence::TimedOut, detail })?;
+                continue;
+            }
+            if plan.link.model.is_errand() {
+                self.approach(index, Grant::errand(&self.debate.brief.limits))?;
                 continue;
             }
             match self.budget.afford(&plan.need, waiting, &allowed) {
@@ -108,6 +112,12 @@ impl Run<'_> {
             waiting = waiting.saturating_sub(1);
         }
         Ok(())
+    }
+
+    /// Whether no more asks of the phase may leave that allow only so many at once.
+    fn is_full(&self, at_once: Option<u32>) -> bool {
+        let under_way = self.slots.iter().filter(|slot| slot.is_under_way()).count();
+        at_once.is_some_and(|most| under_way >= usize::try_from(most.max(1)).unwrap_or(usize::MAX))
     }
 
     fn approach(&mut self, index: usize, grant: Grant) -> Result<(), EngineError> {
@@ -134,7 +144,9 @@ impl Run<'_> {
         let repair = repair.as_ref().map(|(said, why)| (said.as_str(), why.as_str()));
         let messages = slot.messages(repair);
         let call = slot.call(&self.debate.brief, &turn.phase, attempt, messages, output_tokens);
-        let event = Event::Sent { ask: call.ask, attempt, model: link.name.clone(), worst_usd: worst.usd };
+        let errand = link.model.is_errand();
+        let event =
+            Event::Sent { ask: call.ask, attempt, model: link.name.clone(), worst_usd: worst.usd, errand };
         let seq = self.debate.events;
         self.set(index, State::Posted { seq, outgoing: Box::new(Outgoing { link, call, permit }) });
         self.journal.hurry();

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use agon_core::debate::Attempt;
-use agon_core::{Absence, Debate, Reply, Usage};
+use agon_core::{Absence, Debate, Limits, Reply, Usage};
 
 use crate::Price;
 use crate::allowance::Allowance;
@@ -32,6 +32,13 @@ pub(crate) struct Worst {
 pub(crate) struct Grant {
     pub(crate) output_tokens: u32,
     pub(crate) worst: Worst,
+}
+
+impl Grant {
+    /// Leave for an errand: it uses nothing that is limited.
+    pub(crate) fn errand(limits: &Limits) -> Self {
+        Self { output_tokens: limits.output_tokens, worst: Worst { tokens: 0, usd: Some(0.0) } }
+    }
 }
 
 /// Whether a call may leave.
@@ -114,7 +121,7 @@ impl Budget {
         let read = attempts.iter().filter_map(|attempt| attempt.fault.as_ref().map(|fault| &fault.usage));
         let input = read.chain(answered).map(|usage| usage.input_tokens).max().unwrap_or_default();
         let unheard = open.unwrap_or(input.saturating_add(u64::from(self.output_tokens)));
-        for (place, attempt) in attempts.iter().enumerate() {
+        for (place, attempt) in attempts.iter().enumerate().filter(|(_, attempt)| !attempt.errand) {
             let last = place + 1 == attempts.len();
             let usage = attempt.fault.as_ref().map(|fault| &fault.usage).or(answered.filter(|_| last));
             let abandoned = attempt.fault.as_ref().is_some_and(|fault| fault.why == Absence::TimedOut);

@@ -199,6 +199,12 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// Whether a call of it is an errand on this machine, something looked up or computed, which is free and which no limit on
+    /// calls or tokens counts.
+    fn is_errand(&self) -> bool {
+        false
+    }
+
     /// What it needs and is not here, in a sentence: found before the first call, it costs nothing.
     fn missing(&self) -> Option<String> {
         None

@@ -103,7 +103,7 @@ mod tests {
     fn attempt(model: &str, why: Option<Absence>) -> Attempt {
         let fault =
             why.map(|why| Fault { why, detail: "d".into(), text: Some("t".into()), usage: Usage::default() });
-        Attempt { number: 1, model: model.into(), worst_usd: None, fault }
+        Attempt { number: 1, model: model.into(), worst_usd: None, errand: false, fault }
     }
 
     #[test]

@@ -96,6 +96,11 @@ impl Slot {
         matches!(self.state, State::Ready(_) | State::Resting(_))
     }
 
+    /// Whether a call of it has its share of the budget and has not come back.
+    pub(crate) fn is_under_way(&self) -> bool {
+        matches!(self.state, State::AtGate(..) | State::Posted { .. } | State::Calling { .. })
+    }
+
     /// Whether a call of it is still to leave for this model.
     pub(crate) fn waits_for(&self, model: &str) -> bool {
         matches!(&self.state, State::Ready(plan) | State::Resting(plan) if plan.link.name == model)

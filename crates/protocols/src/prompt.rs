@@ -81,6 +81,7 @@ pub fn ask(seat: &Seat, prompt: Prompt, schema: Option<Arc<Schema>>) -> Ask {
         prompt,
         schema,
         within_ms: None,
+        at_once: None,
         firm: false,
     }
 }

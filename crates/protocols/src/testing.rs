@@ -33,6 +33,7 @@ pub(crate) fn request(
         models: models.iter().map(|model| (*model).to_owned()).collect(),
         roles: BTreeMap::new(),
         options: options::resolve(protocol.options(), given)?,
+        seed: 7,
     })
 }
 

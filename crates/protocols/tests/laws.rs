@@ -67,6 +67,7 @@ fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Re
         models: ["one/a", "two/b", "three/c"].map(String::from).to_vec(),
         roles: BTreeMap::new(),
         options: options::resolve(protocol.options(), given).unwrap(),
+        seed: 7,
     };
     Ok(Brief {
         version: LOG_VERSION,

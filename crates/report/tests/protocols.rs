@@ -25,6 +25,7 @@ fn brief(protocol: &dyn Protocol) -> Brief {
         models: ["one/a-1", "two/b-2", "three/c-3"].map(String::from).to_vec(),
         roles: BTreeMap::new(),
         options: options::resolve(protocol.options(), []).unwrap(),
+        seed: 7,
     };
     Brief {
         version: LOG_VERSION,

@@ -70,6 +70,7 @@ fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>) -> Brief {
         models: ["one/a", "two/b", "three/c"].map(String::from).to_vec(),
         roles: BTreeMap::new(),
         options: options::resolve(protocol.options(), given).unwrap(),
+        seed: 7,
     };
     Brief {
         version: LOG_VERSION,

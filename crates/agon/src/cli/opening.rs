@@ -98,7 +98,9 @@ impl Opening {
         let Subject { question, mut files, .. } = subject;
         files.extend(parts(self.protocol.options(), &options)?);
         let files = input::within_limit(files)?;
-        let mut request = Request { question, files, models, roles: self.roles.clone(), options };
+        let seed = subject.seed.or(self.seed).map_or_else(id::seed, Ok)?;
+        let roles = self.roles.clone();
+        let mut request = Request { question, files, models, roles, options, seed };
         let seats = self.protocol.seats(&request)?;
         if request.question.is_empty() {
             request.question = self.protocol.title(&request);
@@ -112,7 +114,7 @@ impl Opening {
             files: request.files,
             options: request.options,
             seats,
-            seed: subject.seed.or(self.seed).map_or_else(id::seed, Ok)?,
+            seed,
             limits: Wanted { timeout_ms, ..Wanted::default() }.over(&self.limits),
             templates: self.templates.clone(),
             written_by: env!("CARGO_PKG_VERSION").to_owned(),

@@ -323,3 +323,18 @@ async fn watchers_see_every_record_in_order_once_it_is_durable_and_the_pieces_of
     let first = pieces.recv().await.unwrap();
     assert_eq!((&*first.debate, first.ask, first.attempt, first.text.as_str()), ("d1", 1, 1, "one "));
 }
+
+/// Seed 003: `MAX_CONCURRENT_PROPOSALS`: a phase may say how many of its asks are under way at once.
+#[tokio::test(start_paused = true)]
+async fn a_phase_limits_how_many_of_its_asks_are_under_way() {
+    for (at_once, most) in [(Some(1), 1), (Some(2), 2), (Some(9), 5), (None, 5)] {
+        let troupe = Troupe::new(Arc::default(), |_| say("yes"));
+        let mut brief = brief(&["one/a"; 5], 1);
+        if let Some(at_once) = at_once {
+            brief.options.insert("at_once".into(), serde_json::json!(at_once));
+        }
+        let engine = troupe.engine(Settings::default());
+        let debate = engine.open(&CIRCLE, brief, &Watch::default(), &Stop::new()).await.unwrap();
+        assert_eq!((replies(&debate).len(), troupe.running.lock().unwrap().1), (5, most));
+    }
+}

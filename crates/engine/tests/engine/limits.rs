@@ -364,3 +364,16 @@ async fn a_resumed_debate_has_the_rest_of_its_time() {
     assert_eq!(replies(&debate), ["yes", "(timed_out)"]);
     assert_eq!(debate.spent().lost_calls, 1, "the call that the interruption lost");
 }
+
+/// An errand on this machine is no call: no limit counts it, also not after a resume, and it still runs when all is spent.
+#[tokio::test(start_paused = true)]
+async fn an_errand_counts_for_no_limit() {
+    let troupe = Troupe::new(Arc::default(), |_| say("yes"));
+    let mut brief = brief(&["errand/look", "one/a", "one/b"], 2);
+    brief.limits = Limits { calls: Some(3), tokens: Some(1_000_000), ..Limits::default() };
+    let engine = troupe.engine(Settings::default());
+    let debate = engine.open(&CIRCLE, brief, &Watch::default(), &Stop::new()).await.unwrap();
+    let whys: Vec<String> = replies(&debate);
+    assert_eq!(whys, ["yes", "yes", "yes", "yes", "yes", "(over_budget)"]);
+    assert_eq!(debate.spent().calls, 3, "of five that left, two were errands");
+}

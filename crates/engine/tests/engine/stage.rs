@@ -93,6 +93,7 @@ impl Protocol for Circle {
             schema: schema.clone(),
             within_ms: debate.brief.options.get("within_ms").and_then(Value::as_u64),
             firm: debate.brief.flag("firm"),
+            at_once: debate.brief.options.get("at_once").and_then(Value::as_u64).map(|n| n as u32),
         });
         let last = self.kept > 0.0 && round == debate.brief.int("rounds");
         Ok(Step::Ask(Phase::new(if last { "last" } else { "speak" }, round), asks.collect()))
@@ -130,6 +131,7 @@ fn outcome(debate: &Debate) -> Outcome {
         labels: BTreeMap::new(),
         positions: Vec::new(),
         passed: None,
+        lesson: None,
     }
 }
 
@@ -307,6 +309,11 @@ impl Model for Player {
     /// A player of this provider takes the time that it likes, as a person does.
     fn timeout(&self) -> Option<Duration> {
         (self.provider == "slow").then_some(Duration::from_secs(600))
+    }
+
+    /// Players of this provider run errands.
+    fn is_errand(&self) -> bool {
+        self.provider == "errand"
     }
 
     fn call<'a>(

@@ -32,6 +32,7 @@ pub(super) fn close(log: &Log<'_>) -> Result<Step, Corrupt> {
         labels: log.debaters.iter().map(|debater| (debater.label.clone(), debater.seat.to_owned())).collect(),
         positions,
         passed: None,
+        lesson: None,
     };
     Ok(Step::Close(Box::new(outcome)))
 }

@@ -36,6 +36,7 @@ pub(super) fn close(log: &Log<'_>, termination: Termination) -> Outcome {
         labels: BTreeMap::new(),
         positions,
         passed: None,
+        lesson: None,
     }
 }
 

@@ -35,6 +35,7 @@ pub(super) fn close(log: &Log<'_>) -> Result<Step, Corrupt> {
         labels: BTreeMap::new(),
         positions,
         passed: ruling.map(|ruling| ruling.passes(log.brief().text("fail_on"))),
+        lesson: None,
     };
     Ok(Step::Close(Box::new(outcome)))
 }

@@ -82,7 +82,10 @@ fn spinners_show_who_is_thinking_and_the_words_as_they_stream() {
     let mut push = |live: &mut Live, event: Event| live.record(&debate.push(event, 1_500).unwrap());
     push(&mut live, Event::Asked { phase: "debate".into(), round: 1, asks });
     for ask in [1, 2] {
-        push(&mut live, Event::Sent { ask, attempt: 1, model: "openai/alpha".into(), worst_usd: None });
+        push(
+            &mut live,
+            Event::Sent { ask, attempt: 1, model: "openai/alpha".into(), worst_usd: None, errand: false },
+        );
     }
     live.delta(1, 1, "{\"stance\": \"maintain\", \"key_points\": [\"It costs\u{1b}[31m mo");
     live.delta(2, 7, "from an attempt that was given up");

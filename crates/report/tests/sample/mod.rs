@@ -89,7 +89,7 @@ impl Log {
 
     pub(crate) fn sent(&mut self, ask: u32, attempt: u32) {
         let model = self.model_of(ask);
-        self.push(Event::Sent { ask, attempt, model, worst_usd: Some(0.01) }, 1);
+        self.push(Event::Sent { ask, attempt, model, worst_usd: Some(0.01), errand: false }, 1);
     }
 
     pub(crate) fn fault(&mut self, ask: u32, attempt: u32, why: Absence, detail: &str) {
@@ -177,6 +177,7 @@ pub(crate) fn outcome(status: Status, termination: Termination, rounds: u32, ver
             .into(),
         positions: Vec::new(),
         passed: None,
+        lesson: None,
     }
 }
 

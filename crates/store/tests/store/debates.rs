@@ -117,7 +117,7 @@ impl Talk {
         };
         vec![
             self.push(Event::Asked { phase: "answer".into(), round: ask, asks: vec![asked] }),
-            self.push(Event::Sent { ask, attempt: 1, model, worst_usd: Some(0.1 + 0.2) }),
+            self.push(Event::Sent { ask, attempt: 1, model, worst_usd: Some(0.1 + 0.2), errand: false }),
             self.push(Event::Replied { ask, reply }),
         ]
     }
@@ -134,6 +134,7 @@ impl Talk {
             labels: [("A".to_owned(), "debater-1".to_owned())].into(),
             positions: Vec::new(),
             passed: None,
+            lesson: None,
         };
         self.push(Event::Closed { outcome: Box::new(outcome) })
     }

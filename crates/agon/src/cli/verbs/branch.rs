@@ -153,14 +153,15 @@ fn brief(protocol: &dyn Protocol, source: &Brief, said: Said) -> Result<Brief, F
     }
     let models = if said.models.is_empty() { protocol.named(source) } else { said.models };
     let (question, files) = (source.question.clone(), files);
-    let request = Request { question, files, models, roles, options };
+    let seed = said.seed.unwrap_or(source.seed);
+    let request = Request { question, files, models, roles, options, seed };
     let now_s = clock::now_s();
     Ok(Brief {
         id: ids::fresh(now_s)?,
         seats: protocol.seats(&request)?,
         options: request.options,
         files: request.files,
-        seed: said.seed.unwrap_or(source.seed),
+        seed,
         limits: said.limits.over(&Wanted { timeout_ms, ..Wanted::default() }.over(&source.limits)),
         written_by: env!("CARGO_PKG_VERSION").to_owned(),
         created_at: clock::rfc3339(now_s),

@@ -62,6 +62,7 @@ fn judge_calls_are_the_calls_that_came_to_something() {
         attempt,
         model: asks[place].model.clone(),
         worst_usd: None,
+        errand: false,
     };
     let said = |place: usize| {
         let (value, model) = (statement(4.0), asks[place].model.clone());
