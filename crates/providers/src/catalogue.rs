@@ -12,9 +12,10 @@ use agon_engine::{Model, Models, Price};
 use agon_seats::{Command, CommandConfig, Desk, Human, HumanConfig};
 use agon_weights::Shelf;
 
+use crate::agent::{Agent, AgentConfig};
 use crate::clients::Clients;
 use crate::config::{Config, EmbeddingsConfig};
-use crate::embeddings::{self, EmbeddingModel, EmbeddingsInUse};
+use crate::embeddings::{self, Embed, EmbeddingModel, EmbeddingsInUse};
 use crate::prices;
 use crate::probe::{self, Probe};
 use crate::provider::{KNOWN, Provider};
@@ -27,6 +28,7 @@ pub struct Catalogue {
     prices: BTreeMap<String, Price>,
     commands: BTreeMap<String, CommandConfig>,
     humans: BTreeMap<String, HumanConfig>,
+    agents: BTreeMap<String, AgentConfig>,
     desk: Option<Arc<Desk>>,
     embedded: agon_embedded::Settings,
     embeddings: EmbeddingsConfig,
@@ -70,6 +72,7 @@ impl Catalogue {
             prices: config.prices.into_iter().map(|(model, price)| (model, price.into())).collect(),
             commands: config.commands,
             humans: config.humans,
+            agents: config.agents,
             desk: None,
             clients: Arc::default(),
             made: Mutex::default(),
@@ -166,6 +169,7 @@ impl Catalogue {
             "script" => Ok(Arc::new(Script::open(model)?)),
             "command" => self.command(model),
             "human" => self.human(model),
+            "agent" => self.agent(name, model),
             "embedded" => Ok(Arc::new(Embedded::new(model, self.shelf(), self.embedded.clone())?)),
             "embeddings" => self.embeddings(name, model),
             _ => self.server(name, provider, model),
@@ -197,6 +201,17 @@ impl Catalogue {
         Ok(Arc::new(Human::new(name, &config, Arc::clone(desk))?))
     }
 
+    fn agent(&self, name: &str, bare: &str) -> Result<Arc<dyn Model>, Invalid> {
+        let Some(config) = self.agents.get(bare) else {
+            let there: Vec<String> = self.agents.keys().map(|name| format!("agent/{name}")).collect();
+            let there = if there.is_empty() { "none".into() } else { there.join(", ") };
+            return Err(Invalid(format!(
+                "there is no {name} (there is {there}): add [agents.{bare}] with model = \"provider/model\" to agon.toml"
+            )));
+        };
+        Ok(Arc::new(Agent::new(name, config, self.make(&config.model)?)))
+    }
+
     fn server(&self, name: &str, provider: &str, model: &str) -> Result<Arc<dyn Model>, Invalid> {
         let Some(provider) = self.providers.get(provider) else { return Err(self.unknown(name, provider)) };
         provider.usable()?;
@@ -210,13 +225,22 @@ impl Catalogue {
         EmbeddingsInUse { problem: self.model(&in_use.model).err().map(|why| why.0), ..in_use }
     }
 
-    /// `embeddings/minilm`, `embeddings/lexical`, or `embeddings/PROVIDER/MODEL`.
+    /// The embeddings of this name as what makes vectors. Those of words alone have no place in common from one call to the
+    /// next: `None`.
+    pub fn vectors(&self, name: &str) -> Result<Option<Arc<dyn Embed>>, Invalid> {
+        let bare = name.strip_prefix("embeddings/").unwrap_or(name);
+        if bare == "lexical" { Ok(None) } else { self.embed(name, bare).map(Some) }
+    }
+
     fn embeddings(&self, name: &str, what: &str) -> Result<Arc<dyn Model>, Invalid> {
+        Ok(Arc::new(EmbeddingModel::of(self.embed(name, what)?)))
+    }
+
+    /// `embeddings/minilm`, `embeddings/lexical`, or `embeddings/PROVIDER/MODEL`.
+    fn embed(&self, name: &str, what: &str) -> Result<Arc<dyn Embed>, Invalid> {
         match (what, self.shelf()) {
-            ("lexical", _) => return Ok(Arc::new(EmbeddingModel::new(embeddings::Lexical))),
-            ("minilm", Some(shelf)) => {
-                return Ok(Arc::new(EmbeddingModel::new(embeddings::MiniLm::new(shelf)?)));
-            }
+            ("lexical", _) => return Ok(Arc::new(embeddings::Lexical)),
+            ("minilm", Some(shelf)) => return Ok(Arc::new(embeddings::MiniLm::new(shelf)?)),
             ("minilm", None) => return Err(Invalid(format!("{name}: {}", embeddings::minilm::NO_SHELF))),
             _ => {}
         }
@@ -231,13 +255,13 @@ impl Catalogue {
         let price = self.price(provider, model);
         let server =
             embeddings::Server::new(name, model, Arc::clone(provider), price, Arc::clone(&self.clients))?;
-        Ok(Arc::new(EmbeddingModel::new(server)))
+        Ok(Arc::new(server))
     }
 
     fn unknown(&self, name: &str, provider: &str) -> Invalid {
         let known: Vec<String> = self.providers.keys().map(|name| format!("{name}/MODEL")).collect();
         let there_is = format!(
-            "there is {}, embedded/smollm2, embedded/PATH.gguf, command/NAME, human/NAME, script/FILE and script/demo",
+            "there is {}, embedded/smollm2, embedded/PATH.gguf, command/NAME, human/NAME, agent/NAME, script/FILE and script/demo",
             known.join(", ")
         );
         Invalid(if !name.contains('/') {

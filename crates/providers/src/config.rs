@@ -8,6 +8,7 @@ use agon_engine::Price;
 use agon_seats::{CommandConfig, HumanConfig};
 use serde::Deserialize;
 
+use crate::agent::AgentConfig;
 use crate::provider::Base;
 
 /// What a user configures about providers.
@@ -22,6 +23,8 @@ pub struct Config {
     pub commands: BTreeMap<String, CommandConfig>,
     /// `[humans.NAME]`: people who do; one who has nothing to set needs no section.
     pub humans: BTreeMap<String, HumanConfig>,
+    /// `[agents.NAME]`: models that speak under a name and with a charter.
+    pub agents: BTreeMap<String, AgentConfig>,
     /// `[embedded]`: the models that run in this program.
     pub embedded: agon_embedded::Settings,
     /// `[embeddings]`: which measure of likeness is used where a debate needs one.
@@ -84,7 +87,7 @@ pub struct EmbeddingsConfig {
 }
 
 /// Names that stand for something else than a server.
-const RESERVED: &[&str] = &["script", "embedded", "embeddings", "command", "human"];
+const RESERVED: &[&str] = &["script", "embedded", "embeddings", "command", "human", "agent", "context", "pulse"];
 
 impl Config {
     /// Refuses what cannot work, and says where it stands.
@@ -93,6 +96,7 @@ impl Config {
         self.prices.iter().try_for_each(|(model, price)| check_price(model, price))?;
         self.commands.iter().try_for_each(|(name, command)| command.check(name))?;
         self.humans.iter().try_for_each(|(name, human)| human.check(name))?;
+        self.agents.iter().try_for_each(|(name, agent)| agent.check(name))?;
         self.embedded.check()?;
         self.embeddings.check()
     }

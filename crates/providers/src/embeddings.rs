@@ -36,6 +36,11 @@ pub trait Embed: Send + Sync {
         Price::Free
     }
 
+    /// Whether it is computed here, so that no limit on calls counts it.
+    fn is_errand(&self) -> bool {
+        false
+    }
+
     /// How many calls of it can be under way at once, where it knows.
     fn at_once(&self) -> Option<usize> {
         None
@@ -64,7 +69,11 @@ pub struct EmbeddingModel {
 impl EmbeddingModel {
     /// A model of anything that embeds.
     pub fn new(embed: impl Embed + 'static) -> Self {
-        Self { embed: Arc::new(embed) }
+        Self::of(Arc::new(embed))
+    }
+
+    pub(crate) fn of(embed: Arc<dyn Embed>) -> Self {
+        Self { embed }
     }
 
     async fn answer(&self, call: &Call, deltas: Option<Deltas<'_>>) -> Result<Completion, Fault> {
@@ -95,6 +104,10 @@ impl Model for EmbeddingModel {
 
     fn price(&self) -> Price {
         self.embed.price()
+    }
+
+    fn is_errand(&self) -> bool {
+        self.embed.is_errand()
     }
 
     fn at_once(&self) -> Option<usize> {

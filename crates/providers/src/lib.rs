@@ -8,6 +8,7 @@
 //! - [`config`]: the sections of `agon.toml` that are about models.
 //! - `trust`: what one of them may not do that was found and not asked for.
 //! - [`catalogue`]: from a name to a model, or to a sentence that says what to do.
+//! - `agent`: a model that speaks under a name and with a charter.
 //! - `provider`: one provider: where it is and which key it takes; the table of the well-known ones.
 //! - `prices`: the dated table of what well-known models cost.
 //! - `clients`: the HTTP clients, made when first used.
@@ -19,6 +20,7 @@
 
 #![warn(missing_docs)]
 
+mod agent;
 pub mod catalogue;
 mod clients;
 pub mod config;
@@ -34,6 +36,7 @@ mod told;
 mod trust;
 
 pub use agon_embedded::{SMOLLM2, Settings as EmbeddedConfig};
+pub use agent::AgentConfig;
 pub use catalogue::{Catalogue, ProviderInfo};
 pub use config::{Config, EmbeddingsConfig, PriceConfig, ProviderConfig, ProviderKind};
 pub use embeddings::{Embed, Embedded, EmbeddingModel, EmbeddingsInUse};

@@ -9,12 +9,14 @@
 //! - [`gate`]: the verdict of a review for a pipeline: annotations, SARIF, JUnit.
 //! - [`live`]: the view while a debate runs.
 //! - [`clean`]: what makes a model's words safe for a terminal. Every form goes through it.
+//! - [`mod@ratings`]: how agents stand, as a table and as a picture.
 //! - [`figures`]: how numbers are written; [`mod@table`] and `prose`: how tables and light Markdown are set.
 
 #![warn(missing_docs)]
 
 pub mod figures;
 pub mod live;
+pub mod ratings;
 pub mod table;
 
 mod clean;
@@ -32,6 +34,7 @@ pub use gate::{Gate, NoGate, gate};
 pub use html::html;
 pub use live::{Live, LiveOut};
 pub use markdown::markdown;
+pub use ratings::{Rated, ratings, ratings_svg};
 pub use style::Style;
 pub use table::table;
 pub use text::{text, text_of_store};

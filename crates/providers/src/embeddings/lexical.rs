@@ -20,6 +20,10 @@ impl Embed for Lexical {
         NAME
     }
 
+    fn is_errand(&self) -> bool {
+        true
+    }
+
     fn provider(&self) -> &str {
         "lexical"
     }

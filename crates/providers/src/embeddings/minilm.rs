@@ -49,6 +49,10 @@ impl Embed for MiniLm {
         NAME
     }
 
+    fn is_errand(&self) -> bool {
+        true
+    }
+
     fn provider(&self) -> &str {
         "minilm"
     }

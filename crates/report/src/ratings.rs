@@ -1,0 +1,240 @@
+//! How agents stand: a table with a small line for each, and a plot.
+
+use std::fmt::Write;
+
+use crate::Style;
+use crate::clean::one_line;
+use crate::table::table;
+
+/// An agent as the ratings show it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Rated {
+    /// Its name.
+    pub agent: String,
+    /// Its Elo rating.
+    pub rating: f64,
+    /// How uncertain its strength is: one standard deviation of Glicko-2, in points.
+    pub deviation: f64,
+    /// How many rated debates it was in.
+    pub games: u32,
+    /// Its Brier score over resolved outcomes, with how many there are.
+    pub brier: Option<(f64, u32)>,
+    /// The share of its ballots that were for the winner.
+    pub conformity: Option<f64>,
+    /// Its rating after each rated debate, with the moment at which that ended.
+    pub history: Vec<(String, f64)>,
+}
+
+/// The last so many ratings are drawn.
+const SPARK_MAX: usize = 24;
+const SPARKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const SPARKS_ASCII: [char; 4] = ['_', '-', '=', '#'];
+/// A line needs some height: smaller changes than this are drawn flat.
+const SPAN_MIN: f64 = 10.0;
+
+/// The table, the best first, as the rows come.
+pub fn ratings(rows: &[Rated], style: &Style) -> String {
+    let head = ["agent", "rating", "±", "games", "Brier", "with the winner", "course"];
+    let head = head.map(|word| if style.unicode { word } else { if word == "±" { "+/-" } else { word } });
+    let row = |rated: &Rated| {
+        let brier = rated.brier.map_or("-".into(), |(brier, n)| format!("{brier:.3} of {n}"));
+        let conformity = rated.conformity.map_or("-".into(), |share| format!("{:.0}%", share * 100.0));
+        let (rating, deviation) = (format!("{:.0}", rated.rating), format!("{:.0}", rated.deviation));
+        vec![rated.agent.clone(), rating, deviation, rated.games.to_string(), brier, conformity, spark(rated, style)]
+    };
+    let rows: Vec<Vec<String>> =
+        std::iter::once(head.map(str::to_owned).to_vec()).chain(rows.iter().map(row)).collect();
+    table("", &rows, style)
+}
+
+/// The course of a rating in one line, from where everybody begins.
+fn spark(rated: &Rated, style: &Style) -> String {
+    let signs: &[char] = if style.unicode { &SPARKS } else { &SPARKS_ASCII };
+    let values: Vec<f64> = rated.history.iter().map(|(_, rating)| *rating).collect();
+    let shown = values.get(values.len().saturating_sub(SPARK_MAX)..).unwrap_or_default();
+    let (low, high) = span(shown.iter().copied());
+    let sign = |value: &f64| {
+        let step = (value - low) / (high - low) * (signs.len() - 1) as f64;
+        // A cast takes what is not a number for 0.
+        signs.get(step.round() as usize).copied().unwrap_or(' ')
+    };
+    shown.iter().map(sign).collect()
+}
+
+/// The least and the greatest, at least [`SPAN_MIN`] apart.
+fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    let (low, high) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    if !low.is_finite() || !high.is_finite() {
+        return (0.0, SPAN_MIN);
+    }
+    let missing = (SPAN_MIN - (high - low)).max(0.0) / 2.0;
+    (low - missing, high + missing)
+}
+
+const WIDTH: f64 = 860.0;
+const HEIGHT: f64 = 420.0;
+const LEFT: f64 = 56.0;
+const RIGHT: f64 = 230.0;
+const TOP: f64 = 28.0;
+const BOTTOM: f64 = 40.0;
+/// More lines than this cannot be told apart: the first so many, the best, are drawn.
+const LINES_MAX: usize = 10;
+/// Told apart also by people who do not tell red from green; each also has a dash of its own.
+const COLOURS: [&str; 5] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"];
+const NAME_CHARS_MAX: usize = 30;
+
+/// The course of all ratings as an SVG picture that needs nothing else, in light and dark.
+pub fn ratings_svg(rows: &[Rated]) -> String {
+    let drawn: Vec<&Rated> = rows.iter().take(LINES_MAX).collect();
+    let games = drawn.iter().map(|rated| rated.history.len()).max().unwrap_or_default();
+    let values = drawn.iter().flat_map(|rated| rated.history.iter().map(|(_, rating)| *rating));
+    let (low, high) = span(values.chain(std::iter::once(START)));
+    let frame = Frame { games, low, high };
+    let mut svg = String::new();
+    let _ = write!(
+        svg,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+         aria-label=\"Ratings over rated debates\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\
+         <style>svg{{background:#fff;color:#222}}@media (prefers-color-scheme:dark){{svg{{background:#16181d;color:#ddd}}}}\
+         text{{fill:currentColor}}.grid{{stroke:currentColor;opacity:.15}}</style>"
+    );
+    frame.grid(&mut svg);
+    for (place, rated) in drawn.iter().enumerate() {
+        frame.line(&mut svg, place, rated);
+    }
+    if drawn.is_empty() {
+        let _ = write!(svg, "<text x=\"{LEFT}\" y=\"{}\">No rated debates yet</text>", HEIGHT / 2.0);
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// Where everybody begins.
+const START: f64 = agon_core::lesson::RATING_INITIAL;
+
+struct Frame {
+    games: usize,
+    low: f64,
+    high: f64,
+}
+
+impl Frame {
+    fn x(&self, game: usize) -> f64 {
+        LEFT + (WIDTH - LEFT - RIGHT) * game as f64 / self.games.max(1) as f64
+    }
+
+    fn y(&self, rating: f64) -> f64 {
+        TOP + (HEIGHT - TOP - BOTTOM) * (self.high - rating) / (self.high - self.low)
+    }
+
+    fn grid(&self, svg: &mut String) {
+        for step in 0..=4 {
+            let rating = self.low + (self.high - self.low) * f64::from(step) / 4.0;
+            let (y, end) = (self.y(rating), WIDTH - RIGHT);
+            let _ = write!(
+                svg,
+                "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{end}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
+                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{rating:.0}</text>",
+                LEFT - 8.0,
+                y + 4.0
+            );
+        }
+        let _ = write!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">rated debates, each agent's own ({})</text>",
+            (LEFT + WIDTH - RIGHT) / 2.0,
+            HEIGHT - 10.0,
+            self.games
+        );
+    }
+
+    fn line(&self, svg: &mut String, place: usize, rated: &Rated) {
+        let colour = COLOURS.get(place % COLOURS.len()).copied().unwrap_or("#888");
+        let dash = if place >= COLOURS.len() { " stroke-dasharray=\"6 4\"" } else { "" };
+        let course = std::iter::once(START).chain(rated.history.iter().map(|(_, rating)| *rating));
+        let points: Vec<String> =
+            course.enumerate().map(|(game, rating)| format!("{:.1},{:.1}", self.x(game), self.y(rating))).collect();
+        let _ = write!(
+            svg,
+            "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash} points=\"{}\"/>",
+            points.join(" ")
+        );
+        let (key, name) = (TOP + 18.0 * place as f64, escaped(&rated.agent));
+        let left = WIDTH - RIGHT + 16.0;
+        let _ = write!(
+            svg,
+            "<line x1=\"{left}\" x2=\"{}\" y1=\"{key}\" y2=\"{key}\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/>\
+             <text x=\"{}\" y=\"{}\">{name} {:.0}</text>",
+            left + 22.0,
+            left + 28.0,
+            key + 4.0,
+            rated.rating
+        );
+    }
+}
+
+/// A name on one line, short enough for the key, and no markup.
+fn escaped(name: &str) -> String {
+    let line = one_line(name);
+    let mut shown: String = line.chars().take(NAME_CHARS_MAX).collect();
+    if line.chars().count() > NAME_CHARS_MAX {
+        shown.push('…');
+    }
+    shown.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rated(agent: &str, course: &[f64]) -> Rated {
+        let history: Vec<(String, f64)> = course.iter().map(|r| ("2026-01-01T00:00:00Z".into(), *r)).collect();
+        Rated {
+            agent: agent.into(),
+            rating: course.last().copied().unwrap_or(START),
+            deviation: 210.4,
+            games: course.len() as u32,
+            brier: (course.len() > 2).then_some((0.125, 4)),
+            conformity: (course.len() > 2).then_some(0.75),
+            history,
+        }
+    }
+
+    /// "`agon ratings` as a table with a sparkline per agent".
+    #[test]
+    fn the_table_has_a_small_line_for_each_agent() {
+        let rows = [
+            rated("openai/alpha", &[1516.0, 1531.0, 1520.0, 1544.5]),
+            rated("skeptic", &[1499.0, 1501.0]),
+            rated("new", &[]),
+        ];
+        let style = Style { color: false, width: 90, unicode: true };
+        insta::assert_snapshot!(ratings(&rows, &style), @"");
+        let plain = ratings(&rows, &Style { unicode: false, ..style });
+        assert!(plain.is_ascii(), "{plain}");
+    }
+
+    /// "`--plot FILE.svg`": a whole picture whatever the names are, and without anything from elsewhere.
+    #[test]
+    fn the_plot_is_one_picture_that_needs_nothing_else() {
+        let rows: Vec<Rated> =
+            (0..14).map(|n| rated(&format!("<b>&\"{n}\u{1b}[31m\n"), &[1500.0 + f64::from(n), 1490.0])).collect();
+        for rows in [&rows[..], &rows[..1], &[]] {
+            let svg = ratings_svg(rows);
+            assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");
+            assert!(!svg.contains("<b>") && !svg.contains('\u{1b}') && !svg.contains("NaN"), "{svg}");
+            assert_eq!(svg.matches("<polyline").count(), rows.len().min(LINES_MAX));
+            assert_eq!(svg.matches("http").count(), 1, "only the name of the format");
+        }
+    }
+
+    #[test]
+    fn a_flat_course_is_drawn_in_the_middle_and_a_long_one_by_its_end() {
+        let style = Style { color: false, width: 80, unicode: true };
+        assert_eq!(spark(&rated("a", &[1500.0, 1500.0]), &style), "▅▅");
+        let long: Vec<f64> = (0..100).map(|n| 1400.0 + f64::from(n) * 5.0).collect();
+        let line = spark(&rated("a", &long), &style);
+        assert_eq!((line.chars().count(), line.chars().next(), line.chars().next_back()), (24, Some('▁'), Some('█')));
+    }
+}
