@@ -1,0 +1,138 @@
+//! `agon deliver`: brings results that have not arrived yet.
+
+use std::time::Duration;
+
+use agon_courier::{Destination, Report};
+use agon_store::{Delivery, DeliveryState, Sqlite};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::{Value, json};
+
+use super::{Group, Verb};
+use crate::cli::failure::Failure;
+use crate::cli::limits::{seconds, whole};
+use crate::cli::run::runtime;
+use crate::cli::{args, clock, desk, output, post};
+
+pub(super) const VERB: Verb = Verb { name: "deliver", group: Group::Around, command, run };
+
+const COULD_NOT_COMPLETE: u8 = 3;
+
+fn command(command: Command) -> Command {
+    let retry = Arg::new("retry")
+        .long("retry")
+        .value_name("N")
+        .action(ArgAction::Append)
+        .num_args(0..=1)
+        .default_missing_value("0")
+        .value_parser(whole(0_u64, None))
+        .help("Try this one again that was given up; without a number, all of them");
+    let patience = Arg::new("patience")
+        .long("patience")
+        .value_name("SECONDS")
+        .value_parser(seconds)
+        .help("How long to go on trying [default: 15]");
+    command
+        .about("Bring results that have not arrived yet where they belong")
+        .after_help("Exit status: 0, or 3 if something is still to be brought or was given up.")
+        .arg(retry)
+        .arg(patience)
+        .arg(args::switch("list", "Only show what there is to bring, what has arrived and what was given up"))
+        .arg(args::json())
+        .args(args::files())
+}
+
+fn run(args: &ArgMatches) -> Result<u8, Failure> {
+    let config = desk::config(args)?;
+    let Some(store) = desk::kept(args)? else {
+        return shown(args, &Report::default(), &[]);
+    };
+    let runtime = runtime()?;
+    if args.get_flag("list") {
+        return shown(args, &Report::default(), &store.deliveries(None)?);
+    }
+    for number in again(args, &store)? {
+        runtime.block_on(store.delivery_retry(number))?;
+    }
+    let patience = args.get_one::<u64>("patience").map_or(post::PATIENCE, |ms| Duration::from_millis(*ms));
+    let report = runtime.block_on(post::deliver(&config, &store, patience));
+    shown(args, &report, &store.deliveries(None)?)?;
+    let whole = report.later.is_empty() && report.dead.is_empty() && report.troubles.is_empty();
+    Ok(if whole { 0 } else { COULD_NOT_COMPLETE })
+}
+
+/// The deliveries that are to be tried again.
+fn again(args: &ArgMatches, store: &Sqlite) -> Result<Vec<i64>, Failure> {
+    let named: Vec<u64> = args.get_many::<u64>("retry").into_iter().flatten().copied().collect();
+    let dead: Vec<i64> = store.deliveries(Some(DeliveryState::Dead))?.iter().map(|delivery| delivery.id).collect();
+    let mut numbers = Vec::new();
+    for number in named {
+        let number = i64::try_from(number).unwrap_or(i64::MAX);
+        match number {
+            0 => numbers.extend(&dead),
+            _ if dead.contains(&number) => numbers.push(number),
+            _ => {
+                return Err(Failure::input(format!("no delivery {number} was given up: `agon deliver --list` shows them")));
+            }
+        }
+    }
+    numbers.dedup();
+    Ok(numbers)
+}
+
+fn shown(args: &ArgMatches, report: &Report, all: &[Delivery]) -> Result<u8, Failure> {
+    if args.get_flag("json") {
+        output::print_json(&json!(all.iter().map(entry).collect::<Vec<_>>()))?;
+    } else if args.get_flag("list") {
+        match all.is_empty() {
+            true => output::note("nothing was ever to be brought: say --to WHERE when you open a debate"),
+            false => output::print(&table(all))?,
+        }
+    } else {
+        post::tell(report, false);
+        if report == &Report::default() {
+            output::note("nothing is due");
+        }
+    }
+    Ok(0)
+}
+
+/// A delivery without what is secret in its address.
+pub(super) fn entry(delivery: &Delivery) -> Value {
+    json!({
+        "delivery": delivery.id,
+        "debate": delivery.debate,
+        "to": place(delivery),
+        "state": delivery.state,
+        "attempts": delivery.attempts,
+        "last_error": delivery.last_error,
+        "created_at": moment(delivery.created_s),
+        "done_at": delivery.done_s.map(moment),
+    })
+}
+
+fn place(delivery: &Delivery) -> String {
+    Destination::parse(&delivery.destination, std::path::Path::new(""))
+        .map_or_else(|_| "an address that cannot be read".to_owned(), |to| to.to_string())
+}
+
+fn moment(s: i64) -> String {
+    clock::rfc3339(u64::try_from(s).unwrap_or_default())
+}
+
+pub(super) fn table(all: &[Delivery]) -> String {
+    let head = ["number", "debate", "to", "state", "tried", "last error"].map(str::to_owned).to_vec();
+    let row = |delivery: &Delivery| {
+        let state = json!(delivery.state).as_str().unwrap_or_default().to_owned();
+        let error = delivery.last_error.clone().unwrap_or_default();
+        vec![
+            delivery.id.to_string(),
+            delivery.debate.clone(),
+            place(delivery),
+            state,
+            delivery.attempts.to_string(),
+            error,
+        ]
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(all.iter().map(row)).collect();
+    agon_report::table("", &rows, &output::stdout_style())
+}

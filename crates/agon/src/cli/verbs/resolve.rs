@@ -1,0 +1,92 @@
+//! `agon resolve`: says how a debate turned out, so that later ones know and forecasts can be scored.
+
+use agon_core::Debate;
+use agon_evidence::calibration::{Resolution, Truth};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgGroup, ArgMatches, Command};
+use serde_json::json;
+
+use super::{Group, Verb, id};
+use crate::cli::desk::Kept;
+use crate::cli::failure::Failure;
+use crate::cli::run::runtime;
+use crate::cli::{args, clock, input, output};
+
+pub(super) const VERB: Verb = Verb { name: "resolve", group: Group::Kept, command, run };
+
+fn command(command: Command) -> Command {
+    let winner = Arg::new("winner")
+        .long("winner")
+        .value_name("LABEL")
+        .help("The proposal that turned out to be right: its label or its seat");
+    let truth = Arg::new("truth")
+        .long("truth")
+        .value_name("WORD")
+        .value_parser(PossibleValuesParser::new(["right", "wrong", "true", "false"]))
+        .help("Whether what was decided turned out to be right");
+    let note = Arg::new("note").long("note").value_name("TEXT").help("Why, or from where you know");
+    command
+        .about("Say how a debate turned out: it is kept, and the voters' forecasts are scored")
+        .arg(id())
+        .args([winner, truth, note])
+        .group(ArgGroup::new("what").args(["winner", "truth"]).required(true))
+        .arg(args::json())
+        .arg(args::db())
+}
+
+fn run(args: &ArgMatches) -> Result<u8, Failure> {
+    let kept = Kept::find(args)?;
+    let debate = kept.debate()?;
+    let resolution = resolution(args, &debate)?;
+    let note = args.get_one::<String>("note").map(|note| input::check(note, "note")).transpose()?;
+    let at = clock::rfc3339(clock::now_s());
+    let resolved = runtime()?.block_on(kept.store.resolve(&kept.id, resolution, note, &at));
+    let resolved = resolved?;
+    if args.get_flag("json") {
+        let mut document = json!({"id": kept.id});
+        if let (Some(fields), Ok(serde_json::Value::Object(own))) =
+            (document.as_object_mut(), serde_json::to_value(&resolved))
+        {
+            fields.extend(own);
+        }
+        output::print_json(&document)?;
+    } else {
+        let turned_out = match resolved.turned_out {
+            Some(Truth::Right) => "what was decided turned out right",
+            Some(Truth::Wrong) => "what was decided turned out wrong",
+            None => "nothing was decided, and that is kept",
+        };
+        output::print(&format!("debate {}: {turned_out}\n", kept.id))?;
+    }
+    Ok(0)
+}
+
+/// What became known, if it can be of this debate.
+fn resolution(args: &ArgMatches, debate: &Debate) -> Result<Resolution, Failure> {
+    let id = &debate.brief.id;
+    let Some(outcome) = &debate.outcome else {
+        return Err(Failure::input(format!("debate {id} is not over: nothing can have turned out yet")));
+    };
+    let Some(lesson) = &outcome.lesson else {
+        return Err(Failure::input(format!(
+            "debate {id} has no votes that could be scored: an arena has, unless it ended before the vote"
+        )));
+    };
+    let Some(winner) = args.get_one::<String>("winner").map(|name| name.trim()) else {
+        let truth = match args.get_one::<String>("truth").map(String::as_str) {
+            Some("right" | "true") => Truth::Right,
+            _ => Truth::Wrong,
+        };
+        return match lesson.decision {
+            Some(_) => Ok(Resolution::Truth(truth)),
+            None => Err(Failure::input(format!(
+                "debate {id} decided nothing that could be right or wrong: say which proposal was with --winner LABEL"
+            ))),
+        };
+    };
+    let part = lesson.parts.iter().find(|part| part.label.eq_ignore_ascii_case(winner) || part.seat == winner);
+    let known = || lesson.parts.iter().map(|part| part.label.as_str()).collect::<Vec<_>>().join(", ");
+    part.map(|part| Resolution::Winner(part.label.clone())).ok_or_else(|| {
+        Failure::input(format!("debate {id} has no proposal {winner:?}: say which of {} was right", known()))
+    })
+}
