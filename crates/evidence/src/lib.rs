@@ -1,7 +1,17 @@
 //! What a debate did, measured over its log.
 //!
 //! Every figure here is arithmetic over the log; none is a model's opinion of itself. [`section`] is the `evidence`
-//! section of the outcome.
+//! section of the outcome. What is kept over many debates is measured by
+//!
+//! - [`ratings`]: who does well against whom.
+//! - [`calibration`]: whether those who were sure were right.
+//! - [`memory`]: how long something is remembered.
+
+#![warn(missing_docs)]
+
+pub mod calibration;
+pub mod memory;
+pub mod ratings;
 
 use agon_core::Debate;
 use serde_json::{Value, json};

@@ -41,6 +41,14 @@ pub struct Health {
     pub debates: i64,
     /// How many events they have.
     pub events: i64,
+    /// How many entries the knowledge store has.
+    pub knowledge: i64,
+    /// How many memories there are, those that have faded included.
+    pub memories: i64,
+    /// How many results are on their way, or could be.
+    pub deliveries_due: i64,
+    /// How many results could not be delivered and are not tried again.
+    pub deliveries_dead: i64,
     /// What SQLite's check of the file says: `ok`, or what is wrong.
     pub integrity: String,
     /// How SQLite commits: `wal`, unless the file system cannot do that.
@@ -139,7 +147,9 @@ pub(crate) fn stored(
 
 /// How the store is.
 pub(crate) fn health(store: &Connection, place: &Place) -> Result<Health, Fault> {
-    let count = |table: &str| store.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0));
+    let count = |what: &str| store.query_row(&format!("SELECT count(*) FROM {what}"), [], |row| row.get(0));
+    let keeps = schema::keeps(store)?;
+    let kept = |what: &str| if keeps { count(what) } else { Ok(0) };
     let mut check = store.prepare("PRAGMA quick_check(10)")?;
     let findings: Vec<String> = check.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     Ok(Health {
@@ -148,6 +158,10 @@ pub(crate) fn health(store: &Connection, place: &Place) -> Result<Health, Fault>
         size_bytes: place.size_bytes()?,
         debates: count("debates")?,
         events: count("events")?,
+        knowledge: kept("knowledge WHERE forgotten = 0")?,
+        memories: kept("memory")?,
+        deliveries_due: kept("deliveries WHERE state IN ('due', 'sending')")?,
+        deliveries_dead: kept("deliveries WHERE state = 'dead'")?,
         integrity: findings.join("; "),
         journal_mode: store.pragma_query_value(None, "journal_mode", |row| row.get(0))?,
     })

@@ -1,9 +1,11 @@
 //! What one append, lease or release does to the tables.
 
+use agon_core::event::Entry;
 use agon_core::{Brief, Event, Record, Status};
 use agon_engine::StoreError;
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::closing;
 use crate::owner::{Owner, alive};
 use crate::place::{Fault, Place};
 
@@ -25,9 +27,12 @@ pub(crate) fn append(log: &Connection, owner: &mut Owner, id: &str, records: &[R
         }
         insert.execute(params![debate.n, seq, record.hash, record.body])?;
     }
-    if let Some(Event::Closed { outcome }) = records.last().map(|record| &record.entry.event) {
+    if let Some(Entry { at_ms, event: Event::Closed { outcome }, .. }) =
+        records.last().map(|record| &record.entry)
+    {
         let mut close = log.prepare_cached("UPDATE debates SET status = ?2, owner = NULL WHERE n = ?1")?;
         close.execute(params![debate.n, status(outcome.status)])?;
+        closing::keep(log, debate.n, *at_ms, outcome)?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agon_engine::StoreError;
+use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 /// How long to wait for another process that is writing. Writes take milliseconds; the first search of a large store
@@ -113,6 +114,12 @@ impl From<io::Error> for Fault {
 impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sql(error)
+    }
+}
+
+impl From<FromSqlError> for Fault {
+    fn from(error: FromSqlError) -> Self {
+        Self::Sql(error.into())
     }
 }
 

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::place::Fault;
+use crate::rebuild;
 
 /// The version of the tables that this program writes: how many migrations there are.
 pub(crate) const VERSION: i64 = MIGRATIONS.len() as i64;
@@ -39,7 +40,11 @@ const MIGRATIONS: &[&str] = &[
     );
     CREATE TABLE indexed (upto INTEGER NOT NULL) STRICT; -- the last event that the index has seen
     INSERT INTO indexed VALUES (0);",
+    include_str!("schema/3.sql"),
 ];
+
+/// The version from which on a file keeps knowledge, memories, ratings, resolutions and deliveries.
+const KEEPS: i64 = 3;
 
 /// Makes a new connection ready: refuses a file that is not ours or is of a later version and leaves it untouched,
 /// brings an earlier one up to date, and sets what must hold for every commit.
@@ -47,6 +52,8 @@ pub(crate) fn prepare(connection: &mut Connection) -> Result<(), Fault> {
     let version = check(connection)?;
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
+    // What a person has agon forget is overwritten, not only unlinked.
+    connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     if version < VERSION {
         migrate(connection)?;
     }
@@ -59,6 +66,11 @@ pub(crate) fn readable(connection: &Connection) -> Result<(), Fault> {
         0 => Err(Fault::Odd("it has no tables yet, and cannot be written".into())),
         _ => Ok(()),
     }
+}
+
+/// Whether the file has the tables of what is kept after a debate: one that could only be read may be older.
+pub(crate) fn keeps(connection: &Connection) -> Result<bool, rusqlite::Error> {
+    Ok(version(connection)? >= KEEPS)
 }
 
 /// The version of the file's tables.
@@ -89,6 +101,9 @@ fn migrate(connection: &mut Connection) -> Result<(), Fault> {
     let version = check(&transaction)?;
     for step in MIGRATIONS.iter().skip(usize::try_from(version).unwrap_or_default()) {
         transaction.execute_batch(step)?;
+    }
+    if (1..KEEPS).contains(&version) {
+        rebuild::rebuild(&transaction)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)?;

@@ -13,7 +13,7 @@ use crate::catalog::{self, Health, Listed};
 use crate::place::{Fault, GIVE_ACCESS, Place};
 use crate::schema;
 use crate::search::{self, Hit};
-use crate::writer::{Task, Writer};
+use crate::writer::{Change, Task, Writer};
 
 /// A store in one SQLite file. Clones share one writer; a second value opened on the same file is to this one as
 /// another process would be.
@@ -106,6 +106,41 @@ impl Sqlite {
     /// leases. Dropping it does the same.
     pub fn close(self) {}
 
+    /// Reads what is kept beside the logs.
+    pub(crate) fn kept<T>(
+        &self,
+        question: impl FnOnce(&mut Connection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        self.inner.read(|store, _| {
+            if !schema::keeps(store)? {
+                return Err(Fault::Odd(format!(
+                    "an earlier agon wrote it, and it can only be read: {GIVE_ACCESS}"
+                )));
+            }
+            question(store)
+        })
+    }
+
+    /// Changes what is kept beside the logs. Queued at once, whether or not anybody waits for the answer.
+    pub(crate) fn change<T: Send + 'static>(
+        &self,
+        change: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Answer<'_, T> {
+        let made = Arc::new(Mutex::new(None));
+        let make = Arc::clone(&made);
+        let task = Change(Box::new(move |store| {
+            let value = change(store)?;
+            *make.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+            Ok(())
+        }));
+        let written = self.write("", Task::Change(task));
+        Box::pin(async move {
+            written.await?;
+            let value = made.lock().unwrap_or_else(PoisonError::into_inner).take();
+            value.ok_or_else(|| self.inner.place.failed("its writer has stopped: start agon again"))
+        })
+    }
+
     /// Queued at once, whether or not anybody waits for the answer.
     fn write<'a>(&'a self, id: &'a str, task: Task) -> Answer<'a, ()> {
         let answer = self.inner.writer.as_ref().map(|writer| writer.queue(id, task));
@@ -117,7 +152,8 @@ impl Sqlite {
     }
 }
 
-type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+/// What comes when a change is on the disk.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 impl Store for Sqlite {
     fn append<'a>(&'a self, id: &'a str, records: Vec<Record>) -> Answer<'a, ()> {

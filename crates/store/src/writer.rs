@@ -3,6 +3,7 @@
 //! It takes all that is queued, does it in one transaction, and answers everybody after the one commit. What fails its
 //! own check is undone alone; when the commit fails, nobody's is there and everybody is told.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -31,6 +32,17 @@ pub(crate) enum Task {
     Lease,
     /// Give it back.
     Release,
+    /// Change what is kept beside the logs.
+    Change(Change),
+}
+
+/// A change of what is kept beside the logs, which needs no lease.
+pub(crate) struct Change(pub(crate) Box<dyn Fn(&Connection) -> Result<(), Fault> + Send>);
+
+impl fmt::Debug for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Change")
+    }
 }
 
 #[derive(Debug)]
@@ -136,6 +148,7 @@ fn perform(log: &Connection, owner: &mut Owner, place: &Place, job: &Job) -> Res
         Task::Append(records) => log::append(log, owner, &job.id, records),
         Task::Lease => log::lease(log, owner, place, &job.id),
         Task::Release => log::release(log, owner, &job.id),
+        Task::Change(Change(change)) => change(log),
     }
 }
 

@@ -1,0 +1,141 @@
+//! What became known after a debate: a person says which proposal was right, or whether the decision was.
+
+use agon_core::event::Entry;
+use agon_core::{Event, Lesson};
+use agon_engine::StoreError;
+use agon_evidence::calibration::{Resolution, Truth};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::Serialize;
+
+use crate::closing::seconds;
+use crate::memory;
+use crate::place::Fault;
+
+/// A resolution as it is kept. All of a debate's are; the last one counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Resolved {
+    /// What became known.
+    #[serde(flatten)]
+    pub resolution: Resolution,
+    /// Why, or from where.
+    pub note: Option<String>,
+    /// When it was said: RFC 3339, UTC.
+    pub at: String,
+    /// How the decision turned out by it; `None` where nothing was decided.
+    pub turned_out: Option<Truth>,
+}
+
+/// Keeps a resolution and has the debate's memories observe it.
+pub(crate) fn resolve(
+    store: &Connection,
+    id: &str,
+    resolution: &Resolution,
+    note: Option<&str>,
+    at: &str,
+) -> Result<Resolved, Fault> {
+    let (debate, lesson) = lesson(store, id)?;
+    let labels = lesson.decision.as_ref().map_or(&[][..], |decision| &decision.labels);
+    let known: Vec<&str> = lesson.parts.iter().map(|part| part.label.as_str()).collect();
+    match resolution {
+        Resolution::Winner(winner) if !known.contains(&winner.as_str()) => {
+            let known = known.join(", ");
+            return Err(Fault::Odd(format!(
+                "debate {id} has no proposal {winner:?}: say which of {known} was right"
+            )));
+        }
+        Resolution::Truth(_) if lesson.decision.is_none() => {
+            return Err(Fault::Odd(format!(
+                "debate {id} decided nothing that could be right or wrong: say which proposal was right"
+            )));
+        }
+        Resolution::Winner(_) | Resolution::Truth(_) => {}
+    }
+    let turned_out = resolution.of_decision(labels);
+    let resolved = Resolved {
+        resolution: resolution.clone(),
+        note: note.map(str::to_owned),
+        at: at.to_owned(),
+        turned_out,
+    };
+    insert(store, debate, &resolved)?;
+    memory::resolve(store, debate, resolution, turned_out, seconds(store, at)?)?;
+    Ok(resolved)
+}
+
+/// The debate's number and its lesson.
+fn lesson(store: &Connection, id: &str) -> Result<(i64, Lesson), Fault> {
+    let mut query = store.prepare_cached("SELECT n, status IS NOT NULL FROM debates WHERE id = ?1")?;
+    let row = query.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let (n, over): (i64, bool) = row.ok_or_else(|| StoreError::Unknown(id.to_owned()))?;
+    if !over {
+        return Err(Fault::Odd(format!("debate {id} is not over: resolve it when it is")));
+    }
+    let mut last =
+        store.prepare_cached("SELECT body FROM events WHERE debate = ?1 ORDER BY seq DESC LIMIT 1")?;
+    let body: String = last.query_row([n], |row| row.get(0))?;
+    match serde_json::from_str::<Entry>(&body).map(|entry| entry.event) {
+        Ok(Event::Closed { outcome }) => {
+            let none =
+                format!("debate {id} leaves nothing that could be resolved: its protocol has no votes");
+            Ok((n, outcome.lesson.ok_or(Fault::Odd(none))?))
+        }
+        _ => Err(Fault::Odd(format!("the end of debate {id} cannot be read: `agon verify {id}` says why"))),
+    }
+}
+
+fn insert(store: &Connection, debate: i64, resolved: &Resolved) -> Result<(), Fault> {
+    let (kind, value) = match &resolved.resolution {
+        Resolution::Winner(label) => ("winner", label.as_str()),
+        Resolution::Truth(truth) => ("truth", truth.name()),
+    };
+    let Resolved { note, at, turned_out, .. } = resolved;
+    store
+        .prepare_cached(
+            "INSERT INTO resolutions (debate, kind, value, note, at, turned_out, after_event)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT coalesce(max(n), 0) FROM events))",
+        )?
+        .execute(params![debate, kind, value, note, at, turned_out.map(Truth::name)])?;
+    Ok(())
+}
+
+/// The columns that [`read`] reads, in its order.
+pub(crate) const RESOLVED: &str = "kind, value, note, at, turned_out";
+
+/// Reads the columns [`RESOLVED`].
+pub(crate) fn read(row: &Row<'_>) -> Result<Resolved, rusqlite::Error> {
+    let turned_out: Option<String> = row.get(4)?;
+    Ok(Resolved {
+        resolution: resolution(row.get_ref(0)?.as_str()?, row.get(1)?),
+        note: row.get(2)?,
+        at: row.get(3)?,
+        turned_out: turned_out.as_deref().and_then(Truth::named),
+    })
+}
+
+/// A resolution from its columns.
+pub(crate) fn resolution(kind: &str, value: String) -> Resolution {
+    match Truth::named(&value).filter(|_| kind == "truth") {
+        Some(truth) => Resolution::Truth(truth),
+        None => Resolution::Winner(value),
+    }
+}
+
+/// The resolutions of a debate, in order.
+pub(crate) fn list(store: &Connection, id: &str) -> Result<Vec<Resolved>, Fault> {
+    let mut debate = store.prepare_cached("SELECT n FROM debates WHERE id = ?1")?;
+    let n: Option<i64> = debate.query_row([id], |row| row.get(0)).optional()?;
+    let n = n.ok_or_else(|| StoreError::Unknown(id.to_owned()))?;
+    let mut query =
+        store.prepare_cached(&format!("SELECT {RESOLVED} FROM resolutions WHERE debate = ?1 ORDER BY n"))?;
+    Ok(query.query_map([n], read)?.collect::<Result<_, _>>()?)
+}
+
+/// The one that counts.
+pub(crate) fn last(store: &Connection, debate: i64) -> Result<Option<Resolved>, rusqlite::Error> {
+    store
+        .prepare_cached(&format!(
+            "SELECT {RESOLVED} FROM resolutions WHERE debate = ?1 ORDER BY n DESC LIMIT 1"
+        ))?
+        .query_row([debate], read)
+        .optional()
+}
