@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use agon_core::Kind;
+use agon_core::{Invalid, Kind};
 use agon_core::options::resolve;
+use agon_courier::{Destination, DestinationConfig, HookConfig};
 use agon_engine::Settings;
+use agon_recall::PulseConfig;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -37,6 +39,12 @@ pub struct Config {
     pub options: BTreeMap<String, Vec<(String, String)>>,
     /// Own providers and prices.
     pub providers: agon_providers::Config,
+    /// Sources of what is going on.
+    pub pulse: BTreeMap<String, PulseConfig>,
+    /// Where results can go.
+    pub destinations: BTreeMap<String, DestinationConfig>,
+    /// What happens after every debate.
+    pub hooks: Vec<HookConfig>,
 }
 
 #[derive(Default, Deserialize)]
@@ -53,11 +61,16 @@ struct File {
     deep: Values,
     panel: Values,
     council: Values,
+    arena: Values,
     review: Values,
     providers: BTreeMap<String, agon_providers::ProviderConfig>,
     prices: BTreeMap<String, agon_providers::PriceConfig>,
     commands: BTreeMap<String, agon_seats::CommandConfig>,
     humans: BTreeMap<String, agon_seats::HumanConfig>,
+    agents: BTreeMap<String, agon_providers::AgentConfig>,
+    pulse: BTreeMap<String, PulseConfig>,
+    destinations: BTreeMap<String, DestinationConfig>,
+    hooks: Vec<HookConfig>,
     embedded: agon_providers::EmbeddedConfig,
     embeddings: agon_providers::EmbeddingsConfig,
 }
@@ -82,6 +95,9 @@ pub fn load(named: Option<&Path>, env: Env) -> Result<Config, Failure> {
                 if !place::is_own(&file, env) {
                     config.found = true;
                     config.providers.check_found().map_err(|why| Failure::file(&file, why))?;
+                    agon_recall::pulse::check_found(&config.pulse).map_err(|why| Failure::file(&file, why))?;
+                    agon_courier::check_found(&config.destinations, &config.hooks)
+                        .map_err(|why| Failure::file(&file, why))?;
                     check_options(&config).map_err(|why| Failure::file(&file, why))?;
                 }
                 Ok(config)
@@ -92,13 +108,39 @@ pub fn load(named: Option<&Path>, env: Env) -> Result<Config, Failure> {
 }
 
 impl Config {
+    /// The model that speaks when this one is named: an agent's own, or itself.
+    pub fn behind<'a>(&'a self, name: &'a str) -> &'a str {
+        let agent = name.strip_prefix("agent/").and_then(|agent| self.providers.agents.get(agent));
+        agent.map_or(name, |agent| agent.model.as_str())
+    }
+
+    /// Refuses a destination by a name that nobody has configured.
+    pub fn check_destination(&self, to: &Destination) -> Result<(), Invalid> {
+        let (Destination::Named(name) | Destination::Command(name)) = to else { return Ok(()) };
+        if self.destinations.contains_key(name) {
+            return Ok(());
+        }
+        let known: Vec<&str> = self.destinations.keys().map(String::as_str).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        Err(Invalid(format!(
+            "there is no destination {name:?} (there is {known}): add [destinations.{name}] to agon.toml, or write file:PATH, \
+             https://..., slack:URL or discord:URL"
+        )))
+    }
+
     /// Refuses judges whose words come with a configuration that nobody named: a change would bring its own verdict along.
-    pub fn check_judges(&self) -> Result<(), String> {
-        let mut links = self.models.iter().flat_map(|name| name.split('|')).map(str::trim);
-        match links.find(|link| self.found && link.starts_with("script/")) {
-            Some(script) => Err(format!(
-                "the agon.toml that was found here seats {script}, whose words come with it: say --models on the command \
-                 line, or name the configuration with --config"
+    pub fn check_judges<'a>(&self, said: impl IntoIterator<Item = &'a str>) -> Result<(), String> {
+        let links = |name: &'a str| name.split('|').map(str::trim);
+        let own = self.models.iter().flat_map(|name| name.split('|')).map(str::trim);
+        let said: Vec<&str> = said.into_iter().flat_map(links).collect();
+        // Who is an agent is the configuration's word, whoever names it; a script that the person names is theirs.
+        let brings = |link: &str| link.starts_with("agent/") || (said.is_empty() && link.starts_with("script/"));
+        let mut seated: Box<dyn Iterator<Item = &str>> =
+            if said.is_empty() { Box::new(own) } else { Box::new(said.iter().copied()) };
+        match seated.find(|link| self.found && brings(link)) {
+            Some(judge) => Err(format!(
+                "the agon.toml that was found here says what {judge} says: name another with --models, or name the \
+                 configuration with --config"
             )),
             None => Ok(()),
         }
@@ -173,15 +215,26 @@ fn parse(text: &str) -> Result<Config, Wrong> {
         prices: file.prices,
         commands: file.commands,
         humans: file.humans,
+        agents: file.agents,
         embedded: file.embedded,
         embeddings: file.embeddings,
         ..Default::default()
     };
     // The sentence says under which heading to look.
-    providers.check().map_err(|why| Wrong { span: None, why: why.0 })?;
+    let wrong = |why: Invalid| Wrong { span: None, why: why.0 };
+    providers.check().map_err(wrong)?;
+    file.pulse.iter().try_for_each(|(name, source)| source.check(name)).map_err(wrong)?;
+    file.destinations.iter().try_for_each(|(name, to)| to.check(name)).map_err(wrong)?;
+    let mut hooks = (1..).zip(&file.hooks);
+    hooks.try_for_each(|(number, hook)| hook.check(number, &file.destinations)).map_err(wrong)?;
     let mut options: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
-    let own =
-        [("deep", file.deep), ("panel", file.panel), ("council", file.council), ("review", file.review)];
+    let own = [
+        ("deep", file.deep),
+        ("panel", file.panel),
+        ("council", file.council),
+        ("arena", file.arena),
+        ("review", file.review),
+    ];
     let own = own.into_iter().filter(|(_, values)| !values.is_empty());
     let own = own.map(|(name, values)| (Spanned::new(0..0, name.to_owned()), values));
     for section in file.protocols.into_iter().chain(own) {
@@ -198,6 +251,9 @@ fn parse(text: &str) -> Result<Config, Wrong> {
         settings: file.engine.settings()?,
         options,
         providers,
+        pulse: file.pulse,
+        destinations: file.destinations,
+        hooks: file.hooks,
     })
 }
 

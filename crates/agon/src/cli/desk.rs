@@ -12,6 +12,7 @@ use clap::ArgMatches;
 
 use super::config::{self, Config};
 use super::failure::Failure;
+use super::house::House;
 use super::{aside, place};
 
 /// The configuration that `--config` names, or the one that is found.
@@ -60,9 +61,19 @@ fn open(file: &Path) -> Result<Sqlite, Failure> {
     })
 }
 
-/// An engine over these models and this store.
+/// An engine over these models and this store, which is also what is known.
 pub fn engine(config: &Config, models: Arc<Catalogue>, store: Sqlite) -> Engine {
-    Engine::new(models, Arc::new(store), config.settings.clone())
+    let house = House::new(models, &store, config.pulse.clone());
+    Engine::new(Arc::new(house), Arc::new(store), config.settings.clone())
+}
+
+/// The store if there is one already, for a look before a debate is opened.
+pub fn already(args: &ArgMatches) -> Result<Option<Sqlite>, Failure> {
+    let file = match args.get_one::<std::path::PathBuf>("db") {
+        Some(file) => file.clone(),
+        None => place::store(&place::env)?,
+    };
+    if file.exists() { look(&file).map(Some) } else { Ok(None) }
 }
 
 /// A debate as it is kept.

@@ -49,7 +49,7 @@ impl Models for House {
 impl House {
     fn source(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {
         match self.pulse.get(name) {
-            Some(config) => Ok(Arc::new(Pulse::new(name, config.clone(), |name| std::env::var(name).ok())?)),
+            Some(config) => Ok(Arc::new(Pulse::new(name, config.clone(), &|name| std::env::var(name).ok())?)),
             None => Err(no_source(name, self.pulse.keys())),
         }
     }

@@ -6,14 +6,21 @@ use std::path::Path;
 use agon_core::options::resolve;
 use agon_core::protocol::template_hashes;
 use agon_core::{Artifact, Brief, Kind, LOG_VERSION, Limits, Opt, Protocol, Request};
+use agon_core::lesson::STANDINGS;
 use agon_engine::{Models, Price};
+use agon_providers::Catalogue;
+use agon_store::Sqlite;
 use serde_json::{Map, Value};
 
 use super::args::{Said, TIMEOUT_KEY};
 use super::config::Config;
 use super::failure::Failure;
 use super::limits::{Wanted, seconds};
-use super::{clock, id, input};
+use super::{clock, house, id, input};
+
+/// The options by which a protocol is told which embeddings are in use, and which sources there are.
+const EMBEDDINGS: &str = "embeddings";
+const PULSE: &str = "pulse";
 
 /// How debates of one protocol are to be opened.
 pub struct Opening {
@@ -24,6 +31,8 @@ pub struct Opening {
     options: Vec<(String, String)>,
     limits: Limits,
     seed: Option<u64>,
+    /// How those stand who could sit, where the protocol rates them.
+    standings: Option<Sqlite>,
     /// The same for every debate, and hashing is not free.
     templates: BTreeMap<String, String>,
 }
@@ -69,6 +78,7 @@ impl Opening {
             options: configured.into_iter().chain(set).collect(),
             limits: said.limits.over(&limits),
             seed: said.seed,
+            standings: None,
             templates: template_hashes(protocol),
         })
     }
@@ -79,6 +89,53 @@ impl Opening {
             self.models = models()?;
         }
         Ok(self)
+    }
+
+    /// With what the protocol is told of this machine where nobody says otherwise: which embeddings are in use, and which sources
+    /// there are.
+    pub fn here(mut self, config: &Config, models: &Catalogue) -> Result<Self, Failure> {
+        let has = |key: &str| self.protocol.options().iter().any(|opt| opt.key == key);
+        let mut found = Vec::new();
+        if has(EMBEDDINGS) {
+            found.push((EMBEDDINGS.to_owned(), models.embeddings_in_use().model));
+        }
+        if has(PULSE) && !config.pulse.is_empty() {
+            let names: Vec<&str> = config.pulse.keys().map(String::as_str).collect();
+            found.push((PULSE.to_owned(), names.join(",")));
+        }
+        for (_, names) in self.options.iter().filter(|(key, _)| has(PULSE) && key == PULSE) {
+            let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
+            if let Some(unknown) = names.into_iter().find(|name| !config.pulse.contains_key(*name)) {
+                return Err(house::no_source(unknown, config.pulse.keys()).into());
+            }
+        }
+        for (_, name) in self.options.iter().filter(|(key, _)| has(EMBEDDINGS) && key == EMBEDDINGS) {
+            models.model(name)?;
+        }
+        self.options.splice(0..0, found);
+        Ok(self)
+    }
+
+    /// With the store that knows how those stand who could sit, if there is one.
+    pub fn rated_by(mut self, store: Option<Sqlite>) -> Self {
+        self.standings = store.filter(|_| self.protocol.rates());
+        self
+    }
+
+    /// How everybody stands who could sit, as a file of the request.
+    fn standings(&self, models: &[String]) -> Result<Option<Artifact>, Failure> {
+        let Some(store) = &self.standings else { return Ok(None) };
+        let mut agents: Vec<String> = Vec::new();
+        for link in models.iter().flat_map(|name| name.split('|')).map(str::trim) {
+            let agent = link.strip_prefix("agent/").unwrap_or(link);
+            if !agents.iter().any(|known| known == agent) {
+                agents.push(agent.to_owned());
+            }
+        }
+        let standings = store.standings(&agents)?;
+        let text = serde_json::to_string(&standings)
+            .map_err(|why| Failure::System(format!("the ratings cannot be written: {why}")))?;
+        Ok(Some(Artifact { path: "ratings".into(), text, part: Some(STANDINGS.to_owned()) }))
     }
 
     /// The names of all models that are seated.
@@ -97,6 +154,7 @@ impl Opening {
         }
         let Subject { question, mut files, .. } = subject;
         files.extend(parts(self.protocol.options(), &options)?);
+        files.extend(self.standings(&models)?);
         let files = input::within_limit(files)?;
         let seed = subject.seed.or(self.seed).map_or_else(id::seed, Ok)?;
         let roles = self.roles.clone();

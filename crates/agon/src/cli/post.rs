@@ -42,7 +42,7 @@ impl Bound {
         let folder = std::env::current_dir()
             .map_err(|why| Failure::System(format!("the working folder cannot be found: {why}")))?;
         let mut destinations = Vec::new();
-        for text in args.get_many::<String>("to").into_iter().flatten() {
+        for text in args.try_get_many::<String>("to").ok().flatten().into_iter().flatten() {
             let destination = Destination::parse(text, &folder)?;
             config.check_destination(&destination)?;
             destinations.push(destination);

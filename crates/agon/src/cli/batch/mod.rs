@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use super::aside::terminal;
 use super::failure::Failure;
 use super::opening::Opening;
+use super::post::Bound;
 use super::run::no_runtime;
 use super::{output, show, signals};
 use lines::Line;
@@ -35,6 +36,8 @@ pub struct Batch {
     pub store: Sqlite,
     /// How each is opened.
     pub opening: Opening,
+    /// Where each result goes besides.
+    pub bound: Bound,
     /// How many run at once.
     pub concurrency: usize,
     /// Whether somebody watches stderr.
@@ -98,8 +101,14 @@ async fn one(batch: Arc<Batch>, line: Line, stop: Stop) -> Done {
     let ended = match batch.opening.brief(subject) {
         Ok(brief) => {
             unfinished.id = Some(brief.id.clone());
-            let ended = batch.engine.open(batch.opening.protocol, brief, &Watch::default(), &stop).await;
-            ended.map_err(Failure::from)
+            match batch.bound.bind(&batch.store, &brief.id).await {
+                Ok(()) => {
+                    let watch = Watch::default();
+                    let ended = batch.engine.open(batch.opening.protocol, brief, &watch, &stop).await;
+                    ended.map_err(Failure::from)
+                }
+                Err(failure) => Err(failure),
+            }
         }
         Err(failure) => Err(failure),
     };

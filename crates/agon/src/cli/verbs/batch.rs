@@ -11,7 +11,8 @@ use crate::cli::batch::{self, Batch};
 use crate::cli::failure::Failure;
 use crate::cli::limits::whole;
 use crate::cli::opening::Opening;
-use crate::cli::{defaults, desk, output, place, threads};
+use crate::cli::post::Bound;
+use crate::cli::{after, defaults, desk, output, place, threads};
 
 pub(super) const VERB: Verb = Verb { name: "batch", group: Group::Many, command, run };
 
@@ -74,6 +75,8 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
         // Every line may name its own.
         Ok(defaults::models(&models, &place::env).unwrap_or_default())
     })?;
+    let opening = opening.here(&config, &models)?;
+    let bound = Bound::read(args, &config, protocol.name())?;
     let lines = batch::lines::read(args.get_one("file"), &opening, seed, &*models)?;
     let own = lines.iter().flat_map(|line| line.subject.models.iter().map(String::as_str));
     let all: Vec<&str> = match lines.iter().all(|line| !line.subject.models.is_empty()) {
@@ -83,13 +86,17 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     if !args.get_flag("quiet") {
         defaults::notices(all.iter().copied(), &*models).iter().for_each(|notice| output::note(notice));
     }
-    defaults::fetch(all, args.get_flag("quiet"))?;
+    defaults::fetch(all.iter().map(|name| config.behind(name)), args.get_flag("quiet"))?;
     let out = batch::out::Out::open(args.get_one("out"), args.get_flag("force"))?;
     let store = desk::store(args)?;
     let concurrency =
         args.get_one::<u32>("concurrency").map_or(1, |n| usize::try_from(*n).unwrap_or(usize::MAX));
     let progress = !args.get_flag("quiet") && output::watched();
-    let engine = desk::engine(&config, models, store.clone());
+    let opening = opening.rated_by(Some(store.clone()));
+    let engine = desk::engine(&config, models.clone(), store.clone());
     let again = args::same_store(args);
-    Batch { engine, store, opening, concurrency, progress, again }.run(lines, out)
+    let kept = store.clone();
+    let status = Batch { engine, store, opening, bound, concurrency, progress, again }.run(lines, out)?;
+    after::all(&config, &models, &kept, args.get_flag("quiet"))?;
+    Ok(status)
 }

@@ -12,9 +12,10 @@ use crate::cli::desk::{self, Kept};
 use crate::cli::failure::Failure;
 use crate::cli::limits::{Wanted, whole};
 use crate::cli::opening::{check_models, parts, split_timeout};
-use crate::cli::run::Run;
+use crate::cli::post::{self, Bound};
+use crate::cli::run::{self, Run};
 use crate::cli::show::Show;
-use crate::cli::{clock, defaults, id as ids, output, threads};
+use crate::cli::{after, clock, defaults, id as ids, output, threads};
 
 pub(super) const VERB: Verb = Verb { name: "branch", group: Group::Kept, command, run };
 
@@ -39,6 +40,7 @@ fn command(command: Command) -> Command {
         .arg(args::set())
         .args(args::limits())
         .args(args::face())
+        .arg(post::to())
         .arg(args::no_files())
         .args(args::files())
 }
@@ -58,8 +60,10 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let brief = brief(protocol, &source.brief, said)?;
     let models = desk::models(&config);
     check_models(&brief, &*models)?;
-    threads::settle(defaults::names(&brief), &config)?;
-    defaults::fetch(defaults::names(&brief), args.get_flag("quiet"))?;
+    let behind = || defaults::names(&brief).map(|name| config.behind(name));
+    threads::settle(behind(), &config)?;
+    defaults::fetch(behind(), args.get_flag("quiet"))?;
+    let bound = Bound::read(args, &config, protocol.name())?;
     let show = Show::read(args)?;
     show.check(protocol, &brief)?;
     let taken: Vec<Record> = play::branch(protocol, &records, brief.clone(), at_round).map_err(failed)?;
@@ -69,9 +73,12 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
         output::note(&format!("note: {note}"));
     }
     let id = brief.id;
-    let engine = desk::engine(&config, models, kept.store.clone());
-    let run = Run { protocol, id, store: kept.store, show: &show };
-    run.debate(async |watch, stop| engine.start(protocol, taken, say, watch, stop).await)
+    let engine = desk::engine(&config, models.clone(), kept.store.clone());
+    run::runtime()?.block_on(bound.bind(&kept.store, &id))?;
+    let run = Run { protocol, id, store: kept.store.clone(), show: &show };
+    let status = run.debate(async |watch, stop| engine.start(protocol, taken, say, watch, stop).await)?;
+    after::all(&config, &models, &kept.store, args.get_flag("quiet"))?;
+    Ok(status)
 }
 
 fn at_round(args: &ArgMatches, source: &Debate) -> Result<u32, Failure> {

@@ -6,9 +6,10 @@ use clap::{ArgMatches, Command};
 use crate::cli::args::{self, Said};
 use crate::cli::failure::Failure;
 use crate::cli::opening::{Opening, check_models, notices};
-use crate::cli::run::Run;
+use crate::cli::post::{self, Bound};
+use crate::cli::run::{self, Run};
 use crate::cli::show::Show;
-use crate::cli::{defaults, desk, dry_run, output, place, target, threads};
+use crate::cli::{after, defaults, desk, dry_run, output, place, target, threads};
 
 /// The command of one protocol, from its own tables.
 pub fn command(protocol: &'static dyn Protocol) -> Command {
@@ -24,6 +25,7 @@ pub fn command(protocol: &'static dyn Protocol) -> Command {
         .arg(args::set())
         .args(args::limits())
         .args(args::face())
+        .arg(post::to())
         .args(gate)
         .args(args::files())
 }
@@ -33,13 +35,16 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Fai
     let config = desk::config(args)?;
     let said = Said::read(args, protocol.roles(), protocol.options()).under(protocol, &place::env);
     let seed = said.seed;
-    if protocol.is_gate() && said.models.is_empty() {
-        config.check_judges().map_err(Failure::input)?;
+    if protocol.is_gate() {
+        config.check_judges(said.models.iter().map(String::as_str)).map_err(Failure::input)?;
     }
     let models = desk::models(&config);
     let opening =
         Opening::new(protocol, said, &config)?.or_else(|| defaults::models(&models, &place::env))?;
-    threads::settle(opening.named(), &config)?;
+    threads::settle(opening.named().map(|name| config.behind(name)), &config)?;
+    let rated = if protocol.rates() { desk::already(args)? } else { None };
+    let opening = opening.here(&config, &models)?.rated_by(rated);
+    let bound = Bound::read(args, &config, protocol.name())?;
     let brief = opening.brief(target::read(protocol, args)?)?;
     check_models(&brief, &*models)?;
     if args.get_flag("dry-run") {
@@ -51,8 +56,11 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Fai
     if !args.get_flag("quiet") {
         notices(&brief, &*models).iter().for_each(|notice| output::note(&format!("note: {notice}")));
     }
-    defaults::fetch(defaults::names(&brief), args.get_flag("quiet"))?;
-    let engine = desk::engine(&config, models, store.clone());
-    let run = Run { protocol, id: brief.id.clone(), store, show: &show };
-    run.debate(async |watch, stop| engine.open(protocol, brief, watch, stop).await)
+    defaults::fetch(defaults::names(&brief).map(|name| config.behind(name)), args.get_flag("quiet"))?;
+    let engine = desk::engine(&config, models.clone(), store.clone());
+    run::runtime()?.block_on(bound.bind(&store, &brief.id))?;
+    let run = Run { protocol, id: brief.id.clone(), store: store.clone(), show: &show };
+    let status = run.debate(async |watch, stop| engine.open(protocol, brief, watch, stop).await)?;
+    after::all(&config, &models, &store, args.get_flag("quiet"))?;
+    Ok(status)
 }

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use agon_providers::{Catalogue, EmbeddingsInUse, Probe, ProviderInfo};
 use agon_report::figures;
-use agon_store::Health;
+use agon_store::{Delivery, DeliveryState, Health, Sqlite};
 use clap::{ArgMatches, Command};
 use serde_json::{Value, json};
 
-use super::{Group, Verb};
+use super::{Group, Verb, deliver};
 use crate::cli::config::Config;
 use crate::cli::failure::Failure;
 use crate::cli::machine::{self, Files, Program};
@@ -38,6 +38,8 @@ fn command(command: Command) -> Command {
 struct Found {
     config: Result<Config, Failure>,
     store: Result<Option<Health>, Failure>,
+    /// Results that were given up.
+    dead: Vec<Delivery>,
     providers: Vec<Provider>,
     prices: Prices,
     files: Vec<Files>,
@@ -73,14 +75,24 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let files = pull::shelf().map(|shelf| machine::files(&shelf)).unwrap_or_default();
     let embeddings = catalogue.embeddings_in_use();
     let programs = machine::programs(&used.providers, place::env("PATH").as_deref());
-    let store = desk::kept(args).and_then(|store| Ok(store.map(|store| store.health()).transpose()?));
-    let found = Found { config, store, providers, prices, files, embeddings, programs };
+    let (store, dead) = match desk::kept(args).and_then(looked) {
+        Ok(Some((health, dead))) => (Ok(Some(health)), dead),
+        Ok(None) => (Ok(None), Vec::new()),
+        Err(why) => (Err(why), Vec::new()),
+    };
+    let found = Found { config, store, dead, providers, prices, files, embeddings, programs };
     if args.get_flag("json") {
         output::print_json(&found.document())?;
     } else {
         output::print(&found.table())?;
     }
     Ok(if found.is_well() { 0 } else { 2 })
+}
+
+/// How the store is, and which results were given up.
+fn looked(store: Option<Sqlite>) -> Result<Option<(Health, Vec<Delivery>)>, Failure> {
+    let Some(store) = store else { return Ok(None) };
+    Ok(Some((store.health()?, store.deliveries(Some(DeliveryState::Dead))?)))
 }
 
 fn asked(catalogue: &Catalogue) -> Result<Vec<Probe>, Failure> {
@@ -120,6 +132,7 @@ impl Found {
             "version": env!("CARGO_PKG_VERSION"),
             "config": config,
             "store": store,
+            "dead_letters": self.dead.iter().map(deliver::entry).collect::<Vec<_>>(),
             "providers": self.providers.iter().map(Provider::document).collect::<Vec<_>>(),
             "prices": {"as_of": as_of, "known": known, "own": own},
             "embedded": self.files.iter().map(Files::document).collect::<Vec<_>>(),
@@ -136,13 +149,20 @@ impl Found {
             self.programs.iter().map(|program| row(&program.model, "", program.word(), &program.more()));
         let rows: Vec<Vec<String>> = [head, self.config_row(), self.store_row()]
             .into_iter()
+            .chain(self.kept_rows())
             .chain(providers)
             .chain([self.prices_row()])
             .chain(files)
             .chain([self.embeddings_row()])
             .chain(programs)
             .collect();
-        agon_report::table(concat!("agon ", env!("CARGO_PKG_VERSION")), &rows, &output::stdout_style())
+        let style = output::stdout_style();
+        let mut shown = agon_report::table(concat!("agon ", env!("CARGO_PKG_VERSION")), &rows, &style);
+        if !self.dead.is_empty() {
+            shown.push_str("\nResults that were given up; agon deliver --retry N tries again\n");
+            shown.push_str(&deliver::table(&self.dead));
+        }
+        shown
     }
 
     fn config_row(&self) -> Vec<String> {
@@ -170,6 +190,24 @@ impl Found {
             }
             Err(why) => row("store", "", "wrong", &why.to_string()),
         }
+    }
+
+    /// What is kept beside the logs, where something is.
+    fn kept_rows(&self) -> Vec<Vec<String>> {
+        let Ok(Some(health)) = &self.store else { return Vec::new() };
+        let count = |n: i64| u64::try_from(n).unwrap_or_default();
+        let mut rows = Vec::new();
+        if health.knowledge > 0 || health.memories > 0 {
+            let entries = figures::counted(count(health.knowledge), "entry").replace("entrys", "entries");
+            let memories = figures::counted(count(health.memories), "memory").replace("memorys", "memories");
+            rows.push(row("knowledge", "", "ok", &format!("{entries}, {memories} of agents")));
+        }
+        if health.deliveries_due > 0 || health.deliveries_dead > 0 {
+            let (due, dead) = (health.deliveries_due, health.deliveries_dead);
+            let state = if dead > 0 { "given up" } else { "due" };
+            rows.push(row("deliveries", "", state, &format!("{due} due (`agon deliver` brings them), {dead} given up")));
+        }
+        rows
     }
 
     fn embeddings_row(&self) -> Vec<String> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use agon_report::{clean, figures};
-use agon_store::{Knowledge, KnowledgeHit, KnowledgeKind, NewKnowledge, Sqlite};
+use agon_store::{Kind, Knowledge, KnowledgeHit, NewKnowledge, Sqlite};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 
@@ -91,7 +91,7 @@ fn add(args: &ArgMatches) -> Result<u8, Failure> {
     let given = |name: &str| args.get_one::<String>(name).map(|text| text.trim().to_owned());
     let first = || text.lines().next().unwrap_or_default().chars().take(TITLE_CHARS).collect();
     let entry = NewKnowledge {
-        kind: KnowledgeKind::Note,
+        kind: Kind::Note,
         title: given("title").filter(|title| !title.is_empty()).unwrap_or_else(first),
         text: text.to_owned(),
         source: given("source").filter(|source| !source.is_empty()),
@@ -113,7 +113,7 @@ fn import(args: &ArgMatches) -> Result<u8, Failure> {
             return Err(Failure::file(Path::new(&file.path), "there is nothing in it but headings"));
         }
         entries.extend(found.into_iter().map(|chapter| NewKnowledge {
-            kind: KnowledgeKind::Import,
+            kind: Kind::Import,
             title: chapter.title,
             text: chapter.text,
             source: Some(file.path.clone()),

@@ -13,14 +13,18 @@ mod batch;
 mod branch;
 mod completions;
 pub mod debate;
+mod deliver;
 mod doctor;
 mod export;
 mod init;
+mod knowledge;
 mod list;
 mod man;
 mod models;
 mod protocols;
+mod ratings;
 mod replay;
+mod resolve;
 mod resume;
 mod search;
 mod show;
@@ -73,9 +77,13 @@ pub const VERBS: &[Verb] = &[
     replay::VERB,
     branch::VERB,
     verify::VERB,
+    resolve::VERB,
+    ratings::VERB,
+    knowledge::VERB,
     batch::VERB,
     protocols::VERB,
     models::VERB,
+    deliver::VERB,
     doctor::VERB,
     init::VERB,
     completions::VERB,

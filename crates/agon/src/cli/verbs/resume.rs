@@ -1,5 +1,6 @@
 //! `agon resume`: goes on with a debate that was interrupted.
 
+use agon_engine::{Stop, Watch};
 use clap::{Arg, ArgMatches, Command};
 
 use super::{Group, Verb, id};
@@ -8,7 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::opening::check_models;
 use crate::cli::run::Run;
 use crate::cli::show::Show;
-use crate::cli::{args, defaults, input, threads};
+use crate::cli::{after, args, defaults, input, threads};
 
 pub(super) const VERB: Verb = Verb { name: "resume", group: Group::Kept, command, run };
 
@@ -55,10 +56,19 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
         }
     } else {
         check_models(&debate.brief, &*models)?;
-        threads::settle(defaults::names(&debate.brief), &config)?;
-        defaults::fetch(defaults::names(&debate.brief), args.get_flag("quiet"))?;
+        let behind = || defaults::names(&debate.brief).map(|name| config.behind(name));
+        threads::settle(behind(), &config)?;
+        defaults::fetch(behind(), args.get_flag("quiet"))?;
     }
-    let engine = desk::engine(&config, models, kept.store.clone());
-    let run = Run { protocol, id: kept.id.clone(), store: kept.store, show: &show };
-    run.debate(async |watch, stop| engine.resume(&agon_protocols::find, &kept.id, say, watch, stop).await)
+    let was_over = debate.outcome.is_some();
+    let engine = desk::engine(&config, models.clone(), kept.store.clone());
+    let run = Run { protocol, id: kept.id.clone(), store: kept.store.clone(), show: &show };
+    let resumed = async |watch: &Watch, stop: &Stop| {
+        engine.resume(&agon_protocols::find, &kept.id, say, watch, stop).await
+    };
+    let status = run.debate(resumed)?;
+    if !was_over {
+        after::all(&config, &models, &kept.store, args.get_flag("quiet"))?;
+    }
+    Ok(status)
 }
