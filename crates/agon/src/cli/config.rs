@@ -224,9 +224,7 @@ fn parse(text: &str) -> Result<Config, Wrong> {
     let wrong = |why: Invalid| Wrong { span: None, why: why.0 };
     providers.check().map_err(wrong)?;
     file.pulse.iter().try_for_each(|(name, source)| source.check(name)).map_err(wrong)?;
-    file.destinations.iter().try_for_each(|(name, to)| to.check(name)).map_err(wrong)?;
-    let mut hooks = (1..).zip(&file.hooks);
-    hooks.try_for_each(|(number, hook)| hook.check(number, &file.destinations)).map_err(wrong)?;
+    agon_courier::config::check(&file.destinations, &file.hooks).map_err(wrong)?;
     let mut options: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     let own = [
         ("deep", file.deep),
