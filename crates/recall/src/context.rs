@@ -37,11 +37,7 @@ pub trait Kind: Send + Sync + 'static {
     const NAME: &'static str;
 
     /// Looks there. May block.
-    fn look(
-        shelf: &dyn Shelf,
-        errand: &Errand,
-        vector: Option<(&str, &[f32])>,
-    ) -> Result<Vec<Item>, String>;
+    fn look(shelf: &dyn Shelf, errand: &Errand, vector: Option<(&str, &[f32])>) -> Result<Vec<Item>, String>;
 }
 
 /// What was decided.
@@ -55,11 +51,7 @@ pub struct Remembered;
 impl Kind for Decided {
     const NAME: &'static str = "context/knowledge";
 
-    fn look(
-        shelf: &dyn Shelf,
-        errand: &Errand,
-        vector: Option<(&str, &[f32])>,
-    ) -> Result<Vec<Item>, String> {
+    fn look(shelf: &dyn Shelf, errand: &Errand, vector: Option<(&str, &[f32])>) -> Result<Vec<Item>, String> {
         shelf.knowledge(&errand.query, vector, errand.limit)
     }
 }
@@ -67,11 +59,7 @@ impl Kind for Decided {
 impl Kind for Remembered {
     const NAME: &'static str = "context/memory";
 
-    fn look(
-        shelf: &dyn Shelf,
-        errand: &Errand,
-        vector: Option<(&str, &[f32])>,
-    ) -> Result<Vec<Item>, String> {
+    fn look(shelf: &dyn Shelf, errand: &Errand, vector: Option<(&str, &[f32])>) -> Result<Vec<Item>, String> {
         shelf.memories(&errand.agents, &errand.query, vector, errand.limit)
     }
 }
@@ -200,5 +188,7 @@ async fn aside<T: Send + 'static>(
 ) -> Result<T, String> {
     let shelf = Arc::clone(shelf);
     let done = tokio::task::spawn_blocking(move || work(shelf.as_ref())).await;
-    done.unwrap_or_else(|_| Err("the search broke off; run `agon doctor` to see whether the store is sound".into()))
+    done.unwrap_or_else(|_| {
+        Err("the search broke off; run `agon doctor` to see whether the store is sound".into())
+    })
 }

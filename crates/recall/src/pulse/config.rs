@@ -178,7 +178,8 @@ pub(crate) fn address(url: &str) -> Result<Url, String> {
     let url = Url::parse(url).map_err(|why| format!("{want} ({why})"))?;
     match url.scheme() {
         "http" | "https" if !url.username().is_empty() || url.password().is_some() => {
-            Err("has a name or a password in it: put the key into a variable and name that with key_env".into())
+            Err("has a name or a password in it: put the key into a variable and name that with key_env"
+                .into())
         }
         "http" | "https" => Ok(url),
         _ => Err(want.into()),
@@ -196,7 +197,9 @@ pub(crate) fn is_inside(host: &str) -> bool {
         || ip(host).is_some_and(|address| match address {
             IpAddr::V4(v4) => v4.is_private() || v4.is_link_local() || v4.is_unspecified(),
             IpAddr::V6(v6) => {
-                v6.is_unique_local() || v6.is_unicast_link_local() || v6.is_unspecified()
+                v6.is_unique_local()
+                    || v6.is_unicast_link_local()
+                    || v6.is_unspecified()
                     || v6.to_ipv4_mapped().is_some_and(|v4| is_inside(&v4.to_string()))
             }
         })

@@ -1,7 +1,7 @@
 //! One entry of a source, whatever the source is written in.
 
-use super::plain::plain;
 use super::moment;
+use super::plain::plain;
 
 const TITLE_CHARS_MAX: usize = 200;
 const TEXT_CHARS_MAX: usize = 600;

@@ -116,7 +116,9 @@ impl Feed {
         };
         match (want, kind) {
             (Some(Format::Atom), Kind::Rss) => return Err("is RSS and not Atom: set format = \"rss\"".into()),
-            (Some(Format::Rss), Kind::Atom) => return Err("is Atom and not RSS: set format = \"atom\"".into()),
+            (Some(Format::Rss), Kind::Atom) => {
+                return Err("is Atom and not RSS: set format = \"atom\"".into());
+            }
             _ => {}
         }
         if kind == Kind::Atom && !prefix.is_empty() {

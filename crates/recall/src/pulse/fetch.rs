@@ -17,8 +17,7 @@ use super::plain::plain;
 use super::{Fetched, Trouble};
 
 const REDIRECTS_MAX: usize = 5;
-const ACCEPTED: &str =
-    "application/rss+xml, application/atom+xml, application/feed+json, application/json, application/xml;q=0.9, */*;q=0.5";
+const ACCEPTED: &str = "application/rss+xml, application/atom+xml, application/feed+json, application/json, application/xml;q=0.9, */*;q=0.5";
 
 /// The client for an address, made on a thread where reading the system's certificates holds nobody.
 pub(super) async fn client(url: &Url) -> Result<Client, Trouble> {
@@ -37,7 +36,8 @@ pub(super) async fn client(url: &Url) -> Result<Client, Trouble> {
         }
         builder.build()
     });
-    let made = made.await.map_err(|_| Trouble::hopeless("cannot be asked: the HTTP client cannot be made"))?;
+    let made =
+        made.await.map_err(|_| Trouble::hopeless("cannot be asked: the HTTP client cannot be made"))?;
     made.map_err(|why| {
         Trouble::hopeless(format!("cannot be asked: the HTTP client cannot be made ({})", deepest(&why)))
     })
@@ -74,7 +74,9 @@ fn bytes_of(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Trouble> {
     let shown = path.display();
     let unread = |why: std::io::Error| match why.kind() {
         ErrorKind::NotFound => Trouble::hopeless(format!("has no file {shown}: set file to where it is")),
-        ErrorKind::PermissionDenied => Trouble::hopeless(format!("may not read {shown}: give yourself access")),
+        ErrorKind::PermissionDenied => {
+            Trouble::hopeless(format!("may not read {shown}: give yourself access"))
+        }
         _ => Trouble::passing(format!("cannot read {shown} ({why})")),
     };
     // A pipe or a terminal would be waited for without end.
@@ -101,10 +103,14 @@ fn barred(from: &Url, to: &Url) -> Option<String> {
     let inside = |url: &Url| url.host_str().is_some_and(is_inside);
     if from.scheme() != to.scheme() {
         let scheme = plain(to.scheme(), 20);
-        return Some(format!("sends us from {}:// to {scheme}://: set url to the address that it means", from.scheme()));
+        return Some(format!(
+            "sends us from {}:// to {scheme}://: set url to the address that it means",
+            from.scheme()
+        ));
     }
     // Else a stranger could have this machine ask its neighbours.
-    (inside(to) && !inside(from)).then(|| "sends us to an address inside this network, and is not in it".into())
+    (inside(to) && !inside(from))
+        .then(|| "sends us to an address inside this network, and is not in it".into())
 }
 
 fn usable(response: &Response, asked: &Url) -> Result<(), Trouble> {
@@ -148,7 +154,8 @@ async fn body(mut response: Response, bytes_max: u64) -> Result<Vec<u8>, Trouble
         return Err(too_large(bytes_max));
     }
     let mut bytes = Vec::new();
-    let broken = |why: reqwest::Error| Trouble::passing(format!("broke off in the middle ({})", deepest(&why)));
+    let broken =
+        |why: reqwest::Error| Trouble::passing(format!("broke off in the middle ({})", deepest(&why)));
     while let Some(chunk) = response.chunk().await.map_err(broken)? {
         if (bytes.len() + chunk.len()) as u64 > bytes_max {
             return Err(too_large(bytes_max));
@@ -164,7 +171,9 @@ fn too_large(bytes_max: u64) -> Trouble {
 
 fn unreached(why: &reqwest::Error) -> Trouble {
     if why.is_redirect() {
-        return Trouble::hopeless("sends us to where nobody can be asked: set url to the address that it means");
+        return Trouble::hopeless(
+            "sends us to where nobody can be asked: set url to the address that it means",
+        );
     }
     Trouble::passing(format!("cannot be reached ({})", deepest(why)))
 }

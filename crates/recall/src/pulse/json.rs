@@ -9,10 +9,10 @@ use super::entry::{Entry, Raw, push};
 const ENTRIES_MAX: usize = 1_000;
 /// Where entries usually have what, the best first.
 const TITLES: &[&str] = &["title", "headline", "name"];
-const TEXTS: &[&str] =
-    &["text", "summary", "content_text", "description", "content_html", "content", "body"];
+const TEXTS: &[&str] = &["text", "summary", "content_text", "description", "content_html", "content", "body"];
 const LINKS: &[&str] = &["url", "link", "external_url", "href"];
-const DATES: &[&str] = &["date_published", "published_at", "published", "at", "date", "date_modified", "updated"];
+const DATES: &[&str] =
+    &["date_published", "published_at", "published", "at", "date", "date_modified", "updated"];
 
 /// The entries of a document.
 pub(super) fn entries(text: &str, config: &PulseConfig) -> Result<Vec<Entry>, String> {

@@ -57,7 +57,8 @@ impl Pulse {
         config.check(name)?;
         let place = match (&config.url, &config.file) {
             (Some(url), _) => {
-                let url = config::address(url).map_err(|why| Invalid(format!("[pulse.{name}]: url {why}")))?;
+                let url =
+                    config::address(url).map_err(|why| Invalid(format!("[pulse.{name}]: url {why}")))?;
                 Place::Address { url, key: key(&config, env) }
             }
             (None, file) => Place::File(file.clone().unwrap_or_default()),
@@ -170,10 +171,7 @@ impl Trouble {
     }
 }
 
-fn key(
-    config: &PulseConfig,
-    env: &dyn Fn(&str) -> Option<String>,
-) -> Result<Option<SecretString>, String> {
+fn key(config: &PulseConfig, env: &dyn Fn(&str) -> Option<String>) -> Result<Option<SecretString>, String> {
     let Some(variable) = &config.key_env else { return Ok(None) };
     match env(variable).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty()) {
         Some(key) if key.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(Some(SecretString::from(key))),

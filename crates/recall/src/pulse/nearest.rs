@@ -9,10 +9,10 @@ use crate::errand::Item;
 
 /// Words that say nothing about what a text is about.
 const COMMON: &[&str] = &[
-    "about", "after", "all", "and", "any", "are", "been", "but", "can", "could", "does", "for", "from", "had", "has",
-    "have", "how", "into", "its", "may", "more", "most", "new", "not", "now", "one", "our", "out", "over", "should",
-    "than", "that", "the", "their", "them", "then", "there", "they", "this", "use", "was", "were", "what", "when",
-    "where", "which", "who", "why", "will", "with", "would", "you", "your",
+    "about", "after", "all", "and", "any", "are", "been", "but", "can", "could", "does", "for", "from",
+    "had", "has", "have", "how", "into", "its", "may", "more", "most", "new", "not", "now", "one", "our",
+    "out", "over", "should", "than", "that", "the", "their", "them", "then", "there", "they", "this", "use",
+    "was", "were", "what", "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
 ];
 const WORD_CHARS_MIN: usize = 3;
 

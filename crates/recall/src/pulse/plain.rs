@@ -10,8 +10,8 @@ const ENTITY_BYTES_MAX: usize = 32;
 const SILENT: &[&str] = &["script", "style", "template", "noscript", "iframe", "object", "svg", "math"];
 /// Elements inside a word.
 const INLINE: &[&str] = &[
-    "a", "abbr", "b", "code", "del", "em", "font", "i", "ins", "mark", "q", "s", "small", "span", "strong", "sub",
-    "sup", "u", "wbr",
+    "a", "abbr", "b", "code", "del", "em", "font", "i", "ins", "mark", "q", "s", "small", "span", "strong",
+    "sub", "sup", "u", "wbr",
 ];
 
 /// The words of a piece of HTML on one line: no tags, no scripts, entities decoded once, no control character and nothing

@@ -1,0 +1,220 @@
+//! Where a result can go, as a person writes it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use agon_core::Invalid;
+use reqwest::Url;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// Where a result goes. Shown, it has no secret in it: of an address only the host.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Destination {
+    /// A file, in the format of its ending.
+    File(PathBuf),
+    /// A server that is called with the outcome.
+    Callback(Address),
+    /// A Slack channel's webhook.
+    Slack(Address),
+    /// A Discord channel's webhook.
+    Discord(Address),
+    /// A program: a `[destinations.NAME]` that has a command.
+    Command(String),
+    /// Whatever `[destinations.NAME]` says.
+    Named(String),
+    /// One of the `[[hooks]]`, by its [key](crate::HookConfig::key).
+    Hook(String),
+}
+
+/// An address on the web. What comes after the host may be a secret and is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Address(Url);
+
+/// What a report is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// The outcome as JSON.
+    #[default]
+    Json,
+    /// Markdown.
+    #[serde(alias = "md")]
+    Markdown,
+    /// A page of its own.
+    Html,
+    /// YAML.
+    Yaml,
+    /// Plain text.
+    #[serde(alias = "txt")]
+    Text,
+}
+
+/// The endings of files, and the formats that they stand for.
+const ENDINGS: &[(&str, Format)] = &[
+    ("json", Format::Json),
+    ("md", Format::Markdown),
+    ("markdown", Format::Markdown),
+    ("html", Format::Html),
+    ("htm", Format::Html),
+    ("yaml", Format::Yaml),
+    ("yml", Format::Yaml),
+    ("txt", Format::Text),
+];
+
+impl Format {
+    /// The format that a file's ending stands for.
+    pub fn of(path: &Path) -> Option<Self> {
+        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        ENDINGS.iter().find(|(known, _)| *known == ending).map(|(_, format)| *format)
+    }
+
+    /// The usual ending of a file in this format.
+    pub fn ending(self) -> &'static str {
+        ENDINGS.iter().find(|(_, format)| *format == self).map_or("json", |(ending, _)| ending)
+    }
+}
+
+impl Destination {
+    /// Reads a destination. A path that is not absolute begins at `folder`, for the delivery may be made from elsewhere.
+    pub fn parse(text: &str, folder: &Path) -> Result<Self, Invalid> {
+        let text = text.trim();
+        let (kind, rest) = text.split_once(':').unwrap_or(("", text));
+        match kind {
+            "file" => path(rest, folder).map(Self::File),
+            "http" | "https" => Address::parse(text).map(Self::Callback),
+            "slack" => Address::parse(rest).map(Self::Slack),
+            "discord" => Address::parse(rest).map(Self::Discord),
+            "command" => name("command", rest).map(Self::Command),
+            "hook" => name("hook", rest).map(Self::Hook),
+            _ if text.contains("://") => Err(unknown()),
+            _ if Format::of(Path::new(text)).is_some() => path(text, folder).map(Self::File),
+            _ => name("", text).map(Self::Named).map_err(|_| unknown()),
+        }
+    }
+
+    /// All of it, for the outbox: [`parse`](Self::parse) gives the same again. Not to be shown.
+    pub fn stored(&self) -> String {
+        match self {
+            Self::Callback(address) => address.whole().to_owned(),
+            Self::Slack(address) => format!("slack:{}", address.whole()),
+            Self::Discord(address) => format!("discord:{}", address.whole()),
+            Self::File(_) | Self::Command(_) | Self::Named(_) | Self::Hook(_) => self.to_string(),
+        }
+    }
+}
+
+/// A destination out of an outbox as it may be shown.
+pub fn shown(stored: &str) -> String {
+    let destination = Destination::parse(stored, Path::new(""));
+    destination.map_or_else(
+        |_| "a destination that cannot be read".to_owned(),
+        |destination| destination.to_string(),
+    )
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "file:{}", path.display()),
+            Self::Callback(address) => address.fmt(f),
+            Self::Slack(address) => write!(f, "slack:{address}"),
+            Self::Discord(address) => write!(f, "discord:{address}"),
+            Self::Command(name) => write!(f, "command:{name}"),
+            Self::Named(name) => f.write_str(name),
+            Self::Hook(key) => write!(f, "hook:{key}"),
+        }
+    }
+}
+
+impl fmt::Debug for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Destination({self})")
+    }
+}
+
+impl Serialize for Destination {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.stored())
+    }
+}
+
+impl<'de> Deserialize<'de> for Destination {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text, Path::new("")).map_err(de::Error::custom)
+    }
+}
+
+impl Address {
+    /// Reads an address that begins with `http://` or `https://`.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let want = "an address begins with http:// or https:// and names a host";
+        let url = Url::parse(text).map_err(|why| Invalid(format!("{want} ({why})")))?;
+        match url.scheme() {
+            "http" | "https" if !url.username().is_empty() || url.password().is_some() => Err(Invalid(
+                "an address with a name or a password in it cannot be kept: use secret_env".into(),
+            )),
+            "http" | "https" if url.has_host() => Ok(Self(url)),
+            _ => Err(Invalid(want.into())),
+        }
+    }
+
+    /// All of it. Not to be shown.
+    pub fn whole(&self) -> &str {
+        self.0.as_str()
+    }
+
+    pub(crate) fn url(&self) -> &Url {
+        &self.0
+    }
+
+    /// Whether it is on this machine.
+    pub(crate) fn is_here(&self) -> bool {
+        let host = self.0.host_str().unwrap_or_default();
+        let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+        host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let more = if self.0.path() == "/" && self.0.query().is_none() { "" } else { "/\u{2026}" };
+        write!(f, "{}{more}", self.0.origin().ascii_serialization())
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Address({self})")
+    }
+}
+
+fn path(text: &str, folder: &Path) -> Result<PathBuf, Invalid> {
+    let path = Path::new(text);
+    if path.file_name().is_none() || text.ends_with(['/', '\\']) || text.contains('\0') {
+        return Err(Invalid("a file has a name, as in file:results/outcome.md".into()));
+    }
+    Ok(folder.join(path))
+}
+
+fn name(kind: &str, text: &str) -> Result<String, Invalid> {
+    match is_name(text) {
+        true => Ok(text.to_owned()),
+        false => Err(Invalid(format!("{kind}:NAME has a name of letters, digits, `-` and `_`"))),
+    }
+}
+
+/// A name of a section: no ending of a file can be taken for one.
+pub(crate) fn is_name(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    !text.is_empty() && text.chars().all(plain)
+}
+
+// What was written is not repeated: it may hold a secret.
+fn unknown() -> Invalid {
+    Invalid(
+        "a destination is a file that ends in .json, .md, .html, .yaml or .txt, file:PATH, https://..., slack:URL, \
+         discord:URL, command:NAME, or the NAME of a [destinations.NAME] in agon.toml"
+            .into(),
+    )
+}
