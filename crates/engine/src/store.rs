@@ -27,6 +27,9 @@ pub enum StoreError {
         /// Where.
         broken: Broken,
     },
+    /// What was asked for cannot be meant: there is no such entry, or nothing that could be done with it.
+    #[error("{0}")]
+    Refused(String),
     /// The disk is full, the file cannot be read, and so on.
     #[error("the store {file}: {why}")]
     Failed {

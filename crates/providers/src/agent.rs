@@ -136,7 +136,9 @@ mod tests {
         ) -> BoxFuture<'a, Result<Completion, Fault>> {
             *self.0.lock().unwrap() = call.messages.clone();
             let (text, model, usage) = ("yes".into(), "one/a".into(), Usage::default());
-            Box::pin(async move { Ok(Completion { text, model, usage, finish: Finish::End, shortened: None }) })
+            Box::pin(
+                async move { Ok(Completion { text, model, usage, finish: Finish::End, shortened: None }) },
+            )
         }
     }
 
@@ -173,12 +175,21 @@ mod tests {
 
     #[test]
     fn an_agent_that_cannot_sit_is_named() {
-        let check = |name: &str, model: &str| AgentConfig { model: model.into(), charter: String::new() }.check(name);
+        let check =
+            |name: &str, model: &str| AgentConfig { model: model.into(), charter: String::new() }.check(name);
         assert_eq!(check("skeptic", "openai/x"), Ok(()));
-        for (name, model) in
-            [("", "a/b"), ("a b", "a/b"), ("x", "b"), ("x", "a/b|c/d"), ("x", "agent/y"), ("x", "embeddings/minilm")]
-        {
-            assert!(check(name, model).unwrap_err().0.starts_with(&format!("[agents.{name}]: ")), "{name} {model}");
+        for (name, model) in [
+            ("", "a/b"),
+            ("a b", "a/b"),
+            ("x", "b"),
+            ("x", "a/b|c/d"),
+            ("x", "agent/y"),
+            ("x", "embeddings/minilm"),
+        ] {
+            assert!(
+                check(name, model).unwrap_err().0.starts_with(&format!("[agents.{name}]: ")),
+                "{name} {model}"
+            );
         }
     }
 }

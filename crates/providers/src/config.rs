@@ -87,7 +87,8 @@ pub struct EmbeddingsConfig {
 }
 
 /// Names that stand for something else than a server.
-const RESERVED: &[&str] = &["script", "embedded", "embeddings", "command", "human", "agent", "context", "pulse"];
+const RESERVED: &[&str] =
+    &["script", "embedded", "embeddings", "command", "human", "agent", "context", "pulse"];
 
 impl Config {
     /// Refuses what cannot work, and says where it stands.

@@ -35,8 +35,8 @@ mod server;
 mod told;
 mod trust;
 
-pub use agon_embedded::{SMOLLM2, Settings as EmbeddedConfig};
 pub use agent::AgentConfig;
+pub use agon_embedded::{SMOLLM2, Settings as EmbeddedConfig};
 pub use catalogue::{Catalogue, ProviderInfo};
 pub use config::{Config, EmbeddingsConfig, PriceConfig, ProviderConfig, ProviderKind};
 pub use embeddings::{Embed, Embedded, EmbeddingModel, EmbeddingsInUse};

@@ -40,7 +40,15 @@ pub fn ratings(rows: &[Rated], style: &Style) -> String {
         let brier = rated.brier.map_or("-".into(), |(brier, n)| format!("{brier:.3} of {n}"));
         let conformity = rated.conformity.map_or("-".into(), |share| format!("{:.0}%", share * 100.0));
         let (rating, deviation) = (format!("{:.0}", rated.rating), format!("{:.0}", rated.deviation));
-        vec![rated.agent.clone(), rating, deviation, rated.games.to_string(), brier, conformity, spark(rated, style)]
+        vec![
+            rated.agent.clone(),
+            rating,
+            deviation,
+            rated.games.to_string(),
+            brier,
+            conformity,
+            spark(rated, style),
+        ]
     };
     let rows: Vec<Vec<String>> =
         std::iter::once(head.map(str::to_owned).to_vec()).chain(rows.iter().map(row)).collect();
@@ -63,8 +71,8 @@ fn spark(rated: &Rated, style: &Style) -> String {
 
 /// The least and the greatest, at least [`SPAN_MIN`] apart.
 fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let (low, high) =
-        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    let (low, high) = values
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
     if !low.is_finite() || !high.is_finite() {
         return (0.0, SPAN_MIN);
     }
@@ -153,8 +161,10 @@ impl Frame {
         let colour = COLOURS.get(place % COLOURS.len()).copied().unwrap_or("#888");
         let dash = if place >= COLOURS.len() { " stroke-dasharray=\"6 4\"" } else { "" };
         let course = std::iter::once(START).chain(rated.history.iter().map(|(_, rating)| *rating));
-        let points: Vec<String> =
-            course.enumerate().map(|(game, rating)| format!("{:.1},{:.1}", self.x(game), self.y(rating))).collect();
+        let points: Vec<String> = course
+            .enumerate()
+            .map(|(game, rating)| format!("{:.1},{:.1}", self.x(game), self.y(rating)))
+            .collect();
         let _ = write!(
             svg,
             "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash} points=\"{}\"/>",
@@ -189,7 +199,8 @@ mod tests {
     use super::*;
 
     fn rated(agent: &str, course: &[f64]) -> Rated {
-        let history: Vec<(String, f64)> = course.iter().map(|r| ("2026-01-01T00:00:00Z".into(), *r)).collect();
+        let history: Vec<(String, f64)> =
+            course.iter().map(|r| ("2026-01-01T00:00:00Z".into(), *r)).collect();
         Rated {
             agent: agent.into(),
             rating: course.last().copied().unwrap_or(START),
@@ -223,8 +234,9 @@ mod tests {
     /// "`--plot FILE.svg`": a whole picture whatever the names are, and without anything from elsewhere.
     #[test]
     fn the_plot_is_one_picture_that_needs_nothing_else() {
-        let rows: Vec<Rated> =
-            (0..14).map(|n| rated(&format!("<b>&\"{n}\u{1b}[31m\n"), &[1500.0 + f64::from(n), 1490.0])).collect();
+        let rows: Vec<Rated> = (0..14)
+            .map(|n| rated(&format!("<b>&\"{n}\u{1b}[31m\n"), &[1500.0 + f64::from(n), 1490.0]))
+            .collect();
         for rows in [&rows[..], &rows[..1], &[]] {
             let svg = ratings_svg(rows);
             assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");
@@ -240,6 +252,9 @@ mod tests {
         assert_eq!(spark(&rated("a", &[1500.0, 1500.0]), &style), "▅▅");
         let long: Vec<f64> = (0..100).map(|n| 1400.0 + f64::from(n) * 5.0).collect();
         let line = spark(&rated("a", &long), &style);
-        assert_eq!((line.chars().count(), line.chars().next(), line.chars().next_back()), (24, Some('▁'), Some('█')));
+        assert_eq!(
+            (line.chars().count(), line.chars().next(), line.chars().next_back()),
+            (24, Some('▁'), Some('█'))
+        );
     }
 }

@@ -116,7 +116,10 @@ mod tests {
     use super::*;
 
     fn titles(name: &str, text: &str) -> Vec<String> {
-        chapters(name, text).into_iter().map(|chapter| format!("{}: {}", chapter.title, chapter.text)).collect()
+        chapters(name, text)
+            .into_iter()
+            .map(|chapter| format!("{}: {}", chapter.title, chapter.text))
+            .collect()
     }
 
     /// "`agon knowledge import FILE...` (Markdown, text)".
@@ -135,12 +138,18 @@ mod tests {
         let paragraph = "word ".repeat(200);
         let text = [paragraph.trim(); 5].join("\n\n");
         let cut = chapters("a.txt", &text);
-        assert_eq!(cut.iter().map(|c| c.title.as_str()).collect::<Vec<_>>(), ["a.txt (1)", "a.txt (2)", "a.txt (3)"]);
+        assert_eq!(
+            cut.iter().map(|c| c.title.as_str()).collect::<Vec<_>>(),
+            ["a.txt (1)", "a.txt (2)", "a.txt (3)"]
+        );
         assert!(cut.iter().all(|chapter| chapter.text.chars().count() <= CHARS_MAX));
         let words: usize = cut.iter().map(|chapter| chapter.text.split_whitespace().count()).sum();
         assert_eq!(words, 1_000);
         let one = "é".repeat(CHARS_MAX * 2 + 1);
-        assert_eq!(chapters("a.txt", &one).iter().map(|c| c.text.chars().count()).sum::<usize>(), CHARS_MAX * 2 + 1);
+        assert_eq!(
+            chapters("a.txt", &one).iter().map(|c| c.text.chars().count()).sum::<usize>(),
+            CHARS_MAX * 2 + 1
+        );
         assert_eq!(chapters("a.md", "# only a heading\n\n \n"), []);
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use agon_core::{Invalid, Kind};
 use agon_core::options::resolve;
+use agon_core::{Invalid, Kind};
 use agon_courier::{Destination, DestinationConfig, HookConfig};
 use agon_engine::Settings;
 use agon_recall::PulseConfig;
@@ -95,7 +95,8 @@ pub fn load(named: Option<&Path>, env: Env) -> Result<Config, Failure> {
                 if !place::is_own(&file, env) {
                     config.found = true;
                     config.providers.check_found().map_err(|why| Failure::file(&file, why))?;
-                    agon_recall::pulse::check_found(&config.pulse).map_err(|why| Failure::file(&file, why))?;
+                    agon_recall::pulse::check_found(&config.pulse)
+                        .map_err(|why| Failure::file(&file, why))?;
                     agon_courier::check_found(&config.destinations, &config.hooks)
                         .map_err(|why| Failure::file(&file, why))?;
                     check_options(&config).map_err(|why| Failure::file(&file, why))?;
@@ -134,7 +135,8 @@ impl Config {
         let own = self.models.iter().flat_map(|name| name.split('|')).map(str::trim);
         let said: Vec<&str> = said.into_iter().flat_map(links).collect();
         // Who is an agent is the configuration's word, whoever names it; a script that the person names is theirs.
-        let brings = |link: &str| link.starts_with("agent/") || (said.is_empty() && link.starts_with("script/"));
+        let brings =
+            |link: &str| link.starts_with("agent/") || (said.is_empty() && link.starts_with("script/"));
         let mut seated: Box<dyn Iterator<Item = &str>> =
             if said.is_empty() { Box::new(own) } else { Box::new(said.iter().copied()) };
         match seated.find(|link| self.found && brings(link)) {

@@ -205,7 +205,7 @@ fn engine_status(error: &EngineError) -> u8 {
 /// A name that fits no debate is the person's to mend; a full disk or another process is not.
 fn store_status(error: &StoreError) -> u8 {
     match error {
-        StoreError::Unknown(_) | StoreError::Ambiguous(_) => 2,
+        StoreError::Unknown(_) | StoreError::Ambiguous(_) | StoreError::Refused(_) => 2,
         StoreError::Leased(_)
         | StoreError::LeaseLost(_)
         | StoreError::Broken { .. }

@@ -89,7 +89,12 @@ impl Vectors for Embeddings {
 pub struct Kept(pub Sqlite);
 
 impl Shelf for Kept {
-    fn knowledge(&self, query: &str, vector: Option<(&str, &[f32])>, limit: usize) -> Result<Vec<Item>, String> {
+    fn knowledge(
+        &self,
+        query: &str,
+        vector: Option<(&str, &[f32])>,
+        limit: usize,
+    ) -> Result<Vec<Item>, String> {
         let hits = self.0.knowledge_search(query, vector, limit).map_err(|why| why.to_string())?;
         Ok(hits.into_iter().map(known).collect())
     }

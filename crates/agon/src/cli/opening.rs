@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use agon_core::lesson::STANDINGS;
 use agon_core::options::resolve;
 use agon_core::protocol::template_hashes;
 use agon_core::{Artifact, Brief, Kind, LOG_VERSION, Limits, Opt, Protocol, Request};
-use agon_core::lesson::STANDINGS;
 use agon_engine::{Models, Price};
 use agon_providers::Catalogue;
 use agon_store::Sqlite;

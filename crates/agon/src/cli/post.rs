@@ -7,7 +7,7 @@ use agon_core::Debate;
 use agon_core::event::open_all;
 use agon_courier::{Courier, Destination, Format, Outbox, Parcel, Render, Report, Settings, Told, hooks_for};
 use agon_report::Style;
-use agon_store::{Delivery, NewDelivery, Next, Sqlite};
+use agon_store::{Delivery, DeliveryState, NewDelivery, Next, Sqlite};
 use clap::{Arg, ArgAction, ArgMatches};
 use serde_json::Value;
 use tokio::runtime::Handle;
@@ -65,6 +65,11 @@ impl Bound {
 
 /// Brings what is due, this debate's and what earlier ones left.
 pub async fn deliver(config: &Config, store: &Sqlite, patience: Duration) -> Report {
+    // To look costs nothing; to claim is a write, and most debates have nothing to bring.
+    let none = |state| store.deliveries(Some(state)).is_ok_and(|deliveries| deliveries.is_empty());
+    if none(DeliveryState::Due) && none(DeliveryState::Sending) {
+        return Report::default();
+    }
     let office = Arc::new(Office { store: store.clone(), runtime: Handle::current() });
     let settings = Settings {
         destinations: config.destinations.clone(),

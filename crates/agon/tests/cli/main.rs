@@ -9,17 +9,20 @@
 //! - `interruption`: Ctrl-C, kill -9, two processes, and going on afterwards.
 //! - `batch`: many debates.
 //! - `councils`: a council, its minutes and checks; `panels`: a panel and its records; `reviews`: a review as a gate in a pipeline; `targets`: what it is given.
+//! - `arenas`: an arena, what the next one is told of it, and ratings; `known`: knowledge; `deliveries`: where results go.
 //! - `commands`: programs that take a seat; `humans`: a person at a real terminal.
 //! - `providers`: keys, models and chains, against a server of each wire format.
 //! - `doctor`: what is here and who can be reached; `models`: what can be named, and the files of embedded models.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
+mod arenas;
 mod batch;
 mod branches;
 #[cfg(unix)]
 mod commands;
 mod councils;
+mod deliveries;
 mod doctor;
 mod embedded;
 mod forged;
@@ -28,6 +31,7 @@ mod humans;
 #[cfg(unix)]
 mod interruption;
 mod kept;
+mod known;
 mod manual;
 mod models;
 mod panels;

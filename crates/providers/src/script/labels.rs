@@ -9,6 +9,9 @@ use serde_json::Value;
 
 use super::{Script, What};
 
+/// Shorter texts may be anybody's.
+const KNOWN_AGAIN: usize = 24;
+
 /// `value` with such names replaced.
 pub(super) fn filled(script: &Script, call: &Call, value: &Value) -> Value {
     let mut value = value.clone();
@@ -63,10 +66,23 @@ fn label<'a>(script: &Script, call: &Call, allowed: &[&'a str], name: &str) -> O
     }
     let seat = script.seats.get(name)?;
     let replies = seat.values().flatten().flatten();
-    let texts = replies
-        .filter_map(|reply| if let What::Text(text) = &reply.what { text.lines().next() } else { None });
+    let texts = replies.flat_map(|reply| match &reply.what {
+        What::Text(text) => text.lines().take(1).collect(),
+        What::Say(value) => said(value),
+        What::Fail(..) | What::Hang => Vec::new(),
+    });
     let shown = texts.filter(|text| !text.trim().is_empty()).find_map(|text| heading(call, allowed, text));
     shown.or_else(|| allowed.first().copied())
+}
+
+/// The texts in an answer that are long enough to be known again.
+fn said(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) if text.chars().count() >= KNOWN_AGAIN => text.lines().take(1).collect(),
+        Value::Array(items) => items.iter().flat_map(said).collect(),
+        Value::Object(fields) => fields.values().flat_map(said).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The label that stands nearest before `words` in what the seat is given to read.

@@ -19,10 +19,11 @@ use serde_json::Value;
 /// The largest script that is read.
 const SCRIPT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// The scripts that are always there.
-const DEMOS: [(&str, &str); 4] = [
+const DEMOS: [(&str, &str); 5] = [
     ("demo", include_str!("../../scripts/demo.yaml")),
     ("demo-panel", include_str!("../../scripts/demo-panel.yaml")),
     ("demo-council", include_str!("../../scripts/demo-council.yaml")),
+    ("demo-arena", include_str!("../../scripts/demo-arena.yaml")),
     ("demo-review", include_str!("../../scripts/demo-review.yaml")),
 ];
 

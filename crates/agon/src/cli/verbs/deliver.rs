@@ -63,7 +63,8 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
 /// The deliveries that are to be tried again.
 fn again(args: &ArgMatches, store: &Sqlite) -> Result<Vec<i64>, Failure> {
     let named: Vec<u64> = args.get_many::<u64>("retry").into_iter().flatten().copied().collect();
-    let dead: Vec<i64> = store.deliveries(Some(DeliveryState::Dead))?.iter().map(|delivery| delivery.id).collect();
+    let dead: Vec<i64> =
+        store.deliveries(Some(DeliveryState::Dead))?.iter().map(|delivery| delivery.id).collect();
     let mut numbers = Vec::new();
     for number in named {
         let number = i64::try_from(number).unwrap_or(i64::MAX);
@@ -71,7 +72,9 @@ fn again(args: &ArgMatches, store: &Sqlite) -> Result<Vec<i64>, Failure> {
             0 => numbers.extend(&dead),
             _ if dead.contains(&number) => numbers.push(number),
             _ => {
-                return Err(Failure::input(format!("no delivery {number} was given up: `agon deliver --list` shows them")));
+                return Err(Failure::input(format!(
+                    "no delivery {number} was given up: `agon deliver --list` shows them"
+                )));
             }
         }
     }

@@ -205,7 +205,12 @@ impl Found {
         if health.deliveries_due > 0 || health.deliveries_dead > 0 {
             let (due, dead) = (health.deliveries_due, health.deliveries_dead);
             let state = if dead > 0 { "given up" } else { "due" };
-            rows.push(row("deliveries", "", state, &format!("{due} due (`agon deliver` brings them), {dead} given up")));
+            rows.push(row(
+                "deliveries",
+                "",
+                state,
+                &format!("{due} due (`agon deliver` brings them), {dead} given up"),
+            ));
         }
         rows
     }

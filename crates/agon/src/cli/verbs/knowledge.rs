@@ -26,7 +26,10 @@ fn command(command: Command) -> Command {
         Arg::new("limit").long("limit").value_name("N").default_value(LIMIT).value_parser(whole(1_u64, None))
     };
     let ids = |help: &'static str| Arg::new("entry").value_name("ENTRY").required(true).help(help);
-    let text = Arg::new("text").value_name("TEXT").num_args(0..).help("What is known; `-` or nothing reads it from stdin");
+    let text = Arg::new("text")
+        .value_name("TEXT")
+        .num_args(0..)
+        .help("What is known; `-` or nothing reads it from stdin");
     let option = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).help(help)
     };
@@ -45,7 +48,11 @@ fn command(command: Command) -> Command {
         )
         .subcommand(
             verb("import", "Add files: Markdown by its headings, text by its paragraphs").arg(
-                Arg::new("files").value_name("FILE").num_args(1..).required(true).value_parser(value_parser!(PathBuf)),
+                Arg::new("files")
+                    .value_name("FILE")
+                    .num_args(1..)
+                    .required(true)
+                    .value_parser(value_parser!(PathBuf)),
             ),
         )
         .subcommand(verb("list", "List entries, the newest first").arg(limit().help("The most to list")))
@@ -55,10 +62,7 @@ fn command(command: Command) -> Command {
                 .arg(limit().help("The most to find")),
         )
         .subcommand(verb("show", "Show an entry").arg(ids("An entry's id, or a unique beginning of it")))
-        .subcommand(
-            verb("forget", "Forget entries, for good")
-                .arg(ids("The entries' ids").num_args(1..)),
-        )
+        .subcommand(verb("forget", "Forget entries, for good").arg(ids("The entries' ids").num_args(1..)))
 }
 
 fn run(args: &ArgMatches) -> Result<u8, Failure> {
@@ -74,7 +78,8 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
 }
 
 fn add(args: &ArgMatches) -> Result<u8, Failure> {
-    let words: Vec<&str> = args.get_many::<String>("text").into_iter().flatten().map(String::as_str).collect();
+    let words: Vec<&str> =
+        args.get_many::<String>("text").into_iter().flatten().map(String::as_str).collect();
     let text = match words.as_slice() {
         [] | ["-"] => input::stdin("text", ENTRY_BYTES_MAX)?,
         words => words.join(" "),
@@ -102,7 +107,8 @@ fn add(args: &ArgMatches) -> Result<u8, Failure> {
 }
 
 fn import(args: &ArgMatches) -> Result<u8, Failure> {
-    let paths: Vec<&Path> = args.get_many::<PathBuf>("files").into_iter().flatten().map(PathBuf::as_path).collect();
+    let paths: Vec<&Path> =
+        args.get_many::<PathBuf>("files").into_iter().flatten().map(PathBuf::as_path).collect();
     let at = clock::rfc3339(clock::now_s());
     let mut entries = Vec::new();
     // All are read before the first is kept, so that a bad one leaves nothing behind.
@@ -155,13 +161,21 @@ fn list(args: &ArgMatches) -> Result<u8, Failure> {
     if args.get_flag("json") {
         output::print_json(&json!(entries))?;
     } else if entries.is_empty() {
-        output::note("nothing is known yet: arenas add what they decide, and `agon knowledge add TEXT` a note");
+        output::note(
+            "nothing is known yet: arenas add what they decide, and `agon knowledge add TEXT` a note",
+        );
     } else {
         let head = ["entry", "added", "from", "turned out", "about"].map(str::to_owned).to_vec();
         let row = |entry: &Knowledge| {
             let turned_out = word(&json!(entry.turned_out));
             let about = entry.title.lines().next().unwrap_or_default().to_owned();
-            vec![entry.id.clone(), day(&entry.at), from(entry.source.as_deref(), entry.debate.as_deref()), turned_out, about]
+            vec![
+                entry.id.clone(),
+                day(&entry.at),
+                from(entry.source.as_deref(), entry.debate.as_deref()),
+                turned_out,
+                about,
+            ]
         };
         let rows: Vec<Vec<String>> = std::iter::once(head).chain(entries.iter().map(row)).collect();
         output::print(&agon_report::table("", &rows, &output::stdout_style()))?;
@@ -170,7 +184,8 @@ fn list(args: &ArgMatches) -> Result<u8, Failure> {
 }
 
 fn search(args: &ArgMatches) -> Result<u8, Failure> {
-    let words: Vec<&str> = args.get_many::<String>("words").into_iter().flatten().map(String::as_str).collect();
+    let words: Vec<&str> =
+        args.get_many::<String>("words").into_iter().flatten().map(String::as_str).collect();
     let words = words.join(" ");
     if !words.chars().any(char::is_alphanumeric) {
         return Err(Failure::input("there is no word to search for: name one or more"));
@@ -190,7 +205,11 @@ fn search(args: &ArgMatches) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn found(args: &ArgMatches, store: &Sqlite, words: &str) -> Result<(Vec<KnowledgeHit>, Option<String>), Failure> {
+fn found(
+    args: &ArgMatches,
+    store: &Sqlite,
+    words: &str,
+) -> Result<(Vec<KnowledgeHit>, Option<String>), Failure> {
     let catalogue = desk::models(&desk::config(args)?);
     runtime()?.block_on(async {
         let indexed = after::index(&catalogue, store).await;
@@ -214,7 +233,12 @@ fn show(args: &ArgMatches) -> Result<u8, Failure> {
         head.extend(entry.confidence.map(|share| format!("share {:.0}%", share * 100.0)));
         head.extend(entry.turned_out.map(|truth| format!("turned out {}", word(&json!(truth)))));
         let style = output::stdout_style();
-        output::print(&format!("{}\n{}\n\n{}\n", clean(&entry.title), style.dim(&head.join(", ")), clean(&entry.text)))?;
+        output::print(&format!(
+            "{}\n{}\n\n{}\n",
+            clean(&entry.title),
+            style.dim(&head.join(", ")),
+            clean(&entry.text)
+        ))?;
     }
     Ok(0)
 }
@@ -249,12 +273,14 @@ fn unknown(id: &str) -> Failure {
 
 fn lines(hit: &KnowledgeHit) -> String {
     let place = from(hit.source.as_deref(), hit.debate.as_deref());
-    let turned_out = hit.turned_out.map(|truth| format!(", turned out {}", word(&json!(truth)))).unwrap_or_default();
+    let turned_out =
+        hit.turned_out.map(|truth| format!(", turned out {}", word(&json!(truth)))).unwrap_or_default();
     let by = match word(&json!(hit.by)).as_str() {
         "both" => "words and meaning".to_owned(),
         by => by.to_owned(),
     };
-    let text: String = clean(&hit.text).split_whitespace().collect::<Vec<_>>().join(" ").chars().take(240).collect();
+    let text: String =
+        clean(&hit.text).split_whitespace().collect::<Vec<_>>().join(" ").chars().take(240).collect();
     format!(
         "{}  {}\n    {}\n    {text}\n",
         hit.id,

@@ -84,7 +84,8 @@ fn resolution(args: &ArgMatches, debate: &Debate) -> Result<Resolution, Failure>
             ))),
         };
     };
-    let part = lesson.parts.iter().find(|part| part.label.eq_ignore_ascii_case(winner) || part.seat == winner);
+    let part =
+        lesson.parts.iter().find(|part| part.label.eq_ignore_ascii_case(winner) || part.seat == winner);
     let known = || lesson.parts.iter().map(|part| part.label.as_str()).collect::<Vec<_>>().join(", ");
     part.map(|part| Resolution::Winner(part.label.clone())).ok_or_else(|| {
         Failure::input(format!("debate {id} has no proposal {winner:?}: say which of {} was right", known()))

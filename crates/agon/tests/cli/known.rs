@@ -1,0 +1,73 @@
+//! `agon knowledge` from outside.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::support::{Home, refused};
+
+const NOTES: &str = "# Payments\n\nThe provider asks for an answer within an hour.\n\n## Retries\n\nA callback can come twice: \
+                     look at its id.\n";
+
+/// "`agon knowledge add|list|search|show|forget`, `agon knowledge import FILE...` (Markdown, text)".
+#[test]
+fn knowledge_is_added_found_shown_and_forgotten() {
+    let home = Home::new();
+    home.write("notes.md", NOTES);
+    home.write("log.txt", "May: 61 alerts.\n\nJune: 12 alerts.");
+    let imported = home.agon(&["knowledge", "import", "notes.md", "log.txt"]).ok();
+    assert!(imported.out.starts_with("3 entries kept: k-"), "{imported:?}");
+    let again = home.agon(&["knowledge", "import", "notes.md", "--json"]).ok().json();
+    let listed = home.agon(&["knowledge", "list", "--json"]).ok().json();
+    assert_eq!(listed.as_array().unwrap().len(), 3, "what is there word for word is there once");
+    assert!(
+        again["ids"].as_array().unwrap().iter().all(|id| listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|entry| entry["id"] == *id))
+    );
+
+    let found = home
+        .agon(&["knowledge", "search", "what", "if", "a", "callback", "comes", "twice", "--json"])
+        .ok()
+        .json();
+    assert_eq!(found[0]["title"], "Payments > Retries", "{found:#}");
+    let id = found[0]["id"].as_str().unwrap();
+    let shown = home.agon(&["knowledge", "show", id]).ok().out.replace(id, "(id)");
+    assert_snapshot!(crate::support::steady(&shown), @"
+    Payments > Retries
+    (id) of (date)...., from notes.md
+
+    A callback can come twice: look at its id.
+    ");
+    home.agon(&["knowledge", "forget", id]).ok();
+    refused(&home, &["there is no knowledge"], || home.agon(&["knowledge", "show", id]));
+    let found = home.agon(&["knowledge", "search", "callback", "--json"]).ok().json();
+    assert_eq!(found, Value::Array(Vec::new()));
+    let piped = home.agon_with(&["knowledge", "add", "-", "--title", "Piped"], b"It came through a pipe.");
+    assert!(piped.ok().out.starts_with("1 entry kept: k-"));
+}
+
+#[test]
+fn wrong_input_leaves_nothing_behind() {
+    let home = Home::new();
+    home.write("notes.md", NOTES);
+    home.write("binary.md", b"a\0b");
+    home.write("empty.md", " \n");
+    home.write("bare.md", "# Only a heading\n");
+    home.agon(&["knowledge", "add", "Something."]).ok();
+    for (args, wants) in [
+        (&["import", "notes.md", "missing.md"][..], &["missing.md", "no such file"][..]),
+        (&["import", "notes.md", "binary.md"], &["binary.md", "binary file"]),
+        (&["import", "empty.md"], &["empty.md", "empty"]),
+        (&["import", "bare.md"], &["bare.md", "headings"]),
+        (&["import", "."], &["folder"]),
+        (&["add", " "], &["the text is empty"]),
+        (&["search", "?!"], &["no word to search for"]),
+        (&["show", "k-zzzz"], &["there is no knowledge \"k-zzzz\""]),
+        (&["forget", "k-zzzz"], &["there is no knowledge \"k-zzzz\""]),
+        (&["list", "--limit", "0"], &["--limit"]),
+    ] {
+        refused(&home, wants, || home.agon(&[&["knowledge"], args].concat()));
+    }
+}
