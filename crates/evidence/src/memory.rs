@@ -20,6 +20,9 @@ pub const NEWEST: f64 = 0.5;
 /// After so many half-lives, which is a weight of 1/16, a memory that nobody came back to leaves its tier.
 pub const HALF_LIVES: i64 = 4;
 
+/// Both thresholds are inclusive, whatever the last bit of a sum is.
+const TOLERANCE: f64 = 1e-9;
+
 /// How fast a memory fades.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -125,9 +128,9 @@ impl Item {
         let item = self.at(now_s).unwrap_or_else(|| Self::new(prediction, now_s));
         let off = (unit(outcome) - unit(prediction)).abs();
         let surprise = if item.seen == 0 { off } else { item.surprise + NEWEST * (off - item.surprise) };
-        let tier = if surprise >= SURPRISING {
+        let tier = if surprise >= SURPRISING - TOLERANCE {
             item.tier.up()
-        } else if surprise <= EXPECTED {
+        } else if surprise <= EXPECTED + TOLERANCE {
             item.tier.down().unwrap_or(Tier::Fast)
         } else {
             item.tier

@@ -96,7 +96,8 @@ impl Remembered<'_> {
         let telling = position.split(' ').count() >= POSITION_WORDS_MIN;
         let mut query = store.prepare_cached(&format!(
             "SELECT {ITEM}, n FROM memory WHERE agent = ?1 AND (
-                 (position = ?3 AND (?5 OR question = ?2)) OR (question = ?2 AND question <> '' AND debate <> ?4)
+                 (position = ?3 AND ?5)
+                 OR (question = ?2 AND question <> '' AND (position = ?3 OR debate <> ?4))
              ) ORDER BY position = ?3 DESC, n DESC LIMIT 1"
         ))?;
         let values = params![self.agent, question, position, self.closed.n, telling];
@@ -159,7 +160,7 @@ impl Remembered<'_> {
 
     fn text(&self) -> String {
         let question = cut(&self.closed.question, QUESTION_CHARS);
-        let proposed = format!("On \"{question}\" you proposed: {}", cut(self.position, POSITION_CHARS));
+        let proposed = format!("Question: {question}\nProposal: {}", cut(self.position, POSITION_CHARS));
         match self.decision {
             _ if self.part.won => format!("{proposed}\nIt was decided so."),
             Some(decision) => {
