@@ -120,6 +120,13 @@ impl Item {
         }
     }
 
+    /// The memory after it came up again without anything having been predicted: nothing surprised, and it lasts from now.
+    #[must_use]
+    pub fn met(self, now_s: i64) -> Self {
+        let item = self.at(now_s).unwrap_or_else(|| Self::new(self.confidence, now_s));
+        Self { since_s: now_s.max(item.since_s), ..item }
+    }
+
     /// The memory after an outcome, from 0 to 1, that was predicted with `prediction`.
     ///
     /// The first observation is the mean. One that had been forgotten starts anew.

@@ -130,6 +130,17 @@ fn an_observation_finds_the_memory_where_time_has_left_it() {
     );
 }
 
+/// Who predicted nothing was not surprised, but what comes up again is not forgotten.
+#[test]
+fn a_memory_that_comes_up_again_lasts_from_then() {
+    let slow = item(Tier::Slow, 0.9);
+    assert_eq!(slow.met(NOW + DAY), Item { since_s: NOW + DAY, ..slow });
+    let sunk = slow.met(NOW + 29 * DAY);
+    assert_eq!((sunk.tier, sunk.since_s, sunk.surprise), (Tier::Medium, NOW + 29 * DAY, 0.9));
+    let anew = item(Tier::Fast, 0.9).met(NOW + DAY);
+    assert_eq!(anew, Item::new(0.5, NOW + DAY), "of what was forgotten nothing is left but how sure it was");
+}
+
 #[test]
 fn what_is_no_share_is_taken_for_one() {
     let odd = Item::new(f64::NAN, NOW).observed(f64::INFINITY, -3.0, NOW);

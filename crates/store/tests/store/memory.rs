@@ -134,10 +134,14 @@ fn a_part_without_confidence_is_remembered_without_surprise() {
     let store = home.open();
     let mut silent = lesson();
     silent.parts.iter_mut().for_each(|part| part.confidence = None);
-    debate(&store, "d1", "Which database?", silent);
+    debate(&store, "d1", "Which database?", silent.clone());
     wait(store.resolve("d1", Resolution::Winner("B".into()), None, OPENED_AT)).unwrap();
     let hit = &recall(&store, "anthropic/b", "database", OPENED_S)[0];
     assert_eq!((hit.tier, hit.seen, hit.score), (Tier::Fast, 0, 0.5));
+    let a_day_later_s = OPENED_S + 24 * HOUR;
+    assert_eq!(recall(&store, "anthropic/b", "database", a_day_later_s), []);
+    debate_at(&store, "d2", "Which database?", "2026-05-02T10:00:00Z", silent);
+    assert_eq!(recall(&store, "anthropic/b", "database", a_day_later_s)[0].debate, "d2", "it came up again");
 }
 
 /// By meaning, too: the vector of a question that shares no word with the memory.
