@@ -20,6 +20,9 @@ pub const NEWEST: f64 = 0.5;
 /// After so many half-lives, which is a weight of 1/16, a memory that nobody came back to leaves its tier.
 pub const HALF_LIVES: i64 = 4;
 
+/// Both thresholds are inclusive, whatever the last bit of a sum is.
+const TOLERANCE: f64 = 1e-9;
+
 /// How fast a memory fades.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -117,6 +120,13 @@ impl Item {
         }
     }
 
+    /// The memory after it came up again without anything having been predicted: nothing surprised, and it lasts from now.
+    #[must_use]
+    pub fn met(self, now_s: i64) -> Self {
+        let item = self.at(now_s).unwrap_or_else(|| Self::new(self.confidence, now_s));
+        Self { since_s: now_s.max(item.since_s), ..item }
+    }
+
     /// The memory after an outcome, from 0 to 1, that was predicted with `prediction`.
     ///
     /// The first observation is the mean. One that had been forgotten starts anew.
@@ -125,9 +135,9 @@ impl Item {
         let item = self.at(now_s).unwrap_or_else(|| Self::new(prediction, now_s));
         let off = (unit(outcome) - unit(prediction)).abs();
         let surprise = if item.seen == 0 { off } else { item.surprise + NEWEST * (off - item.surprise) };
-        let tier = if surprise >= SURPRISING {
+        let tier = if surprise >= SURPRISING - TOLERANCE {
             item.tier.up()
-        } else if surprise <= EXPECTED {
+        } else if surprise <= EXPECTED + TOLERANCE {
             item.tier.down().unwrap_or(Tier::Fast)
         } else {
             item.tier

@@ -61,7 +61,9 @@ impl Game {
 }
 
 fn rated(lesson: &Lesson) -> impl Iterator<Item = (&Part, &str, &Rated)> {
-    lesson.parts.iter().filter_map(|part| Some((part, part.agent.as_deref()?, part.rated.as_ref()?)))
+    let rated = |rated: &&Rated| rated.change.is_finite();
+    let parts = lesson.parts.iter();
+    parts.filter_map(move |part| Some((part, part.agent.as_deref()?, part.rated.as_ref().filter(rated)?)))
 }
 
 /// The ratings after some games.

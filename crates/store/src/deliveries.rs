@@ -16,6 +16,13 @@ pub(crate) const CLAIM_S: i64 = 60;
 /// How long a delivery waits for its debate to be opened.
 const UNOPENED_S: i64 = 24 * 3_600;
 
+/// What is to be sent by ?1.
+const DUE: &str = "state IN ('due', 'sending') AND next_s <= ?1";
+
+/// What was bound before ?2 to a debate that was not opened by ?1.
+const UNOPENED: &str = "state = 'waiting' AND created_s < min(?1, ?2)
+    AND NOT EXISTS (SELECT 1 FROM debates WHERE id = deliveries.debate)";
+
 /// A delivery that is to be bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewDelivery {
@@ -96,17 +103,22 @@ pub(crate) fn wake(store: &Connection, debate: &str) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Whether there is anything to claim or to drop: to look costs no write.
+pub(crate) fn waits(store: &Connection, now_s: i64) -> Result<bool, Fault> {
+    let mut query = store.prepare_cached(&format!(
+        "SELECT EXISTS (SELECT 1 FROM deliveries WHERE {DUE}) OR EXISTS (SELECT 1 FROM deliveries WHERE {UNOPENED})"
+    ))?;
+    Ok(query.query_row([now_s, now_s.saturating_sub(UNOPENED_S)], |row| row.get(0))?)
+}
+
 /// Claims what is to be sent now, the longest due first. Those whose debates were never opened are dropped.
 pub(crate) fn due(store: &Connection, now_s: i64, limit: usize) -> Result<Vec<Delivery>, Fault> {
+    let unopened_s = now_s.saturating_sub(UNOPENED_S);
     store
-        .prepare_cached(
-            "DELETE FROM deliveries WHERE state = 'waiting' AND created_s < ?1
-                 AND NOT EXISTS (SELECT 1 FROM debates WHERE id = deliveries.debate)",
-        )?
-        .execute([now_s.saturating_sub(UNOPENED_S)])?;
-    let mut query = store.prepare_cached(
-        "SELECT n FROM deliveries WHERE state IN ('due', 'sending') AND next_s <= ?1 ORDER BY next_s, n LIMIT ?2",
-    )?;
+        .prepare_cached(&format!("DELETE FROM deliveries WHERE {UNOPENED}"))?
+        .execute([now_s, unopened_s])?;
+    let mut query =
+        store.prepare_cached(&format!("SELECT n FROM deliveries WHERE {DUE} ORDER BY next_s, n LIMIT ?2"))?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let due: Vec<i64> = query.query_map([now_s, limit], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let mut claim = store.prepare_cached(

@@ -70,11 +70,18 @@ struct Remembered<'a> {
     decision: Option<&'a Decision>,
 }
 
+/// A memory that is there already.
+struct Known {
+    n: i64,
+    text: String,
+    item: Item,
+}
+
 impl Remembered<'_> {
     fn keep(&self, store: &Connection) -> Result<(), Fault> {
         let (question, position) = (plain(&self.closed.question), plain(self.position));
         let memory = match self.known(store, &question, &position)? {
-            Some((n, item)) => self.again(store, n, item, &question, &position)?,
+            Some(known) => self.again(store, known, &question, &position)?,
             None => self.first(store, &question, &position)?,
         };
         let Part { seat, label, won, confidence, .. } = self.part;
@@ -87,20 +94,18 @@ impl Remembered<'_> {
     }
 
     /// The agent's memory of the same position, or else of the same question in an earlier debate.
-    fn known(
-        &self,
-        store: &Connection,
-        question: &str,
-        position: &str,
-    ) -> Result<Option<(i64, Item)>, Fault> {
+    fn known(&self, store: &Connection, question: &str, position: &str) -> Result<Option<Known>, Fault> {
         let telling = position.split(' ').count() >= POSITION_WORDS_MIN;
         let mut query = store.prepare_cached(&format!(
-            "SELECT {ITEM}, n FROM memory WHERE agent = ?1 AND (
-                 (position = ?3 AND (?5 OR question = ?2)) OR (question = ?2 AND question <> '' AND debate <> ?4)
+            "SELECT {ITEM}, n, text FROM memory WHERE agent = ?1 AND (
+                 (position = ?3 AND ?5)
+                 OR (question = ?2 AND question <> '' AND (position = ?3 OR debate <> ?4))
              ) ORDER BY position = ?3 DESC, n DESC LIMIT 1"
         ))?;
         let values = params![self.agent, question, position, self.closed.n, telling];
-        Ok(query.query_row(values, |row| Ok((row.get(5)?, item(row)?))).optional()?)
+        let known =
+            query.query_row(values, |row| Ok(Known { n: row.get(5)?, text: row.get(6)?, item: item(row)? }));
+        Ok(known.optional()?)
     }
 
     fn first(&self, store: &Connection, question: &str, position: &str) -> Result<i64, Fault> {
@@ -127,23 +132,16 @@ impl Remembered<'_> {
         ])?)
     }
 
-    fn again(
-        &self,
-        store: &Connection,
-        n: i64,
-        item: Item,
-        question: &str,
-        position: &str,
-    ) -> Result<i64, Fault> {
-        let text = self.text();
-        let mut change = store.prepare_cached(
-            "UPDATE memory SET text = ?2, question = ?3, position = ?4, debate = ?5 WHERE n = ?1 AND text <> ?2",
-        )?;
-        if change.execute(params![n, text, question, position, self.closed.n])? > 0 {
+    fn again(&self, store: &Connection, known: Known, question: &str, position: &str) -> Result<i64, Fault> {
+        let (n, text) = (known.n, self.text());
+        if text != known.text {
             vectors::renew(store, Of::Memory, n)?;
         }
-        write(store, n, &self.observed(item))?;
-        store.prepare_cached("UPDATE memory SET debate = ?2 WHERE n = ?1")?.execute([n, self.closed.n])?;
+        let mut change = store.prepare_cached(
+            "UPDATE memory SET text = ?2, question = ?3, position = ?4, debate = ?5 WHERE n = ?1",
+        )?;
+        change.execute(params![n, text, question, position, self.closed.n])?;
+        write(store, n, &self.observed(known.item))?;
         Ok(n)
     }
 
@@ -153,13 +151,13 @@ impl Remembered<'_> {
             Some(confidence) => {
                 item.observed(confidence, f64::from(u8::from(self.part.won)), self.closed.at_s)
             }
-            None => item,
+            None => item.met(self.closed.at_s),
         }
     }
 
     fn text(&self) -> String {
         let question = cut(&self.closed.question, QUESTION_CHARS);
-        let proposed = format!("On \"{question}\" you proposed: {}", cut(self.position, POSITION_CHARS));
+        let proposed = format!("Question: {question}\nProposal: {}", cut(self.position, POSITION_CHARS));
         match self.decision {
             _ if self.part.won => format!("{proposed}\nIt was decided so."),
             Some(decision) => {

@@ -13,6 +13,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 /// may take seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How many statements a connection keeps ready: more than there are, so that a debate that closes does not drive out what
+/// the next append needs.
+const STATEMENTS: usize = 128;
+
 /// The store's file and the folder of its owners' locks.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
@@ -44,6 +48,7 @@ impl Place {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.file, flags)?;
         connection.busy_timeout(PATIENCE)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         Ok(connection)
     }
 

@@ -43,6 +43,7 @@ const WITH_LESSON: &str = "debates AS d JOIN events AS e
 /// Makes all that is kept of debates again.
 pub(crate) fn rebuild(store: &Connection) -> Result<Rebuilt, Fault> {
     let (memories, ratings, texts) = (rows(store, &MEMORIES)?, rows(store, &RATINGS)?, texts(store)?);
+    let shelf = vectors::shelve(store)?;
     for table in MEMORIES.iter().chain(&RATINGS) {
         store.execute(&format!("DELETE FROM {table}"), [])?;
     }
@@ -60,6 +61,7 @@ pub(crate) fn rebuild(store: &Connection) -> Result<Rebuilt, Fault> {
     for (_, debate, at) in resolved {
         observe(store, debate, &at)?;
     }
+    vectors::unshelve(store, shelf)?;
     renew_vectors(store, &texts)?;
     rebuilt.memories = differing(memories, rows(store, &MEMORIES)?);
     rebuilt.ratings = differing(ratings, rows(store, &RATINGS)?);

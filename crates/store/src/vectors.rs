@@ -166,6 +166,24 @@ pub(crate) fn renew(store: &Connection, of: Of, item: i64) -> Result<(), Fault> 
     Ok(())
 }
 
+/// How far each model has come with the memories.
+pub(crate) struct Shelf(Vec<(i64, i64)>);
+
+/// Puts the vectors of all memories aside while memories are made again: what a memory said in between needs none.
+pub(crate) fn shelve(store: &Connection) -> Result<Shelf, rusqlite::Error> {
+    store.execute("UPDATE vectors SET memory = 2 WHERE memory = 1", [])?;
+    let mut query = store.prepare("SELECT n, memory_upto FROM embedders")?;
+    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(Shelf(rows.collect::<Result<_, _>>()?))
+}
+
+/// Takes them back.
+pub(crate) fn unshelve(store: &Connection, shelf: Shelf) -> Result<(), rusqlite::Error> {
+    store.execute("UPDATE vectors SET memory = 1 WHERE memory = 2", [])?;
+    let mut back = store.prepare("UPDATE embedders SET memory_upto = ?2 WHERE n = ?1")?;
+    shelf.0.into_iter().try_for_each(|(n, upto)| back.execute([n, upto]).map(drop))
+}
+
 /// Removes all vectors of an entry or a memory.
 pub(crate) fn remove(store: &Connection, of: Of, item: i64) -> Result<(), Fault> {
     let mut query = store.prepare_cached(

@@ -37,7 +37,9 @@ pub(crate) enum Task {
 }
 
 /// A change of what is kept beside the logs, which needs no lease.
-pub(crate) struct Change(pub(crate) Box<dyn Fn(&Connection) -> Result<(), Fault> + Send>);
+pub(crate) struct Change(pub(crate) Box<Make>);
+
+type Make = dyn Fn(&Connection) -> Result<(), Fault> + Send;
 
 impl fmt::Debug for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,7 +3,7 @@
 //! The signs of a vector's numbers are a rough likeness of it, 48 bytes for 384 dimensions. Those of all entries are read
 //! and compared; the vectors themselves only of the few that come near.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use crate::place::Fault;
 use crate::vectors::{self, Compared, Signature};
@@ -24,9 +24,9 @@ pub(crate) fn ranked(
     let mut read = store.prepare_cached("SELECT item, scale, bytes FROM vectors WHERE n = ?1")?;
     let mut found: Vec<(f64, i64)> = Vec::with_capacity(near.len());
     for n in near {
-        let (item, likeness) = read
-            .query_row([n], |row| Ok((row.get(0)?, wanted.with(row.get(1)?, row.get_ref(2)?.as_blob()?))))?;
-        found.push((likeness, item));
+        let likeness = read
+            .query_row([n], |row| Ok((wanted.with(row.get(1)?, row.get_ref(2)?.as_blob()?), row.get(0)?)));
+        found.extend(likeness.optional()?);
     }
     found.retain(|(likeness, _)| *likeness > 0.0);
     found.sort_by(|(a, n), (b, m)| b.total_cmp(a).then(m.cmp(n)));

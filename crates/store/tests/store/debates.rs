@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use agon_core::{
-    Asked, Brief, Debate, Event, Fidelity, LOG_VERSION, Limits, Outcome, Record, Reply, Seat, Status,
+    Asked, Brief, Debate, Event, Fidelity, LOG_VERSION, Lesson, Limits, Outcome, Record, Reply, Seat, Status,
     Termination, Usage,
 };
 use agon_engine::{Store, StoreError};
@@ -123,6 +123,16 @@ impl Talk {
     }
 
     pub(crate) fn close(&mut self, status: Status, answer: &str, dissent: &str) -> Record {
+        self.close_with(status, answer, dissent, None)
+    }
+
+    pub(crate) fn close_with(
+        &mut self,
+        status: Status,
+        answer: &str,
+        dissent: &str,
+        lesson: Option<Lesson>,
+    ) -> Record {
         let outcome = Outcome {
             status,
             termination: Termination::Converged,
@@ -134,7 +144,7 @@ impl Talk {
             labels: [("A".to_owned(), "debater-1".to_owned())].into(),
             positions: Vec::new(),
             passed: None,
-            lesson: None,
+            lesson,
         };
         self.push(Event::Closed { outcome: Box::new(outcome) })
     }

@@ -9,8 +9,8 @@ use agon_store::Sqlite;
 
 use crate::debates::{Home, Talk, append, lease, load};
 
-const FILE: &str = "AGON_STORE_TEST_FILE";
-const ID: &str = "AGON_STORE_TEST_ID";
+pub(crate) const FILE: &str = "AGON_STORE_TEST_FILE";
+pub(crate) const ID: &str = "AGON_STORE_TEST_ID";
 
 /// The other process: appends to a debate and tells after each append how many events are durable, until it is killed
 /// or cannot go on.
@@ -32,7 +32,7 @@ fn the_other_process() {
     writeln!(out, "error {}", error.unwrap_err()).unwrap();
 }
 
-struct Other {
+pub(crate) struct Other {
     child: Child,
     out: BufReader<ChildStdout>,
 }
@@ -46,13 +46,18 @@ impl Other {
     }
 
     fn on(home: &Home, id: &str) -> Self {
+        Self::running(ARGUMENTS[0], home, id)
+    }
+
+    /// A test of this file as a process of its own. It tells what is durable as [`the_other_process`] does.
+    pub(crate) fn running(test: &str, home: &Home, id: &str) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(ARGUMENTS);
+        command.arg(test).args(&ARGUMENTS[1..]);
         Self::start(command, home, id)
     }
 
     /// Reads until so many events are durable.
-    fn durable(&mut self, events: usize) {
+    pub(crate) fn durable(&mut self, events: usize) {
         let mut line = String::new();
         loop {
             line.clear();
@@ -64,7 +69,7 @@ impl Other {
     }
 
     /// Kills it, with no chance to do anything more, and gives how many events it had called durable.
-    fn kill(mut self) -> usize {
+    pub(crate) fn kill(mut self) -> usize {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
         let mut rest = String::new();

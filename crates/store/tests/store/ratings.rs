@@ -1,0 +1,91 @@
+//! "Ratings: with a rating that carries uncertainty beside it; calibration by resolved outcomes."
+
+use agon_core::lesson::Standing;
+use agon_evidence::ratings::{Game, Ratings};
+use agon_store::{Rated, Resolution, Truth};
+
+use crate::debates::{Home, wait};
+use crate::lessons::{OPENED_AT, debate, lesson};
+
+fn of<'a>(all: &'a [Rated], agent: &str) -> &'a Rated {
+    all.iter().find(|rated| rated.agent == agent).unwrap()
+}
+
+#[test]
+fn the_ratings_are_those_of_the_games_in_the_order_in_which_they_closed() {
+    let home = Home::new();
+    let store = home.open();
+    let mut second = lesson();
+    second.parts.reverse();
+    for part in &mut second.parts {
+        let rated = part.rated.as_mut().unwrap();
+        rated.change = -rated.change * 0.731;
+        rated.against.iter_mut().for_each(|(_, score)| *score = 1.0 - *score);
+    }
+    let lessons = [lesson(), second, lesson()];
+    let mut games = Vec::new();
+    for (n, lesson) in lessons.into_iter().enumerate() {
+        let id = format!("d{n}");
+        games.push(Game::of(&id, OPENED_AT, &lesson).unwrap());
+        debate(&store, &id, "Why?", lesson);
+    }
+    let expected = Ratings::of(games.iter());
+    let stored = store.ratings().unwrap();
+    assert_eq!(stored.len(), 3);
+    for rated in &stored {
+        assert_eq!(rated.rating, expected.agents[&rated.agent], "{}", rated.agent);
+    }
+    let elo: Vec<f64> = stored.iter().map(|rated| rated.rating.elo).collect();
+    assert!(elo.is_sorted_by(|a, b| a >= b), "the best first: {elo:?}");
+    let standings = store.standings(&["gemini/c".into(), "nobody".into()]).unwrap();
+    let c = of(&stored, "gemini/c");
+    let (rating, deviation) = (c.rating.elo, c.rating.glicko.deviation);
+    assert_eq!(standings[0], Standing { agent: "gemini/c".into(), rating, deviation, games: 3, brier: None });
+    let (agent, brier) = ("nobody".to_owned(), None);
+    assert_eq!(standings[1], Standing { agent, rating: 1500.0, deviation: 350.0, games: 0, brier });
+}
+
+/// a was for A with 0.8, b for A with 0.6, c for C with 0.7; A was decided.
+#[test]
+fn calibration_follows_the_last_resolution_and_conformity_the_decision() {
+    let home = Home::new();
+    let store = home.open();
+    debate(&store, "d1", "Why?", lesson());
+    let before = store.ratings().unwrap();
+    assert!(before.iter().all(|rated| rated.brier.is_none() && rated.resolved == 0 && rated.ballots == 1));
+    let conformity =
+        |all: &[Rated]| ["openai/a", "anthropic/b", "gemini/c"].map(|agent| of(all, agent).conformity);
+    assert_eq!(conformity(&before), [Some(1.0), Some(1.0), Some(0.0)]);
+    let brier = |resolution| {
+        wait(store.resolve("d1", resolution, None, OPENED_AT)).unwrap();
+        let all = store.ratings().unwrap();
+        assert_eq!(conformity(&all), conformity(&before), "what turns out changes no conformity");
+        ["openai/a", "anthropic/b", "gemini/c"].map(|agent| {
+            let rated = of(&all, agent);
+            assert_eq!(rated.resolved > 0, rated.calibration_error.is_some());
+            rated.brier.map(|brier| (brier * 1e6).round() / 1e6)
+        })
+    };
+    assert_eq!(brier(Resolution::Truth(Truth::Right)), [Some(0.04), Some(0.16), Some(0.49)]);
+    assert_eq!(brier(Resolution::Truth(Truth::Wrong)), [Some(0.64), Some(0.36), None]);
+    assert_eq!(brier(Resolution::Winner("C".into())), [Some(0.64), Some(0.36), Some(0.09)]);
+    assert_eq!(brier(Resolution::Winner("A".into())), [Some(0.04), Some(0.16), Some(0.49)]);
+    assert_eq!(store.resolutions("d1").unwrap().len(), 4, "all are kept");
+    let standing = &store.standings(&["anthropic/b".into()]).unwrap()[0];
+    assert!((standing.brier.unwrap() - 0.16).abs() < 1e-12);
+}
+
+#[test]
+fn who_only_voted_is_listed_as_everybody_begins() {
+    let home = Home::new();
+    let store = home.open();
+    let mut unrated = lesson();
+    unrated.parts.iter_mut().for_each(|part| part.rated = None);
+    debate(&store, "d1", "Why?", unrated);
+    let all = store.ratings().unwrap();
+    assert_eq!(
+        all.iter().map(|rated| rated.agent.as_str()).collect::<Vec<_>>(),
+        ["anthropic/b", "gemini/c", "openai/a"]
+    );
+    assert!(all.iter().all(|rated| rated.rating.elo == 1500.0 && rated.rating.games == 0));
+}
