@@ -8,7 +8,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 
-use crate::place::Fault;
+use crate::place::{Fault, refused};
 
 /// How long a claim holds.
 pub(crate) const CLAIM_S: i64 = 60;
@@ -166,7 +166,7 @@ pub(crate) fn retry(store: &Connection, id: i64) -> Result<Delivery, Fault> {
         DeliveryState::Done => Some("it has arrived"),
     };
     if let Some(why_not) = why_not {
-        return Err(Fault::Odd(format!("delivery {id} cannot be tried again: {why_not}")));
+        return Err(refused(format!("delivery {id} cannot be tried again: {why_not}")));
     }
     store
         .prepare_cached("UPDATE deliveries SET state = 'due', next_s = 0, attempts = 0 WHERE n = ?1")?
@@ -202,7 +202,7 @@ fn delivery(row: &Row<'_>) -> Result<Delivery, rusqlite::Error> {
 fn get(store: &Connection, id: i64) -> Result<Delivery, Fault> {
     let mut query = store.prepare_cached(&format!("SELECT {DELIVERY} FROM deliveries WHERE n = ?1"))?;
     let unknown =
-        || Fault::Odd(format!("there is no delivery {id}: `agon doctor` shows those that were given up"));
+        || refused(format!("there is no delivery {id}: `agon doctor` shows those that were given up"));
     query.query_row([id], delivery).optional()?.ok_or_else(unknown)
 }
 

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 
 use crate::closing::{Closed, cut};
-use crate::place::Fault;
+use crate::place::{Fault, refused};
 use crate::vectors;
 
 pub(crate) mod hybrid;
@@ -101,9 +101,7 @@ pub(crate) fn add(store: &Connection, entries: &[NewKnowledge]) -> Result<Vec<St
 
 fn add_one(store: &Connection, new: &NewKnowledge) -> Result<String, Fault> {
     if new.kind == Kind::Debate {
-        return Err(Fault::Odd(
-            "the entry of a debate is made when it closes: add a note or an import".into(),
-        ));
+        return Err(refused("the entry of a debate is made when it closes: add a note or an import"));
     }
     let mut there = store.prepare_cached(
         "SELECT id FROM knowledge WHERE id = ?1 AND title = ?2 AND text = ?3 AND source IS ?4 AND forgotten = 0",
@@ -119,7 +117,7 @@ fn add_one(store: &Connection, new: &NewKnowledge) -> Result<String, Fault> {
             return Ok(id);
         }
     }
-    Err(Fault::Odd("no id is left for this entry: change a word of it".into()))
+    Err(refused("no id is left for this entry: change a word of it"))
 }
 
 /// The ids that an entry of this hash could have, the shortest first.
@@ -191,7 +189,7 @@ fn first_free(store: &Connection, hash: &str) -> Result<String, Fault> {
             return Ok(id);
         }
     }
-    Err(Fault::Odd("no id is left for what this debate decided: forget an entry".into()))
+    Err(refused("no id is left for what this debate decided: forget an entry"))
 }
 
 /// The entry of a decision: what, why, on what evidence, and who did not agree.
@@ -264,12 +262,12 @@ fn find(store: &Connection, id: &str) -> Result<i64, Fault> {
         [] => Err(unknown(id)),
         [(n, _)] => Ok(*n),
         [(n, first), ..] if first == id => Ok(*n),
-        _ => Err(Fault::Odd(format!("more than one entry's id begins with {id:?}: give more of it"))),
+        _ => Err(refused(format!("more than one entry's id begins with {id:?}: give more of it"))),
     }
 }
 
 fn unknown(id: &str) -> Fault {
-    Fault::Odd(format!("there is no knowledge {id:?}: `agon knowledge list` shows what there is"))
+    refused(format!("there is no knowledge {id:?}: `agon knowledge list` shows what there is"))
 }
 
 impl Kind {

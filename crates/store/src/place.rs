@@ -104,6 +104,11 @@ pub(crate) enum Fault {
     Sql(rusqlite::Error),
 }
 
+/// What cannot be meant: the caller's mistake, not the store's.
+pub(crate) fn refused(sentence: impl Into<String>) -> Fault {
+    Fault::Refused(StoreError::Refused(sentence.into()))
+}
+
 impl From<StoreError> for Fault {
     fn from(error: StoreError) -> Self {
         Self::Refused(error)

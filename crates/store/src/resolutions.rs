@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::closing::seconds;
 use crate::memory;
-use crate::place::Fault;
+use crate::place::{Fault, refused};
 
 /// A resolution as it is kept. All of a debate's are; the last one counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -39,12 +39,12 @@ pub(crate) fn resolve(
     match resolution {
         Resolution::Winner(winner) if !known.contains(&winner.as_str()) => {
             let known = known.join(", ");
-            return Err(Fault::Odd(format!(
+            return Err(refused(format!(
                 "debate {id} has no proposal {winner:?}: say which of {known} was right"
             )));
         }
         Resolution::Truth(_) if lesson.decision.is_none() => {
-            return Err(Fault::Odd(format!(
+            return Err(refused(format!(
                 "debate {id} decided nothing that could be right or wrong: say which proposal was right"
             )));
         }
@@ -68,7 +68,7 @@ fn lesson(store: &Connection, id: &str) -> Result<(i64, Lesson), Fault> {
     let row = query.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     let (n, over): (i64, bool) = row.ok_or_else(|| StoreError::Unknown(id.to_owned()))?;
     if !over {
-        return Err(Fault::Odd(format!("debate {id} is not over: resolve it when it is")));
+        return Err(refused(format!("debate {id} is not over: resolve it when it is")));
     }
     let mut last =
         store.prepare_cached("SELECT body FROM events WHERE debate = ?1 ORDER BY seq DESC LIMIT 1")?;
@@ -77,7 +77,7 @@ fn lesson(store: &Connection, id: &str) -> Result<(i64, Lesson), Fault> {
         Ok(Event::Closed { outcome }) => {
             let none =
                 format!("debate {id} leaves nothing that could be resolved: its protocol has no votes");
-            Ok((n, outcome.lesson.ok_or(Fault::Odd(none))?))
+            Ok((n, outcome.lesson.ok_or(refused(none))?))
         }
         _ => Err(Fault::Odd(format!("the end of debate {id} cannot be read: `agon verify {id}` says why"))),
     }

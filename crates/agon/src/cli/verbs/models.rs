@@ -114,6 +114,8 @@ struct Offer {
     catalogue: std::sync::Arc<Catalogue>,
     files: Vec<Files>,
     programs: Vec<Program>,
+    /// Each with the model that speaks for it.
+    agents: Vec<(String, String)>,
     people: Vec<String>,
 }
 
@@ -135,6 +137,12 @@ impl Offer {
             // Without a folder for them there are no files.
             files: pull::shelf().map(|shelf| machine::files(&shelf)).unwrap_or_default(),
             programs: machine::programs(&config.providers, place::env("PATH").as_deref()),
+            agents: config
+                .providers
+                .agents
+                .iter()
+                .map(|(name, agent)| (format!("agent/{name}"), agent.model.clone()))
+                .collect(),
             people: config.providers.humans.keys().map(|name| format!("human/{name}")).collect(),
         }
     }
@@ -163,8 +171,9 @@ impl Offer {
             "providers": self.servers().iter().map(server).collect::<Vec<_>>(),
             "prices_as_of": self.catalogue.prices_as_of(),
             "commands": self.programs.iter().map(Program::document).collect::<Vec<_>>(),
+            "agents": self.agents.iter().map(|(name, model)| json!({"agent": name, "model": model})).collect::<Vec<_>>(),
             "humans": self.people,
-            "scripts": ["script/demo", "script/demo-panel", "script/demo-council", "script/demo-review"],
+            "scripts": ["script/demo", "script/demo-panel", "script/demo-council", "script/demo-arena", "script/demo-review"],
         })
     }
 
@@ -174,13 +183,17 @@ impl Offer {
         rows.push(row("embedded/PATH.gguf", "", "a GGUF file of your own"));
         rows.push(row("embeddings/lexical", "ready", "compares words, knows no meaning"));
         rows.extend(self.programs.iter().map(|program| row(&program.model, program.word(), &program.more())));
+        rows.extend(
+            self.agents.iter().map(|(name, model)| row(name, "", &format!("{model} with a charter"))),
+        );
+        rows.push(row("agent/NAME", "", "a model with a name and a charter: [agents.NAME] in agon.toml"));
         rows.push(row("command/NAME", "", "a program of yours: [commands.NAME] in agon.toml"));
         rows.extend(self.people.iter().map(|name| row(name, "", "a person at this terminal")));
         rows.push(row("human/NAME", "", "a person at this terminal, whatever the name"));
         rows.push(row(
             "script/demo",
             "ready",
-            "a scripted debate to watch; also demo-panel, demo-council, demo-review",
+            "a scripted debate to watch; also demo-panel, demo-council, demo-arena, demo-review",
         ));
         rows.push(row("script/FILE", "", "a script of your own"));
         for provider in self.servers() {
