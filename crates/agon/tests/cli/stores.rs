@@ -39,7 +39,7 @@ fn limited(home: &Home, blocks: &str, args: &[&str]) -> crate::support::Said {
 #[cfg(unix)]
 fn a_store_that_fails_in_the_middle_ends_with_the_line_that_goes_on() {
     let home = Home::new();
-    let said = limited(&home, "200", &DEEP);
+    let said = limited(&home, "500", &DEEP);
     assert_eq!((said.status, said.out.as_str()), (Some(3), ""), "{said:?}");
     assert!(said.err.contains("has space; the log is kept. Then go on with:\nagon resume 1"), "{said:?}");
     let resume: Vec<&str> = said.err.lines().last().unwrap().split(' ').skip(1).collect();
