@@ -15,6 +15,7 @@
 
 use agon_core::Protocol;
 
+pub mod arena;
 pub mod council;
 pub mod deep;
 pub mod heard;

@@ -1,0 +1,2 @@
+mod rhetoric;
+mod trickster;
