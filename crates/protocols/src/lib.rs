@@ -4,6 +4,7 @@
 //! of Agon know protocols only by the table [`PROTOCOLS`]: the command line's verbs and flags, the listing and the
 //! laws that every protocol is tested for derive from it.
 //!
+//! - [`arena`]: agents propose, critique, revise and vote, a judge scores, and ratings and memory remain.
 //! - [`council`]: councillors with roles cross-examine each other, a moderator intervenes, a vote.
 //! - [`deep`]: anonymous debaters, a moderator who measures convergence, a synthesis.
 //! - [`panel`]: judges with stances score files on a rubric, and reach consensus or a majority with dissent.
@@ -15,6 +16,7 @@
 
 use agon_core::Protocol;
 
+pub mod arena;
 pub mod council;
 pub mod deep;
 pub mod heard;
@@ -29,7 +31,7 @@ mod testing;
 
 /// Every protocol, in the order in which help lists them.
 pub const PROTOCOLS: &[&'static dyn Protocol] =
-    &[&deep::Deep, &panel::Panel, &council::Council, &review::Review];
+    &[&deep::Deep, &panel::Panel, &council::Council, &arena::Arena, &review::Review];
 
 /// The protocol of this name.
 pub fn find(name: &str) -> Option<&'static dyn Protocol> {

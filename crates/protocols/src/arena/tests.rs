@@ -1,0 +1,216 @@
+//! Seed 003 and its part of PROTOCOLS.md, sentence by sentence.
+
+use agon_core::{Brief, Debate, Fate, Fidelity, Outcome, Status, Termination};
+use serde_json::json;
+
+use super::*;
+use crate::testing;
+
+mod absences;
+mod context;
+mod convergence;
+mod decisions;
+mod extended;
+mod fates;
+mod hollow;
+mod invariants;
+mod judge;
+mod lessons;
+mod limits;
+mod prompts;
+mod ratings;
+mod rhetoric;
+mod rounds;
+mod shown;
+mod team;
+mod trickster;
+mod validation;
+mod votes;
+
+const MODELS: &[&str] = &["a/x", "b/y", "c/z"];
+/// No source of context is asked.
+const BARE: &[(&str, &str)] = &[("no_knowledge", "true"), ("no_memory", "true")];
+
+/// A table that answers: by round, how alike different proposals are, how the seats vote and what the judge gives each.
+struct Table<'a> {
+    models: &'a [&'a str],
+    set: &'a [(&'a str, &'a str)],
+    files: &'a [(&'a str, &'a str)],
+    alike: &'a dyn Fn(u32) -> f64,
+    /// For each seat the number of the seat it votes for; 0 abstains.
+    votes: &'a dyn Fn(u32) -> Vec<usize>,
+    /// For each seat its score; by round and order.
+    scores: &'a dyn Fn(u32, usize) -> Vec<f64>,
+    /// Whoever is absent.
+    absent: &'a dyn Fn(&Ask, &str, u32) -> bool,
+    /// What else is different.
+    with: &'a dyn Fn(&Ask, &str, u32, &mut Value),
+}
+
+impl Default for Table<'_> {
+    /// Everybody votes for the first seat, whose score is the best.
+    fn default() -> Self {
+        Self {
+            models: MODELS,
+            set: BARE,
+            files: &[],
+            alike: &|_| 0.2,
+            votes: &|_| vec![1; 8],
+            scores: &|_, _| vec![8.0, 6.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0],
+            absent: &|_, _, _| false,
+            with: &|_, _, _, _| {},
+        }
+    }
+}
+
+impl Table<'_> {
+    fn brief(&self) -> Brief {
+        let request =
+            testing::request(&Arena, "How should the jobs run?", self.files, self.models, self.set).unwrap();
+        testing::brief(&Arena, request).unwrap()
+    }
+
+    fn run(&self) -> Debate {
+        self.run_brief(self.brief())
+    }
+
+    fn run_brief(&self, brief: Brief) -> Debate {
+        let seats = brief.clone();
+        let answer = |ask: &Ask, phase: &str, round: u32| {
+            if (self.absent)(ask, phase, round) {
+                return None;
+            }
+            let mut said = self.said(&seats, ask, phase, round);
+            (self.with)(ask, phase, round, &mut said);
+            Some(said)
+        };
+        testing::run(&Arena, brief, &answer).1
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.run().outcome.unwrap()
+    }
+
+    fn said(&self, brief: &Brief, ask: &Ask, phase: &str, round: u32) -> Value {
+        match phase {
+            "context" => json!({"items": []}),
+            "propose" => proposal(&ask.seat),
+            "critique" => critique(ask),
+            "revise" | "refine" | "challenge" => revision(ask, round),
+            "compare" => compared(ask, (self.alike)(round)),
+            "vote" => {
+                let choice = (self.votes)(round)[number(&ask.seat) - 1];
+                let choice = if choice == 0 { "abstain".into() } else { label(brief, choice) };
+                json!({"choice": choice, "confidence": 0.7, "reason": format!("{} finds it the best", ask.seat)})
+            }
+            _ => {
+                let order = usize::from(ask.about.as_deref() == Some("order 2"));
+                judgement(brief, ask, &(self.scores)(round, order))
+            }
+        }
+    }
+}
+
+/// The number of a seat of an agent.
+fn number(seat: &str) -> usize {
+    seat.strip_prefix("agent-").unwrap().parse().unwrap()
+}
+
+/// The label of the agent with this number.
+fn label(brief: &Brief, number: usize) -> String {
+    let agents = log::agents(brief);
+    agents.iter().find(|agent| agent.seat.id == format!("agent-{number}")).unwrap().label.clone()
+}
+
+const POSITIONS: [&str; 8] = [
+    "Move every job into one queue.",
+    "Keep cron and watch it closely.",
+    "Buy a hosted scheduler this year.",
+    "Write a scheduler ourselves in spring.",
+    "Run them by hand until summer.",
+    "Let each team choose its tool.",
+    "Drop half of the jobs first.",
+    "Ask the customers about delays.",
+];
+
+fn proposal(seat: &str) -> Value {
+    let position = POSITIONS[number(seat) - 1];
+    json!({
+        "proposal": format!("{position} That is the plan of {}.", number(seat)),
+        "position": position,
+        "claims": [{"claim": "It halves the delays", "evidence": "figures of 2025: 40 s to 20 s"}],
+        "confidence": 0.6,
+    })
+}
+
+fn critique(ask: &Ask) -> Value {
+    let about = ask.about.as_deref().unwrap();
+    json!({"severity": 0.5, "issues": [format!("{about} leaves the costs open")], "suggestions": ["Say what it costs"]})
+}
+
+/// The values that a schema allows at a pointer.
+fn allowed(ask: &Ask, pointer: &str) -> Vec<String> {
+    let schema = &ask.schema.as_ref().unwrap().json;
+    let values = schema.pointer(&format!("{pointer}/enum")).and_then(Value::as_array);
+    values.into_iter().flatten().map(|value| value.as_str().unwrap().to_owned()).collect()
+}
+
+/// The critiques that the asked one may answer.
+fn open(ask: &Ask) -> Vec<String> {
+    allowed(ask, "/properties/addressed/items/properties/critique_id")
+}
+
+fn revision(ask: &Ask, round: u32) -> Value {
+    let mut said = proposal(&ask.seat);
+    said["proposal"] = json!(format!("{} As of round {round}.", said["proposal"].as_str().unwrap()));
+    said["addressed"] =
+        open(ask).iter().map(|id| json!({"critique_id": id, "how": "the costs are named"})).collect();
+    said["conflicts_with"] = json!([]);
+    said
+}
+
+/// What the measure says: the same texts are the same, others as given.
+fn compared(ask: &Ask, alike: f64) -> Value {
+    let texts: Vec<String> = serde_json::from_str(&ask.prompt.tail).unwrap();
+    let figure = |one: &String, other: &String| if one == other { 1.0 } else { alike };
+    let row = |one: &String| texts.iter().map(|other| figure(one, other)).collect::<Vec<f64>>();
+    json!({"similarity": texts.iter().map(row).collect::<Vec<_>>()})
+}
+
+/// Scores by seat, and the ranking that follows from them.
+fn judgement(brief: &Brief, ask: &Ask, scores: &[f64]) -> Value {
+    let labels = allowed(ask, "/properties/ranking/items");
+    let mut scored: Vec<(String, f64)> = scores
+        .iter()
+        .zip(1..=brief.seats_of("agent").count())
+        .map(|(score, number)| (label(brief, number), *score))
+        .filter(|(label, _)| labels.contains(label))
+        .collect();
+    scored.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let scores: Vec<Value> =
+        scored.iter().map(|(label, score)| json!({"label": label, "score": score, "reasons": [format!("{label} is clear")]})).collect();
+    let ranking: Vec<&String> = scored.iter().map(|(label, _)| label).collect();
+    json!({"scores": scores, "ranking": ranking, "margin_comment": "it is plain"})
+}
+
+/// The phases of a debate with their rounds.
+fn phases(debate: &Debate) -> Vec<(String, u32)> {
+    debate.turns.iter().map(|turn| (turn.phase.name.clone(), turn.phase.round)).collect()
+}
+
+/// How many asks went to those who sit, and how many were errands.
+fn calls(debate: &Debate) -> (usize, usize) {
+    let asked = debate.turns.iter().flat_map(|turn| &turn.asks);
+    let (seated, errands): (Vec<_>, Vec<_>) =
+        asked.partition(|asked| debate.brief.seat(&asked.seat).is_some());
+    (seated.len(), errands.len())
+}
+
+fn warned(outcome: &Outcome, words: &str) -> bool {
+    outcome.warnings.iter().any(|warning| warning.contains(words))
+}
+
+/// The votes of three in which nobody has a majority.
+const SPLIT: [usize; 3] = [1, 2, 3];
+/// Scores that are too near for the judge to be sure.
+const NEAR: [f64; 3] = [7.0, 6.5, 6.0];

@@ -1,0 +1,235 @@
+//! "Trickster (optional) -- Detects hollow consensus when enabled", "Rhetorical Observer (optional)": what follows from what they find.
+
+use super::*;
+
+const ON: &[(&str, &str)] = &[("no_knowledge", "true"), ("no_memory", "true"), ("trickster", "true")];
+
+/// A table that agrees in round `from` on little, until a challenge has been put `met` rounds.
+fn hollow<'a>(
+    set: &'a [(&'a str, &'a str)],
+    from: u32,
+    with: &'a dyn Fn(&Ask, &str, u32, &mut Value),
+) -> Table<'a> {
+    let alike: &'a dyn Fn(u32) -> f64 = match from {
+        3 => &|round| if round >= 3 { 0.95 } else { 0.2 },
+        6 => &|round| if round >= 6 { 0.95 } else { 0.2 },
+        _ => &|round| if round >= 9 { 0.95 } else { 0.2 },
+    };
+    Table { set, alike, with, ..Table::default() }
+}
+
+/// Proposals without claims and reasons, the same for all.
+fn empty(ask: &Ask, phase: &str, said: &mut Value) {
+    if ["propose", "revise", "refine", "challenge"].contains(&phase) {
+        said["claims"] = json!([]);
+        said["proposal"] = json!(format!("It is best practice. So says number {}.", number(&ask.seat)));
+        if phase != "propose" {
+            said["addressed"] = json!([]);
+        }
+    }
+}
+
+/// "it puts a challenge that must be met before consensus counts": met.
+#[test]
+fn a_challenge_that_is_met_lets_the_consensus_count() {
+    let debate = hollow(ON, 3, &|ask, phase, _, said| {
+        if phase != "challenge" {
+            empty(ask, phase, said);
+        }
+    })
+    .run();
+    let names: Vec<String> = phases(&debate).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["propose", "critique", "revise", "compare", "challenge", "compare", "vote", "judge"]);
+    assert_eq!(calls(&debate).0, 16 + 3);
+    let outcome = debate.outcome.unwrap();
+    assert_eq!((outcome.termination, outcome.rounds_completed), (Termination::Converged, 5));
+    assert_eq!(
+        (&outcome.verdict["early_consensus"], &outcome.verdict["consensus"]["hollow"]),
+        (&json!(3), &json!(false))
+    );
+    let checks = outcome.verdict["trickster"]["checks"].as_array().unwrap();
+    assert_eq!(checks.len(), 1);
+    let check = &checks[0];
+    assert_eq!(
+        (&check["round"], &check["hollow"], &check["challenged"], &check["met"]),
+        (&json!(3), &json!(true), &json!(true), &json!(true))
+    );
+    let fired: Vec<&str> = check["signals"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|s| s["fired"] == true)
+        .map(|s| s["signal"].as_str().unwrap())
+        .collect();
+    assert!(fired.len() >= 2 && fired.contains(&"uncited"), "{fired:?}");
+    assert!(check["after"].as_array().unwrap().iter().filter(|s| s["fired"] == true).count() < 2);
+}
+
+/// "Still hollow: no early consensus (the next round goes on); before the vote: the vote is held, but hollow consensus does not count".
+#[test]
+fn a_consensus_that_stays_hollow_never_counts() {
+    let set = [ON, &[("max_extended_rounds", "1"), ("judge_gap", "10")]].concat();
+    let debate = hollow(&set, 3, &|ask, phase, _, said| empty(ask, phase, said)).run();
+    let challenges: Vec<u32> = debate
+        .turns
+        .iter()
+        .filter(|turn| turn.phase.name == "challenge")
+        .map(|turn| turn.phase.round)
+        .collect();
+    assert_eq!(challenges, [3, 4, 5, 6, 9], "one in each round");
+    assert_eq!(calls(&debate).0, 25 + 7 + 5 * 3);
+    assert_eq!(calls(&debate).0, *Arena.calls(&debate.brief).end() as usize);
+    assert_eq!(debate.turns.len() as u32 + 1, Arena.bound(&debate.brief), "all but the context");
+    let outcome = debate.outcome.unwrap();
+    assert_eq!((outcome.termination, outcome.status), (Termination::NoMajority, Status::Complete));
+    let consensus = &outcome.verdict["consensus"];
+    assert_eq!(
+        (&consensus["reached"], &consensus["hollow"], &consensus["share"]),
+        (&json!(false), &json!(true), &json!(1.0))
+    );
+    assert_eq!(
+        (&outcome.verdict["winner"], &outcome.verdict["early_consensus"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert!(warned(&outcome, "the agreement is hollow"));
+    let checks = outcome.verdict["trickster"]["checks"].as_array().unwrap();
+    assert!(checks.len() == 5 && checks.iter().all(|check| check["met"] == false));
+}
+
+/// Before the vote the trickster looks at an agreement that is high enough, whoever declares a conflict.
+#[test]
+fn an_agreement_before_the_vote_is_challenged_once() {
+    let debate = hollow(ON, 6, &|ask, phase, _, said| {
+        if phase != "challenge" {
+            empty(ask, phase, said);
+        }
+        if phase == "refine" && ask.seat == "agent-1" {
+            said["conflicts_with"] = json!([allowed(ask, "/properties/conflicts_with/items")[0]]);
+        }
+    })
+    .run();
+    let challenged: Vec<(String, u32)> =
+        phases(&debate).into_iter().filter(|(name, _)| name == "challenge").collect();
+    assert_eq!(challenged, [("challenge".to_owned(), 6)]);
+    assert_eq!(debate.outcome.unwrap().verdict["consensus"]["reached"], true);
+}
+
+/// A challenge may also break the agreement up: then there is nothing hollow left, and the rounds go on.
+#[test]
+fn a_challenge_may_break_the_agreement_up() {
+    let outcome = hollow(ON, 3, &|ask, phase, round, said| {
+        empty(ask, phase, said);
+        if phase == "challenge" && ask.seat == "agent-2" {
+            said["conflicts_with"] = json!(allowed(ask, "/properties/conflicts_with/items")[..2].to_vec());
+        }
+        if phase == "compare" && round > 3 {
+            *said = compared(ask, 0.1);
+        }
+    })
+    .outcome();
+    let check = &outcome.verdict["trickster"]["checks"][0];
+    assert_eq!(
+        (&check["challenged"], &check["met"], &check["after"]),
+        (&json!(true), &json!(true), &Value::Null)
+    );
+    assert_eq!((&outcome.verdict["early_consensus"], outcome.rounds_completed), (&Value::Null, 8));
+    assert_eq!(outcome.verdict["consensus"]["hollow"], false);
+}
+
+/// Off by default; and it stays silent where there is evidence, or no agreement.
+#[test]
+fn the_trickster_is_off_by_default_and_silent_where_there_is_evidence() {
+    let off = hollow(BARE, 3, &|ask, phase, _, said| empty(ask, phase, said)).outcome();
+    assert_eq!((&off.verdict["trickster"], off.termination), (&Value::Null, Termination::Converged));
+    let sound = Table { set: ON, alike: &|_| 0.9, ..Table::default() }.run();
+    assert_eq!(calls(&sound).0, 16);
+    let outcome = sound.outcome.unwrap();
+    let check = &outcome.verdict["trickster"]["checks"][0];
+    assert_eq!(
+        (&check["hollow"], &check["challenged"], &check["met"]),
+        (&json!(false), &json!(false), &Value::Null)
+    );
+    let apart = Table { set: ON, ..Table::default() }.outcome();
+    assert_eq!(apart.verdict["trickster"], json!({"checks": []}), "no agreement, nothing to look at");
+}
+
+/// "the prompt names the fired signals with the quoted words", by label, fenced.
+#[test]
+fn the_challenge_names_what_fired_with_the_words() {
+    let seen = std::cell::RefCell::new(String::new());
+    hollow(ON, 3, &|ask, phase, _, said| {
+        empty(ask, phase, said);
+        if phase == "challenge" {
+            *seen.borrow_mut() = ask.prompt.shared.to_string();
+            assert!(!open(ask).is_empty(), "the critiques may still be answered");
+        }
+    })
+    .run();
+    let text = seen.into_inner();
+    assert!(text.contains("Claims without evidence") && text.contains("A Challenge"));
+    let (found, _) = text.split_once("Meet it:").unwrap();
+    let quoted = agon_core::quotations(found);
+    let words: Vec<&str> =
+        quoted.iter().filter(|one| one.what.starts_with("Agent ")).map(|one| one.text).collect();
+    assert!(words.len() >= 3 && words.iter().all(|words| !words.is_empty()), "{words:?}");
+}
+
+/// A limit that leaves no room for a challenge leaves the agreement hollow.
+#[test]
+fn a_hollow_agreement_that_cannot_be_challenged_does_not_count() {
+    let table = hollow(ON, 3, &|ask, phase, _, said| empty(ask, phase, said));
+    // After round 3 and its check there is room for the vote and the judge only.
+    let limits = agon_core::Limits { calls: Some(19), ..agon_core::Limits::default() };
+    let brief = Brief { limits, ..table.brief() };
+    let outcome = table.run_brief(brief).outcome.unwrap();
+    assert_eq!((outcome.termination, outcome.status), (Termination::Budget, Status::Incomplete));
+    assert_eq!(
+        (&outcome.verdict["consensus"]["hollow"], &outcome.verdict["winner"]),
+        (&json!(true), &Value::Null)
+    );
+    assert_eq!(outcome.verdict["early_consensus"], Value::Null);
+}
+
+/// "Observer (off by default): computed at close over every argument", with the quoted span.
+#[test]
+fn the_observer_reports_every_argument_with_its_words() {
+    let fallacy = "Everybody knows that this is the only way.";
+    let table = |set: &'static [(&'static str, &'static str)]| {
+        Table {
+            set,
+            with: &|ask, phase, _, said| match phase {
+                "propose" if ask.seat == "agent-1" => said["proposal"] = json!(fallacy),
+                "critique" if ask.seat == "agent-2" => said["issues"] = json!([fallacy]),
+                "vote" if ask.seat == "agent-3" => said["reason"] = json!(fallacy),
+                _ => {}
+            },
+            ..Table::default()
+        }
+        .outcome()
+    };
+    assert_eq!(table(BARE).verdict["rhetoric"], Value::Null);
+    let on = table(&[
+        ("no_knowledge", "true"),
+        ("no_memory", "true"),
+        ("observer", "true"),
+        ("observer_threshold", "0.3"),
+    ]);
+    let found = on.verdict["rhetoric"].as_array().unwrap();
+    let brief = Table::default().brief();
+    for (phase, round, seat, times) in [("propose", 1, 1, 1), ("critique", 2, 2, 2), ("vote", 7, 3, 1)] {
+        let of: Vec<&Value> = found
+            .iter()
+            .filter(|one| one["phase"] == phase && one["quote"].as_str().unwrap().contains("Everybody knows"))
+            .collect();
+        assert!(
+            !of.is_empty()
+                && of.iter().all(|one| one["label"] == label(&brief, seat) && one["round"] == round),
+            "{found:?}"
+        );
+        let name = &of[0]["name"];
+        assert_eq!(of.iter().filter(|one| one["name"] == *name).count(), times, "each argument once");
+        for key in ["kind", "name", "start", "score"] {
+            assert!(!of[0][key].is_null(), "{key}");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! "Judge: Single designated agent scores and ranks in round 8": scores, ranking, margin, two orders, and a judge that fails.
+
+use super::super::judgement::{Judged, Sheet};
+use super::super::reply::{Judgement, Reasons, Scored};
+use super::*;
+
+/// What a judge says of A, B, C... with these scores and this ranking.
+fn sheet(scores: &[f64], ranking: &str) -> Sheet {
+    let scored = |(score, label): (&f64, char)| Scored {
+        label: label.to_string(),
+        score: *score,
+        reasons: Reasons::Text(format!("{label} is clear")),
+    };
+    let said = Judgement {
+        scores: scores.iter().zip('A'..).map(scored).collect(),
+        ranking: ranking.chars().map(String::from).collect(),
+        margin_comment: None,
+    };
+    let order = (0..scores.len()).collect();
+    Sheet::read(said, order, "d/w".into(), |label| Some((label.as_bytes()[0] - b'A') as usize))
+}
+
+/// "margin = best - second (one proposal: its score). Equal best scores: ranking decides top, margin 0".
+#[test]
+fn the_margin_is_between_the_best_two_and_ties_go_by_the_ranking() {
+    for (scores, ranking, top, margin) in [
+        (&[8.0, 6.0, 7.0][..], "ACB", 0, 1.0),
+        (&[6.0, 8.5, 7.0], "BCA", 1, 1.5),
+        (&[7.0, 7.0, 3.0], "BAC", 1, 0.0),
+        (&[7.0, 7.0, 3.0], "ABC", 0, 0.0),
+        (&[4.5], "A", 0, 4.5),
+        (&[0.0, 0.0], "BA", 1, 0.0),
+    ] {
+        let judged = Judged::of(vec![sheet(scores, ranking)]).unwrap();
+        assert_eq!((judged.top, judged.margin, judged.consistent), (Some(top), margin, None), "{scores:?}");
+        assert_eq!(judged.ranking[0], top);
+    }
+    assert!(Judged::of(Vec::new()).is_none(), "no judge, no figure");
+}
+
+/// "Two orders: mean scores; consistent = the same top in both; inconsistent = a tie: top null, margin 0".
+#[test]
+fn two_orders_give_mean_scores_and_disagreeing_ones_a_tie() {
+    let judged = Judged::of(vec![sheet(&[8.0, 6.0, 3.0], "ABC"), sheet(&[7.0, 5.0, 6.0], "ACB")]).unwrap();
+    assert_eq!(judged.scores, [(0, 7.5), (1, 5.5), (2, 4.5)]);
+    assert_eq!((judged.top, judged.margin, judged.consistent), (Some(0), 2.0, Some(true)));
+    let torn = Judged::of(vec![sheet(&[8.0, 6.0, 3.0], "ABC"), sheet(&[5.0, 9.0, 3.0], "BAC")]).unwrap();
+    assert_eq!((torn.top, torn.margin, torn.consistent), (None, 0.0, Some(false)));
+    assert_eq!(torn.score(1), Some(7.5));
+}
+
+/// "a pair of which the orders disagree is a tie in the ratings".
+#[test]
+fn a_pair_of_which_the_orders_disagree_is_a_tie() {
+    let judged = Judged::of(vec![sheet(&[8.0, 6.0, 3.0], "ABC"), sheet(&[7.0, 7.5, 3.0], "BAC")]).unwrap();
+    assert_eq!((judged.result(0, 1), judged.result(1, 0)), (0.5, 0.5));
+    assert_eq!((judged.result(0, 2), judged.result(2, 0)), (1.0, 0.0));
+    let even = Judged::of(vec![sheet(&[8.0, 8.0], "AB"), sheet(&[8.0, 7.0], "AB")]).unwrap();
+    assert_eq!((even.result(0, 1), even.result(1, 0)), (1.0, 0.0), "a tie and a win are a win");
+    let same = Judged::of(vec![sheet(&[8.0, 8.000_000_000_1], "AB")]).unwrap();
+    assert_eq!(same.result(0, 1), 0.5);
+}
+
+/// "one judge, not a proposer by default, scores every proposal on criteria 0 to 10 with reasons and ranks them".
+#[test]
+fn the_judge_scores_and_ranks_every_proposal() {
+    let outcome = Table::default().outcome();
+    let (judge, brief) = (&outcome.verdict["judge"], Table::default().brief());
+    assert_eq!((&judge["model"], &judge["top"]), (&json!("a/x"), &json!(label(&brief, 1))));
+    assert_eq!((&judge["margin"], &judge["consistent"]), (&json!(2.0), &Value::Null));
+    assert_eq!(judge["scores"].as_array().unwrap().len(), 3);
+    let ranking: Vec<String> = (1..=3).map(|n| label(&brief, n)).collect();
+    assert_eq!(judge["ranking"], json!(ranking));
+    for scored in judge["scores"].as_array().unwrap() {
+        let label = scored["label"].as_str().unwrap();
+        assert_eq!(outcome.labels[label], scored["seat"].as_str().unwrap());
+        assert_eq!(scored["reasons"], json!([format!("{label} is clear")]));
+    }
+    assert_eq!((&judge["agrees_with_vote"], &judge["margin_comment"]), (&json!(true), &json!("it is plain")));
+    assert_eq!(judge["orders"].as_array().unwrap().len(), 1);
+}
+
+/// `--judge-orders 2`: two asks, the second with the proposals reversed.
+#[test]
+fn two_orders_are_two_asks_of_which_one_is_the_reverse() {
+    let set = [BARE, &[("judge_orders", "2")]].concat();
+    let orders = std::cell::RefCell::new(Vec::new());
+    let look = |ask: &Ask, phase: &str, _: u32, _: &mut Value| {
+        if phase == "judge" {
+            let text = ask.prompt.tail.clone();
+            let mut seen: Vec<(usize, char)> = ('A'..='C')
+                .map(|label| (text.find(&format!("#### Agent {label}\n")).unwrap(), label))
+                .collect();
+            seen.sort_unstable();
+            orders.borrow_mut().push(seen.into_iter().map(|(_, label)| label).collect::<String>());
+        }
+    };
+    let debate = Table { set: &set, with: &look, ..Table::default() }.run();
+    assert_eq!(calls(&debate).0, 26);
+    let orders = orders.into_inner();
+    assert_eq!(orders[0], orders[1].chars().rev().collect::<String>());
+    let judge = &debate.outcome.as_ref().unwrap().verdict["judge"];
+    for (shown, order) in orders.iter().zip(judge["orders"].as_array().unwrap()) {
+        let labels: Vec<String> = shown.chars().map(String::from).collect();
+        assert_eq!(order["order"], json!(labels));
+    }
+    assert_eq!(judge["consistent"], true);
+}
+
+/// "inconsistent orders: a tie": nobody is the judge's best, and the report says so.
+#[test]
+fn inconsistent_orders_are_a_tie_and_said_to_be() {
+    let set = [BARE, &[("judge_orders", "2"), ("max_extended_rounds", "0"), ("decide", "judge")]].concat();
+    let scores = |_: u32, order: usize| if order == 0 { vec![9.0, 5.0, 1.0] } else { vec![5.0, 9.0, 1.0] };
+    let outcome = Table { set: &set, scores: &scores, ..Table::default() }.outcome();
+    let judge = &outcome.verdict["judge"];
+    assert_eq!(
+        (&judge["top"], &judge["margin"], &judge["consistent"]),
+        (&Value::Null, &json!(0.0), &json!(false))
+    );
+    assert_eq!((&outcome.verdict["winner"], &outcome.verdict["decided_by"]), (&Value::Null, &Value::Null));
+    assert!(warned(&outcome, "depends on the order"));
+    assert_eq!(judge["agrees_with_vote"], Value::Null);
+}
+
+/// "One of two orders absent: the other counts, degraded, consistent null".
+#[test]
+fn one_of_two_orders_counts_alone() {
+    let set = [BARE, &[("judge_orders", "2")]].concat();
+    let outcome =
+        Table { set: &set, absent: &|ask, _, _| ask.about.as_deref() == Some("order 1"), ..Table::default() }
+            .outcome();
+    let judge = &outcome.verdict["judge"];
+    assert_eq!((&judge["consistent"], judge["orders"].as_array().unwrap().len()), (&Value::Null, 1));
+    assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Degraded));
+    assert!(warned(&outcome, "one of two orders only"));
+    assert_eq!(judge["scores"].as_array().unwrap().len(), 3);
+}
+
+/// "A ranking that contradicts the scores is not refused: the scores count, a warning says so".
+#[test]
+fn the_scores_count_where_the_ranking_contradicts_them() {
+    let outcome = Table {
+        with: &|_, phase, _, said| {
+            if phase == "judge" {
+                said["ranking"].as_array_mut().unwrap().reverse();
+            }
+        },
+        ..Table::default()
+    }
+    .outcome();
+    assert_eq!(outcome.verdict["judge"]["top"], label(&Table::default().brief(), 1));
+    assert!(warned(&outcome, "the judge's ranking contradicts its scores"));
+    assert!(!warned(&Table::default().outcome(), "contradicts"));
+}
+
+/// "A failed judge: no ratings change, `judge` null; with a vote that reached consensus the winner stands: termination `consensus`,
+/// status `incomplete`, exit 3, no extended round; without one `failed`, exit 3".
+#[test]
+fn a_failed_judge_is_a_distinct_ending_without_any_figure() {
+    let absent = |_: &Ask, phase: &str, _: u32| phase == "judge";
+    let reached = Table { absent: &absent, ..Table::default() }.run();
+    assert_eq!(phases(&reached).last().unwrap(), &("judge".to_owned(), 8));
+    let outcome = reached.outcome.unwrap();
+    assert_eq!((outcome.termination, outcome.status), (Termination::Consensus, Status::Incomplete));
+    let verdict = &outcome.verdict;
+    assert_eq!((&verdict["judge"], &verdict["ratings"]), (&Value::Null, &json!([])));
+    assert_eq!((&verdict["winner_seat"], &verdict["decided_by"]), (&json!("agent-1"), &json!("vote")));
+    assert!(
+        outcome
+            .lesson
+            .as_ref()
+            .unwrap()
+            .parts
+            .iter()
+            .all(|part| part.rated.is_none() && part.score.is_none())
+    );
+    assert_eq!(outcome.rounds_completed, 7);
+
+    let split = Table { absent: &absent, votes: &|_| SPLIT.to_vec(), ..Table::default() }.run();
+    assert_eq!(phases(&split).last().unwrap(), &("judge".to_owned(), 8), "no extended round");
+    let outcome = split.outcome.unwrap();
+    assert_eq!((outcome.termination, outcome.status), (Termination::Failed, Status::Failed));
+    assert_eq!((&outcome.verdict["winner"], &outcome.verdict["judge"]), (&Value::Null, &Value::Null));
+    assert!(warned(&outcome, "the judge was absent"));
+
+    let early = Table { absent: &absent, alike: &|_| 0.9, ..Table::default() }.outcome();
+    assert_eq!(
+        (early.termination, early.status),
+        (Termination::Consensus, Status::Incomplete),
+        "also when converged"
+    );
+}
+
+/// "then the report warns that the judge also proposes".
+#[test]
+fn a_judge_who_also_proposes_is_named() {
+    assert!(warned(&Table::default().outcome(), "the judge's model also makes a proposal"));
+    let set = [BARE, &[("team", "2"), ("explore", "0")]].concat();
+    let apart = Table { set: &set, ..Table::default() };
+    assert_eq!(apart.brief().seat("judge").unwrap().model, "c/z");
+    let outcome = apart.outcome();
+    assert!(!warned(&outcome, "also makes a proposal"));
+    assert_eq!(outcome.verdict["judge"]["model"], "c/z");
+}

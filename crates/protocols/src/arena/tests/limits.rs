@@ -1,0 +1,119 @@
+//! "A limit that is reached ends the debate in order, with what there is, and says which limit".
+
+use agon_core::Limits;
+
+use super::*;
+
+fn limited(limits: Limits, table: Table<'_>) -> Debate {
+    let brief = Brief { limits, ..table.brief() };
+    table.run_brief(brief)
+}
+
+/// "a limit sends the debate to the vote with the proposals there are; termination `budget`".
+#[test]
+fn a_limit_on_calls_sends_the_debate_to_the_vote() {
+    // Propose 3, critique 6, each revision 3 and its check 1 (this table counts every errand), vote 3, judge 1.
+    for (calls, before_vote, rounds) in [
+        (12, ("propose", 1), 3),
+        (13, ("critique", 2), 4),
+        (15, ("critique", 2), 4),
+        (17, ("compare", 3), 5),
+        (20, ("compare", 3), 5),
+        (21, ("compare", 4), 6),
+        (25, ("compare", 5), 7),
+    ] {
+        let debate = limited(Limits { calls: Some(calls), ..Limits::default() }, Table::default());
+        let held = phases(&debate);
+        let vote = held.iter().position(|(name, _)| name == "vote").unwrap();
+        assert_eq!(held[vote - 1], (before_vote.0.to_owned(), before_vote.1), "{calls}: {held:?}");
+        assert_eq!(held[vote..].len(), 2, "vote and judge, and no extended round");
+        assert!(debate.spent().calls <= calls, "{} of {calls}", debate.spent().calls);
+        let outcome = debate.outcome.unwrap();
+        assert_eq!((outcome.termination, outcome.status), (Termination::Budget, Status::Complete));
+        assert_eq!((outcome.fidelity, outcome.rounds_completed), (Fidelity::Degraded, rounds));
+        assert_eq!(outcome.verdict["winner_seat"], "agent-1");
+        assert!(warned(&outcome, &format!("the limit of {calls} calls")), "{:?}", outcome.warnings);
+    }
+    let enough = limited(Limits { calls: Some(29), ..Limits::default() }, Table::default()).outcome.unwrap();
+    assert_eq!((enough.termination, enough.fidelity), (Termination::Consensus, Fidelity::Full));
+}
+
+/// "status complete when there is a winner, else incomplete; no extended rounds then".
+#[test]
+fn a_limit_that_leaves_no_winner_is_incomplete() {
+    let table = || Table { votes: &|_| SPLIT.to_vec(), scores: &|_, _| NEAR.to_vec(), ..Table::default() };
+    let early = limited(Limits { calls: Some(13), ..Limits::default() }, table()).outcome.unwrap();
+    assert_eq!((early.termination, early.status), (Termination::Budget, Status::Incomplete));
+    assert_eq!((&early.verdict["winner"], &early.verdict["extended_rounds"]), (&Value::Null, &json!(0)));
+    // All nine rounds fit, but no extended one.
+    let late = limited(Limits { calls: Some(30), ..Limits::default() }, table()).outcome.unwrap();
+    assert_eq!(
+        (late.termination, late.status, late.rounds_completed),
+        (Termination::Budget, Status::Incomplete, 8)
+    );
+    // One extended round fits: 29 and 8 more.
+    let one = limited(Limits { calls: Some(37), ..Limits::default() }, table()).outcome.unwrap();
+    assert_eq!((one.termination, &one.verdict["extended_rounds"]), (Termination::Budget, &json!(1)));
+}
+
+/// Time and money: "`kept_for_closing` 0.2, closing phases vote and judge".
+#[test]
+fn a_fifth_of_time_and_money_is_kept_for_the_vote_and_the_judge() {
+    assert_eq!((Arena.kept_for_closing(), Arena.closing()), (0.2, &["vote", "judge"][..]));
+    // Every answer costs a cent and takes 10 ms.
+    for limits in [
+        Limits { usd: Some(0.15), ..Limits::default() },
+        Limits { deadline_ms: Some(150), ..Limits::default() },
+    ] {
+        let debate = limited(limits.clone(), Table::default());
+        let held = phases(&debate);
+        assert_eq!(held.last().unwrap().0, "judge");
+        assert!(held.iter().all(|(name, _)| name != "refine"), "{held:?}");
+        let outcome = debate.outcome.unwrap();
+        assert_eq!(
+            (outcome.termination, outcome.status),
+            (Termination::Budget, Status::Complete),
+            "{limits:?}"
+        );
+    }
+}
+
+/// A quorum that a limit took is the limit's doing.
+#[test]
+fn a_quorum_that_a_limit_took_is_budget() {
+    use agon_core::play::play;
+    use agon_core::{Absence, Reply};
+    let end = |phase: &'static str, why: Absence| {
+        let table = Table::default();
+        let brief = table.brief();
+        let mut answer = |debate: &Debate, ask: &Ask| {
+            let now = debate.last_phase().unwrap();
+            if now.name == phase {
+                return Reply::Absent { why, detail: "the limit of 9 calls is reached".into() };
+            }
+            let value = table.said(&brief, ask, &now.name, now.round);
+            let (text, model) = (value.to_string(), ask.model.clone());
+            Reply::Said {
+                text,
+                value: Some(value),
+                model,
+                usage: Default::default(),
+                cut_off: false,
+                shortened: None,
+            }
+        };
+        let opened = vec![Debate::open(table.brief()).unwrap().1];
+        let records = play(&Arena, opened, &mut answer, &mut |_| {}).unwrap();
+        Debate::from_records(&records).unwrap().outcome.unwrap()
+    };
+    for phase in ["propose", "vote"] {
+        assert_eq!(end(phase, Absence::OverBudget).termination, Termination::Budget, "{phase}");
+        assert_eq!(end(phase, Absence::Refused).termination, Termination::QuorumLost, "{phase}");
+        assert_eq!(end(phase, Absence::OverBudget).status, Status::Incomplete);
+    }
+    assert_eq!(end("judge", Absence::OverBudget).termination, Termination::Budget);
+    assert_eq!(end("judge", Absence::OverBudget).status, Status::Incomplete);
+    assert_eq!(end("judge", Absence::Refused).termination, Termination::Consensus);
+    let cut = end("revise", Absence::OverBudget);
+    assert_eq!((cut.termination, cut.rounds_completed), (Termination::Budget, 4), "1, 2, 7 and 8");
+}

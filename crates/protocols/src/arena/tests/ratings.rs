@@ -1,0 +1,179 @@
+//! "ELO ratings are updated based on judge scores": pairwise, divided by n-1, K 32, initial 1500, zero-sum.
+
+use agon_core::lesson::Standing;
+use proptest::prelude::*;
+
+use super::super::ratings::{changes, expected};
+use super::*;
+
+/// A published example: 1613 plays 1609, 1477, 1388, 1586 and 1720 with 0, 0.5, 1, 1 and 0; 2.867 points are expected of it, and with
+/// K 32 it is 1601 afterwards.
+#[test]
+fn a_published_example_comes_out_as_published() {
+    let others = [1609.0, 1477.0, 1388.0, 1586.0, 1720.0];
+    let points: f64 = others.iter().map(|other| expected(1613.0, *other)).sum();
+    // The example rounds each expectation to three places: .506, .686, .785, .539, .351.
+    for (other, published) in others.iter().zip([0.506, 0.686, 0.785, 0.539, 0.351]) {
+        assert!((expected(1613.0, *other) - published).abs() < 0.0006, "{other}");
+    }
+    assert!((points - 2.867).abs() < 0.001);
+    let results = [0.0, 0.5, 1.0, 1.0, 0.0];
+    let ratings: Vec<f64> = [&[1613.0][..], &others].concat();
+    let change = changes(&ratings, |one, other| match (one, other) {
+        (0, other) => results[other - 1],
+        (one, 0) => 1.0 - results[one - 1],
+        _ => 0.5,
+    })[0];
+    // Five games in one debate count a fifth each; one by one they are the published figure.
+    assert!((change * 5.0 - 32.0 * (2.5 - points)).abs() < 1e-9);
+    assert_eq!((1613.0 + change * 5.0).round(), 1601.0);
+}
+
+/// Two more that are easily checked by hand: 400 points make ten to one, and equals gain half of K.
+#[test]
+fn examples_by_hand_come_out() {
+    assert!((expected(1900.0, 1500.0) - 10.0 / 11.0).abs() < 1e-12);
+    assert_eq!(expected(1500.0, 1500.0), 0.5);
+    assert_eq!(changes(&[1500.0, 1500.0], |one, _| if one == 0 { 1.0 } else { 0.0 }), [16.0, -16.0]);
+    assert_eq!(changes(&[1500.0; 2], |_, _| 0.5), [0.0, 0.0]);
+    // Of three equals the best wins two games and the last loses two, each for half of 32 / 2.
+    let ranked = changes(&[1500.0; 3], |one, other| if one < other { 1.0 } else { 0.0 });
+    assert_eq!(ranked, [16.0, 0.0, -16.0]);
+    let favourite = changes(&[1900.0, 1500.0], |one, _| if one == 0 { 1.0 } else { 0.0 });
+    assert!((favourite[0] - 32.0 / 11.0).abs() < 1e-9);
+    assert_eq!(changes(&[1500.0], |_, _| 0.5), [0.0], "nobody to play");
+}
+
+proptest! {
+    /// "zero-sum to 1e-9", and nobody changes by more than K.
+    #[test]
+    fn changes_sum_to_zero(ratings in proptest::collection::vec(100.0..3500.0_f64, 2..9),
+                           scores in proptest::collection::vec(0_u32..5, 9)) {
+        let result = |one: usize, other: usize| match scores[one].cmp(&scores[other]) {
+            std::cmp::Ordering::Greater => 1.0,
+            std::cmp::Ordering::Equal => 0.5,
+            std::cmp::Ordering::Less => 0.0,
+        };
+        let changed = changes(&ratings, result);
+        prop_assert!(changed.iter().sum::<f64>().abs() < 1e-9);
+        prop_assert!(changed.iter().all(|change| change.abs() <= 32.0));
+        for (one, a) in changed.iter().enumerate() {
+            for (other, b) in changed.iter().enumerate() {
+                if ratings[one] == ratings[other] && scores[one] > scores[other] {
+                    prop_assert!(a > b);
+                }
+            }
+        }
+    }
+}
+
+fn sum(outcome: &Outcome) -> f64 {
+    outcome.verdict["ratings"].as_array().unwrap().iter().map(|rated| rated["change"].as_f64().unwrap()).sum()
+}
+
+/// The verdict: `[{seat, agent, before, after, change, score}]` in seat order.
+#[test]
+fn a_debate_changes_ratings_by_the_judges_scores() {
+    let outcome = Table::default().outcome();
+    let rated = outcome.verdict["ratings"].as_array().unwrap();
+    let row = |place: usize, seat: &str, agent: &str, change: f64, score: f64| {
+        let want = json!({"seat": seat, "agent": agent, "before": 1500.0, "after": 1500.0 + change, "change": change, "score": score});
+        assert_eq!(rated[place], want);
+    };
+    row(0, "agent-1", "a/x", 16.0, 8.0);
+    row(1, "agent-2", "b/y", 0.0, 6.0);
+    row(2, "agent-3", "c/z", -16.0, 4.0);
+    assert!(sum(&outcome).abs() < 1e-9);
+}
+
+/// "before from the standings part", by who speaks.
+#[test]
+fn ratings_begin_where_the_standings_say() {
+    let known = json!([
+        Standing { agent: "a/x".into(), rating: 1900.0, deviation: 50.0, games: 9, brier: None },
+        Standing { agent: "c/z".into(), rating: 1500.0, deviation: 50.0, games: 9, brier: None },
+    ])
+    .to_string();
+    let files = [("standings:kept", known.as_str())];
+    let outcome = Table { files: &files, ..Table::default() }.outcome();
+    let rated = outcome.verdict["ratings"].as_array().unwrap();
+    assert_eq!(
+        rated.iter().map(|one| one["before"].as_f64().unwrap()).collect::<Vec<_>>(),
+        [1900.0, 1500.0, 1500.0]
+    );
+    // Two expected wins of ten to one.
+    assert!((rated[0]["change"].as_f64().unwrap() - 32.0 / 11.0).abs() < 1e-9);
+    assert!(sum(&outcome).abs() < 1e-9);
+}
+
+/// "Two seats of one agent: each seat has its own change, they cancel between themselves".
+#[test]
+fn two_seats_of_one_agent_cancel_between_themselves() {
+    let outcome = Table { models: &["a/x", "b/y", "a/x"], ..Table::default() }.outcome();
+    let rated = outcome.verdict["ratings"].as_array().unwrap();
+    assert_eq!(
+        rated.iter().map(|one| one["agent"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["a/x", "b/y", "a/x"]
+    );
+    let own: f64 = [0, 2].map(|place| rated[place]["change"].as_f64().unwrap()).iter().sum();
+    assert_eq!((own, rated[1]["change"].as_f64().unwrap()), (0.0, 0.0), "one win and one loss against b/y");
+}
+
+/// Equal scores are ties.
+#[test]
+fn equal_scores_change_nothing_between_equals() {
+    let outcome = Table { scores: &|_, _| vec![5.0; 3], ..Table::default() }.outcome();
+    assert!(outcome.verdict["ratings"].as_array().unwrap().iter().all(|rated| rated["change"] == 0.0));
+}
+
+/// "Seats whose proposals were spoken by more than one model have no agent and are not rated"; an agent of the configuration goes by its
+/// own name.
+#[test]
+fn who_is_not_one_agent_is_not_rated() {
+    use agon_core::play::play;
+    use agon_core::{Event, Reply};
+    let table = Table { models: &["agent/keen", "b/y|d/w", "c/z"], ..Table::default() };
+    let brief = table.brief();
+    let mut answer = |debate: &Debate, ask: &Ask| {
+        let now = debate.last_phase().unwrap();
+        let value = table.said(&brief, ask, &now.name, now.round);
+        let (text, model) = (value.to_string(), ask.model.clone());
+        Reply::Said {
+            text,
+            value: Some(value),
+            model,
+            usage: Default::default(),
+            cut_off: false,
+            shortened: None,
+        }
+    };
+    let opened = vec![Debate::open(table.brief()).unwrap().1];
+    let records = play(&Arena, opened, &mut answer, &mut |_| {}).unwrap();
+    // The chain's second link took over in round 5.
+    let told = |switch: bool| {
+        let mut debate = Debate::from_records(&records[..1]).unwrap();
+        for record in &records[1..records.len() - 1] {
+            let mut event = record.entry.event.clone();
+            if let Event::Sent { model, .. } = &mut event {
+                let late = debate.last_phase().unwrap().round >= 5;
+                let second = model.contains('|').then(|| if late && switch { "d/w" } else { "b/y" });
+                *model = second.unwrap_or(model).to_owned();
+            }
+            debate.push(event, record.entry.at_ms).unwrap();
+        }
+        let Step::Close(outcome) = Arena.next(&debate).unwrap() else { panic!("it is over") };
+        *outcome
+    };
+    let one = told(false);
+    assert_eq!(one.verdict["ratings"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        (&one.verdict["ratings"][0]["agent"], &one.verdict["ratings"][1]["agent"]),
+        (&json!("keen"), &json!("b/y"))
+    );
+    let two = told(true);
+    let rated = two.verdict["ratings"].as_array().unwrap();
+    assert_eq!(rated.iter().map(|one| one["agent"].as_str().unwrap()).collect::<Vec<_>>(), ["keen", "c/z"]);
+    assert!(sum(&two).abs() < 1e-9 && warned(&two, "not rated, because more than one model spoke for it"));
+    let lesson = two.lesson.unwrap();
+    assert_eq!((lesson.parts[1].agent.clone(), lesson.parts[1].rated.clone()), (None, None));
+}

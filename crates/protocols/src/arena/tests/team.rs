@@ -1,0 +1,223 @@
+//! "Select agent team (ELO + calibration)": who sits, and why.
+
+use agon_core::Invalid;
+use agon_core::lesson::Standing;
+use proptest::prelude::*;
+
+use super::super::team::{Why, pick};
+use super::*;
+
+fn standing(agent: &str, rating: f64, deviation: f64, brier: Option<f64>) -> Standing {
+    Standing { agent: agent.to_owned(), rating, deviation, games: 4, brier }
+}
+
+fn names(n: usize) -> Vec<String> {
+    ('a'..).take(n).map(|name| format!("{name}/m")).collect()
+}
+
+fn seats(
+    models: &[&str],
+    set: &[(&str, &str)],
+    roles: &[(&str, &str)],
+) -> Result<Vec<(String, String)>, Invalid> {
+    let mut request = testing::request(&Arena, "How?", &[], models, set)?;
+    request.roles = roles.iter().map(|(role, model)| ((*role).to_owned(), (*model).to_owned())).collect();
+    Ok(Arena.seats(&request)?.into_iter().map(|seat| (seat.id, seat.model)).collect())
+}
+
+fn models_of(seated: &[(String, String)]) -> Vec<&str> {
+    seated.iter().map(|(_, model)| model.as_str()).collect()
+}
+
+/// "3 agents by default"; as many as models are named; 2 to 8.
+#[test]
+fn as_many_sit_as_are_named_and_three_of_one() {
+    let one = seats(&["a/x"], &[], &[]).unwrap();
+    assert_eq!(models_of(&one), ["a/x", "a/x", "a/x", "a/x"], "three agents and the judge");
+    let ids: Vec<&str> = one.iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!(ids, ["agent-1", "agent-2", "agent-3", "judge"]);
+    assert_eq!(seats(&["a/x", "b/y"], &[], &[]).unwrap().len(), 3);
+    let eight: Vec<String> = names(8);
+    let eight: Vec<&str> = eight.iter().map(String::as_str).collect();
+    assert_eq!(seats(&eight, &[], &[]).unwrap().len(), 9);
+    let nine: Vec<String> = names(9);
+    let nine: Vec<&str> = nine.iter().map(String::as_str).collect();
+    let why = seats(&nine, &[], &[]).unwrap_err().0;
+    assert!(why.contains("9 models") && why.contains("--team"), "{why}");
+    assert_eq!(seats(&nine, &[("team", "8")], &[]).unwrap().len(), 9);
+    assert!(seats(&[], &[], &[]).is_err());
+    for (key, value) in [
+        ("team", "1"),
+        ("team", "9"),
+        ("explore", "1.1"),
+        ("judge_orders", "3"),
+        ("max_extended_rounds", "6"),
+    ] {
+        assert!(seats(MODELS, &[(key, value)], &[]).unwrap_err().0.contains(key));
+    }
+    let mut empty = testing::request(&Arena, "How?", &[], MODELS, &[]).unwrap();
+    empty.question = "  ".to_owned();
+    assert!(Arena.seats(&empty).unwrap_err().0.contains("agon arena"));
+}
+
+/// With as many or fewer names than `--team` the models cycle.
+#[test]
+fn with_fewer_names_than_seats_the_models_cycle() {
+    let seated = seats(&["a/x", "b/y"], &[("team", "5")], &[]).unwrap();
+    assert_eq!(models_of(&seated), ["a/x", "b/y", "a/x", "b/y", "a/x", "a/x"]);
+    assert_eq!(models_of(&seats(MODELS, &[("team", "3")], &[]).unwrap()), ["a/x", "b/y", "c/z", "a/x"]);
+    assert_eq!(
+        models_of(&seats(&["a/x", "a/x", "b/y"], &[("team", "2")], &[]).unwrap()),
+        ["a/x", "b/y", "a/x"]
+    );
+}
+
+/// "`--judge`, else the first named model that was not picked, else the first model".
+#[test]
+fn the_judge_is_named_or_the_first_who_does_not_sit() {
+    assert_eq!(models_of(&seats(MODELS, &[], &[("judge", "d/w")]).unwrap())[3], "d/w");
+    let picked = seats(&["a/x", "b/y", "c/z"], &[("team", "2"), ("explore", "0")], &[]).unwrap();
+    assert_eq!(models_of(&picked), ["a/x", "b/y", "c/z"]);
+    assert_eq!(models_of(&seats(MODELS, &[], &[]).unwrap())[3], "a/x");
+}
+
+/// "score = rating + 400 * (0.25 - brier); the best first, ties by name order"; an unseen agent has the uninformative prior.
+#[test]
+fn the_best_by_rating_and_calibration_are_picked() {
+    let known = [
+        standing("a/m", 1400.0, 60.0, None),
+        standing("b/m", 1520.0, 60.0, None),
+        standing("c/m", 1480.0, 60.0, Some(0.05)),
+        standing("d/m", 1520.0, 60.0, Some(0.45)),
+    ];
+    let picked = |n: usize, team: usize| -> Vec<usize> {
+        pick(&names(n), &known, team, 0.0, 1).into_iter().map(|(place, _)| place).collect()
+    };
+    // 1400, 1520, 1480 + 80, 1520 - 80, and 1500 for the unseen e.
+    assert_eq!(picked(5, 1), [2]);
+    assert_eq!(picked(5, 2), [1, 2]);
+    assert_eq!(picked(5, 3), [1, 2, 4]);
+    assert_eq!(picked(5, 4), [1, 2, 3, 4]);
+    let nobody = pick(&names(5), &[], 3, 0.0, 1);
+    assert_eq!(
+        nobody,
+        [(0, Why::Rated), (1, Why::Rated), (2, Why::Rated)],
+        "equals in the order of their names"
+    );
+    let prior = [standing("b/m", 1499.9, 60.0, None), standing("c/m", 1500.1, 60.0, None)];
+    let places: Vec<usize> = pick(&names(3), &prior, 2, 0.0, 1).into_iter().map(|(place, _)| place).collect();
+    assert_eq!(places, [0, 2], "the prior is 1500");
+}
+
+/// "a share `explore` of the N seats (`ceil(explore * N)`, at most N-1 unless explore = 1)".
+#[test]
+fn a_share_of_the_picks_explores() {
+    for (team, explore, want) in [
+        (3, 0.0, 0),
+        (3, 0.1, 1),
+        (8, 0.1, 1),
+        (4, 0.25, 1),
+        (4, 0.26, 2),
+        (4, 0.5, 2),
+        (4, 0.99, 3),
+        (2, 0.9, 1),
+        (4, 1.0, 4),
+    ] {
+        let picked = pick(&names(10), &[], team, explore, 5);
+        let explored = picked.iter().filter(|(_, why)| *why == Why::Explored).count();
+        assert_eq!((picked.len(), explored), (team, want), "{team} {explore}");
+    }
+}
+
+/// "weighted by deviation (unknown: 350)": the less is known of somebody, the likelier it is drawn.
+#[test]
+fn the_least_known_are_the_likeliest_to_be_drawn() {
+    let known = [standing("b/m", 1400.0, 50.0, None), standing("c/m", 1400.0, 150.0, None)];
+    let mut drawn = [0; 4];
+    for seed in 0..4000 {
+        // The best, a, sits by its rating; d is unknown.
+        let best = [standing("a/m", 1900.0, 50.0, None)];
+        let all = [&best[..], &known].concat();
+        for (place, why) in pick(&names(4), &all, 2, 0.5, seed) {
+            drawn[place] += usize::from(why == Why::Explored);
+        }
+    }
+    assert_eq!(drawn[0], 0);
+    for (place, deviation) in [(1, 50.0), (2, 150.0), (3, 350.0)] {
+        let expected = 4000.0 * deviation / 550.0;
+        assert!((drawn[place] as f64 - expected).abs() < 0.15 * expected + 40.0, "{drawn:?}");
+    }
+}
+
+proptest! {
+    /// "property: N distinct", in the order of the names, the same every time.
+    #[test]
+    fn whoever_is_picked_is_picked_once(n in 3_usize..12, team in 2_usize..8, explore in 0.0..=1.0_f64, seed: u64,
+                                        ratings in proptest::collection::vec(1000.0..2000.0_f64, 12)) {
+        prop_assume!(team < n);
+        let known: Vec<Standing> =
+            names(n).iter().zip(&ratings).step_by(2).map(|(name, rating)| standing(name, *rating, 80.0, Some(0.2))).collect();
+        let picked = pick(&names(n), &known, team, explore, seed);
+        prop_assert_eq!(picked.len(), team);
+        prop_assert!(picked.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        prop_assert!(picked.iter().all(|(place, _)| *place < n));
+        prop_assert_eq!(picked, pick(&names(n), &known, team, explore, seed));
+    }
+}
+
+/// "The verdict has `team: [{seat, agent, rating, brier, games, why}]`".
+#[test]
+fn the_verdict_says_who_sits_and_why() {
+    let known = json!([
+        standing("a/x", 1400.0, 60.0, None),
+        standing("b/y", 1600.0, 60.0, Some(0.1)),
+        standing("keen", 1550.0, 60.0, None),
+        standing("d/w", 1300.0, 300.0, None),
+    ])
+    .to_string();
+    let files = [("standings:kept", known.as_str())];
+    let set = [BARE, &[("team", "2"), ("explore", "0")]].concat();
+    let models = ["a/x", "b/y", "agent/keen", "d/w"];
+    let table = Table { models: &models, files: &files, set: &set, ..Table::default() };
+    let outcome = table.outcome();
+    let team = outcome.verdict["team"].as_array().unwrap();
+    assert_eq!(
+        team[0],
+        json!({"seat": "agent-1", "agent": "b/y", "rating": 1600.0, "brier": 0.1, "games": 4, "why": "rated"})
+    );
+    assert_eq!(
+        (&team[1]["agent"], &team[1]["why"], &team[1]["brier"]),
+        (&json!("keen"), &json!("rated"), &Value::Null)
+    );
+    assert_eq!(table.brief().seat("judge").unwrap().model, "a/x");
+    let rated = &outcome.verdict["ratings"];
+    assert_eq!(
+        (&rated[0]["before"], &rated[1]["before"], &rated[1]["agent"]),
+        (&json!(1600.0), &json!(1550.0), &json!("keen"))
+    );
+
+    let explored = [BARE, &[("team", "2"), ("explore", "0.5")]].concat();
+    let outcome = Table { models: &models, files: &files, set: &explored, ..Table::default() }.outcome();
+    let mut why: Vec<&str> =
+        outcome.verdict["team"].as_array().unwrap().iter().map(|one| one["why"].as_str().unwrap()).collect();
+    why.sort_unstable();
+    assert_eq!(why, ["explored", "rated"]);
+    let best = outcome.verdict["team"].as_array().unwrap().iter().find(|one| one["why"] == "rated").unwrap();
+    assert_eq!(best["agent"], "b/y");
+    let named = Table::default().outcome();
+    assert!(
+        named.verdict["team"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|one| one["why"] == "named" && one["rating"] == 1500.0)
+    );
+}
+
+/// Standings that cannot be read are refused before anything is asked.
+#[test]
+fn standings_that_cannot_be_read_are_refused() {
+    let request = testing::request(&Arena, "How?", &[("standings:kept", "not json")], MODELS, &[]).unwrap();
+    assert!(Arena.seats(&request).unwrap_err().0.contains("kept"));
+    assert!(Arena.rates());
+}

@@ -1,0 +1,396 @@
+//! "Trickster (optional) -- Detects hollow consensus when enabled": high agreement with weak evidence.
+
+use agon_core::{Brief, LOG_VERSION, Limits, options};
+use proptest::prelude::*;
+
+use crate::arena::trickster::{Argument, Finding, OPTIONS, Signal, Thresholds, look};
+
+const NAMES: [&str; 4] = ["uncited", "unspecific", "near_copies", "no_reasons"];
+
+const DEFAULT: Thresholds =
+    Thresholds { uncited: 0.5, unspecific: 0.6, near_copies: 0.5, no_reasons: 0.5, signals: 2 };
+
+fn at(threshold: f64) -> Thresholds {
+    let all = threshold;
+    Thresholds { uncited: all, unspecific: all, near_copies: all, no_reasons: all, signals: 1 }
+}
+
+fn with(mut thresholds: Thresholds, name: &str, threshold: f64) -> Thresholds {
+    match name {
+        "uncited" => thresholds.uncited = threshold,
+        "unspecific" => thresholds.unspecific = threshold,
+        "near_copies" => thresholds.near_copies = threshold,
+        _ => thresholds.no_reasons = threshold,
+    }
+    thresholds
+}
+
+fn argument<'a>(label: &'a str, text: &'a str, claims: &[(&'a str, &'a str)]) -> Argument<'a> {
+    Argument { label, text, claims: claims.to_vec(), addressed: 0 }
+}
+
+/// Without a measured similarity.
+fn seen(arguments: &[Argument<'_>], thresholds: &Thresholds) -> Finding {
+    look(arguments, &|_, _| None, thresholds)
+}
+
+fn signal<'a>(finding: &'a Finding, name: &str) -> &'a Signal {
+    finding.signals.iter().find(|signal| signal.signal == name).unwrap()
+}
+
+fn value(arguments: &[Argument<'_>], name: &str) -> f64 {
+    signal(&seen(arguments, &DEFAULT), name).value
+}
+
+const SOUND: [(&str, &str, &str); 3] = [
+    ("A", "Adopt the queue because the nightly peak stops growth.", "p99 rose from 40 ms to 900 ms in March"),
+    ("B", "Take the queue after a pilot; therefore start in spring.", "see docs/adr/0007.md"),
+    ("C", "The queue pays off, since the database is at its end.", "Grafana says \"disk 97% full\""),
+];
+
+fn sound() -> Vec<Argument<'static>> {
+    SOUND
+        .iter()
+        .map(|(label, text, evidence)| argument(label, text, &[("The peak grows", evidence)]))
+        .collect()
+}
+
+/// Everybody says the same, and nobody says why.
+fn empty_words() -> Vec<Argument<'static>> {
+    ["A", "B", "C"]
+        .into_iter()
+        .map(|label| argument(label, "We adopt the queue and all will be well.", &[]))
+        .collect()
+}
+
+#[test]
+fn a_consensus_on_evidence_is_not_hollow_and_one_on_nothing_is() {
+    let finding = seen(&sound(), &DEFAULT);
+    assert_eq!(finding.signals.iter().map(|signal| signal.signal).collect::<Vec<_>>(), NAMES);
+    assert!(
+        !finding.hollow && finding.signals.iter().all(|signal| !signal.fired && signal.quotes.is_empty())
+    );
+    let finding = seen(&empty_words(), &DEFAULT);
+    let fired = ["uncited", "near_copies", "no_reasons"];
+    assert!(finding.hollow);
+    for name in NAMES {
+        assert_eq!(signal(&finding, name).fired, fired.contains(&name), "{name}");
+    }
+}
+
+/// "empty input is silent": nobody, and somebody who says nothing.
+#[test]
+fn where_nothing_is_said_nothing_is_found() {
+    for arguments in [vec![], vec![argument("A", " \n", &[]), argument("B", "...", &[("", " ")])]] {
+        let finding = seen(&arguments, &at(0.0));
+        assert!(!finding.hollow);
+        for signal in finding.signals {
+            assert!(signal.value == 0.0 && !signal.fired && signal.quotes.is_empty(), "{signal:?}");
+        }
+    }
+}
+
+/// "share of claims without evidence; no claims at all counts 1".
+#[test]
+fn claims_without_evidence_are_uncited_and_so_is_who_makes_none() {
+    let claims = [("x", "in 2024"), ("y", ""), ("z", "n/a"), ("w", "None.")];
+    assert_eq!(value(&[argument("A", "text", &claims)], "uncited"), 0.75);
+    assert_eq!(value(&[argument("A", "text", &[])], "uncited"), 1.0);
+    let both = [argument("A", "text", &claims[..1]), argument("B", "We just should. Really.", &[])];
+    let finding = seen(&both, &DEFAULT);
+    assert_eq!(signal(&finding, "uncited").value, 0.5, "who claims nothing cannot hide behind who does");
+    assert_eq!(signal(&finding, "uncited").quotes, [("B".into(), "We just should.".into())]);
+}
+
+/// "no figure, date, quotation, path, link, `[K1]`/`[Q1]` reference, code, proper name in mid-sentence".
+#[test]
+fn evidence_is_specific_where_something_can_be_checked() {
+    for evidence in [
+        "it fell by 12%",
+        "since last March",
+        "as [K1] says",
+        "see K2",
+        "the minutes say \"stop at once\"",
+        "\u{201c}stop at once\u{201d} in the minutes",
+        "\u{ab}arr\u{ea}t imm\u{e9}diat\u{bb}",
+        "call `flush` first",
+        "src/main.rs",
+        "look into /var/log",
+        "written in plan.md.",
+        "https://example.org/a",
+        "www.example.org says so",
+        "two nights in ninety",
+        "the team of Postgres wrote it",
+        "HTTP demands it",
+        "as SQLite does",
+        "serde::from_str fails",
+        "flush() blocks",
+        "max_rounds limits it",
+        "pass --strict",
+        "maxRounds limits it",
+        "It is well known that Oracle charges by core",
+        "best practice, see RFC 9110",
+        "\u{6839}\u{636e}\u{89c4}\u{8303}",
+    ] {
+        assert_eq!(value(&[argument("A", "t", &[("c", evidence)])], "unspecific"), 0.0, "{evidence}");
+    }
+}
+
+/// "boilerplate such as "best practice", "it is well known", "experience shows" is never specific".
+#[test]
+fn what_everybody_says_of_anything_is_not_specific() {
+    for evidence in [
+        "this is best practice",
+        "It is well known.",
+        "Experience shows it",
+        "as per Best Practices",
+        "\"best practice\"",
+        "Industry Standards and Common Sense",
+        "experts agree and/or everyone knows",
+        "the team says so",
+        "Obviously. The users want it. They said so",
+        "I think I know",
+        "as an AI I know",
+        "EVERYBODY KNOWS IT WORKS HERE",
+        "Evidence: The users want it",
+        "e.g. the users",
+        "(See The Literature)",
+        "\u{43e}\u{43f}\u{44b}\u{442} \u{43f}\u{43e}\u{43a}\u{430}\u{437}\u{44b}\u{432}\u{430}\u{435}\u{442}",
+    ] {
+        let finding = seen(&[argument("A", "t", &[("c", evidence)])], &DEFAULT);
+        let signal = signal(&finding, "unspecific");
+        assert_eq!(signal.value, 1.0, "{evidence}");
+        assert_eq!(signal.quotes, [("A".to_owned(), evidence.to_owned())]);
+    }
+}
+
+/// "no claim and no because/since/therefore-type sentence".
+#[test]
+fn a_reason_is_a_claim_an_answered_critique_or_a_because() {
+    for (text, reasoned) in [
+        ("Do it because it pays.", true),
+        ("It pays; hence do it.", true),
+        ("Do it, so that nobody waits.", true),
+        ("Do it since it pays.", true),
+        ("We do it since 2019.", false),
+        ("We did it ever since", false),
+        ("Do it. It is good.", false),
+        ("Becausewise nothing follows.", false),
+        ("Wir tun es, weil es sich lohnt.", true),
+        ("\u{56e0}\u{4e3a}\u{5b83}\u{6709}\u{7528}", true),
+        ("\u{5b83}\u{6709}\u{7528}", false),
+    ] {
+        assert_eq!(
+            value(&[argument("A", text, &[])], "no_reasons"),
+            f64::from(u8::from(!reasoned)),
+            "{text}"
+        );
+    }
+    let bare = argument("A", "Do it.", &[]);
+    assert_eq!(value(&[Argument { claims: vec![("It pays", "")], ..bare.clone() }], "no_reasons"), 0.0);
+    assert_eq!(value(&[Argument { addressed: 1, ..bare }], "no_reasons"), 0.0);
+}
+
+/// "word 5-gram Jaccard >= 0.8 or the given similarity >= 0.98".
+#[test]
+fn near_copies_share_four_fifths_of_their_rows_or_are_measured_so() {
+    let words: Vec<String> = (0..13).map(|n| format!("w{n}")).collect();
+    // Of n words with another last one, n - 5 rows of n - 3 are in both.
+    for (count, copies) in [(13, 1.0), (12, 0.0)] {
+        let (one, other) =
+            (words[..count].join(" "), format!("{} other", words[..count - 1].join(", ").to_uppercase()));
+        assert_eq!(
+            value(&[argument("A", &one, &[]), argument("B", &other, &[])], "near_copies"),
+            copies,
+            "{count}"
+        );
+    }
+    let three =
+        [argument("A", "One thing.", &[]), argument("B", "Another.", &[]), argument("C", "A third.", &[])];
+    for (alike, share) in [(0.98, 1.0 / 3.0), (0.979, 0.0)] {
+        let measured = |one: usize, other: usize| Some(if (one, other) == (0, 2) { alike } else { 0.1 });
+        let finding = look(&three, &measured, &DEFAULT);
+        assert_eq!(signal(&finding, "near_copies").value, share);
+        let quoted: Vec<&str> =
+            signal(&finding, "near_copies").quotes.iter().map(|(label, _)| label.as_str()).collect();
+        assert_eq!(quoted, if share > 0.0 { vec!["A", "C"] } else { vec![] });
+    }
+    let short =
+        [argument("A", "Adopt it!", &[]), argument("B", "adopt it", &[]), argument("C", "drop it", &[])];
+    assert_eq!(value(&short, "near_copies"), 1.0 / 3.0, "less than five words are one row");
+}
+
+/// The places of who says nothing are not those of who does: similarities are asked for by the caller's places.
+#[test]
+fn a_similarity_is_asked_for_by_the_place_among_all_arguments() {
+    let arguments =
+        [argument("A", "", &[]), argument("B", "One thing.", &[]), argument("C", "Another one.", &[])];
+    let measured = |one: usize, other: usize| ((one, other) == (1, 2)).then_some(1.0);
+    assert_eq!(signal(&look(&arguments, &measured, &DEFAULT), "near_copies").value, 1.0);
+}
+
+#[test]
+fn quotations_are_few_and_short() {
+    let long = "word ".repeat(200);
+    let claims: Vec<(&str, &str)> = vec![(long.as_str(), ""), ("b", ""), ("b", ""), ("c", ""), ("d", "")];
+    let finding = seen(&[argument("A", "t", &claims)], &DEFAULT);
+    let quotes = &signal(&finding, "uncited").quotes;
+    assert_eq!(quotes.len(), 3);
+    assert!(quotes.iter().all(|(_, quote)| quote.chars().count() <= 240), "{quotes:?}");
+    assert_eq!((&quotes[1].1, &quotes[2].1), (&"b".to_owned(), &"c".to_owned()));
+}
+
+#[test]
+fn the_thresholds_are_options_with_these_defaults() {
+    let read = |given: &[(&str, &str)]| {
+        let given = given.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        Thresholds::read(&brief(options::resolve(OPTIONS, given).unwrap()))
+    };
+    assert_eq!(read(&[]), DEFAULT);
+    let keys = ["trickster_uncited", "trickster_unspecific", "trickster_near_copies", "trickster_no_reasons"];
+    for (key, name) in keys.into_iter().zip(NAMES) {
+        assert_eq!(read(&[(key, "0.125")]), with(DEFAULT, name, 0.125));
+    }
+    assert_eq!(read(&[("trickster_signals", "4")]), Thresholds { signals: 4, ..DEFAULT });
+}
+
+fn brief(options: serde_json::Map<String, serde_json::Value>) -> Brief {
+    Brief {
+        version: LOG_VERSION,
+        id: "test".into(),
+        protocol: "arena".into(),
+        seats: vec![],
+        question: String::new(),
+        files: vec![],
+        options,
+        seed: 1,
+        limits: Limits::default(),
+        templates: std::collections::BTreeMap::new(),
+        written_by: String::new(),
+        created_at: "2026-01-31T23:59:58Z".into(),
+        parent: None,
+    }
+}
+
+/// One argument, made from figures: which text, and for each claim which evidence.
+type Made = (usize, Vec<(usize, usize)>, usize);
+
+const TEXTS: [&str; 6] = [
+    "Adopt the queue because it pays.",
+    "Adopt the queue.",
+    "Wait for spring. Then see.",
+    "\u{91c7}\u{7528}\u{961f}\u{5217}\u{3002}",
+    "Adopt the queue, please, and adopt it at once.",
+    "",
+];
+const CLAIMS: [&str; 3] = ["It pays off.", "", "\u{5b83}\u{6709}\u{7528}"];
+const EVIDENCE: [&str; 7] = [
+    "",
+    "n/a",
+    "best practice",
+    "the team says so",
+    "12% in March",
+    "src/main.rs",
+    "\u{43a}\u{43e}\u{440}\u{43e}\u{442}\u{43a}\u{43e}",
+];
+
+fn made() -> impl Strategy<Value = Vec<Made>> {
+    let claims = prop::collection::vec((0..CLAIMS.len(), 0..EVIDENCE.len()), 0..4);
+    prop::collection::vec((0..TEXTS.len(), claims, 0_usize..2), 0..7)
+}
+
+fn arguments(made: &[Made]) -> Vec<Argument<'static>> {
+    const LABELS: [&str; 7] = ["A", "B", "C", "D", "E", "F", "G"];
+    let argument = |(place, (text, claims, addressed)): (usize, &Made)| Argument {
+        label: LABELS[place],
+        text: TEXTS[*text],
+        claims: claims.iter().map(|(claim, evidence)| (CLAIMS[*claim], EVIDENCE[*evidence])).collect(),
+        addressed: *addressed,
+    };
+    made.iter().enumerate().map(argument).collect()
+}
+
+/// Whatever the threshold: there is a table at which each signal fires, and one at which it stays silent.
+#[test]
+fn every_signal_can_fire_and_can_stay_silent_at_any_threshold() {
+    let vague: Vec<Argument<'_>> = vec![argument("A", "t", &[("c", "the team says so")])];
+    proptest!(|(threshold in prop_oneof![Just(1.0), f64::MIN_POSITIVE..=1.0])| {
+        for name in NAMES {
+            let weak = if name == "unspecific" { vague.clone() } else { empty_words() };
+            prop_assert!(signal(&seen(&weak, &at(threshold)), name).fired, "{}", name);
+            prop_assert!(!signal(&seen(&sound(), &at(threshold)), name).fired, "{}", name);
+        }
+    });
+}
+
+/// "moving a threshold across the value flips exactly that signal".
+#[test]
+fn a_threshold_moved_across_the_value_flips_just_that_signal() {
+    proptest!(|(made in made(), thresholds in prop::array::uniform4(0.0..=1.0), place in 0_usize..4)| {
+        let arguments = arguments(&made);
+        let [uncited, unspecific, near_copies, no_reasons] = thresholds;
+        let thresholds = Thresholds { uncited, unspecific, near_copies, no_reasons, signals: 2 };
+        let name = NAMES[place];
+        let value = value(&arguments, name);
+        prop_assert!((0.0..=1.0).contains(&value));
+        let at = seen(&arguments, &with(thresholds.clone(), name, value));
+        let above = seen(&arguments, &with(thresholds, name, value.next_up()));
+        prop_assert_eq!(signal(&at, name).fired, value > 0.0, "it fires at its threshold, and never at 0");
+        prop_assert!(!signal(&above, name).fired);
+        for (one, other) in at.signals.iter().zip(&above.signals).filter(|(one, _)| one.signal != name) {
+            prop_assert_eq!(one, other);
+        }
+    });
+}
+
+/// Whoever asks for more signals never finds a consensus hollow that who asks for fewer does not.
+#[test]
+fn the_more_signals_are_wanted_the_less_is_hollow() {
+    proptest!(|(made in made(), threshold in 0.0..=1.0)| {
+        let arguments = arguments(&made);
+        let hollow: Vec<bool> =
+            (1..=4).map(|signals| seen(&arguments, &Thresholds { signals, ..at(threshold) }).hollow).collect();
+        let fired = seen(&arguments, &at(threshold)).signals.iter().filter(|signal| signal.fired).count();
+        prop_assert_eq!(hollow, (1..=4).map(|signals| fired >= signals).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn evidence_that_is_added_never_raises_uncited() {
+    proptest!(|(made in made(), which in any::<prop::sample::Index>(), added in "[a-z0-9\\p{Han}]{1,12}")| {
+        let before = arguments(&made);
+        let mut after = before.clone();
+        let mut claims: Vec<&mut (&str, &str)> = after.iter_mut().flat_map(|argument| &mut argument.claims).collect();
+        if !claims.is_empty() {
+            let which = which.index(claims.len());
+            let more = format!("{} {added} 7", claims[which].1);
+            claims[which].1 = &more;
+            prop_assert!(value(&after, "uncited") <= value(&before, "uncited"));
+        }
+    });
+}
+
+/// "quotes really stand in the text", "multi-language text must not crash it": for any words at all.
+#[test]
+fn quotations_stand_where_they_are_said_to_in_any_language() {
+    let words = prop_oneof![".*", "[\\p{L}\\p{N}\\p{P}\\p{S} \\n]{0,40}", "([A-Z][a-z]{1,5}[.?!] ?){0,4}"];
+    let claims = prop::collection::vec((words.clone(), words.clone()), 0..4);
+    let all = prop::collection::vec((words, claims), 0..5);
+    proptest!(|(all in all, alike in prop::option::of(0.9..=1.0))| {
+        let labels = ["A", "B", "C", "D", "E"];
+        let borrow = |claims: &'_ [(String, String)]| -> Vec<(String, String)> { claims.to_vec() };
+        let kept: Vec<Vec<(String, String)>> = all.iter().map(|(_, claims)| borrow(claims)).collect();
+        let arguments: Vec<Argument<'_>> = all.iter().zip(&kept).zip(labels).map(|(((text, _), claims), label)| Argument {
+            label, text, addressed: 0,
+            claims: claims.iter().map(|(claim, evidence)| (claim.as_str(), evidence.as_str())).collect(),
+        }).collect();
+        for signal in look(&arguments, &|_, _| alike, &DEFAULT).signals {
+            prop_assert!(signal.value > 0.0 || signal.quotes.is_empty());
+            for (label, quote) in &signal.quotes {
+                let own = arguments.iter().find(|argument| argument.label == label).unwrap();
+                let mut said = own.claims.iter().flat_map(|(claim, evidence)| [*claim, *evidence]).chain([own.text]);
+                prop_assert!(!quote.is_empty() && said.any(|text| text.contains(quote)), "{:?}", quote);
+            }
+        }
+    });
+}

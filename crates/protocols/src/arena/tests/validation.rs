@@ -1,0 +1,142 @@
+//! "What each seat answers": the shapes, and the rules that shapes cannot say.
+
+use super::*;
+
+/// The first ask of a phase in a plain debate, with what would be answered.
+fn asked(phase: &str) -> (Ask, Value) {
+    let found = std::cell::RefCell::new(None);
+    let look = |ask: &Ask, now: &str, _: u32, said: &mut Value| {
+        if now == phase && found.borrow().is_none() {
+            *found.borrow_mut() = Some((ask.clone(), said.clone()));
+        }
+    };
+    Table { set: &[], with: &look, ..Table::default() }.run();
+    found.into_inner().unwrap()
+}
+
+/// Whether an answer with this changed is taken: by schema and rules.
+fn taken(phase: &str, change: impl Fn(&mut Value)) -> Result<(), String> {
+    let (ask, mut said) = asked(phase);
+    change(&mut said);
+    let schema = &ask.schema.as_ref().unwrap().json;
+    jsonschema::validate(schema, &said).map_err(|why| why.to_string())?;
+    let debate = Debate::open(Table::default().brief()).unwrap().0;
+    Arena.check(&debate, &ask, &said)
+}
+
+#[test]
+fn a_proposal_needs_words_a_position_and_a_confidence() {
+    assert!(taken("propose", |_| {}).is_ok());
+    for field in ["proposal", "position"] {
+        assert!(taken("propose", |said| said[field] = json!("  ")).unwrap_err().contains(field));
+    }
+    for field in ["proposal", "position", "confidence"] {
+        assert!(taken("propose", |said| _ = said.as_object_mut().unwrap().remove(field)).is_err(), "{field}");
+    }
+    for confidence in [json!(-0.1), json!(1.1), json!("sure")] {
+        assert!(taken("propose", |said| said["confidence"] = confidence.clone()).is_err());
+    }
+    assert!(taken("propose", |said| _ = said.as_object_mut().unwrap().remove("claims")).is_ok(), "optional");
+    assert!(taken("propose", |said| said["claims"] = json!([{"claim": "x"}])).is_ok(), "evidence too");
+    assert!(taken("propose", |said| said["mood"] = json!("fine")).is_ok(), "extra fields are ignored");
+}
+
+/// "severity 0 to 1, stated in the prompt, issues, suggestions"; "at least one issue when severity > 0".
+#[test]
+fn a_critique_over_severity_0_names_an_issue() {
+    assert!(taken("critique", |said| *said = json!({"severity": 0.0})).is_ok());
+    assert!(taken("critique", |said| *said = json!({"severity": 0.1})).unwrap_err().contains("issues"));
+    assert!(taken("critique", |said| *said = json!({"severity": 0.1, "issues": [" "]})).is_err());
+    assert!(taken("critique", |said| *said = json!({"severity": 1.0, "issues": ["x"]})).is_ok());
+    assert!(taken("critique", |said| said["severity"] = json!(1.01)).is_err());
+    assert!(asked("critique").0.prompt.shared.contains("1 when the proposal cannot stand"));
+}
+
+/// "`addressed` (enumerated: the ones on one's own proposal; each at most once) and `conflicts_with` (the other agents' labels)".
+#[test]
+fn a_revision_answers_its_own_critiques_and_names_others() {
+    for phase in ["revise", "refine"] {
+        assert!(taken(phase, |_| {}).is_ok());
+        let (ask, said) = asked(phase);
+        let ids = open(&ask);
+        assert_eq!(ids.len(), 2, "of two other agents");
+        assert!(
+            taken(phase, |said| said["addressed"][1] = said["addressed"][0].clone())
+                .unwrap_err()
+                .contains("twice")
+        );
+        let foreign = (1..=6).map(|n| format!("Q{n}")).find(|id| !ids.contains(id)).unwrap();
+        assert!(taken(phase, |said| said["addressed"][0]["critique_id"] = json!(foreign)).is_err());
+        assert!(taken(phase, |said| said["addressed"][0]["how"] = json!("")).unwrap_err().contains("how"));
+        assert!(taken(phase, |said| said["addressed"] = json!([])).is_ok());
+        assert_eq!(said["conflicts_with"], json!([]));
+        assert!(
+            taken(phase, |said| _ = said.as_object_mut().unwrap().remove("conflicts_with")).is_err(),
+            "silence is not consent"
+        );
+        let own = ask.label.clone().unwrap();
+        assert!(taken(phase, |said| said["conflicts_with"] = json!([own])).is_err());
+        let others = allowed(&ask, "/properties/conflicts_with/items");
+        assert_eq!(others.len(), 4, "Agent X and X, of two");
+        for other in others {
+            assert!(taken(phase, |said| said["conflicts_with"] = json!([other])).is_ok());
+        }
+        assert!(taken(phase, |said| said["position"] = json!("")).is_err());
+    }
+}
+
+#[test]
+fn a_vote_chooses_a_label_or_abstains_and_says_why() {
+    for choice in ["A", "B", "C", "Agent A", "abstain"] {
+        assert!(taken("vote", |said| said["choice"] = json!(choice)).is_ok(), "{choice}");
+    }
+    for choice in ["D", "agent-1", ""] {
+        assert!(taken("vote", |said| said["choice"] = json!(choice)).is_err(), "{choice}");
+    }
+    assert!(taken("vote", |said| said["reason"] = json!(" ")).unwrap_err().contains("reason"));
+    assert!(taken("vote", |said| said["confidence"] = json!(2)).is_err());
+}
+
+/// "every label exactly once in scores; ranking each once (both validated); `reasons` may be a text or a list of texts".
+#[test]
+fn the_judge_scores_and_ranks_each_proposal_exactly_once() {
+    assert!(taken("judge", |_| {}).is_ok());
+    assert!(taken("judge", |said| said["scores"][0]["reasons"] = json!("it is clear")).is_ok());
+    assert!(taken("judge", |said| _ = said.as_object_mut().unwrap().remove("margin_comment")).is_ok());
+    for empty in [json!(""), json!([]), json!([" "])] {
+        assert!(taken("judge", |said| said["scores"][0]["reasons"] = empty.clone()).is_err(), "{empty}");
+    }
+    let twice =
+        taken("judge", |said| said["scores"][0]["label"] = said["scores"][1]["label"].clone()).unwrap_err();
+    assert!(twice.contains("`scores`") && twice.contains("exactly once"), "{twice}");
+    let ranked = taken("judge", |said| said["ranking"][0] = said["ranking"][1].clone()).unwrap_err();
+    assert!(ranked.contains("`ranking`"), "{ranked}");
+    let alias = |said: &mut Value| {
+        let label = said["ranking"][1].as_str().unwrap().to_owned();
+        said["ranking"][0] = json!(format!("Agent {label}"));
+    };
+    assert!(taken("judge", alias).is_err(), "the same in other words");
+    assert!(taken("judge", |said| _ = said["scores"].as_array_mut().unwrap().pop()).is_err());
+    for score in [-0.1, 10.1] {
+        assert!(taken("judge", |said| said["scores"][0]["score"] = json!(score)).is_err());
+    }
+}
+
+#[test]
+fn errands_have_shapes_too() {
+    assert!(taken("context", |_| {}).is_ok());
+    assert!(taken("context", |said| *said = json!({})).is_err());
+    assert!(
+        taken("context", |said| said["items"] = json!([{"title": "x"}])).is_err(),
+        "an item without text"
+    );
+    assert!(taken("context", |said| said["items"] = json!([{"text": "x", "turned_out": "maybe"}])).is_err());
+    assert!(
+        taken("context", |said| said["items"] = json!([{"text": "x", "turned_out": null, "at": null}]))
+            .is_ok()
+    );
+    assert!(taken("compare", |_| {}).is_ok());
+    assert!(taken("compare", |said| _ = said["similarity"].as_array_mut().unwrap().pop()).is_err());
+    assert!(taken("compare", |said| _ = said["similarity"][0].as_array_mut().unwrap().pop()).is_err());
+    assert!(taken("compare", |said| said["similarity"][0][1] = json!(1.5)).is_err());
+}

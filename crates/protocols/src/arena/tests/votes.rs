@@ -1,0 +1,230 @@
+//! "Voting: Majority / supermajority consensus": the rules on both sides of every boundary, quorum and groups.
+
+use super::super::votes::{Rule, grouped, is_quorum, leading};
+use super::*;
+
+/// "`majority` (> 1/2), `supermajority` (>= 2/3), `unanimous`, of the votes cast": every tally of up to 8.
+#[test]
+fn every_tally_of_up_to_eight_is_decided_by_its_rule() {
+    for cast in 0..=8_usize {
+        for votes in 0..=cast {
+            let share = votes as f64 / cast.max(1) as f64;
+            assert_eq!(Rule::Majority.is_met(votes, cast), cast > 0 && share > 0.5, "{votes} of {cast}");
+            assert_eq!(
+                Rule::Supermajority.is_met(votes, cast),
+                cast > 0 && share >= 2.0 / 3.0,
+                "{votes} of {cast}"
+            );
+            assert_eq!(Rule::Unanimous.is_met(votes, cast), cast > 0 && votes == cast, "{votes} of {cast}");
+        }
+    }
+    for (rule, votes, cast, met) in [
+        (Rule::Majority, 2, 4, false),
+        (Rule::Majority, 3, 5, true),
+        (Rule::Majority, 4, 8, false),
+        (Rule::Majority, 5, 8, true),
+        (Rule::Supermajority, 2, 3, true),
+        (Rule::Supermajority, 3, 5, false),
+        (Rule::Supermajority, 4, 6, true),
+        (Rule::Supermajority, 5, 8, false),
+        (Rule::Supermajority, 6, 8, true),
+        (Rule::Unanimous, 7, 8, false),
+        (Rule::Unanimous, 8, 8, true),
+        (Rule::Unanimous, 0, 0, false),
+    ] {
+        assert_eq!(rule.is_met(votes, cast), met, "{rule:?}: {votes} of {cast}");
+    }
+}
+
+/// "with quorum half of the agents (fewer: `quorum_lost`)".
+#[test]
+fn a_quorum_is_half_of_those_who_sit() {
+    for (seated, least) in [(2, 1), (3, 2), (4, 2), (5, 3), (6, 3), (7, 4), (8, 4)] {
+        for cast in 0..=seated {
+            assert_eq!(is_quorum(cast, seated), cast >= least, "{cast} of {seated}");
+        }
+    }
+}
+
+/// "two groups of equal size never win".
+#[test]
+fn nobody_leads_where_two_have_the_most() {
+    assert_eq!(leading(&[2, 1]), Some(0));
+    assert_eq!(leading(&[0, 3, 1]), Some(1));
+    for votes in [&[1, 1][..], &[2, 2, 1], &[0, 0], &[]] {
+        assert_eq!(leading(votes), None, "{votes:?}");
+    }
+}
+
+/// "groups by complete linkage in label order": a chain of likenesses is not one group.
+#[test]
+fn a_group_has_only_what_is_the_same_as_all_of_it() {
+    let chain = |one: usize, other: usize| one.abs_diff(other) <= 1;
+    assert_eq!(grouped(&[0, 1, 2, 3], chain), [vec![0, 1], vec![2, 3]]);
+    assert_eq!(grouped(&[0, 1, 2], |_, _| true), [vec![0, 1, 2]]);
+    assert_eq!(grouped(&[0, 2, 4], chain), [vec![0], vec![2], vec![4]]);
+    assert!(grouped(&[], chain).is_empty());
+}
+
+fn voted(models: &[&str], consensus: &str, votes: &[usize]) -> Outcome {
+    let set = [BARE, &[("consensus", consensus), ("max_extended_rounds", "0")]].concat();
+    Table { models, set: &set, votes: &|_| votes.to_vec(), ..Table::default() }.outcome()
+}
+
+/// The rules over whole debates: who wins, and with which share.
+#[test]
+fn the_rule_decides_whether_the_vote_is_a_consensus() {
+    let five = ["a/1", "b/2", "c/3", "d/4", "e/5"];
+    for (consensus, votes, reached, share) in [
+        ("majority", &[2, 2, 2, 1, 3][..], true, 0.6),
+        ("supermajority", &[2, 2, 2, 1, 3], false, 0.6),
+        ("supermajority", &[2, 2, 2, 2, 3], true, 0.8),
+        ("unanimous", &[2, 2, 2, 2, 3], false, 0.8),
+        ("unanimous", &[2, 2, 2, 2, 0], true, 1.0),
+        ("majority", &[1, 1, 2, 2, 0], false, 0.5),
+        ("majority", &[1, 1, 2, 0, 0], true, 2.0 / 3.0),
+    ] {
+        let outcome = voted(&five, consensus, votes);
+        let verdict = &outcome.verdict;
+        assert_eq!(verdict["consensus"]["reached"], reached, "{consensus} {votes:?}");
+        assert_eq!(verdict["consensus"]["share"], share, "{consensus} {votes:?}");
+        assert_eq!(verdict["consensus"]["kind"], consensus);
+        assert_eq!(verdict["consensus"]["agents"], 5);
+        let termination = if reached { Termination::Consensus } else { Termination::NoMajority };
+        assert_eq!((outcome.termination, outcome.status), (termination, Status::Complete));
+        assert_eq!(verdict["winner"].is_string(), reached);
+        assert_eq!(verdict["decided_by"], if reached { json!("vote") } else { Value::Null });
+    }
+}
+
+/// "fewer: `quorum_lost`: `incomplete`, exit 3, no judge, no extended round".
+#[test]
+fn a_vote_without_a_quorum_ends_the_debate_without_the_judge() {
+    let four = ["a/1", "b/2", "c/3", "d/4"];
+    let set = [BARE, &[("max_extended_rounds", "2")]].concat();
+    let with = |votes: &'static [usize]| {
+        Table { models: &four, set: &set, votes: &|_| votes.to_vec(), ..Table::default() }.run()
+    };
+    let lost = with(&[1, 0, 0, 0]);
+    assert_eq!(phases(&lost).last().unwrap(), &("vote".to_owned(), 7));
+    let outcome = lost.outcome.unwrap();
+    assert_eq!((outcome.termination, outcome.status), (Termination::QuorumLost, Status::Incomplete));
+    let verdict = &outcome.verdict;
+    for empty in ["winner", "winner_seat", "answer", "position", "decided_by", "judge"] {
+        assert_eq!(verdict[empty], Value::Null, "{empty}");
+    }
+    assert_eq!((&verdict["ratings"], &verdict["extended_rounds"]), (&json!([]), &json!(0)));
+    assert_eq!((&verdict["consensus"]["reached"], &verdict["consensus"]["cast"]), (&json!(false), &json!(1)));
+    assert!(outcome.lesson.is_none());
+    assert!(warned(&outcome, "1 of 4 agents chose a proposal"));
+    assert_eq!(with(&[1, 1, 0, 0]).outcome.unwrap().termination, Termination::Consensus);
+    let none = with(&[0, 0, 0, 0]).outcome.unwrap();
+    assert_eq!(
+        (none.termination, &none.verdict["consensus"]["share"]),
+        (Termination::QuorumLost, &Value::Null)
+    );
+    assert_eq!(none.fidelity, Fidelity::Degraded);
+}
+
+/// "ballots on proposals that are the same in substance are grouped": 2 of 3 for two that say the same are a majority.
+#[test]
+fn ballots_on_the_same_in_substance_count_together() {
+    let alike = |conflict: bool| {
+        Table {
+            votes: &|_| SPLIT.to_vec(),
+            set: &[("no_knowledge", "true"), ("no_memory", "true"), ("max_extended_rounds", "0")],
+            with: &move |ask: &Ask, phase: &str, round: u32, said: &mut Value| {
+                let labels: Vec<String> = (1..=3).map(|n| label(&Table::default().brief(), n)).collect();
+                let place = |n: usize| ["A", "B", "C"].iter().position(|one| *one == labels[n - 1]).unwrap();
+                if phase == "compare" && round == 6 {
+                    for (row, column) in [(place(1), place(2)), (place(2), place(1))] {
+                        said["similarity"][row][column] = json!(0.9);
+                    }
+                }
+                if phase == "refine" && ask.seat == "agent-2" && conflict {
+                    said["conflicts_with"] = json!([labels[0]]);
+                }
+            },
+            ..Table::default()
+        }
+        .outcome()
+    };
+    let outcome = alike(false);
+    let verdict = &outcome.verdict;
+    assert_eq!(
+        (&verdict["consensus"]["reached"], &verdict["consensus"]["share"]),
+        (&json!(true), &json!(2.0 / 3.0))
+    );
+    assert_eq!(verdict["tally"][0]["votes"], 2);
+    assert_eq!(verdict["tally"][0]["labels"].as_array().unwrap().len(), 2);
+    assert_eq!(verdict["winner_seat"], "agent-1", "as many ballots each: the judge's better score");
+    assert_eq!(verdict["votes"][0]["group"].as_array().unwrap().len(), 2);
+    assert_eq!(alike(true).verdict["consensus"]["reached"], false, "a declared conflict keeps them apart");
+}
+
+/// "The winner within a group: most ballots, then the judge's score, then label order".
+#[test]
+fn within_a_group_the_most_ballots_then_the_score_then_the_label_win() {
+    let same = |votes: [usize; 3], scores: [f64; 3]| {
+        let table = Table {
+            alike: &|_| 0.9,
+            votes: &move |_| votes.to_vec(),
+            scores: &move |_, _| scores.to_vec(),
+            ..Table::default()
+        };
+        let outcome = table.outcome();
+        assert_eq!(outcome.verdict["tally"].as_array().unwrap().len(), 1);
+        outcome.verdict["winner_seat"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(same([2, 2, 3], [9.0, 1.0, 5.0]), "agent-2");
+    assert_eq!(same([1, 2, 3], [4.0, 5.0, 6.0]), "agent-3");
+    let brief = Table::default().brief();
+    let first = (1..=3).find(|n| label(&brief, *n) == "A").unwrap();
+    assert_eq!(same([1, 2, 3], [5.0, 5.0, 5.0]), format!("agent-{first}"));
+}
+
+/// "own proposal allowed but reported", "abstain allowed", and `Agent B` is B.
+#[test]
+fn own_votes_are_reported_and_labels_may_be_written_either_way() {
+    let outcome = Table {
+        votes: &|_| vec![1, 1, 0],
+        with: &|_, phase, _, said| {
+            if phase == "vote" && said["choice"] != "abstain" {
+                said["choice"] = json!(format!("Agent {}", said["choice"].as_str().unwrap()));
+            }
+        },
+        ..Table::default()
+    }
+    .outcome();
+    let votes = &outcome.verdict["votes"];
+    let label = label(&Table::default().brief(), 1);
+    assert_eq!((&votes[0]["choice"], &votes[0]["own"]), (&json!(label), &json!(true)));
+    assert_eq!((&votes[1]["choice"], &votes[1]["own"]), (&json!(label), &json!(false)));
+    assert_eq!(
+        (&votes[2]["choice"], &votes[2]["own"], &votes[2]["group"]),
+        (&json!("abstain"), &json!(false), &Value::Null)
+    );
+    assert_eq!(outcome.verdict["consensus"]["share"], 1.0, "an abstention is not cast");
+}
+
+/// "without figures only equal texts are the same".
+#[test]
+fn without_figures_only_the_same_words_are_one_choice() {
+    let said = |words: &'static [&'static str; 3]| {
+        Table {
+            votes: &|_| SPLIT.to_vec(),
+            absent: &|_, phase, _| phase == "compare",
+            with: &|ask, phase, _, said| {
+                if phase == "refine" {
+                    said["position"] = json!(words[number(&ask.seat) - 1]);
+                    said["proposal"] = json!("It is planned for May.");
+                }
+            },
+            set: &[("no_knowledge", "true"), ("no_memory", "true"), ("max_extended_rounds", "0")],
+            ..Table::default()
+        }
+        .outcome()
+    };
+    assert_eq!(said(&["Use a queue.", "Use a queue.", "Use cron."]).verdict["tally"][0]["votes"], 2);
+    assert_eq!(said(&["Use a queue.", "Use the queue.", "Use cron."]).verdict["tally"][0]["votes"], 1);
+}
