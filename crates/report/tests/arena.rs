@@ -66,7 +66,7 @@ fn a_consensus_reads_from_the_decision_to_how_the_proposals_came_together() {
       The judge on the margin: B is easier to undo.
 
     How alike the proposals were
-      How alike the two are that differ most, from 0 to 1. From 0.85 on, and where
+      How alike the two are that differ most; 1 is the same. From 0.85 on, and where
       nobody sees a conflict, they have converged.
       Round 3              0.88  ██████████████████████████████████│
       Round 3, challenged  0.90  ██████████████████████████████████│█
@@ -87,13 +87,10 @@ fn then_it_tells_what_it_rests_on_and_what_follows_for_the_ratings() {
         Near copies of each other       1.00   0.50        yes
         No reasons given                0.00   0.50        no
         What still fired after the challenge: claims without evidence.
-        • Agent B: “The team can run it.”
-          Claims without evidence
-        • Agent A: “Put a queue before billing and keep the old path for a month.”
-          Near copies of each other
-        • Agent B: “Move billing to the queue after a pilot with one customer
-          group.”
-          Near copies of each other
+        • Claims without evidence: Agent B, “The team can run it.”
+        • Near copies of each other: Agent A, “Put a queue before billing and keep
+          the old path for a month.”; Agent B, “Move billing to the queue after a
+          pilot with one customer group.”
 
     Rhetoric
       Found by words alone: hints to the reader, which decide nothing.
@@ -194,7 +191,7 @@ fn extended_rounds_are_told_and_what_stood_against_convergence() {
       10     judge          nobody first: the orders contradict each other
 
     How alike the proposals were
-      How alike the two are that differ most, from 0 to 1. From 0.85 on, and where
+      How alike the two are that differ most; 1 is the same. From 0.85 on, and where
       nobody sees a conflict, they have converged.
       Round 3  0.41  ████████████████                  │
       Round 4  0.90  ██████████████████████████████████│█
@@ -214,9 +211,9 @@ fn extended_rounds_are_told_and_what_stood_against_convergence() {
 
     Ratings
       Agent              Model           Judge's score  Before  After   Change
-      Agent A (agent-2)  anthropic/beta  7.50           1500.0  1500.0  +0.0
-      Agent B (agent-1)  openai/alpha    7.50           1532.4  1532.4  +0.0
-      Agent C (agent-3)  gemini/gamma    6.00           1488.0  1488.0  +0.0
+      Agent A (agent-2)  anthropic/beta  7.50           1500.0  1500.0  0.0
+      Agent B (agent-1)  openai/alpha    7.50           1532.4  1532.4  0.0
+      Agent C (agent-3)  gemini/gamma    6.00           1488.0  1488.0  0.0
     ");
 }
 
@@ -254,7 +251,7 @@ fn a_failed_judge_leaves_the_vote_and_no_figure_is_made_up() {
       No judge was heard: nothing is scored, and no rating changes.
 
     How alike the proposals were
-      How alike the two are that differ most, from 0 to 1. From 0.85 on, and where
+      How alike the two are that differ most; 1 is the same. From 0.85 on, and where
       nobody sees a conflict, they have converged.
       Round 6  0.86  ██████████████████████████████████│
       • Round 6: Agent C declares a conflict with Agent A
@@ -312,7 +309,7 @@ fn the_full_report_has_every_figure_of_the_convergence() {
 
     ## How alike the proposals were
 
-    How alike the two are that differ most, from 0 to 1. From 0.85 on, and where nobody sees a conflict, they have converged.
+    How alike the two are that differ most; 1 is the same. From 0.85 on, and where nobody sees a conflict, they have converged.
 
     - Round 3: 0.41 ██████████░░░░░░░░░░│░░░
     - Round 4: 0.90 ████████████████████│█░░

@@ -62,7 +62,7 @@ fn explained(threshold: Option<f64>) -> String {
     let wanted = threshold.map_or(String::new(), |threshold| {
         format!(" From {} on, and where nobody sees a conflict, they have converged.", score(threshold))
     });
-    format!("How alike the two are that differ most, from 0 to 1.{wanted}")
+    format!("How alike the two are that differ most; 1 is the same.{wanted}")
 }
 
 fn table(checks: &[Value], named: &[String]) -> Block {

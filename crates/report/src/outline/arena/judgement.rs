@@ -76,9 +76,6 @@ impl Told<'_> {
             Some(false) => " That does not agree with the vote.",
             None => "",
         });
-        if at(judge, "/also_proposes").as_bool() == Some(true) {
-            told.push_str(" Its model also speaks for an agent.");
-        }
         told
     }
 

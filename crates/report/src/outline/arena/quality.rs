@@ -6,6 +6,9 @@ use super::{ITEMS_MAX, Told, agent, figure, joined};
 use crate::figures::{counted, score};
 use crate::outline::{Block, Item, Section, at, heading, list, spoken, string, whole, words};
 
+/// So many quotations show a signal in the short report.
+const QUOTES_MAX: usize = 3;
+
 impl Told<'_> {
     /// Whether an agreement was hollow, by which signals, and whether the challenge was met.
     pub(super) fn trickster(&self) -> Option<Section> {
@@ -76,18 +79,8 @@ fn looked(check: &Value, full: bool) -> Block {
             if fired { "yes" } else { "no" }.into(),
         ]);
     }
-    let fired = signals.iter().filter(|signal| full || at(signal, "/fired").as_bool() == Some(true));
-    let quotes = fired.flat_map(|signal| {
-        list(signal, "/quotes").iter().map(|quote| Item {
-            who: Some(agent(&string(quote, "/label"))),
-            text: format!("\u{201c}{}\u{201d}", string(quote, "/quote")),
-            note: Some(meaning(&string(signal, "/signal"))),
-        })
-    });
-    let mut quotes: Vec<Item> = quotes.collect();
-    if !full {
-        quotes.truncate(ITEMS_MAX);
-    }
+    let quoted = signals.iter().filter(|signal| full || at(signal, "/fired").as_bool() == Some(true));
+    let quotes: Vec<Item> = quoted.filter_map(|signal| quotes(signal, full)).collect();
     let mut blocks = vec![Block::Table(rows)];
     let after = list(check, "/after").iter().filter(|signal| at(signal, "/fired").as_bool() == Some(true));
     let after: Vec<String> = after.map(|signal| lower(&meaning(&string(signal, "/signal")))).collect();
@@ -97,6 +90,23 @@ fn looked(check: &Value, full: bool) -> Block {
     }
     blocks.extend((!quotes.is_empty()).then_some(Block::Items(quotes)));
     Block::Group { title, badges, blocks }
+}
+
+/// The words that a signal rests on; in the short report some of them.
+fn quotes(signal: &Value, full: bool) -> Option<Item> {
+    let most = if full { usize::MAX } else { QUOTES_MAX };
+    let all = list(signal, "/quotes");
+    let told = all.iter().take(most).map(|quote| {
+        format!("{}, \u{201c}{}\u{201d}", agent(&string(quote, "/label")), string(quote, "/quote"))
+    });
+    let told: Vec<String> = told.collect();
+    let more = all.len().saturating_sub(told.len()) as u64;
+    Some(Item {
+        who: Some(meaning(&string(signal, "/signal"))),
+        text: told.join("; "),
+        note: (more > 0).then(|| format!("And {}, in the full report.", counted(more, "other quotation"))),
+    })
+    .filter(|_| !all.is_empty())
 }
 
 fn lower(text: &str) -> String {

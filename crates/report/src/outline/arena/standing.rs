@@ -31,7 +31,7 @@ impl Told<'_> {
         let head = ["Agent", "Model", "Judge's score", "Before", "After", "Change"];
         let mut rows = vec![head.map(String::from).to_vec()];
         for rated in ratings {
-            let change = at(rated, "/change").as_f64().map(|change| format!("{change:+.1}"));
+            let change = at(rated, "/change").as_f64().map(signed);
             rows.push(vec![
                 self.labelled(&string(rated, "/seat")),
                 string(rated, "/agent"),
@@ -42,6 +42,14 @@ impl Told<'_> {
             ]);
         }
         (!ratings.is_empty()).then(|| Section::new("ratings", "Ratings", vec![Block::Table(rows)]))
+    }
+}
+
+/// With its sign, which nothing has.
+fn signed(change: f64) -> String {
+    match format!("{change:+.1}") {
+        nothing if matches!(nothing.as_str(), "+0.0" | "-0.0") => "0.0".into(),
+        written => written,
     }
 }
 
