@@ -178,7 +178,7 @@ async fn simulate(seed: u64) -> (World, Vec<Report>) {
             let mut world = world.lock().unwrap();
             world.process = number;
             world.under_way = 0;
-            world.dies = (number < CRASHES).then(|| (draw.below(120), draw.below(2) == 0));
+            world.dies = (number < CRASHES).then(|| (draw.below(40), draw.below(2) == 0));
             if world.kept.values().all(|kept| matches!(kept.state, State::Done | State::Dead)) {
                 break;
             }

@@ -22,9 +22,10 @@ pub(crate) fn call(tail: &str) -> Call {
     }
 }
 
-/// The source `news` with this section.
+/// The source `news` with this section; patient, where it does not say otherwise, for the machine may be busy.
 pub(crate) fn pulse(section: &str) -> Pulse {
-    let config: PulseConfig = toml::from_str(section).unwrap();
+    let patience = if section.contains("timeout_s") { "" } else { "timeout_s = 60" };
+    let config: PulseConfig = toml::from_str(&format!("{section}\n{patience}")).unwrap();
     Pulse::new("news", config, &|name| (name == "NEWS_KEY").then(|| "k-123".into())).unwrap()
 }
 
