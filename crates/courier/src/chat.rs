@@ -63,3 +63,6 @@ fn shown(c: char) -> bool {
         matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
     (!c.is_control() || c == '\n') && !hides
 }
+
+#[cfg(test)]
+mod tests;

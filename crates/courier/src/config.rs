@@ -167,3 +167,115 @@ fn is_variable(name: &str) -> bool {
     let starts = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
     starts && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Default, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct File {
+        destinations: BTreeMap<String, DestinationConfig>,
+        hooks: Vec<HookConfig>,
+    }
+
+    fn read(toml: &str) -> Result<File, String> {
+        let file: File = toml::from_str(toml).map_err(|why| why.to_string())?;
+        check(&file.destinations, &file.hooks).map_err(|why| why.0)?;
+        Ok(file)
+    }
+
+    #[test]
+    fn a_destination_is_what_its_fields_say() {
+        let toml = "[destinations.a]\nurl = \"https://a.example/\"\ntimeout_s = 1.5\n[destinations.b]\nkind = \"slack\"\n\
+                    url_env = \"B\"\n[destinations.c]\ncommand = [\"notify\"]\n[destinations.d]\ndir = \"out\"\nformat = \"md\"";
+        let file = read(toml).unwrap();
+        let kinds: Vec<Kind> = file.destinations.values().map(DestinationConfig::kind).collect();
+        assert_eq!(kinds, [Kind::Callback, Kind::Slack, Kind::Command, Kind::File]);
+        assert_eq!(file.destinations["a"].timeout(), Some(Duration::from_millis(1_500)));
+        assert_eq!(file.destinations["d"].format, Some(Format::Markdown));
+    }
+
+    #[test]
+    fn wrong_input_of_every_kind_is_named() {
+        for (toml, named) in [
+            ("[destinations.x]", "[destinations.x]: give either url"),
+            ("[destinations.x]\nurl = \"http://a/\"\nurl_env = \"A\"", "give either url"),
+            ("[destinations.x]\nkind = \"slack\"", "give either url"),
+            ("[destinations.x]\nkind = \"teams\"\nurl = \"http://a/\"", "teams"),
+            ("[destinations.x]\nurl = \"ftp://a/\"", "url: an address"),
+            ("[destinations.x]\nurl = \"http://me:sesame@a/\"", "secret_env"),
+            ("[destinations.x]\nurl_env = \"https://sesame/\"", "url_env is the name"),
+            ("[destinations.x]\nurl = \"http://a/\"\nsecret_env = \"ses ame\"", "secret_env is the name"),
+            ("[destinations.x]\nurl = \"http://a/\"\nsecret = \"sesame\"", "secret"),
+            (
+                "[destinations.x]\nkind = \"slack\"\nurl = \"http://a/\"\nsecret_env = \"S\"",
+                "secret_env has no meaning",
+            ),
+            ("[destinations.x]\nurl = \"http://a/\"\nformat = \"md\"", "format has no meaning"),
+            ("[destinations.x]\nkind = \"file\"\nurl = \"http://a/\"", "url has no meaning"),
+            ("[destinations.x]\nkind = \"file\"", "dir is the folder"),
+            ("[destinations.x]\nkind = \"command\"", "command is the program"),
+            ("[destinations.x]\ncommand = [\" \"]", "command is the program"),
+            ("[destinations.x]\ncommand = [\"a\", \"b\\u0000\"]", "command is the program"),
+            ("[destinations.x]\ncommand = [\"a\"]\ndir = \"b\"", "dir has no meaning"),
+            ("[destinations.x]\nurl = \"http://a/\"\ntimeout_s = 0", "timeout_s"),
+            ("[destinations.x]\nurl = \"http://a/\"\ntimeout_s = 46", "timeout_s"),
+            ("[destinations.x]\nurl = \"http://a/\"\ntimeout_s = nan", "timeout_s"),
+            ("[destinations.\"a.md\"]\nurl = \"http://a/\"", "letters"),
+            ("[[hooks]]", "[[hooks]] number 1: give one of"),
+            ("[[hooks]]\ncommand = [\"a\"]\nwebhook = \"http://a/\"", "give one of"),
+            ("[[hooks]]\ncommand = []", "command is the program"),
+            ("[[hooks]]\nwebhook = \"ops\"", "there is no [destinations.ops]"),
+            ("[[hooks]]\nwebhook = \"ftp://a/\"", "webhook is a name of a destination or an address"),
+            ("[[hooks]]\nexport = { dir = \"\" }", "export.dir"),
+            ("[[hooks]]\nexport = { format = \"docx\", dir = \"a\" }", "docx"),
+            ("[[hooks]]\non = \"sometimes\"\ncommand = [\"a\"]", "sometimes"),
+            ("[[hooks]]\nname = \"a b\"\ncommand = [\"a\"]", "letters"),
+            (
+                "[[hooks]]\nname = \"a\"\ncommand = [\"a\"]\n[[hooks]]\nname = \"a\"\ncommand = [\"b\"]",
+                "[[hooks]] number 2: there is another hook of the name a",
+            ),
+        ] {
+            let why = read(toml).unwrap_err();
+            assert!(why.contains(named), "{toml}: {why}");
+            assert!(!why.contains("sesame@") && !why.contains("ses ame"), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_configuration_is_printed_without_its_secrets() {
+        let toml = "[destinations.a]\nurl = \"https://a.example/SESAME\"\n[[hooks]]\nwebhook = \"https://a.example/SESAME\"";
+        let told = format!("{:?}", read(toml).unwrap());
+        assert!(told.contains("https://a.example/\u{2026}") && !told.contains("SESAME"), "{told}");
+    }
+
+    #[test]
+    fn a_found_config_sends_runs_and_writes_nothing_outside() {
+        for (toml, named) in [
+            (
+                "[destinations.x]\nurl = \"https://a.example/s\"",
+                Some("[destinations.x] would send what is debated to https://a.example/"),
+            ),
+            ("[destinations.x]\nurl_env = \"HOOK\"", Some("to the address in HOOK")),
+            ("[destinations.x]\ncommand = [\"rm\\u001b[2J\"]", Some("run the program \"rm[2J\"")),
+            ("[destinations.x]\ndir = \"/etc\"", Some("write files outside")),
+            ("[[hooks]]\ncommand = [\"rm\"]", Some("[[hooks]] number 1 would run the program \"rm\"")),
+            ("[[hooks]]\nwebhook = \"http://127.0.0.1.a.example/\"", Some("send what is debated")),
+            ("[[hooks]]\nexport = { dir = \"../x\" }", Some("write files outside")),
+            ("[destinations.x]\nurl = \"http://127.0.0.1:8080/\"\n[[hooks]]\nwebhook = \"x\"", None),
+            ("[[hooks]]\nwebhook = \"http://localhost/\"", None),
+            ("[[hooks]]\nexport = { dir = \"./results/arena\" }", None),
+        ] {
+            let file = read(toml).unwrap();
+            let told = crate::check_found(&file.destinations, &file.hooks).err().map(|why| why.0);
+            match named {
+                None => assert_eq!(told, None, "{toml}"),
+                Some(named) => {
+                    let told = told.unwrap();
+                    assert!(told.contains(named) && told.contains("--config agon.toml"), "{toml}: {told}");
+                }
+            }
+        }
+    }
+}

@@ -285,3 +285,6 @@ pub(crate) async fn aside<T: Send + 'static>(
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|_| Err("it broke off; run `agon doctor` to see whether the store is sound".into()))
 }
+
+#[cfg(test)]
+mod simulation;

@@ -218,3 +218,101 @@ fn unknown() -> Invalid {
             .into(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parse(text: &str) -> Result<Destination, String> {
+        Destination::parse(text, Path::new("/home/me")).map_err(|why| why.0)
+    }
+
+    #[test]
+    fn every_destination_is_read_shown_without_its_secret_and_kept_with_it() {
+        for (text, shown, stored) in [
+            ("out.md", "file:/home/me/out.md", "file:/home/me/out.md"),
+            ("a b/out.JSON", "file:/home/me/a b/out.JSON", "file:/home/me/a b/out.JSON"),
+            ("file:out", "file:/home/me/out", "file:/home/me/out"),
+            ("/tmp/out.html", "file:/tmp/out.html", "file:/tmp/out.html"),
+            ("https://a.example", "https://a.example", "https://a.example/"),
+            (
+                "https://a.example:8443/x?k=s",
+                "https://a.example:8443/\u{2026}",
+                "https://a.example:8443/x?k=s",
+            ),
+            ("http://[::1]:80/x", "http://[::1]/\u{2026}", "http://[::1]/x"),
+            (
+                "slack:https://hooks.example/T/S",
+                "slack:https://hooks.example/\u{2026}",
+                "slack:https://hooks.example/T/S",
+            ),
+            (
+                "discord:https://d.example/w/S",
+                "discord:https://d.example/\u{2026}",
+                "discord:https://d.example/w/S",
+            ),
+            ("command:notify", "command:notify", "command:notify"),
+            (" ops-1 ", "ops-1", "ops-1"),
+            ("hook:1f2e", "hook:1f2e", "hook:1f2e"),
+        ] {
+            let destination = parse(text).unwrap();
+            assert_eq!(
+                (destination.to_string(), destination.stored()),
+                (shown.into(), stored.into()),
+                "{text}"
+            );
+            assert_eq!(format!("{destination:?}"), format!("Destination({shown})"));
+            assert_eq!(super::shown(stored), shown);
+            assert_eq!(
+                Destination::parse(stored, Path::new("/elsewhere")),
+                Ok(destination.clone()),
+                "{text}, again"
+            );
+            let json = serde_json::to_string(&destination).unwrap();
+            assert_eq!(serde_json::from_str::<Destination>(&json).unwrap(), destination, "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_destination_is_refused_without_repeating_it() {
+        for (text, named) in [
+            ("", "a destination is"),
+            ("out.docx", "a destination is"),
+            ("ftp://secret.example/out.json", "a destination is"),
+            ("slak:https://secret.example/", "a destination is"),
+            ("two words", "a destination is"),
+            ("file:", "a file has a name"),
+            ("file:secret/", "a file has a name"),
+            ("file:..", "a file has a name"),
+            ("slack:secret", "an address begins with http"),
+            ("slack:ftp://secret.example", "an address begins with http"),
+            ("discord:", "an address begins with http"),
+            ("https://", "an address begins with http"),
+            ("https://me:secret@a.example/", "secret_env"),
+            ("command:", "command:NAME"),
+            ("command:a b", "command:NAME"),
+            ("hook:secret/x", "hook:NAME"),
+        ] {
+            let why = parse(text).unwrap_err();
+            assert!(why.contains(named), "{text}: {why}");
+            assert!(!why.replace("secret_env", "").contains("secret"), "{why}");
+            assert!(!shown(text).contains("secret"), "{text}");
+        }
+    }
+
+    proptest! {
+        /// "Display never shows a secret"
+        #[test]
+        fn nothing_after_the_host_is_shown(path in "[a-zA-Z0-9/]{0,30}", query in "[a-z0-9=&]{0,30}") {
+            for kind in ["", "slack:", "discord:"] {
+                let text = format!("{kind}https://a.example/SESAME{path}?SESAME{query}");
+                let destination = parse(&text).unwrap();
+                let told = format!("{destination} {destination:?} {}", shown(&text));
+                prop_assert!(!told.contains("SESAME"), "{told}");
+                prop_assert!(destination.stored().contains("SESAME"));
+            }
+        }
+    }
+}

@@ -74,3 +74,69 @@ fn bytes(hex: &str) -> Option<Vec<u8>> {
     };
     pairs.chunks(2).map(pair).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use sha2::Digest;
+
+    use super::*;
+
+    /// HMAC as RFC 2104 writes it down, without the crate that is tested.
+    fn by_hand(secret: &[u8], text: &[u8]) -> String {
+        let mut key = [0_u8; 64];
+        let short = if secret.len() > 64 { Sha256::digest(secret).to_vec() } else { secret.to_vec() };
+        key[..short.len()].copy_from_slice(&short);
+        let inner = Sha256::digest([key.map(|byte| byte ^ 0x36).as_slice(), text].concat());
+        hex(&Sha256::digest([key.map(|byte| byte ^ 0x5c).as_slice(), &inner].concat()))
+    }
+
+    #[test]
+    fn the_sum_is_that_of_the_published_example() {
+        // RFC 4231, test case 2; the time and the full stop are part of what is signed, so that it cannot be used whole.
+        let want = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";
+        assert_eq!(by_hand(b"Jefe", b"what do ya want for nothing?"), want);
+        assert_eq!(sign("Jefe", 7, b"{}"), format!("t=7,v1={}", by_hand(b"Jefe", b"7.{}")));
+    }
+
+    #[test]
+    fn what_is_wrong_or_old_is_refused() {
+        let header = sign("secret", 1_000, b"{}");
+        let check = |secret: &str, header: &str, body: &[u8], now_s| verify(secret, header, body, now_s, 300);
+        assert_eq!(check("secret", &header, b"{}", 1_000), Ok(()));
+        assert_eq!(
+            (check("secret", &header, b"{}", 1_300), check("secret", &header, b"{}", 700)),
+            (Ok(()), Ok(()))
+        );
+        assert_eq!(check("secret", &header, b"{}", 1_301), Err(Unsigned::Stale));
+        assert_eq!(check("secret", &header, b"{}", 699), Err(Unsigned::Stale));
+        assert_eq!(check("secret", &header, b"{ }", 1_000), Err(Unsigned::Wrong));
+        assert_eq!(check("Secret", &header, b"{}", 1_000), Err(Unsigned::Wrong));
+        let later = header.replace("t=1000", "t=1001");
+        assert_eq!(check("secret", &later, b"{}", 1_000), Err(Unsigned::Wrong), "the time is signed");
+        let spaced = header.replace(',', ", ");
+        assert_eq!(check("secret", &spaced, b"{}", 1_000), Ok(()));
+        let stranger = sign("secret", i64::MIN, b"{}");
+        assert_eq!(check("secret", &stranger, b"{}", i64::MAX), Err(Unsigned::Stale));
+        for header in
+            ["", "t=1000", "v1=00", "t=soon,v1=00", "t=1000,v1=xy", "t=1000,v1=\u{e9}", "t=1000,v1=0"]
+        {
+            let refused = check("secret", header, b"{}", 1_000);
+            assert!(matches!(refused, Err(Unsigned::Unreadable | Unsigned::Wrong)), "{header}: {refused:?}");
+        }
+        let short: String = sign("secret", 1_000, b"{}").chars().take(20).collect();
+        assert_eq!(check("secret", &short, b"{}", 1_000), Err(Unsigned::Wrong), "half a sum is none");
+    }
+
+    proptest! {
+        #[test]
+        fn any_secret_time_and_body_agree_with_the_sum_by_hand(
+            secret in ".{0,100}", now_s: i64, body in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
+            let header = sign(&secret, now_s, &body);
+            let text = [format!("{now_s}.").as_bytes(), &body].concat();
+            prop_assert_eq!(&header, &format!("t={now_s},v1={}", by_hand(secret.as_bytes(), &text)));
+            prop_assert_eq!(verify(&secret, &header, &body, now_s, 0), Ok(()));
+        }
+    }
+}

@@ -75,3 +75,36 @@ fn sentence(path: &Path, why: &io::Error) -> (String, bool) {
         _ => (format!("{shown} cannot be written ({why})"), false),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What only a person can put right is told at once; a disk that is full may be emptied.
+    #[test]
+    fn each_fault_of_the_disk_has_its_own_sentence() {
+        for (kind, part, hopeless) in [
+            (ErrorKind::NotFound, "there is no folder /a: make it", true),
+            (ErrorKind::PermissionDenied, "give yourself write access", true),
+            (ErrorKind::ReadOnlyFilesystem, "read-only", true),
+            (ErrorKind::IsADirectory, "/a/b.md is a folder", true),
+            (ErrorKind::NotADirectory, "a file where a folder must be", true),
+            (ErrorKind::InvalidFilename, "no name that a file can have", true),
+            (ErrorKind::StorageFull, "free some space", false),
+            (ErrorKind::QuotaExceeded, "free some space", false),
+            (ErrorKind::Other, "cannot be written", false),
+        ] {
+            let (why, dead) = sentence(Path::new("/a/b.md"), &kind.into());
+            assert!(why.contains(part) && dead == hopeless, "{kind:?}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_part_has_a_name_of_its_own_and_never_one_that_is_too_long() {
+        let long = "n".repeat(255);
+        let part_of = |id| part(Path::new("/a").join(&long).as_path(), id);
+        assert_ne!(part_of(1), part_of(2));
+        assert!(part_of(i64::MAX).file_name().unwrap().len() < 80);
+        assert_eq!(part(Path::new("/a/b.md"), 7), Path::new("/a/.b.md.7.part"));
+    }
+}

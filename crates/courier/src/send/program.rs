@@ -36,15 +36,16 @@ pub(crate) async fn run(command: &[String], section: &str, env: &[(&str, &str)],
     let mut complaints = Vec::new();
     let ended = {
         let mut talk = pin!(async { tokio::join!(tell(stdin, outcome), tail(stderr, &mut complaints)) });
-        let ended = tokio::select! {
-            ended = child.ended() => ended,
+        tokio::select! {
+            ended = child.ended() => {
+                // Something that it started may hold its streams open and never say a word.
+                if !matches!(&ended, Ok(status) if status.success()) {
+                    let _ = tokio::time::timeout(AFTERWARDS, &mut talk).await;
+                }
+                ended
+            }
             ((), ()) = &mut talk => child.ended().await,
-        };
-        // Something that it started may hold its streams open and never say a word.
-        if !matches!(&ended, Ok(status) if status.success()) {
-            let _ = tokio::time::timeout(AFTERWARDS, talk).await;
         }
-        ended
     };
     match ended {
         Ok(status) if status.success() => Carried::Done { note: None },

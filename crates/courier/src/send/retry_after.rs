@@ -24,3 +24,31 @@ fn date(text: &str) -> Option<u64> {
     let clock = below(hour, 25)? * 3600 + below(minute, 60)? * 60 + below(second, 61)?;
     Some(days.checked_sub(719_469)? * 86_400 + clock)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_and_dates_are_read() {
+        for (value, now_s, want) in [
+            ("7", 0, Some(7_000)),
+            (" 0.5 ", 0, Some(500)),
+            ("0", 0, Some(0)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_770, Some(7_000)),
+            ("Thu, 29 Feb 2024 00:00:00 GMT", 1_709_164_790, Some(10_000)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 900_000_000, Some(0)),
+            ("soon", 0, None),
+            ("-1", 0, None),
+            ("inf", 0, None),
+            ("nan", 0, None),
+            ("", 0, None),
+            ("Sun, 99 Nov 1994 08:49:37 GMT", 0, None),
+            ("Sun, 06 anF 1994 08:49:37 GMT", 0, None),
+            ("Sun, 06 Nov 1994 88:49:37 GMT", 0, None),
+            ("Sun, 06 Nov 1994 08:49:37 CET", 0, None),
+        ] {
+            assert_eq!(parse(value, now_s), want.map(Duration::from_millis), "{value}");
+        }
+    }
+}

@@ -212,3 +212,86 @@ fn ip(host: &str) -> Option<IpAddr> {
 fn shown(path: &Path) -> String {
     path.display().to_string().chars().filter(|c| !c.is_control()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type File = BTreeMap<String, BTreeMap<String, PulseConfig>>;
+
+    fn sources(toml: &str) -> Result<BTreeMap<String, PulseConfig>, String> {
+        let mut file: File = toml::from_str(toml).map_err(|why| why.to_string())?;
+        let sources = file.remove("pulse").unwrap_or_default();
+        sources.iter().try_for_each(|(name, source)| source.check(name)).map_err(|why| why.0)?;
+        Ok(sources)
+    }
+
+    /// "`timeout_s` (default 3), `max_bytes` (default 1 MiB), `limit` (default 5)"
+    #[test]
+    fn a_section_needs_no_more_than_a_place() {
+        let found =
+            sources("[pulse.a]\nurl = \"https://a.example/feed\"\n[pulse.b]\nfile = \"b.json\"").unwrap();
+        let a = &found["a"];
+        assert_eq!((a.timeout(), a.max_bytes, a.limit), (Duration::from_secs(3), 1_048_576, 5));
+        assert_eq!((a.format, &a.key_env), (None, &None));
+        assert_eq!(found["b"].file, Some("b.json".into()));
+    }
+
+    #[test]
+    fn wrong_input_of_every_kind_is_named() {
+        for (toml, named) in [
+            ("[pulse.x]", "[pulse.x]: give either url"),
+            ("[pulse.x]\nurl = \"http://a/\"\nfile = \"b\"", "give either url"),
+            ("[pulse.x]\nfile = \"\"", "give either url"),
+            ("[pulse.x]\nurl = \"a.example/feed\"", "http://"),
+            ("[pulse.x]\nurl = \"ftp://a/\"", "http://"),
+            ("[pulse.x]\nurl = \"file:///etc/passwd\"", "http://"),
+            ("[pulse.x]\nurl = \"http://me:pw@a/\"", "key_env"),
+            ("[pulse.\"a/b\"]\nfile = \"b\"", "letters"),
+            ("[pulse.x]\nfile = \"b\"\ntimeout_s = 0", "timeout_s"),
+            ("[pulse.x]\nfile = \"b\"\ntimeout_s = 61", "timeout_s"),
+            ("[pulse.x]\nfile = \"b\"\ntimeout_s = nan", "timeout_s"),
+            ("[pulse.x]\nfile = \"b\"\nmax_bytes = 0", "max_bytes"),
+            ("[pulse.x]\nfile = \"b\"\nmax_bytes = 16777217", "max_bytes"),
+            ("[pulse.x]\nfile = \"b\"\nlimit = 0", "limit"),
+            ("[pulse.x]\nfile = \"b\"\nlimit = 51", "limit"),
+            ("[pulse.x]\nfile = \"b\"\nitems = \"data\"", "JSON pointer"),
+            ("[pulse.x]\nfile = \"b\"\nformat = \"rss\"\ntitle = \"t\"", "title is for JSON"),
+            ("[pulse.x]\nfile = \"b\"\nformat = \"soap\"", "soap"),
+            ("[pulse.x]\nfile = \"b\"\nkey_env = \"K\"", "a file takes no key"),
+            ("[pulse.x]\nurl = \"http://a/\"\nkey_env = \"sk-123\"", "not the key itself"),
+            ("[pulse.x]\nurl = \"http://a/\"\nkey = \"sk-123\"", "key"),
+        ] {
+            let why = sources(toml).unwrap_err();
+            assert!(why.contains(named), "{toml}: {why}");
+            assert!(!why.contains("pw@"), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_found_config_takes_no_key_to_a_stranger_and_reads_no_file_elsewhere() {
+        for (toml, named) in [
+            (
+                "url = \"https://a.example/?k=1\"\nkey_env = \"GITHUB_TOKEN\"",
+                Some("send the key in GITHUB_TOKEN to a.example,"),
+            ),
+            ("url = \"http://127.0.0.1.a.example/\"\nkey_env = \"K\"", Some("send the key in K")),
+            ("file = \"/etc/passwd\"", Some("read \"/etc/passwd\"")),
+            ("file = \"../x.json\"", Some("read")),
+            ("url = \"https://a.example/\"", None),
+            ("url = \"http://127.0.0.1:80/\"\nkey_env = \"K\"", None),
+            ("url = \"http://[::1]:80/\"\nkey_env = \"K\"", None),
+            ("file = \"news/x.json\"", None),
+        ] {
+            let found = check_found(&sources(&format!("[pulse.x]\n{toml}")).unwrap());
+            let told = found.err().map(|why| why.0);
+            match named {
+                None => assert_eq!(told, None, "{toml}"),
+                Some(named) => {
+                    let told = told.unwrap();
+                    assert!(told.contains(named) && told.contains("--config agon.toml"), "{toml}: {told}");
+                }
+            }
+        }
+    }
+}

@@ -186,3 +186,34 @@ fn deepest(error: &reqwest::Error) -> String {
     }
     plain(&reason.map_or_else(|| "no reason is given".to_owned(), ToString::to_string), 160)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source outside may not send this machine to its neighbours; one inside may.
+    #[test]
+    fn a_redirect_stays_in_its_scheme_and_out_of_this_network() {
+        for (from, to, allowed) in [
+            ("https://a.example/", "https://b.example/feed", true),
+            ("http://a.example/", "http://b.example/", true),
+            ("http://a.example/", "https://a.example/", false),
+            ("https://a.example/", "http://a.example/", false),
+            ("http://a.example/", "http://127.0.0.1/", false),
+            ("http://a.example/", "http://localhost/", false),
+            ("http://a.example/", "http://169.254.169.254/latest", false),
+            ("http://a.example/", "http://10.0.0.7/", false),
+            ("http://a.example/", "http://192.168.1.1/", false),
+            ("http://a.example/", "http://0.0.0.0/", false),
+            ("http://a.example/", "http://[::1]/", false),
+            ("http://a.example/", "http://[fd00::1]/", false),
+            ("http://a.example/", "http://[::ffff:10.0.0.7]/", false),
+            ("http://a.example/", "http://2130706433/", false),
+            ("http://127.0.0.1:1/", "http://127.0.0.1:2/", true),
+            ("http://10.0.0.7/", "http://10.0.0.8/", true),
+        ] {
+            let (from, to) = (Url::parse(from).unwrap(), Url::parse(to).unwrap());
+            assert_eq!(barred(&from, &to).is_none(), allowed, "{from} to {to}");
+        }
+    }
+}

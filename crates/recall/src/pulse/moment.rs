@@ -103,3 +103,56 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     let before = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     Some(before + (153 * month + 2) / 5 + day - 1 - 719_468)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_of_feeds_are_read_in_utc() {
+        let noon = Some(1_769_848_200);
+        for (text, want) in [
+            ("2026-01-31T08:30:00Z", noon),
+            ("2026-01-31T09:30:00+01:00", noon),
+            ("2026-01-31t08:30:00.123z", noon),
+            ("2026-01-31 03:30:00 -0500", noon),
+            ("2026-01-31T08:30", noon),
+            ("Sat, 31 Jan 2026 08:30:00 GMT", noon),
+            ("Sat, 31 Jan 2026 09:30:00 +0100", noon),
+            ("31 January 26 08:30 UT", noon),
+            ("Sat, 31 Jan 2026 03:30:00 EST", noon),
+            (" Sat,31 Jan 2026 00:30:00 PST\n", noon),
+            ("2026-01-31", Some(1_769_817_600)),
+            ("2024-02-29", Some(1_709_164_800)),
+            ("1970-01-01T00:00:00Z", Some(0)),
+            ("01 Jan 70 00:00 GMT", Some(0)),
+        ] {
+            assert_eq!(seconds(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_date_is_none() {
+        let long = "1".repeat(1_000);
+        for text in [
+            "",
+            "yesterday",
+            "2026",
+            "2026-02-29",
+            "2026-13-01",
+            "2026-00-01",
+            "2026-01-31T25:61:00Z",
+            "1969-12-31",
+            "2026-01-31T08:30:00+99:00",
+            "2026-01-31-01",
+            "Sat, 31 Foo 2026 08:30:00 GMT",
+            "31 Jan 2026 08:30 CEST?",
+            "-2026-01-01",
+            "2026-01-31T::Z",
+            "\u{e9}\u{e9}-\u{e9}",
+            &long,
+        ] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
+    }
+}
