@@ -18,6 +18,8 @@ fn agon_help_is_worth_reading() {
                    and reach consensus or a majority with dissent
       council      Councillors with roles cross-examine each other, exchange
                    messages, a moderator intervenes, and they vote
+      arena        Agents propose, critique, revise and vote in nine rounds, a judge
+                   scores them, and ratings and memory remain
       review       Judges rule PASS, WARN or FAIL on files, a text or a diff, and
                    may revise after reading each other
 
@@ -35,6 +37,12 @@ fn agon_help_is_worth_reading() {
                    another way
       verify       Check that nothing in a debate's log was changed since it was
                    written
+      resolve      Say how a debate turned out: it is kept, and the voters'
+                   forecasts are scored
+      ratings      Show how agents stand: rating, uncertainty, calibration and
+                   course
+      knowledge    What debates have decided and people have added; later arenas are
+                   told what fits
 
     Many debates:
       batch        Hold many debates: one JSON object a line in, one outcome a line
@@ -44,6 +52,7 @@ fn agon_help_is_worth_reading() {
       protocols    List the kinds of debate and their options
       models       List what can be named as a model; pull or verify the files of
                    embedded ones
+      deliver      Bring results that have not arrived yet where they belong
       doctor       Check configuration, store, providers and the files of embedded
                    models
       init         Write a commented agon.toml into this folder
@@ -129,6 +138,8 @@ fn a_protocols_verb_has_its_options_as_flags() {
           --quiet         Print nothing but the result
           --save [<DIR>]  Also write report.md, outcome.json, log.ndjson and the protocol's own records
                           into DIR/ID
+          --to <WHERE>    Also bring the result to a file, https://..., slack:URL, discord:URL, or NAME
+                          of [destinations.NAME]
 
     Files:
           --config <FILE>  The configuration [default: ./agon.toml, then agon.toml in the configuration

@@ -88,7 +88,8 @@ fn said(value: &Value) -> Vec<&str> {
 /// The label that stands nearest before `words` in what the seat is given to read.
 fn heading<'a>(call: &Call, allowed: &[&'a str], words: &str) -> Option<&'a str> {
     let prompt = &call.messages.last()?.text;
-    let before = prompt.get(..prompt.find(words)?)?;
+    // What earlier debates said comes before what this one does.
+    let before = prompt.get(..prompt.rfind(words)?)?;
     let ends = |label: &str| {
         let whole =
             |at: &usize| !before.as_bytes().get(at + label.len()).is_some_and(u8::is_ascii_alphanumeric);

@@ -1,5 +1,7 @@
 //! `agon resolve`: says how a debate turned out, so that later ones know and forecasts can be scored.
 
+use std::collections::BTreeSet;
+
 use agon_core::Debate;
 use agon_evidence::calibration::{Resolution, Truth};
 use clap::builder::PossibleValuesParser;
@@ -86,7 +88,10 @@ fn resolution(args: &ArgMatches, debate: &Debate) -> Result<Resolution, Failure>
     };
     let part =
         lesson.parts.iter().find(|part| part.label.eq_ignore_ascii_case(winner) || part.seat == winner);
-    let known = || lesson.parts.iter().map(|part| part.label.as_str()).collect::<Vec<_>>().join(", ");
+    let known = || {
+        let labels: BTreeSet<&str> = lesson.parts.iter().map(|part| part.label.as_str()).collect();
+        labels.into_iter().collect::<Vec<_>>().join(", ")
+    };
     part.map(|part| Resolution::Winner(part.label.clone())).ok_or_else(|| {
         Failure::input(format!("debate {id} has no proposal {winner:?}: say which of {} was right", known()))
     })
