@@ -3,7 +3,7 @@
 use agon_core::Debate;
 use serde_json::Value;
 
-use crate::outline::{Block, Item, full, shares};
+use crate::outline::{Bar, Block, Cell, Item, full, shares};
 use crate::prose::{Para, parse};
 
 /// The whole debate: the report, the first answers, every round's arguments and the moderator's assessments.
@@ -24,7 +24,7 @@ pub fn markdown(document: &Value, debate: &Debate) -> String {
 }
 
 /// The longest bar.
-const BAR_CHARS_MAX: f64 = 24.0;
+const BAR_CHARS_MAX: usize = 24;
 /// Headings of Markdown end here.
 const LEVEL_MAX: usize = 6;
 
@@ -58,13 +58,28 @@ fn write_block(out: &mut String, block: &Block, level: usize) {
         }
         Block::Bars(bars) => {
             for (bar, share) in bars.iter().zip(shares(bars)) {
-                let drawn = "\u{2588}".repeat((share * BAR_CHARS_MAX).round() as usize);
-                out.push_str(format!("- {}: {} {drawn}", escape(&bar.name), escape(&bar.written)).trim_end());
-                out.push('\n');
+                let drawn = "\u{2588}".repeat((share * BAR_CHARS_MAX as f64).round() as usize);
+                write_bar(out, bar, &drawn);
+            }
+        }
+        Block::Levels(levels) => {
+            let sign = |cell: Cell| match cell {
+                Cell::Full => '\u{2588}',
+                Cell::Empty => '\u{2591}',
+                Cell::Mark => '\u{2502}',
+            };
+            for bar in &levels.bars {
+                let drawn: String = levels.cells(bar, BAR_CHARS_MAX).into_iter().map(sign).collect();
+                write_bar(out, bar, &drawn);
             }
         }
         Block::Chart(_) => {}
     }
+}
+
+fn write_bar(out: &mut String, bar: &Bar, drawn: &str) {
+    out.push_str(format!("- {}: {} {drawn}", escape(&bar.name), escape(&bar.written)).trim_end());
+    out.push('\n');
 }
 
 fn write_item(out: &mut String, item: &Item) {

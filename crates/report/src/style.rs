@@ -87,6 +87,11 @@ impl Style {
         self.sign("\u{2588}", "#")
     }
 
+    /// What a bar is held against.
+    pub(crate) fn mark(&self) -> &'static str {
+        self.sign("\u{2502}", "|")
+    }
+
     pub(crate) fn ellipsis(&self) -> &'static str {
         self.sign("\u{2026}", "...")
     }

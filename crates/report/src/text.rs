@@ -4,7 +4,7 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use crate::Style;
-use crate::outline::{Bar, Block, Item, Outline, Section, Tone, shares, short};
+use crate::outline::{Bar, Block, Cell, Item, Levels, Outline, Section, Tone, shares, short};
 use crate::prose::{lines, painted, wrap};
 
 /// The report that people read when a debate is over.
@@ -102,23 +102,43 @@ impl Page<'_> {
                 self.blocks(blocks, indent + INDENT);
             }
             Block::Bars(bars) => self.bars(bars, indent),
+            Block::Levels(levels) => self.levels(levels, indent),
             Block::Chart(_) => {}
         }
     }
 
     /// Bars of up to half the line, one below the other.
     fn bars(&mut self, bars: &[Bar], indent: usize) {
-        let style = self.style;
-        let widest = |of: fn(&Bar) -> usize| bars.iter().map(of).max().unwrap_or_default();
-        let (name, written) = (widest(|bar| bar.name.width()), widest(|bar| bar.written.width()));
-        let room = (self.width / 2).min(self.width.saturating_sub(indent + name + written + 2 * INDENT));
-        for (bar, share) in bars.iter().zip(shares(bars)) {
+        let (style, room) = (self.style, self.room_for(bars, indent));
+        let drawn =
+            shares(bars).into_iter().map(|share| style.bar().repeat((share * room as f64).round() as usize));
+        self.draw(bars, drawn.collect(), indent);
+    }
+
+    /// Bars on the same scale, with what they are held against.
+    fn levels(&mut self, levels: &Levels, indent: usize) {
+        let (style, room) = (self.style, self.room_for(&levels.bars, indent));
+        let sign = |cell: Cell| match cell {
+            Cell::Full => style.bar(),
+            Cell::Empty => " ",
+            Cell::Mark => style.mark(),
+        };
+        let drawn = levels.bars.iter().map(|bar| levels.cells(bar, room).into_iter().map(sign).collect());
+        self.draw(&levels.bars, drawn.collect(), indent);
+    }
+
+    fn room_for(&self, bars: &[Bar], indent: usize) -> usize {
+        let (name, written) = widths(bars);
+        (self.width / 2).min(self.width.saturating_sub(indent + name + written + 2 * INDENT))
+    }
+
+    fn draw(&mut self, bars: &[Bar], drawn: Vec<String>, indent: usize) {
+        let (name, written) = widths(bars);
+        for (bar, drawn) in bars.iter().zip(drawn) {
             let gap = |text: &str, to: usize| " ".repeat(INDENT + to.saturating_sub(text.width()));
-            let drawn = style.bar().repeat((share * room as f64).round() as usize);
             let (after_name, after_written) = (gap(&bar.name, name), gap(&bar.written, written));
-            let line =
-                format!("{}{after_name}{}{after_written}{}", bar.name, bar.written, style.code(&drawn));
-            self.line(indent, &line);
+            let drawn = self.style.code(drawn.trim_end());
+            self.line(indent, &format!("{}{after_name}{}{after_written}{drawn}", bar.name, bar.written));
         }
     }
 
@@ -163,4 +183,10 @@ impl Page<'_> {
         }
         self.out.push('\n');
     }
+}
+
+/// How wide the names and the written figures of some bars are.
+fn widths(bars: &[Bar]) -> (usize, usize) {
+    let widest = |of: fn(&Bar) -> usize| bars.iter().map(of).max().unwrap_or_default();
+    (widest(|bar| bar.name.width()), widest(|bar| bar.written.width()))
 }

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use agon_core::{Brief, Kind, Opt};
+use serde_json::Value;
 
 use super::rhetoric::phrases::{Phrase, Word, sentences, words};
 
@@ -209,28 +210,9 @@ fn uncited(said: &Said<'_, '_>) -> Share {
 
 /// Whether there is any evidence: to say that there is none is to give none.
 fn is_given(evidence: &str) -> bool {
-    const NONE: &[&str] = &[
-        "",
-        "none",
-        "n a",
-        "na",
-        "nil",
-        "null",
-        "nothing",
-        "no evidence",
-        "none given",
-        "none available",
-        "unknown",
-        "not available",
-        "not applicable",
-        "tbd",
-        "to be determined",
-        "see above",
-        "self evident",
-        "obvious",
-    ];
-    let words: Vec<String> = words(evidence).into_iter().map(|word| word.folded).collect();
-    !NONE.contains(&words.join(" ").as_str())
+    let words = words(evidence);
+    let is_all = |phrase: &Phrase| phrase.begins(&words) == Some(words.len());
+    !words.is_empty() && !lists().no_evidence.iter().any(is_all)
 }
 
 fn unspecific(said: &Said<'_, '_>) -> Share {
@@ -287,52 +269,8 @@ fn no_reasons(said: &Said<'_, '_>) -> Share {
     share
 }
 
-/// Words that give a reason or draw a conclusion. "Since 2019" is a date.
+/// Whether a text gives a reason. "Since 2019" is a date.
 fn reasons(text: &str) -> bool {
-    const REASONS: &[&str] = &[
-        "because",
-        "since",
-        "therefore",
-        "thus",
-        "hence",
-        "consequently",
-        "thereby",
-        "due to",
-        "owing to",
-        "given that",
-        "so that",
-        "as a result",
-        "in order to",
-        "for this reason",
-        "the reason",
-        "which means",
-        "this means",
-        "it follows",
-        "follows from",
-        "that is why",
-        "this is why",
-        "in view of",
-        "thanks to",
-        "weil",
-        "deshalb",
-        "daher",
-        "deswegen",
-        "parce que",
-        "puisque",
-        "porque",
-        "ya que",
-        "perch\u{e9}",
-        "omdat",
-        "\u{43f}\u{43e}\u{442}\u{43e}\u{43c}\u{443}",
-        "\u{43f}\u{43e}\u{44d}\u{442}\u{43e}\u{43c}\u{443}",
-        "\u{56e0}\u{4e3a}",
-        "\u{56e0}\u{70ba}",
-        "\u{6240}\u{4ee5}",
-        "\u{306a}\u{305c}\u{306a}\u{3089}",
-    ];
-    static PHRASES: OnceLock<Vec<Phrase>> = OnceLock::new();
-    let phrases =
-        PHRASES.get_or_init(|| REASONS.iter().filter_map(|written| Phrase::parse(written)).collect());
     let words = words(text);
     let is_date = |at: usize| {
         words.get(at).is_some_and(|word| word.folded == "since")
@@ -340,10 +278,35 @@ fn reasons(text: &str) -> bool {
     };
     (0..words.len()).filter(|at| !is_date(*at)).any(|at| {
         let rest = words.get(at..).unwrap_or_default();
-        phrases.iter().any(|phrase| phrase.begins(rest).is_some())
+        lists().reasons.iter().any(|phrase| phrase.begins(rest).is_some())
     })
 }
 
 fn first_sentence(text: &str) -> &str {
     sentences(text).into_iter().next().and_then(|place| text.get(place)).unwrap_or_default()
+}
+
+/// The words of `trickster.toml`.
+struct Lists {
+    no_evidence: Vec<Phrase>,
+    reasons: Vec<Phrase>,
+    boilerplate: Vec<Phrase>,
+    numbers: Vec<Phrase>,
+}
+
+fn lists() -> &'static Lists {
+    static LISTS: OnceLock<Lists> = OnceLock::new();
+    LISTS.get_or_init(|| {
+        let data: Value = toml::from_str(include_str!("trickster.toml")).unwrap_or_default();
+        let list = |key: &str| {
+            let written = data.get(key).and_then(Value::as_array).into_iter().flatten();
+            written.filter_map(|written| Phrase::parse(written.as_str()?)).collect()
+        };
+        Lists {
+            no_evidence: list("no_evidence"),
+            reasons: list("reasons"),
+            boilerplate: list("boilerplate"),
+            numbers: list("numbers"),
+        }
+    })
 }

@@ -1,7 +1,8 @@
-//! Agreement and new points by round, drawn small.
+//! Two measures by round, drawn small.
 
+use super::escape;
 use crate::figures::score;
-use crate::outline::Mark;
+use crate::outline::Chart;
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 190.0;
@@ -12,9 +13,10 @@ const BOTTOM: f64 = 28.0;
 /// A figure below a dot that is lower than this would stand on the axis.
 const LOW: f64 = 0.17;
 
-/// The drawing, or nothing when no round was assessed.
-pub(super) fn svg(marks: &[Mark]) -> String {
-    let label = describe(marks);
+/// The drawing, or nothing when nothing was measured.
+pub(super) fn svg(chart: &Chart) -> String {
+    let marks = &chart.marks;
+    let label = describe(chart);
     if label.is_empty() {
         return String::new();
     }
@@ -36,23 +38,37 @@ pub(super) fn svg(marks: &[Mark]) -> String {
     for (place, mark) in marks.iter().enumerate() {
         let (x, y) = (x_of(place, marks.len()), HEIGHT - 8.0);
         out.push_str(&format!(
-            "<text class=\"axis\" x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">Round {}</text>\n",
-            mark.round
+            "<text class=\"axis\" x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{}</text>\n",
+            escape(&mark.tick)
         ));
     }
-    let agreement: Vec<Option<f64>> = marks.iter().map(|mark| mark.agreement).collect();
-    let fresh: Vec<Option<f64>> = marks.iter().map(|mark| mark.new_points).collect();
-    out.push_str(&series("agreement", "agreement", &agreement, &fresh));
-    out.push_str(&series("fresh", "new points", &fresh, &agreement));
+    out.push_str(&chart.threshold.map_or_else(String::new, wanted));
+    let first: Vec<Option<f64>> = marks.iter().map(|mark| mark.first).collect();
+    let second: Vec<Option<f64>> = marks.iter().map(|mark| mark.second).collect();
+    let [first_name, second_name] = chart.names;
+    out.push_str(&series("agreement", first_name, &first, &second));
+    out.push_str(&series("fresh", second_name, &second, &first));
     out.push_str("</svg>\n");
     out
 }
 
-fn describe(marks: &[Mark]) -> String {
-    let told = marks.iter().filter_map(|mark| {
-        let agreement = mark.agreement?;
-        let fresh = mark.new_points.map_or(String::new(), |fresh| format!(", new points {}", score(fresh)));
-        Some(format!("round {}: agreement {}{fresh}", mark.round, score(agreement)))
+/// The line that the first measure is to reach.
+fn wanted(threshold: f64) -> String {
+    let (y, end) = (y_of(threshold), WIDTH - RIGHT);
+    format!(
+        "<line class=\"wanted\" x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{end}\" y2=\"{y:.1}\"/><text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
+        LEFT + 3.0,
+        y - 4.0,
+        score(threshold)
+    )
+}
+
+fn describe(chart: &Chart) -> String {
+    let [first_name, second_name] = chart.names;
+    let told = chart.marks.iter().filter_map(|mark| {
+        let first = mark.first?;
+        let second = mark.second.map_or(String::new(), |second| format!(", {second_name} {}", score(second)));
+        Some(format!("{}: {first_name} {}{second}", escape(&mark.round.to_lowercase()), score(first)))
     });
     told.collect::<Vec<_>>().join("; ")
 }

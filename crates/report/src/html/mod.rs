@@ -116,7 +116,8 @@ fn write_block(out: &mut String, block: &Block) {
             }
             out.push_str("</dl>\n");
         }
-        Block::Chart(marks) => out.push_str(&chart::svg(marks)),
+        Block::Chart(chart) => out.push_str(&chart::svg(chart)),
+        Block::Levels(_) => {}
     }
 }
 

@@ -8,44 +8,14 @@ use crate::outline::{heading_id, in_a_round, spoken};
 pub(super) fn title(brief: &Brief, turn: &Turn) -> String {
     let name = turn.phase.name.as_str();
     let who = who(brief, turn);
-    let doing = match (name, who.alone) {
-        ("answer", true) => "answers".to_owned(),
-        ("answer", false) => "answer, each on its own".to_owned(),
-        ("debate", true) => "argues".to_owned(),
-        ("debate", false) => "argue".to_owned(),
-        ("moderate", _) if brief.protocol == "council" => {
-            "looks for groupthink, evasion and stalemate".to_owned()
-        }
-        ("moderate", _) => "measures how far they agree".to_owned(),
-        ("evaluate", _) => "score the answers of the others".to_owned(),
-        ("synthesis", _) => "writes the verdict".to_owned(),
-        ("position", _) => "score, each on its own".to_owned(),
-        ("rebuttal", true) => "reads the others and answers".to_owned(),
-        ("rebuttal", false) => "read the others and answer".to_owned(),
-        ("final", true) => "gives a final score".to_owned(),
-        ("final", false) => "give their final scores".to_owned(),
-        ("explore", true) => "looks around".to_owned(),
-        ("explore", false) => "look around".to_owned(),
-        ("r1", true) => "gives a verdict".to_owned(),
-        ("r1", false) => "give a verdict, each on its own".to_owned(),
-        ("restate", true) => "restates its verdict".to_owned(),
-        ("restate", false) => "restate their own verdicts".to_owned(),
-        ("r2", true) => "reads the others and may revise".to_owned(),
-        ("r2", false) => "read the others and may revise".to_owned(),
-        ("opening", true) => "gives an opening".to_owned(),
-        ("opening", false) => "give their openings, each on its own".to_owned(),
-        ("challenge", true) => "challenges the others".to_owned(),
-        ("challenge", false) => "challenge each other".to_owned(),
-        ("exchange", true) => "answers messages".to_owned(),
-        ("exchange", false) => "answer messages".to_owned(),
-        ("intervene", true) => "answers the moderator".to_owned(),
-        ("intervene", false) => "answer the moderator".to_owned(),
-        ("verdict", true) => "votes".to_owned(),
-        ("verdict", false) => "vote".to_owned(),
-        _ => String::new(),
+    let doing = match brief.protocol.as_str() {
+        "arena" => in_arena(name, who.alone),
+        protocol => doing(protocol, name, who.alone),
     };
-    let sentence = match doing.as_str() {
+    let sentence = match doing {
         "" => format!("{}: {}", spoken(name), who.named),
+        // Nobody speaks in these: something is looked up or computed.
+        doing if matches!(name, "context" | "compare") => doing.to_owned(),
         doing => format!("{} {doing}", who.named),
     };
     match turn.phase.round {
@@ -55,6 +25,64 @@ pub(super) fn title(brief: &Brief, turn: &Turn) -> String {
             Some(most) => format!("Round {round} of {most} - {sentence}"),
             None => format!("Round {round} - {sentence}"),
         },
+    }
+}
+
+fn doing(protocol: &str, name: &str, alone: bool) -> &'static str {
+    match (name, alone) {
+        ("answer", true) => "answers",
+        ("answer", false) => "answer, each on its own",
+        ("debate", true) => "argues",
+        ("debate", false) => "argue",
+        ("moderate", _) if protocol == "council" => "looks for groupthink, evasion and stalemate",
+        ("moderate", _) => "measures how far they agree",
+        ("evaluate", _) => "score the answers of the others",
+        ("synthesis", _) => "writes the verdict",
+        ("position", _) => "score, each on its own",
+        ("rebuttal", true) => "reads the others and answers",
+        ("rebuttal", false) => "read the others and answer",
+        ("final", true) => "gives a final score",
+        ("final", false) => "give their final scores",
+        ("explore", true) => "looks around",
+        ("explore", false) => "look around",
+        ("r1", true) => "gives a verdict",
+        ("r1", false) => "give a verdict, each on its own",
+        ("restate", true) => "restates its verdict",
+        ("restate", false) => "restate their own verdicts",
+        ("r2", true) => "reads the others and may revise",
+        ("r2", false) => "read the others and may revise",
+        ("opening", true) => "gives an opening",
+        ("opening", false) => "give their openings, each on its own",
+        ("challenge", true) => "challenges the others",
+        ("challenge", false) => "challenge each other",
+        ("exchange", true) => "answers messages",
+        ("exchange", false) => "answer messages",
+        ("intervene", true) => "answers the moderator",
+        ("intervene", false) => "answer the moderator",
+        ("verdict", true) => "votes",
+        ("verdict", false) => "vote",
+        _ => "",
+    }
+}
+
+fn in_arena(name: &str, alone: bool) -> &'static str {
+    match (name, alone) {
+        ("context", _) => "what is known is looked up",
+        ("propose", true) => "proposes",
+        ("propose", false) => "propose, each on its own",
+        ("critique", true) => "critiques the others",
+        ("critique", false) => "critique each other",
+        ("revise", true) => "revises its proposal",
+        ("revise", false) => "revise their proposals",
+        ("compare", _) => "the proposals are compared",
+        ("challenge", true) => "answers the trickster",
+        ("challenge", false) => "answer the trickster",
+        ("refine", true) => "refines its proposal",
+        ("refine", false) => "refine their proposals",
+        ("vote", true) => "votes",
+        ("vote", false) => "vote",
+        ("judge", _) => "scores the proposals",
+        _ => "",
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::facts::{holder, named};
-use super::{Block, Item, Mark, Section, Verdict, at, list, shortened, spoken, string, whole, words};
+use super::{Block, Chart, Item, Mark, Section, Verdict, at, list, shortened, spoken, string, whole, words};
 use crate::figures::score;
 
 /// The answer and why, then the rounds.
@@ -75,14 +75,17 @@ fn rounds(document: &Value, verdict: &Value, full: bool) -> Option<Section> {
         row.extend(debaters.iter().map(|debater| stance_of(round, debater).map(stance).unwrap_or_default()));
         rows.push(row);
     }
+    let named = |round: &Value| format!("Round {}", whole(round, "/round"));
     let marks = rounds.iter().map(|round| Mark {
-        round: whole(round, "/round"),
-        agreement: at(round, "/agreement_score").as_f64(),
-        new_points: at(round, "/new_points_ratio").as_f64(),
+        round: named(round),
+        tick: named(round),
+        first: at(round, "/agreement_score").as_f64(),
+        second: at(round, "/new_points_ratio").as_f64(),
     });
     let mut blocks = Vec::new();
     if full {
-        blocks.push(Block::Chart(marks.collect()));
+        let names = ["agreement", "new points"];
+        blocks.push(Block::Chart(Chart { names, threshold: None, marks: marks.collect() }));
     }
     blocks.push(Block::Table(rows));
     (!rounds.is_empty()).then(|| Section::new("rounds", "Round by round", blocks))

@@ -21,7 +21,10 @@ pub(super) fn ending(document: &Value, store: &str) -> String {
             let id = string(document, "/id");
             format!("Interrupted before the end. Go on with `agon resume {id}{store}`.")
         }
-        Some("converged") => format!("The debaters converged{after}."),
+        Some("converged") => {
+            let role = words(document, "/seats/0/role").map_or_else(|| "debater".into(), spoken);
+            format!("The {role}s converged{after}.")
+        }
         Some("stable") => format!("Nobody changed position any more{after}."),
         Some("consensus") => format!("Consensus{after}."),
         Some("majority") => format!("A majority{after}, not a consensus."),

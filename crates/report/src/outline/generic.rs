@@ -90,7 +90,7 @@ fn array(values: &[Value], depth: usize) -> Vec<Block> {
     if values.is_empty() {
         return Vec::new();
     }
-    if let Some(rows) = rows(&values) {
+    if let Some(rows) = rows(&values).or_else(|| matrix(&values)) {
         return vec![Block::Table(rows)];
     }
     if values.iter().all(|value| is_flat(value)) {
@@ -118,6 +118,19 @@ fn rows(values: &[&Value]) -> Option<Vec<Vec<String>>> {
         rows.push(keys.iter().map(|key| record.get(*key).map(scalar).unwrap_or_default()).collect());
     }
     Some(rows)
+}
+
+/// Rows of figures, all of the same length, by their places.
+fn matrix(values: &[&Value]) -> Option<Vec<Vec<String>>> {
+    let columns = values.first()?.as_array()?.len();
+    let mut rows =
+        vec![[String::new()].into_iter().chain((1..=columns).map(|place| place.to_string())).collect()];
+    for (place, value) in (1..).zip(values) {
+        let figures = value.as_array().filter(|figures| figures.len() == columns)?;
+        let figures: Option<Vec<String>> = figures.iter().map(|figure| figure.as_f64().map(score)).collect();
+        rows.push([format!("{place}.")].into_iter().chain(figures?).collect());
+    }
+    (columns > 1).then_some(rows)
 }
 
 fn group(value: &Value, place: usize, depth: usize) -> Block {

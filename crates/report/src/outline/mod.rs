@@ -3,6 +3,7 @@
 //! An outline is sections of blocks, made from the outcome document ([`short`]) or from that and the log ([`full`]).
 //! The terminal, Markdown and HTML only set it.
 
+mod arena;
 mod council;
 mod deep;
 mod facts;
@@ -72,8 +73,10 @@ pub(crate) enum Block {
         badges: Vec<String>,
         blocks: Vec<Block>,
     },
-    /// Agreement and new points by round. Only the page draws it; the table says the same.
-    Chart(Vec<Mark>),
+    /// Two measures by round, as lines. Only the page draws it.
+    Chart(Chart),
+    /// Figures from 0 to 1, as bars with what is wanted marked. The page has the chart instead.
+    Levels(Levels),
     /// A few figures of one kind, to be compared at a glance.
     Bars(Vec<Bar>),
 }
@@ -110,12 +113,54 @@ pub(crate) struct Item {
     pub(crate) note: Option<String>,
 }
 
-/// What the moderator measured in one round.
+/// Two measures by round, from 0 to 1.
+#[derive(Debug)]
+pub(crate) struct Chart {
+    pub(crate) names: [&'static str; 2],
+    /// What the first is held against.
+    pub(crate) threshold: Option<f64>,
+    pub(crate) marks: Vec<Mark>,
+}
+
+/// What was measured in one round.
 #[derive(Debug)]
 pub(crate) struct Mark {
-    pub(crate) round: u64,
-    pub(crate) agreement: Option<f64>,
-    pub(crate) new_points: Option<f64>,
+    /// The round, as it is called.
+    pub(crate) round: String,
+    /// The same where there is little room.
+    pub(crate) tick: String,
+    pub(crate) first: Option<f64>,
+    pub(crate) second: Option<f64>,
+}
+
+/// Bars on a scale from 0 to 1.
+#[derive(Debug)]
+pub(crate) struct Levels {
+    pub(crate) bars: Vec<Bar>,
+    /// What they are held against.
+    pub(crate) threshold: Option<f64>,
+}
+
+impl Levels {
+    /// A bar in this many columns: which are full, and which has the mark.
+    pub(crate) fn cells(&self, bar: &Bar, columns: usize) -> Vec<Cell> {
+        let place = |value: f64| (value.clamp(0.0, 1.0) * columns as f64).round() as usize;
+        let mark = self.threshold.map(|threshold| place(threshold).min(columns.saturating_sub(1)));
+        let cell = |column: usize| match column {
+            _ if Some(column) == mark => Cell::Mark,
+            _ if column < place(bar.value) => Cell::Full,
+            _ => Cell::Empty,
+        };
+        (0..columns).map(cell).collect()
+    }
+}
+
+/// One column of a bar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cell {
+    Full,
+    Empty,
+    Mark,
 }
 
 impl Section {
@@ -176,6 +221,7 @@ pub(crate) fn full(document: &Value, debate: &Debate) -> Outline {
 fn verdict(document: &Value, whole: bool) -> Verdict {
     let verdict = at(document, "/verdict");
     match at(document, "/protocol").as_str() {
+        Some("arena") if verdict.is_object() => arena::verdict(document, verdict, whole),
         Some("council") if verdict.is_object() => council::verdict(document, verdict, whole),
         Some("deep") if verdict.is_object() => deep::verdict(document, verdict, whole),
         Some("panel") if verdict.is_object() => panel::verdict(document, verdict, whole),
@@ -223,10 +269,11 @@ fn clean_block(block: &mut Block) {
             badges.iter_mut().for_each(line);
             blocks.iter_mut().for_each(clean_block);
         }
-        Block::Bars(bars) => bars.iter_mut().for_each(|bar| {
+        Block::Bars(bars) | Block::Levels(Levels { bars, .. }) => bars.iter_mut().for_each(|bar| {
             line(&mut bar.name);
             line(&mut bar.written);
         }),
+        // Rounds are numbers, and their names the report's own.
         Block::Chart(_) => {}
     }
 }

@@ -26,7 +26,7 @@ fn interjected<'a>(said: impl Iterator<Item = &'a Interjection>) -> Option<Secti
 
 fn turn_section(document: &Value, debate: &Debate, turn: &Turn) -> Section {
     let phase = heading(&turn.phase.name);
-    let name = title(&turn.phase.name).map_or(phase, str::to_owned);
+    let name = title(&debate.brief.protocol, &turn.phase.name).map_or(phase, str::to_owned);
     let round = turn.phase.round;
     let in_round = round > 0 && in_a_round(&turn.phase.name);
     let title = if in_round { format!("Round {round}: {}", lower_first(&name)) } else { name };
@@ -42,7 +42,10 @@ fn turn_section(document: &Value, debate: &Debate, turn: &Turn) -> Section {
 }
 
 /// Phases whose names say more with another word.
-fn title(phase: &str) -> Option<&'static str> {
+fn title(protocol: &str, phase: &str) -> Option<&'static str> {
+    if protocol == "arena" {
+        return in_arena(phase);
+    }
     match phase {
         "answer" => Some("First answers"),
         "debate" => Some("Arguments"),
@@ -60,6 +63,21 @@ fn title(phase: &str) -> Option<&'static str> {
         "exchange" => Some("Peer exchange"),
         "intervene" => Some("Answers to the moderator"),
         "verdict" => Some("Votes"),
+        _ => None,
+    }
+}
+
+fn in_arena(phase: &str) -> Option<&'static str> {
+    match phase {
+        "context" => Some("What was looked up"),
+        "propose" => Some("Proposals"),
+        "critique" => Some("Critiques"),
+        "revise" => Some("Revisions"),
+        "compare" => Some("How alike the proposals are"),
+        "challenge" => Some("Answers to the trickster"),
+        "refine" => Some("Final refinement"),
+        "vote" => Some("Votes"),
+        "judge" => Some("The judge's scores"),
         _ => None,
     }
 }

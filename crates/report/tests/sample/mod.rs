@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub(crate) mod arena;
 pub(crate) mod council;
 pub(crate) mod formats;
 pub(crate) mod panel;
@@ -76,7 +77,12 @@ impl Log {
             asks.push(Asked {
                 id: self.asks,
                 seat: (*seat).into(),
-                model: self.debate.brief.seat(seat).unwrap().model.clone(),
+                // No seat is behind what is looked up or computed.
+                model: self
+                    .debate
+                    .brief
+                    .seat(seat)
+                    .map_or("embeddings/lexical".into(), |seat| seat.model.clone()),
                 label: label.map(str::to_owned),
                 about: None,
                 schema: None,

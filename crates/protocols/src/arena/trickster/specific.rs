@@ -6,9 +6,8 @@
 //! Where a rule cannot see, it does not accuse: scripts without capitals show no names, so that evidence in them passes, and in
 //! German every noun looks like one.
 
-use std::sync::OnceLock;
-
-use super::super::rhetoric::phrases::{Phrase, Word, words};
+use super::super::rhetoric::phrases::{Word, words};
+use super::lists;
 
 /// Whether there is anything in it that somebody could look up.
 pub(super) fn is_specific(evidence: &str) -> bool {
@@ -27,62 +26,12 @@ pub(super) fn is_specific(evidence: &str) -> bool {
 const GAP: char = '_';
 
 fn without_boilerplate(text: &str) -> String {
-    const BOILERPLATE: &[&str] = &[
-        "best practice",
-        "best practices",
-        "good practice",
-        "good practices",
-        "common sense",
-        "common knowledge",
-        "common practice",
-        "industry standard",
-        "industry standards",
-        "industry experience",
-        "conventional wisdom",
-        "well known",
-        "widely known",
-        "widely accepted",
-        "widely recognized",
-        "generally accepted",
-        "generally known",
-        "commonly accepted",
-        "it is known",
-        "it is clear",
-        "it is obvious",
-        "experience shows",
-        "experience has shown",
-        "experience tells",
-        "experience suggests",
-        "history shows",
-        "practice shows",
-        "studies show",
-        "studies have shown",
-        "research shows",
-        "research has shown",
-        "experts agree",
-        "experts say",
-        "everyone knows",
-        "everybody knows",
-        "everyone agrees",
-        "as we all know",
-        "the literature",
-        "first principles",
-        "general knowledge",
-        "logical reasoning",
-        "various sources",
-        "multiple sources",
-        "many sources",
-        "numerous studies",
-        "many experts",
-    ];
-    static PHRASES: OnceLock<Vec<Phrase>> = OnceLock::new();
-    let phrases =
-        PHRASES.get_or_init(|| BOILERPLATE.iter().filter_map(|written| Phrase::parse(written)).collect());
     let words = words(text);
     let (mut kept, mut from, mut at) = (String::new(), 0, 0);
     while let Some(word) = words.get(at) {
         let rest = words.get(at..).unwrap_or_default();
-        let found = phrases.iter().filter_map(|phrase| phrase.begins(rest)).max().unwrap_or_default();
+        let found =
+            lists().boilerplate.iter().filter_map(|phrase| phrase.begins(rest)).max().unwrap_or_default();
         if let Some(last) = found.checked_sub(1).and_then(|last| rest.get(last)) {
             kept.push_str(text.get(from..word.place.start).unwrap_or_default());
             kept.push(GAP);
@@ -108,19 +57,20 @@ fn encloses(text: &str, open: char, close: char) -> bool {
 
 /// A path or link. A single stroke between words, as in "and/or", is none.
 fn is_path(piece: &str) -> bool {
-    const ENDINGS: &[&str] = &[
-        "c", "com", "cpp", "css", "csv", "dev", "go", "h", "html", "io", "java", "js", "json", "log", "md",
-        "net", "org", "pdf", "py", "rs", "sh", "sql", "toml", "ts", "txt", "xml", "yaml", "yml",
-    ];
     let piece = piece.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '.' | '~' | '_'));
     let piece = piece.trim_end_matches(['.', '/']);
     let is_word = |part: &str| part.chars().any(char::is_alphanumeric);
     let rooted =
         ["/", "./", "../", "~/", "www."].iter().any(|root| piece.strip_prefix(root).is_some_and(is_word));
     let parts = piece.split(['/', '\\']);
-    let file =
-        piece.rsplit_once('.').is_some_and(|(stem, ending)| stem.len() > 1 && ENDINGS.contains(&ending));
+    let file = piece.rsplit_once('.').is_some_and(|(stem, ending)| stem.len() > 1 && is_ending(ending));
     rooted || file || piece.contains("://") || (parts.clone().count() > 2 && parts.clone().all(is_word))
+}
+
+fn is_ending(ending: &str) -> bool {
+    /// The kinds of files and sites that people cite.
+    const ENDINGS: &str = "c com cpp css csv dev go h html io java js json log md net org pdf py rs sh sql toml ts txt xml yaml yml";
+    ENDINGS.split(' ').any(|known| known == ending)
 }
 
 fn is_code(piece: &str) -> bool {
@@ -133,13 +83,10 @@ fn is_code(piece: &str) -> bool {
     option || signs || chars.windows(3).any(snake) || chars.windows(2).any(camel)
 }
 
-/// "Two nights in ninety" is a figure, too.
 fn has_number_word(text: &str) -> bool {
-    const NUMBERS: &[&str] = &[
-        "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty",
-        "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "percent",
-    ];
-    words(text).iter().any(|word| NUMBERS.contains(&word.folded.as_str()))
+    let words = words(text);
+    let begins = |rest: &[Word]| lists().numbers.iter().any(|phrase| phrase.begins(rest).is_some());
+    (0..words.len()).any(|at| words.get(at..).is_some_and(begins))
 }
 
 /// Whether all of it is in capitals, so that they tell nothing. A few letters alone can be a name.
