@@ -26,7 +26,7 @@ fn every_test_that_a_readme_names_is_there() {
             let name = word.rsplit("::").next().unwrap();
             if name.matches('_').count() >= 3 {
                 assert!(
-                    tests.contains(&format!("fn {name}()")),
+                    tests.contains(&format!("fn {name}(")),
                     "{}: there is no test {name}",
                     protocol.name()
                 );

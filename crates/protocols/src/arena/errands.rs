@@ -21,10 +21,11 @@ pub(super) fn context(log: &Log<'_>) -> Option<Step> {
     let asks: Vec<Ask> = context::sources(brief)
         .into_iter()
         .map(|(seat, model)| {
-            let mut query = json!({"query": brief.question, "limit": brief.int("context_items")});
-            if seat == "memory" {
-                query["agents"] = json!(context::agents(brief));
-            }
+            let (query, limit) = (&brief.question, brief.int("context_items"));
+            let query = match seat.as_str() {
+                "memory" => json!({"query": query, "limit": limit, "agents": context::agents(brief)}),
+                _ => json!({"query": query, "limit": limit}),
+            };
             let mut ask = errand(&seat, &model, &query, schema.clone());
             ask.within_ms = Some((brief.float("context_timeout") * 1000.0) as u64);
             ask.firm = true;

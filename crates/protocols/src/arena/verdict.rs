@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::convergence::Check;
-use super::ending::{self, Winner};
+use super::ending;
 use super::judgement::{Judged, Sheet};
 use super::log::Log;
 use super::poll::Poll;
@@ -22,7 +22,7 @@ pub(super) fn verdict(log: &Log<'_>) -> Value {
         "consensus": consensus(log),
         "votes": log.polls.last().map_or(json!([]), |poll| ballots(log, poll)),
         "tally": log.polls.last().map_or(json!([]), |poll| tally(log, poll)),
-        "judge": ending::judged(log).map(|judged| judge(log, judged, winner.as_ref())),
+        "judge": ending::judged(log).map(|judged| judge(log, judged)),
         "convergence": log.checks.iter().map(|check| convergence(log, check)).collect::<Vec<_>>(),
         "convergence_threshold": log.threshold(),
         "extended_rounds": log.extended(),
@@ -79,7 +79,7 @@ pub(super) fn tally(log: &Log<'_>, poll: &Poll) -> Value {
         .into()
 }
 
-fn judge(log: &Log<'_>, judged: &Judged, winner: Option<&Winner>) -> Value {
+fn judge(log: &Log<'_>, judged: &Judged) -> Value {
     let seat = |place: usize| log.agents.get(place).map(|agent| agent.seat.id.as_str());
     let scores = judged.scores.iter().map(|(place, score)| {
         json!({"label": log.label(*place), "seat": seat(*place), "score": score, "reasons": judged.reasons(*place)})
@@ -97,7 +97,6 @@ fn judge(log: &Log<'_>, judged: &Judged, winner: Option<&Winner>) -> Value {
         "orders": judged.sheets.iter().map(|sheet| order(log, sheet)).collect::<Vec<_>>(),
         "agrees_with_vote": agrees(log, judged),
         "also_proposes": record::judge_proposes(log),
-        "decided": winner.is_some_and(|winner| winner.by == "judge"),
     })
 }
 

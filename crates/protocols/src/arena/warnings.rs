@@ -31,9 +31,9 @@ fn limit(log: &Log<'_>) -> Option<String> {
     let last = log.stage_now().map_or(0, |stage| stage.round);
     Some(match log.polls.is_empty() {
         true => format!("there was no vote, because a limit was reached: {limit}"),
-        false => {
-            format!("the vote was on the proposals of round {last}, because a limit was reached: {limit}")
-        }
+        false => format!(
+            "no round was held after round {last} but the vote and the judge, because a limit was reached: {limit}"
+        ),
     })
 }
 

@@ -203,3 +203,16 @@ fn a_judge_who_also_proposes_is_named() {
     assert!(!warned(&outcome, "also makes a proposal"));
     assert_eq!(outcome.verdict["judge"]["model"], "c/z");
 }
+
+/// Proposals that say the same may change places in the judge's eyes: it still agrees with the vote for them.
+#[test]
+fn orders_that_disagree_about_the_same_thing_agree_with_the_vote() {
+    let set = [BARE, &[("judge_orders", "2")]].concat();
+    let scores = |_: u32, order: usize| if order == 0 { vec![9.0, 8.0, 7.0] } else { vec![7.0, 9.0, 8.0] };
+    let debate = Table { set: &set, alike: &|_| 0.9, scores: &scores, ..Table::default() }.run();
+    assert_eq!(phases(&debate).last().unwrap(), &("judge".to_owned(), 8), "no extended round");
+    let outcome = debate.outcome.unwrap();
+    assert_eq!(outcome.termination, Termination::Converged);
+    let judge = &outcome.verdict["judge"];
+    assert_eq!((&judge["top"], &judge["agrees_with_vote"]), (&Value::Null, &json!(true)));
+}

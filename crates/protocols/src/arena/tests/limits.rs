@@ -117,3 +117,54 @@ fn a_quorum_that_a_limit_took_is_budget() {
     let cut = end("revise", Absence::OverBudget);
     assert_eq!((cut.termination, cut.rounds_completed), (Termination::Budget, 4), "1, 2, 7 and 8");
 }
+
+/// Plays a debate in which whoever does not sit runs errands, as the engine says of models on this machine.
+fn with_errands(table: &Table<'_>, brief: Brief) -> Debate {
+    use agon_core::{Advance, Event, Reply, advance};
+    let mut debate = Debate::open(brief.clone()).unwrap().0;
+    loop {
+        let (event, asks) = match advance(&Arena, &debate).unwrap() {
+            Advance::Ask(event, asks) => (event, asks),
+            Advance::Close(event) => {
+                debate.push(event, 0).unwrap();
+                return debate;
+            }
+        };
+        debate.push(event, 0).unwrap();
+        for ask in asks {
+            let now = debate.last_phase().unwrap().clone();
+            let value = table.said(&brief, &ask, &now.name, now.round);
+            let (model, errand) = (ask.model.clone(), brief.seat(&ask.seat).is_none());
+            let sent = Event::Sent { ask: ask.id, attempt: 1, model: model.clone(), worst_usd: None, errand };
+            debate.push(sent, 0).unwrap();
+            let (text, value, usage) = (value.to_string(), Some(value), Default::default());
+            let reply = Reply::Said { text, value, model, usage, cut_off: false, shortened: None };
+            debate.push(Event::Replied { ask: ask.id, reply }, 0).unwrap();
+        }
+    }
+}
+
+/// "calls on this machine that no limit counts": all nine rounds of three agents fit into exactly 25 calls, each extended round into 7.
+#[test]
+fn errands_count_for_no_limit_on_calls() {
+    let table =
+        Table { set: &[], votes: &|_| SPLIT.to_vec(), scores: &|_, _| NEAR.to_vec(), ..Table::default() };
+    for (calls, termination, rounds, extended) in [
+        (24, Termination::Budget, 7, 0),
+        (25, Termination::Budget, 8, 0),
+        (31, Termination::Budget, 8, 0),
+        (32, Termination::Budget, 9, 1),
+        (39, Termination::NoMajority, 10, 2),
+    ] {
+        let limits = Limits { calls: Some(calls), ..Limits::default() };
+        let debate = with_errands(&table, Brief { limits, ..table.brief() });
+        let outcome = debate.outcome.as_ref().unwrap();
+        assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds), "{calls}");
+        assert_eq!(outcome.verdict["extended_rounds"], extended);
+        assert!(debate.spent().calls <= calls);
+    }
+    let decided = Table { set: &[], ..Table::default() };
+    let limits = Limits { calls: Some(25), ..Limits::default() };
+    let outcome = with_errands(&decided, Brief { limits, ..decided.brief() }).outcome.unwrap();
+    assert_eq!((outcome.termination, outcome.fidelity), (Termination::Consensus, Fidelity::Full));
+}

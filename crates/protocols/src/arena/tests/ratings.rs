@@ -156,7 +156,7 @@ fn who_is_not_one_agent_is_not_rated() {
             let mut event = record.entry.event.clone();
             if let Event::Sent { model, .. } = &mut event {
                 let late = debate.last_phase().unwrap().round >= 5;
-                let second = model.contains('|').then(|| if late && switch { "d/w" } else { "b/y" });
+                let second = model.contains('|').then_some(if late && switch { "d/w" } else { "b/y" });
                 *model = second.unwrap_or(model).to_owned();
             }
             debate.push(event, record.entry.at_ms).unwrap();
