@@ -44,7 +44,7 @@ pub trait Protocol: Send + Sync {
     /// Who sits, from the user's request; also where options that contradict each other are refused.
     fn seats(&self, request: &Request) -> Result<Vec<Seat>, Invalid>;
 
-    /// The fewest and the most asks that a debate opened with `brief` can make when nobody is absent.
+    /// The fewest and the most asks to those who sit that a debate opened with `brief` can make when nobody is absent.
     fn calls(&self, brief: &Brief) -> RangeInclusive<u32>;
 
     /// The most phases that a debate opened with `brief` can have, whoever is absent. `next` closes by then.

@@ -9,6 +9,7 @@ use agon_report::figures;
 use serde_json::{Value, json};
 
 use super::failure::Failure;
+use super::opening::EMBEDDINGS;
 use super::output;
 
 /// So many debates are played with made-up answers; they differ in how soon they end.
@@ -72,7 +73,12 @@ fn reckon(protocol: &dyn Protocol, brief: &Brief, models: &dyn Models) -> Result
     for name in brief.seats.iter().flat_map(|seat| seat.model.split('|')) {
         prices.insert(name.trim().to_owned(), models.model(name.trim())?.price());
     }
-    let samples = (0..PLAYS).map(|seed| sample(protocol, brief, seed)).collect::<Result<Vec<_>, _>>()?;
+    // A provider's embeddings have no seat, and a price all the same.
+    if let Ok(embeddings) = models.model(brief.text(EMBEDDINGS)) {
+        prices.insert(embeddings.name().to_owned(), embeddings.price());
+    }
+    let samples =
+        (0..PLAYS).map(|seed| sample(protocol, brief, seed, models)).collect::<Result<Vec<_>, _>>()?;
     let calls = protocol.calls(brief);
     let limit = |n: u32| brief.limits.calls.map_or(n, |limit| limit.min(n));
     let calls = Range { min: limit(*calls.start()), max: limit(*calls.end()) };
@@ -106,13 +112,21 @@ fn reckon(protocol: &dyn Protocol, brief: &Brief, models: &dyn Models) -> Result
     })
 }
 
+/// Whether an ask is something looked up here, which is no call: nobody sits who would answer it, and no server either.
+fn is_errand(brief: &Brief, ask: &Ask, models: &dyn Models) -> bool {
+    brief.seat(&ask.seat).is_none() && models.model(&ask.model).map_or(true, |model| model.is_errand())
+}
+
 /// Plays the debate once with made-up answers and counts what each model would read and write.
-fn sample(protocol: &dyn Protocol, brief: &Brief, seed: u64) -> Result<Sample, Failure> {
+fn sample(protocol: &dyn Protocol, brief: &Brief, seed: u64, models: &dyn Models) -> Result<Sample, Failure> {
     let failed = |why| Failure::Log { id: brief.id.clone(), why };
     let most_output = u64::from(brief.limits.output_tokens);
     let mut used = Sample::new();
     let mut answer = |debate: &Debate, ask: &Ask| {
         let reply = invent(protocol, debate, ask, seed);
+        if is_errand(brief, ask, models) {
+            return reply;
+        }
         let written = tokens(reply.text().map_or(0, str::len));
         let read = tokens(prompt_bytes(ask));
         let entry = used.entry(ask.model.clone()).or_default();

@@ -18,8 +18,9 @@ use super::failure::Failure;
 use super::limits::{Wanted, seconds};
 use super::{clock, house, id, input};
 
-/// The options by which a protocol is told which embeddings are in use, and which sources there are.
-const EMBEDDINGS: &str = "embeddings";
+/// The option by which a protocol is told which embeddings are in use.
+pub const EMBEDDINGS: &str = "embeddings";
+/// And which sources there are.
 const PULSE: &str = "pulse";
 
 /// How debates of one protocol are to be opened.
