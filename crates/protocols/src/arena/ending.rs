@@ -63,7 +63,8 @@ fn was_cut(log: &Log<'_>) -> bool {
     };
     let refined = log.stages.iter().any(|stage| stage.name == "refine");
     let skipped = !log.polls.is_empty() && !refined && log.early_consensus().is_none();
-    skipped || log.debate.turns.iter().any(cut)
+    let checked = |poll: &Poll| log.checks.iter().any(|check| check.stage == poll.stage);
+    skipped || !log.polls.iter().all(checked) || log.debate.turns.iter().any(cut)
 }
 
 /// Whether a limit ended a debate that is to be closed: an extended round that is due and not held is one that did not fit.

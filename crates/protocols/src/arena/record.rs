@@ -52,7 +52,9 @@ pub(super) fn team(log: &Log<'_>) -> Vec<Value> {
 /// Whether the judge's model also makes a proposal.
 pub(super) fn judge_proposes(log: &Log<'_>) -> bool {
     let brief = &log.debate.brief;
-    brief.seats_of("judge").any(|judge| brief.seats_of("agent").any(|agent| agent.model == judge.model))
+    let proposing: Vec<&str> =
+        brief.seats_of("agent").flat_map(|seat| seat.model.split('|')).map(str::trim).collect();
+    brief.seats_of("judge").any(|judge| judge.model.split('|').any(|link| proposing.contains(&link.trim())))
 }
 
 /// What everybody proposes in the end, in label order.

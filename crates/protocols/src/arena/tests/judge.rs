@@ -202,6 +202,13 @@ fn a_judge_who_also_proposes_is_named() {
     let outcome = apart.outcome();
     assert!(!warned(&outcome, "also makes a proposal"));
     assert_eq!(outcome.verdict["judge"]["model"], "c/z");
+    let chains = Table { models: &["a/x|d/w", "b/y", "c/z"], ..Table::default() };
+    let mut brief = chains.brief();
+    brief.seats.iter_mut().find(|seat| seat.role == "judge").unwrap().model = "e/v|d/w".to_owned();
+    assert!(
+        warned(&chains.run_brief(brief).outcome.unwrap(), "also makes a proposal"),
+        "a link of both chains"
+    );
 }
 
 /// Proposals that say the same may change places in the judge's eyes: it still agrees with the vote for them.

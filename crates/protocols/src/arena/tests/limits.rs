@@ -78,6 +78,23 @@ fn a_fifth_of_time_and_money_is_kept_for_the_vote_and_the_judge() {
     }
 }
 
+/// A vote on proposals that a limit left unmeasured is one that a limit cut.
+#[test]
+fn a_limit_that_leaves_no_time_to_measure_is_told() {
+    let cut = |deadline_ms: u64| {
+        limited(Limits { deadline_ms: Some(deadline_ms), ..Limits::default() }, Table::default())
+    };
+    let short = cut(290);
+    let held = phases(&short);
+    assert_eq!(
+        held[held.len() - 3..].iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+        ["refine", "vote", "judge"]
+    );
+    let outcome = short.outcome.unwrap();
+    assert_eq!((outcome.termination, outcome.fidelity), (Termination::Budget, Fidelity::Degraded));
+    assert_eq!(cut(1000).outcome.unwrap().termination, Termination::Consensus);
+}
+
 /// A quorum that a limit took is the limit's doing.
 #[test]
 fn a_quorum_that_a_limit_took_is_budget() {
