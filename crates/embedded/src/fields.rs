@@ -104,8 +104,14 @@ impl Walk<'_> {
         let distinct = schema.get("uniqueItems").and_then(Value::as_bool).unwrap_or_default();
         let described = described(items, schema);
         let mut list: Vec<Value> = Vec::new();
+        if least == 0 && matches!(kind(&described), Kind::Chosen(_)) && !self.any(name, &described)? {
+            return Ok(Value::Array(list));
+        }
         for number in 0..wanted {
             let said = list.last().and_then(Value::as_str);
+            // A list that must have so many has each of a few once: every proposal is scored, none twice.
+            let described =
+                if number < least { left(&described, &list) } else { Cow::Borrowed(described.as_ref()) };
             let value = match (kind(&described), said) {
                 (Kind::Text, Some(said)) => {
                     let question = format!(
@@ -124,6 +130,13 @@ impl Walk<'_> {
             }
         }
         Ok(Value::Array(list))
+    }
+
+    /// Whether there is anything to name at all.
+    fn any(&mut self, name: &str, schema: &Value) -> Result<bool, Broken> {
+        let question = format!("{} Is there any? Answer yes or no.", self.asked(name, schema));
+        let likely = self.voice.weigh(&question, &["yes".to_owned(), "no".to_owned()])?;
+        Ok(likeliest(&likely) == 0)
     }
 
     fn chosen(&mut self, name: &str, schema: &Value, values: &[Value]) -> Result<Value, Broken> {
@@ -241,6 +254,35 @@ fn described<'a>(part: &'a Value, whole: &Value) -> Cow<'a, Value> {
         }
         _ => Cow::Borrowed(part),
     }
+}
+
+/// An entry's schema without the values that earlier entries took, as long as others are left: of an object, those of the first
+/// field that is one out of a few.
+fn left<'a>(schema: &'a Value, taken: &[Value]) -> Cow<'a, Value> {
+    let (pointer, taken): (String, Vec<&Value>) = match kind(schema) {
+        Kind::Chosen(_) => ("/enum".to_owned(), taken.iter().collect()),
+        Kind::Object(properties) => {
+            let few = properties.iter().find(|(_, field)| matches!(kind(field), Kind::Chosen([_, _, ..])));
+            let Some((name, _)) = few else { return Cow::Borrowed(schema) };
+            let pointer = format!("/properties/{}/enum", name.replace('~', "~0").replace('/', "~1"));
+            (pointer, taken.iter().filter_map(|entry| entry.get(name)).collect())
+        }
+        _ => return Cow::Borrowed(schema),
+    };
+    let mut schema = schema.clone();
+    let Some(values) = schema.pointer_mut(&pointer).and_then(Value::as_array_mut) else {
+        return Cow::Owned(schema);
+    };
+    let is_taken = |value: &Value| {
+        let same =
+            |other: &str, value: &str| other == value || is_tail(other, value) || is_tail(value, other);
+        taken.iter().any(|taken| same(&shown(taken), &shown(value)))
+    };
+    let free: Vec<Value> = values.iter().filter(|value| !is_taken(value)).cloned().collect();
+    if !free.is_empty() {
+        *values = free;
+    }
+    Cow::Owned(schema)
 }
 
 fn shown(value: &Value) -> String {

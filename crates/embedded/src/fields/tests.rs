@@ -73,6 +73,39 @@ fn a_second_point_that_says_the_same_is_none() {
     assert_eq!(fill(&schema, &mut echo).unwrap(), json!(["My reason is that tabs are wide."]));
 }
 
+/// A judge scores every proposal once and ranks them all, also one that would always name the same first.
+#[test]
+fn a_list_that_must_have_so_many_has_each_of_a_few_once() {
+    let labels = json!(["Agent B", "Agent A", "Agent C", "A", "B", "C"]);
+    let score = json!({"type": "object", "properties": {
+        "label": {"description": "Which?", "enum": labels},
+        "score": {"description": "How good?", "type": "integer", "minimum": 0, "maximum": 10},
+    }});
+    let schema = json!({"type": "object", "properties": {
+        "scores": {"type": "array", "items": score, "minItems": 3, "maxItems": 3},
+        "ranking": {"type": "array", "items": {"description": "Who is next?", "enum": labels}, "minItems": 3, "maxItems": 3},
+    }});
+    let value = fill(&schema, &mut Echo::default()).unwrap();
+    let scored: Vec<&str> =
+        value["scores"].as_array().unwrap().iter().map(|score| score["label"].as_str().unwrap()).collect();
+    assert_eq!(scored, ["Agent B", "Agent A", "Agent C"]);
+    assert_eq!(value["ranking"], json!(["Agent B", "Agent A", "Agent C"]));
+}
+
+/// With whom somebody is in conflict is asked only if with anybody.
+#[test]
+fn a_list_of_choices_that_may_be_empty_can_be() {
+    let schema = json!({"type": "object", "properties": {
+        "conflicts_with": {"type": "array", "items": {"description": "Whom do you contradict?", "enum": ["Agent B", "Agent C"]}},
+    }});
+    let mut echo = Echo::default();
+    assert_eq!(fill(&schema, &mut echo).unwrap(), json!({"conflicts_with": ["Agent B"]}));
+    assert_eq!(echo.asked[0], "Whom do you contradict? Is there any? Answer yes or no.");
+    // The second of two is the likelier.
+    let mut calm = Echo { likely: vec![1.0, 0.0], ..Echo::default() };
+    assert_eq!(fill(&schema, &mut calm).unwrap(), json!({"conflicts_with": []}));
+}
+
 #[test]
 fn a_number_is_the_mean_of_what_might_be_said() {
     let schema = json!({"type": "number", "minimum": 0, "maximum": 1});
