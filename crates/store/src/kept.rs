@@ -129,6 +129,11 @@ impl Sqlite {
         }
     }
 
+    /// Claims this one for a minute, if it is to be sent now.
+    pub fn delivery_claim(&self, id: i64, now_s: i64) -> Answer<'_, Option<Delivery>> {
+        self.change(move |store| deliveries::claim(store, id, now_s))
+    }
+
     /// It arrived.
     pub fn delivery_done(&self, id: i64, now_s: i64) -> Answer<'_, ()> {
         self.change(move |store| deliveries::done(store, id, now_s))

@@ -7,7 +7,6 @@ use agon_providers::Catalogue;
 use agon_recall::{Shelf, index as give_vectors};
 use agon_store::Sqlite;
 
-use super::config::Config;
 use super::failure::Failure;
 use super::house::{self, Kept};
 use super::{post, run};
@@ -15,11 +14,22 @@ use super::{post, run};
 /// So many entries get their vectors in one run: a person waits for a search.
 const INDEXED_MAX: usize = 2_000;
 
-/// Does what is to be done after a debate, and tells what did not work. None of it changes what the debate came to.
-pub fn all(config: &Config, catalogue: &Catalogue, store: &Sqlite, quiet: bool) -> Result<(), Failure> {
+/// Does what is to be done after debates, and tells what did not work. None of it changes what they came to. What other debates left is `agon deliver`'s: this one's reader does not wait for it.
+pub fn all(catalogue: &Catalogue, store: &Sqlite, debates: &[String], quiet: bool) -> Result<(), Failure> {
     run::runtime()?.block_on(async {
-        post::tell(&post::deliver(config, store, post::PATIENCE).await, quiet);
+        for debate in debates {
+            post::tell(&post::deliver(store, Some(debate), post::PATIENCE).await, quiet);
+        }
         // Words find it until the next search makes up for what failed here.
+        drop(index(catalogue, store).await);
+    });
+    Ok(())
+}
+
+/// The same after a batch, whose hooks have no end to wait for each: all that is due.
+pub fn batch(catalogue: &Catalogue, store: &Sqlite, quiet: bool) -> Result<(), Failure> {
+    run::runtime()?.block_on(async {
+        post::tell(&post::deliver(store, None, post::PATIENCE).await, quiet);
         drop(index(catalogue, store).await);
     });
     Ok(())

@@ -64,10 +64,11 @@ pub fn no_source<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> Inv
     ))
 }
 
-/// What makes vectors of texts, where something better than words is in use here.
+/// What makes vectors of texts here, where something better than words does. A provider's embeddings cost money, and what is
+/// looked up here is no call that anybody counts: they are not used for it.
 pub fn vectors(catalogue: &Catalogue) -> Option<Arc<dyn Vectors>> {
     let embed = catalogue.vectors(&catalogue.embeddings_in_use().model).ok()??;
-    Some(Arc::new(Embeddings(embed)))
+    embed.is_errand().then(|| Arc::new(Embeddings(embed)) as Arc<dyn Vectors>)
 }
 
 struct Embeddings(Arc<dyn Embed>);

@@ -110,7 +110,12 @@ impl Opening {
                 return Err(house::no_source(unknown, config.pulse.keys()).into());
             }
         }
-        for (_, name) in self.options.iter().filter(|(key, _)| has(EMBEDDINGS) && key == EMBEDDINGS) {
+        let has_embeddings = has(EMBEDDINGS);
+        for (_, name) in self.options.iter_mut().filter(|(key, _)| has_embeddings && key == EMBEDDINGS) {
+            // As in agon.toml, the word before may be left out; a model that chats is never meant.
+            if !name.starts_with("embeddings/") {
+                *name = format!("embeddings/{name}");
+            }
             models.model(name)?;
         }
         self.options.splice(0..0, found);

@@ -1,23 +1,36 @@
 //! Where a result goes besides the terminal: what is bound to a debate before it is opened, and who brings it when it is over.
+//!
+//! A delivery is kept with everything that it needs as it was configured when it was bound, so that a later run, under another
+//! configuration or in another folder, brings the same thing to the same place or leaves it alone.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use agon_core::Debate;
 use agon_core::event::open_all;
-use agon_courier::{Courier, Destination, Format, Outbox, Parcel, Render, Report, Settings, Told, hooks_for};
+use agon_courier::signature::CALLBACK_SECRET;
+use agon_courier::{
+    Courier, Destination, DestinationConfig, Format, HookConfig, Outbox, Parcel, Render, Report, Settings, Told,
+    hooks_for,
+};
 use agon_report::Style;
 use agon_store::{Delivery, DeliveryState, NewDelivery, Next, Sqlite};
 use clap::{Arg, ArgAction, ArgMatches};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::runtime::Handle;
+use tokio::task::JoinSet;
 
 use super::config::Config;
 use super::failure::Failure;
-use super::{clock, output, show};
+use super::{clock, output, show, signals};
 
-/// How long a debate that is over waits for its result to arrive; what takes longer is brought by a later run.
-pub const PATIENCE: Duration = Duration::from_secs(15);
+/// How long a debate that is over waits for its result to arrive; what takes longer is brought by `agon deliver`.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+/// So many are on their way at once.
+const AT_ONCE: usize = 8;
 const TEXT_WIDTH: usize = 80;
 
 /// `--to`.
@@ -33,7 +46,22 @@ pub fn to() -> Arg {
 /// Where a debate's result goes.
 #[derive(Debug, Clone, Default)]
 pub struct Bound {
-    destinations: Vec<Destination>,
+    slips: Vec<String>,
+}
+
+/// A delivery as it is kept: where to, and all that this means.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+struct Slip {
+    to: String,
+    /// Where it was bound: relative paths begin there, and programs run there.
+    folder: PathBuf,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    destination: Option<DestinationConfig>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hook: Option<HookConfig>,
+    /// Whether there was a secret to sign it with; it is then never sent without.
+    #[serde(default)]
+    signed: bool,
 }
 
 impl Bound {
@@ -48,44 +76,160 @@ impl Bound {
             destinations.push(destination);
         }
         destinations.extend(hooks_for(&config.hooks, protocol));
-        Ok(Self { destinations })
+        let mut slips = Vec::new();
+        for destination in &destinations {
+            let slip = Slip::new(destination, &folder, config);
+            let slip = serde_json::to_string(&slip)
+                .map_err(|why| Failure::System(format!("a delivery cannot be written: {why}")))?;
+            // Whoever names a place twice means it once.
+            if !slips.contains(&slip) {
+                slips.push(slip);
+            }
+        }
+        Ok(Self { slips })
     }
 
     /// Keeps them with the store, so that they survive whatever happens to this process.
     pub async fn bind(&self, store: &Sqlite, id: &str) -> Result<(), Failure> {
-        if self.destinations.is_empty() {
+        if self.slips.is_empty() {
             return Ok(());
         }
         let created_s = now_s();
-        let new = |to: &Destination| NewDelivery { destination: to.stored(), created_s };
-        store.deliveries_bind(id, self.destinations.iter().map(new).collect()).await?;
+        let new = |slip: &String| NewDelivery { destination: slip.clone(), created_s };
+        store.deliveries_bind(id, self.slips.iter().map(new).collect()).await?;
         Ok(())
     }
 }
 
-/// Brings what is due, this debate's and what earlier ones left.
-pub async fn deliver(config: &Config, store: &Sqlite, patience: Duration) -> Report {
-    // To look costs nothing; to claim is a write, and most debates have nothing to bring.
-    let none = |state| store.deliveries(Some(state)).is_ok_and(|deliveries| deliveries.is_empty());
-    if none(DeliveryState::Due) && none(DeliveryState::Sending) {
-        return Report::default();
+impl Slip {
+    fn new(to: &Destination, folder: &Path, config: &Config) -> Self {
+        let named = |name: &str| config.destinations.get(name).map(|to| to.clone().anchored(folder));
+        let destination = match to {
+            Destination::Named(name) | Destination::Command(name) => named(name),
+            _ => None,
+        };
+        let hook = match to {
+            Destination::Hook(key) => config.hooks.iter().find(|hook| hook.key() == *key).cloned(),
+            _ => None,
+        };
+        // A hook may name a destination.
+        let destination =
+            destination.or_else(|| hook.as_ref().and_then(|hook| named(hook.webhook.as_deref().unwrap_or_default())));
+        let hook = hook.map(|hook| hook.anchored(folder));
+        let signed = std::env::var_os(CALLBACK_SECRET).is_some();
+        Self { to: to.stored(), folder: folder.to_owned(), destination, hook, signed }
     }
-    let office = Arc::new(Office { store: store.clone(), runtime: Handle::current() });
-    let settings = Settings {
-        destinations: config.destinations.clone(),
-        hooks: config.hooks.clone(),
-        env: Arc::new(|name| std::env::var(name).ok()),
-        folder: std::env::current_dir().unwrap_or_default(),
-        seed: u64::from(std::process::id()),
+
+    /// What a kept delivery says.
+    fn of(delivery: &Delivery) -> Option<Self> {
+        serde_json::from_str(&delivery.destination).ok()
+    }
+
+    /// Where it goes, without what is secret.
+    fn shown(&self) -> String {
+        Destination::read(&self.to).map_or_else(|_| UNREADABLE.to_owned(), |to| to.to_string())
+    }
+
+    /// The first variable that it needs and that is not set here.
+    fn lacks(&self) -> Option<String> {
+        let named = self.destination.iter().flat_map(DestinationConfig::variables);
+        let hooked = self.hook.iter().flat_map(HookConfig::variables);
+        let mut needed: Vec<String> = named.chain(hooked).map(str::to_owned).collect();
+        let posts = matches!(Destination::read(&self.to), Ok(Destination::Callback(_)));
+        if self.signed && posts {
+            needed.push(CALLBACK_SECRET.to_owned());
+        }
+        needed.into_iter().find(|variable| std::env::var_os(variable).is_none())
+    }
+
+    fn settings(&self) -> Settings {
+        let name = match Destination::read(&self.to) {
+            Ok(Destination::Named(name) | Destination::Command(name)) => Some(name),
+            _ => self.hook.as_ref().and_then(|hook| hook.webhook.clone()),
+        };
+        let destinations: BTreeMap<String, DestinationConfig> = name.zip(self.destination.clone()).into_iter().collect();
+        Settings {
+            destinations,
+            hooks: self.hook.clone().into_iter().collect(),
+            env: Arc::new(|name| std::env::var(name).ok()),
+            folder: self.folder.clone(),
+            seed: u64::from(std::process::id()),
+            signed: self.signed,
+        }
+    }
+}
+
+const UNREADABLE: &str = "an address that cannot be read";
+
+/// Where a delivery goes, without what is secret.
+pub fn place(delivery: &Delivery) -> String {
+    Slip::of(delivery).map_or_else(|| UNREADABLE.to_owned(), |slip| slip.shown())
+}
+
+/// Brings what is due, of one debate or of all. Stops when somebody wants this process to end: what is on its way is on the disk.
+pub async fn deliver(store: &Sqlite, debate: Option<&str>, patience: Duration) -> Report {
+    tokio::select! {
+        report = bring(store, debate, patience) => report,
+        _ = signals::asked_to_end() => {
+            let mut report = Report::default();
+            report.troubles.push("stopped: `agon deliver` brings what has not arrived".into());
+            report
+        }
+    }
+}
+
+async fn bring(store: &Sqlite, debate: Option<&str>, patience: Duration) -> Report {
+    let mut report = Report::default();
+    let mut waiting = match due(store, debate) {
+        Ok(due) => due.into_iter(),
+        Err(why) => {
+            report.troubles.push(why.to_string());
+            return report;
+        }
     };
-    Courier::new(office.clone(), office, settings).deliver(&now_s, patience).await
+    let mut under_way = JoinSet::new();
+    loop {
+        while under_way.len() < AT_ONCE
+            && let Some(delivery) = waiting.next()
+        {
+            let Some(slip) = Slip::of(&delivery) else { continue };
+            if let Some(variable) = slip.lacks() {
+                report.later.push(Told {
+                    id: delivery.id,
+                    debate: delivery.debate,
+                    destination: slip.shown(),
+                    note: Some(format!("it needs {variable}, which is not set here")),
+                });
+                continue;
+            }
+            let office = Arc::new(Office { store: store.clone(), runtime: Handle::current(), id: delivery.id, to: slip.to.clone() });
+            let courier = Courier::new(office.clone(), office, slip.settings());
+            under_way.spawn(async move { courier.deliver(&now_s, patience).await });
+        }
+        let Some(ended) = under_way.join_next().await else { break };
+        let Ok(Report { delivered, later, dead, troubles }) = ended else { continue };
+        report.delivered.extend(delivered);
+        report.later.extend(later);
+        report.dead.extend(dead);
+        report.troubles.extend(troubles);
+    }
+    report
+}
+
+/// What could be sent now, the oldest first; to look is no write.
+fn due(store: &Sqlite, debate: Option<&str>) -> Result<Vec<Delivery>, agon_engine::StoreError> {
+    let mut due = store.deliveries(Some(DeliveryState::Due))?;
+    due.extend(store.deliveries(Some(DeliveryState::Sending))?);
+    due.retain(|delivery| delivery.next_s <= now_s() && debate.is_none_or(|id| delivery.debate == id));
+    due.sort_by_key(|delivery| delivery.id);
+    Ok(due)
 }
 
 /// What a person should know of how it went.
 pub fn tell(report: &Report, quiet: bool) {
     let line = |told: &Told, what: &str| {
         let note = told.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
-        output::note(&format!("{what} {}{note}", told.destination));
+        output::note(&agon_report::clean(&format!("{what} {}{note}", told.destination)));
     };
     if !quiet {
         report.delivered.iter().for_each(|told| line(told, "brought to"));
@@ -100,23 +244,25 @@ pub fn now_s() -> i64 {
     i64::try_from(clock::now_s()).unwrap_or(i64::MAX)
 }
 
-/// The store as an outbox, and as what its debates are rendered from.
+/// The store as an outbox of one delivery, and as what its debate is rendered from.
 struct Office {
     store: Sqlite,
     runtime: Handle,
+    id: i64,
+    to: String,
 }
 
 impl Outbox for Office {
-    fn due(&self, now_s: i64, limit: usize) -> Result<Vec<Parcel>, String> {
-        let due = self.runtime.block_on(self.store.deliveries_due(now_s, limit));
+    fn due(&self, now_s: i64, _: usize) -> Result<Vec<Parcel>, String> {
+        let claimed = self.runtime.block_on(self.store.delivery_claim(self.id, now_s));
         // The store counts the claim that it has just made.
-        let parcel = |Delivery { id, debate, destination, attempts, .. }| Parcel {
+        let parcel = |Delivery { id, debate, attempts, .. }| Parcel {
             id,
             debate,
-            destination,
+            destination: self.to.clone(),
             attempts: u32::saturating_sub(attempts, 1),
         };
-        due.map(|due| due.into_iter().map(parcel).collect()).map_err(|why| why.to_string())
+        claimed.map(|claimed| claimed.map(parcel).into_iter().collect()).map_err(|why| why.to_string())
     }
 
     fn done(&self, id: i64) -> Result<(), String> {

@@ -97,6 +97,6 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let again = args::same_store(args);
     let kept = store.clone();
     let status = Batch { engine, store, opening, bound, concurrency, progress, again }.run(lines, out)?;
-    after::all(&config, &models, &kept, args.get_flag("quiet"))?;
+    after::batch(&models, &kept, args.get_flag("quiet"))?;
     Ok(status)
 }

@@ -75,9 +75,9 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let id = brief.id;
     let engine = desk::engine(&config, models.clone(), kept.store.clone());
     run::runtime()?.block_on(bound.bind(&kept.store, &id))?;
-    let run = Run { protocol, id, store: kept.store.clone(), show: &show };
+    let run = Run { protocol, id: id.clone(), store: kept.store.clone(), show: &show };
     let status = run.debate(async |watch, stop| engine.start(protocol, taken, say, watch, stop).await)?;
-    after::all(&config, &models, &kept.store, args.get_flag("quiet"))?;
+    after::all(&models, &kept.store, &[id], args.get_flag("quiet"))?;
     Ok(status)
 }
 
@@ -108,7 +108,16 @@ fn left_behind(
     }
     let closing = |turn: &Turn| protocol.closing().contains(&turn.phase.name.as_str());
     let wanted = source.turns.iter().filter(|turn| turn.phase.round <= at_round && !closing(turn));
-    let Some(first) = wanted.clone().nth(taken).map(|turn| &turn.phase) else { return Ok(None) };
+    let Some(first) = wanted.clone().nth(taken).map(|turn| &turn.phase) else {
+        // What closes a debate may have rounds of its own, such as a vote.
+        let last = wanted.last().map_or(0, |turn| turn.phase.round);
+        let mut anew = source.turns.iter().filter(|turn| turn.phase.round <= at_round && closing(turn));
+        let beyond = anew.find(|turn| turn.phase.round > last);
+        return Ok(beyond.map(|turn| {
+            let name = &turn.phase.name;
+            format!("of debate {id}, round {last} is the last that is taken over: the {name} closes it and is held anew")
+        }));
+    };
     let until = match (wanted.take(taken).last(), first.round) {
         (Some(last), round) if last.phase.round == round => {
             format!("round {round} up to {}", last.phase.name)

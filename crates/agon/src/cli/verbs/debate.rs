@@ -58,9 +58,10 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Fai
     }
     defaults::fetch(defaults::names(&brief).map(|name| config.behind(name)), args.get_flag("quiet"))?;
     let engine = desk::engine(&config, models.clone(), store.clone());
-    run::runtime()?.block_on(bound.bind(&store, &brief.id))?;
-    let run = Run { protocol, id: brief.id.clone(), store: store.clone(), show: &show };
+    let id = brief.id.clone();
+    run::runtime()?.block_on(bound.bind(&store, &id))?;
+    let run = Run { protocol, id: id.clone(), store: store.clone(), show: &show };
     let status = run.debate(async |watch, stop| engine.open(protocol, brief, watch, stop).await)?;
-    after::all(&config, &models, &store, args.get_flag("quiet"))?;
+    after::all(&models, &store, &[id], args.get_flag("quiet"))?;
     Ok(status)
 }

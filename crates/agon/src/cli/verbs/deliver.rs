@@ -42,7 +42,6 @@ fn command(command: Command) -> Command {
 }
 
 fn run(args: &ArgMatches) -> Result<u8, Failure> {
-    let config = desk::config(args)?;
     let Some(store) = desk::kept(args)? else {
         return shown(args, &Report::default(), &[]);
     };
@@ -54,10 +53,13 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
         runtime.block_on(store.delivery_retry(number))?;
     }
     let patience = args.get_one::<u64>("patience").map_or(post::PATIENCE, |ms| Duration::from_millis(*ms));
-    let report = runtime.block_on(post::deliver(&config, &store, patience));
-    shown(args, &report, &store.deliveries(None)?)?;
-    let whole = report.later.is_empty() && report.dead.is_empty() && report.troubles.is_empty();
-    Ok(if whole { 0 } else { COULD_NOT_COMPLETE })
+    let report = runtime.block_on(post::deliver(&store, None, patience));
+    let all = store.deliveries(None)?;
+    shown(args, &report, &all)?;
+    let open = |delivery: &Delivery| {
+        matches!(delivery.state, DeliveryState::Due | DeliveryState::Sending | DeliveryState::Dead)
+    };
+    Ok(if all.iter().any(open) { COULD_NOT_COMPLETE } else { 0 })
 }
 
 /// The deliveries that are to be tried again.

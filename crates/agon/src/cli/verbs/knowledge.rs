@@ -1,5 +1,6 @@
 //! `agon knowledge`: what was decided, on what evidence and how it turned out, and what people add to it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use agon_report::{clean, figures};
@@ -20,6 +21,8 @@ const LIMIT: &str = "20";
 /// The most that one entry may have.
 const ENTRY_BYTES_MAX: u64 = 64 * 1024;
 const TITLE_CHARS: usize = 100;
+/// The most that a title or a source may have.
+const WORDS_BYTES_MAX: usize = 1_000;
 
 fn command(command: Command) -> Command {
     let limit = || {
@@ -94,6 +97,11 @@ fn add(args: &ArgMatches) -> Result<u8, Failure> {
             .help("agon knowledge import FILE takes a file apart"));
     }
     let given = |name: &str| args.get_one::<String>(name).map(|text| text.trim().to_owned());
+    for name in ["title", "source"] {
+        if given(name).is_some_and(|text| text.len() > WORDS_BYTES_MAX) {
+            return Err(Failure::input(format!("the {name} is longer than {WORDS_BYTES_MAX} bytes: shorten it")));
+        }
+    }
     let first = || text.lines().next().unwrap_or_default().chars().take(TITLE_CHARS).collect();
     let entry = NewKnowledge {
         kind: Kind::Note,
@@ -132,21 +140,43 @@ fn import(args: &ArgMatches) -> Result<u8, Failure> {
 
 /// Keeps entries and says which they are.
 fn keep(args: &ArgMatches, entries: Vec<NewKnowledge>) -> Result<u8, Failure> {
+    // What is wrong with the configuration is said before anything is kept.
+    let models = desk::models(&desk::config(args)?);
     let store = desk::store(args)?;
     let runtime = runtime()?;
-    let ids = runtime.block_on(store.knowledge_add(entries))?;
+    let sources: BTreeSet<String> = entries.iter().filter_map(|entry| entry.source.clone()).collect();
+    let imported = entries.iter().any(|entry| entry.kind == Kind::Import);
+    let mut ids = runtime.block_on(store.knowledge_add(entries))?;
+    let mut seen = BTreeSet::new();
+    ids.retain(|id| seen.insert(id.clone()));
+    let gone = if imported { outdated(&store, &sources, &ids)? } else { Vec::new() };
+    for id in &gone {
+        runtime.block_on(store.knowledge_forget(id))?;
+    }
     // By words it can be found at once; what cannot be had now is made up for by the next search.
-    let note = runtime.block_on(after::index(&desk::models(&desk::config(args)?), &store));
+    let note = runtime.block_on(after::index(&models, &store));
     if args.get_flag("json") {
-        output::print_json(&json!({"ids": ids}))?;
+        output::print_json(&json!({"ids": ids, "forgotten": gone}))?;
     } else {
         let shown: Vec<&str> = ids.iter().take(3).map(String::as_str).collect();
         let more = if ids.len() > shown.len() { ", ..." } else { "" };
         let count = figures::counted(ids.len() as u64, "entry").replace("entrys", "entries");
         output::print(&format!("{count} kept: {}{more}\n", shown.join(", ")))?;
+        if !gone.is_empty() {
+            let count = figures::counted(gone.len() as u64, "entry").replace("entrys", "entries");
+            output::print(&format!("{count} forgotten that the files no longer have\n"))?;
+        }
     }
     note.into_iter().for_each(|note| output::note(&format!("note: {note}")));
     Ok(0)
+}
+
+/// What was imported from these files before and is no longer in them: two versions of one section would contradict each other.
+fn outdated(store: &Sqlite, sources: &BTreeSet<String>, ids: &[String]) -> Result<Vec<String>, Failure> {
+    let all = store.knowledge_list(usize::MAX)?;
+    let of_files = all.into_iter().filter(|entry| entry.kind == Kind::Import);
+    let old = of_files.filter(|entry| entry.source.as_ref().is_some_and(|source| sources.contains(source)));
+    Ok(old.filter(|entry| !ids.contains(&entry.id)).map(|entry| entry.id).collect())
 }
 
 fn limit(args: &ArgMatches) -> usize {
@@ -291,7 +321,7 @@ fn lines(hit: &KnowledgeHit) -> String {
 
 fn from(source: Option<&str>, debate: Option<&str>) -> String {
     match (source, debate) {
-        (Some(source), _) => source.to_owned(),
+        (Some(source), _) => clean(source).replace(['\n', '\t'], " "),
         (None, Some(debate)) => format!("debate {debate}"),
         (None, None) => "you".to_owned(),
     }
