@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use agon_core::options::resolve;
 use agon_core::{Invalid, Kind};
@@ -99,6 +99,7 @@ pub fn load(named: Option<&Path>, env: Env) -> Result<Config, Failure> {
                         .map_err(|why| Failure::file(&file, why))?;
                     agon_courier::check_found(&config.destinations, &config.hooks)
                         .map_err(|why| Failure::file(&file, why))?;
+                    check_paths(&config).map_err(|why| Failure::file(&file, why))?;
                     check_options(&config).map_err(|why| Failure::file(&file, why))?;
                 }
                 Ok(config)
@@ -147,6 +148,32 @@ impl Config {
             None => Ok(()),
         }
     }
+}
+
+/// Refuses paths of a configuration that only lies here when a link leads them out of this folder, or when they go into a hidden
+/// one, where other programs look for things to run.
+fn check_paths(config: &Config) -> Result<(), String> {
+    let here = std::env::current_dir().and_then(std::fs::canonicalize).map_err(|why| why.to_string())?;
+    let files = config.pulse.iter().filter_map(|(name, source)| Some((format!("[pulse.{name}]"), source.file.as_ref()?)));
+    let folders = config
+        .destinations
+        .iter()
+        .filter_map(|(name, to)| Some((format!("[destinations.{name}]"), to.dir.as_ref()?)));
+    let exports = (1..).zip(&config.hooks).filter_map(|(number, hook)| {
+        Some((format!("[[hooks]] number {number}"), &hook.export.as_ref()?.dir))
+    });
+    for (place, path) in files.chain(folders).chain(exports) {
+        let hidden = path.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.') && part != Component::CurDir);
+        // What is not there yet is made below what is.
+        let real = path.ancestors().find_map(|above| std::fs::canonicalize(here.join(above)).ok());
+        if hidden || real.is_none_or(|real| !real.starts_with(&here)) {
+            return Err(format!(
+                "{place} would reach outside of this folder or into a hidden one, and this agon.toml was found and not asked \
+                 for: pass `--config agon.toml` if you trust it"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Options that switch a gate off: a change that is to be judged may not bring them along.

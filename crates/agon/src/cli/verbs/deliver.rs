@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agon_courier::{Destination, Report};
+use agon_courier::Report;
 use agon_store::{Delivery, DeliveryState, Sqlite};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn command(command: Command) -> Command {
         .num_args(0..=1)
         .default_missing_value("0")
         .value_parser(whole(0_u64, None))
-        .help("Try this one again that was given up; without a number, all of them");
+        .help("Try this one now that waits or was given up; without a number, all that were given up");
     let patience = Arg::new("patience")
         .long("patience")
         .value_name("SECONDS")
@@ -38,7 +38,7 @@ fn command(command: Command) -> Command {
         .arg(patience)
         .arg(args::switch("list", "Only show what there is to bring, what has arrived and what was given up"))
         .arg(args::json())
-        .args(args::files())
+        .arg(args::db())
 }
 
 fn run(args: &ArgMatches) -> Result<u8, Failure> {
@@ -65,17 +65,19 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
 /// The deliveries that are to be tried again.
 fn again(args: &ArgMatches, store: &Sqlite) -> Result<Vec<i64>, Failure> {
     let named: Vec<u64> = args.get_many::<u64>("retry").into_iter().flatten().copied().collect();
-    let dead: Vec<i64> =
-        store.deliveries(Some(DeliveryState::Dead))?.iter().map(|delivery| delivery.id).collect();
+    let ids = |state| -> Result<Vec<i64>, Failure> {
+        Ok(store.deliveries(Some(state))?.iter().map(|delivery| delivery.id).collect())
+    };
+    let (dead, due) = (ids(DeliveryState::Dead)?, ids(DeliveryState::Due)?);
     let mut numbers = Vec::new();
     for number in named {
         let number = i64::try_from(number).unwrap_or(i64::MAX);
         match number {
             0 => numbers.extend(&dead),
-            _ if dead.contains(&number) => numbers.push(number),
+            _ if dead.contains(&number) || due.contains(&number) => numbers.push(number),
             _ => {
                 return Err(Failure::input(format!(
-                    "no delivery {number} was given up: `agon deliver --list` shows them"
+                    "no delivery {number} is due or was given up: `agon deliver --list` shows them"
                 )));
             }
         }
@@ -95,7 +97,11 @@ fn shown(args: &ArgMatches, report: &Report, all: &[Delivery]) -> Result<u8, Fai
     } else {
         post::tell(report, false);
         if report == &Report::default() {
-            output::note("nothing is due");
+            let later = all.iter().filter(|delivery| delivery.state == DeliveryState::Due).count();
+            output::note(&match later {
+                0 => "nothing is due".to_owned(),
+                _ => format!("nothing is due yet, {later} later: agon deliver --retry N tries one now"),
+            });
         }
     }
     Ok(0)
@@ -106,18 +112,13 @@ pub(super) fn entry(delivery: &Delivery) -> Value {
     json!({
         "delivery": delivery.id,
         "debate": delivery.debate,
-        "to": place(delivery),
+        "to": post::place(delivery),
         "state": delivery.state,
         "attempts": delivery.attempts,
         "last_error": delivery.last_error,
         "created_at": moment(delivery.created_s),
         "done_at": delivery.done_s.map(moment),
     })
-}
-
-fn place(delivery: &Delivery) -> String {
-    Destination::parse(&delivery.destination, std::path::Path::new(""))
-        .map_or_else(|_| "an address that cannot be read".to_owned(), |to| to.to_string())
 }
 
 fn moment(s: i64) -> String {
@@ -132,7 +133,7 @@ pub(super) fn table(all: &[Delivery]) -> String {
         vec![
             delivery.id.to_string(),
             delivery.debate.clone(),
-            place(delivery),
+            post::place(delivery),
             state,
             delivery.attempts.to_string(),
             error,
