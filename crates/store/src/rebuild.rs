@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 use serde::Serialize;
 
-use crate::closing::{self, Closed, seconds};
+use crate::closing::{self, Closed, Receipt, seconds};
 use crate::place::Fault;
 use crate::resolutions::{self, RESOLVED, Resolved};
 use crate::vectors::{self, Of};
@@ -82,12 +82,13 @@ fn closings(store: &Connection) -> Result<Vec<(i64, i64)>, Fault> {
 
 /// A debate that closed with this event, and its lesson. An event that somebody broke is `verify`'s business.
 fn lesson(store: &Connection, event: i64, debate: i64) -> Result<Option<(Closed, Lesson)>, Fault> {
-    let mut query = store.prepare_cached("SELECT body FROM events WHERE n = ?1")?;
+    let mut query = store.prepare_cached("SELECT body, hash FROM events WHERE n = ?1")?;
     let mut rows = query.query([event])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let entry = serde_json::from_slice(row.get_ref(0)?.as_bytes()?);
-    let Ok(Entry { at_ms, event: Event::Closed { outcome }, .. }) = entry else { return Ok(None) };
-    Ok(closing::closed(store, debate, at_ms)?.zip(outcome.lesson))
+    let Ok(Entry { seq, at_ms, event: Event::Closed { outcome } }) = entry else { return Ok(None) };
+    let receipt = Receipt::ending(seq, row.get_ref(1)?.as_str()?);
+    Ok(closing::closed(store, debate, at_ms, receipt)?.zip(outcome.lesson))
 }
 
 /// The resolutions in order, each with the last event before it.

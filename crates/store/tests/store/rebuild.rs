@@ -59,7 +59,8 @@ fn the_lessons_in_a_file_of_the_second_version_are_taken_in() {
     let known: Vec<_> =
         store.knowledge_list(9).unwrap().into_iter().map(|entry| entry.debate.unwrap()).collect();
     assert_eq!(known, ["d3", "d1"]);
-    assert_eq!(store.knowledge_search("question", None, 9).unwrap().len(), 2);
+    let hits = store.knowledge_search("question", None, 9).unwrap();
+    assert_eq!(hits.iter().filter_map(|hit| Some(hit.receipt.as_ref()?.events)).collect::<Vec<_>>(), [5, 5]);
     assert!(store.ratings().unwrap().iter().all(|rated| rated.rating.games == 2));
     let new = Home::new();
     let fresh = new.open();
@@ -131,6 +132,9 @@ fn what_was_lost_or_changed_comes_back_and_is_counted() {
         ("UPDATE memory SET tier = 'glacial', seen = 9 WHERE n = 2", (0, 1, 0)),
         ("DELETE FROM sightings WHERE debate = 2", (0, 3, 0)),
         ("UPDATE knowledge SET confidence = 1 WHERE debate = 1", (1, 0, 0)),
+        ("UPDATE knowledge SET head = '00' WHERE debate = 1", (1, 0, 0)),
+        ("UPDATE knowledge SET events = NULL WHERE debate = 1", (1, 0, 0)),
+        ("UPDATE sightings SET head = '00' WHERE debate = 2", (0, 3, 0)),
         (
             "INSERT INTO knowledge (id, kind, title, text, debate, created_at) VALUES ('k-x', 'debate', '', '', 77, '')",
             (1, 0, 0),

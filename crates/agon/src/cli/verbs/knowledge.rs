@@ -233,14 +233,23 @@ fn show(args: &ArgMatches) -> Result<u8, Failure> {
         head.extend(entry.confidence.map(|share| format!("share {:.0}%", share * 100.0)));
         head.extend(entry.turned_out.map(|truth| format!("turned out {}", word(&json!(truth)))));
         let style = output::stdout_style();
+        let receipt = receipt(&entry).map(|receipt| format!("{}\n", style.dim(&receipt)));
         output::print(&format!(
-            "{}\n{}\n\n{}\n",
+            "{}\n{}\n{}\n{}\n",
             clean(&entry.title),
             style.dim(&head.join(", ")),
+            receipt.unwrap_or_default(),
             clean(&entry.text)
         ))?;
     }
     Ok(0)
+}
+
+/// How the log ends that the entry came from, and what compares the two.
+fn receipt(entry: &Knowledge) -> Option<String> {
+    let (receipt, debate) = (entry.receipt.as_ref()?, entry.debate.as_ref()?);
+    let events = figures::counted(receipt.events, "event");
+    Some(format!("receipt: {events}, head {}; `agon verify {debate}` checks it", receipt.head))
 }
 
 fn forget(args: &ArgMatches) -> Result<u8, Failure> {
