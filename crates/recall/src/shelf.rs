@@ -15,7 +15,7 @@ pub trait Shelf: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Item>, String>;
 
-    /// What these agents remember that is nearest to the query.
+    /// What these agents remember that is nearest to the query: of each agent its best `limit`.
     fn memories(
         &self,
         agents: &[String],

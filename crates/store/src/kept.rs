@@ -65,7 +65,8 @@ impl Sqlite {
 
 /// What agents remember, and how they stand.
 impl Sqlite {
-    /// What these agents remember by now that has to do with the query, what counts most first.
+    /// What these agents remember by now that has to do with the query, what counts most first: of each agent its best
+    /// `limit`.
     pub fn recall(
         &self,
         agents: &[String],

@@ -240,7 +240,8 @@ struct Memory {
     item: Item,
 }
 
-/// What these agents remember that has to do with the question, what counts most first.
+/// What these agents remember that has to do with the question, what counts most first. The limit is each agent's own: one that
+/// is sure of much does not keep the others from remembering.
 pub(crate) fn recall(
     store: &mut Connection,
     agents: &[String],
@@ -253,16 +254,21 @@ pub(crate) fn recall(
     let sought = significant(query);
     let likeness = Likeness::new(&moment, vector)?;
     let mut found = Vec::new();
+    let best =
+        |(a, one): &(f64, Memory), (b, other): &(f64, Memory)| b.total_cmp(a).then(other.n.cmp(&one.n));
     for agent in agents.iter().collect::<HashSet<_>>() {
+        let mut own = Vec::new();
         for memory in of_agent(&moment, agent, now_s)? {
             let similarity = overlap(&sought, &memory.text).max(likeness.with(&moment, memory.n)?);
             if similarity > 0.0 {
-                found.push((score(similarity, &memory.item, now_s), memory));
+                own.push((score(similarity, &memory.item, now_s), memory));
             }
         }
+        own.sort_by(best);
+        found.extend(own.into_iter().take(limit));
     }
-    found.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(other.n.cmp(&one.n)));
-    found.into_iter().take(limit).map(|(score, memory)| hit(&moment, score, memory)).collect()
+    found.sort_by(best);
+    found.into_iter().map(|(score, memory)| hit(&moment, score, memory)).collect()
 }
 
 /// The agent's memories as they are by now, without those that are forgotten.
