@@ -3,7 +3,6 @@
 //! It is written in the transaction that stores `Closed`, so that there is never one without the other. All of it comes
 //! from the outcome's lesson and the brief; no clock is read, so that the logs give the same again.
 
-use agon_core::lesson::Lesson;
 use agon_core::{Outcome, calendar};
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde::Serialize;
@@ -67,13 +66,8 @@ pub(crate) fn keep(
     deliveries::wake(store, &closed.id)?;
     let Some(lesson) = &outcome.lesson else { return Ok(()) };
     knowledge::learn(store, &closed, lesson)?;
-    learn(store, &closed, lesson)
-}
-
-/// Keeps what is derived from all debates in their order: memories and ratings.
-pub(crate) fn learn(store: &Connection, closed: &Closed, lesson: &Lesson) -> Result<(), Fault> {
-    memory::learn(store, closed, lesson)?;
-    ratings::learn(store, closed, lesson)
+    memory::learn(store, &closed, lesson)?;
+    ratings::learn(store, &closed, lesson)
 }
 
 /// A debate that closed so long after it was opened.

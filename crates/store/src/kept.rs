@@ -93,8 +93,8 @@ impl Sqlite {
         self.change(rebuild::rebuild)
     }
 
-    /// Says how a debate turned out, and has its agents' memories observe it. Refused for a debate that is not over and for
-    /// a label that it does not have.
+    /// Says how a debate turned out, and has its agents' memories observe it. What was said before is corrected by it; to say
+    /// the same again changes nothing. Refused for a debate that is not over and for a label that has no proposal.
     pub fn resolve(
         &self,
         debate: &str,

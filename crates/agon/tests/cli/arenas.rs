@@ -120,6 +120,13 @@ fn a_debate_that_turned_out_scores_its_voters() {
     // Somebody knew better later: the last word counts.
     home.agon(&["resolve", "last", "--truth", "right"]).ok();
     near(brier("anna"), 0.09);
+    // What was said already is said once, and a label goes by the name that the report gives it.
+    for name in ["Agent B", "b"] {
+        let said = home.agon(&["resolve", id, "--winner", name, "--json"]).ok().json();
+        assert_eq!(said["value"], "B", "{said:#}");
+    }
+    let rebuilt = home.agon(&["ratings", "--rebuild"]).ok();
+    assert!(rebuilt.err.contains("nothing was different"), "{rebuilt:?}");
 
     refused(&home, &["no proposal \"Z\"", "A, B, C"], || home.agon(&["resolve", id, "--winner", "Z"]));
     refused(&home, &["--winner"], || home.agon(&["resolve", id]));

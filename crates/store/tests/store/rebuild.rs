@@ -194,7 +194,7 @@ proptest! {
     /// Whatever closed and was resolved, in whatever order: from the logs comes the same again.
     #[test]
     fn from_the_logs_comes_the_same_again(
-        steps in prop::collection::vec((any_lesson(), 0_u8..4, prop::option::of((0_usize..8, 0_usize..3))), 1..8),
+        steps in prop::collection::vec((any_lesson(), 0_u8..4, prop::option::of((0_usize..4, 0_usize..3))), 1..8),
     ) {
         let home = Home::new();
         let store = home.open();
@@ -203,7 +203,8 @@ proptest! {
             if let Some((debate, label)) = resolved.filter(|(debate, _)| *debate <= n) {
                 let resolution = Resolution::Winner(["A", "B", "C"][label].into());
                 let at = format!("2026-05-0{}T15:00:00Z", n + 1);
-                wait(store.resolve(&format!("d{debate}"), resolution, None, &at)).unwrap();
+                // Refused where that seat proposed nothing.
+                drop(wait(store.resolve(&format!("d{debate}"), resolution, None, &at)));
             }
         }
         let before = kept(&home);
