@@ -256,13 +256,17 @@ fn forget(args: &ArgMatches) -> Result<u8, Failure> {
     let ids: Vec<&String> = args.get_many::<String>("entry").into_iter().flatten().collect();
     let first = ids.first().map(|id| id.as_str()).unwrap_or_default();
     let store = desk::kept(args)?.ok_or_else(|| unknown(first))?;
-    // A name that is wrong is found before anything is gone.
-    for id in &ids {
-        store.knowledge_show(id)?;
+    // A name that is wrong is found before anything is gone, and an entry that is named twice is one.
+    let mut named: Vec<String> = Vec::new();
+    for id in ids {
+        let id = store.knowledge_show(id)?.id;
+        if !named.contains(&id) {
+            named.push(id);
+        }
     }
     let runtime = runtime()?;
     let mut forgotten = Vec::new();
-    for id in ids {
+    for id in &named {
         forgotten.push(runtime.block_on(store.knowledge_forget(id))?);
     }
     if args.get_flag("json") {
