@@ -100,7 +100,8 @@ pub async fn index(shelf: &Arc<dyn Shelf>, vectors: &dyn Vectors, limit: usize) 
         let (ids, texts): (Vec<String>, Vec<String>) = found.into_iter().unzip();
         let made = sound(vectors, texts.len(), vectors.of(&texts).await?)?;
         done += ids.len();
-        let made = ids.into_iter().zip(made).collect();
+        let made =
+            ids.into_iter().zip(texts).zip(made).map(|((id, text), vector)| (id, text, vector)).collect();
         let model = vectors.name().to_owned();
         aside(shelf, move |shelf| shelf.index(&model, made)).await?;
     }

@@ -56,8 +56,9 @@ impl Sqlite {
         self.kept(|store| vectors::unindexed(store, model, limit))
     }
 
-    /// Keeps vectors by the ids that [`unindexed`](Self::unindexed) gave. Those of what is gone by now are left out.
-    pub fn index_vectors(&self, model: &str, vectors: Vec<(String, Vec<f32>)>) -> Answer<'_, ()> {
+    /// Keeps vectors, each with the id and the text that [`unindexed`](Self::unindexed) gave. Those of what is gone by now, or
+    /// has other words, are left out.
+    pub fn index_vectors(&self, model: &str, vectors: Vec<(String, String, Vec<f32>)>) -> Answer<'_, ()> {
         let model = model.to_owned();
         self.change(move |store| vectors::index(store, &model, &vectors))
     }

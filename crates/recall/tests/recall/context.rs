@@ -20,7 +20,7 @@ struct List {
     broken: bool,
     asked: Mutex<Vec<Asked>>,
     unindexed: Mutex<Vec<(String, String)>>,
-    kept: Mutex<Vec<(String, Vec<f32>)>>,
+    kept: Mutex<Vec<(String, String, Vec<f32>)>>,
 }
 
 impl Shelf for List {
@@ -50,8 +50,8 @@ impl Shelf for List {
         Ok(self.unindexed.lock().unwrap().iter().take(limit).cloned().collect())
     }
 
-    fn index(&self, _: &str, vectors: Vec<(String, Vec<f32>)>) -> Result<(), String> {
-        self.unindexed.lock().unwrap().retain(|(id, _)| !vectors.iter().any(|(done, _)| done == id));
+    fn index(&self, _: &str, vectors: Vec<(String, String, Vec<f32>)>) -> Result<(), String> {
+        self.unindexed.lock().unwrap().retain(|(id, _)| !vectors.iter().any(|(done, ..)| done == id));
         self.kept.lock().unwrap().extend(vectors);
         Ok(())
     }
@@ -241,7 +241,8 @@ async fn entries_without_a_vector_get_one() {
     assert_eq!(index(&shelf, &Two::Well, 70).await, Ok(0));
     let kept = list.kept.lock().unwrap();
     assert_eq!(kept.len(), 100);
-    assert!((0..100).all(|n| kept.contains(&(format!("k-{n}"), vec![(n + 1) as f32, 1.0]))), "each its own");
+    let of = |n: usize| (format!("k-{n}"), "x".repeat(n + 1), vec![(n + 1) as f32, 1.0]);
+    assert!((0..100).all(|n| kept.contains(&of(n))), "each its own, with the text that it is of");
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use agon_store::{MemoryHit, Resolution, Sqlite, Tier, Truth};
 
 use crate::debates::{Home, wait};
 use crate::lessons::{OPENED_AT, OPENED_S, count, debate, debate_at, lesson};
+use crate::meaning::index_all;
 
 const HOUR: i64 = 3_600;
 
@@ -175,8 +176,7 @@ fn a_memory_is_recalled_by_its_meaning() {
     debate(&store, "d1", "Which database?", lesson());
     let unindexed = store.unindexed("embeddings/x", 10).unwrap();
     assert_eq!(unindexed.iter().filter(|(id, _)| id.starts_with("m-")).count(), 3);
-    let vectors = unindexed.iter().map(|(id, _)| (id.clone(), vec![0.6_f32, 0.8])).collect();
-    wait(store.index_vectors("embeddings/x", vectors)).unwrap();
+    index_all(&store, "embeddings/x", &[0.6, 0.8]);
     assert_eq!(store.unindexed("embeddings/x", 10).unwrap(), []);
     let meant = |vector: &[f32]| {
         store.recall(&agents(&["openai/a"]), "unheard", Some(("embeddings/x", vector)), OPENED_S, 5).unwrap()

@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use crate::debates::{Home, Talk, wait};
 use crate::knowledge::{add, note};
 use crate::lessons::{OPENED_AT, count, debate, debate_at, ending, kept, lesson};
+use crate::meaning::index_all;
 
 /// The tables as the second version made them: never to be changed.
 const VERSION_2: &str = "
@@ -92,9 +93,7 @@ fn busy(store: &Sqlite) {
     let forgotten = store.knowledge_list(9).unwrap().remove(2);
     wait(store.knowledge_forget(&forgotten.id)).unwrap();
     add(store, vec![note("A note", "that no log has")]);
-    let vectors =
-        store.unindexed("embeddings/x", 99).unwrap().into_iter().map(|(id, _)| (id, vec![0.3, 0.7]));
-    wait(store.index_vectors("embeddings/x", vectors.collect())).unwrap();
+    index_all(store, "embeddings/x", &[0.3, 0.7]);
 }
 
 fn rebuild(store: &Sqlite) -> Rebuilt {

@@ -5,6 +5,7 @@ use agon_store::{Resolution, Truth};
 
 use crate::debates::{Home, append, one, wait};
 use crate::lessons::{OPENED_AT, count, debate, debate_at, ending, kept, lesson};
+use crate::meaning::index_all;
 
 #[test]
 fn the_last_resolution_counts_and_all_are_kept() {
@@ -146,9 +147,7 @@ fn a_correction_leaves_the_vectors() {
     let home = Home::new();
     let store = home.open();
     debate(&store, "d1", "Which database?", lesson());
-    let unindexed = store.unindexed("embeddings/x", 9).unwrap();
-    let vectors = unindexed.into_iter().map(|(id, _)| (id, vec![0.3, 0.7]));
-    wait(store.index_vectors("embeddings/x", vectors.collect())).unwrap();
+    index_all(&store, "embeddings/x", &[0.3, 0.7]);
     for label in ["A", "B"] {
         wait(store.resolve("d1", Resolution::Winner(label.into()), None, OPENED_AT)).unwrap();
     }
