@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use agon_core::Lesson;
-use agon_core::lesson::{Ballot, Decision, Part, RATING_INITIAL, Rated};
+use agon_core::lesson::{Ballot, Decision, Part, RATING_INITIAL, Rated, Standing};
 use serde::Serialize;
 
 mod glicko;
@@ -102,6 +102,14 @@ pub struct Point {
 impl Default for Rating {
     fn default() -> Self {
         Self { elo: RATING_INITIAL, glicko: Glicko::default(), games: 0, history: Vec::new() }
+    }
+}
+
+impl Rating {
+    /// How an agent with this rating and this Brier score stands.
+    pub fn standing(&self, agent: &str, brier: Option<f64>) -> Standing {
+        let (rating, deviation) = (self.elo, self.glicko.deviation);
+        Standing { agent: agent.to_owned(), rating, deviation, games: self.games, brier }
     }
 }
 

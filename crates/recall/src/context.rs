@@ -1,5 +1,6 @@
 //! `context/knowledge` and `context/memory`: what is on the shelf about the question.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -38,6 +39,9 @@ pub trait Kind: Send + Sync + 'static {
 
     /// Looks there. May block.
     fn look(shelf: &dyn Shelf, errand: &Errand, vector: Option<(&str, &[f32])>) -> Result<Vec<Item>, String>;
+
+    /// No more of what was found than was asked for, what is left out first for want of room last.
+    fn share(found: Vec<Item>, limit: usize) -> Vec<Item>;
 }
 
 /// What was decided.
@@ -54,6 +58,11 @@ impl Kind for Decided {
     fn look(shelf: &dyn Shelf, errand: &Errand, vector: Option<(&str, &[f32])>) -> Result<Vec<Item>, String> {
         shelf.knowledge(&errand.query, vector, errand.limit)
     }
+
+    fn share(mut found: Vec<Item>, limit: usize) -> Vec<Item> {
+        found.truncate(limit);
+        found
+    }
 }
 
 impl Kind for Remembered {
@@ -61,6 +70,20 @@ impl Kind for Remembered {
 
     fn look(shelf: &dyn Shelf, errand: &Errand, vector: Option<(&str, &[f32])>) -> Result<Vec<Item>, String> {
         shelf.memories(&errand.agents, &errand.query, vector, errand.limit)
+    }
+
+    /// Everybody's best before anybody's second.
+    fn share(found: Vec<Item>, limit: usize) -> Vec<Item> {
+        let mut counts: HashMap<Option<String>, usize> = HashMap::new();
+        let placed = found.into_iter().map(|item| {
+            let count = counts.entry(item.agent.clone()).or_default();
+            *count += 1;
+            (*count, item)
+        });
+        let mut placed: Vec<(usize, Item)> = placed.filter(|(place, _)| *place <= limit).collect();
+        // A stable sort: of the same place, the best stays first.
+        placed.sort_by_key(|(place, _)| *place);
+        placed.into_iter().map(|(_, item)| item).collect()
     }
 }
 
@@ -77,7 +100,8 @@ pub async fn index(shelf: &Arc<dyn Shelf>, vectors: &dyn Vectors, limit: usize) 
         let (ids, texts): (Vec<String>, Vec<String>) = found.into_iter().unzip();
         let made = sound(vectors, texts.len(), vectors.of(&texts).await?)?;
         done += ids.len();
-        let made = ids.into_iter().zip(made).collect();
+        let made =
+            ids.into_iter().zip(texts).zip(made).map(|((id, text), vector)| (id, text, vector)).collect();
         let model = vectors.name().to_owned();
         aside(shelf, move |shelf| shelf.index(&model, made)).await?;
     }
@@ -104,9 +128,7 @@ impl<K: Kind> Context<K> {
         };
         let found = aside(&self.shelf, move |shelf| {
             let vector = vector.as_ref().map(|(model, vector)| (model.as_str(), vector.as_slice()));
-            let mut items = K::look(shelf, &errand, vector)?;
-            items.truncate(errand.limit);
-            Ok(items)
+            Ok(K::share(K::look(shelf, &errand, vector)?, errand.limit))
         });
         // The store may be busy for a moment: worth another try.
         let unavailable = |why| Fault::new(FaultKind::Unavailable, format!("{}: {why}", K::NAME));

@@ -4,7 +4,7 @@ use agon_core::Usage;
 use agon_engine::{Call, Completion, Fault, FaultKind, Finish};
 use serde::{Deserialize, Serialize};
 
-/// The most items that an answer has, whatever was asked for.
+/// The most items that an answer has, of memories from each agent, whatever was asked for.
 pub const ITEMS_MAX: usize = 50;
 /// An item is context, not the whole document.
 const TITLE_CHARS_MAX: usize = 300;
@@ -17,7 +17,7 @@ const BYTES_PER_TOKEN: usize = 8;
 pub struct Errand {
     /// What the debate is about.
     pub query: String,
-    /// The most items that are wanted.
+    /// The most items that are wanted; of memories, from each agent.
     pub limit: usize,
     /// The agents whose memories are wanted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -15,7 +15,7 @@ pub trait Shelf: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Item>, String>;
 
-    /// What these agents remember that is nearest to the query.
+    /// What these agents remember that is nearest to the query: of each agent its best `limit`.
     fn memories(
         &self,
         agents: &[String],
@@ -27,8 +27,9 @@ pub trait Shelf: Send + Sync {
     /// Entries that have no vector of this model yet: each with its id and its text.
     fn unindexed(&self, model: &str, limit: usize) -> Result<Vec<(String, String)>, String>;
 
-    /// Keeps the vectors of entries.
-    fn index(&self, model: &str, vectors: Vec<(String, Vec<f32>)>) -> Result<(), String>;
+    /// Keeps the vectors of entries, each with the id and the text that [`unindexed`](Self::unindexed) gave: one of a text that
+    /// the entry no longer has is dropped.
+    fn index(&self, model: &str, vectors: Vec<(String, String, Vec<f32>)>) -> Result<(), String>;
 }
 
 /// Something that makes a vector of a text, such that like texts have vectors of like directions.

@@ -78,14 +78,20 @@ fn measure(size: usize) {
 /// Entries of 20 to 120 words, and their vectors.
 fn fill(store: &Sqlite, vectors: &[Vec<f32>], chance: &mut Chance) {
     for batch in vectors.chunks(BATCH) {
-        let entries = batch.iter().map(|_| {
-            let (title, words) = (chance.text(8), 20 + chance.below(100));
-            let (text, at) = (chance.text(words), "2026-11-15T10:00:00Z".to_owned());
-            NewKnowledge { kind: Kind::Note, title, text, source: None, confidence: None, at }
-        });
-        let ids = wait(store.knowledge_add(entries.collect())).unwrap();
-        let indexed = ids.into_iter().zip(batch.iter().cloned()).collect();
-        wait(store.index_vectors(MODEL, indexed)).unwrap();
+        let entries: Vec<NewKnowledge> = batch
+            .iter()
+            .map(|_| {
+                let (title, words) = (chance.text(8), 20 + chance.below(100));
+                let (text, at) = (chance.text(words), "2026-11-15T10:00:00Z".to_owned());
+                NewKnowledge { kind: Kind::Note, title, text, source: None, confidence: None, at }
+            })
+            .collect();
+        let texts: Vec<String> =
+            entries.iter().map(|entry| format!("{}\n{}", entry.title, entry.text)).collect();
+        let ids = wait(store.knowledge_add(entries)).unwrap();
+        let indexed =
+            ids.into_iter().zip(texts).zip(batch).map(|((id, text), vector)| (id, text, vector.clone()));
+        wait(store.index_vectors(MODEL, indexed.collect())).unwrap();
     }
 }
 

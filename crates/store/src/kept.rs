@@ -56,8 +56,9 @@ impl Sqlite {
         self.kept(|store| vectors::unindexed(store, model, limit))
     }
 
-    /// Keeps vectors by the ids that [`unindexed`](Self::unindexed) gave. Those of what is gone by now are left out.
-    pub fn index_vectors(&self, model: &str, vectors: Vec<(String, Vec<f32>)>) -> Answer<'_, ()> {
+    /// Keeps vectors, each with the id and the text that [`unindexed`](Self::unindexed) gave. Those of what is gone by now, or
+    /// has other words, are left out.
+    pub fn index_vectors(&self, model: &str, vectors: Vec<(String, String, Vec<f32>)>) -> Answer<'_, ()> {
         let model = model.to_owned();
         self.change(move |store| vectors::index(store, &model, &vectors))
     }
@@ -65,7 +66,8 @@ impl Sqlite {
 
 /// What agents remember, and how they stand.
 impl Sqlite {
-    /// What these agents remember by now that has to do with the query, what counts most first.
+    /// What these agents remember by now that has to do with the query, what counts most first: of each agent its best
+    /// `limit`.
     pub fn recall(
         &self,
         agents: &[String],
@@ -92,8 +94,8 @@ impl Sqlite {
         self.change(rebuild::rebuild)
     }
 
-    /// Says how a debate turned out, and has its agents' memories observe it. Refused for a debate that is not over and for
-    /// a label that it does not have.
+    /// Says how a debate turned out, and has its agents' memories observe it. What was said before is corrected by it; to say
+    /// the same again changes nothing. Refused for a debate that is not over and for a label that has no proposal.
     pub fn resolve(
         &self,
         debate: &str,

@@ -7,7 +7,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 
-use crate::closing::{Closed, cut};
+use crate::closing::{Closed, Receipt, cut};
 use crate::place::{Fault, refused};
 use crate::vectors;
 
@@ -65,6 +65,8 @@ pub struct Knowledge {
     pub at: String,
     /// How it turned out, where that is known.
     pub turned_out: Option<Truth>,
+    /// How the log of the debate ends that decided it.
+    pub receipt: Option<Receipt>,
 }
 
 /// How much of a decision's answer is kept.
@@ -76,7 +78,8 @@ const ID_DIGITS: usize = 8;
 /// The columns that [`entry`] reads, in its order, of `knowledge` as `k`.
 pub(crate) const ENTRY: &str = "k.id, k.kind, k.title, k.text, k.source,
     (SELECT id FROM debates WHERE n = k.debate), k.confidence, k.created_at,
-    (SELECT turned_out FROM resolutions WHERE debate = k.debate ORDER BY n DESC LIMIT 1)";
+    (SELECT turned_out FROM resolutions WHERE debate = k.debate ORDER BY n DESC LIMIT 1),
+    k.head, k.events";
 
 /// Reads the columns [`ENTRY`].
 pub(crate) fn entry(row: &Row<'_>) -> Result<Knowledge, rusqlite::Error> {
@@ -91,6 +94,7 @@ pub(crate) fn entry(row: &Row<'_>) -> Result<Knowledge, rusqlite::Error> {
         confidence: row.get(6)?,
         at: row.get(7)?,
         turned_out: turned_out.as_deref().and_then(Truth::named),
+        receipt: Receipt::read(row, 9)?,
     })
 }
 
@@ -135,14 +139,16 @@ fn insert(
     store: &Connection,
     id: &str,
     new: &NewKnowledge,
-    debate: Option<i64>,
+    closed: Option<&Closed>,
 ) -> Result<(), rusqlite::Error> {
     let mut insert = store.prepare_cached(
-        "INSERT INTO knowledge (id, kind, title, text, source, debate, confidence, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO knowledge (id, kind, title, text, source, debate, confidence, created_at, head, events)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?;
     let NewKnowledge { kind, title, text, source, confidence, at } = new;
-    insert.execute(params![id, kind.name(), title, text, source, debate, confidence, at])?;
+    let (debate, receipt) = (closed.map(|closed| closed.n), closed.map(|closed| &closed.receipt));
+    let (head, events) = (receipt.map(|receipt| &receipt.head), receipt.map(Receipt::count));
+    insert.execute(params![id, kind.name(), title, text, source, debate, confidence, at, head, events])?;
     Ok(())
 }
 
@@ -154,22 +160,33 @@ pub(crate) fn learn(store: &Connection, closed: &Closed, lesson: &Lesson) -> Res
         "SELECT {ENTRY}, k.forgotten, k.n FROM knowledge AS k WHERE k.debate = ?1"
     ))?;
     let there =
-        query.query_row([closed.n], |row| Ok((entry(row)?, row.get::<_, bool>(9)?, row.get::<_, i64>(10)?)));
+        query.query_row([closed.n], |row| Ok((entry(row)?, row.get::<_, bool>(11)?, row.get::<_, i64>(12)?)));
     let Some((old, forgotten, n)) = there.optional()? else {
         let id = first_free(store, &sha256(&closed.id))?;
-        insert(store, &id, &new, Some(closed.n))?;
+        insert(store, &id, &new, Some(closed))?;
         return Ok(true);
     };
     let same = old.title == new.title && old.text == new.text && old.source == new.source && old.at == new.at;
-    if forgotten || (same && old.confidence == new.confidence && old.kind == Kind::Debate) {
+    let as_sure = old.confidence == new.confidence && old.kind == Kind::Debate;
+    if forgotten || (same && as_sure && old.receipt.as_ref() == Some(&closed.receipt)) {
         return Ok(false);
     }
     store
         .prepare_cached(
-            "UPDATE knowledge SET kind = 'debate', title = ?2, text = ?3, source = ?4, confidence = ?5, created_at = ?6
+            "UPDATE knowledge SET kind = 'debate', title = ?2, text = ?3, source = ?4, confidence = ?5, created_at = ?6,
+                 head = ?7, events = ?8
              WHERE n = ?1",
         )?
-        .execute(params![n, new.title, new.text, new.source, new.confidence, new.at])?;
+        .execute(params![
+            n,
+            new.title,
+            new.text,
+            new.source,
+            new.confidence,
+            new.at,
+            closed.receipt.head,
+            closed.receipt.count()
+        ])?;
     vectors::renew(store, vectors::Of::Knowledge, n)?;
     Ok(true)
 }
@@ -243,7 +260,8 @@ pub(crate) fn forget(store: &Connection, id: &str) -> Result<Knowledge, Fault> {
     vectors::remove(store, vectors::Of::Knowledge, n)?;
     let change = match forgotten.kind {
         Kind::Debate => {
-            "UPDATE knowledge SET title = '', text = '', confidence = NULL, forgotten = 1 WHERE n = ?1"
+            "UPDATE knowledge SET title = '', text = '', confidence = NULL, head = NULL, events = NULL, forgotten = 1
+             WHERE n = ?1"
         }
         Kind::Note | Kind::Import => "DELETE FROM knowledge WHERE n = ?1",
     };

@@ -49,6 +49,7 @@ pub use agon_evidence::calibration::{Resolution, Truth};
 pub use agon_evidence::memory::Tier;
 pub use agon_evidence::ratings::{Glicko, Point, Rating};
 pub use catalog::{Health, Listed};
+pub use closing::Receipt;
 pub use deliveries::{Delivery, DeliveryState, NewDelivery, Next};
 pub use knowledge::hybrid::{By, KnowledgeHit};
 pub use knowledge::{Kind, Knowledge, NewKnowledge};

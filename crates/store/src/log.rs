@@ -5,7 +5,7 @@ use agon_core::{Brief, Event, Record, Status};
 use agon_engine::StoreError;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::closing;
+use crate::closing::{self, Receipt};
 use crate::owner::{Owner, alive};
 use crate::place::{Fault, Place};
 
@@ -27,12 +27,12 @@ pub(crate) fn append(log: &Connection, owner: &mut Owner, id: &str, records: &[R
         }
         insert.execute(params![debate.n, seq, record.hash, record.body])?;
     }
-    if let Some(Entry { at_ms, event: Event::Closed { outcome }, .. }) =
-        records.last().map(|record| &record.entry)
+    if let Some(Record { entry: Entry { seq, at_ms, event: Event::Closed { outcome } }, hash, .. }) =
+        records.last()
     {
         let mut close = log.prepare_cached("UPDATE debates SET status = ?2, owner = NULL WHERE n = ?1")?;
         close.execute(params![debate.n, status(outcome.status)])?;
-        closing::keep(log, debate.n, *at_ms, outcome)?;
+        closing::keep(log, debate.n, *at_ms, Receipt::ending(*seq, hash), outcome)?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use agon_evidence::memory::{HALF_LIVES, Item, Tier, score};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 
-use crate::closing::{Closed, cut};
+use crate::closing::{Closed, Receipt, cut};
 use crate::knowledge::words::{significant, words};
 use crate::place::Fault;
 use crate::resolutions;
@@ -33,6 +33,8 @@ pub struct MemoryHit {
     pub at: String,
     /// How it turned out, where that is known.
     pub turned_out: Option<Truth>,
+    /// How the log of that last debate ends.
+    pub receipt: Option<Receipt>,
     /// How fast it fades by now.
     pub tier: Tier,
     /// How often it was seen.
@@ -87,9 +89,19 @@ impl Remembered<'_> {
         let Part { seat, label, won, confidence, .. } = self.part;
         store
             .prepare_cached(
-                "INSERT INTO sightings (debate, seat, memory, label, won, confidence) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                "INSERT INTO sightings (debate, seat, memory, label, won, confidence, head, events)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
-            .execute(params![self.closed.n, seat, memory, label, won, confidence])?;
+            .execute(params![
+                self.closed.n,
+                seat,
+                memory,
+                label,
+                won,
+                confidence,
+                self.closed.receipt.head,
+                self.closed.receipt.count()
+            ])?;
         Ok(())
     }
 
@@ -228,7 +240,8 @@ struct Memory {
     item: Item,
 }
 
-/// What these agents remember that has to do with the question, what counts most first.
+/// What these agents remember that has to do with the question, what counts most first. The limit is each agent's own: one that
+/// is sure of much does not keep the others from remembering.
 pub(crate) fn recall(
     store: &mut Connection,
     agents: &[String],
@@ -241,16 +254,21 @@ pub(crate) fn recall(
     let sought = significant(query);
     let likeness = Likeness::new(&moment, vector)?;
     let mut found = Vec::new();
+    let best =
+        |(a, one): &(f64, Memory), (b, other): &(f64, Memory)| b.total_cmp(a).then(other.n.cmp(&one.n));
     for agent in agents.iter().collect::<HashSet<_>>() {
+        let mut own = Vec::new();
         for memory in of_agent(&moment, agent, now_s)? {
             let similarity = overlap(&sought, &memory.text).max(likeness.with(&moment, memory.n)?);
             if similarity > 0.0 {
-                found.push((score(similarity, &memory.item, now_s), memory));
+                own.push((score(similarity, &memory.item, now_s), memory));
             }
         }
+        own.sort_by(best);
+        found.extend(own.into_iter().take(limit));
     }
-    found.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(other.n.cmp(&one.n)));
-    found.into_iter().take(limit).map(|(score, memory)| hit(&moment, score, memory)).collect()
+    found.sort_by(best);
+    found.into_iter().map(|(score, memory)| hit(&moment, score, memory)).collect()
 }
 
 /// The agent's memories as they are by now, without those that are forgotten.
@@ -301,25 +319,34 @@ impl Likeness {
 fn hit(store: &Connection, score: f64, memory: Memory) -> Result<MemoryHit, Fault> {
     let mut query = store.prepare_cached("SELECT id FROM debates WHERE n = ?1")?;
     let debate = query.query_row([memory.debate], |row| row.get(0))?;
+    let (turned_out, receipt) = last_sighting(store, memory.debate, memory.n)?;
     Ok(MemoryHit {
         id: format!("m-{}", memory.n),
         agent: memory.agent,
         text: memory.text,
         debate,
         at: memory.at,
-        turned_out: turned_out(store, memory.debate, memory.n)?,
+        turned_out,
+        receipt,
         tier: memory.item.tier,
         seen: memory.item.seen,
         score,
     })
 }
 
-fn turned_out(store: &Connection, debate: i64, memory: i64) -> Result<Option<Truth>, Fault> {
-    let Some(last) = resolutions::last(store, debate)? else { return Ok(None) };
+/// How a memory turned out in this debate, and the debate's receipt.
+fn last_sighting(
+    store: &Connection,
+    debate: i64,
+    memory: i64,
+) -> Result<(Option<Truth>, Option<Receipt>), Fault> {
     let mut query = store.prepare_cached(
-        "SELECT label, won FROM sightings WHERE debate = ?1 AND memory = ?2 ORDER BY seat LIMIT 1",
+        "SELECT label, won, head, events FROM sightings WHERE debate = ?1 AND memory = ?2 ORDER BY seat LIMIT 1",
     )?;
-    let seen: Option<(String, bool)> =
-        query.query_row([debate, memory], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    Ok(seen.and_then(|(label, won)| last.resolution.of_proposal(&label, won, last.turned_out)))
+    let seen: Option<(String, bool, Option<Receipt>)> = query
+        .query_row([debate, memory], |row| Ok((row.get(0)?, row.get(1)?, Receipt::read(row, 2)?)))
+        .optional()?;
+    let Some((label, won, receipt)) = seen else { return Ok((None, None)) };
+    let last = resolutions::last(store, debate)?;
+    Ok((last.and_then(|last| last.resolution.of_proposal(&label, won, last.turned_out)), receipt))
 }

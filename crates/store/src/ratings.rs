@@ -124,13 +124,7 @@ pub(crate) fn standings(store: &mut Connection, agents: &[String]) -> Result<Vec
     let calibrations = calibrations(&moment)?;
     let stand = |agent: &String| {
         let rating = current(&moment, agent)?.unwrap_or_default();
-        Ok(Standing {
-            agent: agent.clone(),
-            rating: rating.elo,
-            deviation: rating.glicko.deviation,
-            games: rating.games,
-            brier: calibrations.get(agent).and_then(Calibration::brier),
-        })
+        Ok(rating.standing(agent, calibrations.get(agent).and_then(Calibration::brier)))
     };
     agents.iter().map(stand).collect()
 }

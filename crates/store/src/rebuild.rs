@@ -1,7 +1,8 @@
 //! What is kept of debates, made again from their logs.
 //!
 //! Knowledge of a debate depends on that debate alone. Memories and ratings depend on all that closed before, and memories
-//! on what was resolved in between: they are made again in the order in which all of it was committed.
+//! on what was resolved in between: they are made again in the order in which all of it was committed. Of a debate's
+//! resolutions only the one that counts is observed, so a correction makes the memories again, too.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +12,11 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 use serde::Serialize;
 
-use crate::closing::{self, Closed, seconds};
+use crate::closing::{self, Closed, Receipt, seconds};
 use crate::place::Fault;
-use crate::resolutions::{self, RESOLVED, Resolved};
+use crate::resolutions::{self, Counting};
 use crate::vectors::{self, Of};
-use crate::{knowledge, memory};
+use crate::{knowledge, memory, ratings};
 
 /// What was made again, and how many rows were not as the logs have them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -42,35 +43,53 @@ const WITH_LESSON: &str = "debates AS d JOIN events AS e
 
 /// Makes all that is kept of debates again.
 pub(crate) fn rebuild(store: &Connection) -> Result<Rebuilt, Fault> {
-    let (memories, ratings, texts) = (rows(store, &MEMORIES)?, rows(store, &RATINGS)?, texts(store)?);
-    let shelf = vectors::shelve(store)?;
-    for table in MEMORIES.iter().chain(&RATINGS) {
-        store.execute(&format!("DELETE FROM {table}"), [])?;
-    }
+    let (before, rated) = (rows(store, &MEMORIES)?, rows(store, &RATINGS)?);
+    clear(store, &RATINGS)?;
     let mut rebuilt = Rebuilt { knowledge: orphans(store)?, ..Rebuilt::default() };
-    let mut resolved = resolved(store)?.into_iter().peekable();
-    for (event, debate) in closings(store)? {
-        let Some((closed, lesson)) = lesson(store, event, debate)? else { continue };
-        while let Some((_, debate, at)) = resolved.next_if(|(after, ..)| *after < event) {
-            observe(store, debate, &at)?;
-        }
+    remember(store, |closed, lesson| {
         rebuilt.debates += 1;
-        rebuilt.knowledge += u64::from(knowledge::learn(store, &closed, &lesson)?);
-        closing::learn(store, &closed, &lesson)?;
-    }
-    for (_, debate, at) in resolved {
-        observe(store, debate, &at)?;
-    }
-    vectors::unshelve(store, shelf)?;
-    renew_vectors(store, &texts)?;
-    rebuilt.memories = differing(memories, rows(store, &MEMORIES)?);
-    rebuilt.ratings = differing(ratings, rows(store, &RATINGS)?);
+        rebuilt.knowledge += u64::from(knowledge::learn(store, closed, lesson)?);
+        ratings::learn(store, closed, lesson)
+    })?;
+    rebuilt.memories = differing(before, rows(store, &MEMORIES)?);
+    rebuilt.ratings = differing(rated, rows(store, &RATINGS)?);
     Ok(rebuilt)
 }
 
-fn observe(store: &Connection, debate: i64, resolved: &Resolved) -> Result<(), Fault> {
+/// Makes the memories again: what they have observed cannot be taken back one by one.
+pub(crate) fn memories(store: &Connection) -> Result<(), Fault> {
+    remember(store, |_, _| Ok(()))
+}
+
+/// Makes the memories again, and does this with every debate on the way.
+fn remember(
+    store: &Connection,
+    mut on_the_way: impl FnMut(&Closed, &Lesson) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let (texts, shelf) = (texts(store)?, vectors::shelve(store)?);
+    clear(store, &MEMORIES)?;
+    let mut resolved = resolutions::counting(store)?.into_iter().peekable();
+    for (event, debate) in closings(store)? {
+        let Some((closed, lesson)) = lesson(store, event, debate)? else { continue };
+        while let Some(counting) = resolved.next_if(|counting| counting.after_event < event) {
+            observe(store, &counting)?;
+        }
+        memory::learn(store, &closed, &lesson)?;
+        on_the_way(&closed, &lesson)?;
+    }
+    resolved.try_for_each(|counting| observe(store, &counting))?;
+    vectors::unshelve(store, shelf)?;
+    renew_vectors(store, &texts)
+}
+
+fn clear(store: &Connection, tables: &[&str]) -> Result<(), rusqlite::Error> {
+    tables.iter().try_for_each(|table| store.execute(&format!("DELETE FROM {table}"), []).map(drop))
+}
+
+fn observe(store: &Connection, counting: &Counting) -> Result<(), Fault> {
+    let Counting { debate, resolved, .. } = counting;
     let at_s = seconds(store, &resolved.at)?;
-    memory::resolve(store, debate, &resolved.resolution, resolved.turned_out, at_s)
+    memory::resolve(store, *debate, &resolved.resolution, resolved.turned_out, at_s)
 }
 
 /// The last events of the debates that leave a lesson, in the order in which they closed: the event and the debate.
@@ -82,20 +101,13 @@ fn closings(store: &Connection) -> Result<Vec<(i64, i64)>, Fault> {
 
 /// A debate that closed with this event, and its lesson. An event that somebody broke is `verify`'s business.
 fn lesson(store: &Connection, event: i64, debate: i64) -> Result<Option<(Closed, Lesson)>, Fault> {
-    let mut query = store.prepare_cached("SELECT body FROM events WHERE n = ?1")?;
+    let mut query = store.prepare_cached("SELECT body, hash FROM events WHERE n = ?1")?;
     let mut rows = query.query([event])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let entry = serde_json::from_slice(row.get_ref(0)?.as_bytes()?);
-    let Ok(Entry { at_ms, event: Event::Closed { outcome }, .. }) = entry else { return Ok(None) };
-    Ok(closing::closed(store, debate, at_ms)?.zip(outcome.lesson))
-}
-
-/// The resolutions in order, each with the last event before it.
-fn resolved(store: &Connection) -> Result<Vec<(i64, i64, Resolved)>, Fault> {
-    let mut query =
-        store.prepare(&format!("SELECT {RESOLVED}, after_event, debate FROM resolutions ORDER BY n"))?;
-    let rows = query.query_map([], |row| Ok((row.get(5)?, row.get(6)?, resolutions::read(row)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let Ok(Entry { seq, at_ms, event: Event::Closed { outcome } }) = entry else { return Ok(None) };
+    let receipt = Receipt::ending(seq, row.get_ref(1)?.as_str()?);
+    Ok(closing::closed(store, debate, at_ms, receipt)?.zip(outcome.lesson))
 }
 
 /// Removes entries that say they are of a debate that has no lesson, and tells how many those were.

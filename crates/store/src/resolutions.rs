@@ -1,5 +1,7 @@
 //! What became known after a debate: a person says which proposal was right, or whether the decision was.
 
+use std::collections::BTreeMap;
+
 use agon_core::event::Entry;
 use agon_core::{Event, Lesson};
 use agon_engine::StoreError;
@@ -8,8 +10,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 
 use crate::closing::seconds;
-use crate::memory;
 use crate::place::{Fault, refused};
+use crate::{memory, rebuild};
 
 /// A resolution as it is kept. All of a debate's are; the last one counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -25,7 +27,8 @@ pub struct Resolved {
     pub turned_out: Option<Truth>,
 }
 
-/// Keeps a resolution and has the debate's memories observe it.
+/// Keeps a resolution and has the debate's memories observe it, in the place of the one before. What was said already is not
+/// kept again; another reason for it is, but there is nothing new to observe.
 pub(crate) fn resolve(
     store: &Connection,
     id: &str,
@@ -35,8 +38,12 @@ pub(crate) fn resolve(
 ) -> Result<Resolved, Fault> {
     let (debate, lesson) = lesson(store, id)?;
     let labels = lesson.decision.as_ref().map_or(&[][..], |decision| &decision.labels);
-    let known: Vec<&str> = lesson.parts.iter().map(|part| part.label.as_str()).collect();
+    let proposals = lesson.parts.iter().filter(|part| part.position.is_some());
+    let known: Vec<&str> = proposals.map(|part| part.label.as_str()).collect();
     match resolution {
+        Resolution::Winner(_) if known.is_empty() => {
+            return Err(refused(format!("debate {id} has no proposal that could have been right")));
+        }
         Resolution::Winner(winner) if !known.contains(&winner.as_str()) => {
             let known = known.join(", ");
             return Err(refused(format!(
@@ -57,8 +64,22 @@ pub(crate) fn resolve(
         at: at.to_owned(),
         turned_out,
     };
-    insert(store, debate, &resolved)?;
-    memory::resolve(store, debate, resolution, turned_out, seconds(store, at)?)?;
+    match last(store, debate)? {
+        Some(last) if last.resolution == *resolution => {
+            if note.is_none() || note == last.note.as_deref() {
+                return Ok(last);
+            }
+            insert(store, debate, &resolved)?;
+        }
+        Some(_) => {
+            insert(store, debate, &resolved)?;
+            rebuild::memories(store)?;
+        }
+        None => {
+            insert(store, debate, &resolved)?;
+            memory::resolve(store, debate, resolution, turned_out, seconds(store, at)?)?;
+        }
+    }
     Ok(resolved)
 }
 
@@ -128,6 +149,34 @@ pub(crate) fn list(store: &Connection, id: &str) -> Result<Vec<Resolved>, Fault>
     let mut query =
         store.prepare_cached(&format!("SELECT {RESOLVED} FROM resolutions WHERE debate = ?1 ORDER BY n"))?;
     Ok(query.query_map([n], read)?.collect::<Result<_, _>>()?)
+}
+
+/// The resolution of a debate that its memories observe.
+#[derive(Debug)]
+pub(crate) struct Counting {
+    /// The last event that was committed before it.
+    pub(crate) after_event: i64,
+    /// The debate's number.
+    pub(crate) debate: i64,
+    /// What was said.
+    pub(crate) resolved: Resolved,
+}
+
+/// The resolutions that count, in order: of each debate its last word, as it was said before it was only repeated.
+pub(crate) fn counting(store: &Connection) -> Result<Vec<Counting>, Fault> {
+    let mut query =
+        store.prepare(&format!("SELECT {RESOLVED}, n, after_event, debate FROM resolutions ORDER BY n"))?;
+    let mut rows = query.query([])?;
+    let mut last: BTreeMap<i64, (i64, Counting)> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let (n, after_event, debate, resolved) = (row.get(5)?, row.get(6)?, row.get(7)?, read(row)?);
+        if last.get(&debate).is_none_or(|(_, known)| known.resolved.resolution != resolved.resolution) {
+            last.insert(debate, (n, Counting { after_event, debate, resolved }));
+        }
+    }
+    let mut counting: Vec<(i64, Counting)> = last.into_values().collect();
+    counting.sort_by_key(|(n, _)| *n);
+    Ok(counting.into_iter().map(|(_, counting)| counting).collect())
 }
 
 /// The one that counts.

@@ -38,6 +38,14 @@ impl Of {
             Self::Memory => ("memory", "TRUE"),
         }
     }
+
+    /// The columns by which a row is known outside and of which its vector is made.
+    fn id_and_text(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Knowledge => ("id", "title || char(10) || text"),
+            Self::Memory => ("'m-' || n", "text"),
+        }
+    }
 }
 
 /// The ids and texts of what has no vector of this model yet, entries before memories.
@@ -46,21 +54,14 @@ pub(crate) fn unindexed(
     model: &str,
     limit: usize,
 ) -> Result<Vec<(String, String)>, Fault> {
-    let mut found = missing(store, model, Of::Knowledge, "id", "title || char(10) || text", limit)?;
+    let mut found = missing(store, model, Of::Knowledge, limit)?;
     let rest = limit.saturating_sub(found.len());
-    found.extend(missing(store, model, Of::Memory, "'m-' || n", "text", rest)?);
+    found.extend(missing(store, model, Of::Memory, rest)?);
     Ok(found)
 }
 
-fn missing(
-    store: &Connection,
-    model: &str,
-    of: Of,
-    id: &str,
-    text: &str,
-    limit: usize,
-) -> Result<Vec<(String, String)>, Fault> {
-    let ((table, holds), upto) = (of.table(), of.upto());
+fn missing(store: &Connection, model: &str, of: Of, limit: usize) -> Result<Vec<(String, String)>, Fault> {
+    let ((table, holds), (id, text), upto) = (of.table(), of.id_and_text(), of.upto());
     let mut query = store.prepare_cached(&format!(
         "SELECT {id}, {text} FROM {table} WHERE {holds}
              AND n > coalesce((SELECT {upto} FROM embedders WHERE name = ?1), 0)
@@ -73,16 +74,20 @@ fn missing(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Keeps vectors by the ids that [`unindexed`] gave. Those of what is gone by now are left out.
-pub(crate) fn index(store: &Connection, model: &str, vectors: &[(String, Vec<f32>)]) -> Result<(), Fault> {
-    let Some((_, first)) = vectors.first() else { return Ok(()) };
+/// Keeps vectors by the ids and texts that [`unindexed`] gave. Those of what is gone by now, or has other words, are left out.
+pub(crate) fn index(
+    store: &Connection,
+    model: &str,
+    vectors: &[(String, String, Vec<f32>)],
+) -> Result<(), Fault> {
+    let Some((.., first)) = vectors.first() else { return Ok(()) };
     let dimensions = first.len();
     if dimensions == 0 || dimensions > DIMENSIONS_MAX {
         return Err(Fault::Odd(format!(
             "{model} gave vectors of {dimensions} numbers: use a model that gives 1 to {DIMENSIONS_MAX}"
         )));
     }
-    if let Some((id, odd)) = vectors.iter().find(|(_, vector)| vector.len() != dimensions) {
+    if let Some((id, _, odd)) = vectors.iter().find(|(.., vector)| vector.len() != dimensions) {
         let lengths = format!("{} numbers for {id}, {dimensions} for others", odd.len());
         return Err(Fault::Odd(format!(
             "{model} gave vectors of different lengths ({lengths}): use another model"
@@ -95,8 +100,8 @@ pub(crate) fn index(store: &Connection, model: &str, vectors: &[(String, Vec<f32
         .ok_or_else(|| Fault::Odd(format!("the vectors of {model} could not be kept: try again")))?;
     let mut signed = Vec::with_capacity(vectors.len());
     let mut seen = HashSet::new();
-    for (id, vector) in vectors {
-        let Some((of, item)) = item(store, id)?.filter(|item| seen.insert(*item)) else { continue };
+    for (id, text, vector) in vectors {
+        let Some((of, item)) = item(store, id, text)?.filter(|item| seen.insert(*item)) else { continue };
         let n = put(store, embedder, of, item, vector)?;
         if of == Of::Knowledge {
             signed.push((n, Signature::of(vector)));
@@ -119,12 +124,16 @@ pub(crate) fn embedder(store: &Connection, model: &str, dimensions: usize) -> Re
     }
 }
 
-fn item(store: &Connection, id: &str) -> Result<Option<(Of, i64)>, Fault> {
-    let (of, query) = match id.strip_prefix("m-") {
-        Some(_) => (Of::Memory, "SELECT n FROM memory WHERE n = CAST(substr(?1, 3) AS INTEGER)"),
-        None => (Of::Knowledge, "SELECT n FROM knowledge WHERE id = ?1 AND forgotten = 0"),
+/// What has this id, if it still says this: a memory may have been observed anew since its vector was asked for.
+fn item(store: &Connection, id: &str, text: &str) -> Result<Option<(Of, i64)>, Fault> {
+    let (of, is) = match id.strip_prefix("m-") {
+        Some(_) => (Of::Memory, "n = CAST(substr(?1, 3) AS INTEGER)"),
+        None => (Of::Knowledge, "id = ?1"),
     };
-    let n = store.prepare_cached(query)?.query_row([id], |row| row.get(0)).optional()?;
+    let ((table, holds), (_, words)) = (of.table(), of.id_and_text());
+    let mut query =
+        store.prepare_cached(&format!("SELECT n FROM {table} WHERE {is} AND {holds} AND {words} = ?2"))?;
+    let n = query.query_row([id, text], |row| row.get(0)).optional()?;
     Ok(n.map(|n| (of, n)))
 }
 

@@ -116,7 +116,7 @@ impl Shelf for Kept {
         self.0.unindexed(model, limit).map_err(|why| why.to_string())
     }
 
-    fn index(&self, model: &str, vectors: Vec<(String, Vec<f32>)>) -> Result<(), String> {
+    fn index(&self, model: &str, vectors: Vec<(String, String, Vec<f32>)>) -> Result<(), String> {
         // Called on a thread that may block.
         let runtime = tokio::runtime::Handle::try_current().map_err(|why| why.to_string())?;
         runtime.block_on(self.0.index_vectors(model, vectors)).map_err(|why| why.to_string())

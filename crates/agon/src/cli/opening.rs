@@ -8,6 +8,7 @@ use agon_core::options::resolve;
 use agon_core::protocol::template_hashes;
 use agon_core::{Artifact, Brief, Kind, LOG_VERSION, Limits, Opt, Protocol, Request};
 use agon_engine::{Models, Price};
+use agon_evidence::ratings::Rating;
 use agon_providers::Catalogue;
 use agon_store::Sqlite;
 use serde_json::{Map, Value};
@@ -128,9 +129,11 @@ impl Opening {
         self
     }
 
-    /// How everybody stands who could sit, as a file of the request.
+    /// How everybody stands who could sit, as a file of the request. Where nothing was ever stored, all stand as everybody begins.
     fn standings(&self, models: &[String]) -> Result<Option<Artifact>, Failure> {
-        let Some(store) = &self.standings else { return Ok(None) };
+        if !self.protocol.rates() {
+            return Ok(None);
+        }
         let mut agents: Vec<String> = Vec::new();
         for link in models.iter().flat_map(|name| name.split('|')).map(str::trim) {
             let agent = link.strip_prefix("agent/").unwrap_or(link);
@@ -138,7 +141,10 @@ impl Opening {
                 agents.push(agent.to_owned());
             }
         }
-        let standings = store.standings(&agents)?;
+        let standings = match &self.standings {
+            Some(store) => store.standings(&agents)?,
+            None => agents.iter().map(|agent| Rating::default().standing(agent, None)).collect(),
+        };
         let text = serde_json::to_string(&standings)
             .map_err(|why| Failure::System(format!("the ratings cannot be written: {why}")))?;
         Ok(Some(Artifact { path: "ratings".into(), text, part: Some(STANDINGS.to_owned()) }))
@@ -256,6 +262,8 @@ pub fn notices(brief: &Brief, models: &dyn Models) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use agon_core::lesson::Standing;
+
     use super::*;
 
     fn config() -> Config {
@@ -301,5 +309,26 @@ mod tests {
         let options = vec![("max_rounds".into(), "3".into()), (TIMEOUT_KEY.into(), "2.5".into())];
         let own = brief(Said::default(), &config(), Subject { options, seed: Some(9), ..why() }).unwrap();
         assert_eq!((own.int("max_rounds"), own.seed, own.limits.call_timeout_ms), (3, 9, 2_500));
+    }
+
+    /// "Standings are given also without a store": the first debate of all knows who could have sat, too.
+    #[test]
+    fn without_a_store_everybody_stands_as_everybody_begins() {
+        let said = || Said { models: vec!["a/x|b/y".into(), "agent/anna".into()], ..Said::default() };
+        let arena = agon_protocols::find("arena").unwrap();
+        let brief = Opening::new(arena, said(), &Config::default()).unwrap().brief(why()).unwrap();
+        let text = &brief.part(STANDINGS).unwrap().text;
+        let standings: Vec<Standing> = serde_json::from_str(text).unwrap();
+        let begins = |agent: &str| Standing {
+            agent: agent.into(),
+            rating: 1500.0,
+            deviation: 350.0,
+            games: 0,
+            brier: None,
+        };
+        assert_eq!(standings, ["a/x", "b/y", "anna"].map(begins));
+        let deep = agon_protocols::find("deep").unwrap();
+        let brief = Opening::new(deep, said(), &Config::default()).unwrap().brief(why()).unwrap();
+        assert!(brief.part(STANDINGS).is_none(), "nobody is rated");
     }
 }

@@ -120,6 +120,13 @@ fn a_debate_that_turned_out_scores_its_voters() {
     // Somebody knew better later: the last word counts.
     home.agon(&["resolve", "last", "--truth", "right"]).ok();
     near(brier("anna"), 0.09);
+    // What was said already is said once, and a label goes by the name that the report gives it.
+    for name in ["Agent B", "b"] {
+        let said = home.agon(&["resolve", id, "--winner", name, "--json"]).ok().json();
+        assert_eq!(said["value"], "B", "{said:#}");
+    }
+    let rebuilt = home.agon(&["ratings", "--rebuild"]).ok();
+    assert!(rebuilt.err.contains("nothing was different"), "{rebuilt:?}");
 
     refused(&home, &["no proposal \"Z\"", "A, B, C"], || home.agon(&["resolve", id, "--winner", "Z"]));
     refused(&home, &["--winner"], || home.agon(&["resolve", id]));
@@ -181,6 +188,21 @@ fn a_second_arena_gets_and_cites_what_the_first_decided() {
             .concat(),
     );
     assert_eq!(without.ok().json()["verdict"]["context"], json!([]));
+}
+
+/// "Knowledge Mound stores the decision, evidence, and receipts": the one that `agon verify` gives.
+#[test]
+fn what_was_decided_has_the_receipt_of_its_debate() {
+    let home = home(DEMO);
+    let outcome = arena(&home, &["--json"]).ok().json();
+    let id = outcome["id"].as_str().unwrap();
+    let checked = home.agon(&["verify", id, "--json"]).ok().json();
+    let entry = home.agon(&["knowledge", "list", "--json"]).ok().json()[0].clone();
+    assert_eq!(entry["receipt"], json!({"head": checked["head"], "events": checked["events"]}));
+    let shown = home.agon(&["knowledge", "show", entry["id"].as_str().unwrap()]).ok().out;
+    let (events, head) = (&checked["events"], checked["head"].as_str().unwrap());
+    let line = format!("receipt: {events} events, head {head}; `agon verify {id}` checks it");
+    assert_eq!(shown.lines().nth(2), Some(line.as_str()), "{shown}");
 }
 
 /// What people add is told like what debates decided, and what is forgotten is not.

@@ -40,7 +40,9 @@ fn knowledge_is_added_found_shown_and_forgotten() {
 
     A callback can come twice: look at its id.
     ");
-    home.agon(&["knowledge", "forget", id]).ok();
+    // By its id, the beginning of it, and its id again: one entry.
+    let forgotten = home.agon(&["knowledge", "forget", id, &id[..9], id, "--json"]).ok().json();
+    assert_eq!(forgotten["ids"], serde_json::json!([id]));
     refused(&home, &["there is no knowledge"], || home.agon(&["knowledge", "show", id]));
     let found = home.agon(&["knowledge", "search", "callback", "--json"]).ok().json();
     assert_eq!(found, Value::Array(Vec::new()));

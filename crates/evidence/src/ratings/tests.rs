@@ -86,6 +86,18 @@ fn elo_is_the_start_and_the_sum_of_the_changes() {
 }
 
 /// "Opponents' pre-period values": two who begin alike move by the same, in opposite directions.
+/// A rating is handed on to a debate with the certainty of its Glicko side.
+#[test]
+fn a_standing_is_elo_with_how_uncertain_it_is() {
+    let (agent, brier) = ("a".to_owned(), None);
+    let begins = Standing { agent, rating: 1500.0, deviation: 350.0, games: 0, brier };
+    assert_eq!(Rating::default().standing("a", None), begins);
+    let glicko = Glicko { rating: 1650.0, deviation: 90.5, ..Glicko::default() };
+    let known = Rating { elo: 1512.25, glicko, games: 3, history: Vec::new() };
+    let stands = Standing { rating: 1512.25, deviation: 90.5, games: 3, brier: Some(0.2), ..begins };
+    assert_eq!(known.standing("a", Some(0.2)), stands);
+}
+
 #[test]
 fn everybody_is_rated_against_what_the_others_were_before() {
     let game =

@@ -1,6 +1,8 @@
 //! Round 0: what earlier debates decided, what the agents remember, and current topics. All of it is material that anybody may have
 //! written, and is known by its id.
 
+use std::collections::BTreeMap;
+
 use agon_core::{Brief, Corrupt, Turn};
 use serde::Deserialize;
 
@@ -96,10 +98,17 @@ pub(super) fn items(brief: &Brief, turn: &Turn) -> Result<Vec<Item>, Corrupt> {
     for (asked, reply) in turn.settled() {
         let Some(value) = reply.value() else { continue };
         let kind = Kind::of(&asked.seat);
-        for found in Found::deserialize(value)?.items.into_iter().take(most) {
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        for found in Found::deserialize(value)?.items {
             let of = found.agent.as_deref().and_then(|name| remembering.iter().position(|one| one == name));
             // A memory of somebody who does not sit is nobody's to read.
             let Some(order) = (if kind == Kind::Memory { of } else { Some(0) }) else { continue };
+            // Each agent has its own share of memories: whoever is surest does not starve the others.
+            let count = counts.entry(order).or_default();
+            if *count == most {
+                continue;
+            }
+            *count += 1;
             let source = if found.source.trim().is_empty() { asked.model.clone() } else { found.source };
             let item = Item {
                 id: String::new(),

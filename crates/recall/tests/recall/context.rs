@@ -20,7 +20,7 @@ struct List {
     broken: bool,
     asked: Mutex<Vec<Asked>>,
     unindexed: Mutex<Vec<(String, String)>>,
-    kept: Mutex<Vec<(String, Vec<f32>)>>,
+    kept: Mutex<Vec<(String, String, Vec<f32>)>>,
 }
 
 impl Shelf for List {
@@ -50,8 +50,8 @@ impl Shelf for List {
         Ok(self.unindexed.lock().unwrap().iter().take(limit).cloned().collect())
     }
 
-    fn index(&self, _: &str, vectors: Vec<(String, Vec<f32>)>) -> Result<(), String> {
-        self.unindexed.lock().unwrap().retain(|(id, _)| !vectors.iter().any(|(done, _)| done == id));
+    fn index(&self, _: &str, vectors: Vec<(String, String, Vec<f32>)>) -> Result<(), String> {
+        self.unindexed.lock().unwrap().retain(|(id, _)| !vectors.iter().any(|(done, ..)| done == id));
         self.kept.lock().unwrap().extend(vectors);
         Ok(())
     }
@@ -145,6 +145,25 @@ async fn the_shelf_is_asked_by_words_and_by_meaning() {
     );
 }
 
+/// Of what is remembered, each agent's best count for themselves: whoever remembers most, or is surest, starves nobody. When room is
+/// short, everybody's first outlasts anybody's second.
+#[tokio::test]
+async fn every_agent_has_its_own_share_of_memories() {
+    let of = |agent: &str, n: usize| Item {
+        title: format!("{agent}{n}"),
+        text: "x".repeat(1_000),
+        agent: Some(agent.into()),
+        ..Item::default()
+    };
+    let sure = (0..9).map(|n| of("a", n)).chain((0..3).map(|n| of("b", n))).chain([of("c", 0)]);
+    let memory = Memory::new(shelf(sure.collect()), None);
+    assert_eq!(titles(&ask(&memory, "q", 2).await.unwrap()), ["a0", "b0", "c0", "a1", "b1"]);
+    let mut asked = call(r#"{"query": "q", "limit": 9}"#);
+    asked.max_output_tokens = 500;
+    let answer: Answer = serde_json::from_str(&memory.call(&asked, None).await.unwrap().text).unwrap();
+    assert_eq!(titles(&answer), ["a0", "b0", "c0"]);
+}
+
 /// "if that fails or takes too long, words alone and the answer says so in a `note` field"
 #[tokio::test(start_paused = true)]
 async fn without_a_vector_words_do_and_the_note_says_so() {
@@ -222,7 +241,8 @@ async fn entries_without_a_vector_get_one() {
     assert_eq!(index(&shelf, &Two::Well, 70).await, Ok(0));
     let kept = list.kept.lock().unwrap();
     assert_eq!(kept.len(), 100);
-    assert!((0..100).all(|n| kept.contains(&(format!("k-{n}"), vec![(n + 1) as f32, 1.0]))), "each its own");
+    let of = |n: usize| (format!("k-{n}"), "x".repeat(n + 1), vec![(n + 1) as f32, 1.0]);
+    assert!((0..100).all(|n| kept.contains(&of(n))), "each its own, with the text that it is of");
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use super::{ENTRY, Kind, entry, meaning, words};
+use crate::closing::Receipt;
 use crate::place::Fault;
 
 /// How an entry was found.
@@ -43,6 +44,8 @@ pub struct KnowledgeHit {
     pub at: String,
     /// How it turned out, where that is known.
     pub turned_out: Option<Truth>,
+    /// How the log of the debate ends that decided it.
+    pub receipt: Option<Receipt>,
     /// Only to compare with the other hits of the same search.
     pub score: f64,
     /// How it was found.
@@ -83,6 +86,7 @@ pub(crate) fn search(
             debate: found.debate,
             at: found.at,
             turned_out: found.turned_out,
+            receipt: found.receipt,
             score,
             by,
         });

@@ -10,6 +10,8 @@ CREATE TABLE knowledge (
     debate INTEGER UNIQUE, -- the debate that decided it
     confidence REAL,
     created_at TEXT NOT NULL,
+    head TEXT, -- the debate's receipt: the last hash of its log
+    events INTEGER, -- and how many events that has
     forgotten INTEGER NOT NULL DEFAULT 0 -- a debate's entry that must not come back
 ) STRICT;
 CREATE VIRTUAL TABLE knowledge_words USING fts5(
@@ -79,6 +81,8 @@ CREATE TABLE sightings (
     label TEXT NOT NULL,
     won INTEGER NOT NULL,
     confidence REAL,
+    head TEXT NOT NULL, -- the debate's receipt
+    events INTEGER NOT NULL,
     PRIMARY KEY (debate, seat)
 ) STRICT, WITHOUT ROWID;
 

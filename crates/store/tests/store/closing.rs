@@ -3,10 +3,11 @@
 
 use std::io::Write;
 
-use agon_store::{DeliveryState, Kind, NewDelivery, Sqlite};
+use agon_store::{DeliveryState, Kind, NewDelivery, Receipt, Sqlite};
 
 use crate::debates::{Home, append, lease, load, wait};
-use crate::lessons::{count, debate, ending, kept, lesson};
+use crate::knowledge::{add, note};
+use crate::lessons::{OPENED_S, count, debate, ending, kept, lesson};
 use crate::processes::{FILE, ID, Other};
 
 const TABLES: [&str; 6] = ["knowledge", "memory", "sightings", "ratings", "rating_history", "ballots"];
@@ -58,6 +59,35 @@ fn what_a_debate_leaves_has_the_time_at_which_its_log_ends() {
     append(&store, "d1", records).unwrap();
     assert_eq!(store.knowledge_list(1).unwrap()[0].at, "2026-05-01T11:30:00Z");
     assert_eq!(store.ratings().unwrap()[0].rating.history[0].at, "2026-05-01T11:30:00Z");
+}
+
+/// "Knowledge Mound stores the decision, evidence, and receipts": how the log ends, with everything that comes from it.
+#[test]
+fn what_a_debate_leaves_has_the_receipt_of_its_log() {
+    let home = Home::new();
+    let store = home.open();
+    debate(&store, "d0", "Which index?", lesson());
+    debate(&store, "d1", "Which database?", lesson());
+    let receipt = |id: &str| {
+        let log = store.raw(id).unwrap();
+        Receipt { head: log.last().unwrap().1.clone(), events: log.len() as u64 }
+    };
+    assert_ne!(receipt("d0"), receipt("d1"));
+    let entry = store.knowledge_list(1).unwrap().remove(0);
+    assert_eq!(entry.receipt, Some(receipt("d1")));
+    assert_eq!(
+        serde_json::to_value(&entry).unwrap()["receipt"],
+        serde_json::json!({"head": receipt("d1").head, "events": 5})
+    );
+    let hit = store.knowledge_search("index", None, 1).unwrap().remove(0);
+    assert_eq!((hit.debate.as_deref(), hit.receipt), (Some("d0"), Some(receipt("d0"))));
+    let memories = store.recall(&["gemini/c".into()], "database", None, OPENED_S, 1).unwrap();
+    assert_eq!((memories[0].debate.as_str(), &memories[0].receipt), ("d1", &Some(receipt("d1"))));
+    let note = add(&store, vec![note("A note", "is of no log")]).remove(0);
+    assert_eq!(store.knowledge_show(&note).unwrap().receipt, None);
+    wait(store.knowledge_forget(&entry.id)).unwrap();
+    let left = "SELECT count(*) FROM knowledge WHERE forgotten AND head IS NULL AND events IS NULL";
+    assert_eq!(home.plain().query_row(left, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use crate::debates::{Home, wait};
 use crate::lessons::{OPENED_AT, debate, lesson};
+use crate::meaning::index_all;
 
 pub(crate) fn note(title: &str, text: &str) -> NewKnowledge {
     let (title, text, at) = (title.into(), text.into(), OPENED_AT.into());
@@ -176,8 +177,7 @@ fn what_is_forgotten_is_gone() {
     let home = Home::new();
     let store = home.open();
     let ids = add(&store, vec![note("Secret", "xylophone quagmire"), note("Kept", "zeppelin hangar")]);
-    wait(store.index_vectors("embeddings/x", vec![(ids[0].clone(), vec![1.0]), (ids[1].clone(), vec![1.0])]))
-        .unwrap();
+    index_all(&store, "embeddings/x", &[1.0]);
     let forgotten = wait(store.knowledge_forget(&ids[0])).unwrap();
     assert_eq!(forgotten.title, "Secret");
     assert_eq!(titles(&store, "xylophone"), [""; 0]);

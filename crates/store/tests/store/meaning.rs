@@ -9,8 +9,26 @@ use crate::lessons::{count, debate, lesson};
 
 const MODEL: &str = "embeddings/x";
 
+/// Vectors of entries, each with the text that it is of by now.
+pub(crate) fn of_entries(
+    store: &Sqlite,
+    vectors: Vec<(String, Vec<f32>)>,
+) -> Vec<(String, String, Vec<f32>)> {
+    let text = |id: &str| {
+        store.knowledge_show(id).map(|entry| format!("{}\n{}", entry.title, entry.text)).unwrap_or_default()
+    };
+    vectors.into_iter().map(|(id, vector)| (id.clone(), text(&id), vector)).collect()
+}
+
+/// Gives the same vector to all that has none.
+pub(crate) fn index_all(store: &Sqlite, model: &str, vector: &[f32]) {
+    let unindexed = store.unindexed(model, 99).unwrap();
+    let vectors = unindexed.into_iter().map(|(id, text)| (id, text, vector.to_vec()));
+    wait(store.index_vectors(model, vectors.collect())).unwrap();
+}
+
 fn index(store: &Sqlite, vectors: Vec<(String, Vec<f32>)>) {
-    wait(store.index_vectors(MODEL, vectors)).unwrap();
+    wait(store.index_vectors(MODEL, of_entries(store, vectors))).unwrap();
 }
 
 fn found(store: &Sqlite, query: &str, vector: &[f32]) -> Vec<(String, By)> {
@@ -88,13 +106,14 @@ fn vectors_of_another_length_are_refused() {
     let store = home.open();
     let ids = add(&store, vec![note("Cats", "purr"), note("Dogs", "bark")]);
     let uneven = vec![(ids[0].clone(), vec![1.0, 0.0]), (ids[1].clone(), vec![1.0])];
-    let error = wait(store.index_vectors(MODEL, uneven)).unwrap_err().to_string();
+    let error = wait(store.index_vectors(MODEL, of_entries(&store, uneven))).unwrap_err().to_string();
     assert!(error.contains("different lengths"), "{error}");
     index(&store, vec![(ids[0].clone(), vec![1.0, 0.0])]);
-    let error = wait(store.index_vectors(MODEL, vec![(ids[1].clone(), vec![1.0])])).unwrap_err().to_string();
+    let other = |vector| of_entries(&store, vec![(ids[1].clone(), vector)]);
+    let error = wait(store.index_vectors(MODEL, other(vec![1.0]))).unwrap_err().to_string();
     assert!(error.contains("have 2 numbers here, but now 1"), "{error}");
     assert!(store.knowledge_search("", Some((MODEL, &[1.0])), 1).is_err());
-    assert!(wait(store.index_vectors("embeddings/y", vec![(ids[0].clone(), vec![])])).is_err());
+    assert!(wait(store.index_vectors("embeddings/y", other(vec![]))).is_err());
     wait(store.index_vectors("embeddings/y", Vec::new())).unwrap();
 }
 
@@ -110,15 +129,45 @@ fn odd_vectors_are_near_nothing() {
     assert_eq!(found(&store, "", &[f32::NAN, 1.0]), []);
 }
 
+/// A vector is of a text: what has other words by the time it comes waits for its own, whatever it consists of.
+#[test]
+fn a_vector_that_comes_too_late_is_dropped() {
+    let home = Home::new();
+    let store = home.open();
+    debate(&store, "d1", "Which database?", lesson());
+    let odd = add(&store, vec![note("Odd", "a\0b 'ä' \u{1F600}\r\n ")]).remove(0);
+    let late = store.unindexed(MODEL, 9).unwrap();
+    assert_eq!(late.len(), 5);
+    let mut other = lesson();
+    other.parts[0].position = Some("Something else entirely, this time.".into());
+    debate(&store, "d2", "Which database?", other);
+    home.plain().execute("UPDATE knowledge SET text = 'Otherwise.' WHERE debate = 1", []).unwrap();
+    let changed: Vec<String> = store
+        .unindexed(MODEL, 9)
+        .unwrap()
+        .into_iter()
+        .filter(|now| !late.contains(now))
+        .map(|(id, _)| id)
+        .collect();
+    assert_eq!(changed.len(), 3, "the first entry, the second, and a memory: {changed:?}");
+    let vectors = late.into_iter().map(|(id, text)| (id, text, vec![1.0, 0.0]));
+    wait(store.index_vectors(MODEL, vectors.collect())).unwrap();
+    let waiting: Vec<String> = store.unindexed(MODEL, 9).unwrap().into_iter().map(|(id, _)| id).collect();
+    assert_eq!(waiting, changed);
+    assert_eq!(found(&store, "", &[1.0, 0.0]), [is("Odd", By::Meaning)]);
+    assert_eq!(store.knowledge_show(&odd).unwrap().title, "Odd");
+    index_all(&store, MODEL, &[0.0, 1.0]);
+    assert_eq!(store.unindexed(MODEL, 9).unwrap(), []);
+}
+
 /// What a debate decided is indexed like any entry; new words of it need a new vector.
 #[test]
 fn an_entry_that_a_rebuild_mends_gets_a_new_vector() {
     let home = Home::new();
     let store = home.open();
     debate(&store, "d1", "Which database?", lesson());
-    let all = store.unindexed(MODEL, 9).unwrap();
-    assert_eq!(all.len(), 4);
-    index(&store, all.into_iter().map(|(id, _)| (id, vec![1.0, 0.5])).collect());
+    assert_eq!(store.unindexed(MODEL, 9).unwrap().len(), 4);
+    index_all(&store, MODEL, &[1.0, 0.5]);
     wait(store.rebuild()).unwrap();
     assert_eq!(store.unindexed(MODEL, 9).unwrap(), [], "nothing changed, so every vector stays");
     home.plain().execute("UPDATE knowledge SET text = 'something else'", []).unwrap();

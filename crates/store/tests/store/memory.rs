@@ -4,6 +4,7 @@ use agon_store::{MemoryHit, Resolution, Sqlite, Tier, Truth};
 
 use crate::debates::{Home, wait};
 use crate::lessons::{OPENED_AT, OPENED_S, count, debate, debate_at, lesson};
+use crate::meaning::index_all;
 
 const HOUR: i64 = 3_600;
 
@@ -40,10 +41,33 @@ fn an_agent_recalls_its_own_part_in_debates_on_the_question() {
     let both =
         store.recall(&agents(&["openai/a", "gemini/c", "openai/a"]), "database", None, OPENED_S, 10).unwrap();
     assert_eq!(both.iter().map(|hit| hit.agent.as_str()).collect::<Vec<_>>(), ["openai/a", "gemini/c"]);
+}
+
+/// "Each agent its best": one that is sure of all that it remembers does not starve the others.
+#[test]
+fn the_limit_is_each_agents_own() {
+    let home = Home::new();
+    let store = home.open();
+    for n in 0..3 {
+        let mut lesson = lesson();
+        for part in &mut lesson.parts {
+            part.position = Some(format!("Proposal {n} of {} on the database.", part.label));
+        }
+        debate(&store, &format!("d{n}"), &format!("Which database for {n}?"), lesson);
+    }
+    let recalled = |limit| {
+        let all = agents(&["openai/a", "gemini/c", "nobody"]);
+        let hits = store.recall(&all, "database", None, OPENED_S, limit).unwrap();
+        assert!(hits.is_sorted_by(|a, b| a.score >= b.score), "{hits:?}");
+        hits.into_iter().map(|hit| (hit.agent, hit.debate)).collect::<Vec<_>>()
+    };
+    let is = |agent: &str, debate: &str| (agent.to_owned(), debate.to_owned());
+    assert_eq!(recalled(1), [is("openai/a", "d2"), is("gemini/c", "d2")]);
     assert_eq!(
-        store.recall(&agents(&["openai/a", "gemini/c"]), "database", None, OPENED_S, 1).unwrap().len(),
-        1
+        recalled(2),
+        [is("openai/a", "d2"), is("openai/a", "d1"), is("gemini/c", "d2"), is("gemini/c", "d1")]
     );
+    assert_eq!(recalled(0), []);
 }
 
 /// "Search scores by similarity, tier decay and confidence"; what has faded away is not returned.
@@ -152,8 +176,7 @@ fn a_memory_is_recalled_by_its_meaning() {
     debate(&store, "d1", "Which database?", lesson());
     let unindexed = store.unindexed("embeddings/x", 10).unwrap();
     assert_eq!(unindexed.iter().filter(|(id, _)| id.starts_with("m-")).count(), 3);
-    let vectors = unindexed.iter().map(|(id, _)| (id.clone(), vec![0.6_f32, 0.8])).collect();
-    wait(store.index_vectors("embeddings/x", vectors)).unwrap();
+    index_all(&store, "embeddings/x", &[0.6, 0.8]);
     assert_eq!(store.unindexed("embeddings/x", 10).unwrap(), []);
     let meant = |vector: &[f32]| {
         store.recall(&agents(&["openai/a"]), "unheard", Some(("embeddings/x", vector)), OPENED_S, 5).unwrap()

@@ -4,7 +4,8 @@ use agon_engine::StoreError;
 use agon_store::{Resolution, Truth};
 
 use crate::debates::{Home, append, one, wait};
-use crate::lessons::{OPENED_AT, debate, ending, kept, lesson};
+use crate::lessons::{OPENED_AT, count, debate, debate_at, ending, kept, lesson};
+use crate::meaning::index_all;
 
 #[test]
 fn the_last_resolution_counts_and_all_are_kept() {
@@ -41,12 +42,19 @@ fn what_cannot_be_resolved_is_refused_and_nothing_changes() {
     undecided.decision = None;
     debate(&store, "undecided", "Why?", undecided);
     debate(&store, "decided", "Why?", lesson());
+    let (mut silent, mut nothing) = (lesson(), lesson());
+    silent.parts[1].position = None;
+    debate(&store, "silent", "Why?", silent);
+    nothing.parts.iter_mut().for_each(|part| part.position = None);
+    debate(&store, "nothing", "Why?", nothing);
     let before = kept(&home);
     for (id, resolution, sentence) in [
         ("open", Resolution::Truth(Truth::Right), "is not over: resolve it when it is"),
         ("plain", Resolution::Truth(Truth::Right), "leaves nothing that could be resolved"),
         ("undecided", Resolution::Truth(Truth::Wrong), "decided nothing that could be right or wrong"),
         ("decided", Resolution::Winner("D".into()), "has no proposal \"D\": say which of A, B, C was right"),
+        ("silent", Resolution::Winner("B".into()), "has no proposal \"B\": say which of A, C was right"),
+        ("nothing", Resolution::Winner("A".into()), "has no proposal that could have been right"),
     ] {
         let error = wait(store.resolve(id, resolution, None, OPENED_AT)).unwrap_err();
         assert!(error.to_string().contains(sentence), "{error}");
@@ -69,4 +77,80 @@ fn a_resolution_that_cannot_be_observed_is_not_kept() {
     home.plain().execute_batch(spoil).unwrap();
     wait(store.resolve("d1", Resolution::Winner("C".into()), None, OPENED_AT)).unwrap_err();
     assert_eq!(kept(&home), before);
+}
+
+/// "Repeating a resolution that says the same as the last one changes nothing."
+#[test]
+fn what_was_said_already_is_not_kept_twice() {
+    let home = Home::new();
+    let store = home.open();
+    debate(&store, "d1", "Which database?", lesson());
+    let resolve = |resolution: &Resolution, note: Option<&str>, at: &str| {
+        wait(store.resolve("d1", resolution.clone(), note.map(str::to_owned), at)).unwrap()
+    };
+    let (b, noon) = (Resolution::Winner("B".into()), "2026-05-01T12:00:00Z");
+    let first = resolve(&b, Some("the offers were taken"), noon);
+    let before = kept(&home);
+    assert_eq!(resolve(&b, Some("the offers were taken"), "2026-05-02T12:00:00Z"), first);
+    assert_eq!(resolve(&b, None, "2026-05-02T12:00:00Z"), first);
+    assert_eq!(kept(&home), before);
+    // Another reason is news, but not another outcome.
+    resolve(&b, Some("and paid for"), "2026-05-03T12:00:00Z");
+    let others = |rows: Vec<String>| -> Vec<String> {
+        rows.into_iter().filter(|row| !row.starts_with("resolutions")).collect()
+    };
+    assert_eq!(others(kept(&home)), others(before));
+    assert_eq!(store.resolutions("d1").unwrap().len(), 2);
+    let before = kept(&home);
+    wait(store.rebuild()).unwrap();
+    assert_eq!(kept(&home), before);
+}
+
+/// "A correction undoes the earlier observation": what is remembered is as if the last word had been the first.
+#[test]
+fn a_correction_undoes_what_it_corrects() {
+    let memories = |resolved: &[(&str, &str)]| {
+        let home = Home::new();
+        let store = home.open();
+        debate(&store, "d1", "Which database?", lesson());
+        let of_memory = |home: &Home| -> Vec<String> {
+            kept(home).into_iter().filter(|row| !row.starts_with("resolutions")).collect()
+        };
+        for (label, at) in resolved {
+            // The same agents, on the same question, between one word and the next.
+            let id = format!("before-{at}");
+            debate_at(&store, &id, "Which database?", &format!("2026-05-0{at}T08:00:00Z"), lesson());
+            let (winner, at) = (Resolution::Winner((*label).into()), format!("2026-05-0{at}T12:00:00Z"));
+            if !label.is_empty() {
+                wait(store.resolve("d1", winner, None, &at)).unwrap();
+            }
+        }
+        let remembered = of_memory(&home);
+        wait(store.rebuild()).unwrap();
+        assert_eq!(of_memory(&home), remembered, "from the logs comes the same again");
+        remembered
+    };
+    let right = memories(&[("", "2"), ("", "3"), ("B", "4")]);
+    assert_eq!(memories(&[("A", "2"), ("C", "3"), ("B", "4")]), right);
+    assert_eq!(memories(&[("B", "2"), ("C", "3"), ("B", "4")]), right, "also where it was said before");
+    assert_ne!(
+        memories(&[("B", "2"), ("B", "3"), ("", "4")]),
+        right,
+        "what stood all along counts from then"
+    );
+    assert_eq!(memories(&[("B", "2"), ("B", "3"), ("", "4")]), memories(&[("B", "2"), ("", "3"), ("", "4")]));
+}
+
+/// A memory that means the same after a correction keeps its vector.
+#[test]
+fn a_correction_leaves_the_vectors() {
+    let home = Home::new();
+    let store = home.open();
+    debate(&store, "d1", "Which database?", lesson());
+    index_all(&store, "embeddings/x", &[0.3, 0.7]);
+    for label in ["A", "B"] {
+        wait(store.resolve("d1", Resolution::Winner(label.into()), None, OPENED_AT)).unwrap();
+    }
+    assert_eq!(store.unindexed("embeddings/x", 9).unwrap(), []);
+    assert_eq!(count(&home, "vectors"), 4);
 }

@@ -263,27 +263,40 @@ fn show(args: &ArgMatches) -> Result<u8, Failure> {
         head.extend(entry.confidence.map(|share| format!("share {:.0}%", share * 100.0)));
         head.extend(entry.turned_out.map(|truth| format!("turned out {}", word(&json!(truth)))));
         let style = output::stdout_style();
+        let receipt = receipt(&entry).map(|receipt| format!("{}\n", style.dim(&receipt)));
         output::print(&format!(
-            "{}\n{}\n\n{}\n",
+            "{}\n{}\n{}\n{}\n",
             clean(&entry.title),
             style.dim(&head.join(", ")),
+            receipt.unwrap_or_default(),
             clean(&entry.text)
         ))?;
     }
     Ok(0)
 }
 
+/// How the log ends that the entry came from, and what compares the two.
+fn receipt(entry: &Knowledge) -> Option<String> {
+    let (receipt, debate) = (entry.receipt.as_ref()?, entry.debate.as_ref()?);
+    let events = figures::counted(receipt.events, "event");
+    Some(format!("receipt: {events}, head {}; `agon verify {debate}` checks it", receipt.head))
+}
+
 fn forget(args: &ArgMatches) -> Result<u8, Failure> {
     let ids: Vec<&String> = args.get_many::<String>("entry").into_iter().flatten().collect();
     let first = ids.first().map(|id| id.as_str()).unwrap_or_default();
     let store = desk::kept(args)?.ok_or_else(|| unknown(first))?;
-    // A name that is wrong is found before anything is gone.
-    for id in &ids {
-        store.knowledge_show(id)?;
+    // A name that is wrong is found before anything is gone, and an entry that is named twice is one.
+    let mut named: Vec<String> = Vec::new();
+    for id in ids {
+        let id = store.knowledge_show(id)?.id;
+        if !named.contains(&id) {
+            named.push(id);
+        }
     }
     let runtime = runtime()?;
     let mut forgotten = Vec::new();
-    for id in ids {
+    for id in &named {
         forgotten.push(runtime.block_on(store.knowledge_forget(id))?);
     }
     if args.get_flag("json") {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use agon_core::Debate;
+use agon_core::lesson::{Lesson, Part};
 use agon_evidence::calibration::{Resolution, Truth};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgGroup, ArgMatches, Command};
@@ -86,13 +87,61 @@ fn resolution(args: &ArgMatches, debate: &Debate) -> Result<Resolution, Failure>
             ))),
         };
     };
-    let part =
-        lesson.parts.iter().find(|part| part.label.eq_ignore_ascii_case(winner) || part.seat == winner);
-    let known = || {
-        let labels: BTreeSet<&str> = lesson.parts.iter().map(|part| part.label.as_str()).collect();
-        labels.into_iter().collect::<Vec<_>>().join(", ")
+    proposed(id, lesson, winner).map(Resolution::Winner)
+}
+
+/// The label of the proposal of this name: a label, as the report has it or alone, or a seat. Who proposed nothing was not right.
+fn proposed(id: &str, lesson: &Lesson, name: &str) -> Result<String, Failure> {
+    let label = match name.split_once(' ') {
+        Some((agent, label)) if agent.eq_ignore_ascii_case("agent") => label.trim(),
+        _ => name,
     };
-    part.map(|part| Resolution::Winner(part.label.clone())).ok_or_else(|| {
-        Failure::input(format!("debate {id} has no proposal {winner:?}: say which of {} was right", known()))
-    })
+    let proposals: Vec<&Part> = lesson.parts.iter().filter(|part| part.position.is_some()).collect();
+    let found = proposals.iter().find(|part| part.label.eq_ignore_ascii_case(label) || part.seat == name);
+    if let Some(part) = found {
+        return Ok(part.label.clone());
+    }
+    let known: BTreeSet<&str> = proposals.iter().map(|part| part.label.as_str()).collect();
+    let known = known.into_iter().collect::<Vec<_>>().join(", ");
+    Err(Failure::input(if known.is_empty() {
+        format!("debate {id} has no proposal that could have been right")
+    } else {
+        format!("debate {id} has no proposal {name:?}: say which of {known} was right")
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(label: &str, position: Option<&str>) -> Part {
+        Part {
+            seat: format!("seat-of-{label}"),
+            label: label.into(),
+            agent: None,
+            position: position.map(str::to_owned),
+            confidence: None,
+            won: false,
+            score: None,
+            rated: None,
+            ballot: None,
+        }
+    }
+
+    /// "`agon resolve --winner` accepts only parts with a position; the sentence lists only those."
+    #[test]
+    fn only_who_proposed_something_can_have_been_right() {
+        let parts = vec![part("C", Some("Tea.")), part("B", None), part("A", Some("Coffee."))];
+        let lesson = Lesson { decision: None, parts };
+        for name in ["A", "a", "Agent A", "agent a", "seat-of-A"] {
+            assert_eq!(proposed("d1", &lesson, name).unwrap(), "A", "{name}");
+        }
+        for name in ["B", "Agent B", "seat-of-B", "Z"] {
+            let why = proposed("d1", &lesson, name).unwrap_err().to_string();
+            assert!(why.contains(&format!("no proposal {name:?}: say which of A, C was right")), "{why}");
+        }
+        let silent = Lesson { decision: None, parts: vec![part("A", None)] };
+        let why = proposed("d1", &silent, "A").unwrap_err().to_string();
+        assert!(why.contains("no proposal that could have been right"), "{why}");
+    }
 }

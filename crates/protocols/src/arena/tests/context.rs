@@ -242,3 +242,29 @@ fn context_is_limited() {
     assert_eq!(context[0]["source"], "context/knowledge", "an item without a source is from who found it");
     assert!(warned(&outcome, "the knowledge store: found by words alone"));
 }
+
+/// "Memory of the same agents": `context_items` of each, so that one who is sure of much does not starve the others.
+#[test]
+fn every_agent_has_its_own_share_of_memories() {
+    let of = |agent: &str, n: u32| json!({"text": format!("{agent} {n}"), "agent": agent});
+    let sure = (0..5).map(|n| of("a/x", n));
+    let found: Vec<Value> =
+        sure.chain((0..5).map(|n| of("z/z", n))).chain([of("b/y", 0), of("c/z", 0), of("b/y", 1)]).collect();
+    let table = Table {
+        set: &[("context_items", "2"), ("no_knowledge", "true")],
+        with: &|_, phase, _, value| {
+            if phase == "context" {
+                *value = json!({"items": found});
+            }
+        },
+        ..Table::default()
+    };
+    let outcome = table.outcome();
+    let texts: Vec<&str> = outcome.verdict["context"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(texts, ["a/x 0", "a/x 1", "b/y 0", "b/y 1", "c/z 0"]);
+}
