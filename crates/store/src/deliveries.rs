@@ -134,12 +134,15 @@ pub(crate) fn due(store: &Connection, now_s: i64, limit: usize) -> Result<Vec<De
 
 /// Claims this one, if it is to be sent now.
 pub(crate) fn claim(store: &Connection, id: i64, now_s: i64) -> Result<Option<Delivery>, Fault> {
-    let mut query = store.prepare_cached(&format!("SELECT EXISTS (SELECT 1 FROM deliveries WHERE n = ?2 AND ({DUE}))"))?;
+    let mut query = store
+        .prepare_cached(&format!("SELECT EXISTS (SELECT 1 FROM deliveries WHERE n = ?2 AND ({DUE}))"))?;
     if !query.query_row([now_s, id], |row| row.get(0))? {
         return Ok(None);
     }
     store
-        .prepare_cached("UPDATE deliveries SET state = 'sending', attempts = attempts + 1, next_s = ?2 WHERE n = ?1")?
+        .prepare_cached(
+            "UPDATE deliveries SET state = 'sending', attempts = attempts + 1, next_s = ?2 WHERE n = ?1",
+        )?
         .execute([id, now_s.saturating_add(CLAIM_S)])?;
     get(store, id).map(Some)
 }

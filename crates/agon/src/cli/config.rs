@@ -154,7 +154,10 @@ impl Config {
 /// one, where other programs look for things to run.
 fn check_paths(config: &Config) -> Result<(), String> {
     let here = std::env::current_dir().and_then(std::fs::canonicalize).map_err(|why| why.to_string())?;
-    let files = config.pulse.iter().filter_map(|(name, source)| Some((format!("[pulse.{name}]"), source.file.as_ref()?)));
+    let files = config
+        .pulse
+        .iter()
+        .filter_map(|(name, source)| Some((format!("[pulse.{name}]"), source.file.as_ref()?)));
     let folders = config
         .destinations
         .iter()
@@ -163,7 +166,9 @@ fn check_paths(config: &Config) -> Result<(), String> {
         Some((format!("[[hooks]] number {number}"), &hook.export.as_ref()?.dir))
     });
     for (place, path) in files.chain(folders).chain(exports) {
-        let hidden = path.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.') && part != Component::CurDir);
+        let hidden = path
+            .components()
+            .any(|part| part.as_os_str().to_string_lossy().starts_with('.') && part != Component::CurDir);
         // What is not there yet is made below what is.
         let real = path.ancestors().find_map(|above| std::fs::canonicalize(here.join(above)).ok());
         if hidden || real.is_none_or(|real| !real.starts_with(&here)) {

@@ -12,8 +12,8 @@ use agon_core::Debate;
 use agon_core::event::open_all;
 use agon_courier::signature::CALLBACK_SECRET;
 use agon_courier::{
-    Courier, Destination, DestinationConfig, Format, HookConfig, Outbox, Parcel, Render, Report, Settings, Told,
-    hooks_for,
+    Courier, Destination, DestinationConfig, Format, HookConfig, Outbox, Parcel, Render, Report, Settings,
+    Told, hooks_for,
 };
 use agon_report::Style;
 use agon_store::{Delivery, DeliveryState, NewDelivery, Next, Sqlite};
@@ -113,8 +113,8 @@ impl Slip {
             _ => None,
         };
         // A hook may name a destination.
-        let destination =
-            destination.or_else(|| hook.as_ref().and_then(|hook| named(hook.webhook.as_deref().unwrap_or_default())));
+        let destination = destination
+            .or_else(|| hook.as_ref().and_then(|hook| named(hook.webhook.as_deref().unwrap_or_default())));
         let hook = hook.map(|hook| hook.anchored(folder));
         let signed = std::env::var_os(CALLBACK_SECRET).is_some();
         Self { to: to.stored(), folder: folder.to_owned(), destination, hook, signed }
@@ -147,7 +147,8 @@ impl Slip {
             Ok(Destination::Named(name) | Destination::Command(name)) => Some(name),
             _ => self.hook.as_ref().and_then(|hook| hook.webhook.clone()),
         };
-        let destinations: BTreeMap<String, DestinationConfig> = name.zip(self.destination.clone()).into_iter().collect();
+        let destinations: BTreeMap<String, DestinationConfig> =
+            name.zip(self.destination.clone()).into_iter().collect();
         Settings {
             destinations,
             hooks: self.hook.clone().into_iter().collect(),
@@ -202,7 +203,12 @@ async fn bring(store: &Sqlite, debate: Option<&str>, patience: Duration) -> Repo
                 });
                 continue;
             }
-            let office = Arc::new(Office { store: store.clone(), runtime: Handle::current(), id: delivery.id, to: slip.to.clone() });
+            let office = Arc::new(Office {
+                store: store.clone(),
+                runtime: Handle::current(),
+                id: delivery.id,
+                to: slip.to.clone(),
+            });
             let courier = Courier::new(office.clone(), office, slip.settings());
             under_way.spawn(async move { courier.deliver(&now_s, patience).await });
         }

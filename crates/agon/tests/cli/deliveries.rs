@@ -23,7 +23,10 @@ impl Came {
 }
 
 fn server(status: &'static str) -> (String, Receiver<Came>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    serve(TcpListener::bind("127.0.0.1:0").unwrap(), status)
+}
+
+fn serve(listener: TcpListener, status: &'static str) -> (String, Receiver<Came>) {
     let address = format!("http://{}/hook", listener.local_addr().unwrap());
     let (sender, came) = channel();
     std::thread::spawn(move || {
@@ -152,4 +155,56 @@ fn hooks_run_after_every_debate_of_their_kind() {
     assert!(!home.path("elsewhere").exists() && !home.path("failures").exists());
     home.write("agon.toml", hooks);
     refused(&home, &["[[hooks]] number 1", "run the program", "--config agon.toml"], || home.agon(&DEEP));
+}
+
+/// A delivery is brought as it was bound: a later run needs no configuration for it, another one's names do not catch it, and one
+/// that was to be signed waits for its secret.
+#[test]
+fn a_later_run_brings_what_was_bound_and_nothing_else() {
+    let home = Home::new();
+    // A port on which nobody listens yet.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    home.write("team.toml", format!("[destinations.team]\nurl = \"http://{port}/hook\"\n"));
+    let args = [&DEEP[..], &["--quiet", "--config", "team.toml", "--to", "team"]].concat();
+    let secret = [("AGON_CALLBACK_SECRET", "s3cret")];
+    let held = home.agon_in(&secret, &args).ok();
+    assert!(held.err.contains("not yet brought"), "{held:?}");
+    // Somebody else's file that has the same name for something else.
+    home.write("agon.toml", "[destinations.team]\ndir = \"loot\"\n");
+    home.agon(&[&DEEP[..], &["--quiet"]].concat()).ok();
+    assert!(!home.path("loot").exists());
+    let (_, came) = serve(TcpListener::bind(port).unwrap(), "200 OK");
+    let number = home.agon(&["deliver", "--list", "--json"]).json()[0]["delivery"].to_string();
+    let unsigned = home.agon(&["deliver", "--retry", &number]);
+    assert_eq!(unsigned.status, Some(3), "{unsigned:?}");
+    assert!(unsigned.err.contains("AGON_CALLBACK_SECRET, which is not set here"), "{unsigned:?}");
+    home.agon_in(&secret, &["deliver", "--retry", &number]).ok();
+    let request = came.recv_timeout(Duration::from_secs(20)).unwrap();
+    assert!(request.header("agon-signature").is_some());
+    assert!(!home.path("loot").exists());
+    assert_eq!(home.agon(&["deliver"]).ok().err, "nothing is due\n");
+}
+
+/// A configuration that only lies here may have come with links that lead elsewhere.
+#[cfg(unix)]
+#[test]
+fn a_found_configuration_reaches_nothing_outside_of_its_folder() {
+    let home = Home::new();
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("private.json"), "[{\"title\": \"secret\"}]").unwrap();
+    std::os::unix::fs::symlink(outside.path(), home.path("link")).unwrap();
+    for section in [
+        "[[hooks]]\nexport = { dir = \"link\" }\n",
+        "[[hooks]]\nexport = { dir = \"link/deeper\" }\n",
+        "[[hooks]]\nexport = { dir = \".git/hooks\" }\n",
+        "[destinations.x]\ndir = \"link\"\n",
+        "[pulse.x]\nfile = \"link/private.json\"\n",
+    ] {
+        home.write("agon.toml", section);
+        refused(&home, &["agon.toml", "--config agon.toml"], || home.agon(&DEEP));
+    }
+    home.write("agon.toml", "[[hooks]]\nexport = { dir = \"decisions\" }\n");
+    home.agon(&[&DEEP[..], &["--quiet"]].concat()).ok();
+    assert_eq!(std::fs::read_dir(home.path("decisions")).unwrap().count(), 1);
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 1);
 }

@@ -73,3 +73,42 @@ fn wrong_input_leaves_nothing_behind() {
         refused(&home, wants, || home.agon(&[&["knowledge"], args].concat()));
     }
 }
+
+/// A file that has changed is what it is now: two versions of one section would contradict each other.
+#[test]
+fn a_file_that_is_imported_again_replaces_what_it_was() {
+    let home = Home::new();
+    home.write("notes.md", NOTES);
+    home.agon(&["knowledge", "import", "notes.md"]).ok();
+    home.agon(&["knowledge", "add", "A note of mine.", "--source", "notes.md"]).ok();
+    home.write("notes.md", NOTES.replace("within an hour", "within a day"));
+    let said = home.agon(&["knowledge", "import", "notes.md", "notes.md"]).ok();
+    assert!(said.out.starts_with("2 entries kept") && said.out.contains("1 entry forgotten"), "{said:?}");
+    let texts: Vec<String> = home
+        .agon(&["knowledge", "list", "--json"])
+        .json()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["text"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(texts.len(), 3, "{texts:?}");
+    assert!(
+        texts.iter().any(|text| text.contains("within a day"))
+            && texts.iter().all(|text| !text.contains("within an hour"))
+    );
+    assert!(texts.contains(&"A note of mine.".to_owned()));
+}
+
+/// What is wrong with a configuration is said before anything is kept, and what a source is called cannot move the cursor.
+#[test]
+fn a_wrong_configuration_keeps_nothing_and_a_source_cannot_move_the_cursor() {
+    let home = Home::new();
+    home.write("bad.toml", "modles = []");
+    home.agon(&["knowledge", "add", "Something.", "--source", "so\u{1b}[2Jurce\nx"]).ok();
+    refused(&home, &["bad.toml"], || home.agon(&["knowledge", "add", "More.", "--config", "bad.toml"]));
+    for args in [&["search", "something"][..], &["list"]] {
+        let said = home.agon(&[&["knowledge"], args].concat()).ok();
+        assert!(!said.out.contains('\u{1b}'), "{said:?}");
+    }
+}

@@ -99,7 +99,9 @@ fn add(args: &ArgMatches) -> Result<u8, Failure> {
     let given = |name: &str| args.get_one::<String>(name).map(|text| text.trim().to_owned());
     for name in ["title", "source"] {
         if given(name).is_some_and(|text| text.len() > WORDS_BYTES_MAX) {
-            return Err(Failure::input(format!("the {name} is longer than {WORDS_BYTES_MAX} bytes: shorten it")));
+            return Err(Failure::input(format!(
+                "the {name} is longer than {WORDS_BYTES_MAX} bytes: shorten it"
+            )));
         }
     }
     let first = || text.lines().next().unwrap_or_default().chars().take(TITLE_CHARS).collect();
