@@ -108,10 +108,13 @@ impl Remembered<'_> {
     /// The agent's memory of the same position, or else of the same question in an earlier debate.
     fn known(&self, store: &Connection, question: &str, position: &str) -> Result<Option<Known>, Fault> {
         let telling = position.split(' ').count() >= POSITION_WORDS_MIN;
+        // Two searches, since SQLite would answer an OR by going through all that the agent remembers.
         let mut query = store.prepare_cached(&format!(
-            "SELECT {ITEM}, n, text FROM memory WHERE agent = ?1 AND (
-                 (position = ?3 AND ?5)
-                 OR (question = ?2 AND question <> '' AND (position = ?3 OR debate <> ?4))
+            "SELECT {ITEM}, n, text FROM memory WHERE n IN (
+                 SELECT n FROM memory WHERE agent = ?1 AND position = ?3 AND ?5
+                 UNION ALL
+                 SELECT n FROM memory
+                 WHERE agent = ?1 AND question = ?2 AND question <> '' AND (position = ?3 OR debate <> ?4)
              ) ORDER BY position = ?3 DESC, n DESC LIMIT 1"
         ))?;
         let values = params![self.agent, question, position, self.closed.n, telling];
