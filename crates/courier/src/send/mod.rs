@@ -1,6 +1,5 @@
 //! The ways that a result can go.
 
-pub(crate) mod file;
 pub(crate) mod post;
 pub(crate) mod program;
 mod retry_after;
