@@ -1,5 +1,6 @@
 //! The ways that a result can go.
 
+mod mask;
 pub(crate) mod post;
 pub(crate) mod program;
 mod retry_after;
