@@ -1,7 +1,9 @@
 //! What a server says of an address without what comes after the host, which may be a secret.
 //!
 //! A server that complains often repeats what it was asked for: as it was, in the escapes of an address, of JSON or of HTML, or
-//! one part of it alone. So both sides are compared without their escapes.
+//! one part of it alone. So both are compared with their escapes and without.
+
+use std::collections::BTreeSet;
 
 use crate::destination::Address;
 
@@ -16,14 +18,19 @@ const ESCAPES_MAX: usize = 3;
 
 /// The text with everything masked that comes after the host of the address.
 pub(super) fn masked(text: &str, address: &Address) -> String {
-    let read = unescaped(text);
     let mut hidden = vec![false; text.len()];
-    for secret in secrets(address) {
-        let secret: Vec<u8> = unescaped(&secret).iter().map(|unit| unit.byte).collect();
-        for found in read.windows(secret.len().max(1)) {
-            let same = found.iter().map(|unit| unit.byte).eq(secret.iter().copied());
-            if let (true, Some(first), Some(last)) = (same, found.first(), found.last()) {
-                hidden.get_mut(first.start..last.end).unwrap_or_default().fill(true);
+    let secrets: BTreeSet<Vec<u8>> = secrets(address)
+        .iter()
+        .flat_map(|secret| readings(secret))
+        .map(|units| units.iter().map(|unit| unit.byte).collect())
+        .collect();
+    for read in readings(text) {
+        for secret in &secrets {
+            for found in read.windows(secret.len().max(1)) {
+                let same = found.iter().map(|unit| unit.byte).eq(secret.iter().copied());
+                if let (true, Some(first), Some(last)) = (same, found.first(), found.last()) {
+                    hidden.get_mut(first.start..last.end).unwrap_or_default().fill(true);
+                }
             }
         }
     }
@@ -66,23 +73,29 @@ struct Unit {
     end: usize,
 }
 
-/// A text without its escapes, in small letters.
-fn unescaped(text: &str) -> Vec<Unit> {
-    let unit = |(start, byte)| Unit { byte, start, end: start + 1 };
-    let mut units: Vec<Unit> = text.bytes().enumerate().map(unit).collect();
-    for _ in 0..ESCAPES_MAX {
-        let mut rest = units.as_slice();
-        let mut read = Vec::with_capacity(units.len());
-        while let Some(first) = rest.first() {
-            let (byte, length) = escape(rest).unwrap_or((first.byte, 1));
-            let (taken, after) = rest.split_at_checked(length).unwrap_or((rest, &[]));
-            let end = taken.last().map_or(first.end, |last| last.end);
-            read.push(Unit { byte: byte.to_ascii_lowercase(), start: first.start, end });
-            rest = after;
-        }
-        units = read;
+/// A text in small letters: as it is, and with its escapes read once and more often. What looks like an escape may be none, so
+/// that no reading stands for the others.
+fn readings(text: &str) -> Vec<Vec<Unit>> {
+    let unit = |(start, byte): (usize, u8)| Unit { byte: byte.to_ascii_lowercase(), start, end: start + 1 };
+    let first: Vec<Unit> = text.bytes().enumerate().map(unit).collect();
+    let again = |units: &Vec<Unit>| {
+        let read = unescaped(units);
+        (read.len() < units.len() || read.iter().zip(units).any(|(a, b)| a.byte != b.byte)).then_some(read)
+    };
+    std::iter::successors(Some(first), again).take(1 + ESCAPES_MAX).collect()
+}
+
+fn unescaped(units: &[Unit]) -> Vec<Unit> {
+    let mut rest = units;
+    let mut read = Vec::with_capacity(units.len());
+    while let Some(first) = rest.first() {
+        let (byte, length) = escape(rest).unwrap_or((first.byte, 1));
+        let (taken, after) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+        let end = taken.last().map_or(first.end, |last| last.end);
+        read.push(Unit { byte: byte.to_ascii_lowercase(), start: first.start, end });
+        rest = after;
     }
-    units
+    read
 }
 
 /// The byte that an escape stands for, and the escape's length.
@@ -94,7 +107,7 @@ fn escape(units: &[Unit]) -> Option<(u8, usize)> {
         [b'%', high, low, ..] => Some((number(&[*high, *low], 16)?, 3)),
         [b'\\', sign @ (b'/' | b'\\' | b'"'), ..] => Some((*sign, 2)),
         [b'\\', b'u', b'0', b'0', high, low] => Some((number(&[*high, *low], 16).filter(u8::is_ascii)?, 6)),
-        [b'&', b'#', b'x' | b'X', high, low, b';'] => Some((number(&[*high, *low], 16)?, 6)),
+        [b'&', b'#', b'x', high, low, b';'] => Some((number(&[*high, *low], 16)?, 6)),
         [b'&', b'#', high, low, b';', ..] => Some((number(&[*high, *low], 10)?, 5)),
         [b'&', name @ .., b';'] | [b'&', name @ .., b';', _] | [b'&', name @ .., b';', _, _] => {
             let named = [("amp", b'&'), ("lt", b'<'), ("gt", b'>'), ("quot", b'"')];
@@ -135,6 +148,7 @@ mod tests {
             ("the hook Se same is gone", "the hook \u{2026} is gone"),
             ("abéc and ABÉC", "\u{2026} and AB\u{c9}C"),
             ("ab&#xc3;&#xa9;c", "\u{2026}"),
+            ("%AAbéc %ababéc", "%A\u{2026} %ab\u{2026}"),
             ("#frag", "#\u{2026}"),
             ("services in a town", "services in a town"),
             ("100% sure & safe; caf\u{e9} %zz \\u00 &am", "100% sure & safe; caf\u{e9} %zz \\u00 &am"),
