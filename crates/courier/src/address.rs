@@ -58,12 +58,12 @@ impl std::fmt::Debug for Secret {
 
 /// What a parcel's destination means, or why it can never be reached.
 pub(crate) fn task(parcel: &Parcel, settings: &Settings) -> Result<Task, String> {
-    let destination = Destination::parse(&parcel.destination, &settings.folder).map_err(|why| why.0)?;
+    let destination = Destination::read(&parcel.destination).map_err(|why| why.0)?;
     let plain = |way| Ok(Task { way, on: On::Any, timeout: TIMEOUT });
     match destination {
         Destination::File(path) => {
             let format = Format::of(&path).unwrap_or_default();
-            plain(Way::File { path, format, make_folder: false })
+            plain(Way::File { path: settings.folder.join(path), format, make_folder: false })
         }
         Destination::Callback(address) => {
             let secret = secret(None, settings)?;

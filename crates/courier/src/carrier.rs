@@ -11,10 +11,11 @@ use crate::address::{self, Secret, Task, Way};
 use crate::chat;
 use crate::courier::{Carried, Carry, Settings, aside};
 use crate::destination::{Address, Format};
+use crate::file;
 use crate::outbox::{Parcel, Render};
 use crate::policy::ATTEMPT_S_MAX;
 use crate::send::post::{Headers, Post};
-use crate::send::{file, program};
+use crate::send::program;
 use crate::signature::{CALLBACK_SECRET, HEADER, sign};
 
 /// Makes the attempts over the network, on the disk and with programs.

@@ -75,24 +75,38 @@ impl Format {
 }
 
 impl Destination {
-    /// Reads a destination. A path that is not absolute begins at `folder`, for the delivery may be made from elsewhere.
+    /// Reads what a person wrote. A path that is not absolute begins at `folder`, for the delivery may be made from elsewhere.
     pub fn parse(text: &str, folder: &Path) -> Result<Self, Invalid> {
-        let text = text.trim();
+        match Self::of(text.trim())? {
+            Self::Hook(_) => Err(Invalid(
+                "a hook is not sent to by hand: write [[hooks]] into agon.toml, and it runs after its debates".into(),
+            )),
+            Self::File(path) => Ok(Self::File(folder.join(path))),
+            other => Ok(other),
+        }
+    }
+
+    /// Reads what [`stored`](Self::stored) wrote.
+    pub fn read(stored: &str) -> Result<Self, Invalid> {
+        Self::of(stored)
+    }
+
+    fn of(text: &str) -> Result<Self, Invalid> {
         let (kind, rest) = text.split_once(':').unwrap_or(("", text));
-        match kind {
-            "file" => path(rest, folder).map(Self::File),
+        match kind.to_ascii_lowercase().as_str() {
+            "file" => path(rest).map(Self::File),
             "http" | "https" => Address::parse(text).map(Self::Callback),
             "slack" => Address::parse(rest).map(Self::Slack),
             "discord" => Address::parse(rest).map(Self::Discord),
             "command" => name("command", rest).map(Self::Command),
             "hook" => name("hook", rest).map(Self::Hook),
             _ if text.contains("://") => Err(unknown()),
-            _ if Format::of(Path::new(text)).is_some() => path(text, folder).map(Self::File),
+            _ if Format::of(Path::new(text)).is_some() => path(text).map(Self::File),
             _ => name("", text).map(Self::Named).map_err(|_| unknown()),
         }
     }
 
-    /// All of it, for the outbox: [`parse`](Self::parse) gives the same again. Not to be shown.
+    /// All of it, for the outbox: [`read`](Self::read) gives the same again. Not to be shown.
     pub fn stored(&self) -> String {
         match self {
             Self::Callback(address) => address.whole().to_owned(),
@@ -105,8 +119,7 @@ impl Destination {
 
 /// A destination out of an outbox as it may be shown.
 pub fn shown(stored: &str) -> String {
-    let destination = Destination::parse(stored, Path::new(""));
-    destination.map_or_else(
+    Destination::read(stored).map_or_else(
         |_| "a destination that cannot be read".to_owned(),
         |destination| destination.to_string(),
     )
@@ -141,7 +154,7 @@ impl Serialize for Destination {
 impl<'de> Deserialize<'de> for Destination {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text, Path::new("")).map_err(de::Error::custom)
+        Self::read(&text).map_err(de::Error::custom)
     }
 }
 
@@ -189,12 +202,12 @@ impl fmt::Debug for Address {
     }
 }
 
-fn path(text: &str, folder: &Path) -> Result<PathBuf, Invalid> {
+fn path(text: &str) -> Result<PathBuf, Invalid> {
     let path = Path::new(text);
     if path.file_name().is_none() || text.ends_with(['/', '\\']) || text.contains('\0') {
         return Err(Invalid("a file has a name, as in file:results/outcome.md".into()));
     }
-    Ok(folder.join(path))
+    Ok(path.to_owned())
 }
 
 fn name(kind: &str, text: &str) -> Result<String, Invalid> {
@@ -255,7 +268,10 @@ mod tests {
             ),
             ("command:notify", "command:notify", "command:notify"),
             (" ops-1 ", "ops-1", "ops-1"),
-            ("hook:1f2e", "hook:1f2e", "hook:1f2e"),
+            ("HTTP://A.example/x", "http://a.example/\u{2026}", "http://a.example/x"),
+            ("Https://a.example/", "https://a.example", "https://a.example/"),
+            ("Slack:HTTPS://a.example/x", "slack:https://a.example/\u{2026}", "slack:https://a.example/x"),
+            ("FILE:out.md", "file:/home/me/out.md", "file:/home/me/out.md"),
         ] {
             let destination = parse(text).unwrap();
             assert_eq!(
@@ -265,11 +281,7 @@ mod tests {
             );
             assert_eq!(format!("{destination:?}"), format!("Destination({shown})"));
             assert_eq!(super::shown(stored), shown);
-            assert_eq!(
-                Destination::parse(stored, Path::new("/elsewhere")),
-                Ok(destination.clone()),
-                "{text}, again"
-            );
+            assert_eq!(Destination::read(stored), Ok(destination.clone()), "{text}, again");
             let json = serde_json::to_string(&destination).unwrap();
             assert_eq!(serde_json::from_str::<Destination>(&json).unwrap(), destination, "{json}");
         }
@@ -294,12 +306,23 @@ mod tests {
             ("command:", "command:NAME"),
             ("command:a b", "command:NAME"),
             ("hook:secret/x", "hook:NAME"),
+            ("hook:secret", "a hook is not sent to by hand: write [[hooks]]"),
+            (" HOOK:secret", "a hook is not sent to by hand"),
         ] {
             let why = parse(text).unwrap_err();
             assert!(why.contains(named), "{text}: {why}");
             assert!(!why.replace("secret_env", "").contains("secret"), "{why}");
-            assert!(!shown(text).contains("secret"), "{text}");
+            assert!(text.to_lowercase().contains("hook:") || !shown(text).contains("secret"), "{text}");
         }
+    }
+
+    /// `parse` is for people, `read` for the outbox.
+    #[test]
+    fn a_hook_is_read_from_the_outbox_alone() {
+        let hook = Destination::Hook("1f2e".into());
+        assert!(parse("hook:1f2e").is_err());
+        assert_eq!((hook.stored().as_str(), Destination::read("hook:1f2e")), ("hook:1f2e", Ok(hook.clone())));
+        assert_eq!((shown("hook:1f2e"), hook.to_string()), ("hook:1f2e".into(), "hook:1f2e".into()));
     }
 
     proptest! {

@@ -14,7 +14,9 @@
 //! - [`courier`]: one run: takes what is due, brings it, waits for what can be tried again in time.
 //! - [`policy`]: when a delivery is tried again, and when it is given up.
 //! - `carrier`: one attempt; `address` is what a destination means under a configuration.
-//! - `send`: the ways: `post` (HTTP), `file`, `program`; `retry_after` is what a server asks for.
+//! - `send`: the ways over the network and to programs: `post` (HTTP), `program`; `retry_after` is what a server
+//!   asks for, and `mask` keeps from its words what may be a secret.
+//! - [`file`]: the way to the disk, which spoils nothing that is there; `stream` is for what is no file.
 //! - `chat`: what a chat gets to read, and what keeps a debate from ringing everybody's bell.
 //! - [`signature`]: how a receiver knows that a callback is ours.
 
@@ -26,6 +28,7 @@ mod chat;
 pub mod config;
 pub mod courier;
 pub mod destination;
+pub mod file;
 pub mod hooks;
 pub mod outbox;
 pub mod policy;

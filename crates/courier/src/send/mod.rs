@@ -1,6 +1,6 @@
 //! The ways that a result can go.
 
-pub(crate) mod file;
+mod mask;
 pub(crate) mod post;
 pub(crate) mod program;
 mod retry_after;

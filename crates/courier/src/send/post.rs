@@ -7,6 +7,7 @@ use reqwest::redirect::{Action, Attempt, Policy};
 use reqwest::{Client, Response, StatusCode};
 use tokio::sync::OnceCell;
 
+use super::mask::masked;
 use super::{one_line, retry_after};
 use crate::courier::Carried;
 use crate::destination::Address;
@@ -48,9 +49,9 @@ impl Post {
         match request.send().await {
             Ok(response) => judged(response, address, now_s).await,
             Err(why) if why.is_builder() => {
-                Carried::Dead { why: format!("it cannot be sent ({})", deepest(&why)) }
+                Carried::Dead { why: format!("it cannot be sent ({})", reason(&why, address)) }
             }
-            Err(why) => Carried::later(format!("{address} cannot be reached ({})", deepest(&why))),
+            Err(why) => Carried::later(format!("{address} cannot be reached ({})", reason(&why, address))),
         }
     }
 }
@@ -86,7 +87,7 @@ async fn judged(response: Response, address: &Address, now_s: i64) -> Carried {
     let wait = response.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok());
     let now_s = u64::try_from(now_s).unwrap_or_default();
     let retry_after = wait.and_then(|wait| retry_after::parse(wait, now_s));
-    let answer = answer(response).await;
+    let answer = answer(response, address).await;
     if status.is_success() {
         return match answer {
             Ok(_) => Carried::Done { note: None },
@@ -94,8 +95,7 @@ async fn judged(response: Response, address: &Address, now_s: i64) -> Carried {
         };
     }
     let code = status.as_u16();
-    let said = answer.map(|said| said.replace(address.url().path(), "\u{2026}")).unwrap_or_default();
-    let said = one_line(&said);
+    let said = one_line(&masked(&answer.unwrap_or_default(), address));
     let said = if said.is_empty() { said } else { format!(": {said}") };
     match code {
         300..=399 => Carried::Dead {
@@ -112,15 +112,20 @@ async fn judged(response: Response, address: &Address, now_s: i64) -> Carried {
 }
 
 /// The beginning of an answer.
-async fn answer(mut response: Response) -> Result<String, String> {
+async fn answer(mut response: Response, address: &Address) -> Result<String, String> {
     let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|why| deepest(&why))? {
+    while let Some(chunk) = response.chunk().await.map_err(|why| reason(&why, address))? {
         bytes.extend_from_slice(&chunk);
         if bytes.len() >= ANSWER_BYTES_MAX {
             break;
         }
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Why an address was not reached.
+fn reason(error: &reqwest::Error, address: &Address) -> String {
+    masked(&deepest(error), address)
 }
 
 /// The innermost reason: the outer ones name the address, which may hold a secret, and say little.
