@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Group, Verb};
 use crate::cli::failure::Failure;
 use crate::cli::run::runtime;
-use crate::cli::{args, desk, output, write};
+use crate::cli::{args, desk, output};
 
 pub(super) const VERB: Verb = Verb { name: "ratings", group: Group::Kept, command, run };
 
@@ -40,7 +40,8 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let rated = store.map(|store| store.ratings()).transpose()?.unwrap_or_default();
     let rows: Vec<Row> = rated.iter().map(row).collect();
     if let Some(file) = plot {
-        write::whole(file, &agon_report::ratings_svg(&rows))?;
+        agon_courier::file::put(file, agon_report::ratings_svg(&rows).as_bytes())
+            .map_err(|why| Failure::file(file, why.to_string()))?;
     }
     if args.get_flag("json") {
         output::print_json(&rated.iter().map(entry).collect())?;
