@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::destination::{Address, Format, is_name};
 use crate::hooks::HookConfig;
 use crate::policy::TIMEOUT_S_MAX;
+use crate::visible::visible;
 
 /// One `[destinations.NAME]`.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -84,7 +85,8 @@ impl DestinationConfig {
 
     /// Refuses what cannot work in `[destinations.NAME]`, and says where it stands.
     pub fn check(&self, name: &str) -> Result<(), Invalid> {
-        self.wrong(name).map_or(Ok(()), |why| Err(Invalid(format!("[destinations.{name}]: {why}"))))
+        self.wrong(name)
+            .map_or(Ok(()), |why| Err(Invalid(format!("[destinations.{}]: {why}", visible(name)))))
     }
 
     fn wrong(&self, name: &str) -> Option<String> {
@@ -242,6 +244,10 @@ mod tests {
             ("[destinations.x]\nurl = \"http://a/\"\ntimeout_s = 46", "timeout_s"),
             ("[destinations.x]\nurl = \"http://a/\"\ntimeout_s = nan", "timeout_s"),
             ("[destinations.\"a.md\"]\nurl = \"http://a/\"", "letters"),
+            (
+                "[destinations.\"a\\u001b[2J\"]\nurl = \"http://a/\"",
+                "[destinations.a\u{fffd}[2J]: the name has letters",
+            ),
             ("[[hooks]]", "[[hooks]] number 1: give one of"),
             ("[[hooks]]\ncommand = [\"a\"]\nwebhook = \"http://a/\"", "give one of"),
             ("[[hooks]]\ncommand = []", "command is the program"),

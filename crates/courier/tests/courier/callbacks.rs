@@ -297,8 +297,7 @@ async fn without_its_variables_a_delivery_waits() {
         assert!(kept.error.contains(sentence), "{destination}: {}", kept.error);
         let needs = |signed| {
             let settings = promised(signed);
-            let names = Destination::read(destination).unwrap().variables(&settings).join(" ");
-            names
+            Destination::read(destination).unwrap().variables(&settings).join(" ")
         };
         assert_eq!(needs(true), variables.join(" "), "{destination}");
         assert_eq!(needs(false), needs(true).replace("AGON_CALLBACK_SECRET", "").trim(), "{destination}");
