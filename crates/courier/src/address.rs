@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use agon_core::Invalid;
+
 use crate::config::{DestinationConfig, Kind};
 use crate::courier::Settings;
 use crate::destination::{Address, Destination, Format};
@@ -56,9 +58,46 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// What a parcel's destination means, or why it can never be reached.
-pub(crate) fn task(parcel: &Parcel, settings: &Settings) -> Result<Task, String> {
-    let destination = Destination::read(&parcel.destination).map_err(|why| why.0)?;
+/// Why a destination cannot be reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// Another run would be the same until somebody does something.
+    Wrong(String),
+    /// A variable is not set, which it may be in another run.
+    NotHere(String),
+}
+
+impl From<Invalid> for Trouble {
+    fn from(why: Invalid) -> Self {
+        Self::Wrong(why.0)
+    }
+}
+
+impl Destination {
+    /// The environment variables that a delivery needs: in a run without them it is better left alone.
+    pub fn variables<'a>(&self, settings: &'a Settings) -> Vec<&'a str> {
+        let unnamed = || settings.signed.then_some(CALLBACK_SECRET).into_iter().collect();
+        let of = |config: &'a DestinationConfig| match (config.kind(), &config.secret_env) {
+            (Kind::Callback, None) => [config.variables(), unnamed()].concat(),
+            _ => config.variables(),
+        };
+        let named = |name: &str| settings.destinations.get(name).map(of);
+        match self {
+            Self::File(_) | Self::Slack(_) | Self::Discord(_) => Vec::new(),
+            Self::Callback(_) => unnamed(),
+            Self::Command(name) | Self::Named(name) => named(name).unwrap_or_default(),
+            Self::Hook(key) => {
+                let hook = settings.hooks.iter().find(|hook| hook.key() == *key);
+                let webhook = hook.and_then(|hook| hook.webhook.as_ref());
+                webhook.map_or_else(Vec::new, |to| named(to).unwrap_or_else(unnamed))
+            }
+        }
+    }
+}
+
+/// What a parcel's destination means, or why it cannot be reached.
+pub(crate) fn task(parcel: &Parcel, settings: &Settings) -> Result<Task, Trouble> {
+    let destination = Destination::read(&parcel.destination)?;
     let plain = |way| Ok(Task { way, on: On::Any, timeout: TIMEOUT });
     match destination {
         Destination::File(path) => {
@@ -76,17 +115,24 @@ pub(crate) fn task(parcel: &Parcel, settings: &Settings) -> Result<Task, String>
             let task = configured(&name, parcel, settings)?;
             match task.way {
                 Way::Program { .. } => Ok(task),
-                _ => Err(format!("[destinations.{name}] has no command: set one, or send to {name} instead")),
+                _ => {
+                    wrong(format!("[destinations.{name}] has no command: set one, or send to {name} instead"))
+                }
             }
         }
         Destination::Hook(key) => hook(&key, parcel, settings),
     }
 }
 
-fn configured(name: &str, parcel: &Parcel, settings: &Settings) -> Result<Task, String> {
-    let config = settings.destinations.get(name);
-    let config = config.ok_or_else(|| format!("there is no [destinations.{name}] in agon.toml: add it"))?;
-    config.check(name).map_err(|why| why.0)?;
+fn wrong<T>(why: impl Into<String>) -> Result<T, Trouble> {
+    Err(Trouble::Wrong(why.into()))
+}
+
+fn configured(name: &str, parcel: &Parcel, settings: &Settings) -> Result<Task, Trouble> {
+    let Some(config) = settings.destinations.get(name) else {
+        return wrong(format!("there is no [destinations.{name}] in agon.toml: add it"));
+    };
+    config.check(name)?;
     let section = format!("[destinations.{name}]");
     let way = match config.kind() {
         Kind::File => {
@@ -104,13 +150,14 @@ fn configured(name: &str, parcel: &Parcel, settings: &Settings) -> Result<Task, 
     Ok(Task { way, on: On::Any, timeout: config.timeout().unwrap_or(TIMEOUT) })
 }
 
-fn hook(key: &str, parcel: &Parcel, settings: &Settings) -> Result<Task, String> {
+fn hook(key: &str, parcel: &Parcel, settings: &Settings) -> Result<Task, Trouble> {
     let found = settings.hooks.iter().enumerate().find(|(_, hook)| hook.key() == key);
-    let (place, hook) =
-        found.ok_or("agon.toml has no such [[hooks]] any more: put it back, or leave this delivery dead")?;
+    let Some((place, hook)) = found else {
+        return wrong("agon.toml has no such [[hooks]] any more: put it back, or leave this delivery dead");
+    };
     let section = format!("[[hooks]] number {}", place + 1);
     if let Some(why) = hook.wrong(&settings.destinations) {
-        return Err(format!("{section}: {why}"));
+        return wrong(format!("{section}: {why}"));
     }
     let HookConfig { on, command, webhook, export, .. } = hook;
     let plain = |way| Task { way, on: *on, timeout: TIMEOUT };
@@ -120,44 +167,48 @@ fn hook(key: &str, parcel: &Parcel, settings: &Settings) -> Result<Task, String>
             Ok(Task { on: *on, ..configured(name, parcel, settings)? })
         }
         (_, Some(url), _) => {
-            let address = Address::parse(url).map_err(|why| why.0)?;
+            let address = Address::parse(url)?;
             Ok(plain(Way::Callback { address, secret: secret(None, settings)? }))
         }
         (.., Some(export)) => Ok(plain(file(&export.dir, export.format, parcel, settings)?)),
         (None, None, None) => {
-            Err(format!("{section} does nothing: give it a command, a webhook or an export"))
+            wrong(format!("{section} does nothing: give it a command, a webhook or an export"))
         }
     }
 }
 
-fn file(dir: &Path, format: Format, parcel: &Parcel, settings: &Settings) -> Result<Way, String> {
+fn file(dir: &Path, format: Format, parcel: &Parcel, settings: &Settings) -> Result<Way, Trouble> {
     // An id is ours; still, one that is none must not lead out of the folder.
     if parcel.debate.is_empty() || parcel.debate.starts_with('.') || parcel.debate.contains(['/', '\\', '\0'])
     {
-        return Err("the id of the debate is no name for a file".into());
+        return wrong("the id of the debate is no name for a file");
     }
     let name = format!("{}.{}", parcel.debate, format.ending());
     Ok(Way::File { path: settings.folder.join(dir).join(name), format, make_folder: true })
 }
 
-fn address(config: &DestinationConfig, section: &str, settings: &Settings) -> Result<Address, String> {
+fn address(config: &DestinationConfig, section: &str, settings: &Settings) -> Result<Address, Trouble> {
     let url = match (&config.url, &config.url_env) {
         (Some(url), _) => url.clone(),
-        (None, Some(variable)) => settings
-            .read(variable)
-            .ok_or_else(|| format!("{section} has its address in {variable}: set that in the environment"))?,
-        (None, None) => return Err(format!("{section} has no address: set url or url_env")),
+        (None, Some(variable)) => settings.read(variable).ok_or_else(|| {
+            Trouble::NotHere(format!(
+                "{section} has its address in {variable}, which is not set here: set it"
+            ))
+        })?,
+        (None, None) => return wrong(format!("{section} has no address: set url or url_env")),
     };
-    Address::parse(&url).map_err(|why| format!("{section}: {why}"))
+    Address::parse(&url).or_else(|why| wrong(format!("{section}: {why}")))
 }
 
-/// A secret that is asked for by name must be there: what goes unsigned where a signature is expected is no use.
-fn secret(named: Option<&str>, settings: &Settings) -> Result<Secret, String> {
-    match (settings.read(named.unwrap_or(CALLBACK_SECRET)), named) {
-        (Some(secret), _) => Ok(Secret::Known(secret)),
-        (None, None) => Ok(Secret::None),
-        (None, Some(variable)) => {
-            Err(format!("the callback is signed with the secret in {variable}: set that in the environment"))
-        }
+/// A secret that is asked for by name must be there, and so must any that was promised: what goes unsigned where a signature is
+/// expected is no use.
+fn secret(named: Option<&str>, settings: &Settings) -> Result<Secret, Trouble> {
+    let variable = named.unwrap_or(CALLBACK_SECRET);
+    match settings.read(variable) {
+        Some(secret) => Ok(Secret::Known(secret)),
+        None if named.is_none() && !settings.signed => Ok(Secret::None),
+        None => Err(Trouble::NotHere(format!(
+            "the secret in {variable} is not set here: set it, for this callback is signed"
+        ))),
     }
 }

@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use crate::address::{self, Secret, Task, Way};
+use crate::address::{self, Secret, Task, Trouble, Way};
 use crate::chat;
 use crate::courier::{Carried, Carry, Settings, aside};
 use crate::destination::{Address, Format};
@@ -33,7 +33,8 @@ impl Carrier {
     async fn attempt(&self, parcel: &Parcel, now_s: i64) -> Carried {
         let task = match address::task(parcel, &self.settings) {
             Ok(task) => task,
-            Err(why) => return Carried::Dead { why },
+            Err(Trouble::Wrong(why)) => return Carried::Dead { why },
+            Err(Trouble::NotHere(why)) => return Carried::later(why),
         };
         // An attempt that takes as long as another may think it lost would be made twice.
         let longest = Duration::from_secs(ATTEMPT_S_MAX.unsigned_abs() * 3 / 4);

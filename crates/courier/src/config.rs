@@ -1,7 +1,7 @@
 //! `[destinations.NAME]` of `agon.toml`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agon_core::Invalid;
@@ -10,27 +10,36 @@ use serde::{Deserialize, Serialize};
 use crate::destination::{Address, Format, is_name};
 use crate::hooks::HookConfig;
 use crate::policy::TIMEOUT_S_MAX;
+use crate::visible::visible;
 
 /// One `[destinations.NAME]`.
-#[derive(Clone, Default, PartialEq, Deserialize)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DestinationConfig {
     /// What it is; when not given, a program where there is a `command`, a file where there is a `dir`, else a callback.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
     /// Its address. One with a secret in it, as chats have them, is better kept in a variable.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The environment variable that holds its address.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub url_env: Option<String>,
     /// The environment variable with the secret that a callback is signed with;
     /// [`CALLBACK_SECRET`](crate::signature::CALLBACK_SECRET), where that is set, when not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub secret_env: Option<String>,
     /// The program and its arguments. No shell reads them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
     /// The folder that files are put into, each under the name of its debate.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub dir: Option<PathBuf>,
     /// What a file is written in.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
     /// How long an attempt may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_s: Option<f64>,
 }
 
@@ -63,9 +72,21 @@ impl DestinationConfig {
         self.kind.unwrap_or(seen)
     }
 
+    /// The environment variables that a delivery needs: in a run without them it is better left alone.
+    pub fn variables(&self) -> Vec<&str> {
+        [&self.url_env, &self.secret_env].into_iter().flatten().map(String::as_str).collect()
+    }
+
+    /// The same with a `dir` that begins at `folder`, for the delivery may be made from elsewhere.
+    pub fn anchored(mut self, folder: &Path) -> Self {
+        self.dir = self.dir.map(|dir| folder.join(dir));
+        self
+    }
+
     /// Refuses what cannot work in `[destinations.NAME]`, and says where it stands.
     pub fn check(&self, name: &str) -> Result<(), Invalid> {
-        self.wrong(name).map_or(Ok(()), |why| Err(Invalid(format!("[destinations.{name}]: {why}"))))
+        self.wrong(name)
+            .map_or(Ok(()), |why| Err(Invalid(format!("[destinations.{}]: {why}", visible(name)))))
     }
 
     fn wrong(&self, name: &str) -> Option<String> {
@@ -223,6 +244,10 @@ mod tests {
             ("[destinations.x]\nurl = \"http://a/\"\ntimeout_s = 46", "timeout_s"),
             ("[destinations.x]\nurl = \"http://a/\"\ntimeout_s = nan", "timeout_s"),
             ("[destinations.\"a.md\"]\nurl = \"http://a/\"", "letters"),
+            (
+                "[destinations.\"a\\u001b[2J\"]\nurl = \"http://a/\"",
+                "[destinations.a\u{fffd}[2J]: the name has letters",
+            ),
             ("[[hooks]]", "[[hooks]] number 1: give one of"),
             ("[[hooks]]\ncommand = [\"a\"]\nwebhook = \"http://a/\"", "give one of"),
             ("[[hooks]]\ncommand = []", "command is the program"),
@@ -241,6 +266,29 @@ mod tests {
             assert!(why.contains(named), "{toml}: {why}");
             assert!(!why.contains("sesame@") && !why.contains("ses ame"), "{why}");
         }
+    }
+
+    /// "it is stored with the delivery, as it was configured when it was bound"
+    #[test]
+    fn a_destination_is_kept_as_it_was_configured() {
+        let toml = "[destinations.a]\nurl = \"https://a.example/x\"\nsecret_env = \"S\"\ntimeout_s = 1.5\n[destinations.b]\n\
+                    kind = \"slack\"\nurl_env = \"B\"\n[destinations.c]\ncommand = [\"notify\", \"-\"]\n[destinations.d]\n\
+                    dir = \"out\"\nformat = \"md\"\n[destinations.e]\ndir = \"/abs\"\n[[hooks]]\nname = \"f\"\nwebhook = \"b\"\n\
+                    [[hooks]]\nname = \"g\"\nexport = { dir = \"out\" }\n[[hooks]]\nname = \"h\"\nwebhook = \"http://a/\"";
+        let File { destinations, hooks } = read(toml).unwrap();
+        for (name, config) in &destinations {
+            let kept = serde_json::to_string(config).unwrap();
+            assert_eq!(&serde_json::from_str::<DestinationConfig>(&kept).unwrap(), config, "{kept}");
+            assert!(!kept.contains("null") && config.check(name).is_ok(), "{kept}");
+        }
+        let variables: Vec<Vec<&str>> = destinations.values().map(DestinationConfig::variables).collect();
+        assert_eq!(variables, [vec!["S"], vec!["B"], vec![], vec![], vec![]]);
+        let variables: Vec<Vec<&str>> = hooks.iter().map(|hook| hook.variables(&destinations)).collect();
+        assert_eq!(variables, [vec!["B"], vec![], vec![]]);
+        let dir = |name: &str| destinations[name].clone().anchored(Path::new("/home/me")).dir;
+        assert_eq!((dir("d"), dir("e"), dir("a")), (Some("/home/me/out".into()), Some("/abs".into()), None));
+        let export = |place: usize| hooks[place].clone().anchored(Path::new("/home/me")).export;
+        assert_eq!((export(0), export(1).unwrap().dir), (None, PathBuf::from("/home/me/out")));
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct Settings {
     pub env: Env,
     /// Where paths begin that are not absolute.
     pub folder: PathBuf,
+    /// Whether a callback was promised a signature: then none is sent without.
+    pub signed: bool,
     /// For the spread of the pauses between attempts.
     pub seed: u64,
 }
@@ -184,6 +186,7 @@ impl Settings {
             hooks: Vec::new(),
             env: Arc::new(|_| None),
             folder: folder.to_owned(),
+            signed: false,
             seed: 0,
         }
     }
@@ -196,11 +199,12 @@ impl Settings {
 
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { destinations, hooks, folder, seed, .. } = self;
+        let Self { destinations, hooks, folder, signed, seed, .. } = self;
         f.debug_struct("Settings")
             .field("destinations", destinations)
             .field("hooks", hooks)
             .field("folder", folder)
+            .field("signed", signed)
             .field("seed", seed)
             .finish_non_exhaustive()
     }

@@ -7,6 +7,8 @@ use agon_core::Invalid;
 use reqwest::Url;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::visible::{self, visible};
+
 /// Where a result goes. Shown, it has no secret in it: of an address only the host.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Destination {
@@ -112,7 +114,10 @@ impl Destination {
             Self::Callback(address) => address.whole().to_owned(),
             Self::Slack(address) => format!("slack:{}", address.whole()),
             Self::Discord(address) => format!("discord:{}", address.whole()),
-            Self::File(_) | Self::Command(_) | Self::Named(_) | Self::Hook(_) => self.to_string(),
+            Self::File(path) => format!("file:{}", path.display()),
+            Self::Command(name) => format!("command:{name}"),
+            Self::Named(name) => name.clone(),
+            Self::Hook(key) => format!("hook:{key}"),
         }
     }
 }
@@ -128,13 +133,13 @@ pub fn shown(stored: &str) -> String {
 impl fmt::Display for Destination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(path) => write!(f, "file:{}", path.display()),
+            Self::File(path) => write!(f, "file:{}", visible::path(path)),
             Self::Callback(address) => address.fmt(f),
             Self::Slack(address) => write!(f, "slack:{address}"),
             Self::Discord(address) => write!(f, "discord:{address}"),
-            Self::Command(name) => write!(f, "command:{name}"),
-            Self::Named(name) => f.write_str(name),
-            Self::Hook(key) => write!(f, "hook:{key}"),
+            Self::Command(name) => write!(f, "command:{}", visible(name)),
+            Self::Named(name) => f.write_str(&visible(name)),
+            Self::Hook(key) => write!(f, "hook:{}", visible(key)),
         }
     }
 }
@@ -313,6 +318,19 @@ mod tests {
             assert!(why.contains(named), "{text}: {why}");
             assert!(!why.replace("secret_env", "").contains("secret"), "{why}");
             assert!(text.to_lowercase().contains("hook:") || !shown(text).contains("secret"), "{text}");
+        }
+    }
+
+    /// "Everything printed of a destination or a file name is free of control characters", and what is kept is not changed.
+    #[test]
+    fn a_name_is_shown_without_what_a_terminal_would_obey() {
+        let text = "file:a\u{1b}[2J\n\u{202e}b.md";
+        let destination = parse(text).unwrap();
+        assert_eq!(destination.to_string(), "file:/home/me/a\u{fffd}[2J\u{fffd}\u{fffd}b.md");
+        assert_eq!(shown(&destination.stored()), destination.to_string());
+        assert_eq!(Destination::read(&destination.stored()), Ok(destination));
+        for made in [Destination::Named("a\u{7}".into()), Destination::Command("a\u{7}".into())] {
+            assert!(!made.to_string().contains('\u{7}') && !format!("{made:?}").contains('\u{7}'));
         }
     }
 

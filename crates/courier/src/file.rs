@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::courier::{Carried, aside};
+use crate::visible;
 
 /// Why a file was not written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,7 +80,7 @@ fn target(path: &Path) -> Result<PathBuf, Unwritten> {
             _ => return Ok(target),
         }
     }
-    let why = format!("{} is a link that leads to no file: name another file", path.display());
+    let why = format!("{} is a link that leads to no file: name another file", visible::path(path));
     Err(Unwritten { why, hopeless: true })
 }
 
@@ -136,8 +137,8 @@ fn part(path: &Path, writer: &str) -> PathBuf {
 }
 
 fn unwritten(path: &Path, why: &io::Error) -> Unwritten {
-    let shown = path.display();
-    let folder = path.parent().unwrap_or(Path::new("")).display();
+    let shown = visible::path(path);
+    let folder = visible::path(path.parent().unwrap_or(Path::new("")));
     let (why, hopeless) = match why.kind() {
         ErrorKind::NotFound => (format!("there is no folder {folder}: make it, and try again"), true),
         ErrorKind::PermissionDenied => {

@@ -1,7 +1,7 @@
 //! `[[hooks]]` of `agon.toml`: what happens after debates.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -86,6 +86,19 @@ impl std::fmt::Debug for HookConfig {
 }
 
 impl HookConfig {
+    /// The environment variables that a delivery of it needs: those of the destination that it names.
+    pub fn variables<'a>(&self, destinations: &'a BTreeMap<String, DestinationConfig>) -> Vec<&'a str> {
+        let named = self.webhook.as_ref().and_then(|name| destinations.get(name));
+        named.map(DestinationConfig::variables).unwrap_or_default()
+    }
+
+    /// The same with an `export.dir` that begins at `folder`. Its [key](Self::key) is another, unless it has a name: a delivery
+    /// is bound and made with the same of both.
+    pub fn anchored(mut self, folder: &Path) -> Self {
+        self.export = self.export.map(|export| ExportConfig { dir: folder.join(export.dir), ..export });
+        self
+    }
+
     /// Why it cannot work, if it cannot.
     pub(crate) fn wrong(&self, destinations: &BTreeMap<String, DestinationConfig>) -> Option<String> {
         if self.name.as_deref().is_some_and(|name| !is_name(name)) {

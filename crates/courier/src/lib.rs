@@ -7,7 +7,8 @@
 //!
 //! A tour, in reading order:
 //!
-//! - [`destination`]: where a result can go, as a person writes it; never shown with what is secret in it.
+//! - [`destination`]: where a result can go, as a person writes it; never shown with what is secret in it, nor (`visible`) with
+//!   what a terminal would obey.
 //! - [`config`]: `[destinations.NAME]` of `agon.toml`; [`hooks`]: its `[[hooks]]`; `trust`: what neither may do in a file that
 //!   was found and not asked for.
 //! - [`outbox`]: what keeps the deliveries, and what renders a debate.
@@ -35,6 +36,7 @@ pub mod policy;
 mod send;
 pub mod signature;
 mod trust;
+mod visible;
 
 pub use config::{DestinationConfig, Kind, check};
 pub use courier::{Clock, Courier, Env, Report, Settings, Told};

@@ -8,6 +8,7 @@ use agon_core::Invalid;
 use crate::config::DestinationConfig;
 use crate::destination::Address;
 use crate::hooks::HookConfig;
+use crate::visible::visible;
 
 /// Refuses a configuration that nobody has named, such as an `agon.toml` that lies in the current folder, when it would run a
 /// program, send what is debated to a stranger, or write outside of the folder: it may have come with somebody else's files.
@@ -23,7 +24,7 @@ pub fn check_found(
     };
     for (name, destination) in destinations {
         if let Some(what) = destination.danger() {
-            return refuse(format!("[destinations.{name}]"), what);
+            return refuse(format!("[destinations.{}]", visible(name)), what);
         }
     }
     for (number, hook) in (1..).zip(hooks) {

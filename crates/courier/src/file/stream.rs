@@ -10,6 +10,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::{Unwritten, is_open_elsewhere, unwritten};
+use crate::visible;
 
 /// How long a reader may take for nothing at all.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -22,7 +23,7 @@ pub(super) fn write(path: &Path, there: Option<&Metadata>, bytes: &[u8]) -> Opti
         return None;
     }
     let refused = |what: &str| {
-        let why = format!("{} is {what}: name a file", path.display());
+        let why = format!("{} is {what}: name a file", visible::path(path));
         Some(Err(Unwritten { why, hopeless: true }))
     };
     if kind.is_socket() {

@@ -4,12 +4,12 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::time::Duration;
 
-use agon_courier::verify;
+use agon_courier::{Destination, Settings, verify};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::server::{Act, Request, Server, status};
-use crate::things::{Office, State};
+use crate::things::{Office, State, settings};
 
 fn office(toml: &str) -> Office {
     Office::new(
@@ -243,17 +243,13 @@ async fn a_redirect_never_takes_a_debate_to_another_place() {
 
 #[tokio::test]
 async fn what_is_wrong_with_a_destination_is_dead_at_once_with_what_to_do() {
-    let toml = "[destinations.nosecret]\nurl = \"http://127.0.0.1:1/\"\nsecret_env = \"UNSET\"\n\
-                [destinations.nourl]\nurl_env = \"UNSET\"\n[destinations.badurl]\nurl_env = \"BAD\"\n\
-                [destinations.ok]\nurl_env = \"CI_URL\"";
+    let toml = "[destinations.badurl]\nurl_env = \"BAD\"\n[destinations.ok]\nurl_env = \"CI_URL\"";
     let office = Office::new(
         toml,
         Path::new("/"),
         &[("BAD", "not an address, sesame"), ("CI_URL", "http://127.0.0.1:1/")],
     );
     for (destination, sentence) in [
-        ("nosecret", "set that in the environment"),
-        ("nourl", "[destinations.nourl] has its address in UNSET: set that"),
         ("badurl", "[destinations.badurl]: an address begins with http://"),
         ("missing", "there is no [destinations.missing] in agon.toml: add it"),
         ("command:ok", "[destinations.ok] has no command"),
@@ -271,6 +267,52 @@ async fn what_is_wrong_with_a_destination_is_dead_at_once_with_what_to_do() {
     office.run().await;
     assert!(office.kept(gone).error.contains("no debate gone"), "a store that is busy may know it later");
     assert!(matches!(office.kept(gone).state, State::Due { .. }));
+}
+
+/// "A callback that was bound as signed is never sent unsigned", and what is not set in this run may be in the next.
+#[tokio::test]
+async fn without_its_variables_a_delivery_waits() {
+    let server = Server::start(|_, _| status(200, "", ""));
+    let url = server.url("/x");
+    let toml = format!(
+        "[destinations.nosecret]\nurl = {url:?}\nsecret_env = \"UNSET\"\n[destinations.nourl]\nurl_env = \"UNSET\"\n\
+         [destinations.plain]\nurl = {url:?}\n[destinations.chat]\nkind = \"slack\"\nurl_env = \"UNSET\"\n\
+         [destinations.kept]\ndir = \"x\"\n[[hooks]]\nname = \"a\"\nwebhook = \"plain\"\n[[hooks]]\nname = \"b\"\n\
+         webhook = {url:?}\n[[hooks]]\nname = \"c\"\ncommand = [\"true\"]"
+    );
+    let promised = |signed| Settings { signed, ..settings(&toml, Path::new("/nowhere"), &[]) };
+    let unset = "the secret in UNSET is not set here";
+    let unsigned = "the secret in AGON_CALLBACK_SECRET is not set here";
+    for (destination, variables, sentence) in [
+        ("nosecret", &["UNSET"][..], unset),
+        ("nourl", &["UNSET", "AGON_CALLBACK_SECRET"], "has its address in UNSET, which is not set here"),
+        ("chat", &["UNSET"], "[destinations.chat] has its address in UNSET"),
+        ("plain", &["AGON_CALLBACK_SECRET"], unsigned),
+        ("hook:a", &["AGON_CALLBACK_SECRET"], unsigned),
+        ("hook:b", &["AGON_CALLBACK_SECRET"], unsigned),
+        (&url, &["AGON_CALLBACK_SECRET"], unsigned),
+    ] {
+        let kept = Office::with("complete", promised(true)).once(destination).await;
+        assert_eq!(kept.state, State::Due { at_s: 1_001 }, "{destination}: {}", kept.error);
+        assert!(kept.error.contains(sentence), "{destination}: {}", kept.error);
+        let needs = |signed| {
+            let settings = promised(signed);
+            Destination::read(destination).unwrap().variables(&settings).join(" ")
+        };
+        assert_eq!(needs(true), variables.join(" "), "{destination}");
+        assert_eq!(needs(false), needs(true).replace("AGON_CALLBACK_SECRET", "").trim(), "{destination}");
+    }
+    assert!(server.requests().is_empty());
+    for destination in
+        ["kept", "hook:c", "hook:gone", "gone", "file:/x.md", "slack:http://a/", "command:kept"]
+    {
+        let needs = promised(true);
+        assert!(Destination::read(destination).unwrap().variables(&needs).is_empty(), "{destination}");
+    }
+    for destination in ["plain", "hook:b"] {
+        let kept = Office::with("complete", promised(false)).once(destination).await;
+        assert_eq!(kept.state, State::Done, "{destination}: no signature was promised");
+    }
 }
 
 /// Errors, shown or stored, "never contain what comes after the host".

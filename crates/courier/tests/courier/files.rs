@@ -62,6 +62,13 @@ async fn a_file_that_cannot_be_written_is_dead_with_what_to_do_and_leaves_nothin
         assert!(kept.error.contains(sentence), "{destination}: {}", kept.error);
     }
     assert_eq!(names(folder.path()), ["file", "folder.md"]);
+    // What a terminal would obey is in no error and in no report.
+    for destination in ["file:a\u{1b}[2J/b.md", "file:fold\u{7}er.md/a\r.md"] {
+        let id = office.post("d-1", destination);
+        let report = office.run().await.unwrap();
+        let told = format!("{}{}", report.dead[0].destination, office.kept(id).error);
+        assert!(told.contains(": make it") && !told.contains(char::is_control), "{told:?}");
+    }
 }
 
 #[tokio::test]

@@ -84,6 +84,14 @@ struct File {
     hooks: Vec<HookConfig>,
 }
 
+/// What an `agon.toml` and these variables come to.
+pub(crate) fn settings(toml: &str, folder: &Path, env: &'static [(&'static str, &'static str)]) -> Settings {
+    let File { destinations, hooks } = toml::from_str(toml).unwrap();
+    agon_courier::check(&destinations, &hooks).unwrap();
+    let read = |name: &str| env.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+    Settings { destinations, hooks, env: Arc::new(read), ..Settings::new(folder) }
+}
+
 /// An outbox, a courier and a clock that stands still until it is set.
 pub(crate) struct Office {
     pub(crate) outbox: Arc<Memory>,
@@ -102,11 +110,10 @@ impl Office {
         folder: &Path,
         env: &'static [(&'static str, &'static str)],
     ) -> Self {
-        let File { destinations, hooks } = toml::from_str(toml).unwrap();
-        agon_courier::check(&destinations, &hooks).unwrap();
-        let read =
-            |name: &str| env.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        let settings = Settings { destinations, hooks, env: Arc::new(read), ..Settings::new(folder) };
+        Self::with(status, settings(toml, folder, env))
+    }
+
+    pub(crate) fn with(status: &'static str, settings: Settings) -> Self {
         let outbox = Arc::new(Memory::default());
         let courier = Courier::new(outbox.clone(), Arc::new(Debate(status)), settings);
         Self { outbox, courier, now_s: 1_000 }

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, PathBuf};
 use std::time::Duration;
 
 use agon_core::Invalid;
 use reqwest::Url;
 use serde::Deserialize;
+
+use super::plain::visible;
 
 /// One `[pulse.NAME]`: where a debate learns what is going on.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -84,7 +86,7 @@ const ITEMS_LIMIT: usize = crate::errand::ITEMS_MAX;
 impl PulseConfig {
     /// Refuses what cannot work in `[pulse.NAME]`, and says where it stands.
     pub fn check(&self, name: &str) -> Result<(), Invalid> {
-        self.wrong(name).map_or(Ok(()), |why| Err(Invalid(format!("[pulse.{name}]: {why}"))))
+        self.wrong(name).map_or(Ok(()), |why| Err(Invalid(format!("[pulse.{}]: {why}", visible(name)))))
     }
 
     fn wrong(&self, name: &str) -> Option<String> {
@@ -161,12 +163,13 @@ pub fn check_found(sources: &BTreeMap<String, PulseConfig>) -> Result<(), Invali
             (Some(variable), Some(url), _) => {
                 format!("send the key in {variable} to {}", url.host_str().unwrap_or_default())
             }
-            (_, _, Some(file)) if foreign(file) => format!("read {:?}", shown(file)),
+            (_, _, Some(file)) if foreign(file) => format!("read {:?}", visible(&file.to_string_lossy())),
             _ => continue,
         };
         return Err(Invalid(format!(
-            "[pulse.{name}] would {what}, and this agon.toml was found and not asked for: pass `--config agon.toml` if \
-             you trust it"
+            "[pulse.{}] would {what}, and this agon.toml was found and not asked for: pass `--config agon.toml` if you \
+             trust it",
+            visible(name)
         )));
     }
     Ok(())
@@ -209,10 +212,6 @@ fn ip(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-fn shown(path: &Path) -> String {
-    path.display().to_string().chars().filter(|c| !c.is_control()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,6 +247,7 @@ mod tests {
             ("[pulse.x]\nurl = \"file:///etc/passwd\"", "http://"),
             ("[pulse.x]\nurl = \"http://me:pw@a/\"", "key_env"),
             ("[pulse.\"a/b\"]\nfile = \"b\"", "letters"),
+            ("[pulse.\"a\\u001b[2J\"]\nfile = \"b\"", "[pulse.a\u{fffd}[2J]: the name has letters"),
             ("[pulse.x]\nfile = \"b\"\ntimeout_s = 0", "timeout_s"),
             ("[pulse.x]\nfile = \"b\"\ntimeout_s = 61", "timeout_s"),
             ("[pulse.x]\nfile = \"b\"\ntimeout_s = nan", "timeout_s"),
@@ -278,6 +278,7 @@ mod tests {
             ("url = \"http://127.0.0.1.a.example/\"\nkey_env = \"K\"", Some("send the key in K")),
             ("file = \"/etc/passwd\"", Some("read \"/etc/passwd\"")),
             ("file = \"../x.json\"", Some("read")),
+            ("file = \"/x\\u001b\\u202e\"", Some("read \"/x\u{fffd}\u{fffd}\"")),
             ("url = \"https://a.example/\"", None),
             ("url = \"http://127.0.0.1:80/\"\nkey_env = \"K\"", None),
             ("url = \"http://[::1]:80/\"\nkey_env = \"K\"", None),

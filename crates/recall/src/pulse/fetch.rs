@@ -13,7 +13,7 @@ use reqwest::{Client, Response, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::config::{is_here, is_inside};
-use super::plain::plain;
+use super::plain::{plain, visible};
 use super::{Fetched, Trouble};
 
 const REDIRECTS_MAX: usize = 5;
@@ -71,7 +71,7 @@ pub(super) async fn file(path: &Path, bytes_max: u64) -> Result<Fetched, Trouble
 }
 
 fn bytes_of(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Trouble> {
-    let shown = path.display();
+    let shown = visible(&path.to_string_lossy());
     let unread = |why: std::io::Error| match why.kind() {
         ErrorKind::NotFound => Trouble::hopeless(format!("has no file {shown}: set file to where it is")),
         ErrorKind::PermissionDenied => {

@@ -94,6 +94,11 @@ pub(super) fn entity(name: &str) -> Option<String> {
     code.and_then(char::from_u32).map(String::from)
 }
 
+/// A name as it may be shown: with a mark for what would control, hide or reorder.
+pub(super) fn visible(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() || hides(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
 fn one_line(text: &str) -> String {
     let shown: String = text.chars().filter(|c| !hides(*c)).collect();
     shown.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -147,11 +147,15 @@ async fn dropping_the_future_cancels_the_request() {
 async fn files_have_their_own_faults() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("missing");
+    let hostile = folder.path().join("a\u{1b}[2J\n");
     for (path, kind, sentence) in [
+        (hostile.as_path(), Rejected, "a\u{fffd}[2J\u{fffd}: set file to where it is"),
         (missing.as_path(), Rejected, "set file to where it is"),
         (folder.path(), Rejected, "which is no file"),
     ] {
-        let fault = ask(&pulse(&format!("file = {path:?}")), "rust", 5).await.unwrap_err();
+        // A string of JSON is one of TOML.
+        let file = serde_json::json!(path);
+        let fault = ask(&pulse(&format!("file = {file}")), "rust", 5).await.unwrap_err();
         assert_eq!(fault.kind, kind);
         assert!(fault.message.contains(sentence), "{}", fault.message);
     }
