@@ -1,9 +1,13 @@
 //! A measure of how much two texts have in common, by their words.
 //!
 //! It says what texts are about, not what they say: a sentence and its contradiction score high. Where it decides
-//! anything, [`opposed`] must not hold.
+//! anything, [`opposed`] must not hold; where positions are to be one, nor [`contrary`].
 
 use std::collections::BTreeMap;
+
+mod contrary;
+
+pub use contrary::contrary;
 
 /// The cosine of the two texts' word counts, from 0 (no word in common) to 1.
 pub fn similarity(a: &str, b: &str) -> f64 {
@@ -19,7 +23,22 @@ pub fn similarity(a: &str, b: &str) -> f64 {
 pub fn opposed(a: &str, b: &str) -> bool {
     const SHORT: usize = 40;
     let short = tokens(a).count() <= SHORT && tokens(b).count() <= SHORT;
-    short && !(denials(a) + denials(b)).is_multiple_of(2)
+    short && is_odd(a, b)
+}
+
+/// Whether two texts have the same words in the same order, whatever their case and stops, and the same figures.
+pub fn same_words(a: &str, b: &str) -> bool {
+    tokens(a).eq(tokens(b)) && figures(a) == figures(b)
+}
+
+/// Whether every word of a text that says anything, and every figure, is in another as well.
+pub fn is_within(a: &str, b: &str) -> bool {
+    let (all, figured) = (words(b), figures(b));
+    words(a).keys().all(|word| all.contains_key(word)) && figures(a).iter().all(|part| figured.contains(part))
+}
+
+fn is_odd(a: &str, b: &str) -> bool {
+    !(denials(a) + denials(b)).is_multiple_of(2)
 }
 
 /// The numbers and signs of a text, in order: `x < 0` and `x > 0` have the same words.
@@ -80,5 +99,19 @@ mod tests {
             !opposed(claim, &format!("{denial} {}", "and so on ".repeat(20))),
             "nothing can be said of long texts"
         );
+    }
+
+    #[test]
+    fn the_same_words_are_the_same_whatever_their_stops() {
+        assert!(same_words("Use Postgres, today!", "use postgres today!"));
+        assert!(!same_words("Use Postgres", "Use Redis") && !same_words("x < 5", "x > 5"));
+        assert!(!same_words("The price is right", "Right is the price"));
+    }
+
+    #[test]
+    fn what_is_added_to_leaves_every_word_where_it_was() {
+        assert!(is_within("Use a queue.", "Use the queue, with a pilot in May."));
+        assert!(!is_within("Use Postgres for jobs", "Use Redis for jobs, in May"));
+        assert!(!is_within("Cap it at 10%", "Cap it at 90% in May"));
     }
 }

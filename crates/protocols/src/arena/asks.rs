@@ -85,19 +85,22 @@ impl<'a> Asks<'a> {
             false => true,
         };
         let context = json!({"round": round, "extended": round > JUDGING});
-        self.change("revise", round, put, context)
+        self.change("revise", round, &self.log.proposers(), put, context)
     }
 
     /// Round 6: everybody refines its proposal with everything that was said of it.
     pub(super) fn refine(&self) -> Result<Step, Corrupt> {
-        self.change("refine", REFINEMENT, |_| true, json!({"round": REFINEMENT}))
+        self.change("refine", REFINEMENT, &self.log.proposers(), |_| true, json!({"round": REFINEMENT}))
     }
 
-    /// The trickster's challenge to an agreement that may be hollow.
-    pub(super) fn challenge(&self, round: u32, finding: &Finding) -> Result<Step, Corrupt> {
+    /// The trickster's challenge to those whose agreement may be hollow.
+    pub(super) fn challenge(&self, round: u32, agents: &[usize], finding: &Finding) -> Result<Step, Corrupt> {
         let fired = finding.signals.iter().filter(|signal| signal.fired);
         let signals: Vec<Value> = fired.map(|signal| self.signal(signal)).collect();
-        self.change("challenge", round, |_| true, json!({"round": round, "signals": signals}))
+        let all = agents.len() == self.log.proposers().len();
+        let whose = if all { String::new() } else { format!(" of {}", self.log.names(agents)) };
+        let context = json!({"round": round, "signals": signals, "whose": whose});
+        self.change("challenge", round, agents, |_| true, context)
     }
 
     /// The round of the last vote, from which on reasons are new.
@@ -109,6 +112,7 @@ impl<'a> Asks<'a> {
         &self,
         name: &str,
         round: u32,
+        agents: &[usize],
         put: impl Fn(&Critique) -> bool,
         context: Value,
     ) -> Result<Step, Corrupt> {
@@ -121,8 +125,7 @@ impl<'a> Asks<'a> {
         let shared = self.shared(&file, &common, context)?;
         let limit = if name == "refine" { "" } else { "max_concurrent_revisions" };
         let mut asks = Vec::new();
-        let proposers = self.log.proposers();
-        for place in self.log.in_seat_order().into_iter().filter(|place| proposers.contains(place)) {
+        for place in self.log.in_seat_order().into_iter().filter(|place| agents.contains(place)) {
             let own: Vec<&Critique> = put.iter().copied().filter(|critique| critique.to == place).collect();
             let ids: Vec<&str> = own.iter().map(|critique| critique.id.as_str()).collect();
             let schema = schema::revision(self.log, &ids, Some(place));
@@ -222,7 +225,7 @@ impl<'a> Asks<'a> {
         let positions: Vec<Value> = held
             .filter_map(|(place, held)| {
                 let label = self.log.label(place);
-                let content = self.quote(&format!("Agent {label}"), &held.as_ref()?.said.position);
+                let content = self.quote(&format!("Agent {label}"), held.as_ref()?.said.sentence());
                 Some(json!({"label": label, "content": content}))
             })
             .collect();

@@ -1,7 +1,7 @@
 //! Whether the proposals have converged: how alike they are, and whether anybody says that they conflict.
 //!
 //! Likeness alone makes no agreement: every measure that there is finds a sentence and its contradiction more alike than two ways to say
-//! the same. So a declared conflict, in whichever direction, and a denial that can be seen in the words always count against it.
+//! the same. So a declared conflict, in whichever direction, and a contradiction that can be seen in the words always count against it.
 
 use super::log::Held;
 use crate::lexical;
@@ -28,7 +28,7 @@ pub(super) struct Check {
     pub(super) stability: Option<Spread>,
     /// Who declares a conflict with whom.
     pub(super) conflicts: Vec<(usize, usize)>,
-    /// Whose positions deny each other.
+    /// Whose positions oppose each other by their words or figures.
     pub(super) opposed: Vec<(usize, usize)>,
     /// Who has never said whether it conflicts with anybody.
     pub(super) silent: Vec<usize>,
@@ -77,13 +77,13 @@ impl Check {
         for (row, (one, held)) in holders.iter().enumerate() {
             for (column, (other, theirs)) in holders.iter().enumerate().skip(row + 1) {
                 pairs.extend(figure(row, column).map(|alike| (*one, *other, alike)));
-                if lexical::opposed(&held.said.position, &theirs.said.position) {
+                if lexical::contrary(&bare(&held.said.position), &bare(&theirs.said.position)) {
                     opposed.push((*one, *other));
                 }
             }
         }
-        // Whoever was absent is not stable, but silent.
-        let spoke = holders.iter().enumerate().filter(|(_, (_, held))| !held.carried);
+        // Whoever was absent, or not asked, is not stable, but silent.
+        let spoke = holders.iter().enumerate().filter(|(_, (_, held))| held.is_new);
         let stabilities: Vec<(usize, f64)> =
             spoke.filter_map(|(row, (place, _))| Some((*place, figure(row, holders.len() + row)?))).collect();
         let conflicts: Vec<(usize, usize)> = holders
@@ -115,9 +115,25 @@ impl Check {
         }
     }
 
-    /// Whether the least likeness reaches the threshold, whatever anybody declares.
+    /// Whether the least likeness reaches the threshold, whatever anybody declares. The same words need no measure.
     pub(super) fn is_alike(&self) -> bool {
-        self.agreement.is_some_and(|agreement| agreement.min >= self.threshold - TOLERANCE)
+        match (self.agreement, self.texts.as_slice()) {
+            (Some(agreement), _) => agreement.min >= self.threshold - TOLERANCE,
+            (None, [(_, first), others @ ..]) => {
+                !others.is_empty() && others.iter().all(|(_, text)| text == first)
+            }
+            (None, []) => false,
+        }
+    }
+
+    /// Whether anybody measured how alike they are.
+    pub(super) fn is_measured(&self) -> bool {
+        self.agreement.is_some()
+    }
+
+    /// Whose proposals it looked at.
+    pub(super) fn holders(&self) -> Vec<usize> {
+        self.texts.iter().map(|(place, _)| *place).collect()
     }
 
     /// How alike two proposals are, where it was measured.
@@ -126,16 +142,30 @@ impl Check {
         found.map(|(.., alike)| *alike)
     }
 
+    /// Whether two proposals are alike enough; where nobody measured it, whether they have the same words.
+    pub(super) fn is_like(&self, one: usize, other: usize) -> bool {
+        let text =
+            |place: usize| self.texts.iter().find(|(holder, _)| *holder == place).map(|(_, text)| text);
+        match self.similarity(one, other) {
+            Some(alike) => alike >= self.threshold - TOLERANCE,
+            None => text(one).is_some() && text(one) == text(other),
+        }
+    }
+
     /// Whether two proposals are the same in substance, so that a vote for one is a vote for the other.
     pub(super) fn is_same(&self, one: usize, other: usize) -> bool {
         let either =
             |pairs: &[(usize, usize)]| pairs.contains(&(one, other)) || pairs.contains(&(other, one));
-        let text =
-            |place: usize| self.texts.iter().find(|(holder, _)| *holder == place).map(|(_, text)| text);
-        let alike = match self.similarity(one, other) {
-            Some(alike) => alike >= self.threshold - TOLERANCE,
-            None => text(one).is_some() && text(one) == text(other),
-        };
-        alike && !either(&self.conflicts) && !either(&self.opposed)
+        self.is_like(one, other) && !either(&self.conflicts) && !either(&self.opposed)
     }
+}
+
+/// A position without the ids of context that it cites, which are no figures of it.
+fn bare(position: &str) -> String {
+    let is_id = |word: &str| {
+        let id = word.trim_matches(|c: char| !c.is_alphanumeric()).strip_prefix('K');
+        id.is_some_and(|id| !id.is_empty() && id.chars().all(|c| c.is_ascii_digit()))
+    };
+    let words = position.split([' ', ',', '\n', '\t']).filter(|word| !is_id(word));
+    words.collect::<Vec<_>>().join(" ")
 }

@@ -26,15 +26,21 @@ pub(super) fn judged<'l>(log: &'l Log<'_>) -> Option<&'l Judged> {
     log.trials.last().filter(|_| asked)?.judged.as_ref()
 }
 
-/// Who has won. The vote decides, unless the judge is to, and is there.
+/// Who has won. The vote decides, unless the judge is to, and does.
 pub(super) fn winner(log: &Log<'_>) -> Option<Winner> {
     let poll = log.polls.last().filter(|poll| poll.is_quorum())?;
     let judged = judged(log);
     let of = |place: usize, by: &'static str| Winner { place, group: poll.group(place).to_vec(), by };
-    match judged.filter(|_| log.debate.brief.text("decide") == "judge") {
-        Some(judged) => judged.top.map(|top| of(top, "judge")),
+    let best = judged.and_then(|judged| judged.top).filter(|_| judge_decides(log));
+    match best {
+        Some(top) => Some(of(top, "judge")),
         None => poll.best_of(poll.winning()?, judged).map(|place| of(place, "vote")),
     }
+}
+
+/// Whether the judge is to decide.
+pub(super) fn judge_decides(log: &Log<'_>) -> bool {
+    log.debate.brief.text("decide") == "judge"
 }
 
 /// "Early stop criteria met?": the vote and the judge agree, or the judge is sure.

@@ -12,7 +12,7 @@ use super::schema;
 use crate::prompt::ask;
 
 /// What says how alike texts are where nobody names anything else.
-const EMBEDDINGS: &str = "embeddings/lexical";
+pub(super) const EMBEDDINGS: &str = "embeddings/lexical";
 
 /// Round 0: every source is asked for what it has about the task. `None` where there is nothing to ask.
 pub(super) fn context(log: &Log<'_>) -> Option<Step> {

@@ -7,8 +7,10 @@ use super::ending::{self, Winner};
 use super::log::{Held, Log};
 use crate::lexical;
 
-/// A position this much like what it was at first still says it, unless one denies the other.
-const SAME_FROM: f64 = 0.5;
+/// A position this much like what it was at first still says it, unless the rest of it says something else.
+const SAME_FROM: f64 = 0.85;
+/// Somebody's words in a reason end here: the record has them in full.
+const WORDS_CHARS_MAX: usize = 160;
 
 /// Every position of round 1 with its fate, in label order.
 pub(super) fn positions(log: &Log<'_>) -> Vec<Position> {
@@ -32,14 +34,16 @@ fn fate(log: &Log<'_>, winner: Option<&Winner>, place: usize, first: &str) -> (F
         Some(moved) => format!("given up: {moved}"),
         None => "given up by its author".to_owned(),
     };
+    let kept = same || is_added_to(first, last);
     let Some(winner) = winner else {
-        return match same {
-            true => (Fate::Minority, "there is no decision that could adopt it".to_owned()),
+        return match kept {
+            true => {
+                (Fate::Minority, format!("there is no decision that could adopt it{}", votes(log, place)))
+            }
             false => (Fate::Refuted, given_up()),
         };
     };
     let won = winner.group.contains(&place);
-    let is_winner = winner.place == place && !lexical::opposed(first, last);
     match (won, same) {
         (true, true) if winner.place == place => {
             (Fate::Adopted, format!("it is the decision, by the {}", winner.by))
@@ -48,8 +52,8 @@ fn fate(log: &Log<'_>, winner: Option<&Winner>, place: usize, first: &str) -> (F
             Fate::Adopted,
             format!("it says the same as the decision, which is that of Agent {}", log.label(winner.place)),
         ),
-        (true, false) if is_winner => {
-            let how = moved.unwrap_or_else(|| "its author reworded it".to_owned());
+        (true, false) if winner.place == place && kept => {
+            let how = moved.unwrap_or_else(|| "its author added to it".to_owned());
             (Fate::Adopted, format!("it became the decision; {how}"))
         }
         (true, false) => (Fate::Refuted, given_up()),
@@ -59,14 +63,21 @@ fn fate(log: &Log<'_>, winner: Option<&Winner>, place: usize, first: &str) -> (F
             } else {
                 moved.unwrap_or_else(|| "changed".to_owned())
             };
-            (Fate::Minority, format!("{held}; {}", against(log, place)))
+            (Fate::Minority, format!("{held}{}{}", votes(log, place), against(log, winner, place)))
         }
     }
 }
 
 /// Whether a position still says what it said at first.
 fn is_same(first: &str, last: &str) -> bool {
-    first == last || (lexical::similarity(first, last) >= SAME_FROM && !lexical::opposed(first, last))
+    let alike =
+        || lexical::similarity(first, last) >= SAME_FROM && lexical::figures(first) == lexical::figures(last);
+    lexical::same_words(first, last) || (alike() && !lexical::contrary(first, last))
+}
+
+/// Whether a position says more than it did at first, and takes nothing of it back.
+fn is_added_to(first: &str, last: &str) -> bool {
+    lexical::is_within(first, last) && !lexical::contrary(first, last)
 }
 
 /// When an agent left its first position, and what it answered then.
@@ -78,23 +89,43 @@ fn change(log: &Log<'_>, place: usize, first: &str) -> Option<String> {
         .said
         .addressed
         .iter()
-        .map(|answer| format!("{}: {}", answer.critique_id, answer.how.trim()))
+        .map(|answer| format!("{}: {}", answer.critique_id, short(&answer.how)))
         .collect();
     let why = if answers.is_empty() { "no critique was answered".to_owned() } else { answers.join("; ") };
     Some(format!("changed in round {round} ({why})"))
 }
 
-/// What the voters had against it.
-fn against(log: &Log<'_>, place: usize) -> String {
-    let Some(poll) = log.polls.last() else { return "there was no vote".to_owned() };
-    let own = poll.group(place);
-    let others = log.in_seat_order().into_iter().filter_map(|voter| {
-        let ballot = poll.ballots.get(voter)?.as_ref()?;
-        let choice = ballot.choice.filter(|choice| !own.contains(choice))?;
-        Some(format!("Agent {} voted for Agent {}: {}", log.label(voter), log.label(choice), ballot.reason))
+/// How many of the last votes it had.
+fn votes(log: &Log<'_>, place: usize) -> String {
+    let Some(poll) = log.polls.last() else { return "; there was no vote".to_owned() };
+    let (own, cast) = (poll.votes(poll.group(place)), poll.cast());
+    format!("; {own} of {cast} vote{}", if cast == 1 { "" } else { "s" })
+}
+
+/// The strongest objection: what decided it for the first who voted for the decision, or for the judge where nobody did.
+fn against(log: &Log<'_>, winner: &Winner, place: usize) -> String {
+    let ballot = |voter: usize| log.polls.last()?.ballots.get(voter)?.as_ref();
+    let voter = log.in_seat_order().into_iter().filter(|voter| *voter != place).find_map(|voter| {
+        let ballot =
+            ballot(voter).filter(|ballot| ballot.choice.is_some_and(|one| winner.group.contains(&one)))?;
+        Some((format!("Agent {}", log.label(voter)), ballot.reason.clone()))
     });
-    let others: Vec<String> = others.collect();
-    if others.is_empty() { "nobody voted for another".to_owned() } else { others.join("; ") }
+    let judge = || {
+        let reasons = ending::judged(log)?.reasons(winner.place);
+        Some(("the judge".to_owned(), reasons.into_iter().next()?))
+    };
+    let said = voter.or_else(judge);
+    said.map_or(String::new(), |(who, why)| {
+        format!("; {who} for Agent {}: {}", log.label(winner.place), short(&why))
+    })
+}
+
+/// Words on one line, cut at the end of a word.
+fn short(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some((end, _)) = line.char_indices().nth(WORDS_CHARS_MAX) else { return line };
+    let kept = line.get(..end).unwrap_or_default();
+    format!("{}\u{2026}", kept.rsplit_once(' ').map_or(kept, |(kept, _)| kept).trim_end())
 }
 
 /// The minority, each with what it says in the end; `positions` has what it said at first.

@@ -42,6 +42,8 @@ pub(super) struct Held {
     pub(super) round: u32,
     /// Whether its author was absent in this stage, so that its last words count.
     pub(super) carried: bool,
+    /// Whether it was said in this stage: who was absent, or not asked, has said nothing new.
+    pub(super) is_new: bool,
     /// With whom it conflicts by its author's last declaration; `None` before the first.
     pub(super) conflicts: Option<Vec<usize>>,
 }
@@ -141,15 +143,18 @@ impl<'a> Log<'a> {
             held.push(match (said, before) {
                 (Some(said), None) => {
                     let said = Revision::from(Proposal::deserialize(said)?);
-                    Some(Held { said, round, carried: false, conflicts: None })
+                    Some(Held { said, round, carried: false, is_new: true, conflicts: None })
                 }
                 (Some(said), Some(_)) => {
                     let mut said = Revision::deserialize(said)?;
                     said.addressed.retain(|answer| self.is_of(&answer.critique_id, place));
                     let conflicts = Some(self.places(&said.conflicts_with));
-                    Some(Held { said, round, carried: false, conflicts })
+                    Some(Held { said, round, carried: false, is_new: true, conflicts })
                 }
-                (None, _) => last.map(|last| Held { carried: true, ..last.clone() }),
+                (None, _) => last.map(|last| {
+                    let asked = turn.asks.iter().any(|asked| asked.seat == agent.seat.id);
+                    Held { carried: asked || last.carried, is_new: false, ..last.clone() }
+                }),
             });
         }
         Ok(Stage { name: turn.phase.name.clone(), round, held })
@@ -209,10 +214,15 @@ impl<'a> Log<'a> {
 
     /// What the last stage's proposals came to: measured, or without figures where nothing was.
     pub(super) fn check_now(&self) -> Check {
-        let now = self.stages.len().saturating_sub(1);
-        let measured = self.checks.last().filter(|check| check.stage == now).cloned();
-        let round = self.stage_now().map_or(0, |stage| stage.round);
-        measured.unwrap_or_else(|| Check::of(round, now, self.held(), None, self.threshold()))
+        self.check_at(self.stages.len().saturating_sub(1))
+    }
+
+    /// What a stage's proposals came to.
+    pub(super) fn check_at(&self, place: usize) -> Check {
+        let measured = self.checks.iter().find(|check| check.stage == place).cloned();
+        let stage = self.stages.get(place);
+        let (round, held) = stage.map_or((0, &[][..]), |stage| (stage.round, &stage.held));
+        measured.unwrap_or_else(|| Check::of(round, place, held, None, self.threshold()))
     }
 
     /// The proposals in the one order of a round's vote.
@@ -284,23 +294,28 @@ impl<'a> Log<'a> {
 
     /// Who spoke for a seat when it made its proposals, or, where it made none, at all; `None` where several did.
     pub(super) fn speaker(&self, seat: &str) -> Option<String> {
-        let makes =
-            |turn: &&Turn| matches!(turn.phase.name.as_str(), "propose" | "revise" | "refine" | "challenge");
-        let of = |turns: &mut dyn Iterator<Item = &Turn>| {
-            let mut speakers: Vec<String> = Vec::new();
-            for turn in turns {
-                let said =
-                    turn.settled().filter(|(asked, reply)| asked.seat == seat && reply.text().is_some());
-                speakers.extend(said.filter_map(|(asked, _)| speaker(turn, asked)));
-            }
-            speakers.sort_unstable();
-            speakers.dedup();
-            speakers
-        };
-        let proposed = of(&mut self.debate.turns.iter().filter(makes));
-        let mut speakers = if proposed.is_empty() { of(&mut self.debate.turns.iter()) } else { proposed };
+        let mut speakers = self.proposed_by(seat);
+        if speakers.is_empty() {
+            speakers = self.spoken_by(seat, |_| true);
+        }
         let only = speakers.pop();
         only.filter(|_| speakers.is_empty())
+    }
+
+    /// All who spoke for a seat when it made its proposals.
+    pub(super) fn proposed_by(&self, seat: &str) -> Vec<String> {
+        self.spoken_by(seat, |phase| matches!(phase, "propose" | "revise" | "refine" | "challenge"))
+    }
+
+    fn spoken_by(&self, seat: &str, is_meant: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut speakers: Vec<String> = Vec::new();
+        for turn in self.debate.turns.iter().filter(|turn| is_meant(&turn.phase.name)) {
+            let said = turn.settled().filter(|(asked, reply)| asked.seat == seat && reply.text().is_some());
+            speakers.extend(said.filter_map(|(asked, _)| speaker(turn, asked)));
+        }
+        speakers.sort_unstable();
+        speakers.dedup();
+        speakers
     }
 
     /// The early consensus, by its round.

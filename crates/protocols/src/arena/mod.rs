@@ -188,8 +188,8 @@ fn after_check(log: &Log<'_>, round: u32) -> Result<Step, Corrupt> {
     let make = Asks::new(log)?;
     let short = log.limits().spent(log.proposers().len() + compared(log.debate));
     let check = log.check_now();
-    if let Some(finding) = doubt::challenge(log, &check).filter(|_| !short) {
-        return make.challenge(round, &finding);
+    if let Some((agents, finding)) = doubt::challenge(log, &check).filter(|_| !short) {
+        return make.challenge(round, &agents, &finding);
     }
     let converged = check.converged && !doubt::is_hollow(log, &check);
     match round {

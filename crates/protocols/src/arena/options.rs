@@ -23,7 +23,7 @@ const OPTIONS: &[Opt] = &[
         key: "explore",
         kind: Kind::Float(0.0, 1.0),
         default: "0.1",
-        help: "the share of the team that is drawn among the others, the least known the likeliest",
+        help: "the share of the team that is drawn among the others, the least known the likeliest: its whole seats, and one more with the probability of the rest; 0 draws nobody, 1 all",
     },
     Opt {
         key: "consensus",
@@ -68,7 +68,7 @@ const OPTIONS: &[Opt] = &[
         key: "embeddings",
         kind: Kind::Text,
         default: "",
-        help: "the model that says how alike the proposals are; by default embeddings/lexical",
+        help: "the embeddings that say how alike the proposals are; by default the ones in use here (agon doctor says which)",
     },
     switch("no_knowledge", "leave out what earlier debates decided"),
     switch("no_memory", "leave out what the agents remember"),

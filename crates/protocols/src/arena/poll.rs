@@ -50,15 +50,18 @@ impl Poll {
                 Ballot { choice, confidence: said.confidence, reason: said.reason.trim().to_owned() }
             }));
         }
-        Ok(Self {
+        let mut poll = Self {
             round: turn.phase.round,
             stage: check.stage,
             ballots,
             groups: grouped(&log.proposers(), |one, other| check.is_same(one, other)),
-            hollow: doubt::is_hollow(log, &check),
+            hollow: false,
             rule: Rule::named(log.debate.brief.text("consensus")),
             seated: log.agents.len(),
-        })
+        };
+        let won = poll.favoured().unwrap_or_default();
+        poll.hollow = doubt::is_hollow(log, &check) || doubt::is_hollow_among(log, &check, won);
+        Ok(poll)
     }
 
     /// How many ballots choose somebody.
@@ -98,12 +101,17 @@ impl Poll {
         tally
     }
 
-    /// The group that the vote makes the winner; `None` without consensus.
-    pub(super) fn winning(&self) -> Option<&[usize]> {
+    /// The group that has the votes for a consensus, whether or not it counts.
+    pub(super) fn favoured(&self) -> Option<&[usize]> {
         let votes: Vec<usize> = self.groups.iter().map(|group| self.votes(group)).collect();
         let group = self.groups.get(leading(&votes)?)?;
-        let counts = self.is_quorum() && !self.hollow;
-        (counts && self.rule.is_met(self.votes(group), self.cast())).then_some(group.as_slice())
+        let enough = self.is_quorum() && self.rule.is_met(self.votes(group), self.cast());
+        enough.then_some(group.as_slice())
+    }
+
+    /// The group that the vote makes the winner; `None` without consensus.
+    pub(super) fn winning(&self) -> Option<&[usize]> {
+        self.favoured().filter(|_| !self.hollow)
     }
 
     /// Of a group the proposal that stands for it: the one with the most ballots, then with the best score, then the first.

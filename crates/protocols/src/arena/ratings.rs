@@ -10,6 +10,9 @@ const K: f64 = 32.0;
 /// A difference in rating that makes a win ten times as likely as a loss.
 const SCALE: f64 = 400.0;
 
+/// A change below this is the noise of binary fractions.
+const NOISE: f64 = 1e-9;
+
 /// The score that is expected of `rating` against `other`, from 0 to 1.
 pub(super) fn expected(rating: f64, other: f64) -> f64 {
     1.0 / (1.0 + 10_f64.powf((other - rating) / SCALE))
@@ -22,7 +25,8 @@ pub(super) fn changes(ratings: &[f64], result: impl Fn(usize, usize) -> f64) -> 
     let change = |(one, rating): (usize, &f64)| {
         let others = ratings.iter().enumerate().filter(|(other, _)| *other != one);
         let over: f64 = others.map(|(other, theirs)| result(one, other) - expected(*rating, *theirs)).sum();
-        K / games * over
+        let change = K / games * over;
+        if change.abs() < NOISE { 0.0 } else { change }
     };
     ratings.iter().enumerate().map(change).collect()
 }

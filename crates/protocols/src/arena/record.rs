@@ -5,6 +5,7 @@ use agon_core::lesson::RATING_INITIAL;
 use serde_json::{Value, json};
 
 use super::critiques::Critic;
+use super::judgement::Judged;
 use super::log::{Log, Stage};
 use super::{rhetoric, team, verdict};
 
@@ -49,12 +50,11 @@ pub(super) fn team(log: &Log<'_>) -> Vec<Value> {
         .collect()
 }
 
-/// Whether the judge's model also makes a proposal.
-pub(super) fn judge_proposes(log: &Log<'_>) -> bool {
-    let brief = &log.debate.brief;
-    let proposing: Vec<&str> =
-        brief.seats_of("agent").flat_map(|seat| seat.model.split('|')).map(str::trim).collect();
-    brief.seats_of("judge").any(|judge| judge.model.split('|').any(|link| proposing.contains(&link.trim())))
+/// Whether somebody who spoke for the judge also spoke for a proposal.
+pub(super) fn judge_proposes(log: &Log<'_>, judged: &Judged) -> bool {
+    let proposing: Vec<String> =
+        log.agents.iter().flat_map(|agent| log.proposed_by(&agent.seat.id)).collect();
+    judged.sheets.iter().any(|sheet| proposing.contains(&sheet.model))
 }
 
 /// What everybody proposes in the end, in label order.
@@ -179,7 +179,7 @@ pub(super) fn observed(log: &Log<'_>) -> Vec<Value> {
             "propose" | "revise" | "refine" | "challenge" => {
                 let said = stages.next().into_iter().flat_map(|stage| stage.held.iter().zip(&log.agents));
                 for (held, agent) in said.filter_map(|(held, agent)| Some((held.as_ref()?, agent))) {
-                    if !held.carried {
+                    if held.is_new {
                         observe(round, name, &agent.label, &held.said.text());
                     }
                 }

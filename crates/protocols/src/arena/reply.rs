@@ -3,7 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::rhetoric::phrases::sentences;
 use crate::prompt::each;
+
+/// A position is one sentence.
+const POSITION_CHARS_MAX: usize = 300;
 
 /// A proposal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -12,7 +16,7 @@ pub struct Proposal {
     #[schemars(length(max = 16000))]
     pub proposal: String,
     /// What is your proposal in one sentence?
-    #[schemars(length(max = 1000))]
+    #[schemars(length(max = POSITION_CHARS_MAX))]
     pub position: String,
     /// What does it rest on?
     #[serde(default)]
@@ -42,7 +46,7 @@ pub struct Revision {
     #[schemars(length(max = 16000))]
     pub proposal: String,
     /// What is your proposal in one sentence?
-    #[schemars(length(max = 1000))]
+    #[schemars(length(max = POSITION_CHARS_MAX))]
     pub position: String,
     /// What does it rest on?
     #[serde(default)]
@@ -77,6 +81,15 @@ impl From<Proposal> for Revision {
 }
 
 impl Revision {
+    /// The position as others read it: its first sentence, and what stands before it without being one, such as "1." or "No.".
+    pub fn sentence(&self) -> &str {
+        const WORDS_MIN: usize = 3;
+        let upto = |end: usize| self.position.get(..end).unwrap_or_default().trim();
+        let ends = sentences(&self.position).into_iter().map(|place| place.end);
+        let said = ends.map(upto).find(|said| said.split_whitespace().count() >= WORDS_MIN);
+        said.unwrap_or(self.position.trim())
+    }
+
     /// What is compared with the others', and with what it was before.
     pub fn text(&self) -> String {
         format!("{}\n{}", self.position.trim(), self.proposal.trim())

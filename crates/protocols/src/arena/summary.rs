@@ -50,7 +50,7 @@ fn alike(log: &Log<'_>, check: &Check) -> Summary {
     let pairs = |pairs: &[(usize, usize)]| -> Vec<String> {
         pairs.iter().map(|(one, other)| format!("{} and {}", log.label(*one), log.label(*other))).collect()
     };
-    let notes = [("Positions that deny each other".to_owned(), pairs(&check.opposed))];
+    let notes = [("Positions that oppose each other".to_owned(), pairs(&check.opposed))];
     Summary {
         title: format!("Round {}: how alike: {how}, {ended}", check.round),
         rows,

@@ -92,7 +92,7 @@ pub(super) fn pick(
     let mut rest: Vec<usize> = (0..names.len()).collect();
     let score = |place: &usize| names.get(*place).map_or(0.0, |name| score(standing(standings, name)));
     rest.sort_by(|a, b| score(b).total_cmp(&score(a)).then(a.cmp(b)));
-    let explored = explored(team, explore);
+    let explored = explored(team, explore, seed);
     let by_rating = rest.drain(..team.saturating_sub(explored).min(rest.len()));
     let mut picked: Vec<(usize, Why)> = by_rating.map(|place| (place, Why::Rated)).collect();
     let mut draw = Draw::new(seed, "team");
@@ -113,14 +113,16 @@ pub(super) fn pick(
     picked
 }
 
-/// How many of a team are drawn. Somebody who is known sits, too, unless the person wants nothing but a draw.
-fn explored(team: usize, explore: f64) -> usize {
-    if explore >= 1.0 {
-        return team;
-    }
-    // A share such as 0.1 is no exact binary fraction.
-    let share = (explore * team as f64 - 1e-9).ceil().max(0.0) as usize;
-    share.min(team.saturating_sub(1))
+/// How many of a team are drawn: the whole seats of the share, and one more with the probability of the rest, so that on average it is
+/// the share. Who wants nobody to be drawn, or all, gets that.
+fn explored(team: usize, explore: f64, seed: u64) -> usize {
+    // A share such as 0.6 of 5 is no exact binary fraction.
+    const TOLERANCE: f64 = 1e-9;
+    let share = explore.clamp(0.0, 1.0) * team as f64;
+    let whole = (share + TOLERANCE).floor();
+    let rest = share - whole;
+    let more = rest > TOLERANCE && Draw::new(seed, "explore").unit() < rest;
+    (whole as usize + usize::from(more)).min(team)
 }
 
 /// A rating to which calibration adds: an agent that is no better calibrated than a coin keeps its rating.
@@ -153,18 +155,21 @@ fn read(files: &[Artifact]) -> Result<Vec<Standing>, Invalid> {
     })
 }
 
-/// Why each agent sits, in seat order, by what the debate was opened with: the standings are those of everybody who could sit, so
-/// that somebody was picked where one of them does not. Those who were picked by rating stand above those who were drawn.
+/// Why each agent sits, in seat order, by what the debate was opened with: the standings are those of everybody who could speak, so
+/// that somebody was picked where one of them is no link of those who sit. Those who were picked by rating stand above those who
+/// were drawn.
 pub(super) fn reasons(brief: &Brief, standings: &[Standing]) -> Vec<Why> {
     let agents: Vec<String> = brief.seats_of("agent").map(|seat| agent(&seat.model)).collect();
-    let left_out = standings.iter().any(|standing| !agents.contains(&standing.agent));
+    let links: Vec<String> =
+        brief.seats_of("agent").flat_map(|seat| seat.model.split('|')).map(agent).collect();
+    let left_out = standings.iter().any(|standing| !links.contains(&standing.agent));
     if brief.int("team") == 0 || !left_out {
         return vec![Why::Named; agents.len()];
     }
     let mut order: Vec<usize> = (0..agents.len()).collect();
     let score = |place: &usize| agents.get(*place).map_or(0.0, |agent| score(standing(standings, agent)));
     order.sort_by(|a, b| score(b).total_cmp(&score(a)).then(a.cmp(b)));
-    let rated = agents.len() - explored(agents.len(), brief.float("explore"));
+    let rated = agents.len().saturating_sub(explored(agents.len(), brief.float("explore"), brief.seed));
     let is_rated = |place: usize| order.iter().take(rated).any(|other| *other == place);
     (0..agents.len()).map(|place| if is_rated(place) { Why::Rated } else { Why::Explored }).collect()
 }

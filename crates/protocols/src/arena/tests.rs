@@ -25,6 +25,7 @@ mod shown;
 mod team;
 mod trickster;
 mod validation;
+mod victories;
 mod votes;
 
 const MODELS: &[&str] = &["a/x", "b/y", "c/z"];
@@ -214,3 +215,29 @@ fn warned(outcome: &Outcome, words: &str) -> bool {
 const SPLIT: [usize; 3] = [1, 2, 3];
 /// Scores that are too near for the judge to be sure.
 const NEAR: [f64; 3] = [7.0, 6.5, 6.0];
+
+/// A debate in which others speak than were asked first: by the model as it was named and the round, who does.
+fn respoken(table: &Table<'_>, brief: Brief, by: &dyn Fn(&str, u32) -> Option<&'static str>) -> Outcome {
+    use agon_core::play::play;
+    use agon_core::{Event, Reply};
+    let mut answer = |debate: &Debate, ask: &Ask| {
+        let now = debate.last_phase().unwrap();
+        let value = table.said(&brief, ask, &now.name, now.round);
+        let (text, model) = (value.to_string(), ask.model.clone());
+        let (value, usage) = (Some(value), Default::default());
+        Reply::Said { text, value, model, usage, cut_off: false, shortened: None }
+    };
+    let opened = vec![Debate::open(brief.clone()).unwrap().1];
+    let records = play(&Arena, opened, &mut answer, &mut |_| {}).unwrap();
+    let mut debate = Debate::from_records(&records[..1]).unwrap();
+    for record in &records[1..records.len() - 1] {
+        let mut event = record.entry.event.clone();
+        if let Event::Sent { model, .. } = &mut event {
+            let other = by(model, debate.last_phase().unwrap().round);
+            *model = other.unwrap_or(model).to_owned();
+        }
+        debate.push(event, record.entry.at_ms).unwrap();
+    }
+    let Step::Close(outcome) = Arena.next(&debate).unwrap() else { panic!("it is over") };
+    *outcome
+}

@@ -96,7 +96,7 @@ fn judge(log: &Log<'_>, judged: &Judged) -> Value {
         "consistent": judged.consistent,
         "orders": judged.sheets.iter().map(|sheet| order(log, sheet)).collect::<Vec<_>>(),
         "agrees_with_vote": agrees(log, judged),
-        "also_proposes": record::judge_proposes(log),
+        "also_proposes": record::judge_proposes(log, judged),
     })
 }
 
@@ -134,18 +134,23 @@ fn convergence(log: &Log<'_>, check: &Check) -> Value {
     })
 }
 
+/// The ratings by seat. Seats of one agent share what it is rated afterwards.
 fn rated(log: &Log<'_>) -> Value {
-    let rated = ratings::rated(log).into_iter().map(|rated| {
+    let rated = ratings::rated(log);
+    let all = |agent: &str| -> f64 {
+        rated.iter().filter(|other| other.agent == agent).map(|other| other.change).sum()
+    };
+    let rows = rated.iter().map(|rated| {
         json!({
             "seat": log.agents.get(rated.place).map(|agent| agent.seat.id.as_str()),
             "agent": rated.agent,
             "before": rated.before,
-            "after": rated.before + rated.change,
+            "after": rated.before + all(&rated.agent),
             "change": rated.change,
             "score": rated.score,
         })
     });
-    rated.collect::<Vec<_>>().into()
+    rows.collect::<Vec<_>>().into()
 }
 
 fn trickster(log: &Log<'_>) -> Value {
@@ -164,7 +169,9 @@ fn trickster(log: &Log<'_>) -> Value {
         json!({
             "round": doubt.round,
             "hollow": doubt.found.hollow,
-            "challenged": doubt.challenged,
+            "agents": log.labels(&doubt.agents),
+            "challenged": doubt.came_to.is_some(),
+            "came_to": doubt.came_to.map(doubt::Answer::as_str),
             "met": doubt.met(),
             "signals": signals(&doubt.found),
             "after": doubt.after.as_ref().map(signals),

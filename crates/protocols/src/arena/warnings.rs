@@ -2,7 +2,10 @@
 
 use agon_core::Turn;
 
+use super::convergence::Check;
+use super::doubt::{self, Answer};
 use super::ending;
+use super::errands::EMBEDDINGS;
 use super::judgement::Judged;
 use super::log::Log;
 use super::poll::Poll;
@@ -17,6 +20,7 @@ pub(super) fn warnings(log: &Log<'_>) -> Vec<String> {
     warnings.extend(heard::shortened(log.debate));
     warnings.extend(absent_agents(log));
     warnings.extend(unmeasured(log));
+    warnings.extend(by_words(log));
     warnings.extend(log.polls.last().map_or(Vec::new(), |poll| vote(log, poll)));
     warnings.extend(judge(log));
     warnings
@@ -28,13 +32,24 @@ fn limit(log: &Log<'_>) -> Option<String> {
     }
     let limit = log.limits().met(log.proposers().len().max(1));
     let limit = limit.unwrap_or_else(|| "a limit of the debate".to_owned());
-    let last = log.stage_now().map_or(0, |stage| stage.round);
+    let last = last_held(log);
     Some(match log.polls.is_empty() {
         true => format!("there was no vote, because a limit was reached: {limit}"),
         false => format!(
             "no round was held after round {last} but the vote and the judge, because a limit was reached: {limit}"
         ),
     })
+}
+
+/// The last round before the vote in which somebody who sits answered.
+fn last_held(log: &Log<'_>) -> u32 {
+    let is_said = |turn: &Turn| {
+        let mut said = turn.settled().filter(|(_, reply)| reply.text().is_some());
+        said.any(|(asked, _)| log.debate.brief.seat(&asked.seat).is_some())
+    };
+    let turns = log.debate.turns.iter().rev();
+    let mut before = turns.filter(|turn| !ending::CLOSING.contains(&turn.phase.name.as_str()));
+    before.find(|turn| is_said(turn)).map_or(0, |turn| turn.phase.round)
 }
 
 /// Which sources of context did not answer, and what the others have to say about how they looked.
@@ -57,9 +72,15 @@ fn absent_agents(log: &Log<'_>) -> Vec<String> {
         warnings.push(format!("without a proposal: {}", log.names(&without)));
     }
     for stage in log.stages.iter().skip(1) {
-        let carried = stage.held.iter().enumerate();
-        let carried = carried.filter(|(_, held)| held.as_ref().is_some_and(|held| held.carried));
-        let carried: Vec<usize> = carried.map(|(place, _)| place).collect();
+        let turn = log.debate.turn(&stage.name, stage.round);
+        let absent = |place: &usize| {
+            let seat = log.agents.get(*place).map(|agent| agent.seat.id.as_str());
+            turn.is_some_and(|turn| turn.absences().any(|(asked, ..)| Some(asked.seat.as_str()) == seat))
+        };
+        let carried: Vec<usize> = (0..log.agents.len())
+            .filter(|place| stage.held.get(*place).is_some_and(Option::is_some))
+            .filter(absent)
+            .collect();
         if !carried.is_empty() {
             let (round, phase, names) = (stage.round, &stage.name, log.names(&carried));
             warnings
@@ -94,6 +115,22 @@ fn unmeasured(log: &Log<'_>) -> Vec<String> {
         .collect()
 }
 
+/// Where likeness decided something and was measured by words alone.
+fn by_words(log: &Log<'_>) -> Option<String> {
+    let by_words = |check: &Check| check.measured_by.as_deref() == Some(EMBEDDINGS);
+    let converged = log.checks.iter().any(|check| check.converged && by_words(check));
+    let grouped = log
+        .polls
+        .iter()
+        .any(|poll| poll.groups.iter().any(|group| group.len() > 1) && by_words(&log.check_at(poll.stage)));
+    (converged || grouped).then(|| {
+        format!(
+            "how alike the proposals are was measured by words alone ({EMBEDDINGS}), which knows no meaning: see for yourself whether \
+             those that count as the same say the same"
+        )
+    })
+}
+
 fn vote(log: &Log<'_>, poll: &Poll) -> Vec<String> {
     let mut warnings = Vec::new();
     let silent = poll.ballots.iter().enumerate().filter(|(_, ballot)| ballot.is_none());
@@ -108,16 +145,26 @@ fn vote(log: &Log<'_>, poll: &Poll) -> Vec<String> {
         ));
     }
     if poll.hollow {
-        warnings.push(
-            "the agreement is hollow by the trickster's signals, and its challenge was not met: the vote makes no consensus".to_owned(),
-        );
+        let why = match doubt::doubts(log).last().and_then(|doubt| doubt.came_to) {
+            Some(Answer::Unmeasured) => "nothing could be measured after its challenge",
+            Some(Answer::NotMet) => "its challenge was not met",
+            Some(Answer::Met | Answer::Left) | None => "no round was left for a challenge",
+        };
+        warnings.push(format!(
+            "the agreement is hollow by the trickster's signals, and {why}: the vote makes no consensus"
+        ));
     }
     warnings
 }
 
 fn judge(log: &Log<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
-    if record::judge_proposes(log) && !log.trials.is_empty() {
+    if log
+        .trials
+        .iter()
+        .filter_map(|trial| trial.judged.as_ref())
+        .any(|judged| record::judge_proposes(log, judged))
+    {
         warnings.push("the judge's model also makes a proposal: name another with --judge".to_owned());
     }
     for trial in &log.trials {
@@ -131,6 +178,7 @@ fn judge(log: &Log<'_>) -> Vec<String> {
             }
         }
     }
+    warnings.extend(undecided(log));
     if let Some(judged) = ending::judged(log).filter(|judged| verdict::agrees(log, judged) == Some(false)) {
         let group = log.polls.last().and_then(Poll::winning).unwrap_or_default();
         let top = judged.top.map_or("nobody", |top| log.label(top));
@@ -138,6 +186,25 @@ fn judge(log: &Log<'_>) -> Vec<String> {
         warnings.push(format!("the vote and the judge disagree: the vote is for {voted}, the judge's best is Agent {top}; the {by} decides"));
     }
     warnings
+}
+
+/// Where the judge was to decide and did not.
+fn undecided(log: &Log<'_>) -> Option<String> {
+    let judged = ending::judged(log);
+    if !ending::judge_decides(log)
+        || log.trials.is_empty()
+        || judged.is_some_and(|judged| judged.top.is_some())
+    {
+        return None;
+    }
+    let how = if judged.is_some() { "names no best" } else { "was absent" };
+    Some(match ending::winner(log) {
+        Some(_) => format!("the judge was to decide and {how}: the vote's winner stands"),
+        None => {
+            let kind = log.debate.brief.text("consensus");
+            format!("the judge was to decide and {how}, and the vote reached no {kind}: there is no winner")
+        }
+    })
 }
 
 fn sheets(judged: &Judged, orders: usize) -> impl Iterator<Item = String> {

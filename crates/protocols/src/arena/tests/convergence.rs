@@ -15,7 +15,7 @@ const DENIED: &[(&str, &str, f64)] = &[
     ("Any of the plans will do.", "None of the plans will do.", 0.86),
 ];
 
-/// Positions that cannot both hold, in words that deny nothing: only those who hold them can say so.
+/// Positions that cannot both hold, in words that deny nothing: one has a word and the other its opposite, or another figure.
 const CONTRARY: &[(&str, &str, f64)] = &[
     ("Raise the price in spring.", "Lower the price in spring.", 0.94),
     ("Store the keys on the server.", "Store the keys on the client.", 0.92),
@@ -23,6 +23,16 @@ const CONTRARY: &[(&str, &str, f64)] = &[
     ("Accept the offer of the vendor.", "Reject the offer of the vendor.", 0.90),
     ("Keep the monolith as it is.", "Split the monolith into services.", 0.71),
     ("Hire before the launch.", "Hire after the launch.", 0.97),
+    ("Pay out 10 percent of the profit.", "Pay out 90 percent of the profit.", 0.97),
+    ("Ship it in Q3 as planned.", "Ship it in Q4 as planned.", 0.96),
+    ("Keep two copies in each region.", "Keep three copies in each region.", 0.95),
+    ("Alert when the load is > 5.", "Alert when the load is < 5.", 0.97),
+];
+
+/// Positions that cannot both hold, and of which the words do not show it: only those who hold them can say so.
+const UNSEEN: &[(&str, &str, f64)] = &[
+    ("Run the jobs on Postgres.", "Run the jobs on Redis.", 0.90),
+    ("Let the sales team decide.", "Let the legal team decide.", 0.93),
 ];
 
 /// Two ways to say the same, with a similarity that a measure may give them.
@@ -60,11 +70,11 @@ fn converged(outcome: &Outcome) -> bool {
     outcome.verdict["convergence"].as_array().unwrap().iter().any(|check| check["converged"] == true)
 }
 
-/// "opposed near-identical texts never converge", nor are ballots on them counted together.
+/// "opposed near-identical texts never converge", nor are ballots on them counted together, also when nobody declares a conflict.
 #[test]
 fn opposed_proposals_never_converge_however_alike_they_are() {
-    for (one, other, planted) in DENIED {
-        for alike in [*planted, 0.97, 1.0] {
+    for (one, other, planted) in [DENIED, CONTRARY].concat() {
+        for alike in [planted, 0.97, 1.0] {
             let outcome = held(one, other, alike, None, &[("convergence_threshold", "0.5")]);
             assert!(!converged(&outcome), "{one} {other} at {alike}");
             assert_ne!(outcome.termination, Termination::Converged);
@@ -77,7 +87,7 @@ fn opposed_proposals_never_converge_however_alike_they_are() {
 /// "no agent declares a conflict with another's position in its revision", in either direction.
 #[test]
 fn a_declared_conflict_in_either_direction_keeps_contraries_apart() {
-    for (one, other, planted) in CONTRARY {
+    for (one, other, planted) in UNSEEN {
         for conflict in [1, 2] {
             for alike in [*planted, 1.0] {
                 let outcome = held(one, other, alike, Some(conflict), &[("convergence_threshold", "0.5")]);
@@ -100,6 +110,86 @@ fn paraphrases_converge_by_their_figure_alone() {
         let outcome = held(one, other, *alike, None, &[("convergence_threshold", &threshold)]);
         assert_eq!(outcome.termination, Termination::Converged, "{one} {other}");
     }
+}
+
+/// How alike two texts are by `embeddings/lexical`: the cosine of their word counts, a word being a run of letters and digits.
+fn by_words(one: &str, other: &str) -> f64 {
+    let counts = |text: &str| {
+        let mut counts = std::collections::BTreeMap::new();
+        for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            *counts.entry(word.to_lowercase()).or_insert(0.0) += 1.0;
+        }
+        counts
+    };
+    let (one, other) = (counts(one), counts(other));
+    let dot: f64 = one.iter().filter_map(|(word, n)| Some(n * other.get(word)?)).sum();
+    let length =
+        |counts: &std::collections::BTreeMap<String, f64>| counts.values().map(|n| n * n).sum::<f64>().sqrt();
+    dot / (length(&one) * length(&other))
+}
+
+/// A debate of two with these positions and plans that are the same but for them, measured by words.
+fn measured_by_words(one: &str, other: &str) -> Outcome {
+    let positions = [one, other];
+    let plan = "The team writes down what it does, tells everybody a week before, and looks at the figures in June again.";
+    Table {
+        models: &MODELS[..2],
+        votes: &|_| vec![1, 2],
+        with: &|ask, phase, _, said| match phase {
+            "propose" | "revise" | "refine" => {
+                let position = positions[number(&ask.seat) - 1];
+                said["position"] = json!(position);
+                said["proposal"] = json!(format!("{position} {plan}"));
+            }
+            "compare" => {
+                let texts: Vec<String> = serde_json::from_str(&ask.prompt.tail).unwrap();
+                let row = |one: &String| {
+                    texts.iter().map(|other| by_words(one, other).min(1.0)).collect::<Vec<f64>>()
+                };
+                said["similarity"] = json!(texts.iter().map(row).collect::<Vec<_>>());
+            }
+            _ => {}
+        },
+        ..Table::default()
+    }
+    .outcome()
+}
+
+/// The same by the measure that is there without any model: it finds them alike enough, and they are kept apart all the same.
+#[test]
+fn opposed_proposals_never_converge_by_the_measure_of_words() {
+    for (one, other, _) in
+        [DENIED, CONTRARY].concat().into_iter().filter(|(one, ..)| !one.starts_with("Keep the monolith"))
+    {
+        let outcome = measured_by_words(one, other);
+        let alike = outcome.verdict["convergence"][0]["agreement_min"].as_f64().unwrap();
+        assert!(alike >= 0.85, "{one} {other}: {alike}");
+        assert!(!converged(&outcome), "{one} {other} at {alike}");
+        assert_eq!(outcome.verdict["tally"].as_array().unwrap().len(), 2);
+    }
+    let same = measured_by_words("Raise the price in spring.", "Raise the price in the spring.");
+    assert_eq!(same.termination, Termination::Converged, "what is not opposed does converge");
+}
+
+/// An id of the context is no figure of the position.
+#[test]
+fn positions_that_cite_different_sources_are_not_opposed() {
+    let outcome = held("Use one queue, as [K1] says.", "Use one queue, as [K2] says.", 0.95, None, &[]);
+    assert_eq!(outcome.termination, Termination::Converged);
+}
+
+/// "A warning once when likeness was measured by words alone in a debate that converged or whose ballots were grouped".
+#[test]
+fn likeness_by_words_alone_is_warned_of_where_it_counted() {
+    let times = |outcome: &Outcome| {
+        outcome.warnings.iter().filter(|warning| warning.contains("knows no meaning")).count()
+    };
+    assert_eq!(times(&Table { alike: &|_| 0.9, ..Table::default() }.outcome()), 1, "converged");
+    let grouped = Table { alike: &|round| if round == 6 { 0.9 } else { 0.2 }, ..Table::default() }.outcome();
+    assert_eq!(times(&grouped), 1, "grouped");
+    assert_eq!(times(&Table::default().outcome()), 0, "it decided nothing");
+    let set = [BARE, &[("embeddings", "embeddings/minilm")]].concat();
+    assert_eq!(times(&Table { set: &set, alike: &|_| 0.9, ..Table::default() }.outcome()), 0);
 }
 
 /// "three newly reached identical ones do": stability is reported, and does not decide.

@@ -70,3 +70,50 @@ fn a_judge_who_should_decide_and_is_absent_leaves_it_to_the_vote() {
     );
     assert_eq!((outcome.termination, outcome.status), (Termination::Consensus, Status::Incomplete));
 }
+
+/// With `--decide judge` and a judge that names no best, a consensus of the voters stands; without one nobody wins.
+#[test]
+fn a_judge_who_should_decide_and_names_no_best_leaves_it_to_the_vote() {
+    let set = [BARE, &[("decide", "judge"), ("judge_orders", "2"), ("max_extended_rounds", "0")]].concat();
+    let torn = |_: u32, order: usize| if order == 0 { vec![9.0, 5.0, 1.0] } else { vec![5.0, 9.0, 1.0] };
+    let table = |votes: [usize; 3], alike: f64| {
+        Table {
+            set: &set,
+            votes: &move |_| votes.to_vec(),
+            alike: &move |_| alike,
+            scores: &torn,
+            ..Table::default()
+        }
+        .outcome()
+    };
+    let stands = table([3, 3, 1], 0.2);
+    assert_eq!(
+        (&stands.verdict["winner_seat"], &stands.verdict["decided_by"]),
+        (&json!("agent-3"), &json!("vote"))
+    );
+    assert!(
+        warned(&stands, "the judge was to decide and names no best: the vote's winner stands"),
+        "{:?}",
+        stands.warnings
+    );
+    assert!(stands.lesson.unwrap().decision.is_some());
+    // Both tops are in the winning group.
+    let same = table([1, 2, 3], 0.9);
+    assert_eq!(
+        (&same.verdict["winner_seat"], &same.verdict["decided_by"]),
+        (&json!("agent-1"), &json!("vote"))
+    );
+    assert_eq!(
+        (&same.verdict["judge"]["top"], &same.verdict["judge"]["agrees_with_vote"]),
+        (&Value::Null, &json!(true))
+    );
+    assert_eq!(same.termination, Termination::Converged);
+    let nobody = table(SPLIT, 0.2);
+    assert_eq!((&nobody.verdict["winner"], &nobody.verdict["decided_by"]), (&Value::Null, &Value::Null));
+    assert!(
+        warned(&nobody, "names no best, and the vote reached no majority: there is no winner"),
+        "{:?}",
+        nobody.warnings
+    );
+    assert!(!warned(&Table::default().outcome(), "was to decide"));
+}

@@ -82,8 +82,15 @@ fn who_moved_and_was_outvoted_dissents_with_its_last_words() {
 fn a_winner_who_says_the_opposite_has_given_its_first_position_up() {
     let reworded = moved("Watch cron closely and keep it.", 3, [2, 2, 2]);
     assert_eq!(fate(&reworded, "agent-2").0, Fate::Adopted);
+    let more = moved(
+        "Keep cron and watch it closely, with an alert for every late job and a weekly look.",
+        3,
+        [2, 2, 2],
+    );
+    assert_eq!(fate(&more, "agent-2").0, Fate::Adopted);
+    assert!(fate(&more, "agent-2").1.contains("changed in round 3"), "{}", fate(&more, "agent-2").1);
     let other = moved("Rent machines by the hour.", 3, [2, 2, 2]);
-    assert_eq!(fate(&other, "agent-2").0, Fate::Adopted);
+    assert_eq!(fate(&other, "agent-2").0, Fate::Refuted);
     assert!(fate(&other, "agent-2").1.contains("changed in round 3"));
     let opposite = moved("Do not keep cron and watch it closely.", 3, [2, 2, 2]);
     assert_eq!(fate(&opposite, "agent-2").0, Fate::Refuted);
@@ -96,4 +103,86 @@ fn without_a_decision_positions_are_dissent_unless_given_up() {
     assert_eq!(outcome.verdict["winner"], Value::Null);
     assert_eq!((fate(&outcome, "agent-1").0, fate(&outcome, "agent-2").0), (Fate::Minority, Fate::Refuted));
     assert!(fate(&outcome, "agent-1").1.contains("no decision"));
+}
+
+/// A debate in which agent-2 begins with one position and ends with another; all are `alike`.
+fn turned(first: &'static str, last: &'static str, alike: f64, votes: [usize; 3]) -> Outcome {
+    Table {
+        alike: &move |_| alike,
+        votes: &move |_| votes.to_vec(),
+        with: &move |ask: &Ask, phase: &str, _: u32, said: &mut Value| {
+            if ask.seat == "agent-2" && ["propose", "revise", "refine"].contains(&phase) {
+                said["position"] = json!(if phase == "propose" { first } else { last });
+            }
+        },
+        ..Table::default()
+    }
+    .outcome()
+}
+
+/// "says the same" only where it does: another product, another figure, the opposite are given up, whoever wins.
+#[test]
+fn another_position_in_nearly_the_same_words_is_given_up() {
+    for (first, last) in [
+        ("Use Postgres for the queue of jobs.", "Use Redis for the queue of jobs."),
+        (
+            "Cap what the jobs of each team cost at 10 percent.",
+            "Cap what the jobs of each team cost at 90 percent.",
+        ),
+        (
+            "Raise the price of every single late job in spring.",
+            "Lower the price of every single late job in spring.",
+        ),
+    ] {
+        for (alike, votes) in [(0.9, [1, 1, 1]), (0.9, [2, 2, 2]), (0.2, [2, 2, 2])] {
+            let (fate, reason) = fate(&turned(first, last, alike, votes), "agent-2");
+            assert_eq!(fate, Fate::Refuted, "{first} {last} {votes:?}: {reason}");
+            assert!(reason.contains("given up") && reason.contains("round 3"), "{reason}");
+        }
+        let (fate, reason) = fate(&turned(first, last, 0.2, [1, 1, 1]), "agent-2");
+        assert_eq!(fate, Fate::Minority);
+        assert!(reason.starts_with("changed in round 3") && !reason.contains("held to the end"), "{reason}");
+    }
+    let same =
+        turned("Use Postgres for the queue of jobs.", "use Postgres, for the queue of jobs", 0.9, [1, 1, 1]);
+    let (fate, reason) = fate(&same, "agent-2");
+    assert_eq!(fate, Fate::Adopted, "{reason}");
+    assert!(reason.contains("says the same as the decision"), "{reason}");
+}
+
+/// "reason = how it ended plus the one strongest objection": the table of votes has the rest.
+#[test]
+fn the_reason_of_a_dissent_is_short() {
+    let long = "It is the best of all. ".repeat(60);
+    let outcome = Table {
+        votes: &|_| vec![1, 1, 2],
+        with: &|ask, phase, _, said| {
+            if phase == "vote" {
+                said["reason"] = json!(format!("Reason\nof {}: {long}", ask.seat));
+            }
+            if phase == "revise" && ask.seat == "agent-2" {
+                said["position"] = json!("Rent machines by the hour.");
+                for answer in said["addressed"].as_array_mut().unwrap() {
+                    answer["how"] = json!(long);
+                }
+            }
+        },
+        ..Table::default()
+    }
+    .outcome();
+    let (_, second) = fate(&outcome, "agent-2");
+    let (_, third) = fate(&outcome, "agent-3");
+    for (reason, votes) in [(&second, "1 of 3 votes"), (&third, "0 of 3 votes")] {
+        assert!(reason.contains(votes) && reason.contains("Reason of agent-1"), "{reason}");
+        assert!(!reason.contains("Reason of agent-2") && !reason.contains("Reason of agent-3"), "{reason}");
+        assert!(
+            !reason.contains('\n') && reason.chars().count() < 700,
+            "{}: {reason}",
+            reason.chars().count()
+        );
+    }
+    assert_eq!(
+        outcome.verdict["votes"][0]["reason"].as_str().unwrap().len(),
+        "Reason\nof agent-1: ".len() + long.trim_end().len()
+    );
 }

@@ -2,7 +2,8 @@
 
 use super::*;
 
-const ON: &[(&str, &str)] = &[("no_knowledge", "true"), ("no_memory", "true"), ("trickster", "true")];
+pub(super) const ON: &[(&str, &str)] =
+    &[("no_knowledge", "true"), ("no_memory", "true"), ("trickster", "true")];
 
 /// A table that agrees in round `from` on little, until a challenge has been put `met` rounds.
 fn hollow<'a>(
@@ -19,7 +20,7 @@ fn hollow<'a>(
 }
 
 /// Proposals without claims and reasons, the same for all.
-fn empty(ask: &Ask, phase: &str, said: &mut Value) {
+pub(super) fn empty(ask: &Ask, phase: &str, said: &mut Value) {
     if ["propose", "revise", "refine", "challenge"].contains(&phase) {
         said["claims"] = json!([]);
         said["proposal"] = json!(format!("It is best practice. So says number {}.", number(&ask.seat)));
@@ -54,6 +55,7 @@ fn a_challenge_that_is_met_lets_the_consensus_count() {
         (&check["round"], &check["hollow"], &check["challenged"], &check["met"]),
         (&json!(3), &json!(true), &json!(true), &json!(true))
     );
+    assert_eq!(check["came_to"], "met");
     let fired: Vec<&str> = check["signals"]
         .as_array()
         .unwrap()
@@ -93,7 +95,80 @@ fn a_consensus_that_stays_hollow_never_counts() {
     );
     assert!(warned(&outcome, "the agreement is hollow"));
     let checks = outcome.verdict["trickster"]["checks"].as_array().unwrap();
-    assert!(checks.len() == 5 && checks.iter().all(|check| check["met"] == false));
+    assert!(
+        checks.len() == 5
+            && checks.iter().all(|check| check["met"] == false && check["came_to"] == "not_met")
+    );
+}
+
+/// A debate that agrees on little in round 6, in which nothing is measured after the challenge.
+fn unmeasured(with: &dyn Fn(&Ask, &str, u32, &mut Value)) -> Outcome {
+    let set = [ON, &[("max_extended_rounds", "0")]].concat();
+    let challenged = std::cell::Cell::new(false);
+    let absent = |_: &Ask, phase: &str, _: u32| {
+        challenged.set(challenged.get() || phase == "challenge");
+        phase == "compare" && challenged.get()
+    };
+    Table { absent: &absent, ..hollow(&set, 6, with) }.outcome()
+}
+
+/// "`met` is true only when a check after the challenge was measured and is not hollow; `null` when nothing was measured after it": an
+/// unmeasured challenge keeps the consensus hollow.
+#[test]
+fn a_challenge_after_which_nothing_is_measured_is_not_met() {
+    let outcome = unmeasured(&|ask, phase, _, said| {
+        if phase != "challenge" {
+            empty(ask, phase, said);
+        }
+    });
+    let check = &outcome.verdict["trickster"]["checks"][0];
+    assert_eq!(
+        (&check["challenged"], &check["met"], &check["came_to"]),
+        (&json!(true), &Value::Null, &json!("unmeasured"))
+    );
+    let consensus = &outcome.verdict["consensus"];
+    assert_eq!((&consensus["hollow"], &consensus["reached"]), (&json!(true), &json!(false)));
+    assert_eq!((outcome.termination, &outcome.verdict["winner"]), (Termination::NoMajority, &Value::Null));
+    assert!(warned(&outcome, "nothing could be measured after its challenge"), "{:?}", outcome.warnings);
+    // Who declares a conflict has left the agreement, measured or not.
+    let left = unmeasured(&|ask, phase, _, said| {
+        if phase != "challenge" {
+            empty(ask, phase, said);
+        } else if ask.seat == "agent-2" {
+            said["conflicts_with"] = json!([allowed(ask, "/properties/conflicts_with/items")[0]]);
+        }
+    });
+    let check = &left.verdict["trickster"]["checks"][0];
+    assert_eq!((&check["met"], &check["came_to"]), (&Value::Null, &json!("left")));
+    assert_eq!(
+        (&left.verdict["consensus"]["hollow"], left.termination),
+        (&json!(false), Termination::Consensus)
+    );
+}
+
+/// "identical words need no measure to be found alike".
+#[test]
+fn identical_words_are_alike_without_any_measure() {
+    let same = |sound: bool| {
+        unmeasured(&move |ask, phase, _, said| {
+            empty(ask, phase, said);
+            if phase == "challenge" {
+                said["position"] = json!("Use one queue.");
+                said["proposal"] = json!("One queue for all jobs.");
+                if sound {
+                    said["claims"] = json!([{"claim": "It halves the delays", "evidence": "figures of 2025: 40 s to 20 s"}]);
+                }
+            }
+        })
+    };
+    let hollow = same(false);
+    let check = &hollow.verdict["trickster"]["checks"][0];
+    assert_eq!((&check["met"], &check["came_to"]), (&json!(false), &json!("not_met")));
+    assert_eq!(hollow.verdict["consensus"]["hollow"], true);
+    let sound = same(true);
+    assert_eq!(sound.verdict["trickster"]["checks"][0]["met"], true);
+    assert_eq!(sound.verdict["consensus"]["reached"], true);
+    assert_eq!(sound.verdict["convergence"][4]["converged"], false, "no figure, no convergence");
 }
 
 /// Before the vote the trickster looks at an agreement that is high enough, whoever declares a conflict.
@@ -130,8 +205,9 @@ fn a_challenge_may_break_the_agreement_up() {
     let check = &outcome.verdict["trickster"]["checks"][0];
     assert_eq!(
         (&check["challenged"], &check["met"], &check["after"]),
-        (&json!(true), &json!(true), &Value::Null)
+        (&json!(true), &Value::Null, &Value::Null)
     );
+    assert_eq!(check["came_to"], "left");
     assert_eq!((&outcome.verdict["early_consensus"], outcome.rounds_completed), (&Value::Null, 8));
     assert_eq!(outcome.verdict["consensus"]["hollow"], false);
 }

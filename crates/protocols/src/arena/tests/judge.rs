@@ -118,7 +118,7 @@ fn inconsistent_orders_are_a_tie_and_said_to_be() {
         (&judge["top"], &judge["margin"], &judge["consistent"]),
         (&Value::Null, &json!(0.0), &json!(false))
     );
-    assert_eq!((&outcome.verdict["winner"], &outcome.verdict["decided_by"]), (&Value::Null, &Value::Null));
+    assert_eq!(outcome.verdict["decided_by"], "vote", "a tie decides nothing");
     assert!(warned(&outcome, "depends on the order"));
     assert_eq!(judge["agrees_with_vote"], Value::Null);
 }
@@ -202,13 +202,32 @@ fn a_judge_who_also_proposes_is_named() {
     let outcome = apart.outcome();
     assert!(!warned(&outcome, "also makes a proposal"));
     assert_eq!(outcome.verdict["judge"]["model"], "c/z");
-    let chains = Table { models: &["a/x|d/w", "b/y", "c/z"], ..Table::default() };
-    let mut brief = chains.brief();
+}
+
+/// "compares who really spoke": links that two chains have in common are nothing, until both speak by them.
+#[test]
+fn a_judge_who_fell_back_to_a_proposers_model_is_named() {
+    let table = Table { models: &["a/x|d/w", "b/y", "c/z"], ..Table::default() };
+    let mut brief = table.brief();
     brief.seats.iter_mut().find(|seat| seat.role == "judge").unwrap().model = "e/v|d/w".to_owned();
-    assert!(
-        warned(&chains.run_brief(brief).outcome.unwrap(), "also makes a proposal"),
-        "a link of both chains"
-    );
+    let spoken = |agent: &'static str, judge: &'static str| {
+        let outcome = respoken(&table, brief.clone(), &|asked, _| match asked {
+            "a/x|d/w" => Some(agent),
+            "e/v|d/w" => Some(judge),
+            _ => None,
+        });
+        assert_eq!(outcome.verdict["judge"]["model"], judge);
+        assert_eq!(
+            warned(&outcome, "also makes a proposal"),
+            outcome.verdict["judge"]["also_proposes"] == true
+        );
+        outcome.verdict["judge"]["also_proposes"] == true
+    };
+    assert!(spoken("d/w", "d/w"), "both fell back to the same");
+    assert!(!spoken("a/x", "d/w") && !spoken("d/w", "e/v") && !spoken("a/x", "e/v"));
+    brief.seats.iter_mut().find(|seat| seat.role == "judge").unwrap().model = "e/v|b/y".to_owned();
+    let fell = respoken(&table, brief.clone(), &|asked, _| (asked == "e/v|b/y").then_some("b/y"));
+    assert!(warned(&fell, "also makes a proposal") && fell.verdict["judge"]["also_proposes"] == true);
 }
 
 /// Proposals that say the same may change places in the judge's eyes: it still agrees with the vote for them.

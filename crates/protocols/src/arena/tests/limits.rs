@@ -32,6 +32,8 @@ fn a_limit_on_calls_sends_the_debate_to_the_vote() {
         assert_eq!((outcome.termination, outcome.status), (Termination::Budget, Status::Complete));
         assert_eq!((outcome.fidelity, outcome.rounds_completed), (Fidelity::Degraded, rounds));
         assert_eq!(outcome.verdict["winner_seat"], "agent-1");
+        let held = format!("no round was held after round {} but the vote and the judge", before_vote.1);
+        assert!(warned(&outcome, &held), "critiques are a round: {:?}", outcome.warnings);
         assert!(warned(&outcome, &format!("the limit of {calls} calls")), "{:?}", outcome.warnings);
     }
     let enough = limited(Limits { calls: Some(29), ..Limits::default() }, Table::default()).outcome.unwrap();

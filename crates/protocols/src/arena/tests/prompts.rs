@@ -178,6 +178,50 @@ fn a_revision_reads_positions_and_not_proposals() {
     }
 }
 
+/// "the others' anonymous positions (one sentence each)": of more only the first is shown, and nobody is refused for it.
+#[test]
+fn of_a_longer_position_others_read_the_first_sentence() {
+    let all = prompts(Table {
+        with: &|ask, phase, _, said| {
+            if ["propose", "revise", "refine"].contains(&phase) && ask.seat == "agent-2" {
+                said["position"] = json!("Keep cron v1.2, i.e. the old one. Nobody has to learn anything.");
+            }
+        },
+        ..Table::default()
+    });
+    for phase in [("revise", 3), ("refine", 6)] {
+        for ask in of(&all, phase.0, phase.1) {
+            assert!(ask.prompt.shared.contains("Keep cron v1.2, i.e. the old one."));
+            assert!(!ask.prompt.shared.contains("Nobody has to learn"));
+            assert_eq!(
+                ask.prompt.tail.contains("Nobody has to learn"),
+                ask.seat == "agent-2",
+                "one's own in full"
+            );
+        }
+    }
+    assert!(
+        of(&all, "vote", 7).all(|ask| ask.prompt.shared.contains("Nobody has to learn")),
+        "proposals in full"
+    );
+}
+
+/// A number, or a word, before the first stop is no sentence.
+#[test]
+fn what_says_nothing_is_not_all_that_others_read() {
+    for (position, want) in [
+        ("1. Move the jobs. Then wait.", "1. Move the jobs."),
+        ("No. Keep what we have. It works.", "No. Keep what we have."),
+        ("Move the jobs.", "Move the jobs."),
+        ("  Wait.  ", "Wait."),
+    ] {
+        let mut said = proposal("agent-1");
+        said["position"] = json!(position);
+        let said: reply::Proposal = serde_json::from_value(said).unwrap();
+        assert_eq!(reply::Revision::from(said).sentence(), want);
+    }
+}
+
 /// "a fence with an unguessable marker": attempts to break out stay quoted.
 #[test]
 fn attempts_to_break_out_stay_quoted() {
@@ -189,7 +233,8 @@ fn attempts_to_break_out_stay_quoted() {
         with: &|_, phase, _, said| {
             for field in ["proposal", "position", "reason"] {
                 if said.get(field).is_some() {
-                    said[field] = json!(attack);
+                    let line = attack.replace('\n', " ");
+                    said[field] = json!(if field == "position" { line.as_str() } else { attack });
                 }
             }
             if phase == "critique" {

@@ -119,6 +119,23 @@ fn two_seats_of_one_agent_cancel_between_themselves() {
     assert_eq!((own, rated[1]["change"].as_f64().unwrap()), (0.0, 0.0), "one win and one loss against b/y");
 }
 
+/// "`after` is the agent's rating after all its changes", in each of its rows; nothing is nothing, without binary noise.
+#[test]
+fn an_agent_that_sits_twice_has_one_rating_afterwards() {
+    let scores = |_: u32, _: usize| vec![8.0, 4.0, 6.0];
+    let outcome = Table { models: &["a/x", "b/y", "a/x"], scores: &scores, ..Table::default() }.outcome();
+    let rated = outcome.verdict["ratings"].as_array().unwrap();
+    let of = |place: usize, key: &str| rated[place][key].as_f64().unwrap();
+    assert_eq!((of(0, "change"), of(2, "change")), (16.0, 0.0));
+    assert_eq!((of(0, "after"), of(2, "after"), of(1, "after")), (1516.0, 1516.0, 1484.0));
+    let noisy = changes(&[1500.1, 1499.9, 1500.1, 1499.9], |one, other| {
+        expected([1500.1, 1499.9][one % 2], [1500.1, 1499.9][other % 2])
+    });
+    assert_eq!(noisy, [0.0; 4]);
+    let tiny = changes(&[1500.0, 1500.0], |one, _| if one == 0 { 0.5 + 1e-12 } else { 0.5 - 1e-12 });
+    assert_eq!(tiny, [0.0; 2], "less than a billionth is nothing");
+}
+
 /// Equal scores are ties.
 #[test]
 fn equal_scores_change_nothing_between_equals() {
@@ -130,39 +147,12 @@ fn equal_scores_change_nothing_between_equals() {
 /// own name.
 #[test]
 fn who_is_not_one_agent_is_not_rated() {
-    use agon_core::play::play;
-    use agon_core::{Event, Reply};
     let table = Table { models: &["agent/keen", "b/y|d/w", "c/z"], ..Table::default() };
-    let brief = table.brief();
-    let mut answer = |debate: &Debate, ask: &Ask| {
-        let now = debate.last_phase().unwrap();
-        let value = table.said(&brief, ask, &now.name, now.round);
-        let (text, model) = (value.to_string(), ask.model.clone());
-        Reply::Said {
-            text,
-            value: Some(value),
-            model,
-            usage: Default::default(),
-            cut_off: false,
-            shortened: None,
-        }
-    };
-    let opened = vec![Debate::open(table.brief()).unwrap().1];
-    let records = play(&Arena, opened, &mut answer, &mut |_| {}).unwrap();
     // The chain's second link took over in round 5.
     let told = |switch: bool| {
-        let mut debate = Debate::from_records(&records[..1]).unwrap();
-        for record in &records[1..records.len() - 1] {
-            let mut event = record.entry.event.clone();
-            if let Event::Sent { model, .. } = &mut event {
-                let late = debate.last_phase().unwrap().round >= 5;
-                let second = model.contains('|').then_some(if late && switch { "d/w" } else { "b/y" });
-                *model = second.unwrap_or(model).to_owned();
-            }
-            debate.push(event, record.entry.at_ms).unwrap();
-        }
-        let Step::Close(outcome) = Arena.next(&debate).unwrap() else { panic!("it is over") };
-        *outcome
+        respoken(&table, table.brief(), &|asked, round| {
+            asked.contains('|').then_some(if round >= 5 && switch { "d/w" } else { "b/y" })
+        })
     };
     let one = told(false);
     assert_eq!(one.verdict["ratings"].as_array().unwrap().len(), 3);

@@ -109,23 +109,32 @@ fn the_best_by_rating_and_calibration_are_picked() {
     assert_eq!(places, [0, 2], "the prior is 1500");
 }
 
-/// "a share `explore` of the N seats (`ceil(explore * N)`, at most N-1 unless explore = 1)".
+/// "floor(explore * N) seats, plus one with the probability of the rest by the debate's seed; explore 0 none, 1 all".
 #[test]
 fn a_share_of_the_picks_explores() {
-    for (team, explore, want) in [
+    let explored = |team: usize, explore: f64, seed: u64| {
+        let picked = pick(&names(10), &[], team, explore, seed);
+        assert_eq!(picked.len(), team);
+        picked.iter().filter(|(_, why)| *why == Why::Explored).count()
+    };
+    for (team, explore, whole) in [
         (3, 0.0, 0),
-        (3, 0.1, 1),
-        (8, 0.1, 1),
+        (3, 0.1, 0),
+        (8, 0.1, 0),
         (4, 0.25, 1),
-        (4, 0.26, 2),
+        (4, 0.26, 1),
         (4, 0.5, 2),
+        (5, 0.6, 3),
         (4, 0.99, 3),
         (2, 0.9, 1),
         (4, 1.0, 4),
     ] {
-        let picked = pick(&names(10), &[], team, explore, 5);
-        let explored = picked.iter().filter(|(_, why)| *why == Why::Explored).count();
-        assert_eq!((picked.len(), explored), (team, want), "{team} {explore}");
+        let rest = explore * team as f64 - f64::from(whole);
+        let drawn: Vec<usize> = (0..2000).map(|seed| explored(team, explore, seed)).collect();
+        assert!(drawn.iter().all(|n| *n == whole as usize || (rest > 1e-9 && *n == whole as usize + 1)));
+        let mean = drawn.iter().sum::<usize>() as f64 / 2000.0;
+        assert!((mean - explore * team as f64).abs() < 0.05, "{team} {explore}: {mean}");
+        assert_eq!(explored(team, explore, 5), explored(team, explore, 5), "the same every time");
     }
 }
 
@@ -212,6 +221,35 @@ fn the_verdict_says_who_sits_and_why() {
             .iter()
             .all(|one| one["why"] == "named" && one["rating"] == 1500.0)
     );
+}
+
+/// Why each seat is filled in a debate of these models, with initial standings of everybody who could speak, as a debate without a
+/// store is opened.
+fn whys(models: &[&str], set: &[(&str, &str)]) -> Vec<String> {
+    let mut links: Vec<&str> = models.iter().flat_map(|model| model.split('|')).collect();
+    links.dedup();
+    let known: Vec<Standing> = links.iter().map(|link| standing(link, 1500.0, 350.0, None)).collect();
+    let known = json!(known).to_string();
+    let files = [("standings:ratings", known.as_str())];
+    let set = [BARE, set].concat();
+    let outcome = Table { models, files: &files, set: &set, ..Table::default() }.outcome();
+    let team = outcome.verdict["team"].as_array().unwrap();
+    team.iter().map(|one| one["why"].as_str().unwrap().to_owned()).collect()
+}
+
+/// "`why` is right for chains (a link of a chain that sits was not left out) and when there are standings for all".
+#[test]
+fn a_link_of_a_chain_that_sits_was_not_left_out() {
+    let chains = ["a/x|d/w", "b/y|e/v|f/u", "c/z"];
+    assert_eq!(whys(&chains, &[("team", "3")]), ["named"; 3]);
+    assert_eq!(whys(&chains, &[("team", "5")]), ["named"; 5], "they cycle");
+    assert_eq!(whys(&chains, &[]), ["named"; 3]);
+    assert_eq!(whys(&chains, &[("team", "2"), ("explore", "0")]), ["rated"; 2]);
+    assert_eq!(whys(&["a/x", "b/y|a/x", "c/z"], &[("team", "2"), ("explore", "0")]), ["rated"; 2]);
+    let mut half = whys(&["a/x", "b/y", "c/z", "d/w"], &[("team", "2"), ("explore", "0.5")]);
+    half.sort_unstable();
+    assert_eq!(half, ["explored", "rated"]);
+    assert_eq!(whys(&["a/x", "b/y", "c/z", "d/w"], &[("team", "2"), ("explore", "1")]), ["explored"; 2]);
 }
 
 /// Standings that cannot be read are refused before anything is asked.
