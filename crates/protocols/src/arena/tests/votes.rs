@@ -1,5 +1,9 @@
 //! "Voting: Majority / supermajority consensus": the rules on both sides of every boundary, quorum and groups.
 
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
 use super::super::votes::{Rule, grouped, is_quorum, leading};
 use super::*;
 
@@ -56,14 +60,32 @@ fn nobody_leads_where_two_have_the_most() {
     }
 }
 
-/// "groups by complete linkage in label order": a chain of likenesses is not one group.
+/// Groups are those who are all the same as each other and as nobody else: of a chain of likenesses nobody is grouped.
 #[test]
 fn a_group_has_only_what_is_the_same_as_all_of_it() {
     let chain = |one: usize, other: usize| one.abs_diff(other) <= 1;
-    assert_eq!(grouped(&[0, 1, 2, 3], chain), [vec![0, 1], vec![2, 3]]);
+    assert_eq!(grouped(&[0, 1, 2, 3], chain), [[0], [1], [2], [3]]);
+    assert_eq!(grouped(&[0, 1, 3, 5, 6], chain), [vec![0, 1], vec![3], vec![5, 6]]);
     assert_eq!(grouped(&[0, 1, 2], |_, _| true), [vec![0, 1, 2]]);
     assert_eq!(grouped(&[0, 2, 4], chain), [vec![0], vec![2], vec![4]]);
     assert!(grouped(&[], chain).is_empty());
+}
+
+/// Who is grouped with whom does not depend on who has which label.
+#[test]
+fn groups_do_not_change_when_labels_do() {
+    let links = prop::collection::vec(prop::bool::weighted(0.25), 64);
+    let labels = Just((0..8_usize).collect::<Vec<_>>()).prop_shuffle();
+    proptest!(|(n in 0_usize..=8, links in links, labels in labels)| {
+        let held: Vec<usize> = labels.into_iter().filter(|place| *place < n).collect();
+        let places: Vec<usize> = (0..n).collect();
+        let same = |one: usize, other: usize| links[one.min(other) * 8 + one.max(other)];
+        let relabelled = grouped(&places, |one, other| same(held[one], held[other]));
+        let back = |group: Vec<usize>| group.into_iter().map(|place| held[place]).collect::<BTreeSet<_>>();
+        let before: BTreeSet<BTreeSet<usize>> =
+            grouped(&places, same).into_iter().map(|group| group.into_iter().collect()).collect();
+        prop_assert_eq!(relabelled.into_iter().map(back).collect::<BTreeSet<_>>(), before);
+    });
 }
 
 fn voted(models: &[&str], consensus: &str, votes: &[usize]) -> Outcome {
