@@ -102,9 +102,9 @@ fn vote(log: &Log<'_>, poll: &Poll) -> Vec<String> {
         warnings.push(format!("round {}: without a vote: {}", poll.round, log.names(&silent)));
     }
     if !poll.is_quorum() {
-        let (cast, agents) = (poll.cast(), log.agents.len());
         warnings.push(format!(
-            "{cast} of {agents} agents chose a proposal, and half of them must: nothing is decided, and the judge was not asked"
+            "{}; half of them must vote for one: nothing is decided, and the judge was not asked",
+            poll.turnout()
         ));
     }
     if poll.hollow {

@@ -138,7 +138,7 @@ fn a_vote_without_a_quorum_ends_the_debate_without_the_judge() {
     assert_eq!((&verdict["ratings"], &verdict["extended_rounds"]), (&json!([]), &json!(0)));
     assert_eq!((&verdict["consensus"]["reached"], &verdict["consensus"]["cast"]), (&json!(false), &json!(1)));
     assert!(outcome.lesson.is_none());
-    assert!(warned(&outcome, "1 of 4 agents chose a proposal"));
+    assert!(warned(&outcome, "1 of 4 agents voted for a proposal, 3 abstained"));
     assert_eq!(with(&[1, 1, 0, 0]).outcome.unwrap().termination, Termination::Consensus);
     let none = with(&[0, 0, 0, 0]).outcome.unwrap();
     assert_eq!(
@@ -182,6 +182,57 @@ fn ballots_on_the_same_in_substance_count_together() {
     assert_eq!(verdict["winner_seat"], "agent-1", "as many ballots each: the judge's better score");
     assert_eq!(verdict["votes"][0]["group"].as_array().unwrap().len(), 2);
     assert_eq!(alike(true).verdict["consensus"]["reached"], false, "a declared conflict keeps them apart");
+}
+
+/// Of two who differ, each like a third: whoever is labelled how, the third's ballot decides for neither.
+#[test]
+fn a_proposal_between_two_that_differ_is_counted_with_neither() {
+    let set = [BARE, &[("max_extended_rounds", "0")]].concat();
+    for seed in 0..6 {
+        let brief = Brief { seed, ..Table { set: &set, ..Table::default() }.brief() };
+        let place = |n: usize| label(&brief, n).as_bytes()[0] as usize - usize::from(b'A');
+        let table = Table {
+            set: &set,
+            votes: &|_| SPLIT.to_vec(),
+            with: &|_, phase, _, said| {
+                if phase == "compare" {
+                    for (one, other) in [(1, 2), (2, 1), (2, 3), (3, 2)] {
+                        said["similarity"][place(one)][place(other)] = json!(0.9);
+                    }
+                }
+            },
+            ..Table::default()
+        };
+        let outcome = table.run_brief(brief.clone()).outcome.unwrap();
+        assert_eq!(outcome.termination, Termination::NoMajority, "seed {seed}");
+        assert_eq!(outcome.verdict["tally"].as_array().unwrap().len(), 3);
+        assert_eq!(outcome.verdict["winner"], Value::Null);
+    }
+}
+
+/// Two abstentions of three lose the quorum: the words say who did what, and no share is told of a vote that does not count.
+#[test]
+fn a_lost_quorum_says_how_many_voted_and_abstained() {
+    let three = voted(MODELS, "majority", &[1, 0, 0]);
+    assert_eq!((three.termination, three.status), (Termination::QuorumLost, Status::Incomplete));
+    let consensus = &three.verdict["consensus"];
+    assert_eq!((&consensus["share"], &consensus["cast"]), (&Value::Null, &json!(1)));
+    assert!(warned(&three, "1 of 3 agents voted for a proposal, 2 abstained"), "{:?}", three.warnings);
+    let four = Table {
+        models: &["a/1", "b/2", "c/3", "d/4"],
+        votes: &|_| vec![1, 0, 1, 1],
+        absent: &|ask, phase, _| phase == "vote" && ["agent-3", "agent-4"].contains(&ask.seat.as_str()),
+        ..Table::default()
+    }
+    .outcome();
+    assert_eq!(four.termination, Termination::QuorumLost);
+    assert!(
+        warned(&four, "1 of 4 agents voted for a proposal, 1 abstained, 2 gave no vote"),
+        "{:?}",
+        four.warnings
+    );
+    let held = voted(MODELS, "majority", &[1, 1, 0]);
+    assert_eq!(held.verdict["consensus"]["share"], 1.0, "with a quorum the share is told");
 }
 
 /// "The winner within a group: most ballots, then the judge's score, then label order".
