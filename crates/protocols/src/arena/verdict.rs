@@ -123,6 +123,7 @@ fn convergence(log: &Log<'_>, check: &Check) -> Value {
     };
     json!({
         "round": check.round,
+        "after_challenge": log.stages.get(check.stage).is_some_and(|stage| stage.name == "challenge"),
         "agreement_min": check.agreement.map(|agreement| agreement.min),
         "agreement_mean": check.agreement.map(|agreement| agreement.mean),
         "stability_min": check.stability.map(|stability| stability.min),
