@@ -304,6 +304,11 @@ impl<'a> Log<'a> {
     }
 
     /// The early consensus, by its round.
+    /// Whether another debate's rounds were taken over, to see what if.
+    pub(super) fn is_branch(&self) -> bool {
+        self.debate.brief.parent.is_some()
+    }
+
     pub(super) fn early_consensus(&self) -> Option<u32> {
         let poll = self.polls.first()?;
         let check = self.checks.iter().rev().find(|check| check.stage == poll.stage)?;

@@ -11,6 +11,7 @@ use crate::heard;
 
 pub(super) fn warnings(log: &Log<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
+    warnings.extend(branch(log));
     warnings.extend(limit(log));
     warnings.extend(sources(log));
     warnings.extend(heard::cut_off(log.debate));
@@ -20,6 +21,14 @@ pub(super) fn warnings(log: &Log<'_>) -> Vec<String> {
     warnings.extend(log.polls.last().map_or(Vec::new(), |poll| vote(log, poll)));
     warnings.extend(judge(log));
     warnings
+}
+
+/// What a branch leaves behind: nothing.
+fn branch(log: &Log<'_>) -> Option<String> {
+    let parent = &log.debate.brief.parent.as_ref()?.id;
+    Some(format!(
+        "this is a branch of {parent}, to see what if: no rating changes, and later debates learn nothing from it"
+    ))
 }
 
 fn limit(log: &Log<'_>) -> Option<String> {
