@@ -146,8 +146,9 @@ impl<'a> Log<'a> {
                 (Some(said), Some(_)) => {
                     let mut said = Revision::deserialize(said)?;
                     said.addressed.retain(|answer| self.is_of(&answer.critique_id, place));
-                    let conflicts = Some(self.places(&said.conflicts_with));
-                    Some(Held { said, round, carried: false, conflicts })
+                    let mut conflicts = self.places(&said.conflicts_with);
+                    conflicts.retain(|other| *other != place);
+                    Some(Held { said, round, carried: false, conflicts: Some(conflicts) })
                 }
                 (None, _) => last.map(|last| Held { carried: true, ..last.clone() }),
             });
@@ -156,7 +157,7 @@ impl<'a> Log<'a> {
     }
 
     /// Whether a critique is one of an agent's proposal.
-    fn is_of(&self, id: &str, place: usize) -> bool {
+    pub(super) fn is_of(&self, id: &str, place: usize) -> bool {
         self.critiques.iter().any(|critique| critique.id == id && critique.to == place)
     }
 
@@ -303,12 +304,12 @@ impl<'a> Log<'a> {
         only.filter(|_| speakers.is_empty())
     }
 
-    /// The early consensus, by its round.
     /// Whether another debate's rounds were taken over, to see what if.
     pub(super) fn is_branch(&self) -> bool {
         self.debate.brief.parent.is_some()
     }
 
+    /// The early consensus, by its round.
     pub(super) fn early_consensus(&self) -> Option<u32> {
         let poll = self.polls.first()?;
         let check = self.checks.iter().rev().find(|check| check.stage == poll.stage)?;

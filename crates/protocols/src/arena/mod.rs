@@ -163,8 +163,8 @@ impl Protocol for Arena {
         }
     }
 
-    fn check(&self, _debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
-        validation::check(ask, value)
+    fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
+        validation::check(debate, ask, value)
     }
 
     fn closing(&self) -> &'static [&'static str] {
