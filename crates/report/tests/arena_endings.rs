@@ -34,9 +34,16 @@ fn every_ending_without_a_decision_says_why() {
     let mut document = arena::no_majority().document();
     document["termination"] = json!("quorum_lost");
     document["verdict"]["consensus"] =
-        json!({"kind": "majority", "reached": false, "share": 1.0, "cast": 1, "agents": 3});
-    let shown = text(&document, &PLAIN);
-    assert!(shown.contains("Only 1 of 3 agents cast a vote, and half of them must."), "{shown}");
+        json!({"kind": "majority", "reached": false, "share": null, "cast": 1, "agents": 3});
+    for (votes, told) in [
+        (json!([{"choice": "A"}, {"choice": "abstain"}, {"choice": "abstain"}]), " (2 abstained)"),
+        (json!([{"choice": "A"}]), ""),
+    ] {
+        document["verdict"]["votes"] = votes;
+        let shown = text(&document, &PLAIN).split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = format!("Only 1 of 3 agents voted for a proposal{told}, and half of them must.");
+        assert!(shown.contains(&words), "{shown}");
+    }
 }
 
 /// "hollow consensus does not count": the reader is told why a vote with enough voices decided nothing.

@@ -133,8 +133,7 @@ impl Slip {
     /// The first variable that it needs and that is not set here.
     fn lacks(&self) -> Option<String> {
         let named = self.destination.iter().flat_map(DestinationConfig::variables);
-        let hooked = self.hook.iter().flat_map(HookConfig::variables);
-        let mut needed: Vec<String> = named.chain(hooked).map(str::to_owned).collect();
+        let mut needed: Vec<String> = named.map(str::to_owned).collect();
         let posts = matches!(Destination::read(&self.to), Ok(Destination::Callback(_)));
         if self.signed && posts {
             needed.push(CALLBACK_SECRET.to_owned());

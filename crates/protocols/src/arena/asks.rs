@@ -119,16 +119,14 @@ impl<'a> Asks<'a> {
         let file = format!("arena/{name}.hbs");
         let put: Vec<&Critique> = self.log.critiques.iter().filter(|critique| put(critique)).collect();
         let ids: Vec<&str> = put.iter().map(|critique| critique.id.as_str()).collect();
-        let common = schema::revision(self.log, &ids, None);
+        let schema = schema::revision(self.log, &ids);
         let mut context = with(context, "positions", json!(&*self.positions()?));
-        context = with(context, "form", json!(&*self.form(&common)?));
-        let shared = self.shared(&file, &common, context)?;
+        context = with(context, "form", json!(&*self.form(&schema)?));
+        let shared = self.shared(&file, &schema, context)?;
         let limit = if name == "refine" { "" } else { "max_concurrent_revisions" };
         let mut asks = Vec::new();
         for place in self.log.in_seat_order().into_iter().filter(|place| agents.contains(place)) {
             let own: Vec<&Critique> = put.iter().copied().filter(|critique| critique.to == place).collect();
-            let ids: Vec<&str> = own.iter().map(|critique| critique.id.as_str()).collect();
-            let schema = schema::revision(self.log, &ids, Some(place));
             let tail = json!({"own": self.own(place, &own)?});
             asks.extend(self.ask(&file, place, &shared, &tail, &schema, limit)?);
         }

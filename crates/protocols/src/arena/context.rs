@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::log::{Agent, Log};
 use super::reply::{Found, TurnedOut};
-use super::team;
+use super::{ids, team};
 
 /// The text of an item ends here.
 pub(super) const TEXT_CHARS_MAX: usize = 1200;
@@ -152,14 +152,14 @@ impl Item {
             held.into_iter().any(|held| {
                 let claims = held.said.claims.iter().flat_map(|made| [&made.claim, &made.evidence]);
                 let mut texts = claims.chain([&held.said.proposal, &held.said.position]);
-                texts.any(|text| names(text, &self.id))
+                texts.any(|text| ids::cited(text).iter().any(|one| one.id == self.id && !one.foreign))
             })
         };
         let readers = log.agents.iter().enumerate().filter(|(_, agent)| self.is_for(agent));
         readers.map(|(place, _)| place).filter(cites).collect()
     }
 
-    /// What stands in the quotation: where it is from, and what it says.
+    /// What stands in the quotation: where it is from, and what it says. What has an id in it is not of this debate.
     pub(super) fn written(&self) -> String {
         let turned_out = self.turned_out.map(|how| match how {
             TurnedOut::Right => "it turned out to be right",
@@ -174,17 +174,16 @@ impl Item {
         let lines =
             lines.iter().filter_map(|(name, value)| Some((name, value.filter(|v| !v.trim().is_empty())?)));
         let head: Vec<String> = lines.map(|(name, value)| format!("{name}: {}", one_line(value))).collect();
-        format!("{}\n{}", head.join("\n"), self.text)
+        let written = format!("{}\n{}", head.join("\n"), self.text);
+        match self.debate {
+            Some(_) => ids::marked(&written, ids::OF_DEBATE, true),
+            None => ids::marked(&written, ids::OF_SOURCE, false),
+        }
     }
 }
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Whether a text has an id as a word: `[K1]`, `K1`.
-fn names(text: &str, id: &str) -> bool {
-    text.split(|c: char| !c.is_alphanumeric()).any(|word| word == id)
 }
 
 /// The name of a source as warnings have it.

@@ -3,6 +3,7 @@
 //! Likeness alone makes no agreement: every measure that there is finds a sentence and its contradiction more alike than two ways to say
 //! the same. So a declared conflict, in whichever direction, and a contradiction that can be seen in the words always count against it.
 
+use super::judgement::rounded;
 use super::log::Held;
 use crate::lexical;
 
@@ -53,9 +54,8 @@ pub(super) struct Spread {
 impl Spread {
     fn of(figures: &[f64]) -> Option<Self> {
         let min = figures.iter().copied().reduce(f64::min)?;
-        let mean = figures.iter().sum::<f64>() / figures.len() as f64;
-        // Without the noise of binary fractions.
-        Some(Self { min, mean: (mean * 1e9).round() / 1e9 })
+        let mean = rounded(figures.iter().sum::<f64>() / figures.len() as f64);
+        Some(Self { min, mean })
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use agon_core::{Ask, Phase, Prompt, Schema, Seat, Step};
+use agon_core::{Ask, Brief, Phase, Prompt, Schema, Seat, Step};
 use serde_json::{Value, json};
 
 use super::context;
@@ -27,12 +27,20 @@ pub(super) fn context(log: &Log<'_>) -> Option<Step> {
                 _ => json!({"query": query, "limit": limit}),
             };
             let mut ask = errand(&seat, &model, &query, schema.clone());
-            ask.within_ms = Some((brief.float("context_timeout") * 1000.0) as u64);
+            ask.within_ms = Some(within_ms(brief));
             ask.firm = true;
             ask
         })
         .collect();
     (!asks.is_empty()).then(|| Step::Ask(Phase::new("context", 0), asks))
+}
+
+/// How long a source may take: what is looked up must not eat the time in which the debate is to be held.
+fn within_ms(brief: &Brief) -> u64 {
+    const MOST_OF_DEADLINE: u64 = 5;
+    let wanted = (brief.float("context_timeout") * 1000.0) as u64;
+    let most = brief.limits.deadline_ms.map(|deadline| (deadline / MOST_OF_DEADLINE).max(1));
+    most.map_or(wanted, |most| wanted.min(most))
 }
 
 /// How alike the proposals are, with each other and each with what it was before.

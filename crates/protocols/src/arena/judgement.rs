@@ -78,6 +78,12 @@ impl Sheet {
     }
 }
 
+/// A figure without the noise of binary fractions.
+pub(super) fn rounded(figure: f64) -> f64 {
+    const STEPS: f64 = 1e9;
+    (figure * STEPS).round() / STEPS
+}
+
 /// The greater score first; scores that are nearly the same are equal.
 fn better(a: Option<f64>, b: Option<f64>) -> Ordering {
     let (a, b) = (a.unwrap_or_default(), b.unwrap_or_default());
@@ -90,7 +96,7 @@ impl Judged {
         let first = sheets.first()?;
         let mean = |place: usize| {
             let given: Vec<f64> = sheets.iter().filter_map(|sheet| sheet.score(place)).collect();
-            given.iter().sum::<f64>() / given.len().max(1) as f64
+            rounded(given.iter().sum::<f64>() / given.len().max(1) as f64)
         };
         let mut scores: Vec<(usize, f64)> =
             first.scores.iter().map(|(place, ..)| (*place, mean(*place))).collect();
@@ -106,7 +112,7 @@ impl Judged {
         let margin = match (consistent, ranked.as_slice()) {
             (Some(false), _) | (_, []) => 0.0,
             (_, [(_, only)]) => *only,
-            (_, [(_, best), (_, second), ..]) => (best - second).max(0.0),
+            (_, [(_, best), (_, second), ..]) => rounded(best - second).max(0.0),
         };
         let ranking = ranked.iter().map(|(place, _)| *place).collect();
         Some(Self { scores, ranking, top, margin, consistent, sheets })

@@ -8,8 +8,12 @@ use super::log::Log;
 use super::poll::Poll;
 use super::ratings;
 
-/// The lesson of a debate in which enough agents voted.
+/// The lesson of a debate in which enough agents voted. A branch asks what if, and leaves none: a debate that was branched often would
+/// else be learnt often.
 pub(super) fn lesson(log: &Log<'_>, positions: &[Position]) -> Option<Lesson> {
+    if log.is_branch() {
+        return None;
+    }
     let poll = log.polls.last().filter(|poll| poll.is_quorum())?;
     let winner = ending::winner(log);
     let rated = ratings::rated(log);

@@ -148,7 +148,9 @@ impl<'a> Log<'a> {
                 (Some(said), Some(_)) => {
                     let mut said = Revision::deserialize(said)?;
                     said.addressed.retain(|answer| self.is_of(&answer.critique_id, place));
-                    let conflicts = Some(self.places(&said.conflicts_with));
+                    let mut conflicts = self.places(&said.conflicts_with);
+                    conflicts.retain(|other| *other != place);
+                    let conflicts = Some(conflicts);
                     Some(Held { said, round, carried: false, is_new: true, conflicts })
                 }
                 (None, _) => last.map(|last| {
@@ -161,7 +163,7 @@ impl<'a> Log<'a> {
     }
 
     /// Whether a critique is one of an agent's proposal.
-    fn is_of(&self, id: &str, place: usize) -> bool {
+    pub(super) fn is_of(&self, id: &str, place: usize) -> bool {
         self.critiques.iter().any(|critique| critique.id == id && critique.to == place)
     }
 
@@ -316,6 +318,11 @@ impl<'a> Log<'a> {
         speakers.sort_unstable();
         speakers.dedup();
         speakers
+    }
+
+    /// Whether another debate's rounds were taken over, to see what if.
+    pub(super) fn is_branch(&self) -> bool {
+        self.debate.brief.parent.is_some()
     }
 
     /// The early consensus, by its round.

@@ -1,7 +1,7 @@
 //! `arena`: agents propose, critique, revise and vote in nine rounds, and a judge evaluates what they end with (seed 003).
 //!
 //! This file is the transition table. [`team`] says who sits; [`log`] reads from the log what everybody proposes after each stage, [`context`]
-//! what was looked up before, [`critiques`] what was said against each, [`convergence`] how alike they are, [`poll`] and [`votes`] what the
+//! what was looked up before, [`ids`] how it is cited, [`critiques`] what was said against each, [`convergence`] how alike they are, [`poll`] and [`votes`] what the
 //! agents vote, [`judgement`] what the judge says, [`doubt`] whether the agreement is hollow, by the [`trickster`]; [`asks`] makes the
 //! prompts, [`errands`] what is looked up and computed, [`schema`] the shapes of the answers, [`validation`] what shapes cannot say;
 //! [`ending`] decides, [`close`] writes the outcome, of which [`verdict`], [`record`], [`fates`], [`lessons`], [`warnings`] and [`ratings`] are
@@ -30,6 +30,7 @@ mod doubt;
 mod ending;
 mod errands;
 mod fates;
+mod ids;
 mod judgement;
 mod lessons;
 mod log;
@@ -162,8 +163,8 @@ impl Protocol for Arena {
         }
     }
 
-    fn check(&self, _debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
-        validation::check(ask, value)
+    fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
+        validation::check(debate, ask, value)
     }
 
     fn closing(&self) -> &'static [&'static str] {

@@ -69,6 +69,17 @@ impl Poll {
         self.chosen().count()
     }
 
+    /// Who voted and who did not, as a lost quorum is told.
+    pub(super) fn turnout(&self) -> String {
+        let given = self.ballots.iter().flatten().count();
+        let (cast, seated) = (self.cast(), self.seated);
+        let rest =
+            [(given.saturating_sub(cast), "abstained"), (seated.saturating_sub(given), "gave no vote")];
+        let rest =
+            rest.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}"));
+        format!("{cast} of {seated} agents voted for a proposal{}", rest.collect::<String>())
+    }
+
     fn chosen(&self) -> impl Iterator<Item = usize> {
         self.ballots.iter().flatten().filter_map(|ballot| ballot.choice)
     }

@@ -45,9 +45,9 @@ pub(super) struct Rated {
 }
 
 /// Those who are rated, in seat order: whose proposals have a score and were made by one and the same. Without a judge, and without
-/// anybody to be compared with, nobody is.
+/// anybody to be compared with, nobody is; nor in a branch: a debate is one game, however often it is branched.
 pub(super) fn rated(log: &Log<'_>) -> Vec<Rated> {
-    let Some(judged) = ending::judged(log) else { return Vec::new() };
+    let Some(judged) = ending::judged(log).filter(|_| !log.is_branch()) else { return Vec::new() };
     let entrants = log.in_seat_order().into_iter().filter_map(|place| {
         let agent = log.speaker(&log.agents.get(place)?.seat.id)?;
         let before = team::standing(&log.standings, &agent).map_or(RATING_INITIAL, |known| known.rating);

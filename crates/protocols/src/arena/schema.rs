@@ -20,12 +20,13 @@ pub(super) fn critique() -> Arc<Schema> {
     named("critique", base(&CRITIQUE, || schema_of::<reply::Critique>("").json))
 }
 
-/// The schema of a revision; `own` is whose. Without it, it is what all have in common.
-pub(super) fn revision(log: &Log<'_>, ids: &[&str], own: Option<usize>) -> Arc<Schema> {
+/// The schema of a revision: one for all, which they read in the part that they share. What it lists of others' is left out of an answer
+/// when it is read.
+pub(super) fn revision(log: &Log<'_>, ids: &[&str]) -> Arc<Schema> {
     let mut json = base(&REVISION, || schema_of::<reply::Revision>("").json);
-    let others: Vec<usize> = log.proposers().into_iter().filter(|place| Some(*place) != own).collect();
-    set(&mut json, "/properties/conflicts_with/items", "enum", json!(either(log, &others)));
-    set(&mut json, "/properties/conflicts_with", "maxItems", json!(others.len()));
+    let proposers = log.proposers();
+    set(&mut json, "/properties/conflicts_with/items", "enum", json!(either(log, &proposers)));
+    set(&mut json, "/properties/conflicts_with", "maxItems", json!(proposers.len()));
     if !ids.is_empty() {
         set(&mut json, "/properties/addressed/items/properties/critique_id", "enum", json!(ids));
     }

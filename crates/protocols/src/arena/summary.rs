@@ -72,12 +72,12 @@ fn votes(log: &Log<'_>, poll: &Poll) -> Summary {
         rows.push(std::iter::once(log.label(place).to_owned()).chain(cells).collect());
     }
     let kind = log.debate.brief.text("consensus");
-    let (cast, agents) = (poll.cast(), log.agents.len());
+    let cast = poll.cast();
     let ended = match poll.winning() {
         Some(group) => {
             format!("{kind} for {} ({} of {cast})", log.labels(group).join(", "), poll.votes(group))
         }
-        None if !poll.is_quorum() => format!("no quorum: {cast} of {agents} chose a proposal"),
+        None if !poll.is_quorum() => format!("no quorum: {}", poll.turnout()),
         None if poll.hollow => "the agreement is hollow and does not count".to_owned(),
         None => format!("no {kind}"),
     };

@@ -149,23 +149,26 @@ fn critique(ask: &Ask) -> Value {
     json!({"severity": 0.5, "issues": [format!("{about} leaves the costs open")], "suggestions": ["Say what it costs"]})
 }
 
-/// The values that a schema allows at a pointer.
+/// The values that a schema allows at a pointer, without the label of who is asked.
 fn allowed(ask: &Ask, pointer: &str) -> Vec<String> {
     let schema = &ask.schema.as_ref().unwrap().json;
     let values = schema.pointer(&format!("{pointer}/enum")).and_then(Value::as_array);
-    values.into_iter().flatten().map(|value| value.as_str().unwrap().to_owned()).collect()
+    let values = values.into_iter().flatten().map(|value| value.as_str().unwrap());
+    let is_own = |value: &str| ask.label.as_deref().is_some_and(|own| log::plain(own) == log::plain(value));
+    values.filter(|value| !is_own(value)).map(str::to_owned).collect()
 }
 
-/// The critiques that the asked one may answer.
-fn open(ask: &Ask) -> Vec<String> {
-    allowed(ask, "/properties/addressed/items/properties/critique_id")
+/// The critiques of the asked one's own proposal, as its prompt shows them.
+fn own(ask: &Ask) -> Vec<String> {
+    let lines = ask.prompt.tail.lines().filter(|line| line.contains("] from "));
+    lines.filter_map(|line| Some(line.strip_prefix('[')?.split_once(']')?.0.to_owned())).collect()
 }
 
 fn revision(ask: &Ask, round: u32) -> Value {
     let mut said = proposal(&ask.seat);
     said["proposal"] = json!(format!("{} As of round {round}.", said["proposal"].as_str().unwrap()));
     said["addressed"] =
-        open(ask).iter().map(|id| json!({"critique_id": id, "how": "the costs are named"})).collect();
+        own(ask).iter().map(|id| json!({"critique_id": id, "how": "the costs are named"})).collect();
     said["conflicts_with"] = json!([]);
     said
 }

@@ -1,13 +1,13 @@
 //! The rules that a schema cannot say. Each sentence goes back to the seat with the repair.
 
-use agon_core::Ask;
+use agon_core::{Ask, Debate};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::log::plain;
+use super::log::{Log, plain};
 use super::reply::{Critique, Found, Judgement, Likeness, Proposal, Revision, Vote};
 
-pub(super) fn check(ask: &Ask, value: &Value) -> Result<(), String> {
+pub(super) fn check(debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
     let Some(schema) = &ask.schema else { return Ok(()) };
     match schema.name.as_str() {
         "proposal" => {
@@ -15,7 +15,7 @@ pub(super) fn check(ask: &Ask, value: &Value) -> Result<(), String> {
             not_blank("proposal", &said.proposal)?;
             not_blank("position", &said.position)
         }
-        "revision" => revision(&read(value)?),
+        "revision" => revision(&own_answers(debate, &ask.seat, read(value)?)),
         "critique" => critique(&read(value)?),
         "vote" => not_blank("reason", &read::<Vote>(value)?.reason),
         "judgement" => judgement(&read(value)?, &labels(&schema.json)),
@@ -30,6 +30,15 @@ fn read<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
 
 fn not_blank(field: &str, text: &str) -> Result<(), String> {
     if text.trim().is_empty() { Err(format!("`{field}` must not be empty")) } else { Ok(()) }
+}
+
+/// An answer without what it says to critiques of others' proposals: that is left out when it is read, so that no rule holds for it.
+fn own_answers(debate: &Debate, seat: &str, mut said: Revision) -> Revision {
+    // A log that cannot be read has no step in which anything is asked.
+    let Ok(log) = Log::read(debate) else { return said };
+    let place = log.agents.iter().position(|agent| agent.seat.id == seat);
+    said.addressed.retain(|answer| place.is_some_and(|place| log.is_of(&answer.critique_id, place)));
+    said
 }
 
 fn revision(said: &Revision) -> Result<(), String> {

@@ -38,10 +38,11 @@ pub(super) fn verdict(log: &Log<'_>) -> Value {
     })
 }
 
-/// What the last vote came to. The share is that of the group with the most votes.
+/// What the last vote came to. The share is that of the group with the most votes, where the vote counts at all.
 fn consensus(log: &Log<'_>) -> Value {
     let poll = log.polls.last();
-    let most = poll.and_then(|poll| poll.share(poll.tally().first()?.0));
+    let counted = poll.filter(|poll| poll.is_quorum());
+    let most = counted.and_then(|poll| poll.share(poll.tally().first()?.0));
     json!({
         "kind": log.debate.brief.text("consensus"),
         "reached": poll.is_some_and(|poll| poll.winning().is_some()),
@@ -122,6 +123,7 @@ fn convergence(log: &Log<'_>, check: &Check) -> Value {
     };
     json!({
         "round": check.round,
+        "after_challenge": log.stages.get(check.stage).is_some_and(|stage| stage.name == "challenge"),
         "agreement_min": check.agreement.map(|agreement| agreement.min),
         "agreement_mean": check.agreement.map(|agreement| agreement.mean),
         "stability_min": check.stability.map(|stability| stability.min),

@@ -44,14 +44,27 @@ pub(super) fn leading(votes: &[usize]) -> Option<usize> {
     leading.next().is_none().then_some(first)
 }
 
-/// Puts those together who are the same, in order: each joins the first group with all of which it is the same.
+/// Puts those together who are all the same as each other and as nobody else. Where one is the same as two who are not the same as each
+/// other, it could be counted with either, and its place would decide with which: there everybody stands alone.
 pub(super) fn grouped(places: &[usize], same: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut linked: Vec<Vec<usize>> = Vec::new();
     for place in places.iter().copied() {
-        match groups.iter_mut().find(|group| group.iter().all(|other| same(*other, place))) {
-            Some(group) => group.push(place),
-            None => groups.push(vec![place]),
+        let is_linked = |group: &Vec<usize>| group.iter().any(|other| same(*other, place));
+        let (joined, apart): (Vec<_>, Vec<_>) = linked.into_iter().partition(is_linked);
+        linked = apart;
+        linked.push([joined.concat(), vec![place]].concat());
+    }
+    let is_one = |group: &[usize]| {
+        group.iter().all(|one| group.iter().all(|other| one == other || same(*one, *other)))
+    };
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for mut group in linked {
+        group.sort_unstable();
+        match is_one(&group) {
+            true => groups.push(group),
+            false => groups.extend(group.into_iter().map(|alone| vec![alone])),
         }
     }
+    groups.sort_unstable();
     groups
 }

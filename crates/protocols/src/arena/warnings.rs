@@ -14,6 +14,7 @@ use crate::heard;
 
 pub(super) fn warnings(log: &Log<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
+    warnings.extend(branch(log));
     warnings.extend(limit(log));
     warnings.extend(sources(log));
     warnings.extend(heard::cut_off(log.debate));
@@ -24,6 +25,14 @@ pub(super) fn warnings(log: &Log<'_>) -> Vec<String> {
     warnings.extend(log.polls.last().map_or(Vec::new(), |poll| vote(log, poll)));
     warnings.extend(judge(log));
     warnings
+}
+
+/// What a branch leaves behind: nothing.
+fn branch(log: &Log<'_>) -> Option<String> {
+    let parent = &log.debate.brief.parent.as_ref()?.id;
+    Some(format!(
+        "this is a branch of {parent}, to see what if: no rating changes, and later debates learn nothing from it"
+    ))
 }
 
 fn limit(log: &Log<'_>) -> Option<String> {
@@ -139,9 +148,9 @@ fn vote(log: &Log<'_>, poll: &Poll) -> Vec<String> {
         warnings.push(format!("round {}: without a vote: {}", poll.round, log.names(&silent)));
     }
     if !poll.is_quorum() {
-        let (cast, agents) = (poll.cast(), log.agents.len());
         warnings.push(format!(
-            "{cast} of {agents} agents chose a proposal, and half of them must: nothing is decided, and the judge was not asked"
+            "{}; half of them must vote for one: nothing is decided, and the judge was not asked",
+            poll.turnout()
         ));
     }
     if poll.hollow {

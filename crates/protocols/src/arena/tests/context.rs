@@ -268,3 +268,77 @@ fn every_agent_has_its_own_share_of_memories() {
         .collect();
     assert_eq!(texts, ["a/x 0", "a/x 1", "b/y 0", "b/y 1", "c/z 0"]);
 }
+
+/// The ids of an earlier debate are not taken for those of this one: nobody who reads `[K1]` in an old decision means the first item here.
+#[test]
+fn ids_of_earlier_debates_are_no_ids_of_this_one() {
+    let old = "As [K1] and [Q3] showed, [K2, Q12] too; K9 less so. K8s ran, and Q3 sales rose [1]. (K4 of that debate) stands.";
+    let quoted = std::cell::RefCell::new(Vec::new());
+    let look = |ask: &Ask, phase: &str, _: u32, value: &mut Value| {
+        if phase == "context" {
+            let debate = (!ask.seat.starts_with("pulse")).then_some("01old");
+            let item = json!({"title": "Says [K7]", "text": old, "source": "[K6]", "agent": "a/x", "debate": debate});
+            *value = json!({"items": [item]});
+        } else if phase == "propose" {
+            let text = ask.prompt.user();
+            let found = agon_core::quotations(&text);
+            let found = found.iter().filter(|one| one.what.starts_with("context"));
+            quoted.borrow_mut().extend(found.map(|one| one.text.to_owned()));
+            if ask.seat == "agent-1" {
+                value["proposal"] = json!("The old debate had it right (K1 of that debate).");
+            }
+        }
+    };
+    let outcome = with_context(ALL, &look).outcome();
+    let quoted = quoted.into_inner();
+    let (debates, others): (Vec<&String>, Vec<&String>) =
+        quoted.iter().partition(|text| text.contains("(K1 of that debate)"));
+    assert_eq!((debates.len(), others.len()), (3 + 1, 3 * 2), "knowledge and a memory; two feeds");
+    for text in debates {
+        assert!(
+            text.contains("Says (K7 of that debate)") && text.contains("Source: (K6 of that debate)"),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                "As (K1 of that debate) and (Q3 of that debate) showed, [K2 of that debate, Q12 of that debate] too; \
+                 K9 of that debate less so. K8s ran, and Q3 sales rose [1]. (K4 of that debate) stands."
+            ),
+            "{text}"
+        );
+    }
+    for text in others {
+        assert!(
+            text.contains("As (K1 of that source) and (Q3 of that source) showed")
+                && text.contains("K9 less so"),
+            "{text}"
+        );
+    }
+    let context = outcome.verdict["context"].as_array().unwrap();
+    assert!(
+        context.iter().all(|item| item["text"] == old && item["title"] == "Says [K7]"),
+        "the verdict keeps the text"
+    );
+    assert_eq!(context[0]["cited_by"], json!([]), "K1 of that debate is not K1");
+}
+
+/// What is looked up does not eat the debate: no source has more than a fifth of the time that there is.
+#[test]
+fn sources_have_at_most_a_fifth_of_the_deadline() {
+    let within = |deadline_ms: Option<u64>, timeout: &str| {
+        let seen = std::cell::Cell::new(None);
+        let look = |ask: &Ask, phase: &str, _: u32, _: &mut Value| {
+            if phase == "context" {
+                seen.set(ask.within_ms);
+            }
+        };
+        let table = Table { set: &[("context_timeout", timeout)], with: &look, ..Table::default() };
+        let limits = agon_core::Limits { deadline_ms, ..agon_core::Limits::default() };
+        table.run_brief(Brief { limits, ..table.brief() });
+        seen.get()
+    };
+    assert_eq!(within(Some(10_000), "3"), Some(2000));
+    assert_eq!(within(Some(10_000), "1.5"), Some(1500));
+    assert_eq!(within(Some(15_000), "3"), Some(3000));
+    assert_eq!(within(None, "60"), Some(60_000));
+}

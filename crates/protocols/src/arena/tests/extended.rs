@@ -71,7 +71,7 @@ fn the_reasons_of_voters_and_judge_are_the_critiques_of_an_extended_round() {
         scores: &|_, _| NEAR.to_vec(),
         with: &|ask, phase, round, _| {
             if phase == "revise" && round == 9 {
-                seen.borrow_mut().push((ask.seat.clone(), open(ask), ask.prompt.tail.clone()));
+                seen.borrow_mut().push((ask.seat.clone(), own(ask), ask.prompt.tail.clone()));
             }
         },
         ..Table::default()

@@ -65,6 +65,14 @@ fn a_challenge_that_is_met_lets_the_consensus_count() {
         .collect();
     assert!(fired.len() >= 2 && fired.contains(&"uncited"), "{fired:?}");
     assert!(check["after"].as_array().unwrap().iter().filter(|s| s["fired"] == true).count() < 2);
+    // Two checks of one round can be told apart.
+    let measured: Vec<(&Value, &Value)> = outcome.verdict["convergence"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|check| (&check["round"], &check["after_challenge"]))
+        .collect();
+    assert_eq!(measured, [(&json!(3), &json!(false)), (&json!(3), &json!(true))]);
 }
 
 /// "Still hollow: no early consensus (the next round goes on); before the vote: the vote is held, but hollow consensus does not count".
@@ -237,7 +245,7 @@ fn the_challenge_names_what_fired_with_the_words() {
         empty(ask, phase, said);
         if phase == "challenge" {
             *seen.borrow_mut() = ask.prompt.shared.to_string();
-            assert!(!open(ask).is_empty(), "the critiques may still be answered");
+            assert!(!own(ask).is_empty(), "the critiques may still be answered");
         }
     })
     .run();

@@ -49,6 +49,16 @@ fn two_orders_give_mean_scores_and_disagreeing_ones_a_tie() {
     assert_eq!(torn.score(1), Some(7.5));
 }
 
+/// Figures are without the noise of binary fractions: 0.1 and 0.2 have the mean 0.15.
+#[test]
+fn margin_and_means_have_no_binary_noise() {
+    let judged = Judged::of(vec![sheet(&[0.1, 8.1, 7.9], "BCA"), sheet(&[0.2, 8.1, 7.9], "BCA")]).unwrap();
+    assert_eq!(judged.scores, [(0, 0.15), (1, 8.1), (2, 7.9)]);
+    assert_eq!(judged.margin, 0.2);
+    let single = Judged::of(vec![sheet(&[8.3, 8.1], "AB")]).unwrap();
+    assert_eq!(single.margin, 0.2);
+}
+
 /// "a pair of which the orders disagree is a tie in the ratings".
 #[test]
 fn a_pair_of_which_the_orders_disagree_is_a_tie() {

@@ -73,3 +73,22 @@ fn a_seat_without_a_proposal_has_no_position() {
     );
     assert_eq!((third.agent.as_deref(), third.ballot.is_some()), (Some("c/z"), true));
 }
+
+/// A branch is a what-if: one debate and twelve branches of it are one game, not thirteen.
+#[test]
+fn a_branch_leaves_no_lesson_and_no_rating() {
+    let brief = Table::default().brief();
+    let parent = agon_core::Parent { id: "01parent".into(), at_round: 0, events: 0 };
+    let whole = Table::default().run_brief(brief.clone());
+    let branch = Table::default().run_brief(Brief { parent: Some(parent), ..brief });
+    assert!(Arena.checks(&branch).iter().all(|check| check.met != Some(false)));
+    let (whole, mut branch) = (whole.outcome.unwrap(), branch.outcome.unwrap());
+    assert!(whole.lesson.is_some() && whole.verdict["ratings"].as_array().unwrap().len() == 3);
+    assert_eq!((&branch.lesson, &branch.verdict["ratings"]), (&None, &json!([])));
+    assert!(warned(&branch, "a branch of 01parent"), "{:?}", branch.warnings);
+    assert!(!warned(&whole, "a branch of"));
+    // All the rest is what it would have been.
+    branch.verdict["ratings"] = whole.verdict["ratings"].clone();
+    branch.warnings.retain(|warning| !warning.contains("a branch of"));
+    assert_eq!(branch, Outcome { lesson: None, ..whole });
+}

@@ -147,7 +147,7 @@ fn ids_stand_before_what_they_name() {
     let all = prompts(Table::default());
     for round in [3, 4, 5] {
         for ask in of(&all, "revise", round) {
-            let ids = open(ask);
+            let ids = own(ask);
             assert_eq!(ids.len(), 2);
             for id in &ids {
                 let tail = &ask.prompt.tail;
@@ -159,7 +159,7 @@ fn ids_stand_before_what_they_name() {
         }
     }
     for ask in of(&all, "refine", 6) {
-        assert!(ask.prompt.shared.contains("Incorporate all feedback") && open(ask).len() == 2);
+        assert!(ask.prompt.shared.contains("Incorporate all feedback") && own(ask).len() == 2);
     }
 }
 

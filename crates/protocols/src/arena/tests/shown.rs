@@ -43,7 +43,10 @@ fn tables_say_what_is_not_known() {
     assert_eq!(titles[0], "Round 3: how alike: not measured, not converged");
     assert_eq!(titles[5], "Round 8: the judge was absent");
     let few = tables(Table { votes: &|_| vec![1, 0, 0], ..Table::default() });
-    assert_eq!(few.last().unwrap().title, "Round 7: the vote: no quorum: 1 of 3 chose a proposal");
+    assert_eq!(
+        few.last().unwrap().title,
+        "Round 7: the vote: no quorum: 1 of 3 agents voted for a proposal, 2 abstained"
+    );
     assert!(Arena.summary(&Debate::open(Table::default().brief()).unwrap().0).is_none());
 }
 

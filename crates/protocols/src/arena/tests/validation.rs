@@ -2,25 +2,30 @@
 
 use super::*;
 
-/// The first ask of a phase in a plain debate, with what would be answered.
-fn asked(phase: &str) -> (Ask, Value) {
+/// The first ask of a phase in a plain debate, with what would be answered, and the debate.
+fn asked_in(phase: &str) -> (Ask, Value, Debate) {
     let found = std::cell::RefCell::new(None);
     let look = |ask: &Ask, now: &str, _: u32, said: &mut Value| {
         if now == phase && found.borrow().is_none() {
             *found.borrow_mut() = Some((ask.clone(), said.clone()));
         }
     };
-    Table { set: &[], with: &look, ..Table::default() }.run();
-    found.into_inner().unwrap()
+    let debate = Table { set: &[], with: &look, ..Table::default() }.run();
+    let (ask, said) = found.into_inner().unwrap();
+    (ask, said, debate)
+}
+
+fn asked(phase: &str) -> (Ask, Value) {
+    let (ask, said, _) = asked_in(phase);
+    (ask, said)
 }
 
 /// Whether an answer with this changed is taken: by schema and rules.
 fn taken(phase: &str, change: impl Fn(&mut Value)) -> Result<(), String> {
-    let (ask, mut said) = asked(phase);
+    let (ask, mut said, debate) = asked_in(phase);
     change(&mut said);
     let schema = &ask.schema.as_ref().unwrap().json;
     jsonschema::validate(schema, &said).map_err(|why| why.to_string())?;
-    let debate = Debate::open(Table::default().brief()).unwrap().0;
     Arena.check(&debate, &ask, &said)
 }
 
@@ -57,21 +62,19 @@ fn a_critique_over_severity_0_names_an_issue() {
     assert!(asked("critique").0.prompt.shared.contains("1 when the proposal cannot stand"));
 }
 
-/// "`addressed` (enumerated: the ones on one's own proposal; each at most once) and `conflicts_with` (the other agents' labels)".
+/// "`addressed` (enumerated; each at most once) and `conflicts_with` (the agents' labels)", as the prompt's one schema for all lists them.
 #[test]
 fn a_revision_answers_its_own_critiques_and_names_others() {
     for phase in ["revise", "refine"] {
         assert!(taken(phase, |_| {}).is_ok());
         let (ask, said) = asked(phase);
-        let ids = open(&ask);
-        assert_eq!(ids.len(), 2, "of two other agents");
+        assert_eq!(own(&ask).len(), 2, "of two other agents");
         assert!(
             taken(phase, |said| said["addressed"][1] = said["addressed"][0].clone())
                 .unwrap_err()
                 .contains("twice")
         );
-        let foreign = (1..=6).map(|n| format!("Q{n}")).find(|id| !ids.contains(id)).unwrap();
-        assert!(taken(phase, |said| said["addressed"][0]["critique_id"] = json!(foreign)).is_err());
+        assert!(taken(phase, |said| said["addressed"][0]["critique_id"] = json!("Q99")).is_err());
         assert!(taken(phase, |said| said["addressed"][0]["how"] = json!("")).unwrap_err().contains("how"));
         assert!(taken(phase, |said| said["addressed"] = json!([])).is_ok());
         assert_eq!(said["conflicts_with"], json!([]));
@@ -79,14 +82,53 @@ fn a_revision_answers_its_own_critiques_and_names_others() {
             taken(phase, |said| _ = said.as_object_mut().unwrap().remove("conflicts_with")).is_err(),
             "silence is not consent"
         );
-        let own = ask.label.clone().unwrap();
-        assert!(taken(phase, |said| said["conflicts_with"] = json!([own])).is_err());
-        let others = allowed(&ask, "/properties/conflicts_with/items");
-        assert_eq!(others.len(), 4, "Agent X and X, of two");
-        for other in others {
-            assert!(taken(phase, |said| said["conflicts_with"] = json!([other])).is_ok());
+        for label in ["A", "B", "C", "Agent A", "Agent B", "Agent C"] {
+            assert!(taken(phase, |said| said["conflicts_with"] = json!([label])).is_ok());
         }
+        assert!(taken(phase, |said| said["conflicts_with"] = json!(["Agent D"])).is_err());
         assert!(taken(phase, |said| said["position"] = json!("")).is_err());
+        let schema = ask.schema.as_ref().unwrap().json.to_string();
+        assert!(ask.prompt.shared.contains(&schema), "the schema that is kept is the one that is read");
+    }
+}
+
+/// What the schema in the shared part lists and is somebody else's is left out, not malformed: answers to critiques of others, one's own label.
+#[test]
+fn what_is_not_ones_own_to_answer_is_left_out() {
+    for phase in ["revise", "refine"] {
+        let (ask, ..) = asked(phase);
+        let own = own(&ask);
+        let foreign = (1..=6).map(|n| format!("Q{n}")).find(|id| !own.contains(id)).unwrap();
+        let answer = |how: &str| json!({"critique_id": foreign, "how": how});
+        assert_eq!(taken(phase, |said| said["addressed"][0] = answer("taken in")), Ok(()));
+        assert_eq!(
+            taken(phase, |said| said["addressed"] = json!([answer("a"), answer("b"), answer("")])),
+            Ok(())
+        );
+    }
+    let outcome = Table {
+        with: &|ask, phase, _, said| {
+            if ["revise", "refine"].contains(&phase) {
+                let all = allowed(ask, "/properties/addressed/items/properties/critique_id");
+                said["addressed"] = all
+                    .iter()
+                    .map(|id| json!({"critique_id": id, "how": format!("by {}", ask.seat)}))
+                    .collect();
+                said["conflicts_with"] = json!([ask.label]);
+            }
+        },
+        alike: &|_| 0.9,
+        ..Table::default()
+    }
+    .outcome();
+    assert_eq!(outcome.termination, Termination::Converged, "nobody is in conflict with itself");
+    for proposal in outcome.verdict["proposals"].as_array().unwrap() {
+        assert_eq!(proposal["conflicts_with"], json!([]));
+        assert_eq!(proposal["addressed"].as_array().unwrap().len(), 2);
+    }
+    for critique in outcome.verdict["critiques"].as_array().unwrap() {
+        let target = &outcome.labels[critique["to"].as_str().unwrap()];
+        assert_eq!(critique["addressed"], format!("by {target}"), "only its target answers it");
     }
 }
 

@@ -1,5 +1,9 @@
 //! "Voting: Majority / supermajority consensus": the rules on both sides of every boundary, quorum and groups.
 
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
 use super::super::votes::{Rule, grouped, is_quorum, leading};
 use super::*;
 
@@ -56,14 +60,32 @@ fn nobody_leads_where_two_have_the_most() {
     }
 }
 
-/// "groups by complete linkage in label order": a chain of likenesses is not one group.
+/// Groups are those who are all the same as each other and as nobody else: of a chain of likenesses nobody is grouped.
 #[test]
 fn a_group_has_only_what_is_the_same_as_all_of_it() {
     let chain = |one: usize, other: usize| one.abs_diff(other) <= 1;
-    assert_eq!(grouped(&[0, 1, 2, 3], chain), [vec![0, 1], vec![2, 3]]);
+    assert_eq!(grouped(&[0, 1, 2, 3], chain), [[0], [1], [2], [3]]);
+    assert_eq!(grouped(&[0, 1, 3, 5, 6], chain), [vec![0, 1], vec![3], vec![5, 6]]);
     assert_eq!(grouped(&[0, 1, 2], |_, _| true), [vec![0, 1, 2]]);
     assert_eq!(grouped(&[0, 2, 4], chain), [vec![0], vec![2], vec![4]]);
     assert!(grouped(&[], chain).is_empty());
+}
+
+/// Who is grouped with whom does not depend on who has which label.
+#[test]
+fn groups_do_not_change_when_labels_do() {
+    let links = prop::collection::vec(prop::bool::weighted(0.25), 64);
+    let labels = Just((0..8_usize).collect::<Vec<_>>()).prop_shuffle();
+    proptest!(|(n in 0_usize..=8, links in links, labels in labels)| {
+        let held: Vec<usize> = labels.into_iter().filter(|place| *place < n).collect();
+        let places: Vec<usize> = (0..n).collect();
+        let same = |one: usize, other: usize| links[one.min(other) * 8 + one.max(other)];
+        let relabelled = grouped(&places, |one, other| same(held[one], held[other]));
+        let back = |group: Vec<usize>| group.into_iter().map(|place| held[place]).collect::<BTreeSet<_>>();
+        let before: BTreeSet<BTreeSet<usize>> =
+            grouped(&places, same).into_iter().map(|group| group.into_iter().collect()).collect();
+        prop_assert_eq!(relabelled.into_iter().map(back).collect::<BTreeSet<_>>(), before);
+    });
 }
 
 fn voted(models: &[&str], consensus: &str, votes: &[usize]) -> Outcome {
@@ -116,7 +138,7 @@ fn a_vote_without_a_quorum_ends_the_debate_without_the_judge() {
     assert_eq!((&verdict["ratings"], &verdict["extended_rounds"]), (&json!([]), &json!(0)));
     assert_eq!((&verdict["consensus"]["reached"], &verdict["consensus"]["cast"]), (&json!(false), &json!(1)));
     assert!(outcome.lesson.is_none());
-    assert!(warned(&outcome, "1 of 4 agents chose a proposal"));
+    assert!(warned(&outcome, "1 of 4 agents voted for a proposal, 3 abstained"));
     assert_eq!(with(&[1, 1, 0, 0]).outcome.unwrap().termination, Termination::Consensus);
     let none = with(&[0, 0, 0, 0]).outcome.unwrap();
     assert_eq!(
@@ -160,6 +182,57 @@ fn ballots_on_the_same_in_substance_count_together() {
     assert_eq!(verdict["winner_seat"], "agent-1", "as many ballots each: the judge's better score");
     assert_eq!(verdict["votes"][0]["group"].as_array().unwrap().len(), 2);
     assert_eq!(alike(true).verdict["consensus"]["reached"], false, "a declared conflict keeps them apart");
+}
+
+/// Of two who differ, each like a third: whoever is labelled how, the third's ballot decides for neither.
+#[test]
+fn a_proposal_between_two_that_differ_is_counted_with_neither() {
+    let set = [BARE, &[("max_extended_rounds", "0")]].concat();
+    for seed in 0..6 {
+        let brief = Brief { seed, ..Table { set: &set, ..Table::default() }.brief() };
+        let place = |n: usize| label(&brief, n).as_bytes()[0] as usize - usize::from(b'A');
+        let table = Table {
+            set: &set,
+            votes: &|_| SPLIT.to_vec(),
+            with: &|_, phase, _, said| {
+                if phase == "compare" {
+                    for (one, other) in [(1, 2), (2, 1), (2, 3), (3, 2)] {
+                        said["similarity"][place(one)][place(other)] = json!(0.9);
+                    }
+                }
+            },
+            ..Table::default()
+        };
+        let outcome = table.run_brief(brief.clone()).outcome.unwrap();
+        assert_eq!(outcome.termination, Termination::NoMajority, "seed {seed}");
+        assert_eq!(outcome.verdict["tally"].as_array().unwrap().len(), 3);
+        assert_eq!(outcome.verdict["winner"], Value::Null);
+    }
+}
+
+/// Two abstentions of three lose the quorum: the words say who did what, and no share is told of a vote that does not count.
+#[test]
+fn a_lost_quorum_says_how_many_voted_and_abstained() {
+    let three = voted(MODELS, "majority", &[1, 0, 0]);
+    assert_eq!((three.termination, three.status), (Termination::QuorumLost, Status::Incomplete));
+    let consensus = &three.verdict["consensus"];
+    assert_eq!((&consensus["share"], &consensus["cast"]), (&Value::Null, &json!(1)));
+    assert!(warned(&three, "1 of 3 agents voted for a proposal, 2 abstained"), "{:?}", three.warnings);
+    let four = Table {
+        models: &["a/1", "b/2", "c/3", "d/4"],
+        votes: &|_| vec![1, 0, 1, 1],
+        absent: &|ask, phase, _| phase == "vote" && ["agent-3", "agent-4"].contains(&ask.seat.as_str()),
+        ..Table::default()
+    }
+    .outcome();
+    assert_eq!(four.termination, Termination::QuorumLost);
+    assert!(
+        warned(&four, "1 of 4 agents voted for a proposal, 1 abstained, 2 gave no vote"),
+        "{:?}",
+        four.warnings
+    );
+    let held = voted(MODELS, "majority", &[1, 1, 0]);
+    assert_eq!(held.verdict["consensus"]["share"], 1.0, "with a quorum the share is told");
 }
 
 /// "The winner within a group: most ballots, then the judge's score, then label order".

@@ -116,7 +116,13 @@ impl Told<'_> {
                 "Fewer than two agents made a proposal, so that there was nothing to choose from.".into()
             }
             Some("quorum_lost") => {
-                format!("Only {cast} of {} cast a vote, and half of them must.", counted(agents, "agent"))
+                let abstains = |vote: &&Value| words(vote, "/choice") == Some("abstain");
+                let abstained = match self.list("/votes").iter().filter(abstains).count() {
+                    0 => String::new(),
+                    count => format!(" ({count} abstained)"),
+                };
+                let agents = counted(agents, "agent");
+                format!("Only {cast} of {agents} voted for a proposal{abstained}, and half of them must.")
             }
             Some("cancelled") => "The debate was cancelled before anything was decided.".into(),
             Some("budget") if self.list("/votes").is_empty() => {
