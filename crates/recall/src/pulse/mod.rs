@@ -30,7 +30,8 @@ use entry::Entry;
 
 pub use config::{Format, PulseConfig, check_found};
 
-/// How much longer than the source itself the engine waits, so that the one who knows it says what happened.
+/// How much longer the source itself waits than it lets the engine wait: one that is late has timed out in the engine's own
+/// words, and whoever asks without a clock is told all the same.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A source of what is going on.
@@ -75,7 +76,7 @@ impl Pulse {
         let errand = Errand::of(call)?;
         let limit = errand.limit.min(self.config.limit);
         let within = self.config.timeout();
-        let entries = tokio::time::timeout(within, self.entries()).await;
+        let entries = tokio::time::timeout(within + GRACE, self.entries()).await;
         // A source that is late once is left out: the debate does not wait for it twice.
         let late = |_| Err(Trouble::hopeless(format!("gave no answer within {within:?}")));
         let entries = entries.unwrap_or_else(late).map_err(|trouble| trouble.fault(&self.name))?;
@@ -121,7 +122,7 @@ impl Model for Pulse {
     }
 
     fn timeout(&self) -> Option<Duration> {
-        Some(self.config.timeout() + GRACE)
+        Some(self.config.timeout())
     }
 
     fn call<'a>(

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use agon_engine::FaultKind::{self, RateLimited, Rejected, Unavailable};
+use agon_engine::Model;
 
 use crate::server::{Act, Server, ok, status};
 use crate::things::{ask, of_file, pulse};
@@ -96,6 +97,17 @@ async fn every_fault_has_its_kind_and_a_sentence() {
         let (found, message, retry_after) = fault(&server, path, more).await;
         assert_eq!((found, message.contains(sentence)), (kind, true), "{path}: {message}");
         assert_eq!(retry_after, (path == "/busy").then(|| Duration::from_secs(7)), "{path}");
+    }
+}
+
+/// The engine, which waits as long as the source says, gives up before the source does: the absence is `timed_out`.
+#[tokio::test(start_paused = true)]
+async fn a_late_source_leaves_it_to_the_engine_to_give_up() {
+    let server = Server::start(scripted);
+    for path in ["/hang", "/slow"] {
+        let source = pulse(&format!("url = {:?}\ntimeout_s = 7", server.url(path)));
+        let came = tokio::time::timeout(source.timeout().unwrap(), ask(&source, "rust", 5)).await;
+        assert!(came.is_err(), "{path}: {came:?}");
     }
 }
 
