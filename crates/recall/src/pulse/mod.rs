@@ -12,6 +12,7 @@ mod json;
 mod moment;
 mod nearest;
 mod plain;
+mod text;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -147,6 +148,14 @@ struct Fetched {
     content_type: Option<String>,
 }
 
+impl Fetched {
+    /// Whether it is said to be of this type.
+    fn is(&self, kind: &str) -> bool {
+        let said = self.content_type.as_deref().unwrap_or_default().split(';').next();
+        said.is_some_and(|said| said.trim().eq_ignore_ascii_case(kind))
+    }
+}
+
 /// Why a source gave nothing: what follows its name in a sentence.
 #[derive(Debug)]
 struct Trouble {
@@ -183,17 +192,38 @@ fn key(config: &PulseConfig, env: &dyn Fn(&str) -> Option<String>) -> Result<Opt
 
 /// The entries of what a source gave.
 fn read(fetched: &Fetched, config: &PulseConfig) -> Result<Vec<Entry>, String> {
-    let text = charset::text(&fetched.bytes, fetched.content_type.as_deref())?;
+    let text = match charset::text(&fetched.bytes, fetched.content_type.as_deref()) {
+        Ok(text) if text::is_binary(text.as_bytes()) => return Err(NO_TEXT.into()),
+        Err(_) if text::is_binary(&fetched.bytes) => return Err(NO_TEXT.into()),
+        text => text?,
+    };
     let text = text.trim_start();
-    let entries = match (config.format, text.chars().next()) {
-        (_, None) => return Err("is empty".into()),
-        (Some(Format::Json), _) | (None, Some('{' | '[')) => json::entries(text, config)?,
-        (Some(Format::Rss | Format::Atom), _) | (None, Some('<')) => feed::entries(text, config.format)?,
-        (None, Some(_)) => return Err("is neither a feed nor JSON: look at what its address gives".into()),
+    let entries = match config.format {
+        _ if text.is_empty() => return Err("is empty".into()),
+        Some(Format::Json) => json::entries(text, config)?,
+        Some(Format::Rss | Format::Atom) => feed::entries(text, config.format)?,
+        Some(Format::Text) | None if text::is_page(text) => return Err(PAGE.into()),
+        Some(Format::Text) => text::entries(text),
+        None => seen(text, fetched, config)?,
     };
     let entries: Vec<Entry> = entries.into_iter().filter(|entry| !entry.is_blank()).collect();
     match entries.is_empty() {
         true => Err("has no entries with words in them".into()),
         false => Ok(entries),
     }
+}
+
+const NO_TEXT: &str = "is neither a feed nor JSON, nor any other text: look at what its address gives";
+const PAGE: &str = "is neither a feed nor JSON but an HTML page: set url to the address of its feed";
+
+/// The entries of a text that is what it looks like.
+fn seen(text: &str, fetched: &Fetched, config: &PulseConfig) -> Result<Vec<Entry>, String> {
+    let found = match text.chars().next() {
+        Some('{' | '[') => json::entries(text, config),
+        Some('<') => feed::entries(text, None),
+        _ if fetched.is("text/html") => return Err(PAGE.into()),
+        _ => return Ok(text::entries(text)),
+    };
+    // Markdown may begin with a link or a tag.
+    found.or_else(|why| if fetched.is("text/markdown") { Ok(text::entries(text)) } else { Err(why) })
 }
