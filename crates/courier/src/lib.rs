@@ -17,7 +17,7 @@
 //! - `carrier`: one attempt; `address` is what a destination means under a configuration.
 //! - `send`: the ways over the network and to programs: `post` (HTTP), `program`; `retry_after` is what a server
 //!   asks for, and `mask` keeps from its words what may be a secret.
-//! - [`file`]: the way to the disk, which spoils nothing that is there; `stream` is for what is no file.
+//! - [`mod@file`]: the way to the disk, which spoils nothing that is there; `stream` is for what is no file.
 //! - `chat`: what a chat gets to read, and what keeps a debate from ringing everybody's bell.
 //! - [`signature`]: how a receiver knows that a callback is ours.
 

@@ -81,13 +81,26 @@ impl Errand {
     }
 }
 
+impl Item {
+    /// Whether another is the same to a reader, however near each is.
+    fn says_the_same(&self, other: &Self) -> bool {
+        let other = Self { score: self.score, ..other.clone() };
+        *self == other
+    }
+}
+
 impl Answer {
-    /// The answer of the model `name` to a call. What does not fit into it is left out from the end, and the note says so.
+    /// The answer of the model `name` to a call: each item once. What does not fit into it is left out from the end, and the note says so.
     pub fn completion(mut self, name: &str, call: &Call) -> Completion {
-        for item in &mut self.items {
+        let mut items: Vec<Item> = Vec::with_capacity(self.items.len());
+        for mut item in self.items {
             cut(&mut item.title, TITLE_CHARS_MAX);
             cut(&mut item.text, TEXT_CHARS_MAX);
+            if !items.iter().any(|other| other.says_the_same(&item)) {
+                items.push(item);
+            }
         }
+        self.items = items;
         let tokens = usize::try_from(call.max_output_tokens).unwrap_or(usize::MAX);
         let text = self.within(tokens.saturating_mul(BYTES_PER_TOKEN));
         let (model, usage) = (name.to_owned(), Usage::default());

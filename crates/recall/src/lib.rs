@@ -9,9 +9,9 @@
 //! - [`errand`]: the ask and the answer of every errand, as JSON.
 //! - [`shelf`]: what knowledge and memories are to this crate, and what makes vectors of texts.
 //! - [`context`]: `context/knowledge` and `context/memory`, and the vectors for entries that have none yet.
-//! - [`pulse`]: `pulse/NAME`, a feed, a JSON document or a file. `pulse::config` is its section of `agon.toml`; `fetch` brings
-//!   the bytes and `charset` makes text of them; `feed` and `json` find the entries in it, `entry` is one of them, `plain` makes
-//!   plain words of HTML, `moment` reads dates, and `nearest` picks what is about the question.
+//! - [`pulse`]: `pulse/NAME`, a feed, a JSON document or a text. `pulse::config` is its section of `agon.toml`; `fetch` brings
+//!   the bytes and `charset` makes text of them; `feed`, `json` and `text` find the entries in it, `entry` is one of them,
+//!   `plain` makes plain words of HTML, `moment` reads dates, and `nearest` picks what is about the question.
 
 #![warn(missing_docs)]
 

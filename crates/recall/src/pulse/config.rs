@@ -64,6 +64,9 @@ pub enum Format {
     Atom,
     /// Any JSON document with a list of entries, such as a JSON Feed.
     Json,
+    /// Plain text or Markdown: each paragraph is an entry.
+    #[serde(alias = "txt", alias = "markdown", alias = "md")]
+    Text,
 }
 
 /// How long a source may take, where its section does not say: the debate waits for it.
@@ -130,6 +133,9 @@ impl PulseConfig {
         match (given, self.format) {
             (Some((field, _)), Some(Format::Rss | Format::Atom)) => {
                 Some(format!("{field} is for JSON: a feed says itself where it has what"))
+            }
+            (Some((field, _)), Some(Format::Text)) => {
+                Some(format!("{field} is for JSON: of a text each paragraph is an entry"))
             }
             _ => None,
         }
@@ -257,6 +263,7 @@ mod tests {
             ("[pulse.x]\nfile = \"b\"\nlimit = 51", "limit"),
             ("[pulse.x]\nfile = \"b\"\nitems = \"data\"", "JSON pointer"),
             ("[pulse.x]\nfile = \"b\"\nformat = \"rss\"\ntitle = \"t\"", "title is for JSON"),
+            ("[pulse.x]\nfile = \"b\"\nformat = \"text\"\nat = \"t\"", "at is for JSON: of a text"),
             ("[pulse.x]\nfile = \"b\"\nformat = \"soap\"", "soap"),
             ("[pulse.x]\nfile = \"b\"\nkey_env = \"K\"", "a file takes no key"),
             ("[pulse.x]\nurl = \"http://a/\"\nkey_env = \"sk-123\"", "not the key itself"),

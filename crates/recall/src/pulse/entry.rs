@@ -4,7 +4,7 @@ use super::moment;
 use super::plain::plain;
 
 const TITLE_CHARS_MAX: usize = 200;
-const TEXT_CHARS_MAX: usize = 600;
+pub(super) const TEXT_CHARS_MAX: usize = 600;
 const LINK_CHARS_MAX: usize = 300;
 /// What is kept of a text before it is made plain: most of it may be markup.
 const RAW_BYTES_MAX: usize = 64 * 1024;

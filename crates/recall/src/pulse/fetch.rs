@@ -17,7 +17,7 @@ use super::plain::{plain, visible};
 use super::{Fetched, Trouble};
 
 const REDIRECTS_MAX: usize = 5;
-const ACCEPTED: &str = "application/rss+xml, application/atom+xml, application/feed+json, application/json, application/xml;q=0.9, */*;q=0.5";
+const ACCEPTED: &str = "application/rss+xml, application/atom+xml, application/feed+json, application/json, application/xml;q=0.9, text/markdown;q=0.8, text/plain;q=0.8, */*;q=0.5";
 
 /// The client for an address, made on a thread where reading the system's certificates holds nobody.
 pub(super) async fn client(url: &Url) -> Result<Client, Trouble> {
@@ -64,10 +64,17 @@ pub(super) async fn address(
 
 /// What is in a file.
 pub(super) async fn file(path: &Path, bytes_max: u64) -> Result<Fetched, Trouble> {
+    let content_type = is_named_text(path).then(|| "text/markdown".to_owned());
     let path = path.to_owned();
     let read = tokio::task::spawn_blocking(move || bytes_of(&path, bytes_max)).await;
     let bytes = read.unwrap_or_else(|_| Err(Trouble::hopeless("cannot be read")))?;
-    Ok(Fetched { bytes, content_type: None })
+    Ok(Fetched { bytes, content_type })
+}
+
+/// Whether a file's name says that it is a text, plain or in Markdown, which is a text too.
+fn is_named_text(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    ["md", "markdown", "txt", "text"].iter().any(|known| known.eq_ignore_ascii_case(ending))
 }
 
 fn bytes_of(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Trouble> {

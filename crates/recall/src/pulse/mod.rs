@@ -12,6 +12,7 @@ mod json;
 mod moment;
 mod nearest;
 mod plain;
+mod text;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -30,7 +31,8 @@ use entry::Entry;
 
 pub use config::{Format, PulseConfig, check_found};
 
-/// How much longer than the source itself the engine waits, so that the one who knows it says what happened.
+/// How much longer the source itself waits than it lets the engine wait: one that is late has timed out in the engine's own
+/// words, and whoever asks without a clock is told all the same.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A source of what is going on.
@@ -75,7 +77,7 @@ impl Pulse {
         let errand = Errand::of(call)?;
         let limit = errand.limit.min(self.config.limit);
         let within = self.config.timeout();
-        let entries = tokio::time::timeout(within, self.entries()).await;
+        let entries = tokio::time::timeout(within + GRACE, self.entries()).await;
         // A source that is late once is left out: the debate does not wait for it twice.
         let late = |_| Err(Trouble::hopeless(format!("gave no answer within {within:?}")));
         let entries = entries.unwrap_or_else(late).map_err(|trouble| trouble.fault(&self.name))?;
@@ -121,7 +123,7 @@ impl Model for Pulse {
     }
 
     fn timeout(&self) -> Option<Duration> {
-        Some(self.config.timeout() + GRACE)
+        Some(self.config.timeout())
     }
 
     fn call<'a>(
@@ -144,6 +146,14 @@ impl fmt::Debug for Pulse {
 struct Fetched {
     bytes: Vec<u8>,
     content_type: Option<String>,
+}
+
+impl Fetched {
+    /// Whether it is said to be of this type.
+    fn is(&self, kind: &str) -> bool {
+        let said = self.content_type.as_deref().unwrap_or_default().split(';').next();
+        said.is_some_and(|said| said.trim().eq_ignore_ascii_case(kind))
+    }
 }
 
 /// Why a source gave nothing: what follows its name in a sentence.
@@ -182,17 +192,38 @@ fn key(config: &PulseConfig, env: &dyn Fn(&str) -> Option<String>) -> Result<Opt
 
 /// The entries of what a source gave.
 fn read(fetched: &Fetched, config: &PulseConfig) -> Result<Vec<Entry>, String> {
-    let text = charset::text(&fetched.bytes, fetched.content_type.as_deref())?;
+    let text = match charset::text(&fetched.bytes, fetched.content_type.as_deref()) {
+        Ok(text) if text::is_binary(text.as_bytes()) => return Err(NO_TEXT.into()),
+        Err(_) if text::is_binary(&fetched.bytes) => return Err(NO_TEXT.into()),
+        text => text?,
+    };
     let text = text.trim_start();
-    let entries = match (config.format, text.chars().next()) {
-        (_, None) => return Err("is empty".into()),
-        (Some(Format::Json), _) | (None, Some('{' | '[')) => json::entries(text, config)?,
-        (Some(Format::Rss | Format::Atom), _) | (None, Some('<')) => feed::entries(text, config.format)?,
-        (None, Some(_)) => return Err("is neither a feed nor JSON: look at what its address gives".into()),
+    let entries = match config.format {
+        _ if text.is_empty() => return Err("is empty".into()),
+        Some(Format::Json) => json::entries(text, config)?,
+        Some(Format::Rss | Format::Atom) => feed::entries(text, config.format)?,
+        Some(Format::Text) | None if text::is_page(text) => return Err(PAGE.into()),
+        Some(Format::Text) => text::entries(text),
+        None => seen(text, fetched, config)?,
     };
     let entries: Vec<Entry> = entries.into_iter().filter(|entry| !entry.is_blank()).collect();
     match entries.is_empty() {
         true => Err("has no entries with words in them".into()),
         false => Ok(entries),
     }
+}
+
+const NO_TEXT: &str = "is neither a feed nor JSON, nor any other text: look at what its address gives";
+const PAGE: &str = "is neither a feed nor JSON but an HTML page: set url to the address of its feed";
+
+/// The entries of a text that is what it looks like.
+fn seen(text: &str, fetched: &Fetched, config: &PulseConfig) -> Result<Vec<Entry>, String> {
+    let found = match text.chars().next() {
+        Some('{' | '[') => json::entries(text, config),
+        Some('<') => feed::entries(text, None),
+        _ if fetched.is("text/html") => return Err(PAGE.into()),
+        _ => return Ok(text::entries(text)),
+    };
+    // Markdown may begin with a link or a tag.
+    found.or_else(|why| if fetched.is("text/markdown") { Ok(text::entries(text)) } else { Err(why) })
 }

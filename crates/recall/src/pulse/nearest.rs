@@ -35,6 +35,9 @@ pub(super) fn items(entries: Vec<Entry>, query: &str, limit: usize, source: &str
         score: near.then_some(score),
         ..Item::default()
     };
+    // What a source has twice says nothing more, and would keep out what does.
+    let mut seen = BTreeSet::new();
+    scored.retain(|(_, entry)| seen.insert((entry.title.clone(), entry.text.clone())));
     scored.into_iter().take(limit).map(item).collect()
 }
 

@@ -91,6 +91,24 @@ fn shelf(items: Vec<Item>) -> Arc<List> {
     Arc::new(List { items, ..List::default() })
 }
 
+/// "Items of one answer that are the same are there once": another agent's or another debate's is not the same.
+#[tokio::test]
+async fn what_is_on_the_shelf_twice_comes_once() {
+    let item = |agent: &str, debate: &str, score| Item {
+        title: "t".into(),
+        agent: Some(agent.into()),
+        debate: Some(debate.into()),
+        score: Some(score),
+        ..Item::default()
+    };
+    let all =
+        vec![item("a", "d-1", 0.9), item("a", "d-1", 0.8), item("b", "d-1", 0.7), item("a", "d-2", 0.6)];
+    let want = vec![all[0].clone(), all[2].clone(), all[3].clone()];
+    let answer = ask(&Memory::new(shelf(all.clone()), None), "q", 5).await.unwrap();
+    assert_eq!(answer.items, want);
+    assert_eq!(ask(&Knowledge::new(shelf(all), None), "q", 5).await.unwrap().items, want);
+}
+
 #[tokio::test]
 async fn an_answer_has_every_field_of_the_contract() {
     let decided = Item {

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use agon_engine::FaultKind::{self, RateLimited, Rejected, Unavailable};
+use agon_engine::Model;
 
 use crate::server::{Act, Server, ok, status};
 use crate::things::{ask, of_file, pulse};
@@ -30,6 +31,11 @@ fn scripted(path: &str) -> Act {
         "/nowhere" => status(302, ""),
         "/busy" => status(429, "Retry-After: 7\r\n"),
         "/html" => ok("text/html", "<!DOCTYPE html><html><head><title>News</title></head></html>"),
+        "/page" => ok("text/plain", "<?xml version='1.0'?><!-- a --> <HTML lang=en><p>News"),
+        "/sorry" => ok("text/html; charset=utf-8", "Sorry, nothing here."),
+        "/binary" => ok("application/octet-stream", b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\xff"),
+        "/controls" => ok("text/plain", "\u{1}\u{2}\u{3} words \u{4}"),
+        "/svg" => ok("image/svg+xml", "<svg><title>x</title></svg>"),
         "/words" => ok("text/plain", "Just words."),
         "/half" => ok("text/xml", feed.split_at(28).0),
         "/crossed" => ok("text/xml", "<rss><channel></rss></channel>"),
@@ -73,8 +79,15 @@ async fn every_fault_has_its_kind_and_a_sentence() {
         ("/408", "", Unavailable, "HTTP 408"),
         ("/500", "", Unavailable, "failed (HTTP 500)"),
         ("/503", "", Unavailable, "failed (HTTP 503)"),
-        ("/html", "", Rejected, "is no feed: it begins with <html>"),
-        ("/words", "", Rejected, "is neither a feed nor JSON"),
+        ("/html", "", Rejected, "is neither a feed nor JSON but an HTML page: set url"),
+        ("/html", "format = \"text\"", Rejected, "is neither a feed nor JSON but an HTML page"),
+        ("/html", "format = \"rss\"", Rejected, "is no feed: it begins with <html>"),
+        ("/page", "", Rejected, "is neither a feed nor JSON but an HTML page"),
+        ("/sorry", "", Rejected, "is neither a feed nor JSON but an HTML page"),
+        ("/binary", "", Rejected, "is neither a feed nor JSON, nor any other text"),
+        ("/controls", "", Rejected, "is neither a feed nor JSON, nor any other text"),
+        ("/controls", "format = \"text\"", Rejected, "is neither a feed nor JSON, nor any other text"),
+        ("/svg", "", Rejected, "is no feed: it begins with <svg>"),
         ("/words", "format = \"rss\"", Rejected, "is no feed"),
         ("/words", "format = \"json\"", Rejected, "is no JSON (line 1, column 1)"),
         ("/half", "", Rejected, "breaks off in the middle"),
@@ -96,6 +109,17 @@ async fn every_fault_has_its_kind_and_a_sentence() {
         let (found, message, retry_after) = fault(&server, path, more).await;
         assert_eq!((found, message.contains(sentence)), (kind, true), "{path}: {message}");
         assert_eq!(retry_after, (path == "/busy").then(|| Duration::from_secs(7)), "{path}");
+    }
+}
+
+/// The engine, which waits as long as the source says, gives up before the source does: the absence is `timed_out`.
+#[tokio::test(start_paused = true)]
+async fn a_late_source_leaves_it_to_the_engine_to_give_up() {
+    let server = Server::start(scripted);
+    for path in ["/hang", "/slow"] {
+        let source = pulse(&format!("url = {:?}\ntimeout_s = 7", server.url(path)));
+        let came = tokio::time::timeout(source.timeout().unwrap(), ask(&source, "rust", 5)).await;
+        assert!(came.is_err(), "{path}: {came:?}");
     }
 }
 
@@ -162,7 +186,7 @@ async fn files_have_their_own_faults() {
     for (text, more, sentence) in [
         ("", "", "is empty"),
         ("[\"rust\"]", "max_bytes = 7", "has more than 7 bytes"),
-        ("<html></html>", "", "is no feed"),
+        ("<html></html>", "", "an HTML page"),
     ] {
         let fault = of_file(text, more, "rust").await.unwrap_err();
         assert!(fault.message.contains(sentence), "{}", fault.message);

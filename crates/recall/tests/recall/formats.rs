@@ -95,6 +95,79 @@ async fn every_format_is_read_by_its_content() {
     }
 }
 
+const MARKDOWN: &str = "# News\n\n## Rust 2.0 is out\n\nThe *borrow* checker\nis faster.\n\n```\n# not a heading\n\nlet rust = 2;\n\
+                        ```\n\nOlder rust\n----------\nStays & works.\n\n* * *\n\n## Rust alone ##\n### Cats and rust\n<b>Purr.</b>";
+
+/// "a plain text or Markdown file is a source: each paragraph (or section) an item"
+#[tokio::test]
+async fn a_text_is_read_by_its_paragraphs() {
+    let told = async |text: &str, more: &str| -> Vec<(String, String)> {
+        let answer = of_file(text, &format!("limit = 50\n{more}"), "rust").await.unwrap();
+        answer.items.into_iter().map(|item| (item.title, item.text)).collect()
+    };
+    let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        pairs.iter().map(|(title, text)| ((*title).to_owned(), (*text).to_owned())).collect()
+    };
+    let want = pairs(&[
+        ("Rust 2.0 is out", "The *borrow* checker is faster."),
+        ("Rust 2.0 is out", "``` # not a heading let rust = 2; ```"),
+        ("Older rust", "Stays & works."),
+        ("Cats and rust", "Purr."),
+    ]);
+    assert_eq!(told(MARKDOWN, "").await, want);
+    assert_eq!(told(&MARKDOWN.replace('\n', "\r\n"), "format = \"md\"").await, want);
+    let plain = "Rust is a language\nwith rules.\n\n\n  \t\nRust is iron oxide.\n\nCats are not.";
+    let plain_want = pairs(&[
+        ("Rust is a language with rules.", "Rust is a language with rules."),
+        ("Rust is iron oxide.", "Rust is iron oxide."),
+    ]);
+    assert_eq!(told(plain, "").await, plain_want);
+    assert_eq!(
+        told("# Rust\n# Rusty\n## Rust", "").await,
+        pairs(&[("Rust", "Rust")]),
+        "headings alone, each once"
+    );
+    assert_eq!(told("```\nrust, and no end", "").await.len(), 1);
+    let list: String = (0..200).map(|n| format!("- rust number {n}\n")).collect();
+    let items = told(&list, "").await;
+    assert!(items.len() > 3 && items.iter().any(|(_, text)| text.contains("number 199")), "{items:?}");
+}
+
+/// A link or a tag at its beginning makes no JSON and no feed of a text that is known to be one.
+#[tokio::test]
+async fn markdown_is_known_by_its_name_its_type_or_its_section() {
+    let texts = ["[Rust](https://a.example/) is out.", "<p>Rust</p> is out.", "{rust} is out."];
+    let server = Server::start(move |path| {
+        let (place, kind) = path.split_at(2);
+        ok(&format!("text{kind}; charset=utf-8"), texts[place[1..].parse::<usize>().unwrap()])
+    });
+    let folder = tempfile::tempdir().unwrap();
+    for (place, text) in texts.into_iter().enumerate() {
+        let path = folder.path().join(format!("{place}.MD"));
+        std::fs::write(&path, text).unwrap();
+        let [typed, plain] = ["/markdown", "/plain"].map(|kind| server.url(&format!("/{place}{kind}")));
+        for section in [
+            format!("file = {path:?}"),
+            format!("url = {typed:?}"),
+            format!("url = {plain:?}\nformat = \"text\""),
+        ] {
+            let answer = ask(&pulse(&section), "rust", 5).await.unwrap();
+            assert!(answer.items[0].title.ends_with("is out."), "{section}: {answer:?}");
+        }
+        assert!(ask(&pulse(&format!("url = {plain:?}")), "rust", 5).await.is_err(), "{text}");
+    }
+}
+
+/// "Items of one answer that are the same are there once", and do not take the place of others.
+#[tokio::test]
+async fn what_a_source_has_twice_comes_once() {
+    let text =
+        r#"["rust", "rust", {"title": "rust", "at": "2026-01-01"}, "rust", "rusty rust", "rust", "of rust"]"#;
+    let answer = of_file(text, "limit = 3", "rust").await.unwrap();
+    assert_eq!(titles(&answer), ["rust", "rusty rust", "of rust"]);
+    assert_eq!(answer.items[0].at.as_deref(), Some("2026-01-01T00:00:00Z"));
+}
+
 #[tokio::test]
 async fn a_json_document_is_read_as_its_section_says() {
     let text = r#"{"data": {"articles": [
@@ -242,11 +315,7 @@ fn a_source_is_a_free_errand_that_says_how_long_it_takes() {
     let source = pulse("file = \"x\"\ntimeout_s = 2");
     assert_eq!((source.name(), source.provider(), source.price()), ("pulse/news", "pulse", Price::Free));
     assert!(source.is_errand());
-    assert_eq!(
-        source.timeout(),
-        Some(std::time::Duration::from_secs(3)),
-        "a second for it to say what happened"
-    );
+    assert_eq!(source.timeout(), Some(std::time::Duration::from_secs(2)));
     assert!(source.missing().is_none(), "a debate goes on without its sources");
     assert_eq!(format!("{source:?}"), "Pulse(\"pulse/news\")");
 }
