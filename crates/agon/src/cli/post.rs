@@ -116,6 +116,8 @@ impl Slip {
         let destination = destination
             .or_else(|| hook.as_ref().and_then(|hook| named(hook.webhook.as_deref().unwrap_or_default())));
         let hook = hook.map(|hook| hook.anchored(folder));
+        // A hook is known by what it says, and it says now where its folder is.
+        let to = hook.as_ref().map_or_else(|| to.clone(), |hook| Destination::Hook(hook.key()));
         let signed = std::env::var_os(CALLBACK_SECRET).is_some();
         Self { to: to.stored(), folder: folder.to_owned(), destination, hook, signed }
     }
@@ -132,13 +134,9 @@ impl Slip {
 
     /// The first variable that it needs and that is not set here.
     fn lacks(&self) -> Option<String> {
-        let named = self.destination.iter().flat_map(DestinationConfig::variables);
-        let mut needed: Vec<String> = named.map(str::to_owned).collect();
-        let posts = matches!(Destination::read(&self.to), Ok(Destination::Callback(_)));
-        if self.signed && posts {
-            needed.push(CALLBACK_SECRET.to_owned());
-        }
-        needed.into_iter().find(|variable| std::env::var_os(variable).is_none())
+        let (to, settings) = (Destination::read(&self.to).ok()?, self.settings());
+        let mut needed = to.variables(&settings).into_iter();
+        needed.find(|variable| std::env::var_os(variable).is_none()).map(str::to_owned)
     }
 
     fn settings(&self) -> Settings {
