@@ -31,7 +31,7 @@ fn whole(log: &Log) -> (String, String) {
 fn a_consensus_reads_from_the_decision_to_how_the_proposals_came_together() {
     assert_snapshot!(part(&arena::consensus().document(), "", "Hollow consensus"), @"
     How should billing move to the queue?
-    The agents converged after 5 rounds.
+    The agents converged in round 3.
     arena · 3 agents · 5 rounds · 10.0 s
 
     Decision
@@ -70,8 +70,7 @@ fn a_consensus_reads_from_the_decision_to_how_the_proposals_came_together() {
       nobody sees a conflict, they have converged.
       Round 3              0.88  ██████████████████████████████████│
       Round 3, challenged  0.90  ██████████████████████████████████│█
-      • Round 3: converged
-      • Round 3, challenged: converged
+      • Round 3, before and after the challenge: converged
     ");
 }
 
@@ -198,7 +197,8 @@ fn extended_rounds_are_told_and_what_stood_against_convergence() {
       Round 6  0.95  ██████████████████████████████████│███
       • Round 3: not alike enough; Agent A and Agent C declare a conflict with each
         other; Agent B declares a conflict with Agent C
-      • Round 4: the positions of Agent A and Agent B deny each other
+      • Round 4: the positions of Agent A and Agent B oppose each other by words or
+        figures
       • Round 5: it could not be measured how alike they are; Agent A declares a
         conflict with Agent C
       • Round 6: Agent C has not said whether it sees a conflict
@@ -323,7 +323,7 @@ fn the_full_report_has_every_figure_of_the_convergence() {
     | Round 6 | 0.95 | 0.96 | 0.98 | 0.99 | no | embeddings/lexical |
 
     - **Round 3**: not alike enough; Agent A and Agent C declare a conflict with each other; Agent B declares a conflict with Agent C
-    - **Round 4**: the positions of Agent A and Agent B deny each other
+    - **Round 4**: the positions of Agent A and Agent B oppose each other by words or figures
     - **Round 5**: it could not be measured how alike they are; Agent A declares a conflict with Agent C
     - **Round 6**: Agent C has not said whether it sees a conflict
     ");

@@ -23,7 +23,10 @@ pub(super) fn ending(document: &Value, store: &str) -> String {
         }
         Some("converged") => {
             let role = words(document, "/seats/0/role").map_or_else(|| "debater".into(), spoken);
-            format!("The {role}s converged{after}.")
+            // Rounds may follow the one in which they converge, such as a vote.
+            let when = at(document, "/verdict/early_consensus").as_u64();
+            let when = when.map_or(after, |round| format!(" in round {round}"));
+            format!("The {role}s converged{when}.")
         }
         Some("stable") => format!("Nobody changed position any more{after}."),
         Some("consensus") => format!("Consensus{after}."),

@@ -162,7 +162,7 @@ fn trickster() -> Value {
         ),
         signal("no_reasons", 0.0, 0.5, json!([])),
     ];
-    json!({"checks": [{"round": 3, "hollow": true, "challenged": true, "met": true, "signals": signals, "after": [signal("uncited", 0.5, 0.5, json!([]))]}]})
+    json!({"checks": [{"round": 3, "hollow": true, "agents": ["A", "B", "C"], "challenged": true, "came_to": "met", "met": true, "signals": signals, "after": [signal("uncited", 0.5, 0.5, json!([]))]}]})
 }
 
 fn round(number: u32, phase: &str, absent: &[&str]) -> Value {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Told, agent, agents, figure};
+use super::{Told, agent, agents, figure, joined};
 use crate::figures::score;
 use crate::outline::{Bar, Block, Chart, Item, Levels, Mark, Section, at, list, whole, words};
 
@@ -37,12 +37,7 @@ impl Told<'_> {
         if self.full {
             blocks.push(table(checks, &named));
         }
-        let items = checks.iter().zip(&named).map(|(check, name)| Item {
-            who: Some(name.clone()),
-            text: outcome(check, threshold),
-            note: None,
-        });
-        blocks.push(Block::Items(items.collect()));
+        blocks.push(Block::Items(outcomes(checks, threshold)));
         (!checks.is_empty()).then(|| Section::new("convergence", "How alike the proposals were", blocks))
     }
 }
@@ -52,10 +47,60 @@ const AGAIN: &str = ", challenged";
 
 /// A round is compared again when a challenge of the trickster was answered in it.
 fn round(checks: &[Value], place: usize) -> String {
+    let round = checks.get(place).map(|check| whole(check, "/round")).unwrap_or_default();
+    format!("Round {round}{}", if is_again(checks, place) { AGAIN } else { "" })
+}
+
+fn is_again(checks: &[Value], place: usize) -> bool {
     let number = |check: &Value| whole(check, "/round");
-    let round = checks.get(place).map(number).unwrap_or_default();
-    let again = checks.iter().take(place).any(|check| number(check) == round);
-    format!("Round {round}{}", if again { AGAIN } else { "" })
+    let round = checks.get(place).map(number);
+    checks.iter().take(place).any(|check| Some(number(check)) == round)
+}
+
+/// What each round came to; rounds that came to the same one after the other are one line.
+fn outcomes(checks: &[Value], threshold: Option<f64>) -> Vec<Item> {
+    let mut lines: Vec<Line> = Vec::new();
+    for (place, check) in checks.iter().enumerate() {
+        let (number, text, again) =
+            (whole(check, "/round"), outcome(check, threshold), is_again(checks, place));
+        match lines.last_mut().filter(|line| line.text == text && !line.only_again) {
+            Some(line) if again => line.both = true,
+            Some(line) => line.rounds.push(number),
+            None => lines.push(Line { rounds: vec![number], text, only_again: again, both: false }),
+        }
+    }
+    lines.into_iter().map(|line| Item { who: Some(line.name()), text: line.text, note: None }).collect()
+}
+
+struct Line {
+    rounds: Vec<u64>,
+    text: String,
+    /// Whether it is about what was said to a challenge alone.
+    only_again: bool,
+    /// Whether a challenge changed nothing.
+    both: bool,
+}
+
+impl Line {
+    fn name(&self) -> String {
+        match self.rounds.as_slice() {
+            [only] if self.only_again => format!("Round {only}{AGAIN}"),
+            [only] if self.both => format!("Round {only}, before and after the challenge"),
+            [only] => format!("Round {only}"),
+            rounds => format!("Rounds {}", joined(&ranges(rounds))),
+        }
+    }
+}
+
+/// "3 to 6", "9".
+fn ranges(rounds: &[u64]) -> Vec<String> {
+    let follows = |a: &u64, b: &u64| *b == a + 1;
+    let runs = rounds.chunk_by(follows);
+    runs.flat_map(|run| match run {
+        [first, .., last] if run.len() > 2 => vec![format!("{first} to {last}")],
+        run => run.iter().map(u64::to_string).collect(),
+    })
+    .collect()
 }
 
 fn explained(threshold: Option<f64>) -> String {
@@ -111,7 +156,8 @@ fn outcome(check: &Value, threshold: Option<f64>) -> String {
     }
     for pair in list(check, "/opposed") {
         let (one, other) = (words(pair, "/0").unwrap_or_default(), words(pair, "/1").unwrap_or_default());
-        against.push(format!("the positions of {} and {} deny each other", agent(one), agent(other)));
+        let (one, other) = (agent(one), agent(other));
+        against.push(format!("the positions of {one} and {other} oppose each other by words or figures"));
     }
     let undeclared = list(check, "/undeclared");
     if !undeclared.is_empty() {

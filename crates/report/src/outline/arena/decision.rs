@@ -132,10 +132,28 @@ impl Told<'_> {
                 format!("The vote reached no {} ({}), and no judge was heard.", self.kind(), self.tally())
             }
             _ if self.flag("/consensus/hollow") == Some(true) => format!(
-                "The vote ({}) rests on little: the trickster's challenge was not met, so that it does not count.",
+                "The vote ({}) rests on little: {}, so that it does not count.",
+                self.tally(),
+                self.why_hollow()
+            ),
+            _ if self.flag("/consensus/reached") == Some(true) => format!(
+                "The vote reached {} ({}), but the judge was to decide, and it names no best.",
+                self.one_of_kind(),
                 self.tally()
             ),
             _ => format!("The vote reached no {}: {}. {}", self.kind(), self.tally(), self.judge_on_it()),
+        }
+    }
+
+    /// Why an agreement that rests on little was not mended.
+    fn why_hollow(&self) -> &'static str {
+        let last = self.list("/trickster/checks").last();
+        match last.and_then(|check| words(check, "/came_to")) {
+            Some("unmeasured") => "nothing could be measured after the trickster's challenge",
+            None if last.is_some_and(|check| at(check, "/challenged").as_bool() == Some(false)) => {
+                "no round was left for the trickster's challenge"
+            }
+            _ => "the trickster's challenge was not met",
         }
     }
 
@@ -158,6 +176,11 @@ impl Told<'_> {
             "unanimous" => "unanimity",
             kind => kind,
         })
+    }
+
+    fn one_of_kind(&self) -> String {
+        let article = if matches!(self.kind(), "unanimity" | "consensus") { "" } else { "a " };
+        format!("{article}{}", self.kind())
     }
 
     fn needed(&self) -> &'static str {

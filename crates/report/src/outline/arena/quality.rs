@@ -14,7 +14,7 @@ impl Told<'_> {
     pub(super) fn trickster(&self) -> Option<Section> {
         let trickster = at(self.verdict, "/trickster");
         let checks = list(trickster, "/checks");
-        let mut blocks: Vec<Block> = checks.iter().map(|check| looked(check, self.full)).collect();
+        let mut blocks: Vec<Block> = checks.iter().map(|check| self.looked(check)).collect();
         if blocks.is_empty() {
             let line = "The trickster had nothing to look at: there was never enough agreement.";
             blocks.push(Block::Line(line.into()));
@@ -60,14 +60,33 @@ impl Told<'_> {
     }
 }
 
-fn looked(check: &Value, full: bool) -> Block {
-    let hollow = at(check, "/hollow").as_bool() == Some(true);
-    let title = format!("Round {}: {}", whole(check, "/round"), if hollow { "hollow" } else { "not hollow" });
-    let badges = match (at(check, "/challenged").as_bool(), at(check, "/met").as_bool()) {
-        (Some(true), Some(true)) => vec!["challenged, and the challenge was met".to_owned()],
-        (Some(true), _) => vec!["challenged, and the challenge was not met".to_owned()],
-        _ => Vec::new(),
-    };
+impl Told<'_> {
+    fn looked(&self, check: &Value) -> Block {
+        let hollow = at(check, "/hollow").as_bool() == Some(true);
+        // Of an agreement of all, nobody needs to be named.
+        let agents = list(check, "/agents");
+        let some = (1..self.list("/proposals").len()).contains(&agents.len());
+        let whose = if some { format!(", {}", super::agents(agents)) } else { String::new() };
+        let found = if hollow { "hollow" } else { "not hollow" };
+        let title = format!("Round {}{whose}: {found}", whole(check, "/round"));
+        let badges = came_to(check).map(|came_to| format!("challenged, and {came_to}"));
+        Block::Group { title, badges: badges.into_iter().collect(), blocks: signals(check, self.full) }
+    }
+}
+
+/// What a challenge came to; `None` where none was put.
+fn came_to(check: &Value) -> Option<&'static str> {
+    at(check, "/challenged").as_bool().filter(|challenged| *challenged)?;
+    Some(match (words(check, "/came_to"), at(check, "/met").as_bool()) {
+        (Some("left"), _) => "the agreement was left",
+        (Some("unmeasured"), _) => "nothing could be measured after it",
+        (_, Some(true)) => "the challenge was met",
+        _ => "the challenge was not met",
+    })
+}
+
+/// The signals of a check with the words that they rest on, and what still fired after a challenge.
+fn signals(check: &Value, full: bool) -> Vec<Block> {
     let signals = list(check, "/signals");
     let mut rows = vec![["Signal", "Share", "Fires from", "Fired"].map(String::from).to_vec()];
     for signal in signals {
@@ -89,7 +108,7 @@ fn looked(check: &Value, full: bool) -> Block {
         blocks.push(Block::Line(format!("What still fired after the challenge: {left}.")));
     }
     blocks.extend((!quotes.is_empty()).then_some(Block::Items(quotes)));
-    Block::Group { title, badges, blocks }
+    blocks
 }
 
 /// The words that a signal rests on; in the short report some of them.

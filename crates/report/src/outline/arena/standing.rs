@@ -41,8 +41,24 @@ impl Told<'_> {
                 change.unwrap_or_default(),
             ]);
         }
-        (!ratings.is_empty()).then(|| Section::new("ratings", "Ratings", vec![Block::Table(rows)]))
+        let mut blocks = vec![Block::Table(rows)];
+        blocks.extend(shared(ratings).into_iter().map(|agent| {
+            Block::Line(format!(
+                "{agent} sits more than once: its seats share one rating, to which all of their changes add."
+            ))
+        }));
+        (!ratings.is_empty()).then(|| Section::new("ratings", "Ratings", blocks))
     }
+}
+
+/// The agents that are rated in more than one seat, each once.
+fn shared(ratings: &[Value]) -> Vec<&str> {
+    let agents: Vec<&str> = ratings.iter().filter_map(|rated| words(rated, "/agent")).collect();
+    let is_first = |place: usize, agent: &str| !agents.iter().take(place).any(|other| *other == agent);
+    let again = |place: usize, agent: &str| agents.iter().skip(place + 1).any(|other| *other == agent);
+    let found =
+        agents.iter().enumerate().filter(|(place, agent)| is_first(*place, agent) && again(*place, agent));
+    found.map(|(_, agent)| *agent).collect()
 }
 
 /// With its sign, which nothing has.
