@@ -5,8 +5,10 @@
 
 use std::collections::BTreeMap;
 
+mod alternative;
 mod contrary;
 
+pub use alternative::alternative;
 pub use contrary::contrary;
 
 /// The cosine of the two texts' word counts, from 0 (no word in common) to 1.

@@ -59,6 +59,13 @@ impl Spread {
     }
 }
 
+/// Whether the words alone show that two do not propose the same, however alike they are.
+fn is_other(one: &Held, other: &Held) -> bool {
+    let (position, theirs) = (bare(&one.said.position), bare(&other.said.position));
+    let proposals = lexical::alternative(&bare(&one.said.proposal), &bare(&other.said.proposal));
+    lexical::contrary(&position, &theirs) || lexical::alternative(&position, &theirs) || proposals
+}
+
 impl Check {
     /// Looks at the proposals that are held after a stage.
     pub(super) fn of(
@@ -77,7 +84,7 @@ impl Check {
         for (row, (one, held)) in holders.iter().enumerate() {
             for (column, (other, theirs)) in holders.iter().enumerate().skip(row + 1) {
                 pairs.extend(figure(row, column).map(|alike| (*one, *other, alike)));
-                if lexical::contrary(&bare(&held.said.position), &bare(&theirs.said.position)) {
+                if is_other(held, theirs) {
                     opposed.push((*one, *other));
                 }
             }

@@ -193,7 +193,8 @@ fn found(log: &Log<'_>, check: &Check, agents: &[usize]) -> Option<Finding> {
                 .iter()
                 .map(|made| (made.claim.as_str(), made.evidence.as_str()))
                 .collect(),
-            addressed: held.said.addressed.len(),
+            addressed: held.said.addressed.iter().map(|answer| answer.how.as_str()).collect(),
+            shown: log.shown(*place, held.round),
         })
         .collect();
     let similarity = |one: usize, other: usize| check.similarity(holders.get(one)?.0, holders.get(other)?.0);

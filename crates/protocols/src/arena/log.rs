@@ -167,6 +167,14 @@ impl<'a> Log<'a> {
         self.critiques.iter().any(|critique| critique.id == id && critique.to == place)
     }
 
+    /// The ids that an agent had been shown when it spoke in a round: the context that is for it, the critiques of its proposal.
+    pub(super) fn shown(&self, place: usize, round: u32) -> Vec<&str> {
+        let Some(agent) = self.agents.get(place) else { return Vec::new() };
+        let items = self.context.iter().filter(|item| item.is_for(agent)).map(|item| item.id.as_str());
+        let critiques = self.critiques.iter().filter(|one| one.to == place && one.round < round);
+        items.chain(critiques.map(|one| one.id.as_str())).collect()
+    }
+
     fn check(&self, turn: &Turn) -> Result<Option<Check>, Corrupt> {
         let Some((place, stage)) = self.stages.iter().enumerate().next_back() else { return Ok(None) };
         let said = turn.settled().next();

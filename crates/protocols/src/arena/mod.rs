@@ -1,12 +1,12 @@
 //! `arena`: agents propose, critique, revise and vote in nine rounds, and a judge evaluates what they end with (seed 003).
 //!
-//! This file is the transition table. [`team`] says who sits; [`log`] reads from the log what everybody proposes after each stage, [`context`]
-//! what was looked up before, [`ids`] how it is cited, [`critiques`] what was said against each, [`convergence`] how alike they are, [`poll`] and [`votes`] what the
-//! agents vote, [`judgement`] what the judge says, [`doubt`] whether the agreement is hollow, by the [`trickster`]; [`asks`] makes the
-//! prompts, [`errands`] what is looked up and computed, [`schema`] the shapes of the answers, [`validation`] what shapes cannot say;
-//! [`ending`] decides, [`close`] writes the outcome, of which [`verdict`], [`record`], [`fates`], [`lessons`], [`warnings`] and [`ratings`] are
-//! the parts, with what the observer ([`rhetoric`]) finds; [`summary`] is shown as a phase ends, [`checks`] are the seed's mechanisms over
-//! a log; [`reply`] has the answers' types.
+//! This file is the transition table. [`team`] says who sits; [`log`] reads from the log what everybody proposes after each stage,
+//! [`context`] what was looked up before, [`ids`] how it is cited, [`critiques`] what was said against each, [`convergence`] how alike
+//! they are, [`poll`] and [`votes`] what the agents vote, [`judgement`] what the judge says, [`doubt`] whether the agreement is hollow,
+//! by the [`trickster`]; [`asks`] makes the prompts, [`errands`] what is looked up and computed, [`schema`] the shapes of the answers,
+//! [`validation`] what shapes cannot say; [`ending`] decides, [`close`] writes the outcome, of which [`verdict`], [`record`], [`fates`],
+//! [`lessons`], [`warnings`] and [`ratings`] are the parts, with what the observer ([`rhetoric`]) finds; [`summary`] is shown as a phase
+//! ends, [`checks`] are the seed's mechanisms over a log; [`reply`] has the answers' types.
 
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;

@@ -10,6 +10,7 @@ mod absences;
 mod context;
 mod convergence;
 mod decisions;
+mod evidence;
 mod extended;
 mod fates;
 mod hollow;

@@ -2,11 +2,11 @@
 //!
 //! Four signals, each the share of what was said that is weak in one way, with the words that it rests on:
 //!
-//! - `uncited`: of the claims, those without evidence. Who makes no claim asserts its whole text without any, so that it counts as one.
+//! - `uncited`: of the claims, those without evidence, which a number or a link alone is not. Who makes no claim asserts its whole text without any, so that it counts as one.
 //! - `unspecific`: of the evidence that is given, what nobody could check ([`specific`] has the rules).
 //! - `near_copies`: of the pairs of texts, those that are near copies: four fifths of their rows of five words are the same, or the
 //!   similarity that was measured is at least 0.98.
-//! - `no_reasons`: of the arguments, those that give none: no claim, no answer to a critique, no sentence with a "because".
+//! - `no_reasons`: of the arguments, those that give none: no claim, and no "because", neither in the text nor in an answer to a critique.
 //!
 //! A signal fires at its threshold and above, never at 0. So many as `trickster_signals` make a consensus hollow.
 
@@ -63,8 +63,10 @@ pub struct Argument<'a> {
     pub text: &'a str,
     /// Its claims, each with its evidence, which may be empty.
     pub claims: Vec<(&'a str, &'a str)>,
-    /// How many critiques it answers.
-    pub addressed: usize,
+    /// How it answers critiques, one by one.
+    pub addressed: Vec<&'a str>,
+    /// The ids that it was shown, so that it could cite them.
+    pub shown: Vec<&'a str>,
 }
 
 /// From where on each signal fires, and how many make a consensus hollow.
@@ -208,18 +210,18 @@ fn uncited(said: &Said<'_, '_>) -> Share {
     share
 }
 
-/// Whether there is any evidence: to say that there is none is to give none.
+/// Whether there is any evidence: to say that there is none is to give none, and so is a number of nobody knows what.
 fn is_given(evidence: &str) -> bool {
     let words = words(evidence);
     let is_all = |phrase: &Phrase| phrase.begins(&words) == Some(words.len());
-    !words.is_empty() && !lists().no_evidence.iter().any(is_all)
+    !words.is_empty() && !lists().no_evidence.iter().any(is_all) && !specific::is_bare(evidence)
 }
 
 fn unspecific(said: &Said<'_, '_>) -> Share {
     let mut share = Share::default();
     for (_, argument) in said {
         for (_, evidence) in claims(argument).filter(|(_, evidence)| is_given(evidence)) {
-            share.count(!specific::is_specific(evidence), argument.label, evidence);
+            share.count(!specific::is_specific(evidence, &argument.shown), argument.label, evidence);
         }
     }
     share
@@ -262,8 +264,9 @@ fn common(a: &BTreeSet<Vec<String>>, b: &BTreeSet<Vec<String>>) -> f64 {
 fn no_reasons(said: &Said<'_, '_>) -> Share {
     let mut share = Share::default();
     for (_, argument) in said {
-        let has_reason =
-            claims(argument).next().is_some() || argument.addressed > 0 || reasons(argument.text);
+        let has_reason = claims(argument).next().is_some()
+            || reasons(argument.text)
+            || argument.addressed.iter().any(|how| reasons(how));
         share.count(!has_reason, argument.label, first_sentence(argument.text));
     }
     share

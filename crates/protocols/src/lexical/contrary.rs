@@ -188,6 +188,8 @@ mod tests {
     ];
 
     const OPPOSED: &[(&str, &str)] = &[
+        ("Yes: share it.", "No: do not share it."),
+        ("Yes, share it", "No, it must not be shared"),
         ("Raise the price.", "We are lowering the price."),
         ("Increase the budget of the team", "The team's budget decreases"),
         ("Allow remote work.", "Remote work is banned."),
@@ -235,7 +237,7 @@ mod tests {
             assert!(!has_opposite_words(&format!("They say {other} it."), &both), "{line}");
             seen += 1;
         }
-        assert!((40..=80).contains(&seen) && pairs().len() == seen, "{seen}");
+        assert!((40..=90).contains(&seen) && pairs().len() == seen, "{seen}");
     }
 
     /// In long texts denials are about other things as well, unless all the rest is the same.

@@ -17,6 +17,8 @@ const DENIED: &[(&str, &str, f64)] = &[
 
 /// Positions that cannot both hold, in words that deny nothing: one has a word and the other its opposite, or another figure.
 const CONTRARY: &[(&str, &str, f64)] = &[
+    ("Run the jobs on Postgres.", "Run the jobs on Redis.", 0.90),
+    ("Let the sales team decide.", "Let the legal team decide.", 0.93),
     ("Raise the price in spring.", "Lower the price in spring.", 0.94),
     ("Store the keys on the server.", "Store the keys on the client.", 0.92),
     ("Start with the small tenants.", "Start with the large tenants.", 0.95),
@@ -31,8 +33,8 @@ const CONTRARY: &[(&str, &str, f64)] = &[
 
 /// Positions that cannot both hold, and of which the words do not show it: only those who hold them can say so.
 const UNSEEN: &[(&str, &str, f64)] = &[
-    ("Run the jobs on Postgres.", "Run the jobs on Redis.", 0.90),
-    ("Let the sales team decide.", "Let the legal team decide.", 0.93),
+    ("Postgres runs the jobs.", "It is Redis that all of the jobs go to.", 0.90),
+    ("Let the seller choose the date.", "The date is chosen by the buyer.", 0.93),
 ];
 
 /// Two ways to say the same, with a similarity that a measure may give them.
@@ -211,6 +213,35 @@ fn three_newly_reached_identical_proposals_converge() {
     assert_eq!((&check["agreement_min"], &check["agreement_mean"]), (&json!(1.0), &json!(1.0)));
     assert_eq!((&check["stability_min"], &check["stability_mean"]), (&json!(0.1), &json!(0.1)));
     assert_eq!(outcome.verdict["tally"][0]["labels"], json!(["A", "B", "C"]));
+}
+
+/// "Similarity alone never makes agreement": three vendors in one place of the same sentence are three proposals, also where nobody
+/// declares a conflict, and three votes for them are no majority.
+#[test]
+fn another_word_in_one_place_is_an_alternative() {
+    let outcome = Table {
+        with: &|ask, phase, _, said| {
+            if ["propose", "revise", "refine"].contains(&phase) {
+                let vendor = match ask.seat.as_str() {
+                    "agent-1" => "Northwind",
+                    "agent-2" => "Contoso",
+                    _ => "Fabrikam",
+                };
+                said["position"] = json!(format!("Buy the tool of {vendor}, it is the cheapest by far."));
+                said["proposal"] = said["position"].clone();
+            }
+            if phase == "vote" {
+                said["choice"] = json!(ask.label.clone().unwrap());
+            }
+        },
+        alike: &|_| 0.96,
+        set: &[("max_extended_rounds", "0")],
+        ..Table::default()
+    }
+    .outcome();
+    assert_eq!(outcome.termination, Termination::NoMajority);
+    assert_eq!(outcome.verdict["convergence"][0]["opposed"].as_array().unwrap().len(), 3);
+    assert_eq!(outcome.verdict["tally"].as_array().unwrap().len(), 3);
 }
 
 /// The program that the seed was taken from "calls three opposed but unchanged positions converged".

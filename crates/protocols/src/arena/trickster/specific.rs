@@ -1,29 +1,59 @@
 //! Whether evidence can be checked.
 //!
-//! It can where it has a figure or a date, words in quotation marks, code, a path, a link, an id such as `[K1]`, or the name of
-//! somebody or something. What everybody says of anything ("best practice", "studies show") is none of these, however it is written.
+//! It can where it has a figure or a date, words in quotation marks, code, a path, a link, or the name of somebody or something; and
+//! where it cites by id, as `[K1]`, what its author was shown: an id that stands for nothing is nothing. What everybody says of anything ("best practice", "studies show") is none of these, however it is written.
 //!
 //! Where a rule cannot see, it does not accuse: scripts without capitals show no names, so that evidence in them passes, and in
 //! German every noun looks like one.
 
+use super::super::ids;
 use super::super::rhetoric::phrases::{Word, words};
 use super::lists;
 
-/// Whether there is anything in it that somebody could look up.
-pub(super) fn is_specific(evidence: &str) -> bool {
-    let rest = without_boilerplate(evidence);
+/// Whether there is anything in it that somebody could look up, where its author was shown these ids.
+pub(super) fn is_specific(evidence: &str, shown: &[&str]) -> bool {
+    let is_shown =
+        |one: &ids::Cited<'_>| !one.foreign && shown.iter().any(|id| id.eq_ignore_ascii_case(one.id));
+    if ids::cited(evidence).iter().any(is_shown) {
+        return true;
+    }
+    if is_bare(&without_boilerplate(&without_ids(evidence, |_| true))) {
+        return false;
+    }
+    let evidence = without_ids(evidence, |one| !one.is_quarter());
+    let rest = without_boilerplate(&evidence);
     let quotes =
         [('"', '"'), ('`', '`'), ('\u{201c}', '\u{201d}'), ('\u{201e}', '\u{201c}'), ('\u{ab}', '\u{bb}')];
     rest.chars().any(char::is_numeric)
         || quotes.iter().any(|(open, close)| encloses(&rest, *open, *close))
         || rest.split_whitespace().any(|piece| is_path(piece) || is_code(piece))
         || has_number_word(&rest)
-        || (!shouts(evidence) && words(&rest).iter().any(|word| is_name(&rest, word)))
+        || (!shouts(&evidence) && words(&rest).iter().any(|word| is_name(&rest, word)))
         || has_no_capitals(&rest)
+}
+
+/// Whether there is nothing but numbers and links: what they have to do with it, nobody says.
+pub(super) fn is_bare(text: &str) -> bool {
+    let said: Vec<&str> = text.split_whitespace().filter(|piece| !is_link(piece)).collect();
+    let is_number =
+        |word: &Word| !word.folded.chars().any(char::is_alphabetic) || has_number_word(&word.folded);
+    words(&said.join(" ")).iter().all(is_number)
 }
 
 /// What stands for words that were taken out, so that what follows them does not look like a sentence's beginning.
 const GAP: char = '_';
+
+fn without_ids(text: &str, is_one: impl Fn(&ids::Cited<'_>) -> bool) -> String {
+    let (mut kept, mut from) = (String::new(), 0);
+    for one in ids::cited(text).into_iter().filter(is_one) {
+        kept.push_str(text.get(from..one.place.start).unwrap_or_default());
+        kept.push(GAP);
+        let rest = text.get(one.place.end..).unwrap_or_default();
+        let mark = [ids::OF_DEBATE, ids::OF_SOURCE].into_iter().find(|mark| rest.starts_with(mark));
+        from = one.place.end + mark.map_or(0, str::len);
+    }
+    kept + text.get(from..).unwrap_or_default()
+}
 
 fn without_boilerplate(text: &str) -> String {
     let words = words(text);
@@ -53,6 +83,15 @@ fn encloses(text: &str, open: char, close: char) -> bool {
         rest = later;
     }
     false
+}
+
+fn is_link(piece: &str) -> bool {
+    /// How the names of sites end.
+    const SITES: &str = "com dev io net org";
+    let piece = piece.trim_matches(|c: char| !c.is_alphanumeric());
+    let host = piece.split('/').next().unwrap_or_default();
+    let is_site = |(_, ending): (&str, &str)| SITES.split(' ').any(|known| known == ending);
+    piece.contains("://") || piece.starts_with("www.") || host.rsplit_once('.').is_some_and(is_site)
 }
 
 /// A path or link. A single stroke between words, as in "and/or", is none.
