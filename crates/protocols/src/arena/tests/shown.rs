@@ -143,3 +143,11 @@ fn the_verdict_has_every_field_however_it_ends() {
         }
     }
 }
+
+/// What a person reads before choosing: `explore` is a share on average, and the embeddings are those in use.
+#[test]
+fn the_help_says_what_holds() {
+    let help = |key: &str| Arena.options().iter().find(|opt| opt.key == key).unwrap().help;
+    assert!(help("embeddings").contains("by default the ones in use here (agon doctor says which)"));
+    assert!(help("explore").contains("one more with the probability of the rest; 0 draws nobody, 1 all"));
+}
