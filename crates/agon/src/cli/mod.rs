@@ -17,6 +17,7 @@ pub mod defaults;
 pub mod desk;
 pub mod dry_run;
 pub mod failure;
+pub mod found;
 pub mod house;
 pub mod id;
 pub mod input;

@@ -1,8 +1,8 @@
 //! How a script names another seat whose label it cannot know.
 //!
 //! Labels are dealt by the debate's seed. Where the schema enumerates what may stand (`Debater A`, `Debater C`), a
-//! script may write `other`, `other-2`... for the first, the second... of them, or a seat's id for the label under
-//! which the prompt shows that seat's scripted words.
+//! script may write `other`, `other-2`... for the first, the second... of them, a seat's id for the label under
+//! which the prompt shows that seat's scripted words, or `mine` for the first id that stands in what only this seat reads.
 
 use agon_engine::Call;
 use serde_json::Value;
@@ -56,6 +56,11 @@ fn fill(script: &Script, call: &Call, root: &Value, schema: &Value, value: &mut 
 fn label<'a>(script: &Script, call: &Call, allowed: &[&'a str], name: &str) -> Option<&'a str> {
     if allowed.contains(&name) {
         return None;
+    }
+    if name == "mine" {
+        let last = call.messages.last()?;
+        let tail = last.text.get(last.shared..)?;
+        return allowed.iter().copied().find(|id| tail.contains(&format!("[{id}]")));
     }
     if let Some(number) = name.strip_prefix("other") {
         let number =

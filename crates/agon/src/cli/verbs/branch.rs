@@ -110,7 +110,7 @@ fn left_behind(
     let wanted = source.turns.iter().filter(|turn| turn.phase.round <= at_round && !closing(turn));
     let Some(first) = wanted.clone().nth(taken).map(|turn| &turn.phase) else {
         // What closes a debate may have rounds of its own, such as a vote.
-        let last = wanted.last().map_or(0, |turn| turn.phase.round);
+        let last = wanted.clone().next_back().map_or(0, |turn| turn.phase.round);
         let mut anew = source.turns.iter().filter(|turn| turn.phase.round <= at_round && closing(turn));
         let beyond = anew.find(|turn| turn.phase.round > last);
         return Ok(beyond.map(|turn| {

@@ -68,7 +68,7 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     };
     let status = run.debate(resumed)?;
     if !was_over {
-        after::all(&models, &kept.store, &[kept.id.clone()], args.get_flag("quiet"))?;
+        after::all(&models, &kept.store, std::slice::from_ref(&kept.id), args.get_flag("quiet"))?;
     }
     Ok(status)
 }
