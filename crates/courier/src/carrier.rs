@@ -75,7 +75,7 @@ impl Carrier {
                     ("AGON_STATUS", status),
                     ("AGON_DELIVERY", &parcel.name()),
                 ];
-                program::run(command, section, &env, &outcome.to_string()).await
+                program::run(command, section, &self.settings.folder, &env, &outcome.to_string()).await
             }
         }
     }

@@ -54,9 +54,16 @@ pub fn figures(text: &str) -> Vec<&str> {
 }
 
 fn denials(text: &str) -> usize {
-    const DENIALS: &[&str] =
-        &["not", "no", "never", "none", "neither", "nor", "cannot", "without", "against"];
-    tokens(text).filter(|word| DENIALS.contains(&word.as_str()) || word.ends_with("n't")).count()
+    const DENIALS: &[&str] = &[
+        "not", "no", "never", "none", "neither", "nor", "cannot", "without", "against", "refuse", "refuses",
+    ];
+    // German, French, Spanish and Italian, Dutch; of "ne ... pas" the second word counts.
+    const ELSEWHERE: &[&str] = &[
+        "nicht", "kein", "keine", "keinen", "keinem", "keiner", "nie", "niemals", "ohne", "pas", "jamais",
+        "sans", "nunca", "sin", "non", "mai", "senza", "niet", "geen", "nooit", "zonder",
+    ];
+    let denies = |word: &str| DENIALS.contains(&word) || ELSEWHERE.contains(&word) || word.ends_with("n't");
+    tokens(text).filter(|word| denies(word)).count()
 }
 
 fn words(text: &str) -> BTreeMap<String, f64> {

@@ -99,7 +99,14 @@ impl Opening {
         let has = |key: &str| self.protocol.options().iter().any(|opt| opt.key == key);
         let mut found = Vec::new();
         if has(EMBEDDINGS) {
-            found.push((EMBEDDINGS.to_owned(), models.embeddings_in_use().model));
+            let in_use = models.embeddings_in_use();
+            if let Some(problem) =
+                in_use.problem.filter(|_| !self.options.iter().any(|(key, _)| key == EMBEDDINGS))
+            {
+                return Err(Failure::input(problem)
+                    .help("[embeddings] in agon.toml names them; --embeddings beats it"));
+            }
+            found.push((EMBEDDINGS.to_owned(), in_use.model));
         }
         if has(PULSE) && !config.pulse.is_empty() {
             let names: Vec<&str> = config.pulse.keys().map(String::as_str).collect();

@@ -166,11 +166,17 @@ pub fn place(delivery: &Delivery) -> String {
 
 /// Brings what is due, of one debate or of all. Stops when somebody wants this process to end: what is on its way is on the disk.
 pub async fn deliver(store: &Sqlite, debate: Option<&str>, patience: Duration) -> Report {
+    let ours: Vec<i64> = due(store, debate).unwrap_or_default().iter().map(|delivery| delivery.id).collect();
     tokio::select! {
         report = bring(store, debate, patience) => report,
         _ = signals::asked_to_end() => {
             let mut report = Report::default();
             report.troubles.push("stopped: `agon deliver` brings what has not arrived".into());
+            // What was on its way is given back, so that nobody waits for a claim to lapse.
+            let claimed = store.deliveries(Some(DeliveryState::Sending)).unwrap_or_default();
+            for delivery in claimed.iter().filter(|delivery| ours.contains(&delivery.id)) {
+                drop(store.delivery_failed(delivery.id, "it was stopped on its way", Next::At(now_s())).await);
+            }
             report
         }
     }

@@ -155,6 +155,20 @@ fn hooks_run_after_every_debate_of_their_kind() {
     assert_eq!(got, outcome);
     assert_eq!(std::fs::read_dir(home.path("exports")).unwrap().count(), 1);
     assert!(!home.path("elsewhere").exists() && !home.path("failures").exists());
+    // A program that fails is run again later, from anywhere, in the folder where the debate was held.
+    home.write("notify.sh", "#!/bin/sh\ntest -f ready && cat > notified.json\n");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(home.path("notify.sh"), mode).unwrap();
+    home.write("late.toml", "[[hooks]]\ncommand = [\"./notify.sh\"]\n");
+    home.agon(&[&DEEP[..], &["--quiet", "--config", "late.toml"]].concat()).ok();
+    home.write("ready", "");
+    let due = home.agon(&["deliver", "--list", "--json"]).json();
+    let number =
+        due.as_array().unwrap().iter().find(|one| one["state"] == "due").unwrap()["delivery"].to_string();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut deliver = home.command(&["deliver", "--retry", &number]);
+    assert_eq!(said(deliver.current_dir(elsewhere.path()).spawn().unwrap()).status, Some(0));
+    assert!(home.path("notified.json").exists());
     home.write("agon.toml", hooks);
     refused(&home, &["[[hooks]] number 1", "run the program", "--config agon.toml"], || home.agon(&DEEP));
 }

@@ -1,6 +1,7 @@
 //! A result to a program, on its standard input. No shell reads the command.
 
 use std::io::ErrorKind;
+use std::path::Path;
 use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -18,11 +19,22 @@ const READ_BYTES: usize = 8 * 1024;
 const AFTERWARDS: Duration = Duration::from_millis(500);
 
 /// Runs the program until it ends. When the future is dropped, it is ended with everything that it started.
-pub(crate) async fn run(command: &[String], section: &str, env: &[(&str, &str)], outcome: &str) -> Carried {
+pub(crate) async fn run(
+    command: &[String],
+    section: &str,
+    folder: &Path,
+    env: &[(&str, &str)],
+    outcome: &str,
+) -> Carried {
     let Some((program, arguments)) = command.split_first() else {
         return Carried::Dead { why: format!("{section} has no command: set one") };
     };
-    let mut started = Command::new(program);
+    // A path that is not absolute begins where the delivery was bound, and the program runs there.
+    let has_path = Path::new(program).components().count() > 1;
+    let mut started = if has_path { Command::new(folder.join(program)) } else { Command::new(program) };
+    if folder.is_dir() {
+        started.current_dir(folder);
+    }
     started.args(arguments).envs(env.iter().copied()).kill_on_drop(true);
     // What it says on its output is for nobody, and must not mix with what Agon says.
     started.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::rhetoric::phrases::sentences;
 use crate::prompt::each;
 
-/// A position is one sentence.
-const POSITION_CHARS_MAX: usize = 300;
+/// A position is one sentence, and of a longer one others read the first: who writes more has not lost its voice.
+const POSITION_CHARS_MAX: usize = 2000;
 
 /// A proposal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

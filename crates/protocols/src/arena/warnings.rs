@@ -211,7 +211,9 @@ fn undecided(log: &Log<'_>) -> Option<String> {
         Some(_) => format!("the judge was to decide and {how}: the vote's winner stands"),
         None => {
             let kind = log.debate.brief.text("consensus");
-            format!("the judge was to decide and {how}, and the vote reached no {kind}: there is no winner")
+            format!(
+                "the judge was to decide and {how}, and the vote reached no consensus ({kind}): there is no winner"
+            )
         }
     })
 }

@@ -190,6 +190,15 @@ mod tests {
     const OPPOSED: &[(&str, &str)] = &[
         ("Yes: share it.", "No: do not share it."),
         ("Yes, share it", "No, it must not be shared"),
+        ("Der Cache wird geteilt.", "Der Cache wird nicht geteilt."),
+        (
+            "Nous devons partager le cache entre les branches.",
+            "Nous ne devons pas partager le cache entre les branches.",
+        ),
+        (
+            "Share the cache across branches of the project",
+            "Refuse to share the cache across branches of the project",
+        ),
         ("Raise the price.", "We are lowering the price."),
         ("Increase the budget of the team", "The team's budget decreases"),
         ("Allow remote work.", "Remote work is banned."),

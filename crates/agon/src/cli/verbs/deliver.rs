@@ -33,7 +33,9 @@ fn command(command: Command) -> Command {
         .help("How long to go on trying [default: 15]");
     command
         .about("Bring results that have not arrived yet where they belong")
-        .after_help("Exit status: 0, or 3 if something is still to be brought or was given up.")
+        .after_help(
+            "Exit status: 0, or 3 if something is still to be brought or was given up; with --list 0.",
+        )
         .arg(retry)
         .arg(patience)
         .arg(args::switch("list", "Only show what there is to bring, what has arrived and what was given up"))

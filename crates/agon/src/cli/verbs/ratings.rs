@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use agon_report::Rated as Row;
+use agon_report::{Rated as Row, figures};
 use agon_store::{Rated, Sqlite};
 use clap::{ArgMatches, Command};
 use serde_json::{Value, json};
@@ -56,11 +56,12 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
 fn rebuild(store: &Sqlite) -> Result<(), Failure> {
     let rebuilt = runtime()?.block_on(store.rebuild())?;
     let differed = rebuilt.knowledge + rebuilt.memories + rebuilt.ratings;
+    let debates = figures::counted(rebuilt.debates, "debate");
     output::note(&match differed {
-        0 => format!("made again from the logs of {} debates: nothing was different", rebuilt.debates),
+        0 => format!("made again from the logs of {debates}: nothing was different"),
         _ => format!(
-            "made again from the logs of {} debates: {} ratings and ballots, {} memories and {} entries were different",
-            rebuilt.debates, rebuilt.ratings, rebuilt.memories, rebuilt.knowledge
+            "made again from the logs of {debates}: {} ratings and ballots, {} memories and {} entries were different",
+            rebuilt.ratings, rebuilt.memories, rebuilt.knowledge
         ),
     });
     Ok(())

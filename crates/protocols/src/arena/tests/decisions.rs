@@ -111,7 +111,7 @@ fn a_judge_who_should_decide_and_names_no_best_leaves_it_to_the_vote() {
     let nobody = table(SPLIT, 0.2);
     assert_eq!((&nobody.verdict["winner"], &nobody.verdict["decided_by"]), (&Value::Null, &Value::Null));
     assert!(
-        warned(&nobody, "names no best, and the vote reached no majority: there is no winner"),
+        warned(&nobody, "names no best, and the vote reached no consensus (majority): there is no winner"),
         "{:?}",
         nobody.warnings
     );
