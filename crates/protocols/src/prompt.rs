@@ -5,7 +5,7 @@
 //! rendered again, so template syntax in an answer stays text; there is no HTML escaping, and a variable that is
 //! missing is an error.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use agon_core::{Ask, Corrupt, Prompt, Schema, Seat, Template, Thread};
 use handlebars::Handlebars;
@@ -17,7 +17,19 @@ use serde_json::Value;
 /// The line between what all seats read and what only one does.
 pub const PRIVATE: &str = "{{!-- private --}}\n";
 
-/// A protocol's templates, compiled once.
+/// What is made at the first use and then kept, such as a protocol's compiled templates.
+pub fn once<T>(
+    kept: &'static OnceLock<T>,
+    make: impl FnOnce() -> Result<T, Corrupt>,
+) -> Result<&'static T, Corrupt> {
+    if let Some(made) = kept.get() {
+        return Ok(made);
+    }
+    let made = make()?;
+    Ok(kept.get_or_init(|| made))
+}
+
+/// A protocol's templates, compiled.
 #[derive(Debug)]
 pub struct Prompts {
     registry: Handlebars<'static>,

@@ -15,7 +15,7 @@ use agon_core::{
 };
 use serde_json::Value;
 
-use crate::prompt::Prompts;
+use crate::prompt::{self, Prompts};
 use asks::Asks;
 use log::{Log, QUORUM};
 
@@ -106,11 +106,7 @@ const TEMPLATES: &[Template] = &[
 
 fn prompts() -> Result<&'static Prompts, Corrupt> {
     static PROMPTS: OnceLock<Prompts> = OnceLock::new();
-    if let Some(prompts) = PROMPTS.get() {
-        return Ok(prompts);
-    }
-    let made = Prompts::new(TEMPLATES)?;
-    Ok(PROMPTS.get_or_init(|| made))
+    prompt::once(&PROMPTS, || Prompts::new(TEMPLATES))
 }
 
 impl Protocol for Council {

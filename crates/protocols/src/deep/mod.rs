@@ -115,17 +115,15 @@ impl Parts {
 
 fn parts() -> Result<&'static Parts, Corrupt> {
     static PARTS: OnceLock<Parts> = OnceLock::new();
-    if let Some(parts) = PARTS.get() {
-        return Ok(parts);
-    }
-    let prompts = Prompts::new(TEMPLATES)?;
-    Ok(PARTS.get_or_init(|| Parts {
-        prompts,
-        assessment: Arc::new(prompt::schema_of::<reply::Assessment>("assessment")),
-        evaluation: Arc::new(prompt::schema_of::<reply::Evaluation>("evaluation")),
-        synthesis: Arc::new(prompt::schema_of::<reply::Synthesis>("synthesis")),
-        arguments: Default::default(),
-    }))
+    prompt::once(&PARTS, || {
+        Ok(Parts {
+            prompts: Prompts::new(TEMPLATES)?,
+            assessment: Arc::new(prompt::schema_of::<reply::Assessment>("assessment")),
+            evaluation: Arc::new(prompt::schema_of::<reply::Evaluation>("evaluation")),
+            synthesis: Arc::new(prompt::schema_of::<reply::Synthesis>("synthesis")),
+            arguments: Default::default(),
+        })
+    })
 }
 
 /// The schema of an argument among `n` debaters; only the others may be its target.

@@ -15,7 +15,7 @@ use agon_core::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::prompt::Prompts;
+use crate::prompt::{self, Prompts};
 use log::Log;
 use reply::{CriticalPosition, Final, Rebuttal, Statement};
 
@@ -141,11 +141,7 @@ impl Stance {
 
 fn prompts() -> Result<&'static Prompts, Corrupt> {
     static PROMPTS: OnceLock<Prompts> = OnceLock::new();
-    if let Some(prompts) = PROMPTS.get() {
-        return Ok(prompts);
-    }
-    let made = Prompts::new(TEMPLATES)?;
-    Ok(PROMPTS.get_or_init(|| made))
+    prompt::once(&PROMPTS, || Prompts::new(TEMPLATES))
 }
 
 impl Protocol for Panel {

@@ -131,18 +131,16 @@ struct Parts {
 
 fn parts() -> Result<&'static Parts, Corrupt> {
     static PARTS: OnceLock<Parts> = OnceLock::new();
-    if let Some(parts) = PARTS.get() {
-        return Ok(parts);
-    }
-    let prompts = Prompts::new(TEMPLATES)?;
-    Ok(PARTS.get_or_init(|| Parts {
-        prompts,
-        first: Arc::new(prompt::schema_of::<reply::First>("verdict")),
-        restatement: Arc::new(prompt::schema_of::<reply::Restatement>("restatement")),
-        exploration: Arc::new(prompt::schema_of::<reply::Exploration>("exploration")),
-        brainstorm: Arc::new(prompt::schema_of::<reply::Brainstorm>("brainstorm")),
-        research: Arc::new(prompt::schema_of::<reply::Research>("research")),
-    }))
+    prompt::once(&PARTS, || {
+        Ok(Parts {
+            prompts: Prompts::new(TEMPLATES)?,
+            first: Arc::new(prompt::schema_of::<reply::First>("verdict")),
+            restatement: Arc::new(prompt::schema_of::<reply::Restatement>("restatement")),
+            exploration: Arc::new(prompt::schema_of::<reply::Exploration>("exploration")),
+            brainstorm: Arc::new(prompt::schema_of::<reply::Brainstorm>("brainstorm")),
+            research: Arc::new(prompt::schema_of::<reply::Research>("research")),
+        })
+    })
 }
 
 impl Protocol for Review {
