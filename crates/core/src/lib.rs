@@ -12,7 +12,8 @@
 //! - [`event`]: the log's events and the hash chain over them.
 //! - [`debate`]: the log folded into what protocols and reports read.
 //! - [`protocol`]: the contract of a protocol, and how a debate advances.
-//! - [`lesson`]: what later debates may know of one.
+//! - [`stand`]: who held what in each round, and what follows from that for every protocol alike.
+//! - [`lesson`]: what later debates may know of one; [`history`]: how those who sit did in earlier ones.
 //! - [`options`]: the table of a protocol's options and how a user's values are checked against it.
 //! - [`fence`]: how untrusted text is quoted, and how anonymity is kept.
 //! - [`calendar`]: dates by arithmetic.
@@ -29,12 +30,14 @@ pub mod debate;
 pub mod document;
 pub mod event;
 pub mod fence;
+pub mod history;
 pub mod lesson;
 pub mod options;
 pub mod play;
 pub mod protocol;
 pub mod reply;
 pub mod seed;
+pub mod stand;
 
 pub use ask::{Ask, Asked, Exchange, Phase, Prompt, Schema, Thread};
 pub use brief::{Artifact, Brief, LOG_VERSION, Limits, Parent, Request, Seat};
@@ -48,3 +51,4 @@ pub use protocol::{
     Template, Termination, advance,
 };
 pub use reply::{Absence, Reply, Shortened, Usage};
+pub use stand::{Change, Flip, Grouping, Held, Marks, Stand, Stands};

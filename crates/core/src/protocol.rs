@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::sha256;
-use crate::{Ask, Brief, Debate, Event, Invalid, Lesson, Opt, Phase, Request, Seat};
+use crate::{Ask, Brief, Debate, Event, Invalid, Lesson, Opt, Phase, Request, Seat, Stands};
 
 /// A prompt template: a file beside its protocol.
 #[derive(Debug, Clone, Copy)]
@@ -110,6 +110,12 @@ pub trait Protocol: Send + Sync {
     /// answered by then, when the rest is spent. One call of a limit on calls is kept, too, where this is not 0.
     fn kept_for_closing(&self) -> f64 {
         0.0
+    }
+
+    /// Who held what in each round, of a debate that is over or not. Every measure of what a debate did starts here.
+    fn stands(&self, debate: &Debate) -> Result<Stands, Corrupt> {
+        let _ = debate;
+        Ok(Stands::default())
     }
 
     /// What to print as a phase ends, where the protocol has something to show.

@@ -1,0 +1,242 @@
+//! Who held what in each round: what every measure of a debate is computed from.
+//!
+//! A protocol says by [`Protocol::stands`](crate::Protocol::stands) how its own log is to be read; what follows from that,
+//! a plain vote on the first positions, who changed and on what, is the same arithmetic for all of them.
+
+use serde::{Deserialize, Serialize};
+
+/// How it is known which positions are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grouping {
+    /// Positions are values of a list, or scores.
+    #[default]
+    Discrete,
+    /// A change is what a seat declares.
+    Declared,
+    /// Positions are texts, put together by their likeness and by declared conflicts.
+    Similarity,
+}
+
+impl Grouping {
+    /// The wire name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Discrete => "discrete",
+            Self::Declared => "declared",
+            Self::Similarity => "similarity",
+        }
+    }
+}
+
+/// The positions of a debate, from the first round to the last.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Stands {
+    /// How it is known which are the same.
+    pub grouping: Grouping,
+    /// The rounds in which positions were taken, in order; the first is the one before anybody read anybody.
+    pub rounds: Vec<Held>,
+    /// The position that the verdict is, by the same name that it has in the rounds; `None` where there is no verdict.
+    pub decided: Option<String>,
+    /// What judges gave the same things, where there are judges.
+    pub marks: Vec<Marks>,
+}
+
+/// Who held what after one round.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Held {
+    /// The round, as the protocol counts it.
+    pub round: u32,
+    /// In seat order, everybody who has a position: who was absent keeps the last one.
+    pub stands: Vec<Stand>,
+    /// What the protocol's own rule makes of these positions alone, by the name that the verdict would have; `None` where
+    /// it makes nothing of them.
+    pub ruling: Option<String>,
+}
+
+/// One seat's position after a round.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Stand {
+    /// Whose.
+    pub seat: String,
+    /// The anonymous label, where there is one.
+    pub label: Option<String>,
+    /// The position's name: two that are the same have the same.
+    pub position: String,
+    /// The figure, where the position is one.
+    pub value: Option<f64>,
+    /// How sure the seat is of it, from 0 to 1.
+    pub confidence: Option<f64>,
+    /// Set where the seat changed its position in this round.
+    pub change: Option<Change>,
+}
+
+/// What a seat gives for a change of its position.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Change {
+    /// The other seats' points and the pieces of evidence that it names; with none, the change is bare.
+    pub cited: Vec<String>,
+}
+
+/// What one judge gave the things that it judged, in one order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Marks {
+    /// The seat of the judge.
+    pub judge: String,
+    /// The round.
+    pub round: u32,
+    /// Which of the orders in which it was asked, from 0.
+    pub order: u32,
+    /// Each thing and its score.
+    pub scores: Vec<(String, f64)>,
+    /// The things in its order of preference; empty where it gave none.
+    pub ranking: Vec<String>,
+}
+
+/// A change of position.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Flip {
+    /// In which round.
+    pub round: u32,
+    /// Whose.
+    pub seat: String,
+    /// Its label, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// What it held.
+    pub from: String,
+    /// What it holds now.
+    pub to: String,
+    /// Whether the change names another seat's point or a piece of evidence.
+    pub evidenced: bool,
+    /// Whether more of the others held the new position than the old one, or, of figures, were nearer to it.
+    pub toward_majority: bool,
+    /// What it names.
+    pub cited: Vec<String>,
+}
+
+impl Stands {
+    /// Every change, by round and seat.
+    pub fn flips(&self) -> Vec<Flip> {
+        let pairs = self.rounds.iter().zip(self.rounds.iter().skip(1));
+        pairs.flat_map(|(before, after)| after.flips_since(before)).collect()
+    }
+}
+
+impl Held {
+    /// The changes since the round before.
+    fn flips_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = Flip> + 'a {
+        self.stands.iter().filter_map(move |now| {
+            let change = now.change.as_ref()?;
+            let then = before.of(&now.seat)?;
+            Some(Flip {
+                round: self.round,
+                seat: now.seat.clone(),
+                label: now.label.clone(),
+                from: then.position.clone(),
+                to: now.position.clone(),
+                evidenced: !change.cited.is_empty(),
+                toward_majority: before.draws(then, now),
+                cited: change.cited.clone(),
+            })
+        })
+    }
+
+    /// The stand of this seat.
+    pub fn of(&self, seat: &str) -> Option<&Stand> {
+        self.stands.iter().find(|stand| stand.seat == seat)
+    }
+
+    /// The positions and who holds each, the most held first, those held by as many in the order of their first holders.
+    pub fn distinct(&self) -> Vec<(&str, Vec<&Stand>)> {
+        let mut distinct: Vec<(&str, Vec<&Stand>)> = Vec::new();
+        for stand in &self.stands {
+            match distinct.iter_mut().find(|(position, _)| *position == stand.position) {
+                Some((_, holders)) => holders.push(stand),
+                None => distinct.push((&stand.position, vec![stand])),
+            }
+        }
+        distinct.sort_by_key(|(_, holders)| std::cmp::Reverse(holders.len()));
+        distinct
+    }
+
+    /// The positions that have the most holders: one, or several that are tied.
+    pub fn foremost(&self) -> Vec<&str> {
+        let distinct = self.distinct();
+        let most = distinct.first().map_or(0, |(_, holders)| holders.len());
+        let foremost = distinct.iter().take_while(|(_, holders)| holders.len() == most);
+        foremost.map(|(position, _)| *position).collect()
+    }
+
+    /// The position that a plain vote gives; `None` where it is tied or nobody has one.
+    pub fn plurality(&self) -> Option<&str> {
+        match self.foremost().as_slice() {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// Whether a seat that goes from one position to another goes to where more of the others are.
+    fn draws(&self, from: &Stand, to: &Stand) -> bool {
+        let others = || self.stands.iter().filter(|stand| stand.seat != from.seat);
+        if let (Some(from), Some(to)) = (from.value, to.value) {
+            let figures: Vec<f64> = others().filter_map(|stand| stand.value).collect();
+            let mean = figures.iter().sum::<f64>() / figures.len() as f64;
+            return !figures.is_empty() && (to - mean).abs() < (from - mean).abs();
+        }
+        let held = |position: &str| others().filter(|stand| stand.position == position).count();
+        held(&to.position) > held(&from.position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(round: u32, positions: &[(&str, Option<&[&str]>)]) -> Held {
+        let stand = |(place, (position, cited)): (usize, &(&str, Option<&[&str]>))| Stand {
+            seat: format!("seat-{}", place + 1),
+            position: (*position).to_owned(),
+            change: cited.map(|cited| Change { cited: cited.iter().map(|c| (*c).to_owned()).collect() }),
+            ..Stand::default()
+        };
+        Held { round, stands: positions.iter().enumerate().map(stand).collect(), ruling: None }
+    }
+
+    /// "A flip is `{round, seat, from, to, evidenced, toward_majority}`."
+    #[test]
+    fn a_flip_says_who_went_where_on_what_and_with_whom() {
+        let first = held(1, &[("PASS", None), ("PASS", None), ("FAIL", None)]);
+        let second = held(2, &[("FAIL", Some(&[])), ("PASS", None), ("PASS", Some(&["src/a.rs:3"]))]);
+        let stands = Stands { rounds: vec![first, second], ..Stands::default() };
+        let flips = stands.flips();
+        let seen = flips.iter().map(|f| (f.round, f.seat.as_str(), f.evidenced, f.toward_majority));
+        // Of the others of seat 1, one held each: it went to no majority.
+        assert_eq!(seen.collect::<Vec<_>>(), [(2, "seat-1", false, false), (2, "seat-3", true, true)]);
+        let wire = serde_json::to_value(flips.last()).unwrap();
+        assert_eq!(wire["from"], "FAIL");
+        assert_eq!(wire["to"], "PASS");
+    }
+
+    #[test]
+    fn a_score_goes_toward_the_others_when_it_comes_nearer_to_their_mean() {
+        let scored = |round, scores: [f64; 3], changed: bool| {
+            let mut held = held(round, &[("a", changed.then_some(&[])), ("b", None), ("c", None)]);
+            held.stands.iter_mut().zip(scores).for_each(|(stand, score)| stand.value = Some(score));
+            held
+        };
+        for (to, toward) in [(3.0, true), (1.0, false), (2.0, false)] {
+            let rounds = vec![scored(1, [2.0, 4.0, 4.0], false), scored(2, [to, 4.0, 4.0], true)];
+            let stands = Stands { rounds, ..Stands::default() };
+            assert_eq!(stands.flips()[0].toward_majority, toward, "{to}");
+        }
+    }
+
+    #[test]
+    fn a_plain_vote_takes_the_most_held_position_and_no_tie() {
+        assert_eq!(held(1, &[("B", None), ("A", None), ("B", None)]).plurality(), Some("B"));
+        let tied = held(1, &[("B", None), ("A", None)]);
+        assert_eq!((tied.plurality(), tied.foremost()), (None, vec!["B", "A"]));
+        assert_eq!(held(1, &[]).plurality(), None);
+    }
+}
