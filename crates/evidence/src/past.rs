@@ -41,7 +41,8 @@ pub fn turned_out(debate: &Debate, stands: &Stands, resolution: &Resolution) -> 
 
 /// The position that a name means: one of them, or that of a label or a seat.
 pub fn named<'a>(debate: &Debate, stands: &'a Stands, name: &str) -> Option<&'a str> {
-    let positions = stands.rounds.iter().flat_map(|held: &Held| &held.stands).map(|stand| stand.position.as_str());
+    let positions =
+        stands.rounds.iter().flat_map(|held: &Held| &held.stands).map(|stand| stand.position.as_str());
     let mut positions = positions.chain(stands.decided.as_deref());
     if let Some(position) = positions.find(|position| position.eq_ignore_ascii_case(name)) {
         return Some(position);
@@ -60,7 +61,8 @@ enum Known<'a> {
 
 fn truth<'a>(debate: &'a Debate, stands: &'a Stands, resolution: &'a Resolution) -> Known<'a> {
     let lesson = debate.outcome.as_ref().and_then(|outcome| outcome.lesson.as_ref());
-    let labels = lesson.and_then(|lesson| lesson.decision.as_ref()).map_or(&[][..], |decision| &decision.labels);
+    let labels =
+        lesson.and_then(|lesson| lesson.decision.as_ref()).map_or(&[][..], |decision| &decision.labels);
     match (resolution, stands.decided.as_deref()) {
         (Resolution::Truth(Truth::Right), Some(decided)) => Known::Is(decided),
         (Resolution::Truth(Truth::Wrong), Some(decided)) => Known::IsNot(decided),

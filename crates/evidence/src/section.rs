@@ -42,3 +42,6 @@ pub fn of_stands(debate: &Debate, stands: &Stands) -> Value {
         "cost": cost::cost(debate),
     })
 }
+
+#[cfg(test)]
+mod tests;

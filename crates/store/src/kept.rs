@@ -127,9 +127,7 @@ impl Sqlite {
         by: By,
     ) -> Answer<'_, Resolved> {
         let (debate, at) = (debate.to_owned(), at.to_owned());
-        self.change(move |store| {
-            resolutions::resolve(store, &debate, &resolution, note.as_deref(), &at, by)
-        })
+        self.change(move |store| resolutions::resolve(store, &debate, &resolution, note.as_deref(), &at, by))
     }
 
     /// The debates of which it is known how they turned out, the last resolved first, each with the last word on it.

@@ -176,7 +176,8 @@ pub(crate) fn latest(store: &Connection, limit: usize) -> Result<Vec<(String, Re
          WHERE resolutions.n IN (SELECT max(n) FROM resolutions GROUP BY debate)
          ORDER BY resolutions.n DESC LIMIT ?1"
     ))?;
-    let rows = query.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| Ok((row.get(5)?, read(row)?)))?;
+    let rows =
+        query.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| Ok((row.get(5)?, read(row)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

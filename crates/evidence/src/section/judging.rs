@@ -30,7 +30,8 @@ fn orders(marks: &[Marks]) -> Option<Value> {
         .iter()
         .filter(|one| one.order == 0)
         .filter_map(|one| {
-            let other = |other: &&Marks| other.judge == one.judge && other.round == one.round && other.order == 1;
+            let other =
+                |other: &&Marks| other.judge == one.judge && other.round == one.round && other.order == 1;
             Some((one, marks.iter().find(other)?))
         })
         .collect();
@@ -62,7 +63,8 @@ fn top(marks: &Marks) -> Option<&str> {
 
 /// Kendall's tau over the pairs that both orders scored: 1 for the same order of all, -1 for the opposite.
 fn tau(one: &Marks, other: &Marks) -> Option<f64> {
-    let theirs: BTreeMap<&str, f64> = other.scores.iter().map(|(item, score)| (item.as_str(), *score)).collect();
+    let theirs: BTreeMap<&str, f64> =
+        other.scores.iter().map(|(item, score)| (item.as_str(), *score)).collect();
     let both: Vec<(f64, f64)> =
         one.scores.iter().filter_map(|(item, score)| Some((*score, *theirs.get(item.as_str())?))).collect();
     let mut sum = 0.0;
@@ -83,7 +85,8 @@ fn between(marks: &[Marks], measure: fn(&[Vec<Option<f64>>]) -> Option<f64>) -> 
     for marks in marks.iter().filter(|marks| marks.order == 0) {
         last.insert(&marks.judge, marks);
     }
-    let mut items: Vec<&str> = last.values().flat_map(|marks| &marks.scores).map(|(item, _)| item.as_str()).collect();
+    let mut items: Vec<&str> =
+        last.values().flat_map(|marks| &marks.scores).map(|(item, _)| item.as_str()).collect();
     items.sort_unstable();
     items.dedup();
     let row = |marks: &&Marks| {
@@ -106,6 +109,7 @@ fn concordance(table: &[Vec<Option<f64>>]) -> Option<f64> {
     let columns = table.first()?.len();
     let whole = |column: &usize| table.iter().all(|row| row.get(*column).is_some_and(Option::is_some));
     let kept: Vec<usize> = (0..columns).filter(whole).collect();
-    let row = |row: &Vec<Option<f64>>| kept.iter().filter_map(|column| *row.get(*column)?).collect::<Vec<f64>>();
+    let row =
+        |row: &Vec<Option<f64>>| kept.iter().filter_map(|column| *row.get(*column)?).collect::<Vec<f64>>();
     agreement::kendall_w(&table.iter().map(row).collect::<Vec<_>>())
 }

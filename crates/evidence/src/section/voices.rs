@@ -71,9 +71,9 @@ fn is_about(past: &Past, voices: &[Voice<'_>]) -> bool {
 fn correlation(past: &[Past], [one, other]: [&str; 2]) -> Option<(f64, usize)> {
     let (mut first, mut second) = (Vec::new(), Vec::new());
     for debate in past {
-        let showings = |agent: &str| debate.seats.iter().filter(move |showing: &&Showing| showing.agent == agent);
         // An agent that sat twice is compared with itself, not with what it said on the same seat.
-        if let (Some(a), Some(b)) = (showings(one).next(), showings(other).nth(usize::from(one == other))) {
+        let again = usize::from(one == other);
+        if let (Some(a), Some(b)) = (nth(debate, one, 0), nth(debate, other, again)) {
             first.push(!a.right);
             second.push(!b.right);
         }
@@ -82,11 +82,19 @@ fn correlation(past: &[Past], [one, other]: [&str; 2]) -> Option<(f64, usize)> {
     Some((rho, first.len()))
 }
 
+/// What an agent showed on the nth of its seats in a debate.
+fn nth<'a>(past: &'a Past, agent: &str, n: usize) -> Option<&'a Showing> {
+    past.seats.iter().filter(|showing| showing.agent == agent).nth(n)
+}
+
 fn note(complete: bool, voices: usize, debates: usize) -> String {
     match (complete, voices, debates) {
         (true, ..) => format!("measured over {debates} earlier debates whose outcome is known"),
         (false, 0 | 1, _) => "there are not two voices to compare".into(),
-        (false, _, 0) => "unknown: no earlier debate of these models is resolved; `agon resolve` says how one turned out".into(),
+        (false, _, 0) => {
+            "unknown: no earlier debate of these models is resolved; `agon resolve` says how one turned out"
+                .into()
+        }
         (false, ..) => format!(
             "unknown: every two of these models need {SHARED_MIN} resolved debates in common in which each of them has been right and wrong"
         ),
@@ -118,7 +126,8 @@ pub(super) fn calibration(debate: &Debate, stands: &Stands) -> Value {
         .iter()
         .map(|voice| {
             let mut calibration = Calibration::default();
-            let showings = past.iter().flat_map(|past| &past.seats).filter(|showing| showing.agent == voice.agent);
+            let showings =
+                past.iter().flat_map(|past| &past.seats).filter(|showing| showing.agent == voice.agent);
             for showing in showings {
                 let truth = if showing.right { Truth::Right } else { Truth::Wrong };
                 showing.confidence.iter().for_each(|confidence| calibration.add(*confidence, truth));

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use agon_core::{Debate, Stands};
 use agon_core::lesson::{Lesson, Part};
+use agon_core::{Debate, Stands};
 use agon_evidence::calibration::{Resolution, Truth};
 use agon_evidence::past;
 use clap::builder::PossibleValuesParser;
