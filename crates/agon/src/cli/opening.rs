@@ -140,8 +140,9 @@ impl Opening {
     /// How those who sit did in earlier debates whose outcome is known, as a file of the brief.
     fn history(&self, seats: &[Seat]) -> Result<Option<Artifact>, Failure> {
         let Some(store) = &self.store else { return Ok(None) };
-        let models = seats.iter().flat_map(|seat| seat.model.split('|')).map(str::trim);
-        let past = past::of(store, &models.collect::<Vec<_>>())?;
+        let links = seats.iter().flat_map(|seat| seat.model.split('|')).map(str::trim);
+        let models: Vec<&str> = links.map(|link| link.strip_prefix("agent/").unwrap_or(link)).collect();
+        let past = past::of(store, &models)?;
         if past.is_empty() {
             return Ok(None);
         }
