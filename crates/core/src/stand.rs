@@ -52,6 +52,8 @@ pub struct Held {
     /// What the protocol's own rule makes of these positions alone, by the name that the verdict would have; `None` where
     /// it makes nothing of them.
     pub ruling: Option<String>,
+    /// Whether these are ballots on what was proposed, which need not be the voter's own.
+    pub ballots: bool,
 }
 
 /// One seat's position after a round.
@@ -116,6 +118,11 @@ pub struct Flip {
 }
 
 impl Stands {
+    /// What a seat holds of its own at last: its position before the ballots.
+    pub fn at_last(&self, seat: &str) -> Option<&Stand> {
+        self.rounds.iter().rev().filter(|held| !held.ballots).find_map(|held| held.of(seat))
+    }
+
     /// Every change, by round and seat.
     pub fn flips(&self) -> Vec<Flip> {
         let pairs = self.rounds.iter().zip(self.rounds.iter().skip(1));
@@ -200,7 +207,7 @@ mod tests {
             change: cited.map(|cited| Change { cited: cited.iter().map(|c| (*c).to_owned()).collect() }),
             ..Stand::default()
         };
-        Held { round, stands: positions.iter().enumerate().map(stand).collect(), ruling: None }
+        Held { round, stands: positions.iter().enumerate().map(stand).collect(), ..Held::default() }
     }
 
     /// "A flip is `{round, seat, from, to, evidenced, toward_majority}`."

@@ -4,7 +4,7 @@
 
 use agon_core::lesson::Standing;
 use agon_engine::StoreError;
-use agon_evidence::calibration::Resolution;
+use agon_evidence::calibration::{Resolution, Truth};
 
 use crate::deliveries::{self, Delivery, DeliveryState, NewDelivery, Next};
 use crate::knowledge::hybrid::{self, KnowledgeHit};
@@ -12,7 +12,7 @@ use crate::knowledge::{self, Knowledge, NewKnowledge};
 use crate::memory::{self, MemoryHit};
 use crate::ratings::{self, Rated};
 use crate::rebuild::{self, Rebuilt};
-use crate::resolutions::{self, Resolved};
+use crate::resolutions::{self, By, Resolved};
 use crate::sqlite::Answer;
 use crate::{Sqlite, vectors};
 
@@ -103,8 +103,36 @@ impl Sqlite {
         note: Option<String>,
         at: &str,
     ) -> Answer<'_, Resolved> {
+        self.resolve_by(debate, resolution, note, at, By::Lesson)
+    }
+
+    /// The same for a debate that may leave no lesson: `turned_out` is then how its decision turned out.
+    pub fn resolve_as(
+        &self,
+        debate: &str,
+        resolution: Resolution,
+        note: Option<String>,
+        at: &str,
+        turned_out: Option<Truth>,
+    ) -> Answer<'_, Resolved> {
+        self.resolve_by(debate, resolution, note, at, By::Positions(turned_out))
+    }
+
+    fn resolve_by(
+        &self,
+        debate: &str,
+        resolution: Resolution,
+        note: Option<String>,
+        at: &str,
+        by: By,
+    ) -> Answer<'_, Resolved> {
         let (debate, at) = (debate.to_owned(), at.to_owned());
-        self.change(move |store| resolutions::resolve(store, &debate, &resolution, note.as_deref(), &at))
+        self.change(move |store| resolutions::resolve(store, &debate, &resolution, note.as_deref(), &at, by))
+    }
+
+    /// The debates of which it is known how they turned out, the last resolved first, each with the last word on it.
+    pub fn resolved(&self, limit: usize) -> Result<Vec<(String, Resolved)>, StoreError> {
+        self.kept(|store| resolutions::latest(store, limit))
     }
 
     /// How a debate turned out: all that was said of it, in order. The last counts.

@@ -27,6 +27,15 @@ pub struct Resolved {
     pub turned_out: Option<Truth>,
 }
 
+/// By what it is told how a decision turned out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum By {
+    /// By the labels in the debate's lesson.
+    Lesson,
+    /// By the positions in its log, which the caller has read; a lesson comes before.
+    Positions(Option<Truth>),
+}
+
 /// Keeps a resolution and has the debate's memories observe it, in the place of the one before. What was said already is not
 /// kept again; another reason for it is, but there is nothing new to observe.
 pub(crate) fn resolve(
@@ -35,29 +44,17 @@ pub(crate) fn resolve(
     resolution: &Resolution,
     note: Option<&str>,
     at: &str,
+    by: By,
 ) -> Result<Resolved, Fault> {
     let (debate, lesson) = lesson(store, id)?;
-    let labels = lesson.decision.as_ref().map_or(&[][..], |decision| &decision.labels);
-    let proposals = lesson.parts.iter().filter(|part| part.position.is_some());
-    let known: Vec<&str> = proposals.map(|part| part.label.as_str()).collect();
-    match resolution {
-        Resolution::Winner(_) if known.is_empty() => {
-            return Err(refused(format!("debate {id} has no proposal that could have been right")));
+    let turned_out = match (&lesson, by) {
+        (Some(lesson), _) => of_lesson(id, lesson, resolution)?,
+        (None, By::Positions(turned_out)) => turned_out,
+        (None, By::Lesson) => {
+            let why = format!("debate {id} leaves nothing that could be resolved: its protocol has no votes");
+            return Err(refused(why));
         }
-        Resolution::Winner(winner) if !known.contains(&winner.as_str()) => {
-            let known = known.join(", ");
-            return Err(refused(format!(
-                "debate {id} has no proposal {winner:?}: say which of {known} was right"
-            )));
-        }
-        Resolution::Truth(_) if lesson.decision.is_none() => {
-            return Err(refused(format!(
-                "debate {id} decided nothing that could be right or wrong: say which proposal was right"
-            )));
-        }
-        Resolution::Winner(_) | Resolution::Truth(_) => {}
-    }
-    let turned_out = resolution.of_decision(labels);
+    };
     let resolved = Resolved {
         resolution: resolution.clone(),
         note: note.map(str::to_owned),
@@ -83,8 +80,33 @@ pub(crate) fn resolve(
     Ok(resolved)
 }
 
-/// The debate's number and its lesson.
-fn lesson(store: &Connection, id: &str) -> Result<(i64, Lesson), Fault> {
+/// How the decision turned out, by what the debate left behind.
+fn of_lesson(id: &str, lesson: &Lesson, resolution: &Resolution) -> Result<Option<Truth>, Fault> {
+    let labels = lesson.decision.as_ref().map_or(&[][..], |decision| &decision.labels);
+    let proposals = lesson.parts.iter().filter(|part| part.position.is_some());
+    let known: Vec<&str> = proposals.map(|part| part.label.as_str()).collect();
+    match resolution {
+        Resolution::Winner(_) if known.is_empty() => {
+            return Err(refused(format!("debate {id} has no proposal that could have been right")));
+        }
+        Resolution::Winner(winner) if !known.contains(&winner.as_str()) => {
+            let known = known.join(", ");
+            return Err(refused(format!(
+                "debate {id} has no proposal {winner:?}: say which of {known} was right"
+            )));
+        }
+        Resolution::Truth(_) if lesson.decision.is_none() => {
+            return Err(refused(format!(
+                "debate {id} decided nothing that could be right or wrong: say which proposal was right"
+            )));
+        }
+        Resolution::Winner(_) | Resolution::Truth(_) => {}
+    }
+    Ok(resolution.of_decision(labels))
+}
+
+/// The debate's number and its lesson, if its protocol leaves one.
+fn lesson(store: &Connection, id: &str) -> Result<(i64, Option<Lesson>), Fault> {
     let mut query = store.prepare_cached("SELECT n, status IS NOT NULL FROM debates WHERE id = ?1")?;
     let row = query.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     let (n, over): (i64, bool) = row.ok_or_else(|| StoreError::Unknown(id.to_owned()))?;
@@ -95,11 +117,7 @@ fn lesson(store: &Connection, id: &str) -> Result<(i64, Lesson), Fault> {
         store.prepare_cached("SELECT body FROM events WHERE debate = ?1 ORDER BY seq DESC LIMIT 1")?;
     let body: String = last.query_row([n], |row| row.get(0))?;
     match serde_json::from_str::<Entry>(&body).map(|entry| entry.event) {
-        Ok(Event::Closed { outcome }) => {
-            let none =
-                format!("debate {id} leaves nothing that could be resolved: its protocol has no votes");
-            Ok((n, outcome.lesson.ok_or(refused(none))?))
-        }
+        Ok(Event::Closed { outcome }) => Ok((n, outcome.lesson)),
         _ => Err(Fault::Odd(format!("the end of debate {id} cannot be read: `agon verify {id}` says why"))),
     }
 }
@@ -149,6 +167,18 @@ pub(crate) fn list(store: &Connection, id: &str) -> Result<Vec<Resolved>, Fault>
     let mut query =
         store.prepare_cached(&format!("SELECT {RESOLVED} FROM resolutions WHERE debate = ?1 ORDER BY n"))?;
     Ok(query.query_map([n], read)?.collect::<Result<_, _>>()?)
+}
+
+/// The debates that are resolved, by the last word on each, those that were resolved last first.
+pub(crate) fn latest(store: &Connection, limit: usize) -> Result<Vec<(String, Resolved)>, Fault> {
+    let mut query = store.prepare_cached(&format!(
+        "SELECT {RESOLVED}, debates.id FROM resolutions JOIN debates ON debates.n = resolutions.debate
+         WHERE resolutions.n IN (SELECT max(n) FROM resolutions GROUP BY debate)
+         ORDER BY resolutions.n DESC LIMIT ?1"
+    ))?;
+    let rows =
+        query.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| Ok((row.get(5)?, read(row)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// The resolution of a debate that its memories observe.

@@ -27,6 +27,7 @@ pub mod minutes;
 pub mod ndjson;
 pub mod opening;
 pub mod output;
+pub mod past;
 pub mod place;
 pub mod post;
 pub mod pull;

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use agon_core::history::HISTORY;
 use agon_core::lesson::STANDINGS;
 use agon_core::options::resolve;
 use agon_core::protocol::template_hashes;
-use agon_core::{Artifact, Brief, Kind, LOG_VERSION, Limits, Opt, Protocol, Request};
+use agon_core::{Artifact, Brief, Kind, LOG_VERSION, Limits, Opt, Protocol, Request, Seat};
 use agon_engine::{Models, Price};
 use agon_evidence::ratings::Rating;
 use agon_providers::Catalogue;
@@ -17,7 +18,7 @@ use super::args::{Said, TIMEOUT_KEY};
 use super::config::Config;
 use super::failure::Failure;
 use super::limits::{Wanted, seconds};
-use super::{clock, house, id, input};
+use super::{clock, house, id, input, past};
 
 /// The option by which a protocol is told which embeddings are in use.
 pub const EMBEDDINGS: &str = "embeddings";
@@ -33,8 +34,8 @@ pub struct Opening {
     options: Vec<(String, String)>,
     limits: Limits,
     seed: Option<u64>,
-    /// How those stand who could sit, where the protocol rates them.
-    standings: Option<Sqlite>,
+    /// What is kept of those who could sit.
+    store: Option<Sqlite>,
     /// The same for every debate, and hashing is not free.
     templates: BTreeMap<String, String>,
 }
@@ -80,7 +81,7 @@ impl Opening {
             options: configured.into_iter().chain(set).collect(),
             limits: said.limits.over(&limits),
             seed: said.seed,
-            standings: None,
+            store: None,
             templates: template_hashes(protocol),
         })
     }
@@ -130,10 +131,24 @@ impl Opening {
         Ok(self)
     }
 
-    /// With the store that knows how those stand who could sit, if there is one.
-    pub fn rated_by(mut self, store: Option<Sqlite>) -> Self {
-        self.standings = store.filter(|_| self.protocol.rates());
+    /// With the store that knows those who could sit, if there is one: how they stand, and how they did before.
+    pub fn known_by(mut self, store: Option<Sqlite>) -> Self {
+        self.store = store;
         self
+    }
+
+    /// How those who sit did in earlier debates whose outcome is known, as a file of the brief.
+    fn history(&self, seats: &[Seat]) -> Result<Option<Artifact>, Failure> {
+        let Some(store) = &self.store else { return Ok(None) };
+        let links = seats.iter().flat_map(|seat| seat.model.split('|')).map(str::trim);
+        let models: Vec<&str> = links.map(|link| link.strip_prefix("agent/").unwrap_or(link)).collect();
+        let past = past::of(store, &models)?;
+        if past.is_empty() {
+            return Ok(None);
+        }
+        let text = serde_json::to_string(&past)
+            .map_err(|why| Failure::System(format!("the history cannot be written: {why}")))?;
+        Ok(Some(Artifact { path: HISTORY.into(), text, part: Some(HISTORY.to_owned()) }))
     }
 
     /// How everybody stands who could sit, as a file of the request. Where nothing was ever stored, all stand as everybody begins.
@@ -148,7 +163,7 @@ impl Opening {
                 agents.push(agent.to_owned());
             }
         }
-        let standings = match &self.standings {
+        let standings = match &self.store {
             Some(store) => store.standings(&agents)?,
             None => agents.iter().map(|agent| Rating::default().standing(agent, None)).collect(),
         };
@@ -179,6 +194,7 @@ impl Opening {
         let roles = self.roles.clone();
         let mut request = Request { question, files, models, roles, options, seed };
         let seats = self.protocol.seats(&request)?;
+        request.files.extend(self.history(&seats)?);
         if request.question.is_empty() {
             request.question = self.protocol.title(&request);
         }

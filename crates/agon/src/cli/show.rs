@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use agon_core::{Brief, Debate, Protocol, document};
+use agon_core::{Brief, Debate, Protocol, Stands, document};
 use agon_report::Gate;
 use clap::ArgMatches;
 use serde_json::Value;
@@ -157,7 +157,11 @@ impl Show {
 
 /// The JSON outcome.
 pub fn outcome(debate: &Debate) -> Value {
-    document::document(debate, agon_evidence::section(debate))
+    let evidence = match agon_protocols::find(&debate.brief.protocol) {
+        Some(protocol) => agon_evidence::section(protocol, debate),
+        None => agon_evidence::section::of_stands(debate, &Stands::default()),
+    };
+    document::document(debate, evidence)
 }
 
 /// The report as stdout wants it; `store` is the ` --db FILE` that its commands need.

@@ -131,9 +131,7 @@ fn a_debate_that_turned_out_scores_its_voters() {
     refused(&home, &["no proposal \"Z\"", "A, B, C"], || home.agon(&["resolve", id, "--winner", "Z"]));
     refused(&home, &["--winner"], || home.agon(&["resolve", id]));
     home.debate();
-    refused(&home, &["no votes that could be scored"], || {
-        home.agon(&["resolve", "last", "--truth", "right"])
-    });
+    refused(&home, &["decided nothing"], || home.agon(&["resolve", "last", "--truth", "right"]));
 }
 
 /// "Two or more debates on related questions show in a test that the second one gets and cites the first one's outcome."

@@ -92,7 +92,7 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let concurrency =
         args.get_one::<u32>("concurrency").map_or(1, |n| usize::try_from(*n).unwrap_or(usize::MAX));
     let progress = !args.get_flag("quiet") && output::watched();
-    let opening = opening.rated_by(Some(store.clone()));
+    let opening = opening.known_by(Some(store.clone()));
     let engine = desk::engine(&config, models.clone(), store.clone());
     let again = args::same_store(args);
     let kept = store.clone();

@@ -42,8 +42,7 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Fai
     let opening =
         Opening::new(protocol, said, &config)?.or_else(|| defaults::models(&models, &place::env))?;
     threads::settle(opening.named().map(|name| config.behind(name)), &config)?;
-    let rated = if protocol.rates() { desk::already(args)? } else { None };
-    let opening = opening.here(&config, &models)?.rated_by(rated);
+    let opening = opening.here(&config, &models)?.known_by(desk::already(args)?);
     let bound = Bound::read(args, &config, protocol.name())?;
     let brief = opening.brief(target::read(protocol, args)?)?;
     check_models(&brief, &*models)?;

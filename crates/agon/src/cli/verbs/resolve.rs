@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use agon_core::Debate;
 use agon_core::lesson::{Lesson, Part};
+use agon_core::{Debate, Stands};
 use agon_evidence::calibration::{Resolution, Truth};
+use agon_evidence::past;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgGroup, ArgMatches, Command};
 use serde_json::json;
@@ -21,7 +22,7 @@ fn command(command: Command) -> Command {
     let winner = Arg::new("winner")
         .long("winner")
         .value_name("LABEL")
-        .help("The proposal that turned out to be right: its label or its seat");
+        .help("What turned out to be right: a position (FAIL), or the label or seat that held it");
     let truth = Arg::new("truth")
         .long("truth")
         .value_name("WORD")
@@ -29,7 +30,7 @@ fn command(command: Command) -> Command {
         .help("Whether what was decided turned out to be right");
     let note = Arg::new("note").long("note").value_name("TEXT").help("Why, or from where you know");
     command
-        .about("Say how a debate turned out: it is kept, and the voters' forecasts are scored")
+        .about("Say how a debate turned out: it is kept, and forecasts are scored")
         .arg(id())
         .args([winner, truth, note])
         .group(ArgGroup::new("what").args(["winner", "truth"]).required(true))
@@ -43,8 +44,10 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let resolution = resolution(args, &debate)?;
     let note = args.get_one::<String>("note").map(|note| input::check(note, "note")).transpose()?;
     let at = clock::rfc3339(clock::now_s());
-    let resolved = runtime()?.block_on(kept.store.resolve(&kept.id, resolution, note, &at));
-    let resolved = resolved?;
+    let stands = super::protocol_of(&debate.brief)?.stands(&debate).unwrap_or_default();
+    let turned_out = past::turned_out(&debate, &stands, &resolution);
+    let resolved = kept.store.resolve_as(&kept.id, resolution, note, &at, turned_out);
+    let resolved = runtime()?.block_on(resolved)?;
     if args.get_flag("json") {
         let mut document = json!({"id": kept.id});
         if let (Some(fields), Ok(serde_json::Value::Object(own))) =
@@ -70,24 +73,44 @@ fn resolution(args: &ArgMatches, debate: &Debate) -> Result<Resolution, Failure>
     let Some(outcome) = &debate.outcome else {
         return Err(Failure::input(format!("debate {id} is not over: nothing can have turned out yet")));
     };
-    let Some(lesson) = &outcome.lesson else {
-        return Err(Failure::input(format!(
-            "debate {id} has no votes that could be scored: an arena has, unless it ended before the vote"
-        )));
+    let stands = super::protocol_of(&debate.brief)?.stands(debate).unwrap_or_default();
+    let decided = match &outcome.lesson {
+        Some(lesson) => lesson.decision.is_some(),
+        None => stands.decided.is_some(),
     };
     let Some(winner) = args.get_one::<String>("winner").map(|name| name.trim()) else {
         let truth = match args.get_one::<String>("truth").map(String::as_str) {
             Some("right" | "true") => Truth::Right,
             _ => Truth::Wrong,
         };
-        return match lesson.decision {
-            Some(_) => Ok(Resolution::Truth(truth)),
-            None => Err(Failure::input(format!(
-                "debate {id} decided nothing that could be right or wrong: say which proposal was with --winner LABEL"
+        return match decided {
+            true => Ok(Resolution::Truth(truth)),
+            false => Err(Failure::input(format!(
+                "debate {id} decided nothing that could be right or wrong: say which position was with --winner LABEL"
             ))),
         };
     };
-    proposed(id, lesson, winner).map(Resolution::Winner)
+    match &outcome.lesson {
+        Some(lesson) => proposed(id, lesson, winner),
+        None => held(debate, &stands, winner),
+    }
+    .map(Resolution::Winner)
+}
+
+/// The position that a name means, of those that were held.
+fn held(debate: &Debate, stands: &Stands, name: &str) -> Result<String, Failure> {
+    if let Some(position) = past::named(debate, stands, name) {
+        return Ok(position.to_owned());
+    }
+    let id = &debate.brief.id;
+    let held: BTreeSet<&str> =
+        stands.rounds.iter().flat_map(|held| &held.stands).map(|stand| stand.position.as_str()).collect();
+    let held = held.into_iter().map(|position| format!("{position:?}")).collect::<Vec<_>>().join(", ");
+    Err(Failure::input(if held.is_empty() {
+        format!("debate {id} has no position that could have been right")
+    } else {
+        format!("nobody in debate {id} held {name:?}: say a seat, a label or one of {held}")
+    }))
 }
 
 /// The label of the proposal of this name: a label, as the report has it or alone, or a seat. Who proposed nothing was not right.

@@ -1,0 +1,174 @@
+//! How the first positions of a resolved debate turned out: what later debates know of those who sat.
+
+use agon_core::history::{Past, Showing};
+use agon_core::{Debate, Held, Stands};
+
+use crate::calibration::{Resolution, Truth};
+
+/// Who spoke for a seat, if it was one all along.
+pub fn agent<'a>(debate: &'a Debate, seat: &str) -> Option<&'a str> {
+    match debate.spoke(seat).as_slice() {
+        [only] => Some(only),
+        _ => None,
+    }
+}
+
+/// What a resolution says of a debate's first positions. A seat of which it says nothing is left out.
+pub fn past(debate: &Debate, stands: &Stands, resolution: &Resolution) -> Past {
+    let first: &[_] = stands.rounds.first().map_or(&[], |held| &held.stands);
+    let truth = truth(debate, stands, resolution);
+    let seats = first.iter().filter_map(|stand| {
+        let right = match &truth {
+            Known::Is(position) => stand.position == *position,
+            Known::IsNot(position) => (stand.position == *position).then_some(false)?,
+            Known::Nothing => return None,
+        };
+        let agent = agent(debate, &stand.seat)?.to_owned();
+        Some(Showing { agent, right, confidence: stand.confidence, position: stand.position.clone() })
+    });
+    Past { id: debate.brief.id.clone(), seats: seats.collect() }
+}
+
+/// How the decision of a debate turned out by a resolution.
+pub fn turned_out(debate: &Debate, stands: &Stands, resolution: &Resolution) -> Option<Truth> {
+    let decided = stands.decided.as_deref()?;
+    match truth(debate, stands, resolution) {
+        Known::Is(position) if position == decided => Some(Truth::Right),
+        Known::Is(_) | Known::IsNot(_) => Some(Truth::Wrong),
+        Known::Nothing => None,
+    }
+}
+
+/// The position that a name means: one of them, or that of a label or a seat.
+pub fn named<'a>(debate: &Debate, stands: &'a Stands, name: &str) -> Option<&'a str> {
+    let positions =
+        stands.rounds.iter().flat_map(|held: &Held| &held.stands).map(|stand| stand.position.as_str());
+    let mut positions = positions.chain(stands.decided.as_deref());
+    if let Some(position) = positions.find(|position| position.eq_ignore_ascii_case(name)) {
+        return Some(position);
+    }
+    let labels = debate.outcome.as_ref().map(|outcome| &outcome.labels);
+    let label = name.rsplit(' ').next().unwrap_or(name);
+    let seat = labels.and_then(|labels| labels.get(label)).map_or(name, String::as_str);
+    stands.at_last(seat).map(|stand| stand.position.as_str())
+}
+
+enum Known<'a> {
+    Is(&'a str),
+    IsNot(&'a str),
+    Nothing,
+}
+
+fn truth<'a>(debate: &'a Debate, stands: &'a Stands, resolution: &'a Resolution) -> Known<'a> {
+    let lesson = debate.outcome.as_ref().and_then(|outcome| outcome.lesson.as_ref());
+    let labels =
+        lesson.and_then(|lesson| lesson.decision.as_ref()).map_or(&[][..], |decision| &decision.labels);
+    match (resolution, stands.decided.as_deref()) {
+        (Resolution::Truth(Truth::Right), Some(decided)) => Known::Is(decided),
+        (Resolution::Truth(Truth::Wrong), Some(decided)) => Known::IsNot(decided),
+        (Resolution::Truth(_), None) => Known::Nothing,
+        (Resolution::Winner(name), Some(decided)) if labels.contains(name) => Known::Is(decided),
+        (Resolution::Winner(name), _) => named(debate, stands, name).map_or(Known::Nothing, Known::Is),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use agon_core::{Brief, Event, LOG_VERSION, Limits, Phase, Prompt, Reply, Seat, Stand, Usage};
+
+    use super::*;
+
+    fn debate(speakers: &[(&str, &[&str])]) -> Debate {
+        let seats = speakers.iter().map(|(seat, models)| Seat {
+            id: (*seat).into(),
+            role: "judge".into(),
+            model: models[0].into(),
+        });
+        let brief = Brief {
+            version: LOG_VERSION,
+            id: "d1".into(),
+            protocol: "review".into(),
+            question: String::new(),
+            files: Vec::new(),
+            options: serde_json::Map::new(),
+            seats: seats.collect(),
+            seed: 1,
+            limits: Limits::default(),
+            templates: BTreeMap::new(),
+            written_by: String::new(),
+            created_at: String::new(),
+            parent: None,
+        };
+        let (mut debate, _) = Debate::open(brief).unwrap();
+        let rounds = speakers.iter().map(|(_, models)| models.len()).max().unwrap_or(0);
+        for round in 0..rounds {
+            let mut asks = Vec::new();
+            for (seat, models) in speakers.iter().filter(|(_, models)| models.len() > round) {
+                let prompt = Prompt { system: "".into(), shared: "".into(), tail: String::new() };
+                asks.push(agon_core::Asked {
+                    id: debate.asks() + 1 + asks.len() as u32,
+                    seat: (*seat).into(),
+                    model: models[round].into(),
+                    label: None,
+                    about: None,
+                    schema: None,
+                    prompt: prompt.hash(),
+                });
+            }
+            let Phase { name, round } = Phase::new("r", round as u32);
+            debate.push(Event::Asked { phase: name, round, asks: asks.clone() }, 0).unwrap();
+            for ask in asks {
+                let model = ask.model.clone();
+                let (text, usage) = (String::new(), Usage::default());
+                let reply = Reply::Said { text, value: None, model, usage, cut_off: false, shortened: None };
+                debate.push(Event::Replied { ask: ask.id, reply }, 0).unwrap();
+            }
+        }
+        debate
+    }
+
+    fn stands(positions: &[(&str, &str)], decided: Option<&str>) -> Stands {
+        let stand = |(seat, position): &(&str, &str)| Stand {
+            seat: (*seat).into(),
+            position: (*position).into(),
+            ..Stand::default()
+        };
+        let first = Held { round: 1, stands: positions.iter().map(stand).collect(), ..Held::default() };
+        Stands { rounds: vec![first], decided: decided.map(str::to_owned), ..Stands::default() }
+    }
+
+    /// Who was right when the decision was, and who was wrong; of those who dissented from a wrong decision nothing is known.
+    #[test]
+    fn a_resolution_tells_of_each_first_position_what_it_can() {
+        let debate = debate(&[("s1", &["a/x"]), ("s2", &["b/y"]), ("s3", &["c/z"])]);
+        let stands = stands(&[("s1", "PASS"), ("s2", "FAIL"), ("s3", "PASS")], Some("PASS"));
+        let told = |resolution: &Resolution| {
+            let past = past(&debate, &stands, resolution);
+            past.seats.into_iter().map(|showing| (showing.agent, showing.right)).collect::<Vec<_>>()
+        };
+        let row = |agent: &str, right| (agent.to_owned(), right);
+        assert_eq!(
+            told(&Resolution::Truth(Truth::Right)),
+            [row("a/x", true), row("b/y", false), row("c/z", true)]
+        );
+        assert_eq!(told(&Resolution::Truth(Truth::Wrong)), [row("a/x", false), row("c/z", false)]);
+        let fail = Resolution::Winner("FAIL".into());
+        assert_eq!(told(&fail), [row("a/x", false), row("b/y", true), row("c/z", false)]);
+        assert_eq!(turned_out(&debate, &stands, &fail), Some(Truth::Wrong));
+        assert_eq!(named(&debate, &stands, "s2"), Some("FAIL"));
+        assert_eq!(named(&debate, &stands, "nobody"), None);
+        assert!(told(&Resolution::Winner("nobody".into())).is_empty());
+    }
+
+    /// Nobody is credited with what two models said between them.
+    #[test]
+    fn a_seat_for_which_two_spoke_tells_of_neither() {
+        let debate = debate(&[("s1", &["a/x", "b/y"]), ("s2", &["b/y"])]);
+        let stands = stands(&[("s1", "PASS"), ("s2", "PASS")], Some("PASS"));
+        let past = past(&debate, &stands, &Resolution::Truth(Truth::Right));
+        assert_eq!(past.seats.len(), 1);
+        assert_eq!(past.seats[0].agent, "b/y");
+    }
+}

@@ -1,0 +1,148 @@
+//! How independent those who sat are, and how well calibrated, by what became of their first positions in earlier debates.
+
+use std::collections::BTreeMap;
+
+use agon_core::history::{Past, Showing, history};
+use agon_core::{Debate, Stands};
+use serde_json::{Value, json};
+
+use crate::calibration::{Calibration, Truth};
+use crate::independence::{effective_voices, phi};
+use crate::past::agent;
+
+/// The fewest debates that two must have had in common before anything is said of how they err together.
+const SHARED_MIN: usize = 5;
+
+/// How far the seats' errors go together, and for how many independent voices they count.
+pub(super) fn independence(debate: &Debate, stands: &Stands) -> Value {
+    let voices = voices(debate, stands);
+    let past = history(&debate.brief);
+    let mut pairs: BTreeMap<[&str; 2], Option<(f64, usize)>> = BTreeMap::new();
+    let mut known = Vec::new();
+    let mut wanted = 0_usize;
+    for (place, one) in voices.iter().enumerate() {
+        for other in voices.iter().skip(place + 1) {
+            wanted += 1;
+            let mut pair = [one.agent, other.agent];
+            pair.sort_unstable();
+            let measured = pairs.entry(pair).or_insert_with(|| correlation(&past, pair));
+            known.extend(measured.map(|(rho, _)| rho));
+        }
+    }
+    let complete = wanted > 0 && known.len() == wanted;
+    let rho = complete.then(|| known.iter().sum::<f64>() / known.len() as f64);
+    let debates = past.iter().filter(|past| is_about(past, &voices)).count();
+    let rows = pairs.iter().filter_map(|(pair, measured)| {
+        measured.map(|(rho, debates)| json!({"agents": pair, "rho": rho, "debates": debates}))
+    });
+    json!({
+        "known": complete,
+        "debates": debates,
+        "rho": rho,
+        "n_eff": rho.and_then(|rho| effective_voices(voices.len(), rho)),
+        "pairs": rows.collect::<Vec<_>>(),
+        "shared_models": shared(&voices, |voice| voice.agent, "model"),
+        "families": shared(&voices, |voice| family(voice.agent), "family"),
+        "note": note(complete, voices.len(), debates),
+    })
+}
+
+struct Voice<'a> {
+    seat: &'a str,
+    /// The model that spoke, or that was to speak.
+    agent: &'a str,
+}
+
+fn voices<'a>(debate: &'a Debate, stands: &'a Stands) -> Vec<Voice<'a>> {
+    let Some(first) = stands.rounds.first() else { return Vec::new() };
+    let voice = |stand: &'a agon_core::Stand| {
+        let named = debate.brief.seat(&stand.seat).map(|seat| seat.model.as_str());
+        let agent = agent(debate, &stand.seat).or(named)?;
+        Some(Voice { seat: &stand.seat, agent })
+    };
+    first.stands.iter().filter_map(voice).collect()
+}
+
+fn is_about(past: &Past, voices: &[Voice<'_>]) -> bool {
+    past.seats.iter().any(|showing| voices.iter().any(|voice| voice.agent == showing.agent))
+}
+
+/// The correlation of two agents' errors, and over how many debates.
+fn correlation(past: &[Past], [one, other]: [&str; 2]) -> Option<(f64, usize)> {
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for debate in past {
+        // An agent that sat twice is compared with itself, not with what it said on the same seat.
+        let again = usize::from(one == other);
+        if let (Some(a), Some(b)) = (nth(debate, one, 0), nth(debate, other, again)) {
+            first.push(!a.right);
+            second.push(!b.right);
+        }
+    }
+    let rho = phi(&first, &second).filter(|_| first.len() >= SHARED_MIN)?;
+    Some((rho, first.len()))
+}
+
+/// What an agent showed on the nth of its seats in a debate.
+fn nth<'a>(past: &'a Past, agent: &str, n: usize) -> Option<&'a Showing> {
+    past.seats.iter().filter(|showing| showing.agent == agent).nth(n)
+}
+
+fn note(complete: bool, voices: usize, debates: usize) -> String {
+    match (complete, voices, debates) {
+        (true, ..) => format!("measured over {debates} earlier debates whose outcome is known"),
+        (false, 0 | 1, _) => "there are not two voices to compare".into(),
+        (false, _, 0) => {
+            "unknown: no earlier debate of these models is resolved; `agon resolve` says how one turned out"
+                .into()
+        }
+        (false, ..) => format!(
+            "unknown: every two of these models need {SHARED_MIN} resolved debates in common in which each of them has been right and wrong"
+        ),
+    }
+}
+
+/// The vendor of a model: what stands before the first slash.
+fn family(model: &str) -> &str {
+    model.split_once('/').map_or(model, |(family, _)| family)
+}
+
+/// The seats that have something in common, where there are at least two of them.
+fn shared<'a>(voices: &'a [Voice<'a>], of: impl Fn(&Voice<'a>) -> &'a str, name: &str) -> Vec<Value> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for voice in voices {
+        match groups.iter_mut().find(|(key, _)| *key == of(voice)) {
+            Some((_, seats)) => seats.push(voice.seat),
+            None => groups.push((of(voice), vec![voice.seat])),
+        }
+    }
+    groups.retain(|(_, seats)| seats.len() > 1);
+    groups.into_iter().map(|(key, seats)| json!({name: key, "seats": seats})).collect()
+}
+
+/// How well each seat's confidence was earned in earlier debates, and what reading the others did to it in this one.
+pub(super) fn calibration(debate: &Debate, stands: &Stands) -> Value {
+    let past = history(&debate.brief);
+    let rows: Vec<Value> = voices(debate, stands)
+        .iter()
+        .map(|voice| {
+            let mut calibration = Calibration::default();
+            let showings =
+                past.iter().flat_map(|past| &past.seats).filter(|showing| showing.agent == voice.agent);
+            for showing in showings {
+                let truth = if showing.right { Truth::Right } else { Truth::Wrong };
+                showing.confidence.iter().for_each(|confidence| calibration.add(*confidence, truth));
+            }
+            let first = stands.rounds.first().and_then(|held| held.of(voice.seat));
+            json!({
+                "seat": voice.seat,
+                "agent": voice.agent,
+                "forecasts": calibration.resolved(),
+                "brier": calibration.brier(),
+                "ece": calibration.error(),
+                "before": first.and_then(|stand| stand.confidence),
+                "after": stands.at_last(voice.seat).and_then(|stand| stand.confidence),
+            })
+        })
+        .collect();
+    json!({"seats": rows})
+}
