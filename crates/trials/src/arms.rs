@@ -221,9 +221,9 @@ fn debate(name: &str, wanted: &Wanted) -> Result<Arm, Invalid> {
     let found = agon_protocols::find(protocol).ok_or_else(|| unknown(protocol))?;
     let mut options = wanted.options.get(protocol).cloned().unwrap_or_default();
     for pair in set.split(',').filter(|pair| !pair.is_empty()) {
-        let (key, value) = pair
-            .split_once('=')
-            .ok_or_else(|| Invalid(format!("the arm {name}: {pair:?} is no option: write {protocol}:key=value")))?;
+        let (key, value) = pair.split_once('=').ok_or_else(|| {
+            Invalid(format!("the arm {name}: {pair:?} is no option: write {protocol}:key=value"))
+        })?;
         options.retain(|(other, _)| other != key.trim());
         options.push((key.trim().to_owned(), value.trim().to_owned()));
     }
@@ -274,13 +274,27 @@ mod tests {
     /// protocol arm's)": deep of three makes 12 to 16 calls.
     #[test]
     fn self_consistency_has_the_calls_of_the_dearest_debate() {
-        let all = of(&["single", "self-consistency", "vote", "deep", "deep:mode=quick"], &["a/x", "b/y", "c/z"], None).unwrap();
+        let all = of(
+            &["single", "self-consistency", "vote", "deep", "deep:mode=quick"],
+            &["a/x", "b/y", "c/z"],
+            None,
+        )
+        .unwrap();
         let calls: Vec<(&str, [u32; 2])> = all.iter().map(|arm| (arm.name.as_str(), arm.calls)).collect();
         assert_eq!(
             calls,
-            [("single", [1, 1]), ("self-consistency", [14, 14]), ("vote", [3, 3]), ("deep", [12, 16]), ("deep:mode=quick", [4, 4])]
+            [
+                ("single", [1, 1]),
+                ("self-consistency", [14, 14]),
+                ("vote", [3, 3]),
+                ("deep", [12, 16]),
+                ("deep:mode=quick", [4, 4])
+            ]
         );
-        assert_eq!((all[1].models.as_slice(), seats(&all, "self-consistency")), (&["a/x".to_owned()][..], vec!["14".to_owned()]));
+        assert_eq!(
+            (all[1].models.as_slice(), seats(&all, "self-consistency")),
+            (&["a/x".to_owned()][..], vec!["14".to_owned()])
+        );
         assert_eq!((all[0].roles.len(), all[3].roles["chair"].as_str()), (0, "c/c"));
         let dear = of(&["self-consistency", "deep:max_rounds=9"], &["a/x", "b/y", "c/z"], None).unwrap();
         assert_eq!((dear[0].calls, dear[0].capped), ([15, 15], true));
@@ -292,7 +306,9 @@ mod tests {
 
     #[test]
     fn by_default_there_is_a_vote_only_of_several_models() {
-        let names = |models: &[&str]| of(&[], models, None).unwrap().into_iter().map(|arm| arm.name).collect::<Vec<_>>();
+        let names = |models: &[&str]| {
+            of(&[], models, None).unwrap().into_iter().map(|arm| arm.name).collect::<Vec<_>>()
+        };
         assert_eq!(names(&["a/x", "b/y"]), DEFAULT);
         assert_eq!(names(&["a/x"]), ["single", "self-consistency", "deep"]);
     }
@@ -306,7 +322,14 @@ mod tests {
             (&["deep:rounds=1"], &["a/x"], "the arm deep:rounds=1: there is no option"),
             (&["deep:max_rounds"], &["a/x"], "write deep:key=value"),
             (&["panel"], &["a/x"], "the arm panel:"),
-            (&["vote"], &["a/0", "a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "a/7", "a/8", "a/9", "b/0", "b/1", "b/2", "b/3", "b/4", "b/5"], "1 to 15"),
+            (
+                &["vote"],
+                &[
+                    "a/0", "a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "a/7", "a/8", "a/9", "b/0", "b/1",
+                    "b/2", "b/3", "b/4", "b/5",
+                ],
+                "1 to 15",
+            ),
             (&["single"], &[], "no model"),
         ] {
             let found = of(names, models, None).unwrap_err();

@@ -84,9 +84,10 @@ impl Dataset {
     /// The same with the files that questions name, each read by `read`.
     pub fn with_files(mut self, read: &dyn Fn(&str) -> Result<String, Invalid>) -> Result<Self, Invalid> {
         for question in &mut self.questions {
-            let files = question.paths.iter().map(|path| {
-                Ok(Artifact { path: path.clone(), text: read(path)?, part: None })
-            });
+            let files = question
+                .paths
+                .iter()
+                .map(|path| Ok(Artifact { path: path.clone(), text: read(path)?, part: None }));
             question.files = files.collect::<Result<_, Invalid>>()?;
         }
         Ok(self)
@@ -115,15 +116,20 @@ fn question(line: &str, number: usize) -> Result<Question, String> {
     }
     let id = match raw.id {
         None | Some(Value::Null) => number.to_string(),
-        Some(id) => scalar(&id).filter(|id| !id.trim().is_empty()).ok_or("its \"id\" must be text or a number")?,
+        Some(id) => {
+            scalar(&id).filter(|id| !id.trim().is_empty()).ok_or("its \"id\" must be text or a number")?
+        }
     };
-    let choices = raw.choices.filter(|choices| !choices.is_null()).map(|choices| listed(&choices)).transpose()?;
+    let choices =
+        raw.choices.filter(|choices| !choices.is_null()).map(|choices| listed(&choices)).transpose()?;
     let text = asked_so(asked.trim(), choices.as_deref().unwrap_or_default());
     let gold = gold(raw.answer.unwrap_or_default())?;
     let answers = gold.iter().map(|gold| {
         let answer = Answer::alone(&text, gold).ok_or("a gold answer is empty")?;
         match choices.is_some() && answer.option().is_none() {
-            true => Err(format!("the gold answer {gold:?} is none of the choices: write the letter or the words of one")),
+            true => Err(format!(
+                "the gold answer {gold:?} is none of the choices: write the letter or the words of one"
+            )),
             false => Ok(answer),
         }
     });
@@ -148,7 +154,8 @@ fn scalar(value: &Value) -> Option<String> {
 }
 
 fn gold(answer: Value) -> Result<Vec<String>, String> {
-    const SHAPE: &str = "\"answer\" must be text, a number, true or false, or a list of such, of which one is enough";
+    const SHAPE: &str =
+        "\"answer\" must be text, a number, true or false, or a list of such, of which one is enough";
     match answer {
         Value::Null => Err("it has no \"answer\", the gold answer".into()),
         Value::Array(all) if all.is_empty() => Err("its \"answer\" is an empty list".into()),
@@ -236,7 +243,10 @@ mod tests {
             ("{\"question\": \"Q?\", \"answer\": \"C\", \"choices\": [\"x\", \"y\"]}", "none of the choices"),
             ("{\"question\": \"Q?\", \"answer\": 0, \"choices\": [\"x\", \"y\"]}", "none of the choices"),
             ("{\"question\": \"Q?\", \"answer\": \"A\", \"choices\": [\"x\"]}", "2 to 26"),
-            ("{\"question\": \"Q?\", \"answer\": \"A\", \"choices\": {\"A\": \"x\", \"C\": \"y\"}}", "2 to 26"),
+            (
+                "{\"question\": \"Q?\", \"answer\": \"A\", \"choices\": {\"A\": \"x\", \"C\": \"y\"}}",
+                "2 to 26",
+            ),
             ("{\"question\": \"Q?\", \"answer\": \"A\", \"choices\": [\"x\", \" \"]}", "is empty"),
             ("{\"id\": [], \"question\": \"Q?\", \"answer\": 1}", "\"id\""),
             ("{\"id\": 1, \"question\": \"Q?\", \"answer\": 1}", "that of line 1 too"),

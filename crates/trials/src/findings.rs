@@ -193,7 +193,8 @@ impl Findings {
 }
 
 fn figures(series: &Series<'_>, seed: u64) -> Figures {
-    let count = |is: fn(&series::Point) -> bool| series.points.values().filter(|point| is(point)).count() as u64;
+    let count =
+        |is: fn(&series::Point) -> bool| series.points.values().filter(|point| is(point)).count() as u64;
     let (n, correct) = (series.points.len() as u64, count(|point| point.correct));
     let (low, high) = wilson(correct, n);
     let mean = |measure: CostIn| mean(series, measure, seed);
@@ -242,7 +243,9 @@ fn pairs<'s, 'a>(all: &'s [Series<'a>]) -> Vec<(&'s Series<'a>, &'s Series<'a>)>
         let own = all.iter().find(|other| other.kind == Kind::FirstRound && other.arm.name == one.arm.name);
         let others = match one.kind {
             Kind::Single => [None; 4],
-            Kind::Protocol => [of_kind(Kind::Single), of_kind(Kind::Vote), of_kind(Kind::SelfConsistency), own],
+            Kind::Protocol => {
+                [of_kind(Kind::Single), of_kind(Kind::Vote), of_kind(Kind::SelfConsistency), own]
+            }
             _ => [of_kind(Kind::Single), None, None, None],
         };
         pairs.extend(others.into_iter().flatten().map(|other| (one, other)));
@@ -256,7 +259,8 @@ fn comparison(one: &Series<'_>, other: &Series<'_>, measure: CostIn, seed: u64) 
     let right = |point: &series::Point| f64::from(u8::from(point.correct));
     let a: Vec<f64> = both.iter().map(|(point, _)| right(point)).collect();
     let b: Vec<f64> = both.iter().map(|(_, point)| right(point)).collect();
-    let count = |a: bool, b: bool| both.iter().filter(|(x, y)| (x.correct, y.correct) == (a, b)).count() as u64;
+    let count =
+        |a: bool, b: bool| both.iter().filter(|(x, y)| (x.correct, y.correct) == (a, b)).count() as u64;
     let (only_arm, only_against) = (count(true, false), count(false, true));
     let (low, high) = paired_difference(&a, &b, RESAMPLES, seed)?;
     let p = mcnemar_exact(only_arm, only_against);
@@ -294,13 +298,15 @@ fn correct(comparisons: &mut [Comparison]) {
 
 fn debates(all: &[Series<'_>]) -> Vec<Debated> {
     let debated = |first: &Series<'_>| {
-        let debate = all.iter().find(|other| other.kind == Kind::Protocol && other.arm.name == first.arm.name)?;
+        let debate =
+            all.iter().find(|other| other.kind == Kind::Protocol && other.arm.name == first.arm.name)?;
         let both: Vec<(bool, bool)> = first
             .points
             .iter()
             .filter_map(|(id, vote)| Some((vote.correct, debate.points.get(id)?.correct)))
             .collect();
-        let count = |vote: bool, verdict: bool| both.iter().filter(|pair| **pair == (vote, verdict)).count() as u64;
+        let count =
+            |vote: bool, verdict: bool| both.iter().filter(|pair| **pair == (vote, verdict)).count() as u64;
         Some(Debated {
             arm: debate.name.clone(),
             n: both.len() as u64,

@@ -9,12 +9,13 @@ use crate::results::{First, Row, Usage};
 
 /// Grades a trial by its debate's outcome document.
 pub fn grade(trial: &Trial, question: &Question, document: &Value) -> Row {
-    let said = answer_of(document);
-    let answer = said.as_deref().and_then(|said| Answer::read(&question.text, said));
-    let met = |answer: &Option<Answer>| answer.as_ref().is_some_and(|answer| question.is_met_by(answer));
     let status = document.get("status").and_then(Value::as_str).unwrap_or("failed").to_owned();
     // What broke off has said nothing.
-    let answer = answer.filter(|_| matches!(status.as_str(), "complete" | "incomplete"));
+    let said = answer_of(document).filter(|_| matches!(status.as_str(), "complete" | "incomplete"));
+    // A poll asks for the answer alone; elsewhere it must be found in what is said.
+    let read = if trial.arm.protocol == "poll" { Answer::alone } else { Answer::read };
+    let answer = said.as_deref().and_then(|said| read(&question.text, said));
+    let met = |answer: &Option<Answer>| answer.as_ref().is_some_and(|answer| question.is_met_by(answer));
     let first = first_round(question, document).map(|answer| First {
         correct: met(&answer),
         answer: answer.map(|answer| answer.said().to_owned()),

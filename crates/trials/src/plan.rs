@@ -68,7 +68,8 @@ impl Plan {
 
     /// The most calls that all trials can take when nobody is absent, and the fewest.
     pub fn calls(&self) -> [u64; 2] {
-        let sum = |at: fn(&[u32; 2]) -> u32| self.trials.iter().map(|trial| u64::from(at(&trial.arm.calls))).sum();
+        let sum =
+            |at: fn(&[u32; 2]) -> u32| self.trials.iter().map(|trial| u64::from(at(&trial.arm.calls))).sum();
         [sum(|[least, _]| *least), sum(|[_, most]| *most)]
     }
 }

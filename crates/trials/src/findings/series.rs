@@ -33,7 +33,12 @@ pub(super) fn series<'a>(plan: &'a Plan, rows: &'a [Row]) -> Vec<Series<'a>> {
             let (failed, unread) = (row.is_failed(), row.unread);
             (row.id.as_str(), Point { correct: row.correct, failed, unread, usage: Some(row.usage) })
         };
-        all.push(Series { name: arm.name.clone(), kind: arm.kind, arm, points: own().map(verdict).collect() });
+        all.push(Series {
+            name: arm.name.clone(),
+            kind: arm.kind,
+            arm,
+            points: own().map(verdict).collect(),
+        });
         let vote = |row: &'a Row| {
             let first = row.first_round.as_ref()?;
             // A tie is no answer, and no failure either.
