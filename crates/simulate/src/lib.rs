@@ -1,0 +1,3 @@
+//! Seeded populations.
+pub mod neutral;
+pub mod population;
