@@ -162,7 +162,8 @@ impl Population {
         let [evidence, chance, majority, count] = [draw.unit(), draw.unit(), draw.unit(), draw.unit()];
         let (with, against) = if right { (heard.right, heard.wrong) } else { (heard.wrong, heard.right) };
         let fabricated = self.adversary.filter(|_| heard.fabricated && right);
-        let persuasion = fabricated.map_or(self.persuadable, |made_up| made_up.persuasion.max(self.persuadable));
+        let persuasion =
+            fabricated.map_or(self.persuadable, |made_up| made_up.persuasion.max(self.persuadable));
         if against > 0 && evidence < persuasion {
             return Update { right: !right, cause: Cause::Evidence };
         }
@@ -228,9 +229,11 @@ mod tests {
 
     #[test]
     fn each_cause_moves_as_often_as_planted_and_only_where_it_can() {
-        let population = Population { flips: 0.1, conformity: 0.3, persuadable: 0.4, ..Population::default() };
+        let population =
+            Population { flips: 0.1, conformity: 0.3, persuadable: 0.4, ..Population::default() };
         let causes = |heard: Heard, cause: Cause| {
-            let moved = |seed: &u64| population.update(true, &heard, &mut Draw::new(*seed, "test")).cause == cause;
+            let moved =
+                |seed: &u64| population.update(true, &heard, &mut Draw::new(*seed, "test")).cause == cause;
             share((0..20_000_u64).filter(moved).count(), 20_000)
         };
         let alone = Heard { right: 4, ..Heard::default() };

@@ -47,7 +47,8 @@ impl Shown {
                 fabricated: quoted.text.contains(FABRICATED),
             })
             .collect();
-        let names: Vec<String> = [Some(call.seat.clone()), call.label.clone()].into_iter().flatten().collect();
+        let names: Vec<String> =
+            [Some(call.seat.clone()), call.label.clone()].into_iter().flatten().collect();
         let mut shown = Self { said, own: None, names };
         // A judge of a review is shown the others; what it said itself is earlier in its conversation.
         let before = call.messages.iter().filter(|message| message.role == Role::Assistant);
@@ -85,7 +86,8 @@ impl Shown {
 
     /// Who stands in the prompt first with a side, for those who judge what others proposed.
     pub(crate) fn in_order(&self) -> Vec<Other> {
-        let held = self.said.iter().filter_map(|said| Some(Other { who: said.who.clone(), side: said.side? }));
+        let held =
+            self.said.iter().filter_map(|said| Some(Other { who: said.who.clone(), side: said.side? }));
         held.collect()
     }
 
