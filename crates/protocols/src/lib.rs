@@ -9,6 +9,14 @@
 //! - [`deep`]: anonymous debaters, a moderator who measures convergence, a synthesis.
 //! - [`panel`]: judges with stances score files on a rubric, and reach consensus or a majority with dissent.
 //! - [`review`]: judges rule PASS, WARN or FAIL, and revise after reading each other.
+//!
+//! Beside the five, in [`BESIDE`], stand what is built around them and is measured against them:
+//!
+//! - [`poll`]: everybody answers alone, once, and the answer that most give is the answer.
+//!
+//! What they share:
+//!
+//! - [`answer`]: when two short answers are the same.
 //! - [`prompt`]: how templates become prompts.
 //! - [`limits`]: when a limit ends a debate; [`heard`]: how well the seats could speak and read.
 //! - [`named`]: files of names with something each.
@@ -16,6 +24,7 @@
 
 use agon_core::Protocol;
 
+pub mod answer;
 pub mod arena;
 pub mod council;
 pub mod deep;
@@ -24,6 +33,7 @@ pub mod lexical;
 pub mod limits;
 pub mod named;
 pub mod panel;
+pub mod poll;
 pub mod prompt;
 pub mod review;
 #[cfg(test)]
@@ -33,7 +43,15 @@ mod testing;
 pub const PROTOCOLS: &[&'static dyn Protocol] =
     &[&deep::Deep, &panel::Panel, &council::Council, &arena::Arena, &review::Review];
 
+/// What is built around the five: they keep the same laws.
+pub const BESIDE: &[&'static dyn Protocol] = &[&poll::Poll];
+
+/// Every protocol of both tables.
+pub fn all() -> impl Iterator<Item = &'static dyn Protocol> {
+    PROTOCOLS.iter().chain(BESIDE).copied()
+}
+
 /// The protocol of this name.
 pub fn find(name: &str) -> Option<&'static dyn Protocol> {
-    PROTOCOLS.iter().find(|protocol| protocol.name() == name).copied()
+    all().find(|protocol| protocol.name() == name)
 }

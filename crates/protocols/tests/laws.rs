@@ -1,4 +1,4 @@
-//! The laws that every entry of `PROTOCOLS` keeps. A protocol that is added to the table gets them for free.
+//! The laws that every entry of `PROTOCOLS` and `BESIDE` keeps. A protocol that is added to a table gets them for free.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,14 +10,14 @@ use agon_core::{
     Absence, Artifact, Ask, Brief, Debate, Event, Fate, Invalid, Kind, LOG_VERSION, Limits, Protocol, Record,
     Reply, Request, Turn, options, protocol,
 };
-use agon_protocols::PROTOCOLS;
+use agon_protocols::all;
 use serde_json::Value;
 
 /// Every protocol with its defaults, with every other value of each of its choices and switches, and with every two switches
 /// together where that is allowed.
 fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
     let mut cases = Vec::new();
-    for protocol in PROTOCOLS {
+    for protocol in all() {
         let mut settings: Vec<Vec<(String, String)>> = vec![Vec::new()];
         for opt in protocol.options() {
             let values: Vec<&str> = match opt.kind {
@@ -35,13 +35,13 @@ fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
         }
         for (number, given) in settings.into_iter().enumerate() {
             let alone = given.len() < 2;
-            match brief(*protocol, given, number as u64) {
-                Ok(brief) => cases.push((*protocol, brief)),
+            match brief(protocol, given, number as u64) {
+                Ok(brief) => cases.push((protocol, brief)),
                 Err(why) => assert!(!alone, "{}: {why}", protocol.name()),
             }
         }
         for limits in limits() {
-            cases.push((*protocol, Brief { limits, ..brief(*protocol, Vec::new(), 9).unwrap() }));
+            cases.push((protocol, Brief { limits, ..brief(protocol, Vec::new(), 9).unwrap() }));
         }
     }
     cases
