@@ -21,11 +21,13 @@
 //! - [`limits`]: when a limit ends a debate; [`heard`]: how well the seats could speak and read.
 //! - [`named`]: files of names with something each.
 //! - [`lexical`]: a measure of how much two texts have in common.
+//! - [`cited`]: what a text names of others' points and of evidence.
 
 use agon_core::Protocol;
 
 pub mod answer;
 pub mod arena;
+pub mod cited;
 pub mod council;
 pub mod deep;
 pub mod heard;
