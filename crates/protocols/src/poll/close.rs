@@ -138,6 +138,7 @@ pub(super) fn stands(count: &Count<'_>) -> Stands {
         round: super::ROUND,
         stands: count.votes.iter().enumerate().map(stand).collect(),
         ruling: decided.clone(),
+        ..Held::default()
     };
     let rounds = if held.stands.is_empty() { Vec::new() } else { vec![held] };
     Stands { rounds, decided, ..Stands::default() }
