@@ -5,7 +5,7 @@
 //! 1. **Where the answer is.** The last of these in the text: `\boxed{X}`; a sentence that begins with `Answer: X`, `The answer
 //!    is X`, `Final answer: X` (with `so`, `my`, `correct` and the like in front), up to the end of its sentence; a heading
 //!    `Answer` with X under it. Else a last line that is the letter of an option and nothing else. Else the whole text, if it is
-//!    one line of at most [`SHORT_WORDS_MAX`] words. Else there is none.
+//!    one line of at most [`SHORT_WORDS_MAX`] words, or has just the words of an option. Else there is none.
 //! 2. **Options.** Where the question lists options (`A) ...`, `(A) ...`, on lines of their own also `A. ...` and `A: ...`, from
 //!    A on without a gap), an answer that begins with the letter of one, or has the same words as just one, is that option. Two
 //!    letters are no option.
@@ -38,7 +38,8 @@ impl Answer {
     pub fn read(question: &str, text: &str) -> Option<Self> {
         let options = Options::of(question);
         let text = agon_core::reply::without_thinking(text);
-        let said = found::found(&text, &options)?;
+        let said = found::found(&text, &options)
+            .or_else(|| Key::is_an_option(&text, &options).then(|| text.trim().to_owned()))?;
         let key = Key::of(&said, &options)?;
         Some(Self { said, key })
     }

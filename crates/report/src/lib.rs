@@ -10,6 +10,7 @@
 //! - [`live`]: the view while a debate runs.
 //! - [`clean`]: what makes a model's words safe for a terminal. Every form goes through it.
 //! - [`mod@ratings`]: how agents stand, as a table and as a picture.
+//! - [`mod@trials`]: what protocols come to on questions with known answers, as a table and as a picture.
 //! - [`figures`]: how numbers are written; [`mod@table`] and `prose`: how tables and light Markdown are set.
 
 #![warn(missing_docs)]
@@ -18,6 +19,7 @@ pub mod figures;
 pub mod live;
 pub mod ratings;
 pub mod table;
+pub mod trials;
 
 mod clean;
 mod gate;
@@ -38,4 +40,5 @@ pub use ratings::{Rated, ratings, ratings_svg};
 pub use style::Style;
 pub use table::table;
 pub use text::{text, text_of_store};
+pub use trials::{trials, trials_svg};
 pub use yaml::{NotYaml, yaml};

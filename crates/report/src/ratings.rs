@@ -185,7 +185,7 @@ impl Frame {
 }
 
 /// A name on one line, short enough for the key, and no markup.
-fn escaped(name: &str) -> String {
+pub(crate) fn escaped(name: &str) -> String {
     let line = one_line(name);
     let mut shown: String = line.chars().take(NAME_CHARS_MAX).collect();
     if line.chars().count() > NAME_CHARS_MAX {

@@ -1,4 +1,4 @@
-//! Every entry of `PROTOCOLS` is readable in every form, also when nobody answers.
+//! Every entry of `PROTOCOLS` and `BESIDE` is readable in every form, also when nobody answers.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
@@ -12,7 +12,7 @@ use agon_core::{
     Absence, Artifact, Ask, Brief, Debate, LOG_VERSION, Limits, Protocol, Record, Reply, Request, options,
     protocol,
 };
-use agon_protocols::PROTOCOLS;
+use agon_protocols::all;
 use agon_report::{Live, Style, html, markdown, text, yaml};
 use serde_json::{Value, json};
 
@@ -64,9 +64,9 @@ fn words(value: &Value, found: &mut Vec<String>) {
 
 #[test]
 fn every_protocol_is_readable_whoever_is_absent() {
-    for protocol in PROTOCOLS {
+    for protocol in all() {
         for absent in [|_| false, |id| id % 3 == 0, |_| true] as [fn(u32) -> bool; 3] {
-            let debate = Debate::from_records(&played(*protocol, absent)).unwrap();
+            let debate = Debate::from_records(&played(protocol, absent)).unwrap();
             let document = document(&debate, json!({}));
             let shown = text(&document, &PLAIN);
             assert!(shown.contains("Who sat where") && shown.contains("agon show test"), "{shown}");
@@ -101,10 +101,10 @@ impl Write for Paper {
 
 #[test]
 fn while_it_runs_no_label_is_shown_with_its_seat_or_model() {
-    for protocol in PROTOCOLS {
-        let records = played(*protocol, |id| id % 4 == 0);
+    for protocol in all() {
+        let records = played(protocol, |id| id % 4 == 0);
         let paper = Paper::default();
-        let mut live = Live::plain(*protocol, PLAIN, Box::new(paper.clone()));
+        let mut live = Live::plain(protocol, PLAIN, Box::new(paper.clone()));
         records.iter().for_each(|record| live.record(record));
         let shown = String::from_utf8(paper.0.lock().unwrap().clone()).unwrap();
         let debate = Debate::from_records(&records).unwrap();

@@ -26,12 +26,12 @@ impl Key {
         if let Some(letter) = option(said, options) {
             return Some(Self::Option(letter));
         }
-        let own = Self::plain(said)?;
-        let mut same = options.listed().filter(|(_, words)| Self::plain(words).as_ref() == Some(&own));
-        match (same.next(), same.next()) {
-            (Some((letter, _)), None) => Some(Self::Option(letter)),
-            _ => Some(own),
-        }
+        same_words(said, options).map(Self::Option).or_else(|| Self::plain(said))
+    }
+
+    /// Whether a text has just the words of an option, however long it is.
+    pub(super) fn is_an_option(text: &str, options: &Options) -> bool {
+        same_words(bare(text), options).is_some()
     }
 
     /// The key of words to which no option applies; `None` where there are none.
@@ -95,6 +95,14 @@ pub(super) fn bare(said: &str) -> &str {
         }
         bare = inner;
     }
+}
+
+/// The only option that has the words of an answer.
+fn same_words(said: &str, options: &Options) -> Option<char> {
+    let own = Key::plain(said)?;
+    let mut same = options.listed().filter(|(_, words)| Key::plain(words).as_ref() == Some(&own));
+    let (letter, _) = same.next()?;
+    same.next().is_none().then_some(letter)
 }
 
 /// The option whose letter an answer begins with.

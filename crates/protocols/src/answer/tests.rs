@@ -179,6 +179,10 @@ fn the_answer_is_found_in_longer_text() {
     ] {
         assert_eq!(key(OPTIONS, text), None, "{text}");
     }
+    let words = "of many words, of which there are more than a short answer has, as any reader can count";
+    let question = format!("Which?\nA) One\nB) One {words}.");
+    assert_eq!(key(&question, &format!("One {words}")).as_deref(), Some("B"));
+    assert_eq!(key(&question, &format!("Two {words}")), None);
     assert_eq!(key("", "Answer: Dr. Jekyll. He drank it.").as_deref(), Some("dr jekyll"));
     assert_eq!(key("", "<think>Answer: 3</think>Answer: 4").as_deref(), Some("4"));
 }

@@ -1,0 +1,149 @@
+//! Findings as people read them.
+
+use agon_trials::findings::{Bootstrap, Mean};
+
+use super::*;
+
+const STYLE: Style = Style { color: false, width: 100, unicode: true };
+
+fn mean(mean: f64) -> Option<Mean> {
+    Some(Mean { mean, interval: [mean * 0.9, mean * 1.1] })
+}
+
+fn figures(arm: &str, kind: Kind, correct: u64, calls: f64) -> Figures {
+    let n = 200;
+    let share = correct as f64 / n as f64;
+    Figures {
+        arm: arm.into(),
+        kind,
+        protocol: "poll".into(),
+        models: vec!["a/x".into()],
+        expected_calls: [calls.floor() as u32, calls.ceil() as u32],
+        capped: false,
+        n,
+        correct,
+        accuracy: Some(share),
+        interval: [share - 0.06, share + 0.06],
+        failed: 0,
+        unread: 0,
+        calls: mean(calls),
+        tokens: mean(calls * 612.0),
+        usd: mean(calls * 0.0021),
+    }
+}
+
+fn comparison(
+    arm: &str,
+    against: &str,
+    only: (u64, u64),
+    interval: [f64; 2],
+    p: f64,
+    ratio: f64,
+) -> Comparison {
+    Comparison {
+        arm: arm.into(),
+        against: against.into(),
+        n: 200,
+        only_arm: only.0,
+        only_against: only.1,
+        difference: (only.0 as f64 - only.1 as f64) / 200.0,
+        interval,
+        p,
+        p_corrected: p,
+        cost_ratio: Some(ratio),
+    }
+}
+
+fn found() -> Findings {
+    let mut deep = figures("deep", Kind::Protocol, 138, 13.2);
+    (deep.failed, deep.unread) = (2, 1);
+    Findings {
+        questions: 200,
+        planned: 800,
+        done: 800,
+        cost_in: CostIn::Tokens,
+        arms: vec![
+            figures("single", Kind::Single, 130, 1.0),
+            figures("self-consistency", Kind::SelfConsistency, 134, 14.0),
+            figures("vote", Kind::Vote, 145, 3.0),
+            deep,
+            figures("deep, first round", Kind::FirstRound, 144, 3.0),
+        ],
+        comparisons: vec![
+            comparison("self-consistency", "single", (9, 5), [-0.015, 0.055], 0.42, 14.0),
+            comparison("vote", "single", (20, 5), [0.03, 0.12], 0.0041, 3.02),
+            comparison("deep", "single", (18, 10), [-0.01, 0.09], 0.19, 13.2),
+            comparison("deep", "vote", (2, 9), [-0.065, -0.005], 0.065, 4.4),
+            comparison("deep", "self-consistency", (12, 8), [-0.02, 0.06], 0.5, 0.98),
+            comparison("deep", "deep, first round", (3, 9), [-0.06, 0.0], 0.15, 4.4),
+        ],
+        debates: vec![Debated {
+            arm: "deep".into(),
+            n: 200,
+            wrong_to_right: 3,
+            right_to_wrong: 9,
+            stayed_right: 135,
+            stayed_wrong: 53,
+        }],
+        bootstrap: Bootstrap { resamples: 1000, seed: 7 },
+    }
+}
+
+/// "a sentence or two on top that say what it means honestly", "the table (arm, n, accuracy [interval], calls, tokens, usd, against
+/// single: difference, p)".
+#[test]
+fn the_report_says_first_what_it_means_and_then_shows_it() {
+    insta::assert_snapshot!(trials(&found(), &STYLE), @"");
+    let plain = trials(&found(), &Style { unicode: false, ..STYLE });
+    assert!(plain.is_ascii(), "{plain}");
+}
+
+#[test]
+fn what_is_shown_is_said_and_what_could_not_be_is_too() {
+    let mut few = found();
+    few.planned = 900;
+    few.comparisons.iter_mut().for_each(|c| c.n = 5);
+    let text = trials(&few, &STYLE);
+    assert!(text.starts_with("800 of 900 trials are done"), "{text}");
+    assert!(text.contains("With 5 questions no test could show a difference"), "{text}");
+    let mut sure = found();
+    let of = |sure: &mut Findings, p: f64, only: (u64, u64)| {
+        sure.comparisons[2] = comparison("deep", "single", only, [0.02, 0.2], p, 13.2);
+        trials(sure, &STYLE)
+    };
+    assert!(of(&mut sure, 0.0004, (30, 6)).contains("deep is 12.0 points better than one model alone [2.0, 20.0] at 13 times the tokens: it helps (p under 0.001)."));
+    assert!(of(&mut sure, 0.01, (6, 30)).contains(
+        "12.0 points worse than one model alone [2.0, 20.0] at 13 times the tokens: it hurts (p 0.010)."
+    ));
+    assert!(of(&mut sure, 1.0, (6, 6)).contains("deep is as good as one model alone"));
+    // Without a debate the other arms are spoken of.
+    sure.arms.retain(|figures| figures.kind != Kind::Protocol && figures.kind != Kind::FirstRound);
+    sure.comparisons.retain(|c| c.arm != "deep");
+    let text = trials(&sure, &STYLE);
+    assert!(text.contains("vote is 7.5 points better than one model alone [3.0, 12.0] at 3.0 times the tokens: it helps (p 0.004)."), "{text}");
+}
+
+/// "an SVG scatter plot accuracy against cost with interval bars": whole whatever there is to draw.
+#[test]
+fn the_plot_is_one_picture_that_needs_nothing_else() {
+    let mut strange = found();
+    strange.arms[3].arm = "deep:focus=<b>&\"\u{1b}[31m\n".into();
+    strange.arms[0].usd = None;
+    let mut free = found();
+    for figures in &mut free.arms {
+        (figures.tokens, figures.accuracy, figures.interval) = (mean(0.0), Some(1.0), [1.0, 1.0]);
+    }
+    let mut nothing = found();
+    nothing.arms.iter_mut().for_each(|figures| figures.accuracy = None);
+    for (found, shown) in [(found(), 5), (strange, 5), (free, 5), (nothing, 0)] {
+        for cost_in in [CostIn::Tokens, CostIn::Usd, CostIn::Calls] {
+            let svg = trials_svg(&Findings { cost_in, ..found.clone() });
+            let parsed = roxmltree::Document::parse(&svg).unwrap();
+            let titles = parsed.descendants().filter(|node| node.has_tag_name("title")).count();
+            let missing = usize::from(shown > 0 && cost_in == CostIn::Usd && found.arms[0].usd.is_none());
+            assert_eq!(titles, shown - missing, "{cost_in:?}");
+            assert!(!svg.contains("NaN") && !svg.contains("inf") && !svg.contains("<b>"), "{svg}");
+            assert_eq!(svg.matches("http").count(), 1, "only the name of the format");
+        }
+    }
+}
