@@ -12,7 +12,7 @@
 //! - [`prompt`]: how templates become prompts.
 //! - [`limits`]: when a limit ends a debate; [`heard`]: how well the seats could speak and read.
 //! - [`named`]: files of names with something each.
-//! - [`lexical`]: a measure of how much two texts have in common.
+//! - [`lexical`]: a measure of how much two texts have in common; [`grouping`]: which texts are one position.
 //! - [`cited`]: what a text names of others' points and of evidence.
 
 use agon_core::Protocol;
@@ -21,6 +21,7 @@ pub mod arena;
 pub mod cited;
 pub mod council;
 pub mod deep;
+pub mod grouping;
 pub mod heard;
 pub mod lexical;
 pub mod limits;
