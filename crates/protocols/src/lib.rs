@@ -22,7 +22,7 @@
 //! - [`limits`]: when a limit ends a debate; [`heard`]: how well the seats could speak and read; [`calls`]: how
 //!   many calls came to something.
 //! - [`named`]: files of names with something each.
-//! - [`lexical`]: a measure of how much two texts have in common.
+//! - [`lexical`]: a measure of how much two texts have in common; [`grouping`]: which texts are one position.
 //! - [`cited`]: what a text names of others' points and of evidence.
 
 use agon_core::Protocol;
@@ -34,6 +34,7 @@ pub mod calls;
 pub mod cited;
 pub mod council;
 pub mod deep;
+pub mod grouping;
 pub mod heard;
 pub mod lexical;
 pub mod limits;
