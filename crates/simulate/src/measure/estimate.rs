@@ -209,12 +209,12 @@ mod tests {
     /// A 95% interval is one that holds the truth in 95 of 100 cases, and neither in 80 nor in all.
     #[test]
     fn the_intervals_hold_what_was_planted_as_often_as_they_say() {
-        const STUDIES: u64 = 200;
+        const STUDIES: u64 = 120;
         let population =
             Population { flips: 0.08, conformity: 0.25, persuadable: 0.35, ..Population::default() };
         let mut held = [0_u64; 4];
         for study in 0..STUDIES {
-            let seeds = (0..120).map(|trial| Draw::new(study, &format!("trial {trial}")).next_u64());
+            let seeds = (0..100).map(|trial| Draw::new(study, &format!("trial {trial}")).next_u64());
             let observations: Vec<Observation> = seeds.map(|seed| observed(&population, 2, seed)).collect();
             let found = estimates(&observations, study);
             let planted = [
@@ -229,7 +229,8 @@ mod tests {
             }
         }
         println!("of {STUDIES} intervals for s, c, q and b hold what was planted: {held:?}");
-        assert!(held.iter().all(|held| (180..=199).contains(held)), "{held:?} of {STUDIES}");
+        // Four standard deviations to either side, and never all of them.
+        assert!(held.iter().all(|held| (105..STUDIES).contains(held)), "{held:?} of {STUDIES}");
     }
 
     #[test]
