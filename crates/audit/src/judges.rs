@@ -10,7 +10,8 @@
 //! | empty | no ruling | consistent with nothing | no |
 //! | `-` | not asked | the item does not count for this judge | |
 //!
-//! What is measured between judges compares rulings on the same pair in the same order, in items that all were asked.
+//! What is measured between judges compares rulings on the same pair in the same order: an error is a ruling that is not right in
+//! its order. Errors are compared in items that all judges were asked; alpha takes whatever rulings there are.
 
 mod figures;
 mod rulings;

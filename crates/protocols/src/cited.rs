@@ -35,7 +35,8 @@ impl Known {
         self
     }
 
-    /// Somebody by a name; several names of one may be shown as the same.
+    /// Somebody by a name; several names of one may be shown as the same. A name of one word must be written as one, for it may be
+    /// any word: `Critic`, or `the critic`.
     #[must_use]
     pub fn name(mut self, shown: &str, name: &str) -> Self {
         let words: Vec<String> = evidence::words(name).iter().map(|word| word.text.to_lowercase()).collect();
@@ -103,7 +104,11 @@ impl Name {
                 let there = words.get(at..at + name.len())?;
                 let same = there.iter().zip(name).all(|(word, name)| word.text.to_lowercase() == *name);
                 let whole = text.get(there.first()?.start..there.last()?.end)?;
-                (same && !whole.contains(['.', ';', '\n', ','])).then_some(name.len())
+                let article = at.checked_sub(1).and_then(|at| words.get(at));
+                let proper = whole.starts_with(|c: char| !c.is_lowercase())
+                    || article.is_some_and(|word| word.text.eq_ignore_ascii_case("the"));
+                let proper = proper || name.len() > 1;
+                (same && proper && !whole.contains(['.', ';', '\n', ','])).then_some(name.len())
             }
         }
     }
@@ -196,6 +201,7 @@ mod tests {
             .label("Debater", "B")
             .label("Debater", "C")
             .name("performance-engineer", "performance-engineer")
+            .name("Visionary", "visionary")
             .id("Q3")
             .id("C2-1")
     }
@@ -212,6 +218,7 @@ mod tests {
             ("Both [K1, Q3] say so.", &["[Q3]"]),
             ("C2-1 is right: nobody pays.", &["[C2-1]"]),
             ("Debater B showed that I was wrong.", &["Debater B"]),
+            ("The visionary has figures, and Visionary is asked.", &["Visionary"]),
             ("Despite the cost, Debater C is right.", &["Debater C"]),
         ] {
             assert_eq!(cited(text, &known()), want, "{text}");
@@ -233,6 +240,7 @@ mod tests {
             "Debater B's claim is wrong.",
             "On reflection 42 is more likely.",
             "The engineer was right.",
+            "It is a visionary plan.",
         ] {
             assert_eq!(cited(text, &known()), [""; 0], "{text}");
         }

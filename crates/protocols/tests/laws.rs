@@ -285,10 +285,16 @@ fn first_round_positions_are_conserved() {
     for (protocol, brief) in cases() {
         for seed in 0..40 {
             let debate = Debate::from_records(&played(protocol, opened(&brief), seed)).unwrap();
-            // A protocol may ask one seat at a time: then its first phase has several turns. What is looked up before is no position.
+            // A protocol may ask one seat at a time: then its first phase has several turns; and one that contains another has
+            // first positions there, too, in a phase of the same name. What is looked up before is no position.
             let begun = debate.turns.iter().skip_while(|turn| !is_seated(&debate, turn));
             let phase = &begun.clone().next().unwrap().phase;
-            let first = begun.take_while(|turn| turn.phase == *phase);
+            let own = |name: &str| name.rsplit('/').next().unwrap().to_owned();
+            let (of_first, of_part) = (begun.clone().take_while(|turn| turn.phase == *phase), begun);
+            let of_part = of_part
+                .filter(|turn| turn.phase.name.contains('/') && own(&turn.phase.name) == own(&phase.name))
+                .filter(|turn| turn.phase.round == phase.round);
+            let first = of_first.chain(of_part);
             let said: BTreeSet<&str> = first
                 .flat_map(Turn::settled)
                 .filter(|(_, reply)| reply.text().is_some())

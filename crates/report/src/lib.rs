@@ -11,10 +11,12 @@
 //! - [`clean`]: what makes a model's words safe for a terminal. Every form goes through it.
 //! - [`mod@ratings`]: how agents stand, as a table and as a picture.
 //! - [`mod@trials`]: what protocols come to on questions with known answers, as a table and as a picture.
+//! - [`audit`]: what a table of answers or rulings says about those who gave them, in words and as a heat map.
 //! - [`figures`]: how numbers are written; [`mod@table`] and `prose`: how tables and light Markdown are set.
 
 #![warn(missing_docs)]
 
+pub mod audit;
 pub mod figures;
 pub mod live;
 pub mod ratings;

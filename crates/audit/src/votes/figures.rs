@@ -137,9 +137,9 @@ impl Counted {
 
     /// The figures over all questions, each counted as often as told: those of [`NAMES`], then the accuracy of each model.
     fn figures(&self, counts: &[u32]) -> Vec<f64> {
-        let all: f64 = counts.iter().map(|count| f64::from(*count)).sum();
         let weighted = |values: &[f64]| {
-            values.iter().zip(counts).map(|(value, count)| value * f64::from(*count)).sum::<f64>() / all
+            let weighted = values.iter().zip(counts).map(|(value, count)| value * f64::from(*count));
+            weighted.sum::<f64>() / counts.len() as f64
         };
         let unanimous = mean(&self.unanimous, counts);
         let mut figures =
@@ -229,14 +229,11 @@ fn agreement(row: &[Option<u32>]) -> f64 {
     row.iter().enumerate().map(alike).sum::<usize>() as f64 / pairs.max(1) as f64
 }
 
-/// The share of yes, each counted as often as told. Whole numbers, because those can be summed several at a time.
+/// The share of yes, each counted as often as told: the counts of a resample add up to its questions. Whole numbers, because
+/// those can be summed several at a time.
 pub(super) fn mean(yes: &[bool], counts: &[u32]) -> f64 {
-    let (mut in_favour, mut all) = (0_u32, 0_u32);
-    for (yes, count) in yes.iter().zip(counts) {
-        in_favour += u32::from(*yes) * count;
-        all += count;
-    }
-    f64::from(in_favour) / f64::from(all)
+    let in_favour: u32 = yes.iter().zip(counts).map(|(yes, count)| u32::from(*yes) * count).sum();
+    f64::from(in_favour) / counts.len() as f64
 }
 
 /// The mean correlation of all pairs without looking at any of them: the variance of the sum of standardized variables is
@@ -254,9 +251,8 @@ fn mean_rho(rights: &[Vec<bool>], means: &[f64], counts: &[u32]) -> f64 {
             }
         }
     }
-    let all: f64 = counts.iter().map(|count| f64::from(*count)).sum();
     let squares = sums.iter().zip(counts).map(|(sum, count)| sum * sum * f64::from(*count)).sum::<f64>();
-    if models < 2.0 { f64::NAN } else { (squares / all - models) / (models * (models - 1.0)) }
+    if models < 2.0 { f64::NAN } else { (squares / counts.len() as f64 - models) / (models * (models - 1.0)) }
 }
 
 #[cfg(test)]

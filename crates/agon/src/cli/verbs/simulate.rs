@@ -64,7 +64,7 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
         output::print_json(&document)?;
         return Ok(0);
     }
-    output::print(&agon_simulate::text(&findings))?;
+    output::print(&agon_simulate::text::text(&findings))?;
     Ok(0)
 }
 

@@ -39,7 +39,7 @@ fn the_rules_of_the_vote() {
 fn a_question_that_one_was_not_asked_does_not_count() {
     let found = audited("gold,m,n\nA,A,-\nA,A,B\n,A,A\n");
     assert_eq!((found.questions, found.rows, found.unanimous), (1, 3, 0.0));
-    assert_eq!(found.notes, ["1 rows have no right answer and are left out."]);
+    assert_eq!(found.notes, ["Left out for want of a right answer: 1 of 3 rows."]);
     assert_eq!(found.right.unwrap().correct_when_unanimous, None);
 }
 
