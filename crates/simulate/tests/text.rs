@@ -25,7 +25,7 @@ fn findings() -> Findings {
     let neutral = |drift, last| Neutral {
         trials: 20_000,
         drift,
-        rounds: vec![belief(0, 0.6, 0.683), belief(1, 0.6, last)],
+        rounds: vec![belief(0, 0.6, 0.683), belief(1, 0.6, 0.67), belief(2, 0.6 + drift / 4.0, last)],
     };
     let point = |seats, honest, attacked| Point {
         seats,

@@ -1,11 +1,11 @@
 //! From what many debates show to what was planted, each figure with its 95% interval.
 
-use agon_evidence::interval::{RESAMPLES, bootstrap, wilson};
+use agon_evidence::interval::{RESAMPLES, bootstrap, bootstrap_mean, wilson};
 use serde::{Deserialize, Serialize};
 
 use super::{Observation, Round};
 
-/// A share of something, with its 95% interval (Wilson's).
+/// A share of something, with its 95% interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Share {
     /// How many.
@@ -18,9 +18,17 @@ pub struct Share {
     pub interval: [f64; 2],
 }
 
-/// The share of `count` in `of`. Half a case is one that is right half of the time.
+/// The share of `count` in `of`, with Wilson's interval. Half a case is one that is right half of the time.
 pub fn share(count: f64, of: usize) -> Share {
     let (low, high) = wilson(count.round() as u64, of as u64);
+    Share { count, of, share: (of > 0).then(|| count / of as f64), interval: [low, high] }
+}
+
+/// The mean of one share for each debate. Those who sit together are not independent, so that whole debates are drawn again for its
+/// interval.
+pub fn mean(shares: &[f64], seed: u64) -> Share {
+    let (count, of) = (shares.iter().sum::<f64>(), shares.len());
+    let (low, high) = bootstrap_mean(shares, RESAMPLES, seed).unwrap_or((0.0, 1.0));
     Share { count, of, share: (of > 0).then(|| count / of as f64), interval: [low, high] }
 }
 
