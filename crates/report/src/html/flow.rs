@@ -30,14 +30,10 @@ pub(super) fn svg(ways: &Ways) -> String {
     let mut out = format!(
         "<svg class=\"flow\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"{label}\">\n"
     );
-    for (place, position) in ways.positions.iter().enumerate() {
+    for place in 0..ways.positions.len() {
         let (top, high) = lanes.of(place);
         out.push_str(&format!(
-            "<rect class=\"lane\" x=\"0\" y=\"{top:.1}\" width=\"{WIDTH}\" height=\"{high:.1}\" rx=\"6\"/>\
-             <text class=\"held\" x=\"8\" y=\"{:.1}\">{}<title>{}</title></text>\n",
-            top + 14.0,
-            escape(&cut(position, WORDS_CHARS_MAX)),
-            escape(position)
+            "<rect class=\"lane\" x=\"0\" y=\"{top:.1}\" width=\"{WIDTH}\" height=\"{high:.1}\" rx=\"6\"/>\n"
         ));
     }
     for (place, round) in ways.rounds.iter().enumerate() {
@@ -49,6 +45,15 @@ pub(super) fn svg(ways: &Ways) -> String {
         ));
     }
     ways.ways.iter().enumerate().for_each(|(seat, way)| out.push_str(&drawn(ways, &lanes, seat, way)));
+    // Over the lines, so that none strikes out a word.
+    for (place, position) in ways.positions.iter().enumerate() {
+        out.push_str(&format!(
+            "<text class=\"held\" x=\"8\" y=\"{:.1}\">{}<title>{}</title></text>\n",
+            lanes.of(place).0 + 14.0,
+            escape(&cut(position, WORDS_CHARS_MAX)),
+            escape(position)
+        ));
+    }
     out.push_str("</svg>\n");
     out
 }
@@ -73,7 +78,9 @@ fn course(ways: &Ways, way: &Way, keys: &[String]) -> String {
         match &step.change {
             _ if told.is_empty() => told.push(key.to_owned()),
             Some(Change::Bare) => told.push(format!("{key} in {}, nothing cited", after(*round))),
-            Some(Change::Evidenced(_)) => told.push(format!("{key} in {}, after a cited point", after(*round))),
+            Some(Change::Evidenced(_)) => {
+                told.push(format!("{key} in {}, after a cited point", after(*round)))
+            }
             None => {}
         }
     }
