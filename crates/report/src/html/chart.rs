@@ -1,5 +1,6 @@
 //! Two measures by round, drawn small.
 
+use super::flow::every;
 use super::markup::escape;
 use crate::figures::score;
 use crate::outline::Chart;
@@ -36,7 +37,7 @@ pub(super) fn svg(chart: &Chart) -> String {
             y + 4.0
         ));
     }
-    for (place, mark) in marks.iter().enumerate() {
+    for (place, mark) in marks.iter().enumerate().step_by(every(marks.len())) {
         let (x, y) = (x_of(place, marks.len()), HEIGHT - 8.0);
         out.push_str(&format!(
             "<text class=\"axis\" x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{}</text>\n",
