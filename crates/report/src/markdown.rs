@@ -3,8 +3,10 @@
 use agon_core::Debate;
 use serde_json::Value;
 
-use crate::outline::{Bar, Block, Cell, Item, full, shares};
+use crate::outline::evidence::column;
+use crate::outline::{Bar, Block, Cell, Item, Ways, full, shares};
 use crate::prose::{Para, parse};
+use crate::text::ways::{cell, marks};
 
 /// The whole debate: the report, the first answers, every round's arguments and the moderator's assessments.
 pub fn markdown(document: &Value, debate: &Debate) -> String {
@@ -25,12 +27,14 @@ pub fn markdown(document: &Value, debate: &Debate) -> String {
 
 /// The longest bar.
 const BAR_CHARS_MAX: usize = 24;
+/// A longer position is not written into a cell.
+const CELL_CHARS_MAX: usize = 24;
 /// Headings of Markdown end here.
 const LEVEL_MAX: usize = 6;
 
 fn write_blocks(out: &mut String, blocks: &[Block], level: usize) {
     for (place, block) in blocks.iter().enumerate() {
-        if place > 0 && !matches!(block, Block::Chart(_)) && !out.ends_with("\n\n") {
+        if place > 0 && !matches!(block, Block::Chart(_) | Block::Cards(_)) && !out.ends_with("\n\n") {
             out.push('\n');
         }
         write_block(out, block, level);
@@ -49,7 +53,7 @@ fn write_block(out: &mut String, block: &Block, level: usize) {
             }
         }
         Block::Table(rows) => write_table(out, rows),
-        Block::Group { title, badges, blocks } => {
+        Block::Group { title, badges, blocks } | Block::Speech { title, badges, blocks, .. } => {
             out.push_str(&format!("{} {}\n\n", "#".repeat(level.min(LEVEL_MAX)), escape(title)));
             if !badges.is_empty() {
                 out.push_str(&format!("*{}*\n\n", escape(&badges.join(" \u{b7} "))));
@@ -73,7 +77,30 @@ fn write_block(out: &mut String, block: &Block, level: usize) {
                 write_bar(out, bar, &drawn);
             }
         }
-        Block::Chart(_) => {}
+        Block::Ways(ways) => write_ways(out, ways),
+        Block::OffPage(blocks) => write_blocks(out, blocks, level),
+        Block::Chart(_) | Block::Cards(_) => {}
+    }
+}
+
+/// The seats as rows and the rounds as columns; what is too long for a cell stands below.
+fn write_ways(out: &mut String, ways: &Ways) {
+    let (keys, own) = ways.keys(CELL_CHARS_MAX);
+    let mut rows = vec![vec!["Seat".to_owned()]];
+    rows.iter_mut().for_each(|head| head.extend(ways.rounds.iter().map(|round| column(*round))));
+    for way in &ways.ways {
+        let cells = (0..ways.rounds.len()).map(|place| cell(way, place, &keys).replace('*', "\\*").replace('~', "\\~"));
+        rows.push([way.who.clone()].into_iter().chain(cells).collect());
+    }
+    write_table(out, &rows);
+    if !own {
+        out.push('\n');
+        for (key, position) in keys.iter().zip(&ways.positions) {
+            out.push_str(&format!("- **{key}**: {}\n", escape(position)));
+        }
+    }
+    if let Some(told) = marks(ways) {
+        out.push_str(&format!("\n{}\n", told.replace('*', "\\*").replace('~', "\\~")));
     }
 }
 

@@ -1,5 +1,7 @@
 //! The report in a terminal.
 
+pub(crate) mod ways;
+
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
@@ -22,6 +24,13 @@ pub fn text_of_store(document: &Value, style: &Style, store: &str) -> String {
     }
     page.foot(&outline, store);
     page.out
+}
+
+/// Sections alone, for a part of a report.
+pub(crate) fn sections(sections: &[Section], style: &Style) -> String {
+    let mut page = Page { out: String::new(), style, width: style.columns() };
+    sections.iter().for_each(|section| page.section(section));
+    page.out.trim_start_matches('\n').to_owned()
 }
 
 /// How far what stands under a heading is set in.
@@ -60,7 +69,8 @@ impl Page<'_> {
 
     fn blocks(&mut self, blocks: &[Block], indent: usize) {
         for (place, block) in blocks.iter().enumerate() {
-            if place > 0 && matches!(block, Block::Group { .. }) {
+            let apart = matches!(block, Block::Group { .. } | Block::Speech { .. } | Block::Ways(_));
+            if place > 0 && apart {
                 self.out.push('\n');
             }
             self.block(block, indent);
@@ -94,7 +104,7 @@ impl Page<'_> {
                 let table = crate::table("", rows, &Style { width: room, ..*style });
                 table.lines().for_each(|line| self.line(indent, line));
             }
-            Block::Group { title, badges, blocks } => {
+            Block::Group { title, badges, blocks } | Block::Speech { title, badges, blocks, .. } => {
                 let badges = badges.join(&format!(" {} ", style.dot()));
                 let gap = if badges.is_empty() { "" } else { "  " };
                 let told = format!("{}{gap}{}", style.bold(title), style.dim(&badges));
@@ -103,7 +113,11 @@ impl Page<'_> {
             }
             Block::Bars(bars) => self.bars(bars, indent),
             Block::Levels(levels) => self.levels(levels, indent),
-            Block::Chart(_) => {}
+            Block::Ways(ways) => {
+                ways::lines(ways, room, style).iter().for_each(|line| self.line(indent, line));
+            }
+            Block::OffPage(blocks) => self.blocks(blocks, indent),
+            Block::Chart(_) | Block::Cards(_) => {}
         }
     }
 

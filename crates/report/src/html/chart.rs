@@ -1,14 +1,14 @@
 //! Two measures by round, drawn small.
 
-use super::escape;
+use super::markup::escape;
 use crate::figures::score;
 use crate::outline::Chart;
 
-const WIDTH: f64 = 560.0;
+const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 190.0;
-const LEFT: f64 = 34.0;
-const RIGHT: f64 = 118.0;
-const TOP: f64 = 18.0;
+const LEFT: f64 = 30.0;
+const RIGHT: f64 = 10.0;
+const TOP: f64 = 44.0;
 const BOTTOM: f64 = 28.0;
 /// A figure below a dot that is lower than this would stand on the axis.
 const LOW: f64 = 0.17;
@@ -43,13 +43,28 @@ pub(super) fn svg(chart: &Chart) -> String {
         ));
     }
     out.push_str(&chart.threshold.map_or_else(String::new, wanted));
-    let first: Vec<Option<f64>> = marks.iter().map(|mark| mark.first).collect();
-    let second: Vec<Option<f64>> = marks.iter().map(|mark| mark.second).collect();
+    let [first_most, second_most] = chart.most;
+    let first: Vec<Point> = marks.iter().map(|mark| Point::new(mark.first, first_most)).collect();
+    let second: Vec<Point> = marks.iter().map(|mark| Point::new(mark.second, second_most)).collect();
     let [first_name, second_name] = chart.names;
     out.push_str(&series("agreement", first_name, &first, &second));
     out.push_str(&series("fresh", second_name, &second, &first));
     out.push_str("</svg>\n");
     out
+}
+
+/// A figure, and how far up its axis it is.
+#[derive(Clone, Copy)]
+struct Point {
+    figure: Option<f64>,
+    share: Option<f64>,
+}
+
+impl Point {
+    fn new(figure: Option<f64>, most: f64) -> Self {
+        let figure = figure.filter(|figure| figure.is_finite());
+        Self { figure, share: figure.map(|figure| figure / most) }
+    }
 }
 
 /// The line that the first measure is to reach.
@@ -88,44 +103,37 @@ fn y_of(value: f64) -> f64 {
     TOP + (HEIGHT - TOP - BOTTOM) * (1.0 - value.clamp(0.0, 1.0))
 }
 
-/// A line with its dots, figures and name. A round that was not assessed is a gap in it.
-fn series(class: &str, name: &str, values: &[Option<f64>], others: &[Option<f64>]) -> String {
-    let mut out = format!("<g class=\"{class}\">");
-    let points: Vec<(f64, f64)> = values
+/// A line with its dots and figures, and its name above. A round that was not assessed is a gap in it.
+fn series(class: &str, name: &str, values: &[Point], others: &[Point]) -> String {
+    let points: Vec<String> = values
         .iter()
         .enumerate()
-        .filter_map(|(place, value)| value.map(|value| (x_of(place, values.len()), y_of(value))))
+        .filter_map(|(place, value)| Some((x_of(place, values.len()), y_of(value.share?))))
+        .map(|(x, y)| format!("{x:.1},{y:.1}"))
         .collect();
-    let joined: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-    out.push_str(&format!("<polyline points=\"{}\"/>", joined.join(" ")));
+    if points.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("<g class=\"{class}\"><polyline points=\"{}\"/>", points.join(" "));
     for (place, (value, other)) in values.iter().zip(others).enumerate() {
-        let Some(value) = value else { continue };
-        let (x, y) = (x_of(place, values.len()), y_of(*value));
+        let (Some(share), Some(figure)) = (value.share, value.figure) else { continue };
+        let (x, y) = (x_of(place, values.len()), y_of(share));
         // The figures keep away from the other line: the upper one above its dot, the lower one below, unless the
         // axis is there.
-        let upper = other.is_none_or(|other| *value > other || (*value >= other && class == "agreement"));
-        let above = upper || (*value < LOW && other.is_none_or(|other| other - value > 2.0 * LOW));
+        let upper = other.share.is_none_or(|other| share > other || (share >= other && class == "agreement"));
+        let above = upper || (share < LOW && other.share.is_none_or(|other| other - share > 2.0 * LOW));
         let text_y = if above { y - 9.0 } else { y + 17.0 };
         out.push_str(&format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"));
         out.push_str(&format!(
             "<text x=\"{x:.1}\" y=\"{text_y:.1}\" text-anchor=\"middle\">{}</text>",
-            score(*value)
+            score(figure)
         ));
     }
-    if let Some((x, y)) = points.last() {
-        let last = |values: &[Option<f64>]| values.iter().rev().find_map(|value| *value);
-        let close = last(values).zip(last(others)).is_some_and(|(a, b)| (a - b).abs() < 0.12);
-        let shift = match (close, class) {
-            (true, "agreement") => -4.0,
-            (true, _) => 14.0,
-            _ => 4.0,
-        };
-        out.push_str(&format!(
-            "<text class=\"name\" x=\"{:.1}\" y=\"{:.1}\">{name}</text>",
-            x + 26.0,
-            y + shift
-        ));
-    }
-    out.push_str("</g>\n");
+    let x = if class == "agreement" { LEFT } else { WIDTH / 2.0 };
+    out.push_str(&format!(
+        "<polyline points=\"{x},12 {:.1},12\"/><text class=\"name\" x=\"{:.1}\" y=\"16\">{name}</text></g>\n",
+        x + 22.0,
+        x + 28.0
+    ));
     out
 }

@@ -13,7 +13,8 @@ pub(super) fn verdict(document: &Value, verdict: &Value, full: bool) -> Verdict 
     lead.extend(contested(verdict));
     let mut detail = Vec::new();
     detail.extend(rounds(document, verdict, full));
-    if full {
+    // Where the changes were measured, the report has them with their reasons.
+    if full && at(document, "/evidence/flips").is_null() {
         detail.extend(who_changed(document, verdict));
     }
     detail.extend(ranking(document, verdict));
@@ -85,7 +86,7 @@ fn rounds(document: &Value, verdict: &Value, full: bool) -> Option<Section> {
     let mut blocks = Vec::new();
     if full {
         let names = ["agreement", "new points"];
-        blocks.push(Block::Chart(Chart { names, threshold: None, marks: marks.collect() }));
+        blocks.push(Block::Chart(Chart { names, threshold: None, most: [1.0, 1.0], marks: marks.collect() }));
     }
     blocks.push(Block::Table(rows));
     (!rounds.is_empty()).then(|| Section::new("rounds", "Round by round", blocks))

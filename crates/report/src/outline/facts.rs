@@ -4,7 +4,7 @@ use agon_core::Debate;
 use serde_json::Value;
 
 use super::{
-    Block, Fold, Item, Section, at, generic, heading, list, shortened, spoken, string, whole, words,
+    Bar, Block, Fold, Item, Section, at, generic, heading, list, shortened, spoken, string, whole, words,
 };
 use crate::figures::{count, counted, dollars, percent, seconds};
 
@@ -129,6 +129,12 @@ pub(super) fn seat_of<'a>(document: &'a Value, id: &str) -> Option<&'a Value> {
     list(document, "/seats").iter().find(|seat| words(seat, "/id") == Some(id))
 }
 
+/// A seat's place at the table; who has none sits behind the last.
+pub(crate) fn place_of(document: &Value, id: &str) -> usize {
+    let seats = list(document, "/seats");
+    seats.iter().position(|seat| words(seat, "/id") == Some(id)).unwrap_or(seats.len())
+}
+
 /// Absences and stand-ins.
 pub(super) fn missing(document: &Value) -> Option<Section> {
     let mut items: Vec<Item> =
@@ -209,12 +215,7 @@ pub(super) fn positions(document: &Value) -> Option<Section> {
     let items: Vec<Item> = list(document, "/evidence/dissent")
         .iter()
         .map(|position| {
-            let fate = match words(position, "/fate") {
-                Some("refuted") => "given up",
-                Some("minority") => "in the dissent",
-                Some(fate) => fate,
-                None => "unknown",
-            };
+            let fate = fate_of(words(position, "/fate").unwrap_or("unknown"));
             let reason = words(position, "/reason").map_or(String::new(), |reason| format!(": {reason}"));
             let note = Some(format!("{}{reason}", heading(fate)));
             Item { who: holder(document, position), text: string(position, "/position"), note }
@@ -224,6 +225,15 @@ pub(super) fn positions(document: &Value) -> Option<Section> {
         Section::new("positions", "What became of each first position", vec![Block::Items(items)]);
     section.fold = Fold::Closed;
     (!list(document, "/evidence/dissent").is_empty()).then_some(section)
+}
+
+/// What became of a position, in words.
+pub(super) fn fate_of(fate: &str) -> &str {
+    match fate {
+        "refuted" => "given up",
+        "minority" => "in the dissent",
+        fate => fate,
+    }
 }
 
 /// A seat's id keeps its dash ("debater-2"), but a single word begins like a name ("Moderator").
@@ -265,12 +275,12 @@ fn billed_twice(usage: &Value) -> Option<String> {
     }
 }
 
-/// What each phase cost.
+/// What each round cost, drawn, and each phase.
 pub(super) fn cost_by_phase(document: &Value) -> Option<Section> {
-    let rounds = list(document, "/evidence/cost/rounds");
+    let phases = list(document, "/evidence/cost/rounds");
     let head = ["Phase", "Round", "Calls", "Tokens in", "Cached", "Tokens out", "US dollars"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    for row in rounds {
+    for row in phases {
         rows.push(vec![
             spoken(&string(row, "/phase")),
             whole(row, "/round").to_string(),
@@ -281,18 +291,49 @@ pub(super) fn cost_by_phase(document: &Value) -> Option<Section> {
             at(row, "/usd").as_f64().map_or("unknown".into(), dollars),
         ]);
     }
-    let mut section = Section::new("cost-by-phase", "Cost by phase", vec![Block::Table(rows)]);
-    section.fold = Fold::Closed;
-    (!rounds.is_empty()).then_some(section)
+    let blocks = vec![Block::Bars(by_round(phases)), Block::Table(rows)];
+    let blocks = blocks.into_iter().chain(cached(document).map(Block::Line)).collect();
+    let mut section = Section::new("cost-by-phase", "Cost by round", blocks);
+    section.fold = Fold::Open;
+    (!phases.is_empty()).then_some(section)
 }
 
-/// The measures that have no section of their own.
-pub(super) fn evidence(document: &Value) -> Option<Section> {
-    let mut rest = at(document, "/evidence").as_object()?.clone();
-    rest.retain(|key, _| !matches!(key.as_str(), "dissent" | "cost"));
-    let mut section = Section::new("evidence", "Evidence", generic::blocks(&Value::Object(rest)));
-    section.fold = Fold::Closed;
-    Some(section)
+/// The rounds in order, and what belongs to none: in dollars where every price is known, else in tokens.
+fn by_round(phases: &[Value]) -> Vec<Bar> {
+    let name = |row: &Value| match whole(row, "/round") {
+        round if round > 0 && in_a_round(&string(row, "/phase")) => format!("Round {round}"),
+        _ => heading(&string(row, "/phase")),
+    };
+    let tokens = |row: &Value| whole(row, "/input_tokens").saturating_add(whole(row, "/output_tokens"));
+    let priced = phases.iter().all(|row| at(row, "/usd").is_number());
+    let mut bars: Vec<(String, u64, u64, f64)> = Vec::new();
+    for row in phases {
+        let usd = at(row, "/usd").as_f64().unwrap_or_default();
+        match bars.iter_mut().find(|bar| bar.0 == name(row)) {
+            Some(bar) => {
+                let calls = bar.1.saturating_add(whole(row, "/calls"));
+                *bar = (name(row), calls, bar.2.saturating_add(tokens(row)), bar.3 + usd);
+            }
+            None => bars.push((name(row), whole(row, "/calls"), tokens(row), usd)),
+        }
+    }
+    let paid = priced && bars.iter().any(|bar| bar.3 > 0.0);
+    bars.into_iter()
+        .map(|(name, calls, tokens, usd)| {
+            let price = if paid { format!(", {}", dollars(usd)) } else { String::new() };
+            let written = format!("{}, {}{price}", counted(calls, "call"), counted(tokens, "token"));
+            Bar { name, value: if paid { usd } else { tokens as f64 }, written }
+        })
+        .collect()
+}
+
+/// How much of what was read came from a cache, and how much could have.
+fn cached(document: &Value) -> Option<String> {
+    let share = |pointer: &str| at(document, pointer).as_f64().map(|share| format!("{:.0}%", 100.0 * share));
+    let had = share("/evidence/cost/cached_share")?;
+    let could = share("/evidence/cost/predicted_cached_share");
+    let could = could.map_or(String::new(), |could| format!("; {could} was to be expected"));
+    Some(format!("{had} of the input came from a cache{could}."))
 }
 
 /// What is needed to find, check and repeat the debate.

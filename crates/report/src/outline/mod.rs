@@ -6,14 +6,18 @@
 mod arena;
 mod council;
 mod deep;
+pub(crate) mod evidence;
 mod facts;
 mod generic;
 mod panel;
 mod review;
 mod seats;
 mod transcript;
+mod wording;
 
+pub(crate) use evidence::{Change, Way, Ways};
 pub(crate) use facts::{heading_id, in_a_round, why_absent};
+pub(crate) use seats::Card;
 
 use agon_core::Debate;
 use serde_json::Value;
@@ -73,6 +77,20 @@ pub(crate) enum Block {
         badges: Vec<String>,
         blocks: Vec<Block>,
     },
+    /// The same of one seat, which a page shows in the seat's colour.
+    Speech {
+        /// The seat's place at the table.
+        place: usize,
+        title: String,
+        badges: Vec<String>,
+        blocks: Vec<Block>,
+    },
+    /// The seats at a glance. Only the page shows them so.
+    Cards(Vec<Card>),
+    /// How the seats went through the rounds.
+    Ways(Ways),
+    /// What the page shows in another way.
+    OffPage(Vec<Block>),
     /// Two measures by round, as lines. Only the page draws it.
     Chart(Chart),
     /// Figures from 0 to 1, as bars with what is wanted marked. The page has the chart instead.
@@ -113,12 +131,14 @@ pub(crate) struct Item {
     pub(crate) note: Option<String>,
 }
 
-/// Two measures by round, from 0 to 1.
+/// Two measures by round.
 #[derive(Debug)]
 pub(crate) struct Chart {
     pub(crate) names: [&'static str; 2],
     /// What the first is held against.
     pub(crate) threshold: Option<f64>,
+    /// The upper end of each measure's axis.
+    pub(crate) most: [f64; 2],
     pub(crate) marks: Vec<Mark>,
 }
 
@@ -185,7 +205,9 @@ struct Verdict {
 /// The report for a terminal.
 pub(crate) fn short(document: &Value, store: &str) -> Outline {
     let verdict = verdict(document, false);
-    let mut sections = verdict.lead;
+    let (mut sections, rest) = opened(verdict.lead);
+    sections.extend(evidence::did(document, false));
+    sections.extend(rest);
     sections.extend(facts::dissent(document, Some(POSITION_CHARS_MAX)));
     sections.extend(facts::missing(document));
     sections.extend(facts::warnings(document));
@@ -202,20 +224,31 @@ const POSITION_CHARS_MAX: usize = 500;
 /// The whole debate.
 pub(crate) fn full(document: &Value, debate: &Debate) -> Outline {
     let verdict = verdict(document, true);
-    let mut sections = verdict.lead;
+    let (mut sections, rest) = opened(verdict.lead);
+    sections.extend(evidence::did(document, true));
+    sections.extend(seats::cards(document));
+    sections.extend(rest);
     sections.extend(facts::dissent(document, None));
     sections.extend(facts::missing(document));
     sections.extend(facts::warnings(document));
+    sections.extend(evidence::changed(document, debate));
     sections.extend(verdict.detail);
     sections.extend(transcript::sections(document, debate));
     sections.extend(facts::positions(document));
-    sections.extend(seats::seats(document));
     sections.extend(facts::cost(document));
     sections.extend(facts::cost_by_phase(document));
-    sections.extend(facts::evidence(document));
+    sections.extend(evidence::measures(document));
     sections.push(facts::receipt(document, debate));
     sections.extend(review::footer(document));
     finish(document, sections, "")
+}
+
+/// A verdict's first sections up to the answer and its reason, and those after: what the debate did stands between.
+fn opened(mut lead: Vec<Section>) -> (Vec<Section>, Vec<Section>) {
+    let answers = |section: &Section| section.kind.starts_with("answer") || section.kind == "why";
+    let end = lead.iter().rposition(answers).map_or(0, |last| last + 1);
+    let rest = lead.split_off(end);
+    (lead, rest)
 }
 
 fn verdict(document: &Value, whole: bool) -> Verdict {
@@ -264,11 +297,14 @@ fn clean_block(block: &mut Block) {
             line(value);
         }),
         Block::Table(rows) => rows.iter_mut().flatten().for_each(line),
-        Block::Group { title, badges, blocks } => {
+        Block::Group { title, badges, blocks } | Block::Speech { title, badges, blocks, .. } => {
             line(title);
             badges.iter_mut().for_each(line);
             blocks.iter_mut().for_each(clean_block);
         }
+        Block::OffPage(blocks) => blocks.iter_mut().for_each(clean_block),
+        Block::Cards(cards) => cards.iter_mut().flat_map(Card::texts).for_each(line),
+        Block::Ways(ways) => ways.each_text(line),
         Block::Bars(bars) | Block::Levels(Levels { bars, .. }) => bars.iter_mut().for_each(|bar| {
             line(&mut bar.name);
             line(&mut bar.written);

@@ -34,7 +34,10 @@ pub(super) fn verdict(document: &Value, verdict: &Value, full: bool) -> Verdict 
     };
     let new = |finding: &Value| full || !seen(finding);
     detail.extend(findings(verdict, "/divergent_findings", "Where the judges differ", &new));
-    detail.extend(changes(verdict));
+    // Where the changes were measured, the long report has them with their reasons.
+    if !full || at(document, "/evidence/flips").is_null() {
+        detail.extend(changes(verdict));
+    }
     detail.extend(metrics(verdict));
     Verdict { lead, detail }
 }

@@ -2,8 +2,76 @@
 
 use serde_json::Value;
 
-use super::facts::{heading_id, label_of, named, seat_of};
-use super::{Block, Section, at, list, string, words};
+use super::evidence::Ways;
+use super::facts::{fate_of, heading_id, label_for, label_of, named, seat_of};
+use super::{Block, Section, at, list, shortened, string, words};
+use crate::clean::one_line;
+
+/// A seat at a glance.
+#[derive(Debug, Default)]
+pub(crate) struct Card {
+    /// Its place at the table.
+    pub(crate) place: usize,
+    pub(crate) name: String,
+    pub(crate) id: String,
+    pub(crate) model: String,
+    /// What it held before the debate, where it took positions.
+    pub(crate) first: Option<String>,
+    /// What it held at last, where that is something else.
+    pub(crate) last: Option<String>,
+    /// Whether it changed, and what became of its first position.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Card {
+    pub(super) fn texts(&mut self) -> impl Iterator<Item = &mut String> {
+        let Self { name, id, model, first, last, notes, .. } = self;
+        [name, id, model].into_iter().chain(first).chain(last).chain(notes)
+    }
+}
+
+/// The seats at a glance for a page, and as a list for everything else.
+pub(super) fn cards(document: &Value) -> Option<Section> {
+    let mut section = seats(document)?;
+    let ways = Ways::read(document);
+    let cards = list(document, "/seats").iter().enumerate();
+    let cards = cards.map(|(place, seat)| card(document, &ways, place, seat)).collect();
+    let (pairs, lines) = section.blocks.into_iter().partition(|block| matches!(block, Block::Pairs(_)));
+    let lines: Vec<Block> = lines;
+    section.blocks = vec![Block::Cards(cards), Block::OffPage(pairs)];
+    section.blocks.extend(lines);
+    Some(section)
+}
+
+/// A longer position is cut on a card.
+const CARD_CHARS_MAX: usize = 180;
+
+fn card(document: &Value, ways: &Ways, place: usize, seat: &Value) -> Card {
+    let id = string(seat, "/id");
+    let name = label_for(document, &id).unwrap_or_else(|| heading_id(&id));
+    let mut card = Card { place, name, model: model_of(seat), ..Card::default() };
+    let way = ways.ways.iter().find(|way| way.place == place);
+    let steps: Vec<_> = way.iter().flat_map(|way| way.steps.iter().flatten()).collect();
+    let held = |position: usize| {
+        ways.positions.get(position).map(|text| shortened(&one_line(text), Some(CARD_CHARS_MAX)))
+    };
+    if let (Some(first), Some(last)) = (steps.first(), steps.last()) {
+        card.first = held(first.position);
+        card.last = held(last.position).filter(|_| first.position != last.position);
+        let changes = steps.iter().filter(|step| step.change.is_some()).count();
+        card.notes.push(match changes {
+            0 => "kept its position".to_owned(),
+            1 => "changed once".to_owned(),
+            2 => "changed twice".to_owned(),
+            n => format!("changed {n} times"),
+        });
+    }
+    let mine = |position: &&Value| words(position, "/seat") == Some(&id);
+    let fate = list(document, "/evidence/dissent").iter().find(mine).and_then(|own| words(own, "/fate"));
+    card.notes.extend(fate.map(|fate| format!("first position {}", fate_of(fate))));
+    card.id = id;
+    card
+}
 
 /// The mapping from labels to seats and models, and who plays more than one part.
 pub(super) fn seats(document: &Value) -> Option<Section> {

@@ -3,7 +3,7 @@
 use agon_core::{Asked, Debate, Interjection, Reply, Turn};
 use serde_json::Value;
 
-use super::facts::{heading_id, in_a_round, label_for, why_absent};
+use super::facts::{heading_id, in_a_round, label_for, place_of, why_absent};
 use super::{Block, Fold, Item, Section, generic, heading};
 use crate::figures::seconds;
 
@@ -24,7 +24,7 @@ fn interjected<'a>(said: impl Iterator<Item = &'a Interjection>) -> Option<Secti
     (!items.is_empty()).then(|| Section::new("turn", "From the floor", vec![Block::Items(items)]))
 }
 
-fn turn_section(document: &Value, debate: &Debate, turn: &Turn) -> Section {
+pub(super) fn turn_section(document: &Value, debate: &Debate, turn: &Turn) -> Section {
     let phase = heading(&turn.phase.name);
     let name = title(&debate.brief.protocol, &turn.phase.name).map_or(phase, str::to_owned);
     let round = turn.phase.round;
@@ -34,7 +34,7 @@ fn turn_section(document: &Value, debate: &Debate, turn: &Turn) -> Section {
         .asks
         .iter()
         .zip(&turn.replies)
-        .map(|(ask, reply)| speech(who(document, debate, ask, reply.as_ref()), reply.as_ref()))
+        .map(|(ask, reply)| speech(document, debate, ask, reply.as_ref()))
         .collect();
     let mut section = Section::new("turn", title, blocks);
     section.fold = if in_round { Fold::Open } else { Fold::Closed };
@@ -107,20 +107,27 @@ fn who(document: &Value, debate: &Debate, ask: &Asked, reply: Option<&Reply>) ->
     format!("{shown}{about}")
 }
 
-fn speech(title: String, reply: Option<&Reply>) -> Block {
-    match reply {
-        None => Block::Group { title, badges: vec!["no answer yet".into()], blocks: Vec::new() },
+fn speech(document: &Value, debate: &Debate, ask: &Asked, reply: Option<&Reply>) -> Block {
+    let title = who(document, debate, ask, reply);
+    // The order of the seats says no more than their labels do while those are kept.
+    let place = match &ask.label {
+        Some(label) if debate.outcome.is_none() => label.bytes().map(usize::from).sum(),
+        _ => place_of(document, &ask.seat),
+    };
+    let (badges, blocks) = match reply {
+        None => (vec!["no answer yet".into()], Vec::new()),
         Some(Reply::Absent { why, detail }) => {
             let blocks = if detail.is_empty() { Vec::new() } else { vec![Block::Line(detail.clone())] };
-            Block::Group { title, badges: vec![format!("absent: {}", why_absent(why.as_str()))], blocks }
+            (vec![format!("absent: {}", why_absent(why.as_str()))], blocks)
         }
         Some(Reply::Said { text, value, usage, shortened, .. }) => {
             let (mut badges, blocks) = said(text, value.as_ref());
             badges.extend(shortened.as_ref().map(|left| format!("did not read {}", left.left_out_of())));
             badges.extend((usage.latency_ms > 0).then(|| seconds(usage.latency_ms)));
-            Block::Group { title, badges, blocks }
+            (badges, blocks)
         }
-    }
+    };
+    Block::Speech { place, title, badges, blocks }
 }
 
 fn said(text: &str, value: Option<&Value>) -> (Vec<String>, Vec<Block>) {

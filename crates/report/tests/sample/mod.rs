@@ -4,6 +4,7 @@
 
 pub(crate) mod arena;
 pub(crate) mod council;
+pub(crate) mod evidence;
 pub(crate) mod formats;
 pub(crate) mod panel;
 pub(crate) mod review;
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 use agon_core::document::document;
 use agon_core::{
     Absence, Asked, Brief, Debate, Event, Fate, Fidelity, LOG_VERSION, Limits, Outcome, Position, Record,
-    Reply, Seat, Shortened, Status, Termination, Usage,
+    Reply, Seat, Shortened, Status, Termination, Turn, Usage,
 };
 use serde_json::{Value, json};
 
@@ -153,20 +154,21 @@ impl Log {
 
     /// The outcome document, with the evidence that the outcome's positions and the turns give.
     pub(crate) fn document(&self) -> Value {
-        let positions = self.debate.outcome.as_ref().map_or(Vec::new(), |outcome| outcome.positions.clone());
-        let rounds: Vec<Value> = self
-            .debate
-            .turns
-            .iter()
-            .map(|turn| {
-                let spent = self.debate.spent_where(|other| other.since == turn.since);
-                json!({"phase": turn.phase.name, "round": turn.phase.round, "calls": spent.calls,
-                    "input_tokens": spent.input_tokens, "cached_input_tokens": spent.cached_input_tokens,
-                    "output_tokens": spent.output_tokens, "usd": spent.usd})
-            })
-            .collect();
-        document(&self.debate, json!({"dissent": positions, "cost": {"rounds": rounds}}))
+        document(&self.debate, spent(&self.debate))
     }
+}
+
+/// The evidence that every debate has had from the first.
+pub(crate) fn spent(debate: &Debate) -> Value {
+    let positions = debate.outcome.as_ref().map_or(Vec::new(), |outcome| outcome.positions.clone());
+    let phase = |turn: &Turn| {
+        let spent = debate.spent_where(|other| other.since == turn.since);
+        json!({"phase": turn.phase.name, "round": turn.phase.round, "calls": spent.calls,
+            "input_tokens": spent.input_tokens, "cached_input_tokens": spent.cached_input_tokens,
+            "output_tokens": spent.output_tokens, "usd": spent.usd})
+    };
+    let rounds: Vec<Value> = debate.turns.iter().map(phase).collect();
+    json!({"dissent": positions, "cost": {"rounds": rounds}})
 }
 
 pub(crate) fn outcome(status: Status, termination: Termination, rounds: u32, verdict: Value) -> Outcome {

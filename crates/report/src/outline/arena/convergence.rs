@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Told, agent, agents, figure, joined};
+use super::{Told, agent, agents, figure};
 use crate::figures::score;
+use crate::outline::wording::{joined, ranges};
 use crate::outline::{Bar, Block, Chart, Item, Levels, Mark, Section, at, list, whole, words};
 
 /// The protocol allows for so much rounding.
@@ -23,7 +24,7 @@ impl Told<'_> {
         });
         if self.full {
             let names = ["agreement", "stability"];
-            blocks.push(Block::Chart(Chart { names, threshold, marks: marks.collect() }));
+            blocks.push(Block::Chart(Chart { names, threshold, most: [1.0, 1.0], marks: marks.collect() }));
         }
         let bars = checks.iter().zip(&named).filter_map(|(check, name)| {
             let value = at(check, "/agreement_min").as_f64()?;
@@ -90,17 +91,6 @@ impl Line {
             rounds => format!("Rounds {}", joined(&ranges(rounds))),
         }
     }
-}
-
-/// "3 to 6", "9".
-fn ranges(rounds: &[u64]) -> Vec<String> {
-    let follows = |a: &u64, b: &u64| *b == a + 1;
-    let runs = rounds.chunk_by(follows);
-    runs.flat_map(|run| match run {
-        [first, .., last] if run.len() > 2 => vec![format!("{first} to {last}")],
-        run => run.iter().map(u64::to_string).collect(),
-    })
-    .collect()
 }
 
 fn explained(threshold: Option<f64>) -> String {

@@ -9,6 +9,7 @@ mod standing;
 
 use serde_json::Value;
 
+use super::wording::joined;
 use super::{Verdict, at, list, string, words};
 
 /// What was decided and how, with the answer; then, after the dissent, the votes and the judge, how the proposals came together, what
@@ -76,15 +77,6 @@ fn agent(label: &str) -> String {
 fn agents(labels: &[Value]) -> String {
     let named: Vec<String> = labels.iter().filter_map(Value::as_str).map(agent).collect();
     joined(&named)
-}
-
-/// "one, two and three".
-fn joined(parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [only] => only.clone(),
-        [before @ .., last] => format!("{} and {last}", before.join(", ")),
-    }
 }
 
 /// A number at a pointer, with so many digits after the point.

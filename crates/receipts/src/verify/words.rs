@@ -1,0 +1,185 @@
+//! A verification as people and programs read it.
+
+use agon_core::event::Entry;
+use agon_core::{Event, Record};
+use serde_json::{Value, json};
+
+use super::seal::{Seal, after_retirement};
+use super::{Check, Log, State, Verification};
+use crate::difference::{differences, excerpt};
+use crate::file::Receipt;
+use crate::trail;
+
+const CONTEXT_CHARS: usize = 24;
+const DIFFERENCES_MAX: usize = 5;
+
+impl Verification {
+    /// In a few lines for a person; `name` is the file's.
+    pub fn text(&self, name: &str) -> String {
+        let mut lines = vec![format!("{name}: {}", self.headline())];
+        lines.extend(self.findings.iter().map(|finding| format!("  ! {}", finding.why)));
+        lines.extend(self.checks.iter().map(line));
+        lines.extend(self.notes.iter().map(|note| format!("  note: {note}")));
+        lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
+    }
+
+    /// As one JSON document; `name` is the file's.
+    pub fn document(&self, name: &str) -> Value {
+        let mut document = json!({"name": name, "intact": self.is_intact(), "trusted": self.is_trusted()});
+        let rest = serde_json::to_value(self).unwrap_or_default();
+        if let (Some(document), Value::Object(rest)) = (document.as_object_mut(), rest) {
+            document.extend(rest);
+        }
+        document
+    }
+
+    fn headline(&self) -> String {
+        if !self.is_intact() {
+            return match self.findings.len() {
+                1 => "changed".into(),
+                count => format!("changed, in {count} ways"),
+            };
+        }
+        match &self.signer {
+            Some(signer) => match &signer.standing {
+                Some(standing) => format!("intact, signed with {standing} ({})", signer.id),
+                None => format!(
+                    "intact, but signed with a key that you do not know ({0}): compare {0} with its owner, \
+                     then `agon keys trust {1} --name NAME`",
+                    signer.id, signer.key
+                ),
+            },
+            None => "intact, but who signed cannot be told".into(),
+        }
+    }
+}
+
+/// The lines that say what was checked.
+pub(super) fn sum_up(
+    receipt: &Receipt,
+    seal: &Seal,
+    is_readable: bool,
+    log: Option<&Log>,
+    told: &mut Verification,
+) {
+    after_retirement(told);
+    let mut checks = vec![signature(seal, told), statement(is_readable, told)];
+    if let Some(log) = log {
+        checks.push(chain(log, receipt, told));
+        checks.push(outcome(log, is_readable, told));
+    }
+    checks.append(&mut told.checks);
+    told.checks = checks;
+}
+
+fn signature(seal: &Seal, told: &Verification) -> Check {
+    let (state, said) = match (seal.valid, &told.signer) {
+        (Some(true), Some(signer)) => match &signer.standing {
+            Some(standing) => (State::Holds, format!("valid, by {standing} ({})", signer.id)),
+            None => (State::Holds, format!("valid, by a key that you do not know ({})", signer.id)),
+        },
+        (Some(_), _) => (State::Fails, "it does not fit".to_owned()),
+        (None, _) => (State::NotChecked, "key, signature or payload cannot be read".to_owned()),
+    };
+    Check { what: "signature", state, said }
+}
+
+fn statement(is_readable: bool, told: &Verification) -> Check {
+    let wrong = told.findings.iter().any(|finding| finding.place == "receipt.payload");
+    let (state, said) = match (is_readable, wrong) {
+        (true, false) => (State::Holds, "it does not contradict itself".to_owned()),
+        (true, true) => (State::Fails, "see above".to_owned()),
+        (false, _) => (State::Fails, "it cannot be read".to_owned()),
+    };
+    Check { what: "statement", state, said }
+}
+
+fn chain(log: &Log, receipt: &Receipt, told: &Verification) -> Check {
+    let wrong = told.findings.iter().any(|finding| finding.place.starts_with("log"));
+    let count = receipt.log.as_ref().map_or(0, Vec::len);
+    let (state, said) = match (wrong, told.head.as_deref() == Some(log.head())) {
+        (false, true) => (State::Holds, format!("{count} events, head {}, as it was signed", log.head())),
+        (false, false) => (State::NotChecked, format!("{count} events that fit each other; what was signed cannot be read")),
+        (true, _) => (State::Fails, format!("{count} events")),
+    };
+    Check { what: "log", state, said }
+}
+
+fn outcome(log: &Log, is_readable: bool, told: &Verification) -> Check {
+    let wrong = told.findings.iter().any(|finding| finding.field.is_some());
+    let (state, said) = match (log.debate.is_some() && is_readable, wrong) {
+        (true, false) => (State::Holds, "every field of the receipt is what the log gives"),
+        (true, true) => (State::Fails, "the receipt and the log do not say the same"),
+        (false, _) => (State::NotChecked, "the receipt or the log cannot be read"),
+    };
+    Check { what: "outcome", state, said: said.to_owned() }
+}
+
+fn line(check: &Check) -> String {
+    let state = match check.state {
+        State::Holds => "holds",
+        State::Fails => "FAILS",
+        State::NotChecked => "not checked",
+    };
+    format!("  {:<10} {state}: {}", check.what, check.said)
+}
+
+/// An event as a person knows it: "event 7 (replied: debater-2, debate, round 1)".
+pub(super) fn event(seq: u64, body: &str, before: &[Record]) -> String {
+    let Ok(entry) = serde_json::from_str::<Entry>(body) else { return format!("event {seq}") };
+    let about = |ask: u32| asked(ask, before).map(|about| format!(": {about}")).unwrap_or_default();
+    let what = match &entry.event {
+        Event::Opened { .. } => "opened".to_owned(),
+        Event::Asked { phase, round, .. } => format!("asked: {phase}, round {round}"),
+        Event::Sent { ask, .. } => format!("sent{}", about(*ask)),
+        Event::Attempted { ask, .. } => format!("attempted{}", about(*ask)),
+        Event::Replied { ask, .. } => format!("replied{}", about(*ask)),
+        Event::Interjected { by, .. } => format!("interjected: {by}"),
+        Event::Closed { .. } => "closed".to_owned(),
+    };
+    format!("event {seq} ({what})")
+}
+
+/// Who was asked in which phase.
+fn asked(ask: u32, before: &[Record]) -> Option<String> {
+    before.iter().rev().find_map(|record| match &record.entry.event {
+        Event::Asked { phase, round, asks } => {
+            let asked = asks.iter().find(|asked| asked.id == ask)?;
+            Some(format!("{}, {phase}, round {round}", asked.seat))
+        }
+        _ => None,
+    })
+}
+
+/// What became of a body.
+pub(super) fn change(was: &str, is: &str) -> String {
+    let from = was.char_indices().zip(is.chars()).find(|((_, a), b)| a != b).map(|((place, _), _)| place);
+    let from = from.unwrap_or(was.len().min(is.len()));
+    let (was_end, is_end) = (was.get(from..).unwrap_or_default(), is.get(from..).unwrap_or_default());
+    let same = was_end.chars().rev().zip(is_end.chars().rev()).take_while(|(a, b)| a == b);
+    let same: usize = same.map(|(a, _)| a.len_utf8()).sum();
+    let middle = |text: &str| text.get(..text.len() - same).unwrap_or_default().to_owned();
+    let (gone, come) = (middle(was_end), middle(is_end));
+    if gone.chars().count().max(come.chars().count()) > 2 {
+        return fields(was, is);
+    }
+    let path = trail::path(was.as_bytes(), from);
+    let path = if path.is_empty() { String::new() } else { format!(", in `{path}`,") };
+    let place = was.get(..from).unwrap_or_default().chars().count();
+    let around = |text: &str| excerpt(text, place.saturating_sub(CONTEXT_CHARS), place);
+    let what = match (gone.as_str(), come.as_str()) {
+        ("", come) => format!("byte {from} of it{path} {come:?}, was put in"),
+        (gone, "") => format!("byte {from} of it{path} {gone:?}, was taken out"),
+        (gone, come) => format!("byte {from} of it{path} was {gone:?} and is {come:?}"),
+    };
+    format!("{what}: {} became {}", around(was), around(is))
+}
+
+/// A larger change, by its fields.
+fn fields(was: &str, is: &str) -> String {
+    let read = |text: &str| serde_json::from_str::<Value>(text).ok();
+    let (Some(was), Some(is)) = (read(was), read(is)) else { return "it cannot be read any more".into() };
+    let told = differences(&was, &is, "", DIFFERENCES_MAX);
+    let told = told.iter().map(|found| format!("`{}` was {} and is {}", found.path, found.first, found.second));
+    told.collect::<Vec<_>>().join("; ")
+}

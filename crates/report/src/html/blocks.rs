@@ -1,0 +1,162 @@
+//! What stands under a heading.
+
+use super::markup::{escape, heading, inline, write_prose, write_table};
+use super::{chart, flow, scores};
+use crate::outline::{Bar, Block, Card, Item, Tone, Ways, shares};
+use crate::prose::{Para, parse};
+
+/// Where on the page something is set.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// The next heading's level.
+    pub(super) level: usize,
+    /// Whether each seat's words are folded away.
+    pub(super) folded: bool,
+}
+
+/// Blocks, one below the other.
+pub(super) fn write(out: &mut String, blocks: &[Block], place: Place) {
+    for block in blocks {
+        write_block(out, block, place);
+    }
+}
+
+/// As many colours for seats as the styles have.
+const COLOURS: usize = 8;
+
+/// The class that has a seat's colour.
+pub(super) fn colour(place: usize) -> String {
+    format!("s{}", place % COLOURS)
+}
+
+fn write_block(out: &mut String, block: &Block, place: Place) {
+    match block {
+        Block::Prose(text) => write_prose(out, text, place.level),
+        Block::Line(text) => out.push_str(&format!("<p class=\"line\">{}</p>\n", inline(text))),
+        Block::Headline(tone, text) => {
+            let tone = match tone {
+                Tone::Good => "good",
+                Tone::Warn => "warn",
+                Tone::Bad => "bad",
+            };
+            out.push_str(&format!("<p class=\"headline {tone}\">{}</p>\n", escape(text)));
+        }
+        Block::Items(items) => {
+            out.push_str("<ul class=\"items\">\n");
+            items.iter().for_each(|item| write_item(out, item, place.level));
+            out.push_str("</ul>\n");
+        }
+        Block::Pairs(pairs) => write_pairs(out, pairs),
+        Block::Table(rows) => write_table(out, rows),
+        Block::Group { title, badges, blocks } => {
+            write_group(out, "article", "group", &titled(title, badges, place.level), blocks, place);
+        }
+        Block::Speech { place: seat, title, badges, blocks } => {
+            let tag = if place.folded && !blocks.is_empty() { "details" } else { "article" };
+            let class = format!("speech {}", colour(*seat));
+            write_group(out, tag, &class, &titled(title, badges, place.level), blocks, place);
+        }
+        Block::Bars(bars) => write_bars(out, bars),
+        Block::Chart(drawn) => out.push_str(&chart::svg(drawn)),
+        Block::Ways(ways) => write_ways(out, ways),
+        Block::Cards(cards) => write_cards(out, cards, place.level),
+        Block::Levels(_) | Block::OffPage(_) => {}
+    }
+}
+
+fn titled(title: &str, badges: &[String], level: usize) -> String {
+    let tag = heading(level);
+    let badges: String =
+        badges.iter().map(|badge| format!(" <span class=\"badge\">{}</span>", escape(badge))).collect();
+    format!("<{tag}>{}{badges}</{tag}>", escape(title))
+}
+
+fn write_group(out: &mut String, tag: &str, class: &str, title: &str, blocks: &[Block], place: Place) {
+    let (before, after) = if tag == "details" { ("<summary>", "</summary>") } else { ("", "") };
+    out.push_str(&format!("<{tag} class=\"{class}\">\n{before}{title}{after}\n"));
+    write(out, blocks, Place { level: place.level + 1, folded: false });
+    out.push_str(&format!("</{tag}>\n"));
+}
+
+fn write_item(out: &mut String, item: &Item, level: usize) {
+    out.push_str("<li>");
+    if let Some(who) = &item.who {
+        out.push_str(&format!("<strong>{}:</strong> ", escape(who)));
+    }
+    match parse(&item.text).as_slice() {
+        [Para::Text(text)] => out.push_str(&inline(text)),
+        _ => write_prose(out, &item.text, level),
+    }
+    if let Some(note) = &item.note {
+        out.push_str(&format!("<p class=\"note\">{}</p>", inline(note)));
+    }
+    out.push_str("</li>\n");
+}
+
+fn write_pairs(out: &mut String, pairs: &[(String, String)]) {
+    out.push_str("<dl>\n");
+    for (name, value) in pairs {
+        out.push_str(&format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(name), inline(value)));
+    }
+    out.push_str("</dl>\n");
+}
+
+fn write_bars(out: &mut String, bars: &[Bar]) {
+    out.push_str("<dl class=\"bars\">\n");
+    for (bar, share) in bars.iter().zip(shares(bars)) {
+        let (name, written) = (escape(&bar.name), escape(&bar.written));
+        let percent = 100.0 * share;
+        let drawn = format!("<span class=\"track\"><span class=\"bar\" style=\"width:{percent:.1}%\"></span></span>");
+        out.push_str(&format!("<div><dt>{name}</dt><dd>{drawn}{written}</dd></div>\n"));
+    }
+    out.push_str("</dl>\n");
+}
+
+/// The drawing, and below it in full what it cuts.
+fn write_ways(out: &mut String, ways: &Ways) {
+    out.push_str("<figure>\n");
+    out.push_str(&if ways.scored { scores::svg(ways) } else { flow::svg(ways) });
+    if let Some(told) = crate::text::ways::marks(ways) {
+        let told = told.replace(crate::text::ways::CITED, "Solid line:").replace(crate::text::ways::BARE, "broken line:");
+        out.push_str(&format!("<figcaption>{}.</figcaption>\n", capital(&escape(&told))));
+    }
+    out.push_str("</figure>\n");
+    let cut = !ways.scored && ways.positions.iter().any(|position| flow::is_cut(position));
+    if cut {
+        out.push_str("<details class=\"positions-in-full\">\n<summary>The positions in full</summary>\n<ol>\n");
+        for position in &ways.positions {
+            out.push_str(&format!("<li>{}</li>\n", inline(position)));
+        }
+        out.push_str("</ol>\n</details>\n");
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+fn write_cards(out: &mut String, cards: &[Card], level: usize) {
+    let tag = heading(level);
+    out.push_str("<div class=\"cards\">\n");
+    for card in cards {
+        let class = colour(card.place);
+        out.push_str(&format!("<article class=\"card {class}\">\n<{tag}>{}</{tag}>\n", escape(&card.name)));
+        let id = if card.id.eq_ignore_ascii_case(&card.name) { String::new() } else { format!("{}, ", escape(&card.id)) };
+        out.push_str(&format!("<p class=\"note\">{id}{}</p>\n", escape(&card.model)));
+        if let Some(first) = &card.first {
+            let name = if card.last.is_some() { "First" } else { "Held" };
+            out.push_str(&format!("<p><span class=\"which\">{name}</span> {}</p>\n", inline(first)));
+        }
+        if let Some(last) = &card.last {
+            out.push_str(&format!("<p><span class=\"which\">At last</span> {}</p>\n", inline(last)));
+        }
+        let notes: String =
+            card.notes.iter().map(|note| format!("<span class=\"badge\">{}</span> ", escape(note))).collect();
+        if !notes.is_empty() {
+            out.push_str(&format!("<p class=\"notes\">{}</p>\n", notes.trim_end()));
+        }
+        out.push_str("</article>\n");
+    }
+    out.push_str("</div>\n");
+}

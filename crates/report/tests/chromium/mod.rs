@@ -1,0 +1,158 @@
+//! A real browser, spoken to over its DevTools protocol.
+
+mod socket;
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::{Value, json};
+use socket::Socket;
+
+/// The names that Chromium goes by.
+const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// A browser with one page.
+pub(crate) struct Browser {
+    process: Child,
+    socket: Socket,
+    session: String,
+    last: u64,
+    /// What happened on the page.
+    pub(crate) events: Vec<Value>,
+    profile: PathBuf,
+}
+
+/// Where a browser is, if there is one: as named, else on the path.
+pub(crate) fn find() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("AGON_CHROMIUM") {
+        return Some(PathBuf::from(named));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    NAMES.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|file| file.is_file())
+}
+
+impl Browser {
+    /// Starts the program with a profile of its own.
+    pub(crate) fn start(program: &Path) -> Self {
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let profile = std::env::temp_dir().join(format!("agon-browser-{}-{number}", std::process::id()));
+        let mut process = Command::new(program)
+            .args(["--headless=new", "--remote-debugging-port=0", "--no-first-run", "--no-default-browser-check"])
+            // Who builds as root, as in a container, has no sandbox; the page is our own.
+            .args(["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"])
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .arg("about:blank")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|why| panic!("{} does not start: {why}", program.display()));
+        let mut said = BufReader::new(process.stderr.take().unwrap());
+        let mut heard = String::new();
+        let address = loop {
+            let mut line = String::new();
+            let read = said.read_line(&mut line).unwrap();
+            assert!(read > 0, "{} ended without listening:\n{heard}", program.display());
+            if let Some((_, address)) = line.split_once("DevTools listening on ws://") {
+                break address.trim().to_owned();
+            }
+            heard.push_str(&line);
+        };
+        // A pipe that nobody reads would stop the browser once it is full.
+        std::thread::spawn(move || said.lines().for_each(drop));
+        let socket = Socket::open(&address);
+        let mut browser =
+            Self { process, socket, session: String::new(), last: 0, events: Vec::new(), profile };
+        let target = browser.call("Target.createTarget", json!({"url": "about:blank"}));
+        let attach = json!({"targetId": target["targetId"], "flatten": true});
+        browser.session = browser.call("Target.attachToTarget", attach)["sessionId"].as_str().unwrap().to_owned();
+        for domain in ["Page", "Runtime", "Log", "Network"] {
+            browser.call(&format!("{domain}.enable"), json!({}));
+        }
+        browser
+    }
+
+    /// A command, and its answer; what happens meanwhile is kept.
+    pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
+        self.last += 1;
+        let mut message = json!({"id": self.last, "method": method, "params": params});
+        if !self.session.is_empty() {
+            message["sessionId"] = json!(self.session);
+        }
+        self.socket.send(&message.to_string());
+        loop {
+            let answer = self.read();
+            if answer["id"] == json!(self.last) {
+                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
+                return answer["result"].clone();
+            }
+        }
+    }
+
+    fn read(&mut self) -> Value {
+        let message: Value = serde_json::from_str(&self.socket.read()).unwrap();
+        if message.get("method").is_some() {
+            self.events.push(message.clone());
+        }
+        message
+    }
+
+    /// Opens a file in a window of this width and scheme, and waits until all of it is there.
+    pub(crate) fn open(&mut self, file: &Path, width: u32, scheme: &str) {
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.call("Emulation.setEmulatedMedia", json!({"features": features}));
+        let metrics = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600});
+        self.call("Emulation.setDeviceMetricsOverride", metrics);
+        self.events.clear();
+        self.call("Page.navigate", json!({"url": format!("file://{}", file.display())}));
+        while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
+            self.read();
+        }
+    }
+
+    /// The value of an expression on the page.
+    pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
+        let answer = self.call("Runtime.evaluate", json!({"expression": expression, "returnByValue": true}));
+        assert!(answer["exceptionDetails"].is_null(), "{}", answer["exceptionDetails"]);
+        answer["result"]["value"].clone()
+    }
+
+    /// A picture of the whole page.
+    pub(crate) fn picture(&mut self) -> Vec<u8> {
+        let taken = json!({"format": "png", "captureBeyondViewport": true});
+        decode(self.call("Page.captureScreenshot", taken)["data"].as_str().unwrap())
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+        std::fs::remove_dir_all(&self.profile).ok();
+    }
+}
+
+/// Base64.
+fn decode(text: &str) -> Vec<u8> {
+    let (mut bytes, mut held, mut bits) = (Vec::new(), 0_u32, 0);
+    for byte in text.bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => break,
+        };
+        (held, bits) = ((held << 6 | u32::from(value)) & 0xff_ffff, bits + 6);
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((held >> bits & 0xff) as u8);
+        }
+    }
+    bytes
+}
