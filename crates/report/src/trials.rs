@@ -1,7 +1,7 @@
 //! What protocols come to on questions with known answers: what it means in a sentence or two, the table, and a picture.
 
+use agon_trials::Kind;
 use agon_trials::findings::{Comparison, CostIn, Debated, Figures, Findings, SIGNIFICANT};
-use agon_trials::{Findings as Found, Kind};
 
 use crate::Style;
 use crate::figures::{count, counted, dollars};
@@ -12,11 +12,8 @@ mod plot;
 
 pub use plot::trials_svg;
 
-/// Between these two a factor is written with a digit behind the point.
-const FACTOR_PLAIN: f64 = 10.0;
-
 /// The findings of a run as a person reads them.
-pub fn trials(found: &Found, style: &Style) -> String {
+pub fn trials(found: &Findings, style: &Style) -> String {
     let mut parts = vec![paragraphs(&meaning(found, style), style), figures_table(found, style)];
     let others: Vec<&Comparison> =
         found.comparisons.iter().filter(|c| !is_single(found, &c.against)).collect();
@@ -109,7 +106,7 @@ fn times(ratio: f64, cost_in: CostIn) -> String {
     };
     match ratio {
         ratio if (0.95..1.05).contains(&ratio) => format!("the same {what}"),
-        ratio if (0.1..FACTOR_PLAIN).contains(&ratio) => format!("{ratio:.1} times the {what}"),
+        ratio if (0.1..10.0).contains(&ratio) => format!("{ratio:.1} times the {what}"),
         ratio if ratio < 0.1 => format!("{ratio:.2} times the {what}"),
         ratio => format!("{ratio:.0} times the {what}"),
     }
