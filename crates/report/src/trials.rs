@@ -194,7 +194,7 @@ fn comparisons(others: &[&Comparison], style: &Style) -> String {
         vec![c.arm.clone(), c.against.clone(), difference(c, style), own, theirs, probability(c.p_corrected)]
     };
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(others.iter().map(row)).collect();
-    table("Against what is as dear, and who alone was right", &rows, style)
+    table("The debates against the other ways to spend as much or less", &rows, style)
 }
 
 /// What debating made of the first vote.
@@ -224,15 +224,7 @@ fn notes(found: &Findings) -> Vec<String> {
             ));
         }
         if figures.kind == Kind::SelfConsistency {
-            let capped = if figures.capped {
-                "; an equal budget would be more, but a poll has no more seats"
-            } else {
-                ""
-            };
-            notes.push(format!(
-                "{arm}: {} a question, by the calls that the dearest debate was expected to make{capped}.",
-                samples(found, arm)
-            ));
+            notes.push(format!("{arm}: {} a question{}.", samples(found, arm), budget(found, figures)));
         }
     }
     if !found.comparisons.is_empty() {
@@ -240,6 +232,19 @@ fn notes(found: &Findings) -> Vec<String> {
         notes.push(format!("Intervals are 95%. p is McNemar's exact test, corrected for {tests} (Holm)."));
     }
     notes
+}
+
+/// What the number of samples has to do with the debates.
+fn budget(found: &Findings, sampled: &Figures) -> &'static str {
+    let expected = |figures: &Figures| figures.expected_calls.iter().sum::<u32>().div_ceil(2);
+    let debates = found.arms.iter().filter(|figures| figures.kind == Kind::Protocol);
+    match debates.map(expected).max() {
+        _ if sampled.capped => ", fewer than the calls of the dearest debate, for a poll has no more seats",
+        Some(dearest) if dearest == expected(sampled) => {
+            ", as many calls as the dearest debate was expected to make"
+        }
+        _ => "",
+    }
 }
 
 #[cfg(test)]

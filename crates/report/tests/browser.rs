@@ -107,7 +107,9 @@ fn assert_whole(at: &str, seen: &Value) {
     ] {
         assert_eq!(seen[what], json!([]), "{at}: {wrong}");
     }
-    for part in ["h1", ".card", ".flow .way", ".speech", ".did > .line", ".bars .bar", "nav a", "details.turn"] {
+    for part in
+        ["h1", ".card", ".flow .way", ".speech", ".did > .line", ".bars .bar", "nav a", "details.turn"]
+    {
         assert!(seen["parts"][part].as_u64() > Some(0), "{at}: no {part}");
     }
     assert!(seen["texts"].as_u64() > Some(50), "{at}: next to nothing was looked at");

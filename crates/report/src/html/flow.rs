@@ -73,7 +73,9 @@ fn course(ways: &Ways, way: &Way, keys: &[String]) -> String {
         match &step.change {
             _ if told.is_empty() => told.push(key.to_owned()),
             Some(Change::Bare) => told.push(format!("{key} in {}, nothing cited", after(*round))),
-            Some(Change::Evidenced(_)) => told.push(format!("{key} in {}, after a cited point", after(*round))),
+            Some(Change::Evidenced(_)) => {
+                told.push(format!("{key} in {}, after a cited point", after(*round)))
+            }
             None => {}
         }
     }

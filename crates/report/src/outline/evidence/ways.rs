@@ -78,7 +78,8 @@ impl Ways {
             let position = self.positions.iter().position(|known| known == said)?;
             let flip = flip_of(document, &id, *round);
             // The first position of a seat is no change, whatever is written.
-            let changed = before.is_some() && (at(held, "/changed").as_bool() == Some(true) || flip.is_some());
+            let changed =
+                before.is_some() && (at(held, "/changed").as_bool() == Some(true) || flip.is_some());
             before = Some(position);
             let change = changed.then(|| change(flip));
             Some(Step { position, value: at(held, "/value").as_f64(), change })
@@ -104,7 +105,8 @@ impl Ways {
 
     /// Whether anybody changed with something named, and whether anybody with nothing.
     pub(crate) fn marks(&self) -> (bool, bool) {
-        let changes = || self.ways.iter().flat_map(|way| &way.steps).flatten().filter_map(|step| step.change.as_ref());
+        let changes =
+            || self.ways.iter().flat_map(|way| &way.steps).flatten().filter_map(|step| step.change.as_ref());
         (changes().any(|change| *change != Change::Bare), changes().any(|change| *change == Change::Bare))
     }
 
