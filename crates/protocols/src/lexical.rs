@@ -8,16 +8,45 @@ use std::collections::BTreeMap;
 mod alternative;
 mod contrary;
 
-pub use alternative::alternative;
+pub use alternative::{alternative, says_little};
 pub use contrary::contrary;
 
 /// The cosine of the two texts' word counts, from 0 (no word in common) to 1.
 pub fn similarity(a: &str, b: &str) -> f64 {
-    let (a, b) = (words(a), words(b));
-    let dot = a.iter().filter_map(|(word, n)| Some(n * b.get(word)?)).fold(0.0, |sum, product| sum + product);
-    let norm = |counts: &BTreeMap<String, f64>| counts.values().map(|n| n * n).sum::<f64>().sqrt();
-    let scale = norm(&a) * norm(&b);
-    if scale > 0.0 { dot / scale } else { 0.0 }
+    Counts::of(a).similarity(&Counts::of(b))
+}
+
+/// How often a text has each word that says anything: to compare one text with many, it is counted once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Counts {
+    words: BTreeMap<String, f64>,
+    norm: f64,
+}
+
+impl Counts {
+    /// Those of a text.
+    pub fn of(text: &str) -> Self {
+        let words = words(text);
+        let norm = words.values().map(|n| n * n).sum::<f64>().sqrt();
+        Self { words, norm }
+    }
+
+    /// The cosine of the two, from 0 (no word in common) to 1.
+    pub fn similarity(&self, other: &Self) -> f64 {
+        let common = self.words.iter().filter_map(|(word, n)| Some(n * other.words.get(word)?));
+        let (dot, scale) = (common.fold(0.0, |sum, product| sum + product), self.norm * other.norm);
+        if scale > 0.0 { dot / scale } else { 0.0 }
+    }
+
+    /// The words, in the order of the alphabet.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.words.keys().map(String::as_str)
+    }
+
+    /// Whether it has this word, in small letters.
+    pub fn has(&self, word: &str) -> bool {
+        self.words.contains_key(word)
+    }
 }
 
 /// Whether one of two short texts denies what the other says: an odd number of denials between them. In long texts

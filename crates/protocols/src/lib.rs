@@ -13,21 +13,28 @@
 //! Beside the five, in [`BESIDE`], stand what is built around them and is measured against them:
 //!
 //! - [`poll`]: everybody answers alone, once, and the answer that most give is the answer.
+//! - [`ask`]: the ladder: two answer, and only where they differ a `deep`, then a `panel`.
 //!
 //! What they share:
 //!
 //! - [`answer`]: when two short answers are the same.
 //! - [`prompt`]: how templates become prompts.
-//! - [`limits`]: when a limit ends a debate; [`heard`]: how well the seats could speak and read.
+//! - [`limits`]: when a limit ends a debate; [`heard`]: how well the seats could speak and read; [`calls`]: how
+//!   many calls came to something.
 //! - [`named`]: files of names with something each.
-//! - [`lexical`]: a measure of how much two texts have in common.
+//! - [`lexical`]: a measure of how much two texts have in common; [`grouping`]: which texts are one position.
+//! - [`cited`]: what a text names of others' points and of evidence.
 
 use agon_core::Protocol;
 
 pub mod answer;
 pub mod arena;
+pub mod ask;
+pub mod calls;
+pub mod cited;
 pub mod council;
 pub mod deep;
+pub mod grouping;
 pub mod heard;
 pub mod lexical;
 pub mod limits;
@@ -44,7 +51,7 @@ pub const PROTOCOLS: &[&'static dyn Protocol] =
     &[&deep::Deep, &panel::Panel, &council::Council, &arena::Arena, &review::Review];
 
 /// What is built around the five: they keep the same laws.
-pub const BESIDE: &[&'static dyn Protocol] = &[&poll::Poll];
+pub const BESIDE: &[&'static dyn Protocol] = &[&poll::Poll, &ask::Ask];
 
 /// Every protocol of both tables.
 pub fn all() -> impl Iterator<Item = &'static dyn Protocol> {

@@ -59,6 +59,38 @@ async fn a_reply_is_found_by_seat_phase_round_and_attempt() {
     }
 }
 
+/// One script can answer a whole dataset: by words of what is asked, and by its own seats where no case has a reply.
+#[tokio::test]
+async fn a_case_is_known_by_words_of_what_is_asked() {
+    const CASES: &str = r#"
+cases:
+  - { asked: "capital of France", seats: { "*": { answer: "Paris" } } }
+  - { asked: "capital", seats: { debater-2: { answer: "Bern" } } }
+seats:
+  "*": { answer: "I do not know", "*": "Nothing" }
+"#;
+    for (seat, phase, question, text) in [
+        ("debater-1", "answer", "What is the CAPITAL of FRANCE?", "Paris"),
+        ("debater-2", "answer", "What is the capital of Switzerland?", "Bern"),
+        ("debater-1", "answer", "What is the capital of Switzerland?", "I do not know"),
+        ("debater-1", "debate", "What is the capital of France?", "Nothing"),
+        ("debater-1", "answer", "Why?", "I do not know"),
+    ] {
+        let mut call = asked(seat, phase, 1, 1);
+        call.messages = vec![message(Role::User, question)];
+        assert_eq!(said(CASES, &call).await.unwrap().text, text, "{seat} {phase} {question}");
+    }
+    for (wrong, why) in [
+        ("cases: 1", "cases is a list"),
+        ("cases: [{ seats: {} }]", "cases[0]: `asked`"),
+        ("cases: [{ asked: x }]", "cases[0] has no seats"),
+        ("cases: []", "no seats"),
+    ] {
+        let found = Script::parse("test.yaml", wrong).unwrap_err().to_string();
+        assert!(found.contains(why), "{found}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn every_failure_can_be_scripted() {
     for (word, kind) in [

@@ -96,7 +96,7 @@ fn write_ways(out: &mut String, ways: &Ways) {
     write_table(out, &rows);
     if !own {
         out.push('\n');
-        for (key, position) in keys.iter().zip(&ways.positions) {
+        for (key, position) in ways.legend(&keys) {
             out.push_str(&format!("- **{key}**: {}\n", escape(position)));
         }
     }

@@ -264,7 +264,7 @@ type Section = (Spanned<String>, Values);
 
 fn protocol((name, values): Section) -> Result<(String, Vec<(String, String)>), Wrong> {
     let Some(protocol) = agon_protocols::find(name.get_ref()) else {
-        let known: Vec<&str> = agon_protocols::PROTOCOLS.iter().map(|protocol| protocol.name()).collect();
+        let known: Vec<&str> = agon_protocols::all().map(|protocol| protocol.name()).collect();
         let why = format!("there is no protocol {:?}; there are: {}", name.get_ref(), known.join(", "));
         return Err(Wrong::at(name.span(), why));
     };

@@ -54,7 +54,8 @@ fn look(file: &Path) -> Result<Sqlite, Failure> {
     open(file).or_else(|failure| Sqlite::open_to_read(file).map_err(|_| failure))
 }
 
-fn open(file: &Path) -> Result<Sqlite, Failure> {
+/// The store in this file, created if it is not there.
+pub fn open(file: &Path) -> Result<Sqlite, Failure> {
     Sqlite::open(file).map_err(|error| match error {
         StoreError::Failed { why, .. } => Failure::file(file, why),
         other => other.into(),

@@ -67,14 +67,20 @@ pub fn stdin(word: &str, bytes_max: u64) -> Result<String, Failure> {
     })
 }
 
-/// A file's text, if it is text and not too long.
-pub fn file(file: &Path, bytes_max: u64) -> Result<String, Failure> {
+/// A file's bytes, if there are not too many.
+pub fn bytes(file: &Path, bytes_max: u64) -> Result<Vec<u8>, Failure> {
     let open = std::fs::File::open(file).map_err(|why| Failure::file(file, cannot_read(&why)))?;
     let mut bytes = Vec::new();
     open.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|why| Failure::file(file, cannot_read(&why)))?;
     if bytes.len() as u64 > bytes_max {
         return Err(Failure::file(file, format!("it is longer than {} KB, the limit", bytes_max / 1024)));
     }
+    Ok(bytes)
+}
+
+/// A file's text, if it is text and not too long.
+pub fn file(file: &Path, bytes_max: u64) -> Result<String, Failure> {
+    let bytes = bytes(file, bytes_max)?;
     if bytes.contains(&0) {
         return Err(Failure::file(file, "it is a binary file, not text: name a text file"));
     }

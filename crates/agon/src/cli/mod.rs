@@ -31,12 +31,14 @@ pub mod past;
 pub mod place;
 pub mod post;
 pub mod pull;
+pub mod receipts;
 pub mod records;
 pub mod run;
 pub mod show;
 pub mod signals;
 pub mod target;
 pub mod threads;
+pub mod trials;
 pub mod verbs;
 pub mod verify;
 pub mod write;
@@ -69,7 +71,7 @@ Exit status: 0 a verdict, 1 a negative one, 2 bad usage or input,
 
 /// The whole command, from the tables of protocols and verbs. Help, completions and the man page are made from it.
 pub fn command() -> Command {
-    let debates = agon_protocols::PROTOCOLS.iter().map(|protocol| verbs::debate::command(*protocol));
+    let debates = agon_protocols::all().map(verbs::debate::command);
     let others: Vec<Command> = VERBS.iter().map(|verb| (verb.command)(Command::new(verb.name))).collect();
     let listing = listing(&others);
     Command::new("agon")
@@ -89,7 +91,7 @@ pub fn command() -> Command {
 /// The verbs by what they are for; clap would list them in one heap.
 fn listing(others: &[Command]) -> String {
     let mut text = String::from("Debates:\n");
-    for protocol in agon_protocols::PROTOCOLS {
+    for protocol in agon_protocols::all() {
         text.push_str(&line(protocol.name(), protocol.about()));
     }
     for group in GROUPS {
@@ -140,7 +142,7 @@ mod tests {
     #[test]
     fn every_protocol_and_every_verb_is_in_the_help() {
         let help = command().render_help().to_string();
-        let names = agon_protocols::PROTOCOLS.iter().map(|protocol| protocol.name());
+        let names = agon_protocols::all().map(|protocol| protocol.name());
         for name in names.chain(VERBS.iter().map(|verb| verb.name)) {
             assert!(help.contains(&format!("\n  {name} ")), "{name} is missing in\n{help}");
         }

@@ -1,6 +1,7 @@
 //! What goes out: stdout for results, stderr for everything else.
 
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
 use agon_report::Style;
 use serde_json::Value;
@@ -65,6 +66,19 @@ pub fn stdout_style() -> Style {
 /// How stderr wants to be written to.
 pub fn stderr_style() -> Style {
     style(&place::env, std::io::stderr().is_terminal())
+}
+
+/// Refuses a picture under a name that is not one.
+pub fn check_svg(file: Option<&PathBuf>) -> Result<(), Failure> {
+    match file.filter(|file| file.extension().is_none_or(|ending| ending != "svg")) {
+        Some(file) => Err(Failure::file(file, "a plot is an SVG picture: name a file that ends in .svg")),
+        None => Ok(()),
+    }
+}
+
+/// Writes a picture, in the place of one that is there.
+pub fn picture(file: &Path, svg: &str) -> Result<(), Failure> {
+    agon_courier::file::put(file, svg.as_bytes()).map_err(|why| Failure::file(file, why.to_string()))
 }
 
 /// Whether somebody sits before stderr, on a terminal that can move its cursor: only there are spinners.

@@ -31,6 +31,11 @@ pub fn models(env: Env) -> Option<PathBuf> {
     home(env).or_else(|| platform(env, Purpose::Data)).map(|folder| folder.join("models"))
 }
 
+/// The folder for keys: `AGON_HOME/keys`, else in the platform's data directory.
+pub fn keys(env: Env) -> Option<PathBuf> {
+    home(env).or_else(|| platform(env, Purpose::Data)).map(|folder| folder.join("keys"))
+}
+
 /// The configuration files that are looked for when none is named, the first that exists wins.
 pub fn configs(env: Env) -> Vec<PathBuf> {
     [Some(PathBuf::from(CONFIG)), own_config(env)].into_iter().flatten().collect()

@@ -1,12 +1,13 @@
 //! "Debate Metrics": the rounds in figures, how the positions moved, and what it cost.
 
-use agon_core::{Debate, Reply, calendar};
+use agon_core::calendar;
 use serde_json::{Map, Value, json};
 
 use super::consensus::TOLERANCE;
 use super::log::{Judge, Log, Round, feature_of};
 use super::verdict::Verdict;
 use super::{disputes, tidy};
+use crate::calls::calls;
 
 /// The seed's record.
 pub(super) fn record(log: &Log<'_>, verdict: &Verdict) -> Value {
@@ -29,26 +30,10 @@ pub(super) fn record(log: &Log<'_>, verdict: &Verdict) -> Value {
             "disputes_remaining": disputes::remaining(log),
         },
         "cost": {
-            "judge_calls": calls(log.debate),
+            "judge_calls": calls(&log.debate.turns),
             "estimated_usd": spent.usd_known.then(|| tidy(spent.usd)),
         },
     })
-}
-
-/// The calls that were made and came to something: every answer, and every attempt that was answered and had to be repeated. A call
-/// that was lost in an interruption is not among them, so that a debate that was resumed tells the same. What a branch took over has
-/// no attempts of its own: there each answer is one.
-fn calls(debate: &Debate) -> usize {
-    let mut calls = 0;
-    for turn in &debate.turns {
-        for (attempts, reply) in turn.attempts.iter().zip(&turn.replies) {
-            let said = matches!(reply, Some(Reply::Said { .. }));
-            let answer = attempts.last().is_some_and(|attempt| attempt.fault.is_none());
-            calls += attempts.iter().filter(|attempt| attempt.fault.is_some()).count();
-            calls += usize::from(said && (turn.inherited || answer));
-        }
-    }
-    calls
 }
 
 fn agreements(log: &Log<'_>) -> usize {

@@ -36,6 +36,16 @@ pub struct Script {
     /// Words a second when somebody watches; all at once when `None`.
     words_per_second: Option<u32>,
     seats: BTreeMap<String, Seat>,
+    /// What is said where the ask holds certain words, in the order in which they are tried.
+    cases: Vec<Case>,
+}
+
+/// What is said in one case.
+#[derive(Debug)]
+struct Case {
+    /// In lower case.
+    asked: String,
+    seats: BTreeMap<String, Seat>,
 }
 
 /// What one seat says: for each phase, by round and then by attempt.

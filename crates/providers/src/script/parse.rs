@@ -6,7 +6,7 @@ use std::time::Duration;
 use agon_engine::FaultKind;
 use serde_json::{Map, Value};
 
-use super::{Reply, Script, Seat, What};
+use super::{Case, Reply, Script, Seat, What};
 
 /// The words of `fail`, and what each is.
 const FAILURES: &[(&str, Option<FaultKind>)] = &[
@@ -34,7 +34,7 @@ pub(super) fn script(file: &str, text: &str) -> Result<Script, String> {
         false => serde_norway::from_str(text).map_err(|why| format!("is not YAML: {why}"))?,
     };
     let root = mapping(&root, "the script")?;
-    known_keys(root, &["question", "delay_ms", "stream", "seats"], "the script")?;
+    known_keys(root, &["question", "delay_ms", "stream", "seats", "cases"], "the script")?;
     let delay = millis(root, "delay_ms", "the script")?.unwrap_or_default();
     let words_per_second = match root.get("stream") {
         None => None,
@@ -45,19 +45,41 @@ pub(super) fn script(file: &str, text: &str) -> Result<Script, String> {
                 .ok_or("stream is a whole number of words per second, from 1 to 10000")?,
         ),
     };
-    let seats = root.get("seats").ok_or("has no seats: write them under `seats:`")?;
-    let seats = mapping(seats, "seats")?;
-    if seats.is_empty() {
+    let cases = match root.get("cases") {
+        None => Vec::new(),
+        Some(Value::Array(cases)) => (0..).zip(cases).map(|(n, entry)| case(entry, delay, n)).collect::<Result<_, _>>()?,
+        Some(_) => return Err("cases is a list: each has `asked:` and `seats:`".into()),
+    };
+    let all = match root.get("seats") {
+        Some(all) => seats(all, delay, "seats")?,
+        None => BTreeMap::new(),
+    };
+    if all.is_empty() && cases.is_empty() {
         return Err("has no seats: write them under `seats:`".into());
     }
-    let seats =
-        seats.iter().map(|(id, phases)| Ok((id.clone(), seat(phases, delay, &format!("seats.{id}"))?)));
     Ok(Script {
         name: format!("script/{file}"),
         question: root.get("question").and_then(Value::as_str).map(|question| question.trim().to_owned()),
         words_per_second: words_per_second.and_then(|words| u32::try_from(words).ok()),
-        seats: seats.collect::<Result<BTreeMap<_, _>, String>>()?,
+        seats: all,
+        cases,
     })
+}
+
+/// What is said where the ask holds certain words.
+fn case(entry: &Value, delay: Duration, number: usize) -> Result<Case, String> {
+    let place = format!("cases[{number}]");
+    let map = mapping(entry, &place)?;
+    known_keys(map, &["asked", "seats"], &place)?;
+    let asked = map.get("asked").and_then(Value::as_str).map(str::trim).filter(|asked| !asked.is_empty());
+    let asked = asked.ok_or_else(|| format!("{place}: `asked` has the words by which it is known"))?;
+    let all = map.get("seats").ok_or_else(|| format!("{place} has no seats"))?;
+    Ok(Case { asked: asked.to_lowercase(), seats: seats(all, delay, &format!("{place}.seats"))? })
+}
+
+fn seats(all: &Value, delay: Duration, place: &str) -> Result<BTreeMap<String, Seat>, String> {
+    let all = mapping(all, place)?;
+    all.iter().map(|(id, phases)| Ok((id.clone(), seat(phases, delay, &format!("{place}.{id}"))?))).collect()
 }
 
 fn seat(phases: &Value, delay: Duration, place: &str) -> Result<Seat, String> {

@@ -13,15 +13,26 @@ use super::{Reply, Script, What, labels};
 const ANY: &str = "*";
 
 impl Script {
-    /// The reply to this call: by seat and then for any seat, by phase and then for any phase, by round and by
+    /// The reply to this call: of the case whose words are in it, else of all; by seat and then for any seat, by phase and then for any phase, by round and by
     /// attempt, where the last entry of a list stands for all later ones.
     fn reply(&self, call: &Call) -> Result<&Reply, Fault> {
-        let seats = [call.seat.as_str(), ANY].into_iter().filter_map(|id| self.seats.get(id));
+        let case = self.case(call).map(|case| &case.seats);
+        let tables = case.into_iter().chain([&self.seats]);
+        let seats = tables.flat_map(|table| [call.seat.as_str(), ANY].into_iter().filter_map(|id| table.get(id)));
         let phases =
             |seat| [call.phase.name.as_str(), ANY].into_iter().filter_map(move |name| get(seat, name));
         let rounds = seats.flat_map(phases).next().ok_or_else(|| self.missing(call))?;
         let attempts = at(rounds, call.phase.round).ok_or_else(|| self.missing(call))?;
         at(attempts, call.attempt).ok_or_else(|| self.missing(call))
+    }
+
+    /// The first case whose words are in what is asked.
+    fn case(&self, call: &Call) -> Option<&super::Case> {
+        if self.cases.is_empty() {
+            return None;
+        }
+        let asked: String = call.messages.iter().map(|message| message.text.to_lowercase()).collect();
+        self.cases.iter().find(|case| asked.contains(&case.asked))
     }
 
     fn missing(&self, call: &Call) -> Fault {

@@ -153,13 +153,7 @@ fn write_cards(out: &mut String, cards: &[Card], level: usize) {
             format!("{}, ", escape(&card.id))
         };
         out.push_str(&format!("<p class=\"note\">{id}{}</p>\n", escape(&card.model)));
-        if let Some(first) = &card.first {
-            let name = if card.last.is_some() { "First" } else { "Held" };
-            out.push_str(&format!("<p><span class=\"which\">{name}</span> {}</p>\n", inline(first)));
-        }
-        if let Some(last) = &card.last {
-            out.push_str(&format!("<p><span class=\"which\">At last</span> {}</p>\n", inline(last)));
-        }
+        write_held(out, card);
         let notes: String =
             card.notes.iter().map(|note| format!("<span class=\"badge\">{}</span> ", escape(note))).collect();
         if !notes.is_empty() {
@@ -168,4 +162,25 @@ fn write_cards(out: &mut String, cards: &[Card], level: usize) {
         out.push_str("</article>\n");
     }
     out.push_str("</div>\n");
+}
+
+/// Two positions that are shorter stand on one line.
+const SHORT_CHARS_MAX: usize = 24;
+
+fn write_held(out: &mut String, card: &Card) {
+    let short = |text: &String| text.chars().count() <= SHORT_CHARS_MAX;
+    let mut line = |name: &str, text: &str| {
+        out.push_str(&format!("<p><span class=\"which\">{name}</span> {}</p>\n", inline(text)));
+    };
+    match (&card.first, &card.last) {
+        (Some(first), Some(last)) if short(first) && short(last) => {
+            line("Held", &format!("{first}, then {last}"))
+        }
+        (Some(first), Some(last)) => {
+            line("First", first);
+            line("At last", last);
+        }
+        (Some(first), None) => line("Held", first),
+        (None, _) => {}
+    }
 }

@@ -1,7 +1,7 @@
 //! Scores by round, one line for each seat.
 
 use super::blocks::colour;
-use super::flow::{cut, described, segment, x_of};
+use super::flow::{cut, described, every, segment, x_of};
 use super::markup::escape;
 use crate::outline::evidence::column;
 use crate::outline::{Change, Way, Ways};
@@ -35,7 +35,7 @@ pub(super) fn svg(ways: &Ways) -> String {
             y + 4.0
         ));
     }
-    for (place, round) in ways.rounds.iter().enumerate() {
+    for (place, round) in ways.rounds.iter().enumerate().step_by(every(ways.rounds.len())) {
         let x = x_of(place, ways.rounds.len()).max(24.0);
         out.push_str(&format!(
             "<text class=\"axis\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",

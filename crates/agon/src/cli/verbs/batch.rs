@@ -25,7 +25,7 @@ fn command(command: Command) -> Command {
         .required(true)
         .value_parser(value_parser!(PathBuf))
         .help("One JSON object a line; `-` reads stdin");
-    let names: Vec<&'static str> = agon_protocols::PROTOCOLS.iter().map(|protocol| protocol.name()).collect();
+    let names: Vec<&'static str> = agon_protocols::all().map(|protocol| protocol.name()).collect();
     let protocol = Arg::new("protocol")
         .long("protocol")
         .value_name("P")

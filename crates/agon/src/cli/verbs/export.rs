@@ -10,10 +10,10 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 
 use super::{Group, Verb, id};
-use crate::cli::desk::Kept;
+use crate::cli::desk::{self, Kept};
 use crate::cli::failure::Failure;
 use crate::cli::show::outcome;
-use crate::cli::{args, output, write};
+use crate::cli::{args, output, receipts, write};
 
 pub(super) const VERB: Verb = Verb { name: "export", group: Group::Kept, command, run };
 
@@ -33,10 +33,16 @@ fn command(command: Command) -> Command {
         .help("Write here; never overwrites [default: stdout]");
     command
         .about("Write a debate as Markdown, HTML, JSON or YAML; a review also for a pipeline")
-        .after_help("json holds the outcome and the whole log with its hashes: `agon verify FILE` checks it.")
+        .after_help(
+            "json holds the outcome and the whole log with its hashes; --receipt holds both signed: `agon verify FILE` checks either,\n\
+             a receipt also on another machine, without network.",
+        )
         .arg(id())
         .arg(format)
+        .arg(args::switch("receipt", "Write a signed receipt instead, with the log").conflicts_with("format"))
+        .arg(args::switch("no-log", "Leave the log out of the receipt: its texts may be private").requires("receipt"))
         .arg(out)
+        .arg(args::config())
         .arg(args::db())
 }
 
@@ -46,7 +52,11 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
         Some(format) => format.as_str(),
         None => out.and_then(|file| by_ending(file)).unwrap_or("md"),
     };
-    let text = render(&Kept::find(args)?, format)?;
+    let kept = Kept::find(args)?;
+    let text = match args.get_flag("receipt") {
+        true => receipts::of(&kept, &desk::models(&desk::config(args)?), !args.get_flag("no-log"))?,
+        false => render(&kept, format)?,
+    };
     match out {
         Some(file) => write::fresh(file, &text)?,
         None => output::print(&text)?,

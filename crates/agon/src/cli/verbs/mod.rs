@@ -9,14 +9,17 @@ use clap::{Arg, ArgMatches, Command};
 
 use super::failure::Failure;
 
+mod audit;
 mod batch;
 mod branch;
 mod completions;
 pub mod debate;
 mod deliver;
 mod doctor;
+mod eval;
 mod export;
 mod init;
+mod keys;
 mod knowledge;
 mod list;
 mod man;
@@ -28,6 +31,7 @@ mod resolve;
 mod resume;
 mod search;
 mod show;
+mod simulate;
 mod verify;
 
 /// One verb: its name, its options and help, and what it does.
@@ -81,9 +85,13 @@ pub const VERBS: &[Verb] = &[
     ratings::VERB,
     knowledge::VERB,
     batch::VERB,
+    eval::VERB,
+    simulate::VERB,
+    audit::VERB,
     protocols::VERB,
     models::VERB,
     deliver::VERB,
+    keys::VERB,
     doctor::VERB,
     init::VERB,
     completions::VERB,
@@ -105,7 +113,7 @@ fn protocol_of(brief: &Brief) -> Result<&'static dyn Protocol, Failure> {
 fn all_roles() -> &'static [&'static str] {
     static ROLES: OnceLock<Vec<&'static str>> = OnceLock::new();
     ROLES.get_or_init(|| {
-        let all = agon_protocols::PROTOCOLS.iter().flat_map(|protocol| protocol.roles()).copied();
+        let all = agon_protocols::all().flat_map(|protocol| protocol.roles()).copied();
         all.collect::<BTreeSet<_>>().into_iter().collect()
     })
 }

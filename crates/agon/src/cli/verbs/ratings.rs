@@ -30,9 +30,7 @@ fn command(command: Command) -> Command {
 
 fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let plot = args.get_one::<PathBuf>("plot");
-    if let Some(file) = plot.filter(|file| file.extension().is_none_or(|ending| ending != "svg")) {
-        return Err(Failure::file(file, "a plot is an SVG picture: name a file that ends in .svg"));
-    }
+    output::check_svg(plot)?;
     let store = desk::kept(args)?;
     if let Some(store) = store.as_ref().filter(|_| args.get_flag("rebuild")) {
         rebuild(store)?;
@@ -40,8 +38,7 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let rated = store.map(|store| store.ratings()).transpose()?.unwrap_or_default();
     let rows: Vec<Row> = rated.iter().map(row).collect();
     if let Some(file) = plot {
-        agon_courier::file::put(file, agon_report::ratings_svg(&rows).as_bytes())
-            .map_err(|why| Failure::file(file, why.to_string()))?;
+        output::picture(file, &agon_report::ratings_svg(&rows))?;
     }
     if args.get_flag("json") {
         output::print_json(&rated.iter().map(entry).collect())?;

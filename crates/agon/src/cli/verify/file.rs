@@ -9,7 +9,8 @@ use super::{Beside, Finding, Raw};
 use crate::cli::failure::Failure;
 use crate::cli::{input, ndjson};
 
-const FILE_BYTES_MAX: u64 = 1 << 30;
+/// The most that a file to be verified may have.
+pub const FILE_BYTES_MAX: u64 = 1 << 30;
 const READS: &str = "verify reads what `agon export --format json` writes, the log.ndjson of --save, \
                      and what --events printed";
 

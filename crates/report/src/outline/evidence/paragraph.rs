@@ -55,7 +55,7 @@ impl<'a> Told<'a> {
     /// Who changed, when, and whether anything was cited for it.
     fn changes(&self) -> Option<String> {
         let flips = self.list("/flips");
-        if self.voices == 0 && flips.is_empty() {
+        if (self.voices == 0 || self.rounds.is_empty()) && flips.is_empty() {
             return None;
         }
         if self.rounds.len() < 2 && flips.is_empty() {
@@ -130,8 +130,11 @@ impl<'a> Told<'a> {
             }
             (None, _) if tied.len() < 2 => None,
             (None, decided) => {
-                let end =
-                    if decided.is_some() { "the debate settled it" } else { "the debate did not settle it" };
+                let end = match (decided.is_some(), self.rounds.len() < 2) {
+                    (true, true) => "the verdict settled it",
+                    (true, false) => "the debate settled it",
+                    (false, _) => "nothing settled it",
+                };
                 Some(format!("{}; {end}.", self.tie(tied, positions)))
             }
         }
@@ -140,8 +143,13 @@ impl<'a> Told<'a> {
     fn tie(&self, tied: &[Value], positions: &[Value]) -> String {
         let alone = positions.iter().all(|position| whole(position, "/count") <= 1);
         match (alone, self.scored) {
-            (true, true) => return "Before the debate no two scores were the same".to_owned(),
-            (true, false) => return "Before the debate no two held the same".to_owned(),
+            (true, true) => {
+                return "Before the debate no two scores were the same, so that a plain vote was tied"
+                    .to_owned();
+            }
+            (true, false) => {
+                return "Before the debate no two held the same, so that a plain vote was tied".to_owned();
+            }
             (false, _) => {}
         }
         let between = match words(self.evidence, "/grouping") {

@@ -103,6 +103,21 @@ impl Ways {
         self.rounds.len() > 1 && !self.ways.is_empty() && !self.positions.is_empty()
     }
 
+    /// The way of these seats alone.
+    pub(crate) fn of(mut self, places: &[usize]) -> Self {
+        self.ways.retain(|way| places.contains(&way.place));
+        self
+    }
+
+    /// The positions that anybody here holds, with their keys.
+    pub(crate) fn legend<'a>(&'a self, keys: &'a [String]) -> impl Iterator<Item = (&'a String, &'a String)> {
+        let held = |place: usize| {
+            self.ways.iter().flat_map(|way| &way.steps).flatten().any(|step| step.position == place)
+        };
+        let all = keys.iter().zip(&self.positions).enumerate();
+        all.filter(move |(place, _)| held(*place)).map(|(_, pair)| pair)
+    }
+
     /// Whether anybody changed with something named, and whether anybody with nothing.
     pub(crate) fn marks(&self) -> (bool, bool) {
         let changes =

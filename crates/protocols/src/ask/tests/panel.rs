@@ -1,0 +1,107 @@
+//! "then a `panel` of judges on what still divides."
+
+use super::*;
+
+/// "The answer stands when the panel's verdict score reaches `stands_from` (default 3.0 of 5)": both sides.
+#[test]
+fn the_answer_stands_from_the_score_that_is_set() {
+    for (score, set, stands) in [
+        (3.0, &[][..], true),
+        (2.9, &[], false),
+        (3.5, &[("stands_from", "3.6")], false),
+        (3.6, &[("stands_from", "3.6")], true),
+    ] {
+        let script = Script { firsts: &["2", "8", "8", "8"], score, ..TWO_AND_EIGHT };
+        let debate = script.climb(set);
+        let outcome = outcome(&debate);
+        let (by, answer) = if stands { ("panel", "2 workers.") } else { ("first_round_vote", "8") };
+        assert_eq!((&outcome.verdict["decided_by"], &outcome.verdict["answer"]), (&json!(by), &json!(answer)), "{score}");
+        assert_eq!((outcome.termination, outcome.status), (Termination::Consensus, Status::Complete));
+        assert_eq!(outcome.verdict["steps"][2]["ruling"]["stands"], stands);
+        assert_eq!(outcome.rounds_completed, 2 + 1, "two rounds of the debate, one of the panel");
+        let said = outcome.warnings.iter().any(|warning| warning.ends_with("the plain vote on the first answers, 3 of 4"));
+        assert_eq!(said, !stands, "{:?}", outcome.warnings);
+    }
+}
+
+/// "and no critical finding is held by all"
+#[test]
+fn a_critical_finding_that_all_hold_fells_the_answer() {
+    let script = Script { firsts: &["2", "8", "8", "8"], score: 4.5, critical: true, ..TWO_AND_EIGHT };
+    let debate = script.climb(&[]);
+    let verdict = &outcome(&debate).verdict;
+    assert_eq!((&verdict["decided_by"], &verdict["answer"]), (&json!("first_round_vote"), &json!("8")));
+    let why = verdict["steps"][2]["ruling"]["why"].as_str().unwrap();
+    assert!(why.ends_with("all judges hold a critical finding: Two workers lose jobs."), "{why}");
+}
+
+/// "falls back to the plain first-round vote if there is one, and the outcome says so."
+#[test]
+fn without_a_vote_the_debates_answer_stays_and_the_outcome_says_so() {
+    let script = Script { firsts: &["2", "8", "8", "2"], score: 1.0, ..TWO_AND_EIGHT };
+    let debate = script.climb(&[]);
+    let outcome = outcome(&debate);
+    assert_eq!((&outcome.verdict["decided_by"], &outcome.verdict["answer"]), (&json!("debate"), &json!("2 workers.")));
+    let told = "the panel gives the answer 1 of 5, 3 is needed; the first answers are tied, so that there is no vote to fall back on";
+    assert!(outcome.warnings.contains(&told.to_owned()), "{:?}", outcome.warnings);
+}
+
+/// The judges read the answer and what is said against it, by labels alone, on the ladder's own rubric.
+#[test]
+fn judges_read_the_answer_and_what_divides_without_names() {
+    let prompts = RefCell::new(Vec::new());
+    let debate = run(&["acme/x1", "beta/y2"], &[], &|ask, phase, round| {
+        if phase.starts_with("panel/") {
+            prompts.borrow_mut().push(ask.prompt.user());
+        }
+        let mut said = TWO_AND_EIGHT.say(ask, phase, round)?;
+        if phase == "answer" {
+            said["why"] = json!("I am acme/x1 and answerer-1.");
+        }
+        Some(said)
+    });
+    let prompts = prompts.into_inner();
+    assert_eq!(prompts.len(), 3);
+    for prompt in &prompts {
+        for words in [
+            "answer.md", "divided.md", "2 workers.", "- the price of memory", "- the memory that each worker takes",
+            "`correctness`, weight 35", "`evidence`, weight 25", "`objections`, weight 25", "`clarity`, weight 15", QUESTION,
+        ] {
+            assert!(prompt.contains(words), "{words}");
+        }
+        assert!(!prompt.contains("acme") && !prompt.contains("answerer-1"), "{prompt}");
+    }
+    let labels = &outcome(&debate).labels;
+    assert!(labels.keys().all(|label| prompts[0].contains(&format!("Debater {label}"))));
+}
+
+/// A panel that comes to no verdict changes nothing.
+#[test]
+fn a_panel_without_a_verdict_leaves_the_answer_as_it_was() {
+    let debate = run(&["a/x", "b/y"], &[], &|ask, phase, round| {
+        TWO_AND_EIGHT.say(ask, phase, round).filter(|_| !phase.starts_with("panel/"))
+    });
+    let outcome = outcome(&debate);
+    assert_eq!((&outcome.verdict["decided_by"], &outcome.verdict["answer"]), (&json!("debate"), &json!("2 workers.")));
+    assert_eq!((outcome.termination, outcome.fidelity), (Termination::Stable, Fidelity::Degraded));
+    assert!(outcome.warnings.iter().any(|warning| warning.starts_with("the panel came to no verdict")));
+    assert_eq!(outcome.verdict["steps"][2]["termination"], "quorum_lost");
+}
+
+/// What a part warns of is in the outcome, and says of which part it is.
+#[test]
+fn the_warnings_of_the_parts_are_told() {
+    let debate = run(&["a/x", "b/y"], &[], &|ask, phase, round| {
+        let mut said = TWO_AND_EIGHT.say(ask, phase, round)?;
+        match phase {
+            "deep/debate" => said["stance"] = json!("concede"),
+            "panel/position" => said["overall_score"] = json!(4.4),
+            _ => {}
+        }
+        Some(said)
+    });
+    let warnings = &outcome(&debate).warnings;
+    assert!(warnings.contains(&"round 1: Debater A concedes but changes nothing".to_owned()), "{warnings:?}");
+    let gap = "panel: judge-1 gives 4.4 overall, but its dimension scores weigh to 4";
+    assert!(warnings.contains(&gap.to_owned()), "{warnings:?}");
+}
