@@ -72,6 +72,7 @@ fn check(signed: &Signed, region: Region, place: usize, byte: u8, same: &Value) 
     let parsed: Option<Value> = serde_json::from_slice(&changed).ok();
     if parsed.as_ref() == Some(same) {
         assert!(told.is_intact(), "byte {place}: {:?}", told.findings);
+        assert!(was.is_ascii_whitespace() && byte.is_ascii_whitespace(), "only white space says the same");
         return true;
     }
     let what = format!("byte {place} of {region:?}, {:?} to {:?}", char::from(was), char::from(byte));
