@@ -61,7 +61,12 @@ impl PublicKey {
         let receipt: Option<Value> = serde_json::from_str(text).ok();
         match receipt.as_ref().and_then(|receipt| receipt.get("public_key")?.as_str()) {
             Some(key) => Self::parse(key),
-            None => Self::parse(text.split_whitespace().next().unwrap_or_default()),
+            None => {
+                // As `agon keys show` prints it, the key stands between its id and its owner.
+                let mut words = text.split_whitespace();
+                let first = words.clone().next().unwrap_or_default();
+                Self::parse(words.find(|word| word.starts_with(PUBLIC)).unwrap_or(first))
+            }
         }
     }
 

@@ -15,9 +15,7 @@ pub(super) const VERB: Verb = Verb { name: "keys", group: Group::Around, command
 const KEY_FILE_BYTES_MAX: u64 = 1 << 30;
 
 fn command(command: Command) -> Command {
-    let name = |required: bool| {
-        Arg::new("name").long("name").value_name("NAME").required(required).help("What you call its owner")
-    };
+    let name = Arg::new("name").long("name").value_name("NAME").help("What you call its owner [default: the key's short id]");
     let verb = |name: &'static str, about: &'static str| Command::new(name).about(about).arg(args::json());
     command
         .about("Show, renew or trust the keys that sign receipts")
@@ -31,7 +29,7 @@ fn command(command: Command) -> Command {
                 .arg(Arg::new("key").value_name("FILE|KEY").required(true).help(
                     "ed25519:..., a file with it, or a receipt that it signed",
                 ))
-                .arg(name(true)),
+                .arg(name),
         )
         .subcommand(
             verb("distrust", "Trust a key no more")
@@ -57,7 +55,8 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
             output::print(&format!("{}new key {}: {new}\n", retired.unwrap_or_default(), new.id()))?;
         }
         "trust" => {
-            let (key, name) = (read(&word("key"))?, word("name"));
+            let key = read(&word("key"))?;
+            let name = Some(word("name")).filter(|name| !name.is_empty()).unwrap_or_else(|| key.id());
             ring.trust(&name, &key, &now).map_err(receipts::refused)?;
             told(as_json, &name, &key, "is trusted as")?;
         }

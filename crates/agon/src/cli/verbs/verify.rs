@@ -25,8 +25,8 @@ fn command(command: Command) -> Command {
     command
         .about("Check that nothing in a debate's log, or in a receipt, was changed since it was written")
         .after_help(
-            "A receipt is checked against the keys that `agon keys show` lists; anybody can sign with a key that nobody knows, and\n\
-             that is said. Exit status: 0 nothing was changed, 1 something was, or the signature is not by --key.",
+            "A receipt is checked against --key, else against the keys that `agon keys show` lists: anybody can sign a forged debate with\n\
+             a new key. Exit status: 0 nothing was changed, 1 something was, or it is not signed with a key that you know.",
         )
         .arg(id)
         .arg(
@@ -87,7 +87,8 @@ fn receipt(path: &Path, args: &ArgMatches) -> Result<Option<u8>, Failure> {
     }
     let told = receipts::check(&bytes, &known);
     let name = path.display().to_string();
-    let other = wanted.as_ref().is_some_and(|key| told.signer.as_ref().is_none_or(|signer| signer.id != key.id()));
+    let signer = told.signer.as_ref().map(|signer| signer.id.clone());
+    let other = wanted.as_ref().is_some_and(|key| signer.as_ref() != Some(&key.id()));
     match args.get_flag("json") {
         true => output::print_json(&told.document(&name))?,
         false => output::print(&told.text(&name))?,
@@ -95,7 +96,7 @@ fn receipt(path: &Path, args: &ArgMatches) -> Result<Option<u8>, Failure> {
     if other {
         output::note("it is not signed with the key of --key");
     }
-    Ok(Some(u8::from(!told.is_intact() || other)))
+    Ok(Some(u8::from(!told.is_trusted() || other)))
 }
 
 /// A receipt with the log that came beside it.
