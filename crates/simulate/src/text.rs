@@ -98,7 +98,8 @@ fn by_round(findings: &Findings) -> Table {
 }
 
 fn degradation(curve: &Curve) -> Table {
-    let mut rows = vec![row(["seats", "honest", "one adversary", "lost", "vote", "# with one, + without"])];
+    let mut rows =
+        vec![row(["seats", "honest", "one adversary", "lost", "first vote", "# with one, + without"])];
     for point in &curve.points {
         let lost = format!("{:+.1}", -100.0 * point.lost());
         let (honest, attacked) = (percent(&point.honest), percent(&point.with_adversary));
