@@ -19,7 +19,7 @@ mod rulings;
 use agon_evidence::independence::Correlations;
 use serde::Serialize;
 
-use crate::resampling::threads;
+use crate::resampling::{few, threads};
 use crate::{Bootstrap, Intervals, Table, Trouble};
 
 /// What to audit, and how.
@@ -151,6 +151,6 @@ pub fn judges(table: &Table, options: &JudgeOptions) -> Result<Judges, Trouble> 
         subsets: read.subsets.iter().map(subset).collect(),
         bootstrap: options.bootstrap,
         gold: read.gold.as_ref().map(|(name, _)| name.clone()),
-        notes: read.notes,
+        notes: few(read.items.len(), "items").into_iter().chain(read.notes).collect(),
     })
 }

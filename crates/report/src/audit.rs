@@ -41,6 +41,11 @@ fn percent(share: f64) -> String {
     format!("{:.2}%", share * 100.0)
 }
 
+/// An end of an interval, which is never known to so many digits: `72.5%`.
+fn end(share: f64) -> String {
+    format!("{:.1}%", share * 100.0)
+}
+
 /// `72.5% to 74.2%`, or what says that there is none.
 fn range(interval: Option<&Interval>, written: impl Fn(f64) -> String) -> String {
     interval.map_or("-".into(), |(low, high)| format!("{} to {}", written(*low), written(*high)))
@@ -58,6 +63,11 @@ fn four(value: f64) -> String {
 
 fn known(value: Option<f64>, written: impl Fn(f64) -> String) -> String {
     value.map_or("-".into(), written)
+}
+
+/// An end of the interval of a difference in points.
+fn end_points(difference: f64) -> String {
+    format!("{:+.1}", difference * 100.0)
 }
 
 /// A difference of shares in points: `+1.52`.
@@ -78,6 +88,17 @@ fn word(number: usize) -> String {
 fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// How many independent ones they are, in a sentence; `None` where nothing can be said.
+fn voices(number: usize, noun: &str, n_eff: Option<f64>, rho: Option<f64>) -> Option<String> {
+    let who = format!("{} {noun}", capital(&word(number)));
+    let rho = rho?;
+    let correlation = format!("the mean correlation of their errors is {rho:.2}");
+    if rho <= 0.0 {
+        return Some(format!("{who} count in full, because they do not err together: {correlation}."));
+    }
+    Some(format!("{who} count for about {:.1} independent voices: {correlation}.", n_eff?))
 }
 
 /// The width of a name in a picture, in characters.

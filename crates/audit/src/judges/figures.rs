@@ -6,7 +6,7 @@ use agon_evidence::independence::{Correlations, effective_voices, mean_rho, phi_
 use super::rulings::{Read, Ruling};
 use super::{Accuracy, Judge, Rulings};
 use crate::Bootstrap;
-use crate::resampling::named;
+use crate::resampling::{named, of_share};
 
 /// The figures of a judge, in the order in which [`Seen::of_judge`] gives them.
 const OF_JUDGE: [&str; 6] = [
@@ -27,7 +27,13 @@ pub(super) fn audit(read: &Read, items: &[usize], bootstrap: Bootstrap, threads:
     let mut intervals = intervals.into_iter();
     let judge = |(name, cells): (&&String, &Vec<Option<Cell>>)| {
         let of_judge = seen.of_judge(cells, &whole);
-        let intervals = named(OF_JUDGE, intervals.by_ref().take(OF_JUDGE.len()));
+        let items = cells.iter().flatten().count();
+        let drawn = intervals.by_ref().take(OF_JUDGE.len()).zip(of_judge).zip(OF_JUDGE);
+        let intervals = drawn.map(|((drawn, value), name)| match name {
+            "position_bias" => drawn,
+            _ => of_share(drawn, value, items),
+        });
+        let intervals = named(OF_JUDGE, intervals);
         described(name, cells, &of_judge, intervals)
     };
     let judges: Vec<Judge> = seen.names.iter().zip(&seen.cells).map(judge).collect();

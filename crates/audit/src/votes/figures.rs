@@ -9,7 +9,7 @@ use agon_evidence::interval::mcnemar_exact;
 use super::ballots::Ballots;
 use super::{Accuracy, Votes, gates};
 use crate::Bootstrap;
-use crate::resampling::named;
+use crate::resampling::{few, named, of_share};
 
 /// All figures but those of single models, in the order in which [`Counted::figures`] gives them.
 const NAMES: [&str; 11] = [
@@ -54,7 +54,16 @@ pub(super) fn audit(
 ) -> Votes {
     let counted = Counted::of(ballots);
     let whole = counted.figures(&vec![1; counted.ballots.questions]);
-    let intervals = bootstrap.intervals(counted.ballots.questions, threads, |counts| counted.figures(counts));
+    let drawn = bootstrap.intervals(counted.ballots.questions, threads, |counts| counted.figures(counts));
+    let intervals: Vec<_> = drawn
+        .into_iter()
+        .zip(&whole)
+        .enumerate()
+        .map(|(place, (drawn, value))| match counted.share_of(place) {
+            Some(questions) => of_share(drawn, *value, questions),
+            None => drawn,
+        })
+        .collect();
     let figure = |name: &str| {
         let found = NAMES.iter().zip(&whole).find(|(known, _)| **known == name);
         found.map_or(f64::NAN, |(_, value)| *value)
@@ -79,7 +88,7 @@ pub(super) fn audit(
         gate: asked.map(|pair| gates::one(&counted, pair, bootstrap, threads)),
         intervals: named(NAMES, intervals.iter().copied()),
         bootstrap,
-        notes: counted.ballots.notes,
+        notes: few(counted.ballots.questions, "questions").into_iter().chain(counted.ballots.notes).collect(),
     }
 }
 
@@ -156,6 +165,15 @@ impl Counted {
             figures.extend(each);
         }
         figures
+    }
+
+    /// Of how many questions a figure is a share, if it is one.
+    fn share_of(&self, place: usize) -> Option<usize> {
+        match NAMES.get(place).copied() {
+            Some("pairwise_agreement" | "entropy" | "gain" | "mean_rho" | "n_eff") => None,
+            Some("correct_when_unanimous") => Some(self.unanimous.iter().filter(|all| **all).count()),
+            _ => Some(self.ballots.questions),
+        }
     }
 
     /// How many are asked for a question when two of them settle this share.

@@ -4,8 +4,8 @@ use agon_audit::Judges;
 use agon_audit::judges::{Judge, Rulings, Subset};
 
 use super::{
-    bracket, capital, four, heatmap, known, paragraph, percent, points, range, row, section, small_print,
-    together, word,
+    bracket, capital, end, end_points, four, heatmap, known, paragraph, percent, points, range, row, section,
+    small_print, together, voices, word,
 };
 use crate::Style;
 use crate::figures::{count, counted};
@@ -21,6 +21,8 @@ pub fn judges(audit: &Judges, style: &Style) -> String {
     let drawn = format!("intervals from {}", counted(u64::from(audit.bootstrap.resamples), "resample"));
     shown.push_str(&small_print(&[items, drawn, format!("seed {}", audit.bootstrap.seed)], style));
     shown.push_str(&section("Does the order decide?", &order(all), style));
+    let words = ["consistent: the same ruling in both orders", "bias: points more for what is shown first"];
+    shown.push_str(&small_print(&words.map(str::to_owned), style));
     if audit.gold.is_some() {
         shown.push_str(&section("Are they right?", &right(all), style));
     }
@@ -59,26 +61,25 @@ fn meaning(all: &Rulings) -> String {
     let mut judges: Vec<(&Judge, f64)> =
         all.judges.iter().filter_map(|judge| Some((judge, judge.order_consistency?))).collect();
     judges.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    let rules = |(judge, share): &(&Judge, f64)| {
-        format!("{} {}{}", judge.judge, percent(*share), bracket(judge.intervals.get("order_consistency")))
+    let kept = |(judge, share): &(&Judge, f64)| {
+        format!("{}{}", percent(*share), bracket(judge.intervals.get("order_consistency")))
     };
     let order = match (judges.first(), judges.last()) {
         (Some(most), Some(least)) if judges.len() > 1 => format!(
-            "Shown the same two answers in the other order, {} keeps its ruling most often, {} least.",
-            rules(most),
-            rules(least)
+            "Shown the same two answers in the other order, {} keeps its ruling most often, {} of the time, and {} least, {}.",
+            most.0.judge,
+            kept(most),
+            least.0.judge,
+            kept(least)
         ),
-        (Some(only), _) => {
-            format!("Shown the same two answers in the other order, {} of its rulings stay.", rules(only))
-        }
+        (Some(only), _) => format!(
+            "Shown the same two answers in the other order, {} keeps its ruling {} of the time.",
+            only.0.judge,
+            kept(only)
+        ),
         _ => String::new(),
     };
-    let voices = all.n_eff.zip(all.mean_rho).map(|(voices, rho)| {
-        format!(
-            "{} judges count for about {voices:.1} independent ones: the mean correlation of their errors is {rho:.2}.",
-            capital(&word(all.judges.len()))
-        )
-    });
+    let voices = voices(all.judges.len(), "judges", all.n_eff, all.mean_rho);
     let biased = judges
         .iter()
         .filter(|(judge, _)| {
@@ -86,38 +87,34 @@ fn meaning(all: &Rulings) -> String {
         })
         .count();
     let bias = (biased > 0).then(|| {
-        format!(
-            "{} of {} lean to a place, whatever stands there.",
-            capital(&word(biased)),
-            word(judges.len())
-        )
+        let (lean, all) = (capital(&word(biased)), word(judges.len()));
+        format!("{lean} of {all} prefer a place, whichever answer stands there.")
     });
     [Some(order), voices, bias].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
+/// What no judge has done needs no column.
 fn order(all: &Rulings) -> Vec<Vec<String>> {
-    let head = row([
-        "judge",
-        "same in both",
-        "95% interval",
-        "leans to the first, points",
-        "95% interval",
-        "neither",
-        "missing",
-    ]);
+    let (neither, missing) =
+        (all.judges.iter().any(|judge| judge.neither > 0), all.judges.iter().any(|judge| judge.missing > 0));
+    let counts = |mut cells: Vec<String>, for_neither: &str, for_none: &str| {
+        cells.extend(neither.then(|| for_neither.to_owned()));
+        cells.extend(missing.then(|| for_none.to_owned()));
+        cells
+    };
+    let head = row(["judge", "consistent", "95% interval", "bias", "95% interval"]);
     let of_judge = |judge: &Judge| {
         let interval = |name: &str| judge.intervals.get(name);
-        row([
+        let cells = row([
             &judge.judge,
             &known(judge.order_consistency, percent),
-            &range(interval("order_consistency"), percent),
+            &range(interval("order_consistency"), end),
             &known(judge.position_bias, points),
-            &range(interval("position_bias"), points),
-            &judge.neither.to_string(),
-            &judge.missing.to_string(),
-        ])
+            &range(interval("position_bias"), end_points),
+        ]);
+        counts(cells, &judge.neither.to_string(), &judge.missing.to_string())
     };
-    std::iter::once(head).chain(all.judges.iter().map(of_judge)).collect()
+    std::iter::once(counts(head, "neither", "no ruling")).chain(all.judges.iter().map(of_judge)).collect()
 }
 
 fn right(all: &Rulings) -> Vec<Vec<String>> {
@@ -129,7 +126,7 @@ fn right(all: &Rulings) -> Vec<Vec<String>> {
             &known(accuracy.map(|accuracy| accuracy.first_order), percent),
             &known(accuracy.map(|accuracy| accuracy.second_order), percent),
             &known(accuracy.map(|accuracy| accuracy.both), percent),
-            &range(judge.intervals.get("accuracy.both"), percent),
+            &range(judge.intervals.get("accuracy.both"), end),
         ])
     };
     std::iter::once(head).chain(all.judges.iter().map(of_judge)).collect()
@@ -152,7 +149,11 @@ fn between(all: &Rulings) -> Vec<Vec<String>> {
 
 /// A row for each judge, a column for each subset.
 fn by_subset(audit: &Judges, figure: impl Fn(&Judge) -> Option<f64>) -> Vec<Vec<String>> {
-    let titles = audit.subsets.iter().map(|subset| format!("{} ({})", subset.subset, subset.rulings.items));
+    // A long name may be broken where it has a slash.
+    let titles = audit
+        .subsets
+        .iter()
+        .map(|subset| format!("{} ({})", subset.subset.replace('/', "/ "), subset.rulings.items));
     let head: Vec<String> = std::iter::once("judge".to_owned()).chain(titles).collect();
     let cell = |subset: &Subset, place: usize| {
         known(subset.rulings.judges.get(place).and_then(&figure), |share| format!("{:.0}%", share * 100.0))

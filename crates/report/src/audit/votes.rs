@@ -4,8 +4,8 @@ use agon_audit::Votes;
 use agon_audit::votes::{Accuracy, Gate};
 
 use super::{
-    bracket, capital, four, heatmap, known, paragraph, percent, points, range, row, section, small_print,
-    together, word,
+    bracket, end, end_points, four, heatmap, known, paragraph, percent, points, range, row, section,
+    small_print, together, voices, word,
 };
 use crate::Style;
 use crate::figures::{count, counted};
@@ -56,16 +56,10 @@ pub fn votes_svg(audit: &Votes) -> String {
 
 fn meaning(audit: &Votes, right: &Accuracy) -> String {
     let models = audit.models.len();
-    let voices = match (right.n_eff, right.mean_rho) {
-        (Some(voices), Some(rho)) => format!(
-            "{} models count for about {voices:.1} independent voices: the mean correlation of their errors is {rho:.2}.",
-            capital(&word(models))
-        ),
-        _ => format!(
-            "Whether these {} models err together cannot be said: no two of them are sometimes right and sometimes wrong.",
-            word(models)
-        ),
-    };
+    let voices = voices(models, "models", right.n_eff, right.mean_rho).unwrap_or_else(|| {
+        let who = word(models);
+        format!("Whether these {who} models err together cannot be said: no two of them are sometimes right and sometimes wrong.")
+    });
     let vote = format!(
         "A plain vote is right {}{} of the time, {}.",
         percent(right.plurality),
@@ -84,18 +78,22 @@ fn meaning(audit: &Votes, right: &Accuracy) -> String {
 
 /// Whether the vote is better than the best alone, said only as firmly as it is shown.
 fn gain(audit: &Votes, right: &Accuracy) -> String {
-    let (best, points) = (&right.best_single_model, right.gain * 100.0);
-    let interval = bracket(audit.intervals.get("gain"));
+    let (best, points, interval) =
+        (&right.best_single_model, right.gain * 100.0, audit.intervals.get("gain"));
     if right.gain_p >= SHOWN {
+        let interval = bracket(interval);
         return format!("{points:+.1} points{interval} against the best alone, {best}: not shown to differ");
     }
-    let compared = if points > 0.0 { "better" } else { "worse" };
-    format!("{:.1} points{interval} {compared} than the best alone, {best}", points.abs())
+    if points > 0.0 {
+        return format!("{points:.1} points{} better than the best alone, {best}", bracket(interval));
+    }
+    let less = bracket(interval.map(|(low, high)| (-high, -low)).as_ref());
+    format!("{:.1} points{less} worse than the best alone, {best}", -points)
 }
 
 fn without_gold(audit: &Votes) -> String {
     format!(
-        "Two of these {} models give the same answer {}{} of the time, and all of them do in {} of the questions.",
+        "A pair of these {} models gives the same answer {}{} of the time, and all of them do in {} of the questions.",
         word(audit.models.len()),
         percent(audit.pairwise_agreement),
         bracket(audit.intervals.get("pairwise_agreement")),
@@ -106,7 +104,7 @@ fn without_gold(audit: &Votes) -> String {
 fn figures(audit: &Votes) -> Vec<Vec<String>> {
     let interval = |name: &str| audit.intervals.get(name);
     let share =
-        |what: &str, name: &str, value: f64| row([what, &percent(value), &range(interval(name), percent)]);
+        |what: &str, name: &str, value: f64| row([what, &percent(value), &range(interval(name), end)]);
     let number = |what: &str, name: &str, value: Option<f64>| {
         row([what, &known(value, four), &range(interval(name), four)])
     };
@@ -117,8 +115,12 @@ fn figures(audit: &Votes) -> Vec<Vec<String>> {
             number("independent voices", "n_eff", right.n_eff),
             share("best alone is right", "best_single", right.best_single),
             share("plurality is right", "plurality", right.plurality),
-            row(["  points more than the best", &points(right.gain), &range(interval("gain"), points)]),
-            row(["  by chance alone (McNemar)", &chance(right.gain_p), ""]),
+            row([
+                "plurality less the best, points",
+                &points(right.gain),
+                &range(interval("gain"), end_points),
+            ]),
+            row(["such a difference by chance", &chance(right.gain_p), ""]),
             share("at least one is right", "oracle", right.oracle),
         ]);
     }
@@ -126,9 +128,9 @@ fn figures(audit: &Votes) -> Vec<Vec<String>> {
     if let Some(right) = &audit.right {
         let when = right.correct_when_unanimous;
         rows.push(row([
-            "  and are right then",
+            "right when all agree",
             &known(when, percent),
-            &range(interval("correct_when_unanimous"), percent),
+            &range(interval("correct_when_unanimous"), end),
         ]));
     }
     rows.extend([
@@ -148,7 +150,7 @@ fn alone(right: &Accuracy) -> Vec<Vec<String>> {
     let mut models: Vec<(&String, &f64)> = right.accuracy.iter().collect();
     models.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let of_model = |(model, share): (&String, &f64)| {
-        row([model, &percent(*share), &range(right.accuracy_intervals.get(model), percent)])
+        row([model, &percent(*share), &range(right.accuracy_intervals.get(model), end)])
     };
     std::iter::once(row(["model", "right", "95% interval"])).chain(models.into_iter().map(of_model)).collect()
 }
@@ -159,10 +161,10 @@ fn gates(audit: &Votes, style: &Style) -> String {
     if let Some(asked) = &audit.gate {
         let gate = &asked.gate;
         let mut rows = vec![row(["figure", "value", "95% interval"])];
-        rows.push(row(["stops", &percent(gate.stops), &range(asked.intervals.get("stops"), percent)]));
+        rows.push(row(["stops", &percent(gate.stops), &range(asked.intervals.get("stops"), end)]));
         rows.push(row(["calls a question", &four(gate.calls), &range(asked.intervals.get("calls"), four)]));
         if let Some(accuracy) = gate.accuracy {
-            rows.push(row(["right", &percent(accuracy), &range(asked.intervals.get("accuracy"), percent)]));
+            rows.push(row(["right", &percent(accuracy), &range(asked.intervals.get("accuracy"), end)]));
         }
         let [one, other] = &gate.models;
         let title = format!("{one} and {other} agree, else the plurality of {}", word(audit.models.len()));
@@ -178,11 +180,12 @@ fn gates(audit: &Votes, style: &Style) -> String {
         row([one, other, &percent(gate.stops), &format!("{:.2}", gate.calls), &known(gate.accuracy, percent)])
     };
     let rows: Vec<Vec<String>> = head.chain(best.iter().map(of_gate)).collect();
-    shown.push_str(&section(
-        "Ask two first, the others only if they disagree: the pairs that no other beats",
-        &rows,
-        style,
-    ));
+    let title = "Ask two first, the others only if they disagree: the pairs that no other beats";
+    shown.push_str(&section(title, &rows, style));
+    if audit.right.is_some() {
+        let chosen = "They were found on these same questions: expect a little less on others.";
+        shown.push_str(&small_print(&[chosen.into()], style));
+    }
     shown
 }
 
