@@ -10,6 +10,7 @@
 mod ballots;
 mod figures;
 mod gates;
+mod packed;
 
 use std::collections::BTreeMap;
 

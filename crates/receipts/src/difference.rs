@@ -23,7 +23,13 @@ pub fn differences(first: &Value, second: &Value, path: &str, most: usize) -> Ve
     found
 }
 
-fn collect(first: Option<&Value>, second: Option<&Value>, path: &str, most: usize, found: &mut Vec<Difference>) {
+fn collect(
+    first: Option<&Value>,
+    second: Option<&Value>,
+    path: &str,
+    most: usize,
+    found: &mut Vec<Difference>,
+) {
     if found.len() >= most || first == second {
         return;
     }
@@ -91,16 +97,24 @@ mod tests {
         let found = differences(&ours, &theirs, "o", 20);
         let told: Vec<String> =
             found.iter().map(|d| format!("{}: {} | {}", d.path, d.first, d.second)).collect();
-        assert_eq!(told, ["o.a.b[1].c: 2 | 3", "o.a.b[2]: nothing | 4", "o.d: null | nothing", "o.f: nothing | true"]);
+        assert_eq!(
+            told,
+            ["o.a.b[1].c: 2 | 3", "o.a.b[2]: nothing | 4", "o.d: null | nothing", "o.f: nothing | true"]
+        );
         assert_eq!(differences(&ours, &theirs, "o", 2).len(), 2);
         assert_eq!(differences(&ours, &ours, "o", 2), []);
     }
 
     #[test]
     fn long_texts_are_shown_where_they_part() {
-        let (one, other) = (format!("{}yes{}", "a ".repeat(99), " b".repeat(99)), format!("{}no", "a ".repeat(99)));
+        let (one, other) =
+            (format!("{}yes{}", "a ".repeat(99), " b".repeat(99)), format!("{}no", "a ".repeat(99)));
         let found = differences(&json!(one), &json!(other), "o", 1);
-        assert!(found[0].first.starts_with("\"…a a") && found[0].first.contains("yes b b"), "{}", found[0].first);
+        assert!(
+            found[0].first.starts_with("\"…a a") && found[0].first.contains("yes b b"),
+            "{}",
+            found[0].first
+        );
         assert!(found[0].second.ends_with("a no\""), "{}", found[0].second);
         assert!(found[0].first.chars().count() < 100);
     }

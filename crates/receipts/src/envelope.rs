@@ -51,8 +51,7 @@ impl Envelope {
 
 /// What a signature is over: DSSE's "pre-authentication encoding".
 pub fn signed_bytes(payload_type: &str, payload: &[u8]) -> Vec<u8> {
-    let mut bytes =
-        format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len()).into_bytes();
+    let mut bytes = format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len()).into_bytes();
     bytes.extend_from_slice(payload);
     bytes
 }

@@ -56,7 +56,10 @@ pub enum Unissued {
     #[error("the log that was given is not the debate's: its last hash is not the debate's head")]
     OtherLog,
     /// A secret is in it.
-    #[error("no receipt is made, because it would tell the secret of {name}, which is in {path}: {}", advice(path))]
+    #[error(
+        "no receipt is made, because it would tell the secret of {name}, which is in {path}: {}",
+        advice(path)
+    )]
     Secret {
         /// The secret's name.
         name: String,
@@ -70,8 +73,12 @@ pub enum Unissued {
 
 fn advice(path: &str) -> &'static str {
     match path.starts_with("log") {
-        true => "replace that secret with its issuer, because a log is for reading, or make the receipt with --no-log",
-        false => "replace that secret with its issuer, because it is in a kept debate, and hold the debate again without it",
+        true => {
+            "replace that secret with its issuer, because a log is for reading, or make the receipt with --no-log"
+        }
+        false => {
+            "replace that secret with its issuer, because it is in a kept debate, and hold the debate again without it"
+        }
     }
 }
 

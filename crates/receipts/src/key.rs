@@ -6,12 +6,15 @@ use agon_core::event::hex;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
+use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 const PUBLIC: &str = "ed25519:";
 const SECRET: &str = "ed25519-secret:";
 const ID_CHARS: usize = 16;
+/// More than any text of a key: what is longer was not made by one changed character.
+const TEXT_BYTES_MAX: usize = 64;
 
 /// A text that is no key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,7 +37,8 @@ pub enum NoKey {
 }
 
 /// The half of a key that others may have: it checks signatures.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(into = "String")]
 pub struct PublicKey(VerifyingKey);
 
 impl PublicKey {
@@ -44,7 +48,8 @@ impl PublicKey {
         if text.starts_with(SECRET) {
             return Err(NoKey::Private);
         }
-        let bytes = STANDARD.decode(text.strip_prefix(PUBLIC).ok_or(NoKey::Form)?).map_err(|_| NoKey::Bytes)?;
+        let bytes =
+            STANDARD.decode(text.strip_prefix(PUBLIC).ok_or(NoKey::Form)?).map_err(|_| NoKey::Bytes)?;
         let bytes: [u8; 32] = bytes.try_into().map_err(|_| NoKey::Bytes)?;
         let key = VerifyingKey::from_bytes(&bytes).map_err(|_| NoKey::Point)?;
         // Under a weak key almost any signature is valid.
@@ -77,6 +82,12 @@ impl fmt::Display for PublicKey {
     }
 }
 
+impl From<PublicKey> for String {
+    fn from(key: PublicKey) -> Self {
+        key.to_string()
+    }
+}
+
 /// The half of a key that signs, and that nobody else may have.
 pub struct SecretKey(SigningKey);
 
@@ -86,6 +97,11 @@ impl SecretKey {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|why| NoKey::Randomness(why.to_string()))?;
         Ok(Self(SigningKey::from_bytes(&bytes)))
+    }
+
+    /// The key of these bytes, which must be as random as a key: for tests, and for keys that are made elsewhere.
+    pub fn from_bytes(bytes: &[u8; 32]) -> Self {
+        Self(SigningKey::from_bytes(bytes))
     }
 
     /// Reads what [`SecretKey::reveal`] wrote.
@@ -119,6 +135,9 @@ impl fmt::Debug for SecretKey {
 /// The public key that a text was before one of its characters was changed, if its id is this.
 pub(crate) fn mended(text: &str, wanted: &str) -> Option<PublicKey> {
     const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=:-";
+    if text.len() > TEXT_BYTES_MAX {
+        return None;
+    }
     let mut bytes = text.as_bytes().to_vec();
     for place in 0..bytes.len() {
         let is = *bytes.get(place)?;

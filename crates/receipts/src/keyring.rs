@@ -34,8 +34,8 @@ pub enum KeyringError {
     },
     /// Others can read the private key.
     #[error(
-        "{}: others on this machine can read this private key (mode {mode:03o}), so anybody could sign as you: \
-         `agon keys rotate` after `chmod 600` of the file", file.display()
+        "{}: others on this machine can read this private key (mode {mode:03o}) and sign as you: `agon keys rotate` makes a \
+         new one; `chmod 600` that file only if you are sure that nobody did", file.display()
     )]
     Open {
         /// Which file.
@@ -61,10 +61,14 @@ pub enum KeyringError {
     #[error(transparent)]
     Key(#[from] NoKey),
     /// A name that cannot be one.
-    #[error("{0:?} cannot be a name: use letters, digits, `.`, `_` and `-`, beginning with a letter or digit, at most 64")]
+    #[error(
+        "{0:?} cannot be a name: use letters, digits, `.`, `_` and `-`, beginning with a letter or digit, at most 64"
+    )]
     Name(String),
     /// A name that has another key.
-    #[error("another key ({id}) is trusted as {name}: choose another name, or `agon keys distrust {name}` first")]
+    #[error(
+        "another key ({id}) is trusted as {name}: choose another name, or `agon keys distrust {name}` first"
+    )]
     Taken {
         /// The name.
         name: String,
@@ -113,12 +117,20 @@ impl std::fmt::Display for Standing {
 }
 
 /// A key and what it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Known {
     /// The key.
     pub key: PublicKey,
     /// What it is.
+    #[serde(flatten)]
     pub standing: Standing,
+}
+
+/// A line as `agon keys show` prints it: id, key, what it is.
+impl std::fmt::Display for Known {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}  {}  {}", self.key.id(), self.key, self.standing)
+    }
 }
 
 /// A folder of keys. Nothing is made before there is something to keep.
@@ -173,7 +185,8 @@ impl Keyring {
         check_name(name)?;
         let _lock = place::lock(&self.folder)?;
         for known in self.known()? {
-            let same_name = matches!(&known.standing, Standing::Trusted { name: other } if other == name);
+            // Some disks take names that differ in case for the same.
+            let same_name = matches!(&known.standing, Standing::Trusted { name: other } if other.eq_ignore_ascii_case(name));
             if known.key == *key {
                 return Err(KeyringError::Known { id: key.id(), standing: known.standing });
             }
@@ -189,8 +202,7 @@ impl Keyring {
         check_name(name)?;
         let _lock = place::lock(&self.folder)?;
         let file = self.trusted(name);
-        let (key, _) =
-            place::read_public(&file)?.ok_or_else(|| KeyringError::Unknown(name.to_owned()))?;
+        let (key, _) = place::read_public(&file)?.ok_or_else(|| KeyringError::Unknown(name.to_owned()))?;
         place::remove(&file)?;
         Ok(key)
     }

@@ -25,8 +25,13 @@ struct Trail {
 
 enum Level {
     /// The name of the field, and whether its value has begun.
-    Object { name: String, named: bool },
-    Array { place: usize },
+    Object {
+        name: String,
+        named: bool,
+    },
+    Array {
+        place: usize,
+    },
 }
 
 /// A string that is being read.

@@ -16,10 +16,11 @@ pub(crate) enum Undone {
     GaveUp,
 }
 
-/// Looks for the body that has this hash after `previous`, one byte away from `body`, hashing at most `limit_bytes`.
-pub(crate) fn undo(previous: &str, body: &str, hash: &str, limit_bytes: u64) -> Undone {
+/// Looks for the body that has this hash after `previous`, one byte away from `body`. It hashes at most `left_bytes`, and takes
+/// from that what it has hashed.
+pub(crate) fn undo(previous: &str, body: &str, hash: &str, left_bytes: &mut u64) -> Undone {
     let Some(wanted) = unhex(hash) else { return Undone::MoreThanAByte };
-    let mut search = Search { previous, body: body.as_bytes(), wanted, left_bytes: limit_bytes };
+    let mut search = Search { previous, body: body.as_bytes(), wanted, left_bytes: *left_bytes };
     let printable: Vec<u8> = (b' '..=b'~').chain(*b"\n\t\r").collect();
     let others: Vec<u8> = (0..=u8::MAX).filter(|byte| !printable.contains(byte)).collect();
     // What is cheap and what is likely comes first.
@@ -29,6 +30,7 @@ pub(crate) fn undo(previous: &str, body: &str, hash: &str, limit_bytes: u64) -> 
         .or_else(|| search.removed(&printable))
         .or_else(|| search.replaced(&others))
         .or_else(|| search.removed(&others));
+    *left_bytes = search.left_bytes;
     match found.and_then(|bytes| String::from_utf8(bytes).ok()) {
         Some(body) => Undone::Found(body),
         None if search.left_bytes == 0 => Undone::GaveUp,
@@ -130,8 +132,8 @@ mod tests {
 
     const BODY: &str = r#"{"text":"né \n it \"is\"","n":10}"#;
 
-    fn undone(found: &str, limit_bytes: u64) -> Undone {
-        undo(GENESIS, found, &sha256(&format!("{GENESIS}{BODY}")), limit_bytes)
+    fn undone(found: &str, mut limit_bytes: u64) -> Undone {
+        undo(GENESIS, found, &sha256(&format!("{GENESIS}{BODY}")), &mut limit_bytes)
     }
 
     #[test]
@@ -165,7 +167,11 @@ mod tests {
         let body = "a line\nanother \\n";
         let hash = sha256(&format!("{GENESIS}{body}"));
         for found in ["a linexnanother \\n", "a line\nanother x\n"] {
-            assert_eq!(undo(GENESIS, found, &hash, u64::MAX), Undone::Found(body.into()), "{found}");
+            assert_eq!(
+                undo(GENESIS, found, &hash, &mut u64::MAX.clone()),
+                Undone::Found(body.into()),
+                "{found}"
+            );
         }
     }
 
@@ -173,6 +179,6 @@ mod tests {
     fn more_than_a_byte_is_not_guessed_and_a_limit_is_kept() {
         assert_eq!(undone(r#"{"text":"no \n it \"is\"","n":11}"#, u64::MAX), Undone::MoreThanAByte);
         assert_eq!(undone(&BODY.replace("10", "11"), 100), Undone::GaveUp);
-        assert_eq!(undo(GENESIS, BODY, "no hash", u64::MAX), Undone::MoreThanAByte);
+        assert_eq!(undo(GENESIS, BODY, "no hash", &mut u64::MAX.clone()), Undone::MoreThanAByte);
     }
 }

@@ -144,7 +144,9 @@ pub fn verify(bytes: &[u8], known: &[Known], means: &Means<'_>) -> Verification 
     }
     let log = receipt.log.as_deref().map(|links| log::check(links, head(&told).as_ref(), means, &mut told));
     let rebuilt = match (&statement, &log) {
-        (Some(statement), Some(log)) => log.debate.as_ref().and_then(|debate| rebuild(statement, debate, means)),
+        (Some(statement), Some(log)) => {
+            log.debate.as_ref().and_then(|debate| rebuild(statement, debate, means))
+        }
         _ => None,
     };
     let named = outcome::compare(statement.as_ref(), rebuilt.as_ref(), log.as_ref(), &seal, &mut told);
@@ -196,8 +198,10 @@ pub(crate) struct Log {
     debate: Option<Debate>,
     /// Whether the records are all that were sealed, as they were sealed.
     whole: bool,
-    /// Whether something of it is missing.
+    /// Whether something in the middle of it is missing.
     short: bool,
+    /// Whether every event could be read.
+    readable: bool,
 }
 
 impl Log {

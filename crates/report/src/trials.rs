@@ -1,7 +1,7 @@
 //! What protocols come to on questions with known answers: what it means in a sentence or two, the table, and a picture.
 
+use agon_trials::Kind;
 use agon_trials::findings::{Comparison, CostIn, Debated, Figures, Findings, SIGNIFICANT};
-use agon_trials::{Findings as Found, Kind};
 
 use crate::Style;
 use crate::figures::{count, counted, dollars};
@@ -12,11 +12,8 @@ mod plot;
 
 pub use plot::trials_svg;
 
-/// Between these two a factor is written with a digit behind the point.
-const FACTOR_PLAIN: f64 = 10.0;
-
 /// The findings of a run as a person reads them.
-pub fn trials(found: &Found, style: &Style) -> String {
+pub fn trials(found: &Findings, style: &Style) -> String {
     let mut parts = vec![paragraphs(&meaning(found, style), style), figures_table(found, style)];
     let others: Vec<&Comparison> =
         found.comparisons.iter().filter(|c| !is_single(found, &c.against)).collect();
@@ -109,7 +106,7 @@ fn times(ratio: f64, cost_in: CostIn) -> String {
     };
     match ratio {
         ratio if (0.95..1.05).contains(&ratio) => format!("the same {what}"),
-        ratio if (0.1..FACTOR_PLAIN).contains(&ratio) => format!("{ratio:.1} times the {what}"),
+        ratio if (0.1..10.0).contains(&ratio) => format!("{ratio:.1} times the {what}"),
         ratio if ratio < 0.1 => format!("{ratio:.2} times the {what}"),
         ratio => format!("{ratio:.0} times the {what}"),
     }
@@ -197,7 +194,7 @@ fn comparisons(others: &[&Comparison], style: &Style) -> String {
         vec![c.arm.clone(), c.against.clone(), difference(c, style), own, theirs, probability(c.p_corrected)]
     };
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(others.iter().map(row)).collect();
-    table("Against what is as dear, and who alone was right", &rows, style)
+    table("The debates against the other ways to spend as much or less", &rows, style)
 }
 
 /// What debating made of the first vote.
@@ -227,15 +224,7 @@ fn notes(found: &Findings) -> Vec<String> {
             ));
         }
         if figures.kind == Kind::SelfConsistency {
-            let capped = if figures.capped {
-                "; an equal budget would be more, but a poll has no more seats"
-            } else {
-                ""
-            };
-            notes.push(format!(
-                "{arm}: {} a question, by the calls that the dearest debate was expected to make{capped}.",
-                samples(found, arm)
-            ));
+            notes.push(format!("{arm}: {} a question{}.", samples(found, arm), budget(found, figures)));
         }
     }
     if !found.comparisons.is_empty() {
@@ -243,6 +232,19 @@ fn notes(found: &Findings) -> Vec<String> {
         notes.push(format!("Intervals are 95%. p is McNemar's exact test, corrected for {tests} (Holm)."));
     }
     notes
+}
+
+/// What the number of samples has to do with the debates.
+fn budget(found: &Findings, sampled: &Figures) -> &'static str {
+    let expected = |figures: &Figures| figures.expected_calls.iter().sum::<u32>().div_ceil(2);
+    let debates = found.arms.iter().filter(|figures| figures.kind == Kind::Protocol);
+    match debates.map(expected).max() {
+        _ if sampled.capped => ", fewer than the calls of the dearest debate, for a poll has no more seats",
+        Some(dearest) if dearest == expected(sampled) => {
+            ", as many calls as the dearest debate was expected to make"
+        }
+        _ => "",
+    }
 }
 
 #[cfg(test)]

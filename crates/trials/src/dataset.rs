@@ -229,6 +229,18 @@ mod tests {
         assert_eq!(dataset.clone().first(2).questions.len(), 2);
     }
 
+    /// The example beside the README can be asked, and every gold answer meets itself.
+    #[test]
+    fn the_example_is_a_dataset() {
+        let dataset = Dataset::parse(include_str!("../../../examples/questions.jsonl")).unwrap();
+        for question in &dataset.questions {
+            for gold in &question.gold {
+                let said = Answer::read(&question.text, &format!("So it is.\n\nAnswer: {gold}")).unwrap();
+                assert!(question.is_met_by(&said), "{}", question.id);
+            }
+        }
+    }
+
     /// "errors with line numbers, duplicates of id refused".
     #[test]
     fn what_cannot_be_asked_or_graded_is_refused_with_its_line() {

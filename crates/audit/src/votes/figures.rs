@@ -7,6 +7,7 @@ use agon_evidence::independence::{Independence, effective_voices};
 use agon_evidence::interval::mcnemar_exact;
 
 use super::ballots::Ballots;
+use super::packed::Packed;
 use super::{Accuracy, Votes, gates};
 use crate::Bootstrap;
 use crate::resampling::{few, named, of_share};
@@ -31,9 +32,10 @@ pub(super) struct Counted {
     pub(super) ballots: Ballots,
     pub(super) right: Option<Right>,
     unanimous: Vec<bool>,
-    tied: Vec<bool>,
     agreement: Vec<f64>,
     entropy: Vec<f64>,
+    /// Who is right, if that is known, then `unanimous` and `tied`, then the rest of [`Right`].
+    packed: Packed,
 }
 
 /// Who is right about each question.
@@ -133,10 +135,16 @@ impl Counted {
         let unanimous: Vec<bool> = rows.iter().map(|row| unanimous(row)).collect();
         let polls: Vec<Vec<u32>> = rows.iter().map(|row| most_voted(row)).collect();
         let right = ballots.gold.as_ref().map(|(_, gold)| Right::of(&ballots, gold, &polls, &unanimous));
+        let tied: Vec<bool> = polls.iter().map(|poll| poll.len() > 1).collect();
+        let models = right.iter().flat_map(|right| &right.models);
+        let others = right.iter().flat_map(|right| [&right.plurality, &right.oracle, &right.unanimous]);
+        let columns: Vec<&[bool]> =
+            models.chain([&unanimous, &tied]).chain(others).map(Vec::as_slice).collect();
+        let packed = Packed::of(&columns);
         let given = |row: &Vec<Option<u32>>| entropy(&row.iter().flatten().collect::<Vec<_>>());
         Self {
             right,
-            tied: polls.iter().map(|poll| poll.len() > 1).collect(),
+            packed,
             agreement: rows.iter().map(|row| agreement(row)).collect(),
             entropy: rows.iter().map(given).collect(),
             unanimous,
@@ -146,22 +154,21 @@ impl Counted {
 
     /// The figures over all questions, each counted as often as told: those of [`NAMES`], then the accuracy of each model.
     fn figures(&self, counts: &[u32]) -> Vec<f64> {
+        let all = counts.len() as f64;
         let weighted = |values: &[f64]| {
-            let weighted = values.iter().zip(counts).map(|(value, count)| value * f64::from(*count));
-            weighted.sum::<f64>() / counts.len() as f64
+            values.iter().zip(counts).map(|(value, count)| value * f64::from(*count)).sum::<f64>() / all
         };
-        let unanimous = mean(&self.unanimous, counts);
-        let mut figures =
-            vec![unanimous, mean(&self.tied, counts), weighted(&self.agreement), weighted(&self.entropy)];
-        if let Some(right) = &self.right {
-            let each: Vec<f64> = right.models.iter().map(|rights| mean(rights, counts)).collect();
+        let shares: Vec<f64> = self.packed.sums(counts).into_iter().map(|sum| f64::from(sum) / all).collect();
+        let models = self.right.as_ref().map_or(0, |right| right.models.len());
+        let (each, others) = shares.split_at_checked(models).unwrap_or_default();
+        let [unanimous, tied, of_right @ ..] = others else { return Vec::new() };
+        let mut figures = vec![*unanimous, *tied, weighted(&self.agreement), weighted(&self.entropy)];
+        if let (Some(right), [plurality, oracle, right_and_unanimous]) = (&self.right, of_right) {
             let best = each.get(right.best).copied().unwrap_or(f64::NAN);
-            let plurality = mean(&right.plurality, counts);
-            let when_unanimous = mean(&right.unanimous, counts) / unanimous;
-            let rho = mean_rho(&right.models, &each, counts);
-            let voices = effective_voices(each.len(), rho).unwrap_or(f64::NAN);
-            let oracle = mean(&right.oracle, counts);
-            figures.extend([best, plurality, plurality - best, oracle, when_unanimous, rho, voices]);
+            let rho = mean_rho(&self.packed, each, counts);
+            let voices = effective_voices(models, rho).unwrap_or(f64::NAN);
+            let when_unanimous = right_and_unanimous / unanimous;
+            figures.extend([best, *plurality, plurality - best, *oracle, when_unanimous, rho, voices]);
             figures.extend(each);
         }
         figures
@@ -255,22 +262,16 @@ pub(super) fn mean(yes: &[bool], counts: &[u32]) -> f64 {
 }
 
 /// The mean correlation of all pairs without looking at any of them: the variance of the sum of standardized variables is
-/// their number and twice the sum of their correlations. A model that is always right or always wrong is in no pair.
-fn mean_rho(rights: &[Vec<bool>], means: &[f64], counts: &[u32]) -> f64 {
-    let mut sums = vec![0.0_f64; counts.len()];
-    let mut models = 0.0;
-    for (rights, mean) in rights.iter().zip(means) {
-        let deviation = (mean * (1.0 - mean)).sqrt();
-        if deviation > 0.0 {
-            models += 1.0;
-            let (right, wrong) = ((1.0 - mean) / deviation, -mean / deviation);
-            for (sum, is_right) in sums.iter_mut().zip(rights) {
-                *sum += if *is_right { right } else { wrong };
-            }
-        }
-    }
-    let squares = sums.iter().zip(counts).map(|(sum, count)| sum * sum * f64::from(*count)).sum::<f64>();
-    if models < 2.0 { f64::NAN } else { (squares / counts.len() as f64 - models) / (models * (models - 1.0)) }
+/// their number and twice the sum of their correlations. A model that is always right or always wrong is in no pair. The
+/// models come first in `packed`, and `means` are theirs.
+fn mean_rho(packed: &Packed, means: &[f64], counts: &[u32]) -> f64 {
+    let weight =
+        |mean: &f64| if *mean > 0.0 && *mean < 1.0 { (mean * (1.0 - mean)).sqrt().recip() } else { 0.0 };
+    let weights: Vec<f64> = means.iter().map(weight).collect();
+    let models = weights.iter().filter(|weight| **weight > 0.0).count() as f64;
+    let mean: f64 = means.iter().zip(&weights).map(|(mean, weight)| mean * weight).sum();
+    let variance = packed.squares(&weights, counts) / counts.len() as f64 - mean * mean;
+    if models < 2.0 { f64::NAN } else { (variance - models) / (models * (models - 1.0)) }
 }
 
 #[cfg(test)]

@@ -67,7 +67,9 @@ pub(super) fn public_keys(
     let mut keys = Vec::new();
     for entry in entries {
         let file = entry.map_err(failed(folder))?.path();
-        let Some(name) = file.file_name().and_then(|name| name.to_str()?.strip_suffix(".pub")) else { continue };
+        let Some(name) = file.file_name().and_then(|name| name.to_str()?.strip_suffix(".pub")) else {
+            continue;
+        };
         if let Some((key, words)) = read_public(&file)? {
             let at = words.strip_prefix(word).unwrap_or_default().trim().to_owned();
             keys.push((name.to_owned(), key, at));

@@ -19,29 +19,53 @@ pub(super) fn check(
     told: &mut Verification,
 ) -> Log {
     let walk = walk(links, signed_of(head));
-    let mut mender = Mender { means, told, records: Vec::new(), whole: true, short: false, readable: true };
+    let mut mender = Mender {
+        means,
+        told,
+        records: Vec::new(),
+        whole: true,
+        short: false,
+        readable: true,
+        search_bytes: means.search_bytes,
+    };
     for taken in &walk.taken {
         if let Some(link) = links.get(taken.place) {
             mender.see(taken, link);
         }
     }
-    let Mender { records, mut whole, short, readable, told, .. } = mender;
+    let Mender { mut records, mut whole, short, readable, told, .. } = mender;
     for place in walk.put_in {
-        let why = format!("log[{place}] was put in: it is of no place in the chain, which is whole without it");
+        let why =
+            format!("log[{place}] was put in: it is of no place in the chain, which is whole without it");
         told.find_event(format!("log[{place}]"), place as u64, why);
     }
+    cut_what_was_added(&mut records, head, told);
     let debate = match Debate::from_records(&records) {
         _ if !readable => None,
         Ok(debate) => Some(debate),
         Err(why) => {
-            if whole {
+            // That events are missing is said where it is known how many there were.
+            if whole && !records.is_empty() {
                 told.find("log", format!("the log is no debate: {why}"));
-                whole = false;
             }
+            whole = false;
             None
         }
     };
-    Log { records, debate, whole, short }
+    Log { records, debate, whole, short, readable }
+}
+
+/// What is chained on after the head that was signed was not there then.
+fn cut_what_was_added(records: &mut Vec<Record>, head: Option<&(String, u64)>, told: &mut Verification) {
+    let Some((head, events)) = head else { return };
+    let count = records.len();
+    let Ok(signed) = usize::try_from(*events) else { return };
+    let last = signed.checked_sub(1).and_then(|last| records.get(last));
+    if count > signed && last.is_some_and(|record| record.hash == *head) {
+        let why = format!("the log was added to: the receipt is of {events} events, and the log has {count}");
+        told.find_event(format!("log[{events}]"), *events, why);
+        records.truncate(signed);
+    }
 }
 
 struct Mender<'a> {
@@ -51,6 +75,8 @@ struct Mender<'a> {
     whole: bool,
     short: bool,
     readable: bool,
+    /// Of all events together: a file with a thousand damaged ones must not take a thousand times as long.
+    search_bytes: u64,
 }
 
 impl Mender<'_> {
@@ -61,23 +87,27 @@ impl Mender<'_> {
             None => {}
             Some(Fault::Hash) => {
                 let what = self.event(seq, &body);
-                let why = format!("the hash beside {what} was changed: it is {:?}, and was {:?}", link.hash, taken.hash);
+                let why = format!(
+                    "the hash beside {what} was changed: it is {:?}, and was {:?}",
+                    link.hash, taken.hash
+                );
                 self.told.find_event(format!("log[{place}].hash"), seq, why);
             }
             Some(Fault::Moved) => {
-                let why = format!("{} was moved: it stands in the place of event {place}", self.event(seq, &body));
+                let why =
+                    format!("{} was moved: it stands in the place of event {place}", self.event(seq, &body));
                 self.told.find_event(format!("log[{place}]"), seq, why);
             }
             Some(Fault::Missing(from, to)) => self.missing(*from, *to, place),
             Some(Fault::Body) => body = self.mend(seq, place, link),
-            Some(Fault::PutIn) => return,
         }
         let entry: Result<Entry, _> = serde_json::from_str(&body);
         match entry {
             Ok(entry) => self.records.push(Record { entry, body, hash: taken.hash.clone() }),
             Err(why) => {
                 if taken.fault.is_none() {
-                    let why = format!("event {seq} is of no kind that this agon knows ({why}): use a newer one");
+                    let why =
+                        format!("event {seq} is of no kind that this agon knows ({why}): use a newer one");
                     self.told.find_event(format!("log[{place}].body"), seq, why);
                 }
                 (self.whole, self.readable) = (false, false);
@@ -102,7 +132,7 @@ impl Mender<'_> {
             Some(was) => Undone::Found(was),
             // Without the record before it, nothing can have the hash.
             None if !self.readable => Undone::GaveUp,
-            None => undo(&previous, &link.body, &link.hash, self.means.search_bytes),
+            None => undo(&previous, &link.body, &link.hash, &mut self.search_bytes),
         };
         match undone {
             Undone::Found(was) => {

@@ -22,21 +22,19 @@ pub(super) fn compare(
     if seal.valid == Some(false) && was_changed(statement, rebuilt, seal, told) {
         return true;
     }
-    let Some((log, rebuilt)) = log.zip(rebuilt) else {
-        log.map(|log| check_end(log, told));
+    let Some(log) = log else { return false };
+    let end = end_of(log, told);
+    // All that follows from events that are not there is not worth a word each.
+    let Some(rebuilt) = rebuilt.filter(|_| !log.short && end != End::CutOff) else {
         return false;
     };
-    let is_end = check_end(log, told);
-    // What follows from a log that is not whole is not worth a word each.
-    if !is_end && log.short {
-        return false;
-    }
+    let as_signed = end == End::AsSigned;
     let of_the_log = |path: &str| path.starts_with("predicate.log") || path.starts_with("subject");
-    let found = differences(statement, rebuilt, "", DIFFERENCES_MAX);
-    let found: Vec<Difference> =
-        found.into_iter().filter(|difference| is_end || !of_the_log(&difference.path)).collect();
-    let (worked_out, firm): (Vec<Difference>, Vec<Difference>) =
-        found.into_iter().partition(|found| is_end && log.whole && is_of_another_version(statement, &found.path));
+    let mut found = differences(statement, rebuilt, "", DIFFERENCES_MAX);
+    found.retain(|found| as_signed || !of_the_log(&found.path));
+    let (worked_out, firm): (Vec<Difference>, Vec<Difference>) = found
+        .into_iter()
+        .partition(|found| as_signed && log.whole && is_of_another_version(statement, &found.path));
     for Difference { path, first, second } in firm {
         told.find_field(&path, format!("`{path}`: the receipt says {first}, the log gives {second}"));
     }
@@ -106,7 +104,8 @@ fn was_changed(statement: &Value, rebuilt: Option<&Value>, seal: &Seal, told: &m
         return true;
     }
     if statement == rebuilt {
-        let why = "the signature was changed: it does not fit the statement, which is what the log gives";
+        let why = "the signature was changed, or is not by the owner of this key: it does not fit the statement, \
+                   which is what the log gives";
         told.find("receipt.signatures[0].sig", why);
         return true;
     }
@@ -121,7 +120,8 @@ fn mended(rebuilt: &Value, seal: &Seal) -> Option<Value> {
         return Some(rebuilt.clone());
     }
     let tries = ["agon", "signed_at"].into_iter().flat_map(|key| {
-        let said = rebuilt.pointer(&format!("/predicate/{key}")).and_then(Value::as_str).unwrap_or_default();
+        let said = rebuilt.pointer(&format!("/predicate/{key}")).and_then(Value::as_str);
+        let said = said.filter(|said| said.len() <= RESPELLED_BYTES_MAX).unwrap_or_default();
         respelled(said).map(move |text| (key, text))
     });
     let with = |(key, text): (&str, String)| {
@@ -131,6 +131,9 @@ fn mended(rebuilt: &Value, seal: &Seal) -> Option<Value> {
     };
     tries.filter_map(with).find(fits)
 }
+
+/// More than a version or a time has.
+const RESPELLED_BYTES_MAX: usize = 40;
 
 /// A version or a time with another character in one place.
 fn respelled(text: &str) -> impl Iterator<Item = String> {
@@ -143,30 +146,43 @@ fn respelled(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Whether the log ends where the statement says. A chain that was cut off at its end still holds.
-fn check_end(log: &Log, told: &mut Verification) -> bool {
-    let (Some(head), Some(events)) = (told.head.clone(), told.events) else { return false };
-    if log.head() == head || (!log.whole && !log.short) {
-        return log.head() == head;
+/// How a log ends, as the statement knows its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    AsSigned,
+    CutOff,
+    Other,
+}
+
+/// How the log ends, with a finding where that is not as it was signed. A chain that was cut off at its end still holds.
+fn end_of(log: &Log, told: &mut Verification) -> End {
+    let (Some(head), Some(events)) = (told.head.clone(), told.events) else { return End::Other };
+    if log.head() == head {
+        return End::AsSigned;
     }
     let count = log.records.last().map_or(0, |record| record.entry.seq + 1);
-    let signed_last = events.checked_sub(1).and_then(|last| log.records.get(usize::try_from(last).ok()?));
-    if count < events {
-        let missing = events - count;
-        let which = if missing == 1 { "the last event is".into() } else { format!("the last {missing} events are") };
-        let why = format!("{which} missing: the receipt is of {events} events, and the log ends with event {}", count.saturating_sub(1));
-        told.find_event("log", count, why);
-    } else if count > events && signed_last.is_some_and(|record| record.hash == head) {
-        let why = format!("the log was added to: the receipt is of {events} events, and the log has {count}");
-        told.find_event(format!("log[{events}]"), events, why);
-    } else if log.whole {
-        let why = format!(
-            "the log is another one: its hashes fit each other, but its head is {}, and {head} was signed",
-            log.head()
-        );
-        told.find("log", why);
+    // An event that cannot be read was told of already, and it may be the last.
+    if log.readable && count < events {
+        told.find_event("log", count, cut_off(count, events));
+        return End::CutOff;
     }
-    false
+    if log.whole {
+        let why = "the log is another one: its hashes fit each other, but its head is";
+        told.find("log", format!("{why} {}, and {head} was signed", log.head()));
+    }
+    End::Other
+}
+
+fn cut_off(count: u64, events: u64) -> String {
+    let missing = match events - count {
+        1 => "the last event is".to_owned(),
+        missing => format!("the last {missing} events are"),
+    };
+    let end = match count.checked_sub(1) {
+        Some(last) => format!("ends with event {last}"),
+        None => "is empty".to_owned(),
+    };
+    format!("{missing} missing: the receipt is of {events} events, and the log {end}")
 }
 
 fn version(statement: &Value) -> &str {

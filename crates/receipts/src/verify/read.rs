@@ -26,7 +26,7 @@ pub(super) fn file(bytes: &[u8], told: &mut Verification) -> Option<Receipt> {
             Err(broken) => broken,
         },
     };
-    let place = trail::path(bytes, trail::offset(bytes, &broken));
+    let place = place_of(bytes, &broken);
     let within = if place.is_empty() { String::new() } else { format!(", in `{place}`") };
     let why = format!(
         "line {}, column {}{within}: this is not as agon writes a receipt: {}",
@@ -73,6 +73,21 @@ pub(super) fn payload(envelope: &Envelope, told: &mut Verification) -> Option<Pa
         told.find(PLACE, "the statement in the payload was changed: it is not in canonical JSON (RFC 8785)");
     }
     Some(Payload { bytes, statement: Some(statement) })
+}
+
+/// The value that a parser stopped in. Agon writes one a line, so that what is before the line is whole, whatever a change made of
+/// the line itself.
+fn place_of(bytes: &[u8], broken: &serde_json::Error) -> String {
+    let offset = trail::offset(bytes, broken);
+    let line = offset - bytes.iter().take(offset).rev().take_while(|byte| **byte != b'\n').count();
+    let name = bytes.iter().skip(line).take(offset - line).position(|byte| *byte == b':');
+    let upto = match name {
+        Some(name) if line > 0 => line + name + 1,
+        _ => offset,
+    };
+    let place = trail::path(bytes, upto);
+    let part = place.split(['.', '[']).next().unwrap_or_default();
+    if ["receipt", "public_key", "log"].contains(&part) { place } else { String::new() }
 }
 
 /// The event that a path leads to.

@@ -42,13 +42,17 @@ pub(super) fn check(
     if !named {
         let fits = payload.is_some_and(|payload| seal.fits(payload));
         if fits {
-            let why = format!("the key's id was changed: it is {:?}, but the signature is by another key", signed.keyid);
+            let why = format!(
+                "the key's id was changed: it is {:?}, but the signature is by another key",
+                signed.keyid
+            );
             told.find("receipt.signatures[0].keyid", why);
         } else {
             seal.key = other_key(receipt, signed, known, told);
         }
     }
-    seal.valid = payload.filter(|_| seal.key.is_some() && seal.signature.is_some()).map(|payload| seal.fits(payload));
+    seal.valid =
+        payload.filter(|_| seal.key.is_some() && seal.signature.is_some()).map(|payload| seal.fits(payload));
     if let Some(key) = seal.key.as_ref().filter(|_| seal.valid == Some(true)) {
         let standing = known.iter().find(|known| known.key == *key).map(|known| known.standing.clone());
         told.signer = Some(Signer { key: key.to_string(), id: key.id(), standing });
@@ -114,7 +118,9 @@ fn other_key(
             );
             told.find("public_key", why);
         }
-        None => told.find("public_key", format!("the public key was changed: {what}; who signed cannot be told")),
+        None => {
+            told.find("public_key", format!("the public key was changed: {what}; who signed cannot be told"))
+        }
     }
     mended
 }

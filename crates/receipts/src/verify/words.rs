@@ -12,15 +12,22 @@ use crate::trail;
 
 const CONTEXT_CHARS: usize = 24;
 const DIFFERENCES_MAX: usize = 5;
+const FINDINGS_MAX: usize = 20;
 
 impl Verification {
     /// In a few lines for a person; `name` is the file's.
     pub fn text(&self, name: &str) -> String {
         let mut lines = vec![format!("{name}: {}", self.headline())];
-        lines.extend(self.findings.iter().map(|finding| format!("  ! {}", finding.why)));
+        lines.extend(self.findings.iter().take(FINDINGS_MAX).map(|finding| format!("  ! {}", finding.why)));
+        if self.findings.len() > FINDINGS_MAX {
+            lines.push(format!(
+                "  ! and {} more, all of them with --json",
+                self.findings.len() - FINDINGS_MAX
+            ));
+        }
         lines.extend(self.checks.iter().map(line));
         lines.extend(self.notes.iter().map(|note| format!("  note: {note}")));
-        lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
+        lines.iter().flat_map(|line| [plain(line), "\n".into()]).collect()
     }
 
     /// As one JSON document; `name` is the file's.
@@ -52,6 +59,16 @@ impl Verification {
             None => "intact, but who signed cannot be told".into(),
         }
     }
+}
+
+/// A line with all its characters to be seen: names in a file that a stranger sent may hold what moves the cursor.
+fn plain(line: &str) -> String {
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    };
+    let shown = |c: char| if hidden(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    line.chars().map(shown).collect()
 }
 
 /// The lines that say what was checked.
@@ -99,7 +116,9 @@ fn chain(log: &Log, receipt: &Receipt, told: &Verification) -> Check {
     let count = receipt.log.as_ref().map_or(0, Vec::len);
     let (state, said) = match (wrong, told.head.as_deref() == Some(log.head())) {
         (false, true) => (State::Holds, format!("{count} events, head {}, as it was signed", log.head())),
-        (false, false) => (State::NotChecked, format!("{count} events that fit each other; what was signed cannot be read")),
+        (false, false) => {
+            (State::NotChecked, format!("{count} events that fit each other; what was signed cannot be read"))
+        }
         (true, _) => (State::Fails, format!("{count} events")),
     };
     Check { what: "log", state, said }
@@ -165,14 +184,24 @@ pub(super) fn change(was: &str, is: &str) -> String {
     }
     let path = trail::path(was.as_bytes(), from);
     let path = if path.is_empty() { String::new() } else { format!(", in `{path}`,") };
-    let place = was.get(..from).unwrap_or_default().chars().count();
-    let around = |text: &str| excerpt(text, place.saturating_sub(CONTEXT_CHARS), place);
     let what = match (gone.as_str(), come.as_str()) {
-        ("", come) => format!("byte {from} of it{path} {come:?}, was put in"),
-        (gone, "") => format!("byte {from} of it{path} {gone:?}, was taken out"),
+        ("", come) => format!("at byte {from} of it{path} {come:?} was put in"),
+        (gone, "") => format!("at byte {from} of it{path} {gone:?} was taken out"),
         (gone, come) => format!("byte {from} of it{path} was {gone:?} and is {come:?}"),
     };
-    format!("{what}: {} became {}", around(was), around(is))
+    let place = was.get(..from).unwrap_or_default().chars().count();
+    let raw = |text: &str| excerpt(text, place.saturating_sub(CONTEXT_CHARS), place);
+    let (was, is) = values(was, is).unwrap_or_else(|| (raw(was), raw(is)));
+    format!("{what}: {was} became {is}")
+}
+
+/// The one value that differs, as it was and as it is.
+fn values(was: &str, is: &str) -> Option<(String, String)> {
+    let (was, is) = (serde_json::from_str(was).ok()?, serde_json::from_str(is).ok()?);
+    match differences(&was, &is, "", 2).as_slice() {
+        [only] => Some((only.first.clone(), only.second.clone())),
+        _ => None,
+    }
 }
 
 /// A larger change, by its fields.
@@ -180,6 +209,7 @@ fn fields(was: &str, is: &str) -> String {
     let read = |text: &str| serde_json::from_str::<Value>(text).ok();
     let (Some(was), Some(is)) = (read(was), read(is)) else { return "it cannot be read any more".into() };
     let told = differences(&was, &is, "", DIFFERENCES_MAX);
-    let told = told.iter().map(|found| format!("`{}` was {} and is {}", found.path, found.first, found.second));
+    let told =
+        told.iter().map(|found| format!("`{}` was {} and is {}", found.path, found.first, found.second));
     told.collect::<Vec<_>>().join("; ")
 }

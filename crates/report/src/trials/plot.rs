@@ -15,7 +15,7 @@ const RIGHT: f64 = 270.0;
 const TOP: f64 = 28.0;
 const BOTTOM: f64 = 56.0;
 const LINE: f64 = 22.0;
-/// Costs that are further apart than this are drawn on a scale of factors.
+/// Costs that are further apart than this are drawn on a logarithmic scale.
 const FACTORS_FROM: f64 = 8.0;
 /// The shares on the scale are at least so far apart.
 const SPAN_MIN: f64 = 0.2;
@@ -71,7 +71,7 @@ fn dots(found: &Findings) -> Vec<Dot<'_>> {
 
 struct Frame {
     cost_in: CostIn,
-    /// Whether costs are on a scale of factors.
+    /// Whether costs are on a logarithmic scale.
     factors: bool,
     cheapest: f64,
     dearest: f64,
@@ -144,7 +144,7 @@ impl Frame {
             CostIn::Tokens => "tokens a question",
             CostIn::Calls => "calls a question",
         };
-        let scale = if self.factors { " (each step is a factor)" } else { "" };
+        let scale = if self.factors { " (logarithmic scale)" } else { "" };
         let _ = write!(
             svg,
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{what}{scale}</text>\
@@ -183,11 +183,13 @@ impl Frame {
         let [low, high] = dot.figures.interval;
         let [cheap, dear] = dot.cost.interval;
         let name = escaped(&dot.figures.arm);
+        // Where the vote of a debate lies upon another arm, both bars are still seen.
+        let dash = if dot.figures.kind == Kind::FirstRound { " stroke-dasharray=\"4 4\"" } else { "" };
         let _ = write!(
             svg,
             "<g stroke=\"{colour}\" stroke-width=\"2\" fill=\"{colour}\"><title>{name}: {:.1}% right [{:.1}, {:.1}], {} a question</title>\
-             <line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/>\
-             <line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>{}</g>",
+             <line{dash} x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/>\
+             <line{dash} x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>{}</g>",
             dot.accuracy * 100.0,
             low * 100.0,
             high * 100.0,

@@ -93,9 +93,43 @@ fn found() -> Findings {
 /// single: difference, p)".
 #[test]
 fn the_report_says_first_what_it_means_and_then_shows_it() {
-    insta::assert_snapshot!(trials(&found(), &STYLE), @"");
+    insta::assert_snapshot!(trials(&found(), &STYLE), @"
+    deep is 4.0 points better than one model alone [−1.0, 9.0] at 13 times the tokens: not shown to help
+      (p 0.19).
+    deep is 2.0 points better than 14 samples of one model [−2.0, 6.0] at the same tokens: not shown to
+      help (p 0.50).
+    deep is 3.0 points worse than the vote on its own first answers [−6.0, 0.0] at 4.4 times the tokens:
+      not shown to help (p 0.15).
+
+    arm                n    right               calls  tokens  usd      against single    p
+    single             200  65.0% [59.0, 71.0]  1.0    612     $0.0021  -                 -
+    self-consistency   200  67.0% [61.0, 73.0]  14.0   8,568   $0.0294  +2.0 [−1.5, 5.5]  0.42
+    vote               200  72.5% [66.5, 78.5]  3.0    1,836   $0.0063  +7.5 [3.0, 12.0]  0.004
+    deep               200  69.0% [63.0, 75.0]  13.2   8,078   $0.0277  +4.0 [−1.0, 9.0]  0.19
+    deep, first round  200  72.0% [66.0, 78.0]  3.0    1,836   $0.0063  -                 -
+
+    The debates against the other ways to spend as much or less
+    arm   against            points             only it  only the other  p
+    deep  vote               −3.5 [−6.5, −0.5]  2        9               0.065
+    deep  self-consistency   +2.0 [−2.0, 6.0]   12       8               0.50
+    deep  deep, first round  −3.0 [−6.0, 0.0]   3        9               0.15
+
+    What the debate made of the vote on its first answers
+    arm   put right  put wrong  stayed right  stayed wrong
+    deep  3          9          135           53
+
+    self-consistency: 14 samples a question, as many calls as the dearest debate was expected to make.
+    deep: 2 trials failed and count as wrong.
+    deep: in 1 verdict no answer could be found; that counts as wrong.
+    Intervals are 95%. p is McNemar's exact test, corrected for 6 tests (Holm).
+    ");
     let plain = trials(&found(), &Style { unicode: false, ..STYLE });
     assert!(plain.is_ascii(), "{plain}");
+}
+
+/// The report with every sentence on one line.
+fn unwrapped(found: &Findings) -> String {
+    trials(found, &STYLE).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -109,17 +143,22 @@ fn what_is_shown_is_said_and_what_could_not_be_is_too() {
     let mut sure = found();
     let of = |sure: &mut Findings, p: f64, only: (u64, u64)| {
         sure.comparisons[2] = comparison("deep", "single", only, [0.02, 0.2], p, 13.2);
-        trials(sure, &STYLE)
+        unwrapped(sure)
     };
     assert!(of(&mut sure, 0.0004, (30, 6)).contains("deep is 12.0 points better than one model alone [2.0, 20.0] at 13 times the tokens: it helps (p under 0.001)."));
     assert!(of(&mut sure, 0.01, (6, 30)).contains(
         "12.0 points worse than one model alone [2.0, 20.0] at 13 times the tokens: it hurts (p 0.010)."
     ));
     assert!(of(&mut sure, 1.0, (6, 6)).contains("deep is as good as one model alone"));
+    sure.arms[1].capped = true;
+    assert!(
+        of(&mut sure, 1.0, (6, 6))
+            .contains("14 samples a question, fewer than the calls of the dearest debate")
+    );
     // Without a debate the other arms are spoken of.
     sure.arms.retain(|figures| figures.kind != Kind::Protocol && figures.kind != Kind::FirstRound);
     sure.comparisons.retain(|c| c.arm != "deep");
-    let text = trials(&sure, &STYLE);
+    let text = unwrapped(&sure);
     assert!(text.contains("vote is 7.5 points better than one model alone [3.0, 12.0] at 3.0 times the tokens: it helps (p 0.004)."), "{text}");
 }
 
