@@ -92,10 +92,10 @@ impl Observation {
         }
         Ok(Self {
             truth,
-            rounds: rounds(protocol.name(), &stands),
+            rounds: rounds(&stands),
             verdict: decided(protocol.name(), verdict),
             reverted: reverted(verdict),
-            judged: judged(verdict),
+            judged: judged(&stands),
             flips,
         })
     }
@@ -120,14 +120,12 @@ impl Observation {
     }
 }
 
-/// The rounds in which seats could change their mind, after the first. Votes of an arena are on what was settled before.
-fn rounds(protocol: &str, stands: &Stands) -> Vec<Round> {
-    const REFINEMENT: u32 = 6;
-    let counts = |round: u32| protocol != "arena" || round <= REFINEMENT;
+/// The rounds in which seats said what they hold. Ballots are on what was settled before.
+fn rounds(stands: &Stands) -> Vec<Round> {
     let rounds = stands
         .rounds
         .iter()
-        .filter(|held| counts(held.round))
+        .filter(|held| !held.ballots)
         .map(|held| Round { number: held.round, seats: held.stands.iter().filter_map(read).collect() });
     rounds.collect()
 }
@@ -161,19 +159,20 @@ fn reverted(verdict: &Value) -> usize {
     shifts.filter(|shift| shift.get("reverted").and_then(Value::as_bool) == Some(true)).count()
 }
 
-/// What the judge of an arena liked best, in each order that it was shown.
-fn judged(verdict: &Value) -> Vec<(usize, bool)> {
-    let orders = verdict.pointer("/judge/orders").and_then(Value::as_array).into_iter().flatten();
-    let first = |list: Option<&Value>| list.and_then(Value::as_array)?.first().cloned();
-    let judged = orders.filter_map(|order| {
-        let shown = order.get("order").and_then(Value::as_array)?;
-        Some((shown.len(), first(order.get("order"))? == first(order.get("ranking"))?))
+/// What a judge liked best, in each order in which it was asked. It scores things in the order in which it is shown them, as simulated
+/// judges do, and every time that it was asked counts: of a debate that goes on until its judge is consistent the last time would
+/// show a better judge than it has.
+fn judged(stands: &Stands) -> Vec<(usize, bool)> {
+    let judged = stands.marks.iter().filter_map(|marks| {
+        let (shown, best) = (marks.scores.first()?, marks.ranking.first()?);
+        Some((marks.scores.len(), shown.0 == *best))
     });
     judged.collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use agon_core::stand::Marks;
     use serde_json::json;
 
     use super::*;
@@ -198,11 +197,18 @@ mod tests {
 
     #[test]
     fn a_judge_is_seen_to_take_the_first() {
-        let orders = json!([
-            {"order": ["A", "B", "C"], "ranking": ["A", "C", "B"]},
-            {"order": ["C", "B", "A"], "ranking": ["A", "C", "B"]},
-        ]);
-        assert_eq!(judged(&json!({"judge": {"orders": orders}})), [(3, true), (3, false)]);
-        assert_eq!(judged(&json!({"judge": null})), []);
+        let marks = |shown: [&str; 3], ranking: &[&str]| Marks {
+            scores: shown.iter().map(|label| ((*label).to_owned(), 5.0)).collect(),
+            ranking: ranking.iter().map(|label| (*label).to_owned()).collect(),
+            ..Marks::default()
+        };
+        let ranking = &["A", "C", "B"];
+        let all = vec![
+            marks(["A", "B", "C"], ranking),
+            marks(["C", "B", "A"], ranking),
+            marks(["A", "B", "C"], &[]),
+        ];
+        let stands = Stands { marks: all, ..Stands::default() };
+        assert_eq!(judged(&stands), [(3, true), (3, false)], "without a ranking there is no best");
     }
 }

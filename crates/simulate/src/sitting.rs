@@ -73,7 +73,7 @@ impl std::fmt::Debug for Sitting {
     }
 }
 
-/// The fewest and the most seats that a protocol has for those who hold positions, and whether their number is odd.
+/// How many can sit in a protocol and hold positions, up to 7.
 pub(crate) fn sizes(protocol: &str) -> Vec<usize> {
     match protocol {
         "panel" => vec![3, 5, 7],

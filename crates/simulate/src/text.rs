@@ -30,6 +30,7 @@ pub fn summary(findings: &Findings) -> String {
     let Findings { plan, first_round_vote: vote, verdict, wrong_to_right, right_to_wrong, flips, .. } =
         findings;
     let adversary = if plan.population.adversary.is_some() { ", one of them an adversary" } else { "" };
+    let counting = if plan.population.neutral { ", who only count what they hear" } else { "" };
     let changed = match flips.flips {
         0 => "Nobody changed its mind.".to_owned(),
         all => format!(
@@ -38,7 +39,7 @@ pub fn summary(findings: &Findings) -> String {
         ),
     };
     let mut said = format!(
-        "{} debates of {} with {} seats{adversary}, seed {}: held by the engine, read from their logs.\n\n\
+        "{} debates of {} with {} seats{adversary}{counting}, seed {}: held by the engine, read from their logs.\n\n\
          The verdict is right in {}.\n\
          A plain vote on the first positions is right in {}.\n\
          Debate made {wrong_to_right} wrong votes right and {right_to_wrong} right ones wrong.\n\
@@ -98,7 +99,8 @@ fn by_round(findings: &Findings) -> Table {
 }
 
 fn degradation(curve: &Curve) -> Table {
-    let mut rows = vec![row(["seats", "honest", "one adversary", "lost", "vote", "# with one, + without"])];
+    let mut rows =
+        vec![row(["seats", "honest", "one adversary", "lost", "first vote", "# with one, + without"])];
     for point in &curve.points {
         let lost = format!("{:+.1}", -100.0 * point.lost());
         let (honest, attacked) = (percent(&point.honest), percent(&point.with_adversary));
