@@ -87,6 +87,11 @@ pub fn is_same(one: &str, other: &str) -> bool {
     one.is_equal(&other) || one.is_same(&other, false)
 }
 
+/// Whether two texts have the same words, or give the same short answer.
+pub fn is_equal(one: &str, other: &str) -> bool {
+    Reading::of(one).is_equal(&Reading::of(other))
+}
+
 /// A position as it is named: the answer that it declares, else its first sentence, cut where that is long.
 pub fn shown(text: &str) -> String {
     match answer::declared(&plain(text)) {
@@ -188,8 +193,8 @@ fn first_sentence(text: &str) -> &str {
     ends.next().and_then(|end| text.get(..end)).unwrap_or(text).trim()
 }
 
-/// A text cut at the end of a word.
-fn cut(text: &str) -> String {
+/// A text as long as a name may be, cut at the end of a word.
+pub fn cut(text: &str) -> String {
     let Some(cut) = text.char_indices().nth(NAME_CHARS).and_then(|(end, _)| text.get(..end)) else {
         return text.to_owned();
     };
