@@ -60,7 +60,7 @@ impl Spread {
 }
 
 /// Whether the words alone show that two do not propose the same, however alike they are.
-fn is_other(one: &Held, other: &Held) -> bool {
+pub(super) fn is_other(one: &Held, other: &Held) -> bool {
     let (position, theirs) = (bare(&one.said.position), bare(&other.said.position));
     let proposals = lexical::alternative(&bare(&one.said.proposal), &bare(&other.said.proposal));
     lexical::contrary(&position, &theirs) || lexical::alternative(&position, &theirs) || proposals
@@ -161,9 +161,21 @@ impl Check {
 
     /// Whether two proposals are the same in substance, so that a vote for one is a vote for the other.
     pub(super) fn is_same(&self, one: usize, other: usize) -> bool {
+        self.is_like(one, other) && !self.is_apart(one, other)
+    }
+
+    /// Whether two proposals are declared to conflict, or seen to.
+    pub(super) fn is_apart(&self, one: usize, other: usize) -> bool {
         let either =
             |pairs: &[(usize, usize)]| pairs.contains(&(one, other)) || pairs.contains(&(other, one));
-        self.is_like(one, other) && !either(&self.conflicts) && !either(&self.opposed)
+        either(&self.conflicts) || either(&self.opposed)
+    }
+
+    /// Whether an agent's proposal is measured to be like its last one.
+    pub(super) fn is_stable(&self, place: usize) -> bool {
+        let stable =
+            |(holder, alike): &(usize, f64)| *holder == place && *alike >= self.threshold - TOLERANCE;
+        self.stabilities.iter().any(stable)
     }
 }
 
