@@ -115,6 +115,11 @@ pub fn is_same(one: &str, other: &str) -> bool {
     one.is_equal(&other) || one.is_same(&other, false)
 }
 
+/// Whether two texts have the same words, or give the same short answer.
+pub fn is_equal(one: &str, other: &str) -> bool {
+    Reading::of(one).is_equal(&Reading::of(other))
+}
+
 /// Whether two texts are plainly two positions: they give two short answers, or are short and differ in what they say.
 pub fn is_other(one: &str, other: &str) -> bool {
     let (one, other) = (Reading::of(one), Reading::of(other));
@@ -124,11 +129,6 @@ pub fn is_other(one: &str, other: &str) -> bool {
     let is_short = |reading: &Reading| reading.text.split_whitespace().count() <= SHORT_WORDS;
     let differ = || lexical::contrary(&one.text, &other.text) || lexical::alternative(&one.text, &other.text);
     is_short(&one) && is_short(&other) && differ()
-}
-
-/// Whether two texts have the same words, or give the same short answer.
-pub fn is_equal(one: &str, other: &str) -> bool {
-    Reading::of(one).is_equal(&Reading::of(other))
 }
 
 /// A position as it is named: the answer that it declares, else its first sentence, cut where that is long.

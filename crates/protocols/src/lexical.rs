@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 mod alternative;
 mod contrary;
 
-pub use alternative::{alternative, says_little};
+pub use alternative::{Wording, alternative, says_little};
 pub use contrary::contrary;
 
 /// The cosine of the two texts' word counts, from 0 (no word in common) to 1.
@@ -111,7 +111,10 @@ fn words(text: &str) -> BTreeMap<String, f64> {
 fn tokens(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '\u{2019}'))
         .filter(|word| !word.is_empty())
-        .map(|word| word.to_lowercase().replace('\u{2019}', "'"))
+        .map(|word| match word.to_lowercase() {
+            word if word.contains('\u{2019}') => word.replace('\u{2019}', "'"),
+            word => word,
+        })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use super::judgement::rounded;
 use super::log::Held;
-use crate::lexical;
+use crate::lexical::{self, Wording};
 
 /// Comparisons with the threshold allow for rounding.
 const TOLERANCE: f64 = 1e-9;
@@ -61,9 +61,28 @@ impl Spread {
 
 /// Whether the words alone show that two do not propose the same, however alike they are.
 pub(super) fn is_other(one: &Held, other: &Held) -> bool {
-    let (position, theirs) = (bare(&one.said.position), bare(&other.said.position));
-    let proposals = lexical::alternative(&bare(&one.said.proposal), &bare(&other.said.proposal));
-    lexical::contrary(&position, &theirs) || lexical::alternative(&position, &theirs) || proposals
+    Worded::of(one).is_other(&Worded::of(other))
+}
+
+/// What is compared of a proposal's words. Every pair is looked at, so that each is taken apart once.
+struct Worded {
+    position: String,
+    positioned: Wording,
+    proposed: Wording,
+}
+
+impl Worded {
+    fn of(held: &Held) -> Self {
+        let position = bare(&held.said.position);
+        let proposed = Wording::of(&bare(&held.said.proposal));
+        Self { positioned: Wording::of(&position), position, proposed }
+    }
+
+    fn is_other(&self, other: &Self) -> bool {
+        lexical::contrary(&self.position, &other.position)
+            || self.positioned.is_alternative(&other.positioned)
+            || self.proposed.is_alternative(&other.proposed)
+    }
 }
 
 impl Check {
@@ -81,10 +100,12 @@ impl Check {
             measured.as_ref()?.matrix.get(row)?.get(column).copied()
         };
         let (mut pairs, mut opposed) = (Vec::new(), Vec::new());
-        for (row, (one, held)) in holders.iter().enumerate() {
-            for (column, (other, theirs)) in holders.iter().enumerate().skip(row + 1) {
+        let worded: Vec<(usize, Worded)> =
+            holders.iter().map(|(place, held)| (*place, Worded::of(held))).collect();
+        for (row, (one, words)) in worded.iter().enumerate() {
+            for (column, (other, theirs)) in worded.iter().enumerate().skip(row + 1) {
                 pairs.extend(figure(row, column).map(|alike| (*one, *other, alike)));
-                if is_other(held, theirs) {
+                if words.is_other(theirs) {
                     opposed.push((*one, *other));
                 }
             }
