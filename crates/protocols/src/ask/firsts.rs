@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::part::DEEP;
 use super::reply::{Comparison, Given};
 use crate::answer::Answer;
-use crate::lexical;
+use crate::{grouping, lexical};
 
 /// The first step's phases.
 pub(super) const ANSWER: &str = "answer";
@@ -54,7 +54,7 @@ impl<'a> Firsts<'a> {
         for (ask, reply) in asked.flat_map(Turn::settled) {
             let Some(value) = reply.value() else { continue };
             let given = Given::deserialize(value)?;
-            let position = position(&debate.brief.question, &all, &given);
+            let position = position(debate, &all, &ask.seat, &given);
             all.push(First { seat: &ask.seat, given, position });
         }
         let agreement = agreement(debate, &all)?;
@@ -73,9 +73,16 @@ pub(super) fn pair_of(debate: &Debate) -> Vec<&str> {
     debate.brief.seats_of("debater").take(PAIR).map(|seat| seat.id.as_str()).collect()
 }
 
-/// The answer's name: that of the first one that is the same.
-fn position(question: &str, before: &[First<'_>], given: &Given) -> String {
-    let same = before.iter().find(|first| is_same(question, &first.given.answer, &given.answer));
+/// The answer's name: that of the first one that is the same. Of the two who are compared only arithmetic says so; those who join
+/// later are put with whom they are plainly like.
+fn position(debate: &Debate, before: &[First<'_>], seat: &str, given: &Given) -> String {
+    let question = &debate.brief.question;
+    let joins = !pair_of(debate).contains(&seat);
+    let like = |said: &str| {
+        joins && grouping::is_same(said, &given.answer) && contrary(question, said, &given.answer).is_none()
+    };
+    let strict = before.iter().find(|first| is_same(question, &first.given.answer, &given.answer));
+    let same = strict.or_else(|| before.iter().find(|first| like(&first.given.answer)));
     same.map_or_else(|| given.answer.trim().to_owned(), |first| first.position.clone())
 }
 
@@ -140,23 +147,24 @@ fn listed(numbers: &[f64]) -> String {
     numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The numbers in a text, by value.
+/// The numbers in a text, by value. Digits that belong to a name, as in `B-52` or `x1`, are none.
 fn numbers(text: &str) -> Vec<f64> {
     let part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',');
+    let is_dash = |c: &char| matches!(c, '-' | '\u{2212}');
     let mut found = Vec::new();
-    let (mut rest, mut before) = (text, None);
-    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
-        let (front, from) = rest.split_at(start);
-        let end = from.find(|c| !part(c)).unwrap_or(from.len());
-        let (digits, after) = from.split_at(end);
+    let mut at = 0;
+    while let Some(start) = text.get(at..).and_then(|rest| rest.find(|c: char| c.is_ascii_digit())) {
+        let (before, from) = text.split_at(at + start);
+        let digits = from.split(|c| !part(c)).next().unwrap_or_default();
+        at = before.len() + digits.len();
+        let mut ahead = before.chars().rev();
+        let (last, then) = (ahead.next(), ahead.next());
+        let dash = last.filter(is_dash).is_some();
+        let named = if dash { then } else { last }.is_some_and(char::is_alphabetic);
+        // A dash behind a digit joins two numbers; it is no sign.
+        let sign = if dash && !then.is_some_and(char::is_alphanumeric) { -1.0 } else { 1.0 };
         let written = digits.trim_end_matches(['.', ',']).replace(',', "");
-        // A dash behind a letter or a digit joins; it is no sign.
-        let mut ahead = front.chars().rev();
-        let dash = matches!(ahead.next(), Some('-' | '\u{2212}'));
-        let joins = ahead.next().or(before).is_some_and(char::is_alphanumeric);
-        let sign = if dash && !joins { -1.0 } else { 1.0 };
-        found.extend(written.parse::<f64>().ok().map(|number| sign * number));
-        (rest, before) = (after, digits.chars().last());
+        found.extend(written.parse::<f64>().ok().filter(|_| !named).map(|number| sign * number));
     }
     found
 }
@@ -171,7 +179,8 @@ mod tests {
             ("1,000 km", &[1000.0][..]),
             ("10-12", &[10.0, 12.0]),
             ("-5", &[-5.0]),
-            ("B-52", &[52.0]),
+            ("B-52 and x1", &[]),
+            ("5 of 7, not -3", &[5.0, 7.0, -3.0]),
             ("at most 3.5.", &[3.5]),
             ("none", &[]),
         ] {

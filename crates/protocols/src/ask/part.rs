@@ -47,7 +47,18 @@ pub(super) fn panel(debate: &Debate, files: Vec<Artifact>) -> Debate {
     let mut brief = panel_brief(&debate.brief);
     brief.limits = left(debate, PANEL);
     brief.files.extend(files);
-    part(debate, PANEL, brief)
+    let mut part = part(debate, PANEL, brief);
+    let debated = debated(debate);
+    for turn in &mut part.turns {
+        turn.phase.round = turn.phase.round.saturating_sub(debated);
+    }
+    part
+}
+
+/// The last round of the debate: those of the panel are counted on from there, so that no two have one number.
+fn debated(debate: &Debate) -> u32 {
+    let deep = debate.turns.iter().filter(|turn| turn.phase.name.starts_with(DEEP));
+    deep.map(|turn| turn.phase.round).max().unwrap_or_default()
 }
 
 /// The brief of the second step, as far as it follows from the ladder's.
@@ -157,9 +168,10 @@ fn as_text(reply: &mut Option<Reply>, first: Option<&First<'_>>, is_paid: bool) 
     }
 }
 
-/// A part's step as the ladder takes it.
-pub(super) fn asked(prefix: &str, phase: &Phase, asks: Vec<agon_core::Ask>) -> Step {
-    Step::Ask(Phase::new(&format!("{prefix}{}", phase.name), phase.round), asks)
+/// A part's phase as the ladder's log has it.
+pub(super) fn asked(debate: &Debate, prefix: &str, phase: &Phase, asks: Vec<agon_core::Ask>) -> Step {
+    let before = if prefix == PANEL { debated(debate) } else { 0 };
+    Step::Ask(Phase::new(&format!("{prefix}{}", phase.name), before + phase.round), asks)
 }
 
 /// A part's warning with the limits that the person has set, not what was left of them.

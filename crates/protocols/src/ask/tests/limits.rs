@@ -28,10 +28,15 @@ fn a_limit_ends_the_ladder_where_no_step_fits_any_more() {
 
 #[test]
 fn a_budget_that_the_debate_used_up_leaves_no_panel() {
-    let debate = limited(Limits { usd: Some(0.12), ..Limits::default() });
+    let debate = limited(Limits { usd: Some(0.08), ..Limits::default() });
     let outcome = outcome(&debate);
-    assert_eq!(outcome.termination, Termination::Budget);
-    assert!(outcome.warnings.contains(&"a limit was reached: the budget of $0.12".to_owned()), "{:?}", outcome.warnings);
+    assert_eq!((outcome.termination, outcome.fidelity), (Termination::Budget, Fidelity::Degraded));
+    for told in [
+        "what still divides was put before no panel, because a limit was reached: the budget of $0.08",
+        "a limit was reached: the budget of $0.08",
+    ] {
+        assert!(outcome.warnings.contains(&told.to_owned()), "{:?}", outcome.warnings);
+    }
     let dear = limited(Limits { usd: Some(1.0), ..Limits::default() });
     assert_eq!(dear.outcome.unwrap().verdict["decided_by"], "panel");
 }
