@@ -2,7 +2,7 @@
 //! resamples than the default can be given: `-- 10000`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use agon_audit::{Bootstrap, JudgeOptions, Table, VoteOptions, judges, votes};
@@ -42,7 +42,7 @@ fn gate() -> Vec<String> {
     vec!["Meta-Llama-3_1-70B-Instruct".into(), "gemini-1.5-flash-002".into()]
 }
 
-fn audit(file: &PathBuf, options: &VoteOptions) {
+fn audit(file: &Path, options: &VoteOptions) {
     votes(&Table::open(file).unwrap(), options).unwrap();
 }
 

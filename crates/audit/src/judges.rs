@@ -10,7 +10,8 @@
 //! | empty | no ruling | consistent with nothing | no |
 //! | `-` | not asked | the item does not count for this judge | |
 //!
-//! What is measured between judges compares rulings on the same pair in the same order, in items that all were asked.
+//! What is measured between judges compares rulings on the same pair in the same order: an error is a ruling that is not right in
+//! its order. Errors are compared in items that all judges were asked; alpha takes whatever rulings there are.
 
 mod figures;
 mod rulings;
@@ -18,7 +19,7 @@ mod rulings;
 use agon_evidence::independence::Correlations;
 use serde::Serialize;
 
-use crate::resampling::threads;
+use crate::resampling::{few, threads};
 use crate::{Bootstrap, Intervals, Table, Trouble};
 
 /// What to audit, and how.
@@ -150,6 +151,6 @@ pub fn judges(table: &Table, options: &JudgeOptions) -> Result<Judges, Trouble> 
         subsets: read.subsets.iter().map(subset).collect(),
         bootstrap: options.bootstrap,
         gold: read.gold.as_ref().map(|(name, _)| name.clone()),
-        notes: read.notes,
+        notes: few(read.items.len(), "items").into_iter().chain(read.notes).collect(),
     })
 }

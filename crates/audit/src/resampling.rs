@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agon_evidence::interval::{RESAMPLES, percentiles, resample};
+use agon_evidence::interval::{RESAMPLES, percentiles, resample, wilson};
 use serde::Serialize;
 
 /// 95% intervals by the name of the figure. One that cannot be measured has none.
@@ -59,6 +59,24 @@ pub(crate) fn threads(asked: Option<usize>) -> usize {
     asked.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1).max(1)
 }
 
+/// The interval of a share of `n`. Of one that is nothing or all, every resample says the same, however few there are: then
+/// it is Wilson's.
+pub(crate) fn of_share(drawn: Option<(f64, f64)>, share: f64, n: usize) -> Option<(f64, f64)> {
+    match share {
+        0.0 => drawn.map(|_| wilson(0, n as u64)),
+        1.0 => drawn.map(|_| wilson(n as u64, n as u64)),
+        _ => drawn,
+    }
+}
+
+/// Fewer than this say little, and an interval drawn from them is rough.
+const FEW: usize = 30;
+
+/// What to say of so few.
+pub(crate) fn few(n: usize, what: &str) -> Option<String> {
+    (n < FEW).then(|| format!("Only {n} {what}: all figures are rough, their intervals too."))
+}
+
 /// The names of those figures that have an interval, with it.
 pub(crate) fn named<'a>(
     names: impl IntoIterator<Item = &'a str>,
@@ -71,6 +89,14 @@ pub(crate) fn named<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_share_that_is_nothing_or_all_is_not_certain() {
+        let drawn = Some((1.0, 1.0));
+        assert_eq!(of_share(drawn, 1.0, 4), Some(wilson(4, 4)));
+        assert_eq!((of_share(Some((0.0, 0.0)), 0.0, 4), of_share(None, 1.0, 4)), (Some(wilson(0, 4)), None));
+        assert_eq!(of_share(Some((0.2, 0.6)), 0.4, 10), Some((0.2, 0.6)));
+    }
 
     #[test]
     fn intervals_are_the_same_on_any_number_of_threads() {

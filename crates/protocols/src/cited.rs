@@ -9,6 +9,8 @@ pub use evidence::evidence;
 
 use evidence::Word;
 
+use crate::lexical::{Counts, says_little};
+
 /// So many are enough to read; the first are kept.
 const MOST: usize = 12;
 
@@ -17,6 +19,7 @@ const MOST: usize = 12;
 pub struct Known {
     names: Vec<Name>,
     ids: Vec<String>,
+    had: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +55,13 @@ impl Known {
         self.ids.push(id.to_owned());
         self
     }
+
+    /// What the speaker had said before: evidence that it had then is not what changed its mind.
+    #[must_use]
+    pub fn said_before(mut self, text: &str) -> Self {
+        self.had.extend(evidence(text));
+        self
+    }
 }
 
 /// What a text names, each once, as a person can read it: others whose points it does not reject, ids, places, links, documents,
@@ -71,9 +81,32 @@ pub fn cited(text: &str, known: &Known) -> Vec<String> {
             add(&mut found, format!("[{id}]"));
         }
     }
-    evidence(text).into_iter().for_each(|piece| add(&mut found, piece));
+    let fresh = evidence(text).into_iter().filter(|piece| !known.had.contains(piece));
+    fresh.for_each(|piece| add(&mut found, piece));
     found.truncate(MOST);
     found
+}
+
+/// Whether a text takes up the words of another's point that were neither in what was `known` before: three of them, or half.
+pub fn takes_up(said: &str, point: &str, known: &[&str]) -> bool {
+    const ENOUGH: usize = 3;
+    const WORD_CHARS: usize = 3;
+    /// Words that any argument has.
+    const COMMON: &[&str] = &[
+        "because", "more", "most", "less", "such", "while", "other", "others", "think", "point", "argument",
+        "answer", "position", "debater", "like", "than", "what", "better", "right", "wrong", "good", "make",
+        "makes", "use",
+    ];
+    let (said, known) = (Counts::of(said), known.iter().map(|text| Counts::of(text)).collect::<Vec<_>>());
+    let point = Counts::of(point);
+    let telling = |word: &&str| {
+        let long = word.chars().count() >= WORD_CHARS || word.contains(char::is_numeric);
+        long && !says_little(word) && !COMMON.contains(word)
+    };
+    let fresh: Vec<&str> =
+        point.words().filter(telling).filter(|word| !known.iter().any(|text| text.has(word))).collect();
+    let taken = fresh.iter().filter(|word| said.has(word)).count();
+    taken >= ENOUGH || (taken + 1 >= ENOUGH && taken * 2 >= fresh.len())
 }
 
 fn add(found: &mut Vec<String>, piece: String) {
@@ -223,6 +256,22 @@ mod tests {
         ] {
             assert_eq!(cited(text, &known()), want, "{text}");
         }
+    }
+
+    #[test]
+    fn evidence_that_was_known_before_changed_nothing() {
+        let known = Known::default().said_before("See a.rs:1.");
+        assert_eq!(cited("As a.rs:1 and a.rs:2 show.", &known), ["a.rs:2"]);
+    }
+
+    #[test]
+    fn a_point_is_taken_up_by_the_words_that_are_its_own() {
+        let point = "Tabs break the alignment of comments in diffs.";
+        let known = ["Tabs or spaces?", "Tabs.", "Spaces."];
+        assert!(takes_up("Spaces, because alignment of comments breaks in diffs.", point, &known));
+        assert!(!takes_up("Spaces, tabs or not.", point, &known), "nothing of it is new");
+        assert!(!takes_up("Spaces keep the alignment.", point, &known), "one word may be chance");
+        assert!(takes_up("It costs 40% of the salaries.", "Salaries: 40%!", &known));
     }
 
     /// "I was persuaded" is bare; so is what only argues against somebody.

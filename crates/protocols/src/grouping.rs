@@ -17,6 +17,11 @@ const OPENING_WORDS: usize = 2;
 /// A position's name has at most so many characters.
 const NAME_CHARS: usize = 200;
 
+/// The name of what has no words.
+const WORDLESS: &str = "(no words)";
+/// Of texts up to so many words, every word counts.
+const SHORT_WORDS: usize = 40;
+
 /// The positions of a debate by name, in the order in which they were first said.
 #[derive(Debug, Clone, Default)]
 pub struct Groups {
@@ -29,9 +34,10 @@ struct Group {
     members: Vec<Member>,
 }
 
+/// A text and all who said it.
 #[derive(Debug, Clone)]
 struct Member {
-    holder: String,
+    holders: Vec<String>,
     reading: Reading,
 }
 
@@ -47,19 +53,29 @@ impl Groups {
     /// The name of the position that a text is: that of the first text that says the same, else its own. `conflicts` are the holders
     /// whose positions are declared to be others; what has the same words stays the same whatever is declared.
     pub fn name(&mut self, text: &str, holder: &str, conflicts: &[&str]) -> String {
-        let member = Member { holder: holder.to_owned(), reading: Reading::of(text) };
-        let fitting = self.groups.iter_mut().find(|group| group.takes(&member.reading, conflicts));
-        if let Some(group) = fitting {
-            let known = group.members.iter().any(|other| other.reading.text == member.reading.text);
-            let name = group.name.clone();
-            if !known || conflicts.is_empty() {
-                group.members.push(member);
-            }
-            return name;
+        let reading = Reading::of(text);
+        if let Some(group) = self.groups.iter_mut().find(|group| group.takes(&reading, conflicts)) {
+            group.add(reading, holder);
+            return group.name.clone();
         }
         let name = self.new_name(text);
+        let member = Member { holders: vec![holder.to_owned()], reading };
         self.groups.push(Group { name: name.clone(), members: vec![member] });
         name
+    }
+
+    /// The name of the position that has been said in these words, or with this short answer.
+    pub fn known(&self, text: &str) -> Option<&str> {
+        let reading = Reading::of(text);
+        let same = |group: &&Group| group.members.iter().any(|member| member.reading.is_equal(&reading));
+        self.groups.iter().find(same).map(|group| group.name.as_str())
+    }
+
+    /// Other words for a position that has this name already, by the one who holds it.
+    pub fn reworded(&mut self, name: &str, text: &str, holder: &str) {
+        if let Some(group) = self.groups.iter_mut().find(|group| group.name == name) {
+            group.add(Reading::of(text), holder);
+        }
     }
 
     /// A name that no other position has.
@@ -68,6 +84,9 @@ impl Groups {
         let long = cut(&line(text));
         let numbered = (2..).map(|number: u32| format!("{long} ({number})"));
         let mut names = [shown(text), long.clone()].into_iter().chain(numbered);
+        if long.is_empty() {
+            return WORDLESS.to_owned();
+        }
         names.find(free).unwrap_or_default()
     }
 }
@@ -75,9 +94,18 @@ impl Groups {
 impl Group {
     /// Whether a text is this position: it has the words of a member, or says what all of them say.
     fn takes(&self, reading: &Reading, conflicts: &[&str]) -> bool {
-        let conflicting = |member: &Member| conflicts.contains(&member.holder.as_str());
+        let conflicting =
+            |member: &Member| member.holders.iter().any(|holder| conflicts.contains(&holder.as_str()));
         self.members.iter().any(|member| member.reading.is_equal(reading))
             || self.members.iter().all(|member| member.reading.is_same(reading, conflicting(member)))
+    }
+
+    /// Another text for this position, or somebody else who says one of them.
+    fn add(&mut self, reading: Reading, holder: &str) {
+        match self.members.iter_mut().find(|member| member.reading.text == reading.text) {
+            Some(member) => member.holders.push(holder.to_owned()),
+            None => self.members.push(Member { holders: vec![holder.to_owned()], reading }),
+        }
     }
 }
 
@@ -85,6 +113,17 @@ impl Group {
 pub fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (Reading::of(one), Reading::of(other));
     one.is_equal(&other) || one.is_same(&other, false)
+}
+
+/// Whether two texts are plainly two positions: they give two short answers, or are short and differ in what they say.
+pub fn is_other(one: &str, other: &str) -> bool {
+    let (one, other) = (Reading::of(one), Reading::of(other));
+    if one.answer.is_some() && other.answer.is_some() {
+        return one.answer != other.answer;
+    }
+    let is_short = |reading: &Reading| reading.text.split_whitespace().count() <= SHORT_WORDS;
+    let differ = || lexical::contrary(&one.text, &other.text) || lexical::alternative(&one.text, &other.text);
+    is_short(&one) && is_short(&other) && differ()
 }
 
 /// A position as it is named: the answer that it declares, else its first sentence, cut where that is long.
@@ -284,6 +323,17 @@ mod tests {
         assert!(named(&[], &longer) && named(&["c"], &longer));
         assert!(!named(&["a"], &longer));
         assert!(named(&["a"], long), "the same words are the same");
+    }
+
+    #[test]
+    fn new_words_for_a_position_keep_its_name() {
+        let mut groups = Groups::default();
+        let name = groups.name("Use tabs.", "a", &[]);
+        groups.reworded(&name, "Tabs everywhere, with a file that says how wide.", "a");
+        assert_eq!(groups.known("tabs everywhere with a file that says how wide"), Some("Use tabs."));
+        assert_eq!(groups.known("Spaces."), None);
+        assert!(is_other("Use tabs.", "Use spaces.") && is_other("B) Paris", "C) Rome"));
+        assert!(!is_other("Use tabs.", "Use tabs, four wide.") && !is_other("B) Paris", "B"));
     }
 
     #[test]

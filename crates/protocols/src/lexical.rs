@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 mod alternative;
 mod contrary;
 
-pub use alternative::alternative;
+pub use alternative::{alternative, says_little};
 pub use contrary::contrary;
 
 /// The cosine of the two texts' word counts, from 0 (no word in common) to 1.

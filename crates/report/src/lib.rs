@@ -6,15 +6,18 @@
 //!
 //! - [`text`]: the report in a terminal; [`markdown`], [`html`] and [`yaml`]: the same to keep or to pass on.
 //! - `outline`: what a report says, before it is known how it will look. All forms share it, so they cannot disagree.
+//! - [`View`]: a part of a kept debate: a round, a seat, who changed, the dissent, where the time went.
 //! - [`gate`]: the verdict of a review for a pipeline: annotations, SARIF, JUnit.
 //! - [`live`]: the view while a debate runs.
 //! - [`clean`]: what makes a model's words safe for a terminal. Every form goes through it.
 //! - [`mod@ratings`]: how agents stand, as a table and as a picture.
 //! - [`mod@trials`]: what protocols come to on questions with known answers, as a table and as a picture.
+//! - [`audit`]: what a table of answers or rulings says about those who gave them, in words and as a heat map.
 //! - [`figures`]: how numbers are written; [`mod@table`] and `prose`: how tables and light Markdown are set.
 
 #![warn(missing_docs)]
 
+pub mod audit;
 pub mod figures;
 pub mod live;
 pub mod ratings;
@@ -29,6 +32,7 @@ mod outline;
 mod prose;
 mod style;
 mod text;
+mod views;
 mod yaml;
 
 pub use clean::clean;
@@ -41,4 +45,5 @@ pub use style::Style;
 pub use table::table;
 pub use text::{text, text_of_store};
 pub use trials::{trials, trials_svg};
+pub use views::{Kept, NoView, View};
 pub use yaml::{NotYaml, yaml};

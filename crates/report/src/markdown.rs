@@ -89,13 +89,14 @@ fn write_ways(out: &mut String, ways: &Ways) {
     let mut rows = vec![vec!["Seat".to_owned()]];
     rows.iter_mut().for_each(|head| head.extend(ways.rounds.iter().map(|round| column(*round))));
     for way in &ways.ways {
-        let cells = (0..ways.rounds.len()).map(|place| cell(way, place, &keys).replace('*', "\\*").replace('~', "\\~"));
+        let cells = (0..ways.rounds.len())
+            .map(|place| cell(way, place, &keys).replace('*', "\\*").replace('~', "\\~"));
         rows.push([way.who.clone()].into_iter().chain(cells).collect());
     }
     write_table(out, &rows);
     if !own {
         out.push('\n');
-        for (key, position) in keys.iter().zip(&ways.positions) {
+        for (key, position) in ways.legend(&keys) {
             out.push_str(&format!("- **{key}**: {}\n", escape(position)));
         }
     }

@@ -67,15 +67,39 @@ fn no_word_is_too_long_for_a_phone() {
     }
 }
 
+/// What is looked for would be found: a page with one of each fault.
+#[test]
+fn a_bad_page_is_found_out() {
+    let Some(mut browser) = started() else { return };
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bad.html");
+    let page = "<!doctype html><body style='background:#fff'><h1>A</h1><h3>B</h3><p style='color:#aaa'>faint</p>\
+        <div style='width:3000px'>wide</div><svg class='flat' width='2' height='2'></svg>\
+        <img src='http://127.0.0.1:9/x.png'><script>console.error('bad')</script></body>";
+    std::fs::write(&file, page).unwrap();
+    browser.open(&file, 390, "light");
+    let seen = browser.evaluate(LOOK);
+    for what in ["wider", "faint", "flat", "nameless", "skipped"] {
+        assert_eq!(seen[what].as_array().unwrap().len(), 1, "{what}: {seen}");
+    }
+    assert!(seen["scroll"].as_f64() > Some(390.0), "{seen}");
+    let quiet = std::panic::catch_unwind(|| assert_quiet("", &browser.events));
+    assert!(quiet.is_err(), "{:?}", browser.events);
+    let asked = |event: &&Value| event["params"]["request"]["url"] == "http://127.0.0.1:9/x.png";
+    assert!(browser.events.iter().any(|event| asked(&event)));
+}
+
 /// A browser, unless there is none and none is required.
 fn started() -> Option<Browser> {
-    let Some(program) = chromium::find() else {
-        let required = std::env::var("AGON_BROWSER").is_ok_and(|wanted| wanted == "required");
-        assert!(!required, "there is no browser: install chromium, or name one in AGON_CHROMIUM");
-        eprintln!("skipped: there is no browser here; install chromium, or name one in AGON_CHROMIUM");
-        return None;
-    };
-    Some(Browser::start(&program))
+    let found = chromium::find().ok_or_else(|| "there is no browser".to_owned());
+    match found.and_then(|program| Browser::start(&program)) {
+        Ok(browser) => Some(browser),
+        Err(why) => {
+            let required = std::env::var("AGON_BROWSER").is_ok_and(|wanted| wanted == "required");
+            assert!(!required, "{why}: install chromium, or name one in AGON_CHROMIUM");
+            eprintln!("skipped: {why}; install chromium, or name one in AGON_CHROMIUM");
+            None
+        }
+    }
 }
 
 fn picture(browser: &mut Browser, name: &str) {
@@ -107,7 +131,9 @@ fn assert_whole(at: &str, seen: &Value) {
     ] {
         assert_eq!(seen[what], json!([]), "{at}: {wrong}");
     }
-    for part in ["h1", ".card", ".flow .way", ".speech", ".did > .line", ".bars .bar", "nav a", "details.turn"] {
+    for part in
+        ["h1", ".card", ".flow .way", ".speech", ".did > .line", ".bars .bar", "nav a", "details.turn"]
+    {
         assert!(seen["parts"][part].as_u64() > Some(0), "{at}: no {part}");
     }
     assert!(seen["texts"].as_u64() > Some(50), "{at}: next to nothing was looked at");

@@ -81,6 +81,24 @@ fn html_escapes_markup_in_every_field() {
     }
 }
 
+/// The drawings, their titles and what is said of them to who does not see them are words of models, too.
+#[test]
+fn html_escapes_markup_in_the_evidence_of_every_protocol() {
+    for (name, debate, document) in sample::evidence::all() {
+        let mut document = poisoned_values(&document);
+        document["protocol"] = json!(name);
+        document["evidence"]["grouping"] = json!("similarity");
+        let page = html(&document, &debate);
+        assert!(page.contains("<svg class=\"flow\""), "{name}");
+        for tag in ["<script", "</script", "<img", "=\"'", "onerror=y>\""] {
+            assert!(!page.contains(tag), "{name}: {tag} got through");
+        }
+        let text = markdown(&document, &debate);
+        let outside: String = text.split('`').step_by(2).collect();
+        assert!(!outside.contains("<script") && !outside.contains("<img"), "{outside}");
+    }
+}
+
 #[test]
 fn html_is_one_page_that_loads_and_runs_nothing() {
     let log = sample::converged();

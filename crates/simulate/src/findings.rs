@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bar::{EvidenceBar, evidence_bar};
 use crate::curve::{Curve, curves};
-use crate::measure::{Estimate, Flips, Observation, Share, estimates, share};
+use crate::measure::{Estimate, Flips, Observation, Share, estimates, mean, share};
 use crate::neutral::{Neutral, neutral};
 use crate::population::Population;
 use crate::sitting::{SimulateError, Sitting};
@@ -92,7 +92,7 @@ pub struct Recovered {
 pub struct RoundFigures {
     /// The round, as the protocol counts it.
     pub round: u32,
-    /// The share of all seats that are right.
+    /// The mean over all debates of the share of seats that are right.
     pub mean_belief: Share,
     /// How often most seats are right; a tie counts half.
     pub majority_accuracy: Share,
@@ -123,7 +123,7 @@ pub fn simulate(plan: &Plan) -> Result<Findings, SimulateError> {
         wrong_to_right: against(0.0, true),
         right_to_wrong: against(1.0, false),
         recovered: recovered(population, &held, plan.seed),
-        rounds: rounds(&held),
+        rounds: rounds(&held, plan.seed),
         flips: held.iter().fold(Flips::default(), |sum, seen| sum + seen.flips),
         evidence_bar: bar(plan)?,
         neutral: counted(0.0),
@@ -156,21 +156,21 @@ fn recovered(population: &Population, held: &[Observation], seed: u64) -> Vec<Re
     ]
 }
 
-fn rounds(held: &[Observation]) -> Vec<RoundFigures> {
+fn rounds(held: &[Observation], seed: u64) -> Vec<RoundFigures> {
     let longest = held.iter().max_by_key(|seen| seen.rounds.len());
     let numbers = longest.into_iter().flat_map(|seen| &seen.rounds).map(|round| round.number);
     let figures = numbers.enumerate().map(|(place, number)| {
-        let (mut right, mut seats, mut votes) = (0, 0, 0.0);
-        for seen in held {
-            let Some(round) = seen.rounds.get(place).or(seen.rounds.last()) else { continue };
-            right += seen.right(round);
-            seats += round.seats.len();
-            votes += seen.vote(round);
-        }
+        let after =
+            held.iter().filter_map(|seen| Some((seen, seen.rounds.get(place).or(seen.rounds.last())?)));
+        let (beliefs, votes): (Vec<f64>, Vec<f64>) = after
+            .map(|(seen, round)| {
+                (seen.right(round) as f64 / round.seats.len().max(1) as f64, seen.vote(round))
+            })
+            .unzip();
         RoundFigures {
             round: number,
-            mean_belief: share(right as f64, seats),
-            majority_accuracy: share(votes, held.len()),
+            mean_belief: mean(&beliefs, seed),
+            majority_accuracy: share(votes.iter().sum(), votes.len()),
         }
     });
     figures.collect()

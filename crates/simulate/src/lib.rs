@@ -13,7 +13,7 @@
 //! - [`measure`]: from logs back to what was planted, each figure with its interval.
 //! - [`bar`]: what the evidence bar of `review` stops.
 //! - [`curve`]: how much one adversary costs each protocol.
-//! - [`findings`]: all of it by one plan; [`text`]: as a person reads it.
+//! - [`findings`]: all of it by one plan; [`mod@text`]: as a person reads it.
 
 #![warn(missing_docs)]
 
@@ -34,3 +34,4 @@ mod world;
 pub use findings::{Findings, Plan, simulate};
 pub use population::{Adversary, Population};
 pub use sitting::{SimulateError, Sitting};
+pub use text::text;

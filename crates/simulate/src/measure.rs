@@ -17,7 +17,7 @@ use crate::words::Side;
 
 mod estimate;
 
-pub use estimate::{Estimate, Estimates, Share, estimates, share};
+pub use estimate::{Estimate, Estimates, Share, estimates, mean, share};
 
 /// What one debate shows.
 #[derive(Debug, Clone, PartialEq)]

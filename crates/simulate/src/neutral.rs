@@ -35,8 +35,7 @@ pub struct Belief {
 
 /// Lets this many tables update by counting, for so many rounds.
 pub fn neutral(population: &Population, rounds: u32, trials: usize, seed: u64) -> Neutral {
-    let counting =
-        Population { neutral: true, flips: 0.0, conformity: 0.0, persuadable: 0.0, ..population.clone() };
+    let counting = Population { neutral: true, ..population.clone() };
     let mut sums = vec![(0.0, 0.0); rounds as usize + 1];
     for trial in 0..trials {
         let seed = Draw::new(seed, &format!("table {trial}")).next_u64();

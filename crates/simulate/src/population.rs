@@ -23,7 +23,7 @@ pub struct Population {
     pub position_bias: f64,
     /// How much more a right answer weighs than a wrong one for those who update by counting: 0.3 is 30% more.
     pub drift: f64,
-    /// Whether seats update by counting the answers that they hear, which by itself leads nowhere.
+    /// Whether seats update by counting the answers that they hear, and by nothing else, which by itself leads nowhere.
     pub neutral: bool,
     /// One seat that is always wrong, and that shows made-up evidence.
     pub adversary: Option<Adversary>,
@@ -155,11 +155,15 @@ impl Population {
         right / (right + wrong)
     }
 
-    /// What a seat holds after it has read the others. Evidence comes first, then chance, then the majority, then the count, so that
-    /// each can be told from the log by what the ones before it leave.
+    /// What a seat holds after it has read the others. Evidence comes first, then chance, then the majority, so that each can be
+    /// told from the log by what the ones before it leave.
     pub fn update(&self, right: bool, heard: &Heard, draw: &mut Draw) -> Update {
-        // Four draws whatever happens: one planted figure can be changed without changing what the others do.
-        let [evidence, chance, majority, count] = [draw.unit(), draw.unit(), draw.unit(), draw.unit()];
+        if self.neutral {
+            let now = draw.unit() < self.belief(heard.right_said, heard.wrong_said);
+            return Update { right: now, cause: if now == right { Cause::Stayed } else { Cause::Counted } };
+        }
+        // Three draws whatever happens: one planted figure can be changed without changing what the others do.
+        let [evidence, chance, majority] = [draw.unit(), draw.unit(), draw.unit()];
         let (with, against) = if right { (heard.right, heard.wrong) } else { (heard.wrong, heard.right) };
         let fabricated = self.adversary.filter(|_| heard.fabricated && right);
         let persuasion =
@@ -172,10 +176,6 @@ impl Population {
         }
         if against > with && majority < self.conformity {
             return Update { right: !right, cause: Cause::Conformity };
-        }
-        if self.neutral {
-            let now = count < self.belief(heard.right_said, heard.wrong_said);
-            return Update { right: now, cause: if now == right { Cause::Stayed } else { Cause::Counted } };
         }
         Update { right, cause: Cause::Stayed }
     }

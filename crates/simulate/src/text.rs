@@ -30,27 +30,29 @@ pub fn summary(findings: &Findings) -> String {
     let Findings { plan, first_round_vote: vote, verdict, wrong_to_right, right_to_wrong, flips, .. } =
         findings;
     let adversary = if plan.population.adversary.is_some() { ", one of them an adversary" } else { "" };
+    let changed = match flips.flips {
+        0 => "Nobody changed its mind.".to_owned(),
+        all => format!(
+            "{all} times a seat changed its mind: {} times it named evidence, {} times it went to where more of the others were.",
+            flips.evidenced, flips.toward_majority
+        ),
+    };
     let mut said = format!(
-        "{} debates of {} with {} seats{adversary}, seed {}: held by the engine, read from their logs.\n\
-         The verdict is right in {}; a plain vote on the first positions is right in {}.\n\
-         Debate made {wrong_to_right} wrong votes right and {right_to_wrong} right ones wrong. {}\n",
+        "{} debates of {} with {} seats{adversary}, seed {}: held by the engine, read from their logs.\n\n\
+         The verdict is right in {}.\n\
+         A plain vote on the first positions is right in {}.\n\
+         Debate made {wrong_to_right} wrong votes right and {right_to_wrong} right ones wrong.\n\
+         {changed}\n",
         plan.trials,
         plan.protocol,
         plan.population.seats,
         plan.seed,
         percent(verdict),
         percent(vote),
-        match flips.flips {
-            0 => "Nobody changed its mind.".to_owned(),
-            all => format!(
-                "Of {all} changes of mind {} named evidence, and {} went to where more of the others were.",
-                flips.evidenced, flips.toward_majority
-            ),
-        },
     );
     if let Some(bar) = &findings.evidence_bar {
         said.push_str(&format!(
-            "With --strict-anchoring {} of the changes without evidence were taken back, and {} of those with it.\n",
+            "With --strict-anchoring {} of the changes without evidence are taken back,\nand {} of those with it.\n",
             percent(&bar.bare_blocked),
             percent(&bar.evidenced_blocked)
         ));
@@ -96,14 +98,7 @@ fn by_round(findings: &Findings) -> Table {
 }
 
 fn degradation(curve: &Curve) -> Table {
-    let mut rows = vec![row([
-        "seats",
-        "honest",
-        "one adversary",
-        "lost",
-        "vote",
-        "right: # with one adversary, + when all are honest",
-    ])];
+    let mut rows = vec![row(["seats", "honest", "one adversary", "lost", "vote", "# with one, + without"])];
     for point in &curve.points {
         let lost = format!("{:+.1}", -100.0 * point.lost());
         let (honest, attacked) = (percent(&point.honest), percent(&point.with_adversary));
@@ -124,20 +119,20 @@ fn without_debate(findings: &Findings) -> String {
     let ends = |neutral: &Neutral| {
         let (first, last) = (neutral.rounds.first()?, neutral.rounds.last()?);
         Some(format!(
-            "mean belief {:.3} to {:.3}, a vote right {:.3} to {:.3}",
+            "mean belief from {:.3} to {:.3}, a vote right from {:.3} to {:.3}",
             first.mean_belief, last.mean_belief, first.majority_accuracy, last.majority_accuracy
         ))
     };
     let neutral = &findings.neutral;
+    let rounds = neutral.rounds.len().saturating_sub(1);
     let mut said = format!(
-        "If the same seats only counted what they hear ({} tables, {} rounds): {}.\n",
+        "If the same seats only counted what they hear ({} tables, {rounds} rounds):\n  {}.\n",
         neutral.trials,
-        neutral.rounds.len().saturating_sub(1),
         ends(neutral).unwrap_or_default()
     );
     if let Some(drifting) = &findings.drifting {
         let (more, ends) = (100.0 * drifting.drift, ends(drifting).unwrap_or_default());
-        said.push_str(&format!("If right answers weighed {more:.0}% more: {ends}.\n"));
+        said.push_str(&format!("If right answers weighed {more:.0}% more:\n  {ends}.\n"));
     }
     said
 }

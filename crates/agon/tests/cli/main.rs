@@ -17,18 +17,18 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod arenas;
+mod audits;
 mod batch;
 mod branches;
-#[cfg(unix)]
 mod commands;
 mod councils;
 mod deliveries;
 mod doctor;
 mod embedded;
+mod evals;
+mod evidence;
 mod forged;
-#[cfg(target_os = "linux")]
 mod humans;
-#[cfg(unix)]
 mod interruption;
 mod kept;
 mod known;
@@ -36,7 +36,9 @@ mod manual;
 mod models;
 mod panels;
 mod providers;
+mod receipts;
 mod reviews;
+mod simulations;
 mod stores;
 mod streams;
 mod support;

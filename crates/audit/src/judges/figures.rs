@@ -6,7 +6,7 @@ use agon_evidence::independence::{Correlations, effective_voices, mean_rho, phi_
 use super::rulings::{Read, Ruling};
 use super::{Accuracy, Judge, Rulings};
 use crate::Bootstrap;
-use crate::resampling::named;
+use crate::resampling::{named, of_share};
 
 /// The figures of a judge, in the order in which [`Seen::of_judge`] gives them.
 const OF_JUDGE: [&str; 6] = [
@@ -26,9 +26,15 @@ pub(super) fn audit(read: &Read, items: &[usize], bootstrap: Bootstrap, threads:
     let intervals = bootstrap.intervals(items.len(), threads, |counts| seen.figures(counts));
     let mut intervals = intervals.into_iter();
     let judge = |(name, cells): (&&String, &Vec<Option<Cell>>)| {
-        let of_judge = Seen::of_judge(cells, &whole);
-        let intervals = named(OF_JUDGE, intervals.by_ref().take(OF_JUDGE.len()));
-        described(name, cells, &of_judge, seen.gold, intervals)
+        let of_judge = seen.of_judge(cells, &whole);
+        let items = cells.iter().flatten().count();
+        let drawn = intervals.by_ref().take(OF_JUDGE.len()).zip(of_judge).zip(OF_JUDGE);
+        let intervals = drawn.map(|((drawn, value), name)| match name {
+            "position_bias" => drawn,
+            _ => of_share(drawn, value, items),
+        });
+        let intervals = named(OF_JUDGE, intervals);
+        described(name, cells, &of_judge, intervals)
     };
     let judges: Vec<Judge> = seen.names.iter().zip(&seen.cells).map(judge).collect();
     let between = seen.between(&whole);
@@ -46,13 +52,7 @@ pub(super) fn audit(read: &Read, items: &[usize], bootstrap: Bootstrap, threads:
     }
 }
 
-fn described(
-    name: &str,
-    cells: &[Option<Cell>],
-    of_judge: &[f64],
-    gold: bool,
-    intervals: crate::Intervals,
-) -> Judge {
+fn described(name: &str, cells: &[Option<Cell>], of_judge: &[f64], intervals: crate::Intervals) -> Judge {
     let figure = |place: usize| of_judge.get(place).copied().filter(|value| value.is_finite());
     let how_many = |wanted: Ruling| {
         cells.iter().flatten().flat_map(|cell| cell.rulings).filter(|ruling| *ruling == wanted).count()
@@ -70,7 +70,7 @@ fn described(
         items: cells.iter().flatten().count(),
         order_consistency: figure(0),
         position_bias: figure(1),
-        accuracy: if gold { accuracy() } else { None },
+        accuracy: accuracy(),
         neither: how_many(Ruling::Neither),
         missing: how_many(Ruling::Missing),
         intervals,
@@ -135,23 +135,12 @@ impl<'a> Seen<'a> {
     }
 
     fn figures(&self, counts: &[u32]) -> Vec<f64> {
-        let mut figures: Vec<f64> =
-            self.cells.iter().flat_map(|cells| Self::of_judge(cells, counts)).collect();
-        // An interval of what was never measured would be one of wrong rulings.
-        if !self.gold {
-            let of_accuracy = |place: usize| place % OF_JUDGE.len() >= 2;
-            figures
-                .iter_mut()
-                .enumerate()
-                .filter(|(place, _)| of_accuracy(*place))
-                .for_each(|(_, f)| *f = f64::NAN);
-        }
-        figures.extend(self.between(counts));
-        figures
+        let of_judges = self.cells.iter().flat_map(|cells| self.of_judge(cells, counts));
+        of_judges.chain(self.between(counts)).collect()
     }
 
-    /// `NaN` where a resample has none of the items that this judge was asked.
-    fn of_judge(cells: &[Option<Cell>], counts: &[u32]) -> [f64; OF_JUDGE.len()] {
+    /// `NaN` where a resample has none of the items that this judge was asked, and for what cannot be known without gold.
+    fn of_judge(&self, cells: &[Option<Cell>], counts: &[u32]) -> [f64; OF_JUDGE.len()] {
         let mut sums = [0.0; OF_JUDGE.len()];
         let mut all = 0.0;
         for (cell, count) in
@@ -159,7 +148,7 @@ impl<'a> Seen<'a> {
         {
             let count = f64::from(*count);
             let yes = |yes: bool| if yes { 1.0 } else { 0.0 };
-            let [first, second] = cell.right.map(yes);
+            let [first, second] = cell.right.map(|right| if self.gold { yes(right) } else { f64::NAN });
             let consistent = yes(cell.consistent());
             let bias = cell.toward_first_shown() / 2.0;
             let of_cell = [consistent, bias, first, second, (first + second) / 2.0, first * second];
@@ -197,13 +186,18 @@ impl<'a> Seen<'a> {
     }
 
     fn correlations(&self, counts: &[u32]) -> Correlations {
-        let cell = |row: usize, column: usize, one: &[Option<Cell>], other: &[Option<Cell>]| {
-            if row == column { Some(1.0) } else { self.correlation(one, other, counts) }
-        };
-        let row = |(row, one): (usize, &Vec<Option<Cell>>)| {
-            self.cells.iter().enumerate().map(|(column, other)| cell(row, column, one, other)).collect()
-        };
-        self.cells.iter().enumerate().map(row).collect()
+        let mut matrix: Correlations = vec![vec![Some(1.0); self.cells.len()]; self.cells.len()];
+        for (row, one) in self.cells.iter().enumerate() {
+            for (column, other) in self.cells.iter().enumerate().skip(row + 1) {
+                let rho = self.correlation(one, other, counts);
+                for (row, column) in [(row, column), (column, row)] {
+                    if let Some(cell) = matrix.get_mut(row).and_then(|cells| cells.get_mut(column)) {
+                        *cell = rho;
+                    }
+                }
+            }
+        }
+        matrix
     }
 
     fn correlation(&self, one: &[Option<Cell>], other: &[Option<Cell>], counts: &[u32]) -> Option<f64> {
@@ -245,3 +239,6 @@ impl<'a> Seen<'a> {
         self.cells.iter().map(|one| self.cells.iter().map(|other| share(one, other)).collect()).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

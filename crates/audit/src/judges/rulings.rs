@@ -56,10 +56,8 @@ impl Read {
             notes.push("No column says which answer is better, so whether they are right is not measured: name one with --gold.".into());
         }
         if items.len() < table.len() {
-            notes.push(format!(
-                "{} rows do not say which answer is better and are left out.",
-                table.len() - items.len()
-            ));
+            let out = table.len() - items.len();
+            notes.push(format!("Left out for want of a better answer: {out} of {} rows.", table.len()));
         }
         let subsets = subsets(table, options.subset.as_deref(), &items)?;
         Ok(Self { judges, gold, items, subsets, notes })

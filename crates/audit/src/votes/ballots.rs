@@ -51,7 +51,11 @@ impl Ballots {
             notes.push(no_gold(table));
         }
         if !unknown.is_empty() {
-            notes.push(format!("{} rows have no right answer and are left out.", unknown.len()));
+            notes.push(format!(
+                "Left out for want of a right answer: {} of {} rows.",
+                unknown.len(),
+                table.len()
+            ));
         }
         Ok(Self { models, answers, gold, questions: kept.len(), rows: table.len(), notes })
     }

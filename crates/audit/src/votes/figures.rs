@@ -9,7 +9,7 @@ use agon_evidence::interval::mcnemar_exact;
 use super::ballots::Ballots;
 use super::{Accuracy, Votes, gates};
 use crate::Bootstrap;
-use crate::resampling::named;
+use crate::resampling::{few, named, of_share};
 
 /// All figures but those of single models, in the order in which [`Counted::figures`] gives them.
 const NAMES: [&str; 11] = [
@@ -54,7 +54,16 @@ pub(super) fn audit(
 ) -> Votes {
     let counted = Counted::of(ballots);
     let whole = counted.figures(&vec![1; counted.ballots.questions]);
-    let intervals = bootstrap.intervals(counted.ballots.questions, threads, |counts| counted.figures(counts));
+    let drawn = bootstrap.intervals(counted.ballots.questions, threads, |counts| counted.figures(counts));
+    let intervals: Vec<_> = drawn
+        .into_iter()
+        .zip(&whole)
+        .enumerate()
+        .map(|(place, (drawn, value))| match counted.share_of(place) {
+            Some(questions) => of_share(drawn, *value, questions),
+            None => drawn,
+        })
+        .collect();
     let figure = |name: &str| {
         let found = NAMES.iter().zip(&whole).find(|(known, _)| **known == name);
         found.map_or(f64::NAN, |(_, value)| *value)
@@ -79,7 +88,7 @@ pub(super) fn audit(
         gate: asked.map(|pair| gates::one(&counted, pair, bootstrap, threads)),
         intervals: named(NAMES, intervals.iter().copied()),
         bootstrap,
-        notes: counted.ballots.notes,
+        notes: few(counted.ballots.questions, "questions").into_iter().chain(counted.ballots.notes).collect(),
     }
 }
 
@@ -137,9 +146,9 @@ impl Counted {
 
     /// The figures over all questions, each counted as often as told: those of [`NAMES`], then the accuracy of each model.
     fn figures(&self, counts: &[u32]) -> Vec<f64> {
-        let all: f64 = counts.iter().map(|count| f64::from(*count)).sum();
         let weighted = |values: &[f64]| {
-            values.iter().zip(counts).map(|(value, count)| value * f64::from(*count)).sum::<f64>() / all
+            let weighted = values.iter().zip(counts).map(|(value, count)| value * f64::from(*count));
+            weighted.sum::<f64>() / counts.len() as f64
         };
         let unanimous = mean(&self.unanimous, counts);
         let mut figures =
@@ -156,6 +165,15 @@ impl Counted {
             figures.extend(each);
         }
         figures
+    }
+
+    /// Of how many questions a figure is a share, if it is one.
+    fn share_of(&self, place: usize) -> Option<usize> {
+        match NAMES.get(place).copied() {
+            Some("pairwise_agreement" | "entropy" | "gain" | "mean_rho" | "n_eff") => None,
+            Some("correct_when_unanimous") => Some(self.unanimous.iter().filter(|all| **all).count()),
+            _ => Some(self.ballots.questions),
+        }
     }
 
     /// How many are asked for a question when two of them settle this share.
@@ -229,14 +247,11 @@ fn agreement(row: &[Option<u32>]) -> f64 {
     row.iter().enumerate().map(alike).sum::<usize>() as f64 / pairs.max(1) as f64
 }
 
-/// The share of yes, each counted as often as told. Whole numbers, because those can be summed several at a time.
+/// The share of yes, each counted as often as told: the counts of a resample add up to its questions. Whole numbers, because
+/// those can be summed several at a time.
 pub(super) fn mean(yes: &[bool], counts: &[u32]) -> f64 {
-    let (mut in_favour, mut all) = (0_u32, 0_u32);
-    for (yes, count) in yes.iter().zip(counts) {
-        in_favour += u32::from(*yes) * count;
-        all += count;
-    }
-    f64::from(in_favour) / f64::from(all)
+    let in_favour: u32 = yes.iter().zip(counts).map(|(yes, count)| u32::from(*yes) * count).sum();
+    f64::from(in_favour) / counts.len() as f64
 }
 
 /// The mean correlation of all pairs without looking at any of them: the variance of the sum of standardized variables is
@@ -254,9 +269,8 @@ fn mean_rho(rights: &[Vec<bool>], means: &[f64], counts: &[u32]) -> f64 {
             }
         }
     }
-    let all: f64 = counts.iter().map(|count| f64::from(*count)).sum();
     let squares = sums.iter().zip(counts).map(|(sum, count)| sum * sum * f64::from(*count)).sum::<f64>();
-    if models < 2.0 { f64::NAN } else { (squares / all - models) / (models * (models - 1.0)) }
+    if models < 2.0 { f64::NAN } else { (squares / counts.len() as f64 - models) / (models * (models - 1.0)) }
 }
 
 #[cfg(test)]

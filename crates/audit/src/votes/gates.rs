@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::figures::{Counted, mean};
-use crate::resampling::named;
+use crate::resampling::{named, of_share};
 use crate::{Bootstrap, Intervals, Trouble};
 
 /// "These two agree, else the plurality of all".
@@ -68,7 +68,11 @@ pub(super) fn one(
         let stops = mean(&opened.stops, counts);
         vec![stops, calls(stops), opened.right.as_ref().map_or(f64::NAN, |right| mean(right, counts))]
     });
-    AskedGate { gate: opened.gate(counted), intervals: named(["stops", "calls", "accuracy"], intervals) }
+    let gate = opened.gate(counted);
+    let values = [gate.stops, f64::NAN, gate.accuracy.unwrap_or(f64::NAN)];
+    let of_shares = intervals.into_iter().zip(values);
+    let intervals = of_shares.map(|(drawn, share)| of_share(drawn, share, counted.ballots.questions));
+    AskedGate { intervals: named(["stops", "calls", "accuracy"], intervals), gate }
 }
 
 /// What a gate does with each question.

@@ -10,8 +10,8 @@ use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
 use agon_core::{
-    Ask, Brief, Check, Corrupt, Debate, Invalid, Kind, Opt, Phase, Protocol, Request, Saved, Seat, Step,
-    Summary, Template, Termination,
+    Ask, Brief, Check, Corrupt, Debate, Invalid, Kind, Opt, Phase, Protocol, Request, Saved, Seat, Stands,
+    Step, Summary, Template, Termination,
 };
 use serde_json::Value;
 
@@ -32,6 +32,7 @@ mod roster;
 mod round;
 mod schema;
 mod session;
+mod stands;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -212,6 +213,10 @@ impl Protocol for Council {
 
     fn kept_for_closing(&self) -> f64 {
         log::KEPT
+    }
+
+    fn stands(&self, debate: &Debate) -> Result<Stands, Corrupt> {
+        stands::stands(debate)
     }
 
     fn summary(&self, debate: &Debate) -> Option<Summary> {

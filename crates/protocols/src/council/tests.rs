@@ -17,6 +17,7 @@ mod prompts;
 mod session;
 mod setup;
 mod stale;
+mod stands;
 mod validation;
 mod verdict;
 mod votes;

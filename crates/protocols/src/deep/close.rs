@@ -52,7 +52,7 @@ fn dissent(positions: &[Position]) -> Vec<Value> {
     distinct.into_iter().map(entry).collect()
 }
 
-fn ending(log: &Log<'_>) -> (Termination, Status) {
+pub(super) fn ending(log: &Log<'_>) -> (Termination, Status) {
     let stages = log.loop_ending();
     match (stages, &log.synthesis) {
         (Termination::QuorumLost, _) => (stages, Status::Incomplete),
@@ -180,7 +180,7 @@ fn round_record(log: &Log<'_>, round: &Round) -> Value {
 
 /// What became of every Stage 1 answer. A debater's own declaration comes first; where it held to its answer, the
 /// moderator's agreement or, failing that, the likeness of its position to the answer decides.
-fn fates(log: &Log<'_>, termination: Termination) -> Vec<Position> {
+pub(super) fn fates(log: &Log<'_>, termination: Termination) -> Vec<Position> {
     let fate = |place: usize| {
         given_up(log, place)
             .map(|reason| (Fate::Refuted, reason))
@@ -229,16 +229,18 @@ fn kept(log: &Log<'_>, place: usize, termination: Termination) -> (Fate, String)
     }
     let position = log.position(place, u32::MAX);
     let likeness = lexical::similarity(position, &synthesis.answer);
-    let fate = match lexical::opposed(position, &synthesis.answer) {
-        false if likeness >= ADOPTED_FROM => Fate::Adopted,
-        _ => Fate::Minority,
-    };
+    let fate = if is_like(position, &synthesis.answer) { Fate::Adopted } else { Fate::Minority };
     (
         fate,
         format!(
             "held to the end; its words are {likeness:.2} like the answer's, {ADOPTED_FROM:.2} counts as adopted"
         ),
     )
+}
+
+/// Whether the words of a position show that the answer is it.
+pub(super) fn is_like(position: &str, answer: &str) -> bool {
+    lexical::similarity(position, answer) >= ADOPTED_FROM && !lexical::opposed(position, answer)
 }
 
 fn warnings(log: &Log<'_>, termination: Termination, mode: &str) -> Vec<String> {

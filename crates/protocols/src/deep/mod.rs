@@ -1,14 +1,15 @@
 //! `deep`: anonymous debaters, a moderator who measures convergence, a synthesis (seed 000).
 //!
 //! This file is the transition table. [`log`] reads rounds and positions from the log, [`asks`] makes the prompts,
-//! [`ranking`] is the cross-evaluation of standard mode, [`close`] writes the outcome, [`reply`] has the answers'
-//! types.
+//! [`ranking`] is the cross-evaluation of standard mode, [`close`] writes the outcome, [`stands`] says who held what in
+//! each round, [`reply`] has the answers' types.
 
 use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
 use agon_core::{
-    Ask, Brief, Corrupt, Debate, Invalid, Kind, Opt, Protocol, Request, Schema, Seat, Step, Summary, Template,
+    Ask, Brief, Corrupt, Debate, Invalid, Kind, Opt, Protocol, Request, Schema, Seat, Stands, Step, Summary,
+    Template,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -21,6 +22,7 @@ mod close;
 mod log;
 mod ranking;
 pub mod reply;
+mod stands;
 #[cfg(test)]
 mod tests;
 
@@ -254,6 +256,10 @@ impl Protocol for Deep {
 
     fn kept_for_closing(&self) -> f64 {
         log::KEPT
+    }
+
+    fn stands(&self, debate: &Debate) -> Result<Stands, Corrupt> {
+        stands::stands(debate)
     }
 
     fn summary(&self, debate: &Debate) -> Option<Summary> {

@@ -46,10 +46,12 @@ pub(super) fn pairs<'a>(log: &'a Log<'_>) -> Vec<(&'a Debater<'a>, &'a Debater<'
 }
 
 /// One evaluator's weighted score of one answer.
-struct Score {
-    evaluator: String,
-    answer: String,
-    weighted: f64,
+pub(super) struct Score {
+    /// The seat.
+    pub(super) evaluator: String,
+    /// The label.
+    pub(super) answer: String,
+    pub(super) weighted: f64,
     factual_error: bool,
     fabrication: bool,
 }
@@ -73,7 +75,8 @@ pub(super) fn ranking(log: &Log<'_>) -> Result<Vec<Ranked>, Corrupt> {
     Ok(ranked)
 }
 
-fn scores(log: &Log<'_>) -> Result<Vec<Score>, Corrupt> {
+/// Every score that was given, as it was given.
+pub(super) fn scores(log: &Log<'_>) -> Result<Vec<Score>, Corrupt> {
     let mut scores = Vec::new();
     for (ask, reply) in log.debate.turn("evaluate", 0).into_iter().flat_map(Turn::settled) {
         let (Some(value), Some(answer)) = (reply.value(), &ask.about) else { continue };

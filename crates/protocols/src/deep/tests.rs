@@ -310,3 +310,4 @@ mod absences;
 mod degradation;
 mod evaluations;
 mod prompts;
+mod stands;

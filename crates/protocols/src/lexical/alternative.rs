@@ -40,9 +40,7 @@ fn has_another_word(a: &[String], b: &[String]) -> bool {
     let place =
         |words: &[String]| telling(&words.get(front..words.len() - back).unwrap_or_default().join(" "));
     let (one, other) = (place(a), place(b));
-    let new = |words: &[String], others: &[String]| {
-        words.iter().any(|word| !others.iter().any(|other| is_form(word, other)))
-    };
+    let new = |words: &[String], others: &[String]| words.iter().any(|word| !has_form(others, word));
     // Of a word or two there is no frame; in doubt they differ.
     if one.len().max(other.len()) <= 1 && telling(&a.join(" ")).len().max(telling(&b.join(" ")).len()) <= 2 {
         return new(&one, &other) && new(&other, &one);
@@ -54,20 +52,31 @@ fn has_another_word(a: &[String], b: &[String]) -> bool {
 /// Whether they have nearly all words in common that say something, in any order, and each has others.
 fn have_other_words(a: &str, b: &str) -> bool {
     let (a, b) = (telling(a), telling(b));
-    let lacks = |words: &[String], others: &[String]| {
-        words.iter().filter(|word| !others.iter().any(|other| is_form(word, other))).count()
-    };
+    let lacks =
+        |words: &[String], others: &[String]| words.iter().filter(|word| !has_form(others, word)).count();
     let (only_a, only_b) = (lacks(&a, &b), lacks(&b, &a));
     let common = (a.len() - only_a).min(b.len() - only_b);
     let longer = a.len().max(b.len());
     only_a > 0 && only_b > 0 && common >= COMMON_MIN && common as f64 >= NEARLY * longer as f64
 }
 
-/// The words that say something, each once.
+/// Whether a word says little by itself.
+pub fn says_little(word: &str) -> bool {
+    LITTLE.contains(&word)
+}
+
+/// Whether words that are in order have a form of this one. Forms begin with the same letter, so only those are looked at.
+fn has_form(words: &[String], word: &str) -> bool {
+    let letter = |word: &str| word.chars().next();
+    let from = words.partition_point(|other| letter(other) < letter(word));
+    let near = words.iter().skip(from).take_while(|other| letter(other) == letter(word));
+    near.into_iter().any(|other| is_form(word, other))
+}
+
+/// The words that say something, each once, in order.
 fn telling(text: &str) -> Vec<String> {
-    let mut words: Vec<String> = tokens(text)
-        .filter(|word| !LITTLE.contains(&word.as_str()) && !word.chars().any(char::is_numeric))
-        .collect();
+    let mut words: Vec<String> =
+        tokens(text).filter(|word| !says_little(word) && !word.chars().any(char::is_numeric)).collect();
     words.sort_unstable();
     words.dedup();
     words

@@ -1,5 +1,6 @@
 //! Whether two positions cannot both hold, as far as their words show it.
 
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::{is_odd, opposed, similarity, tokens};
@@ -104,11 +105,34 @@ fn named(word: &str) -> Option<u32> {
 
 /// Whether one text has a word and the other its opposite, where neither has both.
 fn has_opposite_words(a: &str, b: &str) -> bool {
-    let (a, b) = (meant(a), meant(b));
-    let has = |words: &[String], forms: &[String]| words.iter().any(|word| forms.contains(word));
-    pairs().iter().any(|(one, other)| {
-        let [a_one, a_other, b_one, b_other] = [has(&a, one), has(&a, other), has(&b, one), has(&b, other)];
-        (a_one && !a_other && b_other && !b_one) || (a_other && !a_one && b_one && !b_other)
+    let (a, b) = (sides(a), sides(b));
+    a.iter()
+        .zip(&b)
+        .any(|(a, b)| matches!((a, b), ([true, false], [false, true]) | ([false, true], [true, false])))
+}
+
+/// For each pair of opposites, which of the two a text has.
+fn sides(text: &str) -> Vec<[bool; 2]> {
+    let mut sides = vec![[false; 2]; pairs().len()];
+    for word in meant(text) {
+        for (pair, side) in places().get(word.as_str()).into_iter().flatten() {
+            sides.get_mut(*pair).and_then(|pair| pair.get_mut(*side)).into_iter().for_each(|has| *has = true);
+        }
+    }
+    sides
+}
+
+/// Each form of a word that has an opposite, with its pairs and its side in each: texts are long, and pairs are many.
+fn places() -> &'static HashMap<&'static str, Vec<(usize, usize)>> {
+    static PLACES: OnceLock<HashMap<&'static str, Vec<(usize, usize)>>> = OnceLock::new();
+    PLACES.get_or_init(|| {
+        let mut places: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+        for (pair, (one, other)) in pairs().iter().enumerate() {
+            for (side, form) in one.iter().map(|form| (0, form)).chain(other.iter().map(|form| (1, form))) {
+                places.entry(form).or_default().push((pair, side));
+            }
+        }
+        places
     })
 }
 

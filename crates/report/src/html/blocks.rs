@@ -106,7 +106,8 @@ fn write_bars(out: &mut String, bars: &[Bar]) {
     for (bar, share) in bars.iter().zip(shares(bars)) {
         let (name, written) = (escape(&bar.name), escape(&bar.written));
         let percent = 100.0 * share;
-        let drawn = format!("<span class=\"track\"><span class=\"bar\" style=\"width:{percent:.1}%\"></span></span>");
+        let drawn =
+            format!("<span class=\"track\"><span class=\"bar\" style=\"width:{percent:.1}%\"></span></span>");
         out.push_str(&format!("<div><dt>{name}</dt><dd>{drawn}{written}</dd></div>\n"));
     }
     out.push_str("</dl>\n");
@@ -117,13 +118,17 @@ fn write_ways(out: &mut String, ways: &Ways) {
     out.push_str("<figure>\n");
     out.push_str(&if ways.scored { scores::svg(ways) } else { flow::svg(ways) });
     if let Some(told) = crate::text::ways::marks(ways) {
-        let told = told.replace(crate::text::ways::CITED, "Solid line:").replace(crate::text::ways::BARE, "broken line:");
+        let told = told
+            .replace(crate::text::ways::CITED, "Solid line:")
+            .replace(crate::text::ways::BARE, "broken line:");
         out.push_str(&format!("<figcaption>{}.</figcaption>\n", capital(&escape(&told))));
     }
     out.push_str("</figure>\n");
     let cut = !ways.scored && ways.positions.iter().any(|position| flow::is_cut(position));
     if cut {
-        out.push_str("<details class=\"positions-in-full\">\n<summary>The positions in full</summary>\n<ol>\n");
+        out.push_str(
+            "<details class=\"positions-in-full\">\n<summary>The positions in full</summary>\n<ol>\n",
+        );
         for position in &ways.positions {
             out.push_str(&format!("<li>{}</li>\n", inline(position)));
         }
@@ -142,15 +147,13 @@ fn write_cards(out: &mut String, cards: &[Card], level: usize) {
     for card in cards {
         let class = colour(card.place);
         out.push_str(&format!("<article class=\"card {class}\">\n<{tag}>{}</{tag}>\n", escape(&card.name)));
-        let id = if card.id.eq_ignore_ascii_case(&card.name) { String::new() } else { format!("{}, ", escape(&card.id)) };
+        let id = if card.id.eq_ignore_ascii_case(&card.name) {
+            String::new()
+        } else {
+            format!("{}, ", escape(&card.id))
+        };
         out.push_str(&format!("<p class=\"note\">{id}{}</p>\n", escape(&card.model)));
-        if let Some(first) = &card.first {
-            let name = if card.last.is_some() { "First" } else { "Held" };
-            out.push_str(&format!("<p><span class=\"which\">{name}</span> {}</p>\n", inline(first)));
-        }
-        if let Some(last) = &card.last {
-            out.push_str(&format!("<p><span class=\"which\">At last</span> {}</p>\n", inline(last)));
-        }
+        write_held(out, card);
         let notes: String =
             card.notes.iter().map(|note| format!("<span class=\"badge\">{}</span> ", escape(note))).collect();
         if !notes.is_empty() {
@@ -159,4 +162,25 @@ fn write_cards(out: &mut String, cards: &[Card], level: usize) {
         out.push_str("</article>\n");
     }
     out.push_str("</div>\n");
+}
+
+/// Two positions that are shorter stand on one line.
+const SHORT_CHARS_MAX: usize = 24;
+
+fn write_held(out: &mut String, card: &Card) {
+    let short = |text: &String| text.chars().count() <= SHORT_CHARS_MAX;
+    let mut line = |name: &str, text: &str| {
+        out.push_str(&format!("<p><span class=\"which\">{name}</span> {}</p>\n", inline(text)));
+    };
+    match (&card.first, &card.last) {
+        (Some(first), Some(last)) if short(first) && short(last) => {
+            line("Held", &format!("{first}, then {last}"))
+        }
+        (Some(first), Some(last)) => {
+            line("First", first);
+            line("At last", last);
+        }
+        (Some(first), None) => line("Held", first),
+        (None, _) => {}
+    }
 }

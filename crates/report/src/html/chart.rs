@@ -1,5 +1,6 @@
 //! Two measures by round, drawn small.
 
+use super::flow::every;
 use super::markup::escape;
 use crate::figures::score;
 use crate::outline::Chart;
@@ -7,7 +8,8 @@ use crate::outline::Chart;
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 30.0;
-const RIGHT: f64 = 10.0;
+/// The second measure has its axis here, where that is another one.
+const RIGHT: f64 = 30.0;
 const TOP: f64 = 44.0;
 const BOTTOM: f64 = 28.0;
 /// A figure below a dot that is lower than this would stand on the axis.
@@ -35,7 +37,7 @@ pub(super) fn svg(chart: &Chart) -> String {
             y + 4.0
         ));
     }
-    for (place, mark) in marks.iter().enumerate() {
+    for (place, mark) in marks.iter().enumerate().step_by(every(marks.len())) {
         let (x, y) = (x_of(place, marks.len()), HEIGHT - 8.0);
         out.push_str(&format!(
             "<text class=\"axis\" x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{}</text>\n",
@@ -49,8 +51,20 @@ pub(super) fn svg(chart: &Chart) -> String {
     let [first_name, second_name] = chart.names;
     out.push_str(&series("agreement", first_name, &first, &second));
     out.push_str(&series("fresh", second_name, &second, &first));
+    if (second_most - first_most).abs() > f64::EPSILON {
+        out.push_str(&second_axis(second_most));
+    }
     out.push_str("</svg>\n");
     out
+}
+
+/// The second measure's own scale, in its colour.
+fn second_axis(most: f64) -> String {
+    let tick = |share: f64| {
+        let (x, y, level) = (WIDTH - RIGHT + 8.0, y_of(share) + 4.0, most * share);
+        format!("<text x=\"{x:.1}\" y=\"{y:.1}\">{level}</text>")
+    };
+    format!("<g class=\"fresh\">{}{}{}</g>\n", tick(0.0), tick(0.5), tick(1.0))
 }
 
 /// A figure, and how far up its axis it is.

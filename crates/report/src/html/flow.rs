@@ -30,17 +30,13 @@ pub(super) fn svg(ways: &Ways) -> String {
     let mut out = format!(
         "<svg class=\"flow\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"{label}\">\n"
     );
-    for (place, position) in ways.positions.iter().enumerate() {
+    for place in 0..ways.positions.len() {
         let (top, high) = lanes.of(place);
         out.push_str(&format!(
-            "<rect class=\"lane\" x=\"0\" y=\"{top:.1}\" width=\"{WIDTH}\" height=\"{high:.1}\" rx=\"6\"/>\
-             <text class=\"held\" x=\"8\" y=\"{:.1}\">{}<title>{}</title></text>\n",
-            top + 14.0,
-            escape(&cut(position, WORDS_CHARS_MAX)),
-            escape(position)
+            "<rect class=\"lane\" x=\"0\" y=\"{top:.1}\" width=\"{WIDTH}\" height=\"{high:.1}\" rx=\"6\"/>\n"
         ));
     }
-    for (place, round) in ways.rounds.iter().enumerate() {
+    for (place, round) in ways.rounds.iter().enumerate().step_by(every(ways.rounds.len())) {
         out.push_str(&format!(
             "<text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
             x_of(place, ways.rounds.len()),
@@ -49,6 +45,15 @@ pub(super) fn svg(ways: &Ways) -> String {
         ));
     }
     ways.ways.iter().enumerate().for_each(|(seat, way)| out.push_str(&drawn(ways, &lanes, seat, way)));
+    // Over the lines, so that none strikes out a word.
+    for (place, position) in ways.positions.iter().enumerate() {
+        out.push_str(&format!(
+            "<text class=\"held\" x=\"8\" y=\"{:.1}\">{}<title>{}</title></text>\n",
+            lanes.of(place).0 + 14.0,
+            escape(&cut(position, WORDS_CHARS_MAX)),
+            escape(position)
+        ));
+    }
     out.push_str("</svg>\n");
     out
 }
@@ -73,7 +78,9 @@ fn course(ways: &Ways, way: &Way, keys: &[String]) -> String {
         match &step.change {
             _ if told.is_empty() => told.push(key.to_owned()),
             Some(Change::Bare) => told.push(format!("{key} in {}, nothing cited", after(*round))),
-            Some(Change::Evidenced(_)) => told.push(format!("{key} in {}, after a cited point", after(*round))),
+            Some(Change::Evidenced(_)) => {
+                told.push(format!("{key} in {}, after a cited point", after(*round)))
+            }
             None => {}
         }
     }
@@ -132,6 +139,14 @@ pub(super) fn segment(ways: &Ways, way: &Way, place: usize) -> String {
 pub(super) fn x_of(place: usize, rounds: usize) -> f64 {
     let inner = WIDTH - LEFT - RIGHT;
     if rounds < 2 { LEFT } else { LEFT + inner * place as f64 / (rounds - 1) as f64 }
+}
+
+/// More rounds than this below a drawing stand on each other.
+const TICKS_MAX: usize = 10;
+
+/// Which rounds are named below a drawing: all, or every so many.
+pub(super) fn every(rounds: usize) -> usize {
+    rounds.div_ceil(TICKS_MAX).max(1)
 }
 
 /// The beginning of a text, with an ellipsis where something was left off.

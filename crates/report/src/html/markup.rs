@@ -26,7 +26,9 @@ pub(super) fn write_prose(out: &mut String, text: &str, level: usize) {
             }
             Para::Text(text) => out.push_str(&format!("<p>{}</p>\n", inline(&text))),
             Para::Quote(text) => out.push_str(&format!("<blockquote>{}</blockquote>\n", inline(&text))),
-            Para::Code(lines) => out.push_str(&format!("<pre tabindex=\"0\">{}</pre>\n", escape(&lines.join("\n")))),
+            Para::Code(lines) => {
+                out.push_str(&format!("<pre tabindex=\"0\">{}</pre>\n", escape(&lines.join("\n"))))
+            }
             Para::Table(rows) => write_table(out, &rows),
             Para::Item { depth, marker, text } => {
                 let marker =

@@ -73,19 +73,34 @@ fn write_contents(out: &mut String, sections: &[Section]) {
     out.push_str("</ul>\n</nav>\n");
 }
 
+/// What only some readers want is folded away: what was said to whom, and the tables behind the verdict.
+const FOLDED: [&str; 10] = [
+    "challenges",
+    "exchanges",
+    "interventions",
+    "open",
+    "proposals",
+    "critiques",
+    "context",
+    "dimensions",
+    "rhetoric",
+    "ratings",
+];
+
 fn write_section(out: &mut String, place: usize, section: &Section) {
     let (kind, title) = (escape(section.kind), escape(&section.title));
     let inside = Place { level: 3, folded: section.kind == "turn" };
-    match section.fold {
+    let fold = if FOLDED.contains(&section.kind) { Fold::Closed } else { section.fold };
+    match fold {
         Fold::Never => {
-            out.push_str(&format!("<section id=\"part-{place}\" class=\"{kind}\">\n<h2>{title}</h2>\n"));
+            out.push_str(&format!("<section class=\"{kind}\" id=\"part-{place}\">\n<h2>{title}</h2>\n"));
             blocks::write(out, &section.blocks, inside);
             out.push_str("</section>\n");
         }
         Fold::Open | Fold::Closed => {
-            let open = if section.fold == Fold::Open { " open" } else { "" };
+            let open = if fold == Fold::Open { " open" } else { "" };
             out.push_str(&format!(
-                "<details id=\"part-{place}\" class=\"{kind}\"{open}>\n<summary><h2>{title}</h2></summary>\n"
+                "<details class=\"{kind}\" id=\"part-{place}\"{open}>\n<summary><h2>{title}</h2></summary>\n"
             ));
             blocks::write(out, &section.blocks, inside);
             out.push_str("</details>\n");

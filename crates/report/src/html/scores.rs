@@ -1,7 +1,7 @@
 //! Scores by round, one line for each seat.
 
 use super::blocks::colour;
-use super::flow::{cut, described, segment, x_of};
+use super::flow::{cut, described, every, segment, x_of};
 use super::markup::escape;
 use crate::outline::evidence::column;
 use crate::outline::{Change, Way, Ways};
@@ -25,7 +25,9 @@ pub(super) fn svg(ways: &Ways) -> String {
         "<svg class=\"flow\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{label}\">\n"
     );
     let step = ((scale.high - scale.low) / f64::from(GRID_MAX)).ceil().max(1.0);
-    for level in (0..=GRID_MAX).map(|line| scale.low + step * f64::from(line)).filter(|level| *level <= scale.high) {
+    for level in
+        (0..=GRID_MAX).map(|line| scale.low + step * f64::from(line)).filter(|level| *level <= scale.high)
+    {
         let y = scale.y_of(level);
         out.push_str(&format!(
             "<line class=\"grid\" x1=\"16\" y1=\"{y:.1}\" x2=\"{WIDTH}\" y2=\"{y:.1}\"/>\
@@ -33,7 +35,7 @@ pub(super) fn svg(ways: &Ways) -> String {
             y + 4.0
         ));
     }
-    for (place, round) in ways.rounds.iter().enumerate() {
+    for (place, round) in ways.rounds.iter().enumerate().step_by(every(ways.rounds.len())) {
         let x = x_of(place, ways.rounds.len()).max(24.0);
         out.push_str(&format!(
             "<text class=\"axis\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
@@ -87,9 +89,7 @@ fn names(ways: &Ways, scale: &Scale) -> Vec<Option<f64>> {
     let mut placed: Vec<Option<f64>> = ends.map(|end| end.map(|end| scale.y_of(end))).collect();
     let mut order: Vec<usize> = (0..placed.len()).collect();
     let at = |placed: &[Option<f64>], seat: usize| placed.get(seat).copied().flatten();
-    order.sort_by(|a, b| {
-        at(&placed, *a).unwrap_or_default().total_cmp(&at(&placed, *b).unwrap_or_default())
-    });
+    order.sort_by(|a, b| at(&placed, *a).unwrap_or_default().total_cmp(&at(&placed, *b).unwrap_or_default()));
     let mut free = f64::MIN;
     for seat in order {
         if let Some(slot) = placed.get_mut(seat).and_then(Option::as_mut) {
@@ -110,7 +110,8 @@ struct Scale {
 
 impl Scale {
     fn of(ways: &Ways) -> Self {
-        let values = || ways.ways.iter().flat_map(|way| way.steps.iter().flatten()).filter_map(|step| step.value);
+        let values =
+            || ways.ways.iter().flat_map(|way| way.steps.iter().flatten()).filter_map(|step| step.value);
         let low = values().fold(f64::INFINITY, f64::min).floor();
         let high = values().fold(f64::NEG_INFINITY, f64::max).ceil();
         let high = if high > low { high } else { low + 1.0 };

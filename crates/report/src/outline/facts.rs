@@ -4,7 +4,8 @@ use agon_core::Debate;
 use serde_json::Value;
 
 use super::{
-    Bar, Block, Fold, Item, Section, at, generic, heading, list, shortened, spoken, string, whole, words,
+    Bar, Block, Fold, Item, Section, at, generic, heading, list, shortened, spoken, string, transcript,
+    whole, words,
 };
 use crate::figures::{count, counted, dollars, percent, seconds};
 
@@ -80,7 +81,7 @@ pub(super) fn small_print(document: &Value) -> Vec<String> {
 }
 
 /// The minority's positions, or the sentence that there is none where that is known.
-pub(super) fn dissent(document: &Value, chars_max: Option<usize>) -> Option<Section> {
+pub(crate) fn dissent(document: &Value, chars_max: Option<usize>) -> Option<Section> {
     let accounted = list(document, "/evidence/dissent");
     let minority = |position: &&Value| words(position, "/fate") == Some("minority");
     let held: Vec<&Value> = match list(document, "/dissent") {
@@ -118,7 +119,7 @@ pub(super) fn holder(document: &Value, position: &Value) -> Option<String> {
 }
 
 /// A label as it was shown: `A` is "Debater A".
-pub(super) fn named(document: &Value, label: &str) -> String {
+pub(crate) fn named(document: &Value, label: &str) -> String {
     if label.chars().count() > 2 {
         return label.to_owned();
     }
@@ -207,18 +208,18 @@ pub(crate) fn why_absent(why: &str) -> String {
     }
 }
 
-pub(super) fn label_of<'a>(document: &'a Value, seat: &str) -> Option<&'a str> {
+pub(crate) fn label_of<'a>(document: &'a Value, seat: &str) -> Option<&'a str> {
     let labels = at(document, "/labels").as_object()?;
     labels.iter().find(|(_, id)| id.as_str() == Some(seat)).map(|(label, _)| label.as_str())
 }
 
 /// The label behind which a seat sat, as it was shown.
-pub(super) fn label_for(document: &Value, seat: &str) -> Option<String> {
+pub(crate) fn label_for(document: &Value, seat: &str) -> Option<String> {
     label_of(document, seat).map(|label| named(document, label))
 }
 
 /// Every first-round position and what became of it.
-pub(super) fn positions(document: &Value) -> Option<Section> {
+pub(crate) fn positions(document: &Value) -> Option<Section> {
     let items: Vec<Item> = list(document, "/evidence/dissent")
         .iter()
         .map(|position| {
@@ -298,7 +299,7 @@ pub(super) fn cost_by_phase(document: &Value) -> Option<Section> {
             at(row, "/usd").as_f64().map_or("unknown".into(), dollars),
         ]);
     }
-    let blocks = vec![Block::Bars(by_round(phases)), Block::Table(rows)];
+    let blocks = vec![Block::Bars(by_round(document, phases)), Block::Table(rows)];
     let blocks = blocks.into_iter().chain(cached(document).map(Block::Line)).collect();
     let mut section = Section::new("cost-by-phase", "Cost by round", blocks);
     section.fold = Fold::Open;
@@ -306,10 +307,10 @@ pub(super) fn cost_by_phase(document: &Value) -> Option<Section> {
 }
 
 /// The rounds in order, and what belongs to none: in dollars where every price is known, else in tokens.
-fn by_round(phases: &[Value]) -> Vec<Bar> {
+fn by_round(document: &Value, phases: &[Value]) -> Vec<Bar> {
     let name = |row: &Value| match whole(row, "/round") {
         round if round > 0 && in_a_round(&string(row, "/phase")) => format!("Round {round}"),
-        _ => heading(&string(row, "/phase")),
+        _ => transcript::named(&string(document, "/protocol"), &string(row, "/phase")),
     };
     let tokens = |row: &Value| whole(row, "/input_tokens").saturating_add(whole(row, "/output_tokens"));
     let priced = phases.iter().all(|row| at(row, "/usd").is_number());

@@ -8,13 +8,13 @@ mod ask;
 mod council;
 mod deep;
 pub(crate) mod evidence;
-mod facts;
+pub(crate) mod facts;
 mod generic;
 mod panel;
 mod review;
 mod seats;
-mod transcript;
-mod wording;
+pub(crate) mod transcript;
+pub(crate) mod wording;
 
 pub(crate) use evidence::{Change, Way, Ways};
 pub(crate) use facts::{heading_id, in_a_round, own_name, why_absent};
@@ -185,13 +185,13 @@ pub(crate) enum Cell {
 }
 
 impl Section {
-    fn new(kind: &'static str, title: impl Into<String>, blocks: Vec<Block>) -> Self {
+    pub(crate) fn new(kind: &'static str, title: impl Into<String>, blocks: Vec<Block>) -> Self {
         Self { kind, title: title.into(), blocks, fold: Fold::Never }
     }
 }
 
 impl Item {
-    fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
 }
@@ -265,12 +265,18 @@ fn verdict(document: &Value, whole: bool) -> Verdict {
     }
 }
 
-fn finish(document: &Value, mut sections: Vec<Section>, store: &str) -> Outline {
+/// Sections that can be set: none is empty, and all words are safe.
+pub(crate) fn cleaned(mut sections: Vec<Section>) -> Vec<Section> {
     sections.retain(|section| !section.blocks.is_empty());
     for section in &mut sections {
         section.title = one_line(&section.title);
         section.blocks.iter_mut().for_each(clean_block);
     }
+    sections
+}
+
+fn finish(document: &Value, sections: Vec<Section>, store: &str) -> Outline {
+    let sections = cleaned(sections);
     Outline {
         id: one_line(&string(document, "/id")),
         question: clean(&string(document, "/question")).trim().to_owned(),
@@ -332,11 +338,11 @@ pub(crate) fn words<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
     at(value, pointer).as_str().map(str::trim).filter(|text| !text.is_empty())
 }
 
-fn string(value: &Value, pointer: &str) -> String {
+pub(crate) fn string(value: &Value, pointer: &str) -> String {
     words(value, pointer).unwrap_or_default().to_owned()
 }
 
-fn whole(value: &Value, pointer: &str) -> u64 {
+pub(crate) fn whole(value: &Value, pointer: &str) -> u64 {
     at(value, pointer).as_u64().unwrap_or_default()
 }
 

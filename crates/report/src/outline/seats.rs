@@ -35,7 +35,11 @@ pub(super) fn cards(document: &Value) -> Option<Section> {
     let mut section = seats(document)?;
     let ways = Ways::read(document);
     let cards = list(document, "/seats").iter().enumerate();
-    let cards = cards.map(|(place, seat)| card(document, &ways, place, seat)).collect();
+    let mut cards: Vec<Card> = cards.map(|(place, seat)| card(document, &ways, place, seat)).collect();
+    // By their labels, as they were known; who has none follows in seat order.
+    cards.sort_by_key(|card| {
+        label_for(document, &card.id).map_or((true, String::new()), |label| (false, label))
+    });
     let (pairs, lines) = section.blocks.into_iter().partition(|block| matches!(block, Block::Pairs(_)));
     let lines: Vec<Block> = lines;
     section.blocks = vec![Block::Cards(cards), Block::OffPage(pairs)];

@@ -4,7 +4,7 @@ use agon_core::{Asked, Debate, Interjection, Reply, Turn};
 use serde_json::Value;
 
 use super::facts::{heading_id, in_a_round, label_for, own_name, place_of, why_absent};
-use super::{Block, Fold, Item, Section, generic, heading};
+use super::{Block, Fold, Item, Section, facts, generic, heading};
 use crate::figures::seconds;
 
 /// One section for each phase, with what people said in between.
@@ -18,15 +18,29 @@ pub(super) fn sections(document: &Value, debate: &Debate) -> Vec<Section> {
     sections
 }
 
+/// The same of the asks that are wanted alone, without the phases that have none.
+pub(crate) fn sections_of(
+    document: &Value,
+    debate: &Debate,
+    wanted: &dyn Fn(&Turn, &Asked) -> bool,
+) -> Vec<Section> {
+    let kept = |turn: &Turn| {
+        let mut kept = turn.clone();
+        let asked = turn.asks.iter().zip(&turn.replies).filter(|(ask, _)| wanted(turn, ask));
+        (kept.asks, kept.replies) = asked.map(|(ask, reply)| (ask.clone(), reply.clone())).unzip();
+        (!kept.asks.is_empty()).then(|| turn_section(document, debate, &kept))
+    };
+    debate.turns.iter().filter_map(kept).collect()
+}
+
 fn interjected<'a>(said: impl Iterator<Item = &'a Interjection>) -> Option<Section> {
     let items: Vec<Item> =
         said.map(|said| Item { who: Some(said.by.clone()), text: said.text.clone(), note: None }).collect();
     (!items.is_empty()).then(|| Section::new("turn", "From the floor", vec![Block::Items(items)]))
 }
 
-pub(super) fn turn_section(document: &Value, debate: &Debate, turn: &Turn) -> Section {
-    let phase = heading(&turn.phase.name);
-    let name = title(&debate.brief.protocol, &turn.phase.name).map_or(phase, str::to_owned);
+fn turn_section(document: &Value, debate: &Debate, turn: &Turn) -> Section {
+    let name = named(&debate.brief.protocol, &turn.phase.name);
     let round = turn.phase.round;
     let in_round = round > 0 && in_a_round(&turn.phase.name);
     let title = if in_round { format!("Round {round}: {}", lower_first(&name)) } else { name };
@@ -39,6 +53,11 @@ pub(super) fn turn_section(document: &Value, debate: &Debate, turn: &Turn) -> Se
     let mut section = Section::new("turn", title, blocks);
     section.fold = if in_round { Fold::Open } else { Fold::Closed };
     section
+}
+
+/// What a phase is called.
+pub(crate) fn named(protocol: &str, phase: &str) -> String {
+    title(protocol, phase).map_or_else(|| heading(phase), str::to_owned)
 }
 
 /// Phases whose names say more with another word.
@@ -97,6 +116,13 @@ fn in_arena(phase: &str) -> Option<&'static str> {
 pub(super) fn lower_first(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// Who was asked, in a few words: by the label, else by the seat.
+pub(crate) fn asked_of(document: &Value, ask: &Asked) -> String {
+    let about = ask.about.as_ref().map_or(String::new(), |about| format!(" on {about}"));
+    let label = ask.label.clone().or_else(|| label_for(document, &ask.seat));
+    format!("{}{about}", label.map_or_else(|| heading_id(&ask.seat), |label| facts::named(document, &label)))
 }
 
 /// Who spoke: the model that really did, where somebody did. The seat behind a label is named only once the debate is over.

@@ -3,7 +3,8 @@
 /// A count in words, as it stands in a sentence; big ones in digits.
 pub(super) fn number(count: usize) -> String {
     const WORDS: [&str; 13] = [
-        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+        "twelve",
     ];
     WORDS.get(count).map_or_else(|| count.to_string(), |word| (*word).to_owned())
 }
@@ -15,7 +16,7 @@ pub(super) fn capital(text: &str) -> String {
 }
 
 /// "one, two and three".
-pub(super) fn joined(parts: &[String]) -> String {
+pub(crate) fn joined(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
         [only] => only.clone(),
@@ -35,7 +36,7 @@ pub(super) fn ranges(rounds: &[u64]) -> Vec<String> {
 }
 
 /// "round 2", "rounds 1 and 2", "rounds 1 to 3".
-pub(super) fn rounds(rounds: &[u64]) -> String {
+pub(crate) fn rounds(rounds: &[u64]) -> String {
     let noun = if rounds.len() == 1 { "round" } else { "rounds" };
     format!("{noun} {}", joined(&ranges(rounds)))
 }

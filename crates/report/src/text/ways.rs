@@ -70,16 +70,15 @@ pub(crate) fn marks(ways: &Ways) -> Option<String> {
 
 fn legend(ways: &Ways, keys: &[String], room: usize, style: &Style) -> Vec<String> {
     let widest = keys.iter().map(|key| key.width()).max().unwrap_or_default();
-    let mut lines: Vec<String> = keys
-        .iter()
-        .zip(&ways.positions)
+    let mut lines: Vec<String> = ways
+        .legend(keys)
         .take(LEGEND_MAX)
         .map(|(key, position)| {
             let told = format!("{key}{}{position}", " ".repeat(GAP + widest.saturating_sub(key.width())));
             cut(&told, room, style)
         })
         .collect();
-    let more = keys.len().saturating_sub(LEGEND_MAX);
+    let more = ways.legend(keys).count().saturating_sub(LEGEND_MAX);
     lines.extend((more > 0).then(|| cut(&format!("and {more} more: the full report has them"), room, style)));
     lines
 }

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc;
 
 use serde_json::{Value, json};
 use socket::Socket;
@@ -31,49 +32,56 @@ pub(crate) fn find() -> Option<PathBuf> {
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    NAMES.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|file| file.is_file())
+    NAMES
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
+        .find(|file| file.is_file())
 }
 
 impl Browser {
-    /// Starts the program with a profile of its own.
-    pub(crate) fn start(program: &Path) -> Self {
+    /// Starts the program with a profile of its own; why not, where it does not.
+    pub(crate) fn start(program: &Path) -> Result<Self, String> {
         static STARTED: AtomicU32 = AtomicU32::new(0);
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
-        let profile = std::env::temp_dir().join(format!("agon-browser-{}-{number}", std::process::id()));
+        let name = format!("browser-{}-{number}", std::process::id());
+        let profile = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let mut process = Command::new(program)
-            .args(["--headless=new", "--remote-debugging-port=0", "--no-first-run", "--no-default-browser-check"])
+            .args([
+                "--headless=new",
+                "--remote-debugging-port=0",
+                "--no-first-run",
+                "--no-default-browser-check",
+            ])
             // Who builds as root, as in a container, has no sandbox; the page is our own.
-            .args(["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"])
+            .args([
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--disable-background-networking",
+            ])
             .arg(format!("--user-data-dir={}", profile.display()))
             .arg("about:blank")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
-            .unwrap_or_else(|why| panic!("{} does not start: {why}", program.display()));
-        let mut said = BufReader::new(process.stderr.take().unwrap());
-        let mut heard = String::new();
-        let address = loop {
-            let mut line = String::new();
-            let read = said.read_line(&mut line).unwrap();
-            assert!(read > 0, "{} ended without listening:\n{heard}", program.display());
-            if let Some((_, address)) = line.split_once("DevTools listening on ws://") {
-                break address.trim().to_owned();
-            }
-            heard.push_str(&line);
+            .map_err(|why| format!("{} does not start: {why}", program.display()))?;
+        let Some(address) = address(&mut process) else {
+            process.kill().ok();
+            process.wait().ok();
+            return Err(format!("{} started, but does not listen", program.display()));
         };
-        // A pipe that nobody reads would stop the browser once it is full.
-        std::thread::spawn(move || said.lines().for_each(drop));
         let socket = Socket::open(&address);
         let mut browser =
             Self { process, socket, session: String::new(), last: 0, events: Vec::new(), profile };
         let target = browser.call("Target.createTarget", json!({"url": "about:blank"}));
         let attach = json!({"targetId": target["targetId"], "flatten": true});
-        browser.session = browser.call("Target.attachToTarget", attach)["sessionId"].as_str().unwrap().to_owned();
+        browser.session =
+            browser.call("Target.attachToTarget", attach)["sessionId"].as_str().unwrap().to_owned();
         for domain in ["Page", "Runtime", "Log", "Network"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
-        browser
+        Ok(browser)
     }
 
     /// A command, and its answer; what happens meanwhile is kept.
@@ -134,6 +142,20 @@ impl Drop for Browser {
         self.process.wait().ok();
         std::fs::remove_dir_all(&self.profile).ok();
     }
+}
+
+/// Where the browser listens, once it says so. A thread reads all that it says: a pipe that nobody reads would stop it.
+fn address(process: &mut Child) -> Option<String> {
+    let (tell, told) = mpsc::channel();
+    let said = BufReader::new(process.stderr.take()?);
+    std::thread::spawn(move || {
+        for line in said.lines().map_while(Result::ok) {
+            if let Some((_, address)) = line.split_once("DevTools listening on ws://") {
+                tell.send(address.trim().to_owned()).ok();
+            }
+        }
+    });
+    told.recv_timeout(socket::PATIENCE).ok()
 }
 
 /// Base64.

@@ -84,10 +84,14 @@ impl Told<'_> {
             for (seat, label, positions) in self.held {
                 let (from, to) = (positions[place - 1], positions[place]);
                 if from != to {
-                    let known = self.cited.iter().find(|cited| cited.0 == *seat && cited.1 == self.rounds[place]);
+                    let known =
+                        self.cited.iter().find(|cited| cited.0 == *seat && cited.1 == self.rounds[place]);
                     let cited = known.map_or(&[][..], |cited| cited.2);
                     let held = |position: &str| {
-                        self.held.iter().filter(|other| other.0 != *seat && other.2[place - 1] == position).count()
+                        self.held
+                            .iter()
+                            .filter(|other| other.0 != *seat && other.2[place - 1] == position)
+                            .count()
                     };
                     flips.push(json!({"round": self.rounds[place], "seat": seat, "label": label, "from": from, "to": to,
                         "evidenced": !cited.is_empty(), "toward_majority": held(to) > held(from), "cited": cited}));
@@ -103,7 +107,8 @@ impl Told<'_> {
         let row = |place: usize| {
             let held = self.at(place);
             let pairs: f64 = held.values().map(|seats| (seats.len() * (seats.len() - 1)) as f64).sum();
-            let entropy: f64 = held.values().map(|seats| seats.len() as f64 / all).map(|p| -p * p.log2()).sum();
+            let entropy: f64 =
+                held.values().map(|seats| seats.len() as f64 / all).map(|p| -p * p.log2()).sum();
             let gain = before.replace(entropy).map(|before| before - entropy);
             json!({"round": self.rounds[place], "positions": held.len(), "pairwise": pairs / (all * (all - 1.0)),
                 "entropy": entropy, "information_gain": gain})
@@ -125,7 +130,8 @@ impl Told<'_> {
 
 /// What is known of the voices where there is no history.
 pub(crate) fn unknown(shared: &[&[&str]]) -> Value {
-    let shared: Vec<Value> = shared.iter().map(|seats| json!({"model": "openai/alpha", "seats": seats})).collect();
+    let shared: Vec<Value> =
+        shared.iter().map(|seats| json!({"model": "openai/alpha", "seats": seats})).collect();
     json!({"known": false, "debates": 0, "rho": null, "n_eff": null, "pairs": [], "shared_models": shared, "families": [],
         "note": "No debate of these agents has a known outcome yet."})
 }
@@ -151,7 +157,11 @@ pub(crate) fn deep() -> (Debate, Value) {
             ("debater-1", Some("B"), &[ALL, ALL, ALL]),
             ("debater-3", Some("C"), &[LEDGER, LEDGER, LEDGER]),
         ],
-        cited: &[("debater-2", 2, &["Debater C's point", "the ledger was ported to Go in five weeks in 2022"])],
+        cited: &[(
+            "debater-2",
+            2,
+            &["Debater C's point", "the ledger was ported to Go in five weeks in 2022"],
+        )],
         verdicts: &[None, None, Some(LEDGER)],
         decided: Some(LEDGER),
         independence: unknown(&[]),
@@ -187,7 +197,15 @@ pub(crate) fn council() -> (Debate, Value) {
         rounds: &[0, 1, 2],
         held: &[
             ("visionary", None, &[yes, yes, yes]),
-            ("critic", None, &["Do not move billing yet: an invoice that is lost costs more than a slow night.", conditions, conditions]),
+            (
+                "critic",
+                None,
+                &[
+                    "Do not move billing yet: an invoice that is lost costs more than a slow night.",
+                    conditions,
+                    conditions,
+                ],
+            ),
             ("pragmatist", None, &[conditions, conditions, conditions]),
             ("innovator", None, &[no, no, no]),
         ],

@@ -1,11 +1,11 @@
 //! From what many debates show to what was planted, each figure with its 95% interval.
 
-use agon_evidence::interval::{RESAMPLES, bootstrap, wilson};
+use agon_evidence::interval::{RESAMPLES, bootstrap, bootstrap_mean, wilson};
 use serde::{Deserialize, Serialize};
 
 use super::{Observation, Round};
 
-/// A share of something, with its 95% interval (Wilson's).
+/// A share of something, with its 95% interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Share {
     /// How many.
@@ -18,9 +18,17 @@ pub struct Share {
     pub interval: [f64; 2],
 }
 
-/// The share of `count` in `of`. Half a case is one that is right half of the time.
+/// The share of `count` in `of`, with Wilson's interval. Half a case is one that is right half of the time.
 pub fn share(count: f64, of: usize) -> Share {
     let (low, high) = wilson(count.round() as u64, of as u64);
+    Share { count, of, share: (of > 0).then(|| count / of as f64), interval: [low, high] }
+}
+
+/// The mean of one share for each debate. Those who sit together are not independent, so that whole debates are drawn again for its
+/// interval.
+pub fn mean(shares: &[f64], seed: u64) -> Share {
+    let (count, of) = (shares.iter().sum::<f64>(), shares.len());
+    let (low, high) = bootstrap_mean(shares, RESAMPLES, seed).unwrap_or((0.0, 1.0));
     Share { count, of, share: (of > 0).then(|| count / of as f64), interval: [low, high] }
 }
 
@@ -209,12 +217,12 @@ mod tests {
     /// A 95% interval is one that holds the truth in 95 of 100 cases, and neither in 80 nor in all.
     #[test]
     fn the_intervals_hold_what_was_planted_as_often_as_they_say() {
-        const STUDIES: u64 = 200;
+        const STUDIES: u64 = 120;
         let population =
             Population { flips: 0.08, conformity: 0.25, persuadable: 0.35, ..Population::default() };
         let mut held = [0_u64; 4];
         for study in 0..STUDIES {
-            let seeds = (0..120).map(|trial| Draw::new(study, &format!("trial {trial}")).next_u64());
+            let seeds = (0..100).map(|trial| Draw::new(study, &format!("trial {trial}")).next_u64());
             let observations: Vec<Observation> = seeds.map(|seed| observed(&population, 2, seed)).collect();
             let found = estimates(&observations, study);
             let planted = [
@@ -229,7 +237,8 @@ mod tests {
             }
         }
         println!("of {STUDIES} intervals for s, c, q and b hold what was planted: {held:?}");
-        assert!(held.iter().all(|held| (180..=199).contains(held)), "{held:?} of {STUDIES}");
+        // Four standard deviations to either side, and never all of them.
+        assert!(held.iter().all(|held| (105..STUDIES).contains(held)), "{held:?} of {STUDIES}");
     }
 
     #[test]

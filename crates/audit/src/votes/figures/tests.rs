@@ -39,7 +39,8 @@ fn the_rules_of_the_vote() {
 fn a_question_that_one_was_not_asked_does_not_count() {
     let found = audited("gold,m,n\nA,A,-\nA,A,B\n,A,A\n");
     assert_eq!((found.questions, found.rows, found.unanimous), (1, 3, 0.0));
-    assert_eq!(found.notes, ["1 rows have no right answer and are left out."]);
+    let few = "Only 1 questions: all figures are rough, their intervals too.";
+    assert_eq!(found.notes, [few, "Left out for want of a right answer: 1 of 3 rows."]);
     assert_eq!(found.right.unwrap().correct_when_unanimous, None);
 }
 
@@ -48,7 +49,7 @@ fn a_question_that_one_was_not_asked_does_not_count() {
 fn without_right_answers_only_agreement_is_measured() {
     let found = audited("id,answer,m,n,o\n1,A,A,A,B\n2,A,B,B,B\n3,A,,A,B\n");
     assert_eq!((found.models.len(), found.gold.as_deref(), &found.right), (3, None, &None));
-    assert!(found.notes[0].contains("--gold \"answer\""), "{:?}", found.notes);
+    assert!(found.notes[1].contains("--gold \"answer\""), "{:?}", found.notes);
     assert_eq!((found.unanimous, found.tied, found.pairwise_agreement), (1.0 / 3.0, 1.0 / 3.0, 4.0 / 9.0));
     assert!((found.entropy - (entropy(&[1, 1, 2]) + 1.0) / 3.0).abs() < 1e-12);
     let names: Vec<&str> = found.intervals.keys().map(String::as_str).collect();

@@ -68,7 +68,9 @@ fn first_round(document: &Value) -> Vec<Block> {
         let seats = list(position, "/seats").iter().filter_map(Value::as_str);
         let seats: Vec<String> =
             seats.map(|seat| label_for(document, seat).unwrap_or_else(|| heading_id(seat))).collect();
-        let share = at(position, "/share").as_f64().map_or_else(|| "-".into(), |share| format!("{:.0}%", 100.0 * share));
+        let share = at(position, "/share")
+            .as_f64()
+            .map_or_else(|| "-".into(), |share| format!("{:.0}%", 100.0 * share));
         shown.push(vec![string(position, "/position"), seats.join(", "), share]);
     }
     let mut blocks: Vec<Block> = table(shown).into_iter().collect();
@@ -98,7 +100,8 @@ fn confidence(document: &Value) -> Vec<Block> {
     let (mut shown, mut some) = (vec![head], false);
     for seat in list(document, "/evidence/trajectory") {
         let held = |round: &u64| {
-            let held = list(seat, "/positions").iter().find(|held| at(held, "/round").as_u64() == Some(*round));
+            let held =
+                list(seat, "/positions").iter().find(|held| at(held, "/round").as_u64() == Some(*round));
             held.map_or_else(|| "-".to_owned(), |held| figure(held, "/confidence"))
         };
         let cells: Vec<String> = ways.rounds.iter().map(held).collect();
@@ -112,7 +115,12 @@ fn by_seat(document: &Value) -> Vec<Block> {
     let mut shown = rows(&["Seat", "Changes", "After a cited point", "Toward the majority"]);
     for seat in list(document, "/evidence/flips_by_seat") {
         let count = |pointer: &str| whole(seat, pointer).to_string();
-        shown.push(vec![who(document, seat), count("/flips"), count("/evidenced"), count("/toward_majority")]);
+        shown.push(vec![
+            who(document, seat),
+            count("/flips"),
+            count("/evidenced"),
+            count("/toward_majority"),
+        ]);
     }
     table(shown).into_iter().collect()
 }
@@ -164,9 +172,11 @@ fn independence(document: &Value) -> Vec<Block> {
 }
 
 fn calibration(document: &Value) -> Vec<Block> {
-    let mut shown = rows(&["Seat", "Agent", "Forecasts", "Brier", "Calibration error", "Sure before", "Sure after"]);
+    let mut shown =
+        rows(&["Seat", "Agent", "Forecasts", "Brier", "Calibration error", "Sure before", "Sure after"]);
     for seat in list(document, "/evidence/calibration/seats") {
-        let mut cells = vec![who(document, seat), string(seat, "/agent"), whole(seat, "/forecasts").to_string()];
+        let mut cells =
+            vec![who(document, seat), string(seat, "/agent"), whole(seat, "/forecasts").to_string()];
         cells.extend(["/brier", "/ece", "/before", "/after"].map(|pointer| figure(seat, pointer)));
         shown.push(cells);
     }

@@ -55,7 +55,8 @@ pub(crate) fn flipped(document: &Value, debate: &Debate, flip: &Value) -> Block 
     let (seat, round) = (string(flip, "/seat"), whole(flip, "/round"));
     let flag = |pointer: &str| at(flip, pointer).as_bool() == Some(true);
     let cited: Vec<&str> = list(flip, "/cited").iter().filter_map(Value::as_str).collect();
-    let mut badges = vec![if flag("/evidenced") { "after a cited point" } else { "nothing cited" }.to_owned()];
+    let mut badges =
+        vec![if flag("/evidenced") { "after a cited point" } else { "nothing cited" }.to_owned()];
     badges.extend(flag("/toward_majority").then(|| "toward the majority".to_owned()));
     let mut pairs = Vec::new();
     for (name, text) in [("From", words(flip, "/from")), ("To", words(flip, "/to"))] {

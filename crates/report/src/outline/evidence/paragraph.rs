@@ -32,7 +32,8 @@ impl<'a> Told<'a> {
     fn read(document: &'a Value) -> Self {
         let evidence = at(document, "/evidence");
         let ways = super::Ways::read(document);
-        let counted = list(evidence, "/first_round/positions").iter().map(|position| whole(position, "/count"));
+        let counted =
+            list(evidence, "/first_round/positions").iter().map(|position| whole(position, "/count"));
         let counted = counted.fold(0, u64::saturating_add);
         let voices =
             if ways.ways.is_empty() { usize::try_from(counted).unwrap_or_default() } else { ways.ways.len() };
@@ -54,7 +55,7 @@ impl<'a> Told<'a> {
     /// Who changed, when, and whether anything was cited for it.
     fn changes(&self) -> Option<String> {
         let flips = self.list("/flips");
-        if self.voices == 0 && flips.is_empty() {
+        if (self.voices == 0 || self.rounds.is_empty()) && flips.is_empty() {
             return None;
         }
         if self.rounds.len() < 2 && flips.is_empty() {
@@ -129,7 +130,11 @@ impl<'a> Told<'a> {
             }
             (None, _) if tied.len() < 2 => None,
             (None, decided) => {
-                let end = if decided.is_some() { "the debate settled it" } else { "the debate did not settle it" };
+                let end = match (decided.is_some(), self.rounds.len() < 2) {
+                    (true, true) => "the verdict settled it",
+                    (true, false) => "the debate settled it",
+                    (false, _) => "nothing settled it",
+                };
                 Some(format!("{}; {end}.", self.tie(tied, positions)))
             }
         }
@@ -138,13 +143,19 @@ impl<'a> Told<'a> {
     fn tie(&self, tied: &[Value], positions: &[Value]) -> String {
         let alone = positions.iter().all(|position| whole(position, "/count") <= 1);
         match (alone, self.scored) {
-            (true, true) => return "Before the debate no two scores were the same".to_owned(),
-            (true, false) => return "Before the debate no two held the same".to_owned(),
+            (true, true) => {
+                return "Before the debate no two scores were the same, so that a plain vote was tied"
+                    .to_owned();
+            }
+            (true, false) => {
+                return "Before the debate no two held the same, so that a plain vote was tied".to_owned();
+            }
             (false, _) => {}
         }
         let between = match words(self.evidence, "/grouping") {
             Some("discrete") => {
-                let names: Vec<String> = tied.iter().filter_map(Value::as_str).map(|name| self.quoted(name)).collect();
+                let names: Vec<String> =
+                    tied.iter().filter_map(Value::as_str).map(|name| self.quoted(name)).collect();
                 joined(&names)
             }
             _ => format!("{} positions", number(tied.len())),
@@ -164,7 +175,8 @@ impl<'a> Told<'a> {
 
     /// Rounds after which the verdict was as it was before them.
     fn idle(&self) -> Option<String> {
-        let idle: Vec<u64> = self.list("/counterfactual/idle_rounds").iter().filter_map(Value::as_u64).collect();
+        let idle: Vec<u64> =
+            self.list("/counterfactual/idle_rounds").iter().filter_map(Value::as_u64).collect();
         let tail = self.rounds.iter().rev().take_while(|round| idle.contains(round)).count();
         let (before, tail) = self.rounds.split_at(self.rounds.len() - tail);
         let told = match tail {
@@ -178,7 +190,8 @@ impl<'a> Told<'a> {
         let moved = moved.into_iter().any(|round| told.contains(&round));
         let what = if moved { "did not change the verdict" } else { "changed nothing" };
         let what = format!("{} {what}", capital(&rounds(&told)));
-        let verdict = self.list("/counterfactual/rounds").last().is_some_and(|row| words(row, "/verdict").is_some());
+        let verdict =
+            self.list("/counterfactual/rounds").last().is_some_and(|row| words(row, "/verdict").is_some());
         let saved = self.calls_of(tail);
         Some(match (before.last(), saved) {
             (Some(before), 1..) if !tail.is_empty() && verdict => {

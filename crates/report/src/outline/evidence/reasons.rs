@@ -3,7 +3,7 @@
 use agon_core::{Debate, Reply, Turn};
 use serde_json::Value;
 
-use crate::outline::words;
+use crate::outline::{at, words};
 
 /// Where the protocols' replies say why, the plainest first.
 const WHY: [&str; 9] = [
@@ -24,10 +24,17 @@ pub(crate) fn reason(debate: &Debate, seat: &str, round: u64) -> Option<String> 
     let said = turns.flat_map(Turn::settled).filter(|(ask, _)| ask.seat == seat);
     let values: Vec<&Value> = said
         .filter_map(|(_, reply)| match reply {
-            Reply::Said { value, .. } => value.as_ref(),
+            Reply::Said { value, .. } => value.as_ref().filter(|value| !denies(value)),
             Reply::Absent { .. } => None,
         })
         .collect();
     let found = values.iter().find_map(|value| WHY.iter().find_map(|pointer| words(value, pointer)));
     found.map(str::to_owned)
+}
+
+/// Whether a reply says that nothing changed: its reason is not one for a change.
+fn denies(value: &Value) -> bool {
+    let flags = ["/changed", "/score_changed"];
+    flags.iter().any(|flag| at(value, flag).as_bool() == Some(false))
+        || words(value, "/revision") == Some("no_change")
 }

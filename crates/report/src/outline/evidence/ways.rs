@@ -78,7 +78,8 @@ impl Ways {
             let position = self.positions.iter().position(|known| known == said)?;
             let flip = flip_of(document, &id, *round);
             // The first position of a seat is no change, whatever is written.
-            let changed = before.is_some() && (at(held, "/changed").as_bool() == Some(true) || flip.is_some());
+            let changed =
+                before.is_some() && (at(held, "/changed").as_bool() == Some(true) || flip.is_some());
             before = Some(position);
             let change = changed.then(|| change(flip));
             Some(Step { position, value: at(held, "/value").as_f64(), change })
@@ -102,9 +103,25 @@ impl Ways {
         self.rounds.len() > 1 && !self.ways.is_empty() && !self.positions.is_empty()
     }
 
+    /// The way of these seats alone.
+    pub(crate) fn of(mut self, places: &[usize]) -> Self {
+        self.ways.retain(|way| places.contains(&way.place));
+        self
+    }
+
+    /// The positions that anybody here holds, with their keys.
+    pub(crate) fn legend<'a>(&'a self, keys: &'a [String]) -> impl Iterator<Item = (&'a String, &'a String)> {
+        let held = |place: usize| {
+            self.ways.iter().flat_map(|way| &way.steps).flatten().any(|step| step.position == place)
+        };
+        let all = keys.iter().zip(&self.positions).enumerate();
+        all.filter(move |(place, _)| held(*place)).map(|(_, pair)| pair)
+    }
+
     /// Whether anybody changed with something named, and whether anybody with nothing.
     pub(crate) fn marks(&self) -> (bool, bool) {
-        let changes = || self.ways.iter().flat_map(|way| &way.steps).flatten().filter_map(|step| step.change.as_ref());
+        let changes =
+            || self.ways.iter().flat_map(|way| &way.steps).flatten().filter_map(|step| step.change.as_ref());
         (changes().any(|change| *change != Change::Bare), changes().any(|change| *change == Change::Bare))
     }
 

@@ -1,0 +1,176 @@
+//! "Positions: where a reply has a discrete one (stance and revised position, verdict, vote, score) that is what is compared. For
+//! plain text a change is what the seat declares".
+
+use agon_core::{Grouping, Stands};
+
+use super::*;
+
+/// A councillor who declares another position in a round.
+fn changed(said: &mut Value, position: &str, because: &str) {
+    said["changed"] = json!(true);
+    said["position"] = json!(position);
+    said["because"] = json!(because);
+}
+
+/// A council of two rounds: the critic and the innovator vote against, the innovator after a change in round 1.
+fn held(because: &str, change: &dyn Fn(&mut Value, &str, u32, &str)) -> Stands {
+    let debate = run(&[("rounds", "2")], &|ask, phase, round| {
+        with(ask, phase, round, &|said| {
+            match (phase, round, ask.seat.as_str()) {
+                ("challenge", 1, "innovator") => changed(said, "No queue for now.", because),
+                ("verdict", _, "critic") => said["vote"] = json!("RECONSIDER"),
+                ("verdict", _, "innovator") => said["vote"] = json!("DO NOT PROCEED"),
+                _ => {}
+            }
+            change(said, phase, round, &ask.seat);
+        })
+    });
+    Council.stands(&debate).unwrap()
+}
+
+fn positions(stands: &Stands, at: usize) -> Vec<&str> {
+    stands.rounds[at].stands.iter().map(|stand| stand.position.as_str()).collect()
+}
+
+const OPENING: &str = "The innovator says that the queue is worth a trial.";
+
+/// "carry the final `vote` back over the rounds since its last declared change".
+#[test]
+fn a_vote_was_held_since_the_last_declared_change() {
+    let stands = held("The Critic counted.", &|_, _, _, _| {});
+    assert_eq!(stands.grouping, Grouping::Declared);
+    assert_eq!(stands.rounds.iter().map(|held| held.round).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(positions(&stands, 0), ["PROCEED", "RECONSIDER", "PROCEED", OPENING]);
+    for at in [1, 2] {
+        assert_eq!(positions(&stands, at), ["PROCEED", "RECONSIDER", "PROCEED", "DO NOT PROCEED"]);
+    }
+    let flips = stands.flips();
+    let seen = flips
+        .iter()
+        .map(|f| (f.round, f.seat.as_str(), f.from.as_str(), f.to.as_str(), f.evidenced, f.toward_majority));
+    assert_eq!(seen.collect::<Vec<_>>(), [(1, "innovator", OPENING, "DO NOT PROCEED", true, false)]);
+    assert_eq!(flips[0].cited, ["Critic"]);
+    assert!(stands.rounds[0].stands.iter().all(|stand| stand.confidence.is_none()), "HIGH is no figure");
+}
+
+/// "`evidenced`: the change names another seat's point or a piece of evidence".
+#[test]
+fn what_a_change_names() {
+    let cited = |because: &str, change: &dyn Fn(&mut Value, &str, u32, &str)| {
+        let flips = held(because, change).flips();
+        flips[0].cited.clone()
+    };
+    let nothing = |_: &mut Value, _: &str, _: u32, _: &str| {};
+    for (because, want) in [
+        ("I was persuaded.", &[][..]),
+        ("The innovator in me won.", &[]),
+        ("C1 and C99 ask for it.", &["[C1]"]),
+        ("plan.md:3 forbids it.", &["plan.md:3"]),
+        ("the Pragmatist and the critic are right", &["Critic", "Pragmatist"]),
+    ] {
+        assert_eq!(cited(because, &nothing), want, "{because}");
+    }
+    // The pragmatist's question of the opening is put to the innovator; agreeing with it names it.
+    let agrees = |said: &mut Value, phase: &str, round: u32, seat: &str| {
+        if (phase, round, seat) == ("challenge", 1, "innovator") {
+            said["responses"][0]["stance"] = json!("agree");
+        }
+    };
+    assert_eq!(cited("I was persuaded.", &agrees), ["[C3]"]);
+}
+
+/// "council's own rule over the seats whose position is a vote, when they alone decide it whatever the others hold".
+#[test]
+fn the_ruling_of_a_round_is_the_councils_own_where_the_votes_decide_it() {
+    let stands = held("I was persuaded.", &|_, _, _, _| {});
+    // Two for and one against: with the fourth it may be a majority or a split. More hold PROCEED than anything else.
+    assert_eq!(stands.rounds[0].ruling.as_deref(), Some("PROCEED"));
+    assert_eq!(stands.rounds[2].ruling.as_deref(), Some("RECONSIDER"), "two against two are a split");
+    assert_eq!(stands.decided, stands.rounds[2].ruling);
+    // Three for, and one whose opening says nothing of its vote: a majority, whatever it holds.
+    let stands = held("I was persuaded.", &|said, phase, _, seat| {
+        if (phase, seat) == ("verdict", "critic") {
+            said["vote"] = json!("PROCEED WITH CONDITIONS");
+        }
+    });
+    assert_eq!(stands.rounds[0].ruling.as_deref(), Some("PROCEED WITH CONDITIONS"));
+    assert_eq!(stands.decided.as_deref(), Some("PROCEED WITH CONDITIONS"));
+}
+
+#[test]
+fn a_flip_toward_the_majority_goes_to_the_vote_that_most_held() {
+    let stands = held("I was persuaded.", &|said, phase, _, seat| {
+        if (phase, seat) == ("verdict", "innovator") {
+            said["vote"] = json!("PROCEED");
+        }
+    });
+    let flips = stands.flips();
+    assert_eq!(
+        (flips[0].to.as_str(), flips[0].toward_majority, flips[0].evidenced),
+        ("PROCEED", true, false)
+    );
+}
+
+/// Who opens with the same words as somebody who never changed held the same.
+#[test]
+fn the_same_words_are_the_same_position_as_a_vote() {
+    let stands = held("I was persuaded.", &|said, phase, _, seat| {
+        if phase == "opening" && ["critic", "innovator"].contains(&seat) {
+            said["position"] = json!("Let us wait.");
+        }
+    });
+    assert_eq!(positions(&stands, 0), ["PROCEED", "RECONSIDER", "PROCEED", "RECONSIDER"]);
+}
+
+#[test]
+fn who_is_absent_keeps_its_stand_and_who_never_opened_is_not_listed() {
+    let debate = run(&[("rounds", "2")], &|ask, phase, round| match (phase, round, ask.seat.as_str()) {
+        ("opening", _, "critic") | ("challenge", 2, "innovator") | ("verdict", _, "innovator") => None,
+        ("challenge", 1, "innovator") => with(ask, phase, round, &|said| {
+            changed(said, "No queue for now.", "I was persuaded.");
+            for (at, challenge) in said["challenges"].as_array_mut().unwrap().iter_mut().enumerate() {
+                challenge["to"] = json!(["visionary", "pragmatist"][at]);
+            }
+        }),
+        _ => with(ask, phase, round, &|said| {
+            let others: Vec<&str> =
+                SEATS.into_iter().filter(|seat| *seat != "critic" && *seat != ask.seat).collect();
+            let lists = ["challenges", "questions"];
+            for list in lists {
+                for (at, one) in said[list].as_array_mut().into_iter().flatten().enumerate() {
+                    one["to"] = json!(others[at % others.len()]);
+                }
+            }
+        }),
+    });
+    let stands = Council.stands(&debate).unwrap();
+    for held in &stands.rounds {
+        let seats: Vec<&str> = held.stands.iter().map(|stand| stand.seat.as_str()).collect();
+        assert_eq!(seats, ["visionary", "pragmatist", "innovator"]);
+    }
+    assert_eq!(
+        positions(&stands, 1),
+        ["PROCEED", "PROCEED", "No queue for now."],
+        "without a vote, its words"
+    );
+    assert_eq!(positions(&stands, 2), positions(&stands, 1));
+    assert_eq!(stands.rounds[2].stands[2].change, None);
+    assert_eq!(stands.decided.as_deref(), Some("PROCEED"));
+}
+
+#[test]
+fn a_debate_that_is_not_over_has_its_words_and_no_decision() {
+    let (records, debate) = testing::run(&Council, brief(&[("rounds", "2")]), &|ask, phase, round| {
+        Some(plain(ask, phase, round))
+    });
+    assert_eq!(Council.stands(&debate).unwrap().decided.as_deref(), Some("PROCEED"));
+    let end = records.iter().rposition(|record| {
+        serde_json::to_value(&record.entry.event).unwrap().to_string().contains("\"moderate\"")
+    });
+    let begun = Debate::from_records(&records[..end.unwrap()]).unwrap();
+    let stands = Council.stands(&begun).unwrap();
+    assert_eq!((stands.rounds.len(), &stands.decided), (3, &None));
+    assert_eq!(positions(&stands, 2)[3], OPENING);
+    assert_eq!(stands.rounds[2].ruling, None, "four positions, one each");
+    assert!(stands.flips().is_empty());
+}

@@ -1,0 +1,208 @@
+//! Who held what in each round of `deep`: texts, put together by their likeness.
+
+use agon_core::{Change, Corrupt, Debate, Fate, Grouping, Held, Marks, Stand, Stands};
+
+use super::close;
+use super::log::{Log, Round};
+use super::ranking;
+use super::reply::{Argument, Counterpoint, Revision, Stance};
+use crate::cited::{Known, cited, takes_up};
+use crate::grouping::{self, Groups};
+use crate::lexical;
+
+/// Reads the log.
+pub(super) fn stands(debate: &Debate) -> Result<Stands, Corrupt> {
+    let log = Log::read(debate)?;
+    let mut table = Table { log: &log, groups: Groups::default(), held: Vec::new() };
+    let mut rounds = Vec::new();
+    if !log.debaters.is_empty() {
+        rounds.push(table.first());
+        rounds.extend(log.counted().map(|round| table.after(round)));
+    }
+    let decided = table.decided();
+    Ok(Stands { grouping: Grouping::Similarity, rounds, decided, marks: marks(&log)? })
+}
+
+/// Where everybody stands while the rounds are read.
+struct Table<'l> {
+    log: &'l Log<'l>,
+    groups: Groups,
+    /// By place: the name of its position, and how sure it is.
+    held: Vec<(String, Option<f64>)>,
+}
+
+impl<'l> Table<'l> {
+    /// The Stage 1 answers.
+    fn first(&mut self) -> Held {
+        for (place, debater) in self.log.debaters.iter().enumerate() {
+            let conflicts = self.conflicts(place, 0);
+            self.held.push((self.groups.name(&debater.answer, debater.seat, &conflicts), None));
+        }
+        self.standing(0, |_| None)
+    }
+
+    fn after(&mut self, round: &Round) -> Held {
+        let mut changes: Vec<Option<Change>> = Vec::new();
+        for (place, argument) in round.arguments.iter().enumerate() {
+            let changed = argument.as_ref().and_then(|argument| self.change(place, round, argument));
+            let sure = argument.as_ref().map(|argument| argument.confidence);
+            if let Some((held, confidence)) = self.held.get_mut(place) {
+                *confidence = sure.filter(|sure| (0.0..=1.0).contains(sure)).or(*confidence);
+                changed.iter().for_each(|(name, _)| held.clone_from(name));
+            }
+            changes.push(changed.map(|(_, change)| change));
+        }
+        self.standing(round.number, |place| changes.get(place).cloned().flatten())
+    }
+
+    /// The new position's name and what is given for it, where a debater declares a change and its words are others.
+    fn change(&mut self, place: usize, round: &Round, argument: &Argument) -> Option<(String, Change)> {
+        let (new, seat) = (argument.new_position()?, self.log.debaters.get(place)?.seat);
+        let old = self.log.position(place, round.number.checked_sub(1)?);
+        if lexical::same_words(new, old) {
+            return None;
+        }
+        let change = Change { cited: self.cited(place, round, argument, new) };
+        let given_up = argument.stance == Stance::Concede || argument.revision == Revision::MajorRevision;
+        if let Some(known) = self.groups.known(new) {
+            return Some((known.to_owned(), change));
+        }
+        let conflicts = self.conflicts(place, round.number);
+        // Who calls its update minor holds what it held, unless the words plainly say otherwise.
+        let name = match self.held.get(place) {
+            Some((name, _)) if !given_up && !grouping::is_other(old, new) => {
+                self.groups.reworded(name, new, seat);
+                name.clone()
+            }
+            _ => self.groups.name(new, seat, &conflicts),
+        };
+        Some((name, change))
+    }
+
+    /// Whose positions are declared to be others than the one that a debater took in a round: those against which it argues as it
+    /// takes it, and those with whom it argues next.
+    fn conflicts(&self, place: usize, number: u32) -> Vec<&'l str> {
+        let aims = |number: u32, from: usize, at: usize| {
+            let said = self.log.round(number).and_then(|round| round.arguments.get(from)?.as_ref());
+            said.is_some_and(|said| self.against(said, at).next().is_some())
+        };
+        let next = number + 1;
+        let others = self.log.debaters.iter().enumerate().filter(|(other, _)| {
+            aims(number, place, *other) || aims(next, place, *other) || aims(next, *other, place)
+        });
+        others.map(|(_, debater)| debater.seat).collect()
+    }
+
+    /// The points that an argument has against a debater.
+    fn against<'a>(
+        &self,
+        argument: &'a Argument,
+        place: usize,
+    ) -> impl Iterator<Item = &'a Counterpoint> + use<'a, 'l> {
+        let label = self.log.debaters.get(place).map(|debater| debater.label.as_str());
+        let aimed = move |point: &&Counterpoint| label.is_some_and(|label| point.target.ends_with(label));
+        argument.counterpoints.iter().filter(aimed)
+    }
+
+    /// What a change names: others whose points it takes, evidence, and points that were made against the debater before and whose
+    /// words it takes up. Counterpoints argue against others and name no reason to change.
+    fn cited(&self, place: usize, round: &Round, argument: &Argument, new: &str) -> Vec<String> {
+        let said = format!("{}\n{new}", argument.key_points.join("\n"));
+        let before = self.said_before(place, round.number);
+        let others = self.log.debaters.iter().enumerate().filter(|(other, _)| *other != place);
+        let known = others.fold(Known::default().said_before(&before), |known, (_, debater)| {
+            known.label("Debater", &debater.label)
+        });
+        let mut named = cited(&said, &known);
+        for earlier in self.log.counted().filter(|earlier| earlier.number < round.number) {
+            for (from, theirs) in earlier.arguments.iter().enumerate().filter(|(from, _)| *from != place) {
+                let (Some(theirs), Some(debater)) = (theirs, self.log.debaters.get(from)) else { continue };
+                let position = grouping::shown(self.log.position(from, earlier.number));
+                let known = [self.log.debate.brief.question.as_str(), &before, &position];
+                let taken = self
+                    .against(theirs, place)
+                    .any(|made| takes_up(&said, &format!("{}\n{}", made.point, made.evidence), &known));
+                let (name, point) =
+                    (format!("Debater {}", debater.label), format!("Debater {}'s point", debater.label));
+                if taken && !named.contains(&name) && !named.contains(&point) {
+                    named.push(point);
+                }
+            }
+        }
+        named
+    }
+
+    /// What a debater said of its own position before a round.
+    fn said_before(&self, place: usize, number: u32) -> String {
+        let answer = self.log.debaters.get(place).map(|debater| debater.answer.to_string());
+        let earlier = self.log.rounds.iter().filter(|round| round.number < number);
+        let earlier = earlier.filter_map(|round| round.arguments.get(place)?.as_ref());
+        let said = earlier.flat_map(|argument| {
+            let position = argument.new_position().map(str::to_owned);
+            argument.key_points.iter().cloned().chain(position)
+        });
+        answer.into_iter().chain(said).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Everybody in seat order.
+    fn standing(&self, round: u32, change: impl Fn(usize) -> Option<Change>) -> Held {
+        let stand = |seat: &agon_core::Seat| {
+            let place = self.log.debaters.iter().position(|debater| debater.seat == seat.id)?;
+            let (position, confidence) = self.held.get(place)?.clone();
+            let label = self.log.debaters.get(place).map(|debater| debater.label.clone());
+            Some(Stand {
+                seat: seat.id.clone(),
+                label,
+                position,
+                value: None,
+                confidence,
+                change: change(place),
+            })
+        };
+        let stands = self.log.debate.brief.seats.iter().filter_map(stand).collect();
+        let held = Held { round, stands, ruling: None };
+        Held { ruling: held.plurality().map(str::to_owned), ..held }
+    }
+
+    /// The position that the answer is: what most of those hold whose first positions it adopts, failing them of those whose last
+    /// words it has; else it is a position of its own.
+    fn decided(&mut self) -> Option<String> {
+        let log = self.log;
+        let answer = &log.synthesis.as_ref()?.answer;
+        let (termination, _) = close::ending(log);
+        let fates = close::fates(log, termination);
+        let places = || 0..log.debaters.len();
+        let last = |place: usize| log.position(place, u32::MAX);
+        let adopted =
+            |place: &usize| fates.get(*place).is_some_and(|position| position.fate == Fate::Adopted);
+        let mut holders: Vec<usize> = places().filter(adopted).collect();
+        if holders.is_empty() {
+            holders = places().filter(|place| close::is_like(last(*place), answer)).collect();
+        }
+        let name = |place: usize| self.held.get(place).map(|(name, _)| name);
+        let count = |place: usize| holders.iter().filter(|other| name(**other) == name(place)).count();
+        let rank = |place: usize| (count(place), lexical::similarity(last(place), answer));
+        let mut best: Option<(usize, (usize, f64))> = None;
+        for place in holders.iter().copied() {
+            let rank = rank(place);
+            if best.is_none_or(|(_, other)| rank > other) {
+                best = Some((place, rank));
+            }
+        }
+        let best = best.and_then(|(place, _)| name(place).cloned());
+        Some(best.unwrap_or_else(|| self.groups.name(answer, "", &[])))
+    }
+}
+
+/// What the evaluators of standard mode gave, each in one order.
+fn marks(log: &Log<'_>) -> Result<Vec<Marks>, Corrupt> {
+    let mut marks: Vec<Marks> = Vec::new();
+    for score in ranking::scores(log)? {
+        let given = (score.answer, score.weighted);
+        match marks.iter_mut().find(|marks| marks.judge == score.evaluator) {
+            Some(marks) => marks.scores.push(given),
+            None => marks.push(Marks { judge: score.evaluator, scores: vec![given], ..Marks::default() }),
+        }
+    }
+    Ok(marks)
+}
