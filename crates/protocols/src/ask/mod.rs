@@ -66,12 +66,7 @@ const OPTIONS: &[Opt] = &[
         default: "false",
         help: "keep the plain vote on the first answers unless evidenced changes of mind back the debate's",
     },
-    Opt {
-        key: "panel_rounds",
-        kind: Kind::Int(1, 3),
-        default: "3",
-        help: "the judges end after this round",
-    },
+    Opt { key: "panel_rounds", kind: Kind::Int(1, 3), default: "3", help: "the judges end after this round" },
     Opt {
         key: "min_rounds",
         kind: Kind::Int(1, 20),

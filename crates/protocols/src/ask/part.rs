@@ -102,9 +102,8 @@ fn sub_brief(brief: &Brief, protocol: &str, options: Map<String, Value>, sits: f
 /// What the phases that are not of the part, up to its end, leave of the limits.
 fn left(debate: &Debate, prefix: &str) -> Limits {
     let end = end(debate, prefix);
-    let elsewhere = debate.spent_where(|turn| {
-        !turn.inherited && turn.since < end && !turn.phase.name.starts_with(prefix)
-    });
+    let elsewhere = debate
+        .spent_where(|turn| !turn.inherited && turn.since < end && !turn.phase.name.starts_with(prefix));
     let usd = elsewhere.usd + elsewhere.lost_usd + elsewhere.doubtful_usd;
     let limits = debate.brief.limits.clone();
     Limits {
@@ -176,9 +175,8 @@ pub(super) fn asked(debate: &Debate, prefix: &str, phase: &Phase, asks: Vec<agon
 
 /// A part's warning with the limits that the person has set, not what was left of them.
 pub(super) fn in_whole_limits(warning: &str, part: &Limits, whole: &Limits) -> String {
-    let deadline = |limits: &Limits| {
-        limits.deadline_ms.map(|ms| format!("the deadline of {} s", ms as f64 / 1000.0))
-    };
+    let deadline =
+        |limits: &Limits| limits.deadline_ms.map(|ms| format!("the deadline of {} s", ms as f64 / 1000.0));
     let budget = |limits: &Limits| limits.usd.map(|usd| format!("the budget of ${usd}"));
     let calls = |limits: &Limits| {
         let s = |n: u32| if n == 1 { "" } else { "s" };

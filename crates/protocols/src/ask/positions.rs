@@ -23,11 +23,7 @@ pub(super) struct Positions {
 
 impl Positions {
     /// Of the first answers, and of the debate's part of the log, where there is one.
-    pub(super) fn read(
-        debate: &Debate,
-        firsts: &Firsts<'_>,
-        part: Option<&Debate>,
-    ) -> Result<Self, Corrupt> {
+    pub(super) fn read(debate: &Debate, firsts: &Firsts<'_>, part: Option<&Debate>) -> Result<Self, Corrupt> {
         let grouping = match (part, &firsts.agreement) {
             (Some(_), _) => Grouping::Similarity,
             (None, Agreement::Declared) => Grouping::Declared,
@@ -94,7 +90,9 @@ impl Table<'_> {
             let mut now = Stand { change: None, ..stand.clone() };
             if let Some(read) = deep.of(&stand.seat) {
                 now.confidence = read.confidence.or(now.confidence);
-                if let Some(text) = new_position(part, deep.round, &stand.seat)?.filter(|_| read.change.is_some()) {
+                if let Some(text) =
+                    new_position(part, deep.round, &stand.seat)?.filter(|_| read.change.is_some())
+                {
                     now.position = self.name(&text, &read.position);
                     // A change of words that leaves the answer as it was is none.
                     now.change = read.change.clone().filter(|_| now.position != stand.position);

@@ -71,7 +71,7 @@ impl Table<'_> {
                 ..Stand::default()
             });
         }
-        let held = Held { round: stage.round.map_or(0, |round| round.number), stands, ruling: None };
+        let held = Held { round: stage.round.map_or(0, |round| round.number), stands, ..Held::default() };
         Held { ruling: ruling(&held), ..held }
     }
 

@@ -160,7 +160,7 @@ impl<'l> Table<'l> {
             })
         };
         let stands = self.log.debate.brief.seats.iter().filter_map(stand).collect();
-        let held = Held { round, stands, ruling: None };
+        let held = Held { round, stands, ..Held::default() };
         Held { ruling: held.plurality().map(str::to_owned), ..held }
     }
 

@@ -29,7 +29,8 @@ pub(super) fn verdict(document: &Value, verdict: &Value, full: bool) -> Verdict 
 
 /// How a ladder that came to an end ended; `None` where the last step's own word says it.
 pub(super) fn ending(document: &Value) -> Option<String> {
-    let complete = words(document, "/protocol") == Some("ask") && words(document, "/status") == Some("complete");
+    let complete =
+        words(document, "/protocol") == Some("ask") && words(document, "/status") == Some("complete");
     let by = words(document, "/verdict/decided_by").filter(|_| complete)?;
     match by {
         "agreement" => Some("The first two answers agree.".into()),
@@ -121,7 +122,14 @@ fn steps(verdict: &Value) -> Section {
         };
         let tokens = whole(step, "/input_tokens").saturating_add(whole(step, "/output_tokens"));
         let usd = at(step, "/usd").as_f64().map_or("unknown".into(), dollars);
-        rows.push(vec![name, string(step, "/reason"), count(whole(step, "/calls")), count(tokens), usd, ended]);
+        rows.push(vec![
+            name,
+            string(step, "/reason"),
+            count(whole(step, "/calls")),
+            count(tokens),
+            usd,
+            ended,
+        ]);
     }
     Section::new("steps", "Step by step", vec![Block::Table(rows)])
 }
