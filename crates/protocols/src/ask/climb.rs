@@ -1,12 +1,12 @@
 //! How far the ladder was climbed, by the log alone.
 
-use agon_core::{Corrupt, Debate, Outcome, Protocol, Stands, Step};
+use agon_core::{Corrupt, Debate, Outcome, Protocol, Step};
 
 use super::divided;
 use super::firsts::{ANSWER, Firsts};
 use super::never_worse::NeverWorse;
 use super::part::{self, DEEP, PANEL};
-use super::positions;
+use super::positions::Positions;
 use crate::deep::Deep;
 use crate::limits::Limits;
 use crate::panel::Panel;
@@ -47,8 +47,7 @@ pub(super) struct Climb<'a> {
     pub(super) deep: Option<(Debate, Outcome)>,
     /// The same of the panel.
     pub(super) panel: Option<(Debate, Outcome)>,
-    /// Who held what; what was decided is not in it.
-    pub(super) stands: Stands,
+    pub(super) positions: Positions,
     /// The limit for which the next step was not taken.
     pub(super) stopped: Option<String>,
 }
@@ -56,8 +55,8 @@ pub(super) struct Climb<'a> {
 impl<'a> Climb<'a> {
     /// The first step alone.
     pub(super) fn of_pair(debate: &'a Debate, firsts: Firsts<'a>) -> Result<Self, Corrupt> {
-        let stands = positions::rounds(debate, &firsts, None)?;
-        Ok(Self { debate, firsts, deep: None, panel: None, stands, stopped: None })
+        let positions = Positions::read(debate, &firsts, None)?;
+        Ok(Self { debate, firsts, deep: None, panel: None, positions, stopped: None })
     }
 
     /// The first step and the debate.
@@ -67,8 +66,8 @@ impl<'a> Climb<'a> {
         part: Debate,
         outcome: Outcome,
     ) -> Result<Self, Corrupt> {
-        let stands = positions::rounds(debate, &firsts, Some(&part))?;
-        Ok(Self { debate, firsts, deep: Some((part, outcome)), panel: None, stands, stopped: None })
+        let positions = Positions::read(debate, &firsts, Some(&part))?;
+        Ok(Self { debate, firsts, deep: Some((part, outcome)), panel: None, positions, stopped: None })
     }
 
     /// All of it, with the debate's outcome made again from its part of the log.
@@ -93,23 +92,17 @@ impl<'a> Climb<'a> {
         self.deep.as_ref().map(|(_, outcome)| outcome)
     }
 
-    /// The position that the debate's answer is.
-    pub(super) fn debated(&self) -> Option<String> {
-        let answer = divided::answer(self.deep_outcome()?)?;
-        positions::of_answer(self.debate, &self.firsts, &self.stands, answer)
-    }
-
     /// What `--never-worse` makes of the position that was decided, where it is set and there was a debate with an answer.
     pub(super) fn never_worse(&self, decided: Option<&str>) -> Option<NeverWorse> {
         let asked = self.debate.brief.flag("never_worse");
         let answered = self.deep_outcome().is_some_and(|deep| divided::answer(deep).is_some());
-        (asked && answered).then(|| NeverWorse::weigh(&self.stands, decided))
+        (asked && answered).then(|| NeverWorse::weigh(&self.positions.stands, decided))
     }
 
     /// Why a panel is to sit. Where the vote is kept whatever a panel says, none is asked.
     pub(super) fn why_panel(&self) -> Option<String> {
-        let kept = || self.never_worse(self.debated().as_deref()).is_some_and(|weighed| weighed.kept);
-        divided::reason(self.deep_outcome()?, &self.stands).filter(|_| !kept())
+        let kept = || self.never_worse(self.positions.debated.as_deref()).is_some_and(|weighed| weighed.kept);
+        divided::reason(self.deep_outcome()?, &self.positions.stands).filter(|_| !kept())
     }
 }
 

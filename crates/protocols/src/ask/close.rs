@@ -115,9 +115,8 @@ fn steps(climb: &Climb<'_>, decision: &Decision) -> Vec<Value> {
         let reason = climb.why_panel().unwrap_or_default();
         let mut record =
             step(climb.debate, Rung::Panel, reason, json!(panel.termination), panel.verdict.clone());
-        record["ruling"] = json!(
-            decision.ruling.as_ref().map(|ruling| json!({"stands": ruling.stands, "why": ruling.why}))
-        );
+        record["ruling"] =
+            json!(decision.ruling.as_ref().map(|ruling| json!({"stands": ruling.stands, "why": ruling.why})));
         steps.push(record);
     }
     steps
@@ -141,7 +140,9 @@ fn step(debate: &Debate, rung: Rung, reason: String, termination: Value, verdict
 
 fn why_pair(climb: &Climb<'_>) -> String {
     match one_model(climb.debate) {
-        Some(model) => format!("two answers are the least that can differ; only {model} is named, so that it gives both"),
+        Some(model) => {
+            format!("two answers are the least that can differ; only {model} is named, so that it gives both")
+        }
         None => "two different models are the least that can disagree".to_owned(),
     }
 }
@@ -179,7 +180,8 @@ fn one_model(debate: &Debate) -> Option<&str> {
 /// What became of every first answer. The debate says who gave his up; what the ladder decided says the rest.
 fn positions(climb: &Climb<'_>, decision: &Decision, labels: &BTreeMap<String, String>) -> Vec<Position> {
     let fates = climb.firsts.all.iter().map(|first| {
-        let debated = climb.deep_outcome().and_then(|deep| deep.positions.iter().find(|p| p.seat == first.seat));
+        let debated =
+            climb.deep_outcome().and_then(|deep| deep.positions.iter().find(|p| p.seat == first.seat));
         let (fate, reason) = fate(climb, decision, first, debated);
         Position {
             seat: first.seat.to_owned(),
@@ -224,7 +226,8 @@ fn dissent(positions: &[Position]) -> Vec<Value> {
 fn warnings(climb: &Climb<'_>, decision: &Decision) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(model) = one_model(climb.debate) {
-        warnings.push(format!("both first answers are from {model}: that it agrees with itself shows little"));
+        warnings
+            .push(format!("both first answers are from {model}: that it agrees with itself shows little"));
     }
     if let Some(limit) = &climb.stopped {
         let step = match climb.deep {

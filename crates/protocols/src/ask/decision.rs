@@ -60,13 +60,11 @@ pub(super) fn decide(climb: &Climb<'_>) -> Decision {
         by: Some(By::Debate),
         answer: Some(answer.to_owned()),
         why: text("why"),
-        position: climb.debated(),
+        position: climb.positions.debated.clone(),
         ..Decision::default()
     };
-    decision.ruling = climb
-        .panel
-        .as_ref()
-        .and_then(|(_, panel)| ruling(panel, climb.debate.brief.float("stands_from")));
+    decision.ruling =
+        climb.panel.as_ref().and_then(|(_, panel)| ruling(panel, climb.debate.brief.float("stands_from")));
     match &decision.ruling {
         Some(ruling) if ruling.stands => decision.by = Some(By::Panel),
         Some(ruling) => {
@@ -96,21 +94,26 @@ fn agreed(climb: &Climb<'_>) -> Decision {
         by: Some(By::Agreement),
         answer: surer.map(|first| first.given.answer.trim().to_owned()),
         why: surer.map(|first| first.given.why.trim().to_owned()),
-        position: climb.stands.rounds.first().and_then(vote).map(str::to_owned),
+        position: climb.positions.stands.rounds.first().and_then(vote).map(str::to_owned),
         ..Decision::default()
     }
 }
 
 /// The decision with the vote on the first answers instead of what the debate came to, if there is one.
 fn voted(climb: &Climb<'_>, before: Decision, reason: &str) -> Decision {
-    let Some((position, holders)) = winner(&climb.stands) else {
+    let Some((position, holders)) = winner(&climb.positions.stands) else {
         let mut decision = before;
-        decision.notes.push(format!("{reason}; the first answers are tied, so that there is no vote to fall back on"));
+        decision
+            .notes
+            .push(format!("{reason}; the first answers are tied, so that there is no vote to fall back on"));
         return decision;
     };
     let holds = |first: &&First<'_>| first.position == position;
     let spokesman = climb.firsts.all.iter().find(holds);
-    let note = format!("{reason}: the answer is the plain vote on the first answers, {holders} of {}", climb.firsts.all.len());
+    let note = format!(
+        "{reason}: the answer is the plain vote on the first answers, {holders} of {}",
+        climb.firsts.all.len()
+    );
     let mut notes = before.notes;
     notes.push(note);
     Decision {

@@ -49,7 +49,8 @@ pub(super) fn reason(deep: &Outcome, stands: &Stands) -> Option<String> {
 /// What the panel judges: the answer, and what is said against it. Nobody is named but by label.
 pub(super) fn files(brief: &Brief, deep: &Outcome) -> Vec<Artifact> {
     let mask = Mask::new(brief);
-    let file = |path: &str, text: String| Artifact { path: path.to_owned(), text: mask.apply(&text), part: None };
+    let file =
+        |path: &str, text: String| Artifact { path: path.to_owned(), text: mask.apply(&text), part: None };
     let why = deep.verdict.get("why").and_then(Value::as_str).unwrap_or_default();
     let text = format!("# The answer\n\n{}\n\n## Why\n\n{why}\n", answer(deep).unwrap_or_default());
     vec![file("answer.md", text), file("divided.md", divided(deep))]

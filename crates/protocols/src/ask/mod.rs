@@ -66,12 +66,7 @@ const OPTIONS: &[Opt] = &[
         default: "false",
         help: "keep the plain vote on the first answers unless evidenced changes of mind back the debate's",
     },
-    Opt {
-        key: "panel_rounds",
-        kind: Kind::Int(1, 3),
-        default: "3",
-        help: "the judges end after this round",
-    },
+    Opt { key: "panel_rounds", kind: Kind::Int(1, 3), default: "3", help: "the judges end after this round" },
     Opt {
         key: "min_rounds",
         kind: Kind::Int(1, 20),
@@ -179,7 +174,7 @@ impl Protocol for Ask {
             Rung::Deep => {
                 let part = part::deep(debate, &firsts);
                 match Deep.next(&part)? {
-                    Step::Ask(phase, asks) => Ok(part::asked(part::DEEP, &phase, asks)),
+                    Step::Ask(phase, asks) => Ok(part::asked(debate, part::DEEP, &phase, asks)),
                     Step::Close(deep) => after_deep(Climb::of_deep(debate, firsts, part, *deep)?),
                 }
             }
@@ -216,7 +211,7 @@ impl Protocol for Ask {
         let firsts = Firsts::read(debate)?;
         let debated = debate.turns.iter().any(|turn| Rung::of(&turn.phase.name) == Rung::Deep);
         let part = debated.then(|| part::deep(debate, &firsts));
-        let mut stands = positions::rounds(debate, &firsts, part.as_ref())?;
+        let mut stands = positions::Positions::read(debate, &firsts, part.as_ref())?.stands;
         let verdict = debate.outcome.as_ref().map(|outcome| &outcome.verdict);
         let text = |key: &str| Some(verdict?.get(key)?.as_str()?.to_owned());
         // An answer that nobody held is its own words.
@@ -268,7 +263,7 @@ fn after_deep(climb: Climb<'_>) -> Result<Step, Corrupt> {
 fn convene(climb: Climb<'_>) -> Result<Step, Corrupt> {
     let part = climb.panel_part();
     match Panel.next(&part)? {
-        Step::Ask(phase, asks) => Ok(part::asked(part::PANEL, &phase, asks)),
+        Step::Ask(phase, asks) => Ok(part::asked(climb.debate, part::PANEL, &phase, asks)),
         Step::Close(panel) => Ok(close::close(&Climb { panel: Some((part, *panel)), ..climb })),
     }
 }

@@ -21,7 +21,9 @@ impl NeverWorse {
         let vote = stands.rounds.first().and_then(vote);
         let (kept, why) = match vote {
             None => (false, "the vote on the first answers has no winner that could be kept".to_owned()),
-            Some(vote) if Some(vote) == decided => (false, "the debate came to what the vote says".to_owned()),
+            Some(vote) if Some(vote) == decided => {
+                (false, "the debate came to what the vote says".to_owned())
+            }
             Some(_) => backing(stands, decided),
         };
         Self { kept, why, vote: vote.map(str::to_owned), debate: decided.map(str::to_owned) }
@@ -35,16 +37,22 @@ impl NeverWorse {
 /// Whether the flips toward what was decided leave the vote to be kept: at least one names evidence, and no fewer do than do not.
 fn backing(stands: &Stands, decided: Option<&str>) -> (bool, String) {
     let Some(decided) = decided else {
-        return (true, "the debate came to an answer that nobody held, so that no change of mind backs it".to_owned());
+        return (
+            true,
+            "the debate came to an answer that nobody held, so that no change of mind backs it".to_owned(),
+        );
     };
     let flips = stands.flips().into_iter().filter(|flip| flip.to == decided && flip.from != decided);
     let (evidenced, bare): (Vec<_>, Vec<_>) = flips.partition(|flip| flip.evidenced);
     let (e, b) = (evidenced.len(), bare.len());
-    let count = |n: usize| if n == 1 { "1 change of mind".to_owned() } else { format!("{n} changes of mind") };
+    let count =
+        |n: usize| if n == 1 { "1 change of mind".to_owned() } else { format!("{n} changes of mind") };
     match (e, b) {
         (0, 0) => (true, "nobody changed over to what the debate came to".to_owned()),
         (0, _) => (true, format!("{} led to what the debate came to, none with evidence", count(b))),
-        _ if b > e => (true, format!("{} led to what the debate came to, only {e} with evidence", count(e + b))),
+        _ if b > e => {
+            (true, format!("{} led to what the debate came to, only {e} with evidence", count(e + b)))
+        }
         _ => (false, format!("{} led to what the debate came to, {e} with evidence", count(e + b))),
     }
 }

@@ -47,7 +47,18 @@ pub(super) fn panel(debate: &Debate, files: Vec<Artifact>) -> Debate {
     let mut brief = panel_brief(&debate.brief);
     brief.limits = left(debate, PANEL);
     brief.files.extend(files);
-    part(debate, PANEL, brief)
+    let mut part = part(debate, PANEL, brief);
+    let debated = debated(debate);
+    for turn in &mut part.turns {
+        turn.phase.round = turn.phase.round.saturating_sub(debated);
+    }
+    part
+}
+
+/// The last round of the debate: those of the panel are counted on from there, so that no two have one number.
+fn debated(debate: &Debate) -> u32 {
+    let deep = debate.turns.iter().filter(|turn| turn.phase.name.starts_with(DEEP));
+    deep.map(|turn| turn.phase.round).max().unwrap_or_default()
 }
 
 /// The brief of the second step, as far as it follows from the ladder's.
@@ -91,9 +102,8 @@ fn sub_brief(brief: &Brief, protocol: &str, options: Map<String, Value>, sits: f
 /// What the phases that are not of the part, up to its end, leave of the limits.
 fn left(debate: &Debate, prefix: &str) -> Limits {
     let end = end(debate, prefix);
-    let elsewhere = debate.spent_where(|turn| {
-        !turn.inherited && turn.since < end && !turn.phase.name.starts_with(prefix)
-    });
+    let elsewhere = debate
+        .spent_where(|turn| !turn.inherited && turn.since < end && !turn.phase.name.starts_with(prefix));
     let usd = elsewhere.usd + elsewhere.lost_usd + elsewhere.doubtful_usd;
     let limits = debate.brief.limits.clone();
     Limits {
@@ -157,16 +167,16 @@ fn as_text(reply: &mut Option<Reply>, first: Option<&First<'_>>, is_paid: bool) 
     }
 }
 
-/// A part's step as the ladder takes it.
-pub(super) fn asked(prefix: &str, phase: &Phase, asks: Vec<agon_core::Ask>) -> Step {
-    Step::Ask(Phase::new(&format!("{prefix}{}", phase.name), phase.round), asks)
+/// A part's phase as the ladder's log has it.
+pub(super) fn asked(debate: &Debate, prefix: &str, phase: &Phase, asks: Vec<agon_core::Ask>) -> Step {
+    let before = if prefix == PANEL { debated(debate) } else { 0 };
+    Step::Ask(Phase::new(&format!("{prefix}{}", phase.name), before + phase.round), asks)
 }
 
 /// A part's warning with the limits that the person has set, not what was left of them.
 pub(super) fn in_whole_limits(warning: &str, part: &Limits, whole: &Limits) -> String {
-    let deadline = |limits: &Limits| {
-        limits.deadline_ms.map(|ms| format!("the deadline of {} s", ms as f64 / 1000.0))
-    };
+    let deadline =
+        |limits: &Limits| limits.deadline_ms.map(|ms| format!("the deadline of {} s", ms as f64 / 1000.0));
     let budget = |limits: &Limits| limits.usd.map(|usd| format!("the budget of ${usd}"));
     let calls = |limits: &Limits| {
         let s = |n: u32| if n == 1 { "" } else { "s" };

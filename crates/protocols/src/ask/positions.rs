@@ -1,129 +1,52 @@
-//! Who held what: the first answers by their own short words, later positions by those, the vote, and where a text stands.
+//! Who held what: the first answers by their own short words, later positions by those, and what a plain vote says.
+//!
+//! `deep` says who changed and on what evidence. Which of the first answers a later text is, is told here, because they were
+//! given in a form in which that can be told: an answer alone.
 
-use agon_core::{Corrupt, Debate, Grouping, Held, Protocol, Stand, Stands};
+use agon_core::{Corrupt, Debate, Grouping, Held, Protocol, Stand, Stands, Turn};
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::firsts::{Agreement, Firsts, is_same};
 use crate::answer::Answer;
 use crate::deep::{Deep, reply::Argument};
-use crate::lexical;
+use crate::{grouping, lexical};
 
-/// A position that is none of the first answers is named by so many characters of its first sentence at most.
-const NAME_CHARS_MAX: usize = 200;
+/// Who held what, and what the debate came to by the same names.
+#[derive(Debug, Default)]
+pub(super) struct Positions {
+    /// The rounds, from the first answers to where the debaters stood in the end.
+    pub(super) stands: Stands,
+    /// The position that the debate's answer is, where anybody held it.
+    pub(super) debated: Option<String>,
+}
 
-/// The rounds, from the first answers to where the debaters stood in the end; `part` is the debate, where there is one.
-pub(super) fn rounds(debate: &Debate, firsts: &Firsts<'_>, part: Option<&Debate>) -> Result<Stands, Corrupt> {
-    let mut stands = Stands { grouping: grouping(firsts, part), ..Stands::default() };
-    if firsts.all.is_empty() {
-        return Ok(stands);
-    }
-    let read = part.map(|part| Deep.stands(part)).transpose()?.unwrap_or_default();
-    let label = |seat: &str| Some(read.rounds.first()?.of(seat)?.label.clone()).flatten();
-    let held = firsts.all.iter().map(|first| Stand {
-        seat: first.seat.to_owned(),
-        label: label(first.seat),
-        position: first.position.clone(),
-        confidence: Some(first.given.confidence),
-        ..Stand::default()
-    });
-    stands.rounds.push(ruled(0, held.collect(), firsts));
-    for after in read.rounds.iter().skip(1) {
-        let before = stands.rounds.last().map_or(&[][..], |held| &held.stands);
-        let mut now = Vec::new();
-        for stand in before {
-            now.push(follow(debate, firsts, part, stand, after, &known(&stands))?);
+impl Positions {
+    /// Of the first answers, and of the debate's part of the log, where there is one.
+    pub(super) fn read(debate: &Debate, firsts: &Firsts<'_>, part: Option<&Debate>) -> Result<Self, Corrupt> {
+        let grouping = match (part, &firsts.agreement) {
+            (Some(_), _) => Grouping::Similarity,
+            (None, Agreement::Declared) => Grouping::Declared,
+            (None, _) => Grouping::Discrete,
+        };
+        let deep = part.map(|part| Deep.stands(part)).transpose()?.unwrap_or_default();
+        let mut table = Table { question: &debate.brief.question, firsts, names: Vec::new() };
+        let mut rounds: Vec<Held> = Vec::new();
+        rounds.extend(table.first(deep.rounds.first()));
+        for (after, part) in deep.rounds.iter().skip(1).zip(part.into_iter().cycle()) {
+            let before = rounds.last().cloned().unwrap_or_default();
+            rounds.push(table.after(&before, after, part)?);
         }
-        stands.rounds.push(ruled(after.round, now, firsts));
-    }
-    Ok(stands)
-}
-
-fn grouping(firsts: &Firsts<'_>, part: Option<&Debate>) -> Grouping {
-    match (part, &firsts.agreement) {
-        (Some(_), _) => Grouping::Similarity,
-        (None, Agreement::Declared) => Grouping::Declared,
-        (None, _) => Grouping::Discrete,
+        let answer = part.and_then(answer_of);
+        let debated = answer.and_then(|answer| table.place(answer, deep.decided.as_deref()));
+        Ok(Self { stands: Stands { grouping, rounds, ..Stands::default() }, debated })
     }
 }
 
-/// Positions with what a plain vote makes of them. Where both of a pair say that their answers are the same, they are.
-fn ruled(round: u32, mut stands: Vec<Stand>, firsts: &Firsts<'_>) -> Held {
-    if firsts.agreement == Agreement::Declared
-        && let Some(name) = stands.first().map(|stand| stand.position.clone())
-    {
-        stands.iter_mut().for_each(|stand| stand.position.clone_from(&name));
-    }
-    let mut held = Held { round, stands, ..Held::default() };
-    held.ruling = vote(&held).map(str::to_owned);
-    held
-}
-
-/// Where a debater stands after a round in which it may have changed.
-fn follow(
-    debate: &Debate,
-    firsts: &Firsts<'_>,
-    part: Option<&Debate>,
-    before: &Stand,
-    after: &Held,
-    known: &[String],
-) -> Result<Stand, Corrupt> {
-    let mut now = Stand { change: None, ..before.clone() };
-    let Some(read) = after.of(&before.seat) else { return Ok(now) };
-    now.confidence = read.confidence.or(now.confidence);
-    let said = part.and_then(|part| part.turn("debate", after.round)?.settled().find(|(ask, _)| ask.seat == before.seat));
-    let said = said.and_then(|(_, reply)| reply.value()).map(Argument::deserialize).transpose()?;
-    let Some(text) = said.as_ref().and_then(Argument::new_position).filter(|_| read.change.is_some()) else {
-        return Ok(now);
-    };
-    now.position = place(&debate.brief.question, firsts, known, text).unwrap_or_else(|| name(text));
-    // A change of words that leaves the answer as it was is none.
-    now.change = read.change.clone().filter(|_| now.position != before.position);
-    Ok(now)
-}
-
-/// Every position that somebody has held so far, each once.
-fn known(stands: &Stands) -> Vec<String> {
-    let mut known: Vec<String> = Vec::new();
-    for stand in stands.rounds.iter().flat_map(|held| &held.stands) {
-        if !known.contains(&stand.position) {
-            known.push(stand.position.clone());
-        }
-    }
-    known
-}
-
-/// The position that a text is: the one whose answer it gives, or the only one whose words are in it.
-fn place(question: &str, firsts: &Firsts<'_>, known: &[String], text: &str) -> Option<String> {
-    if let Some(given) = Answer::read(question, text) {
-        let same = known.iter().find(|position| is_same(question, position, given.said()));
-        if let Some(same) = same {
-            return Some(same.clone());
-        }
-    }
-    let whole = firsts.all.iter().find(|first| lexical::same_words(&first.given.text(), text));
-    if let Some(first) = whole {
-        return Some(first.position.clone());
-    }
-    let opening = first_sentence(text);
-    let says = |position: &&String| {
-        let telling = lexical::similarity(position, position) > 0.0;
-        telling && lexical::is_within(position, opening) && !lexical::opposed(position, opening)
-    };
-    let mut within = known.iter().filter(says);
-    match (within.next(), within.next()) {
-        (Some(only), None) => Some(only.clone()),
-        _ => None,
-    }
-}
-
-/// The position that the answer of a debate is, where anybody held it.
-pub(super) fn of_answer(
-    debate: &Debate,
-    firsts: &Firsts<'_>,
-    stands: &Stands,
-    answer: &str,
-) -> Option<String> {
-    place(&debate.brief.question, firsts, &known(stands), answer)
+/// The answer that a debate came to.
+fn answer_of(part: &Debate) -> Option<&str> {
+    let said = part.turns_of("synthesis").flat_map(Turn::settled).find_map(|(_, reply)| reply.value());
+    said?.get("answer").and_then(Value::as_str)
 }
 
 /// The position that most hold, if at least two do: one voice alone is no vote.
@@ -132,19 +55,99 @@ pub(super) fn vote(held: &Held) -> Option<&str> {
     (held.stands.iter().filter(|stand| stand.position == position).count() > 1).then_some(position)
 }
 
-fn first_sentence(text: &str) -> &str {
-    let text = text.trim();
-    let ends = text.char_indices().filter(|(at, c)| {
-        let after = text.get(at + c.len_utf8()..).unwrap_or_default();
-        *c == '\n' || (matches!(c, '.' | '!' | '?') && after.starts_with(char::is_whitespace))
-    });
-    ends.map(|(at, c)| at + c.len_utf8()).next().and_then(|end| text.get(..end)).unwrap_or(text).trim()
+/// The positions while the rounds are read.
+struct Table<'t> {
+    question: &'t str,
+    firsts: &'t Firsts<'t>,
+    /// Every position so far, with the name that `deep` has for it.
+    names: Vec<(String, String)>,
 }
 
-fn name(text: &str) -> String {
-    let sentence = first_sentence(text);
-    match sentence.char_indices().nth(NAME_CHARS_MAX) {
-        Some((end, _)) => format!("{}...", sentence.get(..end).unwrap_or_default().trim_end()),
-        None => sentence.to_owned(),
+impl Table<'_> {
+    /// The first answers. Where both of a pair say that theirs are the same, they are.
+    fn first(&mut self, deep: Option<&Held>) -> Option<Held> {
+        let of_all = self.firsts.all.first().filter(|_| self.firsts.agreement == Agreement::Declared);
+        let mut stands = Vec::new();
+        for first in &self.firsts.all {
+            let read = deep.and_then(|held| held.of(first.seat));
+            let position = of_all.unwrap_or(first).position.clone();
+            self.names.push((read.map_or_else(String::new, |read| read.position.clone()), position.clone()));
+            stands.push(Stand {
+                seat: first.seat.to_owned(),
+                label: read.and_then(|read| read.label.clone()),
+                position,
+                confidence: Some(first.given.confidence),
+                ..Stand::default()
+            });
+        }
+        (!stands.is_empty()).then(|| ruled(0, stands))
     }
+
+    /// Where everybody stands after a round of the debate.
+    fn after(&mut self, before: &Held, deep: &Held, part: &Debate) -> Result<Held, Corrupt> {
+        let mut stands = Vec::new();
+        for stand in &before.stands {
+            let mut now = Stand { change: None, ..stand.clone() };
+            if let Some(read) = deep.of(&stand.seat) {
+                now.confidence = read.confidence.or(now.confidence);
+                if let Some(text) =
+                    new_position(part, deep.round, &stand.seat)?.filter(|_| read.change.is_some())
+                {
+                    now.position = self.name(&text, &read.position);
+                    // A change of words that leaves the answer as it was is none.
+                    now.change = read.change.clone().filter(|_| now.position != stand.position);
+                }
+            }
+            stands.push(now);
+        }
+        Ok(ruled(deep.round, stands))
+    }
+
+    /// The name of the position that a text is.
+    fn name(&mut self, text: &str, deep: &str) -> String {
+        let name = self.place(text, Some(deep)).unwrap_or_else(|| grouping::shown(text));
+        self.names.push((deep.to_owned(), name.clone()));
+        name
+    }
+
+    /// The position that a text is, if it is one that somebody has held: the one whose answer it gives; else the only one whose words
+    /// it opens with; else the one that it is to `deep`.
+    fn place(&self, text: &str, deep: Option<&str>) -> Option<String> {
+        let given = Answer::read(self.question, text);
+        let answered = given.and_then(|given| {
+            self.names.iter().find(|(_, position)| is_same(self.question, position, given.said()))
+        });
+        let opening = grouping::shown(text);
+        let says = |position: &str| {
+            let telling = lexical::similarity(position, position) > 0.0;
+            telling && lexical::is_within(position, &opening) && !lexical::opposed(position, &opening)
+        };
+        let mut opened: Vec<&str> = Vec::new();
+        for (_, position) in self.names.iter().filter(|(_, position)| says(position)) {
+            if !opened.contains(&position.as_str()) {
+                opened.push(position);
+            }
+        }
+        let of_deep = || self.names.iter().find(|(name, _)| Some(name.as_str()) == deep && !name.is_empty());
+        match (answered, opened.as_slice()) {
+            (Some((_, position)), _) => Some(position.clone()),
+            (None, [only]) => Some((*only).to_owned()),
+            (None, _) => of_deep().map(|(_, position)| position.clone()),
+        }
+    }
+}
+
+/// Positions with what a plain vote makes of them.
+fn ruled(round: u32, stands: Vec<Stand>) -> Held {
+    let mut held = Held { round, stands, ..Held::default() };
+    held.ruling = vote(&held).map(str::to_owned);
+    held
+}
+
+/// The new position that a debater took in a round, if it did.
+fn new_position(part: &Debate, round: u32, seat: &str) -> Result<Option<String>, Corrupt> {
+    let mut said = part.turn("debate", round).into_iter().flat_map(Turn::settled);
+    let value = said.find(|(ask, _)| ask.seat == seat).and_then(|(_, reply)| reply.value());
+    let argument = value.map(Argument::deserialize).transpose()?;
+    Ok(argument.and_then(|argument| argument.new_position().map(str::to_owned)))
 }

@@ -18,7 +18,8 @@ pub(super) fn ruling(panel: &Outcome, stands_from: f64) -> Option<Ruling> {
     let score = score(panel).filter(|_| panel.status == Status::Complete)?;
     let enough = score >= stands_from - TOLERANCE;
     let held = held_by_all(&panel.verdict);
-    let given = format!("the panel gives the answer {} of 5, {} is needed", figure(score), figure(stands_from));
+    let given =
+        format!("the panel gives the answer {} of 5, {} is needed", figure(score), figure(stands_from));
     let why = match held {
         Some(finding) => format!("{given}; all judges hold a critical finding: {finding}"),
         None => given,
@@ -36,7 +37,8 @@ fn score(panel: &Outcome) -> Option<f64> {
 
 fn held_by_all(verdict: &Value) -> Option<&str> {
     let findings = verdict.get("critical_findings").and_then(Value::as_array)?;
-    let held = findings.iter().find(|finding| finding.get("state").and_then(Value::as_str) == Some("adopted"))?;
+    let held =
+        findings.iter().find(|finding| finding.get("state").and_then(Value::as_str) == Some("adopted"))?;
     held.get("finding").and_then(Value::as_str)
 }
 

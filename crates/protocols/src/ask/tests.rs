@@ -72,8 +72,14 @@ struct Script<'a> {
     critical: bool,
 }
 
-const TWO_AND_EIGHT: Script<'_> =
-    Script { firsts: &["2", "8", "2", "2"], moves: &[], agreement: 0.2, answer: "2 workers.", score: 4.0, critical: false };
+const TWO_AND_EIGHT: Script<'_> = Script {
+    firsts: &["2", "8", "2", "2"],
+    moves: &[],
+    agreement: 0.2,
+    answer: "2 workers.",
+    score: 4.0,
+    critical: false,
+};
 
 impl Script<'_> {
     fn say(&self, ask: &agon_core::Ask, phase: &str, round: u32) -> Option<Value> {
@@ -100,17 +106,27 @@ impl Script<'_> {
 /// another call".
 #[test]
 fn two_models_that_agree_are_the_answer_after_two_calls() {
-    for (one, other) in [("8", "8.0"), ("Eight workers", "eight workers."), ("1,000", "1000"), ("The answer is 8.", "8")] {
+    for (one, other) in
+        [("8", "8.0"), ("Eight workers", "eight workers."), ("1,000", "1000"), ("The answer is 8.", "8")]
+    {
         let debate = run(&["a/x", "b/y", "c/z"], &[], &|ask, _, _| {
             let (answer, sure) = if ask.seat == "answerer-1" { (one, 0.6) } else { (other, 0.9) };
             Some(given(answer, &format!("{} counted.", ask.seat), sure))
         });
         let outcome = outcome(&debate);
-        assert_eq!((phases(&debate), debate.spent().calls), (vec!["answer".to_owned()], 2), "{one} / {other}");
+        assert_eq!(
+            (phases(&debate), debate.spent().calls),
+            (vec!["answer".to_owned()], 2),
+            "{one} / {other}"
+        );
         assert_eq!((outcome.termination, outcome.status), (Termination::Consensus, Status::Complete));
         assert_eq!((outcome.fidelity, outcome.rounds_completed), (Fidelity::Full, 0));
         let verdict = &outcome.verdict;
-        assert_eq!((&verdict["decided_by"], &verdict["answer"]), (&json!("agreement"), &json!(other)), "the surer says it");
+        assert_eq!(
+            (&verdict["decided_by"], &verdict["answer"]),
+            (&json!("agreement"), &json!(other)),
+            "the surer says it"
+        );
         assert_eq!(verdict["why"], "answerer-2 counted.");
         let by = json!({"agreed": true, "by": "arithmetic", "differences": []});
         assert_eq!(verdict["steps"][0]["verdict"], by);
@@ -130,8 +146,15 @@ fn the_first_two_different_models_answer_first() {
     assert_eq!(
         models(&["a/x", "a/x", "b/y"], &[]),
         [
-            "answerer-1 a/x", "answerer-2 b/y", "debater-3 a/x", "debater-4 a/x", "moderator a/x", "chair a/x",
-            "judge-1 a/x", "judge-2 b/y", "judge-3 a/x"
+            "answerer-1 a/x",
+            "answerer-2 b/y",
+            "debater-3 a/x",
+            "debater-4 a/x",
+            "moderator a/x",
+            "chair a/x",
+            "judge-1 a/x",
+            "judge-2 b/y",
+            "judge-3 a/x"
         ]
     );
     assert_eq!(models(&["a/x", "b/y"], &[("seats", "3"), ("judges", "5")]).len(), 3 + 2 + 5);
@@ -143,7 +166,10 @@ fn the_first_two_different_models_answer_first() {
     assert!(seats.iter().all(|seat| (seat.role == "judge") == (seat.model == "j/j")), "{seats:?}");
     assert!(seats.iter().any(|seat| seat.id == "chair" && seat.model == "c/c"));
     // Who names them as they sit has them sit so again.
-    let again = brief(&Ask.named(&brief(&["a/x", "a/x", "b/y"], &[])).iter().map(String::as_str).collect::<Vec<_>>(), &[]);
+    let again = brief(
+        &Ask.named(&brief(&["a/x", "a/x", "b/y"], &[])).iter().map(String::as_str).collect::<Vec<_>>(),
+        &[],
+    );
     assert_eq!(again.seats, brief(&["a/x", "a/x", "b/y"], &[]).seats);
 }
 
@@ -170,7 +196,10 @@ fn what_cannot_be_seated_is_refused_with_a_sentence() {
 fn one_model_sits_twice_and_a_warning_says_so() {
     let debate = run(&["a/x"], &[], &|_, _, _| Some(given("8", "Counted.", 0.5)));
     let outcome = outcome(&debate);
-    assert_eq!(outcome.warnings, ["both first answers are from a/x: that it agrees with itself shows little"]);
+    assert_eq!(
+        outcome.warnings,
+        ["both first answers are from a/x: that it agrees with itself shows little"]
+    );
     assert!(outcome.verdict["steps"][0]["reason"].as_str().unwrap().contains("only a/x is named"));
 }
 
@@ -186,13 +215,19 @@ fn other_words_are_the_same_only_if_both_say_so() {
             _ => TWO_AND_EIGHT.say(ask, phase, round),
         })
     };
-    let (yes, no) = (json!({"difference": null, "same": true}), json!({"difference": "cores are not jobs", "same": false}));
+    let (yes, no) = (
+        json!({"difference": null, "same": true}),
+        json!({"difference": "cores are not jobs", "same": false}),
+    );
     let debate = compared(Some(yes.clone()), Some(yes.clone()));
     assert_eq!((phases(&debate), debate.spent().calls), (vec!["answer".to_owned(), "compare".into()], 4));
     assert_eq!(outcome(&debate).verdict["steps"][0]["verdict"]["by"], "both_say_so");
     assert_eq!(outcome(&debate).verdict["decided_by"], "agreement");
     let stands = Ask.stands(&debate).unwrap();
-    assert_eq!((stands.rounds[0].distinct().len(), stands.decided.as_deref()), (1, Some("As many as there are cores")));
+    assert_eq!(
+        (stands.rounds[0].distinct().len(), stands.decided.as_deref()),
+        (1, Some("As many as there are cores"))
+    );
     for (one, other, why) in [
         (Some(yes.clone()), Some(no.clone()), "cores are not jobs"),
         (Some(yes.clone()), None, "answerer-2 did not say whether the two are the same"),
@@ -250,7 +285,9 @@ fn each_step_says_its_reason_and_what_it_cost() {
 fn the_risk_is_how_often_the_two_were_wrong_when_they_agreed() {
     let seat = |agent: &str, right: bool, position: &str| json!({"agent": agent, "right": right, "position": position});
     let past = |id: usize, seats: Value| json!({"id": id.to_string(), "seats": seats});
-    let both = |id, right: bool| past(id, json!([seat("a/x", right, "p"), seat("c/z", false, "q"), seat("b/y", right, "p")]));
+    let both = |id, right: bool| {
+        past(id, json!([seat("a/x", right, "p"), seat("c/z", false, "q"), seat("b/y", right, "p")]))
+    };
     let mut history: Vec<Value> = (0..10).map(|id| both(id, id > 0)).collect();
     history.push(past(10, json!([seat("a/x", false, "p"), seat("b/y", true, "q")])));
     history.push(past(11, json!([seat("a/x", false, "p"), seat("c/z", false, "p")])));
@@ -264,7 +301,9 @@ fn the_risk_is_how_often_the_two_were_wrong_when_they_agreed() {
     let risk = told(&history, &["a/x", "b/y"]);
     assert_eq!((&risk["agreed"], &risk["wrong"], &risk["rate"]), (&json!(10), &json!(1), &json!(0.1)));
     assert!((risk["interval"][1].as_f64().unwrap() - 0.404_150).abs() < 1e-5, "{risk}");
-    assert!(risk["sentence"].as_str().unwrap().starts_with("Of 10 earlier debates in which these two gave the same first answer, 1 was wrong: 10%"));
+    assert!(risk["sentence"].as_str().unwrap().starts_with(
+        "Of 10 earlier debates in which these two gave the same first answer, 1 was wrong: 10%"
+    ));
     assert_eq!(told(&history, &["b/y", "d/d"]), Value::Null);
     assert_eq!(told(&[], &["a/x", "b/y"]), Value::Null);
     // One model that sits twice is compared with itself where it sat twice before.
@@ -282,7 +321,10 @@ fn the_debates_options_are_its_own() {
         assert_eq!((ours.kind, ours.default, ours.help), (theirs.kind, theirs.default, theirs.help), "{key}");
     }
     let brief = brief(&["a/x", "b/y"], &[("max_rounds", "5"), ("panel_rounds", "1")]);
-    assert_eq!((part::deep_brief(&brief).int("max_rounds"), part::panel_brief(&brief).int("max_rounds")), (5, 1));
+    assert_eq!(
+        (part::deep_brief(&brief).int("max_rounds"), part::panel_brief(&brief).int("max_rounds")),
+        (5, 1)
+    );
     let known = |brief: &Brief, protocol: &dyn Protocol| {
         let default = options::resolve(protocol.options(), []).unwrap();
         default.keys().all(|key| brief.options.contains_key(key))
@@ -302,8 +344,10 @@ fn the_fewest_and_the_most_calls_are_both_reached() {
             "compare" => json!({"difference": "the plan", "same": false}),
             "deep/debate" => argument(Some(&format!("plan {place} of round {round}")), &["Load."]),
             "panel/position" => statement(1.0 + f64::from(place), false),
-            "panel/rebuttal" => json!({"previous_score": 1.0 + f64::from(place), "new_score": 1.0 + f64::from(place),
-                "change_reason": "", "position_revision": "As before.", "agreements": [], "disagreements": []}),
+            "panel/rebuttal" => {
+                json!({"previous_score": 1.0 + f64::from(place), "new_score": 1.0 + f64::from(place),
+                "change_reason": "", "position_revision": "As before.", "agreements": [], "disagreements": []})
+            }
             "panel/final" => json!({"final_score": 1.0 + f64::from(place), "final_position": "As before."}),
             _ => TWO_AND_EIGHT.say(ask, phase, round)?,
         })

@@ -2,11 +2,11 @@
 
 use agon_core::{Brief, Turn};
 
-use crate::outline::{heading_id, in_a_round, spoken};
+use crate::outline::{heading_id, in_a_round, own_name, spoken};
 
 /// "Round 1 of 3 - 3 debaters argue".
 pub(super) fn title(brief: &Brief, turn: &Turn) -> String {
-    let name = turn.phase.name.as_str();
+    let (name, whole) = (own_name(&turn.phase.name), turn.phase.name.as_str());
     let who = who(brief, turn);
     let doing = match brief.protocol.as_str() {
         "arena" => in_arena(name, who.alone),
@@ -15,13 +15,14 @@ pub(super) fn title(brief: &Brief, turn: &Turn) -> String {
     let sentence = match doing {
         "" => format!("{}: {}", spoken(name), who.named),
         // Nobody speaks in these: something is looked up or computed.
-        doing if matches!(name, "context" | "compare") => doing.to_owned(),
+        doing if matches!(name, "context" | "compare") && brief.protocol == "arena" => doing.to_owned(),
         doing => format!("{} {doing}", who.named),
     };
     match turn.phase.round {
         0 => capital(&sentence),
         _ if !in_a_round(name) => capital(&sentence),
-        round => match most_rounds(brief) {
+        // Of a debate within a debate the judges' rounds follow those that the option limits.
+        round => match most_rounds(brief).filter(|_| !whole.starts_with("panel/")) {
             Some(most) => format!("Round {round} of {most} - {sentence}"),
             None => format!("Round {round} - {sentence}"),
         },
@@ -32,6 +33,8 @@ fn doing(protocol: &str, name: &str, alone: bool) -> &'static str {
     match (name, alone) {
         ("answer", true) => "answers",
         ("answer", false) => "answer, each on its own",
+        ("compare", true) => "says whether the two answers are the same",
+        ("compare", false) => "say whether the two answers are the same",
         ("debate", true) => "argues",
         ("debate", false) => "argue",
         ("moderate", _) if protocol == "council" => "looks for groupthink, evasion and stalemate",

@@ -16,12 +16,14 @@ pub(super) fn ending(document: &Value, store: &str) -> String {
         0 => String::new(),
         n => format!(" after {}", counted(n, "round")),
     };
+    let told = super::ask::ending(document);
     let sentence = match words(document, "/termination") {
         None if words(document, "/status") == Some("running") => "Still running.".into(),
         None => {
             let id = string(document, "/id");
             format!("Interrupted before the end. Go on with `agon resume {id}{store}`.")
         }
+        Some(_) if told.is_some() => told.unwrap_or_default(),
         Some("converged") => {
             let role = words(document, "/seats/0/role").map_or_else(|| "debater".into(), spoken);
             // Rounds may follow the one in which they converge, such as a vote.
@@ -185,7 +187,12 @@ fn absent(document: &Value, absence: &Value) -> Item {
 
 /// The verdict belongs to no round, whichever number its phase has.
 pub(crate) fn in_a_round(phase: &str) -> bool {
-    !matches!(phase, "synthesis" | "verdict")
+    !matches!(own_name(phase), "synthesis" | "verdict")
+}
+
+/// A phase of a debate within a debate has the name of its protocol in front.
+pub(crate) fn own_name(phase: &str) -> &str {
+    phase.rsplit('/').next().unwrap_or(phase)
 }
 
 /// An absence in words that follow the seat's name.

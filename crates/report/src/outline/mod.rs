@@ -4,6 +4,7 @@
 //! The terminal, Markdown and HTML only set it.
 
 mod arena;
+mod ask;
 mod council;
 mod deep;
 pub(crate) mod evidence;
@@ -16,7 +17,7 @@ pub(crate) mod transcript;
 pub(crate) mod wording;
 
 pub(crate) use evidence::{Change, Way, Ways};
-pub(crate) use facts::{heading_id, in_a_round, why_absent};
+pub(crate) use facts::{heading_id, in_a_round, own_name, why_absent};
 pub(crate) use seats::Card;
 
 use agon_core::Debate;
@@ -255,6 +256,7 @@ fn verdict(document: &Value, whole: bool) -> Verdict {
     let verdict = at(document, "/verdict");
     match at(document, "/protocol").as_str() {
         Some("arena") if verdict.is_object() => arena::verdict(document, verdict, whole),
+        Some("ask") if verdict.is_object() => ask::verdict(document, verdict, whole),
         Some("council") if verdict.is_object() => council::verdict(document, verdict, whole),
         Some("deep") if verdict.is_object() => deep::verdict(document, verdict, whole),
         Some("panel") if verdict.is_object() => panel::verdict(document, verdict, whole),

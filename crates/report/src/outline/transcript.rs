@@ -3,7 +3,7 @@
 use agon_core::{Asked, Debate, Interjection, Reply, Turn};
 use serde_json::Value;
 
-use super::facts::{heading_id, in_a_round, label_for, place_of, why_absent};
+use super::facts::{heading_id, in_a_round, label_for, own_name, place_of, why_absent};
 use super::{Block, Fold, Item, Section, facts, generic, heading};
 use crate::figures::seconds;
 
@@ -65,8 +65,11 @@ fn title(protocol: &str, phase: &str) -> Option<&'static str> {
     if protocol == "arena" {
         return in_arena(phase);
     }
-    match phase {
+    match own_name(phase) {
+        "answer" if phase != "answer" => Some("First answers of those who join"),
         "answer" => Some("First answers"),
+        "compare" => Some("Whether the two answers are the same"),
+        "position" | "rebuttal" | "final" if phase.contains('/') => of_judges(phase),
         "debate" => Some("Arguments"),
         "moderate" => Some("The moderator's assessment"),
         "evaluate" => Some("Cross-evaluation"),
@@ -86,6 +89,15 @@ fn title(protocol: &str, phase: &str) -> Option<&'static str> {
     }
 }
 
+/// The statements of judges who follow debaters.
+fn of_judges(phase: &str) -> Option<&'static str> {
+    match own_name(phase) {
+        "position" => Some("The judges' positions"),
+        "rebuttal" => Some("The judges' rebuttals"),
+        _ => Some("The judges' final statements"),
+    }
+}
+
 fn in_arena(phase: &str) -> Option<&'static str> {
     match phase {
         "context" => Some("What was looked up"),
@@ -101,7 +113,7 @@ fn in_arena(phase: &str) -> Option<&'static str> {
     }
 }
 
-fn lower_first(text: &str) -> String {
+pub(super) fn lower_first(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }

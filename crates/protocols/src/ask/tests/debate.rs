@@ -32,8 +32,14 @@ fn a_debate_that_converges_is_the_answer_and_needs_no_panel() {
     let outcome = outcome(&debate);
     assert!(phases(&debate).iter().all(|phase| !phase.starts_with("panel/")));
     assert_eq!((outcome.termination, outcome.status), (Termination::Converged, Status::Complete));
-    assert_eq!((&outcome.verdict["decided_by"], &outcome.verdict["answer"]), (&json!("debate"), &json!("2 workers.")));
-    assert_eq!((&outcome.verdict["position"], &outcome.verdict["why"]), (&json!("2"), &json!("The load test shows it.")));
+    assert_eq!(
+        (&outcome.verdict["decided_by"], &outcome.verdict["answer"]),
+        (&json!("debate"), &json!("2 workers."))
+    );
+    assert_eq!(
+        (&outcome.verdict["position"], &outcome.verdict["why"]),
+        (&json!("2"), &json!("The load test shows it."))
+    );
     assert_eq!(outcome.rounds_completed, 2);
     assert_eq!(outcome.fidelity, Fidelity::Full);
 }
@@ -65,7 +71,9 @@ fn with_one_absent_the_debate_is_held_with_those_who_answer() {
     );
     assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Degraded));
     assert_eq!(outcome.positions.len(), 3);
-    assert!(debate.turns.iter().filter(|turn| turn.phase.name == "deep/debate").all(|turn| turn.asks.len() == 3));
+    assert!(
+        debate.turns.iter().filter(|turn| turn.phase.name == "deep/debate").all(|turn| turn.asks.len() == 3)
+    );
 }
 
 #[test]
@@ -87,7 +95,10 @@ fn a_debate_without_an_answer_leaves_the_vote() {
     });
     let outcome = outcome(&debate);
     assert_ne!(outcome.status, Status::Complete);
-    assert_eq!((&outcome.verdict["decided_by"], &outcome.verdict["answer"]), (&json!("first_round_vote"), &json!("2")));
+    assert_eq!(
+        (&outcome.verdict["decided_by"], &outcome.verdict["answer"]),
+        (&json!("first_round_vote"), &json!("2"))
+    );
     assert!(outcome.warnings.contains(
         &"the debate came to no answer: the answer is the plain vote on the first answers, 3 of 4".to_owned()
     ));
@@ -106,7 +117,10 @@ fn who_held_what_is_told_by_the_first_answers() {
     assert_eq!((held(0), held(1)), (vec!["2", "8", "2", "2"], vec!["2"; 4]));
     let flips = stands.flips();
     assert_eq!(flips.len(), 1);
-    assert_eq!((flips[0].seat.as_str(), flips[0].from.as_str(), flips[0].to.as_str()), ("answerer-2", "8", "2"));
+    assert_eq!(
+        (flips[0].seat.as_str(), flips[0].from.as_str(), flips[0].to.as_str()),
+        ("answerer-2", "8", "2")
+    );
     assert!(flips[0].toward_majority && flips[0].evidenced, "{flips:?}");
     assert_eq!((stands.rounds[0].ruling.as_deref(), stands.decided.as_deref()), (Some("2"), Some("2")));
     for length in 0..=debate.turns.len() {

@@ -12,7 +12,13 @@ fn limited(limits: Limits) -> Debate {
 #[test]
 fn a_limit_ends_the_ladder_where_no_step_fits_any_more() {
     for (calls, last, status, by, told) in [
-        (3, "answer", Status::Incomplete, Value::Null, "the two answers were not debated, because a limit was reached: the limit of 3 calls"),
+        (
+            3,
+            "answer",
+            Status::Incomplete,
+            Value::Null,
+            "the two answers were not debated, because a limit was reached: the limit of 3 calls",
+        ),
         (7, "deep/synthesis", Status::Complete, json!("debate"), "a limit was reached: the limit of 7 calls"),
         (20, "panel/position", Status::Complete, json!("panel"), ""),
     ] {
@@ -28,10 +34,15 @@ fn a_limit_ends_the_ladder_where_no_step_fits_any_more() {
 
 #[test]
 fn a_budget_that_the_debate_used_up_leaves_no_panel() {
-    let debate = limited(Limits { usd: Some(0.12), ..Limits::default() });
+    let debate = limited(Limits { usd: Some(0.08), ..Limits::default() });
     let outcome = outcome(&debate);
-    assert_eq!(outcome.termination, Termination::Budget);
-    assert!(outcome.warnings.contains(&"a limit was reached: the budget of $0.12".to_owned()), "{:?}", outcome.warnings);
+    assert_eq!((outcome.termination, outcome.fidelity), (Termination::Budget, Fidelity::Degraded));
+    for told in [
+        "what still divides was put before no panel, because a limit was reached: the budget of $0.08",
+        "a limit was reached: the budget of $0.08",
+    ] {
+        assert!(outcome.warnings.contains(&told.to_owned()), "{:?}", outcome.warnings);
+    }
     let dear = limited(Limits { usd: Some(1.0), ..Limits::default() });
     assert_eq!(dear.outcome.unwrap().verdict["decided_by"], "panel");
 }
@@ -41,7 +52,8 @@ fn a_budget_that_the_debate_used_up_leaves_no_panel() {
 fn a_share_of_every_limit_is_kept_for_what_follows() {
     assert!((Ask.kept_for_closing() - 0.32).abs() < 1e-9);
     let mut debate = TWO_AND_EIGHT.climb(&[]);
-    debate.brief.limits = Limits { usd: Some(1.02), calls: Some(30), deadline_ms: Some(1000), ..Limits::default() };
+    debate.brief.limits =
+        Limits { usd: Some(1.02), calls: Some(30), deadline_ms: Some(1000), ..Limits::default() };
     let part = part::deep(&debate, &Firsts::read(&debate).unwrap());
     // Of 1.02 the pair took 0.02, of 30 calls 2; three judges and a call to spare are kept.
     assert!((part.brief.limits.usd.unwrap() - 0.85).abs() < 1e-9);

@@ -25,10 +25,17 @@ fn bare_flips_leave_the_vote_and_evidenced_ones_beat_it() {
         assert_eq!(verdict["never_worse"].get("kept").cloned().unwrap_or_default(), kept);
         if kept == json!(true) {
             assert_eq!((&verdict["answer"], &verdict["position"]), (&json!("8"), &json!("8")));
-            assert_eq!((&verdict["never_worse"]["vote"], &verdict["never_worse"]["debate"]), (&json!("8"), &json!("2")));
+            assert_eq!(
+                (&verdict["never_worse"]["vote"], &verdict["never_worse"]["debate"]),
+                (&json!("8"), &json!("2"))
+            );
             assert_eq!(Ask.stands(&debate).unwrap().decided.as_deref(), Some("8"));
             let fates: Vec<Fate> = outcome(&debate).positions.iter().map(|position| position.fate).collect();
-            assert_eq!(fates.iter().filter(|fate| **fate == Fate::Adopted).count(), 3, "all who voted for it");
+            assert_eq!(
+                fates.iter().filter(|fate| **fate == Fate::Adopted).count(),
+                3,
+                "all who voted for it"
+            );
         }
     }
 }

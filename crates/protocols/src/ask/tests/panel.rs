@@ -15,11 +15,18 @@ fn the_answer_stands_from_the_score_that_is_set() {
         let debate = script.climb(set);
         let outcome = outcome(&debate);
         let (by, answer) = if stands { ("panel", "2 workers.") } else { ("first_round_vote", "8") };
-        assert_eq!((&outcome.verdict["decided_by"], &outcome.verdict["answer"]), (&json!(by), &json!(answer)), "{score}");
+        assert_eq!(
+            (&outcome.verdict["decided_by"], &outcome.verdict["answer"]),
+            (&json!(by), &json!(answer)),
+            "{score}"
+        );
         assert_eq!((outcome.termination, outcome.status), (Termination::Consensus, Status::Complete));
         assert_eq!(outcome.verdict["steps"][2]["ruling"]["stands"], stands);
         assert_eq!(outcome.rounds_completed, 2 + 1, "two rounds of the debate, one of the panel");
-        let said = outcome.warnings.iter().any(|warning| warning.ends_with("the plain vote on the first answers, 3 of 4"));
+        let said = outcome
+            .warnings
+            .iter()
+            .any(|warning| warning.ends_with("the plain vote on the first answers, 3 of 4"));
         assert_eq!(said, !stands, "{:?}", outcome.warnings);
     }
 }
@@ -41,7 +48,10 @@ fn without_a_vote_the_debates_answer_stays_and_the_outcome_says_so() {
     let script = Script { firsts: &["2", "8", "8", "2"], score: 1.0, ..TWO_AND_EIGHT };
     let debate = script.climb(&[]);
     let outcome = outcome(&debate);
-    assert_eq!((&outcome.verdict["decided_by"], &outcome.verdict["answer"]), (&json!("debate"), &json!("2 workers.")));
+    assert_eq!(
+        (&outcome.verdict["decided_by"], &outcome.verdict["answer"]),
+        (&json!("debate"), &json!("2 workers."))
+    );
     let told = "the panel gives the answer 1 of 5, 3 is needed; the first answers are tied, so that there is no vote to fall back on";
     assert!(outcome.warnings.contains(&told.to_owned()), "{:?}", outcome.warnings);
 }
@@ -64,8 +74,16 @@ fn judges_read_the_answer_and_what_divides_without_names() {
     assert_eq!(prompts.len(), 3);
     for prompt in &prompts {
         for words in [
-            "answer.md", "divided.md", "2 workers.", "- the price of memory", "- the memory that each worker takes",
-            "`correctness`, weight 35", "`evidence`, weight 25", "`objections`, weight 25", "`clarity`, weight 15", QUESTION,
+            "answer.md",
+            "divided.md",
+            "2 workers.",
+            "- the price of memory",
+            "- the memory that each worker takes",
+            "`correctness`, weight 35",
+            "`evidence`, weight 25",
+            "`objections`, weight 25",
+            "`clarity`, weight 15",
+            QUESTION,
         ] {
             assert!(prompt.contains(words), "{words}");
         }
@@ -82,7 +100,10 @@ fn a_panel_without_a_verdict_leaves_the_answer_as_it_was() {
         TWO_AND_EIGHT.say(ask, phase, round).filter(|_| !phase.starts_with("panel/"))
     });
     let outcome = outcome(&debate);
-    assert_eq!((&outcome.verdict["decided_by"], &outcome.verdict["answer"]), (&json!("debate"), &json!("2 workers.")));
+    assert_eq!(
+        (&outcome.verdict["decided_by"], &outcome.verdict["answer"]),
+        (&json!("debate"), &json!("2 workers."))
+    );
     assert_eq!((outcome.termination, outcome.fidelity), (Termination::Stable, Fidelity::Degraded));
     assert!(outcome.warnings.iter().any(|warning| warning.starts_with("the panel came to no verdict")));
     assert_eq!(outcome.verdict["steps"][2]["termination"], "quorum_lost");
@@ -104,4 +125,13 @@ fn the_warnings_of_the_parts_are_told() {
     assert!(warnings.contains(&"round 1: Debater A concedes but changes nothing".to_owned()), "{warnings:?}");
     let gap = "panel: judge-1 gives 4.4 overall, but its dimension scores weigh to 4";
     assert!(warnings.contains(&gap.to_owned()), "{warnings:?}");
+}
+
+/// `show --round N` and the cost by round tell the two apart.
+#[test]
+fn the_rounds_of_the_panel_follow_those_of_the_debate() {
+    let debate = TWO_AND_EIGHT.climb(&[]);
+    let rounds: Vec<(&str, u32)> =
+        debate.turns.iter().map(|turn| (turn.phase.name.as_str(), turn.phase.round)).collect();
+    assert_eq!(rounds[rounds.len() - 2..], [("deep/synthesis", 2), ("panel/position", 3)]);
 }
