@@ -22,10 +22,14 @@ fn agon_help_is_worth_reading() {
                    scores them, and ratings and memory remain
       review       Judges rule PASS, WARN or FAIL on files, a text or a diff, and
                    may revise after reading each other
+      poll         Everybody answers alone, once, and the answer that most give is
+                   the answer
+      ask          Two different models answer; only where they differ there is a
+                   debate, then judges on what still divides
 
     Debates that are kept:
       list         List debates, the newest first
-      show         Print a debate's report again
+      show         Print a debate's report again, or a part of it
       search       Find debates by what was asked, said or decided
       export       Write a debate as Markdown, HTML, JSON or YAML; a review also for
                    a pipeline
@@ -35,10 +39,9 @@ fn agon_help_is_worth_reading() {
                    call, and print the report
       branch       Take a debate's first rounds over into a new one, and go on in
                    another way
-      verify       Check that nothing in a debate's log was changed since it was
-                   written
-      resolve      Say how a debate turned out: it is kept, and the voters'
-                   forecasts are scored
+      verify       Check that nothing in a debate's log, or in a receipt, was
+                   changed since it was written
+      resolve      Say how a debate turned out: it is kept, and forecasts are scored
       ratings      Show how agents stand: rating, uncertainty, calibration and
                    course
       knowledge    What debates have decided and people have added; later arenas are
@@ -47,12 +50,19 @@ fn agon_help_is_worth_reading() {
     Many debates:
       batch        Hold many debates: one JSON object a line in, one outcome a line
                    out, each as it ends
+      eval         Try protocols on questions with known answers: accuracy against
+                   cost, with intervals and paired tests
+      simulate     Hold debates of made-up seats of whom everything is known: what
+                   does a protocol do to them?
+      audit        Measure a table of answers or rulings: independence, what a vote
+                   gains, whether order rules
 
     Around them:
       protocols    List the kinds of debate and their options
       models       List what can be named as a model; pull or verify the files of
                    embedded ones
       deliver      Bring results that have not arrived yet where they belong
+      keys         Show, renew or trust the keys that sign receipts
       doctor       Check configuration, store, providers and the files of embedded
                    models
       init         Write a commented agon.toml into this folder
@@ -192,7 +202,7 @@ fn protocols_lists_the_kinds_of_debate() {
 #[test]
 fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
     let args = ["deep", "Tabs or spaces?", "--models", "script/tabs.yaml", "--seed", "7"];
-    assert_snapshot!(Home::new().agon(&args).ok().shown(), @r#"
+    assert_snapshot!(Home::new().agon(&args).ok().shown(), @"
     Tabs or spaces?
     The debaters converged after 2 rounds.
     deep · 3 debaters · 2 rounds · 0.0 s
@@ -202,6 +212,21 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
 
     Why
       The width is a matter of taste, the argument about it is not worth its time.
+
+    What the debate did
+      Two of three changed their mind in round 2, both with nothing cited. Before
+      the debate no two held the same, so that a plain vote was tied; the debate
+      settled it. Round 1 changed nothing. How independent these voices are is not
+      known yet; all three share one model.
+
+                 start  R1     R2
+      Debater C  P1     P1     P1~
+      Debater B  P2     P2     P2~
+      Debater A  P3     P3     P3
+      P1  Tabs.
+      P2  Spaces.
+      P3  Let a formatter decide.
+      ~ changed with nothing cited
 
     What was contested
       • Whether tabs are easier to read
@@ -263,7 +288,7 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
 
     The chair writes the verdict
       ✓ Chair   0.0 s  Let a formatter decide, and take its default.; The width is…
-    "#);
+    ");
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn a_receipt_without_its_log_says_less_and_takes_it_from_beside() {
     let beside = home.agon(&["verify", "receipt.json", "--log", "debate.json", "--json"]).ok().json();
     let checks = beside["checks"].as_array().unwrap();
     assert!(checks.iter().all(|check| check["state"] == "holds"), "{beside:#}");
-    let exported = home.read("debate.json").replacen("Everybody sees", "Nobody sees", 1);
+    let exported = home.read("debate.json").replace("Everybody sees", "Nobody sees");
     home.write("other.json", exported);
     let said = home.agon(&["verify", "receipt.json", "--log", "other.json"]);
     assert_eq!(said.status, Some(1), "{said:?}");
@@ -102,6 +102,7 @@ fn a_receipt_that_would_tell_a_secret_is_not_made() {
     let script = home.read("tabs.yaml").replace("Everybody sees the width they like.", &format!("Use {secret}."));
     home.write("tabs.yaml", script);
     home.debate();
+    home.agon(&["keys", "show"]).ok();
     let args = ["export", "last", "--receipt"];
     refused(&home, &["OPENAI_API_KEY"], || {
         let said = home.agon_in(&[("OPENAI_API_KEY", secret)], &args);

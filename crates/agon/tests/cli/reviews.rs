@@ -41,6 +41,16 @@ fn a_review_in_two_rounds() {
       FAIL
       Both judges fail it.
 
+    What the debate did
+      One of two changed its mind in round 2, after a cited point. A plain vote
+      before the debate would have said the same. How independent these voices are
+      is not known yet; both share one model.
+
+               R1     R2
+      judge-1  FAIL   FAIL
+      judge-2  WARN   FAIL*
+      * changed after a cited point
+
     The judges
       Judge    Vendor  R1    R2    Confidence  Counts
       judge-1  script  FAIL  FAIL  HIGH        FAIL (R2)
