@@ -39,6 +39,7 @@ fn played_debates_of_seats_that_count_follow_the_urn() {
     let population = Population { neutral: true, ..Population::default() };
     let plan = Plan { rounds: Some(5), trials: 150, seed: 1, population, ..Plan::default() };
     let findings = simulate(&plan).unwrap();
+    assert!(findings.recovered.iter().all(|one| one.within != Some(false)), "{:?}", findings.recovered);
     let votes = [0.683, 0.667, 0.662, 0.659, 0.657, 0.656];
     assert_eq!(findings.rounds.len(), votes.len());
     for (round, vote) in findings.rounds.iter().zip(votes) {
