@@ -134,4 +134,130 @@ fn a_debate_that_turned_out_scores_its_voters() {
     home.debate();
     home.agon(&["resolve", "last", "--truth", "right"]).ok();
 }
+
+/// "Two or more debates on related questions show in a test that the second one gets and cites the first one's outcome."
+#[test]
+fn a_second_arena_gets_and_cites_what_the_first_decided() {
+    let home = home(DEMO);
+    let first = arena(&home, &["--json"]).ok().json();
+    home.agon(&["resolve", "last", "--truth", "right"]).ok();
+    // The agents of the second one cite the first item that they are shown.
+    home.write(
+        "arena.yaml",
+        home.read("arena.yaml").replace("44 needed no action.", "44 needed no action, as [K1] found."),
+    );
+    let related = "Should the team of six also be on call at weekends?";
+    let args = [
+        "arena",
+        related,
+        "--config",
+        "agents.toml",
+        "--judge",
+        "script/arena.yaml",
+        "--seed",
+        "8",
+        "--json",
+    ];
+    let second =
+        home.agon(&[&args[..], &["--models", "agent/anna,agent/ben,agent/cleo"]].concat()).ok().json();
+    let known = &second["verdict"]["context"][0];
+    assert_eq!(
+        (&known["id"], &known["kind"], &known["debate"]),
+        (&json!("K1"), &json!("knowledge"), &first["id"])
+    );
+    assert_eq!(known["turned_out"], "right");
+    let answer = first["verdict"]["answer"].as_str().unwrap();
+    assert!(known["text"].as_str().unwrap().contains(&answer[..60]), "{known:#}");
+    let seat: Vec<&str> = known["cited_by"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|label| second["labels"][label.as_str().unwrap()].as_str().unwrap())
+        .collect();
+    assert_eq!(seat, ["agent-3"], "only it says [K1]");
+    let kinds: Vec<&str> = second["verdict"]["context"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["kind"].as_str().unwrap())
+        .collect();
+    assert!(kinds.contains(&"memory"), "the agents remember the first one: {kinds:?}");
+    let without = home.agon(
+        &[&args[..], &["--models", "agent/anna,agent/ben,agent/cleo", "--no-knowledge", "--no-memory"]]
+            .concat(),
+    );
+    assert_eq!(without.ok().json()["verdict"]["context"], json!([]));
+}
+
+/// "Knowledge Mound stores the decision, evidence, and receipts": the one that `agon verify` gives.
+#[test]
+fn what_was_decided_has_the_receipt_of_its_debate() {
+    let home = home(DEMO);
+    let outcome = arena(&home, &["--json"]).ok().json();
+    let id = outcome["id"].as_str().unwrap();
+    let checked = home.agon(&["verify", id, "--json"]).ok().json();
+    let entry = home.agon(&["knowledge", "list", "--json"]).ok().json()[0].clone();
+    assert_eq!(entry["receipt"], json!({"head": checked["head"], "events": checked["events"]}));
+    let shown = home.agon(&["knowledge", "show", entry["id"].as_str().unwrap()]).ok().out;
+    let (events, head) = (&checked["events"], checked["head"].as_str().unwrap());
+    let line = format!("receipt: {events} events, head {head}; `agon verify {id}` checks it");
+    assert_eq!(shown.lines().nth(2), Some(line.as_str()), "{shown}");
+}
+
+/// What people add is told like what debates decided, and what is forgotten is not.
+#[test]
+fn what_a_person_adds_is_told_and_what_is_forgotten_is_not() {
+    let home = home(DEMO);
+    let added = home
+        .agon(&["knowledge", "add", "Team six was on call", "in May: 61 alerts a month.", "--json"])
+        .ok()
+        .json();
+    let id = added["ids"][0].as_str().unwrap().to_owned();
+    let texts = |home: &Home| -> Vec<String> {
+        let outcome = arena(home, &["--json", "--no-memory"]).ok().json();
+        let items = outcome["verdict"]["context"].as_array().unwrap().clone();
+        items.iter().map(|item| item["text"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(texts(&home).iter().any(|text| text.contains("61 alerts a month")));
+    home.agon(&["knowledge", "forget", &id]).ok();
+    assert!(!texts(&home).iter().any(|text| text.contains("61 alerts a month")));
+}
+
+/// "`--team N` picks from the configured agents by rating".
+#[test]
+fn a_team_is_picked_by_rating() {
+    let home = home(DEMO);
+    arena(&home, &["--quiet"]).ok();
+    // The script's judge knows three proposals and fails with two; the team is picked all the same.
+    let said = arena(&home, &["--team", "2", "--set", "explore=0", "--json"]).json();
+    let team: Vec<&str> = said["verdict"]["team"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|pick| pick["agent"].as_str().unwrap())
+        .collect();
+    assert_eq!(team, ["anna", "cleo"], "{:#}", said["verdict"]["team"]);
+}
+
+#[test]
+fn what_cannot_be_held_is_refused_before_any_call() {
+    let home = home(DEMO);
+    for (args, wants) in [
+        (&["--set", "pulse=news"][..], &["no pulse source \"news\"", "[pulse.news]"][..]),
+        (&["--embeddings", "embeddings/bert"], &["embeddings/bert"]),
+        (&["--consensus", "most"], &["most"]),
+        (&["--team", "1"], &["team"]),
+        (&["--judge-orders", "3"], &["judge_orders"]),
+        (&["--models", "agent/dora"], &["there is no agent/dora", "[agents.dora]"]),
+        (&["--to", "nowhere"], &["no destination \"nowhere\""]),
+    ] {
+        refused(&home, wants, || {
+            let models: &[&str] = if args.contains(&"--models") {
+                &[]
+            } else {
+                &["--models", "agent/anna,agent/ben,agent/cleo"]
+            };
+            home.agon(&[&["arena", TASK, "--config", "agents.toml"], models, args].concat())
+        });
+    }
 }

@@ -59,6 +59,6 @@ fn a_table_that_cannot_be_audited_is_refused_with_its_place() {
     home.write("t.csv", "id,gold,a,b\n1,x,x,y\n2,x,x,x\n");
     refused(&home, &["truth"], || home.agon(&["audit", "votes", "t.csv", "--gold", "truth"]));
     refused(&home, &["t.csv"], || home.agon(&["audit", "judges", "t.csv"]));
-    refused(&home, &["no such file"], || home.agon(&["audit", "votes", "nowhere.csv"]));
+    refused(&home, &["nowhere.csv", "cannot be read"], || home.agon(&["audit", "votes", "nowhere.csv"]));
     refused(&home, &[".svg"], || home.agon(&["audit", "votes", "t.csv", "--plot", "map.png"]));
 }
