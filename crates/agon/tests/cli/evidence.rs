@@ -47,7 +47,7 @@ fn a_debate_can_be_read_by_round_by_seat_and_by_what_changed() {
     assert!(both.contains("Still an injection") && !both.contains("SQL is built from what"), "{both}");
     home.agon(&["show", "last", "--dissent"]).ok();
     home.agon(&["show", "last", "--timeline"]).ok();
-    assert!(home.agon(&["show", "last", "--flips", "--json"]).ok().json().is_array());
+    assert!(home.agon(&["show", "last", "--flips", "--json"]).ok().json()["flips"].is_array());
     refused(&home, &["judge-1", "judge-2"], || home.agon(&["show", "last", "--seat", "nobody"]));
     refused(&home, &["round"], || home.agon(&["show", "last", "--round", "9"]));
 }

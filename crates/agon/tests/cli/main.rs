@@ -17,6 +17,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod arenas;
+mod asks;
 mod audits;
 mod batch;
 mod branches;
