@@ -17,7 +17,8 @@ pub struct Population {
     pub flips: f64,
     /// `c`: how often a seat takes over the view that most of the others hold, just because they do.
     pub conformity: f64,
-    /// `q`: how often a seat takes over the other view after reading the evidence for it.
+    /// `q`: how often a seat takes over the other view after reading the evidence for it. Evidence is believed on the right side and on
+    /// the wrong one alike: a population that is moved by it is no wiser for it.
     pub persuadable: f64,
     /// `b`: how often a judge prefers what it is shown first, whatever it says.
     pub position_bias: f64,
