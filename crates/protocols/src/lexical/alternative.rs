@@ -1,6 +1,6 @@
 //! Whether two texts put different things in one place of nearly the same words.
 
-use super::tokens;
+use super::Text;
 
 /// So many of the words that say something must be common, of those of the longer text.
 const NEARLY: f64 = 0.7;
@@ -12,7 +12,7 @@ const COMMON_MIN: usize = 2;
 const STEM_CHARS: usize = 4;
 
 /// Words that say little by themselves: another one of these makes no other position. Numbers are told apart by their figures.
-const LITTLE: &[&str] = &[
+pub const LITTLE: &[&str] = &[
     // Whether something is denied is told by counting denials.
     "not", "no", "never", "none", "neither", "nor", "cannot", "without", "against", "rather", "instead",
     "nicht", "nie", "ne", "pas", "jamais", "a", "an", "the", "and", "or", "but", "so", "then", "than", "as",
@@ -29,40 +29,51 @@ const LITTLE: &[&str] = &[
 /// "buy from B". Likeness sees one text in that; those who wrote it mean two. Where only one of them has more words, it adds to
 /// the other.
 pub fn alternative(a: &str, b: &str) -> bool {
-    has_another_word(&tokens(a).collect::<Vec<_>>(), &tokens(b).collect::<Vec<_>>()) || have_other_words(a, b)
+    Text::of(a).alternative(&Text::of(b))
+}
+
+/// As [`alternative`], of texts that were read.
+pub(super) fn is_alternative(a: &Text, b: &Text) -> bool {
+    has_another_word(a, b) || have_other_words(a.telling(), b.telling())
 }
 
 /// Whether one is the other but for one place, in which each says something else.
-fn has_another_word(a: &[String], b: &[String]) -> bool {
+fn has_another_word(one: &Text, other: &Text) -> bool {
+    let (a, b) = (one.tokens(), other.tokens());
     let front = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let room = a.len().min(b.len()) - front;
     let back = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count().min(room);
-    let place =
-        |words: &[String]| telling(&words.get(front..words.len() - back).unwrap_or_default().join(" "));
-    let (one, other) = (place(a), place(b));
-    let new = |words: &[String], others: &[String]| words.iter().any(|word| !has_form(others, word));
+    let frame = (front + back) as f64 >= FRAME * a.len().max(b.len()) as f64 && front + back >= COMMON_MIN;
     // Of a word or two there is no frame; in doubt they differ.
-    if one.len().max(other.len()) <= 1 && telling(&a.join(" ")).len().max(telling(&b.join(" ")).len()) <= 2 {
-        return new(&one, &other) && new(&other, &one);
+    let tiny = one.telling().len().max(other.telling().len()) <= 2;
+    if !frame && !tiny {
+        return false;
     }
-    let frame = (front + back) as f64 >= FRAME * a.len().max(b.len()) as f64;
-    frame && front + back >= COMMON_MIN && new(&one, &other) && new(&other, &one)
+    let place = |words: &[String]| telling(words.get(front..words.len() - back).unwrap_or_default());
+    let (a, b) = (place(a), place(b));
+    let fits = frame || a.len().max(b.len()) <= 1;
+    fits && lacking(&a, &b) > 0 && lacking(&b, &a) > 0
 }
 
 /// Whether they have nearly all words in common that say something, in any order, and each has others.
-fn have_other_words(a: &str, b: &str) -> bool {
-    let (a, b) = (telling(a), telling(b));
-    let lacks =
-        |words: &[String], others: &[String]| words.iter().filter(|word| !has_form(others, word)).count();
-    let (only_a, only_b) = (lacks(&a, &b), lacks(&b, &a));
+fn have_other_words(a: &[String], b: &[String]) -> bool {
+    let (only_a, only_b) = (lacking(a, b), lacking(b, a));
     let common = (a.len() - only_a).min(b.len() - only_b);
     let longer = a.len().max(b.len());
     only_a > 0 && only_b > 0 && common >= COMMON_MIN && common as f64 >= NEARLY * longer as f64
 }
 
-/// Whether a word says little by itself.
-pub fn says_little(word: &str) -> bool {
-    LITTLE.contains(&word)
+/// How many of some words others have no form of; both in order.
+fn lacking(words: &[String], others: &[String]) -> usize {
+    let mut rest = others.iter().peekable();
+    let mut missing = 0;
+    for word in words {
+        while rest.next_if(|other| *other < word).is_some() {}
+        if rest.peek() != Some(&word) && !has_form(others, word) {
+            missing += 1;
+        }
+    }
+    missing
 }
 
 /// Whether words that are in order have a form of this one. Forms begin with the same letter, so only those are looked at.
@@ -74,9 +85,11 @@ fn has_form(words: &[String], word: &str) -> bool {
 }
 
 /// The words that say something, each once, in order.
-fn telling(text: &str) -> Vec<String> {
-    let mut words: Vec<String> =
-        tokens(text).filter(|word| !says_little(word) && !word.chars().any(char::is_numeric)).collect();
+pub(super) fn telling(tokens: &[String]) -> Vec<String> {
+    let longest = LITTLE.iter().map(|word| word.len()).max().unwrap_or_default();
+    let little = |word: &str| word.len() <= longest && LITTLE.contains(&word);
+    let says = |word: &&String| !little(word) && !word.chars().any(char::is_numeric);
+    let mut words: Vec<String> = tokens.iter().filter(says).cloned().collect();
     words.sort_unstable();
     words.dedup();
     words
