@@ -143,6 +143,11 @@ pub fn is_same(one: &str, other: &str) -> bool {
     groups.find(other).is_some()
 }
 
+/// Whether two texts have the same words, or give the same short answer.
+pub fn is_equal(one: &str, other: &str) -> bool {
+    Reading::of(one).is_equal(&Reading::of(other))
+}
+
 /// A position as it is named: the answer that it declares, else its first sentence, cut where that is long.
 pub fn shown(text: &str) -> String {
     match answer::declared(&plain(text)) {
@@ -177,9 +182,8 @@ impl Reading {
     /// Whether nothing speaks against the two being one. Of long texts only what costs little is looked at.
     fn fits(&self, other: &Self) -> bool {
         let short = self.text.is_short() && other.text.is_short();
-        !self.answers_other(other)
-            && !self.text.contrary(&other.text)
-            && !(short && self.text.alternative(&other.text))
+        let apart = || short && self.text.alternative(&other.text);
+        !self.answers_other(other) && !self.text.contrary(&other.text) && !apart()
     }
 
     fn answers_other(&self, other: &Self) -> bool {
@@ -203,7 +207,7 @@ impl Reading {
         let (one, two) = (first_sentence(self.text.raw()), first_sentence(other.text.raw()));
         let telling = |one: &str| {
             let words = one.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-            words.filter(|word| !lexical::LITTLE.contains(&word.to_lowercase().as_str())).count()
+            words.filter(|word| !lexical::says_little(&word.to_lowercase())).count()
         };
         lexical::same_words(one, two) && telling(one) >= OPENING_WORDS
     }
@@ -269,8 +273,8 @@ fn first_sentence(text: &str) -> &str {
     ends.next().and_then(|end| text.get(..end)).unwrap_or(text).trim()
 }
 
-/// A text cut at the end of a word.
-fn cut(text: &str) -> String {
+/// A text as long as a name may be, cut at the end of a word.
+pub fn cut(text: &str) -> String {
     let Some(cut) = text.char_indices().nth(NAME_CHARS).and_then(|(end, _)| text.get(..end)) else {
         return text.to_owned();
     };

@@ -9,7 +9,7 @@ mod alternative;
 mod contrary;
 mod text;
 
-pub use alternative::{LITTLE, alternative};
+pub use alternative::{LITTLE, Wording, alternative, says_little};
 pub use contrary::contrary;
 pub use text::{Text, hashes, hashes_of};
 
@@ -82,7 +82,10 @@ const EMPTY: &[&str] = &[
 ];
 
 fn tokens(text: &str) -> impl Iterator<Item = String> {
-    parts(text).map(|word| word.to_lowercase().replace('\u{2019}', "'"))
+    parts(text).map(|word| match word.to_lowercase() {
+        word if word.contains('\u{2019}') => word.replace('\u{2019}', "'"),
+        word => word,
+    })
 }
 
 /// The words of a text as they are written.

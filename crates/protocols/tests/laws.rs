@@ -388,7 +388,7 @@ fn limits_do_not_cut_what_a_branch_takes_over() {
 }
 
 /// The protocols that say who held what; whoever reads their measures relies on it.
-const WITH_STANDS: &[&str] = &["deep", "council"];
+const WITH_STANDS: &[&str] = &["deep", "panel", "council", "arena", "review"];
 
 /// "Who held what in each round, of a debate that is over or not": every measure of a debate starts there.
 #[test]

@@ -5,7 +5,7 @@
 
 use super::judgement::rounded;
 use super::log::Held;
-use crate::lexical;
+use crate::lexical::{self, Wording};
 
 /// Comparisons with the threshold allow for rounding.
 const TOLERANCE: f64 = 1e-9;
@@ -60,10 +60,29 @@ impl Spread {
 }
 
 /// Whether the words alone show that two do not propose the same, however alike they are.
-fn is_other(one: &Held, other: &Held) -> bool {
-    let (position, theirs) = (bare(&one.said.position), bare(&other.said.position));
-    let proposals = lexical::alternative(&bare(&one.said.proposal), &bare(&other.said.proposal));
-    lexical::contrary(&position, &theirs) || lexical::alternative(&position, &theirs) || proposals
+pub(super) fn is_other(one: &Held, other: &Held) -> bool {
+    Worded::of(one).is_other(&Worded::of(other))
+}
+
+/// What is compared of a proposal's words. Every pair is looked at, so that each is taken apart once.
+struct Worded {
+    position: String,
+    positioned: Wording,
+    proposed: Wording,
+}
+
+impl Worded {
+    fn of(held: &Held) -> Self {
+        let position = bare(&held.said.position);
+        let proposed = Wording::of(&bare(&held.said.proposal));
+        Self { positioned: Wording::of(&position), position, proposed }
+    }
+
+    fn is_other(&self, other: &Self) -> bool {
+        lexical::contrary(&self.position, &other.position)
+            || self.positioned.is_alternative(&other.positioned)
+            || self.proposed.is_alternative(&other.proposed)
+    }
 }
 
 impl Check {
@@ -81,10 +100,12 @@ impl Check {
             measured.as_ref()?.matrix.get(row)?.get(column).copied()
         };
         let (mut pairs, mut opposed) = (Vec::new(), Vec::new());
-        for (row, (one, held)) in holders.iter().enumerate() {
-            for (column, (other, theirs)) in holders.iter().enumerate().skip(row + 1) {
+        let worded: Vec<(usize, Worded)> =
+            holders.iter().map(|(place, held)| (*place, Worded::of(held))).collect();
+        for (row, (one, words)) in worded.iter().enumerate() {
+            for (column, (other, theirs)) in worded.iter().enumerate().skip(row + 1) {
                 pairs.extend(figure(row, column).map(|alike| (*one, *other, alike)));
-                if is_other(held, theirs) {
+                if words.is_other(theirs) {
                     opposed.push((*one, *other));
                 }
             }
@@ -161,9 +182,21 @@ impl Check {
 
     /// Whether two proposals are the same in substance, so that a vote for one is a vote for the other.
     pub(super) fn is_same(&self, one: usize, other: usize) -> bool {
+        self.is_like(one, other) && !self.is_apart(one, other)
+    }
+
+    /// Whether two proposals are declared to conflict, or seen to.
+    pub(super) fn is_apart(&self, one: usize, other: usize) -> bool {
         let either =
             |pairs: &[(usize, usize)]| pairs.contains(&(one, other)) || pairs.contains(&(other, one));
-        self.is_like(one, other) && !either(&self.conflicts) && !either(&self.opposed)
+        either(&self.conflicts) || either(&self.opposed)
+    }
+
+    /// Whether an agent's proposal is measured to be like its last one.
+    pub(super) fn is_stable(&self, place: usize) -> bool {
+        let stable =
+            |(holder, alike): &(usize, f64)| *holder == place && *alike >= self.threshold - TOLERANCE;
+        self.stabilities.iter().any(stable)
     }
 }
 

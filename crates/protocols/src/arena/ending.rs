@@ -28,8 +28,13 @@ pub(super) fn judged<'l>(log: &'l Log<'_>) -> Option<&'l Judged> {
 
 /// Who has won. The vote decides, unless the judge is to, and does.
 pub(super) fn winner(log: &Log<'_>) -> Option<Winner> {
-    let poll = log.polls.last().filter(|poll| poll.is_quorum())?;
-    let judged = judged(log);
+    winner_after(log, log.polls.len().checked_sub(1)?)
+}
+
+/// Who would have won, had this vote been the last. Every vote but the last has its judge.
+pub(super) fn winner_after(log: &Log<'_>, vote: usize) -> Option<Winner> {
+    let poll = log.polls.get(vote).filter(|poll| poll.is_quorum())?;
+    let judged = log.trials.get(vote).and_then(|trial| trial.judged.as_ref());
     let of = |place: usize, by: &'static str| Winner { place, group: poll.group(place).to_vec(), by };
     let best = judged.and_then(|judged| judged.top).filter(|_| judge_decides(log));
     match best {

@@ -69,14 +69,14 @@ fn fate(log: &Log<'_>, winner: Option<&Winner>, place: usize, first: &str) -> (F
 }
 
 /// Whether a position still says what it said at first.
-fn is_same(first: &str, last: &str) -> bool {
+pub(super) fn is_same(first: &str, last: &str) -> bool {
     let alike =
         || lexical::similarity(first, last) >= SAME_FROM && lexical::figures(first) == lexical::figures(last);
     lexical::same_words(first, last) || (alike() && !lexical::contrary(first, last))
 }
 
 /// Whether a position says more than it did at first, and takes nothing of it back.
-fn is_added_to(first: &str, last: &str) -> bool {
+pub(super) fn is_added_to(first: &str, last: &str) -> bool {
     lexical::is_within(first, last) && !lexical::contrary(first, last)
 }
 

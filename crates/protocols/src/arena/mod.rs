@@ -6,13 +6,14 @@
 //! by the [`trickster`]; [`asks`] makes the prompts, [`errands`] what is looked up and computed, [`schema`] the shapes of the answers,
 //! [`validation`] what shapes cannot say; [`ending`] decides, [`close`] writes the outcome, of which [`verdict`], [`record`], [`fates`],
 //! [`lessons`], [`warnings`] and [`ratings`] are the parts, with what the observer ([`rhetoric`]) finds; [`summary`] is shown as a phase
-//! ends, [`checks`] are the seed's mechanisms over a log; [`reply`] has the answers' types.
+//! ends, [`checks`] are the seed's mechanisms over a log; [`stands`] says who stood for what when; [`reply`] has the answers' types.
 
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
 use agon_core::{
-    Ask, Brief, Check, Corrupt, Debate, Invalid, Opt, Protocol, Request, Seat, Step, Summary, Template,
+    Ask, Brief, Check, Corrupt, Debate, Invalid, Opt, Protocol, Request, Seat, Stands, Step, Summary,
+    Template,
 };
 use serde_json::Value;
 
@@ -41,6 +42,7 @@ mod record;
 pub mod reply;
 pub mod rhetoric;
 mod schema;
+mod stands;
 mod summary;
 mod team;
 #[cfg(test)]
@@ -177,6 +179,10 @@ impl Protocol for Arena {
 
     fn checks(&self, debate: &Debate) -> Vec<Check> {
         checks::checks(debate)
+    }
+
+    fn stands(&self, debate: &Debate) -> Result<Stands, Corrupt> {
+        stands::stands(&Log::read(debate)?)
     }
 }
 

@@ -23,6 +23,7 @@ mod ratings;
 mod rhetoric;
 mod rounds;
 mod shown;
+mod stands;
 mod team;
 mod trickster;
 mod validation;

@@ -1,6 +1,9 @@
 //! Whether two texts put different things in one place of nearly the same words.
 
-use super::Text;
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use super::tokens;
 
 /// So many of the words that say something must be common, of those of the longer text.
 const NEARLY: f64 = 0.7;
@@ -29,70 +32,103 @@ pub const LITTLE: &[&str] = &[
 /// "buy from B". Likeness sees one text in that; those who wrote it mean two. Where only one of them has more words, it adds to
 /// the other.
 pub fn alternative(a: &str, b: &str) -> bool {
-    Text::of(a).alternative(&Text::of(b))
+    Wording::of(a).is_alternative(&Wording::of(b))
 }
 
-/// As [`alternative`], of texts that were read.
-pub(super) fn is_alternative(a: &Text, b: &Text) -> bool {
-    has_another_word(a, b) || have_other_words(a.telling(), b.telling())
+/// The words of a text: to compare one text with many, they are taken apart once.
+#[derive(Debug, Clone)]
+pub struct Wording {
+    all: Vec<String>,
+    /// Those that say something, each once, in order.
+    telling: Vec<String>,
 }
 
-/// Whether one is the other but for one place, in which each says something else.
-fn has_another_word(one: &Text, other: &Text) -> bool {
-    let (a, b) = (one.tokens(), other.tokens());
-    let front = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let room = a.len().min(b.len()) - front;
-    let back = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count().min(room);
-    let frame = (front + back) as f64 >= FRAME * a.len().max(b.len()) as f64 && front + back >= COMMON_MIN;
-    // Of a word or two there is no frame; in doubt they differ.
-    let tiny = one.telling().len().max(other.telling().len()) <= 2;
-    if !frame && !tiny {
-        return false;
+impl Wording {
+    /// Those of a text.
+    pub fn of(text: &str) -> Self {
+        let all: Vec<String> = tokens(text).collect();
+        Self { telling: telling(&all).into_iter().map(str::to_owned).collect(), all }
     }
-    let place = |words: &[String]| telling(words.get(front..words.len() - back).unwrap_or_default());
-    let (a, b) = (place(a), place(b));
-    let fits = frame || a.len().max(b.len()) <= 1;
-    fits && lacking(&a, &b) > 0 && lacking(&b, &a) > 0
-}
 
-/// Whether they have nearly all words in common that say something, in any order, and each has others.
-fn have_other_words(a: &[String], b: &[String]) -> bool {
-    let (only_a, only_b) = (lacking(a, b), lacking(b, a));
-    let common = (a.len() - only_a).min(b.len() - only_b);
-    let longer = a.len().max(b.len());
-    only_a > 0 && only_b > 0 && common >= COMMON_MIN && common as f64 >= NEARLY * longer as f64
-}
+    /// All of them, in small letters, as they stand.
+    pub(super) fn all(&self) -> &[String] {
+        &self.all
+    }
 
-/// How many of some words others have no form of; both in order.
-fn lacking(words: &[String], others: &[String]) -> usize {
-    let mut rest = others.iter().peekable();
-    let mut missing = 0;
-    for word in words {
-        while rest.next_if(|other| *other < word).is_some() {}
-        if rest.peek() != Some(&word) && !has_form(others, word) {
-            missing += 1;
+    /// Whether the two texts are [`alternative`]s.
+    pub fn is_alternative(&self, other: &Self) -> bool {
+        self.has_another_word(other) || self.has_other_words(other)
+    }
+
+    /// Whether one is the other but for one place, in which each says something else.
+    fn has_another_word(&self, other: &Self) -> bool {
+        let (a, b) = (&self.all, &other.all);
+        let front = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+        let room = a.len().min(b.len()) - front;
+        let back = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count().min(room);
+        let longer = a.len().max(b.len());
+        let frame = (front + back) as f64 >= FRAME * longer as f64 && front + back >= COMMON_MIN;
+        // Of a word or two there is no frame; in doubt they differ.
+        let tiny = self.telling.len().max(other.telling.len()) <= 2;
+        if !frame && !tiny {
+            return false;
         }
+        let (one, other) = (place(a, front, back), place(b, front, back));
+        let new = |words: &[&str], others: &[&str]| words.iter().any(|word| !has_form(others, word));
+        (frame || one.len().max(other.len()) <= 1) && new(&one, &other) && new(&other, &one)
     }
-    missing
+
+    /// Whether they have nearly all words in common that say something, in any order, and each has others.
+    fn has_other_words(&self, other: &Self) -> bool {
+        let longer = self.telling.len().max(other.telling.len());
+        let enough = COMMON_MIN.max((NEARLY * longer as f64).ceil() as usize);
+        let (Some(only), Some(only_other)) = (self.lacking(other, enough), other.lacking(self, enough))
+        else {
+            return false;
+        };
+        only > 0 && only_other > 0
+    }
+
+    /// How many words it has that the other has in no form; `None` where so few are left that the two have too little in common.
+    fn lacking(&self, other: &Self, enough: usize) -> Option<usize> {
+        let most = self.telling.len().checked_sub(enough)?;
+        let lacking = self.telling.iter().filter(|word| !has_form(&other.telling, word));
+        let lacking = lacking.take(most + 1).count();
+        (lacking <= most).then_some(lacking)
+    }
 }
 
-/// Whether words that are in order have a form of this one. Forms begin with the same letter, so only those are looked at.
-fn has_form(words: &[String], word: &str) -> bool {
-    let letter = |word: &str| word.chars().next();
-    let from = words.partition_point(|other| letter(other) < letter(word));
-    let near = words.iter().skip(from).take_while(|other| letter(other) == letter(word));
+/// The words that say something between so many at the front and so many at the back.
+fn place(words: &[String], front: usize, back: usize) -> Vec<&str> {
+    telling(words.get(front..words.len() - back).unwrap_or_default())
+}
+
+/// Whether a word says little by itself.
+pub fn says_little(word: &str) -> bool {
+    static WORDS: OnceLock<HashSet<&str>> = OnceLock::new();
+    WORDS.get_or_init(|| LITTLE.iter().copied().collect()).contains(word)
+}
+
+/// Whether words that are in order have a form of this one. Forms have their first letters in common, or one is the other and an
+/// ending, so that only a few are looked at.
+fn has_form(words: &[impl AsRef<str>], word: &str) -> bool {
+    let end = word.char_indices().nth(STEM_CHARS).map_or(word.len(), |(end, _)| end);
+    let stem = word.get(..end).unwrap_or(word);
+    let from = words.partition_point(|other| other.as_ref() < stem);
+    let near = words.iter().skip(from).map(AsRef::as_ref).take_while(|other| other.starts_with(stem));
+    let mut singular = ["s", "es"].iter().filter_map(|ending| word.strip_suffix(ending));
     near.into_iter().any(|other| is_form(word, other))
+        || singular.any(|one| words.binary_search_by(|other| other.as_ref().cmp(one)).is_ok())
 }
 
 /// The words that say something, each once, in order.
-pub(super) fn telling(tokens: &[String]) -> Vec<String> {
-    let longest = LITTLE.iter().map(|word| word.len()).max().unwrap_or_default();
-    let little = |word: &str| word.len() <= longest && LITTLE.contains(&word);
-    let says = |word: &&String| !little(word) && !word.chars().any(char::is_numeric);
-    let mut words: Vec<String> = tokens.iter().filter(says).cloned().collect();
-    words.sort_unstable();
-    words.dedup();
-    words
+fn telling(words: &[String]) -> Vec<&str> {
+    let words = words.iter().map(String::as_str);
+    let mut telling: Vec<&str> =
+        words.filter(|word| !says_little(word) && !word.chars().any(char::is_numeric)).collect();
+    telling.sort_unstable();
+    telling.dedup();
+    telling
 }
 
 fn is_form(one: &str, other: &str) -> bool {
@@ -127,6 +163,48 @@ mod tests {
         ] {
             assert!(alternative(one, other) && alternative(other, one), "{one} | {other}");
             assert!(!alternative(one, one));
+        }
+    }
+
+    /// The quick search finds what looking at every word would.
+    #[test]
+    fn a_form_of_a_word_is_found_wherever_it_stands() {
+        let words = [
+            "a",
+            "as",
+            "at",
+            "bus",
+            "buse",
+            "buses",
+            "cache",
+            "caches",
+            "caching",
+            "cat",
+            "ease",
+            "job",
+            "jobs",
+            "queue",
+            "queued",
+            "queueing",
+            "run",
+            "runs",
+            "s",
+            "share",
+            "shared",
+            "sharing",
+            "stop",
+            "stopped",
+            "\u{fc}ber",
+            "\u{fc}bers",
+            "\u{fc}berall",
+        ];
+        for word in words {
+            for other in words {
+                assert_eq!(has_form(&[other], word), is_form(word, other), "{word} {other}");
+            }
+            let others: Vec<&str> = words.iter().copied().filter(|other| *other != word).collect();
+            let any = others.iter().any(|other| is_form(word, other));
+            assert_eq!(has_form(&others, word), any, "{word}");
         }
     }
 

@@ -3,9 +3,8 @@
 use std::cell::OnceCell;
 use std::sync::OnceLock;
 
-use super::alternative::{self, telling};
 use super::contrary::{self, Signs};
-use super::{EMPTY, figures, parts, tokens};
+use super::{EMPTY, Wording, figures, parts, tokens};
 
 /// A text that is compared with others.
 #[derive(Debug, Clone)]
@@ -16,9 +15,8 @@ pub struct Text {
     /// How often it has each word that says anything, by the word's hash, in order.
     counts: Vec<(u64, f64)>,
     norm: f64,
-    tokens: OnceCell<Vec<String>>,
     signs: OnceCell<Signs>,
-    telling: OnceCell<Vec<String>>,
+    wording: OnceCell<Wording>,
 }
 
 impl Text {
@@ -34,18 +32,13 @@ impl Text {
         let counts: Vec<(u64, f64)> =
             runs.filter_map(|run| Some((*run.first()?, run.len() as f64))).collect();
         let norm = counts.iter().map(|(_, n)| n * n).sum::<f64>().sqrt();
-        let (tokens, signs, telling) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Self { raw: text.to_owned(), words, counts, norm, tokens, signs, telling }
+        let (signs, wording) = (OnceCell::new(), OnceCell::new());
+        Self { raw: text.to_owned(), words, counts, norm, signs, wording }
     }
 
     /// As it was written.
     pub fn raw(&self) -> &str {
         &self.raw
-    }
-
-    /// Its words in small letters.
-    pub(super) fn tokens(&self) -> &[String] {
-        self.tokens.get_or_init(|| tokens(&self.raw).collect())
     }
 
     /// As [`super::similarity`].
@@ -79,7 +72,7 @@ impl Text {
 
     /// As [`super::alternative`].
     pub fn alternative(&self, other: &Self) -> bool {
-        alternative::is_alternative(self, other)
+        self.wording().is_alternative(other.wording())
     }
 
     /// Whether it is so short that every word counts.
@@ -88,11 +81,11 @@ impl Text {
     }
 
     pub(super) fn signs(&self) -> &Signs {
-        self.signs.get_or_init(|| Signs::of(&self.raw, self.tokens()))
+        self.signs.get_or_init(|| Signs::of(&self.raw, self.wording().all()))
     }
 
-    pub(super) fn telling(&self) -> &[String] {
-        self.telling.get_or_init(|| telling(self.tokens()))
+    fn wording(&self) -> &Wording {
+        self.wording.get_or_init(|| Wording::of(&self.raw))
     }
 }
 

@@ -104,6 +104,11 @@ impl Round {
         self.standings.iter().filter(|standing| standing.present).count()
     }
 
+    /// Whether enough judges spoke for it to count.
+    pub(super) fn is_quorate(&self) -> bool {
+        self.present() >= QUORUM
+    }
+
     pub(super) fn scores(&self) -> Vec<f64> {
         self.standings.iter().map(|standing| standing.score).collect()
     }
@@ -190,7 +195,7 @@ impl<'a> Log<'a> {
 
     /// The rounds that count: those with enough judges.
     pub(super) fn completed(&self) -> impl Iterator<Item = &Round> {
-        self.rounds.iter().filter(|round| round.present() >= QUORUM)
+        self.rounds.iter().filter(|round| round.is_quorate())
     }
 
     /// A judge's score after a round.
@@ -242,7 +247,7 @@ impl<'a> Log<'a> {
     /// Whether and how the debate is over after its last round.
     pub(super) fn ending(&self) -> Option<Termination> {
         let last = self.rounds.last()?;
-        let enough = last.present() >= QUORUM;
+        let enough = last.is_quorate();
         if !enough && !self.was_cut() {
             return Some(Termination::QuorumLost);
         }

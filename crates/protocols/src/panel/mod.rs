@@ -4,13 +4,15 @@
 //! This file is the transition table. [`log`] reads from the log where each judge stands after each round, [`consensus`] is the
 //! arithmetic of agreement, [`ledger`] the critical findings, [`rubric`] the dimensions; [`asks`] makes the prompts, [`schema`] the
 //! shapes of the answers; [`close`] writes the outcome, of which [`verdict`], [`findings`], [`points`], [`disputes`], [`opinion`],
-//! [`attention`], [`advice`] and [`metrics`] are the parts, and [`records`] the files; [`reply`] has the answers' types.
+//! [`attention`], [`advice`] and [`metrics`] are the parts, and [`records`] the files; [`stands`] says who gave which score when;
+//! [`reply`] has the answers' types.
 
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
 use agon_core::{
-    Ask, Brief, Corrupt, Debate, Invalid, Kind, Opt, Protocol, Request, Saved, Seat, Step, Summary, Template,
+    Ask, Brief, Corrupt, Debate, Invalid, Kind, Opt, Protocol, Request, Saved, Seat, Stands, Step, Summary,
+    Template,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -35,6 +37,7 @@ mod records;
 pub mod reply;
 mod rubric;
 mod schema;
+mod stands;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -118,6 +121,15 @@ impl Stance {
             Self::Neutral => "neutral",
             Self::For => "for",
             Self::Against => "against",
+        }
+    }
+
+    /// What others may call a judge of this stance, beside its id.
+    fn called(self) -> &'static str {
+        match self {
+            Self::Neutral => "the neutral judge",
+            Self::For => "the advocate",
+            Self::Against => "the challenger",
         }
     }
 
@@ -231,6 +243,10 @@ impl Protocol for Panel {
 
     fn summary(&self, debate: &Debate) -> Option<Summary> {
         close::round_table(debate)
+    }
+
+    fn stands(&self, debate: &Debate) -> Result<Stands, Corrupt> {
+        Ok(stands::stands(&Log::read(debate)?))
     }
 }
 

@@ -346,5 +346,6 @@ mod majority;
 mod metrics;
 mod prompts;
 mod setup;
+mod stands;
 mod templates;
 mod validation;

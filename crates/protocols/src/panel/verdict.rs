@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::consensus::{column, extremes, majority, mean, range};
 use super::findings::Findings;
 use super::log::{self, Log, Round, Standing};
-use super::{advice, attention, ledger, metrics, opinion, tidy};
+use super::{advice, attention, figure, ledger, metrics, opinion, tidy};
 
 /// What the arithmetic says in the end, with the judges on each side by place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,14 +25,35 @@ pub(super) enum Verdict {
 impl Verdict {
     /// What follows from where the judges stand in the end.
     pub(super) fn of(log: &Log<'_>, termination: Termination) -> Self {
-        let possible = termination != Termination::QuorumLost && log.has_quorum();
-        let Some(last) = log.last().filter(|_| possible) else { return Self::None };
-        if last.check.reached {
+        let last = log.last().filter(|_| termination != Termination::QuorumLost);
+        last.map_or(Self::None, |last| Self::after(log, last))
+    }
+
+    /// What follows from where the judges stand after a round.
+    pub(super) fn after(log: &Log<'_>, round: &Round) -> Self {
+        if !log.has_quorum() || !(round.is_quorate() || log.was_cut()) {
+            return Self::None;
+        }
+        if round.check.reached {
             return Self::Consensus;
         }
-        let Some(majority) = majority(&last.scores()) else { return Self::NoMajority };
+        let Some(majority) = majority(&round.scores()) else { return Self::NoMajority };
         let minority = log.places().into_iter().filter(|place| !majority.contains(place)).collect();
         Self::Majority { majority, minority }
+    }
+
+    /// Its kind and the score that it comes to after a round, as short as they are told: `consensus 4.2`.
+    pub(super) fn named(&self, round: &Round) -> Option<String> {
+        let scores = round.scores();
+        let of = |places: &[usize]| -> Vec<f64> {
+            places.iter().filter_map(|place| scores.get(*place).copied()).collect()
+        };
+        match self {
+            Self::Consensus => Some(format!("consensus {}", figure(mean(&scores)))),
+            Self::Majority { majority, .. } => Some(format!("majority {}", figure(mean(&of(majority))))),
+            Self::NoMajority => Some("no majority".to_owned()),
+            Self::None => None,
+        }
     }
 
     pub(super) fn as_str(&self) -> Option<&'static str> {

@@ -2,15 +2,15 @@
 //!
 //! This file is the transition table. [`seats`] decides who sits and refuses what cannot be, [`perspectives`] and [`packet`]
 //! say what is looked at, [`log`] reads the verdicts, [`asks`] makes the prompts, [`anchoring`] is the evidence bar for a
-//! changed verdict, [`findings`] and [`verdict`] consolidate, [`close`] writes the outcome, [`records`] the files, [`reply`]
-//! has the answers' types.
+//! changed verdict, [`findings`] and [`verdict`] consolidate, [`close`] writes the outcome, [`records`] the files, [`stands`] says
+//! who held which verdict when, [`reply`] has the answers' types.
 
 use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
 use agon_core::{
-    Ask, Brief, Corrupt, Debate, Invalid, Kind, Opt, Protocol, Request, Saved, Schema, Seat, Step, Summary,
-    Template,
+    Ask, Brief, Corrupt, Debate, Invalid, Kind, Opt, Protocol, Request, Saved, Schema, Seat, Stands, Step,
+    Summary, Template,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -29,6 +29,7 @@ mod perspectives;
 mod records;
 pub mod reply;
 mod seats;
+mod stands;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -263,6 +264,10 @@ impl Protocol for Review {
 
     fn summary(&self, debate: &Debate) -> Option<Summary> {
         close::round_table(debate)
+    }
+
+    fn stands(&self, debate: &Debate) -> Result<Stands, Corrupt> {
+        Ok(stands::stands(&Log::read(debate)?))
     }
 }
 

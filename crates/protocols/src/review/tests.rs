@@ -20,6 +20,7 @@ mod prompts;
 mod properties;
 mod rounds;
 mod seats;
+mod stands;
 
 /// What is judged where nothing else is said: 50 lines of a file.
 fn target() -> String {

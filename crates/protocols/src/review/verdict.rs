@@ -44,8 +44,12 @@ fn used<'a>(log: &'a Log<'_>) -> impl Iterator<Item = (&'a str, Verdict)> {
 
 /// Each vendor's own result, in the order of its first judge.
 pub(super) fn by_vendor<'a>(log: &'a Log<'_>) -> Vec<(&'a str, Verdict)> {
+    of_vendors(used(log))
+}
+
+fn of_vendors<'a>(verdicts: impl Iterator<Item = (&'a str, Verdict)>) -> Vec<(&'a str, Verdict)> {
     let mut vendors: Vec<(&str, Verdict)> = Vec::new();
-    for (vendor, verdict) in used(log) {
+    for (vendor, verdict) in verdicts {
         match vendors.iter_mut().find(|(name, _)| *name == vendor) {
             Some((_, own)) => *own = (*own).max(verdict),
             None => vendors.push((vendor, verdict)),
@@ -56,7 +60,12 @@ pub(super) fn by_vendor<'a>(log: &'a Log<'_>) -> Vec<(&'a str, Verdict)> {
 
 /// The ruling; `None` when nobody gave a verdict.
 pub(super) fn ruling(log: &Log<'_>) -> Option<Ruling> {
-    let vendors = by_vendor(log);
+    rule(used(log))
+}
+
+/// What these verdicts come to, each with its vendor.
+pub(super) fn rule<'a>(verdicts: impl Iterator<Item = (&'a str, Verdict)>) -> Option<Ruling> {
+    let vendors = of_vendors(verdicts);
     let has = |verdict: Verdict| vendors.iter().any(|(_, own)| *own == verdict);
     if has(Verdict::Pass) && has(Verdict::Fail) {
         return Some(Ruling::Disagree);
