@@ -9,7 +9,9 @@ pub use evidence::evidence;
 
 use evidence::Word;
 
-use crate::lexical::{Counts, says_little};
+use std::sync::OnceLock;
+
+use crate::lexical;
 
 /// So many are enough to read; the first are kept.
 const MOST: usize = 12;
@@ -19,7 +21,7 @@ const MOST: usize = 12;
 pub struct Known {
     names: Vec<Name>,
     ids: Vec<String>,
-    had: Vec<String>,
+    before: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +61,7 @@ impl Known {
     /// What the speaker had said before: evidence that it had then is not what changed its mind.
     #[must_use]
     pub fn said_before(mut self, text: &str) -> Self {
-        self.had.extend(evidence(text));
+        self.before.push(text.to_owned());
         self
     }
 }
@@ -76,37 +78,63 @@ pub fn cited(text: &str, known: &Known) -> Vec<String> {
             add(&mut found, name.shown());
         }
     }
-    for id in &known.ids {
+    let numbered = text.bytes().any(|byte| byte.is_ascii_digit());
+    for id in known.ids.iter().filter(|id| numbered || !id.contains(|c: char| c.is_ascii_digit())) {
         if has_id(text, id) {
             add(&mut found, format!("[{id}]"));
         }
     }
-    let fresh = evidence(text).into_iter().filter(|piece| !known.had.contains(piece));
-    fresh.for_each(|piece| add(&mut found, piece));
+    let mut pieces = evidence(text);
+    if !pieces.is_empty() {
+        let had: Vec<String> = known.before.iter().flat_map(|text| evidence(text)).collect();
+        pieces.retain(|piece| !had.contains(piece));
+    }
+    pieces.into_iter().for_each(|piece| add(&mut found, piece));
     found.truncate(MOST);
     found
 }
 
-/// Whether a text takes up the words of another's point that were neither in what was `known` before: three of them, or half.
-pub fn takes_up(said: &str, point: &str, known: &[&str]) -> bool {
-    const ENOUGH: usize = 3;
-    const WORD_CHARS: usize = 3;
-    /// Words that any argument has.
-    const COMMON: &[&str] = &[
-        "because", "more", "most", "less", "such", "while", "other", "others", "think", "point", "argument",
-        "answer", "position", "debater", "like", "than", "what", "better", "right", "wrong", "good", "make",
-        "makes", "use",
-    ];
-    let (said, known) = (Counts::of(said), known.iter().map(|text| Counts::of(text)).collect::<Vec<_>>());
-    let point = Counts::of(point);
-    let telling = |word: &&str| {
-        let long = word.chars().count() >= WORD_CHARS || word.contains(char::is_numeric);
-        long && !says_little(word) && !COMMON.contains(word)
-    };
-    let fresh: Vec<&str> =
-        point.words().filter(telling).filter(|word| !known.iter().any(|text| text.has(word))).collect();
-    let taken = fresh.iter().filter(|word| said.has(word)).count();
-    taken >= ENOUGH || (taken + 1 >= ENOUGH && taken * 2 >= fresh.len())
+/// The words of a text by which an argument can be told from others.
+#[derive(Debug, Clone, Default)]
+pub struct OwnWords(Vec<u64>);
+
+impl OwnWords {
+    /// Those of a text.
+    pub fn of(text: &str) -> Self {
+        /// Words that any argument has.
+        const COMMON: &[&str] = &[
+            "because", "more", "most", "less", "such", "while", "other", "others", "think", "point",
+            "argument", "answer", "position", "debater", "like", "better", "right", "wrong", "good", "make",
+            "makes", "use",
+        ];
+        static COMMON_HASHES: OnceLock<Vec<u64>> = OnceLock::new();
+        let common = COMMON_HASHES.get_or_init(|| lexical::hashes_of(&[COMMON, lexical::LITTLE].concat()));
+        let own = lexical::hashes(text).filter(|word| common.binary_search(word).is_err());
+        let mut words: Vec<u64> = own.collect();
+        words.sort_unstable();
+        words.dedup();
+        Self(words)
+    }
+
+    /// Without those of another text.
+    #[must_use]
+    pub fn without(mut self, other: &Self) -> Self {
+        self.0.retain(|word| !other.has(word));
+        self
+    }
+
+    /// Whether somebody who says this takes up a point: it has three of the words that are the point's own, or half of them. Those
+    /// are the ones that it `had` not said before.
+    pub fn takes_up(&self, point: &Self, had: &Self) -> bool {
+        const ENOUGH: usize = 3;
+        let fresh = || point.0.iter().filter(|word| !had.has(word));
+        let taken = fresh().filter(|word| self.has(word)).count();
+        taken >= ENOUGH || (taken + 1 >= ENOUGH && taken * 2 >= fresh().count())
+    }
+
+    fn has(&self, word: &u64) -> bool {
+        self.0.binary_search(word).is_ok()
+    }
 }
 
 fn add(found: &mut Vec<String>, piece: String) {
@@ -135,7 +163,7 @@ impl Name {
             }
             Self::Words { words: name, .. } => {
                 let there = words.get(at..at + name.len())?;
-                let same = there.iter().zip(name).all(|(word, name)| word.text.to_lowercase() == *name);
+                let same = there.iter().zip(name).all(|(word, name)| is_word(word.text, name));
                 let whole = text.get(there.first()?.start..there.last()?.end)?;
                 let article = at.checked_sub(1).and_then(|at| words.get(at));
                 let proper = whole.starts_with(|c: char| !c.is_lowercase())
@@ -145,6 +173,11 @@ impl Name {
             }
         }
     }
+}
+
+/// Whether a word is this one in small letters.
+fn is_word(word: &str, lower: &str) -> bool {
+    word.eq_ignore_ascii_case(lower) || (!word.is_ascii() && word.to_lowercase() == lower)
 }
 
 /// Whether the noun stands before this label, or before a list of labels that it is in.
@@ -267,11 +300,13 @@ mod tests {
     #[test]
     fn a_point_is_taken_up_by_the_words_that_are_its_own() {
         let point = "Tabs break the alignment of comments in diffs.";
-        let known = ["Tabs or spaces?", "Tabs.", "Spaces."];
-        assert!(takes_up("Spaces, because alignment of comments breaks in diffs.", point, &known));
-        assert!(!takes_up("Spaces, tabs or not.", point, &known), "nothing of it is new");
-        assert!(!takes_up("Spaces keep the alignment.", point, &known), "one word may be chance");
-        assert!(takes_up("It costs 40% of the salaries.", "Salaries: 40%!", &known));
+        let takes_up = |said: &str, point: &str| {
+            OwnWords::of(said).takes_up(&OwnWords::of(point), &OwnWords::of("Tabs or spaces? Tabs."))
+        };
+        assert!(takes_up("Spaces, because alignment of comments breaks in diffs.", point));
+        assert!(!takes_up("Spaces, tabs or not.", point), "nothing of it is new");
+        assert!(!takes_up("Spaces keep the alignment.", point), "one word may be chance");
+        assert!(takes_up("It costs 40% of the salaries.", "Salaries: 40%!"));
     }
 
     /// "I was persuaded" is bare; so is what only argues against somebody.

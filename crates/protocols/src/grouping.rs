@@ -4,7 +4,7 @@
 //! nothing speaks against it. In doubt they differ: two names for one position understate an agreement, one name for two would
 //! invent it.
 
-use crate::lexical::{self, Counts};
+use crate::lexical::{self, Text};
 
 mod answer;
 
@@ -19,8 +19,6 @@ const NAME_CHARS: usize = 200;
 
 /// The name of what has no words.
 const WORDLESS: &str = "(no words)";
-/// Of texts up to so many words, every word counts.
-const SHORT_WORDS: usize = 40;
 
 /// The positions of a debate by name, in the order in which they were first said.
 #[derive(Debug, Clone, Default)]
@@ -44,8 +42,7 @@ struct Member {
 /// A text with what is compared of it.
 #[derive(Debug, Clone)]
 struct Reading {
-    text: String,
-    counts: Counts,
+    text: Text,
     answer: Option<String>,
 }
 
@@ -53,8 +50,41 @@ impl Groups {
     /// The name of the position that a text is: that of the first text that says the same, else its own. `conflicts` are the holders
     /// whose positions are declared to be others; what has the same words stays the same whatever is declared.
     pub fn name(&mut self, text: &str, holder: &str, conflicts: &[&str]) -> String {
+        self.add(Reading::of(text), text, holder, conflicts)
+    }
+
+    /// The name of a position that is declared to differ little from the one that has this name and was said in these words: the
+    /// same, unless it is plainly another.
+    pub fn update(
+        &mut self,
+        (name, was): (&str, &str),
+        text: &str,
+        holder: &str,
+        conflicts: &[&str],
+    ) -> String {
         let reading = Reading::of(text);
-        if let Some(group) = self.groups.iter_mut().find(|group| group.takes(&reading, conflicts)) {
+        let keeps = self.equal(&reading).is_none() && !reading.is_other_than(was);
+        match self.groups.iter_mut().find(|group| keeps && group.name == name) {
+            Some(group) => {
+                group.add(reading, holder);
+                group.name.clone()
+            }
+            None => self.add(reading, text, holder, conflicts),
+        }
+    }
+
+    /// The name of the position that a text is, if it has been said.
+    pub fn find(&self, text: &str) -> Option<&str> {
+        let reading = Reading::of(text);
+        let at =
+            self.equal(&reading).or_else(|| self.groups.iter().position(|group| group.takes(&reading, &[])));
+        at.and_then(|at| self.groups.get(at)).map(|group| group.name.as_str())
+    }
+
+    fn add(&mut self, reading: Reading, text: &str, holder: &str, conflicts: &[&str]) -> String {
+        let alike = || self.groups.iter().position(|group| group.takes(&reading, conflicts));
+        let at = self.equal(&reading).or_else(alike);
+        if let Some(group) = at.and_then(|at| self.groups.get_mut(at)) {
             group.add(reading, holder);
             return group.name.clone();
         }
@@ -64,45 +94,42 @@ impl Groups {
         name
     }
 
-    /// The name of the position that has been said in these words, or with this short answer.
-    pub fn known(&self, text: &str) -> Option<&str> {
-        let reading = Reading::of(text);
-        let same = |group: &&Group| group.members.iter().any(|member| member.reading.is_equal(&reading));
-        self.groups.iter().find(same).map(|group| group.name.as_str())
-    }
-
-    /// Other words for a position that has this name already, by the one who holds it.
-    pub fn reworded(&mut self, name: &str, text: &str, holder: &str) {
-        if let Some(group) = self.groups.iter_mut().find(|group| group.name == name) {
-            group.add(Reading::of(text), holder);
-        }
+    /// The position that has been said in the same words, or with the same short answer.
+    fn equal(&self, reading: &Reading) -> Option<usize> {
+        let same = |group: &Group| group.members.iter().any(|member| member.reading.is_equal(reading));
+        self.groups.iter().position(same)
     }
 
     /// A name that no other position has.
     fn new_name(&self, text: &str) -> String {
         let free = |name: &String| self.groups.iter().all(|group| group.name != *name);
-        let long = cut(&line(text));
+        let long = match cut(&line(text)) {
+            none if none.is_empty() => WORDLESS.to_owned(),
+            long => long,
+        };
+        let short = Some(shown(text)).filter(|short| !short.is_empty());
         let numbered = (2..).map(|number: u32| format!("{long} ({number})"));
-        let mut names = [shown(text), long.clone()].into_iter().chain(numbered);
-        if long.is_empty() {
-            return WORDLESS.to_owned();
-        }
+        let mut names = short.into_iter().chain([long.clone()]).chain(numbered);
         names.find(free).unwrap_or_default()
     }
 }
 
 impl Group {
-    /// Whether a text is this position: it has the words of a member, or says what all of them say.
+    /// Whether a text says what the first one says, and nothing that speaks against any of the others.
     fn takes(&self, reading: &Reading, conflicts: &[&str]) -> bool {
-        let conflicting =
+        let declared =
             |member: &Member| member.holders.iter().any(|holder| conflicts.contains(&holder.as_str()));
-        self.members.iter().any(|member| member.reading.is_equal(reading))
-            || self.members.iter().all(|member| member.reading.is_same(reading, conflicting(member)))
+        let Some((first, others)) = self.members.split_first() else { return false };
+        if self.members.iter().any(declared) {
+            return false;
+        }
+        first.reading.is_explained(reading)
+            || (first.reading.is_alike(reading) && others.iter().all(|member| member.reading.fits(reading)))
     }
 
     /// Another text for this position, or somebody else who says one of them.
     fn add(&mut self, reading: Reading, holder: &str) {
-        match self.members.iter_mut().find(|member| member.reading.text == reading.text) {
+        match self.members.iter_mut().find(|member| member.reading.text.raw() == reading.text.raw()) {
             Some(member) => member.holders.push(holder.to_owned()),
             None => self.members.push(Member { holders: vec![holder.to_owned()], reading }),
         }
@@ -111,24 +138,14 @@ impl Group {
 
 /// Whether two texts are one position.
 pub fn is_same(one: &str, other: &str) -> bool {
-    let (one, other) = (Reading::of(one), Reading::of(other));
-    one.is_equal(&other) || one.is_same(&other, false)
+    let mut groups = Groups::default();
+    groups.name(one, "", &[]);
+    groups.find(other).is_some()
 }
 
 /// Whether two texts have the same words, or give the same short answer.
 pub fn is_equal(one: &str, other: &str) -> bool {
     Reading::of(one).is_equal(&Reading::of(other))
-}
-
-/// Whether two texts are plainly two positions: they give two short answers, or are short and differ in what they say.
-pub fn is_other(one: &str, other: &str) -> bool {
-    let (one, other) = (Reading::of(one), Reading::of(other));
-    if one.answer.is_some() && other.answer.is_some() {
-        return one.answer != other.answer;
-    }
-    let is_short = |reading: &Reading| reading.text.split_whitespace().count() <= SHORT_WORDS;
-    let differ = || lexical::contrary(&one.text, &other.text) || lexical::alternative(&one.text, &other.text);
-    is_short(&one) && is_short(&other) && differ()
 }
 
 /// A position as it is named: the answer that it declares, else its first sentence, cut where that is long.
@@ -142,34 +159,57 @@ pub fn shown(text: &str) -> String {
 impl Reading {
     fn of(text: &str) -> Self {
         let text = plain(text);
-        let answer = answer::short(&text);
-        Self { counts: Counts::of(&text), answer, text }
+        Self { answer: answer::short(&text), text: Text::of(&text) }
     }
 
     /// Whether it has the same words, or gives the same short answer.
     fn is_equal(&self, other: &Self) -> bool {
-        let same = self.counts == other.counts && lexical::same_words(&self.text, &other.text);
-        same || (self.answer.is_some() && self.answer == other.answer)
+        (self.answer.is_some() && self.answer == other.answer) || self.text.same_words(&other.text)
     }
 
-    /// Whether it says the same in other words. The measures come in the order of their cost.
-    fn is_same(&self, other: &Self, in_conflict: bool) -> bool {
-        if in_conflict || (self.answer.is_some() && other.answer.is_some()) {
-            return self.is_equal(other);
-        }
-        if self.gives_reasons_for(other) || other.gives_reasons_for(self) {
-            return true;
-        }
-        let alike = self.counts.similarity(&other.counts);
+    /// Whether one of the two is the other with its reasons.
+    fn is_explained(&self, other: &Self) -> bool {
+        !self.answers_other(other) && (self.gives_reasons_for(other) || other.gives_reasons_for(self))
+    }
+
+    /// Whether it says the same in nearly the same words. The measures come in the order of their cost.
+    fn is_alike(&self, other: &Self) -> bool {
+        let alike = self.text.similarity(&other.text);
         let enough = alike >= SAME_FROM || (alike >= OPENED_ALIKE_FROM && self.opens_like(other));
-        enough
-            && !lexical::contrary(&self.text, &other.text)
-            && !lexical::alternative(&self.text, &other.text)
+        enough && self.fits(other) && !self.text.alternative(&other.text)
+    }
+
+    /// Whether nothing speaks against the two being one. Of long texts only what costs little is looked at.
+    fn fits(&self, other: &Self) -> bool {
+        let short = self.text.is_short() && other.text.is_short();
+        let apart = || short && self.text.alternative(&other.text);
+        !self.answers_other(other) && !self.text.contrary(&other.text) && !apart()
+    }
+
+    fn answers_other(&self, other: &Self) -> bool {
+        self.answer.is_some() && other.answer.is_some() && self.answer != other.answer
+    }
+
+    /// Whether it is plainly another position than this text: it gives another short answer, or both are short and differ in what
+    /// they say.
+    fn is_other_than(&self, was: &str) -> bool {
+        if self.answer.is_none() && !self.text.is_short() {
+            return false;
+        }
+        let was = Self::of(was);
+        match (&self.answer, &was.answer) {
+            (Some(_), Some(_)) => self.answers_other(&was),
+            _ => self.text.is_short() && was.text.is_short() && !self.fits(&was),
+        }
     }
 
     fn opens_like(&self, other: &Self) -> bool {
-        let (one, two) = (first_sentence(&self.text), first_sentence(&other.text));
-        lexical::same_words(one, two) && Counts::of(one).words().count() >= OPENING_WORDS
+        let (one, two) = (first_sentence(self.text.raw()), first_sentence(other.text.raw()));
+        let telling = |one: &str| {
+            let words = one.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            words.filter(|word| !lexical::says_little(&word.to_lowercase())).count()
+        };
+        lexical::same_words(one, two) && telling(one) >= OPENING_WORDS
     }
 
     /// Whether it is the other text and then why: "tabs, because they are wide" after "tabs".
@@ -179,9 +219,10 @@ impl Reading {
             "but", "however", "no", "not", "although", "unless", "only", "except", "or", "if", "though",
             "and",
         ];
-        let head = other.text.trim_end_matches(['.', ',', ';', ':']);
-        let start = self.text.get(..head.len()).filter(|start| start.eq_ignore_ascii_case(head));
-        let Some(rest) = start.and_then(|start| self.text.get(start.len()..)) else { return false };
+        let text = self.text.raw();
+        let head = other.text.raw().trim_end_matches(['.', ',', ';', ':']);
+        let start = text.get(..head.len()).filter(|start| start.eq_ignore_ascii_case(head));
+        let Some(rest) = start.and_then(|start| text.get(start.len()..)) else { return false };
         if head.is_empty() || rest.starts_with(char::is_alphanumeric) {
             return false;
         }
@@ -331,14 +372,36 @@ mod tests {
     }
 
     #[test]
-    fn new_words_for_a_position_keep_its_name() {
+    fn new_words_for_a_position_keep_its_name_unless_they_are_plainly_others() {
+        let update = |was: &str, text: &str| {
+            let mut groups = Groups::default();
+            groups.name("Spaces.", "b", &[]);
+            let name = groups.name(was, "a", &[]);
+            (groups.update((&name, was), text, "a", &[]) == name, groups.find(text).is_some())
+        };
+        for (was, text, kept) in [
+            ("Use tabs.", "Tabs everywhere, with a file that says how wide.", true),
+            ("Use tabs.", "Use tabs, four wide.", true),
+            ("B) Paris", "B", true),
+            ("Use tabs.", "Use blanks.", false),
+            ("Use tabs.", "spaces", false),
+            ("B) Paris", "C) Rome", false),
+        ] {
+            assert_eq!(update(was, text), (kept, true), "{was} | {text}");
+        }
+    }
+
+    /// What is like the first of a group may still contradict another of it.
+    #[test]
+    fn nobody_joins_whom_a_member_contradicts() {
+        let texts = [
+            "Pay out a part of the profit of the year, as the board proposed in the spring letter.",
+            "Pay out a part of the profit of the year, as the board proposed in the spring letter: 10 percent.",
+            "Pay out a part of the profit of the year, as the board proposed in the spring letter: 90 percent.",
+        ];
         let mut groups = Groups::default();
-        let name = groups.name("Use tabs.", "a", &[]);
-        groups.reworded(&name, "Tabs everywhere, with a file that says how wide.", "a");
-        assert_eq!(groups.known("tabs everywhere with a file that says how wide"), Some("Use tabs."));
-        assert_eq!(groups.known("Spaces."), None);
-        assert!(is_other("Use tabs.", "Use spaces.") && is_other("B) Paris", "C) Rome"));
-        assert!(!is_other("Use tabs.", "Use tabs, four wide.") && !is_other("B) Paris", "B"));
+        let names = texts.map(|text| groups.name(text, "a", &[]));
+        assert!(names[0] == names[1] && names[0] != names[2], "{names:?}");
     }
 
     #[test]

@@ -7,55 +7,30 @@ use std::collections::BTreeMap;
 
 mod alternative;
 mod contrary;
+mod text;
 
-pub use alternative::{Wording, alternative, says_little};
+pub use alternative::{LITTLE, Wording, alternative, says_little};
 pub use contrary::contrary;
+pub use text::{Text, hashes, hashes_of};
 
 /// The cosine of the two texts' word counts, from 0 (no word in common) to 1.
 pub fn similarity(a: &str, b: &str) -> f64 {
-    Counts::of(a).similarity(&Counts::of(b))
-}
-
-/// How often a text has each word that says anything: to compare one text with many, it is counted once.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Counts {
-    words: BTreeMap<String, f64>,
-    norm: f64,
-}
-
-impl Counts {
-    /// Those of a text.
-    pub fn of(text: &str) -> Self {
-        let words = words(text);
-        let norm = words.values().map(|n| n * n).sum::<f64>().sqrt();
-        Self { words, norm }
-    }
-
-    /// The cosine of the two, from 0 (no word in common) to 1.
-    pub fn similarity(&self, other: &Self) -> f64 {
-        let common = self.words.iter().filter_map(|(word, n)| Some(n * other.words.get(word)?));
-        let (dot, scale) = (common.fold(0.0, |sum, product| sum + product), self.norm * other.norm);
-        if scale > 0.0 { dot / scale } else { 0.0 }
-    }
-
-    /// The words, in the order of the alphabet.
-    pub fn words(&self) -> impl Iterator<Item = &str> {
-        self.words.keys().map(String::as_str)
-    }
-
-    /// Whether it has this word, in small letters.
-    pub fn has(&self, word: &str) -> bool {
-        self.words.contains_key(word)
-    }
+    let (a, b) = (words(a), words(b));
+    let dot = a.iter().filter_map(|(word, n)| Some(n * b.get(word)?)).fold(0.0, |sum, product| sum + product);
+    let norm = |counts: &BTreeMap<String, f64>| counts.values().map(|n| n * n).sum::<f64>().sqrt();
+    let scale = norm(&a) * norm(&b);
+    if scale > 0.0 { dot / scale } else { 0.0 }
 }
 
 /// Whether one of two short texts denies what the other says: an odd number of denials between them. In long texts
 /// denials are about other things as well, and nothing can be said.
 pub fn opposed(a: &str, b: &str) -> bool {
-    const SHORT: usize = 40;
     let short = tokens(a).count() <= SHORT && tokens(b).count() <= SHORT;
-    short && is_odd(a, b)
+    short && !(denials(tokens(a)) + denials(tokens(b))).is_multiple_of(2)
 }
+
+/// A text of so many words says one thing.
+const SHORT: usize = 40;
 
 /// Whether two texts have the same words in the same order, whatever their case and stops, and the same figures.
 pub fn same_words(a: &str, b: &str) -> bool {
@@ -68,10 +43,6 @@ pub fn is_within(a: &str, b: &str) -> bool {
     words(a).keys().all(|word| all.contains_key(word)) && figures(a).iter().all(|part| figured.contains(part))
 }
 
-fn is_odd(a: &str, b: &str) -> bool {
-    !(denials(a) + denials(b)).is_multiple_of(2)
-}
-
 /// The numbers and signs of a text, in order: `x < 0` and `x > 0` have the same words.
 pub fn figures(text: &str) -> Vec<&str> {
     let plain = |c: char| {
@@ -82,7 +53,7 @@ pub fn figures(text: &str) -> Vec<&str> {
     text.split(plain).filter(|part| !part.is_empty()).collect()
 }
 
-fn denials(text: &str) -> usize {
+fn denials(words: impl Iterator<Item = impl AsRef<str>>) -> usize {
     const DENIALS: &[&str] = &[
         "not", "no", "never", "none", "neither", "nor", "cannot", "without", "against", "refuse", "refuses",
     ];
@@ -92,29 +63,35 @@ fn denials(text: &str) -> usize {
         "sans", "nunca", "sin", "non", "mai", "senza", "niet", "geen", "nooit", "zonder",
     ];
     let denies = |word: &str| DENIALS.contains(&word) || ELSEWHERE.contains(&word) || word.ends_with("n't");
-    tokens(text).filter(|word| denies(word)).count()
+    words.filter(|word| denies(word.as_ref())).count()
 }
 
 fn words(text: &str) -> BTreeMap<String, f64> {
     let mut counts = BTreeMap::new();
-    const EMPTY: &[&str] = &[
-        "the", "a", "an", "and", "or", "of", "to", "in", "on", "at", "for", "with", "as", "by", "is", "are",
-        "be", "was", "it", "its", "this", "that", "i", "we", "you", "they", "he", "she", "my", "our", "your",
-        "their",
-    ];
     for word in tokens(text).filter(|word| !EMPTY.contains(&word.as_str())) {
         *counts.entry(word).or_insert(0.0) += 1.0;
     }
     counts
 }
 
+/// Words that only hold a sentence together.
+const EMPTY: &[&str] = &[
+    "the", "a", "an", "and", "or", "of", "to", "in", "on", "at", "for", "with", "as", "by", "is", "are",
+    "be", "was", "it", "its", "this", "that", "i", "we", "you", "they", "he", "she", "my", "our", "your",
+    "their",
+];
+
 fn tokens(text: &str) -> impl Iterator<Item = String> {
+    parts(text).map(|word| match word.to_lowercase() {
+        word if word.contains('\u{2019}') => word.replace('\u{2019}', "'"),
+        word => word,
+    })
+}
+
+/// The words of a text as they are written.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '\u{2019}'))
         .filter(|word| !word.is_empty())
-        .map(|word| match word.to_lowercase() {
-            word if word.contains('\u{2019}') => word.replace('\u{2019}', "'"),
-            word => word,
-        })
 }
 
 #[cfg(test)]

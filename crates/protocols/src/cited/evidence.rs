@@ -24,7 +24,10 @@ pub fn evidence(text: &str) -> Vec<String> {
     for sentence in sentences(text) {
         let parts: Vec<&str> = sentence.split_whitespace().collect();
         let before = found.len();
-        for (at, part) in parts.iter().enumerate() {
+        // Most words can be no evidence, and texts are long.
+        let may_be =
+            |part: &&str| part.bytes().any(|c| c.is_ascii_digit() || matches!(c, b'.' | b':' | 0x80..));
+        for (at, part) in parts.iter().enumerate().filter(|(_, part)| may_be(part)) {
             let previous = at.checked_sub(1).and_then(|at| parts.get(at)).copied().unwrap_or_default();
             found.extend(link(part).or_else(|| standard(previous, part)).or_else(|| location(part)));
             found.extend(numbered(previous, part).or_else(|| work(&parts, at)));
@@ -222,15 +225,16 @@ fn sourced(sentence: &str) -> Option<String> {
         &["says", "say", "states", "state", "shows", "show", "found", "gives", "documents", "notes", "lists"];
     const NOBODY: &[&str] =
         &["me", "you", "them", "others", "most", "everyone", "everybody", "majority", "my", "us", "debaters"];
-    let words: Vec<String> = words(sentence).iter().map(|word| word.text.to_lowercase()).collect();
-    let is = |list: &[&str], word: &String| list.contains(&word.as_str());
+    let words = words(sentence);
+    let is = |list: &[&str], word: &Word<'_>| list.iter().any(|other| other.eq_ignore_ascii_case(word.text));
     let source = words.iter().position(|word| is(SOURCES, word));
-    let figure = words.iter().any(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+    let figure = words.iter().any(|word| word.text.starts_with(|c: char| c.is_ascii_digit()));
     let says = source.is_some_and(|at| words.iter().skip(at + 1).take(2).any(|word| is(SAYS, word)));
-    let by = words.windows(2).position(|pair| matches!(pair, [a, b] if a == "according" && b == "to"));
+    let by =
+        words.windows(2).position(|pair| matches!(pair, [a, b] if is(&["according"], a) && is(&["to"], b)));
     let somebody = |at: usize| {
-        let said: Vec<&String> = words.iter().skip(at + 2).take(2).collect();
-        !said.is_empty() && !said.iter().any(|word| is(NOBODY, word))
+        let said = || words.iter().skip(at + 2).take(2);
+        said().next().is_some() && !said().any(|word| is(NOBODY, word))
     };
     let told = (source.is_some() && figure) || says || by.is_some_and(somebody);
     told.then(|| shown(sentence.trim()))

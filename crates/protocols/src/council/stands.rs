@@ -8,7 +8,7 @@ use super::round::{Round, Standing};
 use super::verdict;
 use super::votes::decide;
 use crate::cited::{Known, cited};
-use crate::grouping::{self, Groups};
+use crate::grouping::Groups;
 
 /// Reads the log.
 pub(super) fn stands(debate: &Debate) -> Result<Stands, Corrupt> {
@@ -18,7 +18,18 @@ pub(super) fn stands(debate: &Debate) -> Result<Stands, Corrupt> {
     let held = log.rounds.iter().filter(|round| round.present() > 0);
     stages.extend(held.map(|round| Stage { round: Some(round), after: &round.after }));
     let votes: Vec<Option<Voted>> = (0..log.members.len()).map(|place| voted(&log, &stages, place)).collect();
-    let mut table = Table { log: &log, votes, groups: Groups::default() };
+    let mut voted = Groups::default();
+    let words = votes.iter().flatten();
+    let words: Vec<(String, Vote)> =
+        words.map(|held| (voted.name(&held.position, "", &[]), held.vote)).collect();
+    let mut table = Table {
+        log: &log,
+        votes,
+        voted,
+        words,
+        groups: Groups::default(),
+        texts: vec![None; log.members.len()],
+    };
     let mut rounds = Vec::new();
     if !log.active().is_empty() {
         rounds.extend(stages.iter().enumerate().map(|(at, stage)| table.held(at, stage)));
@@ -55,7 +66,13 @@ struct Table<'l> {
     log: &'l Log<'l>,
     /// By place.
     votes: Vec<Option<Voted>>,
+    /// The positions in whose words somebody voted, and how.
+    voted: Groups,
+    words: Vec<(String, Vote)>,
+    /// The positions that are no votes.
     groups: Groups,
+    /// By place, the last of them.
+    texts: Vec<Option<String>>,
 }
 
 impl Table<'_> {
@@ -66,7 +83,7 @@ impl Table<'_> {
             let changed = stage.round.filter(|_| standing.changed);
             stands.push(Stand {
                 seat: self.log.id(place).to_owned(),
-                position: self.name(at, place, &standing.position),
+                position: self.name(at, place, standing),
                 change: changed.map(|round| Change { cited: self.cited(place, round, standing) }),
                 ..Stand::default()
             });
@@ -76,17 +93,22 @@ impl Table<'_> {
     }
 
     /// The vote, where it was held by then; else the text, by the vote that others cast who held the same, if they agree on one.
-    fn name(&mut self, at: usize, place: usize, position: &str) -> String {
+    fn name(&mut self, at: usize, place: usize, standing: &Standing) -> String {
         let own = self.votes.get(place).and_then(Option::as_ref).filter(|voted| at >= voted.since);
         if let Some(voted) = own {
             return voted.vote.as_str().to_owned();
         }
-        let others = self.votes.iter().flatten().filter(|voted| grouping::is_same(&voted.position, position));
-        let mut others = others.map(|voted| voted.vote);
-        match others.next().filter(|first| others.all(|vote| vote == *first)) {
-            Some(vote) => vote.as_str().to_owned(),
-            None => self.groups.name(position, self.log.id(place), &[]),
+        if let Some(Some(text)) = self.texts.get(place).filter(|_| !standing.changed) {
+            return text.clone();
         }
+        let said = self.voted.find(&standing.position);
+        let mut votes = self.words.iter().filter(|(name, _)| said == Some(name)).map(|(_, vote)| *vote);
+        let name = match votes.next().filter(|first| votes.all(|vote| vote == *first)) {
+            Some(vote) => vote.as_str().to_owned(),
+            None => self.groups.name(&standing.position, self.log.id(place), &[]),
+        };
+        self.texts.get_mut(place).into_iter().for_each(|text| *text = Some(name.clone()));
+        name
     }
 
     /// What a change names: other councillors, challenges and messages, evidence that is new, and the challenges with which the

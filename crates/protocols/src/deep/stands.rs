@@ -1,19 +1,21 @@
 //! Who held what in each round of `deep`: texts, put together by their likeness.
 
+use std::cell::OnceCell;
+
 use agon_core::{Change, Corrupt, Debate, Fate, Grouping, Held, Marks, Stand, Stands};
 
 use super::close;
 use super::log::{Log, Round};
 use super::ranking;
 use super::reply::{Argument, Counterpoint, Revision, Stance};
-use crate::cited::{Known, cited, takes_up};
+use crate::cited::{Known, OwnWords, cited};
 use crate::grouping::{self, Groups};
 use crate::lexical;
 
 /// Reads the log.
 pub(super) fn stands(debate: &Debate) -> Result<Stands, Corrupt> {
     let log = Log::read(debate)?;
-    let mut table = Table { log: &log, groups: Groups::default(), held: Vec::new() };
+    let mut table = Table { log: &log, groups: Groups::default(), held: Vec::new(), points: OnceCell::new() };
     let mut rounds = Vec::new();
     if !log.debaters.is_empty() {
         rounds.push(table.first());
@@ -29,6 +31,16 @@ struct Table<'l> {
     groups: Groups,
     /// By place: the name of its position, and how sure it is.
     held: Vec<(String, Option<f64>)>,
+    /// Every counterpoint; read when somebody changes its position.
+    points: OnceCell<Vec<Point>>,
+}
+
+/// What a debater holds against another, in the words that are its own: neither the question's nor those of its position.
+struct Point {
+    round: u32,
+    from: usize,
+    to: usize,
+    words: OwnWords,
 }
 
 impl<'l> Table<'l> {
@@ -64,16 +76,10 @@ impl<'l> Table<'l> {
         }
         let change = Change { cited: self.cited(place, round, argument, new) };
         let given_up = argument.stance == Stance::Concede || argument.revision == Revision::MajorRevision;
-        if let Some(known) = self.groups.known(new) {
-            return Some((known.to_owned(), change));
-        }
         let conflicts = self.conflicts(place, round.number);
         // Who calls its update minor holds what it held, unless the words plainly say otherwise.
         let name = match self.held.get(place) {
-            Some((name, _)) if !given_up && !grouping::is_other(old, new) => {
-                self.groups.reworded(name, new, seat);
-                name.clone()
-            }
+            Some((name, _)) if !given_up => self.groups.update((name, old), new, seat, &conflicts),
             _ => self.groups.name(new, seat, &conflicts),
         };
         Some((name, change))
@@ -114,34 +120,55 @@ impl<'l> Table<'l> {
             known.label("Debater", &debater.label)
         });
         let mut named = cited(&said, &known);
-        for earlier in self.log.counted().filter(|earlier| earlier.number < round.number) {
-            for (from, theirs) in earlier.arguments.iter().enumerate().filter(|(from, _)| *from != place) {
-                let (Some(theirs), Some(debater)) = (theirs, self.log.debaters.get(from)) else { continue };
-                let position = grouping::shown(self.log.position(from, earlier.number));
-                let known = [self.log.debate.brief.question.as_str(), &before, &position];
-                let taken = self
-                    .against(theirs, place)
-                    .any(|made| takes_up(&said, &format!("{}\n{}", made.point, made.evidence), &known));
-                let (name, point) =
-                    (format!("Debater {}", debater.label), format!("Debater {}'s point", debater.label));
-                if taken && !named.contains(&name) && !named.contains(&point) {
-                    named.push(point);
-                }
+        let points = self.points.get_or_init(|| self.points());
+        let mut points =
+            points.iter().filter(|point| point.to == place && point.round < round.number).peekable();
+        if points.peek().is_none() {
+            return named;
+        }
+        let (said, had) = (OwnWords::of(&said), OwnWords::of(&before));
+        for point in points {
+            let Some(debater) = self.log.debaters.get(point.from) else { continue };
+            let name = format!("Debater {}", debater.label);
+            let owned = format!("{name}'s point");
+            if !named.contains(&name) && !named.contains(&owned) && said.takes_up(&point.words, &had) {
+                named.push(owned);
             }
         }
         named
     }
 
+    /// Every counterpoint of the rounds.
+    fn points(&self) -> Vec<Point> {
+        let question = OwnWords::of(&self.log.debate.brief.question);
+        let mut points = Vec::new();
+        for round in self.log.counted() {
+            for (from, argument) in round.arguments.iter().enumerate() {
+                let Some(argument) = argument.as_ref().filter(|said| !said.counterpoints.is_empty()) else {
+                    continue;
+                };
+                let position = OwnWords::of(&grouping::shown(self.log.position(from, round.number)));
+                for to in (0..self.log.debaters.len()).filter(|to| *to != from) {
+                    points.extend(self.against(argument, to).map(|made| {
+                        let words = OwnWords::of(&format!("{}\n{}", made.point, made.evidence));
+                        let words = words.without(&question).without(&position);
+                        Point { round: round.number, from, to, words }
+                    }));
+                }
+            }
+        }
+        points
+    }
+
     /// What a debater said of its own position before a round.
     fn said_before(&self, place: usize, number: u32) -> String {
-        let answer = self.log.debaters.get(place).map(|debater| debater.answer.to_string());
-        let earlier = self.log.rounds.iter().filter(|round| round.number < number);
-        let earlier = earlier.filter_map(|round| round.arguments.get(place)?.as_ref());
-        let said = earlier.flat_map(|argument| {
-            let position = argument.new_position().map(str::to_owned);
-            argument.key_points.iter().cloned().chain(position)
-        });
-        answer.into_iter().chain(said).collect::<Vec<_>>().join("\n")
+        let mut said: Vec<&str> =
+            self.log.debaters.get(place).map(|debater| debater.answer.as_ref()).into_iter().collect();
+        for round in self.log.rounds.iter().filter(|round| round.number < number) {
+            let Some(argument) = round.arguments.get(place).and_then(Option::as_ref) else { continue };
+            said.extend(argument.key_points.iter().map(String::as_str).chain(argument.new_position()));
+        }
+        said.join("\n")
     }
 
     /// Everybody in seat order.

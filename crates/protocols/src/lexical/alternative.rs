@@ -15,7 +15,7 @@ const COMMON_MIN: usize = 2;
 const STEM_CHARS: usize = 4;
 
 /// Words that say little by themselves: another one of these makes no other position. Numbers are told apart by their figures.
-const LITTLE: &[&str] = &[
+pub const LITTLE: &[&str] = &[
     // Whether something is denied is told by counting denials.
     "not", "no", "never", "none", "neither", "nor", "cannot", "without", "against", "rather", "instead",
     "nicht", "nie", "ne", "pas", "jamais", "a", "an", "the", "and", "or", "but", "so", "then", "than", "as",
@@ -48,6 +48,11 @@ impl Wording {
     pub fn of(text: &str) -> Self {
         let all: Vec<String> = tokens(text).collect();
         Self { telling: telling(&all).into_iter().map(str::to_owned).collect(), all }
+    }
+
+    /// All of them, in small letters, as they stand.
+    pub(super) fn all(&self) -> &[String] {
+        &self.all
     }
 
     /// Whether the two texts are [`alternative`]s.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::{is_odd, opposed, similarity, tokens};
+use super::{Text, denials};
 
 /// Texts this much alike are the same but for little: there a denial tells, however long they are.
 const NEAR_FROM: f64 = 0.85;
@@ -13,14 +13,33 @@ const ASIDE_WORDS: usize = 3;
 /// Whether one of two positions says the opposite of the other: it denies it, has another figure, or has a word where the other has
 /// its opposite. Without such a sign they may still be contrary; then only those who hold them know.
 pub fn contrary(a: &str, b: &str) -> bool {
-    let denied = opposed(a, b) || (is_odd(a, b) && similarity(a, b) >= NEAR_FROM);
-    denied || has_other_figures(a, b) || has_opposite_words(a, b)
+    Text::of(a).contrary(&Text::of(b))
 }
 
-/// Whether both have figures, and not the same. A figure that only one has adds to the other and denies nothing.
-fn has_other_figures(a: &str, b: &str) -> bool {
-    let (a, b) = (figures(a), figures(b));
-    !a.is_empty() && !b.is_empty() && a != b
+/// As [`contrary`], of texts that were read.
+pub(super) fn is_contrary(a: &Text, b: &Text) -> bool {
+    let (one, other) = (a.signs(), b.signs());
+    let odd = !(one.denials + other.denials).is_multiple_of(2);
+    // A figure that only one has adds to the other and denies nothing.
+    let figured = !one.figures.is_empty() && !other.figures.is_empty() && one.figures != other.figures;
+    figured
+        || are_opposite(&one.sides, &other.sides)
+        || (odd && ((a.is_short() && b.is_short()) || a.similarity(b) >= NEAR_FROM))
+}
+
+/// What of a text can contradict another.
+#[derive(Debug, Clone)]
+pub(super) struct Signs {
+    denials: usize,
+    figures: Vec<String>,
+    /// For each pair of opposites, which of the two it has.
+    sides: Vec<[bool; 2]>,
+}
+
+impl Signs {
+    pub(super) fn of(text: &str, tokens: &[String]) -> Self {
+        Self { denials: denials(tokens.iter()), figures: figures(text), sides: sides(tokens) }
+    }
 }
 
 /// The numbers and signs of a text, in order, however they are written: `1,000 ms` is `1000ms`, and `twenty-five` is `25`.
@@ -104,18 +123,18 @@ fn named(word: &str) -> Option<u32> {
 }
 
 /// Whether one text has a word and the other its opposite, where neither has both.
-fn has_opposite_words(a: &str, b: &str) -> bool {
-    let (a, b) = (sides(a), sides(b));
-    a.iter()
-        .zip(&b)
-        .any(|(a, b)| matches!((a, b), ([true, false], [false, true]) | ([false, true], [true, false])))
+fn are_opposite(a: &[[bool; 2]], b: &[[bool; 2]]) -> bool {
+    let opposite = |(a, b): (&[bool; 2], &[bool; 2])| {
+        matches!((a, b), ([true, false], [false, true]) | ([false, true], [true, false]))
+    };
+    a.iter().zip(b).any(opposite)
 }
 
-/// For each pair of opposites, which of the two a text has.
-fn sides(text: &str) -> Vec<[bool; 2]> {
+/// For each pair of opposites, which of the two some words have.
+fn sides(tokens: &[String]) -> Vec<[bool; 2]> {
     let mut sides = vec![[false; 2]; pairs().len()];
-    for word in meant(text) {
-        for (pair, side) in places().get(word.as_str()).into_iter().flatten() {
+    for word in meant(tokens) {
+        for (pair, side) in places().get(word).into_iter().flatten() {
             sides.get_mut(*pair).and_then(|pair| pair.get_mut(*side)).into_iter().for_each(|has| *has = true);
         }
     }
@@ -137,15 +156,14 @@ fn places() -> &'static HashMap<&'static str, Vec<(usize, usize)>> {
 }
 
 /// The words of a text but for those that it sets aside.
-fn meant(text: &str) -> Vec<String> {
-    let (mut kept, mut aside): (Vec<String>, usize) = (Vec::new(), 0);
-    for word in tokens(text) {
+fn meant(tokens: &[String]) -> Vec<&str> {
+    let (mut kept, mut aside): (Vec<&str>, usize) = (Vec::new(), 0);
+    for word in tokens {
         if aside > 0 {
             aside -= 1;
             continue;
         }
-        let last = kept.last().map(String::as_str);
-        if matches!((last, word.as_str()), (Some("rather"), "than") | (Some("instead"), "of")) {
+        if matches!((kept.last(), word.as_str()), (Some(&"rather"), "than") | (Some(&"instead"), "of")) {
             aside = ASIDE_WORDS;
         }
         kept.push(word);
@@ -187,6 +205,7 @@ fn forms(word: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lexical::opposed;
 
     /// Two ways to say the same, and additions that deny nothing.
     const UNOPPOSED: &[(&str, &str)] = &[
@@ -266,8 +285,10 @@ mod tests {
             let (one, other) = line.split_once(' ').unwrap();
             assert!(contrary(&format!("They say {one} it."), &format!("They say {other} it.")), "{line}");
             let both = format!("They say {one} it and {other} it.");
-            assert!(!has_opposite_words(&both, &format!("They say {one} it.")), "{line}");
-            assert!(!has_opposite_words(&format!("They say {other} it."), &both), "{line}");
+            let has_opposite =
+                |a: &str, b: &str| are_opposite(&Text::of(a).signs().sides, &Text::of(b).signs().sides);
+            assert!(!has_opposite(&both, &format!("They say {one} it.")), "{line}");
+            assert!(!has_opposite(&format!("They say {other} it."), &both), "{line}");
             seen += 1;
         }
         assert!((40..=90).contains(&seen) && pairs().len() == seen, "{seen}");
