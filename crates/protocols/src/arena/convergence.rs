@@ -180,9 +180,13 @@ impl Check {
         }
     }
 
-    /// Whether two proposals are the same in substance, so that a vote for one is a vote for the other.
+    /// Whether two proposals are the same in substance, so that a vote for one is a vote for the other. The same words are,
+    /// whatever was declared: a conflict may be with what its holder has given up in the same round.
     pub(super) fn is_same(&self, one: usize, other: usize) -> bool {
-        self.is_like(one, other) && !self.is_apart(one, other)
+        let text =
+            |place: usize| self.texts.iter().find(|(holder, _)| *holder == place).map(|(_, text)| text);
+        let verbatim = text(one).zip(text(other)).is_some_and(|(one, other)| lexical::same_words(one, other));
+        verbatim || (self.is_like(one, other) && !self.is_apart(one, other))
     }
 
     /// Whether two proposals are declared to conflict, or seen to.

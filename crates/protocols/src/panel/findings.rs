@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::consensus::{State, TOLERANCE, column, extremes, mean};
 use super::disputes::{self, dated};
+use super::figure;
 use super::ledger;
 use super::log::Log;
 use super::points::{Point, points, same_point};
@@ -136,7 +137,9 @@ fn dimensions(log: &Log<'_>, within: bool) -> Vec<Value> {
         })
         .map(|(key, scores)| {
             let (low, high) = extremes(&scores);
-            let text = match (within, high - low > TOLERANCE) {
+            let spread = high - low > TOLERANCE;
+            let [low, high] = [low, high].map(figure);
+            let text = match (within, spread) {
                 (true, true) => format!("{key}: all judges between {low} and {high}"),
                 (true, false) => format!("{key}: all judges at {low}"),
                 (false, _) => format!("{key}: the judges are between {low} and {high}"),
