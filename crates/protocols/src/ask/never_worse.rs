@@ -1,6 +1,8 @@
 //! "`--never-worse` keeps the plain first-round vote unless the debate's change is backed by evidenced flips."
 
-use agon_core::Stands;
+use std::collections::BTreeMap;
+
+use agon_core::{Flip, Held, Stands};
 use serde_json::{Value, json};
 
 use super::positions::vote;
@@ -42,8 +44,8 @@ fn backing(stands: &Stands, decided: Option<&str>) -> (bool, String) {
             "the debate came to an answer that nobody held, so that no change of mind backs it".to_owned(),
         );
     };
-    let flips = stands.flips().into_iter().filter(|flip| flip.to == decided && flip.from != decided);
-    let (evidenced, bare): (Vec<_>, Vec<_>) = flips.partition(|flip| flip.evidenced);
+    let (evidenced, bare): (Vec<_>, Vec<_>) =
+        changed_over(stands, decided).into_iter().partition(|flip| flip.evidenced);
     let (e, b) = (evidenced.len(), bare.len());
     let count =
         |n: usize| if n == 1 { "1 change of mind".to_owned() } else { format!("{n} changes of mind") };
@@ -57,13 +59,39 @@ fn backing(stands: &Stands, decided: Option<&str>) -> (bool, String) {
     }
 }
 
+/// The last flip of each seat that held something else at first and holds what was decided in the end: who went there and back,
+/// or left and came back, has changed nothing.
+fn changed_over(stands: &Stands, decided: &str) -> Vec<Flip> {
+    let holds = |held: Option<&Held>, seat: &str| {
+        held.is_some_and(|held| {
+            held.stands.iter().any(|stand| stand.seat == seat && stand.position == decided)
+        })
+    };
+    let mut last: BTreeMap<String, Flip> = BTreeMap::new();
+    for flip in stands.flips() {
+        last.insert(flip.seat.clone(), flip);
+    }
+    let over = |flip: &Flip| {
+        let changed = flip.to == decided && flip.from != decided;
+        changed && holds(stands.rounds.last(), &flip.seat) && !holds(stands.rounds.first(), &flip.seat)
+    };
+    last.into_values().filter(over).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use agon_core::{Change, Held, Stand};
+    use agon_core::{Change, Stand};
 
     use super::*;
 
-    fn stands(first: &[&str], then: &[(&str, Option<usize>)]) -> Stands {
+    /// A round: what each seat holds, and how much it names where it changed.
+    type Then<'a> = &'a [(&'a str, Option<usize>)];
+
+    fn stands(first: &[&str], then: Then<'_>) -> Stands {
+        rounds(first, &[then])
+    }
+
+    fn rounds(first: &[&str], then: &[Then<'_>]) -> Stands {
         let stand = |place: usize, position: &str, cited: Option<usize>| Stand {
             seat: format!("debater-{place}"),
             position: position.to_owned(),
@@ -72,8 +100,10 @@ mod tests {
         };
         let held = |round, stands| Held { round, stands, ..Held::default() };
         let before = first.iter().enumerate().map(|(place, p)| stand(place, p, None)).collect();
-        let after = then.iter().enumerate().map(|(place, (p, cited))| stand(place, p, *cited)).collect();
-        Stands { rounds: vec![held(0, before), held(1, after)], ..Stands::default() }
+        let after =
+            |then: Then<'_>| then.iter().enumerate().map(|(n, (p, cited))| stand(n, p, *cited)).collect();
+        let rounds = (1..).zip(then).map(|(round, then)| held(round, after(then)));
+        Stands { rounds: [held(0, before)].into_iter().chain(rounds).collect(), ..Stands::default() }
     }
 
     /// "keeps the plain first-round vote unless [...] backed by evidenced flips": both sides of the rule.
@@ -92,6 +122,24 @@ mod tests {
             let weighed = NeverWorse::weigh(&stands(&first, &then), Some("y"));
             assert_eq!(weighed.kept, kept, "{then:?}: {}", weighed.why);
         }
+    }
+
+    /// "unless the debate's change is backed by evidenced flips": a flip that was taken back backs nothing.
+    #[test]
+    fn there_and_back_is_no_change() {
+        let first = ["x", "x", "x", "y"];
+        let there = [("y", Some(2)), ("x", None), ("x", None), ("y", None)];
+        let back = [("x", Some(0)), ("x", None), ("x", None), ("y", None)];
+        let weigh = |then: &[Then<'_>]| NeverWorse::weigh(&rounds(&first, then), Some("y"));
+        assert!(!weigh(&[&there]).kept);
+        let taken_back = weigh(&[&there, &back]);
+        assert!(taken_back.kept && taken_back.why.contains("nobody changed over"), "{}", taken_back.why);
+        let again = [("y", Some(0)), ("x", None), ("x", None), ("y", None)];
+        let last = weigh(&[&there, &back, &again]);
+        assert!(last.kept && last.why.contains("none with evidence"), "the last flip counts: {}", last.why);
+        let left = [("x", None), ("x", None), ("x", None), ("x", Some(0))];
+        let returned = [("x", None), ("x", None), ("x", None), ("y", Some(1))];
+        assert!(weigh(&[&left, &returned]).kept, "who held it at first was counted in the vote");
     }
 
     /// "A tied vote (no plurality) cannot be kept: say so."
