@@ -9,16 +9,19 @@
 //! 2. **Options.** Where the question lists options (`A) ...`, `(A) ...`, on lines of their own also `A. ...` and `A: ...`, from
 //!    A on without a gap), an answer that begins with the letter of one, or has the same words as just one, is that option. Two
 //!    letters are no option.
-//! 3. **Numbers** count by value: `1,000`, `1000.0` and `1e3`, `3/4` and `0.75` are the same. The sign of a currency does not
-//!    count; a unit that stands behind does, and `%` is one.
+//! 3. **Numbers** count by value: `1,000`, `1000.0` and `1e3`, `3/4` and `0.75`, `5 million` and `5,000,000` are the same. The
+//!    sign of a currency does not count; a unit that stands behind does, and `%` is one.
 //! 4. **Words** count without case, white space, punctuation, emphasis and a first article. Signs that make another answer stay:
-//!    `C++` is not `C`, `x < 0` is not `x > 0`.
+//!    `C++` is not `C`, `x < 0` is not `x > 0`. Yes and no count without what follows them, unless that limits them: `yes, but
+//!    only if it is free` is not `yes`.
 
 use std::fmt;
 
 mod found;
 mod key;
+pub(crate) mod limits;
 mod options;
+mod scale;
 
 use key::Key;
 use options::Options;
@@ -63,6 +66,7 @@ impl Answer {
     }
 
     /// Whether this is what was to be said: the same, or the number with a unit where a number without one was wanted.
+    /// A percentage is no number with a unit.
     pub fn meets(&self, gold: &Self) -> bool {
         self.key == gold.key || self.key.is_with_unit(&gold.key)
     }

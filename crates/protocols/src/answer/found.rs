@@ -2,6 +2,7 @@
 
 use super::SHORT_WORDS_MAX;
 use super::key;
+use super::limits;
 use super::options::Options;
 
 /// Words that may stand before "answer" in the sentence that gives it.
@@ -92,11 +93,21 @@ fn without_last<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     text.strip_suffix(word).filter(|rest| !rest.ends_with(char::is_alphanumeric))
 }
 
-/// The first sentence of what is said, without its reason.
+/// The first sentence of what is said, without its reason. What limits an answer belongs to it.
 fn sentence(said: &str) -> &str {
     let ends = said.char_indices().filter(|(_, c)| matches!(c, '.' | '!' | '?' | ';'));
     let followed = |at: usize| said.get(at + 1..).is_some_and(|rest| rest.starts_with(char::is_whitespace));
-    let mut ends = ends.filter(|(at, c)| followed(*at) && (*c != '.' || is_stop(said, *at)));
+    let goes_on = |at: usize, c: char| {
+        let (head, rest) = (said.get(..at).unwrap_or_default(), said.get(at + 1..).unwrap_or_default());
+        let word = head.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let is_verdict = ["yes", "no", "true", "false"].iter().any(|known| word.eq_ignore_ascii_case(known));
+        match c {
+            '.' => is_verdict && limits::begins_limit(rest),
+            _ => limits::begins_limit(rest) || (is_verdict && limits::is_limited(word, rest)),
+        }
+    };
+    let mut ends =
+        ends.filter(|(at, c)| followed(*at) && (*c != '.' || is_stop(said, *at)) && !goes_on(*at, *c));
     let first = ends.next().map_or(said.len(), |(at, _)| at);
     let reason = [", because ", " because ", ", since "].iter().filter_map(|word| said.find(word)).min();
     said.get(..first.min(reason.unwrap_or(first))).unwrap_or(said).trim()

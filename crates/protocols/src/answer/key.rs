@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::options::Options;
+use super::{limits, scale};
 
 /// By what an answer is compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,13 +45,16 @@ impl Key {
         (!words.is_empty()).then_some(Self::Words(words))
     }
 
-    /// Whether this is the other's number with a unit that the other has not.
+    /// Whether this is the other's number with a unit that the other has not. What makes it another number is no unit.
     pub(super) fn is_with_unit(&self, other: &Self) -> bool {
         match (self, other) {
             (
-                Self::Number { numerator, denominator, .. },
+                Self::Number { numerator, denominator, unit: own },
                 Self::Number { numerator: n, denominator: d, unit },
-            ) => unit.is_empty() && (numerator, denominator) == (n, d),
+            ) => {
+                let is_unit = !scale::is_share(own) && !limits::begins_limit(own);
+                unit.is_empty() && is_unit && (numerator, denominator) == (n, d)
+            }
             _ => false,
         }
     }
@@ -138,10 +142,12 @@ fn is_another(behind: &str, letter: char, options: &Options) -> bool {
     other.is_some() && ends
 }
 
-/// The word of an answer that is yes or no, with more behind a comma.
+/// The word of an answer that is yes or no, with more behind it that does not limit it.
 fn yes_or_no(said: &str) -> Option<&str> {
-    let word = said.split(',').next()?.trim();
-    ["yes", "no"].iter().any(|known| word.eq_ignore_ascii_case(known)).then_some(word)
+    let (word, rest) = said.split_once([',', ';'])?;
+    let word = word.trim();
+    let is_known = ["yes", "no"].iter().any(|known| word.eq_ignore_ascii_case(known));
+    (is_known && !limits::is_limited(word, rest)).then_some(word)
 }
 
 /// The number that an answer is.
@@ -161,15 +167,28 @@ fn number(said: &str) -> Option<Key> {
         }
         None => rest,
     };
+    let (rest, thousands) = thousands(rest);
     let spaced = rest.is_empty() || rest.starts_with([' ', '%', '\u{b0}', ',', '.']);
     let unit = words(&rest.replace('%', " percent "));
+    let (times, unit) = scale::scaled(&unit, said.contains(CURRENCIES))?;
     let is_unit = !rest.contains(|c: char| c.is_numeric()) && unit.split(' ').count() <= UNIT_WORDS_MAX;
     if !spaced || !is_unit || value.1 == 0 {
         return None;
     }
+    value.0 = value.0.checked_mul(times)?.checked_mul(thousands)?;
     let divisor = divisor(value.0, value.1);
     let sign = if negative { -1 } else { 1 };
+    let unit = scale::one_percent(unit);
     Some(Key::Number { numerator: sign * (value.0 / divisor), denominator: value.1 / divisor, unit })
+}
+
+/// What stands behind a number without its `k`, and how many times the number that makes. `300 K` is a temperature.
+fn thousands(rest: &str) -> (&str, i128) {
+    let behind = ["k", "K", " k"].iter().find_map(|sign| rest.strip_prefix(sign));
+    match behind.filter(|behind| !behind.starts_with(char::is_alphanumeric)) {
+        Some(behind) => (behind, 1_000),
+        None => (rest, 1),
+    }
 }
 
 /// `\frac{a}{b}` as `a/b`.

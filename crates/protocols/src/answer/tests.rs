@@ -33,6 +33,32 @@ fn words_count_without_case_space_punctuation_and_what_introduces_them() {
     assert!(same("x < 0", "X<0") && same("Don\u{2019}t", "dont") && same("Yes, it does", "yes"));
 }
 
+/// "the word alone counts only if what follows does not limit it".
+#[test]
+fn a_yes_or_no_that_is_limited_is_another_answer() {
+    let same = |one: &str, other: &str| Answer::alone("Shall we?", one) == Answer::alone("Shall we?", other);
+    for (word, limited) in [
+        ("Yes", "Yes, but only if the budget is doubled"),
+        ("Yes", "Yes, in May, provided that the board agrees"),
+        ("Yes", "Yes, as long as it is free"),
+        ("Yes", "Yes, not now"),
+        ("No", "No, unless sales double"),
+        ("No", "No, unless it rains, in which case yes"),
+        ("No", "No, today; tomorrow yes"),
+        ("No", "Answer: No; unless sales double"),
+        ("True", "Answer: True. But only if x is positive"),
+    ] {
+        assert!(!same(word, limited), "{word} | {limited}");
+        let gold = Answer::alone("Shall we?", word).unwrap();
+        assert!(!Answer::read("Shall we?", limited).unwrap().meets(&gold), "{word} | {limited}");
+    }
+    for (word, reasoned) in
+        [("yes", "Yes, it does"), ("no", "No, it is far too dear"), ("yes", "Yes; it saves time and money")]
+    {
+        assert!(same(word, reasoned), "{word} | {reasoned}");
+    }
+}
+
 /// "numbers by value".
 #[test]
 fn numbers_count_by_value() {
@@ -71,6 +97,36 @@ fn numbers_count_by_value() {
         |said: &str, gold: &str| Answer::read("", said).unwrap().meets(&Answer::read("", gold).unwrap());
     assert!(meets("42 km", "42") && meets("$18", "18") && meets("18 dollars", "18"));
     assert!(!meets("42", "42 km") && !meets("42 km", "42 miles") && !meets("50%", "0.5"));
+}
+
+/// "Multiply number words out; `%`/percent stays distinct from none."
+#[test]
+fn a_number_word_is_a_part_of_the_number() {
+    for (said, want) in [
+        ("5 million", "5000000"),
+        ("$2.5 million", "2500000"),
+        ("$3 M", "3000000"),
+        ("5 hundred thousand people", "500000 people"),
+        ("2 billion", "2000000000"),
+        ("3 dozen eggs", "36 eggs"),
+        ("5k", "5000"),
+        ("5 k", "5000"),
+        ("1/2 million", "500000"),
+        ("300 K", "300 k"),
+        ("5 ms", "5 ms"),
+        ("5 per cent", "5 percent"),
+    ] {
+        assert_eq!(key("", said).as_deref(), Some(want), "{said}");
+    }
+    let meets =
+        |said: &str, gold: &str| Answer::read("", said).unwrap().meets(&Answer::read("", gold).unwrap());
+    for said in
+        ["5 million", "5 thousand", "5 billion", "5 hundred", "5 dozen", "5k", "5%", "5 percent", "5 or more"]
+    {
+        assert!(!meets(said, "5"), "{said}");
+    }
+    assert!(meets("5 million", "5,000,000") && meets("5k", "5000") && meets("5 million dollars", "5000000"));
+    assert!(meets("5%", "5 percent") && !meets("5", "5%"));
 }
 
 /// "a leading option letter when the question lists options such as `A) ...`".
