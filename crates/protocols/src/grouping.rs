@@ -4,9 +4,11 @@
 //! nothing speaks against it. In doubt they differ: two names for one position understate an agreement, one name for two would
 //! invent it.
 
+use crate::answer::limits;
 use crate::lexical::{self, Text};
 
 mod answer;
+mod opening;
 
 /// Texts this much alike are one position, unless something speaks against it.
 const SAME_FROM: f64 = 0.85;
@@ -44,6 +46,8 @@ struct Member {
 struct Reading {
     text: Text,
     answer: Option<String>,
+    /// The short sentence that it opens with, where that is its answer.
+    opening: Option<String>,
 }
 
 impl Groups {
@@ -97,7 +101,10 @@ impl Groups {
     /// The position that has been said in the same words, or with the same short answer.
     fn equal(&self, reading: &Reading) -> Option<usize> {
         let same = |group: &Group| group.members.iter().any(|member| member.reading.is_equal(reading));
-        self.groups.iter().position(same)
+        self.groups
+            .iter()
+            .position(same)
+            .or_else(|| self.groups.iter().position(|group| group.opens(reading)))
     }
 
     /// A name that no other position has.
@@ -125,6 +132,12 @@ impl Group {
         }
         first.reading.is_explained(reading)
             || (first.reading.is_alike(reading) && others.iter().all(|member| member.reading.fits(reading)))
+    }
+
+    /// Whether a text opens with the answer of one of these, and says nothing that speaks against any of them.
+    fn opens(&self, reading: &Reading) -> bool {
+        let same = |member: &Member| member.reading.answers_first(reading);
+        self.members.iter().any(same) && self.members.iter().all(|member| member.reading.fits(reading))
     }
 
     /// Another text for this position, or somebody else who says one of them.
@@ -159,7 +172,14 @@ pub fn shown(text: &str) -> String {
 impl Reading {
     fn of(text: &str) -> Self {
         let text = plain(text);
-        Self { answer: answer::short(&text), text: Text::of(&text) }
+        let answer = answer::short(&text);
+        let opening = if answer.is_none() { opening::opening(&text) } else { None };
+        Self { answer, opening, text: Text::of(&text) }
+    }
+
+    /// Whether both open with the same short answer.
+    fn answers_first(&self, other: &Self) -> bool {
+        matches!((&self.opening, &other.opening), (Some(one), Some(two)) if lexical::same_words(one, two))
     }
 
     /// Whether it has the same words, or gives the same short answer.
@@ -215,10 +235,6 @@ impl Reading {
     /// Whether it is the other text and then why: "tabs, because they are wide" after "tabs".
     fn gives_reasons_for(&self, other: &Self) -> bool {
         const WHY: &[&str] = &["because", "since", "for", "as", "weil", "denn", "parce", "porque"];
-        const LIMITS: &[&str] = &[
-            "but", "however", "no", "not", "although", "unless", "only", "except", "or", "if", "though",
-            "and",
-        ];
         let text = self.text.raw();
         let head = other.text.raw().trim_end_matches(['.', ',', ';', ':']);
         let start = text.get(..head.len()).filter(|start| start.eq_ignore_ascii_case(head));
@@ -230,7 +246,8 @@ impl Reading {
         let next: String =
             rest.chars().skip_while(|c| !c.is_alphanumeric()).take_while(|c| c.is_alphanumeric()).collect();
         let next = next.to_lowercase();
-        WHY.contains(&next.as_str()) || (stop && !LIMITS.contains(&next.as_str()))
+        let limited = limits::begins_limit(rest) || matches!(next.as_str(), "no" | "not");
+        WHY.contains(&next.as_str()) || (stop && !limited)
     }
 }
 
@@ -282,141 +299,4 @@ pub fn cut(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Positions that are plainly one.
-    #[test]
-    fn the_same_words_or_answer_or_nearly_the_same_text_is_one_position() {
-        let long = "Adopt the queue: the team writes down what it does, tells everybody a week before, looks at the figures \
-                    again, asks the customers, and mends what fails";
-        let longer = format!("{long}, as agreed.");
-        for (one, other) in [
-            ("Tabs!", "tabs"),
-            ("**Use tabs.**", "Use tabs"),
-            ("B", "(B)"),
-            ("B. Paris", "b"),
-            ("Option B: Paris", "B) it is Paris, since 1789"),
-            ("Yes. It saves 12 ms.", "Yes, it costs 3 dollars less."),
-            ("We count them.\nAnswer: 42", "Final answer: 42."),
-            ("So it is \\boxed{x^2}.", "\\boxed{x^2}"),
-            ("The answer is 7.", "7"),
-            ("Tabs", "Tabs, because they are wide."),
-            ("Tabs.", "Tabs. They don't break."),
-            (
-                "Use tabs in all files. They are as wide as you like.",
-                "Use tabs in all files. They are wide for some.",
-            ),
-            (long, &longer),
-        ] {
-            assert!(is_same(one, other) && is_same(other, one), "{one} | {other}");
-        }
-    }
-
-    /// "in doubt they differ".
-    #[test]
-    fn what_only_sounds_alike_stays_apart() {
-        for (one, other) in [
-            ("Tabs", "Spaces"),
-            ("B", "C"),
-            ("Yes", "No"),
-            ("Yes.", "Yes, but only if it is free."),
-            ("Use Postgres for the queue of jobs.", "Use Redis for the queue of jobs."),
-            ("Pay out 10 percent of the profit.", "Pay out 90 percent of the profit."),
-            ("Adopt the queue this year.", "Do not adopt the queue this year."),
-            ("Raise the price of the plan in spring.", "Lower the price of the plan in spring."),
-            ("Tabs", "Tabs, but not in Python."),
-            ("Tabs", "Tabs are bad."),
-            ("It depends. Small teams buy.", "It depends. Big ones build."),
-            ("The answer is simple: buy it.", "The answer is simple: build it."),
-            ("x < 5", "x > 5"),
-            ("Anything", ""),
-        ] {
-            assert!(!is_same(one, other) && !is_same(other, one), "{one} | {other}");
-        }
-    }
-
-    #[test]
-    fn a_position_has_the_name_of_the_first_who_said_it() {
-        let mut groups = Groups::default();
-        assert_eq!(groups.name("Use tabs. They are wide.", "a", &[]), "Use tabs.");
-        assert_eq!(groups.name("use TABS", "b", &[]), "Use tabs.");
-        assert_eq!(groups.name("Spaces.", "c", &[]), "Spaces.");
-    }
-
-    /// Two positions never share a name, however they begin.
-    #[test]
-    fn two_positions_have_two_names() {
-        let mut groups = Groups::default();
-        let texts = ["It depends. Small teams buy.", "It depends. Big ones build it all again."];
-        let names = texts.map(|text| groups.name(text, "a", &[]));
-        assert_eq!(names, ["It depends.", "It depends. Big ones build it all again."]);
-        let long = |end: &str| format!("{}{end}", "word and more of it, ".repeat(20));
-        let [one, other] = ["buy", "build"].map(|end| groups.name(&long(end), "a", &[]));
-        assert!(one != other && other.ends_with(" (2)"), "{one} | {other}");
-    }
-
-    /// "counterpoints that target a label speak against grouping the two only in long texts where likeness is unsure; equal short
-    /// answers stay equal".
-    #[test]
-    fn a_declared_conflict_keeps_apart_what_is_only_alike() {
-        let long = "Adopt the queue: the team writes down what it does, tells everybody a week before, looks at the figures again";
-        let longer = format!("{long}, as agreed");
-        let named = |conflicts: &[&str], text: &str| {
-            let mut groups = Groups::default();
-            groups.name(long, "a", &[]) == groups.name(text, "b", conflicts)
-        };
-        assert!(named(&[], &longer) && named(&["c"], &longer));
-        assert!(!named(&["a"], &longer));
-        assert!(named(&["a"], long), "the same words are the same");
-    }
-
-    #[test]
-    fn new_words_for_a_position_keep_its_name_unless_they_are_plainly_others() {
-        let update = |was: &str, text: &str| {
-            let mut groups = Groups::default();
-            groups.name("Spaces.", "b", &[]);
-            let name = groups.name(was, "a", &[]);
-            (groups.update((&name, was), text, "a", &[]) == name, groups.find(text).is_some())
-        };
-        for (was, text, kept) in [
-            ("Use tabs.", "Tabs everywhere, with a file that says how wide.", true),
-            ("Use tabs.", "Use tabs, four wide.", true),
-            ("B) Paris", "B", true),
-            ("Use tabs.", "Use blanks.", false),
-            ("Use tabs.", "spaces", false),
-            ("B) Paris", "C) Rome", false),
-        ] {
-            assert_eq!(update(was, text), (kept, true), "{was} | {text}");
-        }
-    }
-
-    /// What is like the first of a group may still contradict another of it.
-    #[test]
-    fn nobody_joins_whom_a_member_contradicts() {
-        let texts = [
-            "Pay out a part of the profit of the year, as the board proposed in the spring letter.",
-            "Pay out a part of the profit of the year, as the board proposed in the spring letter: 10 percent.",
-            "Pay out a part of the profit of the year, as the board proposed in the spring letter: 90 percent.",
-        ];
-        let mut groups = Groups::default();
-        let names = texts.map(|text| groups.name(text, "a", &[]));
-        assert!(names[0] == names[1] && names[0] != names[2], "{names:?}");
-    }
-
-    #[test]
-    fn a_name_is_the_declared_answer_or_the_first_sentence() {
-        for (text, want) in [
-            ("Let us see. 6 * 7 makes it.\n**Answer:** 42", "42"),
-            ("A. Paris. It always was.", "A. Paris."),
-            ("1. Buy it. 2. Run it.", "1. Buy it."),
-            ("# Plan\nBuy it", "Plan Buy it"),
-            ("Run version 1.2 now. Then rest.", "Run version 1.2 now."),
-            ("  ", ""),
-        ] {
-            assert_eq!(shown(text), want, "{text}");
-        }
-        let long = shown(&"word ".repeat(100));
-        assert!(long.chars().count() <= NAME_CHARS + 4 && long.ends_with("word ..."), "{long}");
-    }
-}
+mod tests;

@@ -1,5 +1,8 @@
 //! The short answer that a text gives, where it gives one: an option, a yes or no, a figure, or what it calls its answer.
 
+use super::first_sentence;
+use crate::answer::limits;
+
 /// What is called an answer is one up to so many words.
 const ANSWER_WORDS: usize = 8;
 
@@ -74,18 +77,14 @@ fn option(text: &str) -> Option<String> {
 
 /// A yes or no that is not taken back at once.
 fn verdict(text: &str) -> Option<String> {
-    const LIMITS: &[&str] = &[
-        "but", "if", "only", "unless", "with", "provided", "and", "or", "except", "although", "though",
-        "however",
-    ];
     let text = text.trim_start();
     let end = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
     let (word, rest) = (text.get(..end)?.to_lowercase(), text.get(end..)?);
     let is_verdict = matches!(word.as_str(), "yes" | "no" | "true" | "false" | "ja" | "nein" | "oui" | "non");
     let stops = rest.trim().is_empty() || rest.starts_with([',', '.', ';', ':', '\n', ')']);
-    let next: String =
-        rest.chars().skip_while(|c| !c.is_alphanumeric()).take_while(|c| c.is_alphanumeric()).collect();
-    (is_verdict && stops && !LIMITS.contains(&next.to_lowercase().as_str())).then_some(word)
+    // What stands in the same sentence belongs to the verdict; of the next one only how it begins.
+    let goes_on = rest.starts_with([',', ';']) && limits::is_limited(&word, first_sentence(rest));
+    (is_verdict && stops && !goes_on && !limits::begins_limit(rest)).then_some(word)
 }
 
 /// A figure alone.
