@@ -35,6 +35,8 @@ pub struct Wanted {
     pub samples: Option<u32>,
     /// Where the seeds of all trials come from.
     pub seed: u64,
+    /// The limits that hold for every trial, in the caller's own words: results under other limits are of another run.
+    pub limits: Value,
 }
 
 /// What an arm is.

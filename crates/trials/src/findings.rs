@@ -13,6 +13,7 @@ use crate::plan::Plan;
 use crate::results::Row;
 use series::{Series, cost, series};
 
+mod notes;
 mod series;
 
 /// Below this a corrected p is taken for a difference that is there.

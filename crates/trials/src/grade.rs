@@ -54,11 +54,12 @@ pub fn answer_of(document: &Value) -> Option<String> {
 /// says nothing that can be read.
 ///
 /// Of texts the answers in them are counted, by the same rule as the verdict's; a likeness of texts would not tell B from C.
-/// Where positions are values, the section has the vote.
+/// Where positions are values, or answers alone, the section has the vote.
 fn first_round(question: &Question, document: &Value) -> Option<Option<Answer>> {
     let evidence = document.get("evidence")?;
-    let read = |text: &Value| Answer::read(&question.text, text.as_str()?);
-    if !matches!(document.get("protocol").and_then(Value::as_str), Some("council" | "panel" | "review")) {
+    let protocol = protocol(document);
+    if !matches!(protocol, "council" | "panel" | "review" | "ask" | "poll") {
+        let read = |text: &Value| Answer::read(&question.text, text.as_str()?);
         let positions = evidence.get("dissent").and_then(Value::as_array).into_iter().flatten();
         let answers: Vec<Answer> = positions.filter_map(|position| read(position.get("position")?)).collect();
         if !answers.is_empty() {
@@ -66,7 +67,10 @@ fn first_round(question: &Question, document: &Value) -> Option<Option<Answer>> 
         }
     }
     let first = evidence.get("first_round").filter(|first| !first.is_null())?;
-    Some(first.get("vote").and_then(read))
+    // There the reasons stand beside the answers, and words in them would be taken for answers.
+    let is_alone = matches!(protocol, "ask" | "poll");
+    let read = if is_alone { Answer::alone } else { Answer::read };
+    Some(first.get("vote").and_then(Value::as_str).and_then(|vote| read(&question.text, vote)))
 }
 
 /// The answer that more gave than any other.
@@ -78,13 +82,95 @@ fn plurality(answers: Vec<Answer>) -> Option<Answer> {
     foremost.all(|other| other == first).then(|| first.clone())
 }
 
-/// What the first phase cost in which somebody was asked: what an end after it would have.
+/// What everything cost up to the last phase in which somebody took a first position: what an end after it would have.
 fn first_usage(document: &Value) -> Option<Usage> {
+    let takes: &[&str] = match protocol(document) {
+        // Those who join for the debate give their first answers as it begins.
+        "ask" => &["answer", "deep/answer"],
+        "arena" => &["propose"],
+        "council" => &["opening"],
+        "panel" => &["position"],
+        "review" => &["r1"],
+        _ => &["answer"],
+    };
     let phases = document.pointer("/evidence/cost/rounds").and_then(Value::as_array)?;
-    let calls = |phase: &&Value| phase.get("calls").and_then(Value::as_u64).unwrap_or_default() > 0;
-    let begun = phases.iter().skip_while(|phase| !calls(phase));
-    let name = |phase: &Value| (phase.get("phase").cloned(), phase.get("round").cloned());
-    let first = name(begun.clone().next()?);
-    let parts = begun.take_while(|phase| name(phase) == first).map(Usage::of);
-    parts.reduce(|sum, part| sum + part)
+    let is_first =
+        |phase: &Value| phase.get("phase").and_then(Value::as_str).is_some_and(|name| takes.contains(&name));
+    let last = phases.iter().rposition(is_first)?;
+    phases.iter().take(last + 1).map(Usage::of).reduce(|sum, part| sum + part)
+}
+
+fn protocol(document: &Value) -> &str {
+    document.get("protocol").and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{Dataset, Plan, Wanted};
+
+    fn tried() -> (Dataset, Plan) {
+        let line = json!({"question": "Which?", "choices": ["x", "y", "z"], "answer": "B"});
+        let dataset = Dataset::parse(&line.to_string()).unwrap();
+        let wanted = Wanted { arms: vec!["single".into()], models: vec!["a/x".into()], ..Wanted::default() };
+        let plan = Plan::new(&dataset, &wanted).unwrap();
+        (dataset, plan)
+    }
+
+    /// "words in the reasons" are no answers: `ask` and `poll` have the answers alone in their first round.
+    #[test]
+    fn the_first_vote_of_a_ladder_is_on_the_answers_and_not_on_what_is_said_for_them() {
+        let (dataset, plan) = tried();
+        let first = |protocol: &str, vote: Value| {
+            let position = "A\n\nMany would say that the answer is B. It is not.";
+            let evidence = json!({
+                "first_round": {"vote": vote, "positions": [{"position": "A", "count": 2}]},
+                "dissent": [{"position": position}, {"position": position}],
+            });
+            let document = json!({"protocol": protocol, "status": "complete", "verdict": {"answer": "B"}, "evidence": evidence});
+            grade(&plan.trials[0], &dataset.questions[0], &document).first_round.unwrap()
+        };
+        for protocol in ["ask", "poll"] {
+            let found = first(protocol, json!("A"));
+            assert_eq!((found.answer.as_deref(), found.correct), (Some("A"), false), "{protocol}");
+            assert_eq!(first(protocol, Value::Null).answer, None, "a tie has no answer");
+            let long =
+                "Whatever stands here in more than twelve words is the answer of those who gave it alone";
+            assert_eq!(first(protocol, json!(long)).answer.as_deref(), Some(long));
+        }
+    }
+
+    /// The first round costs all that was asked until the last first position was there.
+    #[test]
+    fn the_first_round_ends_with_the_last_first_position() {
+        let (dataset, plan) = tried();
+        let calls = |protocol: &str, phases: &[(&str, u64)]| {
+            let phase = |(name, calls): &(&str, u64)| json!({"phase": name, "round": 0, "calls": calls, "input_tokens": 10, "output_tokens": 1, "usd": 0.5});
+            let rounds: Vec<Value> = phases.iter().map(phase).collect();
+            let evidence = json!({"first_round": {"vote": "B"}, "cost": {"rounds": rounds}});
+            let document =
+                json!({"protocol": protocol, "status": "complete", "verdict": null, "evidence": evidence});
+            let first = grade(&plan.trials[0], &dataset.questions[0], &document).first_round.unwrap();
+            first.usage.map(|usage| (usage.calls, usage.input_tokens, usage.usd))
+        };
+        let ladder =
+            [("answer", 2), ("compare", 2), ("deep/answer", 3), ("deep/debate", 5), ("deep/synthesis", 1)];
+        assert_eq!(calls("ask", &ladder), Some((7, 30, Some(1.5))));
+        assert_eq!(
+            calls("ask", &ladder[..2]),
+            Some((2, 10, Some(0.5))),
+            "what compares them is no first answer"
+        );
+        let review = [("explore", 6), ("r1", 3), ("restate", 3), ("r2", 3)];
+        assert_eq!(calls("review", &review), Some((9, 20, Some(1.0))));
+        assert_eq!(
+            calls("arena", &[("context", 1), ("propose", 3), ("critique", 3)]).map(|found| found.0),
+            Some(4)
+        );
+        assert_eq!(calls("council", &[("opening", 4), ("verdict", 1)]).map(|found| found.0), Some(4));
+        assert_eq!(calls("panel", &[("position", 3), ("rebuttal", 3)]).map(|found| found.0), Some(3));
+        assert_eq!(calls("deep", &[("debate", 3)]), None);
+    }
 }

@@ -52,7 +52,7 @@ impl Plan {
             })
         });
         let trials = trials.collect();
-        let header = header(dataset, &arms, wanted.seed)?;
+        let header = header(dataset, &arms, wanted)?;
         Ok(Self { arms, trials, seed: wanted.seed, header })
     }
 
@@ -75,7 +75,7 @@ impl Plan {
 }
 
 /// What decides the results. The templates belong to it: another version may ask differently.
-fn header(dataset: &Dataset, arms: &[Arc<Arm>], seed: u64) -> Result<Value, Invalid> {
+fn header(dataset: &Dataset, arms: &[Arc<Arm>], wanted: &Wanted) -> Result<Value, Invalid> {
     let mut written = Vec::new();
     for arm in arms {
         let mut value = serde_json::to_value(&**arm).map_err(|why| Invalid(why.to_string()))?;
@@ -89,7 +89,8 @@ fn header(dataset: &Dataset, arms: &[Arc<Arm>], seed: u64) -> Result<Value, Inva
         "dataset": dataset.hash(),
         "questions": dataset.questions.len(),
         "arms": written,
-        "seed": seed,
+        "seed": wanted.seed,
+        "limits": wanted.limits,
     });
     let hash = event::sha256(&header.to_string());
     if let Some(fields) = header.as_object_mut() {

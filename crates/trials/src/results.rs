@@ -188,13 +188,14 @@ fn check_header(plan: &Plan, line: &str) -> Result<(), Invalid> {
     if field(&theirs, "plan") == field(ours, "plan") {
         return Ok(());
     }
-    let what = [("agon_eval", "format"), ("dataset", "dataset"), ("seed", "seed")];
+    let what =
+        [("agon_eval", "format"), ("dataset", "dataset"), ("seed", "seed"), ("limits", "set of limits")];
     let what = what.iter().find(|(key, _)| field(&theirs, key) != field(ours, key)).map(|(_, name)| *name);
     let what = what
         .map(str::to_owned)
         .unwrap_or_else(|| differing_arm(&field(&theirs, "arms"), &field(ours, "arms")));
     Err(Invalid(format!(
-        "these results are of another run: its {what} differs. Go on with the same dataset, arms, models and seed, or name another file"
+        "these results are of another run: its {what} differs. Go on with the same dataset, arms, models, seed and limits, or name another file"
     )))
 }
 

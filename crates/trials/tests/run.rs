@@ -194,6 +194,7 @@ fn results_of_another_plan_are_refused() {
     for (file, why) in [
         (file(&dataset().first(5), &wanted()), "its dataset differs"),
         (other(|wanted| wanted.seed = 6), "its seed differs"),
+        (other(|wanted| wanted.limits = json!({"max_calls": 9})), "its set of limits differs"),
         (
             file(&dataset(), &Wanted { arms: arms(&["single", "deep"]), ..wanted() }),
             "list of arms (single, deep)",
