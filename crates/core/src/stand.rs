@@ -40,6 +40,8 @@ pub struct Stands {
     pub decided: Option<String>,
     /// What judges gave the same things, where there are judges.
     pub marks: Vec<Marks>,
+    /// Figures that are no further apart than this are one position where agreement is counted.
+    pub near: Option<f64>,
 }
 
 /// Who held what after one round.
@@ -135,7 +137,8 @@ impl Held {
     fn flips_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = Flip> + 'a {
         self.stands.iter().filter_map(move |now| {
             let change = now.change.as_ref()?;
-            let then = before.of(&now.seat)?;
+            // Who says the same in other words has changed nothing.
+            let then = before.of(&now.seat).filter(|then| then.position != now.position)?;
             Some(Flip {
                 round: self.round,
                 seat: now.seat.clone(),
@@ -173,6 +176,22 @@ impl Held {
         let most = distinct.first().map_or(0, |(_, holders)| holders.len());
         let foremost = distinct.iter().take_while(|(_, holders)| holders.len() == most);
         foremost.map(|(position, _)| *position).collect()
+    }
+
+    /// The positions as agreement is counted: figures by the groups in which none is further than `near` from the next, all else
+    /// by name.
+    pub fn grouped(&self, near: Option<f64>) -> Vec<usize> {
+        let names: Vec<&str> = self.distinct().into_iter().map(|(position, _)| position).collect();
+        let by_name = |stand: &Stand| names.iter().position(|name| *name == stand.position).unwrap_or_default();
+        let figures: Option<Vec<f64>> = self.stands.iter().map(|stand| stand.value).collect();
+        let (Some(near), Some(mut figures)) = (near, figures) else {
+            return self.stands.iter().map(by_name).collect();
+        };
+        figures.sort_by(f64::total_cmp);
+        let gaps = figures.iter().zip(figures.iter().skip(1)).filter(|(low, high)| *high - *low > near + 1e-9);
+        let starts: Vec<f64> = gaps.map(|(_, high)| *high).collect();
+        let group = |stand: &Stand| starts.iter().filter(|start| stand.value >= Some(**start)).count();
+        self.stands.iter().map(group).collect()
     }
 
     /// The position that a plain vote gives; `None` where it is tied or nobody has one.
@@ -237,6 +256,27 @@ mod tests {
             let stands = Stands { rounds, ..Stands::default() };
             assert_eq!(stands.flips()[0].toward_majority, toward, "{to}");
         }
+    }
+
+    #[test]
+    fn the_same_in_other_words_is_no_flip() {
+        let rounds = vec![held(1, &[("A", None), ("B", None)]), held(2, &[("A", Some(&[])), ("A", Some(&[]))])];
+        let flips = Stands { rounds, ..Stands::default() }.flips();
+        assert_eq!(flips.iter().map(|flip| flip.seat.as_str()).collect::<Vec<_>>(), ["seat-2"]);
+    }
+
+    #[test]
+    fn figures_that_are_near_are_one_position_where_agreement_is_counted() {
+        let scored = |scores: &[f64]| {
+            let mut held = held(1, &vec![("x", None); scores.len()]);
+            for (stand, score) in held.stands.iter_mut().zip(scores) {
+                (stand.value, stand.position) = (Some(*score), score.to_string());
+            }
+            held
+        };
+        assert_eq!(scored(&[4.0, 3.6, 2.0, 3.1]).grouped(Some(0.5)), [1, 1, 0, 1]);
+        assert_eq!(scored(&[4.0, 4.0, 2.0]).grouped(None), [0, 0, 1]);
+        assert_eq!(held(1, &[("B", None), ("A", None), ("B", None)]).grouped(Some(0.5)), [0, 1, 0]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub fn past(debate: &Debate, stands: &Stands, resolution: &Resolution) -> Past {
         let agent = agent(debate, &stand.seat)?.to_owned();
         Some(Showing { agent, right, confidence: stand.confidence, position: stand.position.clone() })
     });
-    Past { id: debate.brief.id.clone(), seats: seats.collect() }
+    Past { id: debate.brief.id.clone(), seats: seats.collect(), partial: matches!(truth, Known::IsNot(_)) }
 }
 
 /// How the decision of a debate turned out by a resolution.
