@@ -248,10 +248,12 @@ mod tests {
     fn a_score_goes_toward_the_others_when_it_comes_nearer_to_their_mean() {
         let scored = |round, scores: [f64; 3], changed: bool| {
             let mut held = held(round, &[("a", changed.then_some(&[])), ("b", None), ("c", None)]);
-            held.stands.iter_mut().zip(scores).for_each(|(stand, score)| stand.value = Some(score));
+            for (stand, score) in held.stands.iter_mut().zip(scores) {
+                (stand.value, stand.position) = (Some(score), score.to_string());
+            }
             held
         };
-        for (to, toward) in [(3.0, true), (1.0, false), (2.0, false)] {
+        for (to, toward) in [(3.0, true), (1.0, false), (6.0, false)] {
             let rounds = vec![scored(1, [2.0, 4.0, 4.0], false), scored(2, [to, 4.0, 4.0], true)];
             let stands = Stands { rounds, ..Stands::default() };
             assert_eq!(stands.flips()[0].toward_majority, toward, "{to}");

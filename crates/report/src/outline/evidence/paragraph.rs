@@ -122,8 +122,23 @@ impl<'a> Told<'a> {
             });
         }
         let plain = "A plain vote before the debate would have";
+        // The rule that the verdict is taken by may make something else of the first positions than a count of heads.
+        let ruling = words(first, "/ruling").filter(|ruling| Some(*ruling) != vote);
+        if let (Some(ruling), Some(decided)) = (ruling, decided) {
+            let by_rule = match ruling == decided {
+                true => "By its own rule the first positions would have given the same verdict".to_owned(),
+                false => {
+                    format!("By its own rule the first positions would have given another verdict: {}", self.quoted(ruling))
+                }
+            };
+            return Some(match vote.filter(|vote| *vote != decided && !self.scored) {
+                Some(vote) => format!("{by_rule}; a plain vote would have said {}.", self.quoted(vote)),
+                None => format!("{by_rule}."),
+            });
+        }
         match (vote, decided) {
-            (Some(_), Some(_)) if !changed => Some(format!("{plain} said the same.")),
+            (Some(vote), Some(decided)) if vote == decided => Some(format!("{plain} said the same.")),
+            (Some(_), Some(_)) if !changed && self.rounds.len() > 1 => Some(format!("{plain} said the same.")),
             (Some(vote), Some(_)) => Some(format!("{plain} said something else: {}.", self.quoted(vote))),
             (Some(vote), None) => {
                 Some(format!("{plain} said {}, but there is no verdict.", self.quoted(vote)))
@@ -148,7 +163,11 @@ impl<'a> Told<'a> {
                     .to_owned();
             }
             (true, false) => {
-                return "Before the debate no two held the same, so that a plain vote was tied".to_owned();
+                return match words(self.evidence, "/grouping") {
+                    // Likeness of words in doubt keeps positions apart: more than that is not known.
+                    Some("similarity") => "No two of the first answers are known to say the same, so that a plain vote was tied".into(),
+                    _ => "Before the debate no two held the same, so that a plain vote was tied".into(),
+                };
             }
             (false, _) => {}
         }
