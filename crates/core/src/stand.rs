@@ -113,7 +113,8 @@ pub struct Flip {
     pub to: String,
     /// Whether the change names another seat's point or a piece of evidence.
     pub evidenced: bool,
-    /// Whether more of the others held the new position than the old one, or, of figures, were nearer to it.
+    /// Whether no position was held by more of the others than the new one, and the old one by fewer; or, of figures, whether their
+    /// mean is nearer to it.
     pub toward_majority: bool,
     /// What it names.
     pub cited: Vec<String>,
@@ -211,7 +212,8 @@ impl Held {
             return !figures.is_empty() && (to - mean).abs() < (from - mean).abs();
         }
         let held = |position: &str| others().filter(|stand| stand.position == position).count();
-        held(&to.position) > held(&from.position)
+        let most = others().map(|stand| held(&stand.position)).max().unwrap_or_default();
+        held(&to.position) == most && most > held(&from.position)
     }
 }
 
@@ -257,6 +259,16 @@ mod tests {
             let rounds = vec![scored(1, [2.0, 4.0, 4.0], false), scored(2, [to, 4.0, 4.0], true)];
             let stands = Stands { rounds, ..Stands::default() };
             assert_eq!(stands.flips()[0].toward_majority, toward, "{to}");
+        }
+    }
+
+    #[test]
+    fn a_smaller_group_is_no_majority() {
+        let before = held(1, &[("FAIL", None), ("PASS", None), ("WARN", None), ("WARN", None)]);
+        let after = |to| held(2, &[(to, Some(&[])), ("PASS", None), ("WARN", None), ("WARN", None)]);
+        for (to, toward) in [("PASS", false), ("WARN", true)] {
+            let flips = Stands { rounds: vec![before.clone(), after(to)], ..Stands::default() }.flips();
+            assert_eq!(flips[0].toward_majority, toward, "{to}");
         }
     }
 

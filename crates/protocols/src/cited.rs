@@ -73,7 +73,8 @@ pub fn cited(text: &str, known: &Known) -> Vec<String> {
     let mut found = Vec::new();
     for name in &known.names {
         if (0..words.len()).any(|at| {
-            name.length_at(text, &words, at).is_some_and(|length| !is_rejected(text, &words, at, length))
+            let named = name.length_at(text, &words, at);
+            named.is_some_and(|length| !is_rejected(text, &words, at, length)) && has_point(text, &words, at, known)
         }) {
             add(&mut found, name.shown());
         }
@@ -92,6 +93,28 @@ pub fn cited(text: &str, known: &Known) -> Vec<String> {
     pieces.into_iter().for_each(|piece| add(&mut found, piece));
     found.truncate(MOST);
     found
+}
+
+/// Whether the sentence around a name says anything but that its owner is followed: who only counts heads names no point.
+fn has_point(text: &str, words: &[Word<'_>], at: usize, known: &Known) -> bool {
+    const ENOUGH: usize = 2;
+    /// Words of somebody who gives way, whatever was said.
+    const FOLLOWING: &[&str] = &[
+        "agree", "agrees", "agreed", "follow", "follows", "join", "joins", "hold", "holds", "held", "says", "said", "say",
+        "persuaded", "convinced", "convincing", "majority", "everybody", "everyone", "consensus", "concede", "correct",
+        "believe", "trust", "side", "view", "views", "opinion", "opinions", "same", "all", "now", "change", "changed",
+        "mind", "therefore", "according", "already", "both", "many", "two", "three", "four",
+    ];
+    static IGNORED: OnceLock<Vec<u64>> = OnceLock::new();
+    let ignored = IGNORED.get_or_init(|| lexical::hashes_of(FOLLOWING));
+    let Some(word) = words.get(at) else { return false };
+    let ends = |c: char| matches!(c, '.' | '!' | '?' | ';' | '\n');
+    let before = text.get(..word.start).and_then(|text| text.rfind(ends)).map_or(0, |at| at + 1);
+    let after = text.get(word.end..).and_then(|text| text.find(ends)).map_or(text.len(), |at| word.end + at);
+    let own = OwnWords::of(text.get(before..after).unwrap_or_default());
+    let names = known.names.iter().map(Name::shown).collect::<Vec<_>>().join(" ");
+    let names = OwnWords::of(&names);
+    own.0.iter().filter(|word| !names.has(word) && ignored.binary_search(word).is_err()).count() >= ENOUGH
 }
 
 /// The words of a text by which an argument can be told from others.

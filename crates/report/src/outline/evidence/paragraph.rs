@@ -147,12 +147,19 @@ impl<'a> Told<'a> {
             (None, decided) => {
                 let end = match (decided.is_some(), self.rounds.len() < 2) {
                     (true, true) => "the verdict settled it",
-                    (true, false) => "the debate settled it",
+                    (true, false) if self.settled() => "the debate settled it",
+                    (true, false) => "the debate left it so, and the verdict was made of what was said",
                     (false, _) => "nothing settled it",
                 };
                 Some(format!("{}; {end}.", self.tie(tied, positions)))
             }
         }
+    }
+
+    /// Whether the last positions by themselves give the verdict.
+    fn settled(&self) -> bool {
+        let last = self.list("/counterfactual/rounds").last();
+        last.is_none_or(|row| at(row, "/as_decided").as_bool() != Some(false))
     }
 
     fn tie(&self, tied: &[Value], positions: &[Value]) -> String {
@@ -209,8 +216,11 @@ impl<'a> Told<'a> {
         let moved = moved.into_iter().any(|round| told.contains(&round));
         let what = if moved { "did not change the verdict" } else { "changed nothing" };
         let what = format!("{} {what}", capital(&rounds(&told)));
-        let verdict =
-            self.list("/counterfactual/rounds").last().is_some_and(|row| words(row, "/verdict").is_some());
+        // A verdict that is not what the last positions gave was not there before either.
+        let verdict = self
+            .list("/counterfactual/rounds")
+            .last()
+            .is_some_and(|row| words(row, "/verdict").is_some() && at(row, "/as_decided").as_bool() != Some(false));
         let saved = self.calls_of(tail);
         Some(match (before.last(), saved) {
             (Some(before), 1..) if !tail.is_empty() && verdict => {
@@ -243,7 +253,13 @@ impl<'a> Told<'a> {
                 Some("council") => "The council counts".to_owned(),
                 _ => format!("The {} count", number(self.voices)),
             };
-            return Some(format!("{who} for about {n_eff:.1} independent voices."));
+            return Some(match n_eff > self.voices as f64 {
+                true => format!("{who} in full: they do not err together."),
+                false => format!("{who} for about {n_eff:.1} independent voices."),
+            });
+        }
+        if known {
+            return Some("They do not err together: where one is wrong, another is right.".into());
         }
         Some(format!("How independent these voices are is not known yet; {}.", self.shared(independence)))
     }
