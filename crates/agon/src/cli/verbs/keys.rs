@@ -33,7 +33,7 @@ fn command(command: Command) -> Command {
         )
         .subcommand(
             verb("distrust", "Trust a key no more")
-                .arg(Arg::new("name").value_name("NAME").required(true).help("What you call its owner")),
+                .arg(Arg::new("name").value_name("NAME").required(true).help("What you call its owner, or the id of a retired key of your own")),
         )
 }
 
