@@ -123,8 +123,8 @@ impl Group {
         if self.members.iter().any(declared) {
             return false;
         }
-        first.reading.is_explained(reading)
-            || (first.reading.is_alike(reading) && others.iter().all(|member| member.reading.fits(reading)))
+        (first.reading.is_explained(reading) || first.reading.is_alike(reading))
+            && others.iter().all(|member| member.reading.fits(reading))
     }
 
     /// Another text for this position, or somebody else who says one of them.

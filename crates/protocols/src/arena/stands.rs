@@ -50,7 +50,7 @@ pub(super) fn stands(log: &Log<'_>) -> Result<Stands, Corrupt> {
     }
     let last = log.polls.len().checked_sub(1).filter(|_| log.debate.outcome.is_some());
     let decided = last.and_then(|at| ruled(log, &names, at));
-    Ok(Stands { grouping: Grouping::Similarity, rounds, decided, marks: marks(log)? })
+    Ok(Stands { grouping: Grouping::Similarity, rounds, decided, marks: marks(log)?, near: None })
 }
 
 /// The rounds in which anybody said what it stands for.

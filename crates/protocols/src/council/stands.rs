@@ -30,7 +30,7 @@ pub(super) fn stands(debate: &Debate) -> Result<Stands, Corrupt> {
     // Until the debate is over, votes may be missing that would decide otherwise.
     let decision = decide(&verdict::votes(&log)).filter(|_| debate.outcome.is_some());
     let decided = decision.map(|decision| decision.vote.as_str().to_owned());
-    Ok(Stands { grouping: Grouping::Declared, rounds, decided, marks: Vec::new() })
+    Ok(Stands { grouping: Grouping::Declared, rounds, decided, marks: Vec::new(), near: None })
 }
 
 /// Where everybody stands after a round, or after the openings.

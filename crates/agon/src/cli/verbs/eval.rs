@@ -125,6 +125,7 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
             |n| usize::try_from((*n).min(CONCURRENCY_MAX)).unwrap_or(1),
         ),
         progress: !quiet && output::watched(),
+        retry: args.get_flag("retry"),
     };
     let (fresh, interrupted) = runtime()?.block_on(held.hold(trials, &mut results))?;
     let rows = merged(kept.rows, fresh);
