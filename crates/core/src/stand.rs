@@ -183,13 +183,15 @@ impl Held {
     /// by name.
     pub fn grouped(&self, near: Option<f64>) -> Vec<usize> {
         let names: Vec<&str> = self.distinct().into_iter().map(|(position, _)| position).collect();
-        let by_name = |stand: &Stand| names.iter().position(|name| *name == stand.position).unwrap_or_default();
+        let by_name =
+            |stand: &Stand| names.iter().position(|name| *name == stand.position).unwrap_or_default();
         let figures: Option<Vec<f64>> = self.stands.iter().map(|stand| stand.value).collect();
         let (Some(near), Some(mut figures)) = (near, figures) else {
             return self.stands.iter().map(by_name).collect();
         };
         figures.sort_by(f64::total_cmp);
-        let gaps = figures.iter().zip(figures.iter().skip(1)).filter(|(low, high)| *high - *low > near + 1e-9);
+        let gaps =
+            figures.iter().zip(figures.iter().skip(1)).filter(|(low, high)| *high - *low > near + 1e-9);
         let starts: Vec<f64> = gaps.map(|(_, high)| *high).collect();
         let group = |stand: &Stand| starts.iter().filter(|start| stand.value >= Some(**start)).count();
         self.stands.iter().map(group).collect()
@@ -274,7 +276,8 @@ mod tests {
 
     #[test]
     fn the_same_in_other_words_is_no_flip() {
-        let rounds = vec![held(1, &[("A", None), ("B", None)]), held(2, &[("A", Some(&[])), ("A", Some(&[]))])];
+        let rounds =
+            vec![held(1, &[("A", None), ("B", None)]), held(2, &[("A", Some(&[])), ("A", Some(&[]))])];
         let flips = Stands { rounds, ..Stands::default() }.flips();
         assert_eq!(flips.iter().map(|flip| flip.seat.as_str()).collect::<Vec<_>>(), ["seat-2"]);
     }

@@ -74,7 +74,8 @@ pub fn cited(text: &str, known: &Known) -> Vec<String> {
     for name in &known.names {
         if (0..words.len()).any(|at| {
             let named = name.length_at(text, &words, at);
-            named.is_some_and(|length| !is_rejected(text, &words, at, length)) && has_point(text, &words, at, known)
+            named.is_some_and(|length| !is_rejected(text, &words, at, length))
+                && has_point(text, &words, at, known)
         }) {
             add(&mut found, name.shown());
         }
@@ -99,10 +100,51 @@ pub fn cited(text: &str, known: &Known) -> Vec<String> {
 fn has_point(text: &str, words: &[Word<'_>], at: usize, known: &Known) -> bool {
     /// Words of somebody who gives way, whatever was said.
     const FOLLOWING: &[&str] = &[
-        "agree", "agrees", "agreed", "follow", "follows", "join", "joins", "hold", "holds", "held", "says", "said", "say",
-        "persuaded", "convinced", "convincing", "majority", "everybody", "everyone", "consensus", "concede", "correct",
-        "believe", "trust", "side", "view", "views", "opinion", "opinions", "same", "all", "now", "change", "changed",
-        "mind", "so", "says", "therefore", "according", "already", "both", "many", "two", "three", "four",
+        "agree",
+        "agrees",
+        "agreed",
+        "follow",
+        "follows",
+        "join",
+        "joins",
+        "hold",
+        "holds",
+        "held",
+        "says",
+        "said",
+        "say",
+        "persuaded",
+        "convinced",
+        "convincing",
+        "majority",
+        "everybody",
+        "everyone",
+        "consensus",
+        "concede",
+        "correct",
+        "believe",
+        "trust",
+        "side",
+        "view",
+        "views",
+        "opinion",
+        "opinions",
+        "same",
+        "all",
+        "now",
+        "change",
+        "changed",
+        "mind",
+        "so",
+        "says",
+        "therefore",
+        "according",
+        "already",
+        "both",
+        "many",
+        "two",
+        "three",
+        "four",
     ];
     static IGNORED: OnceLock<Vec<u64>> = OnceLock::new();
     let ignored = IGNORED.get_or_init(|| lexical::hashes_of(FOLLOWING));

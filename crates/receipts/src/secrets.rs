@@ -58,7 +58,8 @@ fn shape(text: &str) -> Option<&'static str> {
     // Words that are only words have no digit in them.
     let mut words = words.filter(|word| word.bytes().any(|byte| byte.is_ascii_digit()));
     words.find_map(|word| {
-        let looks = |(start, chars, _): &&(&str, usize, &str)| word.starts_with(start) && word.len() >= *chars;
+        let looks =
+            |(start, chars, _): &&(&str, usize, &str)| word.starts_with(start) && word.len() >= *chars;
         SHAPES.iter().find(looks).map(|(.., name)| *name)
     })
 }
@@ -135,7 +136,9 @@ mod tests {
         for text in [key.as_str(), "use AKIA0123456789ABCDEF now", "-----BEGIN RSA PRIVATE KEY-----\nMII"] {
             assert_eq!(leaks(&json!({"a": text}), "s", &[]).len(), 1, "{text}");
         }
-        for text in ["sk-short1", "a task-oriented-and-long-hyphenated-word", "AKIA is a prefix", "ghp_ tokens"] {
+        for text in
+            ["sk-short1", "a task-oriented-and-long-hyphenated-word", "AKIA is a prefix", "ghp_ tokens"]
+        {
             assert!(leaks(&json!({"a": text}), "s", &[]).is_empty(), "{text}");
         }
     }

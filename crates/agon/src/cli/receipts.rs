@@ -43,14 +43,17 @@ pub fn of(kept: &Kept, catalogue: &Catalogue, with_log: bool) -> Result<String, 
 
 /// What this process knows that nobody else may.
 fn secrets(catalogue: &Catalogue) -> Vec<(String, String)> {
-    let named: Vec<String> = catalogue.providers().into_iter().filter_map(|provider| provider.key_env).collect();
+    let named: Vec<String> =
+        catalogue.providers().into_iter().filter_map(|provider| provider.key_env).collect();
     let is_secret = |name: &str| {
         let upper = name.to_ascii_uppercase();
         let words = || upper.split('_').filter(|word| !word.is_empty());
-        let told = |word: &str| SECRET_WORDS.iter().any(|secret| word.starts_with(secret) || word.ends_with(secret));
+        let told =
+            |word: &str| SECRET_WORDS.iter().any(|secret| word.starts_with(secret) || word.ends_with(secret));
         named.iter().any(|own| own == name) || words().any(told)
     };
-    let all = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let all = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let all: Vec<(String, String)> = all.collect();
     let whole = all.iter().filter(|(name, _)| is_secret(name)).cloned();
     // An address may carry its password, whatever the variable is called.

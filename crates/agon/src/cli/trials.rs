@@ -90,7 +90,11 @@ impl Trials {
             let Some(ended) = running.join_next().await else { break };
             let ended = ended.map_err(|why| Failure::System(format!("a trial broke off: {why}")))?;
             let written = match ended {
-                Ok(Some(row)) => row.line().map_err(Failure::from).and_then(|line| results.write(&line)).map(|()| rows.push(row)),
+                Ok(Some(row)) => row
+                    .line()
+                    .map_err(Failure::from)
+                    .and_then(|line| results.write(&line))
+                    .map(|()| rows.push(row)),
                 Ok(None) => Ok(()),
                 Err(failure) => Err(failure),
             };
@@ -113,7 +117,8 @@ impl Trials {
 
 /// One trial; `None` where it was interrupted, and will be gone on with.
 async fn one(all: Arc<Trials>, trial: Trial, stop: Stop) -> Result<Option<Row>, Failure> {
-    let Some((question, opening)) = all.dataset.questions.get(trial.question).zip(all.openings.get(&trial.arm.name))
+    let Some((question, opening)) =
+        all.dataset.questions.get(trial.question).zip(all.openings.get(&trial.arm.name))
     else {
         return Err(Failure::System(format!("the trial {} is of no arm or question of the plan", trial.key)));
     };

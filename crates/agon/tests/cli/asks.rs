@@ -57,7 +57,11 @@ fn two_that_agree_are_the_answer_for_two_calls() {
     home.write("two.yaml", TWO.replace("answer: Bern", "answer: \"bern.\""));
     let outcome = ask(&home, &["--json"]).ok().json();
     let verdict = &outcome["verdict"];
-    assert_eq!((&verdict["decided_by"], &outcome["usage"]["calls"]), (&json!("agreement"), &json!(2)), "{verdict:#}");
+    assert_eq!(
+        (&verdict["decided_by"], &outcome["usage"]["calls"]),
+        (&json!("agreement"), &json!(2)),
+        "{verdict:#}"
+    );
     assert_eq!((&verdict["answer"], &verdict["risk"]), (&json!("Bern"), &Value::Null));
     assert_eq!(verdict["steps"].as_array().unwrap().len(), 1);
     assert!(verdict["steps"][0]["reason"].is_string() && verdict["steps"][0]["calls"] == 2);
@@ -150,12 +154,19 @@ fn never_worse_keeps_the_vote_against_bare_changes_of_mind() {
     // Three of four say Zurich at first; both seats of one.yaml give it up, and the chair writes Bern.
     let mind = |because: &str| {
         let home = home(because, "Zurich");
-        let zurich = ONE.replace("answer: Bern, why: The federal parliament sits", "answer: Zurich, why: The federal parliament sits");
+        let zurich = ONE.replace(
+            "answer: Bern, why: The federal parliament sits",
+            "answer: Zurich, why: The federal parliament sits",
+        );
         home.write("one.yaml", zurich.replace("BECAUSE", because));
         ask(&home, &["--never-worse", "--json"]).ok().json()["verdict"].clone()
     };
     let bare = mind("I was persuaded");
-    assert_eq!((&bare["decided_by"], &bare["answer"]), (&json!("first_round_vote"), &json!("Zurich")), "{bare:#}");
+    assert_eq!(
+        (&bare["decided_by"], &bare["answer"]),
+        (&json!("first_round_vote"), &json!("Zurich")),
+        "{bare:#}"
+    );
     assert_eq!(bare["never_worse"]["kept"], true);
     let cited = mind(CITED);
     assert_eq!((&cited["decided_by"], &cited["answer"]), (&json!("debate"), &json!("Bern")), "{cited:#}");

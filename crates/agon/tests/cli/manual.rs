@@ -215,9 +215,9 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
 
     What the debate did
       None of the three changed its position. No two of the first answers are known
-      to say the same, so that a plain vote was tied; the debate settled it. Rounds
-      1 and 2 changed nothing. How independent these voices are is not known yet;
-      all three share one model.
+      to say the same, so that a plain vote was tied; the debate left it so, and the
+      verdict was made of what was said. Rounds 1 and 2 changed nothing. How
+      independent these voices are is not known yet; all three share one model.
 
                  start  R1     R2
       Debater C  P1     P1     P1

@@ -114,7 +114,9 @@ pub(super) fn counterfactual(debate: &Debate, stands: &Stands, flips: &[Flip]) -
         }
         let decided = stands.decided.as_deref().filter(|_| debate.outcome.is_some());
         let as_decided = decided.is_some() && verdict == decided;
-        rounds.push(json!({"round": held.round, "verdict": verdict, "changed": changed, "as_decided": as_decided}));
+        rounds.push(
+            json!({"round": held.round, "verdict": verdict, "changed": changed, "as_decided": as_decided}),
+        );
         before = Some(verdict);
     }
     json!({"rounds": rounds, "idle_rounds": idle})

@@ -227,8 +227,11 @@ fn too_little_history_is_none() {
     let few: &[(&str, bool)] = &[("a/x", true), ("b/y", false)];
     let never: Vec<&[(&str, bool)]> = vec![few; 9];
     // Of a debate whose decision was wrong it is known only of those who held it: they were wrong together, as they must be.
-    let mixed: Vec<&[(&str, bool)]> =
-        vec![&[("a/x", true), ("b/y", false)], &[("a/x", false), ("b/y", true)], &[("a/x", true), ("b/y", true)]];
+    let mixed: Vec<&[(&str, bool)]> = vec![
+        &[("a/x", true), ("b/y", false)],
+        &[("a/x", false), ("b/y", true)],
+        &[("a/x", true), ("b/y", true)],
+    ];
     let mut partial = past(&[&mixed[..], &mixed[..], &never[..3]].concat());
     assert!(known(&partial));
     partial.iter_mut().for_each(|past| past.partial = true);

@@ -269,7 +269,10 @@ mod tests {
     fn arms_are_parted_by_commas_until_one_has_options() {
         for (arms, want) in [
             ("single,deep", vec!["single", "deep"]),
-            ("single;deep:mode=quick,max_rounds=1; arena", vec!["single", "deep:mode=quick,max_rounds=1", "arena"]),
+            (
+                "single;deep:mode=quick,max_rounds=1; arena",
+                vec!["single", "deep:mode=quick,max_rounds=1", "arena"],
+            ),
             ("vote", vec!["vote"]),
             ("", vec![]),
         ] {

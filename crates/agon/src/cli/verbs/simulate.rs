@@ -17,7 +17,8 @@ const TRIALS_MAX: u32 = 100_000;
 
 fn command(command: Command) -> Command {
     let names: Vec<&'static str> = agon_protocols::PROTOCOLS.iter().map(|protocol| protocol.name()).collect();
-    let number = |name: &'static str, help: &'static str| Arg::new(name).long(name).value_name("N").help(help);
+    let number =
+        |name: &'static str, help: &'static str| Arg::new(name).long(name).value_name("N").help(help);
     let share = |name: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name("SHARE").value_parser(share).help(help).help_heading("Who sits")
     };

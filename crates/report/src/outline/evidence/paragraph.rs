@@ -128,7 +128,10 @@ impl<'a> Told<'a> {
             let by_rule = match ruling == decided {
                 true => "By its own rule the first positions would have given the same verdict".to_owned(),
                 false => {
-                    format!("By its own rule the first positions would have given another verdict: {}", self.quoted(ruling))
+                    format!(
+                        "By its own rule the first positions would have given another verdict: {}",
+                        self.quoted(ruling)
+                    )
                 }
             };
             return Some(match vote.filter(|vote| *vote != decided && !self.scored) {
@@ -138,7 +141,9 @@ impl<'a> Told<'a> {
         }
         match (vote, decided) {
             (Some(vote), Some(decided)) if vote == decided => Some(format!("{plain} said the same.")),
-            (Some(_), Some(_)) if !changed && self.rounds.len() > 1 => Some(format!("{plain} said the same.")),
+            (Some(_), Some(_)) if !changed && self.rounds.len() > 1 => {
+                Some(format!("{plain} said the same."))
+            }
             (Some(vote), Some(_)) => Some(format!("{plain} said something else: {}.", self.quoted(vote))),
             (Some(vote), None) => {
                 Some(format!("{plain} said {}, but there is no verdict.", self.quoted(vote)))
@@ -172,7 +177,10 @@ impl<'a> Told<'a> {
             (true, false) => {
                 return match words(self.evidence, "/grouping") {
                     // Likeness of words in doubt keeps positions apart: more than that is not known.
-                    Some("similarity") => "No two of the first answers are known to say the same, so that a plain vote was tied".into(),
+                    Some("similarity") => {
+                        "No two of the first answers are known to say the same, so that a plain vote was tied"
+                            .into()
+                    }
                     _ => "Before the debate no two held the same, so that a plain vote was tied".into(),
                 };
             }
@@ -217,10 +225,9 @@ impl<'a> Told<'a> {
         let what = if moved { "did not change the verdict" } else { "changed nothing" };
         let what = format!("{} {what}", capital(&rounds(&told)));
         // A verdict that is not what the last positions gave was not there before either.
-        let verdict = self
-            .list("/counterfactual/rounds")
-            .last()
-            .is_some_and(|row| words(row, "/verdict").is_some() && at(row, "/as_decided").as_bool() != Some(false));
+        let verdict = self.list("/counterfactual/rounds").last().is_some_and(|row| {
+            words(row, "/verdict").is_some() && at(row, "/as_decided").as_bool() != Some(false)
+        });
         let saved = self.calls_of(tail);
         Some(match (before.last(), saved) {
             (Some(before), 1..) if !tail.is_empty() && verdict => {
