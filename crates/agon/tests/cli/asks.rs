@@ -70,6 +70,7 @@ fn two_that_agree_are_the_answer_for_two_calls() {
 
 /// "Each step's cost and reason is in the outcome."
 #[test]
+#[allow(clippy::too_many_lines, reason = "a report is as long as it is")]
 fn two_that_differ_are_debated_and_every_step_has_its_reason() {
     let home = home(CITED, "Bern");
     insta::assert_snapshot!(ask(&home, &[]).ok().shown(), @"

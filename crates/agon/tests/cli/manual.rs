@@ -5,6 +5,7 @@ use insta::assert_snapshot;
 use crate::support::Home;
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a report is as long as it is")]
 fn agon_help_is_worth_reading() {
     assert_snapshot!(Home::new().agon(&["--help"]).ok().shown(), @r#"
     Structured debate between language models
@@ -200,6 +201,7 @@ fn protocols_lists_the_kinds_of_debate() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a report is as long as it is")]
 fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
     let args = ["deep", "Tabs or spaces?", "--models", "script/tabs.yaml", "--seed", "7"];
     assert_snapshot!(Home::new().agon(&args).ok().shown(), @"

@@ -31,6 +31,7 @@ pub(crate) fn unanimous(verdict: &str) -> Home {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a report is as long as it is")]
 fn a_review_in_two_rounds() {
     assert_snapshot!(review(&home(), &["auth.py", "--debate"]).shown(), @"
     Review of auth.py

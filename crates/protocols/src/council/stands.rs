@@ -73,7 +73,7 @@ impl<'l> Table<'l> {
     }
 
     fn rounds(&self) -> Vec<Held> {
-        let texts = self.known.is_none().then(|| self.texts()).unwrap_or_default();
+        let texts = if self.known.is_none() { self.texts() } else { Vec::new() };
         let name = |at: usize, place: usize| match &self.known {
             Some(_) => self.vote(at, place).map(|vote| vote.as_str().to_owned()),
             None => texts.get(at)?.get(place)?.clone(),
