@@ -11,7 +11,7 @@ use agon_protocols::all;
 
 /// Every protocol with its defaults, with every other value of each of its choices and switches, and with every two switches
 /// together where that is allowed.
-pub fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
+pub(crate) fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
     let mut cases = Vec::new();
     for protocol in all() {
         let mut settings: Vec<Vec<(String, String)>> = vec![Vec::new()];
@@ -44,7 +44,7 @@ pub fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
 }
 
 /// Limits that a debate runs into early, in the middle, late.
-pub fn limits() -> Vec<Limits> {
+pub(crate) fn limits() -> Vec<Limits> {
     let mut all = Vec::new();
     // A call that is repeated after a crash counts, so that a limit on calls that a debate just keeps would end it there: it
     // would not be the same debate.
@@ -83,19 +83,19 @@ fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Re
 }
 
 /// The log of a debate in which nothing was said yet.
-pub fn opened(brief: &Brief) -> Vec<Record> {
+pub(crate) fn opened(brief: &Brief) -> Vec<Record> {
     vec![Debate::open(brief.clone()).unwrap().1]
 }
 
 /// A made-up answer. Rules that few made-up answers keep, such as that a ranking has everybody once, are tried for longer.
-pub fn invented(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) -> Reply {
+pub(crate) fn invented(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) -> Reply {
     let tries = (0..20).map(|more| invent(protocol, debate, ask, seed + 1000 * more));
     let mut tries = tries.skip_while(|reply| matches!(reply, Reply::Absent { .. }));
     tries.next().unwrap_or_else(|| panic!("{}: no made-up answer keeps the rules", protocol.name()))
 }
 
 /// Plays a debate with invented answers. They depend on the prompt, so a prompt that depends on arrival order shows.
-pub fn played(protocol: &dyn Protocol, records: Vec<Record>, seed: u64) -> Vec<Record> {
+pub(crate) fn played(protocol: &dyn Protocol, records: Vec<Record>, seed: u64) -> Vec<Record> {
     let mut answer = |debate: &Debate, ask: &Ask| invented(protocol, debate, ask, seed);
     play(protocol, records, &mut answer, &mut |_| {}).unwrap()
 }
