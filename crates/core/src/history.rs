@@ -17,6 +17,10 @@ pub struct Past {
     pub id: String,
     /// What became of the first position of each of its seats of which that is known.
     pub seats: Vec<Showing>,
+    /// Whether of some seats it is not known. Those of whom it is were then all wrong together, which says nothing of how often
+    /// they are.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
 }
 
 /// How one seat's first position turned out, which nobody else had influenced.

@@ -40,6 +40,8 @@ pub struct Stands {
     pub decided: Option<String>,
     /// What judges gave the same things, where there are judges.
     pub marks: Vec<Marks>,
+    /// Figures that are no further apart than this are one position where agreement is counted.
+    pub near: Option<f64>,
 }
 
 /// Who held what after one round.
@@ -111,7 +113,8 @@ pub struct Flip {
     pub to: String,
     /// Whether the change names another seat's point or a piece of evidence.
     pub evidenced: bool,
-    /// Whether more of the others held the new position than the old one, or, of figures, were nearer to it.
+    /// Whether no position was held by more of the others than the new one, and the old one by fewer; or, of figures, whether their
+    /// mean is nearer to it.
     pub toward_majority: bool,
     /// What it names.
     pub cited: Vec<String>,
@@ -135,7 +138,8 @@ impl Held {
     fn flips_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = Flip> + 'a {
         self.stands.iter().filter_map(move |now| {
             let change = now.change.as_ref()?;
-            let then = before.of(&now.seat)?;
+            // Who says the same in other words has changed nothing.
+            let then = before.of(&now.seat).filter(|then| then.position != now.position)?;
             Some(Flip {
                 round: self.round,
                 seat: now.seat.clone(),
@@ -175,6 +179,24 @@ impl Held {
         foremost.map(|(position, _)| *position).collect()
     }
 
+    /// The positions as agreement is counted: figures by the groups in which none is further than `near` from the next, all else
+    /// by name.
+    pub fn grouped(&self, near: Option<f64>) -> Vec<usize> {
+        let names: Vec<&str> = self.distinct().into_iter().map(|(position, _)| position).collect();
+        let by_name =
+            |stand: &Stand| names.iter().position(|name| *name == stand.position).unwrap_or_default();
+        let figures: Option<Vec<f64>> = self.stands.iter().map(|stand| stand.value).collect();
+        let (Some(near), Some(mut figures)) = (near, figures) else {
+            return self.stands.iter().map(by_name).collect();
+        };
+        figures.sort_by(f64::total_cmp);
+        let gaps =
+            figures.iter().zip(figures.iter().skip(1)).filter(|(low, high)| *high - *low > near + 1e-9);
+        let starts: Vec<f64> = gaps.map(|(_, high)| *high).collect();
+        let group = |stand: &Stand| starts.iter().filter(|start| stand.value >= Some(**start)).count();
+        self.stands.iter().map(group).collect()
+    }
+
     /// The position that a plain vote gives; `None` where it is tied or nobody has one.
     pub fn plurality(&self) -> Option<&str> {
         match self.foremost().as_slice() {
@@ -192,7 +214,8 @@ impl Held {
             return !figures.is_empty() && (to - mean).abs() < (from - mean).abs();
         }
         let held = |position: &str| others().filter(|stand| stand.position == position).count();
-        held(&to.position) > held(&from.position)
+        let most = others().map(|stand| held(&stand.position)).max().unwrap_or_default();
+        held(&to.position) == most && most > held(&from.position)
     }
 }
 
@@ -229,14 +252,48 @@ mod tests {
     fn a_score_goes_toward_the_others_when_it_comes_nearer_to_their_mean() {
         let scored = |round, scores: [f64; 3], changed: bool| {
             let mut held = held(round, &[("a", changed.then_some(&[])), ("b", None), ("c", None)]);
-            held.stands.iter_mut().zip(scores).for_each(|(stand, score)| stand.value = Some(score));
+            for (stand, score) in held.stands.iter_mut().zip(scores) {
+                (stand.value, stand.position) = (Some(score), score.to_string());
+            }
             held
         };
-        for (to, toward) in [(3.0, true), (1.0, false), (2.0, false)] {
+        for (to, toward) in [(3.0, true), (1.0, false), (6.0, false)] {
             let rounds = vec![scored(1, [2.0, 4.0, 4.0], false), scored(2, [to, 4.0, 4.0], true)];
             let stands = Stands { rounds, ..Stands::default() };
             assert_eq!(stands.flips()[0].toward_majority, toward, "{to}");
         }
+    }
+
+    #[test]
+    fn a_smaller_group_is_no_majority() {
+        let before = held(1, &[("FAIL", None), ("PASS", None), ("WARN", None), ("WARN", None)]);
+        let after = |to| held(2, &[(to, Some(&[])), ("PASS", None), ("WARN", None), ("WARN", None)]);
+        for (to, toward) in [("PASS", false), ("WARN", true)] {
+            let flips = Stands { rounds: vec![before.clone(), after(to)], ..Stands::default() }.flips();
+            assert_eq!(flips[0].toward_majority, toward, "{to}");
+        }
+    }
+
+    #[test]
+    fn the_same_in_other_words_is_no_flip() {
+        let rounds =
+            vec![held(1, &[("A", None), ("B", None)]), held(2, &[("A", Some(&[])), ("A", Some(&[]))])];
+        let flips = Stands { rounds, ..Stands::default() }.flips();
+        assert_eq!(flips.iter().map(|flip| flip.seat.as_str()).collect::<Vec<_>>(), ["seat-2"]);
+    }
+
+    #[test]
+    fn figures_that_are_near_are_one_position_where_agreement_is_counted() {
+        let scored = |scores: &[f64]| {
+            let mut held = held(1, &vec![("x", None); scores.len()]);
+            for (stand, score) in held.stands.iter_mut().zip(scores) {
+                (stand.value, stand.position) = (Some(*score), score.to_string());
+            }
+            held
+        };
+        assert_eq!(scored(&[4.0, 3.6, 2.0, 3.1]).grouped(Some(0.5)), [1, 1, 0, 1]);
+        assert_eq!(scored(&[4.0, 4.0, 2.0]).grouped(None), [0, 0, 1]);
+        assert_eq!(held(1, &[("B", None), ("A", None), ("B", None)]).grouped(Some(0.5)), [0, 1, 0]);
     }
 
     #[test]

@@ -5,6 +5,9 @@ use agon_core::{Debate, Held, Stands};
 
 use crate::calibration::{Resolution, Truth};
 
+/// Who was right where no position was.
+pub const NOBODY: &str = "nobody";
+
 /// Who spoke for a seat, if it was one all along.
 pub fn agent<'a>(debate: &'a Debate, seat: &str) -> Option<&'a str> {
     match debate.spoke(seat).as_slice() {
@@ -26,7 +29,7 @@ pub fn past(debate: &Debate, stands: &Stands, resolution: &Resolution) -> Past {
         let agent = agent(debate, &stand.seat)?.to_owned();
         Some(Showing { agent, right, confidence: stand.confidence, position: stand.position.clone() })
     });
-    Past { id: debate.brief.id.clone(), seats: seats.collect() }
+    Past { id: debate.brief.id.clone(), seats: seats.collect(), partial: matches!(truth, Known::IsNot(_)) }
 }
 
 /// How the decision of a debate turned out by a resolution.
@@ -68,6 +71,8 @@ fn truth<'a>(debate: &'a Debate, stands: &'a Stands, resolution: &'a Resolution)
         (Resolution::Truth(Truth::Wrong), Some(decided)) => Known::IsNot(decided),
         (Resolution::Truth(_), None) => Known::Nothing,
         (Resolution::Winner(name), Some(decided)) if labels.contains(name) => Known::Is(decided),
+        // No position has this name, so that all were wrong: that they were together is just what is to be known.
+        (Resolution::Winner(name), _) if name == NOBODY => Known::Is(""),
         (Resolution::Winner(name), _) => named(debate, stands, name).map_or(Known::Nothing, Known::Is),
     }
 }

@@ -73,7 +73,9 @@ pub fn cited(text: &str, known: &Known) -> Vec<String> {
     let mut found = Vec::new();
     for name in &known.names {
         if (0..words.len()).any(|at| {
-            name.length_at(text, &words, at).is_some_and(|length| !is_rejected(text, &words, at, length))
+            let named = name.length_at(text, &words, at);
+            named.is_some_and(|length| !is_rejected(text, &words, at, length))
+                && has_point(text, &words, at, known)
         }) {
             add(&mut found, name.shown());
         }
@@ -92,6 +94,68 @@ pub fn cited(text: &str, known: &Known) -> Vec<String> {
     pieces.into_iter().for_each(|piece| add(&mut found, piece));
     found.truncate(MOST);
     found
+}
+
+/// Whether the sentence around a name says anything but that its owner is followed: who only counts heads names no point.
+fn has_point(text: &str, words: &[Word<'_>], at: usize, known: &Known) -> bool {
+    /// Words of somebody who gives way, whatever was said.
+    const FOLLOWING: &[&str] = &[
+        "agree",
+        "agrees",
+        "agreed",
+        "follow",
+        "follows",
+        "join",
+        "joins",
+        "hold",
+        "holds",
+        "held",
+        "says",
+        "said",
+        "say",
+        "persuaded",
+        "convinced",
+        "convincing",
+        "majority",
+        "everybody",
+        "everyone",
+        "consensus",
+        "concede",
+        "correct",
+        "believe",
+        "trust",
+        "side",
+        "view",
+        "views",
+        "opinion",
+        "opinions",
+        "same",
+        "all",
+        "now",
+        "change",
+        "changed",
+        "mind",
+        "so",
+        "says",
+        "therefore",
+        "according",
+        "already",
+        "both",
+        "many",
+        "two",
+        "three",
+        "four",
+    ];
+    static IGNORED: OnceLock<Vec<u64>> = OnceLock::new();
+    let ignored = IGNORED.get_or_init(|| lexical::hashes_of(FOLLOWING));
+    let Some(word) = words.get(at) else { return false };
+    let ends = |c: char| matches!(c, '.' | '!' | '?' | ';' | '\n');
+    let before = text.get(..word.start).and_then(|text| text.rfind(ends)).map_or(0, |at| at + 1);
+    let after = text.get(word.end..).and_then(|text| text.find(ends)).map_or(text.len(), |at| word.end + at);
+    let own = OwnWords::of(text.get(before..after).unwrap_or_default());
+    let names = known.names.iter().map(Name::shown).collect::<Vec<_>>().join(" ");
+    let names = OwnWords::of(&names);
+    own.0.iter().filter(|word| !names.has(word) && ignored.binary_search(word).is_err()).count() > 0
 }
 
 /// The words of a text by which an argument can be told from others.
@@ -277,7 +341,11 @@ mod tests {
     fn others_and_ids_are_named() {
         for (text, want) in [
             ("Debater B showed that it leaks.", &["Debater B"][..]),
-            ("I take debaters B and C's point.", &["Debater B", "Debater C"]),
+            ("I take debaters B and C's point about keys.", &["Debater B", "Debater C"]),
+            ("I follow Debater B because most hold it.", &[]),
+            ("As Debater B says.", &[]),
+            ("Debater B and Debater C all say so.", &[]),
+            ("Debater B is right.", &[]),
             ("B's counterexample holds.", &["Debater B"]),
             ("The Performance Engineer measured it.", &["performance-engineer"]),
             ("As [Q3] says, the key leaks.", &["[Q3]"]),

@@ -130,8 +130,8 @@ impl Group {
         if self.members.iter().any(declared) {
             return false;
         }
-        first.reading.is_explained(reading)
-            || (first.reading.is_alike(reading) && others.iter().all(|member| member.reading.fits(reading)))
+        (first.reading.is_explained(reading) || first.reading.is_alike(reading))
+            && others.iter().all(|member| member.reading.fits(reading))
     }
 
     /// Whether a text opens with the answer of one of these, and says nothing that speaks against any of them.

@@ -1,111 +1,21 @@
 //! The laws that every entry of `PROTOCOLS` and `BESIDE` keeps. A protocol that is added to a table gets them for free.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
-use std::collections::{BTreeMap, BTreeSet};
+mod play;
+
+use std::collections::BTreeSet;
 
 use agon_core::document::document;
-use agon_core::play::{REPLY_MS, REPLY_USD, invent, play, replay};
+use agon_core::play::{play, replay};
 use agon_core::seed::Draw;
-use agon_core::{
-    Absence, Artifact, Ask, Brief, Debate, Event, Fate, Invalid, Kind, LOG_VERSION, Limits, Protocol, Record,
-    Reply, Request, Stands, Turn, options, protocol,
-};
-use agon_protocols::all;
+use agon_core::{Absence, Ask, Brief, Debate, Event, Fate, Limits, Protocol, Record, Reply, Turn};
 use serde_json::Value;
 
-/// Every protocol with its defaults, with every other value of each of its choices and switches, and with every two switches
-/// together where that is allowed.
-fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
-    let mut cases = Vec::new();
-    for protocol in all() {
-        let mut settings: Vec<Vec<(String, String)>> = vec![Vec::new()];
-        for opt in protocol.options() {
-            let values: Vec<&str> = match opt.kind {
-                Kind::Choice(words) => words.iter().filter(|word| **word != opt.default).copied().collect(),
-                Kind::Flag => vec![if opt.default == "true" { "false" } else { "true" }],
-                _ => Vec::new(),
-            };
-            settings.extend(values.into_iter().map(|value| vec![(opt.key.to_owned(), value.to_owned())]));
-        }
-        let flags: Vec<&str> =
-            protocol.options().iter().filter(|opt| opt.kind == Kind::Flag).map(|opt| opt.key).collect();
-        for (place, one) in flags.iter().enumerate() {
-            let on = |key: &str| (key.to_owned(), "true".to_owned());
-            settings.extend(flags.iter().skip(place + 1).map(|other| vec![on(one), on(other)]));
-        }
-        for (number, given) in settings.into_iter().enumerate() {
-            let alone = given.len() < 2;
-            match brief(protocol, given, number as u64) {
-                Ok(brief) => cases.push((protocol, brief)),
-                Err(why) => assert!(!alone, "{}: {why}", protocol.name()),
-            }
-        }
-        for limits in limits() {
-            cases.push((protocol, Brief { limits, ..brief(protocol, Vec::new(), 9).unwrap() }));
-        }
-    }
-    cases
-}
-
-/// Limits that a debate runs into early, in the middle, late.
-fn limits() -> Vec<Limits> {
-    let mut all = Vec::new();
-    // A call that is repeated after a crash counts, so that a limit on calls that a debate just keeps would end it there: it
-    // would not be the same debate.
-    for n in [0, 4, 10] {
-        all.push(Limits { calls: Some(n), ..Limits::default() });
-        all.push(Limits { usd: Some(f64::from(n) * REPLY_USD), ..Limits::default() });
-        all.push(Limits { deadline_ms: Some(u64::from(n) * REPLY_MS), ..Limits::default() });
-    }
-    all
-}
-
-fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Result<Brief, Invalid> {
-    let request = Request {
-        question: "Should the team adopt the queue?".into(),
-        files: vec![Artifact { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],
-        models: ["one/a", "two/b", "three/c"].map(String::from).to_vec(),
-        roles: BTreeMap::new(),
-        options: options::resolve(protocol.options(), given).unwrap(),
-        seed: 7,
-    };
-    Ok(Brief {
-        version: LOG_VERSION,
-        id: "test".into(),
-        protocol: protocol.name().into(),
-        seats: protocol.seats(&request)?,
-        question: request.question,
-        files: request.files,
-        options: request.options,
-        seed,
-        limits: Limits::default(),
-        templates: protocol::template_hashes(protocol),
-        written_by: String::new(),
-        created_at: "2026-01-01T00:00:00Z".into(),
-        parent: None,
-    })
-}
-
-fn opened(brief: &Brief) -> Vec<Record> {
-    vec![Debate::open(brief.clone()).unwrap().1]
-}
-
-/// A made-up answer. Rules that few made-up answers keep, such as that a ranking has everybody once, are tried for longer.
-fn invented(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) -> Reply {
-    let tries = (0..20).map(|more| invent(protocol, debate, ask, seed + 1000 * more));
-    let mut tries = tries.skip_while(|reply| matches!(reply, Reply::Absent { .. }));
-    tries.next().unwrap_or_else(|| panic!("{}: no made-up answer keeps the rules", protocol.name()))
-}
+use self::play::{cases, invented, limits, opened, played};
 
 /// Whether a phase asks somebody who sits, and not only errands.
 fn is_seated(debate: &Debate, turn: &Turn) -> bool {
     turn.asks.iter().any(|ask| debate.brief.seat(&ask.seat).is_some())
-}
-
-/// Plays a debate with invented answers. They depend on the prompt, so a prompt that depends on arrival order shows.
-fn played(protocol: &dyn Protocol, records: Vec<Record>, seed: u64) -> Vec<Record> {
-    let mut answer = |debate: &Debate, ask: &Ask| invented(protocol, debate, ask, seed);
-    play(protocol, records, &mut answer, &mut |_| {}).unwrap()
 }
 
 /// The log without the bookkeeping of calls, which a repeated call adds to.
@@ -391,71 +301,4 @@ fn limits_do_not_cut_what_a_branch_takes_over() {
             replay(protocol, &taken).unwrap();
         }
     }
-}
-
-/// The protocols that say who held what; whoever reads their measures relies on it.
-const WITH_STANDS: &[&str] = &["deep", "panel", "council", "arena", "review", "ask", "poll"];
-
-/// "Who held what in each round, of a debate that is over or not": every measure of a debate starts there.
-#[test]
-fn who_held_what_can_be_told_of_every_beginning_of_a_debate() {
-    let mut told = BTreeSet::new();
-    for (protocol, brief) in cases() {
-        for seed in 0..2 {
-            let records = played(protocol, opened(&brief), seed);
-            // Every record of one debate of each protocol and every eleventh of the others, so that the law stays quick.
-            let step = if told.contains(protocol.name()) { 11 } else { 1 };
-            for end in (1..=records.len()).rev().step_by(step) {
-                let debate = Debate::from_records(&records[..end]).unwrap();
-                let stands = keeps_the_laws_of_stands(protocol, &debate);
-                if debate.outcome.is_some() && !stands.rounds.is_empty() {
-                    told.insert(protocol.name());
-                }
-            }
-        }
-    }
-    for name in WITH_STANDS {
-        assert!(told.contains(name), "{name}: {told:?}");
-    }
-}
-
-fn keeps_the_laws_of_stands(protocol: &dyn Protocol, debate: &Debate) -> Stands {
-    let name = protocol.name();
-    let stands = protocol.stands(debate).unwrap_or_else(|why| panic!("{name}: {why:?}"));
-    assert_eq!(stands, protocol.stands(debate).unwrap(), "{name}: the same log gives the same stands");
-    for (at, held) in stands.rounds.iter().enumerate() {
-        let places =
-            held.stands.iter().map(|stand| debate.brief.seats.iter().position(|seat| seat.id == stand.seat));
-        let places: Vec<usize> = places.map(|place| place.expect("a seat of the brief")).collect();
-        assert!(
-            places.is_sorted() && places.iter().collect::<BTreeSet<_>>().len() == places.len(),
-            "{name}: {places:?}"
-        );
-        for stand in &held.stands {
-            assert!(!stand.position.is_empty(), "{name}: {stand:?}");
-            assert!(stand.confidence.is_none_or(|sure| (0.0..=1.0).contains(&sure)), "{name}: {stand:?}");
-            let Some(before) = at.checked_sub(1).and_then(|at| stands.rounds[at].of(&stand.seat)) else {
-                assert_eq!(stand.change, None, "{name}: there is nothing that it changed from");
-                continue;
-            };
-            // Who changes without saying so would go uncounted; a change that is declared may lead to where one was.
-            assert!(
-                stand.change.is_some() || before.position == stand.position,
-                "{name}: {before:?} {stand:?}"
-            );
-        }
-    }
-    let earlier = stands.rounds.iter().zip(stands.rounds.iter().skip(1));
-    for (before, after) in earlier {
-        assert!(before.round < after.round, "{name}: rounds are in order");
-        assert!(
-            before.stands.iter().all(|stand| after.of(&stand.seat).is_some()),
-            "{name}: nobody is forgotten"
-        );
-    }
-    let Some((outcome, first)) = debate.outcome.as_ref().zip(stands.rounds.first()) else { return stands };
-    if !outcome.positions.is_empty() {
-        assert_eq!(first.stands.len(), outcome.positions.len(), "{name}: first positions");
-    }
-    stands
 }

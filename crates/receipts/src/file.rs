@@ -57,7 +57,7 @@ pub enum Unissued {
     OtherLog,
     /// A secret is in it.
     #[error(
-        "no receipt is made, because it would tell the secret of {name}, which is in {path}: {}",
+        "no receipt is made, because it would tell a secret, {name}, which is in {path}: {}",
         advice(path)
     )]
     Secret {

@@ -197,11 +197,12 @@ impl Keyring {
         place::write_public(&self.trusted(name), key, &format!("trusted {now}"))
     }
 
-    /// Trusts a key no more.
+    /// Trusts a key no more: another's by its name, or a retired one of one's own by its id, which somebody else may have got hold of.
     pub fn distrust(&self, name: &str) -> Result<PublicKey, KeyringError> {
         check_name(name)?;
         let _lock = place::lock(&self.folder)?;
-        let file = self.trusted(name);
+        let retired = self.folder.join(RETIRED).join(format!("{name}.pub"));
+        let file = if retired.exists() { retired } else { self.trusted(name) };
         let (key, _) = place::read_public(&file)?.ok_or_else(|| KeyringError::Unknown(name.to_owned()))?;
         place::remove(&file)?;
         Ok(key)

@@ -28,10 +28,40 @@ pub struct Leak {
 pub fn leaks(value: &Value, path: &str, secrets: &[Secret<'_>]) -> Vec<Leak> {
     let mut found = Vec::new();
     walk(value, path, &mut |text, path| {
-        let held = secrets.iter().filter(|secret| is_in(secret, text));
-        found.extend(held.map(|secret| Leak { name: secret.name.to_owned(), path: masked(path, secrets) }));
+        let held = secrets.iter().filter(|secret| is_in(secret, text)).map(|secret| secret.name);
+        let held = held.chain(shape(text));
+        found.extend(held.map(|name| Leak { name: name.to_owned(), path: masked(path, secrets) }));
     });
     found
+}
+
+/// What a text holds that looks like a key which is in use somewhere, whoever knows it: how it begins, how many characters it has at
+/// least, and what it is called.
+const SHAPES: [(&str, usize, &str); 10] = [
+    ("sk-", 20, "what looks like a key of an API (sk-...)"),
+    ("ghp_", 30, "what looks like a token of GitHub"),
+    ("gho_", 30, "what looks like a token of GitHub"),
+    ("github_pat_", 40, "what looks like a token of GitHub"),
+    ("glpat-", 20, "what looks like a token of GitLab"),
+    ("AKIA", 20, "what looks like a key of AWS"),
+    ("AIza", 35, "what looks like a key of Google"),
+    ("xoxb-", 20, "what looks like a token of Slack"),
+    ("xoxp-", 20, "what looks like a token of Slack"),
+    ("hf_", 30, "what looks like a token of Hugging Face"),
+];
+
+fn shape(text: &str) -> Option<&'static str> {
+    if text.contains("-----BEGIN") && text.contains("PRIVATE KEY-----") {
+        return Some("what looks like a private key");
+    }
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'));
+    // Words that are only words have no digit in them.
+    let mut words = words.filter(|word| word.bytes().any(|byte| byte.is_ascii_digit()));
+    words.find_map(|word| {
+        let looks =
+            |(start, chars, _): &&(&str, usize, &str)| word.starts_with(start) && word.len() >= *chars;
+        SHAPES.iter().find(looks).map(|(.., name)| *name)
+    })
 }
 
 /// The same for an event's body: a secret may be spelled with escapes in it, or as it is.
@@ -97,6 +127,20 @@ mod tests {
         assert_eq!(paths(&json!({"a": [1, {"b": said}]})), ["s.a[1].b"]);
         assert_eq!(paths(&json!({"a": 8_005_551_234_u64})), ["s.a"]);
         assert_eq!(paths(&json!({"a": "x marks the spot", "b": null, "c": true})), [""; 0]);
+    }
+
+    /// "A receipt never contains a secret": also one that this process does not know.
+    #[test]
+    fn what_looks_like_a_key_is_taken_for_one() {
+        let key = format!("sk-live-{}", "0123456789abcdef");
+        for text in [key.as_str(), "use AKIA0123456789ABCDEF now", "-----BEGIN RSA PRIVATE KEY-----\nMII"] {
+            assert_eq!(leaks(&json!({"a": text}), "s", &[]).len(), 1, "{text}");
+        }
+        for text in
+            ["sk-short1", "a task-oriented-and-long-hyphenated-word", "AKIA is a prefix", "ghp_ tokens"]
+        {
+            assert!(leaks(&json!({"a": text}), "s", &[]).is_empty(), "{text}");
+        }
     }
 
     #[test]

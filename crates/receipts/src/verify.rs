@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::canonical;
 use crate::chain::Signed;
+use crate::key::PublicKey;
 use crate::keyring::{Known, Standing};
 use crate::statement::{Made, contradictions, statement};
 
@@ -84,8 +85,10 @@ pub struct Signer {
 /// What a check of a receipt came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
-    /// What is not as it was. Empty: nothing was changed.
+    /// What is not as it was, or not as it was [asked for](Self::require). Empty: nothing was changed.
     pub findings: Vec<Finding>,
+    /// What another version is said to have worked out and this one does not give: it may be right, or false.
+    pub unsettled: Vec<Finding>,
     /// The checks.
     pub checks: Vec<Check>,
     /// Who signed; `None` where no signature is valid.
@@ -100,6 +103,10 @@ pub struct Verification {
     pub head: Option<String>,
     /// When it was signed, as the receipt says.
     pub signed_at: Option<String>,
+    /// The version of Agon that signed it, as the receipt says.
+    pub agon: Option<String>,
+    /// The id of the key that was asked for, where another signed.
+    pub wanted: Option<String>,
 }
 
 impl Verification {
@@ -108,9 +115,29 @@ impl Verification {
         self.findings.is_empty()
     }
 
-    /// Whether, besides, it was signed by somebody who is known. Anybody can sign a forged debate with a new key.
+    /// Whether, besides, it was signed by somebody who is known, and nothing is left open. Anybody can sign a forged debate
+    /// with a new key, and anybody can name a version that would have worked it out in another way.
     pub fn is_trusted(&self) -> bool {
-        self.is_intact() && self.signer.as_ref().is_some_and(|signer| signer.standing.is_some())
+        let is_known = self.signer.as_ref().is_some_and(|signer| signer.standing.is_some());
+        self.is_intact() && self.unsettled.is_empty() && is_known
+    }
+
+    /// Asks for one key: a finding in `receipt.signatures` where another signed it. Call it before the text or the document is
+    /// made. A receipt that nobody signed has its finding already, and one that another signed needs no second.
+    pub fn require(&mut self, wanted: &PublicKey) {
+        let Some(signer) = self.signer.clone().filter(|_| self.wanted.is_none()) else { return };
+        if signer.key == wanted.to_string() {
+            return;
+        }
+        let id = wanted.id();
+        let why = format!("it is signed with {signer}, and not with the key that was asked for ({id})");
+        self.find("receipt.signatures", why);
+        let mut checks = self.checks.iter_mut();
+        if let Some(check) = checks.find(|check| check.what == "signature") {
+            check.state = State::Fails;
+            check.said = format!("valid, by {signer}, but not by the key that was asked for ({id})");
+        }
+        self.wanted = Some(id);
     }
 
     fn find(&mut self, place: impl Into<String>, why: impl Into<String>) {
@@ -149,8 +176,8 @@ pub fn verify(bytes: &[u8], known: &[Known], means: &Means<'_>) -> Verification 
         }
         _ => None,
     };
-    let named = outcome::compare(statement.as_ref(), rebuilt.as_ref(), log.as_ref(), &seal, &mut told);
-    if let Some(statement) = statement.as_ref().filter(|_| !named) {
+    let compared = outcome::compare(statement.as_ref(), rebuilt.as_ref(), log.as_ref(), &seal, &mut told);
+    if let Some(statement) = statement.as_ref().filter(|_| !compared.named) {
         for (field, why) in contradictions(statement) {
             told.find_field(&field, format!("`{field}` contradicts the rest of the receipt: {why}"));
         }
@@ -159,7 +186,7 @@ pub fn verify(bytes: &[u8], known: &[Known], means: &Means<'_>) -> Verification 
         Some(log) => outcome::replay(log, statement.as_ref(), means, &mut told),
         None => no_log(&mut told),
     }
-    words::sum_up(&receipt, &seal, statement.is_some(), log.as_ref(), &mut told);
+    words::sum_up(&receipt, &seal, statement.is_some(), log.as_ref().map(|log| (log, compared)), &mut told);
     told
 }
 
@@ -174,6 +201,7 @@ fn tell(statement: &Value, told: &mut Verification) {
     told.id = text("/predicate/id");
     told.head = text("/predicate/log/head");
     told.signed_at = text("/predicate/signed_at");
+    told.agon = text("/predicate/agon");
     told.events = statement.pointer("/predicate/log/events").and_then(Value::as_u64);
 }
 

@@ -105,6 +105,13 @@ fn another_s_key_is_trusted_by_name_and_distrusted_again() {
     assert!(matches!(ring.trust("carol", &alice, NOW), Err(KeyringError::Known { .. })));
     assert_eq!(ring.distrust("alice").unwrap(), alice);
     assert!(matches!(ring.distrust("alice"), Err(KeyringError::Unknown(_))));
+    // A retired key of one's own can be given up altogether: somebody else may have got hold of it.
+    ring.key().unwrap();
+    let (old, _) = ring.rotate("2026-01-03T00:00:00Z").unwrap();
+    let old = old.unwrap();
+    assert!(ring.known().unwrap().iter().any(|known| known.key == old));
+    assert_eq!(ring.distrust(&old.id()).unwrap(), old);
+    assert!(ring.known().unwrap().iter().all(|known| known.key != old));
     assert_eq!(ring.known().unwrap().len(), 1);
     let shown = &ring.known().unwrap()[0];
     assert_eq!(shown.to_string(), format!("{}  {bob}  the key that you trust as bob.b-2_", bob.id()));

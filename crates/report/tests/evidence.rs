@@ -48,10 +48,10 @@ fn shown(name: &str) -> String {
 fn positions_that_are_words_have_keys_and_a_legend() {
     assert_snapshot!(shown("deep"), @"
     What the debate did
-      One of three changed its mind in round 2, after a cited point. Before the
-      debate no two held the same, so that a plain vote was tied; the debate settled
-      it. Round 1 changed nothing. How independent these voices are is not known
-      yet; no two seats share a model.
+      One of three changed its mind in round 2, after a cited point. No two of the
+      first answers are known to say the same, so that a plain vote was tied; the
+      debate settled it. Round 1 changed nothing. How independent these voices are
+      is not known yet; no two seats share a model.
 
                  start  R1     R2
       Debater A  P1     P1     P3*

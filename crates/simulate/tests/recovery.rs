@@ -52,6 +52,11 @@ fn council_shows_flips_conformity_and_persuadability() {
 }
 
 #[test]
+fn arena_shows_flips_conformity_and_persuadability() {
+    check("arena", 4, 60);
+}
+
+#[test]
 fn the_judge_of_an_arena_shows_its_position_bias() {
     for (seed, position_bias) in [(1, 0.0), (2, 0.2), (3, 0.5)] {
         let still =

@@ -27,7 +27,7 @@ fn said(trial: &Trial, ask: &Ask) -> &'static str {
     let n = trial.question;
     let right = match ask.model.as_str() {
         _ if ask.seat == "chair" => n != 0,
-        "a/x" => n % 2 == 0,
+        "a/x" => n.is_multiple_of(2),
         "b/y" => n < 9,
         _ => false,
     };

@@ -252,7 +252,8 @@ impl Said {
 
     /// Reads the options of [`seats`], [`roles`], [`limits`], [`set`] and [`options`].
     pub fn read(args: &ArgMatches, roles: &[&'static str], table: &[Opt]) -> Self {
-        let pairs = args.try_get_many::<(String, String)>("set").ok().flatten().into_iter().flatten().cloned();
+        let pairs =
+            args.try_get_many::<(String, String)>("set").ok().flatten().into_iter().flatten().cloned();
         let flags = table.iter().filter_map(|opt| {
             let raw = args.try_get_one::<String>(opt.key).ok().flatten()?;
             Some((opt.key.to_owned(), raw.clone()))

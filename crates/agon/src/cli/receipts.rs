@@ -10,8 +10,8 @@ use super::failure::Failure;
 use super::place::{self, Env};
 use super::{clock, show};
 
-/// The endings of variables that hold what nobody else may know, whoever reads them.
-const SECRET_ENDINGS: [&str; 5] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS"];
+/// Words in the names of variables that hold what nobody else may know, whoever reads them.
+const SECRET_WORDS: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH", "WEBHOOK"];
 
 /// The keys of this person.
 pub fn keyring(env: Env) -> Result<Keyring, Failure> {
@@ -43,13 +43,29 @@ pub fn of(kept: &Kept, catalogue: &Catalogue, with_log: bool) -> Result<String, 
 
 /// What this process knows that nobody else may.
 fn secrets(catalogue: &Catalogue) -> Vec<(String, String)> {
-    let named: Vec<String> = catalogue.providers().into_iter().filter_map(|provider| provider.key_env).collect();
+    let named: Vec<String> =
+        catalogue.providers().into_iter().filter_map(|provider| provider.key_env).collect();
     let is_secret = |name: &str| {
         let upper = name.to_ascii_uppercase();
-        named.iter().any(|own| own == name) || SECRET_ENDINGS.iter().any(|ending| upper.ends_with(ending))
+        let words = || upper.split('_').filter(|word| !word.is_empty());
+        let told =
+            |word: &str| SECRET_WORDS.iter().any(|secret| word.starts_with(secret) || word.ends_with(secret));
+        named.iter().any(|own| own == name) || words().any(told)
     };
-    let all = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    all.filter(|(name, value)| is_secret(name) && !value.is_empty()).collect()
+    let all = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let all: Vec<(String, String)> = all.collect();
+    let whole = all.iter().filter(|(name, _)| is_secret(name)).cloned();
+    // An address may carry its password, whatever the variable is called.
+    let within = all.iter().filter_map(|(name, value)| Some((name.clone(), password(value)?.to_owned())));
+    whole.chain(within).filter(|(_, value)| !value.is_empty() && !value.starts_with('/')).collect()
+}
+
+/// The password in an address: `scheme://user:password@host`.
+fn password(address: &str) -> Option<&str> {
+    let (_, rest) = address.split_once("://")?;
+    let (user, _) = rest.split('/').next()?.rsplit_once('@')?;
+    user.split_once(':').map(|(_, password)| password)
 }
 
 /// Checks a receipt by the keys that are known.
@@ -60,4 +76,17 @@ pub fn check(bytes: &[u8], known: &[Known]) -> Verification {
         search_bytes: agon_receipts::verify::SEARCH_BYTES,
     };
     verify(bytes, known, &means)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_password_of_an_address_is_a_secret() {
+        assert_eq!(password("postgres://u:hunter2secret@h:5432/db"), Some("hunter2secret"));
+        for plain in ["https://host/path", "https://u@host/", "no address", "https://host/a:b@c"] {
+            assert_eq!(password(plain), None, "{plain}");
+        }
+    }
 }

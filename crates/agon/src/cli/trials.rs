@@ -36,6 +36,8 @@ pub struct Trials {
     pub concurrency: usize,
     /// Whether somebody watches stderr.
     pub progress: bool,
+    /// Whether those that failed are held again.
+    pub retry: bool,
 }
 
 /// The file of results.
@@ -88,7 +90,11 @@ impl Trials {
             let Some(ended) = running.join_next().await else { break };
             let ended = ended.map_err(|why| Failure::System(format!("a trial broke off: {why}")))?;
             let written = match ended {
-                Ok(Some(row)) => row.line().map_err(Failure::from).and_then(|line| results.write(&line)).map(|()| rows.push(row)),
+                Ok(Some(row)) => row
+                    .line()
+                    .map_err(Failure::from)
+                    .and_then(|line| results.write(&line))
+                    .map(|()| rows.push(row)),
                 Ok(None) => Ok(()),
                 Err(failure) => Err(failure),
             };
@@ -111,7 +117,8 @@ impl Trials {
 
 /// One trial; `None` where it was interrupted, and will be gone on with.
 async fn one(all: Arc<Trials>, trial: Trial, stop: Stop) -> Result<Option<Row>, Failure> {
-    let Some((question, opening)) = all.dataset.questions.get(trial.question).zip(all.openings.get(&trial.arm.name))
+    let Some((question, opening)) =
+        all.dataset.questions.get(trial.question).zip(all.openings.get(&trial.arm.name))
     else {
         return Err(Failure::System(format!("the trial {} is of no arm or question of the plan", trial.key)));
     };
@@ -137,24 +144,32 @@ async fn one(all: Arc<Trials>, trial: Trial, stop: Stop) -> Result<Option<Row>, 
 }
 
 impl Trials {
-    /// The id of the trial's debate, and whether it was begun. One that failed is left as it is, and another held in its place.
+    /// The id of the trial's debate, and whether it was begun. The last one that was held counts; where that failed and another is
+    /// wanted, it is left as it is.
     fn name(&self, trial: &Trial) -> Result<(String, bool), Failure> {
-        let mut attempt = 0_u32;
-        loop {
+        let mut last: Option<String> = None;
+        for attempt in 0_u32.. {
             let hash = sha256(&format!("{}\n{}\n{attempt}", self.plan, trial.key));
             let id: String = hash.chars().take(NAME_CHARS).collect();
-            let Ok(raw) = self.store.raw(&id) else { return Ok((id, false)) };
-            if raw.is_empty() {
-                return Ok((id, false));
-            }
-            let records = open_all(raw).map_err(|broken| Failure::Broken { id: id.clone(), broken })?;
-            let debate =
-                Debate::from_records(&records).map_err(|why| Failure::Log { id: id.clone(), why })?;
+            let Some(debate) = self.kept(&id)? else {
+                return Ok(match last {
+                    Some(last) if !self.retry => (last, true),
+                    _ => (id, false),
+                });
+            };
             let failed = |status: Status| status != Status::Complete;
             if !debate.outcome.as_ref().is_some_and(|outcome| failed(outcome.status)) {
                 return Ok((id, true));
             }
-            attempt += 1;
+            last = Some(id);
         }
+        Err(Failure::System(format!("there is no name left for the trial {}", trial.key)))
+    }
+
+    fn kept(&self, id: &str) -> Result<Option<Debate>, Failure> {
+        let Some(raw) = self.store.raw(id).ok().filter(|raw| !raw.is_empty()) else { return Ok(None) };
+        let records = open_all(raw).map_err(|broken| Failure::Broken { id: id.to_owned(), broken })?;
+        let debate = Debate::from_records(&records);
+        debate.map(Some).map_err(|why| Failure::Log { id: id.to_owned(), why })
     }
 }

@@ -16,12 +16,26 @@ fn four(value: &Value) -> String {
 #[test]
 fn the_published_table_of_votes_comes_out_to_four_digits() {
     let home = Home::new();
-    let models = "gemini-1.5-pro-002,gemini-1.5-flash-002,DeepSeek-Coder-V2,Meta-Llama-3_1-70B-Instruct,Qwen1.5-110B";
+    let models =
+        "gemini-1.5-pro-002,gemini-1.5-flash-002,DeepSeek-Coder-V2,Meta-Llama-3_1-70B-Instruct,Qwen1.5-110B";
     let gate = "Meta-Llama-3_1-70B-Instruct,gemini-1.5-flash-002";
     let file = data("mmlu_pro_votes.csv.gz");
-    let args = ["audit", "votes", &file, "--models", models, "--gate", gate, "--resamples", "50", "--plot", "map.svg"];
+    let args = [
+        "audit",
+        "votes",
+        &file,
+        "--models",
+        models,
+        "--gate",
+        gate,
+        "--resamples",
+        "50",
+        "--plot",
+        "map.svg",
+    ];
     let audit = home.agon(&[&args[..], &["--json"]].concat()).ok().json();
-    let figures = ["mean_rho", "n_eff", "best_single", "plurality", "oracle", "unanimous", "correct_when_unanimous"];
+    let figures =
+        ["mean_rho", "n_eff", "best_single", "plurality", "oracle", "unanimous", "correct_when_unanimous"];
     let found = figures.map(|name| four(&audit[name]));
     assert_eq!(found, ["0.4589", "1.7633", "0.7184", "0.7335", "0.8696", "0.3781", "0.9162"]);
     assert_eq!(audit["questions"], 10_294);

@@ -28,15 +28,24 @@ fn home() -> Home {
     home
 }
 
-const POLLS: [&str; 8] =
-    ["eval", "q.jsonl", "--models", "script/know.yaml", "--arms", "single,self-consistency", "--samples", "3"];
+const POLLS: [&str; 8] = [
+    "eval",
+    "q.jsonl",
+    "--models",
+    "script/know.yaml",
+    "--arms",
+    "single,self-consistency",
+    "--samples",
+    "3",
+];
 
 #[test]
 fn accuracy_and_cost_are_told_for_every_arm() {
     let home = home();
     let findings = home.agon(&[&POLLS[..], &["--json", "--plot", "plot.svg"]].concat()).ok().json();
     let arms = findings["arms"].as_array().unwrap();
-    let names: Vec<&str> = arms.iter().map(|arm| arm["name"].as_str().or(arm["arm"].as_str()).unwrap()).collect();
+    let names: Vec<&str> =
+        arms.iter().map(|arm| arm["name"].as_str().or(arm["arm"].as_str()).unwrap()).collect();
     assert_eq!(names, ["single", "self-consistency"], "{findings:#}");
     let lines: Vec<Value> =
         home.read("q.results.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -91,5 +100,7 @@ fn what_cannot_be_tried_is_refused_before_the_first_call() {
         home.agon(&["eval", "q.jsonl", "--models", "script/know.yaml", "--arms", "deeep"])
     });
     refused(&home, &[".svg"], || home.agon(&[&POLLS[..], &["--plot", "plot.png"]].concat()));
-    refused(&home, &["no such file"], || home.agon(&["eval", "nowhere.jsonl", "--models", "script/know.yaml"]));
+    refused(&home, &["no such file"], || {
+        home.agon(&["eval", "nowhere.jsonl", "--models", "script/know.yaml"])
+    });
 }

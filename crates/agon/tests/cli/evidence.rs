@@ -8,7 +8,8 @@ use crate::support::{Home, refused};
 fn reviewed(home: &Home, more: &[&str]) -> serde_json::Value {
     home.write("review.yaml", include_str!("review.yaml"));
     home.write("auth.py", "SECRET = 'x'\n\ndef login(user):\n    return run(f'select {user}')\n");
-    let args = ["review", "auth.py", "--debate", "--models", "script/review.yaml", "--no-files", "--seed", "7"];
+    let args =
+        ["review", "auth.py", "--debate", "--models", "script/review.yaml", "--no-files", "--seed", "7"];
     let said = home.agon(&[&args[..], more].concat());
     assert_eq!(said.status, Some(1), "{said:?}");
     said.json()
@@ -16,12 +17,14 @@ fn reviewed(home: &Home, more: &[&str]) -> serde_json::Value {
 
 /// One of two judges changed its verdict, on a line of code; by the rule of a review the first verdicts said FAIL already.
 #[test]
-fn a_review_says_who_changed_on_what_and_that_a_vote_had_said_the_same() {
+fn a_review_says_who_changed_on_what_and_that_the_first_verdicts_had_said_the_same() {
     let home = Home::new();
     let evidence = reviewed(&home, &["--json"])["evidence"].clone();
     assert_eq!(evidence["grouping"], "discrete");
     let first = &evidence["first_round"];
-    assert_eq!((&first["vote"], &first["changed_by_debate"]), (&json!("FAIL"), &json!(false)), "{first:#}");
+    // One FAIL, one WARN: heads say nothing, the rule of a review says FAIL.
+    assert_eq!((&first["vote"], &first["ruling"]), (&json!(null), &json!("FAIL")), "{first:#}");
+    assert_eq!(first["changed_by_debate"], false);
     assert_eq!(first["positions"].as_array().unwrap().len(), 2);
     let flips = evidence["flips"].as_array().unwrap();
     assert_eq!(flips.len(), 1, "{evidence:#}");
@@ -40,7 +43,10 @@ fn a_debate_can_be_read_by_round_by_seat_and_by_what_changed() {
     let flips = home.agon(&["show", "last", "--flips"]).ok().out;
     assert!(flips.contains("WARN") && flips.contains("auth.py:5"), "{flips}");
     let round = home.agon(&["show", "last", "--round", "1"]).ok().out;
-    assert!(round.contains("SQL is built from what the user types") && !round.contains("Still an injection"), "{round}");
+    assert!(
+        round.contains("SQL is built from what the user types") && !round.contains("Still an injection"),
+        "{round}"
+    );
     let seat = home.agon(&["show", "last", "--seat", "judge-2"]).ok().out;
     assert!(seat.contains("The secret is in the code") && !seat.contains("Still an injection"), "{seat}");
     let both = home.agon(&["show", "last", "--seat", "judge-1", "--round", "2"]).ok().out;

@@ -54,14 +54,16 @@ fn a_stranger_checks_a_receipt_with_the_public_key() {
 fn a_changed_byte_is_named_by_its_event_and_its_words() {
     let home = Home::new();
     let receipt = issued(&home, &[]);
-    let forged = receipt.replacen("Everybody sees the width they like", "Everybody sees the width they hate", 1);
+    let forged =
+        receipt.replacen("Everybody sees the width they like", "Everybody sees the width they hate", 1);
     assert_ne!(forged, receipt);
     home.write("forged.json", &forged);
     let said = home.agon(&["verify", "forged.json"]);
     assert_eq!(said.status, Some(1), "{said:?}");
     assert!(said.out.contains("changed") && said.out.contains("event "), "{said:?}");
 
-    let one = receipt.replacen("Everybody sees the width they like", "Everybody sees the width they like!", 1);
+    let one =
+        receipt.replacen("Everybody sees the width they like", "Everybody sees the width they like!", 1);
     home.write("one.json", &one);
     let document = home.agon(&["verify", "one.json", "--json"]).json();
     assert_eq!(document["intact"], false);
@@ -99,7 +101,8 @@ fn a_receipt_without_its_log_says_less_and_takes_it_from_beside() {
 fn a_receipt_that_would_tell_a_secret_is_not_made() {
     let home = Home::new();
     let secret = "sk-live-0123456789abcdef";
-    let script = home.read("tabs.yaml").replace("Everybody sees the width they like.", &format!("Use {secret}."));
+    let script =
+        home.read("tabs.yaml").replace("Everybody sees the width they like.", &format!("Use {secret}."));
     home.write("tabs.yaml", script);
     home.debate();
     home.agon(&["keys", "show"]).ok();

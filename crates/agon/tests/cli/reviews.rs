@@ -31,6 +31,7 @@ pub(crate) fn unanimous(verdict: &str) -> Home {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a report is as long as it is")]
 fn a_review_in_two_rounds() {
     assert_snapshot!(review(&home(), &["auth.py", "--debate"]).shown(), @"
     Review of auth.py
@@ -42,9 +43,9 @@ fn a_review_in_two_rounds() {
       Both judges fail it.
 
     What the debate did
-      One of two changed its mind in round 2, after a cited point. A plain vote
-      before the debate would have said the same. How independent these voices are
-      is not known yet; both share one model.
+      One of two changed its mind in round 2, after a cited point. By its own rule
+      the first positions would have given the same verdict. How independent these
+      voices are is not known yet; both share one model.
 
                R1     R2
       judge-1  FAIL   FAIL

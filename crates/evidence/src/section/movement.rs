@@ -1,14 +1,16 @@
 //! Where the seats stood, and where they went.
 
-use agon_core::{Debate, Flip, Held, Stands, Status};
+use std::collections::BTreeSet;
+
+use agon_core::{Debate, Flip, Stands, Status};
 use serde_json::{Value, json};
 
 use crate::agreement;
 
 /// The first positions, what a plain vote on them gives, and whether the debate said something else.
 ///
-/// The vote is taken by the protocol's own rule where it has one for positions alone, so that the two verdicts can be
-/// compared; without a ruling it is the position with the most holders.
+/// The vote counts heads. Whether the debate changed anything is told by the protocol's own rule, the one that the verdict is
+/// taken by: where one FAIL among three is FAIL before and after, nothing was changed, whatever most of the heads said.
 pub(super) fn first_round(debate: &Debate, stands: &Stands) -> Option<Value> {
     let first = stands.rounds.first().filter(|first| !first.stands.is_empty())?;
     let all = first.stands.len();
@@ -22,22 +24,20 @@ pub(super) fn first_round(debate: &Debate, stands: &Stands) -> Option<Value> {
             json!({"position": position, "count": holders.len(), "share": share, "seats": seats, "labels": labels})
         })
         .collect();
-    let vote = vote(first);
+    let vote = first.plurality();
     let tied = if vote.is_none() { first.foremost() } else { Vec::new() };
-    // That a debate broke off is not what it said.
+    // That a debate broke off is not what it said, and where positions were taken once there was none.
     let over = debate.outcome.as_ref().is_some_and(|outcome| outcome.status == Status::Complete);
+    let debated = over && stands.rounds.len() > 1;
     Some(json!({
         "round": first.round,
         "positions": positions,
         "vote": vote,
         "tied": tied,
+        "ruling": first.ruling,
         "decided": stands.decided,
-        "changed_by_debate": over && vote != stands.decided.as_deref(),
+        "changed_by_debate": debated && first.ruling != stands.decided,
     }))
-}
-
-fn vote(held: &Held) -> Option<&str> {
-    held.ruling.as_deref().or_else(|| held.plurality())
 }
 
 /// How often each seat changed, in seat order.
@@ -63,11 +63,11 @@ pub(super) fn agreed(stands: &Stands) -> Vec<Value> {
     let mut before: Option<f64> = None;
     let mut rows = Vec::new();
     for held in &stands.rounds {
-        let positions: Vec<&str> = held.stands.iter().map(|stand| stand.position.as_str()).collect();
+        let positions = held.grouped(stands.near);
         let entropy = agreement::entropy(&positions);
         rows.push(json!({
             "round": held.round,
-            "positions": held.distinct().len(),
+            "positions": positions.iter().collect::<BTreeSet<_>>().len(),
             "pairwise": agreement::pairwise(&positions),
             "entropy": entropy,
             "information_gain": before.map(|before| before - entropy),
@@ -81,14 +81,17 @@ pub(super) fn agreed(stands: &Stands) -> Vec<Value> {
 pub(super) fn trajectory(stands: &Stands) -> Vec<Value> {
     let Some(last) = stands.rounds.last() else { return Vec::new() };
     let way = |seat: &str| {
+        let mut before: Option<&str> = None;
         let steps = stands.rounds.iter().filter_map(|held| {
             let stand = held.of(seat)?;
+            let moved = stand.change.is_some() && before.is_some_and(|before| before != stand.position);
+            before = Some(&stand.position);
             Some(json!({
                 "round": held.round,
                 "position": stand.position,
                 "value": stand.value,
                 "confidence": stand.confidence,
-                "changed": stand.change.is_some(),
+                "changed": moved,
             }))
         });
         steps.collect::<Vec<_>>()
@@ -97,23 +100,23 @@ pub(super) fn trajectory(stands: &Stands) -> Vec<Value> {
     last.stands.iter().map(row).collect()
 }
 
-/// What the verdict had been after each round, and the rounds that changed nothing: nobody's position and not the verdict.
-pub(super) fn counterfactual(debate: &Debate, stands: &Stands) -> Value {
+/// What the verdict had been after each round by the protocol's own rule, and the rounds that changed nothing: nobody's position and
+/// not the verdict.
+pub(super) fn counterfactual(debate: &Debate, stands: &Stands, flips: &[Flip]) -> Value {
     let mut before: Option<Option<&str>> = None;
     let (mut rounds, mut idle) = (Vec::new(), Vec::new());
     for held in &stands.rounds {
-        let verdict = vote(held);
+        let verdict = held.ruling.as_deref();
         let changed = before.is_some_and(|before| before != verdict);
-        let moved = held.stands.iter().any(|stand| stand.change.is_some());
+        let moved = flips.iter().any(|flip| flip.round == held.round);
         if before.is_some() && !changed && !moved {
             idle.push(held.round);
         }
-        rounds.push(json!({
-            "round": held.round,
-            "verdict": verdict,
-            "changed": changed,
-            "as_decided": debate.outcome.is_some() && verdict == stands.decided.as_deref(),
-        }));
+        let decided = stands.decided.as_deref().filter(|_| debate.outcome.is_some());
+        let as_decided = decided.is_some() && verdict == decided;
+        rounds.push(
+            json!({"round": held.round, "verdict": verdict, "changed": changed, "as_decided": as_decided}),
+        );
         before = Some(verdict);
     }
     json!({"rounds": rounds, "idle_rounds": idle})

@@ -70,7 +70,9 @@ fn stands(rounds: &[&[&str]], cited: &[&str], decided: Option<&str>) -> Stands {
         };
         let stands: Vec<Stand> = positions.iter().enumerate().map(stand).collect();
         before = positions.iter().map(|p| (*p).to_owned()).collect();
-        held.push(Held { round: place as u32 + 1, stands, ..Held::default() });
+        let mut now = Held { round: place as u32 + 1, stands, ..Held::default() };
+        now.ruling = now.plurality().map(str::to_owned);
+        held.push(now);
     }
     Stands { rounds: held, decided: decided.map(str::to_owned), ..Stands::default() }
 }
@@ -104,13 +106,15 @@ fn the_first_round_is_a_vote_that_the_debate_changed_or_not() {
     assert_eq!(section["grouping"], "discrete");
 }
 
-/// The protocol's own rule comes before the count of heads: one FAIL among three is FAIL in a review, before and after.
+/// A plain vote counts heads; one FAIL among three is FAIL in a review, before and after, and no debate changed that.
 #[test]
-fn a_plain_vote_is_taken_by_the_rule_that_the_verdict_is_taken_by() {
-    let mut stands = stands(&[&["PASS", "PASS", "FAIL"]], &[], Some("FAIL"));
-    stands.rounds[0].ruling = Some("FAIL".into());
+fn what_the_debate_changed_is_told_by_the_rule_that_the_verdict_is_taken_by() {
+    let same: &[&str] = &["PASS", "PASS", "FAIL"];
+    let mut stands = stands(&[same, same], &[], Some("FAIL"));
+    stands.rounds.iter_mut().for_each(|held| held.ruling = Some("FAIL".into()));
     let section = of_stands(&debate(&THREE, &[]), &stands);
-    assert_eq!(section["first_round"]["vote"], "FAIL");
+    assert_eq!(section["first_round"]["vote"], "PASS");
+    assert_eq!(section["first_round"]["ruling"], "FAIL");
     assert_eq!(section["first_round"]["changed_by_debate"], false);
 }
 
@@ -181,6 +185,7 @@ fn past(right: &[&[(&str, bool)]]) -> Vec<Past> {
     let past = |(place, seats): (usize, &&[(&str, bool)])| Past {
         id: format!("p{place}"),
         seats: seats.iter().map(showing).collect(),
+        partial: false,
     };
     right.iter().enumerate().map(past).collect()
 }
@@ -221,9 +226,53 @@ fn without_history_independence_is_unknown_and_shared_models_are_named() {
 fn too_little_history_is_none() {
     let few: &[(&str, bool)] = &[("a/x", true), ("b/y", false)];
     let never: Vec<&[(&str, bool)]> = vec![few; 9];
+    // Of a debate whose decision was wrong it is known only of those who held it: they were wrong together, as they must be.
+    let mixed: Vec<&[(&str, bool)]> = vec![
+        &[("a/x", true), ("b/y", false)],
+        &[("a/x", false), ("b/y", true)],
+        &[("a/x", true), ("b/y", true)],
+    ];
+    let mut partial = past(&[&mixed[..], &mixed[..], &never[..3]].concat());
+    assert!(known(&partial));
+    partial.iter_mut().for_each(|past| past.partial = true);
+    assert!(!known(&partial));
     for past in [past(&never[..4]), past(&never)] {
-        let section = of_stands(&debate(&["a/x", "b/y"], &past), &stands(&[&["A", "A"]], &[], Some("A")));
-        assert_eq!(section["independence"]["known"], false);
+        assert!(!known(&past));
+    }
+}
+
+fn known(past: &[Past]) -> bool {
+    let section = of_stands(&debate(&["a/x", "b/y"], past), &stands(&[&["A", "A"]], &[], Some("A")));
+    section["independence"]["known"] == true
+}
+
+#[test]
+fn a_family_is_the_vendor_behind_whoever_passes_its_models_on() {
+    let families = |models: &[&str]| {
+        let held: &[&str] = &["A", "A"];
+        of_stands(&debate(models, &[]), &stands(&[held], &[], Some("A")))["independence"]["families"].clone()
+    };
+    assert_eq!(families(&["openrouter/anthropic/x", "anthropic/y"])[0]["family"], "anthropic");
+    assert_eq!(families(&["openrouter/anthropic/x", "openrouter/qwen/y"]), json!([]));
+    assert_eq!(families(&["script/a.yaml", "script/b.yaml"]), json!([]));
+}
+
+/// Where nobody debated, the debate changed nothing.
+#[test]
+fn positions_that_were_taken_once_were_not_changed_by_a_debate() {
+    let section = of_stands(&debate(&THREE, &[]), &stands(&[&["A", "B", "C"]], &[], Some("D")));
+    assert_eq!(section["first_round"]["changed_by_debate"], false);
+}
+
+/// A rule that makes nothing of the last positions has no verdict, whatever most of them say.
+#[test]
+fn no_verdict_is_made_up_where_the_rule_makes_none() {
+    let moved: &[&str] = &["A", "A", "B"];
+    let mut stands = stands(&[moved, moved], &[], None);
+    stands.rounds.iter_mut().for_each(|held| held.ruling = None);
+    let section = of_stands(&debate(&THREE, &[]), &stands);
+    for round in section["counterfactual"]["rounds"].as_array().unwrap() {
+        assert_eq!((&round["verdict"], &round["as_decided"]), (&Value::Null, &json!(false)));
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) fn independence(debate: &Debate, stands: &Stands) -> Value {
         "rho": rho,
         "n_eff": rho.and_then(|rho| effective_voices(voices.len(), rho)),
         "pairs": rows.collect::<Vec<_>>(),
-        "shared_models": shared(&voices, |voice| voice.agent, "model"),
+        "shared_models": shared(&voices, |voice| Some(voice.agent), "model"),
         "families": shared(&voices, |voice| family(voice.agent), "family"),
         "note": note(complete, voices.len(), debates),
     })
@@ -70,7 +70,7 @@ fn is_about(past: &Past, voices: &[Voice<'_>]) -> bool {
 /// The correlation of two agents' errors, and over how many debates.
 fn correlation(past: &[Past], [one, other]: [&str; 2]) -> Option<(f64, usize)> {
     let (mut first, mut second) = (Vec::new(), Vec::new());
-    for debate in past {
+    for debate in past.iter().filter(|debate| !debate.partial) {
         // An agent that sat twice is compared with itself, not with what it said on the same seat.
         let again = usize::from(one == other);
         if let (Some(a), Some(b)) = (nth(debate, one, 0), nth(debate, other, again)) {
@@ -96,23 +96,35 @@ fn note(complete: bool, voices: usize, debates: usize) -> String {
                 .into()
         }
         (false, ..) => format!(
-            "unknown: every two of these models need {SHARED_MIN} resolved debates in common in which each of them has been right and wrong"
+            "unknown: every two of these models need {SHARED_MIN} resolved debates in common of which it is known of both whether they were \
+             right, and each must have been right and wrong"
         ),
     }
 }
 
-/// The vendor of a model: what stands before the first slash.
-fn family(model: &str) -> &str {
-    model.split_once('/').map_or(model, |(family, _)| family)
+/// Who passes on the models of others.
+const AGGREGATORS: [&str; 2] = ["openrouter", "together"];
+/// Who is no model, or of whom nothing follows from the name.
+const NO_FAMILY: [&str; 4] = ["script", "human", "command", "agent"];
+
+/// The vendor of a model: what stands before the first slash, behind one that passes on the models of others the next part.
+fn family(model: &str) -> Option<&str> {
+    let (family, rest) = model.split_once('/')?;
+    match rest.split_once('/') {
+        _ if NO_FAMILY.contains(&family) => None,
+        Some((vendor, _)) if AGGREGATORS.contains(&family) => Some(vendor),
+        _ => Some(family),
+    }
 }
 
 /// The seats that have something in common, where there are at least two of them.
-fn shared<'a>(voices: &'a [Voice<'a>], of: impl Fn(&Voice<'a>) -> &'a str, name: &str) -> Vec<Value> {
+fn shared<'a>(voices: &'a [Voice<'a>], of: impl Fn(&Voice<'a>) -> Option<&'a str>, name: &str) -> Vec<Value> {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for voice in voices {
-        match groups.iter_mut().find(|(key, _)| *key == of(voice)) {
+        let Some(key) = of(voice) else { continue };
+        match groups.iter_mut().find(|(known, _)| *known == key) {
             Some((_, seats)) => seats.push(voice.seat),
-            None => groups.push((of(voice), vec![voice.seat])),
+            None => groups.push((key, vec![voice.seat])),
         }
     }
     groups.retain(|(_, seats)| seats.len() > 1);

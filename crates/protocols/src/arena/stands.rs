@@ -50,7 +50,7 @@ pub(super) fn stands(log: &Log<'_>) -> Result<Stands, Corrupt> {
     }
     let last = log.polls.len().checked_sub(1).filter(|_| log.debate.outcome.is_some());
     let decided = last.and_then(|at| ruled(log, &names, at));
-    Ok(Stands { grouping: Grouping::Similarity, rounds, decided, marks: marks(log)? })
+    Ok(Stands { grouping: Grouping::Similarity, rounds, decided, marks: marks(log)?, near: None })
 }
 
 /// The rounds in which anybody said what it stands for.
@@ -145,13 +145,33 @@ impl<'l> Said<'l> {
         answers.map(|answer| format!("[{}]", answer.critique_id)).collect()
     }
 
-    /// What its proposal names now and did not name before.
+    /// What its proposal names now and did not name before: others and their critiques, and evidence that others had brought. What
+    /// it brings itself is its own claim, and nothing that it was moved by.
     fn written(&self) -> Vec<String> {
         let before = self.log.stages.iter().rev().find(|stage| stage.round < self.round);
         let before = before.and_then(|stage| stage.held.get(self.place)?.as_ref());
         let known = before.map_or(Vec::new(), |held| self.named(&whole(&held.said)));
-        let now = self.revisions().flat_map(|said| self.named(&whole(said)));
-        now.filter(|piece| !known.contains(piece)).collect()
+        let heard = self.heard();
+        let mut found = Vec::new();
+        for text in self.revisions().map(whole) {
+            let pieces = cited::evidence(&text);
+            let of_others = |piece: &String| !pieces.contains(piece) || heard.contains(piece);
+            found.extend(self.named(&text).into_iter().filter(of_others));
+        }
+        found.retain(|piece| !known.contains(piece));
+        found
+    }
+
+    /// The pieces of evidence that stood in others' critiques and proposals before this round.
+    fn heard(&self) -> Vec<String> {
+        let critiques =
+            self.log.critiques.iter().filter(|one| one.round < self.round && !self.is_own(one.from));
+        let said = critiques.flat_map(|one| one.issues.iter().chain(&one.suggestions).cloned());
+        let stages = self.log.stages.iter().filter(|stage| stage.round < self.round);
+        let held = stages.flat_map(|stage| stage.held.iter().enumerate());
+        let held = held.filter(|(place, _)| *place != self.place).filter_map(|(_, held)| held.as_ref());
+        let proposed = held.filter(|held| held.is_new).map(|held| whole(&held.said));
+        said.chain(proposed).flat_map(|text| cited::evidence(&text)).collect()
     }
 
     fn revisions(&self) -> impl Iterator<Item = &'l Revision> {
@@ -173,10 +193,13 @@ impl<'l> Said<'l> {
     }
 
     fn is_known(&self, id: &str) -> bool {
-        let own = |from: Critic| matches!(from, Critic::Peer(by) | Critic::Voter(by, _) if by == self.place);
         let critiques = self.log.critiques.iter();
-        let mut critiques = critiques.filter(|one| one.round < self.round && !own(one.from));
+        let mut critiques = critiques.filter(|one| one.round < self.round && !self.is_own(one.from));
         self.log.shown(self.place, self.round).contains(&id) || critiques.any(|one| one.id == id)
+    }
+
+    fn is_own(&self, from: Critic) -> bool {
+        matches!(from, Critic::Peer(by) | Critic::Voter(by, _) if by == self.place)
     }
 }
 

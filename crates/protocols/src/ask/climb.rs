@@ -92,16 +92,17 @@ impl<'a> Climb<'a> {
         self.deep.as_ref().map(|(_, outcome)| outcome)
     }
 
-    /// What `--never-worse` makes of the position that was decided, where it is set and there was a debate with an answer.
-    pub(super) fn never_worse(&self, decided: Option<&str>) -> Option<NeverWorse> {
+    /// What `--never-worse` makes of what the debate came to, where it is set and there was a debate with an answer.
+    pub(super) fn never_worse(&self) -> Option<NeverWorse> {
         let asked = self.debate.brief.flag("never_worse");
         let answered = self.deep_outcome().is_some_and(|deep| divided::answer(deep).is_some());
-        (asked && answered).then(|| NeverWorse::weigh(&self.positions.stands, decided))
+        (asked && answered)
+            .then(|| NeverWorse::weigh(&self.positions.stands, self.positions.debated.as_deref()))
     }
 
     /// Why a panel is to sit. Where the vote is kept whatever a panel says, none is asked.
     pub(super) fn why_panel(&self) -> Option<String> {
-        let kept = || self.never_worse(self.positions.debated.as_deref()).is_some_and(|weighed| weighed.kept);
+        let kept = || self.never_worse().is_some_and(|weighed| weighed.kept);
         divided::reason(self.deep_outcome()?, &self.positions.stands).filter(|_| !kept())
     }
 }

@@ -115,8 +115,9 @@ fn steps(climb: &Climb<'_>, decision: &Decision) -> Vec<Value> {
         let reason = climb.why_panel().unwrap_or_default();
         let mut record =
             step(climb.debate, Rung::Panel, reason, json!(panel.termination), panel.verdict.clone());
-        record["ruling"] =
-            json!(decision.ruling.as_ref().map(|ruling| json!({"stands": ruling.stands, "why": ruling.why})));
+        let ruling = decision.ruling.as_ref();
+        let ruling = ruling.map(|ruling| json!({"stands": ruling.stands, "why": ruling.why}));
+        record.as_object_mut().map(|record| record.insert("ruling".into(), json!(ruling)));
         steps.push(record);
     }
     steps
@@ -211,6 +212,9 @@ fn fate(
         (_, Some(debated)) if debated.fate == Fate::Refuted => (Fate::Refuted, debated.reason.clone()),
         (Some(By::Vote), _) => (Fate::Minority, "the vote on the first answers went against it".to_owned()),
         (_, _) if is_it => (Fate::Adopted, "it is the answer, in substance".to_owned()),
+        (_, Some(debated)) if debated.fate == Fate::Minority && decision.position.is_some() => {
+            (Fate::Minority, "held to the end; the answer is another one".to_owned())
+        }
         (_, Some(debated)) => (debated.fate, debated.reason.clone()),
         (_, None) => (Fate::Minority, "the debate did not take it up".to_owned()),
     }

@@ -76,7 +76,7 @@ pub(super) fn decide(climb: &Climb<'_>) -> Decision {
         }
         None => {}
     }
-    decision.never_worse = climb.never_worse(decision.position.as_deref());
+    decision.never_worse = climb.never_worse();
     match decision.never_worse.as_ref().filter(|weighed| weighed.kept) {
         Some(weighed) => {
             let why = weighed.why.clone();

@@ -185,6 +185,6 @@ pub(super) fn in_whole_limits(warning: &str, part: &Limits, whole: &Limits) -> S
     let figures =
         [(deadline(part), deadline(whole)), (budget(part), budget(whole)), (calls(part), calls(whole))];
     let named = figures.into_iter().filter_map(|(part, whole)| part.zip(whole));
-    let told = named.filter_map(|(part, whole)| Some(format!("{}{whole}", warning.strip_suffix(&part)?)));
-    told.last().unwrap_or_else(|| warning.to_owned())
+    let mut told = named.filter_map(|(part, whole)| Some(format!("{}{whole}", warning.strip_suffix(&part)?)));
+    told.next().unwrap_or_else(|| warning.to_owned())
 }

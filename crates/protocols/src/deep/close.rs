@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::log::{self, Exit, Log, Round};
 use super::ranking;
 use super::reply::{Argument, Revision, Stance};
-use crate::{heard, lexical};
+use crate::{grouping, heard, lexical};
 
 /// A final position this close to the answer counts as adopted when the debate did not converge.
 const ADOPTED_FROM: f64 = 0.5;
@@ -198,7 +198,12 @@ pub(super) fn fates(log: &Log<'_>, termination: Termination) -> Vec<Position> {
 
 /// Why a debater gave its first answer up, if it did.
 fn given_up(log: &Log<'_>, place: usize) -> Option<String> {
-    let own = &log.debaters.get(place)?.label;
+    let debater = log.debaters.get(place)?;
+    let own = &debater.label;
+    // Who came back to it has not given it up.
+    if grouping::is_same(log.position(place, u32::MAX), debater.answer.trim()) {
+        return None;
+    }
     let (number, argument) = log.rounds.iter().find_map(|round| {
         let argument = round.arguments.get(place)?.as_ref()?;
         let conceded = argument.stance == Stance::Concede && argument.revision != Revision::NoChange;

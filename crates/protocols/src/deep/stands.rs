@@ -22,7 +22,7 @@ pub(super) fn stands(debate: &Debate) -> Result<Stands, Corrupt> {
         rounds.extend(log.counted().map(|round| table.after(round)));
     }
     let decided = table.decided();
-    Ok(Stands { grouping: Grouping::Similarity, rounds, decided, marks: marks(&log)? })
+    Ok(Stands { grouping: Grouping::Similarity, rounds, decided, marks: marks(&log)?, near: None })
 }
 
 /// Where everybody stands while the rounds are read.

@@ -20,7 +20,9 @@ pub(super) fn stands(log: &Log<'_>) -> Stands {
     let decided = log.debate.outcome.as_ref().zip(log.last());
     let decided = decided.and_then(|(outcome, last)| Verdict::of(log, outcome.termination).named(last));
     let marks = (0..log.judges.len()).filter_map(|place| marks(log, place)).collect();
-    Stands { rounds, decided, marks, ..Stands::default() }
+    // Scores that would be a consensus are one where agreement is counted.
+    let near = Some(log.debate.brief.float("consensus_range"));
+    Stands { rounds, decided, marks, near, ..Stands::default() }
 }
 
 fn stand(log: &Log<'_>, place: usize, round: &Round, before: Option<&Round>) -> Option<Stand> {

@@ -47,7 +47,9 @@ pub(super) fn script(file: &str, text: &str) -> Result<Script, String> {
     };
     let cases = match root.get("cases") {
         None => Vec::new(),
-        Some(Value::Array(cases)) => (0..).zip(cases).map(|(n, entry)| case(entry, delay, n)).collect::<Result<_, _>>()?,
+        Some(Value::Array(cases)) => {
+            (0..).zip(cases).map(|(n, entry)| case(entry, delay, n)).collect::<Result<_, _>>()?
+        }
         Some(_) => return Err("cases is a list: each has `asked:` and `seats:`".into()),
     };
     let all = match root.get("seats") {

@@ -18,7 +18,8 @@ impl Script {
     fn reply(&self, call: &Call) -> Result<&Reply, Fault> {
         let case = self.case(call).map(|case| &case.seats);
         let tables = case.into_iter().chain([&self.seats]);
-        let seats = tables.flat_map(|table| [call.seat.as_str(), ANY].into_iter().filter_map(|id| table.get(id)));
+        let seats =
+            tables.flat_map(|table| [call.seat.as_str(), ANY].into_iter().filter_map(|id| table.get(id)));
         let phases =
             |seat| [call.phase.name.as_str(), ANY].into_iter().filter_map(move |name| get(seat, name));
         let rounds = seats.flat_map(phases).next().ok_or_else(|| self.missing(call))?;

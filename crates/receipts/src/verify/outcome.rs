@@ -5,49 +5,60 @@ use agon_core::{Corrupt, Debate};
 use serde_json::Value;
 
 use super::seal::Seal;
-use super::{DIFFERENCES_MAX, Log, Means, State, Verification};
+use super::words::version_shown;
+use super::{DIFFERENCES_MAX, Finding, Log, Means, State, Verification};
 use crate::canonical;
 use crate::difference::{Difference, differences};
 use crate::statement::VERSION;
 
-/// Compares the statement with the one that the log gives. Whether it is known which of its fields were changed.
+/// Compares the statement with the one that the log gives.
 pub(super) fn compare(
     statement: Option<&Value>,
     rebuilt: Option<&Value>,
     log: Option<&Log>,
     seal: &Seal,
     told: &mut Verification,
-) -> bool {
-    let Some(statement) = statement else { return false };
+) -> Compared {
+    let none = Compared::default();
+    let Some(statement) = statement else { return none };
     if seal.valid == Some(false) && was_changed(statement, rebuilt, seal, told) {
-        return true;
+        return Compared { named: true, all: true };
     }
-    let Some(log) = log else { return false };
+    let Some(log) = log else { return none };
     let end = end_of(log, told);
     // All that follows from events that are not there is not worth a word each.
     let Some(rebuilt) = rebuilt.filter(|_| !log.short && end != End::CutOff) else {
-        return false;
+        return none;
     };
     let as_signed = end == End::AsSigned;
     let of_the_log = |path: &str| path.starts_with("predicate.log") || path.starts_with("subject");
-    let mut found = differences(statement, rebuilt, "", DIFFERENCES_MAX);
-    found.retain(|found| as_signed || !of_the_log(&found.path));
-    let (worked_out, firm): (Vec<Difference>, Vec<Difference>) = found
-        .into_iter()
-        .partition(|found| as_signed && log.whole && is_of_another_version(statement, &found.path));
-    for Difference { path, first, second } in firm {
-        told.find_field(&path, format!("`{path}`: the receipt says {first}, the log gives {second}"));
+    let excused = if as_signed && log.whole { excused(statement, rebuilt) } else { statement.clone() };
+    // Each with a bound of its own: a signer must not hide a false verdict behind much other evidence.
+    let unsettled = differences(statement, &excused, "", DIFFERENCES_MAX);
+    let mut firm = differences(&excused, rebuilt, "", DIFFERENCES_MAX);
+    firm.retain(|found| as_signed || !of_the_log(&found.path));
+    let why = |Difference { path, first, second }: &Difference| {
+        format!("`{path}`: the receipt says {first}, the log gives {second}")
+    };
+    for found in firm {
+        told.find_field(&found.path, why(&found));
     }
-    if let Some(first) = worked_out.first() {
-        let said = version(statement);
-        told.notes.push(format!(
-            "agon {said} signed it and this is agon {VERSION}, which works some of it out in another way \
-             (`{}` and {} more)",
-            first.path,
-            worked_out.len() - 1
-        ));
-    }
-    false
+    told.unsettled.extend(unsettled.into_iter().map(|found| Finding {
+        place: "receipt.payload".into(),
+        event: None,
+        why: why(&found),
+        field: Some(found.path),
+    }));
+    Compared { named: false, all: true }
+}
+
+/// What came of a comparison.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Compared {
+    /// Whether it is known which fields were changed after they were signed.
+    pub(super) named: bool,
+    /// Whether every field was held against what the log gives.
+    pub(super) all: bool,
 }
 
 /// Goes through the log with the protocol: whether it would have decided the same.
@@ -77,16 +88,17 @@ fn replayed(
         }
         Err(why) => why,
     };
-    let other = statement.map(version).filter(|version| *version != VERSION);
-    if let Some(other) = other {
+    let (place, event) = match why {
+        Corrupt::Departed { seq, .. } | Corrupt::Order { seq, .. } => (format!("log[{seq}].body"), Some(seq)),
+        _ => ("log".to_owned(), None),
+    };
+    let finding = Finding { place, event, field: None, why: why.to_string() };
+    if let Some(other) = statement.map(version).filter(|version| *version != VERSION) {
+        told.unsettled.push(finding);
+        let other = version_shown(other);
         return (State::NotChecked, format!("agon {other} signed it, and by this agon {VERSION} {why}"));
     }
-    match why {
-        Corrupt::Departed { seq, .. } | Corrupt::Order { seq, .. } => {
-            told.find_event(format!("log[{seq}].body"), seq, why.to_string());
-        }
-        _ => told.find("log", why.to_string()),
-    }
+    told.findings.push(finding);
     (State::Fails, why.to_string())
 }
 
@@ -189,8 +201,14 @@ fn version(statement: &Value) -> &str {
     statement.pointer("/predicate/agon").and_then(Value::as_str).unwrap_or("of another version")
 }
 
-/// What a later version may measure or name in another way without anybody having changed anything.
-fn is_of_another_version(statement: &Value, path: &str) -> bool {
-    let worked_out = ["predicate.evidence", "predicate.usage"].iter().any(|part| path.starts_with(part));
-    worked_out && version(statement) != VERSION
+/// The statement with the evidence that the log gives, where another version may have measured it in another way without anybody
+/// having changed anything. All else is copied or added up from the log, the same in every version.
+fn excused(statement: &Value, rebuilt: &Value) -> Value {
+    let mut excused = statement.clone();
+    let predicate = excused.pointer_mut("/predicate").and_then(Value::as_object_mut);
+    let evidence = rebuilt.pointer("/predicate/evidence").filter(|_| version(statement) != VERSION);
+    if let (Some(predicate), Some(evidence)) = (predicate, evidence) {
+        predicate.insert("evidence".into(), evidence.clone());
+    }
+    excused
 }

@@ -4,15 +4,18 @@ use agon_core::event::Entry;
 use agon_core::{Event, Record};
 use serde_json::{Value, json};
 
+use super::outcome::Compared;
 use super::seal::{Seal, after_retirement};
-use super::{Check, Log, State, Verification};
+use super::{Check, Log, Signer, State, Verification};
 use crate::difference::{differences, excerpt};
 use crate::file::Receipt;
+use crate::statement::VERSION;
 use crate::trail;
 
 const CONTEXT_CHARS: usize = 24;
 const DIFFERENCES_MAX: usize = 5;
 const FINDINGS_MAX: usize = 20;
+const VERSION_CHARS_MAX: usize = 40;
 
 impl Verification {
     /// In a few lines for a person; `name` is the file's.
@@ -25,6 +28,7 @@ impl Verification {
                 self.findings.len() - FINDINGS_MAX
             ));
         }
+        lines.extend(self.unsettled.iter().map(|finding| format!("  ? {}", finding.why)));
         lines.extend(self.checks.iter().map(line));
         lines.extend(self.notes.iter().map(|note| format!("  note: {note}")));
         lines.iter().flat_map(|line| [plain(line), "\n".into()]).collect()
@@ -41,23 +45,62 @@ impl Verification {
     }
 
     fn headline(&self) -> String {
-        if !self.is_intact() {
-            return match self.findings.len() {
-                1 => "changed".into(),
-                count => format!("changed, in {count} ways"),
-            };
+        let changes = self.findings.len().saturating_sub(usize::from(self.wanted.is_some()));
+        match (changes, &self.wanted, &self.signer) {
+            (0, Some(wanted), _) => format!("signed, but not with the key that was asked for ({wanted})"),
+            (0, None, Some(signer)) => self.intact(signer),
+            (0, None, None) => "intact, but who signed cannot be told".into(),
+            (1, ..) => "changed".into(),
+            (changes, ..) => format!("changed, in {changes} ways"),
         }
-        match &self.signer {
-            Some(signer) => match &signer.standing {
-                Some(standing) => format!("intact, signed with {standing} ({})", signer.id),
-                None => format!(
-                    "intact, but signed with a key that you do not know ({0}): compare {0} with its owner, \
-                     then `agon keys trust {1} --name NAME`",
-                    signer.id, signer.key
-                ),
-            },
-            None => "intact, but who signed cannot be told".into(),
+    }
+
+    fn intact(&self, signer: &Signer) -> String {
+        let advice = format!(
+            "signed with {signer}: compare {0} with its owner, then `agon keys trust {1} --name NAME`",
+            signer.id, signer.key
+        );
+        match (self.left_open(), signer.standing.is_some()) {
+            (None, true) => format!("intact, signed with {signer}"),
+            (None, false) => format!("intact, but {advice}"),
+            (Some(open), true) => format!("intact as signed, but {open}"),
+            (Some(open), false) => format!("intact as signed, but {open}; and {advice}"),
         }
+    }
+
+    /// What this version could not work out as the receipt has it, in few words.
+    fn left_open(&self) -> Option<String> {
+        let fields = self.unsettled.iter().filter(|finding| finding.field.is_some()).count();
+        let fields = match fields {
+            0 => None,
+            1 => Some("1 field".to_owned()),
+            super::DIFFERENCES_MAX => Some(format!("at least {fields} fields")),
+            _ => Some(format!("{fields} fields")),
+        };
+        let steps = self.unsettled.iter().any(|finding| finding.field.is_none());
+        let steps = steps.then(|| "the steps of the protocol".to_owned());
+        let what = fields.into_iter().chain(steps).collect::<Vec<_>>().join(" and ");
+        let agon = version_shown(self.agon.as_deref().unwrap_or_default());
+        (!what.is_empty()).then(|| format!("made by agon {agon}: {what} could not be worked out again"))
+    }
+}
+
+/// The key as a person knows it: "your own key (4f0c…)".
+impl std::fmt::Display for Signer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.standing {
+            Some(standing) => write!(f, "{standing} ({})", self.id),
+            None => write!(f, "a key that you do not know ({})", self.id),
+        }
+    }
+}
+
+/// A version that a receipt names: in quotes and cut short if it looks like none, for a signer can write a sentence there.
+pub(super) fn version_shown(version: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+');
+    match (1..=VERSION_CHARS_MAX).contains(&version.len()) && version.chars().all(is_plain) {
+        true => version.to_owned(),
+        false => excerpt(version, 0, 0),
     }
 }
 
@@ -76,14 +119,14 @@ pub(super) fn sum_up(
     receipt: &Receipt,
     seal: &Seal,
     is_readable: bool,
-    log: Option<&Log>,
+    log: Option<(&Log, Compared)>,
     told: &mut Verification,
 ) {
     after_retirement(told);
     let mut checks = vec![signature(seal, told), statement(is_readable, told)];
-    if let Some(log) = log {
+    if let Some((log, compared)) = log {
         checks.push(chain(log, receipt, told));
-        checks.push(outcome(log, is_readable, told));
+        checks.push(outcome(compared, told));
     }
     checks.append(&mut told.checks);
     told.checks = checks;
@@ -91,10 +134,7 @@ pub(super) fn sum_up(
 
 fn signature(seal: &Seal, told: &Verification) -> Check {
     let (state, said) = match (seal.valid, &told.signer) {
-        (Some(true), Some(signer)) => match &signer.standing {
-            Some(standing) => (State::Holds, format!("valid, by {standing} ({})", signer.id)),
-            None => (State::Holds, format!("valid, by a key that you do not know ({})", signer.id)),
-        },
+        (Some(true), Some(signer)) => (State::Holds, format!("valid, by {signer}")),
         (Some(_), _) => (State::Fails, "it does not fit".to_owned()),
         (None, _) => (State::NotChecked, "key, signature or payload cannot be read".to_owned()),
     };
@@ -124,14 +164,26 @@ fn chain(log: &Log, receipt: &Receipt, told: &Verification) -> Check {
     Check { what: "log", state, said }
 }
 
-fn outcome(log: &Log, is_readable: bool, told: &Verification) -> Check {
+fn outcome(compared: Compared, told: &Verification) -> Check {
     let wrong = told.findings.iter().any(|finding| finding.field.is_some());
-    let (state, said) = match (log.debate.is_some() && is_readable, wrong) {
-        (true, false) => (State::Holds, "every field of the receipt is what the log gives"),
-        (true, true) => (State::Fails, "the receipt and the log do not say the same"),
-        (false, _) => (State::NotChecked, "the receipt or the log cannot be read"),
+    let open = told.unsettled.iter().filter_map(|finding| finding.field.as_deref());
+    let open = open.map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
+    let (state, said) = match (compared.all, wrong) {
+        (false, _) => {
+            (State::NotChecked, "the receipt or the log cannot be read, or is not whole".to_owned())
+        }
+        (true, true) => (State::Fails, "the receipt and the log do not say the same".to_owned()),
+        (true, false) if open.is_empty() => {
+            (State::Holds, "every field of the receipt is what the log gives".to_owned())
+        }
+        (true, false) => {
+            let other = version_shown(told.agon.as_deref().unwrap_or_default());
+            let said =
+                format!("agon {other} signed it, and this agon {VERSION} does not give the same {open}");
+            (State::NotChecked, said)
+        }
     };
-    Check { what: "outcome", state, said: said.to_owned() }
+    Check { what: "outcome", state, said }
 }
 
 fn line(check: &Check) -> String {

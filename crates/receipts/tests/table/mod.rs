@@ -8,7 +8,11 @@ use agon_core::play::{invent, play};
 use agon_core::{
     Artifact, Ask, Brief, Debate, LOG_VERSION, Limits, Protocol, Record, Reply, Request, options, protocol,
 };
-use agon_receipts::{Known, Means, SecretKey, Standing, Subject, issue};
+use agon_receipts::envelope::Envelope;
+use agon_receipts::file::Receipt;
+use agon_receipts::{Known, Means, SecretKey, Standing, Subject, Verification, issue, verify};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 pub(crate) const SIGNED_AT: &str = "2026-02-01T08:30:00Z";
@@ -78,6 +82,30 @@ pub(crate) fn receipt(records: &[Record], key: &SecretKey) -> String {
 
 pub(crate) fn means(search_bytes: u64) -> Means<'static> {
     Means { protocol: &agon_protocols::find, outcome: &outcome, search_bytes }
+}
+
+/// What a receipt says.
+pub(crate) fn statement_of(receipt: &str) -> Value {
+    let receipt: Receipt = serde_json::from_str(receipt).unwrap();
+    serde_json::from_slice(&STANDARD.decode(receipt.receipt.payload).unwrap()).unwrap()
+}
+
+pub(crate) fn checked(text: &str, known: &[Known]) -> Verification {
+    verify(text.as_bytes(), known, &means(0))
+}
+
+pub(crate) fn trusted(key: &SecretKey) -> Vec<Known> {
+    vec![Known { key: key.public(), standing: Standing::Trusted { name: "alice".into() } }]
+}
+
+/// The receipt with another statement, signed.
+pub(crate) fn resigned(text: &str, key: &SecretKey, change: impl FnOnce(&mut Value)) -> String {
+    let mut receipt: Receipt = serde_json::from_str(text).unwrap();
+    let mut statement = statement_of(text);
+    change(&mut statement);
+    receipt.receipt = Envelope::seal(&statement, key).unwrap();
+    receipt.public_key = key.public().to_string();
+    serde_json::to_string_pretty(&receipt).unwrap()
 }
 
 /// A receipt of the small debate, and who signed it.

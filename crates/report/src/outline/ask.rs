@@ -40,6 +40,12 @@ pub(super) fn ending(document: &Value) -> Option<String> {
     }
 }
 
+/// How many gave a first answer, of a ladder; by what they are called.
+pub(super) fn first_answers(document: &Value) -> Option<(u64, &'static str)> {
+    let answers = at(document, "/verdict/answers").as_array()?;
+    (words(document, "/protocol") == Some("ask")).then_some((answers.len() as u64, "first answer"))
+}
+
 fn step<'a>(verdict: &'a Value, name: &str) -> Option<&'a Value> {
     list(verdict, "/steps").iter().find(|step| words(step, "/step") == Some(name))
 }

@@ -67,7 +67,9 @@ pub(super) fn small_print(document: &Value) -> Vec<String> {
     facts.extend(
         words(document, "/verdict/synthesis_input/mode").filter(|mode| *mode != "deep").map(str::to_owned),
     );
-    facts.extend((sitting > 0).then(|| counted(sitting, first_role)));
+    // Of a ladder not all who sit are asked.
+    let (sitting, what) = super::ask::first_answers(document).unwrap_or((sitting, first_role));
+    facts.extend((sitting > 0).then(|| counted(sitting, what)));
     facts.extend(
         (whole(document, "/rounds_completed") > 0)
             .then(|| counted(whole(document, "/rounds_completed"), "round")),

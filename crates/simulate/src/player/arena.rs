@@ -11,7 +11,7 @@ use crate::world::Moved;
 
 pub(super) fn answer(player: &Player, call: &Call) -> Option<Value> {
     match call.phase.name.as_str() {
-        "propose" => player.first().map(|side| proposal(player, side)),
+        "propose" => player.first().map(|side| proposal(player, side, side.citation())),
         "critique" => critique(player, call),
         "revise" | "refine" => revision(player, call),
         "vote" => vote(player, call),
@@ -20,11 +20,11 @@ pub(super) fn answer(player: &Player, call: &Call) -> Option<Value> {
     }
 }
 
-fn proposal(player: &Player, side: Side) -> Value {
+fn proposal(player: &Player, side: Side, evidence: &str) -> Value {
     json!({
         "proposal": side.text(),
         "position": side.sentence(),
-        "claims": [{"claim": side.claim(), "evidence": side.citation()}],
+        "claims": [{"claim": side.claim(), "evidence": evidence}],
         "confidence": player.confidence(),
     })
 }
@@ -54,7 +54,7 @@ fn revision(player: &Player, call: &Call) -> Option<Value> {
         .into_iter()
         .map(|id| json!({"critique_id": id, "how": format!("I had missed {}.", moved.side.citation())}))
         .collect();
-    let mut answer = proposal(player, moved.side);
+    let mut answer = proposal(player, moved.side, &evidence(place, &moved));
     if let (Value::Object(answer), Value::Object(more)) =
         (&mut answer, json!({"addressed": addressed, "conflicts_with": conflicts}))
     {
@@ -63,15 +63,25 @@ fn revision(player: &Player, call: &Call) -> Option<Value> {
     Some(answer)
 }
 
-/// The critique of one's own proposal that changed one's mind: one of those who hold now what oneself holds, else the first.
+/// What a proposal rests on: who was convinced says by whom and of what, and who changed for no reason that others gave has one of its
+/// own, as everybody has who must give one.
+fn evidence(place: usize, moved: &Moved) -> String {
+    let citation = moved.side.citation();
+    match moved.convinced_by() {
+        Some(who) => format!("{who} is right about {citation}"),
+        None if moved.is_changed() => format!("what I wrote down at notes-{}.txt:1", place + 1),
+        None => citation.to_owned(),
+    }
+}
+
+/// The critique of one's own proposal by whoever changed one's mind.
 fn taken(call: &Call, moved: &Moved) -> Option<String> {
     let who = moved.convinced_by()?;
     let prompt = call.messages.last()?.text.as_str();
     let own = prompt.split_once("### Critiques of Your Proposal")?.1;
-    let heads = own.lines().filter_map(|line| line.strip_prefix('[')?.split_once("] from "));
-    let heads: Vec<(&str, &str)> = heads.collect();
-    let from = |(_, by): &&(&str, &str)| by.trim_end_matches(':').split(',').next() == Some(who);
-    heads.iter().find(from).or(heads.first()).map(|(id, _)| (*id).to_owned())
+    let mut heads = own.lines().filter_map(|line| line.strip_prefix('[')?.split_once("] from "));
+    let from = |(_, by): &(&str, &str)| by.trim_end_matches(':').split(',').next() == Some(who);
+    heads.find(from).map(|(id, _)| id.to_owned())
 }
 
 /// Everybody votes for its own proposal; those that say the same are counted together.

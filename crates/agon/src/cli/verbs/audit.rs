@@ -22,14 +22,18 @@ fn command(command: Command) -> Command {
         .required(true)
         .value_parser(value_parser!(PathBuf))
         .help("A table with a head, also gzipped");
-    let gold = Arg::new("gold").long("gold").value_name("COLUMN").help("The column of what is right [default: gold]");
+    let gold = Arg::new("gold")
+        .long("gold")
+        .value_name("COLUMN")
+        .help("The column of what is right [default: gold]");
     let names = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).value_delimiter(',').help(help)
     };
     let option = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).help(help)
     };
-    let chance = |name: &'static str, help: &'static str| Arg::new(name).long(name).value_name("N").help(help);
+    let chance =
+        |name: &'static str, help: &'static str| Arg::new(name).long(name).value_name("N").help(help);
     let verb = |name: &'static str, about: &'static str| {
         Command::new(name)
             .about(about)
@@ -93,17 +97,28 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
             threads: None,
         };
         let audit = agon_audit::judges(&table, &options).map_err(wrong)?;
-        let (text, svg) = (agon_report::audit::judges(&audit, &style), || agon_report::audit::judges_svg(&audit));
+        let (text, svg) =
+            (agon_report::audit::judges(&audit, &style), || agon_report::audit::judges_svg(&audit));
         return told(args, &audit, &text, svg);
     }
-    let options =
-        VoteOptions { gold: word("gold"), models: list("models"), gate: list("gate"), bootstrap, threads: None };
+    let options = VoteOptions {
+        gold: word("gold"),
+        models: list("models"),
+        gate: list("gate"),
+        bootstrap,
+        threads: None,
+    };
     let audit = agon_audit::votes(&table, &options).map_err(wrong)?;
     let (text, svg) = (agon_report::audit::votes(&audit, &style), || agon_report::audit::votes_svg(&audit));
     told(args, &audit, &text, svg)
 }
 
-fn told(args: &ArgMatches, audit: &impl Serialize, text: &str, svg: impl FnOnce() -> String) -> Result<u8, Failure> {
+fn told(
+    args: &ArgMatches,
+    audit: &impl Serialize,
+    text: &str,
+    svg: impl FnOnce() -> String,
+) -> Result<u8, Failure> {
     if let Some(file) = args.get_one::<PathBuf>("plot") {
         output::picture(file, &svg())?;
     }

@@ -125,6 +125,7 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
             |n| usize::try_from((*n).min(CONCURRENCY_MAX)).unwrap_or(1),
         ),
         progress: !quiet && output::watched(),
+        retry: args.get_flag("retry"),
     };
     let (fresh, interrupted) = runtime()?.block_on(held.hold(trials, &mut results))?;
     let rows = merged(kept.rows, fresh);
@@ -268,7 +269,10 @@ mod tests {
     fn arms_are_parted_by_commas_until_one_has_options() {
         for (arms, want) in [
             ("single,deep", vec!["single", "deep"]),
-            ("single;deep:mode=quick,max_rounds=1; arena", vec!["single", "deep:mode=quick,max_rounds=1", "arena"]),
+            (
+                "single;deep:mode=quick,max_rounds=1; arena",
+                vec!["single", "deep:mode=quick,max_rounds=1", "arena"],
+            ),
             ("vote", vec!["vote"]),
             ("", vec![]),
         ] {

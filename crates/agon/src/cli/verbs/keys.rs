@@ -15,7 +15,10 @@ pub(super) const VERB: Verb = Verb { name: "keys", group: Group::Around, command
 const KEY_FILE_BYTES_MAX: u64 = 1 << 30;
 
 fn command(command: Command) -> Command {
-    let name = Arg::new("name").long("name").value_name("NAME").help("What you call its owner [default: the key's short id]");
+    let name = Arg::new("name")
+        .long("name")
+        .value_name("NAME")
+        .help("What you call its owner [default: the key's short id]");
     let verb = |name: &'static str, about: &'static str| Command::new(name).about(about).arg(args::json());
     command
         .about("Show, renew or trust the keys that sign receipts")
@@ -33,7 +36,7 @@ fn command(command: Command) -> Command {
         )
         .subcommand(
             verb("distrust", "Trust a key no more")
-                .arg(Arg::new("name").value_name("NAME").required(true).help("What you call its owner")),
+                .arg(Arg::new("name").value_name("NAME").required(true).help("What you call its owner, or the id of a retired key of your own")),
         )
 }
 
@@ -51,7 +54,8 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
                 output::print_json(&json!({"retired": old, "key": new.to_string(), "id": new.id()}))?;
                 return Ok(0);
             }
-            let retired = old.map(|old| format!("{old} is retired: what it signed stays valid, and it signs no more\n"));
+            let retired = old
+                .map(|old| format!("{old} is retired: what it signed stays valid, and it signs no more\n"));
             output::print(&format!("{}new key {}: {new}\n", retired.unwrap_or_default(), new.id()))?;
         }
         "trust" => {

@@ -22,7 +22,7 @@ fn command(command: Command) -> Command {
     let winner = Arg::new("winner")
         .long("winner")
         .value_name("LABEL")
-        .help("What turned out to be right: a position (FAIL), or the label or seat that held it");
+        .help("What turned out to be right: a position (FAIL), the label or seat that held it, or `nobody`");
     let truth = Arg::new("truth")
         .long("truth")
         .value_name("WORD")
@@ -102,6 +102,9 @@ fn held(debate: &Debate, stands: &Stands, name: &str) -> Result<String, Failure>
     if let Some(position) = past::named(debate, stands, name) {
         return Ok(position.to_owned());
     }
+    if name.eq_ignore_ascii_case(past::NOBODY) {
+        return Ok(past::NOBODY.to_owned());
+    }
     let id = &debate.brief.id;
     let held: BTreeSet<&str> =
         stands.rounds.iter().flat_map(|held| &held.stands).map(|stand| stand.position.as_str()).collect();
@@ -109,7 +112,7 @@ fn held(debate: &Debate, stands: &Stands, name: &str) -> Result<String, Failure>
     Err(Failure::input(if held.is_empty() {
         format!("debate {id} has no position that could have been right")
     } else {
-        format!("nobody in debate {id} held {name:?}: say a seat, a label or one of {held}")
+        format!("nobody in debate {id} held {name:?}: say a seat, a label, one of {held}, or `nobody`")
     }))
 }
 

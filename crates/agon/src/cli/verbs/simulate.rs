@@ -17,7 +17,8 @@ const TRIALS_MAX: u32 = 100_000;
 
 fn command(command: Command) -> Command {
     let names: Vec<&'static str> = agon_protocols::PROTOCOLS.iter().map(|protocol| protocol.name()).collect();
-    let number = |name: &'static str, help: &'static str| Arg::new(name).long(name).value_name("N").help(help);
+    let number =
+        |name: &'static str, help: &'static str| Arg::new(name).long(name).value_name("N").help(help);
     let share = |name: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name("SHARE").value_parser(share).help(help).help_heading("Who sits")
     };
@@ -25,7 +26,8 @@ fn command(command: Command) -> Command {
         .about("Hold debates of made-up seats of whom everything is known: what does a protocol do to them?")
         .after_help(
             "Whole debates run through the engine; no model is asked. What was planted is found again from the logs alone, with 95%\n\
-             intervals. --curve seats one persuasive adversary in N and prints what each protocol loses by it.",
+             intervals. --curve seats one persuasive adversary in N and prints what each protocol loses by it: that is thousands of debates, and\n\
+             takes minutes. Evidence persuades on the right side and the wrong one alike: seats that can be persuaded can be misled.",
         )
         .arg(
             Arg::new("protocol")

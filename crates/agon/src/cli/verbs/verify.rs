@@ -85,18 +85,16 @@ fn receipt(path: &Path, args: &ArgMatches) -> Result<Option<u8>, Failure> {
     {
         known.push(Known { key, standing: Standing::Trusted { name: "--key".into() } });
     }
-    let told = receipts::check(&bytes, &known);
+    let mut told = receipts::check(&bytes, &known);
+    if let Some(key) = &wanted {
+        told.require(key);
+    }
     let name = path.display().to_string();
-    let signer = told.signer.as_ref().map(|signer| signer.id.clone());
-    let other = wanted.as_ref().is_some_and(|key| signer.as_ref() != Some(&key.id()));
     match args.get_flag("json") {
         true => output::print_json(&told.document(&name))?,
         false => output::print(&told.text(&name))?,
     }
-    if other {
-        output::note("it is not signed with the key of --key");
-    }
-    Ok(Some(u8::from(!told.is_trusted() || other)))
+    Ok(Some(u8::from(!told.is_trusted())))
 }
 
 /// A receipt with the log that came beside it.

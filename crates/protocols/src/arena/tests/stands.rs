@@ -126,21 +126,37 @@ fn a_revision_is_evidenced_by_the_critiques_that_it_answers() {
     }
 }
 
-/// What a proposal cited before is no reason for its change; what it cites for the first time is.
+/// "`evidenced`: the change names another seat's point or a piece of evidence": what others had brought before, in a proposal or a
+/// critique, and the proposal takes up anew. What it brings itself has moved nobody.
 #[test]
-fn only_what_is_cited_anew_is_evidence_for_a_change() {
-    for (first, later, cited) in [
-        ("https://example.org/a", "https://example.org/a", &[][..]),
-        ("a guess", "https://example.org/b", &["https://example.org/b"]),
-        ("a guess", "another guess", &[]),
+fn only_what_others_brought_before_is_evidence_for_a_change() {
+    const LINK: &str = "https://example.org/b";
+    for (who, first, later, cited) in [
+        ("agent-3", LINK, LINK, &[][..]),
+        ("agent-3", "a guess", LINK, &[]),
+        ("agent-1", LINK, "a guess", &[]),
+        ("agent-1", LINK, LINK, &[LINK]),
+        ("critics", LINK, LINK, &[LINK]),
+        ("agent-3 as a critic", LINK, LINK, &[]),
     ] {
         let moved = says("agent-3", 4, "Run them by hand until summer.");
         let table = Table {
             with: &|ask, phase, round, said| {
                 moved(ask, phase, round, said);
                 if said.get("claims").is_some() {
-                    said["claims"] =
-                        json!([{"claim": "c", "evidence": if round < 4 { first } else { later }}]);
+                    let moved = ask.seat == "agent-3" && round >= 4;
+                    let evidence = if moved {
+                        later
+                    } else if ask.seat == who {
+                        first
+                    } else {
+                        "a guess"
+                    };
+                    said["claims"] = json!([{"claim": "c", "evidence": evidence}]);
+                }
+                let critic = if ask.seat == "agent-3" { "agent-3 as a critic" } else { "critics" };
+                if phase == "critique" && who == critic {
+                    said["issues"] = json!([format!("It leaves out {first}")]);
                 }
                 if said.get("addressed").is_some() {
                     said["addressed"] = json!([]);
@@ -149,7 +165,9 @@ fn only_what_is_cited_anew_is_evidence_for_a_change() {
             ..Table::default()
         };
         let flips = stands(&table.run()).flips();
-        assert_eq!(flips.iter().find(|flip| flip.seat == "agent-3").unwrap().cited, cited, "{later}");
+        let flip = flips.iter().find(|flip| flip.seat == "agent-3").unwrap();
+        assert_eq!(flip.round, 4);
+        assert_eq!(flip.cited, cited, "{who}: {later}");
     }
 }
 

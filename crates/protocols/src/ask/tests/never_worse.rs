@@ -64,3 +64,15 @@ fn an_agreement_has_nothing_to_keep() {
     let debate = run(&["a/x", "b/y"], SET, &|_, _, _| Some(given("8", "Counted.", 0.5)));
     assert_eq!(outcome(&debate).verdict["never_worse"], Value::Null);
 }
+
+/// What is told of the vote is told of what the debate came to, also where judges felled that.
+#[test]
+fn what_judges_fell_is_still_weighed_as_the_debate_left_it() {
+    let felled = Script { agreement: 0.2, score: 1.0, ..script(EVIDENCED) };
+    let verdict = &outcome(&felled.climb(SET)).verdict.clone();
+    assert_eq!((&verdict["decided_by"], &verdict["answer"]), (&json!("first_round_vote"), &json!("8")));
+    assert_eq!(
+        (&verdict["never_worse"]["kept"], &verdict["never_worse"]["debate"]),
+        (&json!(false), &json!("2"))
+    );
+}

@@ -46,6 +46,18 @@ fn each_round_has_its_scores_and_what_the_rule_makes_of_them() {
     assert_eq!(none.decided, none.rounds[2].ruling);
 }
 
+/// Scores that the panel takes for a consensus agree, however they are written.
+#[test]
+fn scores_within_the_consensus_range_are_one_where_agreement_is_counted() {
+    let scores = [4.0, 4.5, 2.0];
+    for (range, groups) in [("0.5", [1, 1, 0]), ("0.25", [1, 2, 0])] {
+        let brief = brief(&MODELS.repeat(3)[..3], &[("consensus_range", range)]);
+        let debate = run_brief(brief, &|ask, _, round| Some(plain(&[scores[place(ask)]], round)));
+        let stands = stands(&debate);
+        assert_eq!(stands.rounds[0].grouped(stands.near), groups, "{range}");
+    }
+}
+
 /// "toward the majority or away": nearer to the mean of the others, or further from it.
 #[test]
 fn a_score_may_go_toward_the_others_or_away() {

@@ -122,8 +122,28 @@ impl<'a> Told<'a> {
             });
         }
         let plain = "A plain vote before the debate would have";
+        // The rule that the verdict is taken by may make something else of the first positions than a count of heads.
+        let ruling = words(first, "/ruling").filter(|ruling| Some(*ruling) != vote);
+        if let (Some(ruling), Some(decided)) = (ruling, decided) {
+            let by_rule = match ruling == decided {
+                true => "By its own rule the first positions would have given the same verdict".to_owned(),
+                false => {
+                    format!(
+                        "By its own rule the first positions would have given another verdict: {}",
+                        self.quoted(ruling)
+                    )
+                }
+            };
+            return Some(match vote.filter(|vote| *vote != decided && !self.scored) {
+                Some(vote) => format!("{by_rule}; a plain vote would have said {}.", self.quoted(vote)),
+                None => format!("{by_rule}."),
+            });
+        }
         match (vote, decided) {
-            (Some(_), Some(_)) if !changed => Some(format!("{plain} said the same.")),
+            (Some(vote), Some(decided)) if vote == decided => Some(format!("{plain} said the same.")),
+            (Some(_), Some(_)) if !changed && self.rounds.len() > 1 => {
+                Some(format!("{plain} said the same."))
+            }
             (Some(vote), Some(_)) => Some(format!("{plain} said something else: {}.", self.quoted(vote))),
             (Some(vote), None) => {
                 Some(format!("{plain} said {}, but there is no verdict.", self.quoted(vote)))
@@ -132,12 +152,19 @@ impl<'a> Told<'a> {
             (None, decided) => {
                 let end = match (decided.is_some(), self.rounds.len() < 2) {
                     (true, true) => "the verdict settled it",
-                    (true, false) => "the debate settled it",
+                    (true, false) if self.settled() => "the debate settled it",
+                    (true, false) => "the debate left it so, and the verdict was made of what was said",
                     (false, _) => "nothing settled it",
                 };
                 Some(format!("{}; {end}.", self.tie(tied, positions)))
             }
         }
+    }
+
+    /// Whether the last positions by themselves give the verdict.
+    fn settled(&self) -> bool {
+        let last = self.list("/counterfactual/rounds").last();
+        last.is_none_or(|row| at(row, "/as_decided").as_bool() != Some(false))
     }
 
     fn tie(&self, tied: &[Value], positions: &[Value]) -> String {
@@ -148,7 +175,14 @@ impl<'a> Told<'a> {
                     .to_owned();
             }
             (true, false) => {
-                return "Before the debate no two held the same, so that a plain vote was tied".to_owned();
+                return match words(self.evidence, "/grouping") {
+                    // Likeness of words in doubt keeps positions apart: more than that is not known.
+                    Some("similarity") => {
+                        "No two of the first answers are known to say the same, so that a plain vote was tied"
+                            .into()
+                    }
+                    _ => "Before the debate no two held the same, so that a plain vote was tied".into(),
+                };
             }
             (false, _) => {}
         }
@@ -190,8 +224,10 @@ impl<'a> Told<'a> {
         let moved = moved.into_iter().any(|round| told.contains(&round));
         let what = if moved { "did not change the verdict" } else { "changed nothing" };
         let what = format!("{} {what}", capital(&rounds(&told)));
-        let verdict =
-            self.list("/counterfactual/rounds").last().is_some_and(|row| words(row, "/verdict").is_some());
+        // A verdict that is not what the last positions gave was not there before either.
+        let verdict = self.list("/counterfactual/rounds").last().is_some_and(|row| {
+            words(row, "/verdict").is_some() && at(row, "/as_decided").as_bool() != Some(false)
+        });
         let saved = self.calls_of(tail);
         Some(match (before.last(), saved) {
             (Some(before), 1..) if !tail.is_empty() && verdict => {
@@ -224,7 +260,13 @@ impl<'a> Told<'a> {
                 Some("council") => "The council counts".to_owned(),
                 _ => format!("The {} count", number(self.voices)),
             };
-            return Some(format!("{who} for about {n_eff:.1} independent voices."));
+            return Some(match n_eff > self.voices as f64 {
+                true => format!("{who} in full: they do not err together."),
+                false => format!("{who} for about {n_eff:.1} independent voices."),
+            });
+        }
+        if known {
+            return Some("They do not err together: where one is wrong, another is right.".into());
         }
         Some(format!("How independent these voices are is not known yet; {}.", self.shared(independence)))
     }

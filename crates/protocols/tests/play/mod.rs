@@ -1,0 +1,101 @@
+//! Debates of every protocol, played with made-up answers.
+
+use std::collections::BTreeMap;
+
+use agon_core::play::{REPLY_MS, REPLY_USD, invent, play};
+use agon_core::{
+    Artifact, Ask, Brief, Debate, Invalid, Kind, LOG_VERSION, Limits, Protocol, Record, Reply, Request,
+    options, protocol,
+};
+use agon_protocols::all;
+
+/// Every protocol with its defaults, with every other value of each of its choices and switches, and with every two switches
+/// together where that is allowed.
+pub(crate) fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
+    let mut cases = Vec::new();
+    for protocol in all() {
+        let mut settings: Vec<Vec<(String, String)>> = vec![Vec::new()];
+        for opt in protocol.options() {
+            let values: Vec<&str> = match opt.kind {
+                Kind::Choice(words) => words.iter().filter(|word| **word != opt.default).copied().collect(),
+                Kind::Flag => vec![if opt.default == "true" { "false" } else { "true" }],
+                _ => Vec::new(),
+            };
+            settings.extend(values.into_iter().map(|value| vec![(opt.key.to_owned(), value.to_owned())]));
+        }
+        let flags: Vec<&str> =
+            protocol.options().iter().filter(|opt| opt.kind == Kind::Flag).map(|opt| opt.key).collect();
+        for (place, one) in flags.iter().enumerate() {
+            let on = |key: &str| (key.to_owned(), "true".to_owned());
+            settings.extend(flags.iter().skip(place + 1).map(|other| vec![on(one), on(other)]));
+        }
+        for (number, given) in settings.into_iter().enumerate() {
+            let alone = given.len() < 2;
+            match brief(protocol, given, number as u64) {
+                Ok(brief) => cases.push((protocol, brief)),
+                Err(why) => assert!(!alone, "{}: {why}", protocol.name()),
+            }
+        }
+        for limits in limits() {
+            cases.push((protocol, Brief { limits, ..brief(protocol, Vec::new(), 9).unwrap() }));
+        }
+    }
+    cases
+}
+
+/// Limits that a debate runs into early, in the middle, late.
+pub(crate) fn limits() -> Vec<Limits> {
+    let mut all = Vec::new();
+    // A call that is repeated after a crash counts, so that a limit on calls that a debate just keeps would end it there: it
+    // would not be the same debate.
+    for n in [0, 4, 10] {
+        all.push(Limits { calls: Some(n), ..Limits::default() });
+        all.push(Limits { usd: Some(f64::from(n) * REPLY_USD), ..Limits::default() });
+        all.push(Limits { deadline_ms: Some(u64::from(n) * REPLY_MS), ..Limits::default() });
+    }
+    all
+}
+
+fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Result<Brief, Invalid> {
+    let request = Request {
+        question: "Should the team adopt the queue?".into(),
+        files: vec![Artifact { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],
+        models: ["one/a", "two/b", "three/c"].map(String::from).to_vec(),
+        roles: BTreeMap::new(),
+        options: options::resolve(protocol.options(), given).unwrap(),
+        seed: 7,
+    };
+    Ok(Brief {
+        version: LOG_VERSION,
+        id: "test".into(),
+        protocol: protocol.name().into(),
+        seats: protocol.seats(&request)?,
+        question: request.question,
+        files: request.files,
+        options: request.options,
+        seed,
+        limits: Limits::default(),
+        templates: protocol::template_hashes(protocol),
+        written_by: String::new(),
+        created_at: "2026-01-01T00:00:00Z".into(),
+        parent: None,
+    })
+}
+
+/// The log of a debate in which nothing was said yet.
+pub(crate) fn opened(brief: &Brief) -> Vec<Record> {
+    vec![Debate::open(brief.clone()).unwrap().1]
+}
+
+/// A made-up answer. Rules that few made-up answers keep, such as that a ranking has everybody once, are tried for longer.
+pub(crate) fn invented(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) -> Reply {
+    let tries = (0..20).map(|more| invent(protocol, debate, ask, seed + 1000 * more));
+    let mut tries = tries.skip_while(|reply| matches!(reply, Reply::Absent { .. }));
+    tries.next().unwrap_or_else(|| panic!("{}: no made-up answer keeps the rules", protocol.name()))
+}
+
+/// Plays a debate with invented answers. They depend on the prompt, so a prompt that depends on arrival order shows.
+pub(crate) fn played(protocol: &dyn Protocol, records: Vec<Record>, seed: u64) -> Vec<Record> {
+    let mut answer = |debate: &Debate, ask: &Ask| invented(protocol, debate, ask, seed);
+    play(protocol, records, &mut answer, &mut |_| {}).unwrap()
+}
