@@ -191,8 +191,21 @@ fn wanted(args: &ArgMatches, said: &Said, config: &Config, models: Vec<String>) 
         roles: config.roles.clone().into_iter().chain(said.roles.clone()).collect(),
         options,
         samples: args.get_one::<u32>("samples").copied(),
+        limits: limits(args),
         seed: said.seed.unwrap_or(SEED),
     }
+}
+
+/// The limits as they were said: what one cuts short is another result.
+fn limits(args: &ArgMatches) -> Value {
+    let seconds = |name: &str| args.get_one::<u64>(name).copied();
+    json!({
+        "timeout_ms": seconds("timeout"),
+        "deadline_ms": seconds("deadline"),
+        "budget_usd": args.get_one::<f64>("budget-usd").copied(),
+        "max_calls": args.get_one::<u32>("max-calls").copied(),
+        "max_tokens": args.get_one::<u64>("max-tokens").copied(),
+    })
 }
 
 /// Arms are parted by semicolons, and by commas where no options stand between them.
