@@ -17,9 +17,11 @@ use serde_json::Value;
 const RUNS: usize = 101;
 const WORDS: usize = 150;
 
+type Case = (&'static str, usize, &'static [(&'static str, &'static str)]);
+
 /// The protocols, how many models are named, and the options that make four rounds, or as many as there can be. A made-up ranking of
 /// seven proposals hardly ever has each of them once, so that an arena has three.
-const CASES: [(&str, usize, &[(&str, &str)]); 5] = [
+const CASES: [Case; 5] = [
     ("deep", 7, &[("min_rounds", "4"), ("max_rounds", "4"), ("agreement_score", "1.0")]),
     ("panel", 7, &[("judges", "7")]),
     ("council", 7, &[("councillors", "6"), ("rounds", "4"), ("focus", "queues")]),
