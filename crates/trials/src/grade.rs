@@ -50,15 +50,16 @@ pub fn answer_of(document: &Value) -> Option<String> {
     said.filter(|said| !said.trim().is_empty()).map(str::to_owned)
 }
 
-/// What a plain vote on the first positions says: `None` where the document has none, `Some(None)` where the vote is tied or
-/// says nothing that can be read.
+/// What a plain vote on the first positions says: `None` where the document has none or nothing in it can be read, `Some(None)`
+/// where the vote is tied. What cannot be read is not wrong: counted so, debate would seem to help where nobody changed.
 ///
 /// Of texts the answers in them are counted, by the same rule as the verdict's; a likeness of texts would not tell B from C.
 /// Where positions are values, or answers alone, the section has the vote.
 fn first_round(question: &Question, document: &Value) -> Option<Option<Answer>> {
     let evidence = document.get("evidence")?;
     let protocol = protocol(document);
-    if !matches!(protocol, "council" | "panel" | "review" | "ask" | "poll") {
+    let is_text = !matches!(protocol, "council" | "panel" | "review" | "ask" | "poll");
+    if is_text {
         let read = |text: &Value| Answer::read(&question.text, text.as_str()?);
         let positions = evidence.get("dissent").and_then(Value::as_array).into_iter().flatten();
         let answers: Vec<Answer> = positions.filter_map(|position| read(position.get("position")?)).collect();
@@ -70,7 +71,8 @@ fn first_round(question: &Question, document: &Value) -> Option<Option<Answer>> 
     // There the reasons stand beside the answers, and words in them would be taken for answers.
     let is_alone = matches!(protocol, "ask" | "poll");
     let read = if is_alone { Answer::alone } else { Answer::read };
-    Some(first.get("vote").and_then(Value::as_str).and_then(|vote| read(&question.text, vote)))
+    let vote = first.get("vote").and_then(Value::as_str).and_then(|vote| read(&question.text, vote));
+    if is_text && vote.is_none() { None } else { Some(vote) }
 }
 
 /// The answer that more gave than any other.
@@ -117,6 +119,22 @@ mod tests {
         let wanted = Wanted { arms: vec!["single".into()], models: vec!["a/x".into()], ..Wanted::default() };
         let plan = Plan::new(&dataset, &wanted).unwrap();
         (dataset, plan)
+    }
+
+    /// A first vote that cannot be read is left out of the comparison with the verdict, and not counted as wrong.
+    #[test]
+    fn a_first_vote_that_cannot_be_read_is_none() {
+        let (dataset, plan) = tried();
+        let graded = |said: &str| {
+            let evidence = json!({
+                "first_round": {"vote": null, "positions": []},
+                "dissent": [{"position": said}, {"position": said}],
+            });
+            let document = json!({"protocol": "deep", "status": "complete", "verdict": {"answer": "Answer: B"}, "evidence": evidence});
+            grade(&plan.trials[0], &dataset.questions[0], &document).first_round
+        };
+        assert_eq!(graded("It depends on a great many things, and nobody can say what they are."), None);
+        assert!(graded("Much speaks for it.\nAnswer: B").unwrap().correct);
     }
 
     /// "words in the reasons" are no answers: `ask` and `poll` have the answers alone in their first round.
