@@ -164,7 +164,10 @@ mod tests {
         assert_eq!(turned_out(&debate, &stands, &fail), Some(Truth::Wrong));
         assert_eq!(named(&debate, &stands, "s2"), Some("FAIL"));
         assert_eq!(named(&debate, &stands, "nobody"), None);
-        assert!(told(&Resolution::Winner("nobody".into())).is_empty());
+        assert!(told(&Resolution::Winner("elsewhere".into())).is_empty());
+        // Where nobody was right, all were wrong, and together.
+        let nobody = told(&Resolution::Winner(NOBODY.into()));
+        assert_eq!(nobody, [row("a/x", false), row("b/y", false), row("c/z", false)]);
     }
 
     /// Nobody is credited with what two models said between them.
