@@ -83,10 +83,10 @@ fn positions_that_are_words_have_keys_and_a_legend() {
     ");
     assert_snapshot!(shown("arena"), @"
     What the debate did
-      One of three changed its mind in round 3, with nothing cited. Before the
-      debate no two held the same, so that a plain vote was tied; the debate settled
-      it. Round 7 changed nothing: the same verdict after round 3 for 3 fewer calls.
-      The three count for about 2.2 independent voices.
+      One of three changed its mind in round 3, with nothing cited. No two of the
+      first answers are known to say the same, so that a plain vote was tied; the
+      debate settled it. Round 7 changed nothing: the same verdict after round 3 for
+      3 fewer calls. The three count for about 2.2 independent voices.
 
                R1   R3   R7
       Agent A  P1   P2~  P2
