@@ -1,7 +1,7 @@
 //! How the first positions of a resolved debate turned out: what later debates know of those who sat.
 
 use agon_core::history::{Past, Showing};
-use agon_core::{Debate, Held, Stands};
+use agon_core::{Debate, Grouping, Held, Stands};
 
 use crate::calibration::{Resolution, Truth};
 
@@ -20,6 +20,7 @@ pub fn agent<'a>(debate: &'a Debate, seat: &str) -> Option<&'a str> {
 pub fn past(debate: &Debate, stands: &Stands, resolution: &Resolution) -> Past {
     let first: &[_] = stands.rounds.first().map_or(&[], |held| &held.stands);
     let truth = truth(debate, stands, resolution);
+    let truth = if is_told(stands, &truth) { truth } else { Known::Nothing };
     let seats = first.iter().filter_map(|stand| {
         let right = match &truth {
             Known::Is(position) => stand.position == *position,
@@ -54,6 +55,15 @@ pub fn named<'a>(debate: &Debate, stands: &'a Stands, name: &str) -> Option<&'a 
     let label = name.rsplit(' ').next().unwrap_or(name);
     let seat = labels.and_then(|labels| labels.get(label)).map_or(name, String::as_str);
     stands.at_last(seat).map(|stand| stand.position.as_str())
+}
+
+/// Whether a truth can be compared with the first positions: one of another kind, as votes are where positions are words, or words
+/// that nobody held, says nothing of them.
+fn is_told(stands: &Stands, truth: &Known<'_>) -> bool {
+    let (Known::Is(position) | Known::IsNot(position)) = truth else { return true };
+    let rounds = stands.rounds.iter().filter(|held| !held.ballots);
+    let held = || rounds.flat_map(|held| &held.stands).any(|stand| stand.position == *position);
+    stands.grouping == Grouping::Discrete || position.is_empty() || held()
 }
 
 enum Known<'a> {
@@ -168,6 +178,17 @@ mod tests {
         // Where nobody was right, all were wrong, and together.
         let nobody = told(&Resolution::Winner(NOBODY.into()));
         assert_eq!(nobody, [row("a/x", false), row("b/y", false), row("c/z", false)]);
+    }
+
+    /// Where positions are words and the verdict is a vote, it is not known of any first position whether it was right.
+    #[test]
+    fn a_truth_of_another_kind_says_nothing_of_the_first_positions() {
+        let debate = debate(&[("s1", &["a/x"]), ("s2", &["b/y"])]);
+        let mut words = stands(&[("s1", "Move."), ("s2", "Stay.")], Some("PROCEED"));
+        words.grouping = Grouping::Declared;
+        assert!(past(&debate, &words, &Resolution::Truth(Truth::Right)).seats.is_empty());
+        words.decided = Some("Move.".into());
+        assert_eq!(past(&debate, &words, &Resolution::Truth(Truth::Right)).seats.len(), 2);
     }
 
     /// Nobody is credited with what two models said between them.

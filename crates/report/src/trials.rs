@@ -227,6 +227,7 @@ fn notes(found: &Findings) -> Vec<String> {
             notes.push(format!("{arm}: {} a question{}.", samples(found, arm), budget(found, figures)));
         }
     }
+    notes.extend(found.notes());
     if !found.comparisons.is_empty() {
         let tests = counted(found.comparisons.len() as u64, "test");
         notes.push(format!("Intervals are 95%. p is McNemar's exact test, corrected for {tests} (Holm)."));
