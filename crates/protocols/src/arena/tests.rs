@@ -18,6 +18,7 @@ mod invariants;
 mod judge;
 mod lessons;
 mod limits;
+mod names;
 mod prompts;
 mod ratings;
 mod rhetoric;

@@ -17,7 +17,7 @@ use agon_core::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::deep::Deep;
+use crate::deep::{Deep, LOOP};
 use crate::panel::Panel;
 use climb::{Climb, Rung};
 use firsts::{Agreement, Firsts};
@@ -67,31 +67,11 @@ const OPTIONS: &[Opt] = &[
         help: "keep the plain vote on the first answers unless evidenced changes of mind back the debate's",
     },
     Opt { key: "panel_rounds", kind: Kind::Int(1, 3), default: "3", help: "the judges end after this round" },
-    Opt {
-        key: "min_rounds",
-        kind: Kind::Int(1, 20),
-        default: "2",
-        help: "no convergence counts before this round",
-    },
-    Opt { key: "max_rounds", kind: Kind::Int(1, 20), default: "3", help: "the debate ends after this round" },
-    Opt {
-        key: "agreement_score",
-        kind: Kind::Float(0.0, 1.0),
-        default: "0.8",
-        help: "converged needs at least this much agreement",
-    },
-    Opt {
-        key: "new_points_ratio",
-        kind: Kind::Float(0.0, 1.0),
-        default: "0.15",
-        help: "converged needs at most this share of new points",
-    },
-    Opt {
-        key: "strict",
-        kind: Kind::Flag,
-        default: "false",
-        help: "when the time or money runs out, stop without a synthesis",
-    },
+    LOOP[0],
+    LOOP[1],
+    LOOP[2],
+    LOOP[3],
+    LOOP[4],
 ];
 
 /// The templates of the first step; those of the debate and of the panel are theirs.
@@ -292,9 +272,7 @@ fn debaters(request: &Request, models: &[String]) -> Result<Vec<Seat>, Invalid> 
         )));
     }
     let mut options = options::resolve(Deep.options(), [])?;
-    for key in part::OF_DEEP {
-        options.extend(request.options.get(key).map(|value| (key.to_owned(), value.clone())));
-    }
+    options.extend(part::of_loop(&request.options));
     Deep.seats(&Request {
         question: request.question.clone(),
         models: models.iter().cycle().take(count).cloned().collect(),

@@ -7,7 +7,7 @@ use agon_core::{Artifact, Brief, Debate, Limits, Phase, Protocol, Reply, Seat, S
 use serde_json::{Map, Value, json};
 
 use super::firsts::{ANSWER, First, Firsts};
-use crate::deep::Deep;
+use crate::deep::{Deep, LOOP};
 use crate::panel::Panel;
 
 /// What the names of the phases of the second and third step begin with.
@@ -17,9 +17,6 @@ pub(super) const PANEL: &str = "panel/";
 pub(super) const KEPT_FOR_PANEL: f64 = 0.15;
 /// A call may have to be made again: so many of a limit on calls are kept beside one for each judge.
 pub(super) const SPARE_CALLS: usize = 1;
-/// The options that are the debate's.
-pub(super) const OF_DEEP: [&str; 5] =
-    ["min_rounds", "max_rounds", "agreement_score", "new_points_ratio", "strict"];
 const RUBRIC: &str = include_str!("rubric.toml");
 /// The rubric as the log knows it.
 pub(super) const RUBRIC_TEMPLATE: agon_core::Template =
@@ -61,12 +58,15 @@ fn debated(debate: &Debate) -> u32 {
     deep.map(|turn| turn.phase.round).max().unwrap_or_default()
 }
 
+/// The options that are the debate's.
+pub(super) fn of_loop(options: &Map<String, Value>) -> impl Iterator<Item = (String, Value)> + '_ {
+    LOOP.iter().filter_map(|opt| Some((opt.key.to_owned(), options.get(opt.key)?.clone())))
+}
+
 /// The brief of the second step, as far as it follows from the ladder's.
 pub(super) fn deep_brief(brief: &Brief) -> Brief {
     let mut options = options::resolve(Deep.options(), []).unwrap_or_default();
-    for key in OF_DEEP {
-        options.extend(brief.options.get(key).map(|value| (key.to_owned(), value.clone())));
-    }
+    options.extend(of_loop(&brief.options));
     sub_brief(brief, Deep.name(), options, |seat| seat.role != "judge")
 }
 

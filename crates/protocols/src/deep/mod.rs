@@ -30,13 +30,8 @@ mod tests;
 #[derive(Debug)]
 pub struct Deep;
 
-const OPTIONS: &[Opt] = &[
-    Opt {
-        key: "mode",
-        kind: Kind::Choice(&["deep", "standard", "quick"]),
-        default: "deep",
-        help: "the stages: answers, debate and synthesis (deep); answers, mutual evaluation and synthesis (standard); answers and synthesis (quick)",
-    },
+/// The options of the debate loop, which whatever contains a debate passes on.
+pub(crate) const LOOP: [Opt; 5] = [
     Opt {
         key: "min_rounds",
         kind: Kind::Int(1, 20),
@@ -62,6 +57,20 @@ const OPTIONS: &[Opt] = &[
         default: "false",
         help: "when the time or money runs out, stop without a synthesis",
     },
+];
+
+const OPTIONS: &[Opt] = &[
+    Opt {
+        key: "mode",
+        kind: Kind::Choice(&["deep", "standard", "quick"]),
+        default: "deep",
+        help: "the stages: answers, debate and synthesis (deep); answers, mutual evaluation and synthesis (standard); answers and synthesis (quick)",
+    },
+    LOOP[0],
+    LOOP[1],
+    LOOP[2],
+    LOOP[3],
+    LOOP[4],
     weight("weights.accuracy", "30"),
     weight("weights.completeness", "15"),
     weight("weights.verifiability", "20"),

@@ -4,36 +4,40 @@ use agon_core::stand::{Flip, Grouping, Held, Stands};
 
 use super::*;
 
-fn stands(debate: &Debate) -> Stands {
+pub(super) fn stands(debate: &Debate) -> Stands {
     Arena.stands(debate).unwrap()
 }
 
-fn positions(held: &Held) -> Vec<&str> {
+pub(super) fn positions(held: &Held) -> Vec<&str> {
     held.stands.iter().map(|stand| stand.position.as_str()).collect()
 }
 
-fn rounds(stands: &Stands) -> Vec<u32> {
+pub(super) fn rounds(stands: &Stands) -> Vec<u32> {
     stands.rounds.iter().map(|held| held.round).collect()
 }
 
 /// The positions of a round by the numbers of the seats who first said each.
-fn numbers(held: &Held) -> Vec<usize> {
+pub(super) fn numbers(held: &Held) -> Vec<usize> {
     let first = |said: &str| POSITIONS.iter().position(|position| *position == said).map_or(0, |at| at + 1);
     positions(held).into_iter().map(first).collect()
 }
 
 /// Somebody's changes, as (round, from, to).
-fn moves<'f>(flips: &'f [Flip], seat: &str) -> Vec<(u32, &'f str, &'f str)> {
+pub(super) fn moves<'f>(flips: &'f [Flip], seat: &str) -> Vec<(u32, &'f str, &'f str)> {
     let own = flips.iter().filter(|flip| flip.seat == seat);
     own.map(|flip| (flip.round, flip.from.as_str(), flip.to.as_str())).collect()
 }
 
-const QUEUE: &str = POSITIONS[0];
-const CRON: &str = POSITIONS[1];
-const HOSTED: &str = POSITIONS[2];
+pub(super) const QUEUE: &str = POSITIONS[0];
+pub(super) const CRON: &str = POSITIONS[1];
+pub(super) const HOSTED: &str = POSITIONS[2];
 
 /// A debate in which a seat says something else from a round on.
-fn says(seat: &'static str, from: u32, position: &'static str) -> impl Fn(&Ask, &str, u32, &mut Value) {
+pub(super) fn says(
+    seat: &'static str,
+    from: u32,
+    position: &'static str,
+) -> impl Fn(&Ask, &str, u32, &mut Value) {
     move |ask, phase, round, said| {
         if ask.seat == seat && round >= from && matches!(phase, "revise" | "refine") {
             said["position"] = json!(position);
@@ -195,109 +199,6 @@ fn who_takes_up_what_others_say_goes_toward_them() {
     let seen: Vec<_> =
         flips.iter().filter(|f| f.round < 7).map(|f| (f.round, f.seat.as_str(), f.toward_majority)).collect();
     assert_eq!(seen, [(3, "agent-4", true), (5, "agent-1", false)]);
-}
-
-/// "a proposal that is only added to is the same position; a changed one is new words".
-#[test]
-fn what_is_added_to_keeps_its_name_and_what_is_changed_does_not() {
-    for (said, name) in [
-        ("Buy a hosted scheduler this year, after a trial in May.", HOSTED),
-        ("Buy a hosted scheduler this year!", HOSTED),
-        (
-            "Buy a hosted scheduler next spring, after a trial.",
-            "Buy a hosted scheduler next spring, after a trial.",
-        ),
-        ("Do not buy a hosted scheduler this year.", "Do not buy a hosted scheduler this year."),
-    ] {
-        let stands = stands(&Table { with: &says("agent-3", 3, said), ..Table::default() }.run());
-        assert_eq!(stands.rounds[1].stands[2].position, name, "{said}");
-        assert_eq!(stands.rounds[1].stands[2].change.is_some(), name != HOSTED, "{said}");
-        assert_eq!(stands.rounds[4].stands[2].position, name, "and it stays");
-    }
-}
-
-/// "Use arena's own sameness where it was measured": what is measured to be alike is one position, unless the two conflict.
-#[test]
-fn what_arena_measures_to_be_the_same_has_one_name() {
-    for (conflicts, first, last) in
-        [(false, vec![1, 1, 1], vec![1, 1, 1]), (true, vec![1, 2, 1], vec![1, 2, 1])]
-    {
-        let brief = Table::default().brief();
-        let one = label(&brief, 1);
-        let three = label(&brief, 3);
-        let table = Table {
-            alike: &|_| 0.9,
-            votes: &|_| vec![1, 2, 3],
-            with: &|ask, _, _, said| {
-                if conflicts && ask.seat == "agent-2" && said.get("conflicts_with").is_some() {
-                    said["conflicts_with"] = json!([one, three]);
-                }
-            },
-            ..Table::default()
-        };
-        let debate = table.run();
-        let stands = stands(&debate);
-        assert_eq!(numbers(&stands.rounds[0]), first, "{conflicts}");
-        assert_eq!(numbers(stands.rounds.last().unwrap()), last, "{conflicts}");
-        assert!(stands.flips().is_empty(), "nobody said anything else");
-        assert_eq!(stands.decided.as_deref(), Some(QUEUE), "two of three votes are for one thing, or all");
-        assert_eq!(stands.decided, stands.rounds.last().unwrap().ruling);
-    }
-}
-
-/// Who only adds to its own proposal until it says what another says has come over; who did not move has not.
-#[test]
-fn who_adds_until_it_says_the_same_takes_the_name_of_who_did_not_move() {
-    let table = Table {
-        alike: &|round| if round >= 4 { 0.9 } else { 0.2 },
-        with: &|ask, phase, round, said| {
-            let more = "Move every job into one queue, hosted, with cron beside it.";
-            says("agent-1", 4, more)(ask, phase, round, said);
-            if ask.seat == "agent-3" && said.get("conflicts_with").is_some() {
-                let others = allowed(ask, "/properties/conflicts_with/items").into_iter();
-                said["conflicts_with"] = others.filter(|other| !other.starts_with("Agent")).collect();
-            }
-            // Nobody's proposal is much like what it was before.
-            if phase == "compare" {
-                for at in 0..3 {
-                    said["similarity"][at][at + 3] = json!(0.5);
-                    said["similarity"][at + 3][at] = json!(0.5);
-                }
-            }
-        },
-        ..Table::default()
-    };
-    let stands = stands(&table.run());
-    assert_eq!((numbers(&stands.rounds[1]), numbers(&stands.rounds[2])), (vec![1, 2, 3], vec![2, 2, 3]));
-    let flips = stands.flips();
-    assert_eq!(moves(&flips, "agent-1"), [(4, QUEUE, CRON)]);
-    assert!(moves(&flips, "agent-2").is_empty(), "it never moved");
-}
-
-/// Two who say the same as ever and are found to be the same were so all along, unless they were told apart before.
-#[test]
-fn who_never_moved_and_is_found_to_be_the_same_was_so_all_along() {
-    for (conflict, want) in [(false, vec![1, 1, 1]), (true, vec![1, 2, 3])] {
-        let table = Table {
-            alike: &|round| if round >= 4 { 0.9 } else { 0.2 },
-            with: &|ask, _, round, said| {
-                if conflict && round == 3 && said.get("conflicts_with").is_some() {
-                    let others = allowed(ask, "/properties/conflicts_with/items").into_iter();
-                    said["conflicts_with"] = others.filter(|other| !other.starts_with("Agent")).collect();
-                }
-            },
-            votes: &|_| vec![1, 2, 3],
-            ..Table::default()
-        };
-        let stands = stands(&table.run());
-        for held in &stands.rounds {
-            assert_eq!(numbers(held), want, "{conflict}: round {}", held.round);
-        }
-        assert!(
-            stands.flips().is_empty() && stands.decided.is_some(),
-            "{conflict}: arena counts them as one"
-        );
-    }
 }
 
 /// "who was absent keeps its last stand"; without a proposal one stands for nothing until one votes.
