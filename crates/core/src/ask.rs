@@ -53,16 +53,16 @@ impl Prompt {
 
 /// The shape of a structured answer.
 #[derive(Debug, PartialEq)]
-pub struct Schema {
+pub struct ReplySchema {
     /// A short name, as providers want one.
     pub name: String,
-    /// The JSON Schema.
+    /// The JSON ReplySchema.
     pub json: Value,
 }
 
 /// An earlier turn of the same seat: what it was asked and what it said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exchange {
+pub struct PriorExchange {
     /// The user's message.
     pub prompt: String,
     /// The seat's words.
@@ -71,12 +71,12 @@ pub struct Exchange {
 
 /// Whether the seat starts afresh or goes on with its own conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Thread {
+pub enum SeatThread {
     /// Nothing in front.
     #[default]
     Fresh,
     /// The seat's own earlier turns are in front, rebuilt from the log.
-    Continue(Vec<Exchange>),
+    Continue(Vec<PriorExchange>),
 }
 
 /// One question to one seat, as a protocol puts it.
@@ -93,11 +93,11 @@ pub struct Ask {
     /// What the ask is about, where one seat has several in one phase ("A").
     pub about: Option<String>,
     /// Whether the seat's earlier turns are in front.
-    pub thread: Thread,
+    pub thread: SeatThread,
     /// What it reads.
     pub prompt: Prompt,
     /// The shape of its answer; `None` for plain text.
-    pub schema: Option<Arc<Schema>>,
+    pub schema: Option<Arc<ReplySchema>>,
     /// How long the whole ask may take, all its attempts together; `None` for the debate's limit on each call.
     pub within_ms: Option<u64>,
     /// Whether that also holds for a model that sets itself a time, as a person does.
@@ -108,8 +108,8 @@ pub struct Ask {
 
 impl Ask {
     /// What the log keeps of this ask. The prompt is a pure function of the log before it, so its hash is enough.
-    pub fn record(&self) -> Asked {
-        Asked {
+    pub fn record(&self) -> AskRecord {
+        AskRecord {
             id: self.id,
             seat: self.seat.clone(),
             model: self.model.clone(),
@@ -123,7 +123,7 @@ impl Ask {
 
 /// An ask as the log keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct AskRecord {
     /// The ask's number.
     pub id: u32,
     /// Who was asked.

@@ -25,7 +25,7 @@ pub struct Request {
     /// The question, topic or task. May be empty for protocols that judge files.
     pub question: String,
     /// The files to be judged, and those that options name, read by the caller.
-    pub files: Vec<Artifact>,
+    pub files: Vec<BriefFile>,
     /// `--models`, in order.
     pub models: Vec<String>,
     /// Models for single roles: `moderator`, `chair`, `judge`.
@@ -38,7 +38,7 @@ pub struct Request {
 
 /// A file that a debate is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Artifact {
+pub struct BriefFile {
     /// The path as the user gave it.
     pub path: String,
     /// Its text.
@@ -50,7 +50,7 @@ pub struct Artifact {
 
 /// The limits on one debate. `None` is "no such limit".
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct DebateLimits {
     /// How long one call may take, `execution.timeout.per_llm_call`.
     pub call_timeout_ms: u64,
     /// How long the debate may take, counted while it runs.
@@ -73,7 +73,7 @@ pub struct Limits {
     pub output_tokens: u32,
 }
 
-impl Default for Limits {
+impl Default for DebateLimits {
     fn default() -> Self {
         Self {
             call_timeout_ms: 120_000,
@@ -90,7 +90,7 @@ impl Default for Limits {
 
 /// Where a branch came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Parent {
+pub struct BranchParent {
     /// The debate that was branched.
     pub id: String,
     /// The last round that was taken over.
@@ -112,7 +112,7 @@ pub struct Brief {
     pub question: String,
     /// The files that it is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub files: Vec<Artifact>,
+    pub files: Vec<BriefFile>,
     /// The protocol's options, all of them, defaults included.
     pub options: Map<String, Value>,
     /// Who sits, in seat order.
@@ -120,7 +120,7 @@ pub struct Brief {
     /// Where every shuffle, draw and fence marker comes from.
     pub seed: u64,
     /// The limits.
-    pub limits: Limits,
+    pub limits: DebateLimits,
     /// The templates' names and hashes; a resume with other templates is refused.
     pub templates: BTreeMap<String, String>,
     /// The version of Agon that opened it: another one may word an outcome differently.
@@ -130,38 +130,18 @@ pub struct Brief {
     pub created_at: String,
     /// For a branch, where it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<Parent>,
+    pub parent: Option<BranchParent>,
 }
 
 /// The file that an option of this key named.
-pub fn part<'a>(files: &'a [Artifact], key: &str) -> Option<&'a Artifact> {
+pub fn part<'a>(files: &'a [BriefFile], key: &str) -> Option<&'a BriefFile> {
     files.iter().find(|file| file.part.as_deref() == Some(key))
 }
 
 impl Brief {
     /// The file that an option of this key named.
-    pub fn part(&self, key: &str) -> Option<&Artifact> {
+    pub fn part(&self, key: &str) -> Option<&BriefFile> {
         part(&self.files, key)
-    }
-
-    /// An option as a whole number.
-    pub fn int(&self, key: &str) -> u32 {
-        self.options.get(key).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or_default()
-    }
-
-    /// An option as a number.
-    pub fn float(&self, key: &str) -> f64 {
-        self.options.get(key).and_then(Value::as_f64).unwrap_or_default()
-    }
-
-    /// An option as text.
-    pub fn text(&self, key: &str) -> &str {
-        self.options.get(key).and_then(Value::as_str).unwrap_or_default()
-    }
-
-    /// An option as a switch.
-    pub fn flag(&self, key: &str) -> bool {
-        self.options.get(key).and_then(Value::as_bool).unwrap_or_default()
     }
 
     /// The seat with this id.

@@ -1,11 +1,11 @@
 //! The log, folded into what protocols and reports read.
 
-use crate::event::{Entry, GENESIS};
-use crate::{Absence, Asked, Brief, Corrupt, Event, LOG_VERSION, Outcome, Phase, Record, Reply, Usage};
+use crate::event::{LogEntry, GENESIS};
+use crate::{AbsenceReason, AskRecord, Brief, Corrupt, Event, LOG_VERSION, Outcome, Phase, LogRecord, Reply, CallUsage};
 
 /// A call that left, and what became of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Attempt {
+pub struct CallAttempt {
     /// Counted from 1 for each ask.
     pub number: u32,
     /// The model that was called.
@@ -15,33 +15,33 @@ pub struct Attempt {
     /// Whether it was an errand on this machine.
     pub errand: bool,
     /// What came back, unless it was the answer; `None` while nothing has.
-    pub fault: Option<Fault>,
+    pub fault: Option<AttemptFault>,
 }
 
 /// What an attempt without a usable answer left behind.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fault {
+pub struct AttemptFault {
     /// What the ask is if no attempt does better.
-    pub why: Absence,
+    pub why: AbsenceReason,
     /// What was seen.
     pub detail: String,
     /// The words, where there were any.
     pub text: Option<String>,
     /// What it used.
-    pub usage: Usage,
+    pub usage: CallUsage,
 }
 
 /// A phase of the debate with its asks and what came of each.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Turn {
+pub struct PhaseTurn {
     /// Which phase.
     pub phase: Phase,
     /// The asks, in seat order.
-    pub asks: Vec<Asked>,
+    pub asks: Vec<AskRecord>,
     /// For each ask its reply, once there is one.
     pub replies: Vec<Option<Reply>>,
     /// For each ask the calls that were made.
-    pub attempts: Vec<Vec<Attempt>>,
+    pub attempts: Vec<Vec<CallAttempt>>,
     /// The log had this many events before the phase began.
     pub since: u64,
     /// Whether it was taken over from the debate that this one branched from.
@@ -50,19 +50,19 @@ pub struct Turn {
     pub ended_at_ms: u64,
 }
 
-impl Turn {
+impl PhaseTurn {
     /// Each ask with its reply, in seat order.
-    pub fn settled(&self) -> impl Iterator<Item = (&Asked, &Reply)> {
+    pub fn settled(&self) -> impl Iterator<Item = (&AskRecord, &Reply)> {
         self.asks.iter().zip(&self.replies).filter_map(|(ask, reply)| Some((ask, reply.as_ref()?)))
     }
 
     /// The asks that are still without a reply.
-    pub fn outstanding(&self) -> impl Iterator<Item = &Asked> {
+    pub fn outstanding(&self) -> impl Iterator<Item = &AskRecord> {
         self.asks.iter().zip(&self.replies).filter(|(_, reply)| reply.is_none()).map(|(ask, _)| ask)
     }
 
     /// Each absence: the ask, why, and what was seen.
-    pub fn absences(&self) -> impl Iterator<Item = (&Asked, Absence, &str)> {
+    pub fn absences(&self) -> impl Iterator<Item = (&AskRecord, AbsenceReason, &str)> {
         self.settled().filter_map(|(ask, reply)| match reply {
             Reply::Absent { why, detail } => Some((ask, *why, detail.as_str())),
             Reply::Said { .. } => None,
@@ -83,7 +83,7 @@ pub struct Interjection {
 
 /// What a debate has used so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Spent {
+pub struct DebateUsage {
     /// Calls, every attempt counted.
     pub calls: u32,
     /// Tokens read.
@@ -108,8 +108,8 @@ pub struct Spent {
     pub lost_usd_known: bool,
 }
 
-impl Spent {
-    fn add(&mut self, usage: &Usage, worst_usd: Option<f64>) {
+impl DebateUsage {
+    fn add(&mut self, usage: &CallUsage, worst_usd: Option<f64>) {
         if usage.usd.is_none() {
             self.doubtful_usd += worst_usd.unwrap_or_default();
         }
@@ -128,7 +128,7 @@ pub struct Debate {
     /// What it was opened with.
     pub brief: Brief,
     /// The phases, in order.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<PhaseTurn>,
     /// What people said in between.
     pub interjections: Vec<Interjection>,
     /// How it ended, if it has.
@@ -143,15 +143,15 @@ pub struct Debate {
 
 impl Debate {
     /// Opens a debate: the debate and its first record.
-    pub fn open(brief: Brief) -> Result<(Self, Record), Corrupt> {
-        let entry = Entry { seq: 0, at_ms: 0, event: Event::Opened { brief: Box::new(brief) } };
-        let record = Record::seal(entry, GENESIS)?;
+    pub fn open(brief: Brief) -> Result<(Self, LogRecord), Corrupt> {
+        let entry = LogEntry { seq: 0, at_ms: 0, event: Event::Opened { brief: Box::new(brief) } };
+        let record = LogRecord::seal(entry, GENESIS)?;
         let debate = Self::from_records(std::slice::from_ref(&record))?;
         Ok((debate, record))
     }
 
     /// Folds a log, or the beginning of one.
-    pub fn from_records(records: &[Record]) -> Result<Self, Corrupt> {
+    pub fn from_records(records: &[LogRecord]) -> Result<Self, Corrupt> {
         let (first, rest) = records.split_first().ok_or(Corrupt::Empty)?;
         let Event::Opened { brief } = &first.entry.event else {
             return Err(Corrupt::Order { seq: 0, why: "the log does not begin with `opened`".into() });
@@ -175,15 +175,15 @@ impl Debate {
     }
 
     /// Writes the next event: seals it to the chain and folds it in.
-    pub fn push(&mut self, event: Event, at_ms: u64) -> Result<Record, Corrupt> {
-        let entry = Entry { seq: self.events, at_ms: at_ms.max(self.at_ms), event };
-        let record = Record::seal(entry, &self.head)?;
+    pub fn push(&mut self, event: Event, at_ms: u64) -> Result<LogRecord, Corrupt> {
+        let entry = LogEntry { seq: self.events, at_ms: at_ms.max(self.at_ms), event };
+        let record = LogRecord::seal(entry, &self.head)?;
         self.apply(&record)?;
         Ok(record)
     }
 
     /// Folds in the next record of the log.
-    pub fn apply(&mut self, record: &Record) -> Result<(), Corrupt> {
+    pub fn apply(&mut self, record: &LogRecord) -> Result<(), Corrupt> {
         let seq = record.entry.seq;
         if seq != self.events || self.outcome.is_some() {
             return Err(Corrupt::Order { seq, why: "it does not follow the event before it".into() });
@@ -204,11 +204,11 @@ impl Debate {
             Event::Asked { phase, round, asks } => self.fold_asked(seq, Phase::new(phase, *round), asks),
             Event::Sent { ask, attempt, model, worst_usd, errand } => {
                 let (number, model, worst_usd, errand) = (*attempt, model.clone(), *worst_usd, *errand);
-                self.attempts_of(seq, *ask)?.push(Attempt { number, model, worst_usd, errand, fault: None });
+                self.attempts_of(seq, *ask)?.push(CallAttempt { number, model, worst_usd, errand, fault: None });
                 Ok(())
             }
             Event::Attempted { ask, attempt, why, detail, text, usage } => {
-                let fault = Fault { why: *why, detail: detail.clone(), text: text.clone(), usage: *usage };
+                let fault = AttemptFault { why: *why, detail: detail.clone(), text: text.clone(), usage: *usage };
                 let attempts = self.attempts_of(seq, *ask)?;
                 let sent = attempts.iter_mut().rev().find(|sent| sent.number == *attempt);
                 let sent =
@@ -229,11 +229,11 @@ impl Debate {
         }
     }
 
-    fn fold_asked(&mut self, seq: u64, phase: Phase, asks: &[Asked]) -> Result<(), Corrupt> {
+    fn fold_asked(&mut self, seq: u64, phase: Phase, asks: &[AskRecord]) -> Result<(), Corrupt> {
         if self.outstanding().next().is_some() {
             return Err(Corrupt::Order { seq, why: "a phase began while replies were outstanding".into() });
         }
-        self.turns.push(Turn {
+        self.turns.push(PhaseTurn {
             phase,
             asks: asks.to_vec(),
             replies: vec![None; asks.len()],
@@ -254,12 +254,12 @@ impl Debate {
         Ok(())
     }
 
-    fn attempts_of(&mut self, seq: u64, ask: u32) -> Result<&mut Vec<Attempt>, Corrupt> {
+    fn attempts_of(&mut self, seq: u64, ask: u32) -> Result<&mut Vec<CallAttempt>, Corrupt> {
         let (turn, place) = self.place_of(seq, ask)?;
         turn.attempts.get_mut(place).ok_or(Corrupt::Order { seq, why: format!("ask {ask} is unknown") })
     }
 
-    fn place_of(&mut self, seq: u64, ask: u32) -> Result<(&mut Turn, usize), Corrupt> {
+    fn place_of(&mut self, seq: u64, ask: u32) -> Result<(&mut PhaseTurn, usize), Corrupt> {
         let unknown = || Corrupt::Order { seq, why: format!("ask {ask} is not of the current phase") };
         let turn = self.turns.last_mut().ok_or_else(unknown)?;
         let place = turn.asks.iter().position(|asked| asked.id == ask).ok_or_else(unknown)?;
@@ -272,17 +272,17 @@ impl Debate {
     }
 
     /// The asks of the last phase that are still without a reply.
-    pub fn outstanding(&self) -> impl Iterator<Item = &Asked> {
-        self.turns.last().into_iter().flat_map(Turn::outstanding)
+    pub fn outstanding(&self) -> impl Iterator<Item = &AskRecord> {
+        self.turns.last().into_iter().flat_map(PhaseTurn::outstanding)
     }
 
     /// The phase of this name in this round, the last one if it was asked more than once.
-    pub fn turn(&self, name: &str, round: u32) -> Option<&Turn> {
+    pub fn turn(&self, name: &str, round: u32) -> Option<&PhaseTurn> {
         self.turns.iter().rev().find(|turn| turn.phase.name == name && turn.phase.round == round)
     }
 
     /// All phases of this name, in order.
-    pub fn turns_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Turn> {
+    pub fn turns_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a PhaseTurn> {
         self.turns.iter().filter(move |turn| turn.phase.name == name)
     }
 
@@ -293,7 +293,7 @@ impl Debate {
     }
 
     /// Every absence with the phase that it was in, in seat order within each phase.
-    pub fn absences(&self) -> impl Iterator<Item = (&Phase, &Asked, Absence, &str)> {
+    pub fn absences(&self) -> impl Iterator<Item = (&Phase, &AskRecord, AbsenceReason, &str)> {
         self.turns
             .iter()
             .flat_map(|turn| turn.absences().map(move |(ask, why, detail)| (&turn.phase, ask, why, detail)))
@@ -302,7 +302,7 @@ impl Debate {
     /// The models that really spoke for a seat, each once, in the order of the asks.
     pub fn spoke(&self, seat: &str) -> Vec<&str> {
         let mut models = Vec::new();
-        for (asked, reply) in self.turns.iter().flat_map(Turn::settled) {
+        for (asked, reply) in self.turns.iter().flat_map(PhaseTurn::settled) {
             if let Reply::Said { model, .. } = reply
                 && asked.seat == seat
                 && !models.contains(&model.as_str())
@@ -314,13 +314,13 @@ impl Debate {
     }
 
     /// What the debate has used, summed in ask order so that arrival order cannot change a digit.
-    pub fn spent(&self) -> Spent {
+    pub fn spent(&self) -> DebateUsage {
         self.spent_where(|turn| !turn.inherited)
     }
 
     /// What some of its phases have used.
-    pub fn spent_where(&self, counts: impl Fn(&Turn) -> bool) -> Spent {
-        let mut spent = Spent { usd_known: true, lost_usd_known: true, ..Spent::default() };
+    pub fn spent_where(&self, counts: impl Fn(&PhaseTurn) -> bool) -> DebateUsage {
+        let mut spent = DebateUsage { usd_known: true, lost_usd_known: true, ..DebateUsage::default() };
         for turn in self.turns.iter().filter(|turn| counts(turn)) {
             for (attempts, reply) in turn.attempts.iter().zip(&turn.replies) {
                 tally(&mut spent, attempts, reply.as_ref());
@@ -357,7 +357,7 @@ impl Debate {
     }
 }
 
-fn tally(spent: &mut Spent, attempts: &[Attempt], reply: Option<&Reply>) {
+fn tally(spent: &mut DebateUsage, attempts: &[CallAttempt], reply: Option<&Reply>) {
     let answered_by = match reply {
         Some(Reply::Said { usage, .. }) => {
             spent.add(usage, attempts.last().and_then(|attempt| attempt.worst_usd));

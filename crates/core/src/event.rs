@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Absence, Asked, Brief, Outcome, Reply, Usage};
+use crate::{AbsenceReason, AskRecord, Brief, Outcome, Reply, CallUsage};
 
 /// One thing that happened in a debate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub enum Event {
         /// Its round.
         round: u32,
         /// In seat order.
-        asks: Vec<Asked>,
+        asks: Vec<AskRecord>,
     },
     /// A call is about to leave. Durable before it does.
     Sent {
@@ -44,14 +44,14 @@ pub enum Event {
         /// Which attempt.
         attempt: u32,
         /// What the ask would be if this was its last attempt.
-        why: Absence,
+        why: AbsenceReason,
         /// What was seen.
         detail: String,
         /// The words, where there were any: they were paid for.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
         /// What it used.
-        usage: Usage,
+        usage: CallUsage,
     },
     /// An ask is settled. Durable before anything acts on it.
     Replied {
@@ -77,7 +77,7 @@ pub enum Event {
 
 /// An event in its place in the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct LogEntry {
     /// Counted from 0.
     pub seq: u64,
     /// Milliseconds since the debate was opened, counted while it ran.
@@ -89,9 +89,9 @@ pub struct Entry {
 
 /// An entry as it is stored: its exact bytes and the hash that chains it to all before it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Record {
+pub struct LogRecord {
     /// The entry.
-    pub entry: Entry,
+    pub entry: LogEntry,
     /// The entry's JSON. Hashes are over these bytes, never over a re-serialization.
     pub body: String,
     /// `sha256(hash of the record before, body)` in hex.
@@ -103,7 +103,7 @@ pub const GENESIS: &str = "00000000000000000000000000000000000000000000000000000
 
 /// A break in the chain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Broken {
+pub enum BrokenChain {
     /// A record's hash is not that of its bytes and the record before.
     #[error(
         "event {seq} was changed: its hash is {found}, but its bytes and the event before give {expected}"
@@ -134,35 +134,35 @@ pub enum Broken {
     },
 }
 
-impl Record {
+impl LogRecord {
     /// The record of `entry` after one whose hash is `previous`.
-    pub fn seal(entry: Entry, previous: &str) -> Result<Self, serde_json::Error> {
+    pub fn seal(entry: LogEntry, previous: &str) -> Result<Self, serde_json::Error> {
         let body = serde_json::to_string(&entry)?;
         let hash = link(previous, &body);
         Ok(Self { entry, body, hash })
     }
 
     /// Reads a stored record and checks that it follows one whose hash is `previous`.
-    pub fn open(seq: u64, body: String, hash: String, previous: &str) -> Result<Self, Broken> {
+    pub fn open(seq: u64, body: String, hash: String, previous: &str) -> Result<Self, BrokenChain> {
         let expected = link(previous, &body);
         if expected != hash {
-            return Err(Broken::Hash { seq, expected, found: hash });
+            return Err(BrokenChain::Hash { seq, expected, found: hash });
         }
-        let entry: Entry =
-            serde_json::from_str(&body).map_err(|why| Broken::Unreadable { seq, why: why.to_string() })?;
+        let entry: LogEntry =
+            serde_json::from_str(&body).map_err(|why| BrokenChain::Unreadable { seq, why: why.to_string() })?;
         if entry.seq != seq {
-            return Err(Broken::Gap { expected: seq, found: entry.seq });
+            return Err(BrokenChain::Gap { expected: seq, found: entry.seq });
         }
         Ok(Self { entry, body, hash })
     }
 }
 
 /// Reads a whole stored log, each record as its bytes and its hash, and checks the chain.
-pub fn open_all(stored: impl IntoIterator<Item = (String, String)>) -> Result<Vec<Record>, Broken> {
-    let mut records: Vec<Record> = Vec::new();
+pub fn open_all(stored: impl IntoIterator<Item = (String, String)>) -> Result<Vec<LogRecord>, BrokenChain> {
+    let mut records: Vec<LogRecord> = Vec::new();
     for (seq, (body, hash)) in (0_u64..).zip(stored) {
         let previous = records.last().map_or(GENESIS, |record| record.hash.as_str());
-        let record = Record::open(seq, body, hash, previous)?;
+        let record = LogRecord::open(seq, body, hash, previous)?;
         records.push(record);
     }
     Ok(records)

@@ -7,20 +7,21 @@
 
 mod quotation;
 
-pub use quotation::{Quotation, quotations};
+pub use quotation::{FencedQuotation, quotations};
 
 use crate::Brief;
-use crate::seed::Draw;
+use crate::seed::SeededDraw;
 
 /// The quotation marks of one debate.
 #[derive(Debug, Clone)]
 pub struct Fence {
     marker: String,
+    /// Words that open a line as if somebody else began to speak: those of chat formats, and the roles of this debate.
+    speakers: Vec<String>,
 }
 
-/// Words that open a line as if somebody else began to speak.
-const ROLES: &[&str] =
-    &["system", "user", "assistant", "human", "developer", "tool", "moderator", "chair", "judge", "debater"];
+/// The speakers of chat formats.
+const CHAT_SPEAKERS: &[&str] = &["system", "user", "assistant", "human", "developer", "tool"];
 
 /// Control tokens of chat templates, and how they are written so that no tokenizer takes them for one.
 const CONTROL: &[(&str, &str)] = &[
@@ -38,8 +39,14 @@ impl Fence {
     /// The fence of a debate. It comes from the seed, which nobody at the table knows, and the question, so that a seed
     /// that is used again does not give the same one; the same debate with the same seed has the same prompts.
     pub fn new(brief: &Brief) -> Self {
-        let mut draw = Draw::new(brief.seed, &format!("fence {}", brief.question));
-        Self { marker: format!("{:016x}{:08x}", draw.next_u64(), draw.next_u64() >> 32) }
+        let mut draw = SeededDraw::new(brief.seed, &format!("fence {}", brief.question));
+        let roles = brief.seats.iter().map(|seat| seat.role.to_lowercase());
+        let first_word = |role: String| role.split(['_', '-', ' ']).next().map(str::to_owned);
+        let mut speakers: Vec<String> = CHAT_SPEAKERS.iter().map(|word| (*word).to_owned()).collect();
+        speakers.extend(roles.filter_map(first_word));
+        speakers.sort_unstable();
+        speakers.dedup();
+        Self { marker: format!("{:016x}{:08x}", draw.next_u64(), draw.next_u64() >> 32), speakers }
     }
 
     /// The rule that prompts state about fenced text.
@@ -67,8 +74,15 @@ impl Fence {
                 clean = replace_ignoring_case(&clean, token, written);
             }
         }
-        let lines: Vec<String> = clean.split('\n').map(defuse_line).collect();
+        let lines: Vec<String> = clean.split('\n').map(|line| self.defuse_line(line)).collect();
         lines.join("\n")
+    }
+
+    fn defuse_line(&self, line: &str) -> String {
+        let start = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '#' | '*' | '_' | '>'));
+        let head = start.split(':').next().filter(|head| head.len() < start.len()).unwrap_or_default();
+        let word = head.split_whitespace().next().unwrap_or_default().trim_matches('*').to_ascii_lowercase();
+        if head.len() <= 24 && self.speakers.contains(&word) { format!("| {line}") } else { line.to_owned() }
     }
 }
 
@@ -102,16 +116,10 @@ fn is_hidden(c: char) -> bool {
     invisible || (c.is_control() && !matches!(c, '\n' | '\t'))
 }
 
-fn defuse_line(line: &str) -> String {
-    let start = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '#' | '*' | '_' | '>'));
-    let head = start.split(':').next().filter(|head| head.len() < start.len()).unwrap_or_default();
-    let word = head.split_whitespace().next().unwrap_or_default().trim_matches('*').to_ascii_lowercase();
-    if head.len() <= 24 && ROLES.contains(&word.as_str()) { format!("| {line}") } else { line.to_owned() }
-}
 
 /// Names that must not reach other seats.
 #[derive(Debug, Clone)]
-pub struct Mask {
+pub struct NameMask {
     /// Masked wherever they stand.
     distinctive: Vec<String>,
     /// Masked where the speaker says who it is.
@@ -198,7 +206,7 @@ const CONFESSIONS: &[&str] = &[
 /// What stands before a name with which somebody signs, or as whom somebody speaks.
 const SIGNATURES: &[&str] = &["as ", "regards, ", "sincerely, ", "- ", "\u{2014} "];
 
-impl Mask {
+impl NameMask {
     /// The names of this debate's seats and models. Names that the question itself uses are its topic and stay.
     pub fn new(brief: &Brief) -> Self {
         let question = brief.question.to_ascii_lowercase();

@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::Brief;
 
-/// The part under which a brief has the history of those who sit: a JSON list of [`Past`].
+/// The part under which a brief has the history of those who sit: a JSON list of [`ResolvedDebate`].
 pub const HISTORY: &str = "history";
 
 /// An earlier debate that is resolved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Past {
+pub struct ResolvedDebate {
     /// Its id.
     pub id: String,
     /// What became of the first position of each of its seats of which that is known.
-    pub seats: Vec<Showing>,
+    pub seats: Vec<SeatResult>,
     /// Whether of some seats it is not known. Those of whom it is were then all wrong together, which says nothing of how often
     /// they are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -25,7 +25,7 @@ pub struct Past {
 
 /// How one seat's first position turned out, which nobody else had influenced.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Showing {
+pub struct SeatResult {
     /// Who spoke: a model as it is named.
     pub agent: String,
     /// Whether it was right.
@@ -38,7 +38,7 @@ pub struct Showing {
 }
 
 /// The history in a brief; empty where there is none. What cannot be read is no history.
-pub fn history(brief: &Brief) -> Vec<Past> {
+pub fn history(brief: &Brief) -> Vec<ResolvedDebate> {
     let file = brief.part(HISTORY);
     file.and_then(|file| serde_json::from_str(&file.text).ok()).unwrap_or_default()
 }

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The part under which a request has the standings of those who could sit: a JSON list of [`Standing`].
+/// The part under which a request has the standings of those who could sit: a JSON list of [`AgentStanding`].
 pub const STANDINGS: &str = "standings";
 
 /// The rating of whoever has not been rated.
@@ -16,7 +16,7 @@ pub const BRIER_UNKNOWN: f64 = 0.25;
 
 /// How somebody who could sit stands when the debate is opened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct AgentStanding {
     /// The agent: a model as it is named, or a named agent of the configuration.
     pub agent: String,
     /// Its Elo rating.
@@ -31,23 +31,23 @@ pub struct Standing {
 
 /// What later debates may know of one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Lesson {
+pub struct DebateLesson {
     /// What was decided; `None` where nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decision: Option<Decision>,
+    pub decision: Option<LessonDecision>,
     /// What each seat had to do with it, in seat order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<LessonSeat>,
 }
 
 /// What was decided, and on what.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Decision {
+pub struct LessonDecision {
     /// In a sentence.
     pub position: String,
     /// In full.
     pub answer: String,
     /// The claims that it rests on.
-    pub claims: Vec<Claim>,
+    pub claims: Vec<EvidencedClaim>,
     /// The share of the votes that it had, or of the points, from 0 to 1.
     pub share: f64,
     /// The other side, a sentence each.
@@ -58,7 +58,7 @@ pub struct Decision {
 
 /// A claim with its evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claim {
+pub struct EvidencedClaim {
     /// What is claimed.
     pub claim: String,
     /// By what; may be empty.
@@ -67,7 +67,7 @@ pub struct Claim {
 
 /// What one seat had to do with the outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub struct LessonSeat {
     /// The seat.
     pub seat: String,
     /// Its label.
@@ -88,15 +88,15 @@ pub struct Part {
     pub score: Option<f64>,
     /// By how much its agent's rating changes; `None` where nothing was rated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rated: Option<Rated>,
+    pub rated: Option<RatingChange>,
     /// Its last ballot; `None` for no ballot and for an abstention.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ballot: Option<Ballot>,
+    pub ballot: Option<LessonBallot>,
 }
 
 /// What a debate means for a rating.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Rated {
+pub struct RatingChange {
     /// The Elo rating with which it came.
     pub before: f64,
     /// The change of the Elo rating. The changes of a debate sum to 0.
@@ -107,7 +107,7 @@ pub struct Rated {
 
 /// A vote, which is also a forecast.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ballot {
+pub struct LessonBallot {
     /// The labels that say the same as the one that was chosen, it included.
     pub choice: Vec<String>,
     /// How sure the voter was, from 0 to 1.

@@ -12,12 +12,13 @@
 //! - [`event`]: the log's events and the hash chain over them.
 //! - [`debate`]: the log folded into what protocols and reports read.
 //! - [`protocol`]: the contract of a protocol, and how a debate advances.
-//! - [`stand`]: who held what in each round, and what follows from that for every protocol alike.
-//! - [`lesson`]: what later debates may know of one; [`history`]: how those who sit did in earlier ones.
-//! - [`options`]: the table of a protocol's options and how a user's values are checked against it.
+//! - [`options`] and [`phases`]: how a protocol declares its options and its phases.
+//! - [`view`]: one reading of a log for every face; [`outline`]: the report as typed blocks; [`gate`]: a verdict for a
+//!   pipeline; [`wording`]: how numbers and lists are written.
+//! - [`positions`]: who held what in each round, and what follows from that for every protocol alike.
+//! - [`lesson`]: what later debates may know of one; [`history`]: how the seats did in earlier debates.
 //! - [`fence`]: how untrusted text is quoted, and how anonymity is kept.
-//! - [`calendar`]: dates by arithmetic.
-//! - [`seed`]: shuffles and draws that are the same every time.
+//! - [`timestamps`]: dates by arithmetic; [`seed`]: shuffles and draws that are the same every time.
 //! - [`play`]: a whole debate without any I/O: replay, branches, dry runs and the laws.
 //! - [`document`]: the JSON outcome that every face of Agon prints.
 
@@ -25,30 +26,49 @@
 
 pub mod ask;
 pub mod brief;
-pub mod calendar;
 pub mod debate;
 pub mod document;
 pub mod event;
 pub mod fence;
+pub mod gate;
 pub mod history;
 pub mod lesson;
+#[doc(hidden)]
+pub mod old_names;
 pub mod options;
+pub mod outline;
+pub mod phases;
 pub mod play;
+pub mod positions;
 pub mod protocol;
 pub mod reply;
 pub mod seed;
-pub mod stand;
+pub mod timestamps;
+pub mod view;
+pub mod wording;
 
-pub use ask::{Ask, Asked, Exchange, Phase, Prompt, Schema, Thread};
-pub use brief::{Artifact, Brief, LOG_VERSION, Limits, Parent, Request, Seat};
-pub use debate::{Debate, Interjection, Spent, Turn};
-pub use event::{Event, Record};
-pub use fence::{Fence, Quotation, quotations};
-pub use lesson::Lesson;
-pub use options::{Invalid, Kind, Opt};
-pub use protocol::{
-    Advance, Body, Check, Corrupt, Fate, Fidelity, Outcome, Position, Protocol, Saved, Status, Step, Summary,
-    Template, Termination, advance,
+pub use ask::{Ask, AskRecord, Phase, PriorExchange, Prompt, ReplySchema, SeatThread};
+pub use brief::{BranchParent, Brief, BriefFile, DebateLimits, LOG_VERSION, Request, Seat};
+pub use debate::{AttemptFault, CallAttempt, Debate, DebateUsage, Interjection, PhaseTurn};
+pub use event::{BrokenChain, Event, LogEntry, LogRecord};
+pub use fence::{Fence, FencedQuotation, NameMask, quotations};
+pub use gate::{GateFinding, GateJudge, GateReport, GateRuling, GateSeverity};
+pub use lesson::DebateLesson;
+#[doc(hidden)]
+pub use old_names::*;
+pub use options::{Invalid, OptionKind, OptionSpec};
+pub use outline::{
+    ChartPoint, LevelBars, Outline, PathStep, PositionPaths, ReportBar, ReportBlock, ReportItem, ReportLength,
+    ReportSection, RoundChart, SeatCard, SeatPath, SectionFold, SectionKind, VerdictTone,
 };
-pub use reply::{Absence, Reply, Shortened, Usage};
-pub use stand::{Change, Flip, Grouping, Held, Marks, Stand, Stands};
+pub use phases::PhaseInfo;
+pub use positions::{
+    JudgeMarks, PositionChange, PositionFlip, PositionGrouping, PositionHistory, RoundPositions, SeatPosition,
+};
+pub use protocol::{
+    CallPlan, Corrupt, Fate, Fidelity, NextEvent, Outcome, PositionFate, PromptTemplate, Protocol, ProtocolInfo,
+    RoleInfo, RoleModels, Status, Step, Termination, advance,
+};
+pub use reply::{AbsenceReason, CallUsage, Reply, ShortenedPrompt};
+pub use seed::SeededDraw;
+pub use view::{Ballot, DebateView, Headline, QualityCheck, RecordBody, RoundSummary, SavedRecord};

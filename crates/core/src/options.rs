@@ -16,7 +16,7 @@ impl Invalid {
 
 /// What an option's value may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum OptionKind {
     /// A whole number in this range.
     Int(u32, u32),
     /// A number in this range.
@@ -35,47 +35,49 @@ pub enum Kind {
 
 /// One option of a protocol.
 #[derive(Debug, Clone, Copy)]
-pub struct Opt {
-    /// The key of `--set key=value`; with dashes it is also a flag, unless it has a dot.
+pub struct OptionSpec {
+    /// The key of `--set key=value`. With dashes it is also a flag, unless it has a dot.
     pub key: &'static str,
     /// What its value may be.
-    pub kind: Kind,
+    pub kind: OptionKind,
     /// The default, as a user would write it; empty for "not set".
     pub default: &'static str,
     /// One line for help.
     pub help: &'static str,
+    /// An environment variable that sets it. The command line outranks it.
+    pub environment: Option<&'static str>,
 }
 
-impl Opt {
+impl OptionSpec {
     fn parse(&self, raw: &str) -> Result<Value, Invalid> {
         let wrong =
             |want: String| Invalid(format!("{} is {raw:?}, but it must be {want}: {}", self.key, self.help));
         match self.kind {
-            Kind::Int(low, high) => {
+            OptionKind::Int(low, high) => {
                 let number = raw.trim().parse::<u32>().ok().filter(|n| (low..=high).contains(n));
                 number.map(|n| json!(n)).ok_or_else(|| wrong(format!("a whole number from {low} to {high}")))
             }
-            Kind::Float(low, high) => {
+            OptionKind::Float(low, high) => {
                 let number = raw.trim().parse::<f64>().ok().filter(|n| (low..=high).contains(n));
                 number.map(|n| json!(n)).ok_or_else(|| wrong(format!("a number from {low} to {high}")))
             }
-            Kind::Choice(words) if words.contains(&raw) => Ok(json!(raw)),
-            Kind::Choice(words) => Err(wrong(format!("one of {}", words.join(", ")))),
-            Kind::Flag => match raw {
+            OptionKind::Choice(words) if words.contains(&raw) => Ok(json!(raw)),
+            OptionKind::Choice(words) => Err(wrong(format!("one of {}", words.join(", ")))),
+            OptionKind::Flag => match raw {
                 "true" => Ok(json!(true)),
                 "false" => Ok(json!(false)),
                 _ => Err(wrong("true or false".into())),
             },
-            Kind::Text | Kind::Models => Ok(json!(raw)),
-            Kind::File if raw.trim().is_empty() => Err(wrong("the path of a file".into())),
-            Kind::File => Ok(json!(raw)),
+            OptionKind::Text | OptionKind::Models => Ok(json!(raw)),
+            OptionKind::File if raw.trim().is_empty() => Err(wrong("the path of a file".into())),
+            OptionKind::File => Ok(json!(raw)),
         }
     }
 }
 
 /// Checks what a user set against the table and fills in the defaults.
 pub fn resolve(
-    table: &[Opt],
+    table: &[OptionSpec],
     given: impl IntoIterator<Item = (String, String)>,
 ) -> Result<Map<String, Value>, Invalid> {
     let mut options = Map::new();
@@ -92,16 +94,187 @@ pub fn resolve(
     Ok(options)
 }
 
+/// A type that an option's value is read into.
+pub trait OptionValue: Sized {
+    /// The value, where it has the right type.
+    fn from_json(value: &Value) -> Option<Self>;
+}
+
+impl OptionValue for u32 {
+    fn from_json(value: &Value) -> Option<Self> {
+        value.as_u64().and_then(|number| Self::try_from(number).ok())
+    }
+}
+
+impl OptionValue for usize {
+    fn from_json(value: &Value) -> Option<Self> {
+        value.as_u64().and_then(|number| Self::try_from(number).ok())
+    }
+}
+
+impl OptionValue for f64 {
+    fn from_json(value: &Value) -> Option<Self> {
+        value.as_f64()
+    }
+}
+
+impl OptionValue for bool {
+    fn from_json(value: &Value) -> Option<Self> {
+        value.as_bool()
+    }
+}
+
+impl OptionValue for String {
+    fn from_json(value: &Value) -> Option<Self> {
+        value.as_str().map(str::to_owned)
+    }
+}
+
+/// An option that may be unset.
+impl<T: OptionValue> OptionValue for Option<T> {
+    fn from_json(value: &Value) -> Option<Self> {
+        if value.is_null() { Some(None) } else { T::from_json(value).map(Some) }
+    }
+}
+
+/// Reads one option from a debate's options, else its default, else the type's default.
+pub fn read_option<T: OptionValue + Default>(options: &Map<String, Value>, spec: &OptionSpec) -> T {
+    let set = options.get(spec.key).and_then(T::from_json);
+    let default = || spec.parse(spec.default).ok().as_ref().and_then(T::from_json);
+    set.or_else(default).unwrap_or_default()
+}
+
+/// Declares a protocol's options once: a struct with a typed field for each, the table `SPECS` that help, flags and validation
+/// derive from, and `read`, which fills the struct from a brief's options.
+///
+/// ```
+/// agon_core::protocol_options! {
+///     /// What a user may set.
+///     pub struct ExampleOptions {
+///         max_rounds: u32 = Int(1, 20), "3", "the debate ends after this round";
+///         strict: bool = Flag, "false", "stop without a synthesis when a limit is reached";
+///         weight_of_clarity as "weights.clarity": f64 = Float(0.0, 100.0), "10", "the weight of clarity";
+///         r2_timeout: f64 = Float(0.1, 3600.0), "90", "seconds for round 2", env "COUNCIL_R2_TIMEOUT";
+///     }
+/// }
+/// let options = ExampleOptions::read(&agon_core::options::resolve(ExampleOptions::SPECS, []).unwrap());
+/// assert_eq!((options.max_rounds, options.strict, options.weight_of_clarity), (3, false, 10.0));
+/// ```
+#[macro_export]
+macro_rules! protocol_options {
+    (
+        $(#[$meta:meta])* $vis:vis struct $name:ident {
+            $($(#[$field_meta:meta])* $field:ident $(as $key:literal)? : $type:ty =
+                $kind:ident $(( $($argument:expr),* $(,)? ))?, $default:literal, $help:expr $(, env $env:literal)? ;)+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq)]
+        $vis struct $name {
+            $($(#[$field_meta])* #[doc = $help] pub $field: $type,)+
+        }
+
+        impl $name {
+            /// The table of the options.
+            $vis const SPECS: &'static [$crate::OptionSpec] = &[
+                $($crate::OptionSpec {
+                    key: $crate::option_key!($field $(, $key)?),
+                    kind: $crate::OptionKind::$kind $(( $($argument),* ))?,
+                    default: $default,
+                    help: $help,
+                    environment: $crate::option_environment!($($env)?),
+                },)+
+            ];
+
+            /// Reads the options of a brief or a request.
+            $vis fn read(options: &::serde_json::Map<String, ::serde_json::Value>) -> Self {
+                let mut specs = Self::SPECS.iter();
+                $(let $field = specs.next().map(|spec| $crate::options::read_option(options, spec)).unwrap_or_default();)+
+                Self { $($field),+ }
+            }
+        }
+    };
+}
+
+/// The key of an option: its own, or the name of its field.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! option_key {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident, $key:literal) => {
+        $key
+    };
+}
+
+/// The variable that sets an option, if there is one.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! option_environment {
+    () => {
+        None
+    };
+    ($env:literal) => {
+        Some($env)
+    };
+}
+
+/// Declares an enum whose values are the words of an option: `WORDS` for [`OptionKind::Choice`], `as_str`, and reading. The
+/// first word is the enum's default.
+///
+/// ```
+/// agon_core::option_words! {
+///     /// The stages of a debate.
+///     pub enum ExampleMode { Deep = "deep", Quick = "quick" }
+/// }
+/// assert_eq!(ExampleMode::WORDS, ["deep", "quick"]);
+/// assert_eq!(ExampleMode::Quick.as_str(), "quick");
+/// ```
+#[macro_export]
+macro_rules! option_words {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        $vis enum $name { $($(#[$variant_meta])* #[doc = $word] $variant,)+ }
+
+        impl $name {
+            /// The words, in order.
+            $vis const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// The word.
+            $vis fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                [$(Self::$variant),+][0]
+            }
+        }
+
+        impl $crate::options::OptionValue for $name {
+            fn from_json(value: &::serde_json::Value) -> Option<Self> {
+                match value.as_str()? {
+                    $($word => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TABLE: &[Opt] = &[
-        Opt { key: "max_rounds", kind: Kind::Int(1, 20), default: "3", help: "the most rounds" },
-        Opt { key: "agreement_score", kind: Kind::Float(0.0, 1.0), default: "0.8", help: "the threshold" },
-        Opt { key: "mode", kind: Kind::Choice(&["quick", "deep"]), default: "deep", help: "the stages" },
-        Opt { key: "strict", kind: Kind::Flag, default: "false", help: "no degraded verdict" },
-        Opt { key: "focus", kind: Kind::Text, default: "", help: "the field" },
+    const TABLE: &[OptionSpec] = &[
+        OptionSpec { key: "max_rounds", kind: OptionKind::Int(1, 20), default: "3", help: "the most rounds", environment: None },
+        OptionSpec { key: "agreement_score", kind: OptionKind::Float(0.0, 1.0), default: "0.8", help: "the threshold", environment: None },
+        OptionSpec { key: "mode", kind: OptionKind::Choice(&["quick", "deep"]), default: "deep", help: "the stages", environment: None },
+        OptionSpec { key: "strict", kind: OptionKind::Flag, default: "false", help: "no degraded verdict", environment: None },
+        OptionSpec { key: "focus", kind: OptionKind::Text, default: "", help: "the field", environment: None },
     ];
 
     fn set(key: &str, raw: &str) -> Result<Value, String> {

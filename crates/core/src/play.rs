@@ -4,15 +4,15 @@
 use serde_json::{Value, json};
 
 use crate::protocol::check_templates;
-use crate::seed::Draw;
+use crate::seed::SeededDraw;
 use crate::{
-    Absence, Advance, Ask, Brief, Corrupt, Debate, Event, Parent, Protocol, Record, Reply, Schema, Turn,
+    AbsenceReason, NextEvent, Ask, Brief, Corrupt, Debate, Event, BranchParent, Protocol, LogRecord, Reply, ReplySchema, PhaseTurn,
     advance,
 };
 
 /// Folds a log that is to be continued: the debate, and the asks of its last phase that have no reply, with their
 /// prompts made anew and compared with what the log says was asked.
-pub fn reopen(protocol: &dyn Protocol, records: &[Record]) -> Result<(Debate, Vec<Ask>), Corrupt> {
+pub fn reopen(protocol: &dyn Protocol, records: &[LogRecord]) -> Result<(Debate, Vec<Ask>), Corrupt> {
     let debate = Debate::from_records(records)?;
     check_templates(protocol, &debate.brief)?;
     let Some(turn) = debate.turns.last().filter(|turn| turn.outstanding().next().is_some()) else {
@@ -21,11 +21,11 @@ pub fn reopen(protocol: &dyn Protocol, records: &[Record]) -> Result<(Debate, Ve
     let since = usize::try_from(turn.since).unwrap_or(usize::MAX);
     let before = Debate::from_records(records.get(..since).unwrap_or_default())?;
     let asks = match advance(protocol, &before)? {
-        Advance::Ask(event, asks) => {
+        NextEvent::Ask(event, asks) => {
             compare(turn.since, records.get(since).map(|record| &record.entry.event), &event)?;
             asks
         }
-        Advance::Close(_) => return Err(departed(turn.since, "it would have closed here")),
+        NextEvent::Close(_) => return Err(departed(turn.since, "it would have closed here")),
     };
     let open: Vec<u32> = turn.outstanding().map(|asked| asked.id).collect();
     let asks = asks.into_iter().filter(|ask| open.contains(&ask.id)).collect();
@@ -33,14 +33,14 @@ pub fn reopen(protocol: &dyn Protocol, records: &[Record]) -> Result<(Debate, Ve
 }
 
 /// Goes through a log and checks that the protocol would have done at every step what the log says it did.
-pub fn replay(protocol: &dyn Protocol, records: &[Record]) -> Result<Debate, Corrupt> {
+pub fn replay(protocol: &dyn Protocol, records: &[LogRecord]) -> Result<Debate, Corrupt> {
     let (first, rest) = records.split_first().ok_or(Corrupt::Empty)?;
     let mut debate = Debate::from_records(std::slice::from_ref(first))?;
     check_templates(protocol, &debate.brief)?;
     for record in rest {
         let event = &record.entry.event;
         if matches!(event, Event::Asked { .. } | Event::Closed { .. }) {
-            let (Advance::Ask(expected, _) | Advance::Close(expected)) = advance(protocol, &debate)?;
+            let (NextEvent::Ask(expected, _) | NextEvent::Close(expected)) = advance(protocol, &debate)?;
             compare(record.entry.seq, Some(event), &expected)?;
         }
         debate.apply(record)?;
@@ -77,25 +77,25 @@ fn departed(seq: u64, why: &str) -> Corrupt {
 /// the same way are not taken over, nor are those that a limit cut or that close the debate.
 pub fn branch(
     protocol: &dyn Protocol,
-    records: &[Record],
+    records: &[LogRecord],
     mut brief: Brief,
     at_round: u32,
-) -> Result<Vec<Record>, Corrupt> {
+) -> Result<Vec<LogRecord>, Corrupt> {
     let source = Debate::from_records(records)?;
-    let closing = |turn: &Turn| protocol.closing().contains(&turn.phase.name.as_str());
-    let limit = |why: Absence| matches!(why, Absence::OverBudget | Absence::Cancelled);
-    let goes_on = |turn: &&Turn| {
+    let closing = |turn: &PhaseTurn| protocol.info().is_closing(&turn.phase.name);
+    let limit = |why: AbsenceReason| matches!(why, AbsenceReason::OverBudget | AbsenceReason::Cancelled);
+    let goes_on = |turn: &&PhaseTurn| {
         let limited = turn.absences().any(|(_, why, _)| limit(why));
         turn.phase.round <= at_round && !closing(turn) && !limited
     };
     let kept: Vec<_> = source.turns.iter().take_while(goes_on).collect();
     let most: usize = kept.iter().map(|turn| 1 + turn.asks.len()).sum();
-    let parent = Parent { id: source.brief.id.clone(), at_round, events: most as u64 };
+    let parent = BranchParent { id: source.brief.id.clone(), at_round, events: most as u64 };
     brief.parent = Some(parent);
     let (mut debate, opened) = Debate::open(brief.clone())?;
     let mut taken = vec![opened];
     for turn in kept {
-        let Advance::Ask(event, asks) = advance(protocol, &debate)? else { break };
+        let NextEvent::Ask(event, asks) = advance(protocol, &debate)? else { break };
         let same_seats = asks.iter().map(|ask| &ask.seat).eq(turn.asks.iter().map(|ask| &ask.seat));
         let same_phase = matches!(&event, Event::Asked { phase, round, .. }
             if *phase == turn.phase.name && *round == turn.phase.round);
@@ -132,26 +132,26 @@ pub const REPLY_USD: f64 = 0.001;
 /// the order that `arrival` makes of their places.
 pub fn play(
     protocol: &dyn Protocol,
-    mut records: Vec<Record>,
+    mut records: Vec<LogRecord>,
     answer: &mut dyn FnMut(&Debate, &Ask) -> Reply,
     arrival: &mut dyn FnMut(&mut [usize]),
-) -> Result<Vec<Record>, Corrupt> {
+) -> Result<Vec<LogRecord>, Corrupt> {
     let (mut debate, mut asks) = reopen(protocol, &records)?;
     let mut phases = 0;
     while debate.outcome.is_none() {
         if asks.is_empty() {
             match advance(protocol, &debate)? {
-                Advance::Close(event) => {
+                NextEvent::Close(event) => {
                     records.push(debate.push(event, debate.at_ms)?);
                     break;
                 }
-                Advance::Ask(event, fresh) => {
+                NextEvent::Ask(event, fresh) => {
                     records.push(debate.push(event, debate.at_ms)?);
                     asks = fresh;
                 }
             }
             phases += 1;
-            if phases > protocol.bound(&debate.brief) + 1 {
+            if phases > protocol.plan(&debate.brief).most_phases + 1 {
                 return Err(departed(debate.events, "it asks more phases than its bound"));
             }
         }
@@ -188,9 +188,9 @@ fn attempts_before(debate: &Debate, ask: u32) -> u32 {
 /// A made-up answer to an ask, valid by its schema and by the protocol's own rules. The same seed,
 /// seat and prompt give the same answer; another prompt gives another.
 pub fn invent(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) -> Reply {
-    let mut draw = Draw::new(seed, &format!("{}{}", ask.seat, ask.prompt.hash()));
+    let mut draw = SeededDraw::new(seed, &format!("{}{}", ask.seat, ask.prompt.hash()));
     let usage =
-        crate::Usage { input_tokens: 100, output_tokens: 20, usd: Some(REPLY_USD), ..Default::default() };
+        crate::CallUsage { input_tokens: 100, output_tokens: 20, usd: Some(REPLY_USD), ..Default::default() };
     let said = |text: String, value| Reply::Said {
         text,
         value,
@@ -209,15 +209,15 @@ pub fn invent(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) ->
         }
     }
     let detail = format!("no made-up answer to {} keeps the protocol's rules", schema.name);
-    Reply::Absent { why: Absence::Malformed, detail }
+    Reply::Absent { why: AbsenceReason::Malformed, detail }
 }
 
 /// A made-up value of this schema.
-pub fn invent_value(schema: &Schema, draw: &mut Draw) -> Value {
+pub fn invent_value(schema: &ReplySchema, draw: &mut SeededDraw) -> Value {
     made_up(&schema.json, &schema.json, draw)
 }
 
-fn made_up(root: &Value, schema: &Value, draw: &mut Draw) -> Value {
+fn made_up(root: &Value, schema: &Value, draw: &mut SeededDraw) -> Value {
     if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
         return root
             .pointer(target.trim_start_matches('#'))
@@ -248,7 +248,7 @@ fn made_up(root: &Value, schema: &Value, draw: &mut Draw) -> Value {
     }
 }
 
-fn made_up_object(root: &Value, schema: &Value, draw: &mut Draw) -> Value {
+fn made_up_object(root: &Value, schema: &Value, draw: &mut SeededDraw) -> Value {
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     properties
         .map(|(key, inner)| (key.clone(), made_up(root, inner, draw)))
@@ -256,7 +256,7 @@ fn made_up_object(root: &Value, schema: &Value, draw: &mut Draw) -> Value {
         .into()
 }
 
-fn made_up_array(root: &Value, schema: &Value, draw: &mut Draw) -> Value {
+fn made_up_array(root: &Value, schema: &Value, draw: &mut SeededDraw) -> Value {
     let bound = |key: &str, default: u64| schema.get(key).and_then(Value::as_u64).unwrap_or(default) as usize;
     let (least, most) = (bound("minItems", 0), bound("maxItems", 3).min(8));
     let count = least + draw.below(most.saturating_sub(least) + 1);
@@ -264,13 +264,13 @@ fn made_up_array(root: &Value, schema: &Value, draw: &mut Draw) -> Value {
     (0..count).map(|_| made_up(root, &item, draw)).collect::<Vec<_>>().into()
 }
 
-fn number(schema: &Value, draw: &mut Draw) -> f64 {
+fn number(schema: &Value, draw: &mut SeededDraw) -> f64 {
     let bound = |key: &str, default: f64| schema.get(key).and_then(Value::as_f64).unwrap_or(default);
     let (low, high) = (bound("minimum", 0.0), bound("maximum", 10.0));
     low + (high - low) * draw.unit()
 }
 
-fn sentence(draw: &mut Draw, words: usize) -> String {
+fn sentence(draw: &mut SeededDraw, words: usize) -> String {
     const WORDS: &[&str] = &[
         "cost", "risk", "time", "users", "never", "always", "first", "measure", "because", "evidence",
         "plan", "team", "change", "keep", "twice", "half", "later", "today", "price", "load",

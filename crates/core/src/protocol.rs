@@ -1,186 +1,149 @@
 //! The contract of a protocol, and how a debate advances.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::sha256;
-use crate::{Ask, Brief, Debate, Event, Invalid, Lesson, Opt, Phase, Request, Seat, Stands};
-
-/// A prompt template: a file beside its protocol.
-#[derive(Debug, Clone, Copy)]
-pub struct Template {
-    /// The file's name, for instance `deep/debater.hbs`.
-    pub file: &'static str,
-    /// Its text.
-    pub text: &'static str,
-}
+use crate::{
+    Ask, Brief, Debate, DebateLesson, DebateView, Event, Invalid, OptionSpec, Phase, PhaseInfo, Request, Seat,
+};
 
 /// The rules of one kind of debate.
 ///
 /// `next` is called only when no reply is outstanding and must be a pure function of `debate`: same log, same
 /// step. Absent seats are data, not errors.
 pub trait Protocol: Send + Sync {
-    /// The verb of the command line, and the name in the log.
-    fn name(&self) -> &'static str;
+    /// What never changes: its name, its options, its templates, its phases.
+    fn info(&self) -> &'static ProtocolInfo;
 
-    /// One line for help and listings.
-    fn about(&self) -> &'static str;
-
-    /// What the first words on the command line are: `QUESTION`, `TOPIC`, `FILE`...
-    fn subject(&self) -> &'static str;
-
-    /// The options that a user may set. Help, flags and validation derive from this table.
-    fn options(&self) -> &'static [Opt];
-
-    /// The roles for which a user may name a model (`--moderator`, `--chair`, `--judge`).
-    fn roles(&self) -> &'static [&'static str];
-
-    /// The prompt templates; their hashes go into the log.
-    fn templates(&self) -> &'static [Template];
-
-    /// Who sits, from the user's request; also where options that contradict each other are refused.
+    /// Who sits, from the user's request. Options that contradict each other are refused here.
     fn seats(&self, request: &Request) -> Result<Vec<Seat>, Invalid>;
 
-    /// The fewest and the most asks to those who sit that a debate opened with `brief` can make when nobody is absent.
-    fn calls(&self, brief: &Brief) -> RangeInclusive<u32>;
-
-    /// The most phases that a debate opened with `brief` can have, whoever is absent. `next` closes by then.
-    fn bound(&self, brief: &Brief) -> u32;
+    /// How large a debate opened with `brief` can become.
+    fn plan(&self, brief: &Brief) -> CallPlan;
 
     /// The next step.
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt>;
 
-    /// The rules that a schema cannot say. The sentence goes back to the seat with the repair.
+    /// The rules that a schema cannot express. The sentence goes back to the seat, which may answer again.
     fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String>;
 
-    /// What a debate is called for which the person had no words: it becomes the brief's question.
-    fn title(&self, request: &Request) -> String {
-        let judged = request.files.iter().filter(|file| file.part.is_none());
-        judged.map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ")
+    /// All that a reader may want to know of a debate, whether it is over or not.
+    fn view(&self, debate: &Debate) -> Result<DebateView, Corrupt>;
+}
+
+/// What never changes about a protocol. Help, flags, listings, the live view and validation derive from it.
+#[derive(Debug)]
+pub struct ProtocolInfo {
+    /// The verb of the command line, and the name in the log.
+    pub name: &'static str,
+    /// One line for help and listings.
+    pub about: &'static str,
+    /// What the first argument on the command line is: `QUESTION`, `TOPIC`, `FILE`...
+    pub subject: &'static str,
+    /// The options that a user may set.
+    pub options: &'static [OptionSpec],
+    /// The roles of its seats.
+    pub roles: &'static [RoleInfo],
+    /// The prompt templates. Their hashes go into the log.
+    pub templates: &'static [PromptTemplate],
+    /// The phases, in the order in which they first come up.
+    pub phases: &'static [PhaseInfo],
+    /// The share of every limit on time and money that is kept for the closing phases: the others end when the rest is
+    /// spent. One call of a limit on calls is kept, too, unless this is 0.
+    pub closing_share: f64,
+    /// What a debate is called when the person gave no question: it becomes the brief's question.
+    pub title: fn(&Request) -> String,
+    /// Set where a verdict can be a gate for a pipeline: whether that of a debate with this brief is one.
+    pub gate: Option<fn(&Brief) -> bool>,
+    /// Whether the agents are rated. The request then has their standings, as a file of the part
+    /// [`STANDINGS`](crate::lesson::STANDINGS).
+    pub is_rated: bool,
+    /// The folder for its records, where they are written without being asked for.
+    pub record_folder: Option<&'static str>,
+    /// Options that keep a debate from reading what earlier debates left: key and value.
+    pub isolation: &'static [(&'static str, &'static str)],
+}
+
+impl ProtocolInfo {
+    /// The roles for which a user may name a model: `--moderator`, `--chair`.
+    pub fn named_roles(&self) -> impl Iterator<Item = &'static str> {
+        let named = self.roles.iter().filter(|role| role.models == RoleModels::Named);
+        named.map(|role| role.name)
     }
 
-    /// The models as a person would name them to seat these seats again: those of the seats that have no role of their own.
-    fn named(&self, brief: &Brief) -> Vec<String> {
-        let plain = brief.seats.iter().filter(|seat| !self.roles().contains(&seat.role.as_str()));
-        plain.map(|seat| seat.model.clone()).collect()
+    /// The models of a debate as a user would list them to seat the same seats again.
+    pub fn listed_models(&self, brief: &Brief) -> Vec<String> {
+        let listed = |role: &str| {
+            self.roles.iter().any(|info| info.name == role && info.models == RoleModels::Listed)
+        };
+        brief.seats.iter().filter(|seat| listed(&seat.role)).map(|seat| seat.model.clone()).collect()
     }
 
-    /// Variables of the environment that set an option: the variable and the option's key. The command line beats them.
-    fn environment(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
+    /// The phase of this name.
+    pub fn phase(&self, name: &str) -> Option<&'static PhaseInfo> {
+        self.phases.iter().find(|phase| phase.name == name)
     }
 
-    /// Whether those who sit are rated: the request then has, as the file of the part [`STANDINGS`](crate::lesson::STANDINGS),
-    /// how everybody stands who could.
-    fn rates(&self) -> bool {
-        false
+    /// Whether a phase comes after the last round.
+    pub fn is_closing(&self, phase: &str) -> bool {
+        self.phase(phase).is_some_and(|phase| phase.is_closing)
     }
 
-    /// The files that the protocol writes of a debate, beside the common report.
-    fn records(&self, debate: &Debate) -> Vec<Saved> {
-        let _ = debate;
-        Vec::new()
-    }
-
-    /// The folder in which its files are written without being asked for, under the working directory.
-    fn folder(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Whether its verdict can be a gate: findings with locations, for somebody's pipeline.
-    fn is_gate(&self) -> bool {
-        false
-    }
-
-    /// Whether that of this debate is one.
-    fn gates(&self, brief: &Brief) -> bool {
-        let _ = brief;
-        self.is_gate()
-    }
-
-    /// The phases after the last round. A branch never takes them over: to hear them anew is what it is for.
-    fn closing(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// The share of every limit on time and money that is kept for the closing phases: the others end, with whoever has
-    /// answered by then, when the rest is spent. One call of a limit on calls is kept, too, where this is not 0.
-    fn kept_for_closing(&self) -> f64 {
-        0.0
-    }
-
-    /// Who held what in each round, of a debate that is over or not. Every measure of what a debate did starts here.
-    fn stands(&self, debate: &Debate) -> Result<Stands, Corrupt> {
-        let _ = debate;
-        Ok(Stands::default())
-    }
-
-    /// What to print as a phase ends, where the protocol has something to show.
-    fn summary(&self, debate: &Debate) -> Option<Summary> {
-        let _ = debate;
-        None
-    }
-
-    /// A file that grows as the debate goes on: all of it as it is after the last phase.
-    fn minutes(&self, debate: &Debate) -> Option<Saved> {
-        let _ = debate;
-        None
-    }
-
-    /// What makes a good debate of this kind, checked over the log.
-    fn checks(&self, debate: &Debate) -> Vec<Check> {
-        let _ = debate;
-        Vec::new()
+    /// Whether the verdict of a debate with this brief is a gate.
+    pub fn gates(&self, brief: &Brief) -> bool {
+        self.gate.is_some_and(|gates| gates(brief))
     }
 }
 
-/// What to print as a phase ends.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Summary {
-    /// The table's title.
-    pub title: String,
-    /// Its rows, the first of which is the head.
-    pub rows: Vec<Vec<String>>,
-    /// Headed lists under the table.
-    pub notes: Vec<(String, Vec<String>)>,
+/// A title made of the names of the files that are judged.
+pub fn file_names(request: &Request) -> String {
+    let judged = request.files.iter().filter(|file| file.part.is_none());
+    judged.map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// A sentence that a good debate of the protocol makes true, and whether this one does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Check {
-    /// The sentence.
-    pub sentence: String,
-    /// Whether it is met; `None` where it does not apply.
-    pub met: Option<bool>,
-    /// By what.
-    pub note: String,
-    /// The asks that show it.
-    pub shown_by: Vec<u32>,
+/// A role of a protocol's seats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoleInfo {
+    /// Its name: `debater`, `moderator`.
+    pub name: &'static str,
+    /// Where its models come from.
+    pub models: RoleModels,
 }
 
-/// A file that a protocol writes of a debate.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Saved {
-    /// Its name without what tells one run from another of the same day.
-    pub stem: String,
-    /// The end of its name, with the extension: `.md`, `-r2.md`.
-    pub ending: &'static str,
-    /// What is in it.
-    pub body: Body,
+/// Where the models of a role come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoleModels {
+    /// From the list of models, in order.
+    Listed,
+    /// From an option of the role's own name, else from the list.
+    Named,
+    /// From other options, or from the models of other seats.
+    Derived,
 }
 
-/// What a file holds.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Body {
-    /// A document to be written as YAML.
-    Yaml(Value),
-    /// Text as it is.
-    Text(String),
-    /// The whole report, which is the caller's to write.
-    Report,
+/// How large a debate can become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallPlan {
+    /// The fewest asks to seats when nobody is absent.
+    pub fewest_calls: u32,
+    /// The most asks to seats when nobody is absent.
+    pub most_calls: u32,
+    /// The most phases, whoever is absent. `next` closes by then.
+    pub most_phases: u32,
+    /// The most rounds, where the protocol counts them for its readers ("round 1 of 3").
+    pub most_rounds: Option<u32>,
+}
+
+/// A prompt template: a file beside its protocol.
+#[derive(Debug, Clone, Copy)]
+pub struct PromptTemplate {
+    /// The file's name, for instance `deep/debater.hbs`.
+    pub file: &'static str,
+    /// Its text.
+    pub text: &'static str,
 }
 
 /// What a protocol wants next.
@@ -246,7 +209,7 @@ pub enum Fate {
 
 /// A first-round position and its fate. Every one is accounted for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Position {
+pub struct PositionFate {
     /// Who held it.
     pub seat: String,
     /// The anonymous label, where there is one.
@@ -280,13 +243,13 @@ pub struct Outcome {
     /// Anonymous labels and the seats behind them.
     pub labels: BTreeMap<String, String>,
     /// Every first-round position and its fate.
-    pub positions: Vec<Position>,
+    pub positions: Vec<PositionFate>,
     /// A gate's answer where the protocol is one: `false` is exit status 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<bool>,
     /// What later debates may know of this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lesson: Option<Lesson>,
+    pub lesson: Option<DebateLesson>,
 }
 
 /// A log that cannot be what this program wrote, or that this program cannot go on with.
@@ -309,11 +272,19 @@ pub enum Corrupt {
         /// What is wrong.
         why: String,
     },
+    /// A phase that the protocol does not have.
+    #[error("the log has a phase {phase:?}, which {protocol} does not have: use the agon that wrote it")]
+    UnknownPhase {
+        /// The phase.
+        phase: String,
+        /// The protocol.
+        protocol: String,
+    },
     /// The templates are not those that the debate was opened with.
     #[error(
         "the template {file} is not the one this debate was opened with: continue it with the agon that opened it, or start a new one"
     )]
-    Template {
+    ChangedTemplate {
         /// Which.
         file: String,
     },
@@ -340,7 +311,7 @@ pub enum Corrupt {
 
 /// What comes next in a debate that has no reply outstanding.
 #[derive(Debug)]
-pub enum Advance {
+pub enum NextEvent {
     /// A phase: the event to write, and the asks to make.
     Ask(Event, Vec<Ask>),
     /// The end: the event to write.
@@ -348,22 +319,22 @@ pub enum Advance {
 }
 
 /// Asks the protocol for the next step and gives the asks their numbers.
-pub fn advance(protocol: &dyn Protocol, debate: &Debate) -> Result<Advance, Corrupt> {
+pub fn advance(protocol: &dyn Protocol, debate: &Debate) -> Result<NextEvent, Corrupt> {
     match protocol.next(debate)? {
-        Step::Close(outcome) => Ok(Advance::Close(Event::Closed { outcome })),
+        Step::Close(outcome) => Ok(NextEvent::Close(Event::Closed { outcome })),
         Step::Ask(phase, mut asks) => {
             for (id, ask) in (debate.asks() + 1..).zip(&mut asks) {
                 ask.id = id;
             }
             let records = asks.iter().map(Ask::record).collect();
-            Ok(Advance::Ask(Event::Asked { phase: phase.name, round: phase.round, asks: records }, asks))
+            Ok(NextEvent::Ask(Event::Asked { phase: phase.name, round: phase.round, asks: records }, asks))
         }
     }
 }
 
 /// The names and hashes of a protocol's templates, as `Opened` carries them.
 pub fn template_hashes(protocol: &dyn Protocol) -> BTreeMap<String, String> {
-    protocol.templates().iter().map(|template| (template.file.to_owned(), sha256(template.text))).collect()
+    protocol.info().templates.iter().map(|template| (template.file.to_owned(), sha256(template.text))).collect()
 }
 
 /// Refuses a debate that was opened with other templates, and names the first that differs.
@@ -371,5 +342,5 @@ pub fn check_templates(protocol: &dyn Protocol, brief: &Brief) -> Result<(), Cor
     let ours = template_hashes(protocol);
     let theirs = &brief.templates;
     let differing = ours.keys().chain(theirs.keys()).find(|file| ours.get(*file) != theirs.get(*file));
-    differing.map_or(Ok(()), |file| Err(Corrupt::Template { file: file.clone() }))
+    differing.map_or(Ok(()), |file| Err(Corrupt::ChangedTemplate { file: file.clone() }))
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Why a voice is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Absence {
+pub enum AbsenceReason {
     /// The call's timeout or the debate's deadline passed.
     TimedOut,
     /// The model would not answer.
@@ -23,7 +23,7 @@ pub enum Absence {
     Cancelled,
 }
 
-impl Absence {
+impl AbsenceReason {
     /// The wire name.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl Absence {
 
 /// What one call used.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Usage {
+pub struct CallUsage {
     /// Tokens read, those from the provider's cache included.
     pub input_tokens: u64,
     /// Of those, tokens read from the provider's cache.
@@ -61,7 +61,7 @@ fn is_zero(tokens: &u64) -> bool {
 
 /// What of its prompt a model left out, because all of it would not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shortened {
+pub struct ShortenedPrompt {
     /// The oldest entries of the transcript that it did not read.
     pub left_out: u32,
     /// Of so many.
@@ -70,7 +70,7 @@ pub struct Shortened {
     pub context_tokens: u32,
 }
 
-impl Shortened {
+impl ShortenedPrompt {
     /// What it did not read, in words: "the 3 oldest of 9 entries".
     pub fn left_out_of(&self) -> String {
         match (self.left_out, self.entries) {
@@ -95,18 +95,18 @@ pub enum Reply {
         /// The model that really spoke.
         model: String,
         /// What this attempt used.
-        usage: Usage,
+        usage: CallUsage,
         /// Whether the words end where the limit on output tokens cut them off.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         cut_off: bool,
         /// What the model could not read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        shortened: Option<Shortened>,
+        shortened: Option<ShortenedPrompt>,
     },
     /// The seat is absent.
     Absent {
         /// Why.
-        why: Absence,
+        why: AbsenceReason,
         /// What was seen, for the person who reads the report. Never a secret.
         detail: String,
     },

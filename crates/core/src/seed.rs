@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 
 /// A stream of numbers from a debate's seed, separate for each purpose.
 #[derive(Debug, Clone)]
-pub struct Draw(u64);
+pub struct SeededDraw(u64);
 
-impl Draw {
+impl SeededDraw {
     /// The stream for `purpose`. Different purposes give unrelated streams.
     pub fn new(seed: u64, purpose: &str) -> Self {
         let mut hasher = Sha256::new();
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_seed_gives_the_same_stream_for_ever() {
-        let mut draw = Draw::new(7, "labels");
+        let mut draw = SeededDraw::new(7, "labels");
         let first: Vec<u64> = (0..3).map(|_| draw.next_u64()).collect();
         assert_eq!(
             first,
@@ -68,7 +68,7 @@ mod tests {
         let mut seen = std::collections::BTreeMap::new();
         for seed in 0..6_000 {
             let mut items = ['a', 'b', 'c'];
-            Draw::new(seed, "labels").shuffle(&mut items);
+            SeededDraw::new(seed, "labels").shuffle(&mut items);
             *seen.entry(items).or_insert(0) += 1;
         }
         assert_eq!(seen.len(), 6);

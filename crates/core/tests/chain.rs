@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use agon_core::event::{Broken, open_all};
-use agon_core::{Brief, Debate, Event, LOG_VERSION, Limits, Record};
+use agon_core::event::{BrokenChain, open_all};
+use agon_core::{Brief, Debate, Event, LOG_VERSION, DebateLimits, LogRecord};
 use proptest::prelude::*;
 
-fn log(words: &[String]) -> Vec<Record> {
+fn log(words: &[String]) -> Vec<LogRecord> {
     let brief = Brief {
         version: LOG_VERSION,
         id: "x".into(),
@@ -17,7 +17,7 @@ fn log(words: &[String]) -> Vec<Record> {
         options: serde_json::Map::new(),
         seats: Vec::new(),
         seed: 1,
-        limits: Limits { usd: Some(0.1 + 0.2), ..Limits::default() },
+        limits: DebateLimits { usd: Some(0.1 + 0.2), ..DebateLimits::default() },
         templates: BTreeMap::new(),
         written_by: String::new(),
         created_at: String::new(),
@@ -32,7 +32,7 @@ fn log(words: &[String]) -> Vec<Record> {
     records
 }
 
-fn stored(records: &[Record]) -> Vec<(String, String)> {
+fn stored(records: &[LogRecord]) -> Vec<(String, String)> {
     records.iter().map(|record| (record.body.clone(), record.hash.clone())).collect()
 }
 
@@ -53,7 +53,7 @@ proptest! {
         prop_assume!(changed != rows[at].0);
         rows[at].0 = changed;
         let broken = open_all(rows).unwrap_err();
-        prop_assert!(matches!(broken, Broken::Hash { seq, .. } if seq == at as u64), "{}", broken);
+        prop_assert!(matches!(broken, BrokenChain::Hash { seq, .. } if seq == at as u64), "{}", broken);
     }
 }
 

@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use agon_core::{Ask, Corrupt, Prompt, Schema, Seat, Template, Thread};
+use agon_core::{Ask, Corrupt, Prompt, ReplySchema, Seat, PromptTemplate, SeatThread};
 use handlebars::Handlebars;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -17,8 +17,8 @@ use serde_json::Value;
 /// The line between what all seats read and what only one does.
 pub const PRIVATE: &str = "{{!-- private --}}\n";
 
-/// What is made at the first use and then kept, such as a protocol's compiled templates.
-pub fn once<T>(
+/// Makes a value at its first use and keeps it, for instance a protocol's compiled templates.
+pub fn made_once<T>(
     kept: &'static OnceLock<T>,
     make: impl FnOnce() -> Result<T, Corrupt>,
 ) -> Result<&'static T, Corrupt> {
@@ -31,13 +31,13 @@ pub fn once<T>(
 
 /// A protocol's templates, compiled.
 #[derive(Debug)]
-pub struct Prompts {
+pub struct PromptSet {
     registry: Handlebars<'static>,
 }
 
-impl Prompts {
+impl PromptSet {
     /// Compiles the templates.
-    pub fn new(templates: &[Template]) -> Result<Self, Corrupt> {
+    pub fn new(templates: &[PromptTemplate]) -> Result<Self, Corrupt> {
         let mut registry = Handlebars::new();
         registry.set_strict_mode(true);
         registry.register_escape_fn(handlebars::no_escape);
@@ -81,15 +81,15 @@ fn name(file: &str, part: &str) -> String {
     format!("{file}#{part}")
 }
 
-/// An ask of this seat by its own model, afresh.
-pub fn ask(seat: &Seat, prompt: Prompt, schema: Option<Arc<Schema>>) -> Ask {
+/// A new ask of this seat, with its own model and no earlier turns.
+pub fn new_ask(seat: &Seat, prompt: Prompt, schema: Option<Arc<ReplySchema>>) -> Ask {
     Ask {
         id: 0,
         seat: seat.id.clone(),
         model: seat.model.clone(),
         label: None,
         about: None,
-        thread: Thread::Fresh,
+        thread: SeatThread::Fresh,
         prompt,
         schema,
         within_ms: None,
@@ -98,19 +98,19 @@ pub fn ask(seat: &Seat, prompt: Prompt, schema: Option<Arc<Schema>>) -> Ask {
     }
 }
 
-/// The JSON Schema of a reply's Rust type, with everything inlined.
-pub fn schema_of<T: JsonSchema>(name: &str) -> Schema {
+/// The JSON ReplySchema of a reply's Rust type, with everything inlined.
+pub fn schema_of<T: JsonSchema>(name: &str) -> ReplySchema {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
     let mut json = settings.into_generator().into_root_schema_for::<T>().to_value();
     tidy(&mut json);
-    Schema { name: name.to_owned(), json }
+    ReplySchema { name: name.to_owned(), json }
 }
 
-/// Says what each entry of a list answers: who is asked for them one by one is asked this.
-pub fn each(question: &'static str) -> impl schemars::transform::Transform {
+/// Describes each entry of a list. A person or a small model is asked for the entries one by one, with this question.
+pub fn entry_question(question: &'static str) -> impl schemars::transform::Transform {
     move |list: &mut schemars::Schema| {
         if let Some(Value::Object(entry)) = list.get_mut("items") {
             entry.insert("description".into(), question.into());
@@ -118,15 +118,15 @@ pub fn each(question: &'static str) -> impl schemars::transform::Transform {
     }
 }
 
-/// Takes out what says nothing to a model, and what strict servers refuse: titles, number formats, defaults.
+/// Removes what tells a model nothing and what strict servers refuse: titles, number formats, defaults.
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
-            // A property may be called so too, but then its value is a schema.
+            // A property may have one of these names, too; then its value is a schema and stays.
             map.retain(|key, value| {
                 value.is_object() || !matches!(key.as_str(), "title" | "format" | "default")
             });
-            // Words with a comment each are still words: who must choose one is told them in one list.
+            // Enum values that carry a comment each become one plain list.
             if let Some(words) =
                 map.get("oneOf").and_then(Value::as_array).and_then(|choices| constants(choices))
             {
@@ -145,8 +145,8 @@ fn constants(choices: &[Value]) -> Option<Vec<Value>> {
     choices.iter().map(|choice| choice.get("const").filter(|word| word.is_string()).cloned()).collect()
 }
 
-/// Lets a string at `pointer` have only these values.
-pub fn only(mut schema: Schema, pointer: &str, values: &[String]) -> Schema {
+/// Restricts the string at `pointer` to these values.
+pub fn restrict(mut schema: ReplySchema, pointer: &str, values: &[String]) -> ReplySchema {
     if let Some(Value::Object(place)) = schema.json.pointer_mut(pointer) {
         place.insert("enum".into(), values.into());
     }

@@ -32,7 +32,7 @@ pub(crate) fn request(
         files: files.iter().map(file).collect(),
         models: models.iter().map(|model| (*model).to_owned()).collect(),
         roles: BTreeMap::new(),
-        options: options::resolve(protocol.options(), given)?,
+        options: options::resolve(protocol.info().options, given)?,
         seed: 7,
     })
 }
@@ -41,13 +41,13 @@ pub(crate) fn request(
 pub(crate) fn brief(protocol: &dyn Protocol, request: Request) -> Result<Brief, Invalid> {
     let seats = protocol.seats(&request)?;
     let question = match request.question.is_empty() {
-        true => protocol.title(&request),
+        true => (protocol.info().title)(&request),
         false => request.question,
     };
     Ok(Brief {
         version: LOG_VERSION,
         id: "test".into(),
-        protocol: protocol.name().into(),
+        protocol: protocol.info().name.into(),
         seats,
         question,
         files: request.files,

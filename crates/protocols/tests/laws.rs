@@ -41,19 +41,20 @@ fn always_closes_within_a_bound_computed_from_its_options() {
         for seed in 0..40 {
             let records = played(protocol, opened(&brief), seed);
             let debate = Debate::from_records(&records).unwrap();
-            let bound = protocol.bound(&brief) as usize;
-            assert!(debate.outcome.is_some(), "{} seed {seed}", protocol.name());
+            let bound = protocol.plan(&brief).most_phases as usize;
+            assert!(debate.outcome.is_some(), "{} seed {seed}", protocol.info().name);
             assert!(
                 debate.turns.len() <= bound,
                 "{} seed {seed}: {} > {bound}",
-                protocol.name(),
+                protocol.info().name,
                 debate.turns.len()
             );
-            let calls = protocol.calls(&brief);
+            let plan = protocol.plan(&brief);
+            let calls = plan.fewest_calls..=plan.most_calls;
             let limited = brief.limits != Limits::default();
             let asks = debate.turns.iter().flat_map(|turn| &turn.asks);
             let seated = asks.filter(|ask| brief.seat(&ask.seat).is_some()).count() as u32;
-            let name = protocol.name();
+            let name = protocol.info().name;
             assert!(limited || calls.contains(&seated), "{name} seed {seed}: {seated} not in {calls:?}");
         }
     }
@@ -71,7 +72,7 @@ fn resume_points(protocol: &dyn Protocol, brief: &Brief) -> usize {
         let (from, step) = if whole.len() > LONG { (1 + seed as usize, 6) } else { (1, 1) };
         for length in (from..=whole.len()).step_by(step) {
             let resumed = played(protocol, whole[..length].to_vec(), seed);
-            let cut = format!("{} seed {seed} cut at {length}", protocol.name());
+            let cut = format!("{} seed {seed} cut at {length}", protocol.info().name);
             assert_eq!(substance(&resumed), substance(&whole), "{cut}");
             points += 1;
         }
@@ -104,7 +105,7 @@ fn arrival_order_of_replies_changes_nothing() {
             let mut answer = |debate: &Debate, ask: &Ask| invented(protocol, debate, ask, seed);
             let mut arrival = |order: &mut [usize]| draw.shuffle(order);
             let shuffled = play(protocol, opened(&brief), &mut answer, &mut arrival).unwrap();
-            assert_eq!(report(&shuffled), report(&in_seat_order), "{} seed {seed}", protocol.name());
+            assert_eq!(report(&shuffled), report(&in_seat_order), "{} seed {seed}", protocol.info().name);
         }
     }
 }
@@ -134,7 +135,7 @@ fn any_subset_of_seats_absent_in_any_phase_still_closes_with_the_absences_report
                 let records = play(protocol, opened(&brief), &mut answer, &mut |_| {}).unwrap();
                 let debate = Debate::from_records(&records).unwrap();
                 let absences = document(&debate, Value::Null)["absences"].as_array().unwrap().len();
-                let what = format!("{} phase {at} subset {subset:b}", protocol.name());
+                let what = format!("{} phase {at} subset {subset:b}", protocol.info().name);
                 assert_eq!(absences, expected, "{what}");
                 let outcome = debate.outcome.expect(&what);
                 assert_eq!(outcome.fidelity, agon_core::Fidelity::Degraded, "{what}");
@@ -150,7 +151,7 @@ fn everybody_absent_always_closes_too() {
             |_: &Debate, _: &Ask| Reply::Absent { why: Absence::Unreachable, detail: "test".into() };
         let records = play(protocol, opened(&brief), &mut nobody, &mut |_| {}).unwrap();
         let outcome = Debate::from_records(&records).unwrap().outcome.unwrap();
-        assert_ne!(outcome.status, agon_core::Status::Complete, "{}", protocol.name());
+        assert_ne!(outcome.status, agon_core::Status::Complete, "{}", protocol.info().name);
     }
 }
 
@@ -161,7 +162,7 @@ fn replay_makes_no_call_and_gives_the_same_report_byte_for_byte() {
             let records = played(protocol, opened(&brief), seed);
             let first = document(&Debate::from_records(&records).unwrap(), Value::Null).to_string();
             let again = document(&replay(protocol, &records).unwrap(), Value::Null).to_string();
-            assert_eq!(again, first, "{} seed {seed}", protocol.name());
+            assert_eq!(again, first, "{} seed {seed}", protocol.info().name);
         }
     }
 }
@@ -179,7 +180,7 @@ fn replay_refuses_a_log_in_which_a_reply_was_changed() {
             text.push_str(" And more.");
             value.iter_mut().for_each(add_to_longest);
         }
-        assert!(replay(protocol, &records).is_err(), "{}", protocol.name());
+        assert!(replay(protocol, &records).is_err(), "{}", protocol.info().name);
     }
 }
 
@@ -213,7 +214,7 @@ fn first_round_positions_are_conserved() {
             let outcome = debate.outcome.as_ref().unwrap();
             let accounted: BTreeSet<&str> =
                 outcome.positions.iter().map(|position| position.seat.as_str()).collect();
-            assert_eq!(accounted, said, "{} seed {seed}", protocol.name());
+            assert_eq!(accounted, said, "{} seed {seed}", protocol.info().name);
             assert_eq!(outcome.positions.len(), said.len(), "each once");
             for position in &outcome.positions {
                 assert!(!position.position.is_empty() && !position.reason.is_empty());
@@ -264,17 +265,17 @@ fn a_branch_takes_over_the_replies_and_costs_nothing_until_it_asks() {
             begun.turns.first().map(|turn| &turn.replies),
             first.turns.first().map(|turn| &turn.replies),
             "{}",
-            protocol.name()
+            protocol.info().name
         );
         assert_eq!(begun.spent().calls, 0);
-        assert!(begun.turns.iter().all(|turn| !protocol.closing().contains(&turn.phase.name.as_str())));
+        assert!(begun.turns.iter().all(|turn| !protocol.info().is_closing(&turn.phase.name)));
         let ended = Debate::from_records(&played(protocol, taken, 4)).unwrap();
         // What was taken over counts against no limit of the branch, so with limits it may get further.
         if brief.limits == Limits::default() {
             let (ended, mut first) = (ended.outcome.clone().unwrap(), first.outcome.clone().unwrap());
             if protocol.rates() {
                 // A branch asks what if: it rates nobody, leaves no lesson, and says so.
-                assert!(ended.lesson.is_none(), "{}", protocol.name());
+                assert!(ended.lesson.is_none(), "{}", protocol.info().name);
                 first.lesson = None;
                 first.verdict["ratings"] = serde_json::json!([]);
                 let said = ended.warnings.iter().find(|warning| warning.contains("a branch of"));
@@ -292,12 +293,12 @@ fn limits_do_not_cut_what_a_branch_takes_over() {
     for (protocol, brief) in cases().into_iter().filter(|(_, brief)| brief.limits == Limits::default()) {
         let whole = played(protocol, opened(&brief), 4);
         let first = Debate::from_records(&whole).unwrap();
-        let closing = |turn: &&Turn| protocol.closing().contains(&turn.phase.name.as_str());
+        let closing = |turn: &&Turn| protocol.info().is_closing(&turn.phase.name);
         let rounds = first.turns.iter().take_while(|turn| !closing(turn)).count();
         for limits in limits() {
             let other = Brief { limits, id: "branch".into(), ..brief.clone() };
             let taken = agon_core::play::branch(protocol, &whole, other, u32::MAX).unwrap();
-            assert_eq!(Debate::from_records(&taken).unwrap().turns.len(), rounds, "{}", protocol.name());
+            assert_eq!(Debate::from_records(&taken).unwrap().turns.len(), rounds, "{}", protocol.info().name);
             replay(protocol, &taken).unwrap();
         }
     }

@@ -60,7 +60,7 @@ fn debate(n: usize, rounds: u32, focus: Option<&str>) -> Vec<Asked> {
 }
 
 fn deep() -> &'static dyn Protocol {
-    *PROTOCOLS.iter().find(|protocol| protocol.name() == "deep").unwrap()
+    *PROTOCOLS.iter().find(|protocol| protocol.info().name == "deep").unwrap()
 }
 
 fn brief(n: usize, rounds: u32) -> Brief {

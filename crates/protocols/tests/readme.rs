@@ -11,7 +11,7 @@ fn every_test_that_a_readme_names_is_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut named = 0;
     for protocol in all() {
-        let folder = root.join("src").join(protocol.name());
+        let folder = root.join("src").join(protocol.info().name);
         let readme = fs::read_to_string(folder.join("README.md")).unwrap();
         let mut tests = fs::read_to_string(folder.join("tests.rs")).unwrap();
         for part in fs::read_dir(folder.join("tests")).into_iter().flatten() {
@@ -28,7 +28,7 @@ fn every_test_that_a_readme_names_is_there() {
                 assert!(
                     tests.contains(&format!("fn {name}(")),
                     "{}: there is no test {name}",
-                    protocol.name()
+                    protocol.info().name
                 );
                 named += 1;
             }

@@ -20,12 +20,12 @@ fn who_held_what_can_be_told_of_every_beginning_of_a_debate() {
         for seed in 0..2 {
             let records = played(protocol, opened(&brief), seed);
             // Every record of one debate of each protocol and every eleventh of the others, so that the law stays quick.
-            let step = if told.contains(protocol.name()) { 11 } else { 1 };
+            let step = if told.contains(protocol.info().name) { 11 } else { 1 };
             for end in (1..=records.len()).rev().step_by(step) {
                 let debate = Debate::from_records(&records[..end]).unwrap();
                 let stands = keeps_the_laws_of_stands(protocol, &debate);
                 if debate.outcome.is_some() && !stands.rounds.is_empty() {
-                    told.insert(protocol.name());
+                    told.insert(protocol.info().name);
                 }
             }
         }
@@ -36,9 +36,9 @@ fn who_held_what_can_be_told_of_every_beginning_of_a_debate() {
 }
 
 fn keeps_the_laws_of_stands(protocol: &dyn Protocol, debate: &Debate) -> Stands {
-    let name = protocol.name();
-    let stands = protocol.stands(debate).unwrap_or_else(|why| panic!("{name}: {why:?}"));
-    assert_eq!(stands, protocol.stands(debate).unwrap(), "{name}: the same log gives the same stands");
+    let name = protocol.info().name;
+    let stands = protocol.view(debate).map(|view| view.positions).unwrap_or_else(|why| panic!("{name}: {why:?}"));
+    assert_eq!(stands, protocol.view(debate).unwrap().positions, "{name}: the same log gives the same stands");
     for (at, held) in stands.rounds.iter().enumerate() {
         let places =
             held.stands.iter().map(|stand| debate.brief.seats.iter().position(|seat| seat.id == stand.seat));

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A quotation as it stands in a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Quotation<'a> {
+pub struct FencedQuotation<'a> {
     /// What it is, by its opening line: "Debater A".
     pub what: &'a str,
     /// The quoted text, defused as it was.
@@ -19,7 +19,7 @@ const MARKER_DIGITS: usize = 24;
 
 /// The quotations of a prompt, in order: the inverse of [`Fence::quote`](super::Fence::quote), whatever the fence. They do not
 /// nest, for quoted text cannot hold its own marker.
-pub fn quotations(prompt: &str) -> Vec<Quotation<'_>> {
+pub fn quotations(prompt: &str) -> Vec<FencedQuotation<'_>> {
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(at) = prompt.get(from..).and_then(|rest| rest.find(BEGIN)).map(|at| from + at) {
@@ -36,7 +36,7 @@ pub fn quotations(prompt: &str) -> Vec<Quotation<'_>> {
 }
 
 /// The quotation that begins here.
-fn quotation(prompt: &str, at: usize) -> Option<Quotation<'_>> {
+fn quotation(prompt: &str, at: usize) -> Option<FencedQuotation<'_>> {
     let (marker, rest) = prompt.get(at + BEGIN.len()..)?.split_at_checked(MARKER_DIGITS)?;
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     if !marker.bytes().all(is_digit) {
@@ -49,5 +49,5 @@ fn quotation(prompt: &str, at: usize) -> Option<Quotation<'_>> {
     let text = body.get(..length)?;
     let closes_line = body.get(length + end.len()..)?.chars().next().is_none_or(|next| next == '\n');
     let start = prompt.len() - body.len();
-    closes_line.then(|| Quotation { what, text, range: at..start + length + end.len() })
+    closes_line.then(|| FencedQuotation { what, text, range: at..start + length + end.len() })
 }

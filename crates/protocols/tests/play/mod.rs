@@ -15,7 +15,7 @@ pub(crate) fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
     let mut cases = Vec::new();
     for protocol in all() {
         let mut settings: Vec<Vec<(String, String)>> = vec![Vec::new()];
-        for opt in protocol.options() {
+        for opt in protocol.info().options {
             let values: Vec<&str> = match opt.kind {
                 Kind::Choice(words) => words.iter().filter(|word| **word != opt.default).copied().collect(),
                 Kind::Flag => vec![if opt.default == "true" { "false" } else { "true" }],
@@ -24,7 +24,7 @@ pub(crate) fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
             settings.extend(values.into_iter().map(|value| vec![(opt.key.to_owned(), value.to_owned())]));
         }
         let flags: Vec<&str> =
-            protocol.options().iter().filter(|opt| opt.kind == Kind::Flag).map(|opt| opt.key).collect();
+            protocol.info().options.iter().filter(|opt| opt.kind == Kind::Flag).map(|opt| opt.key).collect();
         for (place, one) in flags.iter().enumerate() {
             let on = |key: &str| (key.to_owned(), "true".to_owned());
             settings.extend(flags.iter().skip(place + 1).map(|other| vec![on(one), on(other)]));
@@ -33,7 +33,7 @@ pub(crate) fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
             let alone = given.len() < 2;
             match brief(protocol, given, number as u64) {
                 Ok(brief) => cases.push((protocol, brief)),
-                Err(why) => assert!(!alone, "{}: {why}", protocol.name()),
+                Err(why) => assert!(!alone, "{}: {why}", protocol.info().name),
             }
         }
         for limits in limits() {
@@ -62,13 +62,13 @@ fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Re
         files: vec![Artifact { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],
         models: ["one/a", "two/b", "three/c"].map(String::from).to_vec(),
         roles: BTreeMap::new(),
-        options: options::resolve(protocol.options(), given).unwrap(),
+        options: options::resolve(protocol.info().options, given).unwrap(),
         seed: 7,
     };
     Ok(Brief {
         version: LOG_VERSION,
         id: "test".into(),
-        protocol: protocol.name().into(),
+        protocol: protocol.info().name.into(),
         seats: protocol.seats(&request)?,
         question: request.question,
         files: request.files,
@@ -91,7 +91,7 @@ pub(crate) fn opened(brief: &Brief) -> Vec<Record> {
 pub(crate) fn invented(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) -> Reply {
     let tries = (0..20).map(|more| invent(protocol, debate, ask, seed + 1000 * more));
     let mut tries = tries.skip_while(|reply| matches!(reply, Reply::Absent { .. }));
-    tries.next().unwrap_or_else(|| panic!("{}: no made-up answer keeps the rules", protocol.name()))
+    tries.next().unwrap_or_else(|| panic!("{}: no made-up answer keeps the rules", protocol.info().name))
 }
 
 /// Plays a debate with invented answers. They depend on the prompt, so a prompt that depends on arrival order shows.

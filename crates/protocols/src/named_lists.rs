@@ -1,13 +1,13 @@
-//! A file of names with something each: perspectives with what they look at, dimensions with their weights.
+//! Files that list names with a value each: perspectives with their questions, dimensions with their weights.
 //!
-//! YAML, JSON or TOML, whichever it is: a mapping from name to something, or a list of records with a `name`, or a list of
-//! names; at the top of the file or under its only key.
+//! The file is YAML, JSON or TOML. It holds a mapping from name to value, a list of records with a `name`, or a list of names,
+//! at its top or under its only key.
 
 use serde_json::Value;
 
-/// The names in their order, each with what stands beside it: a value, the record without its name, or null. `fields` are what a
-/// record may have beside its name: by them one record is told from a heading over many.
-pub fn read(text: &str, fields: &[&str]) -> Result<Vec<(String, Value)>, String> {
+/// The names in order, each with its value: whatever stands beside it, the rest of its record, or null. `fields` are the keys that
+/// a record may have beside its name; they tell a single record from a heading over many.
+pub fn read_named_list(text: &str, fields: &[&str]) -> Result<Vec<(String, Value)>, String> {
     let is_record = |value: &Value| {
         let keys = value.as_object().into_iter().flat_map(|record| record.keys());
         keys.clone().count() > 0
@@ -31,7 +31,7 @@ pub fn read(text: &str, fields: &[&str]) -> Result<Vec<(String, Value)>, String>
     };
     let mut seen: Vec<String> = Vec::new();
     for (name, _) in &named {
-        let key = key(name);
+        let key = name_key(name);
         if key.is_empty() {
             return Err("a name in it is empty".into());
         }
@@ -44,7 +44,7 @@ pub fn read(text: &str, fields: &[&str]) -> Result<Vec<(String, Value)>, String>
 }
 
 /// A name as it is compared: lower case, words joined by dashes.
-pub fn key(name: &str) -> String {
+pub fn name_key(name: &str) -> String {
     let words = name.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
 }
@@ -99,17 +99,17 @@ mod tests {
             "- b: 1\n- a: 2\n",
         ] {
             assert_eq!(
-                read(text, &["description"]).unwrap(),
+                read_named_list(text, &["description"]).unwrap(),
                 [("b".into(), json!(1)), ("a".into(), json!(2))],
                 "{text}"
             );
         }
         let records = "perspectives:\n- name: b\n  description: x\n- name: a\n  description: y\n";
         let want = [("b".to_owned(), json!({"description": "x"})), ("a".into(), json!({"description": "y"}))];
-        assert_eq!(read(records, &["description"]).unwrap(), want);
-        assert_eq!(read("[[p]]\nname = \"b\"\n", &["description"]).unwrap(), [("b".into(), json!({}))]);
+        assert_eq!(read_named_list(records, &["description"]).unwrap(), want);
+        assert_eq!(read_named_list("[[p]]\nname = \"b\"\n", &["description"]).unwrap(), [("b".into(), json!({}))]);
         assert_eq!(
-            read("- b\n- a\n", &["description"]).unwrap(),
+            read_named_list("- b\n- a\n", &["description"]).unwrap(),
             [("b".into(), Value::Null), ("a".into(), Value::Null)]
         );
     }
@@ -123,7 +123,7 @@ mod tests {
             "[a]\ndescription = \"x\"\n",
             "{\"name\": \"a\", \"description\": \"x\"}",
         ] {
-            assert_eq!(read(text, &["description"]).unwrap(), want, "{text}");
+            assert_eq!(read_named_list(text, &["description"]).unwrap(), want, "{text}");
         }
     }
 
@@ -141,7 +141,7 @@ mod tests {
             ("a: [", "neither"),
             ("a: 1\nb: 2\na: 3\n", "duplicate"),
         ] {
-            let why = read(text, &["description"]).unwrap_err();
+            let why = read_named_list(text, &["description"]).unwrap_err();
             assert!(why.contains(want), "{text:?}: {why}");
         }
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// How it is known which positions are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Grouping {
+pub enum PositionGrouping {
     /// Positions are values of a list, or scores.
     #[default]
     Discrete,
@@ -18,7 +18,7 @@ pub enum Grouping {
     Similarity,
 }
 
-impl Grouping {
+impl PositionGrouping {
     /// The wire name.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -31,26 +31,26 @@ impl Grouping {
 
 /// The positions of a debate, from the first round to the last.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Stands {
+pub struct PositionHistory {
     /// How it is known which are the same.
-    pub grouping: Grouping,
+    pub grouping: PositionGrouping,
     /// The rounds in which positions were taken, in order; the first is the one before anybody read anybody.
-    pub rounds: Vec<Held>,
+    pub rounds: Vec<RoundPositions>,
     /// The position that the verdict is, by the same name that it has in the rounds; `None` where there is no verdict.
     pub decided: Option<String>,
     /// What judges gave the same things, where there are judges.
-    pub marks: Vec<Marks>,
+    pub marks: Vec<JudgeMarks>,
     /// Figures that are no further apart than this are one position where agreement is counted.
     pub near: Option<f64>,
 }
 
 /// Who held what after one round.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Held {
+pub struct RoundPositions {
     /// The round, as the protocol counts it.
     pub round: u32,
     /// In seat order, everybody who has a position: who was absent keeps the last one.
-    pub stands: Vec<Stand>,
+    pub stands: Vec<SeatPosition>,
     /// What the protocol's own rule makes of these positions alone, by the name that the verdict would have; `None` where
     /// it makes nothing of them.
     pub ruling: Option<String>,
@@ -60,7 +60,7 @@ pub struct Held {
 
 /// One seat's position after a round.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Stand {
+pub struct SeatPosition {
     /// Whose.
     pub seat: String,
     /// The anonymous label, where there is one.
@@ -72,19 +72,19 @@ pub struct Stand {
     /// How sure the seat is of it, from 0 to 1.
     pub confidence: Option<f64>,
     /// Set where the seat changed its position in this round.
-    pub change: Option<Change>,
+    pub change: Option<PositionChange>,
 }
 
 /// What a seat gives for a change of its position.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Change {
+pub struct PositionChange {
     /// The other seats' points and the pieces of evidence that it names; with none, the change is bare.
     pub cited: Vec<String>,
 }
 
 /// What one judge gave the things that it judged, in one order.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Marks {
+pub struct JudgeMarks {
     /// The seat of the judge.
     pub judge: String,
     /// The round.
@@ -99,7 +99,7 @@ pub struct Marks {
 
 /// A change of position.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Flip {
+pub struct PositionFlip {
     /// In which round.
     pub round: u32,
     /// Whose.
@@ -120,27 +120,27 @@ pub struct Flip {
     pub cited: Vec<String>,
 }
 
-impl Stands {
+impl PositionHistory {
     /// What a seat holds of its own at last: its position before the ballots.
-    pub fn at_last(&self, seat: &str) -> Option<&Stand> {
+    pub fn at_last(&self, seat: &str) -> Option<&SeatPosition> {
         self.rounds.iter().rev().filter(|held| !held.ballots).find_map(|held| held.of(seat))
     }
 
     /// Every change, by round and seat.
-    pub fn flips(&self) -> Vec<Flip> {
+    pub fn flips(&self) -> Vec<PositionFlip> {
         let pairs = self.rounds.iter().zip(self.rounds.iter().skip(1));
         pairs.flat_map(|(before, after)| after.flips_since(before)).collect()
     }
 }
 
-impl Held {
+impl RoundPositions {
     /// The changes since the round before.
-    fn flips_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = Flip> + 'a {
+    fn flips_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = PositionFlip> + 'a {
         self.stands.iter().filter_map(move |now| {
             let change = now.change.as_ref()?;
             // Who says the same in other words has changed nothing.
             let then = before.of(&now.seat).filter(|then| then.position != now.position)?;
-            Some(Flip {
+            Some(PositionFlip {
                 round: self.round,
                 seat: now.seat.clone(),
                 label: now.label.clone(),
@@ -154,13 +154,13 @@ impl Held {
     }
 
     /// The stand of this seat.
-    pub fn of(&self, seat: &str) -> Option<&Stand> {
+    pub fn of(&self, seat: &str) -> Option<&SeatPosition> {
         self.stands.iter().find(|stand| stand.seat == seat)
     }
 
     /// The positions and who holds each, the most held first, those held by as many in the order of their first holders.
-    pub fn distinct(&self) -> Vec<(&str, Vec<&Stand>)> {
-        let mut distinct: Vec<(&str, Vec<&Stand>)> = Vec::new();
+    pub fn distinct(&self) -> Vec<(&str, Vec<&SeatPosition>)> {
+        let mut distinct: Vec<(&str, Vec<&SeatPosition>)> = Vec::new();
         for stand in &self.stands {
             match distinct.iter_mut().find(|(position, _)| *position == stand.position) {
                 Some((_, holders)) => holders.push(stand),
@@ -184,7 +184,7 @@ impl Held {
     pub fn grouped(&self, near: Option<f64>) -> Vec<usize> {
         let names: Vec<&str> = self.distinct().into_iter().map(|(position, _)| position).collect();
         let by_name =
-            |stand: &Stand| names.iter().position(|name| *name == stand.position).unwrap_or_default();
+            |stand: &SeatPosition| names.iter().position(|name| *name == stand.position).unwrap_or_default();
         let figures: Option<Vec<f64>> = self.stands.iter().map(|stand| stand.value).collect();
         let (Some(near), Some(mut figures)) = (near, figures) else {
             return self.stands.iter().map(by_name).collect();
@@ -193,7 +193,7 @@ impl Held {
         let gaps =
             figures.iter().zip(figures.iter().skip(1)).filter(|(low, high)| *high - *low > near + 1e-9);
         let starts: Vec<f64> = gaps.map(|(_, high)| *high).collect();
-        let group = |stand: &Stand| starts.iter().filter(|start| stand.value >= Some(**start)).count();
+        let group = |stand: &SeatPosition| starts.iter().filter(|start| stand.value >= Some(**start)).count();
         self.stands.iter().map(group).collect()
     }
 
@@ -206,7 +206,7 @@ impl Held {
     }
 
     /// Whether a seat that goes from one position to another goes to where more of the others are.
-    fn draws(&self, from: &Stand, to: &Stand) -> bool {
+    fn draws(&self, from: &SeatPosition, to: &SeatPosition) -> bool {
         let others = || self.stands.iter().filter(|stand| stand.seat != from.seat);
         if let (Some(from), Some(to)) = (from.value, to.value) {
             let figures: Vec<f64> = others().filter_map(|stand| stand.value).collect();
@@ -223,14 +223,14 @@ impl Held {
 mod tests {
     use super::*;
 
-    fn held(round: u32, positions: &[(&str, Option<&[&str]>)]) -> Held {
-        let stand = |(place, (position, cited)): (usize, &(&str, Option<&[&str]>))| Stand {
+    fn held(round: u32, positions: &[(&str, Option<&[&str]>)]) -> RoundPositions {
+        let stand = |(place, (position, cited)): (usize, &(&str, Option<&[&str]>))| SeatPosition {
             seat: format!("seat-{}", place + 1),
             position: (*position).to_owned(),
-            change: cited.map(|cited| Change { cited: cited.iter().map(|c| (*c).to_owned()).collect() }),
-            ..Stand::default()
+            change: cited.map(|cited| PositionChange { cited: cited.iter().map(|c| (*c).to_owned()).collect() }),
+            ..SeatPosition::default()
         };
-        Held { round, stands: positions.iter().enumerate().map(stand).collect(), ..Held::default() }
+        RoundPositions { round, stands: positions.iter().enumerate().map(stand).collect(), ..RoundPositions::default() }
     }
 
     /// "A flip is `{round, seat, from, to, evidenced, toward_majority}`."
@@ -238,7 +238,7 @@ mod tests {
     fn a_flip_says_who_went_where_on_what_and_with_whom() {
         let first = held(1, &[("PASS", None), ("PASS", None), ("FAIL", None)]);
         let second = held(2, &[("FAIL", Some(&[])), ("PASS", None), ("PASS", Some(&["src/a.rs:3"]))]);
-        let stands = Stands { rounds: vec![first, second], ..Stands::default() };
+        let stands = PositionHistory { rounds: vec![first, second], ..PositionHistory::default() };
         let flips = stands.flips();
         let seen = flips.iter().map(|f| (f.round, f.seat.as_str(), f.evidenced, f.toward_majority));
         // Of the others of seat 1, one held each: it went to no majority.
@@ -259,7 +259,7 @@ mod tests {
         };
         for (to, toward) in [(3.0, true), (1.0, false), (6.0, false)] {
             let rounds = vec![scored(1, [2.0, 4.0, 4.0], false), scored(2, [to, 4.0, 4.0], true)];
-            let stands = Stands { rounds, ..Stands::default() };
+            let stands = PositionHistory { rounds, ..PositionHistory::default() };
             assert_eq!(stands.flips()[0].toward_majority, toward, "{to}");
         }
     }
@@ -269,7 +269,7 @@ mod tests {
         let before = held(1, &[("FAIL", None), ("PASS", None), ("WARN", None), ("WARN", None)]);
         let after = |to| held(2, &[(to, Some(&[])), ("PASS", None), ("WARN", None), ("WARN", None)]);
         for (to, toward) in [("PASS", false), ("WARN", true)] {
-            let flips = Stands { rounds: vec![before.clone(), after(to)], ..Stands::default() }.flips();
+            let flips = PositionHistory { rounds: vec![before.clone(), after(to)], ..PositionHistory::default() }.flips();
             assert_eq!(flips[0].toward_majority, toward, "{to}");
         }
     }
@@ -278,7 +278,7 @@ mod tests {
     fn the_same_in_other_words_is_no_flip() {
         let rounds =
             vec![held(1, &[("A", None), ("B", None)]), held(2, &[("A", Some(&[])), ("A", Some(&[]))])];
-        let flips = Stands { rounds, ..Stands::default() }.flips();
+        let flips = PositionHistory { rounds, ..PositionHistory::default() }.flips();
         assert_eq!(flips.iter().map(|flip| flip.seat.as_str()).collect::<Vec<_>>(), ["seat-2"]);
     }
 
