@@ -19,9 +19,8 @@
 //!
 //! - [`answer`]: when two short answers are the same.
 //! - [`prompt`]: how templates become prompts.
-//! - [`limits`]: when a limit ends a debate; [`heard`]: how well the seats could speak and read; [`calls`]: how
-//!   many calls came to something.
-//! - [`named`]: files of names with something each.
+//! - [`limits`]: whether a limit ends a debate; [`participation`]: how the seats took part.
+//! - [`named_lists`]: files that list names with a value each.
 //! - [`lexical`]: a measure of how much two texts have in common; [`grouping`]: which texts are one position.
 //! - [`cited`]: what a text names of others' points and of evidence.
 
@@ -30,16 +29,15 @@ use agon_core::Protocol;
 pub mod answer;
 pub mod arena;
 pub mod ask;
-pub mod calls;
 pub mod cited;
 pub mod council;
 pub mod deep;
 pub mod grouping;
-pub mod heard;
 pub mod lexical;
 pub mod limits;
-pub mod named;
+pub mod named_lists;
 pub mod panel;
+pub mod participation;
 pub mod poll;
 pub mod prompt;
 pub mod review;
@@ -60,5 +58,5 @@ pub fn all() -> impl Iterator<Item = &'static dyn Protocol> {
 
 /// The protocol of this name.
 pub fn find(name: &str) -> Option<&'static dyn Protocol> {
-    all().find(|protocol| protocol.name() == name)
+    all().find(|protocol| protocol.info().name == name)
 }

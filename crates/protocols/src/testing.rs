@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use agon_core::play::play;
 use agon_core::{
-    Absence, Artifact, Ask, Brief, Debate, Invalid, LOG_VERSION, Limits, Protocol, Record, Reply, Request,
-    Shortened, Usage, options, protocol,
+    AbsenceReason, BriefFile, Ask, Brief, Debate, Invalid, LOG_VERSION, DebateLimits, Protocol, LogRecord, Reply, Request,
+    ShortenedPrompt, CallUsage, options, protocol,
 };
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub(crate) fn request(
     set: &[(&str, &str)],
 ) -> Result<Request, Invalid> {
     let given = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-    let file = |(path, text): &(&str, &str)| Artifact {
+    let file = |(path, text): &(&str, &str)| BriefFile {
         // A path that begins with an option's key and a colon is that option's file.
         part: path.split_once(':').map(|(part, _)| part.to_owned()),
         path: path.split_once(':').map_or(*path, |(_, path)| path).to_owned(),
@@ -53,7 +53,7 @@ pub(crate) fn brief(protocol: &dyn Protocol, request: Request) -> Result<Brief, 
         files: request.files,
         options: request.options,
         seed: 11,
-        limits: Limits::default(),
+        limits: DebateLimits::default(),
         templates: protocol::template_hashes(protocol),
         written_by: String::new(),
         created_at: "2026-01-31T23:59:58Z".into(),
@@ -62,12 +62,12 @@ pub(crate) fn brief(protocol: &dyn Protocol, request: Request) -> Result<Brief, 
 }
 
 /// Plays a debate to its end. Every answer must keep its schema and the protocol's rules.
-pub(crate) fn run(protocol: &dyn Protocol, brief: Brief, answer: Answer<'_>) -> (Vec<Record>, Debate) {
+pub(crate) fn run(protocol: &dyn Protocol, brief: Brief, answer: Answer<'_>) -> (Vec<LogRecord>, Debate) {
     let records = vec![Debate::open(brief).unwrap().1];
     let mut reply = |debate: &Debate, ask: &Ask| {
         let phase = debate.last_phase().unwrap();
         let Some(value) = answer(ask, &phase.name, phase.round) else {
-            return Reply::Absent { why: Absence::TimedOut, detail: "test".into() };
+            return Reply::Absent { why: AbsenceReason::TimedOut, detail: "test".into() };
         };
         let (text, value) = match value {
             Value::String(text) => (text, None),
@@ -81,7 +81,7 @@ pub(crate) fn run(protocol: &dyn Protocol, brief: Brief, answer: Answer<'_>) -> 
             text,
             value,
             model: ask.model.clone(),
-            usage: Usage { usd: Some(0.01), ..Usage::default() },
+            usage: CallUsage { usd: Some(0.01), ..CallUsage::default() },
             // A seat of this name always runs into the limit on output tokens.
             cut_off: ask.seat == "wordy",
             shortened: is_shortened(&ask.seat, phase.round),
@@ -93,7 +93,7 @@ pub(crate) fn run(protocol: &dyn Protocol, brief: Brief, answer: Answer<'_>) -> 
 }
 
 /// A seat of this name reads no more than this of a round.
-fn is_shortened(seat: &str, round: u32) -> Option<Shortened> {
-    let short = Shortened { left_out: 3, entries: 9, context_tokens: 2048 };
+fn is_shortened(seat: &str, round: u32) -> Option<ShortenedPrompt> {
+    let short = ShortenedPrompt { left_out: 3, entries: 9, context_tokens: 2048 };
     (seat == "forgetful" && round > 0).then_some(short)
 }

@@ -7,19 +7,19 @@ use std::collections::BTreeSet;
 
 use agon_core::document::document;
 use agon_core::play::{play, replay};
-use agon_core::seed::Draw;
-use agon_core::{Absence, Ask, Brief, Debate, Event, Fate, Limits, Protocol, Record, Reply, Turn};
+use agon_core::SeededDraw;
+use agon_core::{AbsenceReason, Ask, Brief, Debate, Event, Fate, DebateLimits, Protocol, LogRecord, Reply, PhaseTurn};
 use serde_json::Value;
 
 use self::play::{cases, invented, limits, opened, played};
 
 /// Whether a phase asks somebody who sits, and not only errands.
-fn is_seated(debate: &Debate, turn: &Turn) -> bool {
+fn is_seated(debate: &Debate, turn: &PhaseTurn) -> bool {
     turn.asks.iter().any(|ask| debate.brief.seat(&ask.seat).is_some())
 }
 
 /// The log without the bookkeeping of calls, which a repeated call adds to.
-fn substance(records: &[Record]) -> Vec<&Event> {
+fn substance(records: &[LogRecord]) -> Vec<&Event> {
     records
         .iter()
         .map(|record| &record.entry.event)
@@ -27,7 +27,7 @@ fn substance(records: &[Record]) -> Vec<&Event> {
         .collect()
 }
 
-fn report(records: &[Record]) -> String {
+fn report(records: &[LogRecord]) -> String {
     let debate = Debate::from_records(records).unwrap();
     let mut document = document(&debate, Value::Null);
     // The head covers the order in which replies arrived; everything that people read does not.
@@ -51,7 +51,7 @@ fn always_closes_within_a_bound_computed_from_its_options() {
             );
             let plan = protocol.plan(&brief);
             let calls = plan.fewest_calls..=plan.most_calls;
-            let limited = brief.limits != Limits::default();
+            let limited = brief.limits != DebateLimits::default();
             let asks = debate.turns.iter().flat_map(|turn| &turn.asks);
             let seated = asks.filter(|ask| brief.seat(&ask.seat).is_some()).count() as u32;
             let name = protocol.info().name;
@@ -101,7 +101,7 @@ fn arrival_order_of_replies_changes_nothing() {
     for (protocol, brief) in cases() {
         for seed in 0..20 {
             let in_seat_order = played(protocol, opened(&brief), seed);
-            let mut draw = Draw::new(seed, "arrival");
+            let mut draw = SeededDraw::new(seed, "arrival");
             let mut answer = |debate: &Debate, ask: &Ask| invented(protocol, debate, ask, seed);
             let mut arrival = |order: &mut [usize]| draw.shuffle(order);
             let shuffled = play(protocol, opened(&brief), &mut answer, &mut arrival).unwrap();
@@ -128,7 +128,7 @@ fn any_subset_of_seats_absent_in_any_phase_still_closes_with_the_absences_report
                         .unwrap();
                     if debate.turns.len() == at + 1 && subset & (1 << place.min(31)) != 0 {
                         expected += 1;
-                        return Reply::Absent { why: Absence::TimedOut, detail: "test".into() };
+                        return Reply::Absent { why: AbsenceReason::TimedOut, detail: "test".into() };
                     }
                     invented(protocol, debate, ask, 1)
                 };
@@ -148,7 +148,7 @@ fn any_subset_of_seats_absent_in_any_phase_still_closes_with_the_absences_report
 fn everybody_absent_always_closes_too() {
     for (protocol, brief) in cases() {
         let mut nobody =
-            |_: &Debate, _: &Ask| Reply::Absent { why: Absence::Unreachable, detail: "test".into() };
+            |_: &Debate, _: &Ask| Reply::Absent { why: AbsenceReason::Unreachable, detail: "test".into() };
         let records = play(protocol, opened(&brief), &mut nobody, &mut |_| {}).unwrap();
         let outcome = Debate::from_records(&records).unwrap().outcome.unwrap();
         assert_ne!(outcome.status, agon_core::Status::Complete, "{}", protocol.info().name);
@@ -207,7 +207,7 @@ fn first_round_positions_are_conserved() {
                 .filter(|turn| turn.phase.round == phase.round);
             let first = of_first.chain(of_part);
             let said: BTreeSet<&str> = first
-                .flat_map(Turn::settled)
+                .flat_map(PhaseTurn::settled)
                 .filter(|(_, reply)| reply.text().is_some())
                 .map(|(ask, _)| ask.seat.as_str())
                 .collect();
@@ -271,9 +271,9 @@ fn a_branch_takes_over_the_replies_and_costs_nothing_until_it_asks() {
         assert!(begun.turns.iter().all(|turn| !protocol.info().is_closing(&turn.phase.name)));
         let ended = Debate::from_records(&played(protocol, taken, 4)).unwrap();
         // What was taken over counts against no limit of the branch, so with limits it may get further.
-        if brief.limits == Limits::default() {
+        if brief.limits == DebateLimits::default() {
             let (ended, mut first) = (ended.outcome.clone().unwrap(), first.outcome.clone().unwrap());
-            if protocol.rates() {
+            if protocol.info().is_rated {
                 // A branch asks what if: it rates nobody, leaves no lesson, and says so.
                 assert!(ended.lesson.is_none(), "{}", protocol.info().name);
                 first.lesson = None;
@@ -283,17 +283,17 @@ fn a_branch_takes_over_the_replies_and_costs_nothing_until_it_asks() {
             }
             assert_eq!(ended, first, "the same answers lead to the same end");
         }
-        assert!(brief.limits != Limits::default() || ended.spent().calls < first.spent().calls);
+        assert!(brief.limits != DebateLimits::default() || ended.spent().calls < first.spent().calls);
     }
 }
 
 /// What a branch takes over is paid for: no limit of its own can cut it.
 #[test]
 fn limits_do_not_cut_what_a_branch_takes_over() {
-    for (protocol, brief) in cases().into_iter().filter(|(_, brief)| brief.limits == Limits::default()) {
+    for (protocol, brief) in cases().into_iter().filter(|(_, brief)| brief.limits == DebateLimits::default()) {
         let whole = played(protocol, opened(&brief), 4);
         let first = Debate::from_records(&whole).unwrap();
-        let closing = |turn: &&Turn| protocol.info().is_closing(&turn.phase.name);
+        let closing = |turn: &&PhaseTurn| protocol.info().is_closing(&turn.phase.name);
         let rounds = first.turns.iter().take_while(|turn| !closing(turn)).count();
         for limits in limits() {
             let other = Brief { limits, id: "branch".into(), ..brief.clone() };

@@ -10,7 +10,7 @@
 
 use agon_core::play::play;
 use agon_core::{
-    Ask, Brief, Debate, LOG_VERSION, Limits, Protocol, Reply, Request, Usage, options, protocol, quotations,
+    Ask, Brief, Debate, LOG_VERSION, DebateLimits, Protocol, Reply, Request, CallUsage, options, protocol, quotations,
 };
 use agon_protocols::PROTOCOLS;
 use serde_json::{Value, json};
@@ -70,19 +70,19 @@ fn brief(n: usize, rounds: u32) -> Brief {
     let request = Request {
         question: "Should the team adopt the queue, and if so, what should it move there first?".into(),
         models: vec!["one/a".to_owned(); n],
-        options: options::resolve(deep().options(), set).unwrap(),
+        options: options::resolve(deep().info().options, set).unwrap(),
         ..Request::default()
     };
     Brief {
         version: LOG_VERSION,
         id: "test".into(),
-        protocol: deep().name().into(),
+        protocol: deep().info().name.into(),
         seats: deep().seats(&request).unwrap(),
         question: request.question,
         files: Vec::new(),
         options: request.options,
         seed: 5,
-        limits: Limits::default(),
+        limits: DebateLimits::default(),
         templates: protocol::template_hashes(deep()),
         written_by: String::new(),
         created_at: String::new(),
@@ -110,7 +110,7 @@ fn scripted(ask: &Ask, phase: &str, round: u32, focus: Option<&str>) -> Reply {
         Value::String(text) => (text, None),
         value => (value.to_string(), Some(value)),
     };
-    let (model, usage) = (ask.model.clone(), Usage::default());
+    let (model, usage) = (ask.model.clone(), CallUsage::default());
     Reply::Said { text, value, model, usage, cut_off: false, shortened: None }
 }
 

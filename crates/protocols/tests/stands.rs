@@ -5,7 +5,7 @@ mod play;
 
 use std::collections::BTreeSet;
 
-use agon_core::{Debate, Grouping, Protocol, Stands};
+use agon_core::{Debate, PositionGrouping, Protocol, PositionHistory};
 
 use play::{cases, opened, played};
 
@@ -35,7 +35,7 @@ fn who_held_what_can_be_told_of_every_beginning_of_a_debate() {
     }
 }
 
-fn keeps_the_laws_of_stands(protocol: &dyn Protocol, debate: &Debate) -> Stands {
+fn keeps_the_laws_of_stands(protocol: &dyn Protocol, debate: &Debate) -> PositionHistory {
     let name = protocol.info().name;
     let stands = protocol.view(debate).map(|view| view.positions).unwrap_or_else(|why| panic!("{name}: {why:?}"));
     assert_eq!(stands, protocol.view(debate).unwrap().positions, "{name}: the same log gives the same stands");
@@ -56,7 +56,7 @@ fn keeps_the_laws_of_stands(protocol: &dyn Protocol, debate: &Debate) -> Stands 
             };
             // Who changes without saying so would go uncounted; a change that is declared may lead to where one was. Where changes
             // are declared, votes may have other names than the positions for which they are cast.
-            let renamed = held.ballots && stands.grouping == Grouping::Declared;
+            let renamed = held.ballots && stands.grouping == PositionGrouping::Declared;
             assert!(
                 stand.change.is_some() || renamed || before.position == stand.position,
                 "{name}: {before:?} {stand:?}"

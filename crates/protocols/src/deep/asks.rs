@@ -3,28 +3,28 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use agon_core::fence::Mask;
-use agon_core::{Corrupt, Debate, Fence, Phase, Prompt, Step};
+use agon_core::{Corrupt, Debate, Fence, NameMask, Prompt, Step};
 use serde_json::{Value, json};
 
-use super::log::{Log, Round};
-use super::reply::Argument;
-use super::{Parts, close, ranking};
-use crate::prompt::ask;
+use super::log::{DeepLog, DeepRound};
+use super::replies::Argument;
+use super::{DeepParts, DeepPhase, evaluation, verdict};
+use crate::prompt::new_ask;
 
 /// Makes the asks of one debate.
-pub(super) struct Asks<'a> {
+pub(super) struct DeepAsks<'a> {
     debate: &'a Debate,
-    parts: &'a Parts,
-    log: &'a Log<'a>,
+    parts: &'a DeepParts,
+    log: &'a DeepLog<'a>,
     fence: Fence,
     /// Made when somebody else's words are first quoted.
-    mask: OnceCell<Mask>,
+    mask: OnceCell<NameMask>,
     system: Arc<str>,
 }
 
-impl<'a> Asks<'a> {
-    pub(super) fn new(debate: &'a Debate, parts: &'a Parts, log: &'a Log<'a>) -> Result<Self, Corrupt> {
+impl<'a> DeepAsks<'a> {
+    pub(super) fn new(parts: &'a DeepParts, log: &'a DeepLog<'a>) -> Result<Self, Corrupt> {
+        let debate = log.debate;
         let fence = Fence::new(&debate.brief);
         let system = parts.prompts.shared("deep/system.hbs", &json!({"rule": fence.rule()}))?;
         Ok(Self { debate, parts, log, fence, mask: OnceCell::new(), system })
@@ -33,8 +33,8 @@ impl<'a> Asks<'a> {
     /// Stage 1: every debater answers, independently.
     pub(super) fn answers(&self) -> Result<Step, Corrupt> {
         let prompt = self.whole("deep/answer.hbs", json!({}))?;
-        let asks = self.debate.brief.seats_of("debater").map(|seat| ask(seat, prompt.clone(), None));
-        Ok(Step::Ask(Phase::new("answer", 0), asks.collect()))
+        let asks = self.debate.brief.seats_of("debater").map(|seat| new_ask(seat, prompt.clone(), None));
+        Ok(Step::Ask(DeepPhase::Answer.at(0), asks.collect()))
     }
 
     /// Stage 2D: every debater who answered argues.
@@ -57,17 +57,17 @@ impl<'a> Asks<'a> {
             let Some(place) = self.log.debaters.iter().position(|debater| debater.seat == seat.id) else {
                 continue;
             };
-            let schema = arguments.and_then(|arguments| arguments.own.get(place)).cloned();
+            let schema = arguments.and_then(|arguments| arguments.by_place.get(place)).cloned();
             let prompt = Prompt {
                 system: self.system.clone(),
                 shared: shared.clone(),
                 tail: self.tail(round, place)?,
             };
-            let mut ask = ask(seat, prompt, schema);
+            let mut ask = new_ask(seat, prompt, schema);
             ask.label = self.log.debaters.get(place).map(|debater| format!("Debater {}", debater.label));
             asks.push(ask);
         }
-        Ok(Step::Ask(Phase::new("debate", round), asks))
+        Ok(Step::Ask(DeepPhase::Debate.at(round), asks))
     }
 
     fn tail(&self, round: u32, place: usize) -> Result<String, Corrupt> {
@@ -78,7 +78,7 @@ impl<'a> Asks<'a> {
         let context = json!({
             "label": own.label,
             "round_number": round,
-            "max_rounds": self.debate.brief.int("max_rounds"),
+            "max_rounds": self.log.options.max_rounds,
             "targets": targets.join(", "),
             "own_response": self.fence.quote("your words", &own.answer),
             "own_position": (position != own.answer.trim()).then(|| self.fence.quote("your words", position)),
@@ -97,7 +97,7 @@ impl<'a> Asks<'a> {
             json!({
                 "schema": self.parts.assessment.json.to_string(),
                 "round_number": number,
-                "max_rounds": self.debate.brief.int("max_rounds"),
+                "max_rounds": self.log.options.max_rounds,
                 "earlier_rounds": earlier,
                 "arguments": round.map(|round| self.assessed(round)),
                 "carried": round.map(|round| self.carried(round)),
@@ -108,8 +108,8 @@ impl<'a> Asks<'a> {
             .debate
             .brief
             .seats_of("moderator")
-            .map(|seat| ask(seat, prompt.clone(), Some(schema.clone())));
-        Ok(Step::Ask(Phase::new("moderate", number), asks.collect()))
+            .map(|seat| new_ask(seat, prompt.clone(), Some(schema.clone())));
+        Ok(Step::Ask(DeepPhase::Moderate.at(number), asks.collect()))
     }
 
     /// Stage 2S: every answer is scored by others than its author, one call each.
@@ -117,25 +117,25 @@ impl<'a> Asks<'a> {
         let schema = self.parts.evaluation.clone();
         let shared = self.shared("deep/evaluator.hbs", json!({"schema": schema.json.to_string()}))?;
         let mut asks = Vec::new();
-        for (evaluator, answer) in ranking::pairs(self.log) {
+        for (evaluator, answer) in evaluation::pairs(self.log) {
             let Some(seat) = self.debate.brief.seat(evaluator.seat) else { continue };
             let context =
                 json!({"label": answer.label, "content": self.quote(&answer.label, &answer.answer)});
             let tail = self.parts.prompts.tail("deep/evaluator.hbs", &context)?;
             let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
-            let mut ask = ask(seat, prompt, Some(schema.clone()));
+            let mut ask = new_ask(seat, prompt, Some(schema.clone()));
             ask.label = Some(format!("Debater {}", evaluator.label));
             ask.about = Some(answer.label.clone());
             asks.push(ask);
         }
-        Ok(Step::Ask(Phase::new("evaluate", 0), asks))
+        Ok(Step::Ask(DeepPhase::Evaluate.at(0), asks))
     }
 
     /// Stage 3: the chair, or a stand-in, writes the result.
     pub(super) fn synthesis(&self) -> Result<Step, Corrupt> {
-        let Some(model) = self.log.next_chair() else { return close::close(self.log) };
-        let input = serde_json::to_string_pretty(&close::synthesis_input(self.log))?;
-        let ranking = ranking::ranking(self.log)?;
+        let Some(model) = self.log.next_chair() else { return verdict::close(self.log) };
+        let input = serde_json::to_string_pretty(&verdict::synthesis_input(self.log))?;
+        let ranking = evaluation::ranking(self.log)?;
         let ranking = (!ranking.is_empty()).then(|| self.quote("ranking", &json!(ranking).to_string()));
         let prompt = self.whole(
             "deep/synthesis.hbs",
@@ -147,12 +147,12 @@ impl<'a> Asks<'a> {
         )?;
         let schema = self.parts.synthesis.clone();
         let chair = self.debate.brief.seats_of("chair").map(|seat| {
-            let mut ask = ask(seat, prompt.clone(), Some(schema.clone()));
+            let mut ask = new_ask(seat, prompt.clone(), Some(schema.clone()));
             ask.model.clone_from(&model);
             ask
         });
         let round = self.log.counted().last().map_or(0, |round| round.number);
-        Ok(Step::Ask(Phase::new("synthesis", round), chair.collect()))
+        Ok(Step::Ask(DeepPhase::Synthesis.at(round), chair.collect()))
     }
 
     fn whole(&self, file: &str, context: Value) -> Result<Prompt, Corrupt> {
@@ -180,7 +180,7 @@ impl<'a> Asks<'a> {
     /// Other seats' words: masked, then quoted.
     fn quote(&self, what: &str, text: &str) -> String {
         let what = if what.len() == 1 { format!("Debater {what}") } else { what.to_owned() };
-        self.fence.quote(&what, &self.mask.get_or_init(|| Mask::new(&self.debate.brief)).apply(text))
+        self.fence.quote(&what, &self.mask.get_or_init(|| NameMask::new(&self.debate.brief)).apply(text))
     }
 
     fn responses(&self) -> Vec<Value> {
@@ -189,7 +189,7 @@ impl<'a> Asks<'a> {
     }
 
     /// A round's arguments as the debaters of the next round read them.
-    fn arguments(&self, round: &Round) -> Value {
+    fn arguments(&self, round: &DeepRound) -> Value {
         let arguments = self.rows(
             round,
             |label, argument| json!({"label": label, "argument": self.quote(label, &written(argument))}),
@@ -198,7 +198,7 @@ impl<'a> Asks<'a> {
     }
 
     /// A round's arguments as the moderator reads them.
-    fn assessed(&self, round: &Round) -> Vec<Value> {
+    fn assessed(&self, round: &DeepRound) -> Vec<Value> {
         self.rows(round, |label, argument| {
             let points: Vec<String> = argument.key_points.iter().map(|point| format!("- {point}")).collect();
             json!({
@@ -212,12 +212,12 @@ impl<'a> Asks<'a> {
     }
 
     /// The present debaters' arguments in label order.
-    fn rows(&self, round: &Round, show: impl Fn(&str, &Argument) -> Value) -> Vec<Value> {
+    fn rows(&self, round: &DeepRound, show: impl Fn(&str, &Argument) -> Value) -> Vec<Value> {
         let said = self.log.debaters.iter().zip(&round.arguments);
         said.filter_map(|(debater, argument)| Some(show(&debater.label, argument.as_ref()?))).collect()
     }
 
-    fn carried(&self, round: &Round) -> String {
+    fn carried(&self, round: &DeepRound) -> String {
         let absent =
             self.log.debaters.iter().zip(&round.arguments).filter(|(_, argument)| argument.is_none());
         absent.map(|(debater, _)| format!("Debater {}", debater.label)).collect::<Vec<_>>().join(", ")

@@ -2,19 +2,19 @@
 
 use std::borrow::Cow;
 
-use agon_core::seed::Draw;
-use agon_core::{Brief, Corrupt, Debate, Phase, Reply, Termination, Turn};
+use agon_core::{Brief, Corrupt, Debate, PhaseTurn, SeededDraw, Termination};
 use serde::Deserialize;
 
-use super::reply::{Argument, Assessment, Revision, Synthesis};
-use crate::limits::Limits;
+use super::replies::{Argument, Assessment, Revision, Synthesis};
+use super::{DeepMode, DeepOptions, DeepPhase};
+use crate::limits::LimitCheck;
 
 /// Comparisons with thresholds allow for rounding.
 const TOLERANCE: f64 = 1e-9;
 /// The share of the time and money limits that is kept for the synthesis.
-pub(super) const KEPT: f64 = 0.2;
+pub(super) const CLOSING_SHARE: f64 = 0.2;
 /// A consensus answer is kept only above this agreement.
-const CONSENSUS_FROM: f64 = 0.6;
+const CONSENSUS_ABOVE: f64 = 0.6;
 
 /// A debater who gave a Stage 1 answer, under its label.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(super) struct Debater<'a> {
 
 /// One round of the debate loop.
 #[derive(Debug)]
-pub(super) struct Round {
+pub(super) struct DeepRound {
     pub(super) number: u32,
     /// For each debater in label order its argument; `None` where its last position is carried forward.
     pub(super) arguments: Vec<Option<Argument>>,
@@ -39,13 +39,13 @@ pub(super) struct Round {
 
 /// How the loop ends by its own rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Exit {
+pub(super) enum LoopExit {
     Converged,
     Stable,
     MaxRounds,
 }
 
-impl Exit {
+impl LoopExit {
     fn termination(self) -> Termination {
         match self {
             Self::Converged => Termination::Converged,
@@ -57,63 +57,70 @@ impl Exit {
 
 /// The log as `deep` sees it.
 #[derive(Debug)]
-pub(super) struct Log<'a> {
+pub(super) struct DeepLog<'a> {
     pub(super) debate: &'a Debate,
+    pub(super) options: DeepOptions,
     /// In label order.
     pub(super) debaters: Vec<Debater<'a>>,
-    pub(super) rounds: Vec<Round>,
+    pub(super) rounds: Vec<DeepRound>,
     pub(super) synthesis: Option<Synthesis>,
 }
 
-impl<'a> Log<'a> {
+impl<'a> DeepLog<'a> {
     pub(super) fn read(debate: &'a Debate) -> Result<Self, Corrupt> {
+        let options = DeepOptions::read(&debate.brief.options);
         let debaters = debaters(debate);
         let mut rounds = Vec::new();
-        for turn in debate.turns_of("debate") {
+        for turn in debate.turns_of(DeepPhase::Debate.as_str()) {
             rounds.push(read_round(debate, turn, &debaters)?);
         }
-        let synthesis =
-            debate.turns_of("synthesis").flat_map(Turn::settled).find_map(|(_, reply)| reply.value());
+        let closing = debate.turns_of(DeepPhase::Synthesis.as_str());
+        let synthesis = closing.flat_map(PhaseTurn::settled).find_map(|(_, reply)| reply.value());
         let synthesis = synthesis.map(Synthesis::deserialize).transpose()?;
-        Ok(Self { debate, debaters, rounds, synthesis })
+        Ok(Self { debate, options, debaters, rounds, synthesis })
     }
 
-    pub(super) fn round(&self, number: u32) -> Option<&Round> {
+    pub(super) fn round(&self, number: u32) -> Option<&DeepRound> {
         self.rounds.iter().find(|round| round.number == number)
     }
 
     /// How many debaters argued in a round.
     pub(super) fn present(&self, number: u32) -> usize {
-        self.round(number).map_or(0, Round::present)
+        self.round(number).map_or(0, DeepRound::present)
     }
 
     /// The rounds that count: those in which somebody argued.
-    pub(super) fn counted(&self) -> impl Iterator<Item = &Round> {
+    pub(super) fn counted(&self) -> impl Iterator<Item = &DeepRound> {
         self.rounds.iter().filter(|round| round.present() > 0)
     }
 
     /// Whether and how the loop ends after this round by its own rules. `min_rounds` gates every exit but the limit.
-    pub(super) fn exit(&self, number: u32) -> Option<Exit> {
-        let brief = &self.debate.brief;
+    pub(super) fn exit(&self, number: u32) -> Option<LoopExit> {
         let round = self.round(number).filter(|round| round.present() > 0)?;
-        let gated = number < brief.int("min_rounds");
-        if !gated && round.assessment.as_ref().is_some_and(|assessment| meets_thresholds(brief, assessment)) {
-            return Some(Exit::Converged);
+        let gated = number < self.options.min_rounds;
+        if !gated && round.assessment.as_ref().is_some_and(|assessment| self.meets_thresholds(assessment)) {
+            return Some(LoopExit::Converged);
         }
         if !gated && round.all_unchanged() {
-            return Some(Exit::Stable);
+            return Some(LoopExit::Stable);
         }
-        (number >= brief.int("max_rounds")).then_some(Exit::MaxRounds)
+        (number >= self.options.max_rounds).then_some(LoopExit::MaxRounds)
     }
 
-    /// The limits of the debate, of which a part is kept for the synthesis.
-    pub(super) fn limits(&self) -> Limits<'a> {
-        Limits { debate: self.debate, kept: KEPT, closing_calls: 1 }
+    /// Whether the moderator's numbers reach both thresholds.
+    pub(super) fn meets_thresholds(&self, assessment: &Assessment) -> bool {
+        assessment.agreement_score >= self.options.agreement_score - TOLERANCE
+            && assessment.new_points_ratio <= self.options.new_points_ratio + TOLERANCE
+    }
+
+    /// The debate's limits. A share of each is kept for the synthesis.
+    pub(super) fn limits(&self) -> LimitCheck<'a> {
+        LimitCheck { debate: self.debate, closing_share: CLOSING_SHARE, closing_calls: 1 }
     }
 
     /// Whether a limit cut the debate and the user wants no degraded synthesis.
-    pub(super) fn cut_short_strictly(&self) -> bool {
-        self.debate.brief.flag("strict") && self.loop_ending() == Termination::Budget
+    pub(super) fn is_cut_short_strictly(&self) -> bool {
+        self.options.strict && self.loop_ending() == Termination::Budget
     }
 
     /// How Stages 1 and 2 ended, by the log alone.
@@ -121,18 +128,23 @@ impl<'a> Log<'a> {
         if self.debaters.len() < 2 {
             return Termination::QuorumLost;
         }
-        let cut = |name: &str, round: u32| {
-            self.debate.turn(name, round).is_some_and(|turn| self.limits().was_cut(turn))
+        let cut = |phase: DeepPhase, round: u32| {
+            self.debate.turn(phase.as_str(), round).is_some_and(|turn| self.limits().cut_short(turn))
         };
-        let evaluated = self.debate.turn("evaluate", 0).is_some() && !cut("evaluate", 0);
-        match (self.debate.brief.text("mode"), self.rounds.last()) {
-            ("quick", _) if !cut("answer", 0) => Termination::AllRoundsComplete,
-            ("standard", _) if evaluated => Termination::AllRoundsComplete,
-            ("quick" | "standard", _) | (_, None) => Termination::Budget,
-            (_, Some(last)) if last.present() == 0 && cut("debate", last.number) => Termination::Budget,
-            (_, Some(last)) if last.present() == 0 => Termination::QuorumLost,
-            (_, Some(last)) if !last.moderated || cut("moderate", last.number) => Termination::Budget,
-            (_, Some(last)) => self.exit(last.number).map_or(Termination::Budget, Exit::termination),
+        let evaluated = self.debate.turn(DeepPhase::Evaluate.as_str(), 0).is_some() && !cut(DeepPhase::Evaluate, 0);
+        match (self.options.mode, self.rounds.last()) {
+            (DeepMode::Quick, _) if !cut(DeepPhase::Answer, 0) => Termination::AllRoundsComplete,
+            (DeepMode::Standard, _) if evaluated => Termination::AllRoundsComplete,
+            (DeepMode::Quick | DeepMode::Standard, _) | (DeepMode::Deep, None) => Termination::Budget,
+            (DeepMode::Deep, Some(last)) => {
+                let round = last.number;
+                match last.present() {
+                    0 if cut(DeepPhase::Debate, round) => Termination::Budget,
+                    0 => Termination::QuorumLost,
+                    _ if !last.moderated || cut(DeepPhase::Moderate, round) => Termination::Budget,
+                    _ => self.exit(round).map_or(Termination::Budget, LoopExit::termination),
+                }
+            }
         }
     }
 
@@ -143,29 +155,31 @@ impl<'a> Log<'a> {
         revised.unwrap_or_else(|| self.debaters.get(place).map_or("", |debater| debater.answer.trim()))
     }
 
-    /// A debater's last argument and its round.
-    pub(super) fn last_argument(&self, place: usize) -> Option<(u32, &Argument)> {
-        let said = |round: &'_ Round| {
-            Some(round.number).zip(round.arguments.get(place).and_then(Option::as_ref).map(|_| ()))
-        };
-        let number = self.rounds.iter().rev().find_map(said)?.0;
-        let argument = self.round(number)?.arguments.get(place)?.as_ref()?;
-        Some((number, argument))
+    /// A debater's last argument.
+    pub(super) fn last_argument(&self, place: usize) -> Option<&Argument> {
+        self.rounds.iter().rev().find_map(|round| round.arguments.get(place)?.as_ref())
     }
 
     /// The model that is asked for the synthesis next; `None` when all have been.
     pub(super) fn next_chair(&self) -> Option<String> {
-        let asked: Vec<&str> = self
-            .debate
-            .turns_of("synthesis")
-            .flat_map(|turn| &turn.asks)
-            .map(|ask| ask.model.as_str())
-            .collect();
-        chairs(&self.debate.brief).into_iter().find(|model| !asked.contains(&model.as_str()))
+        let closing = self.debate.turns_of(DeepPhase::Synthesis.as_str());
+        let asked: Vec<&str> = closing.flat_map(|turn| &turn.asks).map(|ask| ask.model.as_str()).collect();
+        chair_models(&self.debate.brief).into_iter().find(|model| !asked.contains(&model.as_str()))
     }
 }
 
-impl Round {
+impl DeepRound {
+    /// The moderator's figures in words.
+    pub(super) fn assessed(&self) -> String {
+        match &self.assessment {
+            Some(assessed) => {
+                let Assessment { agreement_score, new_points_ratio, .. } = assessed;
+                format!("agreement {agreement_score:.2}, new points {new_points_ratio:.2}")
+            }
+            None => "unassessed".to_owned(),
+        }
+    }
+
     pub(super) fn present(&self) -> usize {
         self.arguments.iter().flatten().count()
     }
@@ -176,24 +190,18 @@ impl Round {
     }
 }
 
-/// Whether the moderator's numbers reach both thresholds.
-pub(super) fn meets_thresholds(brief: &Brief, assessment: &Assessment) -> bool {
-    assessment.agreement_score >= brief.float("agreement_score") - TOLERANCE
-        && assessment.new_points_ratio <= brief.float("new_points_ratio") + TOLERANCE
-}
-
 /// The consensus answer, kept only when the agreement is high enough for one.
 pub(super) fn consensus_answer(assessment: &Assessment) -> Option<&str> {
-    assessment.consensus_answer.as_deref().filter(|_| assessment.agreement_score > CONSENSUS_FROM + TOLERANCE)
+    assessment.consensus_answer.as_deref().filter(|_| assessment.agreement_score > CONSENSUS_ABOVE + TOLERANCE)
 }
 
-/// The first `n` labels.
-pub(super) fn names(n: usize) -> Vec<String> {
-    ('A'..='Z').take(n).map(String::from).collect()
+/// The first labels.
+pub(super) fn labels(count: usize) -> Vec<String> {
+    ('A'..='Z').take(count).map(String::from).collect()
 }
 
 /// The models that may write the synthesis, in order, each once: the chair's, the moderator's, the debaters'.
-pub(super) fn chairs(brief: &Brief) -> Vec<String> {
+pub(super) fn chair_models(brief: &Brief) -> Vec<String> {
     let mut models: Vec<String> = Vec::new();
     for role in ["chair", "moderator", "debater"] {
         for seat in brief.seats_of(role) {
@@ -207,15 +215,15 @@ pub(super) fn chairs(brief: &Brief) -> Vec<String> {
 
 /// The debaters who answered, shuffled by the debate's seed and labelled A, B, C...
 fn debaters(debate: &Debate) -> Vec<Debater<'_>> {
-    let answers = debate.turn("answer", 0).into_iter().flat_map(Turn::settled);
+    let answers = debate.turn(DeepPhase::Answer.as_str(), 0).into_iter().flat_map(PhaseTurn::settled);
     let mut said: Vec<(&str, Cow<'_, str>)> =
         answers.filter_map(|(ask, reply)| Some((ask.seat.as_str(), reply.words()?))).collect();
-    Draw::new(debate.brief.seed, "labels").shuffle(&mut said);
-    let labels = names(said.len()).into_iter();
+    SeededDraw::new(debate.brief.seed, "labels").shuffle(&mut said);
+    let labels = labels(said.len()).into_iter();
     labels.zip(said).map(|(label, (seat, answer))| Debater { label, seat, answer }).collect()
 }
 
-fn read_round(debate: &Debate, turn: &Turn, debaters: &[Debater<'_>]) -> Result<Round, Corrupt> {
+fn read_round(debate: &Debate, turn: &PhaseTurn, debaters: &[Debater<'_>]) -> Result<DeepRound, Corrupt> {
     let number = turn.phase.round;
     let mut arguments = Vec::new();
     for debater in debaters {
@@ -223,9 +231,8 @@ fn read_round(debate: &Debate, turn: &Turn, debaters: &[Debater<'_>]) -> Result<
             turn.settled().find(|(ask, _)| ask.seat == debater.seat).and_then(|(_, reply)| reply.value());
         arguments.push(reply.map(Argument::deserialize).transpose()?);
     }
-    let moderation = debate.turns.iter().find(|turn| turn.phase == Phase::new("moderate", number));
-    let assessed =
-        moderation.and_then(|turn| turn.settled().find_map(|(_, reply): (_, &Reply)| reply.value()));
+    let moderation = debate.turns.iter().find(|turn| turn.phase == DeepPhase::Moderate.at(number));
+    let assessed = moderation.and_then(|turn| turn.settled().find_map(|(_, reply)| reply.value()));
     let assessment = assessed.map(Assessment::deserialize).transpose()?;
-    Ok(Round { number, arguments, assessment, moderated: moderation.is_some() })
+    Ok(DeepRound { number, arguments, assessment, moderated: moderation.is_some() })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use agon_core::play::play;
-use agon_core::{Absence, Brief, Fidelity, Limits, Outcome, Record, Reply, Status, Termination, Usage};
+use agon_core::{AbsenceReason, Brief, Fidelity, DebateLimits, Outcome, LogRecord, Reply, Status, Termination, CallUsage};
 use serde_json::json;
 
 use super::*;
@@ -17,7 +17,7 @@ fn brief(models: &[&str], set: &[(&str, &str)]) -> Brief {
     testing::brief(&Deep, request(models, set).unwrap()).unwrap()
 }
 
-fn run_brief(brief: Brief, answer: Answer<'_>) -> (Vec<Record>, Debate) {
+fn run_brief(brief: Brief, answer: Answer<'_>) -> (Vec<LogRecord>, Debate) {
     testing::run(&Deep, brief, answer)
 }
 
@@ -197,7 +197,7 @@ fn conceding_without_a_change_is_flagged() {
 #[test]
 fn a_counterpoint_must_target_another_debater() {
     let parts = parts().unwrap();
-    let schema = &parts.arguments(3).unwrap().own[1];
+    let schema = &parts.arguments(3).unwrap().by_place[1];
     for (target, fits) in [
         ("Debater A", true),
         ("Debater C", true),
@@ -310,4 +310,4 @@ mod absences;
 mod degradation;
 mod evaluations;
 mod prompts;
-mod stands;
+mod positions;

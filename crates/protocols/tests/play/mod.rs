@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use agon_core::play::{REPLY_MS, REPLY_USD, invent, play};
 use agon_core::{
-    Artifact, Ask, Brief, Debate, Invalid, Kind, LOG_VERSION, Limits, Protocol, Record, Reply, Request,
+    BriefFile, Ask, Brief, Debate, Invalid, OptionKind, LOG_VERSION, DebateLimits, Protocol, LogRecord, Reply, Request,
     options, protocol,
 };
 use agon_protocols::all;
@@ -17,14 +17,14 @@ pub(crate) fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
         let mut settings: Vec<Vec<(String, String)>> = vec![Vec::new()];
         for opt in protocol.info().options {
             let values: Vec<&str> = match opt.kind {
-                Kind::Choice(words) => words.iter().filter(|word| **word != opt.default).copied().collect(),
-                Kind::Flag => vec![if opt.default == "true" { "false" } else { "true" }],
+                OptionKind::Choice(words) => words.iter().filter(|word| **word != opt.default).copied().collect(),
+                OptionKind::Flag => vec![if opt.default == "true" { "false" } else { "true" }],
                 _ => Vec::new(),
             };
             settings.extend(values.into_iter().map(|value| vec![(opt.key.to_owned(), value.to_owned())]));
         }
         let flags: Vec<&str> =
-            protocol.info().options.iter().filter(|opt| opt.kind == Kind::Flag).map(|opt| opt.key).collect();
+            protocol.info().options.iter().filter(|opt| opt.kind == OptionKind::Flag).map(|opt| opt.key).collect();
         for (place, one) in flags.iter().enumerate() {
             let on = |key: &str| (key.to_owned(), "true".to_owned());
             settings.extend(flags.iter().skip(place + 1).map(|other| vec![on(one), on(other)]));
@@ -43,15 +43,15 @@ pub(crate) fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
     cases
 }
 
-/// Limits that a debate runs into early, in the middle, late.
-pub(crate) fn limits() -> Vec<Limits> {
+/// DebateLimits that a debate runs into early, in the middle, late.
+pub(crate) fn limits() -> Vec<DebateLimits> {
     let mut all = Vec::new();
     // A call that is repeated after a crash counts, so that a limit on calls that a debate just keeps would end it there: it
     // would not be the same debate.
     for n in [0, 4, 10] {
-        all.push(Limits { calls: Some(n), ..Limits::default() });
-        all.push(Limits { usd: Some(f64::from(n) * REPLY_USD), ..Limits::default() });
-        all.push(Limits { deadline_ms: Some(u64::from(n) * REPLY_MS), ..Limits::default() });
+        all.push(DebateLimits { calls: Some(n), ..DebateLimits::default() });
+        all.push(DebateLimits { usd: Some(f64::from(n) * REPLY_USD), ..DebateLimits::default() });
+        all.push(DebateLimits { deadline_ms: Some(u64::from(n) * REPLY_MS), ..DebateLimits::default() });
     }
     all
 }
@@ -59,7 +59,7 @@ pub(crate) fn limits() -> Vec<Limits> {
 fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Result<Brief, Invalid> {
     let request = Request {
         question: "Should the team adopt the queue?".into(),
-        files: vec![Artifact { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],
+        files: vec![BriefFile { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],
         models: ["one/a", "two/b", "three/c"].map(String::from).to_vec(),
         roles: BTreeMap::new(),
         options: options::resolve(protocol.info().options, given).unwrap(),
@@ -74,7 +74,7 @@ fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Re
         files: request.files,
         options: request.options,
         seed,
-        limits: Limits::default(),
+        limits: DebateLimits::default(),
         templates: protocol::template_hashes(protocol),
         written_by: String::new(),
         created_at: "2026-01-01T00:00:00Z".into(),
@@ -83,7 +83,7 @@ fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Re
 }
 
 /// The log of a debate in which nothing was said yet.
-pub(crate) fn opened(brief: &Brief) -> Vec<Record> {
+pub(crate) fn opened(brief: &Brief) -> Vec<LogRecord> {
     vec![Debate::open(brief.clone()).unwrap().1]
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn invented(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed
 }
 
 /// Plays a debate with invented answers. They depend on the prompt, so a prompt that depends on arrival order shows.
-pub(crate) fn played(protocol: &dyn Protocol, records: Vec<Record>, seed: u64) -> Vec<Record> {
+pub(crate) fn played(protocol: &dyn Protocol, records: Vec<LogRecord>, seed: u64) -> Vec<LogRecord> {
     let mut answer = |debate: &Debate, ask: &Ask| invented(protocol, debate, ask, seed);
     play(protocol, records, &mut answer, &mut |_| {}).unwrap()
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn limited(limits: Limits, set: &[(&str, &str)]) -> Debate {
+fn limited(limits: DebateLimits, set: &[(&str, &str)]) -> Debate {
     let mut brief = brief(&["a/x", "b/y", "c/z"], set);
     brief.limits = limits;
     run_brief(brief, &|_, phase, round| plain(phase, round, &["minor_update"], &[(0.1, 0.9)])).1
@@ -18,7 +18,7 @@ fn at_80_percent_of_the_money_it_goes_to_the_synthesis() {
         (0.0876, 2, Termination::Budget),
         (0.2, 3, Termination::MaxRounds),
     ] {
-        let debate = limited(Limits { usd: Some(usd), ..Limits::default() }, &[]);
+        let debate = limited(DebateLimits { usd: Some(usd), ..DebateLimits::default() }, &[]);
         let outcome = debate.outcome.as_ref().unwrap();
         assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds), "{usd}");
         assert_eq!((outcome.status, agon_core::document::exit_status(&debate)), (Status::Complete, 0));
@@ -33,7 +33,7 @@ fn at_80_percent_of_the_money_it_goes_to_the_synthesis() {
 /// "`--strict` stops without a synthesis: `budget`, `incomplete`, exit 3."
 #[test]
 fn strict_stops_without_a_synthesis() {
-    let debate = limited(Limits { usd: Some(0.05), ..Limits::default() }, &[("strict", "true")]);
+    let debate = limited(DebateLimits { usd: Some(0.05), ..DebateLimits::default() }, &[("strict", "true")]);
     let outcome = debate.outcome.as_ref().unwrap();
     assert_eq!((outcome.termination, outcome.status), (Termination::Budget, Status::Incomplete));
     assert_eq!((debate.turn("synthesis", 1), agon_core::document::exit_status(&debate)), (None, 3));
@@ -51,7 +51,7 @@ fn a_limit_on_calls_leaves_room_for_the_synthesis() {
         (12, 2, Termination::Budget),
         (16, 3, Termination::MaxRounds),
     ] {
-        let debate = limited(Limits { calls: Some(calls), ..Limits::default() }, &[]);
+        let debate = limited(DebateLimits { calls: Some(calls), ..DebateLimits::default() }, &[]);
         let outcome = debate.outcome.as_ref().unwrap();
         assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds), "{calls} calls");
         assert!(debate.spent().calls <= calls, "{} of {calls}", debate.spent().calls);
@@ -84,7 +84,7 @@ fn slow_answers_leave_time_for_the_synthesis() {
                 let value = plain(&name, round, &["minor_update"], &[(0.1, 0.9)]).unwrap();
                 let (text, value) =
                     if name == "answer" { ("x".into(), None) } else { (value.to_string(), Some(value)) };
-                let usage = Usage { latency_ms: 500, ..Usage::default() };
+                let usage = CallUsage { latency_ms: 500, ..CallUsage::default() };
                 let reply = Reply::Said {
                     text,
                     value,
@@ -111,7 +111,7 @@ fn slow_answers_leave_time_for_the_synthesis() {
 fn a_round_whose_moderator_could_not_be_asked_ends_in_budget() {
     for (max_rounds, calls, strict) in [("1", 7, "false"), ("2", 11, "false"), ("1", 7, "true")] {
         let set = [("max_rounds", max_rounds), ("strict", strict)];
-        let debate = limited(Limits { calls: Some(calls), ..Limits::default() }, &set);
+        let debate = limited(DebateLimits { calls: Some(calls), ..DebateLimits::default() }, &set);
         let outcome = debate.outcome.as_ref().unwrap();
         assert_eq!((outcome.termination, outcome.fidelity), (Termination::Budget, Fidelity::Degraded));
         assert_eq!(outcome.status == Status::Complete, strict == "false");
@@ -125,7 +125,7 @@ fn standard_mode_evaluates_only_if_all_evaluations_fit() {
     for (calls, termination) in
         [(4, Termination::Budget), (9, Termination::Budget), (10, Termination::AllRoundsComplete)]
     {
-        let debate = limited(Limits { calls: Some(calls), ..Limits::default() }, &[("mode", "standard")]);
+        let debate = limited(DebateLimits { calls: Some(calls), ..DebateLimits::default() }, &[("mode", "standard")]);
         let outcome = debate.outcome.as_ref().unwrap();
         assert_eq!((outcome.termination, outcome.status), (termination, Status::Complete), "{calls} calls");
         let degraded = outcome.warnings.contains(&"standard -> synthesis (degraded)".to_owned());
@@ -143,7 +143,7 @@ fn at_80_percent_of_the_time_it_goes_to_the_synthesis() {
         (88, 2, Termination::Budget),
         (1_000, 3, Termination::MaxRounds),
     ] {
-        let debate = limited(Limits { deadline_ms: Some(deadline_ms), ..Limits::default() }, &[]);
+        let debate = limited(DebateLimits { deadline_ms: Some(deadline_ms), ..DebateLimits::default() }, &[]);
         let outcome = debate.outcome.as_ref().unwrap();
         assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds), "{deadline_ms}");
     }
@@ -155,7 +155,7 @@ fn a_round_that_nobody_could_pay_for_ends_in_budget() {
     let mut brief = brief(&["a/x", "b/y", "c/z"], &[]);
     brief.templates = agon_core::protocol::template_hashes(&Deep);
     let mut reply = |debate: &Debate, ask: &Ask| match debate.last_phase().unwrap().name.as_str() {
-        "debate" => Reply::Absent { why: Absence::OverBudget, detail: "calls".into() },
+        "debate" => Reply::Absent { why: AbsenceReason::OverBudget, detail: "calls".into() },
         phase => {
             let value = plain(phase, 1, &["no_change"], &[(0.1, 0.9)]).unwrap();
             let (text, value) =
@@ -164,7 +164,7 @@ fn a_round_that_nobody_could_pay_for_ends_in_budget() {
                 text,
                 value,
                 model: ask.model.clone(),
-                usage: Usage::default(),
+                usage: CallUsage::default(),
                 cut_off: false,
                 shortened: None,
             }

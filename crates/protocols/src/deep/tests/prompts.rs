@@ -223,7 +223,7 @@ fn an_interjection_reaches_everybody_who_is_asked_after_it() {
             text,
             value,
             model: ask.model.clone(),
-            usage: Usage::default(),
+            usage: CallUsage::default(),
             cut_off: false,
             shortened: None,
         }

@@ -1,0 +1,236 @@
+//! Where the seats stood, and where they went.
+
+use std::collections::BTreeSet;
+
+use agon_core::{Debate, PositionFlip, PositionHistory, SeatPosition, Status};
+use serde::Serialize;
+
+use crate::agreement;
+
+/// The first positions, what a plain vote on them gives, and whether the debate decided otherwise.
+///
+/// The vote counts heads. Whether the debate changed anything is decided by the protocol's own rule, the one that the verdict
+/// follows: where one FAIL among three is FAIL before and after, nothing changed, whatever most heads said.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FirstRound {
+    /// The round.
+    pub round: u32,
+    /// The positions, the most held first.
+    pub positions: Vec<PositionCount>,
+    /// The position that a plain vote gives; null where it is tied.
+    pub vote: Option<String>,
+    /// The positions that are tied.
+    pub tied: Vec<String>,
+    /// What the protocol's own rule makes of the first positions.
+    pub ruling: Option<String>,
+    /// What was decided.
+    pub decided: Option<String>,
+    /// Whether the debate changed what the rule would have decided.
+    pub changed_by_debate: bool,
+}
+
+/// A position and who held it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PositionCount {
+    /// The position.
+    pub position: String,
+    /// How many seats held it.
+    pub count: usize,
+    /// Their share of all.
+    pub share: f64,
+    /// The seats.
+    pub seats: Vec<String>,
+    /// Their labels, where they have any.
+    pub labels: Vec<String>,
+}
+
+/// How often a seat changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SeatFlips {
+    /// The seat.
+    pub seat: String,
+    /// Its label.
+    pub label: Option<String>,
+    /// All its changes.
+    pub flips: usize,
+    /// Those that cite something.
+    pub evidenced: usize,
+    /// Those toward the majority.
+    pub toward_majority: usize,
+}
+
+/// How far the seats agreed after a round.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RoundAgreement {
+    /// The round.
+    pub round: u32,
+    /// How many distinct positions there were.
+    pub positions: usize,
+    /// The share of pairs that held the same.
+    pub pairwise: Option<f64>,
+    /// The entropy of the positions, in bits.
+    pub entropy: f64,
+    /// By how much the entropy fell since the round before.
+    pub information_gain: Option<f64>,
+}
+
+/// What a seat held after each round.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SeatTrajectory {
+    /// The seat.
+    pub seat: String,
+    /// Its label.
+    pub label: Option<String>,
+    /// Its positions, by round.
+    pub positions: Vec<HeldPosition>,
+}
+
+/// What a seat held after a round.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HeldPosition {
+    /// The round.
+    pub round: u32,
+    /// The position.
+    pub position: String,
+    /// The score, where the position is one.
+    pub value: Option<f64>,
+    /// How sure the seat was.
+    pub confidence: Option<f64>,
+    /// Whether the seat changed in this round.
+    pub changed: bool,
+}
+
+/// What the verdict would have been after each round.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Counterfactual {
+    /// The verdicts, by round.
+    pub rounds: Vec<RoundVerdict>,
+    /// Rounds in which neither a position nor the verdict changed.
+    pub idle_rounds: Vec<u32>,
+}
+
+/// What the verdict would have been after a round.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RoundVerdict {
+    /// The round.
+    pub round: u32,
+    /// The verdict by the protocol's own rule.
+    pub verdict: Option<String>,
+    /// Whether it differs from the round before.
+    pub changed: bool,
+    /// Whether it is what was decided in the end.
+    pub as_decided: bool,
+}
+
+pub(super) fn first_round(debate: &Debate, history: &PositionHistory) -> Option<FirstRound> {
+    let first = history.rounds.first().filter(|first| !first.stands.is_empty())?;
+    let all = first.stands.len();
+    let positions = first.distinct().into_iter().map(|(position, holders)| PositionCount {
+        position: position.to_owned(),
+        count: holders.len(),
+        share: holders.len() as f64 / all as f64,
+        seats: holders.iter().map(|held| held.seat.clone()).collect(),
+        labels: holders.iter().filter_map(|held| held.label.clone()).collect(),
+    });
+    let vote = first.plurality().map(str::to_owned);
+    let tied = if vote.is_none() { first.foremost() } else { Vec::new() };
+    // A debate that was cut short decided nothing, and one in which positions were taken once was none.
+    let is_over = debate.outcome.as_ref().is_some_and(|outcome| outcome.status == Status::Complete);
+    let was_debated = is_over && history.rounds.len() > 1;
+    Some(FirstRound {
+        round: first.round,
+        positions: positions.collect(),
+        vote,
+        tied: tied.into_iter().map(str::to_owned).collect(),
+        ruling: first.ruling.clone(),
+        decided: history.decided.clone(),
+        changed_by_debate: was_debated && first.ruling != history.decided,
+    })
+}
+
+/// In seat order.
+pub(super) fn flips_by_seat(history: &PositionHistory, flips: &[PositionFlip]) -> Vec<SeatFlips> {
+    let Some(last) = history.rounds.last() else { return Vec::new() };
+    let total = |seat: &str, counts: fn(&PositionFlip) -> bool| {
+        flips.iter().filter(|flip| flip.seat == seat && counts(flip)).count()
+    };
+    let row = |held: &SeatPosition| SeatFlips {
+        seat: held.seat.clone(),
+        label: held.label.clone(),
+        flips: total(&held.seat, |_| true),
+        evidenced: total(&held.seat, |flip| flip.evidenced),
+        toward_majority: total(&held.seat, |flip| flip.toward_majority),
+    };
+    last.stands.iter().map(row).collect()
+}
+
+pub(super) fn agreement_by_round(history: &PositionHistory) -> Vec<RoundAgreement> {
+    let mut before: Option<f64> = None;
+    let mut rows = Vec::new();
+    for round in &history.rounds {
+        let positions = round.grouped(history.near);
+        let entropy = agreement::entropy(&positions);
+        rows.push(RoundAgreement {
+            round: round.round,
+            positions: positions.iter().collect::<BTreeSet<_>>().len(),
+            pairwise: agreement::pairwise(&positions),
+            entropy,
+            information_gain: before.map(|before| before - entropy),
+        });
+        before = Some(entropy);
+    }
+    rows
+}
+
+/// In seat order.
+pub(super) fn trajectories(history: &PositionHistory) -> Vec<SeatTrajectory> {
+    let Some(last) = history.rounds.last() else { return Vec::new() };
+    let held_by = |seat: &str| {
+        let mut before: Option<&str> = None;
+        let rounds = history.rounds.iter().filter_map(|round| {
+            let held = round.of(seat)?;
+            let changed = held.change.is_some() && before.is_some_and(|before| before != held.position);
+            before = Some(&held.position);
+            Some(HeldPosition {
+                round: round.round,
+                position: held.position.clone(),
+                value: held.value,
+                confidence: held.confidence,
+                changed,
+            })
+        });
+        rounds.collect()
+    };
+    let row = |held: &SeatPosition| SeatTrajectory {
+        seat: held.seat.clone(),
+        label: held.label.clone(),
+        positions: held_by(&held.seat),
+    };
+    last.stands.iter().map(row).collect()
+}
+
+pub(super) fn counterfactual(
+    debate: &Debate,
+    history: &PositionHistory,
+    flips: &[PositionFlip],
+) -> Counterfactual {
+    let mut before: Option<Option<&str>> = None;
+    let (mut rounds, mut idle_rounds) = (Vec::new(), Vec::new());
+    let decided = history.decided.as_deref().filter(|_| debate.outcome.is_some());
+    for round in &history.rounds {
+        let verdict = round.ruling.as_deref();
+        let changed = before.is_some_and(|before| before != verdict);
+        let moved = flips.iter().any(|flip| flip.round == round.round);
+        if before.is_some() && !changed && !moved {
+            idle_rounds.push(round.round);
+        }
+        rounds.push(RoundVerdict {
+            round: round.round,
+            verdict: verdict.map(str::to_owned),
+            changed,
+            as_decided: decided.is_some() && verdict == decided,
+        });
+        before = Some(verdict);
+    }
+    Counterfactual { rounds, idle_rounds }
+}

@@ -1,0 +1,123 @@
+//! Stage 2S, standard mode: the debaters score each other's answers.
+
+use agon_core::{Corrupt, PhaseTurn, SeededDraw};
+use serde::{Deserialize, Serialize};
+
+use super::DeepPhase;
+use super::log::{Debater, DeepLog};
+use super::replies::Evaluation;
+
+/// An answer whose facts are in doubt scores no more than this.
+const FACTUAL_ERROR_CAP: f64 = 5.0;
+/// With this many debaters or more, each answer is scored by a draw of [`EVALUATORS_DRAWN`] others instead of all.
+const DRAW_FROM: u32 = 4;
+const EVALUATORS_DRAWN: u32 = 3;
+
+/// One line of the ranking, best first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RankedAnswer {
+    /// The label.
+    pub debater: String,
+    /// The mean of its evaluators' weighted scores, 1 to 10; null when nobody scored it.
+    pub score: Option<f64>,
+    /// The mean of its scores standardized by evaluator.
+    pub z: f64,
+    /// Whether a majority of its evaluators flagged it as fabricated.
+    pub disqualified: bool,
+}
+
+/// How many score each answer among `n` debaters.
+pub(super) fn evaluators_each(n: u32) -> u32 {
+    if n < DRAW_FROM { n.saturating_sub(1) } else { EVALUATORS_DRAWN }
+}
+
+/// Who scores whom, in seat order of the evaluators.
+pub(super) fn pairs<'a>(log: &'a DeepLog<'_>) -> Vec<(&'a Debater<'a>, &'a Debater<'a>)> {
+    let count = u32::try_from(log.debaters.len()).unwrap_or(u32::MAX);
+    let mut pairs = Vec::new();
+    for answer in &log.debaters {
+        let mut others: Vec<&Debater<'_>> =
+            log.debaters.iter().filter(|other| other.label != answer.label).collect();
+        SeededDraw::new(log.debate.brief.seed, &format!("evaluators of {}", answer.label)).shuffle(&mut others);
+        pairs.extend(others.into_iter().take(evaluators_each(count) as usize).map(|other| (other, answer)));
+    }
+    let place =
+        |debater: &Debater<'_>| log.debate.brief.seats.iter().position(|seat| seat.id == debater.seat);
+    pairs.sort_by_key(|(evaluator, answer)| (place(evaluator), answer.label.clone()));
+    pairs
+}
+
+/// One evaluator's weighted score of one answer.
+pub(super) struct WeightedScore {
+    /// The seat.
+    pub(super) evaluator: String,
+    /// The label.
+    pub(super) answer: String,
+    pub(super) weighted: f64,
+    factual_error: bool,
+    fabrication: bool,
+}
+
+/// The ranking; empty where there was no evaluation.
+pub(super) fn ranking(log: &DeepLog<'_>) -> Result<Vec<RankedAnswer>, Corrupt> {
+    let mut scores = scores(log)?;
+    if scores.is_empty() {
+        return Ok(Vec::new());
+    }
+    let doubtful: Vec<String> = scores.iter().filter(|s| s.factual_error).map(|s| s.answer.clone()).collect();
+    for score in scores.iter_mut().filter(|score| doubtful.contains(&score.answer)) {
+        score.weighted = score.weighted.min(FACTUAL_ERROR_CAP);
+    }
+    let mut ranked: Vec<RankedAnswer> = log.debaters.iter().map(|debater| rank(&debater.label, &scores)).collect();
+    ranked.sort_by(|a, b| {
+        let by_score = b.score.unwrap_or(f64::MIN).total_cmp(&a.score.unwrap_or(f64::MIN));
+        let by_z = b.z.total_cmp(&a.z);
+        a.disqualified.cmp(&b.disqualified).then(by_z).then(by_score).then(a.debater.cmp(&b.debater))
+    });
+    Ok(ranked)
+}
+
+/// Every score that was given, as it was given.
+pub(super) fn scores(log: &DeepLog<'_>) -> Result<Vec<WeightedScore>, Corrupt> {
+    let mut scores = Vec::new();
+    for (ask, reply) in log.debate.turn(DeepPhase::Evaluate.as_str(), 0).into_iter().flat_map(PhaseTurn::settled) {
+        let (Some(value), Some(answer)) = (reply.value(), &ask.about) else { continue };
+        let evaluation = Evaluation::deserialize(value)?;
+        let weights = log.options.weights();
+        scores.push(WeightedScore {
+            evaluator: ask.seat.clone(),
+            answer: answer.clone(),
+            weighted: evaluation.scores.values().iter().zip(weights).map(|(score, weight)| score * weight / 100.0).sum(),
+            factual_error: evaluation.factual_error,
+            fabrication: evaluation.fabrication,
+        });
+    }
+    Ok(scores)
+}
+
+fn rank(label: &str, scores: &[WeightedScore]) -> RankedAnswer {
+    let own: Vec<&WeightedScore> = scores.iter().filter(|score| score.answer == label).collect();
+    let z: Vec<f64> = own.iter().map(|score| standardized(score, scores)).collect();
+    let weighted: Vec<f64> = own.iter().map(|score| score.weighted).collect();
+    let accusers = own.iter().filter(|score| score.fabrication).count();
+    RankedAnswer {
+        debater: label.to_owned(),
+        score: mean(&weighted),
+        z: mean(&z).unwrap_or_default(),
+        disqualified: accusers * 2 > own.len(),
+    }
+}
+
+/// How far a score is from its evaluator's mean, in that evaluator's standard deviations; 0 where it has no spread.
+fn standardized(score: &WeightedScore, scores: &[WeightedScore]) -> f64 {
+    let given: Vec<f64> =
+        scores.iter().filter(|s| s.evaluator == score.evaluator).map(|s| s.weighted).collect();
+    let centre = mean(&given).unwrap_or_default();
+    let squares: Vec<f64> = given.iter().map(|x| (x - centre).powi(2)).collect();
+    let deviation = mean(&squares).unwrap_or_default().sqrt();
+    if deviation > 1e-9 { (score.weighted - centre) / deviation } else { 0.0 }
+}
+
+fn mean(numbers: &[f64]) -> Option<f64> {
+    (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64)
+}
