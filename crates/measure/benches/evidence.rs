@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use agon_core::play::{invent, play};
-use agon_core::seed::Draw;
+use agon_core::SeededDraw;
 use agon_core::{
     Artifact, Ask, Brief, Debate, LOG_VERSION, Limits, Protocol, Reply, Request, options, protocol,
 };
@@ -131,7 +131,7 @@ fn prose(salt: &str) -> String {
         "scale",
         "simple",
     ];
-    let mut draw = Draw::new(7, salt);
+    let mut draw = SeededDraw::new(7, salt);
     let words: Vec<&str> = (0..WORDS).map(|_| VOCABULARY[draw.below(VOCABULARY.len())]).collect();
     words.join(" ")
 }

@@ -3,7 +3,7 @@
 //! Whatever is drawn comes from a seed, and each resample has a stream of its own, so that the work can be shared by any
 //! number of threads and comes out the same.
 
-use agon_core::seed::Draw;
+use agon_core::SeededDraw;
 
 use crate::chance::binomial;
 
@@ -62,7 +62,7 @@ pub fn mcnemar_exact(b: u64, c: u64) -> f64 {
 /// How often each of `counts.len()` items is in resample number `resample`: as many are drawn as there are items, each
 /// draw from all of them.
 pub fn resample(seed: u64, resample: u32, counts: &mut [u32]) {
-    let mut draw = Draw::new(seed, &format!("bootstrap {resample}"));
+    let mut draw = SeededDraw::new(seed, &format!("bootstrap {resample}"));
     counts.fill(0);
     for _ in 0..counts.len() {
         if let Some(count) = counts.get_mut(draw.below(counts.len())) {

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use agon_core::Lesson;
-use agon_core::lesson::{Ballot, Decision, Part, RATING_INITIAL, Rated, Standing};
+use agon_core::DebateLesson;
+use agon_core::lesson::{AgentStanding, LessonBallot, LessonDecision, LessonSeat, RATING_INITIAL, RatingChange};
 use serde::Serialize;
 
 mod glicko;
@@ -38,7 +38,7 @@ pub struct Player {
 
 impl Game {
     /// The game that a debate was. `None` where nothing was rated, or where agents met themselves alone.
-    pub fn of(debate: &str, at: &str, lesson: &Lesson) -> Option<Self> {
+    pub fn of(debate: &str, at: &str, lesson: &DebateLesson) -> Option<Self> {
         let agent_of: BTreeMap<&str, &str> =
             rated(lesson).map(|(part, agent, _)| (part.seat.as_str(), agent)).collect();
         let mut players: BTreeMap<&str, Player> = BTreeMap::new();
@@ -60,8 +60,8 @@ impl Game {
     }
 }
 
-fn rated(lesson: &Lesson) -> impl Iterator<Item = (&Part, &str, &Rated)> {
-    let rated = |rated: &&Rated| rated.change.is_finite();
+fn rated(lesson: &DebateLesson) -> impl Iterator<Item = (&LessonSeat, &str, &RatingChange)> {
+    let rated = |rated: &&RatingChange| rated.change.is_finite();
     let parts = lesson.parts.iter();
     parts.filter_map(move |part| Some((part, part.agent.as_deref()?, part.rated.as_ref().filter(rated)?)))
 }
@@ -107,9 +107,9 @@ impl Default for Rating {
 
 impl Rating {
     /// How an agent with this rating and this Brier score stands.
-    pub fn standing(&self, agent: &str, brier: Option<f64>) -> Standing {
+    pub fn standing(&self, agent: &str, brier: Option<f64>) -> AgentStanding {
         let (rating, deviation) = (self.elo, self.glicko.deviation);
-        Standing { agent: agent.to_owned(), rating, deviation, games: self.games, brier }
+        AgentStanding { agent: agent.to_owned(), rating, deviation, games: self.games, brier }
     }
 }
 
@@ -150,7 +150,7 @@ impl Ratings {
 }
 
 /// Whether a ballot was for what was decided. Without a decision there is nothing to conform to.
-pub fn conforms(ballot: &Ballot, decision: Option<&Decision>) -> Option<bool> {
+pub fn conforms(ballot: &LessonBallot, decision: Option<&LessonDecision>) -> Option<bool> {
     decision.map(|decision| ballot.choice.iter().any(|label| decision.labels.contains(label)))
 }
 

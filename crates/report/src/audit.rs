@@ -7,8 +7,8 @@ mod votes;
 use unicode_width::UnicodeWidthStr;
 
 use crate::Style;
-use crate::clean::one_line;
-use crate::prose::wrap;
+use agon_host::clean_line;
+use crate::markdown_text::wrap;
 
 pub use heatmap::heatmap;
 pub use judges::{judges, judges_svg};
@@ -23,7 +23,7 @@ fn section(title: &str, rows: &[Vec<String>], style: &Style) -> String {
 
 /// Sentences, broken into lines.
 fn paragraph(text: &str, style: &Style) -> String {
-    wrap(&one_line(text), style.columns(), "", "").iter().map(|line| format!("{line}\n")).collect()
+    wrap(&clean_line(text), style.columns(), "", "").iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// Where the figures come from.

@@ -1,49 +1,50 @@
 //! A debate as people read it: while it runs, and when it is over.
 //!
-//! Everything here is a reading of the JSON outcome ([`agon_core::document`]) and, for the long forms, of the folded
-//! log. Nothing here decides anything, and a protocol that this crate has never heard of is still readable: its
-//! verdict's keys become headings. A tour, in reading order:
+//! Everything here renders what the protocol's view, the evidence and the log say. Nothing here decides anything or knows a
+//! protocol. A tour, in reading order:
 //!
-//! - [`text`]: the report in a terminal; [`markdown`], [`html`] and [`yaml`]: the same to keep or to pass on.
-//! - `outline`: what a report says, before it is known how it will look. All forms share it, so they cannot disagree.
-//! - [`View`]: a part of a kept debate: a round, a seat, who changed, the dissent, where the time went.
-//! - [`gate`]: the verdict of a review for a pipeline: annotations, SARIF, JUnit.
+//! - [`ReportSource`]: what a report is made of.
+//! - `assemble`: the whole report as sections, from the protocol's outline and what every debate has (`sections`, `evidence`,
+//!   `transcript`; `json_blocks` shows any JSON).
+//! - [`terminal_report`], [`markdown_report`], [`page_report`] and [`yaml`]: the renderers.
+//! - [`DebateExcerpt`]: a part of a stored debate: a round, a seat, who changed, the dissent, where the time went.
+//! - [`gate_report`]: a verdict for a pipeline: annotations, SARIF, JUnit.
 //! - [`live`]: the view while a debate runs.
-//! - [`clean`]: what makes a model's words safe for a terminal. Every form goes through it.
-//! - [`mod@ratings`]: how agents stand, as a table and as a picture.
-//! - [`mod@trials`]: what protocols come to on questions with known answers, as a table and as a picture.
-//! - [`audit`]: what a table of answers or rulings says about those who gave them, in words and as a heat map.
-//! - [`figures`]: how numbers are written; [`mod@table`] and `prose`: how tables and light Markdown are set.
+//! - [`ratings_table`]: how agents are rated, as a table and as a picture.
+//! - [`audit`]: what a table of answers or rulings says about those who gave them.
+//! - [`mod@table`] and `markdown_text`: how tables and light Markdown are set; `bars`: how bars are measured.
 
 #![warn(missing_docs)]
 
 pub mod audit;
-pub mod figures;
 pub mod live;
 pub mod ratings;
 pub mod table;
-pub mod trials;
 
-mod clean;
+mod assemble;
+mod bars;
+mod evidence;
+mod excerpts;
 mod gate;
-mod html;
+mod json_blocks;
 mod markdown;
-mod outline;
-mod prose;
+mod markdown_text;
+mod page;
+mod sections;
+mod source;
 mod style;
-mod text;
-mod views;
+mod terminal;
+mod transcript;
 mod yaml;
 
-pub use clean::clean;
-pub use gate::{Gate, NoGate, gate};
-pub use html::html;
-pub use live::{Live, LiveOut};
-pub use markdown::markdown;
-pub use ratings::{Rated, ratings, ratings_svg};
+pub use excerpts::{DebateExcerpt, ExcerptError, StoredDebate};
+pub use gate::{GateFormat, NotAGate, gate_report};
+pub use live::{LiveOutput, LiveView};
+pub use markdown::markdown_report;
+pub use page::page_report;
+pub use ratings::{RatedAgent, ratings_svg, ratings_table};
+pub use source::ReportSource;
 pub use style::Style;
 pub use table::table;
-pub use text::{text, text_of_store};
-pub use trials::{trials, trials_svg};
-pub use views::{Kept, NoView, View};
+pub use terminal::terminal_report;
 pub use yaml::{NotYaml, yaml};

@@ -1,16 +1,16 @@
 //! The whole debate as Markdown.
 
-use agon_core::Debate;
-use serde_json::Value;
+use agon_core::{PositionPaths, ReportBar, ReportBlock, ReportItem};
 
-use crate::outline::evidence::column;
-use crate::outline::{Bar, Block, Cell, Item, Ways, full, shares};
-use crate::prose::{Para, parse};
-use crate::text::ways::{cell, marks};
+use crate::assemble::full_report;
+use crate::bars::{BarCell, bar_shares, level_cells};
+use crate::evidence::paths::{column_head, held_positions, marks_legend, position_keys, step_cell};
+use crate::markdown_text::{Para, parse};
+use crate::source::ReportSource;
 
-/// The whole debate: the report, the first answers, every round's arguments and the moderator's assessments.
-pub fn markdown(document: &Value, debate: &Debate) -> String {
-    let outline = full(document, debate);
+/// The full report as Markdown.
+pub fn markdown_report(source: &ReportSource<'_>) -> String {
+    let outline = full_report(source);
     let question = outline.question.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut out = format!("# {}\n\n", escape(&question));
     out.push_str(&format!(
@@ -32,85 +32,85 @@ const CELL_CHARS_MAX: usize = 24;
 /// Headings of Markdown end here.
 const LEVEL_MAX: usize = 6;
 
-fn write_blocks(out: &mut String, blocks: &[Block], level: usize) {
+fn write_blocks(out: &mut String, blocks: &[ReportBlock], level: usize) {
     for (place, block) in blocks.iter().enumerate() {
-        if place > 0 && !matches!(block, Block::Chart(_) | Block::Cards(_)) && !out.ends_with("\n\n") {
+        if place > 0 && !matches!(block, ReportBlock::Chart(_) | ReportBlock::Cards(_)) && !out.ends_with("\n\n") {
             out.push('\n');
         }
         write_block(out, block, level);
     }
 }
 
-fn write_block(out: &mut String, block: &Block, level: usize) {
+fn write_block(out: &mut String, block: &ReportBlock, level: usize) {
     match block {
-        Block::Prose(text) => out.push_str(&prose(text)),
-        Block::Line(text) => out.push_str(&format!("{}\n", escape(text))),
-        Block::Headline(_, text) => out.push_str(&format!("**{}**\n", escape(text))),
-        Block::Items(items) => items.iter().for_each(|item| write_item(out, item)),
-        Block::Pairs(pairs) => {
+        ReportBlock::Prose(text) => out.push_str(&prose(text)),
+        ReportBlock::Line(text) => out.push_str(&format!("{}\n", escape(text))),
+        ReportBlock::Headline(_, text) => out.push_str(&format!("**{}**\n", escape(text))),
+        ReportBlock::Items(items) => items.iter().for_each(|item| write_item(out, item)),
+        ReportBlock::Pairs(pairs) => {
             for (name, value) in pairs {
                 out.push_str(&format!("- **{}**: {}\n", escape(name), escape(value)));
             }
         }
-        Block::Table(rows) => write_table(out, rows),
-        Block::Group { title, badges, blocks } | Block::Speech { title, badges, blocks, .. } => {
+        ReportBlock::Table(rows) => write_table(out, rows),
+        ReportBlock::Group { title, badges, blocks } | ReportBlock::Speech { title, badges, blocks, .. } => {
             out.push_str(&format!("{} {}\n\n", "#".repeat(level.min(LEVEL_MAX)), escape(title)));
             if !badges.is_empty() {
                 out.push_str(&format!("*{}*\n\n", escape(&badges.join(" \u{b7} "))));
             }
             write_blocks(out, blocks, level + 1);
         }
-        Block::Bars(bars) => {
-            for (bar, share) in bars.iter().zip(shares(bars)) {
+        ReportBlock::Bars(bars) => {
+            for (bar, share) in bars.iter().zip(bar_shares(bars)) {
                 let drawn = "\u{2588}".repeat((share * BAR_CHARS_MAX as f64).round() as usize);
                 write_bar(out, bar, &drawn);
             }
         }
-        Block::Levels(levels) => {
-            let sign = |cell: Cell| match cell {
-                Cell::Full => '\u{2588}',
-                Cell::Empty => '\u{2591}',
-                Cell::Mark => '\u{2502}',
+        ReportBlock::Levels(levels) => {
+            let sign = |cell: BarCell| match cell {
+                BarCell::Full => '\u{2588}',
+                BarCell::Empty => '\u{2591}',
+                BarCell::Threshold => '\u{2502}',
             };
             for bar in &levels.bars {
-                let drawn: String = levels.cells(bar, BAR_CHARS_MAX).into_iter().map(sign).collect();
+                let drawn: String = level_cells(levels, bar, BAR_CHARS_MAX).into_iter().map(sign).collect();
                 write_bar(out, bar, &drawn);
             }
         }
-        Block::Ways(ways) => write_ways(out, ways),
-        Block::OffPage(blocks) => write_blocks(out, blocks, level),
-        Block::Chart(_) | Block::Cards(_) => {}
+        ReportBlock::Paths(paths) => write_paths(out, paths),
+        ReportBlock::OffPage(blocks) | ReportBlock::In(_, blocks) => write_blocks(out, blocks, level),
+        ReportBlock::Chart(_) | ReportBlock::Cards(_) => {}
     }
 }
 
 /// The seats as rows and the rounds as columns; what is too long for a cell stands below.
-fn write_ways(out: &mut String, ways: &Ways) {
-    let (keys, own) = ways.keys(CELL_CHARS_MAX);
+fn write_paths(out: &mut String, paths: &PositionPaths) {
+    let (keys, own) = position_keys(paths, CELL_CHARS_MAX);
     let mut rows = vec![vec!["Seat".to_owned()]];
-    rows.iter_mut().for_each(|head| head.extend(ways.rounds.iter().map(|round| column(*round))));
-    for way in &ways.ways {
-        let cells = (0..ways.rounds.len())
-            .map(|place| cell(way, place, &keys).replace('*', "\\*").replace('~', "\\~"));
-        rows.push([way.who.clone()].into_iter().chain(cells).collect());
+    rows.iter_mut().for_each(|head| head.extend(paths.rounds.iter().map(|round| column_head(*round))));
+    for seat in &paths.seats {
+        let cells = (0..paths.rounds.len())
+            .map(|place| step_cell(seat, place, &keys).replace('*', "\\*").replace('~', "\\~"));
+        rows.push([seat.who.clone()].into_iter().chain(cells).collect());
     }
     write_table(out, &rows);
     if !own {
         out.push('\n');
-        for (key, position) in ways.legend(&keys) {
+        for (key, position) in held_positions(paths, &keys) {
             out.push_str(&format!("- **{key}**: {}\n", escape(position)));
         }
     }
-    if let Some(told) = marks(ways) {
+    if let Some(told) = marks_legend(paths) {
         out.push_str(&format!("\n{}\n", told.replace('*', "\\*").replace('~', "\\~")));
     }
 }
 
-fn write_bar(out: &mut String, bar: &Bar, drawn: &str) {
+fn write_bar(out: &mut String, bar: &ReportBar, drawn: &str) {
     out.push_str(format!("- {}: {} {drawn}", escape(&bar.name), escape(&bar.written)).trim_end());
     out.push('\n');
 }
 
-fn write_item(out: &mut String, item: &Item) {
+fn write_item(out: &mut String, item: &ReportItem) {
     let who = item.who.as_ref().map(|who| format!("**{}**: ", escape(who))).unwrap_or_default();
     let told = prose(&item.text);
     // What does not begin as a paragraph cannot follow its speaker on the line.
@@ -143,7 +143,7 @@ fn prose(text: &str) -> String {
     let mut out = String::new();
     let mut before: Option<Para> = None;
     for para in parse(text) {
-        let list = matches!((&before, &para), (Some(Para::Item { .. }), Para::Item { .. }));
+        let list = matches!((&before, &para), (Some(Para::ReportItem { .. }), Para::ReportItem { .. }));
         if before.is_some() && !list {
             out.push('\n');
         }
@@ -151,7 +151,7 @@ fn prose(text: &str) -> String {
             Para::Heading(text) => out.push_str(&format!("**{}**\n", escape(text).replace("**", ""))),
             Para::Text(text) => out.push_str(&format!("{}\n", escape(text))),
             Para::Quote(text) => out.push_str(&format!("> {}\n", escape(text))),
-            Para::Item { depth, marker, text } => {
+            Para::ReportItem { depth, marker, text } => {
                 let marker = marker.as_deref().unwrap_or("-");
                 out.push_str(&format!("{}{marker} {}\n", "   ".repeat(*depth), escape(text)));
             }

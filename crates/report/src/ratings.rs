@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use crate::Style;
-use crate::clean::one_line;
+use agon_host::clean_line;
 use crate::table::table;
 
 /// An agent as the ratings show it.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Rated {
+pub struct RatedAgent {
     /// Its name.
     pub agent: String,
     /// Its Elo rating.
@@ -33,10 +33,10 @@ const SPARKS_ASCII: [char; 4] = ['_', '-', '=', '#'];
 const SPAN_MIN: f64 = 10.0;
 
 /// The table, the best first, as the rows come.
-pub fn ratings(rows: &[Rated], style: &Style) -> String {
+pub fn ratings_table(rows: &[RatedAgent], style: &Style) -> String {
     let head = ["agent", "rating", "±", "games", "Brier", "with the winner", "course"];
     let head = head.map(|word| if style.unicode { word } else { if word == "±" { "+/-" } else { word } });
-    let row = |rated: &Rated| {
+    let row = |rated: &RatedAgent| {
         let brier = rated.brier.map_or("-".into(), |(brier, n)| format!("{brier:.3} of {n}"));
         let conformity = rated.conformity.map_or("-".into(), |share| format!("{:.0}%", share * 100.0));
         let (rating, deviation) = (format!("{:.0}", rated.rating), format!("{:.0}", rated.deviation));
@@ -56,7 +56,7 @@ pub fn ratings(rows: &[Rated], style: &Style) -> String {
 }
 
 /// The course of a rating in one line, from where everybody begins.
-fn spark(rated: &Rated, style: &Style) -> String {
+fn spark(rated: &RatedAgent, style: &Style) -> String {
     let signs: &[char] = if style.unicode { &SPARKS } else { &SPARKS_ASCII };
     let values: Vec<f64> = rated.history.iter().map(|(_, rating)| *rating).collect();
     let shown = values.get(values.len().saturating_sub(SPARK_MAX)..).unwrap_or_default();
@@ -93,8 +93,8 @@ const COLOURS: [&str; 5] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00
 const NAME_CHARS_MAX: usize = 30;
 
 /// The course of all ratings as an SVG picture that needs nothing else, in light and dark.
-pub fn ratings_svg(rows: &[Rated]) -> String {
-    let drawn: Vec<&Rated> = rows.iter().take(LINES_MAX).collect();
+pub fn ratings_svg(rows: &[RatedAgent]) -> String {
+    let drawn: Vec<&RatedAgent> = rows.iter().take(LINES_MAX).collect();
     let games = drawn.iter().map(|rated| rated.history.len()).max().unwrap_or_default();
     let values = drawn.iter().flat_map(|rated| rated.history.iter().map(|(_, rating)| *rating));
     let (low, high) = span(values.chain(std::iter::once(START)));
@@ -157,7 +157,7 @@ impl Frame {
         );
     }
 
-    fn line(&self, svg: &mut String, place: usize, rated: &Rated) {
+    fn line(&self, svg: &mut String, place: usize, rated: &RatedAgent) {
         let colour = COLOURS.get(place % COLOURS.len()).copied().unwrap_or("#888");
         let dash = if place >= COLOURS.len() { " stroke-dasharray=\"6 4\"" } else { "" };
         let course = std::iter::once(START).chain(rated.history.iter().map(|(_, rating)| *rating));
@@ -186,7 +186,7 @@ impl Frame {
 
 /// A name on one line, short enough for the key, and no markup.
 pub(crate) fn escaped(name: &str) -> String {
-    let line = one_line(name);
+    let line = clean_line(name);
     let mut shown: String = line.chars().take(NAME_CHARS_MAX).collect();
     if line.chars().count() > NAME_CHARS_MAX {
         shown.push('…');
@@ -198,10 +198,10 @@ pub(crate) fn escaped(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn rated(agent: &str, course: &[f64]) -> Rated {
+    fn rated(agent: &str, course: &[f64]) -> RatedAgent {
         let history: Vec<(String, f64)> =
             course.iter().map(|r| ("2026-01-01T00:00:00Z".into(), *r)).collect();
-        Rated {
+        RatedAgent {
             agent: agent.into(),
             rating: course.last().copied().unwrap_or(START),
             deviation: 210.4,
@@ -234,7 +234,7 @@ mod tests {
     /// "`--plot FILE.svg`": a whole picture whatever the names are, and without anything from elsewhere.
     #[test]
     fn the_plot_is_one_picture_that_needs_nothing_else() {
-        let rows: Vec<Rated> = (0..14)
+        let rows: Vec<RatedAgent> = (0..14)
             .map(|n| rated(&format!("<b>&\"{n}\u{1b}[31m\n"), &[1500.0 + f64::from(n), 1490.0]))
             .collect();
         for rows in [&rows[..], &rows[..1], &[]] {

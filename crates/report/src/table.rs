@@ -3,8 +3,8 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::Style;
-use crate::clean::one_line;
-use crate::prose::{cut, wrap};
+use agon_host::clean_line;
+use crate::markdown_text::{cut, wrap};
 
 /// The space between two columns.
 const GAP: usize = 2;
@@ -18,11 +18,11 @@ const CELL_LINES_MAX: usize = 4;
 pub fn table(title: &str, rows: &[Vec<String>], style: &Style) -> String {
     let mut shown = String::new();
     if !title.is_empty() {
-        shown.push_str(&style.bold(&one_line(title)));
+        shown.push_str(&style.bold(&clean_line(title)));
         shown.push('\n');
     }
     let cells: Vec<Vec<String>> =
-        rows.iter().map(|row| row.iter().map(|cell| one_line(cell)).collect()).collect();
+        rows.iter().map(|row| row.iter().map(|cell| clean_line(cell)).collect()).collect();
     let widths = widths(&cells, style.columns());
     for (place, row) in cells.iter().enumerate() {
         for line in set_row(row, &widths, style) {

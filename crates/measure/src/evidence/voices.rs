@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use agon_core::history::{ResolvedDebate, SeatResult, history};
-use agon_core::{Debate, PositionHistory, SeatPosition};
+use agon_core::{Debate, PositionHistory};
 use serde::Serialize;
 
 use crate::calibration::{Calibration, Truth};
@@ -78,7 +78,7 @@ pub struct SeatCalibration {
     /// Who spoke.
     pub agent: String,
     /// How many of its forecasts are resolved.
-    pub forecasts: usize,
+    pub forecasts: u32,
     /// Its Brier score.
     pub brier: Option<f64>,
     /// Its expected calibration error.

@@ -1,7 +1,7 @@
 //! "Pairwise Elo over n-1, zero-sum to 1e-9, with a rating that carries uncertainty beside it. Ratings are a view over the
 //! logs: rebuilding them from the logs gives the same numbers."
 
-use agon_core::lesson::Rated;
+use agon_core::lesson::RatingChange;
 use proptest::prelude::*;
 
 use super::*;
@@ -9,8 +9,8 @@ use super::*;
 /// A seat, its agent, its change, and how it did against other seats.
 type Seat<'a> = (&'a str, Option<&'a str>, f64, &'a [(&'a str, f64)]);
 
-fn lesson(seats: &[Seat<'_>]) -> Lesson {
-    let part = |(seat, agent, change, against): &Seat<'_>| Part {
+fn lesson(seats: &[Seat<'_>]) -> DebateLesson {
+    let part = |(seat, agent, change, against): &Seat<'_>| LessonSeat {
         seat: (*seat).to_owned(),
         label: seat.to_uppercase(),
         agent: agent.map(str::to_owned),
@@ -18,14 +18,14 @@ fn lesson(seats: &[Seat<'_>]) -> Lesson {
         confidence: None,
         won: false,
         score: None,
-        rated: Some(Rated {
+        rated: Some(RatingChange {
             before: RATING_INITIAL,
             change: *change,
             against: against.iter().map(|(seat, score)| ((*seat).to_owned(), *score)).collect(),
         }),
         ballot: None,
     };
-    Lesson { decision: None, parts: seats.iter().map(part).collect() }
+    DebateLesson { decision: None, parts: seats.iter().map(part).collect() }
 }
 
 fn game(seats: &[Seat<'_>]) -> Option<Game> {
@@ -90,11 +90,11 @@ fn elo_is_the_start_and_the_sum_of_the_changes() {
 #[test]
 fn a_standing_is_elo_with_how_uncertain_it_is() {
     let (agent, brier) = ("a".to_owned(), None);
-    let begins = Standing { agent, rating: 1500.0, deviation: 350.0, games: 0, brier };
+    let begins = AgentStanding { agent, rating: 1500.0, deviation: 350.0, games: 0, brier };
     assert_eq!(Rating::default().standing("a", None), begins);
     let glicko = Glicko { rating: 1650.0, deviation: 90.5, ..Glicko::default() };
     let known = Rating { elo: 1512.25, glicko, games: 3, history: Vec::new() };
-    let stands = Standing { rating: 1512.25, deviation: 90.5, games: 3, brier: Some(0.2), ..begins };
+    let stands = AgentStanding { rating: 1512.25, deviation: 90.5, games: 3, brier: Some(0.2), ..begins };
     assert_eq!(known.standing("a", Some(0.2)), stands);
 }
 
@@ -117,7 +117,7 @@ fn an_agent_that_met_only_itself_played_no_game() {
     );
     let unnamed = game(&[("s1", Some("a"), 16.0, &[("s2", 1.0)]), ("s2", None, -16.0, &[("s1", 0.0)])]);
     assert_eq!(unnamed, None, "nor one that met nobody who can be named");
-    assert_eq!(Game::of("d1", "", &Lesson { decision: None, parts: Vec::new() }), None);
+    assert_eq!(Game::of("d1", "", &DebateLesson { decision: None, parts: Vec::new() }), None);
 }
 
 /// An agent in two seats has one rating: its seats' changes add up, and what they did against each other is nothing.
@@ -138,8 +138,8 @@ fn the_seats_of_an_agent_count_together() {
 /// "Conformity: share of its ballots that were for the winner."
 #[test]
 fn a_ballot_conforms_when_its_choice_is_the_decision() {
-    let ballot = |choice: &str| Ballot { choice: vec![choice.into(), "X".into()], confidence: 0.7 };
-    let decision = Decision {
+    let ballot = |choice: &str| LessonBallot { choice: vec![choice.into(), "X".into()], confidence: 0.7 };
+    let decision = LessonDecision {
         position: String::new(),
         answer: String::new(),
         claims: Vec::new(),
@@ -173,10 +173,10 @@ fn any_game() -> impl Strategy<Value = Game> {
                 against.iter().map(|(_, result)| 32.0 * (result - 0.5)).sum::<f64>() / against.len() as f64;
             let mut part = lesson(&[("", None, change, &[])]).parts.remove(0);
             (part.seat, part.agent) = (names[n].clone(), Some(format!("agent-{agent}")));
-            part.rated = part.rated.map(|rated| Rated { against, ..rated });
+            part.rated = part.rated.map(|rated| RatingChange { against, ..rated });
             part
         });
-        Game::of("d", "then", &Lesson { decision: None, parts: parts.collect() })
+        Game::of("d", "then", &DebateLesson { decision: None, parts: parts.collect() })
     })
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::wide;
-use crate::clean::one_line;
+use agon_host::clean_line;
 
 /// A cell has room for `-0.46`.
 const CELL: f64 = 42.0;
@@ -34,7 +34,7 @@ pub fn heatmap(matrix: &[Vec<Option<f64>>], names: &[String], title: &str) -> St
     let width = (frame.left + side.max(legend) + EDGE).max(frame.left + side + turned);
     let height = frame.top + side + LEGEND;
     let mut svg = String::new();
-    let title = escaped(&one_line(title));
+    let title = escaped(&clean_line(title));
     let _ = write!(
         svg,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
@@ -153,7 +153,7 @@ fn fill(value: f64) -> String {
 
 /// A name on one line, short enough for a label.
 fn short(name: &str) -> String {
-    let line = one_line(name);
+    let line = clean_line(name);
     let mut shown: String = line.chars().take(NAME_CHARS_MAX).collect();
     if line.chars().count() > NAME_CHARS_MAX {
         shown.push('\u{2026}');

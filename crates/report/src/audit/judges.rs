@@ -1,14 +1,14 @@
 //! What judges are worth.
 
-use agon_audit::Judges;
-use agon_audit::judges::{Judge, Rulings, Subset};
+use agon_measure::audit::Judges;
+use agon_measure::audit::judges::{Judge, Rulings, Subset};
 
 use super::{
     bracket, capital, end, end_points, four, heatmap, known, paragraph, percent, points, range, row, section,
     small_print, together, voices, word,
 };
 use crate::Style;
-use crate::figures::{count, counted};
+use agon_core::wording::{count, counted};
 
 /// The audit of judges.
 pub fn judges(audit: &Judges, style: &Style) -> String {

@@ -1,14 +1,14 @@
 //! What a vote is worth.
 
-use agon_audit::Votes;
-use agon_audit::votes::{Accuracy, Gate};
+use agon_measure::audit::Votes;
+use agon_measure::audit::votes::{Accuracy, Gate};
 
 use super::{
     bracket, end, end_points, four, heatmap, known, paragraph, percent, points, range, row, section,
     small_print, together, voices, word,
 };
 use crate::Style;
-use crate::figures::{count, counted};
+use agon_core::wording::{count, counted};
 
 /// A difference this rare is not called chance.
 const SHOWN: f64 = 0.05;
@@ -168,7 +168,7 @@ fn gates(audit: &Votes, style: &Style) -> String {
         }
         let [one, other] = &gate.models;
         let title = format!("{one} and {other} agree, else the plurality of {}", word(audit.models.len()));
-        shown.push_str(&section(&crate::clean::one_line(&title), &rows, style));
+        shown.push_str(&section(&agon_host::clean_line(&title), &rows, style));
     }
     let best = unbeaten(&audit.gates);
     if audit.models.len() < 3 || best.is_empty() {

@@ -4,27 +4,29 @@
 //! `##[` begins one of the old form, wherever it stands. So every annotation is one line with its text escaped, and
 //! every other line begins with words of ours and holds no `##[`.
 
-use super::review::{Finding, Judge, Review, Ruling, Severity};
-use crate::clean::one_line;
+use agon_core::{GateFinding, GateJudge, GateRuling, GateSeverity};
+use agon_host::clean_line;
+
+use super::{PipelineReport, finding_text};
 
 /// Commands for the findings, the worst first, and one for the verdict; then a summary for the log.
-pub(super) fn annotations(review: &Review) -> String {
+pub(super) fn annotations(review: &PipelineReport) -> String {
     let ruled = verdict_level(review);
-    let mut shown = [0_usize; Level::ALL.len()];
+    let mut shown = [0_usize; AnnotationLevel::ALL.len()];
     let mut out = String::new();
     let mut left = Vec::new();
-    for finding in &review.findings {
+    for finding in &review.gate.findings {
         let level = level(finding);
         let room = SHOWN_MAX - usize::from(level == ruled);
         match shown.get_mut(level as usize) {
             Some(count) if *count < room => {
                 *count += 1;
-                out.push_str(&command(level, &properties(finding), &finding.told()));
+                out.push_str(&command(level, &properties(finding), &finding_text(finding)));
             }
             _ => left.push(finding),
         }
     }
-    let title = format!("agon review {}: {}", review.target, review.verdict);
+    let title = format!("{} {}: {}", review.command, review.gate.target, review.verdict);
     out.push_str(&command(ruled, &[("title", title)], &verdict_message(review)));
     out.push_str(&summary(review, &left));
     out
@@ -35,13 +37,13 @@ pub(super) fn annotations(review: &Review) -> String {
 const SHOWN_MAX: usize = 10;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Level {
+enum AnnotationLevel {
     Error,
     Warning,
     Notice,
 }
 
-impl Level {
+impl AnnotationLevel {
     const ALL: [Self; 3] = [Self::Error, Self::Warning, Self::Notice];
 
     fn name(self) -> &'static str {
@@ -53,25 +55,25 @@ impl Level {
     }
 }
 
-fn level(finding: &Finding) -> Level {
+fn level(finding: &GateFinding) -> AnnotationLevel {
     match finding.severity {
-        _ if finding.dropped => Level::Notice,
-        Severity::Critical => Level::Error,
-        Severity::Significant => Level::Warning,
-        Severity::Minor => Level::Notice,
+        _ if finding.dropped => AnnotationLevel::Notice,
+        GateSeverity::Critical => AnnotationLevel::Error,
+        GateSeverity::Significant => AnnotationLevel::Warning,
+        GateSeverity::Minor => AnnotationLevel::Notice,
     }
 }
 
-fn verdict_level(review: &Review) -> Level {
-    match review.ruling {
-        Ruling::Blocked | Ruling::Missing => Level::Error,
-        Ruling::Warned => Level::Warning,
-        Ruling::Passed if review.degraded => Level::Warning,
-        Ruling::Passed => Level::Notice,
+fn verdict_level(review: &PipelineReport) -> AnnotationLevel {
+    match review.gate.ruling {
+        GateRuling::Blocked | GateRuling::Missing => AnnotationLevel::Error,
+        GateRuling::Warned => AnnotationLevel::Warning,
+        GateRuling::Passed if review.is_degraded => AnnotationLevel::Warning,
+        GateRuling::Passed => AnnotationLevel::Notice,
     }
 }
 
-fn properties(finding: &Finding) -> Vec<(&'static str, String)> {
+fn properties(finding: &GateFinding) -> Vec<(&'static str, String)> {
     let mut properties = Vec::new();
     if let Some(file) = &finding.file {
         properties.push(("file", file.trim_start_matches("./").to_owned()));
@@ -82,22 +84,22 @@ fn properties(finding: &Finding) -> Vec<(&'static str, String)> {
     properties
 }
 
-fn title(finding: &Finding) -> String {
+fn title(finding: &GateFinding) -> String {
     let category = finding.category.as_ref().map_or(String::new(), |category| format!(", {category}"));
     let dropped = if finding.dropped { ", dropped in round 2" } else { "" };
-    format!("agon: {}{category}{dropped}", finding.severity.name())
+    format!("agon: {}{category}{dropped}", finding.severity.as_str())
 }
 
-fn verdict_message(review: &Review) -> String {
-    let mut message = vec![review.told.clone()];
+fn verdict_message(review: &PipelineReport) -> String {
+    let mut message = vec![review.meaning.clone()];
     let degraded = "Degraded: not everything that the protocol wants was done.";
-    message.extend(review.degraded.then(|| degraded.to_owned()));
+    message.extend(review.is_degraded.then(|| degraded.to_owned()));
     message.extend(review.absences.iter().chain(&review.warnings).cloned());
-    message.extend(review.footer.clone());
+    message.extend(review.gate.footer.clone());
     message.join("\n")
 }
 
-fn command(level: Level, properties: &[(&str, String)], message: &str) -> String {
+fn command(level: AnnotationLevel, properties: &[(&str, String)], message: &str) -> String {
     let properties: Vec<String> =
         properties.iter().map(|(name, value)| format!("{name}={}", escape_property(value))).collect();
     format!("::{} {}::{}\n", level.name(), properties.join(","), escape(message))
@@ -111,21 +113,21 @@ fn escape_property(text: &str) -> String {
     escape(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-fn summary(review: &Review, left: &[&Finding]) -> String {
-    let mut lines = vec![format!("agon review {}: {}", review.target, review.told)];
-    lines.extend(review.judges.iter().map(judge_line));
+fn summary(review: &PipelineReport, left: &[&GateFinding]) -> String {
+    let mut lines = vec![format!("{} {}: {}", review.command, review.gate.target, review.meaning)];
+    lines.extend(review.gate.judges.iter().map(judge_line));
     if !left.is_empty() {
         lines.push(format!("Also found; GitHub shows only {SHOWN_MAX} annotations of a kind:"));
     }
     for finding in left {
         let place = finding.place().map_or(String::new(), |place| format!(" ({place})"));
-        lines.push(format!("- {}{place}: {}", title(finding), finding.told()));
+        lines.push(format!("- {}{place}: {}", title(finding), finding_text(finding)));
     }
-    lines.extend(review.footer.as_ref().map(|footer| format!("Heard: {footer}")));
+    lines.extend(review.gate.footer.as_ref().map(|footer| format!("Heard: {footer}")));
     lines.iter().map(|line| format!("{}\n", inert(line))).collect()
 }
 
-fn judge_line(judge: &Judge) -> String {
+fn judge_line(judge: &GateJudge) -> String {
     let vendor = judge.vendor.as_ref().map_or(String::new(), |vendor| format!(" ({vendor})"));
     let said = match (&judge.verdict, &judge.absence) {
         (Some(verdict), _) => verdict.as_str(),
@@ -139,6 +141,6 @@ fn judge_line(judge: &Judge) -> String {
 /// A line in which the runner finds no command of the old form: that needs `##[`. Whether the runner overlooks
 /// invisible characters in between depends on its locale, so the brackets go, not the neighbourhood.
 fn inert(text: &str) -> String {
-    let line = one_line(text);
+    let line = clean_line(text);
     if line.contains('#') { line.replace('[', "(").replace(']', ")") } else { line }
 }

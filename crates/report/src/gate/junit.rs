@@ -1,11 +1,13 @@
 //! A JUnit report: the verdict is a test, and so is every judge.
 
-use super::review::{Finding, Judge, Review, Ruling};
+use agon_core::{GateFinding, GateJudge, GateRuling};
+
+use super::{PipelineReport, finding_text};
 
 /// One suite with a test for the verdict, which fails exactly when the exit status is 1, and one for each judge.
-pub(super) fn report(review: &Review) -> String {
+pub(super) fn report(review: &PipelineReport) -> String {
     let mut cases = vec![verdict(review)];
-    cases.extend(review.judges.iter().map(|judge| judged(judge, review.fail_on_warn)));
+    cases.extend(review.gate.judges.iter().map(|judge| judged(judge, review.gate.fails_on_warn)));
     let count = |wanted: &str| cases.iter().filter(|case| case.result_is(wanted)).count();
     let counts = format!(
         "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3}\"",
@@ -15,24 +17,24 @@ pub(super) fn report(review: &Review) -> String {
         count("skipped"),
         review.elapsed_ms as f64 / 1000.0
     );
-    let name = attribute(&format!("agon review {}", review.target));
+    let name = attribute(&format!("{} {}", review.command, review.gate.target));
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    out.push_str(&format!("<testsuites name=\"agon review\" {counts}>\n"));
+    out.push_str(&format!("<testsuites name=\"{}\" {counts}>\n", attribute(&review.command)));
     out.push_str(&format!("  <testsuite name=\"{name}\" {counts}>\n"));
     out.push_str(&properties(review));
-    let class = attribute(&format!("agon.review.{}", review.target));
+    let class = attribute(&format!("{}.{}", review.command.replace(' ', "."), review.gate.target));
     cases.iter().for_each(|case| case.write(&mut out, &class));
     out.push_str("  </testsuite>\n</testsuites>\n");
     out
 }
 
-struct Case {
+struct JunitCase {
     name: String,
-    result: Option<NotPassed>,
+    result: Option<JunitResult>,
     out: String,
 }
 
-struct NotPassed {
+struct JunitResult {
     tag: &'static str,
     /// The verdict, as the type of the failure.
     kind: String,
@@ -40,14 +42,14 @@ struct NotPassed {
     text: String,
 }
 
-impl Case {
+impl JunitCase {
     fn result_is(&self, tag: &str) -> bool {
         self.result.as_ref().is_some_and(|result| result.tag == tag)
     }
 
     fn write(&self, out: &mut String, class: &str) {
         out.push_str(&format!("    <testcase classname=\"{class}\" name=\"{}\">\n", attribute(&self.name)));
-        if let Some(NotPassed { tag, kind, message, text }) = &self.result {
+        if let Some(JunitResult { tag, kind, message, text }) = &self.result {
             // A skipped test has a message and nothing else.
             let kind =
                 if *tag == "skipped" { String::new() } else { format!(" type=\"{}\"", attribute(kind)) };
@@ -61,11 +63,11 @@ impl Case {
     }
 }
 
-fn properties(review: &Review) -> String {
-    let fidelity = if review.degraded { "degraded" } else { "full" };
+fn properties(review: &PipelineReport) -> String {
+    let fidelity = if review.is_degraded { "degraded" } else { "full" };
     let mut pairs =
         vec![("debate", review.id.as_str()), ("verdict", &review.verdict), ("fidelity", fidelity)];
-    pairs.extend(review.footer.as_ref().map(|footer| ("footer", footer.as_str())));
+    pairs.extend(review.gate.footer.as_ref().map(|footer| ("footer", footer.as_str())));
     let mut out = String::from("    <properties>\n");
     for (name, value) in pairs {
         out.push_str(&format!("      <property name=\"{name}\" value=\"{}\"/>\n", attribute(value)));
@@ -74,38 +76,38 @@ fn properties(review: &Review) -> String {
     out
 }
 
-fn verdict(review: &Review) -> Case {
-    let tag = match review.ruling {
-        Ruling::Passed | Ruling::Warned => None,
-        Ruling::Blocked => Some("failure"),
-        Ruling::Missing => Some("error"),
+fn verdict(review: &PipelineReport) -> JunitCase {
+    let tag = match review.gate.ruling {
+        GateRuling::Passed | GateRuling::Warned => None,
+        GateRuling::Blocked => Some("failure"),
+        GateRuling::Missing => Some("error"),
     };
-    let findings: Vec<String> = review.findings.iter().map(told).collect();
+    let findings: Vec<String> = review.gate.findings.iter().map(told).collect();
     // A failure shows what was found; a test that passed has nothing else to show it in.
     let (text, mut out) = match tag {
-        Some(_) => (findings.join("\n"), vec![review.told.clone()]),
-        None => (String::new(), [vec![review.told.clone()], findings].concat()),
+        Some(_) => (findings.join("\n"), vec![review.meaning.clone()]),
+        None => (String::new(), [vec![review.meaning.clone()], findings].concat()),
     };
     let result =
-        tag.map(|tag| NotPassed { tag, kind: review.verdict.clone(), message: review.told.clone(), text });
+        tag.map(|tag| JunitResult { tag, kind: review.verdict.clone(), message: review.meaning.clone(), text });
     out.extend(review.absences.iter().chain(&review.warnings).cloned());
-    out.extend(review.footer.clone());
-    Case { name: "verdict".into(), result, out: out.join("\n") }
+    out.extend(review.gate.footer.clone());
+    JunitCase { name: "verdict".into(), result, out: out.join("\n") }
 }
 
-fn judged(judge: &Judge, fail_on_warn: bool) -> Case {
+fn judged(judge: &GateJudge, fail_on_warn: bool) -> JunitCase {
     let fails = match judge.verdict.as_deref() {
         Some("FAIL") => true,
         Some("WARN") => fail_on_warn,
         _ => false,
     };
-    let failure = fails.then(|| NotPassed {
+    let failure = fails.then(|| JunitResult {
         tag: "failure",
         kind: judge.verdict.clone().unwrap_or_default(),
         message: judge.key_insight.clone().or(judge.verdict.clone()).unwrap_or_default(),
         text: judge.recommendation.clone().unwrap_or_default(),
     });
-    let absent = judge.absence.as_ref().map(|absence| NotPassed {
+    let absent = judge.absence.as_ref().map(|absence| JunitResult {
         tag: "skipped",
         kind: String::new(),
         message: absence.clone(),
@@ -118,18 +120,18 @@ fn judged(judge: &Judge, fail_on_warn: bool) -> Case {
     out.extend(judge.recommendation.as_ref().map(|advice| format!("Recommendation: {advice}")));
     let notes = judge.notes.iter().filter(|_| judge.absence.is_none());
     out.extend(notes.map(|note| format!("Note: {note}")));
-    Case { name: judge.name.clone(), result: failure.or(absent), out: out.join("\n") }
+    JunitCase { name: judge.name.clone(), result: failure.or(absent), out: out.join("\n") }
 }
 
-fn ruled(judge: &Judge, verdict: &str) -> String {
+fn ruled(judge: &GateJudge, verdict: &str) -> String {
     let sure = judge.confidence.as_ref().map_or(String::new(), |sure| format!(", confidence {sure}"));
     let round = judge.round.map_or(String::new(), |round| format!(", in round {round}"));
     format!("{verdict}{sure}{round}")
 }
 
-fn told(finding: &Finding) -> String {
+fn told(finding: &GateFinding) -> String {
     let place = finding.place().map_or(String::new(), |place| format!(" ({place})"));
-    format!("- {}{place}: {}", finding.severity.name(), finding.told().replace('\n', "\n  "))
+    format!("- {}{place}: {}", finding.severity.as_str(), finding_text(finding).replace('\n', "\n  "))
 }
 
 fn attribute(text: &str) -> String {

@@ -1,24 +1,22 @@
-//! The verdict of `review` for somebody's pipeline.
+//! The verdict of a gate for a pipeline.
 //!
-//! Annotations, a SARIF file and a JUnit report are three ways to write one [`Review`], which is read from the outcome
-//! document once: there every word is cleaned and the findings are put in order, so that no format can forget it.
+//! Annotations, a SARIF file and a JUnit report are three ways to write one [`PipelineReport`]. All text in it is cleaned and
+//! the findings are in order, so that no format can forget it.
 
 mod github;
 mod junit;
-mod review;
 mod sarif;
 
-pub(crate) use review::{Ruling, meaning, ruling};
+use agon_core::view::{absence_words, is_troubled};
+use agon_core::wording::seat_name;
+use agon_core::{GateFinding, GateJudge, GateReport};
+use agon_host::{clean_line, clean_text};
 
-use review::Review;
-use serde_json::Value;
-
-use crate::clean::one_line;
-use crate::outline::words;
+use crate::source::ReportSource;
 
 /// A format that a pipeline reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gate {
+pub enum GateFormat {
     /// Commands that a GitHub workflow shows as annotations, and a few lines for the log.
     Github,
     /// A SARIF 2.1.0 file, for code scanning.
@@ -27,7 +25,7 @@ pub enum Gate {
     Junit,
 }
 
-impl Gate {
+impl GateFormat {
     /// The names by which they are chosen.
     pub const NAMES: [&str; 3] = ["github", "sarif", "junit"];
 
@@ -42,43 +40,144 @@ impl Gate {
     }
 }
 
-/// Why there is nothing that a pipeline could go by. A review without a verdict is none of these: the formats say so
-/// in their own way.
+/// A debate whose verdict is no gate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoGate {
-    /// Another protocol's outcome.
-    #[error(
-        "the formats github, sarif and junit are for the verdict of `review`, and this debate is a `{protocol}`: \
-         take another format, such as json"
-    )]
-    Protocol {
-        /// Its name.
-        protocol: String,
-    },
-    /// A mode in which nobody rules.
-    #[error(
-        "a review in mode `{mode}` gives no PASS, WARN or FAIL that a pipeline could go by: review in mode \
-         `validate`, or take another format, such as json"
-    )]
-    Mode {
-        /// Its name.
-        mode: String,
-    },
+#[error(
+    "the formats github, sarif and junit need a verdict that a pipeline can follow, and this debate ({protocol}) gives none: \
+     choose another format, such as json"
+)]
+pub struct NotAGate {
+    /// Its protocol.
+    pub protocol: String,
 }
 
-/// The outcome of a review ([`agon_core::document`]) in a format that a pipeline reads.
-pub fn gate(document: &Value, format: Gate) -> Result<String, NoGate> {
-    let protocol = words(document, "/protocol").unwrap_or_default();
-    if protocol != "review" {
-        return Err(NoGate::Protocol { protocol: one_line(protocol) });
-    }
-    if let Some(mode) = words(document, "/verdict/mode").filter(|mode| *mode != "validate") {
-        return Err(NoGate::Mode { mode: one_line(mode) });
-    }
-    let review = Review::read(document);
+/// A gate's verdict in a format that a pipeline reads. A gate without a verdict is written, too: each format says so in its
+/// own way.
+pub fn gate_report(source: &ReportSource<'_>, format: GateFormat) -> Result<String, NotAGate> {
+    let brief = &source.debate.brief;
+    let not_a_gate = || NotAGate { protocol: clean_line(&brief.protocol) };
+    let gate = source.view.gate.as_ref().ok_or_else(not_a_gate)?;
+    let report = PipelineReport::new(source, gate);
     Ok(match format {
-        Gate::Github => github::annotations(&review),
-        Gate::Sarif => sarif::file(&review),
-        Gate::Junit => junit::report(&review),
+        GateFormat::Github => github::annotations(&report),
+        GateFormat::Sarif => sarif::file(&report),
+        GateFormat::Junit => junit::report(&report),
     })
+}
+
+/// What the formats write.
+struct PipelineReport {
+    id: String,
+    /// What the suite and the annotations are called: the command that was run.
+    command: String,
+    gate: GateReport,
+    /// The verdict, or that there is none.
+    verdict: String,
+    /// The verdict and what it means.
+    meaning: String,
+    is_degraded: bool,
+    elapsed_ms: u64,
+    absences: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl PipelineReport {
+    fn new(source: &ReportSource<'_>, gate: &GateReport) -> Self {
+        let debate = source.debate;
+        let gate = cleaned(gate);
+        let verdict = gate.verdict.as_deref();
+        let meaning = match verdict {
+            Some(verdict) => format!("{verdict}: {}", gate.meaning),
+            None => gate.meaning.clone(),
+        };
+        let absences = debate.absences().map(|(phase, ask, why, detail)| {
+            let round = if phase.round > 0 { format!(" in round {}", phase.round) } else { String::new() };
+            let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+            clean_line(&format!("{} {}{round}{detail}", seat_name(&ask.seat), absence_words(why)))
+        });
+        let outcome = debate.outcome.as_ref();
+        let warnings = outcome.into_iter().flat_map(|outcome| &outcome.warnings);
+        Self {
+            id: clean_line(&debate.brief.id),
+            command: format!("agon {}", source.info.name),
+            verdict: verdict.unwrap_or("no verdict").to_owned(),
+            meaning,
+            is_degraded: outcome.is_some_and(is_troubled),
+            elapsed_ms: debate.at_ms,
+            absences: absences.collect(),
+            warnings: warnings.map(|warning| clean_line(warning)).collect(),
+            gate,
+        }
+    }
+}
+
+fn cleaned(gate: &GateReport) -> GateReport {
+    let line = |text: &String| clean_line(text);
+    let mut findings: Vec<GateFinding> = gate.findings.iter().map(cleaned_finding).collect();
+    findings.sort_by_key(|finding| (finding.dropped, finding.severity));
+    GateReport {
+        ruling: gate.ruling,
+        verdict: gate.verdict.as_ref().map(line),
+        meaning: line(&gate.meaning),
+        target: line(&gate.target),
+        path: gate.path.as_ref().map(line),
+        fails_on_warn: gate.fails_on_warn,
+        footer: gate.footer.as_ref().map(line),
+        judges: gate.judges.iter().map(cleaned_judge).collect(),
+        findings,
+    }
+}
+
+fn cleaned_judge(judge: &GateJudge) -> GateJudge {
+    let line = |text: &String| clean_line(text);
+    let text = |text: &String| clean_text(text).trim().to_owned();
+    GateJudge {
+        name: line(&judge.name),
+        seat: line(&judge.seat),
+        vendor: judge.vendor.as_ref().map(line),
+        verdict: judge.verdict.as_ref().map(line),
+        confidence: judge.confidence.as_ref().map(line),
+        key_insight: judge.key_insight.as_ref().map(text),
+        recommendation: judge.recommendation.as_ref().map(text),
+        round: judge.round,
+        findings: judge.findings.iter().map(cleaned_finding).collect(),
+        notes: judge.notes.iter().map(line).collect(),
+        absence: judge.absence.as_ref().map(line),
+    }
+}
+
+fn cleaned_finding(finding: &GateFinding) -> GateFinding {
+    let line = |text: &String| clean_line(text);
+    let text = |text: &String| clean_text(text).trim().to_owned();
+    GateFinding {
+        severity: finding.severity,
+        description: text(&finding.description),
+        category: finding.category.as_ref().map(line),
+        recommendation: finding.recommendation.as_ref().map(text),
+        location: finding.location.as_ref().map(line),
+        file: finding.file.as_ref().map(line),
+        line: finding.line,
+        end_line: finding.end_line,
+        judges: finding.judges.iter().map(line).collect(),
+        dropped_by: finding.dropped_by.iter().map(line).collect(),
+        dropped: finding.dropped,
+    }
+}
+
+/// That a finding was dropped, and by whom.
+fn dropped_sentence(finding: &GateFinding) -> Option<String> {
+    let by = match finding.dropped_by.as_slice() {
+        [] => String::new(),
+        judges => format!(" by {}", judges.join(", ")),
+    };
+    finding.dropped.then(|| format!("Dropped in round 2{by}."))
+}
+
+/// A finding with everything that belongs to it, each on its own line.
+fn finding_text(finding: &GateFinding) -> String {
+    let mut lines = vec![finding.description.clone()];
+    lines.extend(finding.recommendation.as_ref().map(|advice| format!("Recommendation: {advice}")));
+    lines.extend((!finding.judges.is_empty()).then(|| format!("Found by {}.", finding.judges.join(", "))));
+    lines.extend(dropped_sentence(finding));
+    lines.join("\n")
 }

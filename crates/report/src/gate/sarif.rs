@@ -5,16 +5,18 @@
 //! is not only suppressed but a mere note, as suppressions are not looked at there.
 
 use agon_core::event::sha256;
+use agon_core::{GateFinding, GateRuling, GateSeverity};
 use serde_json::{Value, json};
 
-use super::review::{Finding, Review, Ruling, Severity};
+use super::{PipelineReport, dropped_sentence, finding_text};
+
 
 /// The whole file.
-pub(super) fn file(review: &Review) -> String {
+pub(super) fn file(review: &PipelineReport) -> String {
     let mut rules: Vec<Value> = Vec::new();
     let mut ids: Vec<String> = Vec::new();
     let mut results: Vec<Value> = Vec::new();
-    for finding in &review.findings {
+    for finding in &review.gate.findings {
         let (id, name) = rule_of(finding);
         let place = ids.iter().position(|other| *other == id).unwrap_or_else(|| {
             rules.push(rule(&id, &name));
@@ -37,11 +39,11 @@ pub(super) fn file(review: &Review) -> String {
             "results": results,
             "properties": {
                 "debate": review.id,
-                "target": review.target,
+                "target": review.gate.target,
                 "verdict": review.verdict,
-                "meaning": review.told,
-                "fidelity": if review.degraded { "degraded" } else { "full" },
-                "footer": review.footer,
+                "meaning": review.meaning,
+                "fidelity": if review.is_degraded { "degraded" } else { "full" },
+                "footer": review.gate.footer,
             },
         }],
     });
@@ -49,8 +51,8 @@ pub(super) fn file(review: &Review) -> String {
 }
 
 /// A finding's rule is its category, so that one category is one filter in a viewer; without one, its severity.
-fn rule_of(finding: &Finding) -> (String, String) {
-    let severity = finding.severity.name();
+fn rule_of(finding: &GateFinding) -> (String, String) {
+    let severity = finding.severity.as_str();
     let category = finding.category.as_ref().map(|category| (folded(category).replace(' ', "-"), category));
     match category {
         Some((id, category)) if !id.is_empty() => (id, category.clone()),
@@ -59,25 +61,25 @@ fn rule_of(finding: &Finding) -> (String, String) {
 }
 
 fn rule(id: &str, name: &str) -> Value {
-    let what = format!("Findings of a review: {name}");
+    let what = format!("Findings of the judges: {name}");
     let help =
-        "A judge of a review found this. The report of the review says what the other judges think of it.";
+        "A judge found this. The report says what the other judges think of it.";
     json!({"id": id, "shortDescription": {"text": what}, "fullDescription": {"text": what}, "help": {"text": help}})
 }
 
-fn result(review: &Review, finding: &Finding, rule: &str, rule_index: usize) -> Value {
+fn result(review: &PipelineReport, finding: &GateFinding, rule: &str, rule_index: usize) -> Value {
     // In a run in which one result tells whether it is suppressed, all have to.
     let suppression = |why| json!({"kind": "external", "status": "accepted", "justification": why});
-    let suppressions: Vec<Value> = finding.dropping().map(suppression).into_iter().collect();
+    let suppressions: Vec<Value> = dropped_sentence(finding).map(suppression).into_iter().collect();
     json!({
         "ruleId": rule,
         "ruleIndex": rule_index,
         "level": level(finding),
-        "message": {"text": no_link(&finding.told())},
+        "message": {"text": no_link(&finding_text(finding))},
         "locations": location(review, finding).into_iter().collect::<Vec<_>>(),
         "partialFingerprints": {"agonFinding/v1": fingerprint(finding)},
         "properties": {
-            "severity": finding.severity.name(),
+            "severity": finding.severity.as_str(),
             "category": finding.category,
             "location": finding.location,
             "judges": finding.judges,
@@ -88,19 +90,19 @@ fn result(review: &Review, finding: &Finding, rule: &str, rule_index: usize) -> 
     })
 }
 
-fn level(finding: &Finding) -> &'static str {
+fn level(finding: &GateFinding) -> &'static str {
     match finding.severity {
         _ if finding.dropped => "note",
-        Severity::Critical => "error",
-        Severity::Significant => "warning",
-        Severity::Minor => "note",
+        GateSeverity::Critical => "error",
+        GateSeverity::Significant => "warning",
+        GateSeverity::Minor => "note",
     }
 }
 
 /// Where it is. What has no file is put on the first that was judged, if there is one, and what has no line on the first;
 /// the judge's own words are in the result's properties.
-fn location(review: &Review, finding: &Finding) -> Option<Value> {
-    let uri = uri(finding.file.as_ref().or(review.path.as_ref())?);
+fn location(review: &PipelineReport, finding: &GateFinding) -> Option<Value> {
+    let uri = uri(finding.file.as_ref().or(review.gate.path.as_ref())?);
     let start = finding.line.filter(|_| finding.file.is_some()).unwrap_or(1);
     let end = finding.end_line.filter(|_| finding.file.is_some()).unwrap_or(start);
     Some(json!({"physicalLocation": {
@@ -140,7 +142,7 @@ fn encoded(path: &str) -> String {
 
 /// The same finding in the next run has the same fingerprint, although its line may have moved and its punctuation
 /// may differ.
-fn fingerprint(finding: &Finding) -> String {
+fn fingerprint(finding: &GateFinding) -> String {
     let file = finding.file.as_ref().map_or(String::new(), |file| uri(file));
     sha256(&format!("{file}\n{}", folded(&finding.description)))
 }
@@ -158,17 +160,17 @@ fn no_link(text: &str) -> String {
 }
 
 /// A review that came to a verdict was executed successfully, whatever the verdict is.
-fn invocation(review: &Review) -> Value {
-    let (code, what) = match review.ruling {
-        Ruling::Passed | Ruling::Warned => (0, "the gate is open"),
-        Ruling::Blocked => (1, "the gate is closed"),
-        Ruling::Missing => (3, "the review could not be completed"),
+fn invocation(review: &PipelineReport) -> Value {
+    let (code, what) = match review.gate.ruling {
+        GateRuling::Passed | GateRuling::Warned => (0, "the gate is open"),
+        GateRuling::Blocked => (1, "the gate is closed"),
+        GateRuling::Missing => (3, "the debate could not be completed"),
     };
     let told = |level: &'static str| move |text: &String| json!({"level": level, "message": {"text": no_link(text)}});
     let absences = review.absences.iter().map(told("warning"));
     let notifications: Vec<Value> = absences.chain(review.warnings.iter().map(told("note"))).collect();
     json!({
-        "executionSuccessful": review.ruling != Ruling::Missing,
+        "executionSuccessful": review.gate.ruling != GateRuling::Missing,
         "exitCode": code,
         "exitCodeDescription": format!("{}: {what}", review.verdict),
         "toolExecutionNotifications": notifications,

@@ -9,23 +9,23 @@ mod stream;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use agon_core::fence::Mask;
-use agon_core::{Asked, Debate, Event, Protocol, Record, Reply};
+use agon_core::{AskRecord, Debate, Event, LogRecord, NameMask, Protocol, Reply};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use crate::Style;
-use crate::clean::one_line;
-use crate::figures::seconds;
-use crate::outline::why_absent;
-use crate::prose::{Para, bare, cut, parse, tail, wrap};
+use agon_core::view::absence_words;
+use agon_core::wording::{seconds, spoken};
+use agon_host::clean_line;
+
+use crate::markdown_text::{Para, bare, cut, parse, tail, wrap};
 use screen::Screen;
 use stream::Stream;
 
 /// Where the live view goes. Both go to the error stream, because the result is what stdout is for.
 #[derive(Debug, Clone, Copy)]
-pub enum LiveOut {
+pub enum LiveOutput {
     /// A terminal: spinners, and the words as they stream.
     Terminal {
         /// What it can show.
@@ -39,19 +39,19 @@ pub enum LiveOut {
 }
 
 /// The live view of one debate.
-pub struct Live {
+pub struct LiveView {
     protocol: &'static dyn Protocol,
     style: Style,
     screen: Screen,
     debate: Option<Debate>,
-    mask: Option<Mask>,
-    thinking: BTreeMap<u32, Thinking>,
+    mask: Option<NameMask>,
+    thinking: BTreeMap<u32, PendingAsk>,
     /// The widest name of the phase, so that the answers line up.
     name_width: usize,
 }
 
 /// An ask that has no reply yet.
-struct Thinking {
+struct PendingAsk {
     who: String,
     labelled: bool,
     asked_ms: u64,
@@ -62,14 +62,14 @@ struct Thinking {
     bar: Option<ProgressBar>,
 }
 
-impl Live {
+impl LiveView {
     /// A live view. Feed it the debate's records from the first.
-    pub fn new(protocol: &'static dyn Protocol, out: LiveOut) -> Self {
+    pub fn new(protocol: &'static dyn Protocol, out: LiveOutput) -> Self {
         match out {
-            LiveOut::Terminal { style } => {
+            LiveOutput::Terminal { style } => {
                 Self::on(protocol, style, Screen::terminal(ProgressDrawTarget::stderr()))
             }
-            LiveOut::Plain { style } => Self::plain(protocol, style, Box::new(std::io::stderr())),
+            LiveOutput::Plain { style } => Self::plain(protocol, style, Box::new(std::io::stderr())),
         }
     }
 
@@ -85,7 +85,7 @@ impl Live {
 
     /// Takes in the next record and shows what is new. A record that does not follow is not shown: what the log is
     /// worth is for others to say.
-    pub fn record(&mut self, record: &Record) {
+    pub fn record(&mut self, record: &LogRecord) {
         let at_ms = record.entry.at_ms;
         match &mut self.debate {
             None => {
@@ -106,14 +106,14 @@ impl Live {
                 let title = self
                     .debate
                     .as_ref()
-                    .and_then(|debate| Some(phase::title(&debate.brief, debate.turns.last()?)));
+                    .and_then(|debate| Some(phase::title(self.protocol, debate, debate.turns.last()?)));
                 self.begin(&title.unwrap_or_default(), asks, at_ms);
             }
             Event::Sent { ask, attempt, .. } => self.sent(*ask, *attempt),
             Event::Attempted { ask, detail, .. } => self.faulted(*ask, detail),
             Event::Replied { ask, reply } => self.replied(*ask, reply, at_ms),
             Event::Interjected { by, text } => {
-                let line = format!("  {}: {}", one_line(by), one_line(text));
+                let line = format!("  {}: {}", clean_line(by), clean_line(text));
                 self.screen.line(&cut(&line, self.style.columns(), &self.style));
             }
             Event::Closed { .. } => {
@@ -145,7 +145,7 @@ impl Live {
 
     /// A word from the program itself, above the spinners: written past them it would be drawn over.
     pub fn note(&mut self, line: &str) {
-        self.screen.line(&self.style.warn(&one_line(line)));
+        self.screen.line(&self.style.warn(&clean_line(line)));
     }
 
     /// Leaves the terminal to somebody else while `wait` runs: the spinners are gone before and come back after it. What
@@ -177,20 +177,20 @@ impl Live {
 
     fn open(&mut self, debate: &Debate) {
         let (brief, style) = (&debate.brief, self.style);
-        self.mask = Some(Mask::new(brief));
-        let question = cut(&one_line(&brief.question), style.columns(), &style);
+        self.mask = Some(NameMask::new(brief));
+        let question = cut(&clean_line(&brief.question), style.columns(), &style);
         self.screen.line(&style.bold(&question));
         let facts = [brief.protocol.clone(), phase::roster(brief), brief.id.clone()];
-        let facts = one_line(&facts.join(&format!(" {} ", style.dot())));
+        let facts = clean_line(&facts.join(&format!(" {} ", style.dot())));
         self.screen.line(&style.dim(&cut(&facts, style.columns(), &style)));
     }
 
-    fn begin(&mut self, title: &str, asks: &[Asked], at_ms: u64) {
+    fn begin(&mut self, title: &str, asks: &[AskRecord], at_ms: u64) {
         self.screen.line("");
-        self.screen.line(&self.style.heading(&cut(&one_line(title), self.style.columns(), &self.style)));
+        self.screen.line(&self.style.heading(&cut(&clean_line(title), self.style.columns(), &self.style)));
         for ask in asks {
-            let thinking = Thinking {
-                who: one_line(&phase::shown(ask)),
+            let thinking = PendingAsk {
+                who: clean_line(&phase::shown(ask)),
                 labelled: ask.label.is_some(),
                 asked_ms: at_ms,
                 sent: false,
@@ -244,7 +244,7 @@ impl Live {
             Reply::Absent { why, detail } => {
                 let detail = told(detail, thinking.labelled, self.mask.as_ref());
                 let gap = if detail.is_empty() { "" } else { ": " };
-                (style.bad(style.cross()), format!("{}{gap}{detail}", why_absent(why.as_str())))
+                (style.bad(style.cross()), format!("{}{gap}{detail}", absence_words(*why)))
             }
         };
         let words = match &self.mask {
@@ -258,8 +258,12 @@ impl Live {
         }
     }
 
+    /// Prints the table of a round that has just ended.
     fn show_summary(&mut self) {
-        let Some(summary) = self.debate.as_ref().and_then(|debate| self.protocol.summary(debate)) else {
+        let Some(debate) = &self.debate else { return };
+        let Ok(view) = self.protocol.view(debate) else { return };
+        let phases = debate.turns.len();
+        let Some(summary) = view.round_summaries.into_iter().find(|round| round.after_phases == phases) else {
             return;
         };
         let style = Style { width: self.style.columns().saturating_sub(4), ..self.style };
@@ -267,9 +271,9 @@ impl Live {
             self.screen.line(&format!("    {line}"));
         }
         for (heading, items) in &summary.notes {
-            self.screen.line(&format!("    {}", style.bold(&one_line(heading))));
+            self.screen.line(&format!("    {}", style.bold(&clean_line(heading))));
             let bullet = format!("{} ", style.bullet());
-            for line in items.iter().flat_map(|item| wrap(&one_line(item), style.columns(), &bullet, "  ")) {
+            for line in items.iter().flat_map(|item| wrap(&clean_line(item), style.columns(), &bullet, "  ")) {
                 self.screen.line(&format!("    {line}"));
             }
         }
@@ -281,8 +285,8 @@ fn padded(name: &str, width: usize) -> String {
 }
 
 /// What was seen, without the names that a label hides.
-fn told(detail: &str, labelled: bool, mask: Option<&Mask>) -> String {
-    let line = one_line(detail);
+fn told(detail: &str, labelled: bool, mask: Option<&NameMask>) -> String {
+    let line = clean_line(detail);
     let line = line.trim_end_matches('.');
     mask.filter(|_| labelled).map_or_else(|| line.to_owned(), |mask| mask.apply(line))
 }
@@ -298,7 +302,7 @@ fn first_words(text: &str, value: Option<&Value>) -> String {
         Para::Text(text) | Para::Quote(text) | Para::Item { text, .. } => Some(text),
         _ => None,
     });
-    one_line(&bare(&first.unwrap_or_else(|| text.to_owned())))
+    clean_line(&bare(&first.unwrap_or_else(|| text.to_owned())))
 }
 
 /// A line holds no more values than this.
@@ -309,8 +313,8 @@ fn gather(value: &Value, strings: &mut Vec<String>) {
         return;
     }
     match value {
-        Value::String(text) if text.contains(' ') => strings.push(bare(&one_line(text))),
-        Value::String(text) if !text.is_empty() => strings.push(crate::outline::spoken(&one_line(text))),
+        Value::String(text) if text.contains(' ') => strings.push(bare(&clean_line(text))),
+        Value::String(text) if !text.is_empty() => strings.push(spoken(&clean_line(text))),
         Value::Array(values) => values.iter().for_each(|value| gather(value, strings)),
         Value::Object(fields) => fields.values().for_each(|value| gather(value, strings)),
         _ => {}

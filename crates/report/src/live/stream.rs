@@ -53,7 +53,7 @@ impl Stream {
     /// The last line of what can be read.
     pub(crate) fn last_line(&self) -> String {
         let last = self.shown.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        crate::clean::one_line(last)
+        agon_host::clean_line(last)
     }
 
     fn push_char(&mut self, char: char) {
@@ -173,7 +173,7 @@ mod tests {
         for piece in chars.chunks(piece) {
             stream.push(&piece.iter().collect::<String>());
         }
-        crate::clean::one_line(&stream.shown)
+        agon_host::clean_line(&stream.shown)
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::independence::{Correlations, effective_voices, mean_rho, phi_of_count
 
 use super::rulings::{Read, Ruling};
 use super::{Accuracy, Judge, Rulings};
-use crate::Bootstrap;
+use crate::audit::Bootstrap;
 use crate::audit::resampling::{named, of_share};
 
 /// The figures of a judge, in the order in which [`Seen::of_judge`] gives them.
@@ -52,7 +52,7 @@ pub(super) fn audit(read: &Read, items: &[usize], bootstrap: Bootstrap, threads:
     }
 }
 
-fn described(name: &str, cells: &[Option<Cell>], of_judge: &[f64], intervals: crate::Intervals) -> Judge {
+fn described(name: &str, cells: &[Option<Cell>], of_judge: &[f64], intervals: crate::audit::Intervals) -> Judge {
     let figure = |place: usize| of_judge.get(place).copied().filter(|value| value.is_finite());
     let how_many = |wanted: Ruling| {
         cells.iter().flatten().flat_map(|cell| cell.rulings).filter(|ruling| *ruling == wanted).count()

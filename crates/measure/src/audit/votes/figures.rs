@@ -9,7 +9,7 @@ use crate::interval::mcnemar_exact;
 use super::ballots::Ballots;
 use super::packed::Packed;
 use super::{Accuracy, Votes, gates};
-use crate::Bootstrap;
+use crate::audit::Bootstrap;
 use crate::audit::resampling::{few, named, of_share};
 
 /// All figures but those of single models, in the order in which [`Counted::figures`] gives them.
@@ -98,7 +98,7 @@ fn accuracy(
     right: &Right,
     ballots: &Ballots,
     figure: &dyn Fn(&str) -> f64,
-    accuracy_intervals: crate::Intervals,
+    accuracy_intervals: crate::audit::Intervals,
 ) -> Accuracy {
     let known = |value: f64| value.is_finite().then_some(value);
     let independence = Independence::of(&right.models);

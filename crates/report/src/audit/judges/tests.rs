@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use agon_audit::{Bootstrap, JudgeOptions, Table};
+use agon_measure::audit::{Bootstrap, JudgeOptions, Table};
 use insta::assert_snapshot;
 
 use super::*;
@@ -9,7 +9,7 @@ const PLAIN: Style = Style { color: false, width: 80, unicode: true };
 
 fn audited(table: &Table) -> Judges {
     let bootstrap = Bootstrap { resamples: 200, seed: 7 };
-    agon_audit::judges(table, &JudgeOptions { bootstrap, ..JudgeOptions::default() }).unwrap()
+    agon_measure::audit::judges(table, &JudgeOptions { bootstrap, ..JudgeOptions::default() }).unwrap()
 }
 
 fn of(text: &str) -> Judges {

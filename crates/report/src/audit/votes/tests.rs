@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use agon_audit::{Bootstrap, Table, VoteOptions};
+use agon_measure::audit::{Bootstrap, Table, VoteOptions};
 use insta::assert_snapshot;
 
 use super::*;
@@ -8,7 +8,7 @@ use super::*;
 const PLAIN: Style = Style { color: false, width: 90, unicode: true };
 
 fn audited(table: &Table, options: VoteOptions) -> Votes {
-    agon_audit::votes(table, &VoteOptions { bootstrap: Bootstrap { resamples: 200, seed: 7 }, ..options })
+    agon_measure::audit::votes(table, &VoteOptions { bootstrap: Bootstrap { resamples: 200, seed: 7 }, ..options })
         .unwrap()
 }
 

@@ -1,0 +1,152 @@
+//! Every measure, for the full report.
+
+use agon_core::wording::{capitalized, score};
+use agon_core::{PositionGrouping, ReportBlock, ReportSection, SectionKind};
+
+use super::paths::{after_round, position_paths};
+use crate::json_blocks;
+use crate::source::ReportSource;
+
+/// The measures that the paragraph sums up.
+pub(crate) fn measures(source: &ReportSource<'_>) -> Option<ReportSection> {
+    let parts = [
+        ("Before the debate", first_round(source)),
+        ("How sure they were", confidence(source)),
+        ("Changes by seat", changes_by_seat(source)),
+        ("Agreement by round", agreement(source)),
+        ("The verdict, had it stopped there", earlier_verdicts(source)),
+        ("Independence", independence(source)),
+        ("Calibration", calibration(source)),
+        ("Judge", judge(source)),
+    ];
+    let group = |(title, blocks): (&str, Vec<ReportBlock>)| {
+        let some = !blocks.is_empty();
+        some.then(|| ReportBlock::Group { title: title.to_owned(), badges: Vec::new(), blocks })
+    };
+    let blocks = parts.into_iter().filter_map(group).collect();
+    Some(ReportSection::new(SectionKind::Part, "The evidence in figures", blocks).folded())
+}
+
+/// A table of these rows, unless there are none.
+fn table(head: &[&str], rows: Vec<Vec<String>>) -> Vec<ReportBlock> {
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let head = head.iter().map(|cell| (*cell).to_owned()).collect();
+    vec![ReportBlock::Table([vec![head], rows].concat())]
+}
+
+fn figure(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), score)
+}
+
+fn yes_no(value: bool) -> String {
+    if value { "yes" } else { "no" }.to_owned()
+}
+
+fn first_round(source: &ReportSource<'_>) -> Vec<ReportBlock> {
+    let Some(first) = &source.evidence.first_round else { return Vec::new() };
+    let rows = first.positions.iter().map(|position| {
+        let seats: Vec<String> = position.seats.iter().map(|seat| source.name(seat)).collect();
+        vec![position.position.clone(), seats.join(", "), format!("{:.0}%", 100.0 * position.share)]
+    });
+    let mut blocks = table(&["Position", "Held by", "Share"], rows.collect());
+    let mut pairs = Vec::new();
+    for (name, position) in [("A plain vote says", &first.vote), ("The verdict", &first.decided)] {
+        pairs.extend(position.as_ref().map(|position| (name.to_owned(), position.clone())));
+    }
+    pairs.push(("Changed by the debate".to_owned(), yes_no(first.changed_by_debate)));
+    pairs.extend(source.evidence.grouping.map(|grouping| {
+        let how = match grouping {
+            PositionGrouping::Discrete => "they are values or scores",
+            PositionGrouping::Declared => "a change is what a seat declares",
+            PositionGrouping::Similarity => "by the likeness of their words and by declared conflicts",
+        };
+        ("How positions are told apart".to_owned(), how.to_owned())
+    }));
+    blocks.push(ReportBlock::Pairs(pairs));
+    blocks
+}
+
+fn confidence(source: &ReportSource<'_>) -> Vec<ReportBlock> {
+    let rounds = position_paths(source).rounds;
+    let mut head = vec!["Seat".to_owned()];
+    head.extend(rounds.iter().map(|round| capitalized(&after_round(*round))));
+    let rows = source.evidence.trajectory.iter().map(|seat| {
+        let held = |round: &u32| {
+            let held = seat.positions.iter().find(|held| held.round == *round);
+            figure(held.and_then(|held| held.confidence))
+        };
+        [source.name(&seat.seat)].into_iter().chain(rounds.iter().map(held)).collect::<Vec<_>>()
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    let is_known = rows.iter().flat_map(|row| row.iter().skip(1)).any(|cell| cell != "-");
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    if is_known { table(&head, rows) } else { Vec::new() }
+}
+
+fn changes_by_seat(source: &ReportSource<'_>) -> Vec<ReportBlock> {
+    let rows = source.evidence.flips_by_seat.iter().map(|seat| {
+        let counts = [seat.flips, seat.evidenced, seat.toward_majority].map(|count| count.to_string());
+        [source.name(&seat.seat)].into_iter().chain(counts).collect()
+    });
+    table(&["Seat", "Changes", "With something cited", "Toward the majority"], rows.collect())
+}
+
+fn agreement(source: &ReportSource<'_>) -> Vec<ReportBlock> {
+    let rows = source.evidence.agreement.iter().map(|row| {
+        vec![
+            capitalized(&after_round(row.round)),
+            row.positions.to_string(),
+            figure(row.pairwise),
+            score(row.entropy),
+            figure(row.information_gain),
+        ]
+    });
+    table(&["After", "Positions", "Pairs that agree", "Spread, bits", "Gain, bits"], rows.collect())
+}
+
+fn earlier_verdicts(source: &ReportSource<'_>) -> Vec<ReportBlock> {
+    let rows = source.evidence.counterfactual.rounds.iter().map(|row| {
+        let verdict = row.verdict.clone().unwrap_or_else(|| "none".to_owned());
+        vec![capitalized(&after_round(row.round)), verdict, yes_no(row.changed)]
+    });
+    table(&["After", "Verdict", "Changed"], rows.collect())
+}
+
+fn independence(source: &ReportSource<'_>) -> Vec<ReportBlock> {
+    let independence = &source.evidence.independence;
+    let mut pairs = Vec::new();
+    for (name, value) in
+        [("Mean error correlation", independence.rho), ("Independent voices", independence.n_eff)]
+    {
+        pairs.extend(value.map(|value| (name.to_owned(), score(value))));
+    }
+    pairs.push(("Debates measured".to_owned(), independence.debates.to_string()));
+    let models = independence.shared_models.iter();
+    pairs.extend(models.map(|shared| (format!("Model {}", shared.model), shared.seats.join(", "))));
+    let families = independence.families.iter();
+    pairs.extend(families.map(|shared| (format!("Family {}", shared.family), shared.seats.join(", "))));
+    let rows = independence.pairs.iter();
+    let rows = rows.map(|pair| vec![pair.agents.join(" and "), score(pair.rho), pair.debates.to_string()]);
+    let mut blocks = vec![ReportBlock::Pairs(pairs)];
+    blocks.extend(table(&["Agents", "Error correlation", "Debates"], rows.collect()));
+    blocks.push(ReportBlock::Line(independence.note.clone()));
+    blocks
+}
+
+fn calibration(source: &ReportSource<'_>) -> Vec<ReportBlock> {
+    let rows = source.evidence.calibration.seats.iter().map(|seat| {
+        let figures = [seat.brier, seat.ece, seat.before, seat.after].map(figure);
+        let mut row = vec![source.name(&seat.seat), seat.agent.clone(), seat.forecasts.to_string()];
+        row.extend(figures);
+        row
+    });
+    let head = ["Seat", "Agent", "Forecasts", "Brier", "Calibration error", "Sure before", "Sure after"];
+    table(&head, rows.collect())
+}
+
+fn judge(source: &ReportSource<'_>) -> Vec<ReportBlock> {
+    let judge = source.evidence.judge.as_ref().and_then(|judge| serde_json::to_value(judge).ok());
+    judge.map(|judge| json_blocks::blocks(&judge)).unwrap_or_default()
+}

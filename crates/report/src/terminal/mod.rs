@@ -1,0 +1,204 @@
+//! The report in a terminal.
+
+mod paths;
+
+use agon_core::{LevelBars, ReportBar, ReportBlock, ReportItem, ReportSection, VerdictTone};
+use unicode_width::UnicodeWidthStr;
+
+use crate::Style;
+use crate::assemble::{AssembledReport, short_report};
+use crate::bars::{BarCell, bar_shares, level_cells};
+use crate::markdown_text::{lines, painted, wrap};
+use crate::source::ReportSource;
+
+/// The report that people read when a debate is over. `store` ends every command that it shows, for a debate in a store that
+/// must be named.
+pub fn terminal_report(source: &ReportSource<'_>, style: &Style, store: &str) -> String {
+    let outline = short_report(source, store);
+    let mut page = TerminalPage { out: String::new(), style, width: style.columns() };
+    page.head(&outline);
+    for section in &outline.sections {
+        page.section(section);
+    }
+    page.foot(&outline, store);
+    page.out
+}
+
+/// Sections alone, for a part of a report.
+pub(crate) fn set_sections(sections: &[ReportSection], style: &Style) -> String {
+    let mut page = TerminalPage { out: String::new(), style, width: style.columns() };
+    sections.iter().for_each(|section| page.section(section));
+    page.out.trim_start_matches('\n').to_owned()
+}
+
+/// How far what stands under a heading is set in.
+const INDENT: usize = 2;
+
+struct TerminalPage<'a> {
+    out: String,
+    style: &'a Style,
+    width: usize,
+}
+
+impl TerminalPage<'_> {
+    fn head(&mut self, outline: &AssembledReport) {
+        let style = self.style;
+        for paragraph in outline.question.lines() {
+            for line in wrap(paragraph, self.width, "", "") {
+                self.line(0, &style.bold(&line));
+            }
+        }
+        let paint = |line: &str| if outline.is_troubled { style.warn(line) } else { style.good(line) };
+        for line in wrap(&outline.ending, self.width, "", "") {
+            self.line(0, &paint(&line));
+        }
+        let facts = outline.facts.join(&format!(" {} ", style.dot()));
+        for line in wrap(&facts, self.width, "", "") {
+            self.line(0, &style.dim(&line));
+        }
+    }
+
+    fn section(&mut self, section: &ReportSection) {
+        self.out.push('\n');
+        let heading = self.style.heading(&section.title);
+        self.line(0, &heading);
+        self.blocks(&section.blocks, INDENT);
+    }
+
+    fn blocks(&mut self, blocks: &[ReportBlock], indent: usize) {
+        for (place, block) in blocks.iter().enumerate() {
+            let apart = matches!(block, ReportBlock::Group { .. } | ReportBlock::Speech { .. } | ReportBlock::Paths(_));
+            if place > 0 && apart {
+                self.out.push('\n');
+            }
+            self.block(block, indent);
+        }
+    }
+
+    fn block(&mut self, block: &ReportBlock, indent: usize) {
+        let style = self.style;
+        let room = self.width.saturating_sub(indent).max(INDENT);
+        match block {
+            ReportBlock::Prose(text) => lines(text, room, style).iter().for_each(|line| self.line(indent, line)),
+            ReportBlock::Line(text) => {
+                wrap(&painted(text, style), room, "", "").iter().for_each(|line| self.line(indent, line));
+            }
+            ReportBlock::Headline(tone, text) => {
+                let paint = |line: &str| match tone {
+                    VerdictTone::Good => style.good(line),
+                    VerdictTone::Warn => style.warn(line),
+                    VerdictTone::Bad => style.bad(line),
+                };
+                wrap(text, room, "", "").iter().for_each(|line| self.line(indent, &style.bold(&paint(line))));
+            }
+            ReportBlock::Items(items) => items.iter().for_each(|item| self.item(item, indent)),
+            ReportBlock::Pairs(pairs) => {
+                for (name, value) in pairs {
+                    let told = format!("{}: {value}", style.bold(name));
+                    wrap(&told, room, "", "  ").iter().for_each(|line| self.line(indent, line));
+                }
+            }
+            ReportBlock::Table(rows) => {
+                let table = crate::table("", rows, &Style { width: room, ..*style });
+                table.lines().for_each(|line| self.line(indent, line));
+            }
+            ReportBlock::Group { title, badges, blocks } | ReportBlock::Speech { title, badges, blocks, .. } => {
+                let badges = badges.join(&format!(" {} ", style.dot()));
+                let gap = if badges.is_empty() { "" } else { "  " };
+                let told = format!("{}{gap}{}", style.bold(title), style.dim(&badges));
+                wrap(&told, room, "", "  ").iter().for_each(|line| self.line(indent, line));
+                self.blocks(blocks, indent + INDENT);
+            }
+            ReportBlock::Bars(bars) => self.bars(bars, indent),
+            ReportBlock::Levels(levels) => self.levels(levels, indent),
+            ReportBlock::Paths(paths) => {
+                paths::path_lines(paths, room, style).iter().for_each(|line| self.line(indent, line));
+            }
+            ReportBlock::OffPage(blocks) | ReportBlock::In(_, blocks) => self.blocks(blocks, indent),
+            ReportBlock::Chart(_) | ReportBlock::Cards(_) => {}
+        }
+    }
+
+    /// Bars of up to half the line, one below the other.
+    fn bars(&mut self, bars: &[ReportBar], indent: usize) {
+        let (style, room) = (self.style, self.room_for(bars, indent));
+        let drawn =
+            bar_shares(bars).into_iter().map(|share| style.bar().repeat((share * room as f64).round() as usize));
+        self.draw(bars, drawn.collect(), indent);
+    }
+
+    /// Bars on the same scale, with what they are held against.
+    fn levels(&mut self, levels: &LevelBars, indent: usize) {
+        let (style, room) = (self.style, self.room_for(&levels.bars, indent));
+        let sign = |cell: BarCell| match cell {
+            BarCell::Full => style.bar(),
+            BarCell::Empty => " ",
+            BarCell::Threshold => style.mark(),
+        };
+        let drawn = levels.bars.iter().map(|bar| level_cells(levels, bar, room).into_iter().map(sign).collect());
+        self.draw(&levels.bars, drawn.collect(), indent);
+    }
+
+    fn room_for(&self, bars: &[ReportBar], indent: usize) -> usize {
+        let (name, written) = widths(bars);
+        (self.width / 2).min(self.width.saturating_sub(indent + name + written + 2 * INDENT))
+    }
+
+    fn draw(&mut self, bars: &[ReportBar], drawn: Vec<String>, indent: usize) {
+        let (name, written) = widths(bars);
+        for (bar, drawn) in bars.iter().zip(drawn) {
+            let gap = |text: &str, to: usize| " ".repeat(INDENT + to.saturating_sub(text.width()));
+            let (after_name, after_written) = (gap(&bar.name, name), gap(&bar.written, written));
+            let drawn = self.style.code(drawn.trim_end());
+            self.line(indent, &format!("{}{after_name}{}{after_written}{drawn}", bar.name, bar.written));
+        }
+    }
+
+    /// A bullet with its hanging lines: who, what, and a note below.
+    fn item(&mut self, item: &ReportItem, indent: usize) {
+        let style = self.style;
+        let bullet = format!("{} ", style.bullet());
+        let hang = indent + bullet.width();
+        let room = self.width.saturating_sub(hang).max(INDENT);
+        let who = item.who.as_ref().map(|who| format!("{}: ", style.bold(who))).unwrap_or_default();
+        let mut told = lines(&item.text, room, style);
+        // One paragraph follows its speaker on the line; more than one stand below.
+        if !item.text.contains('\n') {
+            told = wrap(&format!("{who}{}", painted(&item.text, style)), room, "", "");
+        } else if !who.is_empty() {
+            told.insert(0, who.trim_end().to_owned());
+        }
+        for (place, line) in told.iter().enumerate() {
+            let lead = if place == 0 { bullet.as_str() } else { "  " };
+            self.line(indent, &format!("{lead}{line}"));
+        }
+        for line in item.note.iter().flat_map(|note| wrap(note, room, "", "")) {
+            self.line(hang, &style.dim(&line));
+        }
+    }
+
+    fn foot(&mut self, outline: &AssembledReport, store: &str) {
+        let (style, id) = (self.style, &outline.id);
+        self.out.push('\n');
+        self.line(0, &style.dim(&format!("Debate {id}")));
+        // A command is never wrapped: it is there to be copied.
+        for command in [format!("agon show {id}{store}"), format!("agon export {id}{store} --format html")] {
+            self.line(INDENT, &style.dim(&command));
+        }
+    }
+
+    fn line(&mut self, indent: usize, line: &str) {
+        let line = line.trim_end();
+        if !line.is_empty() {
+            self.out.push_str(&" ".repeat(indent));
+            self.out.push_str(line);
+        }
+        self.out.push('\n');
+    }
+}
+
+/// How wide the names and the written figures of some bars are.
+fn widths(bars: &[ReportBar]) -> (usize, usize) {
+    let widest = |of: fn(&ReportBar) -> usize| bars.iter().map(of).max().unwrap_or_default();
+    (widest(|bar| bar.name.width()), widest(|bar| bar.written.width()))
+}

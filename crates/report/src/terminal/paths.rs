@@ -1,0 +1,87 @@
+//! Who held what after each round, one line for each seat.
+
+use unicode_width::UnicodeWidthStr;
+
+use agon_core::PositionPaths;
+use crate::Style;
+use crate::evidence::paths::{column_head, held_positions, marks_legend, position_keys, step_cell};
+use crate::markdown_text::{cut, wrap};
+
+/// If a position has a longer name, all are called P1, P2 and so on.
+const OWN_NAME_MAX: usize = 14;
+/// A longer name of a seat is cut.
+const SEAT_MAX: usize = 20;
+/// The space between two columns.
+const GAP: usize = 2;
+/// More positions than this are for the long forms.
+const LEGEND_MAX: usize = 12;
+
+/// The lines, none wider than `room`.
+pub(super) fn path_lines(paths: &PositionPaths, room: usize, style: &Style) -> Vec<String> {
+    let (mut keys, mut own) = position_keys(paths, OWN_NAME_MAX);
+    let mut grid = PathGrid::new(paths, &keys, room);
+    // Names are worth more room than keys, but not a second band of columns.
+    if own && grid.columns < paths.rounds.len() && !paths.scored {
+        (keys, own) = position_keys(paths, 0);
+        grid = PathGrid::new(paths, &keys, room);
+    }
+    let mut lines = Vec::new();
+    let places: Vec<usize> = (0..paths.rounds.len()).collect();
+    for band in places.chunks(grid.columns) {
+        let heads = band.iter().filter_map(|place| paths.rounds.get(*place)).map(|round| column_head(*round));
+        lines.push(style.dim(&grid.row("", heads, style)));
+        for seat in &paths.seats {
+            let cells = band.iter().map(|place| step_cell(seat, *place, &keys));
+            lines.push(grid.row(&seat.who, cells, style));
+        }
+    }
+    if !own {
+        lines.extend(legend(paths, &keys, room, style));
+    }
+    lines.extend(marks_legend(paths).iter().flat_map(|told| wrap(told, room, "", "")).map(|line| style.dim(&line)));
+    lines
+}
+
+fn legend(paths: &PositionPaths, keys: &[String], room: usize, style: &Style) -> Vec<String> {
+    let widest = keys.iter().map(|key| key.width()).max().unwrap_or_default();
+    let mut lines: Vec<String> = held_positions(paths, keys)
+        .take(LEGEND_MAX)
+        .map(|(key, position)| {
+            let told = format!("{key}{}{position}", " ".repeat(GAP + widest.saturating_sub(key.width())));
+            cut(&told, room, style)
+        })
+        .collect();
+    let more = held_positions(paths, keys).count().saturating_sub(LEGEND_MAX);
+    lines.extend((more > 0).then(|| cut(&format!("and {more} more: the full report has them"), room, style)));
+    lines
+}
+
+struct PathGrid {
+    seat: usize,
+    cell: usize,
+    /// How many rounds fit side by side.
+    columns: usize,
+    room: usize,
+}
+
+impl PathGrid {
+    fn new(paths: &PositionPaths, keys: &[String], room: usize) -> Self {
+        let seat = paths.seats.iter().map(|seat| seat.who.width()).max().unwrap_or_default();
+        let seat = seat.min(SEAT_MAX).min(room / 3);
+        let heads = paths.rounds.iter().map(|round| column_head(*round).width());
+        // A mark may follow.
+        let cell = keys.iter().map(|key| key.width() + 1).chain(heads).max().unwrap_or(1);
+        let columns = room.saturating_sub(seat) / (cell + GAP);
+        Self { seat, cell, columns: columns.max(1), room }
+    }
+
+    fn row(&self, name: &str, cells: impl Iterator<Item = String>, style: &Style) -> String {
+        let padded = |text: &str, to: usize| format!("{text}{}", " ".repeat(to.saturating_sub(text.width())));
+        let mut line = padded(&cut(name, self.seat, style), self.seat);
+        for cell in cells {
+            line.push_str(&" ".repeat(GAP));
+            line.push_str(&padded(&cell, self.cell));
+        }
+        cut(line.trim_end(), self.room, style)
+    }
+}

@@ -1,0 +1,120 @@
+//! Everything that was said, from the log.
+
+use agon_core::view::absence_words;
+use agon_core::wording::{seat_name, seconds};
+use agon_core::{
+    AskRecord, Interjection, PhaseTurn, Reply, ReportBlock, ReportItem, ReportSection, SectionFold, SectionKind,
+};
+use serde_json::Value;
+
+use crate::json_blocks;
+use crate::source::ReportSource;
+
+/// One section for each phase, with interjections between them.
+pub(crate) fn all_phases(source: &ReportSource<'_>) -> Vec<ReportSection> {
+    let debate = source.debate;
+    let mut sections = Vec::new();
+    for (place, turn) in debate.turns.iter().enumerate() {
+        sections.extend(interjections(debate.interjections.iter().filter(|said| said.after == place)));
+        sections.push(phase_section(source, turn, &|_| true));
+    }
+    let last = debate.interjections.iter().filter(|said| said.after >= debate.turns.len());
+    sections.extend(interjections(last));
+    sections
+}
+
+/// One section for each phase that has a wanted ask, with those asks alone.
+pub(crate) fn phases_with(
+    source: &ReportSource<'_>,
+    wanted: &dyn Fn(&PhaseTurn, &AskRecord) -> bool,
+) -> Vec<ReportSection> {
+    let turns = source.debate.turns.iter().filter(|turn| turn.asks.iter().any(|ask| wanted(turn, ask)));
+    turns.map(|turn| phase_section(source, turn, &|ask| wanted(turn, ask))).collect()
+}
+
+fn interjections<'a>(said: impl Iterator<Item = &'a Interjection>) -> Option<ReportSection> {
+    let item =
+        |said: &Interjection| ReportItem { who: Some(said.by.clone()), text: said.text.clone(), note: None };
+    let items: Vec<ReportItem> = said.map(item).collect();
+    let section =
+        |items| ReportSection::new(SectionKind::Transcript, "From the floor", vec![ReportBlock::Items(items)]);
+    (!items.is_empty()).then(|| section(items))
+}
+
+fn phase_section(
+    source: &ReportSource<'_>,
+    turn: &PhaseTurn,
+    wanted: &dyn Fn(&AskRecord) -> bool,
+) -> ReportSection {
+    let name = source.phase_title(&turn.phase.name);
+    let round = turn.phase.round;
+    let in_round = source.is_in_round(&turn.phase.name, round);
+    let title = if in_round { format!("Round {round}: {}", lower_first(&name)) } else { name };
+    let asks = turn.asks.iter().zip(&turn.replies).filter(|(ask, _)| wanted(ask));
+    let blocks = asks.map(|(ask, reply)| speech(source, ask, reply.as_ref())).collect();
+    let fold = if in_round { SectionFold::Open } else { SectionFold::Closed };
+    ReportSection { fold, ..ReportSection::new(SectionKind::Transcript, title, blocks) }
+}
+
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// Who was asked, in a few words: by label, else by seat.
+pub(crate) fn asked_name(source: &ReportSource<'_>, ask: &AskRecord) -> String {
+    let about = ask.about.as_ref().map_or(String::new(), |about| format!(" on {about}"));
+    let name = ask.label.clone().unwrap_or_else(|| source.name(&ask.seat));
+    format!("{name}{about}")
+}
+
+/// Who spoke, with the model. The seat behind a label is named only once the debate is over.
+fn speaker(source: &ReportSource<'_>, ask: &AskRecord, reply: Option<&Reply>) -> String {
+    let model = match reply {
+        Some(Reply::Said { model, .. }) => model,
+        _ => &ask.model,
+    };
+    let about = ask.about.as_ref().map_or(String::new(), |about| format!(" on {about}"));
+    let label = ask.label.clone().or_else(|| source.label(&ask.seat).map(|_| source.name(&ask.seat)));
+    let name = match (label, source.outcome().is_some()) {
+        (Some(label), true) => format!("{label} ({}, {model})", ask.seat),
+        (Some(label), false) => label,
+        (None, true) => format!("{} ({model})", seat_name(&ask.seat)),
+        (None, false) => seat_name(&ask.seat),
+    };
+    format!("{name}{about}")
+}
+
+fn speech(source: &ReportSource<'_>, ask: &AskRecord, reply: Option<&Reply>) -> ReportBlock {
+    // While labels are kept secret, the colour must not give the seat away either.
+    let place = match &ask.label {
+        Some(label) if source.outcome().is_none() => label.bytes().map(usize::from).sum(),
+        _ => source.place(&ask.seat),
+    };
+    let (badges, blocks) = match reply {
+        None => (vec!["no answer yet".into()], Vec::new()),
+        Some(Reply::Absent { why, detail }) => {
+            let blocks = if detail.is_empty() { Vec::new() } else { vec![ReportBlock::Line(detail.clone())] };
+            (vec![format!("absent: {}", absence_words(*why))], blocks)
+        }
+        Some(Reply::Said { text, value, usage, shortened, .. }) => {
+            let (mut badges, blocks) = said(text, value.as_ref());
+            badges.extend(shortened.as_ref().map(|left| format!("did not read {}", left.left_out_of())));
+            badges.extend((usage.latency_ms > 0).then(|| seconds(usage.latency_ms)));
+            (badges, blocks)
+        }
+    };
+    ReportBlock::Speech { place, title: speaker(source, ask, reply), badges, blocks }
+}
+
+fn said(text: &str, value: Option<&Value>) -> (Vec<String>, Vec<ReportBlock>) {
+    match value {
+        None => (Vec::new(), vec![ReportBlock::Prose(text.to_owned())]),
+        Some(Value::Object(fields)) => {
+            let mut fields = fields.clone();
+            let badges = json_blocks::take_badges(&mut fields);
+            (badges, json_blocks::blocks(&Value::Object(fields)))
+        }
+        Some(value) => (Vec::new(), json_blocks::blocks(value)),
+    }
+}
