@@ -23,6 +23,7 @@ const DETAIL_CHARS_MAX: usize = 500;
 
 /// An attempt without a usable answer.
 pub(crate) struct FailedAttempt {
+    attempt: u32,
     why: Absence,
     detail: String,
     text: Option<String>,
@@ -34,8 +35,8 @@ pub(crate) struct FailedAttempt {
 }
 
 impl FailedAttempt {
-    fn new(why: Absence, detail: String, text: Option<String>, usage: Usage) -> Self {
-        Self { why, detail, text, usage, is_permanent: false, wait: None }
+    fn new(attempt: u32, why: Absence, detail: String, usage: Usage) -> Self {
+        Self { attempt, why, detail, text: None, usage, is_permanent: false, wait: None }
     }
 }
 
@@ -58,9 +59,7 @@ impl DebateRun<'_> {
         let (model, repair, failures) =
             match retry::next_attempt(&chain, &down, attempts, limits, is_permanent) {
                 NextAttempt::Call { model, repair, failures } => (model, repair, failures),
-                NextAttempt::GiveUp { why, detail } => {
-                    return self.settle(index, Reply::Absent { why, detail });
-                }
+                NextAttempt::GiveUp { why, detail } => return self.settle_absent(index, why, detail),
             };
         let Some(model) = pending.chain.get(model).cloned() else { return Ok(()) };
         let messages = pending.messages(repair.as_ref());
@@ -75,7 +74,7 @@ impl DebateRun<'_> {
         });
         if pending.is_late(delay) {
             let detail = failed.map_or_else(|| pending.late_message(), |failed| failed.detail.clone());
-            return self.settle(index, Reply::Absent { why: Absence::TimedOut, detail });
+            return self.settle_absent(index, Absence::TimedOut, detail);
         }
         let planned = PlannedCall { model, repair, estimate };
         let state = if delay > Duration::ZERO {
@@ -101,7 +100,7 @@ impl DebateRun<'_> {
             }
             if pending.is_late(Duration::ZERO) {
                 let detail = pending.late_message();
-                self.settle(index, Reply::Absent { why: Absence::TimedOut, detail })?;
+                self.settle_absent(index, Absence::TimedOut, detail)?;
                 continue;
             }
             if planned.model.model.is_errand() {
@@ -111,7 +110,7 @@ impl DebateRun<'_> {
             match self.budget.check(&planned.estimate, waiting, &limits) {
                 BudgetAnswer::Later => break,
                 BudgetAnswer::Never(detail) => {
-                    self.settle(index, Reply::Absent { why: Absence::OverBudget, detail })?;
+                    self.settle_absent(index, Absence::OverBudget, detail)?;
                 }
                 BudgetAnswer::Now(grant) => {
                     self.budget.reserve(pending.ask.id, grant.worst_case);
@@ -238,15 +237,15 @@ impl DebateRun<'_> {
         self.warm_up.call_ended(ask);
         match result {
             None => {
-                self.budget.abandon(ask);
+                self.budget.settle(ask, None);
                 let timeout = pending.call_timeout(&model, self.debate.brief.limits.call_timeout_ms);
                 let detail = format!("{} did not answer within {timeout:?}", model.name);
                 let usage = Usage { latency_ms, ..price.usage_of_abandoned_call() };
-                self.fail(index, attempt, FailedAttempt::new(Absence::TimedOut, detail, None, usage))
+                self.fail(index, FailedAttempt::new(attempt, Absence::TimedOut, detail, usage))
             }
             Some(Ok(completion)) => {
                 let usage = Usage { latency_ms, ..price.usage_of_answer(completion.usage) };
-                self.budget.settle(ask, &usage);
+                self.budget.settle(ask, Some(&usage));
                 self.handle_completion(index, attempt, completion, usage)
             }
             Some(Err(fault)) => {
@@ -256,7 +255,7 @@ impl DebateRun<'_> {
                     _ => price.usage_of_fault(fault.usage),
                 };
                 let usage = Usage { latency_ms, ..usage };
-                self.budget.settle(ask, &usage);
+                self.budget.settle(ask, Some(&usage));
                 self.handle_fault(index, attempt, &model, fault, usage)
             }
         }
@@ -274,11 +273,8 @@ impl DebateRun<'_> {
         let ModelCompletion { text, model, finish, shortened, .. } = completion;
         if finish == FinishReason::Refused {
             let detail = format!("{model} refused to answer");
-            return self.fail(
-                index,
-                attempt,
-                FailedAttempt::new(Absence::Refused, detail, Some(text), usage),
-            );
+            let failed = FailedAttempt::new(attempt, Absence::Refused, detail, usage);
+            return self.fail(index, FailedAttempt { text: Some(text), ..failed });
         }
         let bytes_max = answer_parsing::answer_bytes_max(&self.debate.brief.limits);
         let parsed = answer_parsing::parse_answer(pending.ask.schema.as_deref(), &text, finish, bytes_max);
@@ -292,7 +288,8 @@ impl DebateRun<'_> {
                 self.settle(index, Reply::Said { text, value, model, usage, cut_off, shortened })
             }
             Err(why) => {
-                self.fail(index, attempt, FailedAttempt::new(Absence::Malformed, why, Some(text), usage))
+                let failed = FailedAttempt::new(attempt, Absence::Malformed, why, usage);
+                self.fail(index, FailedAttempt { text: Some(text), ..failed })
             }
         }
     }
@@ -305,7 +302,7 @@ impl DebateRun<'_> {
         fault: CallFault,
         usage: Usage,
     ) -> Result<(), EngineError> {
-        let failed = |why| FailedAttempt::new(why, fault.message.clone(), None, usage);
+        let mut failed = FailedAttempt::new(attempt, Absence::Unreachable, fault.message.clone(), usage);
         let last_in_chain = self.asks.get(index).and_then(|pending| pending.chain.last());
         let has_fallback = last_in_chain.is_some_and(|last| last.name != model.name);
         match fault.kind {
@@ -315,64 +312,60 @@ impl DebateRun<'_> {
                 if !has_fallback && !model_chains::has_answered(&self.debate, &model.name) =>
             {
                 // Cancelled, so that the seat has all its retries after the user has fixed the configuration.
-                self.fail(index, attempt, failed(Absence::Cancelled))?;
-                self.halt(HaltReason::Fault(fault))
+                failed.why = Absence::Cancelled;
+                self.fail(index, failed)?;
+                return self.halt(HaltReason::Fault(fault));
             }
-            CallFaultKind::Refused => self.fail(index, attempt, failed(Absence::Refused)),
+            CallFaultKind::Refused => failed.why = Absence::Refused,
             CallFaultKind::Key | CallFaultKind::NoSuchModel | CallFaultKind::Rejected => {
-                let permanent = FailedAttempt { is_permanent: true, ..failed(Absence::Unreachable) };
-                self.fail(index, attempt, permanent)
+                failed.is_permanent = true;
             }
-            CallFaultKind::Unsupported => {
-                let immediate = FailedAttempt { wait: Some(Duration::ZERO), ..failed(Absence::Unreachable) };
-                self.fail(index, attempt, immediate)
-            }
+            CallFaultKind::Unsupported => failed.wait = Some(Duration::ZERO),
             CallFaultKind::RateLimited | CallFaultKind::Unavailable | CallFaultKind::Garbled => {
                 let wait_max = self.time_left().unwrap_or(PROVIDER_WAIT_MAX).min(PROVIDER_WAIT_MAX);
-                let mut failed = FailedAttempt { wait: fault.retry_after, ..failed(Absence::Unreachable) };
+                failed.wait = fault.retry_after;
                 if let Some(wait) = fault.retry_after.filter(|wait| *wait > wait_max) {
+                    let (asked_s, possible_s) = (wait.as_secs(), wait_max.as_secs());
                     failed.is_permanent = true;
-                    failed.detail = format!(
-                        "{} (the provider asks to wait {} s, but at most {} s are possible)",
-                        fault.message,
-                        wait.as_secs(),
-                        wait_max.as_secs()
+                    failed.detail += &format!(
+                        " (the provider asks to wait {asked_s} s, but at most {possible_s} s are possible)"
                     );
                 }
-                self.fail(index, attempt, failed)
             }
         }
+        self.fail(index, failed)
     }
 
     /// Logs a failed attempt and plans the next one.
-    fn fail(&mut self, index: usize, attempt: u32, failed: FailedAttempt) -> Result<(), EngineError> {
-        self.log_failed_attempt(index, attempt, &failed)?;
+    fn fail(&mut self, index: usize, failed: FailedAttempt) -> Result<(), EngineError> {
+        self.log_failed_attempt(index, &failed)?;
         if self.halt.is_some() || failed.why == Absence::Cancelled {
             return Ok(());
         }
         self.plan_attempt(index, Some(&failed))
     }
 
-    fn log_failed_attempt(
-        &mut self,
-        index: usize,
-        attempt: u32,
-        failed: &FailedAttempt,
-    ) -> Result<(), EngineError> {
+    fn log_failed_attempt(&mut self, index: usize, failed: &FailedAttempt) -> Result<(), EngineError> {
         let Some(ask) = self.asks.get(index).map(|pending| pending.ask.id) else { return Ok(()) };
-        let FailedAttempt { why, detail, text, usage, .. } = failed;
         let bytes_max = answer_parsing::answer_bytes_max(&self.debate.brief.limits);
-        let text = text.as_deref().map(|text| truncated(text, bytes_max).to_owned());
-        let (why, detail, usage) = (*why, detail.clone(), *usage);
-        self.log_event(Event::Attempted { ask, attempt, why, detail, text, usage })
+        self.log_event(Event::Attempted {
+            ask,
+            attempt: failed.attempt,
+            why: failed.why,
+            detail: failed.detail.clone(),
+            text: failed.text.as_deref().map(|text| truncated(text, bytes_max).to_owned()),
+            usage: failed.usage,
+        })
     }
 
-    fn settle(&mut self, index: usize, mut reply: Reply) -> Result<(), EngineError> {
-        if let Reply::Absent { detail, .. } = &mut reply
-            && let Some((end, _)) = detail.char_indices().nth(DETAIL_CHARS_MAX)
-        {
+    fn settle_absent(&mut self, index: usize, why: Absence, mut detail: String) -> Result<(), EngineError> {
+        if let Some((end, _)) = detail.char_indices().nth(DETAIL_CHARS_MAX) {
             detail.truncate(end);
         }
+        self.settle(index, Reply::Absent { why, detail })
+    }
+
+    fn settle(&mut self, index: usize, reply: Reply) -> Result<(), EngineError> {
         self.replace_state(index, AskState::Settled);
         let Some(ask) = self.asks.get(index).map(|pending| pending.ask.id) else { return Ok(()) };
         self.log_event(Event::Replied { ask, reply })
@@ -387,7 +380,7 @@ impl DebateRun<'_> {
                 continue;
             }
             self.abandon_call(index, Absence::TimedOut, &detail)?;
-            self.settle(index, Reply::Absent { why: Absence::TimedOut, detail: detail.clone() })?;
+            self.settle_absent(index, Absence::TimedOut, detail.clone())?;
         }
         Ok(())
     }
@@ -411,8 +404,8 @@ impl DebateRun<'_> {
                 return Ok(());
             }
         };
-        self.budget.abandon(ask);
-        self.log_failed_attempt(index, attempt, &FailedAttempt::new(why, detail.to_owned(), None, usage))
+        self.budget.settle(ask, None);
+        self.log_failed_attempt(index, &FailedAttempt::new(attempt, why, detail.to_owned(), usage))
     }
 
     /// The attempts in the log at the ask with this index in the current phase.

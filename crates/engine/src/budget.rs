@@ -132,10 +132,7 @@ impl DebateBudget {
             let timed_out = attempt.fault.as_ref().is_some_and(|fault| fault.why == Absence::TimedOut);
             let worst_case = WorstCase { tokens: lost_tokens, usd: attempt.worst_usd };
             self.calls = self.calls.saturating_add(1);
-            match usage {
-                Some(usage) if !timed_out && !is_unreported(usage) => self.spend(usage, worst_case),
-                _ => self.spend_worst_case(worst_case),
-            }
+            self.spend(usage.filter(|_| !timed_out), worst_case);
         }
     }
 
@@ -221,31 +218,21 @@ impl DebateBudget {
         }
     }
 
-    /// Replaces a reservation by what the call used, even if that is more. A call that reports no usage counts for its
-    /// worst case.
-    pub(crate) fn settle(&mut self, ask: u32, usage: &Usage) {
-        if is_unreported(usage) {
-            self.abandon(ask);
-        } else if let Some(worst_case) = self.reserved.remove(&ask) {
+    /// Replaces a reservation by what the call used, even if that is more. `usage` is `None` if the call was abandoned.
+    pub(crate) fn settle(&mut self, ask: u32, usage: Option<&Usage>) {
+        if let Some(worst_case) = self.reserved.remove(&ask) {
             self.spend(usage, worst_case);
         }
     }
 
-    /// Counts the worst case of an abandoned call as spent, because its usage is unknown.
-    pub(crate) fn abandon(&mut self, ask: u32) {
-        if let Some(worst_case) = self.reserved.remove(&ask) {
-            self.spend_worst_case(worst_case);
-        }
-    }
-
-    fn spend(&mut self, usage: &Usage, worst_case: WorstCase) {
-        let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
-        self.spend_worst_case(WorstCase { tokens, usd: usage.usd.or(worst_case.usd) });
-    }
-
-    fn spend_worst_case(&mut self, worst_case: WorstCase) {
-        self.spent_tokens = self.spent_tokens.saturating_add(worst_case.tokens);
-        self.spent_usd += worst_case.usd.unwrap_or_default();
+    /// Counts what a call used. If that is unknown, counts its worst case.
+    fn spend(&mut self, usage: Option<&Usage>, worst_case: WorstCase) {
+        let reported = usage.filter(|usage| !is_unreported(usage));
+        let tokens = reported
+            .map_or(worst_case.tokens, |usage| usage.input_tokens.saturating_add(usage.output_tokens));
+        let usd = reported.and_then(|usage| usage.usd).or(worst_case.usd);
+        self.spent_tokens = self.spent_tokens.saturating_add(tokens);
+        self.spent_usd += usd.unwrap_or_default();
     }
 }
 
