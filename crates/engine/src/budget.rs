@@ -1,110 +1,115 @@
-//! What a debate may still use.
+//! What a debate may still use: the limits of each phase, and the budget that keeps to them.
 //!
-//! The worst case of a call is reserved before it leaves and settled when it comes back, so that what is spent and what is
-//! reserved never exceed a limit together, however many calls are under way.
+//! The worst case of a call is reserved before it starts and settled when it ends. So the sum of what is spent and what
+//! is reserved never exceeds a limit, however many calls run at once.
 
 use std::collections::BTreeMap;
 
 use agon_core::debate::Attempt;
-use agon_core::{Absence, Debate, Limits, Reply, Usage};
+use agon_core::{Absence, Debate, Limits, Phase, Protocol, Reply, Usage};
 
-use crate::Price;
-use crate::allowance::Allowance;
-use crate::model::Message;
+use crate::{CallMessage, ModelPrice};
 
-/// What is known of a call's use before it is decided how long its answer may be.
+/// No tokenizer makes more tokens than there are bytes. This is what a chat template adds to each message.
+const TEMPLATE_TOKENS_PER_MESSAGE: u64 = 16;
+
+/// A call whose answer would be limited to fewer tokens than this is not worth making.
+const OUTPUT_TOKENS_MIN: u32 = 256;
+
+/// How much of a debate's limits is used up.
+#[derive(Debug)]
+pub(crate) struct DebateBudget {
+    /// The limit on the length of any answer.
+    output_tokens_max: u32,
+    spent_usd: f64,
+    spent_tokens: u64,
+    /// Calls made or reserved.
+    calls: u32,
+    /// By the number of the ask.
+    reserved: BTreeMap<u32, WorstCase>,
+}
+
+/// Whether a call may start.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum BudgetAnswer {
+    Now(CallGrant),
+    /// Running calls may still free what they do not use.
+    Later,
+    /// It will never fit. The sentence names the limit.
+    Never(String),
+}
+
+/// The permission for a call: the maximum length of its answer, and its worst case.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Need {
-    input_tokens: u64,
-    price: Price,
+pub(crate) struct CallGrant {
+    pub(crate) output_tokens: u32,
+    pub(crate) worst_case: WorstCase,
+}
+
+impl CallGrant {
+    /// The grant of an errand, which no limit counts.
+    pub(crate) fn for_errand(limits: &Limits) -> Self {
+        Self { output_tokens: limits.output_tokens, worst_case: WorstCase { tokens: 0, usd: Some(0.0) } }
+    }
 }
 
 /// The most that one call can use.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Worst {
+pub(crate) struct WorstCase {
     pub(crate) tokens: u64,
-    /// `None` when the price is not known.
+    /// `None` if the price is unknown.
     pub(crate) usd: Option<f64>,
 }
 
-/// Leave for a call: how long its answer may be, and what that can use.
+/// What is known about the cost of a call before the length of its answer is decided.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Grant {
-    pub(crate) output_tokens: u32,
-    pub(crate) worst: Worst,
+pub(crate) struct CallEstimate {
+    input_tokens: u64,
+    price: ModelPrice,
 }
 
-impl Grant {
-    /// Leave for an errand: it uses nothing that is limited.
-    pub(crate) fn errand(limits: &Limits) -> Self {
-        Self { output_tokens: limits.output_tokens, worst: Worst { tokens: 0, usd: Some(0.0) } }
-    }
-}
-
-/// Whether a call may leave.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Fit {
-    Now(Grant),
-    /// Calls under way may yet give back what they do not use.
-    Later,
-    /// It cannot fit any more; the sentence names the limit.
-    Never(String),
-}
-
-/// How much of a debate's limits is gone.
-#[derive(Debug)]
-pub(crate) struct Budget {
-    /// The most tokens that any answer may have.
-    output_tokens: u32,
-    usd: f64,
-    tokens: u64,
-    calls: u32,
-    reserved: BTreeMap<u32, Worst>,
-}
-
-/// No tokenizer makes more tokens than there are bytes; the rest is what a chat template puts around a message.
-const TOKENS_AROUND_MESSAGE: u64 = 16;
-
-/// An answer that is allowed less than this is hardly worth its question.
-const OUTPUT_TOKENS_MIN: u32 = 256;
-
-impl Need {
-    /// What a call with these messages needs, for a schema that takes `schema_bytes` to send.
-    pub(crate) fn of(messages: &[Message], schema_bytes: u64, price: Price) -> Self {
+impl CallEstimate {
+    /// `schema_bytes` is the size of the schema that is sent along.
+    pub(crate) fn new(messages: &[CallMessage], schema_bytes: u64, price: ModelPrice) -> Self {
         let input_tokens = messages.iter().fold(schema_bytes, |sum, message| {
-            sum.saturating_add(message.text.len() as u64).saturating_add(TOKENS_AROUND_MESSAGE)
+            sum.saturating_add(message.text.len() as u64).saturating_add(TEMPLATE_TOKENS_PER_MESSAGE)
         });
         Self { input_tokens, price }
     }
 
-    /// The worst case of the call when its answer may have so many tokens.
-    pub(crate) fn worst(&self, output_tokens: u32) -> Worst {
+    /// The worst case if the answer may have `output_tokens` tokens.
+    pub(crate) fn worst_case(&self, output_tokens: u32) -> WorstCase {
         let usd = match self.price {
-            Price::Free => Some(0.0),
-            Price::Unknown => None,
-            Price::PerMillion { output, .. } => {
-                let read = self.input_tokens as f64 * self.price.dearest_input();
-                Some((read + f64::from(output_tokens) * output) / 1e6)
+            ModelPrice::Free => Some(0.0),
+            ModelPrice::Unknown => None,
+            ModelPrice::PerMillion { output, .. } => {
+                let input = self.input_tokens as f64 * self.price.highest_input_price();
+                Some((input + f64::from(output_tokens) * output) / 1e6)
             }
         };
-        Worst { tokens: self.input_tokens.saturating_add(u64::from(output_tokens)), usd }
+        WorstCase { tokens: self.input_tokens.saturating_add(u64::from(output_tokens)), usd }
     }
 
-    /// How long an answer can be for so many dollars; without end where it costs nothing.
-    fn output_for(&self, usd: f64) -> u32 {
-        let Price::PerMillion { output, .. } = self.price else { return u32::MAX };
-        let left = usd * 1e6 - self.input_tokens as f64 * self.price.dearest_input();
-        // A cast takes what is below 0 for 0, and what is above all numbers for the greatest.
+    /// How many output tokens `usd` dollars pay for.
+    fn output_tokens_for(&self, usd: f64) -> u32 {
+        let ModelPrice::PerMillion { output, .. } = self.price else { return u32::MAX };
+        let left = usd * 1e6 - self.input_tokens as f64 * self.price.highest_input_price();
+        // The cast saturates: negative numbers become 0.
         if output > 0.0 || left < 0.0 { (left / output) as u32 } else { u32::MAX }
     }
 }
 
-impl Budget {
-    /// What the log has left of the limits. `open` says for the asks without a reply how many tokens a call of theirs can
-    /// use: that is what one of them counts for that was sent and never heard of again.
-    pub(crate) fn of(debate: &Debate, open: &BTreeMap<u32, u64>) -> Self {
-        let output_tokens = debate.brief.limits.output_tokens;
-        let mut budget = Self { output_tokens, usd: 0.0, tokens: 0, calls: 0, reserved: BTreeMap::new() };
+impl DebateBudget {
+    /// The budget as the log leaves it. `open` has, for each ask without a reply, the most tokens that one of its calls can
+    /// use. A call whose result was lost counts for that many.
+    pub(crate) fn from_log(debate: &Debate, open: &BTreeMap<u32, u64>) -> Self {
+        let mut budget = Self {
+            output_tokens_max: debate.brief.limits.output_tokens,
+            spent_usd: 0.0,
+            spent_tokens: 0,
+            calls: 0,
+            reserved: BTreeMap::new(),
+        };
         for turn in debate.turns.iter().filter(|turn| !turn.inherited) {
             for ((asked, attempts), reply) in turn.asks.iter().zip(&turn.attempts).zip(&turn.replies) {
                 budget.count(attempts, reply.as_ref(), open.get(&asked.id).copied());
@@ -113,126 +118,265 @@ impl Budget {
         budget
     }
 
-    fn count(&mut self, attempts: &[Attempt], reply: Option<&Reply>, open: Option<u64>) {
+    fn count(&mut self, attempts: &[Attempt], reply: Option<&Reply>, most_tokens: Option<u64>) {
         let answered = match reply {
             Some(Reply::Said { usage, .. }) => Some(usage),
             _ => None,
         };
-        let read = attempts.iter().filter_map(|attempt| attempt.fault.as_ref().map(|fault| &fault.usage));
-        let input = read.chain(answered).map(|usage| usage.input_tokens).max().unwrap_or_default();
-        let unheard = open.unwrap_or(input.saturating_add(u64::from(self.output_tokens)));
-        for (place, attempt) in attempts.iter().enumerate().filter(|(_, attempt)| !attempt.errand) {
-            let last = place + 1 == attempts.len();
-            let usage = attempt.fault.as_ref().map(|fault| &fault.usage).or(answered.filter(|_| last));
-            let abandoned = attempt.fault.as_ref().is_some_and(|fault| fault.why == Absence::TimedOut);
-            let worst = Worst { tokens: unheard, usd: attempt.worst_usd };
+        let failed = attempts.iter().filter_map(|attempt| attempt.fault.as_ref().map(|fault| &fault.usage));
+        let input = failed.chain(answered).map(|usage| usage.input_tokens).max().unwrap_or_default();
+        let lost_tokens = most_tokens.unwrap_or(input.saturating_add(u64::from(self.output_tokens_max)));
+        for (index, attempt) in attempts.iter().enumerate().filter(|(_, attempt)| !attempt.errand) {
+            let is_last = index + 1 == attempts.len();
+            let usage = attempt.fault.as_ref().map(|fault| &fault.usage).or(answered.filter(|_| is_last));
+            let timed_out = attempt.fault.as_ref().is_some_and(|fault| fault.why == Absence::TimedOut);
+            let worst_case = WorstCase { tokens: lost_tokens, usd: attempt.worst_usd };
             self.calls = self.calls.saturating_add(1);
-            match usage {
-                Some(usage) if !abandoned && !is_silent(usage) => self.spend(usage, worst),
-                _ => self.spend_worst(worst),
-            }
+            self.spend(usage.filter(|_| !timed_out), worst_case);
         }
     }
 
-    /// Whether a call may leave now, and how long its answer may be. The calls that wait to leave, `waiting` of them with this
-    /// one, share evenly what is left, so that none takes it all; where that is too little for each, they go one by one.
-    pub(crate) fn afford(&self, need: &Need, waiting: usize, allowed: &Allowance) -> Fit {
-        let least = OUTPUT_TOKENS_MIN.min(self.output_tokens);
-        let share = self.even_output(need, waiting, allowed);
+    /// Whether a call may start now, and how long its answer may be. `waiting` calls, this one included, share evenly what
+    /// is left. If a share is too small for an answer, the calls run one after the other instead.
+    pub(crate) fn check(
+        &self,
+        estimate: &CallEstimate,
+        waiting: usize,
+        limits: &PhaseLimits,
+    ) -> BudgetAnswer {
+        let least = OUTPUT_TOKENS_MIN.min(self.output_tokens_max);
+        let share = self.even_share(estimate, waiting, limits);
         if share > least
-            && let now @ Fit::Now(_) = self.fit(need, share, allowed)
+            && let now @ BudgetAnswer::Now(_) = self.fit(estimate, share, limits)
         {
             return now;
         }
-        self.fit(need, least, allowed)
+        self.fit(estimate, least, limits)
     }
 
-    fn even_output(&self, need: &Need, waiting: usize, allowed: &Allowance) -> u32 {
+    /// The output tokens of each waiting call if all get the same share of what is left.
+    fn even_share(&self, estimate: &CallEstimate, waiting: usize, limits: &PhaseLimits) -> u32 {
         let waiting = waiting.max(1) as u64;
-        let mut output = self.output_tokens;
-        if let Some(limit) = allowed.tokens {
-            let left = limit.saturating_sub(self.tokens).saturating_sub(self.held_tokens());
-            let most = (left / waiting).saturating_sub(need.input_tokens);
+        let mut output = self.output_tokens_max;
+        if let Some(limit) = limits.tokens {
+            let left = limit.saturating_sub(self.spent_tokens).saturating_sub(self.reserved_tokens());
+            let most = (left / waiting).saturating_sub(estimate.input_tokens);
             output = output.min(u32::try_from(most).unwrap_or(u32::MAX));
         }
-        if let Some(limit) = allowed.usd {
-            output = output.min(need.output_for((limit - self.usd - self.held_usd()) / waiting as f64));
+        if let Some(limit) = limits.usd {
+            let left = limit - self.spent_usd - self.reserved_usd();
+            output = output.min(estimate.output_tokens_for(left / waiting as f64));
         }
         output
     }
 
-    fn fit(&self, need: &Need, output_tokens: u32, allowed: &Allowance) -> Fit {
-        let worst = need.worst(output_tokens);
-        let mut later = false;
-        if let Some(limit) = allowed.calls
-            && self.calls >= limit
-        {
-            return Fit::Never(allowed.no_call_left());
+    fn fit(&self, estimate: &CallEstimate, output_tokens: u32, limits: &PhaseLimits) -> BudgetAnswer {
+        let worst_case = estimate.worst_case(output_tokens);
+        let mut must_wait = false;
+        if limits.calls.is_some_and(|limit| self.calls >= limit) {
+            return BudgetAnswer::Never(limits.no_call_left());
         }
-        if let Some(limit) = allowed.tokens {
-            if self.tokens.saturating_add(worst.tokens) > limit {
-                return Fit::Never(allowed.too_long(worst.tokens, limit.saturating_sub(self.tokens)));
+        if let Some(limit) = limits.tokens {
+            let needed = self.spent_tokens.saturating_add(worst_case.tokens);
+            if needed > limit {
+                let left = limit.saturating_sub(self.spent_tokens);
+                return BudgetAnswer::Never(limits.too_many_tokens(worst_case.tokens, left));
             }
-            later |= self.tokens.saturating_add(self.held_tokens()).saturating_add(worst.tokens) > limit;
+            must_wait |= needed.saturating_add(self.reserved_tokens()) > limit;
         }
-        if let (Some(limit), Some(most)) = (allowed.usd, worst.usd) {
-            if self.usd + most > limit {
-                return Fit::Never(allowed.too_dear(most, (limit - self.usd).max(0.0)));
+        if let (Some(limit), Some(most)) = (limits.usd, worst_case.usd) {
+            if self.spent_usd + most > limit {
+                return BudgetAnswer::Never(limits.too_expensive(most, (limit - self.spent_usd).max(0.0)));
             }
-            later |= self.usd + self.held_usd() + most > limit;
+            must_wait |= self.spent_usd + self.reserved_usd() + most > limit;
         }
-        if later { Fit::Later } else { Fit::Now(Grant { output_tokens, worst }) }
+        if must_wait {
+            BudgetAnswer::Later
+        } else {
+            BudgetAnswer::Now(CallGrant { output_tokens, worst_case })
+        }
     }
 
-    fn held_tokens(&self) -> u64 {
-        self.reserved.values().fold(0, |sum, held| sum.saturating_add(held.tokens))
+    fn reserved_tokens(&self) -> u64 {
+        self.reserved.values().fold(0, |sum, reserved| sum.saturating_add(reserved.tokens))
     }
 
-    fn held_usd(&self) -> f64 {
-        self.reserved.values().filter_map(|held| held.usd).sum()
+    fn reserved_usd(&self) -> f64 {
+        self.reserved.values().filter_map(|reserved| reserved.usd).sum()
     }
 
     /// Reserves the worst case of a call for this ask.
-    pub(crate) fn reserve(&mut self, ask: u32, worst: Worst) {
+    pub(crate) fn reserve(&mut self, ask: u32, worst_case: WorstCase) {
         self.calls = self.calls.saturating_add(1);
-        self.reserved.insert(ask, worst);
+        self.reserved.insert(ask, worst_case);
     }
 
-    /// The call never left.
-    pub(crate) fn give_back(&mut self, ask: u32) {
+    /// Frees a reservation whose call never started.
+    pub(crate) fn cancel(&mut self, ask: u32) {
         if self.reserved.remove(&ask).is_some() {
             self.calls = self.calls.saturating_sub(1);
         }
     }
 
-    /// The call came back and used this much, be it more than was reserved. One that does not say counts for the worst.
-    pub(crate) fn settle(&mut self, ask: u32, usage: &Usage) {
-        if is_silent(usage) {
-            self.abandon(ask);
-        } else if let Some(worst) = self.reserved.remove(&ask) {
-            self.spend(usage, worst);
+    /// Replaces a reservation by what the call used, even if that is more. `usage` is `None` if the call was abandoned.
+    pub(crate) fn settle(&mut self, ask: u32, usage: Option<&Usage>) {
+        if let Some(worst_case) = self.reserved.remove(&ask) {
+            self.spend(usage, worst_case);
         }
     }
 
-    /// The call was abandoned: nobody knows what it used, so the worst is taken for spent.
-    pub(crate) fn abandon(&mut self, ask: u32) {
-        if let Some(worst) = self.reserved.remove(&ask) {
-            self.spend_worst(worst);
-        }
-    }
-
-    fn spend(&mut self, usage: &Usage, worst: Worst) {
-        let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
-        self.spend_worst(Worst { tokens, usd: usage.usd.or(worst.usd) });
-    }
-
-    fn spend_worst(&mut self, worst: Worst) {
-        self.tokens = self.tokens.saturating_add(worst.tokens);
-        self.usd += worst.usd.unwrap_or_default();
+    /// Counts what a call used. If that is unknown, counts its worst case.
+    fn spend(&mut self, usage: Option<&Usage>, worst_case: WorstCase) {
+        let reported = usage.filter(|usage| !is_unreported(usage));
+        let tokens = reported
+            .map_or(worst_case.tokens, |usage| usage.input_tokens.saturating_add(usage.output_tokens));
+        let usd = reported.and_then(|usage| usage.usd).or(worst_case.usd);
+        self.spent_tokens = self.spent_tokens.saturating_add(tokens);
+        self.spent_usd += usd.unwrap_or_default();
     }
 }
 
-/// Whether a call says nothing of what it used. What costs nothing has a price that is known.
-fn is_silent(usage: &Usage) -> bool {
+/// Whether the usage of a call is unknown. A free call has a known cost of 0.
+fn is_unreported(usage: &Usage) -> bool {
     usage.input_tokens == 0 && usage.output_tokens == 0 && usage.usd.is_none()
+}
+
+/// The part of the debate's limits that a phase may use: everything in a closing phase, otherwise what is not reserved for
+/// the closing phases. `None` means no limit.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PhaseLimits {
+    pub(crate) usd: Option<f64>,
+    pub(crate) tokens: Option<u64>,
+    pub(crate) calls: Option<u32>,
+    pub(crate) deadline_ms: Option<u64>,
+    /// The limits as the user set them. Messages name these.
+    of_debate: Limits,
+    reserved_share: f64,
+}
+
+impl PhaseLimits {
+    /// The limits of the last phase of `debate`.
+    pub(crate) fn of_last_phase(protocol: &dyn Protocol, debate: &Debate) -> Self {
+        Self::of_phase(protocol, &debate.brief.limits, debate.last_phase())
+    }
+
+    pub(crate) fn of_phase(protocol: &dyn Protocol, limits: &Limits, phase: Option<&Phase>) -> Self {
+        let is_closing = phase.is_some_and(|phase| protocol.closing().contains(&phase.name.as_str()));
+        let reserved_share = if is_closing { 0.0 } else { protocol.kept_for_closing().clamp(0.0, 1.0) };
+        Self::with_reserved_share(reserved_share, limits)
+    }
+
+    fn with_reserved_share(reserved_share: f64, limits: &Limits) -> Self {
+        let Limits { usd, tokens, calls, deadline_ms, .. } = *limits;
+        let of_debate = limits.clone();
+        if reserved_share == 0.0 {
+            return Self { usd, tokens, calls, deadline_ms, of_debate, reserved_share };
+        }
+        let usable = |limit: u64| (limit as f64 * (1.0 - reserved_share)) as u64;
+        Self {
+            usd: usd.map(|usd| usd * (1.0 - reserved_share)),
+            tokens: tokens.map(usable),
+            calls: calls.map(|calls| calls.saturating_sub(1)),
+            deadline_ms: deadline_ms.map(usable),
+            of_debate,
+            reserved_share,
+        }
+    }
+
+    fn no_call_left(&self) -> String {
+        let calls = self.of_debate.calls.unwrap_or_default();
+        let plural = if calls == 1 { "" } else { "s" };
+        let reserved = if self.reserved_share > 0.0 && calls > 0 {
+            " (1 is reserved for the closing phases)"
+        } else {
+            ""
+        };
+        format!("the limit of {calls} call{plural} is reached{reserved}")
+    }
+
+    fn too_many_tokens(&self, most: u64, left: u64) -> String {
+        let (limit, reserved) = (self.of_debate.tokens.unwrap_or_default(), self.reserved_note());
+        format!(
+            "the call does not fit the limit of {limit} tokens{reserved}: it could use {most}, and {left} are left"
+        )
+    }
+
+    fn too_expensive(&self, most: f64, left: f64) -> String {
+        let (limit, reserved) = (self.of_debate.usd.unwrap_or_default(), self.reserved_note());
+        format!(
+            "the call does not fit the budget of ${limit}{reserved}: it could cost ${most:.6}, and ${left:.6} is left"
+        )
+    }
+
+    /// Says that the deadline has passed.
+    pub(crate) fn deadline_passed(&self) -> String {
+        let deadline_s = self.of_debate.deadline_ms.unwrap_or_default() as f64 / 1e3;
+        format!("the deadline of {deadline_s} s{} has passed", self.reserved_note())
+    }
+
+    fn reserved_note(&self) -> String {
+        match self.reserved_share {
+            0.0 => String::new(),
+            share => format!(" ({} is reserved for the closing phases)", share_in_words(share)),
+        }
+    }
+}
+
+fn share_in_words(share: f64) -> String {
+    const NAMES: [(f64, &str); 5] =
+        [(2.0, "half"), (3.0, "a third"), (4.0, "a quarter"), (5.0, "a fifth"), (10.0, "a tenth")];
+    let named = NAMES.iter().find(|(parts, _)| (share * parts - 1.0).abs() < 1e-9);
+    named.map_or_else(|| format!("{:.0}%", share * 100.0), |(_, name)| (*name).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_name_the_limit_that_the_user_set() {
+        let limits = |share, calls| {
+            let limits = Limits {
+                usd: Some(0.05),
+                tokens: Some(1000),
+                calls: Some(calls),
+                deadline_ms: Some(10_000),
+                ..Limits::default()
+            };
+            PhaseLimits::with_reserved_share(share, &limits)
+        };
+        let (whole, part) = (limits(0.0, 2), limits(0.2, 2));
+        for (message, expected) in [
+            (whole.no_call_left(), "the limit of 2 calls is reached"),
+            (part.no_call_left(), "the limit of 2 calls is reached (1 is reserved for the closing phases)"),
+            (limits(0.0, 1).no_call_left(), "the limit of 1 call is reached"),
+            (
+                limits(0.2, 1).no_call_left(),
+                "the limit of 1 call is reached (1 is reserved for the closing phases)",
+            ),
+            (limits(0.2, 0).no_call_left(), "the limit of 0 calls is reached"),
+            (
+                whole.too_expensive(0.06, 0.04),
+                "the call does not fit the budget of $0.05: it could cost $0.060000, and $0.040000 is left",
+            ),
+            (
+                part.too_expensive(0.06, 0.03),
+                "the call does not fit the budget of $0.05 (a fifth is reserved for the closing phases): \
+                 it could cost $0.060000, and $0.030000 is left",
+            ),
+            (
+                part.too_many_tokens(900, 800),
+                "the call does not fit the limit of 1000 tokens (a fifth is reserved for the closing phases): \
+                 it could use 900, and 800 are left",
+            ),
+            (whole.deadline_passed(), "the deadline of 10 s has passed"),
+            (
+                part.deadline_passed(),
+                "the deadline of 10 s (a fifth is reserved for the closing phases) has passed",
+            ),
+        ] {
+            assert_eq!(message, expected);
+        }
+        assert_eq!([0.25, 1.0 / 3.0, 0.15].map(share_in_words), ["a quarter", "a third", "15%"]);
+    }
 }

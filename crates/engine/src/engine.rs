@@ -1,42 +1,49 @@
-//! The engine: opens, starts and resumes debates.
+//! Opens, starts and resumes debates.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_core::play::reopen;
-use agon_core::{Ask, Brief, Debate, Event, Invalid, Protocol, Record};
+use agon_core::{Ask, Brief, Corrupt, Debate, Event, Invalid, Protocol, Record};
 
-use crate::chain::Chains;
-use crate::gate::Gate;
-use crate::journal::Journal;
-use crate::lease::Lease;
-use crate::run::Run;
-use crate::slot::Slot;
-use crate::{EngineError, Models, Stop, Store, Watch};
+use crate::call_limits::CallLimiter;
+use crate::debate_run::DebateRun;
+use crate::log_writer::{DebateLease, LogWriter};
+use crate::model_chains::ChainResolver;
+use crate::pending_ask::PendingAsk;
+use crate::{CallFault, DebateWatch, ModelSource, StopSignal, Store, StoreError};
 
-/// What holds for all debates of an engine.
+/// Runs debates: any number at once, each in the task of its caller.
+pub struct Engine {
+    models: Arc<dyn ModelSource>,
+    store: Arc<dyn Store>,
+    limiter: CallLimiter,
+    pub(crate) settings: EngineSettings,
+}
+
+/// Settings for all debates of an engine.
 #[derive(Debug, Clone)]
-pub struct Settings {
-    /// Calls under way at once, over all providers.
+pub struct EngineSettings {
+    /// How many calls run at once, over all providers.
     pub concurrent_calls: usize,
-    /// Calls under way at once for each provider.
+    /// How many calls run at once for each provider.
     pub provider_calls: usize,
     /// The same for single providers, by name.
     pub provider_limits: BTreeMap<String, usize>,
-    /// The longest wait before the first retry; it doubles with each.
+    /// The longest delay before the first retry. It doubles with every retry.
     pub backoff_first_ms: u64,
-    /// The longest wait before any retry that the provider does not set.
+    /// The longest delay before any retry, unless the provider asks for more.
     pub backoff_max_ms: u64,
-    /// How long answers under way are waited for after [`Stop`].
+    /// How long running calls may take to finish after a [`StopSignal`].
     pub drain_ms: u64,
-    /// Whether of a phase's calls to one model the first goes ahead of the others, so that they find a provider's cache warm.
-    /// Otherwise all calls of a phase leave at once.
+    /// Whether the first call of a phase to a model starts before the others, so that they find a warm provider cache.
+    /// Otherwise all calls of a phase start at once.
     pub warm_up: bool,
-    /// How long the others wait, at most, for the first token of the one ahead.
+    /// The longest wait for the first token of that call.
     pub warm_up_ms: u64,
 }
 
-impl Default for Settings {
+impl Default for EngineSettings {
     fn default() -> Self {
         Self {
             concurrent_calls: 256,
@@ -51,27 +58,53 @@ impl Default for Settings {
     }
 }
 
-/// Runs debates: any number at once, each in the task that calls.
-pub struct Engine {
-    models: Arc<dyn Models>,
-    store: Arc<dyn Store>,
-    gate: Gate,
-    pub(crate) settings: Settings,
+/// Why a debate did not reach its end. All answers up to then are in the log.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The request is impossible: an unknown model, a dollar budget with a model of unknown price, or a log of an unknown
+    /// protocol.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// A key or the name of a model is wrong. The chain has no further model, and this one has not answered before, so
+    /// every further call would fail too.
+    #[error("{fault}; after you have fixed that, `agon resume {id}` continues the debate")]
+    Stopped {
+        /// The id of the debate.
+        id: String,
+        /// What the provider said, and what to do.
+        fault: Box<CallFault>,
+    },
+    /// The [`StopSignal`] was given.
+    #[error("debate {id} was interrupted: its log is kept, and `agon resume {id}` continues it")]
+    Interrupted {
+        /// The id of the debate.
+        id: String,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The log or a template is not valid.
+    #[error(transparent)]
+    Corrupt(#[from] Corrupt),
 }
 
 /// What a run starts from.
-struct Beginning {
+struct RunStart {
     debate: Debate,
+    /// The asks without a reply.
     asks: Vec<Ask>,
-    /// Records that the store does not have yet.
-    fresh: Vec<Record>,
-    lease: Lease,
+    /// Records that are not in the store yet.
+    unstored: Vec<Record>,
+    lease: DebateLease,
 }
 
+/// Finds a protocol by its name in the log.
+type ProtocolFinder<'a> = &'a (dyn Fn(&str) -> Option<&'static dyn Protocol> + Sync);
+
 impl Engine {
-    /// An engine that takes its models from `models` and keeps its logs in `store`.
-    pub fn new(models: Arc<dyn Models>, store: Arc<dyn Store>, settings: Settings) -> Self {
-        Self { models, store, gate: Gate::new(&settings), settings }
+    /// An engine that gets its models from `models` and keeps its logs in `store`.
+    pub fn new(models: Arc<dyn ModelSource>, store: Arc<dyn Store>, settings: EngineSettings) -> Self {
+        Self { models, store, limiter: CallLimiter::new(&settings), settings }
     }
 
     /// Opens a debate and runs it to its end.
@@ -79,70 +112,69 @@ impl Engine {
         &self,
         protocol: &dyn Protocol,
         brief: Brief,
-        watch: &Watch,
-        stop: &Stop,
+        watch: &DebateWatch,
+        stop: &StopSignal,
     ) -> Result<Debate, EngineError> {
         let (_, opened) = Debate::open(brief)?;
         self.start(protocol, vec![opened], None, watch, stop).await
     }
 
-    /// Stores records that exist only in memory, for instance a branch, and runs on from there. `say` is a person's words to
-    /// the whole table.
+    /// Stores records that exist only in memory, for instance a branch, and continues from there. `interjection` is what
+    /// the user says to all seats.
     pub async fn start(
         &self,
         protocol: &dyn Protocol,
         records: Vec<Record>,
-        say: Option<String>,
-        watch: &Watch,
-        stop: &Stop,
+        interjection: Option<String>,
+        watch: &DebateWatch,
+        stop: &StopSignal,
     ) -> Result<Debate, EngineError> {
         let (debate, asks) = reopen(protocol, &records)?;
-        let lease = Lease::to_come(self.store.clone(), debate.brief.id.as_str().into());
-        self.run(protocol, Beginning { debate, asks, fresh: records, lease }, say, watch, stop).await
+        let lease = DebateLease::of_new_debate(self.store.clone(), debate.brief.id.as_str().into());
+        let start = RunStart { debate, asks, unstored: records, lease };
+        self.run(protocol, start, interjection, watch, stop).await
     }
 
-    /// Leases and loads a stored debate and goes on with it. `find` gives the protocol by the name in the log. The watcher gets
-    /// the stored records first. A closed debate is returned as it is, and no call is made.
+    /// Leases and loads a stored debate and continues it. `find` returns the protocol with the name in the log. The watcher
+    /// receives the stored records first. A closed debate is returned as it is, without any call.
     pub async fn resume(
         &self,
-        find: &(dyn Fn(&str) -> Option<&'static dyn Protocol> + Sync),
+        find: ProtocolFinder<'_>,
         id: &str,
-        say: Option<String>,
-        watch: &Watch,
-        stop: &Stop,
+        interjection: Option<String>,
+        watch: &DebateWatch,
+        stop: &StopSignal,
     ) -> Result<Debate, EngineError> {
-        self.store.lease(id).await?;
-        let lease = Lease::held(self.store.clone(), id.into());
-        match self.load(find, id).await {
-            Ok((protocol, debate, asks, records)) => {
-                if let Some(watcher) = &watch.records {
-                    for record in records {
-                        let _ = watcher.send(Arc::new(record));
-                    }
-                }
-                self.run(protocol, Beginning { debate, asks, fresh: Vec::new(), lease }, say, watch, stop)
-                    .await
-            }
+        let lease = DebateLease::acquire(self.store.clone(), id.into()).await?;
+        let (protocol, debate, asks, records) = match self.load(find, id).await {
+            Ok(loaded) => loaded,
             Err(why) => {
                 lease.release().await;
-                Err(why)
+                return Err(why);
+            }
+        };
+        if let Some(watcher) = &watch.records {
+            for record in records {
+                let _ = watcher.send(Arc::new(record));
             }
         }
+        let start = RunStart { debate, asks, unstored: Vec::new(), lease };
+        self.run(protocol, start, interjection, watch, stop).await
     }
 
     async fn load(
         &self,
-        find: &(dyn Fn(&str) -> Option<&'static dyn Protocol> + Sync),
+        find: ProtocolFinder<'_>,
         id: &str,
     ) -> Result<(&'static dyn Protocol, Debate, Vec<Ask>, Vec<Record>), EngineError> {
         let records = self.store.load(id).await?;
         let name = match records.first().map(|record| &record.entry.event) {
             Some(Event::Opened { brief }) => brief.protocol.as_str(),
-            _ => return Err(agon_core::Corrupt::Empty.into()),
+            _ => return Err(Corrupt::Empty.into()),
         };
         let protocol = find(name).ok_or_else(|| {
             Invalid(format!(
-                "debate {id} is of the protocol {name:?}, which this agon does not have: use one that does"
+                "debate {id} uses the protocol {name:?}, which this version of agon does not have: use a version that does"
             ))
         })?;
         let (debate, asks) = reopen(protocol, &records)?;
@@ -152,39 +184,42 @@ impl Engine {
     async fn run(
         &self,
         protocol: &dyn Protocol,
-        beginning: Beginning,
-        say: Option<String>,
-        watch: &Watch,
-        stop: &Stop,
+        start: RunStart,
+        interjection: Option<String>,
+        watch: &DebateWatch,
+        stop: &StopSignal,
     ) -> Result<Debate, EngineError> {
-        let Beginning { debate, asks, fresh, lease } = beginning;
+        let RunStart { debate, asks, unstored, lease } = start;
         let id: Arc<str> = debate.brief.id.as_str().into();
-        let durable = debate.events.saturating_sub(fresh.len() as u64);
-        let mut chains = Chains::new(&*self.models, &self.gate, &debate.brief.limits);
-        let slots = match seat(&mut chains, &debate, asks) {
-            Ok(slots) => slots,
+        let stored_count = debate.events.saturating_sub(unstored.len() as u64);
+        let mut models = ChainResolver::new(&*self.models, &self.limiter, &debate.brief.limits);
+        let asks = match resolve_models(&mut models, &debate, asks) {
+            Ok(asks) => asks,
             Err(why) => {
                 lease.release().await;
                 return Err(why.into());
             }
         };
-        let mut journal = Journal::new(&*self.store, &id, watch, durable, lease);
-        for record in fresh {
-            journal.add(record);
+        let mut log = LogWriter::new(&*self.store, &id, watch, stored_count, lease);
+        for record in unstored {
+            log.add(record);
         }
-        Run::new(self, protocol, debate, slots, chains, journal).drive(say, stop).await
+        DebateRun::new(self, protocol, debate, asks, models, log).run_to_end(interjection, stop).await
     }
 }
 
-/// The open asks with their models. All models that the debate is known to need are resolved here, before anything is stored
-/// or called.
-fn seat(chains: &mut Chains<'_>, debate: &Debate, asks: Vec<Ask>) -> Result<Vec<Slot>, Invalid> {
+/// Resolves the models of all seats and open asks, so that an unknown model is found before anything is stored or called.
+fn resolve_models(
+    models: &mut ChainResolver<'_>,
+    debate: &Debate,
+    asks: Vec<Ask>,
+) -> Result<Vec<PendingAsk>, Invalid> {
     if debate.outcome.is_none() {
         for seat in &debate.brief.seats {
-            chains.resolve(&seat.model)?;
+            models.resolve(&seat.model)?;
         }
     }
     let asked = debate.turns.last().map_or(&[][..], |turn| &turn.asks);
-    let place = |id: u32| asked.iter().position(|asked| asked.id == id);
-    chains.seat(asks.into_iter().filter_map(|ask| Some((place(ask.id)?, ask))))
+    let index_in_phase = |id: u32| asked.iter().position(|asked| asked.id == id);
+    models.resolve_asks(asks.into_iter().filter_map(|ask| Some((index_in_phase(ask.id)?, ask))))
 }

@@ -2,45 +2,42 @@
 //!
 //! The engine knows no vendor and no protocol by name. A tour, in reading order:
 //!
-//! - [`model`]: what a model is to the engine: a call goes in, a completion or a fault comes out.
-//! - [`store`]: what a store is to the engine: records go in, and are durable when it answers.
-//! - [`watch`]: how a face follows a debate while it runs, without ever slowing it.
-//! - `engine`: opens, starts and resumes debates; what holds for all of them.
-//! - `run`: one debate from its log so far to its end, in one task.
-//! - `attempt`: what happens to one ask: plan, reserve, send, judge what came, try again or settle. `slot` is the ask on its way.
-//! - `retry`: what to do after an attempt, as a pure function of the attempts in the log; `standing`: which models are down.
-//! - `repair`: from a model's words to a value of the ask's schema.
-//! - `budget`: the worst case of a call is reserved before it leaves; `allowance`: how much of the limits a phase may use.
-//! - `gate`: how many calls are under way at once; `warm_up`: which of them goes ahead; `chain`: the models behind a seat.
-//! - `journal`: the way of records to the store, in few appends; `lease`: a debate that this process has to itself.
-//! - `stop`: how a person ends a debate in order; `error`: why one did not get to its end.
+//! - `model`: the [`Model`] trait. A call goes in; a completion or a fault comes out. Prices are here too.
+//! - `store`: the [`Store`] trait. Records go in; when the store returns, they are durable.
+//! - `run_control`: how a caller follows a running debate and stops it.
+//! - `engine`: opens, starts and resumes debates; the settings and errors of all of them.
+//! - `debate_run`: runs one debate, from the log it has so far to its end, in one task.
+//! - `attempts`: takes one ask through its attempts: plan, reserve, send, handle the result, retry or settle.
+//! - `pending_ask`: the state of one ask, and how it becomes a call.
+//! - `retry`: decides what follows an attempt, as a pure function of the attempts in the log.
+//! - `model_chains`: the fallback models of a seat, and which of them are down.
+//! - `answer_parsing`: turns a model's text into a value that conforms to the ask's schema.
+//! - `budget`: reserves the worst case of every call before it starts, and keeps a share for the closing phases.
+//! - `call_limits`: how many calls run at once. `warm_up`: which call of a phase starts first.
+//! - `log_writer`: sends records to the store in few appends, and holds the lease of the debate.
 
-mod allowance;
-mod attempt;
+mod answer_parsing;
+mod attempts;
 mod budget;
-mod chain;
-mod charge;
+mod call_limits;
+mod debate_run;
 mod engine;
-mod error;
-mod gate;
-mod journal;
-mod lease;
-pub mod model;
-mod patience;
-mod repair;
+mod log_writer;
+mod model;
+mod model_chains;
+mod old_names;
+mod pending_ask;
 mod retry;
-mod run;
-mod slot;
-mod standing;
-mod stop;
-pub mod store;
+mod run_control;
+mod store;
 mod warm_up;
-pub mod watch;
 
-pub use engine::{Engine, Settings};
-pub use error::EngineError;
-
-pub use model::{Call, Completion, Deltas, Fault, FaultKind, Finish, Message, Model, Models, Price, Role};
-pub use stop::Stop;
+pub use engine::{Engine, EngineError, EngineSettings};
+pub use model::{
+    CallFault, CallFaultKind, CallMessage, DeltaSink, FinishReason, MessageRole, Model, ModelCall,
+    ModelCompletion, ModelPrice, ModelSource,
+};
+#[doc(hidden)]
+pub use old_names::*;
+pub use run_control::{DebateWatch, StopSignal, TextDelta};
 pub use store::{Store, StoreError};
-pub use watch::{Delta, Watch};

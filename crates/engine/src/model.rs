@@ -1,4 +1,4 @@
-//! What a model is to the engine.
+//! What the engine needs from a model, and what a model costs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,136 +6,194 @@ use std::time::Duration;
 use agon_core::{Invalid, Phase, Schema, Shortened, Usage};
 use futures_util::future::BoxFuture;
 
-/// Who speaks in a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// The rules of the house.
-    System,
-    /// The ask.
-    User,
-    /// The seat's own earlier words.
-    Assistant,
+/// A model. It makes one call and never retries: the engine does retries, timeouts and limits.
+pub trait Model: Send + Sync {
+    /// `provider/model`, as the user wrote it.
+    fn name(&self) -> &str;
+
+    /// The provider. The number of concurrent calls is limited for each provider.
+    fn provider(&self) -> &str;
+
+    /// What the model costs.
+    fn price(&self) -> ModelPrice;
+
+    /// How many calls the provider can handle at once, if it knows. A limit set by the user wins.
+    fn at_once(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether a call is an errand: something looked up or computed on this machine. Errands are free, and limits on
+    /// calls and tokens do not count them.
+    fn is_errand(&self) -> bool {
+        false
+    }
+
+    /// What the model needs but does not have, as a sentence. It is checked before the first call.
+    fn missing(&self) -> Option<String> {
+        None
+    }
+
+    /// How long a call may take, for models that set this themselves. A person, for instance, needs longer than a server.
+    fn timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    /// What the user should know before this model is asked `question`, if anything.
+    fn notice(&self, question: &str) -> Option<String> {
+        let _ = question;
+        None
+    }
+
+    /// Makes the call. If `deltas` is given, the model streams its answer there if it can. Dropping the future abandons
+    /// the call.
+    fn call<'a>(
+        &'a self,
+        call: &'a ModelCall,
+        deltas: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<ModelCompletion, CallFault>>;
 }
 
-/// One message of a conversation.
+/// Finds models by name.
+pub trait ModelSource: Send + Sync {
+    /// The model with this name, or a sentence that says why there is none and what to do. It makes no call. The engine
+    /// splits fallback chains itself, so `name` never contains `|`.
+    fn model(&self, name: &str) -> Result<Arc<dyn Model>, Invalid>;
+}
+
+/// Receives the pieces of an answer as they arrive.
+pub type DeltaSink<'a> = &'a (dyn Fn(&str) + Send + Sync);
+
+/// One call of a model.
+#[derive(Debug, Clone)]
+pub struct ModelCall {
+    /// The id of the debate.
+    pub debate: String,
+    /// The id of the seat that is asked.
+    pub seat: String,
+    /// The number of the ask in the debate.
+    pub ask: u32,
+    /// The number of the attempt, counted from 1 for each ask.
+    pub attempt: u32,
+    /// The phase and round.
+    pub phase: Phase,
+    /// The name under which the other seats know this one ("Debater B").
+    pub label: Option<String>,
+    /// What the ask is about, where a seat has several in one phase.
+    pub about: Option<String>,
+    /// The conversation. The last message is the ask.
+    pub messages: Vec<CallMessage>,
+    /// The JSON Schema of the answer; `None` for plain text.
+    pub schema: Option<Arc<Schema>>,
+    /// The maximum length of the answer.
+    pub max_output_tokens: u32,
+    /// A seed for models that accept one. It derives from the debate's seed and differs for each ask.
+    pub seed: u64,
+}
+
+/// One message of a conversation with a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub struct CallMessage {
     /// Who speaks.
-    pub role: Role,
-    /// What.
+    pub role: MessageRole,
+    /// The words.
     pub text: String,
-    /// How many bytes at its front all seats of the phase read: a provider's cache can keep everything up to there.
+    /// How many bytes at the start are the same for all seats of the phase. A provider can cache everything up to there.
     pub shared: usize,
 }
 
-impl Message {
-    /// A message that no other seat reads.
-    pub fn new(role: Role, text: impl Into<String>) -> Self {
+impl CallMessage {
+    /// A message that shares nothing with other seats.
+    pub fn new(role: MessageRole, text: impl Into<String>) -> Self {
         Self { role, text: text.into(), shared: 0 }
     }
 }
 
-/// One call of a model.
-#[derive(Debug, Clone)]
-pub struct Call {
-    /// The debate.
-    pub debate: String,
-    /// The seat that is asked.
-    pub seat: String,
-    /// The ask's number in the debate.
-    pub ask: u32,
-    /// Counted from 1 for each ask.
-    pub attempt: u32,
-    /// The phase and round.
-    pub phase: Phase,
-    /// How the seat is shown ("Debater B").
-    pub label: Option<String>,
-    /// What the ask is about, where a seat has several in a phase.
-    pub about: Option<String>,
-    /// The conversation; the last message is the ask.
-    pub messages: Vec<Message>,
-    /// The shape of the answer.
-    pub schema: Option<Arc<Schema>>,
-    /// The most tokens that the answer may have.
-    pub max_output_tokens: u32,
-    /// From the debate's seed, different for each ask, for models that take one.
-    pub seed: u64,
-}
-
-/// How a completion ended.
+/// Who speaks in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finish {
-    /// The model was done.
-    End,
-    /// It ran into the limit on output tokens.
-    Length,
-    /// It would not answer, or a filter would not let it.
-    Refused,
+pub enum MessageRole {
+    /// The rules.
+    System,
+    /// The ask.
+    User,
+    /// An earlier answer of the seat.
+    Assistant,
 }
 
-/// What a model answered.
+/// A model's answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Completion {
-    /// Its words; empty when it had none, which the engine takes for a malformed answer.
+pub struct ModelCompletion {
+    /// The words. The engine treats an empty text as a malformed answer.
     pub text: String,
-    /// The model that spoke, as the report names it.
+    /// The model that answered, as the report names it.
     pub model: String,
-    /// Tokens, all 0 when the provider does not say; the engine fills in price and latency.
+    /// The tokens used; all 0 if the provider does not report them. The engine fills in price and latency.
     pub usage: Usage,
-    /// How it ended.
-    pub finish: Finish,
-    /// What of the prompt it could not read, if it had to leave something out.
+    /// Why the answer ended.
+    pub finish: FinishReason,
+    /// The part of the prompt that did not fit into the model's context window, if any.
     pub shortened: Option<Shortened>,
 }
 
-/// What kind of thing went wrong with a call.
+/// Why an answer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FaultKind {
-    /// Too many calls: worth another try, after `retry_after` if given.
-    RateLimited,
-    /// The network or the provider failed: worth another try.
-    Unavailable,
-    /// The answer was not one: HTML, half a body, nothing. Worth another try, and it may have been charged for.
-    Garbled,
-    /// The model would not answer.
+pub enum FinishReason {
+    /// The model was done.
+    End,
+    /// The answer reached the limit on output tokens.
+    Length,
+    /// The model refused to answer, or a filter stopped it.
     Refused,
-    /// The provider would not take the request as it is; another try would be the same.
-    Rejected,
-    /// The provider would not take the schema or another part of the request that can be left out: worth another try at
-    /// once, for the model knows now to do so.
-    Unsupported,
-    /// The key is missing or wrong: the next model of the chain. After the last, stop and tell the person, for it is a mistake
-    /// in the set-up; only if this model has answered before in the debate, the voice is missing.
-    Key,
-    /// There is no such model: as for a wrong key.
-    NoSuchModel,
 }
 
 /// A call that brought no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
-pub struct Fault {
-    /// What kind.
-    pub kind: FaultKind,
-    /// A sentence for the person; never a secret. For `Key` and `NoSuchModel` it says what to do.
+pub struct CallFault {
+    /// What went wrong.
+    pub kind: CallFaultKind,
+    /// A sentence for the user, without secrets. For `Key` and `NoSuchModel` it says what to do.
     pub message: String,
     /// How long the provider asks to wait.
     pub retry_after: Option<Duration>,
-    /// What was used all the same.
+    /// What the call used anyway.
     pub usage: Usage,
 }
 
-impl Fault {
-    /// A fault of this kind.
-    pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
+impl CallFault {
+    /// A fault that used nothing and asks for no wait.
+    pub fn new(kind: CallFaultKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), retry_after: None, usage: Usage::default() }
     }
 }
 
+/// What went wrong with a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallFaultKind {
+    /// Too many calls. The engine retries, after `retry_after` if it is given.
+    RateLimited,
+    /// The network or the provider failed. The engine retries.
+    Unavailable,
+    /// The response was not an answer: HTML, half a body, nothing. The engine retries. The call may be billed.
+    Garbled,
+    /// The model refused to answer.
+    Refused,
+    /// The provider rejected the request. A retry would fail in the same way.
+    Rejected,
+    /// The provider rejected an optional part of the request, for instance the schema. The model remembers to omit it, so
+    /// the engine retries at once.
+    Unsupported,
+    /// The key is missing or wrong. The engine tries the next model of the chain. If there is none, it stops the debate,
+    /// because the user has to fix the configuration. But if this model has answered before in the debate, the seat is
+    /// absent instead.
+    Key,
+    /// There is no such model. The engine does the same as for a wrong key.
+    NoSuchModel,
+}
+
 /// What a model costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Price {
-    /// Nothing: it runs here, or it is a script.
+pub enum ModelPrice {
+    /// The model runs on this machine, or it is a script.
     Free,
     /// US dollars per million tokens.
     PerMillion {
@@ -148,13 +206,29 @@ pub enum Price {
         /// Tokens written.
         output: f64,
     },
-    /// Not known. Never taken for nothing.
+    /// The price is unknown. It never counts as 0.
     Unknown,
 }
 
-impl Price {
-    /// The most that a token costs which is read, in US dollars per million.
-    pub fn dearest_input(&self) -> f64 {
+impl ModelPrice {
+    /// What these tokens cost; `None` if the price is unknown.
+    pub fn cost_usd(&self, usage: &Usage) -> Option<f64> {
+        match self {
+            Self::Free => Some(0.0),
+            Self::Unknown => None,
+            Self::PerMillion { input, cached_input, cache_write, output } => {
+                let Usage { input_tokens, cached_input_tokens, cache_write_tokens, .. } = *usage;
+                let uncached =
+                    input_tokens.saturating_sub(cached_input_tokens).saturating_sub(cache_write_tokens);
+                let read = uncached as f64 * input + cached_input_tokens as f64 * cached_input;
+                let written_to_cache = cache_write_tokens as f64 * cache_write;
+                Some((read + written_to_cache + usage.output_tokens as f64 * output) / 1e6)
+            }
+        }
+    }
+
+    /// The highest price of an input token, in US dollars per million.
+    pub(crate) fn highest_input_price(&self) -> f64 {
         match self {
             Self::PerMillion { input, cached_input, cache_write, .. } => {
                 input.max(*cached_input).max(*cache_write)
@@ -163,76 +237,32 @@ impl Price {
         }
     }
 
-    /// What these tokens cost; `None` when the price is not known.
-    pub fn of(&self, usage: &Usage) -> Option<f64> {
-        match self {
+    /// The usage of a call in which the model produced words. If a paid provider reports no tokens, the cost stays
+    /// unknown, because the call is billed all the same.
+    pub(crate) fn usage_of_answer(&self, usage: Usage) -> Usage {
+        let usd = match self {
+            Self::PerMillion { .. } if !reports_tokens(&usage) => usage.usd,
+            _ => self.cost_usd(&usage).or(usage.usd),
+        };
+        Usage { usd, ..usage }
+    }
+
+    /// The usage of a call that failed before the model produced words. Without tokens it cost nothing.
+    pub(crate) fn usage_of_fault(&self, usage: Usage) -> Usage {
+        let nothing = (!reports_tokens(&usage)).then_some(0.0);
+        Usage { usd: self.cost_usd(&usage).or(usage.usd).or(nothing), ..usage }
+    }
+
+    /// The usage of a call that was abandoned. The provider may bill it, so the cost is unknown unless the model is free.
+    pub(crate) fn usage_of_abandoned_call(&self) -> Usage {
+        let usd = match self {
             Self::Free => Some(0.0),
-            Self::Unknown => None,
-            Self::PerMillion { input, cached_input, cache_write, output } => {
-                let Usage { input_tokens, cached_input_tokens, cache_write_tokens, .. } = *usage;
-                let fresh =
-                    input_tokens.saturating_sub(cached_input_tokens).saturating_sub(cache_write_tokens);
-                let read = fresh as f64 * input + cached_input_tokens as f64 * cached_input;
-                let kept = cache_write_tokens as f64 * cache_write;
-                Some((read + kept + usage.output_tokens as f64 * output) / 1e6)
-            }
-        }
+            _ => None,
+        };
+        Usage { usd, ..Usage::default() }
     }
 }
 
-/// Where a model puts the pieces of its answer as they come.
-pub type Deltas<'a> = &'a (dyn Fn(&str) + Send + Sync);
-
-/// A model. It makes one call at a time and never retries: retries, timeouts and limits are the engine's.
-pub trait Model: Send + Sync {
-    /// `provider/model`, as the user named it.
-    fn name(&self) -> &str;
-
-    /// The provider, by which concurrency is limited.
-    fn provider(&self) -> &str;
-
-    /// What it costs.
-    fn price(&self) -> Price;
-
-    /// How many calls of its provider can be under way at once, where the provider knows and the user has not said.
-    fn at_once(&self) -> Option<usize> {
-        None
-    }
-
-    /// Whether a call of it is an errand on this machine, something looked up or computed, which is free and which no limit on
-    /// calls or tokens counts.
-    fn is_errand(&self) -> bool {
-        false
-    }
-
-    /// What it needs and is not here, in a sentence: found before the first call, it costs nothing.
-    fn missing(&self) -> Option<String> {
-        None
-    }
-
-    /// How long it may take to answer, where that is its own to say: a person thinks longer than a server.
-    fn timeout(&self) -> Option<Duration> {
-        None
-    }
-
-    /// What a person should know before this model is asked this question, if anything.
-    fn notice(&self, question: &str) -> Option<String> {
-        let _ = question;
-        None
-    }
-
-    /// Makes the call. With `deltas` the answer is streamed if the model can; without, it need not be. Dropping the
-    /// future abandons the call.
-    fn call<'a>(
-        &'a self,
-        call: &'a Call,
-        deltas: Option<Deltas<'a>>,
-    ) -> BoxFuture<'a, Result<Completion, Fault>>;
-}
-
-/// Where models come from.
-pub trait Models: Send + Sync {
-    /// The model of this name, or a sentence that says why there is none and what to do. Makes no call. A name with
-    /// `|` is a fallback chain; the engine never sees one, it asks for each link.
-    fn model(&self, name: &str) -> Result<Arc<dyn Model>, Invalid>;
+fn reports_tokens(usage: &Usage) -> bool {
+    usage.input_tokens > 0 || usage.output_tokens > 0
 }

@@ -1,4 +1,5 @@
-//! What to do after an attempt: a pure function of the attempts in the log, so that a resumed debate goes on as it would have.
+//! What follows an attempt. The decision is a pure function of the attempts in the log, so a resumed debate continues as
+//! it would have without the interruption.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,89 +9,102 @@ use agon_core::seed::Draw;
 use agon_core::{Absence, Limits};
 use backon::{BackoffBuilder, ExponentialBuilder};
 
-use crate::Settings;
+use crate::EngineSettings;
+
+/// The longest wait that a provider can ask for. If it asks for more, the call is not retried.
+pub(crate) const PROVIDER_WAIT_MAX: Duration = Duration::from_secs(120);
 
 /// What to do next for an ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Next<'a> {
-    /// Call the link at this place of the chain.
-    Try {
-        link: usize,
-        /// The answer that could not be used and why, where the seat is asked to repair it.
-        repair: Option<(&'a str, &'a str)>,
-        /// How often this link failed in a way that makes waiting worth while.
+pub(crate) enum NextAttempt {
+    /// Call a model.
+    Call {
+        /// The index of the model in the chain.
+        model: usize,
+        repair: Option<RepairRequest>,
+        /// How many attempts at this model failed in a way that calls for a pause.
         failures: u32,
     },
-    /// Nothing more will be tried.
-    GiveUp { why: Absence, detail: &'a str },
+    /// Make no further attempt.
+    GiveUp { why: Absence, detail: String },
 }
 
-/// What comes after these attempts over a chain with these names. `down` are models that are passed over, unless they stand
-/// last or all of the chain are down. `hopeless`: the last fault would be the same again.
-pub(crate) fn next<'a>(
-    links: &[&str],
+/// An answer that could not be used, and the reason. The seat is asked to correct it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RepairRequest {
+    pub(crate) answer: String,
+    pub(crate) error: String,
+}
+
+/// Decides what follows these attempts at the models of `chain`.
+///
+/// Models in `down` are skipped, except the last of the chain, and except if all of the chain are down.
+/// `is_permanent`: the same call would fail like the last attempt did.
+pub(crate) fn next_attempt(
+    chain: &[&str],
     down: &BTreeSet<&str>,
-    attempts: &'a [Attempt],
+    attempts: &[Attempt],
     limits: &Limits,
-    hopeless: bool,
-) -> Next<'a> {
-    let all_down = links.iter().all(|name| down.contains(name));
-    let passed_over =
-        |(place, name): (usize, &&str)| !all_down && place + 1 < links.len() && down.contains(name);
-    let from = |place: usize| {
-        let passed = links.iter().enumerate().skip(place).take_while(|link| passed_over(*link));
-        place + passed.count()
+    is_permanent: bool,
+) -> NextAttempt {
+    let all_down = chain.iter().all(|name| down.contains(name));
+    let is_skipped = |index: usize, name: &str| !all_down && index + 1 < chain.len() && down.contains(name);
+    let first_usable_from = |start: usize| {
+        let skipped =
+            chain.iter().enumerate().skip(start).take_while(|(index, name)| is_skipped(*index, name));
+        start + skipped.count()
     };
-    let (mut link, mut failures, mut repairs, mut repair) = (from(0), 0, 0, None);
-    for (place, attempt) in attempts.iter().enumerate() {
-        match links.iter().position(|name| *name == attempt.model) {
-            Some(called) if called > link => (link, failures, repair) = (called, 0, None),
-            // Of a model that is passed over by now.
-            Some(called) if called < link => continue,
+    let (mut model, mut failures, mut repairs, mut repair) = (first_usable_from(0), 0, 0, None);
+    for (index, attempt) in attempts.iter().enumerate() {
+        match chain.iter().position(|name| *name == attempt.model) {
+            Some(called) if called > model => (model, failures, repair) = (called, 0, None),
+            // The log has an attempt at a model that is skipped by now.
+            Some(called) if called < model => continue,
             _ => {}
         }
-        // An attempt without a fault was lost in a crash, and a cancelled one says nothing about the model.
+        // An attempt without a fault was lost in a crash.
         let Some(fault) = &attempt.fault else { continue };
-        let last = place + 1 == attempts.len();
-        let exhausted = match fault.why {
+        let is_last = index + 1 == attempts.len();
+        let model_is_exhausted = match fault.why {
+            // These say nothing about the model.
             Absence::Cancelled | Absence::OverBudget => false,
             Absence::TimedOut | Absence::Refused => true,
             Absence::Unreachable => {
                 failures += 1;
-                failures > limits.retries || (last && hopeless)
+                failures > limits.retries || (is_last && is_permanent)
             }
             Absence::Malformed if repairs < limits.repairs => {
                 repairs += 1;
-                repair = Some((fault.text.as_deref().unwrap_or_default(), fault.detail.as_str()));
+                let answer = fault.text.clone().unwrap_or_default();
+                repair = Some(RepairRequest { answer, error: fault.detail.clone() });
                 false
             }
-            Absence::Malformed => return Next::GiveUp { why: fault.why, detail: &fault.detail },
+            Absence::Malformed => {
+                return NextAttempt::GiveUp { why: fault.why, detail: fault.detail.clone() };
+            }
         };
-        if exhausted {
-            (link, failures, repair) = (from(link + 1), 0, None);
-            if link >= links.len() {
-                return Next::GiveUp { why: fault.why, detail: &fault.detail };
+        if model_is_exhausted {
+            (model, failures, repair) = (first_usable_from(model + 1), 0, None);
+            if model >= chain.len() {
+                return NextAttempt::GiveUp { why: fault.why, detail: fault.detail.clone() };
             }
         }
     }
-    Next::Try { link, repair, failures }
+    NextAttempt::Call { model, repair, failures }
 }
 
-/// The longest that a provider may ask to be left alone.
-pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(120);
-
-/// How long to wait after so many failures: doubling, and spread so that debates which failed together do not come back
-/// together.
-pub(crate) fn pause(settings: &Settings, failures: u32, mut spread: Draw) -> Duration {
-    // The jitter adds up to as much again, so half of each bound makes the whole the longest wait.
+/// How long to wait after so many failures. The delay doubles each time and has jitter, so that debates which failed
+/// together do not retry together.
+pub(crate) fn retry_delay(settings: &EngineSettings, failures: u32, mut jitter: Draw) -> Duration {
+    // The jitter adds up to 100%, so each bound is half of the longest delay.
     let backoff = ExponentialBuilder::new()
         .with_min_delay(Duration::from_millis(settings.backoff_first_ms.min(settings.backoff_max_ms)) / 2)
         .with_max_delay(Duration::from_millis(settings.backoff_max_ms) / 2)
         .without_max_times()
         .with_jitter()
-        .with_jitter_seed(spread.next_u64());
-    let place = usize::try_from(failures.saturating_sub(1)).unwrap_or(usize::MAX);
-    backoff.build().nth(place).unwrap_or_default()
+        .with_jitter_seed(jitter.next_u64());
+    let index = usize::try_from(failures.saturating_sub(1)).unwrap_or(usize::MAX);
+    backoff.build().nth(index).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -106,86 +120,86 @@ mod tests {
         Attempt { number: 1, model: model.into(), worst_usd: None, errand: false, fault }
     }
 
+    fn call(model: usize, repair: Option<RepairRequest>, failures: u32) -> NextAttempt {
+        NextAttempt::Call { model, repair, failures }
+    }
+
+    fn give_up(why: Absence) -> NextAttempt {
+        NextAttempt::GiveUp { why, detail: "d".into() }
+    }
+
     #[test]
-    fn retries_repairs_and_the_chain_continue_from_the_log() {
+    fn retries_repairs_and_fallbacks_continue_from_the_log() {
         use Absence::{Cancelled, Malformed, Refused, TimedOut, Unreachable};
         let limits = Limits { retries: 1, repairs: 1, ..Limits::default() };
-        let go = |link, repair, failures| Next::Try { link, repair, failures };
-        let give_up = |why| Next::GiveUp { why, detail: "d" };
-        let repair = Some(("t", "d"));
-        for (log, want) in [
-            (vec![], go(0, None, 0)),
-            (vec![("a", None)], go(0, None, 0)),
-            (vec![("a", Some(Cancelled))], go(0, None, 0)),
-            (vec![("a", Some(Unreachable))], go(0, None, 1)),
-            (vec![("a", Some(Unreachable)), ("a", Some(Unreachable))], go(1, None, 0)),
-            (vec![("a", Some(Unreachable)), ("b", Some(Unreachable))], go(1, None, 1)),
-            (vec![("a", Some(TimedOut))], go(1, None, 0)),
+        let repair = || Some(RepairRequest { answer: "t".into(), error: "d".into() });
+        for (log, expected) in [
+            (vec![], call(0, None, 0)),
+            (vec![("a", None)], call(0, None, 0)),
+            (vec![("a", Some(Cancelled))], call(0, None, 0)),
+            (vec![("a", Some(Unreachable))], call(0, None, 1)),
+            (vec![("a", Some(Unreachable)), ("a", Some(Unreachable))], call(1, None, 0)),
+            (vec![("a", Some(Unreachable)), ("b", Some(Unreachable))], call(1, None, 1)),
+            (vec![("a", Some(TimedOut))], call(1, None, 0)),
             (vec![("a", Some(TimedOut)), ("b", Some(Refused))], give_up(Refused)),
-            (vec![("a", Some(Malformed))], go(0, repair, 0)),
-            (vec![("a", Some(Malformed)), ("a", Some(Unreachable))], go(0, repair, 1)),
-            (vec![("a", Some(Malformed)), ("a", Some(TimedOut))], go(1, None, 0)),
+            (vec![("a", Some(Malformed))], call(0, repair(), 0)),
+            (vec![("a", Some(Malformed)), ("a", Some(Unreachable))], call(0, repair(), 1)),
+            (vec![("a", Some(Malformed)), ("a", Some(TimedOut))], call(1, None, 0)),
             (vec![("a", Some(Malformed)), ("a", Some(Malformed))], give_up(Malformed)),
         ] {
             let attempts: Vec<Attempt> = log.iter().map(|(model, why)| attempt(model, *why)).collect();
-            assert_eq!(next(&["a", "b"], &BTreeSet::new(), &attempts, &limits, false), want, "{log:?}");
+            let next = next_attempt(&["a", "b"], &BTreeSet::new(), &attempts, &limits, false);
+            assert_eq!(next, expected, "{log:?}");
         }
     }
 
-    /// "The second takes the seat when the first is down", from the start; the last has nobody to take its seat.
     #[test]
-    fn models_that_are_down_are_passed_over() {
+    fn models_that_are_down_are_skipped() {
         use Absence::{TimedOut, Unreachable};
         let limits = Limits { retries: 0, ..Limits::default() };
-        let go = |link| Next::Try { link, repair: None, failures: 0 };
-        for (down, log, want) in [
-            (&[][..], vec![], go(0)),
-            (&["a"], vec![], go(1)),
-            (&["a", "b"], vec![], go(2)),
-            (&["b"], vec![], go(0)),
-            (&["b"], vec![("a", TimedOut)], go(2)),
-            (&["c"], vec![("a", TimedOut), ("b", Unreachable)], go(2)),
-            (&["a", "b"], vec![("c", TimedOut)], Next::GiveUp { why: TimedOut, detail: "d" }),
-            (&["a", "b", "c"], vec![], go(0)),
-            (&["a", "b", "c"], vec![("a", TimedOut)], go(1)),
-            (&["a"], vec![("a", TimedOut)], go(1)),
+        for (down, log, expected) in [
+            (&[][..], vec![], call(0, None, 0)),
+            (&["a"], vec![], call(1, None, 0)),
+            (&["a", "b"], vec![], call(2, None, 0)),
+            (&["b"], vec![], call(0, None, 0)),
+            (&["b"], vec![("a", TimedOut)], call(2, None, 0)),
+            (&["c"], vec![("a", TimedOut), ("b", Unreachable)], call(2, None, 0)),
+            (&["a", "b"], vec![("c", TimedOut)], give_up(TimedOut)),
+            (&["a", "b", "c"], vec![], call(0, None, 0)),
+            (&["a", "b", "c"], vec![("a", TimedOut)], call(1, None, 0)),
+            (&["a"], vec![("a", TimedOut)], call(1, None, 0)),
         ] {
             let attempts: Vec<Attempt> = log.iter().map(|(model, why)| attempt(model, Some(*why))).collect();
-            let passed = down.iter().copied().collect();
-            assert_eq!(next(&["a", "b", "c"], &passed, &attempts, &limits, false), want, "{down:?} {log:?}");
+            let skipped = down.iter().copied().collect();
+            let next = next_attempt(&["a", "b", "c"], &skipped, &attempts, &limits, false);
+            assert_eq!(next, expected, "{down:?} {log:?}");
         }
-        let only = BTreeSet::from(["a"]);
-        assert_eq!(next(&["a"], &only, &[], &limits, false), go(0), "an only model is never passed over");
+        let next = next_attempt(&["a"], &BTreeSet::from(["a"]), &[], &limits, false);
+        assert_eq!(next, call(0, None, 0), "the only model of a chain is never skipped");
     }
 
     #[test]
-    fn a_hopeless_fault_goes_straight_to_the_next_link() {
+    fn a_permanent_fault_moves_to_the_next_model_without_retries() {
         let attempts = [attempt("a", Some(Absence::Unreachable))];
-        let limits = Limits::default();
-        assert_eq!(
-            next(&["a", "b"], &BTreeSet::new(), &attempts, &limits, true),
-            Next::Try { link: 1, repair: None, failures: 0 }
-        );
-        let why = Absence::Unreachable;
-        assert_eq!(
-            next(&["a"], &BTreeSet::new(), &attempts, &limits, true),
-            Next::GiveUp { why, detail: "d" }
-        );
+        let next =
+            |chain: &[&str]| next_attempt(chain, &BTreeSet::new(), &attempts, &Limits::default(), true);
+        assert_eq!(next(&["a", "b"]), call(1, None, 0));
+        assert_eq!(next(&["a"]), give_up(Absence::Unreachable));
     }
 
     #[test]
-    fn pauses_double_with_jitter_up_to_the_longest() {
-        let settings = Settings { backoff_first_ms: 100, backoff_max_ms: 1_000, ..Settings::default() };
+    fn delays_double_with_jitter_up_to_the_maximum() {
+        let settings = EngineSettings { backoff_first_ms: 100, backoff_max_ms: 1_000, ..Default::default() };
         for seed in 0..50 {
             for (failures, most_ms) in [(1, 100), (2, 200), (3, 400), (4, 800), (5, 1_000), (60, 1_000)] {
-                let got = pause(&settings, failures, Draw::new(seed, "pause")).as_millis();
+                let delay_ms = retry_delay(&settings, failures, Draw::new(seed, "pause")).as_millis();
                 assert!(
-                    (most_ms / 2..=most_ms).contains(&got),
-                    "{got} ms after {failures} failures, seed {seed}"
+                    (most_ms / 2..=most_ms).contains(&delay_ms),
+                    "{delay_ms} ms after {failures} failures, seed {seed}"
                 );
             }
         }
-        let of = |seed| pause(&settings, 1, Draw::new(seed, "pause"));
-        assert!((1..50).any(|seed| of(seed) != of(0)), "no jitter");
+        let delay = |seed| retry_delay(&settings, 1, Draw::new(seed, "pause"));
+        assert!((1..50).any(|seed| delay(seed) != delay(0)), "no jitter");
     }
 }

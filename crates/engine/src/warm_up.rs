@@ -1,5 +1,5 @@
-//! The warm-up: of a phase's calls to one model the first goes ahead, and the others follow when the provider's cache has what
-//! they all read.
+//! The cache warm-up: the first call of a phase to a model starts alone. The others start when its first token arrives,
+//! because by then the provider has cached the part of the prompt that they share.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,91 +9,92 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::Settings;
+use crate::EngineSettings;
 
-/// Who goes ahead in the phase under way, and who has to wait for that.
-pub(crate) struct WarmUp {
-    /// How long a call is waited for; `None` where all leave at once.
-    longest: Option<Duration>,
-    /// By model.
-    ahead: BTreeMap<String, Ahead>,
-    heard: Arc<Notify>,
+/// The lead calls of the current phase, and who waits for them.
+pub(crate) struct CacheWarmUp {
+    /// How long other calls wait for a lead call; `None` if all calls start at once.
+    longest_wait: Option<Duration>,
+    /// By the name of the model.
+    lead_calls: BTreeMap<String, LeadCall>,
+    first_token_seen: Arc<Notify>,
 }
 
-/// A call that went ahead.
-struct Ahead {
+/// The first call of the phase to a model.
+struct LeadCall {
     ask: u32,
-    until: Instant,
-    /// Whether its first token has come, or nobody waits for it any more.
-    begun: Arc<AtomicBool>,
+    wait_until: Instant,
+    /// Set when its first token arrives or the call ends.
+    started: Arc<AtomicBool>,
 }
 
-/// What a call that goes ahead rings at its first token.
-pub(crate) struct Bell {
-    begun: Arc<AtomicBool>,
-    heard: Arc<Notify>,
+/// How a lead call reports its first token.
+pub(crate) struct FirstTokenSignal {
+    started: Arc<AtomicBool>,
+    first_token_seen: Arc<Notify>,
 }
 
-impl WarmUp {
-    pub(crate) fn new(settings: &Settings) -> Self {
-        let longest = settings.warm_up.then(|| Duration::from_millis(settings.warm_up_ms));
-        Self { longest, ahead: BTreeMap::new(), heard: Arc::default() }
+impl CacheWarmUp {
+    pub(crate) fn new(settings: &EngineSettings) -> Self {
+        let longest_wait = settings.warm_up.then(|| Duration::from_millis(settings.warm_up_ms));
+        Self { longest_wait, lead_calls: BTreeMap::new(), first_token_seen: Arc::default() }
     }
 
-    /// A phase begins: its prompts have what no cache has seen.
-    pub(crate) fn restart(&mut self) {
-        self.ahead.clear();
+    /// Forgets the lead calls: the prompts of a new phase are not in any cache yet.
+    pub(crate) fn begin_phase(&mut self) {
+        self.lead_calls.clear();
     }
 
-    /// Whether a call to this model has to wait for the one ahead of it.
-    pub(crate) fn holds(&self, model: &str) -> bool {
-        self.ahead.get(model).is_some_and(Ahead::is_awaited)
+    /// Whether a call to this model has to wait for the lead call.
+    pub(crate) fn must_wait(&self, model: &str) -> bool {
+        self.lead_calls.get(model).is_some_and(LeadCall::is_awaited)
     }
 
-    /// A call of this ask is let go. The first to its model in this phase is the one that goes ahead.
-    pub(crate) fn let_go(&mut self, model: &str, ask: u32) {
-        let Some(longest) = self.longest else { return };
-        if !self.ahead.contains_key(model) {
+    /// Notes that a call starts. If it is the first of the phase to its model, it becomes the lead call.
+    pub(crate) fn call_starts(&mut self, model: &str, ask: u32) {
+        let Some(longest_wait) = self.longest_wait else { return };
+        if !self.lead_calls.contains_key(model) {
             let now = Instant::now();
-            let until = now.checked_add(longest).unwrap_or(now);
-            self.ahead.insert(model.to_owned(), Ahead { ask, until, begun: Arc::default() });
+            let wait_until = now.checked_add(longest_wait).unwrap_or(now);
+            self.lead_calls.insert(model.to_owned(), LeadCall { ask, wait_until, started: Arc::default() });
         }
     }
 
-    /// What the call of this ask has to ring, if it goes ahead.
-    pub(crate) fn bell(&self, model: &str, ask: u32) -> Option<Bell> {
-        let ahead = self.ahead.get(model).filter(|ahead| ahead.ask == ask && ahead.is_awaited())?;
-        Some(Bell { begun: ahead.begun.clone(), heard: self.heard.clone() })
-    }
-
-    /// The call of this ask is over, whatever came of it: a cache that is not warm now will not be.
-    pub(crate) fn ended(&self, ask: u32) {
-        for ahead in self.ahead.values().filter(|ahead| ahead.ask == ask) {
-            ahead.begun.store(true, Ordering::Relaxed);
+    /// Notes that the call of this ask has ended, with whatever result. Waiting longer would not warm the cache.
+    pub(crate) fn call_ended(&self, ask: u32) {
+        for lead in self.lead_calls.values().filter(|lead| lead.ask == ask) {
+            lead.started.store(true, Ordering::Relaxed);
         }
     }
 
-    /// When the next call has been waited for long enough.
-    pub(crate) fn due(&self) -> Option<Instant> {
-        self.ahead.values().filter(|ahead| ahead.is_awaited()).map(|ahead| ahead.until).min()
+    /// The signal for this ask's call, if it is a lead call that others may wait for.
+    pub(crate) fn first_token_signal(&self, model: &str, ask: u32) -> Option<FirstTokenSignal> {
+        let lead = self.lead_calls.get(model).filter(|lead| lead.ask == ask && lead.is_awaited())?;
+        let (started, first_token_seen) = (lead.started.clone(), self.first_token_seen.clone());
+        Some(FirstTokenSignal { started, first_token_seen })
     }
 
-    /// Ready when a bell has been rung. May be dropped and called again.
-    pub(crate) async fn heard(&self) {
-        self.heard.notified().await;
+    /// When the next wait for a lead call ends at the latest.
+    pub(crate) fn next_timeout(&self) -> Option<Instant> {
+        self.lead_calls.values().filter(|lead| lead.is_awaited()).map(|lead| lead.wait_until).min()
+    }
+
+    /// Completes when a lead call has reported its first token. Safe to drop and call again.
+    pub(crate) async fn first_token(&self) {
+        self.first_token_seen.notified().await;
     }
 }
 
-impl Ahead {
+impl LeadCall {
     fn is_awaited(&self) -> bool {
-        !self.begun.load(Ordering::Relaxed) && Instant::now() < self.until
+        !self.started.load(Ordering::Relaxed) && Instant::now() < self.wait_until
     }
 }
 
-impl Bell {
-    pub(crate) fn ring(&self) {
-        if !self.begun.swap(true, Ordering::Relaxed) {
-            self.heard.notify_one();
+impl FirstTokenSignal {
+    pub(crate) fn send(&self) {
+        if !self.started.swap(true, Ordering::Relaxed) {
+            self.first_token_seen.notify_one();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Calls: parallel, retried, repaired, absent, limited in number, streamed.
+//! Calls run in parallel and are retried, repaired, limited and streamed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,70 +8,41 @@ use agon_engine::*;
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::stage::*;
+use crate::memory_store::MemoryStore;
+use crate::rounds_protocol::*;
+use crate::scripted_models::*;
 
 #[tokio::test(start_paused = true)]
 async fn the_calls_of_a_phase_run_in_parallel() {
-    let troupe = Troupe::new(Arc::default(), |_| say("yes"));
+    let models = ScriptedModels::new(|_| answer("yes"));
     let began = Instant::now();
-    let debate = run(&troupe, brief(&["a/x", "b/y", "c/z"], 4)).await.unwrap();
+    let debate = run(&models, brief(&["a/x", "b/y", "c/z"], 4)).await.unwrap();
     assert_eq!(replies(&debate), ["yes"; 12]);
-    assert_eq!(troupe.running.lock().unwrap().1, 3);
-    // Twelve calls of 20 ms, four in a row; and all that was said in between cost no time.
+    assert_eq!(models.most_running(), 3);
+    // Four rounds of calls of 20 ms each.
     assert_eq!(began.elapsed().as_millis(), 80);
-    assert!(troupe.violations.lock().unwrap().is_empty());
+    models.assert_no_violations();
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_at_once_are_limited_over_all_and_for_each_provider() {
+async fn concurrent_calls_are_limited_in_total_and_for_each_provider() {
     for (settings, most) in [
-        (Settings { concurrent_calls: 2, ..Settings::default() }, 2),
-        (Settings { provider_calls: 1, ..Settings::default() }, 2),
-        (Settings { provider_limits: [("a".into(), 2)].into(), ..Settings::default() }, 3),
-        (Settings { concurrent_calls: 0, ..Settings::default() }, 1),
+        (EngineSettings { concurrent_calls: 2, ..EngineSettings::default() }, 2),
+        (EngineSettings { provider_calls: 1, ..EngineSettings::default() }, 2),
+        (EngineSettings { provider_limits: [("a".into(), 2)].into(), ..EngineSettings::default() }, 3),
+        (EngineSettings { concurrent_calls: 0, ..EngineSettings::default() }, 1),
     ] {
-        let troupe = Troupe::new(Arc::default(), |_| say("yes"));
-        let engine = troupe.engine(settings);
+        let models = ScriptedModels::new(|_| answer("yes"));
         let brief = brief(&["a/x", "a/y", "a/z", "b/x"], 2);
-        let debate = engine.open(&CIRCLE, brief, &Watch::default(), &Stop::new()).await.unwrap();
+        let debate = run_with(&models, brief, settings).await.unwrap();
         assert_eq!(replies(&debate), ["yes"; 8]);
-        assert_eq!(troupe.running.lock().unwrap().1, most);
+        assert_eq!(models.most_running(), most);
     }
 }
 
-/// What a row of the table plays: the model's answers by attempt, the last one repeated.
-pub(crate) fn acts(script: &'static [&'static str]) -> impl Fn(&Call) -> Act + Send + Sync {
-    move |call| {
-        let place = (call.attempt as usize - 1).min(script.len() - 1);
-        match script[place] {
-            "limited" => fault(FaultKind::RateLimited),
-            "down" => fault(FaultKind::Unavailable),
-            "garbled" => fault(FaultKind::Garbled),
-            "refused" => fault(FaultKind::Refused),
-            "rejected" => fault(FaultKind::Rejected),
-            "no schema" => fault(FaultKind::Unsupported),
-            "key" => fault(FaultKind::Key),
-            "unknown" => fault(FaultKind::NoSuchModel),
-            "hang" => hang(),
-            "filtered" => {
-                let mut act = say("I cannot help with that");
-                act.result.as_mut().unwrap().finish = Finish::Refused;
-                act
-            }
-            "cut" => {
-                let mut act = say(r#"{"answer": "because"#);
-                act.result.as_mut().unwrap().finish = Finish::Length;
-                act
-            }
-            text => say(text),
-        }
-    }
-}
-
-/// "Retries with backoff", "malformed output repaired as in rule 6", fallback chains: what each leads to, and how many calls
-/// that takes.
+/// What each kind of failure leads to, and which calls that takes.
 #[tokio::test(start_paused = true)]
-async fn every_way_to_fail_has_its_number_of_calls() {
+async fn every_kind_of_failure_is_retried_repaired_or_given_up_as_specified() {
     const GOOD: &str = r#"{"answer": "yes"}"#;
     const BAD: &str = r#"{"reply": "yes"}"#;
     const RULED_OUT: &str = r#"{"answer": "forbidden"}"#;
@@ -107,37 +78,37 @@ async fn every_way_to_fail_has_its_number_of_calls() {
         (AB, &[BAD], "(malformed)", &["a/x"; 2]),
         ("a/x|a/x", &["hang"], "(timed_out)", &["a/x"]),
     ];
-    for (model, script, reply, called) in rows {
-        let troupe = Troupe::new(Arc::default(), acts(script));
-        let mut brief = brief(&[model], 1);
+    for (chain, steps, reply, called) in rows {
+        let models = ScriptedModels::new(by_attempt(steps));
+        let mut brief = brief(&[chain], 1);
         brief.options.insert("structured".into(), json!(true));
-        let debate = run(&troupe, brief).await.unwrap();
-        assert_eq!(replies(&debate), [*reply], "{model} {script:?}");
-        assert_eq!(troupe.called(), *called, "{model} {script:?}");
+        let debate = run(&models, brief).await.unwrap();
+        assert_eq!(replies(&debate), [*reply], "{chain} {steps:?}");
+        assert_eq!(models.called(), *called, "{chain} {steps:?}");
         let spent = debate.spent();
-        assert_eq!((spent.calls as usize, spent.lost_calls), (called.len(), 0), "{model} {script:?}");
-        assert_eq!(debate, agon_core::Debate::from_records(&troupe.store.log()).unwrap());
-        assert!(!troupe.store.is_leased() && troupe.violations.lock().unwrap().is_empty());
+        assert_eq!((spent.calls as usize, spent.lost_calls), (called.len(), 0), "{chain} {steps:?}");
+        assert_eq!(debate, agon_core::Debate::from_records(&models.store.log()).unwrap());
+        assert!(!models.store.is_leased());
+        models.assert_no_violations();
     }
 }
 
-/// Rule 6: "ask the same seat again with the validation error"; "every attempt is in the log with its cost".
 #[tokio::test(start_paused = true)]
-async fn a_repair_carries_the_answer_and_its_error() {
-    let troupe = Troupe::new(Arc::default(), acts(&[r#"{"reply": 1}"#, r#"```{"answer": "yes",}```"#]));
+async fn a_repair_sends_back_the_answer_and_its_error() {
+    let models = ScriptedModels::new(by_attempt(&[r#"{"reply": 1}"#, r#"```{"answer": "yes",}```"#]));
     let mut brief = brief(&["a/x"], 1);
     brief.options.insert("structured".into(), json!(true));
-    let debate = run(&troupe, brief).await.unwrap();
-    let calls = troupe.calls.lock().unwrap();
+    let debate = run(&models, brief).await.unwrap();
+    let calls = models.calls.lock().unwrap();
     let (first, second) = (&calls[0].1.messages, &calls[1].1.messages);
     assert_eq!(second[..first.len()], first[..]);
-    assert_eq!((second[2].role, second[2].text.as_str()), (Role::Assistant, r#"{"reply": 1}"#));
+    assert_eq!((second[2].role, second[2].text.as_str()), (MessageRole::Assistant, r#"{"reply": 1}"#));
     assert!(second[3].text.contains("\"answer\" is a required property"), "{:?}", second[3]);
     let Reply::Said { text, value, model, usage, .. } = debate.turns[0].replies[0].clone().unwrap() else {
         panic!()
     };
     assert_eq!((text.as_str(), value), (r#"```{"answer": "yes",}```"#, Some(json!({"answer": "yes"}))));
-    assert_eq!((model.as_str(), usage.latency_ms, usage.usd), ("spoken", 20, Some(0.0)));
+    assert_eq!((model.as_str(), usage.latency_ms, usage.usd), ("scripted", 20, Some(0.0)));
     let lost = debate.turns[0].attempts[0][0].fault.clone().unwrap();
     assert_eq!(
         (lost.why, lost.text.as_deref(), lost.usage.output_tokens),
@@ -146,63 +117,67 @@ async fn a_repair_carries_the_answer_and_its_error() {
     assert_eq!(debate.spent().output_tokens, 10);
 }
 
-/// Rule 8, "limits on everything: message length": too long an answer is malformed, and no log or prompt carries all of it.
+/// Neither the log nor a prompt contains all of it.
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_is_too_long_is_malformed_and_kept_in_part() {
+async fn an_answer_that_is_too_long_is_malformed_and_truncated() {
     let limits = agon_core::Limits { output_tokens: 1, ..Default::default() };
     for (structured, long) in
         [(false, "\u{e9}".repeat(9)), (true, format!("{{\"answer\": \"{}\"}}", "y".repeat(9)))]
     {
-        let words = long.clone();
-        let troupe =
-            Troupe::new(Arc::default(), move |call| if call.ask == 1 { say(&words) } else { say("yes") });
+        let text = long.clone();
+        let models =
+            ScriptedModels::new(move |call| if call.ask == 1 { answer(&text) } else { answer("yes") });
         let mut brief = brief(&["a/x"], 1);
         brief.limits = limits.clone();
         brief.options.insert("structured".into(), json!(structured));
-        let debate = run(&troupe, brief).await.unwrap();
+        let debate = run(&models, brief).await.unwrap();
         let (_, _, why, detail) = debate.absences().next().unwrap();
         let bytes = long.len();
-        let said = format!("the answer has {bytes} bytes, and at most 16 are read: answer more briefly");
-        assert_eq!((why, detail), (Absence::Malformed, said.as_str()));
+        let error = format!("the answer has {bytes} bytes, and at most 16 are allowed: shorten it");
+        assert_eq!((why, detail), (Absence::Malformed, error.as_str()));
         let attempts = &debate.turns[0].attempts[0];
         let kept: Vec<_> = attempts.iter().map(|attempt| attempt.fault.clone().unwrap().text).collect();
-        assert_eq!(kept, [Some(long[..16].to_owned()), Some(long[..16].to_owned())], "one repair");
-        let calls = troupe.calls.lock().unwrap();
+        assert_eq!(
+            kept,
+            [Some(long[..16].to_owned()), Some(long[..16].to_owned())],
+            "the answer and one repair"
+        );
+        let calls = models.calls.lock().unwrap();
         let repair: Vec<&str> = calls[1].1.messages.iter().map(|message| message.text.as_str()).collect();
         assert_eq!(repair[2], &long[..16]);
-        assert!(repair[3].contains(&said), "{repair:?}");
+        assert!(repair[3].contains(&error), "{repair:?}");
     }
 }
 
-/// An absence stands in a list of them, so that its detail has an end.
 #[tokio::test(start_paused = true)]
-async fn the_detail_of_an_absence_is_cut() {
-    let troupe = Troupe::new(Arc::default(), |_| {
-        let fault = Fault::new(FaultKind::Rejected, "\u{e9}".repeat(501));
-        Act { after: Duration::ZERO, result: Err(fault) }
+async fn the_detail_of_an_absence_is_truncated() {
+    let models = ScriptedModels::new(|_| {
+        let fault = CallFault::new(CallFaultKind::Rejected, "\u{e9}".repeat(501));
+        ScriptedResult { after: Duration::ZERO, result: Err(fault) }
     });
-    let debate = run(&troupe, brief(&["a/x"], 1)).await.unwrap();
+    let debate = run(&models, brief(&["a/x"], 1)).await.unwrap();
     let (_, _, _, detail) = debate.absences().next().unwrap();
     assert_eq!(detail, "\u{e9}".repeat(500));
 }
 
 #[tokio::test(start_paused = true)]
-async fn retry_after_is_honoured_and_one_too_long_is_not_waited_for() {
+async fn retry_after_is_respected_unless_it_is_too_long() {
     for (asked_s, deadline_ms, calls, waited_s) in
         [(7, None, 2, 7), (120, None, 2, 120), (121, None, 1, 0), (60, Some(30_000), 1, 0)]
     {
-        let troupe = Troupe::new(Arc::default(), move |call| {
-            let mut act = if call.attempt == 1 { fault(FaultKind::RateLimited) } else { say("yes") };
-            if let Err(fault) = &mut act.result {
+        let models = ScriptedModels::new(move |call| {
+            let mut scripted =
+                if call.attempt == 1 { fault(CallFaultKind::RateLimited) } else { answer("yes") };
+            if let Err(fault) = &mut scripted.result {
                 fault.retry_after = Some(Duration::from_secs(asked_s));
             }
-            act
+            scripted
         });
         let mut brief = brief(&["a/x"], 1);
         brief.limits.deadline_ms = deadline_ms;
         let began = Instant::now();
-        let debate = run(&troupe, brief).await.unwrap();
-        assert_eq!((troupe.called().len(), began.elapsed().as_secs()), (calls, waited_s), "{asked_s} s");
+        let debate = run(&models, brief).await.unwrap();
+        assert_eq!((models.called().len(), began.elapsed().as_secs()), (calls, waited_s), "{asked_s} s");
         if calls == 1 {
             let (_, _, why, detail) = debate.absences().next().unwrap();
             assert_eq!(why, Absence::Unreachable);
@@ -211,130 +186,126 @@ async fn retry_after_is_honoured_and_one_too_long_is_not_waited_for() {
     }
 }
 
-/// A schema that the server turned down is left out at once: the next attempt is in the log like any other, and waits for
-/// nothing.
+/// A server that rejects the schema is asked again without it. That attempt counts and is logged like any other.
 #[tokio::test(start_paused = true)]
-async fn an_attempt_without_the_schema_follows_at_once_and_is_logged() {
-    let troupe = Troupe::new(Arc::default(), acts(&["no schema", r#"{"answer": "yes"}"#]));
+async fn an_attempt_without_the_schema_follows_without_delay() {
+    let models = ScriptedModels::new(by_attempt(&["no schema", r#"{"answer": "yes"}"#]));
     let mut brief = brief(&["a/x"], 1);
     brief.options.insert("structured".into(), json!(true));
     let began = Instant::now();
-    let debate = run(&troupe, brief.clone()).await.unwrap();
-    assert_eq!(began.elapsed().as_millis(), 40, "two calls of 20 ms and no pause");
+    let debate = run(&models, brief.clone()).await.unwrap();
+    assert_eq!(began.elapsed().as_millis(), 40, "two calls of 20 ms and no delay");
     assert_eq!((debate.spent().calls, debate.turns[0].attempts[0].len()), (2, 2));
 
-    let troupe = Troupe::new(Arc::default(), acts(&["no schema", r#"{"answer": "yes"}"#]));
+    let models = ScriptedModels::new(by_attempt(&["no schema", r#"{"answer": "yes"}"#]));
     brief.limits.calls = Some(1);
-    let debate = run(&troupe, brief).await.unwrap();
-    assert_eq!((replies(&debate), troupe.called().len()), (vec!["(over_budget)".to_owned()], 1));
+    let debate = run(&models, brief).await.unwrap();
+    assert_eq!((replies(&debate), models.called().len()), (vec!["(over_budget)".to_owned()], 1));
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_carried_out_is_said_before_anything_is_stored_or_called() {
+async fn an_impossible_request_fails_before_anything_is_stored_or_called() {
     let rows: &[(&[&str], Option<f64>, &str)] = &[
         (&["a/x", "nobody/x"], None, "no provider of nobody/x"),
         (&["a/x", "a/y|nobody/x"], None, "no provider of nobody/x"),
         (&["a/x|"], None, "is not a model"),
-        (&["a/x", "b/dear"], Some(1.0), "[prices] in agon.toml"),
-        (&["a/x|b/dear"], Some(1.0), "the price of b/dear"),
+        (&["a/x", "b/unpriced"], Some(1.0), "[prices] in agon.toml"),
+        (&["a/x|b/unpriced"], Some(1.0), "the price of b/unpriced"),
     ];
-    for (models, usd, said) in rows {
-        let troupe = Troupe::new(Arc::default(), |_| say("yes"));
-        let mut brief = brief(models, 1);
+    for (names, usd, reason) in rows {
+        let models = ScriptedModels::new(|_| answer("yes"));
+        let mut brief = brief(names, 1);
         brief.limits.usd = *usd;
-        let why = run(&troupe, brief).await.unwrap_err();
-        assert!(matches!(why, EngineError::Invalid(_)) && why.to_string().contains(said), "{why}");
-        assert!(troupe.called().is_empty() && troupe.store.appends.lock().unwrap().is_empty());
+        let why = run(&models, brief).await.unwrap_err();
+        assert!(matches!(why, EngineError::Invalid(_)) && why.to_string().contains(reason), "{why}");
+        assert!(models.called().is_empty() && models.store.appends.lock().unwrap().is_empty());
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stand_in_speaks_for_a_seat_and_must_exist_too() {
-    let troupe = Troupe::new(Arc::default(), |_| say("yes"));
+async fn a_model_that_is_first_needed_in_a_later_phase_must_exist_too() {
+    let models = ScriptedModels::new(|_| answer("yes"));
     let mut brief = brief(&["a/x"], 2);
-    brief.options.insert("stand_in".into(), json!("c/z"));
-    run(&troupe, brief.clone()).await.unwrap();
-    assert_eq!(troupe.called(), ["a/x", "c/z"]);
+    brief.options.insert("later_model".into(), json!("c/z"));
+    run(&models, brief.clone()).await.unwrap();
+    assert_eq!(models.called(), ["a/x", "c/z"]);
 
-    let troupe = Troupe::new(Arc::default(), |_| say("yes"));
-    brief.options.insert("stand_in".into(), json!("nobody/z"));
-    let why = run(&troupe, brief).await.unwrap_err();
+    let models = ScriptedModels::new(|_| answer("yes"));
+    brief.options.insert("later_model".into(), json!("nobody/z"));
+    let why = run(&models, brief).await.unwrap_err();
     assert!(matches!(why, EngineError::Invalid(_)), "{why}");
     let answered =
-        troupe.store.log().iter().any(|record| matches!(record.entry.event, Event::Replied { .. }));
-    assert!(answered && !troupe.store.is_leased(), "what was answered before is kept");
+        models.store.log().iter().any(|record| matches!(record.entry.event, Event::Replied { .. }));
+    assert!(answered && !models.store.is_leased(), "earlier answers are kept");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_continued_thread_is_a_real_conversation_and_seeds_differ() {
-    let troupe = Troupe::new(Arc::default(), |_| say("first"));
+async fn a_continued_thread_is_sent_as_a_conversation_and_seeds_differ() {
+    let models = ScriptedModels::new(|_| answer("first"));
     let mut brief = brief(&["a/x", "a/x"], 2);
-    brief.options.insert("continued".into(), json!(true));
-    run(&troupe, brief).await.unwrap();
-    let calls = troupe.calls.lock().unwrap();
-    let roles: Vec<Role> = calls[2].1.messages.iter().map(|message| message.role).collect();
-    assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::User]);
+    brief.options.insert("continues_thread".into(), json!(true));
+    run(&models, brief).await.unwrap();
+    let calls = models.calls.lock().unwrap();
+    let roles: Vec<MessageRole> = calls[2].1.messages.iter().map(|message| message.role).collect();
+    assert_eq!(roles, [MessageRole::System, MessageRole::User, MessageRole::Assistant, MessageRole::User]);
     assert_eq!(calls[2].1.messages[2].text, "first");
     let seeds: std::collections::BTreeSet<u64> = calls.iter().map(|(_, call)| call.seed).collect();
     assert_eq!(seeds.len(), 4);
 }
 
-/// "A slow or failed watcher never slows a debate."
 #[tokio::test(start_paused = true)]
-async fn watchers_that_never_read_or_have_gone_cost_nothing() {
+async fn slow_and_dropped_watchers_never_slow_a_debate() {
     let (records, kept) = tokio::sync::mpsc::unbounded_channel();
     let (deltas, slow) = tokio::sync::broadcast::channel(2);
     let (gone, _) = tokio::sync::mpsc::unbounded_channel();
     for watch in [
-        Watch { records: Some(records), deltas: Some(deltas) },
-        Watch { records: Some(gone), deltas: Some(tokio::sync::broadcast::channel(1).0) },
+        DebateWatch { records: Some(records), deltas: Some(deltas) },
+        DebateWatch { records: Some(gone), deltas: Some(tokio::sync::broadcast::channel(1).0) },
     ] {
-        let troupe = Troupe::new(Arc::default(), |_| say("one two three four"));
+        let models = ScriptedModels::new(|_| answer("one two three four"));
         let began = Instant::now();
-        let engine = troupe.engine(Settings::default());
-        engine.open(&CIRCLE, brief(&["a/x", "b/y"], 3), &watch, &Stop::new()).await.unwrap();
+        let engine = models.engine(EngineSettings::default());
+        engine.open(&ROUNDS, brief(&["a/x", "b/y"], 3), &watch, &StopSignal::new()).await.unwrap();
         assert_eq!(began.elapsed().as_millis(), 60);
-        assert_eq!(troupe.called().len(), 6);
+        assert_eq!(models.called().len(), 6);
     }
-    // `opened`, three times `asked` with two of `sent` and `replied` each, `closed`; and 4 pieces from each of 6 calls.
+    // Records: `opened`, for each of 3 rounds `asked` and 2 times `sent` and `replied`, `closed`. Deltas: 4 for each of 6 calls.
     assert_eq!((kept.len(), slow.len()), (1 + 3 * 5 + 1, 24));
 }
 
 #[tokio::test(start_paused = true)]
-async fn watchers_see_every_record_in_order_once_it_is_durable_and_the_pieces_of_answers() {
+async fn watchers_receive_every_record_once_it_is_durable_and_the_deltas() {
     let store = Arc::<MemoryStore>::default();
     *store.latency.lock().unwrap() = Duration::from_millis(5);
-    let troupe = Troupe::new(store.clone(), |_| say("one two"));
+    let models = ScriptedModels::with_store(store.clone(), |_| answer("one two"));
     let (records, mut seen) = tokio::sync::mpsc::unbounded_channel::<Arc<agon_core::Record>>();
     let (deltas, mut pieces) = tokio::sync::broadcast::channel(64);
-    let engine = troupe.engine(Settings::default());
-    let watch = Watch { records: Some(records), deltas: Some(deltas) };
+    let engine = models.engine(EngineSettings::default());
+    let watch = DebateWatch { records: Some(records), deltas: Some(deltas) };
     let watcher = tokio::spawn(async move {
         let mut all = Vec::new();
         while let Some(record) = seen.recv().await {
-            assert!(store.log().contains(&record), "seen before it was durable");
+            assert!(store.log().contains(&record), "received before it was durable");
             all.push((*record).clone());
         }
         all
     });
-    engine.open(&CIRCLE, brief(&["a/x"], 2), &watch, &Stop::new()).await.unwrap();
+    engine.open(&ROUNDS, brief(&["a/x"], 2), &watch, &StopSignal::new()).await.unwrap();
     drop(watch);
-    assert_eq!(watcher.await.unwrap(), troupe.store.log());
+    assert_eq!(watcher.await.unwrap(), models.store.log());
     let first = pieces.recv().await.unwrap();
     assert_eq!((&*first.debate, first.ask, first.attempt, first.text.as_str()), ("d1", 1, 1, "one "));
 }
 
-/// Seed 003: `MAX_CONCURRENT_PROPOSALS`: a phase may say how many of its asks are under way at once.
 #[tokio::test(start_paused = true)]
-async fn a_phase_limits_how_many_of_its_asks_are_under_way() {
+async fn a_phase_can_limit_its_concurrent_calls() {
     for (at_once, most) in [(Some(1), 1), (Some(2), 2), (Some(9), 5), (None, 5)] {
-        let troupe = Troupe::new(Arc::default(), |_| say("yes"));
+        let models = ScriptedModels::new(|_| answer("yes"));
         let mut brief = brief(&["one/a"; 5], 1);
         if let Some(at_once) = at_once {
-            brief.options.insert("at_once".into(), serde_json::json!(at_once));
+            brief.options.insert("at_once".into(), json!(at_once));
         }
-        let engine = troupe.engine(Settings::default());
-        let debate = engine.open(&CIRCLE, brief, &Watch::default(), &Stop::new()).await.unwrap();
-        assert_eq!((replies(&debate).len(), troupe.running.lock().unwrap().1), (5, most));
+        let debate = run(&models, brief).await.unwrap();
+        assert_eq!((replies(&debate).len(), models.most_running()), (5, most));
     }
 }

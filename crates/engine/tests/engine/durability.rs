@@ -1,4 +1,4 @@
-//! The log: what is durable when, how few appends that takes, and how a debate goes on from any of them.
+//! The log: when records are durable, how few appends that takes, and how a debate continues after a crash or a stop.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,205 +7,207 @@ use agon_core::{Debate, Event};
 use agon_engine::*;
 use serde_json::json;
 
-use crate::stage::*;
+use crate::memory_store::MemoryStore;
+use crate::rounds_protocol::*;
+use crate::scripted_models::*;
 
-/// Answers that depend on nothing but the ask, with one failure and one repair on the way.
-fn steady(call: &Call) -> Act {
-    let mut act = match (call.ask, call.attempt) {
-        (2, 1) => fault(FaultKind::Unavailable),
-        (5, 1) => say("no object"),
-        _ => say(&json!({"answer": format!("{} in round {}", call.seat, call.phase.round)}).to_string()),
+/// Answers that depend only on the ask, with one fault and one malformed answer.
+fn steady(call: &ModelCall) -> ScriptedResult {
+    let mut scripted = match (call.ask, call.attempt) {
+        (2, 1) => fault(CallFaultKind::Unavailable),
+        (5, 1) => answer("no object"),
+        _ => answer(&json!({"answer": format!("{} in round {}", call.seat, call.phase.round)}).to_string()),
     };
-    act.after = Duration::from_millis(20 + u64::from(call.ask * 7 % 5));
-    act
+    scripted.after = Duration::from_millis(20 + u64::from(call.ask * 7 % 5));
+    scripted
 }
 
-fn structured(seats: usize, rounds: u32) -> agon_core::Brief {
+fn structured_brief(seats: usize, rounds: u32) -> agon_core::Brief {
     let mut brief = brief(&vec!["a/x"; seats], rounds);
     brief.options.insert("structured".into(), json!(true));
     brief
 }
 
-/// "The last reply of a phase, the next `Asked` and its first `Sent`s are one append": a phase costs one.
 #[tokio::test(start_paused = true)]
-async fn a_phase_costs_one_append_when_its_replies_come_together() {
-    let troupe = Troupe::new(Arc::default(), |_| say("yes"));
-    run(&troupe, brief(&["a/x", "b/y", "c/z"], 3)).await.unwrap();
-    // `opened` and the first phase; two times three replies and the next phase; three replies and `closed`.
-    assert_eq!(*troupe.store.appends.lock().unwrap(), [1 + 4, 3 + 4, 3 + 4, 3 + 1]);
-    assert!(troupe.violations.lock().unwrap().is_empty());
+async fn the_replies_of_a_phase_and_the_calls_of_the_next_share_one_append() {
+    let models = ScriptedModels::new(|_| answer("yes"));
+    run(&models, brief(&["a/x", "b/y", "c/z"], 3)).await.unwrap();
+    // `opened` and the first phase, twice three replies and the next phase, three replies and `closed`.
+    assert_eq!(*models.store.appends.lock().unwrap(), [1 + 4, 3 + 4, 3 + 4, 3 + 1]);
+    models.assert_no_violations();
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reply_is_durable_while_the_others_are_still_thinking() {
-    let troupe = Troupe::new(Arc::default(), |call| match call.seat.as_str() {
-        "seat-1" => say("quick"),
-        _ => Act { after: Duration::from_secs(60), ..say("slow") },
+async fn a_reply_is_durable_while_other_calls_are_running() {
+    let models = ScriptedModels::new(|call| match call.seat.as_str() {
+        "seat-1" => answer("quick"),
+        _ => ScriptedResult { after: Duration::from_secs(60), ..answer("slow") },
     });
-    let (engine, watch, stop) = (troupe.engine(Settings::default()), Watch::default(), Stop::new());
-    let look = async {
+    let (engine, watch, stop) =
+        (models.engine(EngineSettings::default()), DebateWatch::default(), StopSignal::new());
+    let count_replies = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
-        let log = troupe.store.log();
+        let log = models.store.log();
         log.iter().filter(|record| matches!(record.entry.event, Event::Replied { .. })).count()
     };
-    let (debate, seen) = tokio::join!(engine.open(&CIRCLE, brief(&["a/x", "b/y"], 1), &watch, &stop), look);
-    assert_eq!((seen, replies(&debate.unwrap())), (1, vec!["quick".to_owned(), "slow".to_owned()]));
+    let (debate, durable) =
+        tokio::join!(engine.open(&ROUNDS, brief(&["a/x", "b/y"], 1), &watch, &stop), count_replies);
+    assert_eq!((durable, replies(&debate.unwrap())), (1, vec!["quick".to_owned(), "slow".to_owned()]));
 }
 
-/// A slow disk holds back what depends on it and nothing else: calls under way come in meanwhile and are written together.
 #[tokio::test(start_paused = true)]
-async fn records_that_come_during_an_append_go_together_in_the_next() {
+async fn records_that_arrive_during_an_append_share_the_next_one() {
     let store = Arc::<MemoryStore>::default();
     *store.latency.lock().unwrap() = Duration::from_millis(100);
-    let troupe = Troupe::new(store, |call| {
+    let models = ScriptedModels::with_store(store, |call| {
         let millis = if call.ask == 1 { 10 } else { 30 + u64::from(call.ask) };
-        Act { after: Duration::from_millis(millis), ..say("yes") }
+        ScriptedResult { after: Duration::from_millis(millis), ..answer("yes") }
     });
-    let debate = run(&troupe, brief(&["a/x"; 4], 1)).await.unwrap();
-    assert_eq!(*troupe.store.appends.lock().unwrap(), [1 + 5, 1, 3 + 1]);
-    assert_eq!(debate, Debate::from_records(&troupe.store.log()).unwrap());
+    let debate = run(&models, brief(&["a/x"; 4], 1)).await.unwrap();
+    assert_eq!(*models.store.appends.lock().unwrap(), [1 + 5, 1, 3 + 1]);
+    assert_eq!(debate, Debate::from_records(&models.store.log()).unwrap());
 }
 
-/// "`kill -9` at any moment loses nothing that was answered and repeats no answered call": the store dies at every append in
-/// turn, and what a new process finds there goes on to the same end.
+/// The store fails at each append in turn. A new process continues from what is stored.
 #[tokio::test(start_paused = true)]
-async fn a_crash_at_every_append_loses_and_repeats_nothing_that_was_answered() {
-    let whole = Troupe::new(Arc::default(), steady);
-    let expected = replies(&run(&whole, structured(3, 3)).await.unwrap());
+async fn a_crash_at_any_append_neither_loses_nor_repeats_an_answered_call() {
+    let whole = ScriptedModels::new(steady);
+    let expected = replies(&run(&whole, structured_brief(3, 3)).await.unwrap());
     let appends = whole.store.appends.lock().unwrap().len();
     assert!(appends > 5);
     for at in 0..appends {
-        let troupe = Troupe::new(Arc::default(), steady);
-        *troupe.store.fail_at.lock().unwrap() = Some(at);
-        let why = run(&troupe, structured(3, 3)).await.unwrap_err();
+        let models = ScriptedModels::new(steady);
+        *models.store.fail_at.lock().unwrap() = Some(at);
+        let why = run(&models, structured_brief(3, 3)).await.unwrap_err();
         assert!(matches!(why, EngineError::Store(StoreError::Failed { .. })), "{why}");
-        assert!(!troupe.store.is_leased() && troupe.running.lock().unwrap().0 == 0);
-        let made = troupe.called().len();
+        assert!(!models.store.is_leased() && models.running_now() == 0);
+        let made = models.called().len();
         tokio::time::sleep(Duration::from_secs(600)).await;
-        assert_eq!(troupe.called().len(), made, "no call after the store failed");
-        troupe.store.restart();
-        let engine = troupe.engine(Settings::default());
+        assert_eq!(models.called().len(), made, "no call after the store failed");
+        models.store.restart();
         let debate = match at {
-            0 => engine.open(&CIRCLE, structured(3, 3), &Watch::default(), &Stop::new()).await.unwrap(),
-            _ => engine.resume(&find, "d1", None, &Watch::default(), &Stop::new()).await.unwrap(),
+            0 => run(&models, structured_brief(3, 3)).await.unwrap(),
+            _ => resume(&models).await.unwrap(),
         };
         assert_eq!(replies(&debate), expected, "after append {at}");
-        assert_eq!(*troupe.violations.lock().unwrap(), [""; 0], "after append {at}");
-        agon_core::play::replay(&CIRCLE, &troupe.store.log()).unwrap();
+        models.assert_no_violations();
+        agon_core::play::replay(&ROUNDS, &models.store.log()).unwrap();
     }
 }
 
-/// The same from every prefix of the log, which is finer than the appends.
+/// There are more prefixes than appends.
 #[tokio::test(start_paused = true)]
-async fn a_debate_goes_on_from_every_prefix_of_its_log() {
-    let whole = Troupe::new(Arc::default(), steady);
-    let expected = replies(&run(&whole, structured(2, 3)).await.unwrap());
+async fn a_debate_can_be_resumed_from_every_prefix_of_its_log() {
+    let whole = ScriptedModels::new(steady);
+    let expected = replies(&run(&whole, structured_brief(2, 3)).await.unwrap());
     let log = whole.store.log();
     for kept in 1..=log.len() {
-        let troupe = Troupe::new(MemoryStore::with(log[..kept].to_vec()), steady);
-        let engine = troupe.engine(Settings::default());
-        let debate = engine.resume(&find, "d1", None, &Watch::default(), &Stop::new()).await.unwrap();
+        let models = ScriptedModels::with_store(MemoryStore::with(log[..kept].to_vec()), steady);
+        let debate = resume(&models).await.unwrap();
         assert_eq!(replies(&debate), expected, "from {kept} records");
-        assert_eq!(*troupe.violations.lock().unwrap(), [""; 0], "from {kept} records");
-        assert_eq!(troupe.store.log()[..kept], log[..kept]);
-        assert!(!troupe.store.is_leased());
+        models.assert_no_violations();
+        assert_eq!(models.store.log()[..kept], log[..kept]);
+        assert!(!models.store.is_leased());
         if kept == log.len() {
-            assert!(troupe.called().is_empty(), "a closed debate is returned as it is");
+            assert!(models.called().is_empty(), "a closed debate makes no calls");
         }
     }
 }
 
-/// Cancellation: "no new call or phase starts", answers under way are kept, the rest is asked again by the resume.
+/// After a stop no call starts, running calls may finish, and the resume asks the rest again.
 #[tokio::test(start_paused = true)]
-async fn a_stop_at_any_moment_ends_in_order_and_the_resume_comes_to_the_same_end() {
-    let whole = Troupe::new(Arc::default(), steady);
-    let expected = replies(&run(&whole, structured(3, 2)).await.unwrap());
+async fn a_stop_at_any_moment_and_a_resume_lead_to_the_same_end() {
+    let whole = ScriptedModels::new(steady);
+    let expected = replies(&run(&whole, structured_brief(3, 2)).await.unwrap());
     for (stop_ms, drain_ms) in (0..60).flat_map(|ms| [(ms * 13, 0), (ms * 13, 2_000)]) {
         let store = Arc::<MemoryStore>::default();
         *store.latency.lock().unwrap() = Duration::from_millis(5);
-        let troupe = Troupe::new(store, steady);
-        let engine = troupe.engine(Settings { drain_ms, ..Settings::default() });
-        let (watch, stop) = (Watch::default(), Stop::new());
+        let models = ScriptedModels::with_store(store, steady);
+        let engine = models.engine(EngineSettings { drain_ms, ..EngineSettings::default() });
+        let (watch, stop) = (DebateWatch::default(), StopSignal::new());
         let stopper = async {
             tokio::time::sleep(Duration::from_millis(stop_ms)).await;
             stop.stop();
-            troupe.called().len()
+            models.called().len()
         };
-        let (first, called) = tokio::join!(engine.open(&CIRCLE, structured(3, 2), &watch, &stop), stopper);
-        assert!(!troupe.store.is_leased());
+        let (first, called) =
+            tokio::join!(engine.open(&ROUNDS, structured_brief(3, 2), &watch, &stop), stopper);
+        assert!(!models.store.is_leased());
         let debate = match first {
             Ok(debate) => debate,
             Err(EngineError::Interrupted { id }) => {
-                assert_eq!(troupe.called().len(), called, "nothing leaves after a stop, {stop_ms} ms");
-                engine.resume(&find, &id, None, &watch, &Stop::new()).await.unwrap()
+                assert_eq!(models.called().len(), called, "a call started after the stop at {stop_ms} ms");
+                engine.resume(&find_protocol, &id, None, &watch, &StopSignal::new()).await.unwrap()
             }
             Err(why) => panic!("{why}"),
         };
         assert_eq!(replies(&debate), expected, "stopped after {stop_ms} ms");
-        assert_eq!(*troupe.violations.lock().unwrap(), [""; 0]);
+        models.assert_no_violations();
         let spent = debate.spent();
-        assert!(drain_ms == 0 || spent.lost_calls == 0, "answers that were waited for are not lost");
+        assert!(drain_ms == 0 || spent.lost_calls == 0, "running calls were allowed to finish");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_before_the_first_call_leaves_a_debate_that_can_be_resumed() {
-    let troupe = Troupe::new(Arc::default(), |_| say("yes"));
-    let (engine, stop) = (troupe.engine(Settings::default()), Stop::new());
+async fn a_debate_that_was_stopped_before_its_first_call_can_be_resumed() {
+    let models = ScriptedModels::new(|_| answer("yes"));
+    let (engine, stop) = (models.engine(EngineSettings::default()), StopSignal::new());
     stop.stop();
-    let why = engine.open(&CIRCLE, brief(&["a/x"], 1), &Watch::default(), &stop).await.unwrap_err();
-    assert!(matches!(why, EngineError::Interrupted { .. }) && troupe.called().is_empty());
-    let debate =
-        engine.resume(&find, "d1", Some("Go on.".into()), &Watch::default(), &Stop::new()).await.unwrap();
+    let why = engine.open(&ROUNDS, brief(&["a/x"], 1), &DebateWatch::default(), &stop).await.unwrap_err();
+    assert!(matches!(why, EngineError::Interrupted { .. }) && models.called().is_empty());
+    let debate = engine
+        .resume(&find_protocol, "d1", Some("Continue.".into()), &DebateWatch::default(), &StopSignal::new())
+        .await
+        .unwrap();
     assert_eq!(replies(&debate), ["yes"]);
     assert_eq!(
         (debate.interjections[0].by.as_str(), debate.interjections[0].text.as_str()),
-        ("you", "Go on.")
+        ("you", "Continue.")
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_branch_is_stored_whole_and_runs_on() {
-    let troupe = Troupe::new(Arc::default(), |_| say("yes"));
-    run(&troupe, brief(&["a/x", "b/y"], 3)).await.unwrap();
-    let mut twig = brief(&["a/x", "b/y"], 3);
-    twig.id = "d2".into();
-    let records = agon_core::play::branch(&CIRCLE, &troupe.store.log(), twig, 1).unwrap();
-    let (watch, stop) = (Watch::default(), Stop::new());
-    let other = Troupe::new(Arc::default(), |_| say("no"));
+async fn a_branch_is_stored_with_its_inherited_records_and_continues() {
+    let models = ScriptedModels::new(|_| answer("yes"));
+    run(&models, brief(&["a/x", "b/y"], 3)).await.unwrap();
+    let mut branch_brief = brief(&["a/x", "b/y"], 3);
+    branch_brief.id = "d2".into();
+    let records = agon_core::play::branch(&ROUNDS, &models.store.log(), branch_brief, 1).unwrap();
+    let (watch, stop) = (DebateWatch::default(), StopSignal::new());
+    let other = ScriptedModels::new(|_| answer("no"));
     let debate =
-        other.engine(Settings::default()).start(&CIRCLE, records, None, &watch, &stop).await.unwrap();
+        other.engine(EngineSettings::default()).start(&ROUNDS, records, None, &watch, &stop).await.unwrap();
     assert_eq!(replies(&debate), ["yes", "yes", "no", "no", "no", "no"]);
     assert_eq!((debate.spent().calls, other.called().len()), (4, 4));
     assert_eq!(Debate::from_records(&other.store.log_of("d2")).unwrap(), debate);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_debate_is_run_once_at_a_time_and_given_back_whatever_happens() {
-    let troupe = Troupe::new(Arc::default(), |_| say("yes"));
-    let engine = troupe.engine(Settings::default());
-    let (watch, stop) = (Watch::default(), Stop::new());
-    let missing = engine.resume(&find, "d1", None, &watch, &stop).await.unwrap_err();
-    assert!(matches!(missing, EngineError::Store(StoreError::Unknown(_))) && !troupe.store.is_leased());
+async fn only_one_run_holds_the_lease_and_every_failure_releases_it() {
+    let models = ScriptedModels::new(|_| answer("yes"));
+    let engine = models.engine(EngineSettings::default());
+    let (watch, stop) = (DebateWatch::default(), StopSignal::new());
+    let missing = engine.resume(&find_protocol, "d1", None, &watch, &stop).await.unwrap_err();
+    assert!(matches!(missing, EngineError::Store(StoreError::Unknown(_))) && !models.store.is_leased());
 
     let second = async {
         tokio::time::sleep(Duration::from_millis(5)).await;
-        engine.resume(&find, "d1", None, &watch, &stop).await.unwrap_err()
+        engine.resume(&find_protocol, "d1", None, &watch, &stop).await.unwrap_err()
     };
-    let (first, second) = tokio::join!(engine.open(&CIRCLE, brief(&["a/x"], 2), &watch, &stop), second);
+    let (first, second) = tokio::join!(engine.open(&ROUNDS, brief(&["a/x"], 2), &watch, &stop), second);
     assert!(first.is_ok() && matches!(second, EngineError::Store(StoreError::Leased(_))));
 
     let unknown = engine.resume(&|_| None, "d1", None, &watch, &stop).await.unwrap_err();
-    assert!(matches!(unknown, EngineError::Invalid(_)) && !troupe.store.is_leased(), "{unknown}");
+    assert!(matches!(unknown, EngineError::Invalid(_)) && !models.store.is_leased(), "{unknown}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_is_dropped_half_way_gives_its_debate_back() {
-    let troupe = Troupe::new(Arc::default(), |_| hang());
-    let engine = troupe.engine(Settings::default());
-    let (watch, stop) = (Watch::default(), Stop::new());
-    let run = engine.open(&CIRCLE, brief(&["a/x"], 1), &watch, &stop);
+async fn a_run_that_is_dropped_halfway_releases_its_lease() {
+    let models = ScriptedModels::new(|_| hang());
+    let engine = models.engine(EngineSettings::default());
+    let (watch, stop) = (DebateWatch::default(), StopSignal::new());
+    let run = engine.open(&ROUNDS, brief(&["a/x"], 1), &watch, &stop);
     assert!(tokio::time::timeout(Duration::from_secs(1), run).await.is_err());
     tokio::task::yield_now().await;
-    assert!(!troupe.store.is_leased() && troupe.running.lock().unwrap().0 == 0);
+    assert!(!models.store.is_leased() && models.running_now() == 0);
 }

@@ -1,14 +1,15 @@
-//! The engine at the level of its library: a store in memory, made-up models and a protocol of a few lines. Clocks are paused
-//! where they matter, so that no test depends on how fast the machine is.
+//! Tests of the engine through its public API: a store in memory, scripted models and a protocol of a few lines. The clock is
+//! paused where time matters, so no test depends on the speed of the machine.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
+mod ask_time_limits;
+mod budget_limits;
 mod calls;
-mod chains;
-mod closing;
+mod closing_phases;
 mod durability;
-mod limits;
-mod memory;
-mod patience;
+mod fallback_chains;
+mod memory_store;
+mod rounds_protocol;
+mod scripted_models;
 mod simulation;
-mod stage;
 mod warm_up;

@@ -1,42 +1,45 @@
-//! A seeded simulation: random faults, delays, limits, stops and a store that dies now and then. Every seed is a debate that
-//! must close, keep its limits and never act on what is not durable.
+//! A seeded simulation: random faults, delays, limits and stops, and a store that sometimes fails. With every seed, the debate
+//! must close, keep its limits, and never start a call before the log is durable.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use agon_core::seed::Draw;
-use agon_core::{Debate, Limits, Protocol};
+use agon_core::{Debate, Limits};
 use agon_engine::*;
 use serde_json::json;
 
-use crate::stage::*;
+use crate::budget_limits::assert_limits_hold;
+use crate::memory_store::MemoryStore;
+use crate::rounds_protocol::*;
+use crate::scripted_models::*;
 
-fn weather(seed: u64) -> impl Fn(&Call) -> Act + Send + Sync {
+fn random_results(seed: u64) -> impl Fn(&ModelCall) -> ScriptedResult + Send + Sync {
     move |call| {
         let mut draw = Draw::new(seed, &format!("act {} {}", call.ask, call.attempt));
-        let mut act = match draw.below(15) {
-            0 => fault(FaultKind::RateLimited),
-            1 => fault(FaultKind::Unavailable),
-            2 => fault(FaultKind::Garbled),
-            3 => fault(FaultKind::Refused),
-            4 => fault(FaultKind::Rejected),
-            5 => fault(FaultKind::Key),
+        let mut scripted = match draw.below(15) {
+            0 => fault(CallFaultKind::RateLimited),
+            1 => fault(CallFaultKind::Unavailable),
+            2 => fault(CallFaultKind::Garbled),
+            3 => fault(CallFaultKind::Refused),
+            4 => fault(CallFaultKind::Rejected),
+            5 => fault(CallFaultKind::Key),
             6 => hang(),
-            14 => fault(FaultKind::Unsupported),
-            7 => say(r#"{"answer": "forbidden"}"#),
-            8 => say("nothing that could be mended"),
-            9 => say(r#"<think>hm</think> Well: {"answer": "yes",}"#),
-            _ => say(&json!({"answer": format!("{}", call.ask)}).to_string()),
+            14 => fault(CallFaultKind::Unsupported),
+            7 => answer(r#"{"answer": "forbidden"}"#),
+            8 => answer("nothing that can be repaired"),
+            9 => answer(r#"<think>hm</think> Well: {"answer": "yes",}"#),
+            _ => answer(&json!({"answer": format!("{}", call.ask)}).to_string()),
         };
-        act.after = act.after.max(Duration::from_millis(draw.below(400) as u64));
-        if let Err(fault) = &mut act.result {
+        scripted.after = scripted.after.max(Duration::from_millis(draw.below(400) as u64));
+        if let Err(fault) = &mut scripted.result {
             fault.retry_after = (draw.below(3) == 0).then(|| Duration::from_secs(draw.below(200) as u64));
         }
-        act
+        scripted
     }
 }
 
-fn limits(draw: &mut Draw) -> Limits {
+fn random_limits(draw: &mut Draw) -> Limits {
     let mut sometimes = |most: usize| (draw.below(2) == 0).then(|| draw.below(most));
     Limits {
         call_timeout_ms: 5_000,
@@ -54,43 +57,44 @@ async fn simulate(seed: u64, warm_up: bool) {
     let mut draw = Draw::new(seed, "simulation");
     let store = Arc::<MemoryStore>::default();
     *store.latency.lock().unwrap() = Duration::from_millis(draw.below(30) as u64);
-    let troupe = Troupe::new(store.clone(), weather(seed));
-    *troupe.price.lock().unwrap() =
-        Price::PerMillion { input: 3.0, cached_input: 0.3, cache_write: 3.75, output: 15.0 };
-    let models: Vec<&str> = (0..=draw.below(4)).map(|place| ["a/x", "b/y|a/x", "c/z"][place % 3]).collect();
-    let mut brief = brief(&models, 1 + draw.below(4) as u32);
-    let protocol = if draw.below(2) == 0 { &CIRCLE } else { &KEEPER };
-    brief.protocol = protocol.name().into();
+    let models = ScriptedModels::with_store(store.clone(), random_results(seed));
+    *models.price.lock().unwrap() =
+        ModelPrice::PerMillion { input: 3.0, cached_input: 0.3, cache_write: 3.75, output: 15.0 };
+    let chains: Vec<&str> = (0..=draw.below(4)).map(|index| ["a/x", "b/y|a/x", "c/z"][index % 3]).collect();
+    let mut brief = brief(&chains, 1 + draw.below(4) as u32);
+    let protocol = if draw.below(2) == 0 { &ROUNDS } else { &CLOSING_ROUNDS };
+    brief.protocol = protocol.name.into();
     brief.options.insert("structured".into(), json!(draw.below(4) > 0));
-    brief.limits = limits(&mut draw);
+    brief.limits = random_limits(&mut draw);
     let limits = brief.limits.clone();
-    *troupe.first_token.lock().unwrap() = Duration::from_millis(draw.below(40) as u64);
+    *models.first_token.lock().unwrap() = Duration::from_millis(draw.below(40) as u64);
     let (concurrent_calls, warm_up_ms) = (1 + draw.below(4), draw.below(300) as u64);
-    let settings = Settings { concurrent_calls, drain_ms: 100, warm_up, warm_up_ms, ..Settings::default() };
-    let engine = troupe.engine(settings);
+    let settings =
+        EngineSettings { concurrent_calls, drain_ms: 100, warm_up, warm_up_ms, ..EngineSettings::default() };
+    let engine = models.engine(settings);
     let mut closed: Option<Debate> = None;
     for _ in 0..500 {
-        let stop = Stop::new();
-        let patience = Duration::from_millis(draw.below(20_000) as u64);
+        let stop = StopSignal::new();
+        let stop_after = Duration::from_millis(draw.below(20_000) as u64);
         let made = store.appends.lock().unwrap().len();
         *store.fail_at.lock().unwrap() = (draw.below(3) == 0).then(|| made + draw.below(8));
-        let (watch, fresh) = (Watch::default(), store.log().is_empty());
+        let (watch, is_new) = (DebateWatch::default(), store.log().is_empty());
         let run = async {
-            if fresh {
+            if is_new {
                 engine.open(protocol, brief.clone(), &watch, &stop).await
             } else {
-                engine.resume(&find, "d1", None, &watch, &stop).await
+                engine.resume(&find_protocol, "d1", None, &watch, &stop).await
             }
         };
         tokio::pin!(run);
         let result = tokio::select! {
             result = &mut run => result,
-            () = tokio::time::sleep(patience) => {
+            () = tokio::time::sleep(stop_after) => {
                 stop.stop();
                 run.await
             }
         };
-        assert!(!store.is_leased(), "seed {seed}: the lease was kept");
+        assert!(!store.is_leased(), "seed {seed}: the lease was not released");
         match result {
             Ok(debate) => {
                 closed = Some(debate);
@@ -100,16 +104,16 @@ async fn simulate(seed: u64, warm_up: bool) {
             Err(_) => store.restart(),
         }
     }
-    let debate = closed.unwrap_or_else(|| panic!("seed {seed}: it never closes"));
-    let violations = troupe.violations.lock().unwrap();
+    let debate = closed.unwrap_or_else(|| panic!("seed {seed}: the debate never closes"));
+    let violations = models.violations.lock().unwrap();
     assert!(violations.is_empty(), "seed {seed}: {violations:?}");
     let log = store.log();
-    let kept = std::panic::catch_unwind(|| crate::limits::committed(&log, &limits, &[]));
-    assert!(kept.is_ok(), "seed {seed}: a limit was exceeded");
+    let checked = std::panic::catch_unwind(|| assert_limits_hold(&log, &limits, &[]));
+    assert!(checked.is_ok(), "seed {seed}: a limit was exceeded");
     let replayed = agon_core::play::replay(protocol, &log);
     assert!(replayed.is_ok_and(|replayed| replayed == debate), "seed {seed}: the log does not replay");
     let counted = debate.spent().calls as usize;
-    assert!(counted >= troupe.called().len(), "seed {seed}: a call that is not in the log");
+    assert!(counted >= models.called().len(), "seed {seed}: a call is not in the log");
 }
 
 fn simulate_all(warm_up: bool) {
@@ -121,11 +125,11 @@ fn simulate_all(warm_up: bool) {
 }
 
 #[test]
-fn whatever_goes_wrong_a_debate_closes_within_its_limits() {
+fn a_debate_closes_within_its_limits_whatever_goes_wrong() {
     simulate_all(false);
 }
 
 #[test]
-fn it_does_so_with_the_warm_up_on() {
+fn a_debate_with_warm_up_closes_within_its_limits_whatever_goes_wrong() {
     simulate_all(true);
 }

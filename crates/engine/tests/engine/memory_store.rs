@@ -1,4 +1,4 @@
-//! A store in memory.
+//! The store of the tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -9,14 +9,14 @@ use agon_engine::{Store, StoreError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-/// A store in memory that can be told to fail and to be slow.
+/// A store in memory that can be slow and can fail.
 #[derive(Default)]
 pub(crate) struct MemoryStore {
     logs: Mutex<BTreeMap<String, Vec<Record>>>,
     leased: Mutex<BTreeSet<String>>,
     /// How many records each append had.
     pub(crate) appends: Mutex<Vec<usize>>,
-    /// The append of this number, counted from 0, fails, and so does everything after it.
+    /// The append with this number, counted from 0, and all later ones fail.
     pub(crate) fail_at: Mutex<Option<usize>>,
     pub(crate) latency: Mutex<Duration>,
 }
@@ -34,13 +34,13 @@ impl MemoryStore {
         self.leased.lock().unwrap().contains("d1")
     }
 
-    /// What a process that starts after a crash finds.
+    /// Does what a crash and a new process do: leases end, and the store works again.
     pub(crate) fn restart(&self) {
         self.leased.lock().unwrap().clear();
         *self.fail_at.lock().unwrap() = None;
     }
 
-    /// A store that has this log already.
+    /// A store that already contains this log.
     pub(crate) fn with(log: Vec<Record>) -> Arc<Self> {
         let store = Self::default();
         store.logs.lock().unwrap().insert("d1".into(), log);
@@ -64,7 +64,7 @@ impl MemoryStore {
         if records[0].entry.seq == 0 {
             leased.insert(id.to_owned());
         }
-        assert!(leased.contains(id), "an append without the lease");
+        assert!(leased.contains(id), "append without the lease");
         for record in records {
             assert_eq!(record.entry.seq, log.len() as u64, "records out of order");
             log.push(record);

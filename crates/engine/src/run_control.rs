@@ -1,0 +1,61 @@
+//! How a caller follows a running debate and stops it.
+
+use std::sync::Arc;
+
+use agon_core::Record;
+use tokio::sync::{broadcast, mpsc, watch};
+
+/// The channels on which a caller follows a debate.
+///
+/// A slow or dropped receiver never slows the debate. The queue of records holds at most the whole log. A receiver
+/// of deltas that lags loses the oldest ones.
+#[derive(Debug, Clone, Default)]
+pub struct DebateWatch {
+    /// Receives every record, in order, once it is durable.
+    pub records: Option<mpsc::UnboundedSender<Arc<Record>>>,
+    /// Receives answers piece by piece. Models stream only if this is set, or if other calls wait for a first token.
+    pub deltas: Option<broadcast::Sender<TextDelta>>,
+}
+
+/// A piece of an answer that is still being written. Deltas are never logged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextDelta {
+    /// The id of the debate.
+    pub debate: Arc<str>,
+    /// The number of the ask.
+    pub ask: u32,
+    /// The number of the attempt, counted from 1 for each ask.
+    pub attempt: u32,
+    /// The next piece of text.
+    pub text: String,
+}
+
+/// A request to stop in order, shared by any number of debates.
+///
+/// After it, no call and no phase starts. Calls under way may finish for as long as
+/// [`EngineSettings::drain_ms`](crate::EngineSettings) allows.
+#[derive(Debug, Clone, Default)]
+pub struct StopSignal(Arc<watch::Sender<bool>>);
+
+impl StopSignal {
+    /// A signal that has not been given yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stops every debate that was started with this signal.
+    pub fn stop(&self) {
+        self.0.send_replace(true);
+    }
+
+    /// Whether [`stop`](Self::stop) was called.
+    pub fn is_stopped(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// Waits until [`stop`](Self::stop) is called.
+    pub(crate) async fn stopped(&self) {
+        // The sender lives as long as `self`, so the wait cannot fail.
+        let _ = self.0.subscribe().wait_for(|stopped| *stopped).await;
+    }
+}

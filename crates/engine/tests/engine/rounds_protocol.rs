@@ -1,0 +1,164 @@
+//! The protocol of the tests.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use agon_core::protocol::{Fidelity, Status};
+use agon_core::*;
+use serde_json::{Value, json};
+
+/// A number of rounds. In each, every seat reads all earlier answers and answers.
+pub(crate) struct RoundsProtocol {
+    pub(crate) name: &'static str,
+    /// The share of the limits that is reserved for the last round.
+    closing_share: f64,
+}
+
+pub(crate) static ROUNDS: RoundsProtocol = RoundsProtocol { name: "rounds", closing_share: 0.0 };
+/// The same, but the last round is a closing phase, for which a fifth of every limit is reserved.
+pub(crate) static CLOSING_ROUNDS: RoundsProtocol =
+    RoundsProtocol { name: "closing_rounds", closing_share: 0.2 };
+
+pub(crate) fn find_protocol(name: &str) -> Option<&'static dyn Protocol> {
+    match name {
+        "rounds" => Some(&ROUNDS),
+        "closing_rounds" => Some(&CLOSING_ROUNDS),
+        _ => None,
+    }
+}
+
+impl Protocol for RoundsProtocol {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+    fn closing(&self) -> &'static [&'static str] {
+        if self.closing_share > 0.0 { &["last"] } else { &[] }
+    }
+    fn kept_for_closing(&self) -> f64 {
+        self.closing_share
+    }
+    fn about(&self) -> &'static str {
+        "every seat answers in every round"
+    }
+    fn subject(&self) -> &'static str {
+        "QUESTION"
+    }
+    fn options(&self) -> &'static [Opt] {
+        &[]
+    }
+    fn roles(&self) -> &'static [&'static str] {
+        &[]
+    }
+    fn templates(&self) -> &'static [Template] {
+        &[]
+    }
+    fn seats(&self, _: &Request) -> Result<Vec<Seat>, Invalid> {
+        Ok(Vec::new())
+    }
+    fn calls(&self, brief: &Brief) -> RangeInclusive<u32> {
+        let calls = brief.int("rounds") * brief.seats.len() as u32;
+        calls..=calls
+    }
+    fn bound(&self, brief: &Brief) -> u32 {
+        brief.int("rounds")
+    }
+
+    fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
+        let brief = &debate.brief;
+        let round = debate.turns.len() as u32 + 1;
+        let is_late = brief.limits.deadline_ms.is_some_and(|deadline| debate.at_ms >= deadline);
+        if round > brief.int("rounds") || (is_late && brief.flag("closes_at_deadline")) {
+            return Ok(Step::Close(Box::new(outcome(debate))));
+        }
+        let earlier = replies(debate);
+        let prompt = |seat: &Seat| Prompt {
+            system: "Be brief.".into(),
+            shared: earlier.join("\n").into(),
+            tail: format!("You are {}. {}", seat.id, brief.question),
+        };
+        let schema = brief.flag("structured").then(|| Arc::new(answer_schema()));
+        let later_model = brief.options.get("later_model").and_then(Value::as_str);
+        let asks = brief.seats.iter().map(|seat| Ask {
+            id: 0,
+            seat: seat.id.clone(),
+            model: later_model.filter(|_| round > 1).unwrap_or(&seat.model).to_owned(),
+            label: None,
+            about: None,
+            thread: match earlier.first() {
+                Some(reply) if brief.flag("continues_thread") => {
+                    Thread::Continue(vec![Exchange { prompt: "before".into(), reply: reply.clone() }])
+                }
+                _ => Thread::Fresh,
+            },
+            prompt: prompt(seat),
+            schema: schema.clone(),
+            within_ms: brief.options.get("within_ms").and_then(Value::as_u64),
+            firm: brief.flag("firm"),
+            at_once: brief.options.get("at_once").and_then(Value::as_u64).map(|n| n as u32),
+        });
+        let is_closing = self.closing_share > 0.0 && round == brief.int("rounds");
+        Ok(Step::Ask(Phase::new(if is_closing { "last" } else { "speak" }, round), asks.collect()))
+    }
+
+    fn check(&self, _: &Debate, _: &Ask, value: &Value) -> Result<(), String> {
+        if value["answer"] == "forbidden" { Err("that word is forbidden".into()) } else { Ok(()) }
+    }
+}
+
+fn answer_schema() -> Schema {
+    let properties = json!({"answer": {"type": "string"}});
+    Schema {
+        name: "answer".into(),
+        json: json!({"type": "object", "properties": properties, "required": ["answer"]}),
+    }
+}
+
+fn outcome(debate: &Debate) -> Outcome {
+    Outcome {
+        status: Status::Complete,
+        termination: Termination::AllRoundsComplete,
+        rounds_completed: debate.turns.len() as u32,
+        verdict: json!(replies(debate)),
+        dissent: Vec::new(),
+        fidelity: Fidelity::Full,
+        warnings: Vec::new(),
+        labels: BTreeMap::new(),
+        positions: Vec::new(),
+        passed: None,
+        lesson: None,
+    }
+}
+
+/// The answers in ask order. An absence is its reason in parentheses.
+pub(crate) fn replies(debate: &Debate) -> Vec<String> {
+    let text = |reply: &Reply| match reply {
+        Reply::Said { text, .. } => text.clone(),
+        Reply::Absent { why, .. } => format!("({})", why.as_str()),
+    };
+    debate.turns.iter().flat_map(Turn::settled).map(|(_, reply)| text(reply)).collect()
+}
+
+/// The brief of a debate with one seat for each model.
+pub(crate) fn brief(models: &[&str], rounds: u32) -> Brief {
+    let seats = models.iter().enumerate().map(|(index, model)| Seat {
+        id: format!("seat-{}", index + 1),
+        role: "speaker".into(),
+        model: (*model).to_owned(),
+    });
+    Brief {
+        version: LOG_VERSION,
+        id: "d1".into(),
+        protocol: ROUNDS.name.into(),
+        question: "Why?".into(),
+        files: Vec::new(),
+        options: [("rounds".to_owned(), json!(rounds))].into_iter().collect(),
+        seats: seats.collect(),
+        seed: 7,
+        limits: Limits::default(),
+        templates: BTreeMap::new(),
+        written_by: String::new(),
+        created_at: "2026-01-01T00:00:00Z".into(),
+        parent: None,
+    }
+}
