@@ -27,7 +27,7 @@ impl LogReceipt {
     }
 
     /// Reads the columns `head, events`, starting at `column`. Notes and imports have none.
-    pub(crate) fn read(row: &Row<'_>, column: usize) -> Result<Option<Self>, rusqlite::Error> {
+    pub(crate) fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Self>> {
         let (head, events): (Option<String>, Option<i64>) = (row.get(column)?, row.get(column + 1)?);
         Ok(head.zip(events).map(|(head, events)| Self { head, events: events.cast_unsigned() }))
     }
@@ -55,40 +55,39 @@ pub(crate) struct ClosedDebate {
 impl ClosedDebate {
     /// The debate in this row, which closed `at_ms` after it was opened.
     pub(crate) fn read(
-        connection: &Connection,
+        db: &Connection,
         n: i64,
         at_ms: u64,
         receipt: LogReceipt,
     ) -> Result<Option<Self>, StoreFault> {
         let sql = "SELECT id, question, created_at FROM debates WHERE n = ?1";
-        let row = connection
-            .read_first(sql, [n], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?)))?;
+        let row = db.read_first(sql, [n], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?)))?;
         let Some((id, question, created_at)) = row else { return Ok(None) };
         let at = calendar::later(&created_at, at_ms);
-        let at_s = unix_seconds(connection, &at)?;
+        let at_s = unix_seconds(db, &at)?;
         Ok(Some(Self { n, id, question, at, at_s, receipt }))
     }
 }
 
 /// Records what a debate decided, what its agents remember, and how it changes their ratings.
 pub(crate) fn record(
-    connection: &Connection,
+    db: &Connection,
     debate: i64,
     at_ms: u64,
     receipt: LogReceipt,
     outcome: &Outcome,
 ) -> Result<(), StoreFault> {
-    let Some(closed) = ClosedDebate::read(connection, debate, at_ms, receipt)? else { return Ok(()) };
-    deliveries_table::make_due(connection, &closed.id)?;
+    let Some(closed) = ClosedDebate::read(db, debate, at_ms, receipt)? else { return Ok(()) };
+    deliveries_table::make_due(db, &closed.id)?;
     let Some(lesson) = &outcome.lesson else { return Ok(()) };
-    knowledge::record_decision(connection, &closed, lesson)?;
-    memories::record_positions(connection, &closed, lesson)?;
-    ratings_table::record_game(connection, &closed, lesson)
+    knowledge::record_decision(db, &closed, lesson)?;
+    memories::record_positions(db, &closed, lesson)?;
+    ratings_table::record_game(db, &closed, lesson)
 }
 
 /// An RFC 3339 time in seconds since 1970, or 0 if it is not one.
-pub(crate) fn unix_seconds(connection: &Connection, at: &str) -> Result<i64, rusqlite::Error> {
-    let seconds = connection.read_first("SELECT coalesce(unixepoch(?1), 0)", [at], |row| row.get(0))?;
+pub(crate) fn unix_seconds(db: &Connection, at: &str) -> rusqlite::Result<i64> {
+    let seconds = db.read_first("SELECT coalesce(unixepoch(?1), 0)", [at], |row| row.get(0))?;
     Ok(seconds.unwrap_or_default())
 }
 

@@ -34,19 +34,19 @@ pub struct ListedDebate {
 impl SqliteStore {
     /// The debates, newest first.
     pub fn list_debates(&self, limit: Option<usize>) -> Result<Vec<ListedDebate>, StoreError> {
-        self.read(|connection| list(connection, self.path(), limit))
+        self.read(|db| list(db, self.path(), limit))
     }
 
     /// The full id of the debate whose id begins with `prefix`, or of the newest debate for `last`.
     pub fn find_debate(&self, prefix: &str) -> Result<String, StoreError> {
-        self.read(|connection| find(connection, prefix))
+        self.read(|db| find(db, prefix))
     }
 
     /// A debate and its [`raw_log`](Self::raw_log). Both are read in one transaction, so a debate that closes meanwhile
     /// is seen either before or after.
     pub fn debate_with_raw_log(&self, id: &str) -> Result<(ListedDebate, Vec<(String, String)>), StoreError> {
-        self.read(|connection| {
-            let snapshot = connection.transaction()?;
+        self.read(|db| {
+            let snapshot = db.transaction()?;
             let sql = format!("SELECT {LISTED_COLUMNS} FROM debates WHERE id = ?1");
             let debate = snapshot.read_first(&sql, [id], |row| StatusReader::new(self.path()).listed(row))?;
             let debate = debate.ok_or_else(|| unknown_debate(id))?;
@@ -70,7 +70,7 @@ impl<'a> StatusReader<'a> {
     }
 
     /// Reads the columns [`LISTED_COLUMNS`].
-    pub(crate) fn listed(&mut self, row: &Row<'_>) -> Result<ListedDebate, rusqlite::Error> {
+    pub(crate) fn listed(&mut self, row: &Row<'_>) -> rusqlite::Result<ListedDebate> {
         let owner: Option<String> = row.get(6)?;
         let status = match row.get(5)? {
             Some(status) => status,
@@ -88,7 +88,7 @@ impl<'a> StatusReader<'a> {
 }
 
 pub(crate) fn list(
-    connection: &Connection,
+    db: &Connection,
     path: &StorePath,
     limit: Option<usize>,
 ) -> Result<Vec<ListedDebate>, StoreFault> {
@@ -96,20 +96,19 @@ pub(crate) fn list(
     let limit = limit.map_or(-1, sql_limit);
     let mut statuses = StatusReader::new(path);
     let sql = format!("SELECT {LISTED_COLUMNS} FROM debates ORDER BY n DESC LIMIT ?1");
-    Ok(connection.read_all(&sql, [limit], |row| statuses.listed(row))?)
+    Ok(db.read_all(&sql, [limit], |row| statuses.listed(row))?)
 }
 
-fn find(connection: &Connection, prefix: &str) -> Result<String, StoreFault> {
+fn find(db: &Connection, prefix: &str) -> Result<String, StoreFault> {
     if prefix.is_empty() {
         return Err(unknown_debate(prefix));
     }
     if prefix == "last" {
-        let newest =
-            connection.read_first("SELECT id FROM debates ORDER BY n DESC LIMIT 1", [], |row| row.get(0))?;
+        let newest = db.read_first("SELECT id FROM debates ORDER BY n DESC LIMIT 1", [], |row| row.get(0))?;
         return newest.ok_or_else(|| unknown_debate(prefix));
     }
     let sql = "SELECT id FROM debates WHERE substr(id, 1, length(?1)) = ?1 ORDER BY length(id), id LIMIT 2";
-    let ids: Vec<String> = connection.read_all(sql, [prefix], |row| row.get(0))?;
+    let ids: Vec<String> = db.read_all(sql, [prefix], |row| row.get(0))?;
     let ambiguous = ids.len() > 1;
     match ids.into_iter().next() {
         None => Err(unknown_debate(prefix)),

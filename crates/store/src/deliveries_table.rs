@@ -5,11 +5,10 @@
 //! arrive twice, but it is never lost. The caller supplies all times.
 
 use agon_engine::StoreError;
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
-use crate::sql::{CachedSql, sql_limit};
+use crate::sql::{CachedSql, sql_limit, stored_by_name};
 use crate::store_fault::{StoreFault, refused};
 use crate::{SqliteStore, StoreFuture};
 
@@ -88,9 +87,9 @@ impl SqliteStore {
     /// it is over already, they are due at once.
     pub fn deliveries_bind(&self, debate: &str, new: Vec<NewDelivery>) -> StoreFuture<'_, Vec<i64>> {
         let debate = debate.to_owned();
-        self.write(move |connection| {
+        self.write(move |db| {
             let bind = |new: &NewDelivery| {
-                Ok(connection.insert(
+                Ok(db.insert(
                     "INSERT INTO deliveries (debate, destination, state, created_s) VALUES (?1, ?2,
                          iif(EXISTS (SELECT 1 FROM debates WHERE id = ?1 AND status IS NOT NULL), 'due', 'waiting'), ?3)",
                     params![debate, new.destination, new.created_s],
@@ -105,19 +104,19 @@ impl SqliteStore {
     pub fn deliveries_due(&self, now_s: i64, limit: usize) -> StoreFuture<'_, Vec<StoredDelivery>> {
         let unopened_s = now_s.saturating_sub(UNOPENED_MAX_S);
         // A caller may ask every second, so nothing is written unless there is something to do.
-        let any = self.read(|connection| {
+        let any = self.read(|db| {
             let exists = |condition: &str, at_s: i64| {
                 let sql = format!("SELECT 1 FROM deliveries WHERE {condition} LIMIT 1");
-                connection.read_first(&sql, [at_s], |_| Ok(())).map(|found| found.is_some())
+                db.read_first(&sql, [at_s], |_| Ok(())).map(|found| found.is_some())
             };
             Ok(exists(IS_DUE, now_s)? || exists(IS_UNOPENED, unopened_s)?)
         });
         match any {
-            Ok(true) => self.write(move |connection| {
-                connection.run(&format!("DELETE FROM deliveries WHERE {IS_UNOPENED}"), [unopened_s])?;
+            Ok(true) => self.write(move |db| {
+                db.run(&format!("DELETE FROM deliveries WHERE {IS_UNOPENED}"), [unopened_s])?;
                 let sql = format!("SELECT n FROM deliveries WHERE {IS_DUE} ORDER BY next_s, n LIMIT ?2");
-                let due = connection.read_all(&sql, [now_s, sql_limit(limit)], |row| row.get(0))?;
-                due.into_iter().map(|id| claim(connection, id, now_s)).collect()
+                let due = db.read_all(&sql, [now_s, sql_limit(limit)], |row| row.get(0))?;
+                due.into_iter().map(|id| claim(db, id, now_s)).collect()
             }),
             Ok(false) => Box::pin(async { Ok(Vec::new()) }),
             Err(error) => Box::pin(async { Err(error) }),
@@ -126,19 +125,19 @@ impl SqliteStore {
 
     /// Claims this delivery for a minute, if it is to be sent now.
     pub fn delivery_claim(&self, id: i64, now_s: i64) -> StoreFuture<'_, Option<StoredDelivery>> {
-        self.write(move |connection| {
+        self.write(move |db| {
             let sql = format!("SELECT n FROM deliveries WHERE n = ?2 AND {IS_DUE}");
-            let due = connection.read_first(&sql, [now_s, id], |row| row.get(0))?;
-            due.map(|id| claim(connection, id, now_s)).transpose()
+            let due = db.read_first(&sql, [now_s, id], |row| row.get(0))?;
+            due.map(|id| claim(db, id, now_s)).transpose()
         })
     }
 
     /// Records that a delivery arrived.
     pub fn delivery_done(&self, id: i64, now_s: i64) -> StoreFuture<'_, ()> {
-        self.write(move |connection| {
-            get(connection, id)?;
+        self.write(move |db| {
+            get(db, id)?;
             let sql = "UPDATE deliveries SET state = 'done', done_s = ?2, last_error = NULL WHERE n = ?1";
-            connection.run(sql, [id, now_s])?;
+            db.run(sql, [id, now_s])?;
             Ok(())
         })
     }
@@ -146,13 +145,13 @@ impl SqliteStore {
     /// Records that an attempt failed. Nothing changes if a later claim has delivered it meanwhile.
     pub fn delivery_failed(&self, id: i64, error: &str, next: AfterFailure) -> StoreFuture<'_, ()> {
         let error = error.to_owned();
-        self.write(move |connection| {
-            get(connection, id)?;
+        self.write(move |db| {
+            get(db, id)?;
             let (state, next_s) = match next {
                 AfterFailure::At(next_s) => (DeliveryState::Due, next_s),
                 AfterFailure::Dead => (DeliveryState::Dead, 0),
             };
-            connection.run(
+            db.run(
                 "UPDATE deliveries SET state = ?2, next_s = ?3, last_error = ?4 WHERE n = ?1 AND state = 'sending'",
                 params![id, state, next_s, error],
             )?;
@@ -162,8 +161,8 @@ impl SqliteStore {
 
     /// Makes a delivery that was given up, or that waits for its next attempt, due at once with all its attempts.
     pub fn delivery_retry(&self, id: i64) -> StoreFuture<'_, StoredDelivery> {
-        self.write(move |connection| {
-            let why_not = match get(connection, id)?.state {
+        self.write(move |db| {
+            let why_not = match get(db, id)?.state {
                 DeliveryState::Dead | DeliveryState::Due => None,
                 DeliveryState::Waiting => Some("its debate is not over: wait for it"),
                 DeliveryState::Sending => Some("it is being sent: wait a minute"),
@@ -173,8 +172,8 @@ impl SqliteStore {
                 return Err(refused(format!("delivery {id} cannot be tried again: {why_not}")));
             }
             let sql = "UPDATE deliveries SET state = 'due', next_s = 0, attempts = 0 WHERE n = ?1";
-            connection.run(sql, [id])?;
-            get(connection, id)
+            db.run(sql, [id])?;
+            get(db, id)
         })
     }
 
@@ -183,26 +182,26 @@ impl SqliteStore {
         let sql = format!(
             "SELECT {DELIVERY_COLUMNS} FROM deliveries WHERE ?1 IS NULL OR state = ?1 ORDER BY n DESC"
         );
-        self.read(|connection| Ok(connection.read_all(&sql, [state], read_delivery)?))
+        self.read(|db| Ok(db.read_all(&sql, [state], read_delivery)?))
     }
 }
 
 /// Makes the deliveries of a closed debate due.
-pub(crate) fn make_due(connection: &Connection, debate: &str) -> Result<(), StoreFault> {
+pub(crate) fn make_due(db: &Connection, debate: &str) -> Result<(), StoreFault> {
     let sql = "UPDATE deliveries SET state = 'due', next_s = 0 WHERE debate = ?1 AND state = 'waiting'";
-    connection.run(sql, [debate])?;
+    db.run(sql, [debate])?;
     Ok(())
 }
 
-fn claim(connection: &Connection, id: i64, now_s: i64) -> Result<StoredDelivery, StoreFault> {
+fn claim(db: &Connection, id: i64, now_s: i64) -> Result<StoredDelivery, StoreFault> {
     let sql = "UPDATE deliveries SET state = 'sending', attempts = attempts + 1, next_s = ?2 WHERE n = ?1";
-    connection.run(sql, [id, now_s.saturating_add(CLAIM_S)])?;
-    get(connection, id)
+    db.run(sql, [id, now_s.saturating_add(CLAIM_S)])?;
+    get(db, id)
 }
 
-fn get(connection: &Connection, id: i64) -> Result<StoredDelivery, StoreFault> {
+fn get(db: &Connection, id: i64) -> Result<StoredDelivery, StoreFault> {
     let sql = format!("SELECT {DELIVERY_COLUMNS} FROM deliveries WHERE n = ?1");
-    connection.read_first(&sql, [id], read_delivery)?.ok_or_else(|| {
+    db.read_first(&sql, [id], read_delivery)?.ok_or_else(|| {
         refused(format!("there is no delivery {id}: `agon doctor` shows those that were given up"))
     })
 }
@@ -210,7 +209,7 @@ fn get(connection: &Connection, id: i64) -> Result<StoredDelivery, StoreFault> {
 const DELIVERY_COLUMNS: &str =
     "n, debate, destination, state, attempts, next_s, last_error, created_s, done_s";
 
-fn read_delivery(row: &Row<'_>) -> Result<StoredDelivery, rusqlite::Error> {
+fn read_delivery(row: &Row<'_>) -> rusqlite::Result<StoredDelivery> {
     Ok(StoredDelivery {
         id: row.get(0)?,
         debate: row.get(1)?,
@@ -224,27 +223,10 @@ fn read_delivery(row: &Row<'_>) -> Result<StoredDelivery, rusqlite::Error> {
     })
 }
 
-impl DeliveryState {
-    const ALL: [(Self, &str); 5] = [
-        (Self::Waiting, "waiting"),
-        (Self::Due, "due"),
-        (Self::Sending, "sending"),
-        (Self::Done, "done"),
-        (Self::Dead, "dead"),
-    ];
-}
-
-impl ToSql for DeliveryState {
-    fn to_sql(&self) -> Result<ToSqlOutput<'_>, rusqlite::Error> {
-        let name = Self::ALL.iter().find(|(state, _)| state == self).map_or("", |(_, name)| name);
-        Ok(name.into())
-    }
-}
-
-impl FromSql for DeliveryState {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let text = value.as_str()?;
-        let found = Self::ALL.iter().find(|(_, name)| *name == text);
-        found.map(|(state, _)| *state).ok_or(FromSqlError::InvalidType)
-    }
-}
+stored_by_name!(DeliveryState {
+    Waiting => "waiting",
+    Due => "due",
+    Sending => "sending",
+    Done => "done",
+    Dead => "dead"
+});

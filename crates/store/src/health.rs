@@ -36,15 +36,13 @@ pub struct StoreHealth {
 impl SqliteStore {
     /// The state of the store. Reads the whole file to check it.
     pub fn health(&self) -> Result<StoreHealth, StoreError> {
-        self.read(|connection| {
-            let count = |rows: &str| {
-                connection.query_row(&format!("SELECT count(*) FROM {rows}"), [], |row| row.get(0))
-            };
-            let findings: Vec<String> =
-                connection.read_all("PRAGMA quick_check(10)", [], |row| row.get(0))?;
+        self.read(|db| {
+            let count =
+                |rows: &str| db.query_row(&format!("SELECT count(*) FROM {rows}"), [], |row| row.get(0));
+            let findings: Vec<String> = db.read_all("PRAGMA quick_check(10)", [], |row| row.get(0))?;
             Ok(StoreHealth {
                 file: self.path().shown().to_owned(),
-                schema_version: schema::version(connection)?,
+                schema_version: schema::version(db)?,
                 size_bytes: self.path().size_bytes()?,
                 debates: count("debates")?,
                 events: count("events")?,
@@ -53,7 +51,7 @@ impl SqliteStore {
                 deliveries_due: count("deliveries WHERE state IN ('due', 'sending')")?,
                 deliveries_dead: count("deliveries WHERE state = 'dead'")?,
                 integrity: findings.join("; "),
-                journal_mode: connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?,
+                journal_mode: db.pragma_query_value(None, "journal_mode", |row| row.get(0))?,
             })
         })
     }

@@ -4,12 +4,11 @@ use agon_core::event::sha256;
 use agon_core::lesson::{Decision, Lesson};
 use agon_engine::StoreError;
 use agon_evidence::calibration::Truth;
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
 use crate::closed_debates::{ClosedDebate, LogReceipt, truncate};
-use crate::sql::{CachedSql, sql_limit};
+use crate::sql::{CachedSql, sql_limit, stored_by_name};
 use crate::store_fault::{StoreFault, refused};
 use crate::vectors::{self, VectorSource};
 use crate::{SqliteStore, StoreFuture};
@@ -77,7 +76,7 @@ const ID_DIGITS: usize = 8;
 impl SqliteStore {
     /// Adds entries and returns their ids. An entry with the same text from the same source is not added again.
     pub fn knowledge_add(&self, entries: Vec<NewKnowledge>) -> StoreFuture<'_, Vec<String>> {
-        self.write(move |connection| entries.iter().map(|entry| add(connection, entry)).collect())
+        self.write(move |db| entries.iter().map(|entry| add(db, entry)).collect())
     }
 
     /// The entries, newest first.
@@ -85,21 +84,21 @@ impl SqliteStore {
         let sql = format!(
             "SELECT {ENTRY_COLUMNS} FROM knowledge AS k WHERE k.forgotten = 0 ORDER BY k.n DESC LIMIT ?1"
         );
-        self.read(|connection| Ok(connection.read_all(&sql, [sql_limit(limit)], read_entry)?))
+        self.read(|db| Ok(db.read_all(&sql, [sql_limit(limit)], read_entry)?))
     }
 
     /// The entry whose id is or begins with `id`.
     pub fn knowledge_show(&self, id: &str) -> Result<KnowledgeEntry, StoreError> {
-        self.read(|connection| Ok(find(connection, id)?.1))
+        self.read(|db| Ok(find(db, id)?.1))
     }
 
     /// Deletes an entry for good: its text, its vectors and its index. Returns what it was. A debate's log is not
     /// changed, and a rebuild does not bring the entry back.
     pub fn knowledge_forget(&self, id: &str) -> StoreFuture<'_, KnowledgeEntry> {
         let id = id.to_owned();
-        self.write(move |connection| {
-            let (n, entry) = find(connection, &id)?;
-            vectors::remove(connection, VectorSource::Knowledge, n)?;
+        self.write(move |db| {
+            let (n, entry) = find(db, &id)?;
+            vectors::remove(db, VectorSource::Knowledge, n)?;
             let sql = match entry.kind {
                 KnowledgeKind::Debate => {
                     "UPDATE knowledge SET title = '', text = '', confidence = NULL, head = NULL, events = NULL,
@@ -108,7 +107,7 @@ impl SqliteStore {
                 }
                 KnowledgeKind::Note | KnowledgeKind::Import => "DELETE FROM knowledge WHERE n = ?1",
             };
-            connection.run(sql, [n])?;
+            db.run(sql, [n])?;
             Ok(entry)
         })
     }
@@ -120,7 +119,7 @@ const ENTRY_COLUMNS: &str = "k.id, k.kind, k.title, k.text, k.source,
     (SELECT turned_out FROM resolutions WHERE debate = k.debate ORDER BY n DESC LIMIT 1),
     k.head, k.events";
 
-fn read_entry(row: &Row<'_>) -> Result<KnowledgeEntry, rusqlite::Error> {
+fn read_entry(row: &Row<'_>) -> rusqlite::Result<KnowledgeEntry> {
     let turned_out: Option<String> = row.get(8)?;
     Ok(KnowledgeEntry {
         id: row.get(0)?,
@@ -137,13 +136,13 @@ fn read_entry(row: &Row<'_>) -> Result<KnowledgeEntry, rusqlite::Error> {
 }
 
 /// The entry in a row.
-pub(crate) fn entry(connection: &Connection, n: i64) -> Result<Option<KnowledgeEntry>, rusqlite::Error> {
+pub(crate) fn entry(db: &Connection, n: i64) -> rusqlite::Result<Option<KnowledgeEntry>> {
     let sql = format!("SELECT {ENTRY_COLUMNS} FROM knowledge AS k WHERE k.n = ?1");
-    connection.read_first(&sql, [n], read_entry)
+    db.read_first(&sql, [n], read_entry)
 }
 
 /// The row and the entry whose id is or begins with `id`.
-fn find(connection: &Connection, id: &str) -> Result<(i64, KnowledgeEntry), StoreFault> {
+fn find(db: &Connection, id: &str) -> Result<(i64, KnowledgeEntry), StoreFault> {
     let unknown =
         || refused(format!("there is no knowledge {id:?}: `agon knowledge list` shows what there is"));
     if id.strip_prefix("k-").is_none_or(str::is_empty) {
@@ -152,17 +151,17 @@ fn find(connection: &Connection, id: &str) -> Result<(i64, KnowledgeEntry), Stor
     // 'g' comes after every hex digit.
     let sql =
         "SELECT n, id FROM knowledge WHERE id >= ?1 AND id < ?1 || 'g' AND forgotten = 0 ORDER BY id LIMIT 2";
-    let found: Vec<(i64, String)> = connection.read_all(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let found: Vec<(i64, String)> = db.read_all(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let n = match found.as_slice() {
         [(n, _)] => *n,
         [(n, first), ..] if first == id => *n,
         [] => return Err(unknown()),
         _ => return Err(refused(format!("more than one entry's id begins with {id:?}: give more of it"))),
     };
-    Ok((n, entry(connection, n)?.ok_or_else(unknown)?))
+    Ok((n, entry(db, n)?.ok_or_else(unknown)?))
 }
 
-fn add(connection: &Connection, new: &NewKnowledge) -> Result<String, StoreFault> {
+fn add(db: &Connection, new: &NewKnowledge) -> Result<String, StoreFault> {
     if new.kind == KnowledgeKind::Debate {
         return Err(refused("the entry of a debate is made when it closes: add a note or an import"));
     }
@@ -170,11 +169,11 @@ fn add(connection: &Connection, new: &NewKnowledge) -> Result<String, StoreFault
     let hash = sha256(&format!("{}\n{}\n{}", new.source.as_deref().unwrap_or_default(), new.title, new.text));
     for id in possible_ids(&hash) {
         let values = params![id, new.title, new.text, new.source];
-        if let Some(id) = connection.read_first(same, values, |row| row.get(0))? {
+        if let Some(id) = db.read_first(same, values, |row| row.get(0))? {
             return Ok(id);
         }
-        if is_free(connection, &id)? {
-            insert(connection, &id, new, None)?;
+        if is_free(db, &id)? {
+            insert(db, &id, new, None)?;
             return Ok(id);
         }
     }
@@ -186,21 +185,21 @@ fn possible_ids(hash: &str) -> impl Iterator<Item = String> {
     (ID_DIGITS..=hash.len()).filter_map(|digits| Some(format!("k-{}", hash.get(..digits)?)))
 }
 
-fn is_free(connection: &Connection, id: &str) -> Result<bool, rusqlite::Error> {
-    let taken = connection.read_first("SELECT 1 FROM knowledge WHERE id = ?1", [id], |_| Ok(()))?;
+fn is_free(db: &Connection, id: &str) -> rusqlite::Result<bool> {
+    let taken = db.read_first("SELECT 1 FROM knowledge WHERE id = ?1", [id], |_| Ok(()))?;
     Ok(taken.is_none())
 }
 
 fn insert(
-    connection: &Connection,
+    db: &Connection,
     id: &str,
     new: &NewKnowledge,
     closed: Option<&ClosedDebate>,
-) -> Result<(), rusqlite::Error> {
+) -> rusqlite::Result<()> {
     let NewKnowledge { kind, title, text, source, confidence, at } = new;
     let (debate, receipt) = (closed.map(|closed| closed.n), closed.map(|closed| &closed.receipt));
     let (head, events) = (receipt.map(|receipt| &receipt.head), receipt.map(LogReceipt::sql_events));
-    connection.run(
+    db.run(
         "INSERT INTO knowledge (id, kind, title, text, source, debate, confidence, created_at, head, events)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         params![id, kind, title, text, source, debate, confidence, at, head, events],
@@ -210,19 +209,18 @@ fn insert(
 
 /// Stores what a debate decided and returns whether that changed anything. A forgotten entry stays forgotten.
 pub(crate) fn record_decision(
-    connection: &Connection,
+    db: &Connection,
     closed: &ClosedDebate,
     lesson: &Lesson,
 ) -> Result<bool, StoreFault> {
-    let Some(decision) = &lesson.decision else { return remove_of_debate(connection, closed.n) };
+    let Some(decision) = &lesson.decision else { return remove_of_debate(db, closed.n) };
     let new = entry_of_decision(closed, decision);
     let sql = "SELECT n, forgotten FROM knowledge WHERE debate = ?1";
-    let stored: Option<(i64, bool)> =
-        connection.read_first(sql, [closed.n], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let stored: Option<(i64, bool)> = db.read_first(sql, [closed.n], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let Some((n, forgotten)) = stored else {
         for id in possible_ids(&sha256(&closed.id)) {
-            if is_free(connection, &id)? {
-                insert(connection, &id, &new, Some(closed))?;
+            if is_free(db, &id)? {
+                insert(db, &id, &new, Some(closed))?;
                 return Ok(true);
             }
         }
@@ -232,7 +230,7 @@ pub(crate) fn record_decision(
         return Ok(false);
     }
     let NewKnowledge { kind, title, text, source, confidence, at } = &new;
-    let changed = connection.run(
+    let changed = db.run(
         "UPDATE knowledge SET kind = ?2, title = ?3, text = ?4, source = ?5, confidence = ?6, created_at = ?7,
              head = ?8, events = ?9
          WHERE n = ?1 AND (kind, title, text, source, confidence, created_at, head, events)
@@ -250,17 +248,17 @@ pub(crate) fn record_decision(
         ],
     )?;
     if changed > 0 {
-        vectors::renew(connection, VectorSource::Knowledge, n)?;
+        vectors::renew(db, VectorSource::Knowledge, n)?;
     }
     Ok(changed > 0)
 }
 
 /// Removes the entry of a debate that decided nothing, and returns whether there was one.
-pub(crate) fn remove_of_debate(connection: &Connection, debate: i64) -> Result<bool, StoreFault> {
+pub(crate) fn remove_of_debate(db: &Connection, debate: i64) -> Result<bool, StoreFault> {
     let sql = "SELECT n FROM knowledge WHERE debate = ?1 AND forgotten = 0";
-    let Some(n) = connection.read_first(sql, [debate], |row| row.get(0))? else { return Ok(false) };
-    vectors::remove(connection, VectorSource::Knowledge, n)?;
-    connection.run("DELETE FROM knowledge WHERE n = ?1", [n])?;
+    let Some(n) = db.read_first(sql, [debate], |row| row.get(0))? else { return Ok(false) };
+    vectors::remove(db, VectorSource::Knowledge, n)?;
+    db.run("DELETE FROM knowledge WHERE n = ?1", [n])?;
     Ok(true)
 }
 
@@ -286,21 +284,4 @@ fn entry_of_decision(closed: &ClosedDebate, decision: &Decision) -> NewKnowledge
     }
 }
 
-impl KnowledgeKind {
-    const ALL: [(Self, &str); 3] = [(Self::Debate, "debate"), (Self::Note, "note"), (Self::Import, "import")];
-}
-
-impl ToSql for KnowledgeKind {
-    fn to_sql(&self) -> Result<ToSqlOutput<'_>, rusqlite::Error> {
-        let name = Self::ALL.iter().find(|(kind, _)| kind == self).map_or("", |(_, name)| name);
-        Ok(name.into())
-    }
-}
-
-impl FromSql for KnowledgeKind {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let text = value.as_str()?;
-        let found = Self::ALL.iter().find(|(_, name)| *name == text);
-        found.map(|(kind, _)| *kind).ok_or(FromSqlError::InvalidType)
-    }
-}
+stored_by_name!(KnowledgeKind { Debate => "debate", Note => "note", Import => "import" });

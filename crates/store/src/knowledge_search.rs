@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::SqliteStore;
 use crate::closed_debates::LogReceipt;
-use crate::knowledge::{self, KnowledgeKind};
+use crate::knowledge::{self, KnowledgeEntry, KnowledgeKind};
 use crate::sql::CachedSql;
 use crate::store_fault::StoreFault;
 use crate::vectors::{self, QueryVector, VectorSigns};
@@ -101,9 +101,9 @@ impl SqliteStore {
         vector: Option<(&str, &[f32])>,
         limit: usize,
     ) -> Result<Vec<KnowledgeHit>, StoreError> {
-        self.read(|connection| {
+        self.read(|db| {
             // One transaction, so that an entry that is forgotten meanwhile is in both lists or in neither.
-            let snapshot = connection.transaction()?;
+            let snapshot = db.transaction()?;
             let merged = limit.max(MERGED_MIN);
             let by_words = rank_by_words(&snapshot, query, merged)?;
             let by_meaning = match vector {
@@ -119,25 +119,10 @@ impl SqliteStore {
     }
 }
 
-fn hit(
-    connection: &Connection,
-    n: i64,
-    score: f64,
-    by: MatchedBy,
-) -> Result<Option<KnowledgeHit>, rusqlite::Error> {
-    let found = knowledge::entry(connection, n)?;
-    Ok(found.map(|entry| KnowledgeHit {
-        id: entry.id,
-        kind: entry.kind,
-        title: entry.title,
-        text: entry.text,
-        source: entry.source,
-        debate: entry.debate,
-        at: entry.at,
-        turned_out: entry.turned_out,
-        receipt: entry.receipt,
-        score,
-        by,
+fn hit(db: &Connection, n: i64, score: f64, by: MatchedBy) -> rusqlite::Result<Option<KnowledgeHit>> {
+    Ok(knowledge::entry(db, n)?.map(|entry| {
+        let KnowledgeEntry { id, kind, title, text, source, debate, at, turned_out, receipt, .. } = entry;
+        KnowledgeHit { id, kind, title, text, source, debate, at, turned_out, receipt, score, by }
     }))
 }
 
@@ -157,8 +142,8 @@ fn merge_ranks(by_words: &[i64], by_meaning: &[i64]) -> Vec<(i64, f64, MatchedBy
 }
 
 /// The rows of the entries that have any significant word of the query, best first.
-fn rank_by_words(connection: &Connection, query: &str, limit: usize) -> Result<Vec<i64>, StoreFault> {
-    let terms = fts_query(connection, &significant_words(query))?;
+fn rank_by_words(db: &Connection, query: &str, limit: usize) -> Result<Vec<i64>, StoreFault> {
+    let terms = fts_query(db, &significant_words(query))?;
     if terms.is_empty() {
         return Ok(Vec::new());
     }
@@ -167,18 +152,18 @@ fn rank_by_words(connection: &Connection, query: &str, limit: usize) -> Result<V
         "SELECT rowid, bm25(knowledge_words, 4.0, 1.0) FROM knowledge_words WHERE knowledge_words MATCH ?1
          ORDER BY rowid DESC LIMIT ?2";
     let mut found: Vec<(i64, f64)> =
-        connection.read_all(sql, params![terms, SCORED_MAX as i64], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        db.read_all(sql, params![terms, SCORED_MAX as i64], |row| Ok((row.get(0)?, row.get(1)?)))?;
     // The sort is stable, so of equal entries the newest stays first.
     found.sort_by(|(_, a), (_, b)| a.total_cmp(b));
     Ok(found.into_iter().take(limit).map(|(n, _)| n).collect())
 }
 
 /// The rarest of the words as an FTS5 query, each quoted so that none is read as syntax.
-fn fts_query(connection: &Connection, words: &[String]) -> Result<String, StoreFault> {
+fn fts_query(db: &Connection, words: &[String]) -> Result<String, StoreFault> {
     let mut counted = Vec::with_capacity(words.len());
     for word in words {
         let sql = "SELECT doc FROM knowledge_word_counts WHERE term = ?1";
-        let entries: Option<i64> = connection.read_first(sql, [word], |row| row.get(0))?;
+        let entries: Option<i64> = db.read_first(sql, [word], |row| row.get(0))?;
         // A word without a count may still be in the index, without its accents.
         counted.push((usize::try_from(entries.unwrap_or(1)).unwrap_or(usize::MAX), word));
     }
@@ -209,17 +194,17 @@ pub(crate) fn lowercase_words(text: &str) -> impl Iterator<Item = String> {
 
 /// The rows of the entries nearest in meaning, nearest first, without those that point away from the query.
 fn rank_by_meaning(
-    connection: &Connection,
+    db: &Connection,
     model: &str,
     vector: &[f32],
     limit: usize,
 ) -> Result<Vec<i64>, StoreFault> {
-    let Some(model) = vectors::model_row(connection, model, vector.len())? else { return Ok(Vec::new()) };
+    let Some(model) = vectors::model_row(db, model, vector.len())? else { return Ok(Vec::new()) };
     let query = QueryVector::new(vector);
     let mut found: Vec<(f64, i64)> = Vec::new();
-    for n in nearest_by_signs(connection, model, &VectorSigns::of(vector))? {
+    for n in nearest_by_signs(db, model, &VectorSigns::of(vector))? {
         let sql = "SELECT item, scale, bytes FROM vectors WHERE n = ?1";
-        found.extend(connection.read_first(sql, [n], |row| {
+        found.extend(db.read_first(sql, [n], |row| {
             Ok((query.cosine(row.get(1)?, row.get_ref(2)?.as_blob()?), row.get(0)?))
         })?);
     }
@@ -229,12 +214,8 @@ fn rank_by_meaning(
 }
 
 /// The rows of the vectors whose signs agree most with these.
-fn nearest_by_signs(
-    connection: &Connection,
-    model: i64,
-    signs: &VectorSigns,
-) -> Result<Vec<i64>, StoreFault> {
-    let mut blocks = connection.prepare_cached("SELECT vectors, bits FROM vector_signs WHERE model = ?1")?;
+fn nearest_by_signs(db: &Connection, model: i64, signs: &VectorSigns) -> Result<Vec<i64>, StoreFault> {
+    let mut blocks = db.prepare_cached("SELECT vectors, bits FROM vector_signs WHERE model = ?1")?;
     let mut rows = blocks.query([model])?;
     let mut all: Vec<(u32, i64)> = Vec::new();
     while let Some(row) = rows.next()? {

@@ -20,8 +20,8 @@ use crate::store_path::{create_private_file, create_private_folder};
 const EXTENSION: &str = ".lock";
 
 /// Leases a debate, unless another living process has it. A closed debate needs no lease.
-pub(crate) fn lease(connection: &Connection, holder: &mut LeaseHolder, id: &str) -> Result<(), StoreFault> {
-    let row = DebateRow::find(connection, id)?.ok_or_else(|| unknown_debate(id))?;
+pub(crate) fn lease(db: &Connection, holder: &mut LeaseHolder, id: &str) -> Result<(), StoreFault> {
+    let row = DebateRow::find(db, id)?.ok_or_else(|| unknown_debate(id))?;
     if row.closed {
         return Ok(());
     }
@@ -29,15 +29,15 @@ pub(crate) fn lease(connection: &Connection, holder: &mut LeaseHolder, id: &str)
     if other.is_some_and(|name| is_alive(&holder.folder, &name)) {
         return Err(StoreError::Leased(id.to_owned()).into());
     }
-    connection.run("UPDATE debates SET owner = ?2 WHERE n = ?1", params![row.n, holder.name()?])?;
+    db.run("UPDATE debates SET owner = ?2 WHERE n = ?1", params![row.n, holder.name()?])?;
     Ok(())
 }
 
 /// Gives a debate back if this holder has it.
-pub(crate) fn release(connection: &Connection, holder: &LeaseHolder, id: &str) -> Result<(), StoreFault> {
-    let row = DebateRow::find(connection, id)?.ok_or_else(|| unknown_debate(id))?;
+pub(crate) fn release(db: &Connection, holder: &LeaseHolder, id: &str) -> Result<(), StoreFault> {
+    let row = DebateRow::find(db, id)?.ok_or_else(|| unknown_debate(id))?;
     if row.owner.is_some_and(|name| holder.is(&name)) {
-        connection.run("UPDATE debates SET owner = NULL WHERE n = ?1", [row.n])?;
+        db.run("UPDATE debates SET owner = NULL WHERE n = ?1", [row.n])?;
     }
     Ok(())
 }

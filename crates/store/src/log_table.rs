@@ -14,21 +14,21 @@ use crate::store_fault::{StoreFault, unknown_debate};
 impl SqliteStore {
     /// The stored body and hash of each event, unchecked, for callers that check the chain and say where it breaks.
     pub fn raw_log(&self, id: &str) -> Result<Vec<(String, String)>, StoreError> {
-        self.read(|connection| raw_log(connection, id))
+        self.read(|db| raw_log(db, id))
     }
 }
 
 /// Appends records to a debate's log. `Opened` creates the debate and leases it; `Closed` gives the lease back and
 /// records what the debate decided.
 pub(crate) fn append(
-    connection: &Connection,
+    db: &Connection,
     holder: &mut LeaseHolder,
     id: &str,
     records: &[Record],
 ) -> Result<(), StoreFault> {
     let Some(first) = records.first() else { return Ok(()) };
-    let (debate, next_seq) = match (DebateRow::find(connection, id)?, &first.entry.event) {
-        (None, Event::Opened { brief }) if first.entry.seq == 0 => (open(connection, holder, id, brief)?, 0),
+    let (debate, next_seq) = match (DebateRow::find(db, id)?, &first.entry.event) {
+        (None, Event::Opened { brief }) if first.entry.seq == 0 => (open(db, holder, id, brief)?, 0),
         (None, _) => return Err(unknown_debate(id)),
         (Some(_), Event::Opened { .. }) => {
             return Err(StoreFault::Failed(format!("there is already a debate {id}")));
@@ -39,7 +39,7 @@ pub(crate) fn append(
         }
     };
     let mut insert =
-        connection.prepare_cached("INSERT INTO events (debate, seq, hash, body) VALUES (?1, ?2, ?3, ?4)")?;
+        db.prepare_cached("INSERT INTO events (debate, seq, hash, body) VALUES (?1, ?2, ?3, ?4)")?;
     for (seq, record) in (next_seq..).zip(records) {
         let given = record.entry.seq.cast_signed();
         if given != seq {
@@ -53,22 +53,21 @@ pub(crate) fn append(
         records.last()
     {
         let status = status_name(outcome.status);
-        connection
-            .run("UPDATE debates SET status = ?2, owner = NULL WHERE n = ?1", params![debate, status])?;
-        closed_debates::record(connection, debate, *at_ms, LogReceipt::new(*seq, hash), outcome)?;
+        db.run("UPDATE debates SET status = ?2, owner = NULL WHERE n = ?1", params![debate, status])?;
+        closed_debates::record(db, debate, *at_ms, LogReceipt::new(*seq, hash), outcome)?;
     }
     Ok(())
 }
 
 /// The stored body and hash of each event of a debate.
-pub(crate) fn raw_log(connection: &Connection, id: &str) -> Result<Vec<(String, String)>, StoreFault> {
+pub(crate) fn raw_log(db: &Connection, id: &str) -> Result<Vec<(String, String)>, StoreFault> {
     let sql = "SELECT body, hash FROM events WHERE debate = ?1 ORDER BY seq";
-    Ok(connection.read_all(sql, [debate_row(connection, id)?], |row| Ok((text(row, 0)?, text(row, 1)?)))?)
+    Ok(db.read_all(sql, [debate_row(db, id)?], |row| Ok((text(row, 0)?, text(row, 1)?)))?)
 }
 
 /// The row of the debate with this id.
-pub(crate) fn debate_row(connection: &Connection, id: &str) -> Result<i64, StoreFault> {
-    let row = connection.read_first("SELECT n FROM debates WHERE id = ?1", [id], |row| row.get(0))?;
+pub(crate) fn debate_row(db: &Connection, id: &str) -> Result<i64, StoreFault> {
+    let row = db.read_first("SELECT n FROM debates WHERE id = ?1", [id], |row| row.get(0))?;
     row.ok_or_else(|| unknown_debate(id))
 }
 
@@ -82,11 +81,11 @@ pub(crate) struct DebateRow {
 }
 
 impl DebateRow {
-    pub(crate) fn find(connection: &Connection, id: &str) -> Result<Option<Self>, rusqlite::Error> {
+    pub(crate) fn find(db: &Connection, id: &str) -> rusqlite::Result<Option<Self>> {
         let sql = "SELECT n, owner, status IS NOT NULL,
                  (SELECT coalesce(max(seq) + 1, 0) FROM events WHERE debate = debates.n)
              FROM debates WHERE id = ?1";
-        connection.read_first(sql, [id], |row| {
+        db.read_first(sql, [id], |row| {
             Ok(Self { n: row.get(0)?, owner: row.get(1)?, closed: row.get(2)?, next_seq: row.get(3)? })
         })
     }
@@ -102,18 +101,13 @@ impl DebateRow {
     }
 }
 
-fn open(
-    connection: &Connection,
-    holder: &mut LeaseHolder,
-    id: &str,
-    brief: &Brief,
-) -> Result<i64, StoreFault> {
+fn open(db: &Connection, holder: &mut LeaseHolder, id: &str, brief: &Brief) -> Result<i64, StoreFault> {
     if brief.id != id {
         return Err(StoreFault::Failed(format!("the log of debate {} cannot be stored as {id}", brief.id)));
     }
     let parent = brief.parent.as_ref().map(|parent| parent.id.as_str());
     let values = params![id, brief.protocol, brief.question, brief.created_at, parent, holder.name()?];
-    Ok(connection.insert(
+    Ok(db.insert(
         "INSERT INTO debates (id, protocol, question, created_at, parent, owner) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         values,
     )?)
@@ -128,7 +122,7 @@ fn status_name(status: Status) -> &'static str {
 }
 
 /// A column's bytes as text. A file that was tampered with may hold invalid text; the hash then shows it.
-fn text(row: &Row<'_>, column: usize) -> Result<String, rusqlite::Error> {
+fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
     let bytes = row.get_ref(column)?.as_bytes()?;
     Ok(String::from_utf8_lossy(bytes).into_owned())
 }

@@ -66,8 +66,8 @@ impl SqliteStore {
         now_s: i64,
         limit: usize,
     ) -> Result<Vec<MemoryHit>, StoreError> {
-        self.read(|connection| {
-            let snapshot = connection.transaction()?;
+        self.read(|db| {
+            let snapshot = db.transaction()?;
             let similarity = QuerySimilarity::new(&snapshot, query, vector)?;
             let best_first = |(a, one): &(f64, FadedMemory), (b, other): &(f64, FadedMemory)| {
                 b.total_cmp(a).then(other.n.cmp(&one.n))
@@ -92,14 +92,14 @@ impl SqliteStore {
 
 /// Records, for each seat with an agent and a position, what it proposed and how that ended.
 pub(crate) fn record_positions(
-    connection: &Connection,
+    db: &Connection,
     closed: &ClosedDebate,
     lesson: &Lesson,
 ) -> Result<(), StoreFault> {
     for part in &lesson.parts {
         if let (Some(agent), Some(position)) = (&part.agent, &part.position) {
             let decision = lesson.decision.as_ref();
-            AgentPosition { closed, agent, position, part, decision }.record(connection)?;
+            AgentPosition { closed, agent, position, part, decision }.record(db)?;
         }
     }
     Ok(())
@@ -122,15 +122,15 @@ struct ExistingMemory {
 }
 
 impl AgentPosition<'_> {
-    fn record(&self, connection: &Connection) -> Result<(), StoreFault> {
+    fn record(&self, db: &Connection) -> Result<(), StoreFault> {
         let (question, position) = (words_alone(&self.closed.question), words_alone(self.position));
-        let memory = match self.find_existing(connection, &question, &position)? {
-            Some(existing) => self.observe_again(connection, existing, &question, &position)?,
-            None => self.insert(connection, &question, &position)?,
+        let memory = match self.find_existing(db, &question, &position)? {
+            Some(existing) => self.observe_again(db, existing, &question, &position)?,
+            None => self.insert(db, &question, &position)?,
         };
         let ClosedDebate { n: debate, receipt, .. } = self.closed;
         let Part { seat, label, won, confidence, .. } = self.part;
-        connection.run(
+        db.run(
             "INSERT INTO memory_observations (debate, seat, memory, label, won, confidence, head, events)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             params![debate, seat, memory, label, won, confidence, receipt.head, receipt.sql_events()],
@@ -141,10 +141,10 @@ impl AgentPosition<'_> {
     /// The agent's memory of the same position, or else of the same question in an earlier debate.
     fn find_existing(
         &self,
-        connection: &Connection,
+        db: &Connection,
         question: &str,
         position: &str,
-    ) -> Result<Option<ExistingMemory>, rusqlite::Error> {
+    ) -> rusqlite::Result<Option<ExistingMemory>> {
         let long_enough = position.split(' ').count() >= SAME_POSITION_WORDS_MIN;
         // Two searches, since SQLite would answer an OR by scanning everything that the agent remembers.
         let sql = format!(
@@ -156,22 +156,17 @@ impl AgentPosition<'_> {
              ) ORDER BY position = ?3 DESC, n DESC LIMIT 1"
         );
         let values = params![self.agent, question, position, self.closed.n, long_enough];
-        connection.read_first(&sql, values, |row| {
+        db.read_first(&sql, values, |row| {
             Ok(ExistingMemory { n: row.get(5)?, text: row.get(6)?, item: read_item(row)? })
         })
     }
 
-    fn insert(
-        &self,
-        connection: &Connection,
-        question: &str,
-        position: &str,
-    ) -> Result<i64, rusqlite::Error> {
+    fn insert(&self, db: &Connection, question: &str, position: &str) -> rusqlite::Result<i64> {
         let ClosedDebate { n: debate, at, at_s, .. } = self.closed;
         let item = Item::new(self.part.confidence.unwrap_or_default(), *at_s);
         let Item { tier, surprise, confidence, seen, since_s } = self.observe(item);
         let (agent, text, tier) = (self.agent, self.text(), tier.name());
-        connection.insert(
+        db.insert(
             "INSERT INTO memories (agent, text, question, position, tier, surprise, confidence, seen, since_s, debate,
                  created_at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
@@ -181,7 +176,7 @@ impl AgentPosition<'_> {
 
     fn observe_again(
         &self,
-        connection: &Connection,
+        db: &Connection,
         existing: ExistingMemory,
         question: &str,
         position: &str,
@@ -189,13 +184,13 @@ impl AgentPosition<'_> {
         let ExistingMemory { n, text: old_text, item } = existing;
         let text = self.text();
         if text != old_text {
-            vectors::renew(connection, VectorSource::Memory, n)?;
+            vectors::renew(db, VectorSource::Memory, n)?;
         }
-        connection.run(
+        db.run(
             "UPDATE memories SET text = ?2, question = ?3, position = ?4, debate = ?5 WHERE n = ?1",
             params![n, text, question, position, self.closed.n],
         )?;
-        write_item(connection, n, &self.observe(item))?;
+        write_item(db, n, &self.observe(item))?;
         Ok(n)
     }
 
@@ -232,15 +227,15 @@ fn words_alone(text: &str) -> String {
 /// The columns that [`read_item`] reads, in its order.
 const ITEM_COLUMNS: &str = "tier, surprise, confidence, seen, since_s";
 
-fn read_item(row: &Row<'_>) -> Result<Item, rusqlite::Error> {
+fn read_item(row: &Row<'_>) -> rusqlite::Result<Item> {
     let tier = Tier::named(row.get_ref(0)?.as_str()?).unwrap_or(Tier::Fast);
     let (surprise, confidence) = (row.get(1)?, row.get(2)?);
     Ok(Item { tier, surprise, confidence, seen: row.get(3)?, since_s: row.get(4)? })
 }
 
-fn write_item(connection: &Connection, n: i64, item: &Item) -> Result<(), rusqlite::Error> {
+fn write_item(db: &Connection, n: i64, item: &Item) -> rusqlite::Result<()> {
     let Item { tier, surprise, confidence, seen, since_s } = item;
-    connection.run(
+    db.run(
         "UPDATE memories SET tier = ?2, surprise = ?3, confidence = ?4, seen = ?5, since_s = ?6 WHERE n = ?1",
         params![n, tier.name(), surprise, confidence, seen, since_s],
     )?;
@@ -249,7 +244,7 @@ fn write_item(connection: &Connection, n: i64, item: &Item) -> Result<(), rusqli
 
 /// Observes the memories of a debate again, now that it is known how the debate turned out.
 pub(crate) fn observe_resolution(
-    connection: &Connection,
+    db: &Connection,
     debate: i64,
     resolution: &Resolution,
     decision: Option<Truth>,
@@ -258,13 +253,13 @@ pub(crate) fn observe_resolution(
     let sql = "SELECT memory, label, won, confidence FROM memory_observations
          WHERE debate = ?1 AND confidence IS NOT NULL ORDER BY seat";
     let observed: Vec<(i64, String, bool, f64)> =
-        connection.read_all(sql, [debate], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
-    let mut read = connection.prepare_cached(&format!("SELECT {ITEM_COLUMNS} FROM memories WHERE n = ?1"))?;
+        db.read_all(sql, [debate], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    let mut read = db.prepare_cached(&format!("SELECT {ITEM_COLUMNS} FROM memories WHERE n = ?1"))?;
     for (memory, label, won, confidence) in observed {
         if let Some(truth) = resolution.of_proposal(&label, won, decision) {
             let outcome = f64::from(u8::from(truth == Truth::Right));
             let item = read.query_row([memory], read_item)?.observed(confidence, outcome, at_s);
-            write_item(connection, memory, &item)?;
+            write_item(db, memory, &item)?;
         }
     }
     Ok(())
@@ -281,18 +276,14 @@ struct FadedMemory {
 }
 
 /// An agent's memories, without those that have faded away.
-fn memories_of_agent(
-    connection: &Connection,
-    agent: &str,
-    now_s: i64,
-) -> Result<Vec<FadedMemory>, rusqlite::Error> {
+fn memories_of_agent(db: &Connection, agent: &str, now_s: i64) -> rusqlite::Result<Vec<FadedMemory>> {
     let lifetime_s: i64 = Tier::ALL.iter().map(|tier| HALF_LIVES * tier.half_life_s()).sum();
     let sql = format!(
         "SELECT {ITEM_COLUMNS}, n, agent, text, debate, created_at FROM memories
          WHERE agent = ?1 AND since_s >= ?2 ORDER BY since_s DESC LIMIT ?3"
     );
     let values = params![agent, now_s.saturating_sub(lifetime_s), RECALLED_MAX];
-    let memories = connection.read_all(&sql, values, |row| {
+    let memories = db.read_all(&sql, values, |row| {
         let Some(item) = read_item(row)?.at(now_s) else { return Ok(None) };
         let (n, agent, text) = (row.get(5)?, row.get(6)?, row.get(7)?);
         Ok(Some(FadedMemory { n, agent, text, debate: row.get(8)?, at: row.get(9)?, item }))
@@ -307,17 +298,18 @@ struct QuerySimilarity {
 }
 
 impl QuerySimilarity {
-    fn new(connection: &Connection, query: &str, vector: Option<(&str, &[f32])>) -> Result<Self, StoreFault> {
+    fn new(db: &Connection, query: &str, vector: Option<(&str, &[f32])>) -> Result<Self, StoreFault> {
         let vector = match vector {
-            Some((model, vector)) => vectors::model_row(connection, model, vector.len())?
-                .map(|model| (model, QueryVector::new(vector))),
+            Some((model, vector)) => {
+                vectors::model_row(db, model, vector.len())?.map(|model| (model, QueryVector::new(vector)))
+            }
             None => None,
         };
         Ok(Self { words: significant_words(query), vector })
     }
 
-    fn to(&self, connection: &Connection, memory: &FadedMemory) -> Result<f64, rusqlite::Error> {
-        Ok(self.shared_words(&memory.text).max(self.cosine(connection, memory.n)?))
+    fn to(&self, db: &Connection, memory: &FadedMemory) -> rusqlite::Result<f64> {
+        Ok(self.shared_words(&memory.text).max(self.cosine(db, memory.n)?))
     }
 
     /// The share of the query's words that the text has.
@@ -327,42 +319,32 @@ impl QuerySimilarity {
         if self.words.is_empty() { 0.0 } else { shared as f64 / self.words.len() as f64 }
     }
 
-    fn cosine(&self, connection: &Connection, memory: i64) -> Result<f64, rusqlite::Error> {
+    fn cosine(&self, db: &Connection, memory: i64) -> rusqlite::Result<f64> {
         let Some((model, query)) = &self.vector else { return Ok(0.0) };
         let sql = "SELECT scale, bytes FROM vectors WHERE model = ?1 AND source = 1 AND item = ?2";
-        let cosine = connection.read_first(sql, [*model, memory], |row| {
+        let cosine = db.read_first(sql, [*model, memory], |row| {
             Ok(query.cosine(row.get(0)?, row.get_ref(1)?.as_blob()?))
         })?;
         Ok(cosine.unwrap_or_default())
     }
 }
 
-fn hit(connection: &Connection, score: f64, memory: FadedMemory) -> Result<MemoryHit, StoreFault> {
-    let mut query = connection.prepare_cached("SELECT id FROM debates WHERE n = ?1")?;
+fn hit(db: &Connection, score: f64, memory: FadedMemory) -> Result<MemoryHit, StoreFault> {
+    let mut query = db.prepare_cached("SELECT id FROM debates WHERE n = ?1")?;
     let debate = query.query_row([memory.debate], |row| row.get(0))?;
     let sql = "SELECT label, won, head, events FROM memory_observations
          WHERE debate = ?1 AND memory = ?2 ORDER BY seat LIMIT 1";
     let observed: Option<(String, bool, Option<LogReceipt>)> =
-        connection.read_first(sql, [memory.debate, memory.n], |row| {
+        db.read_first(sql, [memory.debate, memory.n], |row| {
             Ok((row.get(0)?, row.get(1)?, LogReceipt::read(row, 2)?))
         })?;
     let (turned_out, receipt) = match observed {
         Some((label, won, receipt)) => {
-            let last = resolutions::last(connection, memory.debate)?;
+            let last = resolutions::last(db, memory.debate)?;
             (last.and_then(|last| last.resolution.of_proposal(&label, won, last.turned_out)), receipt)
         }
         None => (None, None),
     };
-    Ok(MemoryHit {
-        id: format!("m-{}", memory.n),
-        agent: memory.agent,
-        text: memory.text,
-        debate,
-        at: memory.at,
-        turned_out,
-        receipt,
-        tier: memory.item.tier,
-        seen: memory.item.seen,
-        score,
-    })
+    let FadedMemory { n, agent, text, at, item: Item { tier, seen, .. }, .. } = memory;
+    Ok(MemoryHit { id: format!("m-{n}"), agent, text, debate, at, turned_out, receipt, tier, seen, score })
 }

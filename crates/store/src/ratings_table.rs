@@ -39,16 +39,16 @@ pub struct AgentRating {
 impl SqliteStore {
     /// Every agent that was rated or has voted, best first.
     pub fn ratings(&self) -> Result<Vec<AgentRating>, StoreError> {
-        self.read(|connection| {
-            let snapshot = connection.transaction()?;
+        self.read(|db| {
+            let snapshot = db.transaction()?;
             list(&snapshot)
         })
     }
 
     /// The standings of these agents, in the same order. An agent that was never rated has the initial rating.
     pub fn standings(&self, agents: &[String]) -> Result<Vec<Standing>, StoreError> {
-        self.read(|connection| {
-            let snapshot = connection.transaction()?;
+        self.read(|db| {
+            let snapshot = db.transaction()?;
             let calibrations = calibrations(&snapshot)?;
             let standing = |agent: &String| {
                 let rating = current_rating(&snapshot, agent)?.unwrap_or_default();
@@ -60,20 +60,16 @@ impl SqliteStore {
 }
 
 /// Updates the ratings of a debate's agents and stores their ballots.
-pub(crate) fn record_game(
-    connection: &Connection,
-    closed: &ClosedDebate,
-    lesson: &Lesson,
-) -> Result<(), StoreFault> {
+pub(crate) fn record_game(db: &Connection, closed: &ClosedDebate, lesson: &Lesson) -> Result<(), StoreFault> {
     if let Some(game) = Game::of(&closed.id, &closed.at, lesson) {
-        apply_game(connection, closed.n, &game)?;
+        apply_game(db, closed.n, &game)?;
     }
     for part in &lesson.parts {
         if let (Some(agent), Some(ballot)) = (&part.agent, &part.ballot) {
             let choice = serde_json::to_string(&ballot.choice).unwrap_or_default();
             let confidence = if ballot.confidence.is_finite() { ballot.confidence } else { 0.0 };
             let decided = conforms(ballot, lesson.decision.as_ref());
-            connection.run(
+            db.run(
                 "INSERT INTO ballots (debate, seat, agent, choice, confidence, decided)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 params![closed.n, part.seat, agent, choice, confidence, decided],
@@ -83,22 +79,22 @@ pub(crate) fn record_game(
     Ok(())
 }
 
-fn apply_game(connection: &Connection, debate: i64, game: &Game) -> Result<(), rusqlite::Error> {
+fn apply_game(db: &Connection, debate: i64, game: &Game) -> rusqlite::Result<()> {
     let mut ratings = Ratings::default();
     for player in &game.players {
-        if let Some(rating) = current_rating(connection, &player.agent)? {
+        if let Some(rating) = current_rating(db, &player.agent)? {
             ratings.agents.insert(player.agent.clone(), rating);
         }
     }
     ratings.apply(game);
     for (agent, Rating { elo, glicko, games, history }) in &ratings.agents {
-        connection.run(
+        db.run(
             "INSERT OR REPLACE INTO ratings (agent, elo, glicko, deviation, volatility, games)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![agent, elo, glicko.rating, glicko.deviation, glicko.volatility, games],
         )?;
         for point in history {
-            connection.run(
+            db.run(
                 "INSERT INTO rating_history (agent, game, debate, at, elo, glicko) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 params![agent, games, debate, point.at, point.elo, point.glicko],
             )?;
@@ -110,28 +106,24 @@ fn apply_game(connection: &Connection, debate: i64, game: &Game) -> Result<(), r
 const RATING_COLUMNS: &str = "elo, glicko, deviation, volatility, games";
 
 /// Reads the columns [`RATING_COLUMNS`], without the history.
-fn read_rating(row: &Row<'_>) -> Result<Rating, rusqlite::Error> {
+fn read_rating(row: &Row<'_>) -> rusqlite::Result<Rating> {
     let glicko = Glicko { rating: row.get(1)?, deviation: row.get(2)?, volatility: row.get(3)? };
     Ok(Rating { elo: row.get(0)?, glicko, games: row.get(4)?, history: Vec::new() })
 }
 
-fn current_rating(connection: &Connection, agent: &str) -> Result<Option<Rating>, rusqlite::Error> {
-    connection.read_first(
-        &format!("SELECT {RATING_COLUMNS} FROM ratings WHERE agent = ?1"),
-        [agent],
-        read_rating,
-    )
+fn current_rating(db: &Connection, agent: &str) -> rusqlite::Result<Option<Rating>> {
+    db.read_first(&format!("SELECT {RATING_COLUMNS} FROM ratings WHERE agent = ?1"), [agent], read_rating)
 }
 
-fn list(connection: &Connection) -> Result<Vec<AgentRating>, StoreFault> {
-    let rated = connection.read_all(&format!("SELECT {RATING_COLUMNS}, agent FROM ratings"), [], |row| {
+fn list(db: &Connection) -> Result<Vec<AgentRating>, StoreFault> {
+    let rated = db.read_all(&format!("SELECT {RATING_COLUMNS}, agent FROM ratings"), [], |row| {
         Ok((row.get(5)?, read_rating(row)?))
     })?;
     let mut ratings: BTreeMap<String, Rating> = rated.into_iter().collect();
-    for (agent, point) in history(connection)? {
+    for (agent, point) in history(db)? {
         ratings.entry(agent).or_default().history.push(point);
     }
-    let (calibrations, conformities) = (calibrations(connection)?, conformities(connection)?);
+    let (calibrations, conformities) = (calibrations(db)?, conformities(db)?);
     for agent in calibrations.keys().chain(conformities.keys()) {
         ratings.entry(agent.clone()).or_default();
     }
@@ -150,18 +142,18 @@ fn list(connection: &Connection) -> Result<Vec<AgentRating>, StoreFault> {
     Ok(all)
 }
 
-fn history(connection: &Connection) -> Result<Vec<(String, Point)>, rusqlite::Error> {
+fn history(db: &Connection) -> rusqlite::Result<Vec<(String, Point)>> {
     let sql = "SELECT h.agent, d.id, h.at, h.elo, h.glicko FROM rating_history AS h JOIN debates AS d ON d.n = h.debate
          ORDER BY h.agent, h.game";
-    connection.read_all(sql, [], |row| {
+    db.read_all(sql, [], |row| {
         let (debate, at) = (row.get(1)?, row.get(2)?);
         Ok((row.get(0)?, Point { debate, at, elo: row.get(3)?, glicko: row.get(4)? }))
     })
 }
 
 /// How each agent's ballots compare with what turned out, by the last resolution of each debate.
-fn calibrations(connection: &Connection) -> Result<HashMap<String, Calibration>, StoreFault> {
-    let mut query = connection.prepare_cached(
+fn calibrations(db: &Connection) -> Result<HashMap<String, Calibration>, StoreFault> {
+    let mut query = db.prepare_cached(
         "SELECT b.agent, b.choice, b.confidence, b.decided, r.kind, r.value
          FROM (SELECT debate, max(n) AS n FROM resolutions GROUP BY debate) AS l
              JOIN resolutions AS r ON r.n = l.n JOIN ballots AS b ON b.debate = r.debate
@@ -181,8 +173,8 @@ fn calibrations(connection: &Connection) -> Result<HashMap<String, Calibration>,
 }
 
 /// For each agent: its ballots in debates that were decided, and how many of them were for the winner.
-fn conformities(connection: &Connection) -> Result<HashMap<String, (u32, u32)>, rusqlite::Error> {
+fn conformities(db: &Connection) -> rusqlite::Result<HashMap<String, (u32, u32)>> {
     let sql = "SELECT agent, count(*), sum(decided) FROM ballots WHERE decided IS NOT NULL GROUP BY agent";
-    let rows = connection.read_all(sql, [], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
+    let rows = db.read_all(sql, [], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
     Ok(rows.into_iter().collect())
 }

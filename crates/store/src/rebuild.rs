@@ -48,104 +48,103 @@ impl SqliteStore {
     }
 }
 
-fn rebuild(connection: &Connection) -> Result<RebuildReport, StoreFault> {
-    let (memories, ratings) = (all_rows(connection, &MEMORY_TABLES)?, all_rows(connection, &RATING_TABLES)?);
-    clear(connection, &RATING_TABLES)?;
-    let mut report = RebuildReport { knowledge: remove_orphans(connection)?, ..RebuildReport::default() };
-    replay_memories(connection, |closed, lesson| {
+fn rebuild(db: &Connection) -> Result<RebuildReport, StoreFault> {
+    let (memories, ratings) = (all_rows(db, &MEMORY_TABLES)?, all_rows(db, &RATING_TABLES)?);
+    clear(db, &RATING_TABLES)?;
+    let mut report = RebuildReport { knowledge: remove_orphans(db)?, ..RebuildReport::default() };
+    replay_memories(db, |closed, lesson| {
         report.debates += 1;
-        report.knowledge += u64::from(knowledge::record_decision(connection, closed, lesson)?);
-        ratings_table::record_game(connection, closed, lesson)
+        report.knowledge += u64::from(knowledge::record_decision(db, closed, lesson)?);
+        ratings_table::record_game(db, closed, lesson)
     })?;
-    report.memories = count_differences(memories, all_rows(connection, &MEMORY_TABLES)?);
-    report.ratings = count_differences(ratings, all_rows(connection, &RATING_TABLES)?);
+    report.memories = count_differences(memories, all_rows(db, &MEMORY_TABLES)?);
+    report.ratings = count_differences(ratings, all_rows(db, &RATING_TABLES)?);
     Ok(report)
 }
 
 /// Makes the memories again, since a single observation cannot be undone.
-pub(crate) fn rebuild_memories(connection: &Connection) -> Result<(), StoreFault> {
-    replay_memories(connection, |_, _| Ok(()))
+pub(crate) fn rebuild_memories(db: &Connection) -> Result<(), StoreFault> {
+    replay_memories(db, |_, _| Ok(()))
 }
 
 /// Makes the memories again, and calls `on_debate` for every debate on the way.
 fn replay_memories(
-    connection: &Connection,
+    db: &Connection,
     mut on_debate: impl FnMut(&ClosedDebate, &Lesson) -> Result<(), StoreFault>,
 ) -> Result<(), StoreFault> {
-    let old_texts = memory_texts(connection)?;
-    let vector_progress = vectors::set_memory_vectors_aside(connection)?;
-    clear(connection, &MEMORY_TABLES)?;
-    let mut resolutions = resolutions::observed(connection)?.into_iter().peekable();
+    let old_texts = memory_texts(db)?;
+    let vector_progress = vectors::set_memory_vectors_aside(db)?;
+    clear(db, &MEMORY_TABLES)?;
+    let mut resolutions = resolutions::observed(db)?.into_iter().peekable();
     let sql = format!("SELECT e.n, e.debate FROM {DEBATES_WITH_LESSON} ORDER BY e.n");
-    let closings: Vec<(i64, i64)> = connection.read_all(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let closings: Vec<(i64, i64)> = db.read_all(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     for (event, debate) in closings {
-        let Some((closed, lesson)) = read_closing(connection, event, debate)? else { continue };
+        let Some((closed, lesson)) = read_closing(db, event, debate)? else { continue };
         while let Some(resolution) = resolutions.next_if(|resolution| resolution.after_event < event) {
-            observe(connection, &resolution)?;
+            observe(db, &resolution)?;
         }
-        memories::record_positions(connection, &closed, &lesson)?;
+        memories::record_positions(db, &closed, &lesson)?;
         on_debate(&closed, &lesson)?;
     }
-    resolutions.try_for_each(|resolution| observe(connection, &resolution))?;
-    vectors::restore_memory_vectors(connection, vector_progress)?;
-    renew_changed_vectors(connection, &old_texts)
+    resolutions.try_for_each(|resolution| observe(db, &resolution))?;
+    vectors::restore_memory_vectors(db, vector_progress)?;
+    renew_changed_vectors(db, &old_texts)
 }
 
-fn clear(connection: &Connection, tables: &[&str]) -> Result<(), rusqlite::Error> {
-    tables.iter().try_for_each(|table| connection.run(&format!("DELETE FROM {table}"), []).map(drop))
+fn clear(db: &Connection, tables: &[&str]) -> rusqlite::Result<()> {
+    tables.iter().try_for_each(|table| db.run(&format!("DELETE FROM {table}"), []).map(drop))
 }
 
-fn observe(connection: &Connection, observed: &ObservedResolution) -> Result<(), StoreFault> {
+fn observe(db: &Connection, observed: &ObservedResolution) -> Result<(), StoreFault> {
     let ObservedResolution { debate, stored, .. } = observed;
-    let at_s = unix_seconds(connection, &stored.at)?;
-    memories::observe_resolution(connection, *debate, &stored.resolution, stored.turned_out, at_s)
+    let at_s = unix_seconds(db, &stored.at)?;
+    memories::observe_resolution(db, *debate, &stored.resolution, stored.turned_out, at_s)
 }
 
 /// The debate that closed with this event, and its lesson. `agon verify` reports events that cannot be read.
 fn read_closing(
-    connection: &Connection,
+    db: &Connection,
     event: i64,
     debate: i64,
 ) -> Result<Option<(ClosedDebate, Lesson)>, StoreFault> {
-    let mut query = connection.prepare_cached("SELECT body, hash FROM events WHERE n = ?1")?;
+    let mut query = db.prepare_cached("SELECT body, hash FROM events WHERE n = ?1")?;
     let mut rows = query.query([event])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let entry = serde_json::from_slice(row.get_ref(0)?.as_bytes()?);
     let Ok(Entry { seq, at_ms, event: Event::Closed { outcome } }) = entry else { return Ok(None) };
     let receipt = LogReceipt::new(seq, row.get_ref(1)?.as_str()?);
-    Ok(ClosedDebate::read(connection, debate, at_ms, receipt)?.zip(outcome.lesson))
+    Ok(ClosedDebate::read(db, debate, at_ms, receipt)?.zip(outcome.lesson))
 }
 
 /// Removes entries that claim to come from a debate without a lesson, and returns how many there were.
-fn remove_orphans(connection: &Connection) -> Result<u64, StoreFault> {
+fn remove_orphans(db: &Connection) -> Result<u64, StoreFault> {
     let sql = format!(
         "SELECT debate FROM knowledge
          WHERE debate IS NOT NULL AND debate NOT IN (SELECT e.debate FROM {DEBATES_WITH_LESSON})"
     );
     let mut removed = 0;
-    for debate in connection.read_all(&sql, [], |row| row.get(0))? {
-        removed += u64::from(knowledge::remove_of_debate(connection, debate)?);
+    for debate in db.read_all(&sql, [], |row| row.get(0))? {
+        removed += u64::from(knowledge::remove_of_debate(db, debate)?);
     }
     Ok(removed)
 }
 
-fn memory_texts(connection: &Connection) -> Result<BTreeMap<i64, String>, rusqlite::Error> {
-    let texts =
-        connection.read_all("SELECT n, text FROM memories", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+fn memory_texts(db: &Connection) -> rusqlite::Result<BTreeMap<i64, String>> {
+    let texts = db.read_all("SELECT n, text FROM memories", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(texts.into_iter().collect())
 }
 
 /// Renews the vectors of the memories whose texts differ. The others keep theirs.
-fn renew_changed_vectors(connection: &Connection, before: &BTreeMap<i64, String>) -> Result<(), StoreFault> {
-    let after = memory_texts(connection)?;
+fn renew_changed_vectors(db: &Connection, before: &BTreeMap<i64, String>) -> Result<(), StoreFault> {
+    let after = memory_texts(db)?;
     let mut changed = before.keys().chain(after.keys()).filter(|n| before.get(n) != after.get(n));
-    changed.try_for_each(|n| vectors::renew(connection, VectorSource::Memory, *n))
+    changed.try_for_each(|n| vectors::renew(db, VectorSource::Memory, *n))
 }
 
-fn all_rows(connection: &Connection, tables: &[&str]) -> Result<Vec<String>, rusqlite::Error> {
+fn all_rows(db: &Connection, tables: &[&str]) -> rusqlite::Result<Vec<String>> {
     let mut all = Vec::new();
     for table in tables {
-        let mut query = connection.prepare(&format!("SELECT * FROM {table}"))?;
+        let mut query = db.prepare(&format!("SELECT * FROM {table}"))?;
         let columns = query.column_count();
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {

@@ -45,7 +45,7 @@ impl SqliteStore {
     ) -> StoreFuture<'_, StoredResolution> {
         let id = debate.to_owned();
         let new = StoredResolution { resolution, note, at: at.to_owned(), turned_out };
-        self.write(move |connection| resolve(connection, &id, new.clone()))
+        self.write(move |db| resolve(db, &id, new.clone()))
     }
 
     /// The resolved debates with the last resolution of each, most recently resolved first.
@@ -55,46 +55,39 @@ impl SqliteStore {
              WHERE resolutions.n IN (SELECT max(n) FROM resolutions GROUP BY debate)
              ORDER BY resolutions.n DESC LIMIT ?1"
         );
-        self.read(|connection| {
-            Ok(connection
-                .read_all(&sql, [sql_limit(limit)], |row| Ok((row.get(5)?, read_resolution(row)?)))?)
+        self.read(|db| {
+            Ok(db.read_all(&sql, [sql_limit(limit)], |row| Ok((row.get(5)?, read_resolution(row)?)))?)
         })
     }
 
     /// All resolutions of a debate, in order. The last one counts.
     pub fn resolutions(&self, debate: &str) -> Result<Vec<StoredResolution>, StoreError> {
         let sql = format!("SELECT {RESOLUTION_COLUMNS} FROM resolutions WHERE debate = ?1 ORDER BY n");
-        self.read(|connection| {
-            Ok(connection.read_all(&sql, [debate_row(connection, debate)?], read_resolution)?)
-        })
+        self.read(|db| Ok(db.read_all(&sql, [debate_row(db, debate)?], read_resolution)?))
     }
 }
 
-fn resolve(
-    connection: &Connection,
-    id: &str,
-    mut new: StoredResolution,
-) -> Result<StoredResolution, StoreFault> {
-    let (debate, lesson) = read_lesson(connection, id)?;
+fn resolve(db: &Connection, id: &str, mut new: StoredResolution) -> Result<StoredResolution, StoreFault> {
+    let (debate, lesson) = read_lesson(db, id)?;
     if let Some(lesson) = lesson {
         new.turned_out = truth_of_decision(id, &lesson, &new.resolution)?;
     }
-    match last(connection, debate)? {
+    match last(db, debate)? {
         // The same again, with a new reason at most: there is nothing new for the memories.
         Some(last) if last.resolution == new.resolution => {
             if new.note.is_none() || new.note == last.note {
                 return Ok(last);
             }
-            insert(connection, debate, &new)?;
+            insert(db, debate, &new)?;
         }
         Some(_) => {
-            insert(connection, debate, &new)?;
-            rebuild::rebuild_memories(connection)?;
+            insert(db, debate, &new)?;
+            rebuild::rebuild_memories(db)?;
         }
         None => {
-            insert(connection, debate, &new)?;
-            let at_s = unix_seconds(connection, &new.at)?;
-            memories::observe_resolution(connection, debate, &new.resolution, new.turned_out, at_s)?;
+            insert(db, debate, &new)?;
+            let at_s = unix_seconds(db, &new.at)?;
+            memories::observe_resolution(db, debate, &new.resolution, new.turned_out, at_s)?;
         }
     }
     Ok(new)
@@ -125,15 +118,15 @@ fn truth_of_decision(
 }
 
 /// The row of a closed debate, and its lesson if it has one.
-fn read_lesson(connection: &Connection, id: &str) -> Result<(i64, Option<Lesson>), StoreFault> {
+fn read_lesson(db: &Connection, id: &str) -> Result<(i64, Option<Lesson>), StoreFault> {
     let sql = "SELECT n, status IS NOT NULL FROM debates WHERE id = ?1";
-    let row = connection.read_first(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let row = db.read_first(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (n, closed): (i64, bool) = row.ok_or_else(|| unknown_debate(id))?;
     if !closed {
         return Err(refused(format!("debate {id} is not over: resolve it when it is")));
     }
     let sql = "SELECT body FROM events WHERE debate = ?1 ORDER BY seq DESC LIMIT 1";
-    let body: Option<String> = connection.read_first(sql, [n], |row| row.get(0))?;
+    let body: Option<String> = db.read_first(sql, [n], |row| row.get(0))?;
     match serde_json::from_str::<Entry>(&body.unwrap_or_default()).map(|entry| entry.event) {
         Ok(Event::Closed { outcome }) => Ok((n, outcome.lesson)),
         _ => Err(StoreFault::Failed(format!(
@@ -142,17 +135,13 @@ fn read_lesson(connection: &Connection, id: &str) -> Result<(i64, Option<Lesson>
     }
 }
 
-fn insert(
-    connection: &Connection,
-    debate: i64,
-    resolution: &StoredResolution,
-) -> Result<(), rusqlite::Error> {
+fn insert(db: &Connection, debate: i64, resolution: &StoredResolution) -> rusqlite::Result<()> {
     let StoredResolution { resolution, note, at, turned_out } = resolution;
     let (kind, value) = match resolution {
         Resolution::Winner(label) => ("winner", label.as_str()),
         Resolution::Truth(truth) => ("truth", truth.name()),
     };
-    connection.run(
+    db.run(
         "INSERT INTO resolutions (debate, kind, value, note, at, turned_out, after_event)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT coalesce(max(n), 0) FROM events))",
         params![debate, kind, value, note, at, turned_out.map(Truth::name)],
@@ -163,7 +152,7 @@ fn insert(
 /// The columns that [`read_resolution`] reads, in its order.
 const RESOLUTION_COLUMNS: &str = "kind, value, note, at, turned_out";
 
-fn read_resolution(row: &Row<'_>) -> Result<StoredResolution, rusqlite::Error> {
+fn read_resolution(row: &Row<'_>) -> rusqlite::Result<StoredResolution> {
     let turned_out: Option<String> = row.get(4)?;
     Ok(StoredResolution {
         resolution: resolution_from_columns(row.get_ref(0)?.as_str()?, row.get(1)?),
@@ -182,13 +171,10 @@ pub(crate) fn resolution_from_columns(kind: &str, value: String) -> Resolution {
 }
 
 /// A debate's last resolution, the one that counts.
-pub(crate) fn last(
-    connection: &Connection,
-    debate: i64,
-) -> Result<Option<StoredResolution>, rusqlite::Error> {
+pub(crate) fn last(db: &Connection, debate: i64) -> rusqlite::Result<Option<StoredResolution>> {
     let sql =
         format!("SELECT {RESOLUTION_COLUMNS} FROM resolutions WHERE debate = ?1 ORDER BY n DESC LIMIT 1");
-    connection.read_first(&sql, [debate], read_resolution)
+    db.read_first(&sql, [debate], read_resolution)
 }
 
 /// The resolution that a debate's memories observe.
@@ -204,9 +190,9 @@ pub(crate) struct ObservedResolution {
 
 /// The resolutions that memories observe, in order. For each debate this is its last resolution; if that was repeated with
 /// new notes, the first time it was said.
-pub(crate) fn observed(connection: &Connection) -> Result<Vec<ObservedResolution>, rusqlite::Error> {
+pub(crate) fn observed(db: &Connection) -> rusqlite::Result<Vec<ObservedResolution>> {
     let sql = format!("SELECT {RESOLUTION_COLUMNS}, n, after_event, debate FROM resolutions ORDER BY n");
-    let all = connection.read_all(&sql, [], |row| {
+    let all = db.read_all(&sql, [], |row| {
         let (n, after_event, debate) = (row.get(5)?, row.get(6)?, row.get(7)?);
         Ok(ObservedResolution { n, after_event, debate, stored: read_resolution(row)? })
     })?;

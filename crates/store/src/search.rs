@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::SqliteStore;
-use crate::debate_list::{LISTED_COLUMNS, StatusReader};
+use crate::debate_list::{LISTED_COLUMNS, ListedDebate, StatusReader};
 use crate::sql::{CachedSql, sql_limit};
 use crate::store_fault::{GIVE_ACCESS, StoreFault};
 
@@ -30,7 +30,7 @@ pub struct SearchHit {
     pub protocol: String,
     /// The question, topic or task.
     pub question: String,
-    /// As in [`ListedDebate`](crate::ListedDebate).
+    /// As in [`ListedDebate`].
     pub status: String,
     /// RFC 3339, UTC.
     pub created_at: String,
@@ -46,8 +46,8 @@ impl SqliteStore {
     /// beginning of a word. Case and accents do not matter.
     pub fn search_debates(&self, words: &str, limit: usize) -> Result<Vec<SearchHit>, StoreError> {
         let Some(terms) = fts_query(words) else { return Ok(Vec::new()) };
-        self.read(|connection| {
-            update_index(connection)?;
+        self.read(|db| {
+            update_index(db)?;
             // A match in the question weighs more than one in the verdict, and that more than one in a reply.
             let sql = format!(
                 "SELECT {LISTED_COLUMNS}, snippet FROM debates JOIN (
@@ -56,16 +56,9 @@ impl SqliteStore {
                  ) USING (n) ORDER BY rank, n DESC"
             );
             let mut statuses = StatusReader::new(self.path());
-            Ok(connection.read_all(&sql, params![terms, sql_limit(limit)], |row| {
-                let listed = statuses.listed(row)?;
-                Ok(SearchHit {
-                    id: listed.id,
-                    protocol: listed.protocol,
-                    question: listed.question,
-                    status: listed.status,
-                    created_at: listed.created_at,
-                    snippet: row.get(7)?,
-                })
+            Ok(db.read_all(&sql, params![terms, sql_limit(limit)], |row| {
+                let ListedDebate { id, protocol, question, status, created_at, .. } = statuses.listed(row)?;
+                Ok(SearchHit { id, protocol, question, status, created_at, snippet: row.get(7)? })
             })?)
         })
     }
@@ -81,8 +74,8 @@ fn fts_query(words: &str) -> Option<String> {
     (!quoted.is_empty()).then(|| format!("{}*", quoted.join(" ")))
 }
 
-fn update_index(connection: &mut Connection) -> Result<(), StoreFault> {
-    match index_new_events(connection) {
+fn update_index(db: &mut Connection) -> Result<(), StoreFault> {
+    match index_new_events(db) {
         // An error is better than results that silently miss debates.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => Err(StoreFault::Failed(
             format!("its index is not up to date, and it can only be read: {GIVE_ACCESS}"),
@@ -91,27 +84,27 @@ fn update_index(connection: &mut Connection) -> Result<(), StoreFault> {
     }
 }
 
-fn index_new_events(connection: &mut Connection) -> Result<(), rusqlite::Error> {
-    let done: i64 = connection.query_row("SELECT last_event FROM search_progress", [], |row| row.get(0))?;
-    let last: Option<i64> = connection.query_row("SELECT max(n) FROM events", [], |row| row.get(0))?;
+fn index_new_events(db: &mut Connection) -> rusqlite::Result<()> {
+    let done: i64 = db.query_row("SELECT last_event FROM search_progress", [], |row| row.get(0))?;
+    let last: Option<i64> = db.query_row("SELECT max(n) FROM events", [], |row| row.get(0))?;
     let Some(last) = last.filter(|last| *last > done) else { return Ok(()) };
     let sql = "SELECT DISTINCT debate FROM events WHERE n > ?1 AND n <= ?2";
-    let behind: Vec<i64> = connection.read_all(sql, [done, last], |row| row.get(0))?;
+    let behind: Vec<i64> = db.read_all(sql, [done, last], |row| row.get(0))?;
     for debates in behind.chunks(BATCH) {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for debate in debates {
             index_debate(&transaction, *debate)?;
         }
         transaction.commit()?;
     }
     // Last, so that the next search completes one that was interrupted.
-    connection.run("UPDATE search_progress SET last_event = max(last_event, ?1)", [last])?;
+    db.run("UPDATE search_progress SET last_event = max(last_event, ?1)", [last])?;
     Ok(())
 }
 
 /// Indexes all of a debate again: all its words are one document, whenever they were said.
-fn index_debate(connection: &Connection, debate: i64) -> Result<(), rusqlite::Error> {
-    let mut query = connection.prepare_cached("SELECT body FROM events WHERE debate = ?1 ORDER BY seq")?;
+fn index_debate(db: &Connection, debate: i64) -> rusqlite::Result<()> {
+    let mut query = db.prepare_cached("SELECT body FROM events WHERE debate = ?1 ORDER BY seq")?;
     let mut rows = query.query([debate])?;
     let mut text = SearchableText::default();
     while let Some(row) = rows.next()? {
@@ -120,7 +113,7 @@ fn index_debate(connection: &Connection, debate: i64) -> Result<(), rusqlite::Er
             text.add_event(&entry.event);
         }
     }
-    connection.run(
+    db.run(
         "INSERT OR REPLACE INTO search (rowid, question, verdict, replies) VALUES (?1, ?2, ?3, ?4)",
         params![debate, text.question, text.verdict, text.replies],
     )?;

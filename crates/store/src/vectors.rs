@@ -22,10 +22,10 @@ impl SqliteStore {
         model: &str,
         limit: usize,
     ) -> Result<Vec<(String, String)>, StoreError> {
-        self.read(|connection| {
-            let mut found = texts_without_vectors(connection, model, VectorSource::Knowledge, limit)?;
+        self.read(|db| {
+            let mut found = texts_without_vectors(db, model, VectorSource::Knowledge, limit)?;
             let rest = limit.saturating_sub(found.len());
-            found.extend(texts_without_vectors(connection, model, VectorSource::Memory, rest)?);
+            found.extend(texts_without_vectors(db, model, VectorSource::Memory, rest)?);
             Ok(found)
         })
     }
@@ -34,7 +34,7 @@ impl SqliteStore {
     /// vector whose entry or memory is gone, or has another text by now, is dropped.
     pub fn add_vectors(&self, model: &str, vectors: Vec<(String, String, Vec<f32>)>) -> StoreFuture<'_, ()> {
         let model = model.to_owned();
-        self.write(move |connection| add(connection, &model, &vectors))
+        self.write(move |db| add(db, &model, &vectors))
     }
 }
 
@@ -80,11 +80,11 @@ impl VectorSource {
 }
 
 fn texts_without_vectors(
-    connection: &Connection,
+    db: &Connection,
     model: &str,
     source: VectorSource,
     limit: usize,
-) -> Result<Vec<(String, String)>, rusqlite::Error> {
+) -> rusqlite::Result<Vec<(String, String)>> {
     let ((table, condition), (id, text), progress) =
         (source.table(), source.id_and_text(), source.progress());
     let sql = format!(
@@ -94,16 +94,10 @@ fn texts_without_vectors(
                  AND model = (SELECT n FROM embedding_models WHERE name = ?1))
          ORDER BY n LIMIT ?3"
     );
-    connection.read_all(&sql, params![model, source.number(), sql_limit(limit)], |row| {
-        Ok((row.get(0)?, row.get(1)?))
-    })
+    db.read_all(&sql, params![model, source.number(), sql_limit(limit)], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-fn add(
-    connection: &Connection,
-    model: &str,
-    vectors: &[(String, String, Vec<f32>)],
-) -> Result<(), StoreFault> {
+fn add(db: &Connection, model: &str, vectors: &[(String, String, Vec<f32>)]) -> Result<(), StoreFault> {
     let Some((.., first)) = vectors.first() else { return Ok(()) };
     let dimensions = first.len();
     if dimensions == 0 || dimensions > DIMENSIONS_MAX {
@@ -118,34 +112,30 @@ fn add(
         )));
     }
     let sql = "INSERT OR IGNORE INTO embedding_models (name, dimensions) VALUES (?1, ?2)";
-    connection.run(sql, params![model, dimensions as i64])?;
-    let model_row = model_row(connection, model, dimensions)?.ok_or_else(|| {
+    db.run(sql, params![model, dimensions as i64])?;
+    let model_row = model_row(db, model, dimensions)?.ok_or_else(|| {
         StoreFault::Failed(format!("the vectors of {model} could not be stored: try again"))
     })?;
     let mut signs = Vec::with_capacity(vectors.len());
     let mut seen = HashSet::new();
     for (id, text, vector) in vectors {
-        let Some((source, item)) = find_item(connection, id, text)?.filter(|item| seen.insert(*item)) else {
+        let Some((source, item)) = find_item(db, id, text)?.filter(|item| seen.insert(*item)) else {
             continue;
         };
-        let n = put(connection, model_row, source, item, vector)?;
+        let n = put(db, model_row, source, item, vector)?;
         if source == VectorSource::Knowledge {
             signs.push((n, VectorSigns::of(vector)));
         }
     }
-    append_signs(connection, model_row, &signs)?;
-    update_progress(connection, model_row, VectorSource::Knowledge)?;
-    update_progress(connection, model_row, VectorSource::Memory)
+    append_signs(db, model_row, &signs)?;
+    update_progress(db, model_row, VectorSource::Knowledge)?;
+    update_progress(db, model_row, VectorSource::Memory)
 }
 
 /// The row of a model that has vectors here, or `None`.
-pub(crate) fn model_row(
-    connection: &Connection,
-    model: &str,
-    dimensions: usize,
-) -> Result<Option<i64>, StoreFault> {
+pub(crate) fn model_row(db: &Connection, model: &str, dimensions: usize) -> Result<Option<i64>, StoreFault> {
     let sql = "SELECT n, dimensions FROM embedding_models WHERE name = ?1";
-    match connection.read_first(sql, [model], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))? {
+    match db.read_first(sql, [model], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))? {
         Some((_, stored)) if stored != dimensions as i64 => Err(StoreFault::Failed(format!(
             "the vectors of {model} have {stored} numbers here, but now {dimensions}: give the other model another name"
         ))),
@@ -154,39 +144,35 @@ pub(crate) fn model_row(
 }
 
 /// The entry or memory with this id, if it still has this text: it may have changed since its vector was asked for.
-fn find_item(
-    connection: &Connection,
-    id: &str,
-    text: &str,
-) -> Result<Option<(VectorSource, i64)>, rusqlite::Error> {
+fn find_item(db: &Connection, id: &str, text: &str) -> rusqlite::Result<Option<(VectorSource, i64)>> {
     let (source, has_id) = match id.strip_prefix("m-") {
         Some(_) => (VectorSource::Memory, "n = CAST(substr(?1, 3) AS INTEGER)"),
         None => (VectorSource::Knowledge, "id = ?1"),
     };
     let ((table, condition), (_, stored_text)) = (source.table(), source.id_and_text());
     let sql = format!("SELECT n FROM {table} WHERE {has_id} AND {condition} AND {stored_text} = ?2");
-    connection.read_first(&sql, [id, text], |row| Ok((source, row.get(0)?)))
+    db.read_first(&sql, [id, text], |row| Ok((source, row.get(0)?)))
 }
 
 /// Stores one vector in place of an older one, and returns its row.
 fn put(
-    connection: &Connection,
+    db: &Connection,
     model: i64,
     source: VectorSource,
     item: i64,
     vector: &[f32],
 ) -> Result<i64, StoreFault> {
     let sql = "SELECT n FROM vectors WHERE model = ?1 AND source = ?2 AND item = ?3";
-    if let Some(n) = connection.read_first(sql, [model, source.number(), item], |row| row.get(0))? {
-        delete(connection, model, source, n)?;
+    if let Some(n) = db.read_first(sql, [model, source.number(), item], |row| row.get(0))? {
+        delete(db, model, source, n)?;
     }
     let (scale, bytes) = quantize(vector);
     let sql = "INSERT INTO vectors (model, source, item, scale, bytes) VALUES (?1, ?2, ?3, ?4, ?5)";
-    Ok(connection.insert(sql, params![model, source.number(), item, scale, bytes])?)
+    Ok(db.insert(sql, params![model, source.number(), item, scale, bytes])?)
 }
 
 /// Moves a model's progress to just before the first row without a vector.
-fn update_progress(connection: &Connection, model: i64, source: VectorSource) -> Result<(), StoreFault> {
+fn update_progress(db: &Connection, model: i64, source: VectorSource) -> Result<(), StoreFault> {
     let ((table, condition), progress) = (source.table(), source.progress());
     let sql = format!(
         "UPDATE embedding_models SET {progress} = coalesce(
@@ -196,35 +182,35 @@ fn update_progress(connection: &Connection, model: i64, source: VectorSource) ->
              (SELECT max(n) FROM {table}), 0)
          WHERE n = ?1"
     );
-    connection.run(&sql, [model, source.number()])?;
+    db.run(&sql, [model, source.number()])?;
     Ok(())
 }
 
 /// Removes the vectors of an entry or memory whose text has changed, so that it gets new ones.
-pub(crate) fn renew(connection: &Connection, source: VectorSource, item: i64) -> Result<(), StoreFault> {
-    remove(connection, source, item)?;
+pub(crate) fn renew(db: &Connection, source: VectorSource, item: i64) -> Result<(), StoreFault> {
+    remove(db, source, item)?;
     let progress = source.progress();
-    connection.run(&format!("UPDATE embedding_models SET {progress} = min({progress}, ?1 - 1)"), [item])?;
+    db.run(&format!("UPDATE embedding_models SET {progress} = min({progress}, ?1 - 1)"), [item])?;
     Ok(())
 }
 
 /// Removes all vectors of an entry or memory.
-pub(crate) fn remove(connection: &Connection, source: VectorSource, item: i64) -> Result<(), StoreFault> {
+pub(crate) fn remove(db: &Connection, source: VectorSource, item: i64) -> Result<(), StoreFault> {
     // The join lets SQLite use the index on (model, source, item).
     let sql = "SELECT v.model, v.n FROM embedding_models AS m JOIN vectors AS v ON v.model = m.n
          WHERE v.source = ?1 AND v.item = ?2";
     let found: Vec<(i64, i64)> =
-        connection.read_all(sql, [source.number(), item], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    found.into_iter().try_for_each(|(model, n)| delete(connection, model, source, n))
+        db.read_all(sql, [source.number(), item], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    found.into_iter().try_for_each(|(model, n)| delete(db, model, source, n))
 }
 
-fn delete(connection: &Connection, model: i64, source: VectorSource, n: i64) -> Result<(), StoreFault> {
-    connection.run("DELETE FROM vectors WHERE n = ?1", [n])?;
+fn delete(db: &Connection, model: i64, source: VectorSource, n: i64) -> Result<(), StoreFault> {
+    db.run("DELETE FROM vectors WHERE n = ?1", [n])?;
     if source == VectorSource::Knowledge
-        && let Some(mut block) = SignBlock::read(connection, model, n)?
+        && let Some(mut block) = SignBlock::read(db, model, n)?
     {
         block.remove(n);
-        block.write(connection, model)?;
+        block.write(db, model)?;
     }
     Ok(())
 }
@@ -233,11 +219,9 @@ fn delete(connection: &Connection, model: i64, source: VectorSource, n: i64) -> 
 pub(crate) struct MemoryVectorProgress(Vec<(i64, i64)>);
 
 /// Sets the vectors of all memories aside while memories are rebuilt: their intermediate texts need no vectors.
-pub(crate) fn set_memory_vectors_aside(
-    connection: &Connection,
-) -> Result<MemoryVectorProgress, rusqlite::Error> {
-    connection.run("UPDATE vectors SET source = 2 WHERE source = 1", [])?;
-    let models = connection.read_all("SELECT n, memories_done FROM embedding_models", [], |row| {
+pub(crate) fn set_memory_vectors_aside(db: &Connection) -> rusqlite::Result<MemoryVectorProgress> {
+    db.run("UPDATE vectors SET source = 2 WHERE source = 1", [])?;
+    let models = db.read_all("SELECT n, memories_done FROM embedding_models", [], |row| {
         Ok((row.get(0)?, row.get(1)?))
     })?;
     Ok(MemoryVectorProgress(models))
@@ -245,31 +229,27 @@ pub(crate) fn set_memory_vectors_aside(
 
 /// Puts the vectors back.
 pub(crate) fn restore_memory_vectors(
-    connection: &Connection,
+    db: &Connection,
     progress: MemoryVectorProgress,
-) -> Result<(), rusqlite::Error> {
-    connection.run("UPDATE vectors SET source = 1 WHERE source = 2", [])?;
+) -> rusqlite::Result<()> {
+    db.run("UPDATE vectors SET source = 1 WHERE source = 2", [])?;
     let sql = "UPDATE embedding_models SET memories_done = ?2 WHERE n = ?1";
-    progress.0.into_iter().try_for_each(|(n, done)| connection.run(sql, [n, done]).map(drop))
+    progress.0.into_iter().try_for_each(|(n, done)| db.run(sql, [n, done]).map(drop))
 }
 
 /// Adds signs to the model's last block, and starts new blocks when it is full. The rows are the largest of all vectors.
-fn append_signs(
-    connection: &Connection,
-    model: i64,
-    signs: &[(i64, VectorSigns)],
-) -> Result<(), rusqlite::Error> {
+fn append_signs(db: &Connection, model: i64, signs: &[(i64, VectorSigns)]) -> rusqlite::Result<()> {
     let Some((first, _)) = signs.first() else { return Ok(()) };
-    let mut block = SignBlock::read(connection, model, *first)?.unwrap_or_else(|| SignBlock::new(*first));
+    let mut block = SignBlock::read(db, model, *first)?.unwrap_or_else(|| SignBlock::new(*first));
     for (n, signs) in signs {
         if block.rows.len() >= 8 * BLOCK_VECTORS {
-            block.write(connection, model)?;
+            block.write(db, model)?;
             block = SignBlock::new(*n);
         }
         block.rows.extend_from_slice(&n.to_le_bytes());
         block.bits.extend_from_slice(&signs.bytes);
     }
-    block.write(connection, model)
+    block.write(db, model)
 }
 
 /// One row of the table `vector_signs`.
@@ -285,17 +265,17 @@ impl SignBlock {
     }
 
     /// The block that holds, or would hold, the signs of the vector in row `n`.
-    fn read(connection: &Connection, model: i64, n: i64) -> Result<Option<Self>, rusqlite::Error> {
+    fn read(db: &Connection, model: i64, n: i64) -> rusqlite::Result<Option<Self>> {
         let sql = "SELECT first, vectors, bits FROM vector_signs WHERE model = ?1 AND first <= ?2
              ORDER BY first DESC LIMIT 1";
-        connection.read_first(sql, [model, n], |row| {
+        db.read_first(sql, [model, n], |row| {
             Ok(Self { first: row.get(0)?, rows: row.get(1)?, bits: row.get(2)? })
         })
     }
 
-    fn write(&self, connection: &Connection, model: i64) -> Result<(), rusqlite::Error> {
+    fn write(&self, db: &Connection, model: i64) -> rusqlite::Result<()> {
         let sql = "INSERT OR REPLACE INTO vector_signs (model, first, vectors, bits) VALUES (?1, ?2, ?3, ?4)";
-        connection.run(sql, params![model, self.first, self.rows, self.bits]).map(drop)
+        db.run(sql, params![model, self.first, self.rows, self.bits]).map(drop)
     }
 
     fn remove(&mut self, n: i64) {
