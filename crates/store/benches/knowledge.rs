@@ -1,10 +1,10 @@
-//! How long the knowledge store takes to answer: `cargo bench -p agon-store --bench knowledge`, and how much of what an
-//! exact search would find the signatures find. Sizes can be given: `-- 1000 10000`.
+//! How long a search of the knowledge store takes, and how many of the truly nearest entries the vectors' signs find:
+//! `cargo bench -p agon-store --bench knowledge`. You can give sizes: `-- 1000 10000`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::time::Instant;
 
-use agon_store::{Kind, NewKnowledge, Sqlite};
+use agon_store::{KnowledgeKind, NewKnowledge, SqliteStore};
 
 const MODEL: &str = "embeddings/bench";
 const DIMENSIONS: usize = 384;
@@ -12,21 +12,21 @@ const QUESTIONS: usize = 100;
 const LIMIT: usize = 10;
 const BATCH: usize = 1_000;
 
-/// Which words are searched for.
+/// Which words a search uses.
 #[derive(Clone, Copy)]
-enum Words {
+enum QueryWords {
     None,
-    /// Twelve of the question: some that nearly every entry has, some that few have.
+    /// Twelve words of the question, common and rare.
     Any,
-    /// Those that most entries have, and no other: the worst case.
+    /// Only words that most entries have: the worst case.
     Common,
 }
 
-const SEARCHES: [(&str, Words, bool); 4] = [
-    ("words", Words::Any, false),
-    ("common", Words::Common, false),
-    ("meaning", Words::None, true),
-    ("hybrid", Words::Any, true),
+const SEARCHES: [(&str, QueryWords, bool); 4] = [
+    ("words", QueryWords::Any, false),
+    ("common", QueryWords::Common, false),
+    ("meaning", QueryWords::None, true),
+    ("hybrid", QueryWords::Any, true),
 ];
 
 fn main() {
@@ -44,30 +44,30 @@ fn main() {
 fn measure(size: usize) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("agon.db");
-    let mut chance = Chance(0x9e37_79b9_7f4a_7c15 ^ size as u64);
-    let clusters: Vec<Vec<f32>> = (0..(size / 50).max(10)).map(|_| chance.vector()).collect();
-    let vectors: Vec<Vec<f32>> = (0..size).map(|n| chance.near(&clusters[n % clusters.len()], 0.8)).collect();
-    let store = Sqlite::open(&file).unwrap();
-    fill(&store, &vectors, &mut chance);
+    let mut random = SeededRandom(0x9e37_79b9_7f4a_7c15 ^ size as u64);
+    let clusters: Vec<Vec<f32>> = (0..(size / 50).max(10)).map(|_| random.vector()).collect();
+    let vectors: Vec<Vec<f32>> = (0..size).map(|n| random.near(&clusters[n % clusters.len()], 0.8)).collect();
+    let store = SqliteStore::open(&file).unwrap();
+    fill(&store, &vectors, &mut random);
     let questions: Vec<(String, Vec<f32>)> = (0..QUESTIONS)
         .map(|_| {
-            let near = chance.below(size);
-            (chance.text(12), chance.near(&vectors[near], 0.5))
+            let near = random.below(size);
+            (random.text(12), random.near(&vectors[near], 0.5))
         })
         .collect();
     let recall = recall(&store, &vectors, &questions);
     for (name, words, meaning) in SEARCHES {
-        let ask = |store: &Sqlite, (text, vector): &(String, Vec<f32>)| {
+        let ask = |store: &SqliteStore, (text, vector): &(String, Vec<f32>)| {
             let text = match words {
-                Words::None => "",
-                Words::Any => text,
-                Words::Common => "w0 w1 w2 w3",
+                QueryWords::None => "",
+                QueryWords::Any => text,
+                QueryWords::Common => "w0 w1 w2 w3",
             };
             store.knowledge_search(text, meaning.then_some((MODEL, vector.as_slice())), LIMIT).unwrap();
         };
         ask(&store, &questions[0]);
         let warm = times(&questions, |question| ask(&store, question));
-        let fresh = times(&questions, |question| ask(&Sqlite::open(&file).unwrap(), question));
+        let fresh = times(&questions, |question| ask(&SqliteStore::open(&file).unwrap(), question));
         let recall = if name == "meaning" { format!("{recall:.3}") } else { String::new() };
         println!("{size:<9} {name:<9} {warm:<16} {fresh:<16} {recall}");
     }
@@ -76,27 +76,27 @@ fn measure(size: usize) {
 }
 
 /// Entries of 20 to 120 words, and their vectors.
-fn fill(store: &Sqlite, vectors: &[Vec<f32>], chance: &mut Chance) {
+fn fill(store: &SqliteStore, vectors: &[Vec<f32>], random: &mut SeededRandom) {
     for batch in vectors.chunks(BATCH) {
         let entries: Vec<NewKnowledge> = batch
             .iter()
             .map(|_| {
-                let (title, words) = (chance.text(8), 20 + chance.below(100));
-                let (text, at) = (chance.text(words), "2026-11-15T10:00:00Z".to_owned());
-                NewKnowledge { kind: Kind::Note, title, text, source: None, confidence: None, at }
+                let (title, words) = (random.text(8), 20 + random.below(100));
+                let (text, at) = (random.text(words), "2026-11-15T10:00:00Z".to_owned());
+                NewKnowledge { kind: KnowledgeKind::Note, title, text, source: None, confidence: None, at }
             })
             .collect();
         let texts: Vec<String> =
             entries.iter().map(|entry| format!("{}\n{}", entry.title, entry.text)).collect();
-        let ids = wait(store.knowledge_add(entries)).unwrap();
+        let ids = block_on(store.knowledge_add(entries)).unwrap();
         let indexed =
             ids.into_iter().zip(texts).zip(batch).map(|((id, text), vector)| (id, text, vector.clone()));
-        wait(store.index_vectors(MODEL, indexed.collect())).unwrap();
+        block_on(store.add_vectors(MODEL, indexed.collect())).unwrap();
     }
 }
 
-/// The share of the truly nearest that is among those that are found.
-fn recall(store: &Sqlite, vectors: &[Vec<f32>], questions: &[(String, Vec<f32>)]) -> f64 {
+/// The share of the truly nearest entries that a search finds.
+fn recall(store: &SqliteStore, vectors: &[Vec<f32>], questions: &[(String, Vec<f32>)]) -> f64 {
     let mut ids: Vec<String> =
         store.knowledge_list(vectors.len()).unwrap().into_iter().map(|entry| entry.id).collect();
     ids.reverse();
@@ -127,10 +127,10 @@ fn times<Q>(questions: &[Q], ask: impl Fn(&Q)) -> String {
     format!("{:.1} / {:.1}", times[times.len() / 2], times[times.len() * 95 / 100])
 }
 
-/// Numbers that are the same in every run.
-struct Chance(u64);
+/// A generator whose numbers are the same in every run.
+struct SeededRandom(u64);
 
-impl Chance {
+impl SeededRandom {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -156,13 +156,13 @@ impl Chance {
         unit((0..DIMENSIONS).map(|_| self.normal()).collect())
     }
 
-    /// A direction so far from another: noise of that length is added.
+    /// A direction near another: noise of length `far` is added.
     fn near(&mut self, vector: &[f32], far: f32) -> Vec<f32> {
         let noise = self.vector();
         unit(vector.iter().zip(noise).map(|(number, noise)| number + far * noise).collect())
     }
 
-    /// Words as language has them: a few are in nearly every text, most are rare.
+    /// Words with the frequencies of language: a few are in nearly every text, most are rare.
     fn text(&mut self, words: usize) -> String {
         let words = (0..words).map(|_| format!("w{}", (50_000_f64.powf(self.share()) - 1.0) as usize));
         words.collect::<Vec<_>>().join(" ")
@@ -174,6 +174,6 @@ fn unit(vector: Vec<f32>) -> Vec<f32> {
     vector.into_iter().map(|number| number / length).collect()
 }
 
-fn wait<T>(future: impl Future<Output = T>) -> T {
+fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }

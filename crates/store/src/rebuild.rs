@@ -1,8 +1,8 @@
-//! What is kept of debates, made again from their logs.
+//! Makes everything that comes from debates again from their logs.
 //!
-//! Knowledge of a debate depends on that debate alone. Memories and ratings depend on all that closed before, and memories
-//! on what was resolved in between: they are made again in the order in which all of it was committed. Of a debate's
-//! resolutions only the one that counts is observed, so a correction makes the memories again, too.
+//! The knowledge entry of a debate depends on that debate alone. Memories and ratings depend on every debate that closed
+//! before, and memories also on the resolutions in between, so they are made again in the order in which all of it was
+//! committed. Memories observe only the resolution that counts, so a corrected resolution also rebuilds the memories.
 
 use std::collections::BTreeMap;
 
@@ -12,135 +12,139 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 use serde::Serialize;
 
-use crate::closing::{self, Closed, Receipt, seconds};
-use crate::place::Fault;
-use crate::resolutions::{self, Counting};
-use crate::vectors::{self, Of};
-use crate::{knowledge, memory, ratings};
+use crate::closed_debates::{ClosedDebate, LogReceipt, unix_seconds};
+use crate::resolutions::{self, ObservedResolution};
+use crate::sql::CachedSql;
+use crate::store_fault::StoreFault;
+use crate::vectors::{self, VectorSource};
+use crate::{SqliteStore, StoreFuture, knowledge, memories, ratings_table};
 
-/// What was made again, and how many rows were not as the logs have them.
+/// What a rebuild did: how many rows were not as the logs say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Rebuilt {
-    /// Debates that leave a lesson.
+pub struct RebuildReport {
+    /// Debates with a lesson.
     pub debates: u64,
-    /// Entries of debates that were missing, changed, or too many.
+    /// Knowledge entries of debates that were missing, changed, or should not have been there.
     pub knowledge: u64,
-    /// Memories, and where they were seen.
+    /// The same for memories and their observations.
     pub memories: u64,
-    /// Ratings, their history, and ballots.
+    /// The same for ratings, their history, and ballots.
     pub ratings: u64,
 }
 
-/// The tables that are made again whole.
-const MEMORIES: [&str; 2] = ["memory", "sightings"];
-const RATINGS: [&str; 3] = ["ratings", "rating_history", "ballots"];
+const MEMORY_TABLES: [&str; 2] = ["memories", "memory_observations"];
+const RATING_TABLES: [&str; 3] = ["ratings", "rating_history", "ballots"];
 
-/// The debates that are over, each with its last event, as far as it may have a lesson: in a large store most may be
-/// debates without, whose outcomes need not be read.
-const WITH_LESSON: &str = "debates AS d JOIN events AS e
+/// Closed debates, each with its last event, that may have a lesson. In a large store most debates may have none, and
+/// their outcomes need not be parsed.
+const DEBATES_WITH_LESSON: &str = "debates AS d JOIN events AS e
     ON e.debate = d.n AND e.seq = (SELECT max(seq) FROM events WHERE debate = d.n)
         AND d.status IS NOT NULL AND instr(e.body, '\"lesson\"') > 0";
 
-/// Makes all that is kept of debates again.
-pub(crate) fn rebuild(store: &Connection) -> Result<Rebuilt, Fault> {
-    let (before, rated) = (rows(store, &MEMORIES)?, rows(store, &RATINGS)?);
-    clear(store, &RATINGS)?;
-    let mut rebuilt = Rebuilt { knowledge: orphans(store)?, ..Rebuilt::default() };
-    remember(store, |closed, lesson| {
-        rebuilt.debates += 1;
-        rebuilt.knowledge += u64::from(knowledge::learn(store, closed, lesson)?);
-        ratings::learn(store, closed, lesson)
-    })?;
-    rebuilt.memories = differing(before, rows(store, &MEMORIES)?);
-    rebuilt.ratings = differing(rated, rows(store, &RATINGS)?);
-    Ok(rebuilt)
-}
-
-/// Makes the memories again: what they have observed cannot be taken back one by one.
-pub(crate) fn memories(store: &Connection) -> Result<(), Fault> {
-    remember(store, |_, _| Ok(()))
-}
-
-/// Makes the memories again, and does this with every debate on the way.
-fn remember(
-    store: &Connection,
-    mut on_the_way: impl FnMut(&Closed, &Lesson) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    let (texts, shelf) = (texts(store)?, vectors::shelve(store)?);
-    clear(store, &MEMORIES)?;
-    let mut resolved = resolutions::counting(store)?.into_iter().peekable();
-    for (event, debate) in closings(store)? {
-        let Some((closed, lesson)) = lesson(store, event, debate)? else { continue };
-        while let Some(counting) = resolved.next_if(|counting| counting.after_event < event) {
-            observe(store, &counting)?;
-        }
-        memory::learn(store, &closed, &lesson)?;
-        on_the_way(&closed, &lesson)?;
+impl SqliteStore {
+    /// Makes the knowledge, memories and ratings of all debates again from the logs, and reports what differed.
+    pub fn rebuild(&self) -> StoreFuture<'_, RebuildReport> {
+        self.write(rebuild)
     }
-    resolved.try_for_each(|counting| observe(store, &counting))?;
-    vectors::unshelve(store, shelf)?;
-    renew_vectors(store, &texts)
 }
 
-fn clear(store: &Connection, tables: &[&str]) -> Result<(), rusqlite::Error> {
-    tables.iter().try_for_each(|table| store.execute(&format!("DELETE FROM {table}"), []).map(drop))
+fn rebuild(db: &Connection) -> Result<RebuildReport, StoreFault> {
+    let (memories, ratings) = (all_rows(db, &MEMORY_TABLES)?, all_rows(db, &RATING_TABLES)?);
+    clear(db, &RATING_TABLES)?;
+    let mut report = RebuildReport { knowledge: remove_orphans(db)?, ..RebuildReport::default() };
+    replay_memories(db, |closed, lesson| {
+        report.debates += 1;
+        report.knowledge += u64::from(knowledge::record_decision(db, closed, lesson)?);
+        ratings_table::record_game(db, closed, lesson)
+    })?;
+    report.memories = count_differences(memories, all_rows(db, &MEMORY_TABLES)?);
+    report.ratings = count_differences(ratings, all_rows(db, &RATING_TABLES)?);
+    Ok(report)
 }
 
-fn observe(store: &Connection, counting: &Counting) -> Result<(), Fault> {
-    let Counting { debate, resolved, .. } = counting;
-    let at_s = seconds(store, &resolved.at)?;
-    memory::resolve(store, *debate, &resolved.resolution, resolved.turned_out, at_s)
+/// Makes the memories again, since a single observation cannot be undone.
+pub(crate) fn rebuild_memories(db: &Connection) -> Result<(), StoreFault> {
+    replay_memories(db, |_, _| Ok(()))
 }
 
-/// The last events of the debates that leave a lesson, in the order in which they closed: the event and the debate.
-fn closings(store: &Connection) -> Result<Vec<(i64, i64)>, Fault> {
-    let mut query = store.prepare(&format!("SELECT e.n, e.debate FROM {WITH_LESSON} ORDER BY e.n"))?;
-    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+/// Makes the memories again, and calls `on_debate` for every debate on the way.
+fn replay_memories(
+    db: &Connection,
+    mut on_debate: impl FnMut(&ClosedDebate, &Lesson) -> Result<(), StoreFault>,
+) -> Result<(), StoreFault> {
+    let old_texts = memory_texts(db)?;
+    let vector_progress = vectors::set_memory_vectors_aside(db)?;
+    clear(db, &MEMORY_TABLES)?;
+    let mut resolutions = resolutions::observed(db)?.into_iter().peekable();
+    let sql = format!("SELECT e.n, e.debate FROM {DEBATES_WITH_LESSON} ORDER BY e.n");
+    let closings: Vec<(i64, i64)> = db.read_all(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for (event, debate) in closings {
+        let Some((closed, lesson)) = read_closing(db, event, debate)? else { continue };
+        while let Some(resolution) = resolutions.next_if(|resolution| resolution.after_event < event) {
+            observe(db, &resolution)?;
+        }
+        memories::record_positions(db, &closed, &lesson)?;
+        on_debate(&closed, &lesson)?;
+    }
+    resolutions.try_for_each(|resolution| observe(db, &resolution))?;
+    vectors::restore_memory_vectors(db, vector_progress)?;
+    renew_changed_vectors(db, &old_texts)
 }
 
-/// A debate that closed with this event, and its lesson. An event that somebody broke is `verify`'s business.
-fn lesson(store: &Connection, event: i64, debate: i64) -> Result<Option<(Closed, Lesson)>, Fault> {
-    let mut query = store.prepare_cached("SELECT body, hash FROM events WHERE n = ?1")?;
+fn clear(db: &Connection, tables: &[&str]) -> rusqlite::Result<()> {
+    tables.iter().try_for_each(|table| db.run(&format!("DELETE FROM {table}"), []).map(drop))
+}
+
+fn observe(db: &Connection, observed: &ObservedResolution) -> Result<(), StoreFault> {
+    let ObservedResolution { debate, stored, .. } = observed;
+    let at_s = unix_seconds(db, &stored.at)?;
+    memories::observe_resolution(db, *debate, &stored.resolution, stored.turned_out, at_s)
+}
+
+/// The debate that closed with this event, and its lesson. `agon verify` reports events that cannot be read.
+fn read_closing(
+    db: &Connection,
+    event: i64,
+    debate: i64,
+) -> Result<Option<(ClosedDebate, Lesson)>, StoreFault> {
+    let mut query = db.prepare_cached("SELECT body, hash FROM events WHERE n = ?1")?;
     let mut rows = query.query([event])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let entry = serde_json::from_slice(row.get_ref(0)?.as_bytes()?);
     let Ok(Entry { seq, at_ms, event: Event::Closed { outcome } }) = entry else { return Ok(None) };
-    let receipt = Receipt::ending(seq, row.get_ref(1)?.as_str()?);
-    Ok(closing::closed(store, debate, at_ms, receipt)?.zip(outcome.lesson))
+    let receipt = LogReceipt::new(seq, row.get_ref(1)?.as_str()?);
+    Ok(ClosedDebate::read(db, debate, at_ms, receipt)?.zip(outcome.lesson))
 }
 
-/// Removes entries that say they are of a debate that has no lesson, and tells how many those were.
-fn orphans(store: &Connection) -> Result<u64, Fault> {
-    let mut query = store.prepare(&format!(
+/// Removes entries that claim to come from a debate without a lesson, and returns how many there were.
+fn remove_orphans(db: &Connection) -> Result<u64, StoreFault> {
+    let sql = format!(
         "SELECT debate FROM knowledge
-         WHERE debate IS NOT NULL AND debate NOT IN (SELECT e.debate FROM {WITH_LESSON})"
-    ))?;
-    let found: Vec<i64> = query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+         WHERE debate IS NOT NULL AND debate NOT IN (SELECT e.debate FROM {DEBATES_WITH_LESSON})"
+    );
     let mut removed = 0;
-    for debate in found {
-        removed += u64::from(knowledge::remove(store, debate)?);
+    for debate in db.read_all(&sql, [], |row| row.get(0))? {
+        removed += u64::from(knowledge::remove_of_debate(db, debate)?);
     }
     Ok(removed)
 }
 
-fn texts(store: &Connection) -> Result<BTreeMap<i64, String>, rusqlite::Error> {
-    let mut query = store.prepare("SELECT n, text FROM memory")?;
-    query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+fn memory_texts(db: &Connection) -> rusqlite::Result<BTreeMap<i64, String>> {
+    let texts = db.read_all("SELECT n, text FROM memories", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(texts.into_iter().collect())
 }
 
-/// The vectors of memories that have the same words as before stay.
-fn renew_vectors(store: &Connection, before: &BTreeMap<i64, String>) -> Result<(), Fault> {
-    let after = texts(store)?;
-    let changed = before.keys().chain(after.keys()).filter(|n| before.get(n) != after.get(n));
-    changed.into_iter().try_for_each(|n| vectors::renew(store, Of::Memory, *n))
+/// Renews the vectors of the memories whose texts differ. The others keep theirs.
+fn renew_changed_vectors(db: &Connection, before: &BTreeMap<i64, String>) -> Result<(), StoreFault> {
+    let after = memory_texts(db)?;
+    let mut changed = before.keys().chain(after.keys()).filter(|n| before.get(n) != after.get(n));
+    changed.try_for_each(|n| vectors::renew(db, VectorSource::Memory, *n))
 }
 
-/// All rows of the tables.
-fn rows(store: &Connection, tables: &[&str]) -> Result<Vec<String>, rusqlite::Error> {
+fn all_rows(db: &Connection, tables: &[&str]) -> rusqlite::Result<Vec<String>> {
     let mut all = Vec::new();
     for table in tables {
-        let mut query = store.prepare(&format!("SELECT * FROM {table}"))?;
+        let mut query = db.prepare(&format!("SELECT * FROM {table}"))?;
         let columns = query.column_count();
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
@@ -151,8 +155,8 @@ fn rows(store: &Connection, tables: &[&str]) -> Result<Vec<String>, rusqlite::Er
     Ok(all)
 }
 
-/// How many rows are in one of the two and not in the other; one that changed counts once.
-fn differing(before: Vec<String>, after: Vec<String>) -> u64 {
+/// How many rows are in only one of the two. A changed row counts once.
+fn count_differences(before: Vec<String>, after: Vec<String>) -> u64 {
     let mut counts = BTreeMap::<String, i64>::new();
     before.into_iter().for_each(|row| *counts.entry(row).or_default() += 1);
     after.into_iter().for_each(|row| *counts.entry(row).or_default() -= 1);

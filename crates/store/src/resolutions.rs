@@ -1,4 +1,4 @@
-//! What became known after a debate: a person says which proposal was right, or whether the decision was.
+//! Resolutions: what became known after a debate. A person says which proposal was right, or whether the decision was.
 
 use std::collections::BTreeMap;
 
@@ -6,215 +6,203 @@ use agon_core::event::Entry;
 use agon_core::{Event, Lesson};
 use agon_engine::StoreError;
 use agon_evidence::calibration::{Resolution, Truth};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
-use crate::closing::seconds;
-use crate::place::{Fault, refused};
-use crate::{memory, rebuild};
+use crate::closed_debates::unix_seconds;
+use crate::log_table::debate_row;
+use crate::sql::{CachedSql, sql_limit};
+use crate::store_fault::{StoreFault, refused, unknown_debate};
+use crate::{SqliteStore, StoreFuture, memories, rebuild};
 
-/// A resolution as it is kept. All of a debate's are; the last one counts.
+/// A stored resolution. All resolutions of a debate are kept; the last one counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Resolved {
+pub struct StoredResolution {
     /// What became known.
     #[serde(flatten)]
     pub resolution: Resolution,
-    /// Why, or from where.
+    /// The reason or the source.
     pub note: Option<String>,
     /// When it was said: RFC 3339, UTC.
     pub at: String,
-    /// How the decision turned out by it; `None` where nothing was decided.
+    /// Whether the decision was right or wrong; `None` if nothing was decided.
     pub turned_out: Option<Truth>,
 }
 
-/// By what it is told how a decision turned out.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum By {
-    /// By the labels in the debate's lesson.
-    Lesson,
-    /// By the positions in its log, which the caller has read; a lesson comes before.
-    Positions(Option<Truth>),
+impl SqliteStore {
+    /// Stores how a debate turned out and updates its agents' memories. It replaces an earlier resolution; saying the
+    /// same again changes nothing. Refused for a debate that is not over and for a label without a proposal.
+    ///
+    /// `turned_out` says whether the decision was right for a debate without a lesson, as read from its log. A lesson
+    /// takes precedence.
+    pub fn resolve_debate(
+        &self,
+        debate: &str,
+        resolution: Resolution,
+        note: Option<String>,
+        at: &str,
+        turned_out: Option<Truth>,
+    ) -> StoreFuture<'_, StoredResolution> {
+        let id = debate.to_owned();
+        let new = StoredResolution { resolution, note, at: at.to_owned(), turned_out };
+        self.write(move |db| resolve(db, &id, new.clone()))
+    }
+
+    /// The resolved debates with the last resolution of each, most recently resolved first.
+    pub fn latest_resolutions(&self, limit: usize) -> Result<Vec<(String, StoredResolution)>, StoreError> {
+        let sql = format!(
+            "SELECT {RESOLUTION_COLUMNS}, debates.id FROM resolutions JOIN debates ON debates.n = resolutions.debate
+             WHERE resolutions.n IN (SELECT max(n) FROM resolutions GROUP BY debate)
+             ORDER BY resolutions.n DESC LIMIT ?1"
+        );
+        self.read(|db| {
+            Ok(db.read_all(&sql, [sql_limit(limit)], |row| Ok((row.get(5)?, read_resolution(row)?)))?)
+        })
+    }
+
+    /// All resolutions of a debate, in order. The last one counts.
+    pub fn resolutions(&self, debate: &str) -> Result<Vec<StoredResolution>, StoreError> {
+        let sql = format!("SELECT {RESOLUTION_COLUMNS} FROM resolutions WHERE debate = ?1 ORDER BY n");
+        self.read(|db| Ok(db.read_all(&sql, [debate_row(db, debate)?], read_resolution)?))
+    }
 }
 
-/// Keeps a resolution and has the debate's memories observe it, in the place of the one before. What was said already is not
-/// kept again; another reason for it is, but there is nothing new to observe.
-pub(crate) fn resolve(
-    store: &Connection,
-    id: &str,
-    resolution: &Resolution,
-    note: Option<&str>,
-    at: &str,
-    by: By,
-) -> Result<Resolved, Fault> {
-    let (debate, lesson) = lesson(store, id)?;
-    let turned_out = match (&lesson, by) {
-        (Some(lesson), _) => of_lesson(id, lesson, resolution)?,
-        (None, By::Positions(turned_out)) => turned_out,
-        (None, By::Lesson) => {
-            let why = format!("debate {id} leaves nothing that could be resolved: its protocol has no votes");
-            return Err(refused(why));
-        }
-    };
-    let resolved = Resolved {
-        resolution: resolution.clone(),
-        note: note.map(str::to_owned),
-        at: at.to_owned(),
-        turned_out,
-    };
-    match last(store, debate)? {
-        Some(last) if last.resolution == *resolution => {
-            if note.is_none() || note == last.note.as_deref() {
+fn resolve(db: &Connection, id: &str, mut new: StoredResolution) -> Result<StoredResolution, StoreFault> {
+    let (debate, lesson) = read_lesson(db, id)?;
+    if let Some(lesson) = lesson {
+        new.turned_out = truth_of_decision(id, &lesson, &new.resolution)?;
+    }
+    match last(db, debate)? {
+        // The same again, with a new reason at most: there is nothing new for the memories.
+        Some(last) if last.resolution == new.resolution => {
+            if new.note.is_none() || new.note == last.note {
                 return Ok(last);
             }
-            insert(store, debate, &resolved)?;
+            insert(db, debate, &new)?;
         }
         Some(_) => {
-            insert(store, debate, &resolved)?;
-            rebuild::memories(store)?;
+            insert(db, debate, &new)?;
+            rebuild::rebuild_memories(db)?;
         }
         None => {
-            insert(store, debate, &resolved)?;
-            memory::resolve(store, debate, resolution, turned_out, seconds(store, at)?)?;
+            insert(db, debate, &new)?;
+            let at_s = unix_seconds(db, &new.at)?;
+            memories::observe_resolution(db, debate, &new.resolution, new.turned_out, at_s)?;
         }
     }
-    Ok(resolved)
+    Ok(new)
 }
 
-/// How the decision turned out, by what the debate left behind.
-fn of_lesson(id: &str, lesson: &Lesson, resolution: &Resolution) -> Result<Option<Truth>, Fault> {
+/// Whether the decision was right, by the debate's lesson.
+fn truth_of_decision(
+    id: &str,
+    lesson: &Lesson,
+    resolution: &Resolution,
+) -> Result<Option<Truth>, StoreFault> {
     let labels = lesson.decision.as_ref().map_or(&[][..], |decision| &decision.labels);
     let proposals = lesson.parts.iter().filter(|part| part.position.is_some());
     let known: Vec<&str> = proposals.map(|part| part.label.as_str()).collect();
     match resolution {
         Resolution::Winner(_) if known.is_empty() => {
-            return Err(refused(format!("debate {id} has no proposal that could have been right")));
+            Err(refused(format!("debate {id} has no proposal that could have been right")))
         }
         Resolution::Winner(winner) if !known.contains(&winner.as_str()) => {
             let known = known.join(", ");
-            return Err(refused(format!(
-                "debate {id} has no proposal {winner:?}: say which of {known} was right"
-            )));
+            Err(refused(format!("debate {id} has no proposal {winner:?}: say which of {known} was right")))
         }
-        Resolution::Truth(_) if lesson.decision.is_none() => {
-            return Err(refused(format!(
-                "debate {id} decided nothing that could be right or wrong: say which proposal was right"
-            )));
-        }
-        Resolution::Winner(_) | Resolution::Truth(_) => {}
+        Resolution::Truth(_) if lesson.decision.is_none() => Err(refused(format!(
+            "debate {id} decided nothing that could be right or wrong: say which proposal was right"
+        ))),
+        Resolution::Winner(_) | Resolution::Truth(_) => Ok(resolution.of_decision(labels)),
     }
-    Ok(resolution.of_decision(labels))
 }
 
-/// The debate's number and its lesson, if its protocol leaves one.
-fn lesson(store: &Connection, id: &str) -> Result<(i64, Option<Lesson>), Fault> {
-    let mut query = store.prepare_cached("SELECT n, status IS NOT NULL FROM debates WHERE id = ?1")?;
-    let row = query.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let (n, over): (i64, bool) = row.ok_or_else(|| StoreError::Unknown(id.to_owned()))?;
-    if !over {
+/// The row of a closed debate, and its lesson if it has one.
+fn read_lesson(db: &Connection, id: &str) -> Result<(i64, Option<Lesson>), StoreFault> {
+    let sql = "SELECT n, status IS NOT NULL FROM debates WHERE id = ?1";
+    let row = db.read_first(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (n, closed): (i64, bool) = row.ok_or_else(|| unknown_debate(id))?;
+    if !closed {
         return Err(refused(format!("debate {id} is not over: resolve it when it is")));
     }
-    let mut last =
-        store.prepare_cached("SELECT body FROM events WHERE debate = ?1 ORDER BY seq DESC LIMIT 1")?;
-    let body: String = last.query_row([n], |row| row.get(0))?;
-    match serde_json::from_str::<Entry>(&body).map(|entry| entry.event) {
+    let sql = "SELECT body FROM events WHERE debate = ?1 ORDER BY seq DESC LIMIT 1";
+    let body: Option<String> = db.read_first(sql, [n], |row| row.get(0))?;
+    match serde_json::from_str::<Entry>(&body.unwrap_or_default()).map(|entry| entry.event) {
         Ok(Event::Closed { outcome }) => Ok((n, outcome.lesson)),
-        _ => Err(Fault::Odd(format!("the end of debate {id} cannot be read: `agon verify {id}` says why"))),
+        _ => Err(StoreFault::Failed(format!(
+            "the end of debate {id} cannot be read: `agon verify {id}` says why"
+        ))),
     }
 }
 
-fn insert(store: &Connection, debate: i64, resolved: &Resolved) -> Result<(), Fault> {
-    let (kind, value) = match &resolved.resolution {
+fn insert(db: &Connection, debate: i64, resolution: &StoredResolution) -> rusqlite::Result<()> {
+    let StoredResolution { resolution, note, at, turned_out } = resolution;
+    let (kind, value) = match resolution {
         Resolution::Winner(label) => ("winner", label.as_str()),
         Resolution::Truth(truth) => ("truth", truth.name()),
     };
-    let Resolved { note, at, turned_out, .. } = resolved;
-    store
-        .prepare_cached(
-            "INSERT INTO resolutions (debate, kind, value, note, at, turned_out, after_event)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT coalesce(max(n), 0) FROM events))",
-        )?
-        .execute(params![debate, kind, value, note, at, turned_out.map(Truth::name)])?;
+    db.run(
+        "INSERT INTO resolutions (debate, kind, value, note, at, turned_out, after_event)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT coalesce(max(n), 0) FROM events))",
+        params![debate, kind, value, note, at, turned_out.map(Truth::name)],
+    )?;
     Ok(())
 }
 
-/// The columns that [`read`] reads, in its order.
-pub(crate) const RESOLVED: &str = "kind, value, note, at, turned_out";
+/// The columns that [`read_resolution`] reads, in its order.
+const RESOLUTION_COLUMNS: &str = "kind, value, note, at, turned_out";
 
-/// Reads the columns [`RESOLVED`].
-pub(crate) fn read(row: &Row<'_>) -> Result<Resolved, rusqlite::Error> {
+fn read_resolution(row: &Row<'_>) -> rusqlite::Result<StoredResolution> {
     let turned_out: Option<String> = row.get(4)?;
-    Ok(Resolved {
-        resolution: resolution(row.get_ref(0)?.as_str()?, row.get(1)?),
+    Ok(StoredResolution {
+        resolution: resolution_from_columns(row.get_ref(0)?.as_str()?, row.get(1)?),
         note: row.get(2)?,
         at: row.get(3)?,
         turned_out: turned_out.as_deref().and_then(Truth::named),
     })
 }
 
-/// A resolution from its columns.
-pub(crate) fn resolution(kind: &str, value: String) -> Resolution {
+/// A resolution from the columns `kind` and `value`.
+pub(crate) fn resolution_from_columns(kind: &str, value: String) -> Resolution {
     match Truth::named(&value).filter(|_| kind == "truth") {
         Some(truth) => Resolution::Truth(truth),
         None => Resolution::Winner(value),
     }
 }
 
-/// The resolutions of a debate, in order.
-pub(crate) fn list(store: &Connection, id: &str) -> Result<Vec<Resolved>, Fault> {
-    let mut debate = store.prepare_cached("SELECT n FROM debates WHERE id = ?1")?;
-    let n: Option<i64> = debate.query_row([id], |row| row.get(0)).optional()?;
-    let n = n.ok_or_else(|| StoreError::Unknown(id.to_owned()))?;
-    let mut query =
-        store.prepare_cached(&format!("SELECT {RESOLVED} FROM resolutions WHERE debate = ?1 ORDER BY n"))?;
-    Ok(query.query_map([n], read)?.collect::<Result<_, _>>()?)
+/// A debate's last resolution, the one that counts.
+pub(crate) fn last(db: &Connection, debate: i64) -> rusqlite::Result<Option<StoredResolution>> {
+    let sql =
+        format!("SELECT {RESOLUTION_COLUMNS} FROM resolutions WHERE debate = ?1 ORDER BY n DESC LIMIT 1");
+    db.read_first(&sql, [debate], read_resolution)
 }
 
-/// The debates that are resolved, by the last word on each, those that were resolved last first.
-pub(crate) fn latest(store: &Connection, limit: usize) -> Result<Vec<(String, Resolved)>, Fault> {
-    let mut query = store.prepare_cached(&format!(
-        "SELECT {RESOLVED}, debates.id FROM resolutions JOIN debates ON debates.n = resolutions.debate
-         WHERE resolutions.n IN (SELECT max(n) FROM resolutions GROUP BY debate)
-         ORDER BY resolutions.n DESC LIMIT ?1"
-    ))?;
-    let rows =
-        query.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| Ok((row.get(5)?, read(row)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// The resolution of a debate that its memories observe.
+/// The resolution that a debate's memories observe.
 #[derive(Debug)]
-pub(crate) struct Counting {
+pub(crate) struct ObservedResolution {
+    n: i64,
     /// The last event that was committed before it.
     pub(crate) after_event: i64,
-    /// The debate's number.
+    /// The debate's row.
     pub(crate) debate: i64,
-    /// What was said.
-    pub(crate) resolved: Resolved,
+    pub(crate) stored: StoredResolution,
 }
 
-/// The resolutions that count, in order: of each debate its last word, as it was said before it was only repeated.
-pub(crate) fn counting(store: &Connection) -> Result<Vec<Counting>, Fault> {
-    let mut query =
-        store.prepare(&format!("SELECT {RESOLVED}, n, after_event, debate FROM resolutions ORDER BY n"))?;
-    let mut rows = query.query([])?;
-    let mut last: BTreeMap<i64, (i64, Counting)> = BTreeMap::new();
-    while let Some(row) = rows.next()? {
-        let (n, after_event, debate, resolved) = (row.get(5)?, row.get(6)?, row.get(7)?, read(row)?);
-        if last.get(&debate).is_none_or(|(_, known)| known.resolved.resolution != resolved.resolution) {
-            last.insert(debate, (n, Counting { after_event, debate, resolved }));
+/// The resolutions that memories observe, in order. For each debate this is its last resolution; if that was repeated with
+/// new notes, the first time it was said.
+pub(crate) fn observed(db: &Connection) -> rusqlite::Result<Vec<ObservedResolution>> {
+    let sql = format!("SELECT {RESOLUTION_COLUMNS}, n, after_event, debate FROM resolutions ORDER BY n");
+    let all = db.read_all(&sql, [], |row| {
+        let (n, after_event, debate) = (row.get(5)?, row.get(6)?, row.get(7)?);
+        Ok(ObservedResolution { n, after_event, debate, stored: read_resolution(row)? })
+    })?;
+    let mut last: BTreeMap<i64, ObservedResolution> = BTreeMap::new();
+    for one in all {
+        if last.get(&one.debate).is_none_or(|known| known.stored.resolution != one.stored.resolution) {
+            last.insert(one.debate, one);
         }
     }
-    let mut counting: Vec<(i64, Counting)> = last.into_values().collect();
-    counting.sort_by_key(|(n, _)| *n);
-    Ok(counting.into_iter().map(|(_, counting)| counting).collect())
-}
-
-/// The one that counts.
-pub(crate) fn last(store: &Connection, debate: i64) -> Result<Option<Resolved>, rusqlite::Error> {
-    store
-        .prepare_cached(&format!(
-            "SELECT {RESOLVED} FROM resolutions WHERE debate = ?1 ORDER BY n DESC LIMIT 1"
-        ))?
-        .query_row([debate], read)
-        .optional()
+    let mut observed: Vec<ObservedResolution> = last.into_values().collect();
+    observed.sort_by_key(|one| one.n);
+    Ok(observed)
 }

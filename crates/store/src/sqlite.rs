@@ -1,4 +1,4 @@
-//! The store.
+//! The store: opening it, reading it, and queuing writes.
 
 use std::path::Path;
 use std::pin::Pin;
@@ -9,207 +9,160 @@ use agon_core::event::open_all;
 use agon_engine::{Store, StoreError};
 use rusqlite::Connection;
 
-use crate::catalog::{self, Health, Listed};
-use crate::place::{Fault, GIVE_ACCESS, Place};
-use crate::schema;
-use crate::search::{self, Hit};
-use crate::writer::{Change, Task, Writer};
+use crate::leases::{self, LeaseHolder};
+use crate::store_fault::{GIVE_ACCESS, StoreFault};
+use crate::store_path::StorePath;
+use crate::writer::WriterHandle;
+use crate::{log_table, schema};
 
-/// A store in one SQLite file. Clones share one writer; a second value opened on the same file is to this one as
+/// A store in one SQLite file. Clones share one writer. A second value opened on the same file is to this one what
 /// another process would be.
 #[derive(Debug, Clone)]
-pub struct Sqlite {
-    inner: Arc<Inner>,
+pub struct SqliteStore {
+    inner: Arc<StoreInner>,
 }
 
 #[derive(Debug)]
-struct Inner {
-    place: Place,
-    /// For reading and for the search's index. Made at the first use: a debate does not need it.
+struct StoreInner {
+    path: StorePath,
+    /// For reading and for the search index. It is opened at its first use, since a debate does not need it.
     reader: Mutex<Option<Connection>>,
-    /// None where the file can only be read.
-    writer: Option<Writer>,
+    /// `None` if the file can only be read.
+    writer: Option<WriterHandle>,
 }
 
-/// One at a time in a process: a new file must be made and closed before anybody's SQLite locks it, since closing it
-/// would drop the lock.
+/// A future that completes when a change is on the disk.
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Held while a store opens: a new file must be created and closed before SQLite locks it in this process, since
+/// closing it later would drop the lock.
 static OPENING: Mutex<()> = Mutex::new(());
 
-impl Sqlite {
-    /// Opens the store. The file and its folder are created on first use, readable by their owner alone; a file of an
-    /// earlier version is brought up to date.
+const WRITER_STOPPED: &str = "its writer has stopped: start agon again";
+
+impl SqliteStore {
+    /// Opens the store. The file and its folder are created on first use, readable by their owner alone.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let _one = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = Place::prepare(path)?;
-        let writer = start(&place).map_err(|fault| place.tell(fault))?;
-        Ok(Self { inner: Arc::new(Inner { place, reader: Mutex::new(None), writer: Some(writer) }) })
+        let _opening = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = StorePath::prepare(path)?;
+        let start = || {
+            let mut connection = path.connect()?;
+            schema::prepare(&mut connection)?;
+            WriterHandle::start(connection, path.clone())
+        };
+        let writer = start().map_err(|fault| path.explain(fault))?;
+        Ok(Self { inner: Arc::new(StoreInner { path, reader: Mutex::new(None), writer: Some(writer) }) })
     }
 
-    /// Opens a store that is there, to read it: on a disk that is full or write-protected, where [`open`](Self::open)
+    /// Opens an existing store for reading, on a disk that is full or write-protected, where [`open`](Self::open)
     /// fails. Nothing can be appended, and a search needs an index that is up to date.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
-        let place = Place::prepare(path)?;
-        let mut reason = None;
-        for connection in place.readers() {
-            let checked = connection.map_err(Fault::from).and_then(|connection| {
-                schema::readable(&connection)?;
+        let path = StorePath::prepare(path)?;
+        let mut error = None;
+        for connection in path.connect_read_only() {
+            let checked = connection.map_err(StoreFault::from).and_then(|connection| {
+                schema::check_readable(&connection)?;
                 Ok(connection)
             });
             match checked {
                 Ok(connection) => {
                     let reader = Mutex::new(Some(connection));
-                    return Ok(Self { inner: Arc::new(Inner { place, reader, writer: None }) });
+                    return Ok(Self { inner: Arc::new(StoreInner { path, reader, writer: None }) });
                 }
-                Err(fault) => reason = Some(place.tell(fault)),
+                Err(fault) => error = Some(path.explain(fault)),
             }
         }
-        Err(reason.unwrap_or_else(|| place.failed(GIVE_ACCESS)))
+        Err(error.unwrap_or_else(|| path.failed(GIVE_ACCESS)))
     }
 
-    /// The full id of the debate whose id begins with `prefix`, or of the newest for `last`.
-    pub fn find(&self, prefix: &str) -> Result<String, StoreError> {
-        self.inner.read(|store, _| catalog::find(store, prefix))
-    }
-
-    /// The debates, newest first.
-    pub fn list(&self, limit: Option<usize>) -> Result<Vec<Listed>, StoreError> {
-        self.inner.read(|store, place| catalog::list(store, place, limit))
-    }
-
-    /// The debates whose question, replies or verdict have all the words, the best first. The last word may be the
-    /// beginning of one; case and accents do not matter.
-    pub fn search(&self, words: &str, limit: usize) -> Result<Vec<Hit>, StoreError> {
-        self.inner.read(|store, place| search::search(store, place, words, limit))
-    }
-
-    /// The stored body and hash of each event, unchecked: for whoever checks the chain and says where it breaks.
-    pub fn raw(&self, id: &str) -> Result<Vec<(String, String)>, StoreError> {
-        self.inner.read(|store, _| catalog::raw(store, id))
-    }
-
-    /// A debate as a listing shows it and its [`raw`](Self::raw) log, both of the same moment.
-    pub fn stored(&self, id: &str) -> Result<(Listed, Vec<(String, String)>), StoreError> {
-        self.inner.read(|store, place| catalog::stored(store, place, id))
-    }
-
-    /// How the store is. Reads the whole file to check it.
-    pub fn health(&self) -> Result<Health, StoreError> {
-        self.inner.read(|store, place| catalog::health(store, place))
-    }
-
-    /// How many commits this store's writer has made: many appends share one.
+    /// How many commits this store's writer has made. Many appends share one.
     pub fn commits(&self) -> u64 {
-        self.inner.writer.as_ref().map_or(0, Writer::commits)
+        self.inner.writer.as_ref().map_or(0, WriterHandle::commits)
     }
 
-    /// Closes the store, if this is the last clone: waits until all that is queued is written, and gives up all
-    /// leases. Dropping it does the same.
+    /// Closes the store if this is the last clone: waits until everything that is queued is written, and gives up all
+    /// leases. Dropping the store does the same.
     pub fn close(self) {}
 
-    /// Reads what is kept beside the logs.
-    pub(crate) fn kept<T>(
+    pub(crate) fn path(&self) -> &StorePath {
+        &self.inner.path
+    }
+
+    /// Reads on the calling thread.
+    pub(crate) fn read<T>(
         &self,
-        question: impl FnOnce(&mut Connection) -> Result<T, Fault>,
+        query: impl FnOnce(&mut Connection) -> Result<T, StoreFault>,
     ) -> Result<T, StoreError> {
-        self.inner.read(|store, _| {
-            if !schema::keeps(store)? {
-                return Err(Fault::Odd(format!(
-                    "an earlier agon wrote it, and it can only be read: {GIVE_ACCESS}"
-                )));
-            }
-            question(store)
-        })
+        let StoreInner { path, reader, .. } = &*self.inner;
+        let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = match reader.take() {
+            Some(connection) => Ok(connection),
+            None => connect_reader(path),
+        };
+        connection
+            .and_then(|connection| query(reader.insert(connection)))
+            .map_err(|fault| path.explain(fault))
     }
 
-    /// Changes what is kept beside the logs. Queued at once, whether or not anybody waits for the answer.
-    pub(crate) fn change<T: Send + 'static>(
+    /// Queues a change at once, whether or not the future is polled. No lease is needed.
+    pub(crate) fn write<T: Send + 'static>(
         &self,
-        change: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
-    ) -> Answer<'_, T> {
-        let made = Arc::new(Mutex::new(None));
-        let make = Arc::clone(&made);
-        let task = Change(Box::new(move |store| {
-            let value = change(store)?;
-            *make.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
-            Ok(())
-        }));
-        let written = self.write("", Task::Change(task));
-        Box::pin(async move {
-            written.await?;
-            let value = made.lock().unwrap_or_else(PoisonError::into_inner).take();
-            value.ok_or_else(|| self.inner.place.failed("its writer has stopped: start agon again"))
-        })
+        mut change: impl FnMut(&Connection) -> Result<T, StoreFault> + Send + 'static,
+    ) -> StoreFuture<'_, T> {
+        self.write_leased(move |connection, _| change(connection))
     }
 
-    /// Queued at once, whether or not anybody waits for the answer.
-    fn write<'a>(&'a self, id: &'a str, task: Task) -> Answer<'a, ()> {
-        let answer = self.inner.writer.as_ref().map(|writer| writer.queue(id, task));
+    /// The same for a change that takes, needs or gives back a lease.
+    fn write_leased<T: Send + 'static>(
+        &self,
+        change: impl FnMut(&Connection, &mut LeaseHolder) -> Result<T, StoreFault> + Send + 'static,
+    ) -> StoreFuture<'_, T> {
+        let answer = self.inner.writer.as_ref().map(|writer| writer.queue(change));
         Box::pin(async move {
-            let only_read = || self.inner.place.failed(format!("it can only be read: {GIVE_ACCESS}"));
-            let gone = |_| self.inner.place.failed("its writer has stopped: start agon again");
-            answer.ok_or_else(only_read)?.await.map_err(gone)?
+            let read_only = || self.path().failed(format!("it can only be read: {GIVE_ACCESS}"));
+            let stopped = |_| self.path().failed(WRITER_STOPPED);
+            answer.ok_or_else(read_only)?.await.map_err(stopped)?
         })
     }
 }
 
-/// What comes when a change is on the disk.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
-
-impl Store for Sqlite {
-    fn append<'a>(&'a self, id: &'a str, records: Vec<Record>) -> Answer<'a, ()> {
-        self.write(id, Task::Append(records))
+impl Store for SqliteStore {
+    fn append<'a>(&'a self, id: &'a str, records: Vec<Record>) -> StoreFuture<'a, ()> {
+        let id = id.to_owned();
+        self.write_leased(move |connection, holder| log_table::append(connection, holder, &id, &records))
     }
 
-    fn load<'a>(&'a self, id: &'a str) -> Answer<'a, Vec<Record>> {
-        let (inner, id) = (Arc::clone(&self.inner), id.to_owned());
+    fn load<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Vec<Record>> {
+        let (store, id) = (self.clone(), id.to_owned());
         let load = move || {
-            let stored = inner.read(|store, _| catalog::raw(store, &id))?;
+            let stored = store.raw_log(&id)?;
             open_all(stored).map_err(|broken| StoreError::Broken { id, broken })
         };
         Box::pin(async move {
             match tokio::runtime::Handle::try_current() {
                 Ok(runtime) => {
-                    let gone = |_| self.inner.place.failed("reading was cut short: start agon again");
-                    runtime.spawn_blocking(load).await.map_err(gone)?
+                    let stopped = |_| self.path().failed("reading was interrupted: start agon again");
+                    runtime.spawn_blocking(load).await.map_err(stopped)?
                 }
                 Err(_) => load(),
             }
         })
     }
 
-    fn lease<'a>(&'a self, id: &'a str) -> Answer<'a, ()> {
-        self.write(id, Task::Lease)
+    fn lease<'a>(&'a self, id: &'a str) -> StoreFuture<'a, ()> {
+        let id = id.to_owned();
+        self.write_leased(move |connection, holder| leases::lease(connection, holder, &id))
     }
 
-    fn release<'a>(&'a self, id: &'a str) -> Answer<'a, ()> {
-        self.write(id, Task::Release)
-    }
-}
-
-impl Inner {
-    fn read<T>(
-        &self,
-        question: impl FnOnce(&mut Connection, &Place) -> Result<T, Fault>,
-    ) -> Result<T, StoreError> {
-        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let connection = match reader.take() {
-            Some(connection) => Ok(connection),
-            None => connect(&self.place),
-        };
-        let answer = connection.and_then(|connection| question(reader.insert(connection), &self.place));
-        answer.map_err(|fault| self.place.tell(fault))
+    fn release<'a>(&'a self, id: &'a str) -> StoreFuture<'a, ()> {
+        let id = id.to_owned();
+        self.write_leased(move |connection, holder| leases::release(connection, holder, &id))
     }
 }
 
-fn start(place: &Place) -> Result<Writer, Fault> {
-    let mut connection = place.connect()?;
-    schema::prepare(&mut connection)?;
-    Writer::start(connection, place.clone())
-}
-
-/// What this connection writes can be made again from the log, so it need not wait for the disk.
-fn connect(place: &Place) -> Result<Connection, Fault> {
-    let connection = place.connect()?;
+/// The reader writes only the search index, which can be rebuilt from the log, so it need not wait for the disk.
+fn connect_reader(path: &StorePath) -> Result<Connection, StoreFault> {
+    let connection = path.connect()?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     Ok(connection)
 }

@@ -1,45 +1,76 @@
-//! What texts mean, as vectors: made elsewhere, kept here in a quarter of their size.
+//! Embedding vectors of knowledge entries and memories. They are made elsewhere and stored in a quarter of their size.
 
 use std::collections::HashSet;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use agon_engine::StoreError;
+use rusqlite::{Connection, params};
 
-use crate::place::Fault;
+use crate::sql::{CachedSql, sql_limit};
+use crate::store_fault::StoreFault;
+use crate::{SqliteStore, StoreFuture};
 
 /// How many vectors share a row of signs.
-const BLOCK: usize = 2_048;
+const BLOCK_VECTORS: usize = 2_048;
 
-/// The most numbers that a vector may have.
+/// The most dimensions that a vector may have.
 const DIMENSIONS_MAX: usize = 16_384;
 
-/// Whose a vector is.
+impl SqliteStore {
+    /// The ids and texts of entries and memories that have no vector of this model yet, entries first.
+    pub fn texts_without_vectors(
+        &self,
+        model: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, String)>, StoreError> {
+        self.read(|db| {
+            let mut found = texts_without_vectors(db, model, VectorSource::Knowledge, limit)?;
+            let rest = limit.saturating_sub(found.len());
+            found.extend(texts_without_vectors(db, model, VectorSource::Memory, rest)?);
+            Ok(found)
+        })
+    }
+
+    /// Stores vectors, each with the id and the text from [`texts_without_vectors`](Self::texts_without_vectors). A
+    /// vector whose entry or memory is gone, or has another text by now, is dropped.
+    pub fn add_vectors(&self, model: &str, vectors: Vec<(String, String, Vec<f32>)>) -> StoreFuture<'_, ()> {
+        let model = model.to_owned();
+        self.write(move |db| add(db, &model, &vectors))
+    }
+}
+
+/// What a vector belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Of {
+pub(crate) enum VectorSource {
     Knowledge,
     Memory,
 }
 
-impl Of {
-    fn flag(self) -> i64 {
-        i64::from(self == Self::Memory)
-    }
-
-    fn upto(self) -> &'static str {
+impl VectorSource {
+    /// The value of the column `vectors.source`.
+    fn number(self) -> i64 {
         match self {
-            Self::Knowledge => "knowledge_upto",
-            Self::Memory => "memory_upto",
+            Self::Knowledge => 0,
+            Self::Memory => 1,
         }
     }
 
-    /// The table, and what holds of the rows that are to have a vector.
+    /// The column of `embedding_models` that says how far the vectors are complete.
+    fn progress(self) -> &'static str {
+        match self {
+            Self::Knowledge => "knowledge_done",
+            Self::Memory => "memories_done",
+        }
+    }
+
+    /// The table, and the condition on its rows that are to have a vector.
     fn table(self) -> (&'static str, &'static str) {
         match self {
             Self::Knowledge => ("knowledge", "forgotten = 0"),
-            Self::Memory => ("memory", "TRUE"),
+            Self::Memory => ("memories", "TRUE"),
         }
     }
 
-    /// The columns by which a row is known outside and of which its vector is made.
+    /// SQL for a row's public id and for the text that its vector is made of.
     fn id_and_text(self) -> (&'static str, &'static str) {
         match self {
             Self::Knowledge => ("id", "title || char(10) || text"),
@@ -48,232 +79,215 @@ impl Of {
     }
 }
 
-/// The ids and texts of what has no vector of this model yet, entries before memories.
-pub(crate) fn unindexed(
-    store: &Connection,
+fn texts_without_vectors(
+    db: &Connection,
     model: &str,
+    source: VectorSource,
     limit: usize,
-) -> Result<Vec<(String, String)>, Fault> {
-    let mut found = missing(store, model, Of::Knowledge, limit)?;
-    let rest = limit.saturating_sub(found.len());
-    found.extend(missing(store, model, Of::Memory, rest)?);
-    Ok(found)
-}
-
-fn missing(store: &Connection, model: &str, of: Of, limit: usize) -> Result<Vec<(String, String)>, Fault> {
-    let ((table, holds), (id, text), upto) = (of.table(), of.id_and_text(), of.upto());
-    let mut query = store.prepare_cached(&format!(
-        "SELECT {id}, {text} FROM {table} WHERE {holds}
-             AND n > coalesce((SELECT {upto} FROM embedders WHERE name = ?1), 0)
-             AND NOT EXISTS (SELECT 1 FROM vectors WHERE memory = ?2 AND item = {table}.n
-                 AND embedder = (SELECT n FROM embedders WHERE name = ?1))
+) -> rusqlite::Result<Vec<(String, String)>> {
+    let ((table, condition), (id, text), progress) =
+        (source.table(), source.id_and_text(), source.progress());
+    let sql = format!(
+        "SELECT {id}, {text} FROM {table} WHERE {condition}
+             AND n > coalesce((SELECT {progress} FROM embedding_models WHERE name = ?1), 0)
+             AND NOT EXISTS (SELECT 1 FROM vectors WHERE source = ?2 AND item = {table}.n
+                 AND model = (SELECT n FROM embedding_models WHERE name = ?1))
          ORDER BY n LIMIT ?3"
-    ))?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = query.query_map(params![model, of.flag(), limit], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    );
+    db.read_all(&sql, params![model, source.number(), sql_limit(limit)], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Keeps vectors by the ids and texts that [`unindexed`] gave. Those of what is gone by now, or has other words, are left out.
-pub(crate) fn index(
-    store: &Connection,
-    model: &str,
-    vectors: &[(String, String, Vec<f32>)],
-) -> Result<(), Fault> {
+fn add(db: &Connection, model: &str, vectors: &[(String, String, Vec<f32>)]) -> Result<(), StoreFault> {
     let Some((.., first)) = vectors.first() else { return Ok(()) };
     let dimensions = first.len();
     if dimensions == 0 || dimensions > DIMENSIONS_MAX {
-        return Err(Fault::Odd(format!(
+        return Err(StoreFault::Failed(format!(
             "{model} gave vectors of {dimensions} numbers: use a model that gives 1 to {DIMENSIONS_MAX}"
         )));
     }
-    if let Some((id, _, odd)) = vectors.iter().find(|(.., vector)| vector.len() != dimensions) {
-        let lengths = format!("{} numbers for {id}, {dimensions} for others", odd.len());
-        return Err(Fault::Odd(format!(
+    if let Some((id, _, other)) = vectors.iter().find(|(.., vector)| vector.len() != dimensions) {
+        let lengths = format!("{} numbers for {id}, {dimensions} for others", other.len());
+        return Err(StoreFault::Failed(format!(
             "{model} gave vectors of different lengths ({lengths}): use another model"
         )));
     }
-    store
-        .prepare_cached("INSERT OR IGNORE INTO embedders (name, dimensions) VALUES (?1, ?2)")?
-        .execute(params![model, dimensions as i64])?;
-    let embedder = embedder(store, model, dimensions)?
-        .ok_or_else(|| Fault::Odd(format!("the vectors of {model} could not be kept: try again")))?;
-    let mut signed = Vec::with_capacity(vectors.len());
+    let sql = "INSERT OR IGNORE INTO embedding_models (name, dimensions) VALUES (?1, ?2)";
+    db.run(sql, params![model, dimensions as i64])?;
+    let model_row = model_row(db, model, dimensions)?.ok_or_else(|| {
+        StoreFault::Failed(format!("the vectors of {model} could not be stored: try again"))
+    })?;
+    let mut signs = Vec::with_capacity(vectors.len());
     let mut seen = HashSet::new();
     for (id, text, vector) in vectors {
-        let Some((of, item)) = item(store, id, text)?.filter(|item| seen.insert(*item)) else { continue };
-        let n = put(store, embedder, of, item, vector)?;
-        if of == Of::Knowledge {
-            signed.push((n, Signature::of(vector)));
+        let Some((source, item)) = find_item(db, id, text)?.filter(|item| seen.insert(*item)) else {
+            continue;
+        };
+        let n = put(db, model_row, source, item, vector)?;
+        if source == VectorSource::Knowledge {
+            signs.push((n, VectorSigns::of(vector)));
         }
     }
-    sign(store, embedder, &signed)?;
-    advance(store, embedder, Of::Knowledge)?;
-    advance(store, embedder, Of::Memory)
+    append_signs(db, model_row, &signs)?;
+    update_progress(db, model_row, VectorSource::Knowledge)?;
+    update_progress(db, model_row, VectorSource::Memory)
 }
 
-/// The number of the model's vectors; `None` where there are none.
-pub(crate) fn embedder(store: &Connection, model: &str, dimensions: usize) -> Result<Option<i64>, Fault> {
-    let mut query = store.prepare_cached("SELECT n, dimensions FROM embedders WHERE name = ?1")?;
-    let known = query.query_row([model], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?))).optional()?;
-    match known {
-        Some((_, kept)) if kept != dimensions as i64 => Err(Fault::Odd(format!(
-            "the vectors of {model} have {kept} numbers here, but now {dimensions}: give the other model another name"
+/// The row of a model that has vectors here, or `None`.
+pub(crate) fn model_row(db: &Connection, model: &str, dimensions: usize) -> Result<Option<i64>, StoreFault> {
+    let sql = "SELECT n, dimensions FROM embedding_models WHERE name = ?1";
+    match db.read_first(sql, [model], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))? {
+        Some((_, stored)) if stored != dimensions as i64 => Err(StoreFault::Failed(format!(
+            "the vectors of {model} have {stored} numbers here, but now {dimensions}: give the other model another name"
         ))),
         known => Ok(known.map(|(n, _)| n)),
     }
 }
 
-/// What has this id, if it still says this: a memory may have been observed anew since its vector was asked for.
-fn item(store: &Connection, id: &str, text: &str) -> Result<Option<(Of, i64)>, Fault> {
-    let (of, is) = match id.strip_prefix("m-") {
-        Some(_) => (Of::Memory, "n = CAST(substr(?1, 3) AS INTEGER)"),
-        None => (Of::Knowledge, "id = ?1"),
+/// The entry or memory with this id, if it still has this text: it may have changed since its vector was asked for.
+fn find_item(db: &Connection, id: &str, text: &str) -> rusqlite::Result<Option<(VectorSource, i64)>> {
+    let (source, has_id) = match id.strip_prefix("m-") {
+        Some(_) => (VectorSource::Memory, "n = CAST(substr(?1, 3) AS INTEGER)"),
+        None => (VectorSource::Knowledge, "id = ?1"),
     };
-    let ((table, holds), (_, words)) = (of.table(), of.id_and_text());
-    let mut query =
-        store.prepare_cached(&format!("SELECT n FROM {table} WHERE {is} AND {holds} AND {words} = ?2"))?;
-    let n = query.query_row([id, text], |row| row.get(0)).optional()?;
-    Ok(n.map(|n| (of, n)))
+    let ((table, condition), (_, stored_text)) = (source.table(), source.id_and_text());
+    let sql = format!("SELECT n FROM {table} WHERE {has_id} AND {condition} AND {stored_text} = ?2");
+    db.read_first(&sql, [id, text], |row| Ok((source, row.get(0)?)))
 }
 
-fn put(store: &Connection, embedder: i64, of: Of, item: i64, vector: &[f32]) -> Result<i64, Fault> {
-    let mut old =
-        store.prepare_cached("SELECT n FROM vectors WHERE embedder = ?1 AND memory = ?2 AND item = ?3")?;
-    if let Some(n) = old.query_row([embedder, of.flag(), item], |row| row.get(0)).optional()? {
-        delete(store, embedder, of, n)?;
+/// Stores one vector in place of an older one, and returns its row.
+fn put(
+    db: &Connection,
+    model: i64,
+    source: VectorSource,
+    item: i64,
+    vector: &[f32],
+) -> Result<i64, StoreFault> {
+    let sql = "SELECT n FROM vectors WHERE model = ?1 AND source = ?2 AND item = ?3";
+    if let Some(n) = db.read_first(sql, [model, source.number(), item], |row| row.get(0))? {
+        delete(db, model, source, n)?;
     }
-    let (scale, bytes) = quantized(vector);
-    let mut insert = store.prepare_cached(
-        "INSERT INTO vectors (embedder, memory, item, scale, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
-    )?;
-    Ok(insert.insert(params![embedder, of.flag(), item, scale, bytes])?)
+    let (scale, bytes) = quantize(vector);
+    let sql = "INSERT INTO vectors (model, source, item, scale, bytes) VALUES (?1, ?2, ?3, ?4, ?5)";
+    Ok(db.insert(sql, params![model, source.number(), item, scale, bytes])?)
 }
 
-/// From the first that has no vector on, they are still to be made.
-fn advance(store: &Connection, embedder: i64, of: Of) -> Result<(), Fault> {
-    let ((table, holds), upto) = (of.table(), of.upto());
-    store
-        .prepare_cached(&format!(
-            "UPDATE embedders SET {upto} = coalesce(
-                 (SELECT n - 1 FROM {table} WHERE {holds} AND n > {upto} AND NOT EXISTS (
-                     SELECT 1 FROM vectors WHERE embedder = ?1 AND memory = ?2 AND item = {table}.n
-                 ) ORDER BY n LIMIT 1),
-                 (SELECT max(n) FROM {table}), 0)
-             WHERE n = ?1"
-        ))?
-        .execute([embedder, of.flag()])?;
+/// Moves a model's progress to just before the first row without a vector.
+fn update_progress(db: &Connection, model: i64, source: VectorSource) -> Result<(), StoreFault> {
+    let ((table, condition), progress) = (source.table(), source.progress());
+    let sql = format!(
+        "UPDATE embedding_models SET {progress} = coalesce(
+             (SELECT n - 1 FROM {table} WHERE {condition} AND n > {progress} AND NOT EXISTS (
+                 SELECT 1 FROM vectors WHERE model = ?1 AND source = ?2 AND item = {table}.n
+             ) ORDER BY n LIMIT 1),
+             (SELECT max(n) FROM {table}), 0)
+         WHERE n = ?1"
+    );
+    db.run(&sql, [model, source.number()])?;
     Ok(())
 }
 
-/// Removes all vectors of an entry or a memory that has other words now: it is to have new ones.
-pub(crate) fn renew(store: &Connection, of: Of, item: i64) -> Result<(), Fault> {
-    remove(store, of, item)?;
-    let upto = of.upto();
-    let mut again = store.prepare_cached(&format!("UPDATE embedders SET {upto} = min({upto}, ?1 - 1)"))?;
-    again.execute([item])?;
+/// Removes the vectors of an entry or memory whose text has changed, so that it gets new ones.
+pub(crate) fn renew(db: &Connection, source: VectorSource, item: i64) -> Result<(), StoreFault> {
+    remove(db, source, item)?;
+    let progress = source.progress();
+    db.run(&format!("UPDATE embedding_models SET {progress} = min({progress}, ?1 - 1)"), [item])?;
     Ok(())
 }
 
-/// How far each model has come with the memories.
-pub(crate) struct Shelf(Vec<(i64, i64)>);
-
-/// Puts the vectors of all memories aside while memories are made again: what a memory said in between needs none.
-pub(crate) fn shelve(store: &Connection) -> Result<Shelf, rusqlite::Error> {
-    store.execute("UPDATE vectors SET memory = 2 WHERE memory = 1", [])?;
-    let mut query = store.prepare("SELECT n, memory_upto FROM embedders")?;
-    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(Shelf(rows.collect::<Result<_, _>>()?))
+/// Removes all vectors of an entry or memory.
+pub(crate) fn remove(db: &Connection, source: VectorSource, item: i64) -> Result<(), StoreFault> {
+    // The join lets SQLite use the index on (model, source, item).
+    let sql = "SELECT v.model, v.n FROM embedding_models AS m JOIN vectors AS v ON v.model = m.n
+         WHERE v.source = ?1 AND v.item = ?2";
+    let found: Vec<(i64, i64)> =
+        db.read_all(sql, [source.number(), item], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    found.into_iter().try_for_each(|(model, n)| delete(db, model, source, n))
 }
 
-/// Takes them back.
-pub(crate) fn unshelve(store: &Connection, shelf: Shelf) -> Result<(), rusqlite::Error> {
-    store.execute("UPDATE vectors SET memory = 1 WHERE memory = 2", [])?;
-    let mut back = store.prepare("UPDATE embedders SET memory_upto = ?2 WHERE n = ?1")?;
-    shelf.0.into_iter().try_for_each(|(n, upto)| back.execute([n, upto]).map(drop))
-}
-
-/// Removes all vectors of an entry or a memory.
-pub(crate) fn remove(store: &Connection, of: Of, item: i64) -> Result<(), Fault> {
-    let mut query = store.prepare_cached(
-        "SELECT v.embedder, v.n FROM embedders AS e JOIN vectors AS v ON v.embedder = e.n
-         WHERE v.memory = ?1 AND v.item = ?2",
-    )?;
-    let found: Vec<(i64, i64)> = query
-        .query_map([of.flag(), item], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<Result<_, _>>()?;
-    for (embedder, n) in found {
-        delete(store, embedder, of, n)?;
+fn delete(db: &Connection, model: i64, source: VectorSource, n: i64) -> Result<(), StoreFault> {
+    db.run("DELETE FROM vectors WHERE n = ?1", [n])?;
+    if source == VectorSource::Knowledge
+        && let Some(mut block) = SignBlock::read(db, model, n)?
+    {
+        block.remove(n);
+        block.write(db, model)?;
     }
     Ok(())
 }
 
-fn delete(store: &Connection, embedder: i64, of: Of, n: i64) -> Result<(), Fault> {
-    store.prepare_cached("DELETE FROM vectors WHERE n = ?1")?.execute([n])?;
-    if of == Of::Memory {
-        return Ok(());
-    }
-    let Some(mut block) = Block::read(store, embedder, n)? else { return Ok(()) };
-    block.remove(n);
-    block.write(store, embedder)
+/// How far each model has come with the memories, while those are rebuilt.
+pub(crate) struct MemoryVectorProgress(Vec<(i64, i64)>);
+
+/// Sets the vectors of all memories aside while memories are rebuilt: their intermediate texts need no vectors.
+pub(crate) fn set_memory_vectors_aside(db: &Connection) -> rusqlite::Result<MemoryVectorProgress> {
+    db.run("UPDATE vectors SET source = 2 WHERE source = 1", [])?;
+    let models = db.read_all("SELECT n, memories_done FROM embedding_models", [], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })?;
+    Ok(MemoryVectorProgress(models))
 }
 
-/// Adds signs to the model's last block, and new blocks as it fills. The numbers are the largest of all vectors.
-fn sign(store: &Connection, embedder: i64, signed: &[(i64, Signature)]) -> Result<(), Fault> {
-    let Some((first, _)) = signed.first() else { return Ok(()) };
-    let mut block = Block::read(store, embedder, *first)?.unwrap_or_else(|| Block::new(*first));
-    for (n, signature) in signed {
-        if block.numbers.len() >= 8 * BLOCK {
-            block.write(store, embedder)?;
-            block = Block::new(*n);
+/// Puts the vectors back.
+pub(crate) fn restore_memory_vectors(
+    db: &Connection,
+    progress: MemoryVectorProgress,
+) -> rusqlite::Result<()> {
+    db.run("UPDATE vectors SET source = 1 WHERE source = 2", [])?;
+    let sql = "UPDATE embedding_models SET memories_done = ?2 WHERE n = ?1";
+    progress.0.into_iter().try_for_each(|(n, done)| db.run(sql, [n, done]).map(drop))
+}
+
+/// Adds signs to the model's last block, and starts new blocks when it is full. The rows are the largest of all vectors.
+fn append_signs(db: &Connection, model: i64, signs: &[(i64, VectorSigns)]) -> rusqlite::Result<()> {
+    let Some((first, _)) = signs.first() else { return Ok(()) };
+    let mut block = SignBlock::read(db, model, *first)?.unwrap_or_else(|| SignBlock::new(*first));
+    for (n, signs) in signs {
+        if block.rows.len() >= 8 * BLOCK_VECTORS {
+            block.write(db, model)?;
+            block = SignBlock::new(*n);
         }
-        block.numbers.extend_from_slice(&n.to_le_bytes());
-        block.bits.extend_from_slice(&signature.bytes);
+        block.rows.extend_from_slice(&n.to_le_bytes());
+        block.bits.extend_from_slice(&signs.bytes);
     }
-    block.write(store, embedder)
+    block.write(db, model)
 }
 
-/// The signs of some vectors.
-struct Block {
+/// One row of the table `vector_signs`.
+struct SignBlock {
     first: i64,
-    numbers: Vec<u8>,
+    rows: Vec<u8>,
     bits: Vec<u8>,
 }
 
-impl Block {
+impl SignBlock {
     fn new(first: i64) -> Self {
-        Self { first, numbers: Vec::new(), bits: Vec::new() }
+        Self { first, rows: Vec::new(), bits: Vec::new() }
     }
 
-    /// The block in which the vector of this number is, or would be.
-    fn read(store: &Connection, embedder: i64, n: i64) -> Result<Option<Self>, Fault> {
-        let mut query = store.prepare_cached(
-            "SELECT first, vectors, bits FROM signatures WHERE embedder = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1",
-        )?;
-        let row = query.query_row([embedder, n], |row| {
-            Ok(Self { first: row.get(0)?, numbers: row.get(1)?, bits: row.get(2)? })
-        });
-        Ok(row.optional()?)
+    /// The block that holds, or would hold, the signs of the vector in row `n`.
+    fn read(db: &Connection, model: i64, n: i64) -> rusqlite::Result<Option<Self>> {
+        let sql = "SELECT first, vectors, bits FROM vector_signs WHERE model = ?1 AND first <= ?2
+             ORDER BY first DESC LIMIT 1";
+        db.read_first(sql, [model, n], |row| {
+            Ok(Self { first: row.get(0)?, rows: row.get(1)?, bits: row.get(2)? })
+        })
     }
 
-    fn write(&self, store: &Connection, embedder: i64) -> Result<(), Fault> {
-        let mut put = store.prepare_cached(
-            "INSERT OR REPLACE INTO signatures (embedder, first, vectors, bits) VALUES (?1, ?2, ?3, ?4)",
-        )?;
-        put.execute(params![embedder, self.first, self.numbers, self.bits])?;
-        Ok(())
+    fn write(&self, db: &Connection, model: i64) -> rusqlite::Result<()> {
+        let sql = "INSERT OR REPLACE INTO vector_signs (model, first, vectors, bits) VALUES (?1, ?2, ?3, ?4)";
+        db.run(sql, params![model, self.first, self.rows, self.bits]).map(drop)
     }
 
     fn remove(&mut self, n: i64) {
-        let Some(place) = numbers(&self.numbers).position(|other| other == n) else { return };
-        let width = self.bits.len() / (self.numbers.len() / 8).max(1);
-        self.numbers.drain(8 * place..8 * (place + 1));
+        let Some(place) = block_rows(&self.rows).position(|row| row == n) else { return };
+        let width = self.bits.len() / (self.rows.len() / 8).max(1);
+        self.rows.drain(8 * place..8 * (place + 1));
         self.bits.drain(width * place..width * (place + 1));
     }
 }
 
-/// The vectors' numbers in a block.
-pub(crate) fn numbers(bytes: &[u8]) -> impl Iterator<Item = i64> {
+/// The rows of `vectors` whose signs are in a block.
+pub(crate) fn block_rows(bytes: &[u8]) -> impl Iterator<Item = i64> {
     words(bytes).map(u64::cast_signed)
 }
 
@@ -281,60 +295,60 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.chunks_exact(8).filter_map(|word| Some(u64::from_le_bytes(word.try_into().ok()?)))
 }
 
-/// The signs of a vector's numbers.
+/// The signs of a vector's numbers, one bit each.
 #[derive(Debug, Clone)]
-pub(crate) struct Signature {
+pub(crate) struct VectorSigns {
     bytes: Vec<u8>,
     words: Vec<u64>,
 }
 
-impl Signature {
+impl VectorSigns {
     pub(crate) fn of(vector: &[f32]) -> Self {
         let word = |numbers: &[f32]| {
-            let signs = (0_u32..).zip(numbers);
-            signs.fold(0_u64, |word, (place, number)| word | u64::from(*number > 0.0) << place)
+            let places = (0_u32..).zip(numbers);
+            places.fold(0_u64, |word, (place, number)| word | u64::from(*number > 0.0) << place)
         };
         let words: Vec<u64> = vector.chunks(64).map(word).collect();
         Self { bytes: words.iter().flat_map(|word| word.to_le_bytes()).collect(), words }
     }
 
-    /// In how many signs each of a block's vectors differs from this one.
+    /// In how many signs each vector of a block differs from this one.
     pub(crate) fn distances(&self, bits: &[u8]) -> impl Iterator<Item = u32> {
         bits.chunks_exact(self.bytes.len().max(1))
             .map(|other| words(other).zip(&self.words).map(|(a, b)| (a ^ b).count_ones()).sum())
     }
 }
 
-/// A vector that kept ones are compared with.
+/// A query's vector, to compare stored ones with.
 #[derive(Debug)]
-pub(crate) struct Compared {
-    direction: Vec<f32>,
+pub(crate) struct QueryVector {
+    normalized: Vec<f32>,
 }
 
-impl Compared {
+impl QueryVector {
     pub(crate) fn new(vector: &[f32]) -> Self {
-        Self { direction: direction(vector) }
+        Self { normalized: normalize(vector) }
     }
 
-    /// The cosine of the angle to a kept vector.
-    pub(crate) fn with(&self, scale: f64, bytes: &[u8]) -> f64 {
-        let product =
-            self.direction.iter().zip(bytes).map(|(number, byte)| number * f32::from(byte.cast_signed()));
-        f64::from(product.sum::<f32>()) * scale
+    /// The cosine of the angle to a stored vector.
+    pub(crate) fn cosine(&self, scale: f64, bytes: &[u8]) -> f64 {
+        let products =
+            self.normalized.iter().zip(bytes).map(|(number, byte)| number * f32::from(byte.cast_signed()));
+        f64::from(products.sum::<f32>()) * scale
     }
 }
 
-/// A vector as one byte a number, and what a step of it is.
-fn quantized(vector: &[f32]) -> (f64, Vec<u8>) {
-    let direction = direction(vector);
-    let largest = direction.iter().fold(0.0_f32, |largest, number| largest.max(number.abs()));
+/// A vector as one byte per number, and the size of one step.
+fn quantize(vector: &[f32]) -> (f64, Vec<u8>) {
+    let normalized = normalize(vector);
+    let largest = normalized.iter().fold(0.0_f32, |largest, number| largest.max(number.abs()));
     let scale = largest / f32::from(i8::MAX);
     let byte = |number: &f32| if scale > 0.0 { (number / scale).round() as i8 } else { 0 };
-    (f64::from(scale), direction.iter().map(|number| byte(number).cast_unsigned()).collect())
+    (f64::from(scale), normalized.iter().map(|number| byte(number).cast_unsigned()).collect())
 }
 
-/// The vector with a length of 1. One without a direction, or with what is no number, is nothing.
-fn direction(vector: &[f32]) -> Vec<f32> {
+/// The vector scaled to length 1. A vector of zeros, or with a NaN or infinity, becomes all zeros.
+fn normalize(vector: &[f32]) -> Vec<f32> {
     let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
     if length.is_normal() {
         vector.iter().map(|number| number / length).collect()

@@ -1,32 +1,31 @@
-//! "Routing back to the origin with retries and a dead-letter list. None of it lost by `kill -9`."
+//! Deliveries: claims, retries, and giving up.
 
-use agon_store::{Delivery, DeliveryState, NewDelivery, Next, Sqlite};
+use agon_store::{AfterFailure, DeliveryState, NewDelivery, SqliteStore, StoredDelivery};
 
-use crate::debates::{Home, Talk, append, wait};
-use crate::lessons::ending;
+use crate::fixtures::{TestHome, TestLog, append, block_on, closed_log};
 
 const NOW: i64 = 1_800_000_000;
 
-fn bind(store: &Sqlite, debate: &str, destinations: &[&str]) -> Vec<i64> {
+fn bind(store: &SqliteStore, debate: &str, destinations: &[&str]) -> Vec<i64> {
     let new = destinations.iter().map(|to| NewDelivery { destination: (*to).to_owned(), created_s: NOW });
-    wait(store.deliveries_bind(debate, new.collect())).unwrap()
+    block_on(store.deliveries_bind(debate, new.collect())).unwrap()
 }
 
-fn close(store: &Sqlite, debate: &str) {
-    append(store, debate, ending(debate, "Why?", None).0.records).unwrap();
+fn close(store: &SqliteStore, debate: &str) {
+    append(store, debate, closed_log(debate, "Why?", None).0.records).unwrap();
 }
 
-fn due(store: &Sqlite, now_s: i64) -> Vec<i64> {
+fn due(store: &SqliteStore, now_s: i64) -> Vec<i64> {
     claimed(store, now_s).into_iter().map(|delivery| delivery.id).collect()
 }
 
-fn claimed(store: &Sqlite, now_s: i64) -> Vec<Delivery> {
-    wait(store.deliveries_due(now_s, 10)).unwrap()
+fn claimed(store: &SqliteStore, now_s: i64) -> Vec<StoredDelivery> {
+    block_on(store.deliveries_due(now_s, 10)).unwrap()
 }
 
 #[test]
-fn a_delivery_is_due_when_its_debate_closes_and_done_when_it_arrived() {
-    let home = Home::new();
+fn a_delivery_is_due_when_its_debate_closes_and_done_when_it_arrives() {
+    let home = TestHome::new();
     let store = home.open();
     let ids = bind(&store, "d1", &["file:a", "https://example.com/hook"]);
     assert_eq!(due(&store, NOW), [0; 0]);
@@ -38,18 +37,17 @@ fn a_delivery_is_due_when_its_debate_closes_and_done_when_it_arrived() {
         ("d1", "https://example.com/hook")
     );
     assert_eq!((claimed[0].state, claimed[0].attempts), (DeliveryState::Sending, 1));
-    wait(store.delivery_done(ids[0], NOW + 1)).unwrap();
+    block_on(store.delivery_done(ids[0], NOW + 1)).unwrap();
     let done = store.deliveries(Some(DeliveryState::Done)).unwrap();
     assert_eq!((done.len(), done[0].id, done[0].done_s), (1, ids[0], Some(NOW + 1)));
     assert_eq!(due(&store, NOW + 59), [0; 0]);
     assert_eq!(bind(&store, "d1", &["file:late"]).len(), 1);
-    assert_eq!(due(&store, NOW + 59).len(), 1, "of a debate that is over, it is due at once");
+    assert_eq!(due(&store, NOW + 59).len(), 1, "a delivery of a closed debate is due at once");
 }
 
-/// "A lease by time so that a killed process's claim lapses after 60 s": not a second earlier.
 #[test]
-fn a_claim_that_nobody_answers_for_lapses() {
-    let home = Home::new();
+fn an_abandoned_claim_lapses_after_a_minute() {
+    let home = TestHome::new();
     let (ours, theirs) = (home.open(), home.open());
     let ids = bind(&ours, "d1", &["file:a"]);
     close(&ours, "d1");
@@ -61,8 +59,8 @@ fn a_claim_that_nobody_answers_for_lapses() {
 }
 
 #[test]
-fn two_stores_at_once_never_claim_the_same() {
-    let home = Home::new();
+fn two_stores_never_claim_the_same_delivery() {
+    let home = TestHome::new();
     let store = home.open();
     let destinations: Vec<String> = (0..60).map(|n| format!("file:{n}")).collect();
     let ids = bind(&store, "d1", &destinations.iter().map(String::as_str).collect::<Vec<_>>());
@@ -76,51 +74,50 @@ fn two_stores_at_once_never_claim_the_same() {
         both.into_iter().flat_map(|one| one.join().unwrap()).collect()
     });
     claimed.sort_unstable();
-    assert_eq!(claimed, ids, "all of them, each once");
+    assert_eq!(claimed, ids, "each delivery is claimed once");
 }
 
 #[test]
-fn what_fails_is_tried_again_when_it_is_time_and_given_up_in_the_end() {
-    let home = Home::new();
+fn a_failed_delivery_is_retried_when_it_is_due_and_can_be_given_up() {
+    let home = TestHome::new();
     let store = home.open();
     let id = bind(&store, "d1", &["https://example.com"])[0];
     close(&store, "d1");
     due(&store, NOW);
-    wait(store.delivery_failed(id, "it said 503", Next::At(NOW + 30))).unwrap();
+    block_on(store.delivery_failed(id, "it said 503", AfterFailure::At(NOW + 30))).unwrap();
     let waiting = &store.deliveries(Some(DeliveryState::Due)).unwrap()[0];
     assert_eq!((waiting.last_error.as_deref(), waiting.next_s), (Some("it said 503"), NOW + 30));
     assert_eq!(due(&store, NOW + 29), [0; 0]);
     assert_eq!(due(&store, NOW + 30), [id]);
-    wait(store.delivery_failed(id, "it said 410", Next::Dead)).unwrap();
+    block_on(store.delivery_failed(id, "it said 410", AfterFailure::Dead)).unwrap();
     assert_eq!(due(&store, NOW + 999_999), [0; 0]);
     let health = store.health().unwrap();
     assert_eq!((health.deliveries_due, health.deliveries_dead), (0, 1));
-    let again = wait(store.delivery_retry(id)).unwrap();
+    let again = block_on(store.delivery_retry(id)).unwrap();
     assert_eq!((again.state, again.attempts), (DeliveryState::Due, 0));
     assert_eq!(due(&store, NOW + 31), [id]);
-    let error = wait(store.delivery_retry(id)).unwrap_err().to_string();
+    let error = block_on(store.delivery_retry(id)).unwrap_err().to_string();
     assert!(error.contains("it is being sent"), "{error}");
-    wait(store.delivery_done(id, NOW + 32)).unwrap();
-    wait(store.delivery_failed(id, "too late to say so", Next::At(NOW + 40))).unwrap();
+    block_on(store.delivery_done(id, NOW + 32)).unwrap();
+    block_on(store.delivery_failed(id, "too late to say so", AfterFailure::At(NOW + 40))).unwrap();
     let done = &store.deliveries(None).unwrap()[0];
     assert_eq!(
         (done.state, done.last_error.as_deref()),
         (DeliveryState::Done, None),
-        "what arrived has arrived"
+        "a late failure does not undo an arrival"
     );
-    for unknown in [wait(store.delivery_done(99, 0)), wait(store.delivery_retry(99)).map(drop)] {
+    for unknown in [block_on(store.delivery_done(99, 0)), block_on(store.delivery_retry(99)).map(drop)] {
         assert!(unknown.unwrap_err().to_string().contains("there is no delivery 99"));
     }
 }
 
-/// "Bound deliveries of debates that never opened are swept after a day"; those of debates that run are not.
 #[test]
-fn what_was_bound_to_a_debate_that_never_opened_is_dropped_after_a_day() {
-    let home = Home::new();
+fn a_delivery_of_a_debate_that_never_opens_is_dropped_after_a_day() {
+    let home = TestHome::new();
     let store = home.open();
     bind(&store, "never", &["file:a"]);
     bind(&store, "running", &["file:b"]);
-    append(&store, "running", Talk::new("running", "Why?").records).unwrap();
+    append(&store, "running", TestLog::new("running", "Why?").records).unwrap();
     let day_s = 24 * 3_600;
     due(&store, NOW + day_s);
     assert_eq!(store.deliveries(None).unwrap().len(), 2);
@@ -131,8 +128,8 @@ fn what_was_bound_to_a_debate_that_never_opened_is_dropped_after_a_day() {
 }
 
 #[test]
-fn to_ask_for_what_is_due_writes_nothing_when_nothing_is() {
-    let home = Home::new();
+fn asking_for_due_deliveries_writes_nothing_if_there_are_none() {
+    let home = TestHome::new();
     let store = home.open();
     bind(&store, "d1", &["file:a"]);
     let commits = store.commits();

@@ -1,37 +1,37 @@
-//! "`agon knowledge add|list|search|show|forget`, `agon knowledge import FILE...`": what is known, and its search by words.
+//! The knowledge store: adding, showing and forgetting entries, and search by words.
 
 use std::fs;
 
-use agon_store::{By, Kind, KnowledgeHit, NewKnowledge, Resolution, Sqlite, Truth};
+use agon_evidence::calibration::{Resolution, Truth};
+use agon_store::{KnowledgeHit, KnowledgeKind, MatchedBy, NewKnowledge, SqliteStore};
 use proptest::prelude::*;
 
-use crate::debates::{Home, wait};
-use crate::lessons::{OPENED_AT, debate, lesson};
-use crate::meaning::index_all;
+use crate::fixtures::{OPENED_AT, TestHome, block_on, close_debate, lesson};
+use crate::vectors::index_all;
 
 pub(crate) fn note(title: &str, text: &str) -> NewKnowledge {
     let (title, text, at) = (title.into(), text.into(), OPENED_AT.into());
-    NewKnowledge { kind: Kind::Note, title, text, source: None, confidence: None, at }
+    NewKnowledge { kind: KnowledgeKind::Note, title, text, source: None, confidence: None, at }
 }
 
-pub(crate) fn add(store: &Sqlite, entries: Vec<NewKnowledge>) -> Vec<String> {
-    wait(store.knowledge_add(entries)).unwrap()
+pub(crate) fn add(store: &SqliteStore, entries: Vec<NewKnowledge>) -> Vec<String> {
+    block_on(store.knowledge_add(entries)).unwrap()
 }
 
-fn search(store: &Sqlite, query: &str) -> Vec<KnowledgeHit> {
+fn search(store: &SqliteStore, query: &str) -> Vec<KnowledgeHit> {
     store.knowledge_search(query, None, 10).unwrap()
 }
 
-fn titles(store: &Sqlite, query: &str) -> Vec<String> {
+fn titles(store: &SqliteStore, query: &str) -> Vec<String> {
     search(store, query).into_iter().map(|hit| hit.title).collect()
 }
 
 #[test]
-fn what_is_added_is_listed_and_shown() {
-    let home = Home::new();
+fn added_entries_are_listed_and_shown() {
+    let home = TestHome::new();
     let store = home.open();
     let import = NewKnowledge {
-        kind: Kind::Import,
+        kind: KnowledgeKind::Import,
         source: Some("notes/tea.md".into()),
         confidence: Some(0.7),
         ..note("Tea", "It is best hot.")
@@ -48,7 +48,7 @@ fn what_is_added_is_listed_and_shown() {
     assert_eq!(tea, listed[0]);
     assert_eq!(
         (tea.kind, tea.source.as_deref(), tea.confidence),
-        (Kind::Import, Some("notes/tea.md"), Some(0.7))
+        (KnowledgeKind::Import, Some("notes/tea.md"), Some(0.7))
     );
     assert_eq!((tea.debate, tea.turned_out, tea.at.as_str()), (None, None, OPENED_AT));
     assert_eq!(
@@ -62,10 +62,9 @@ fn what_is_added_is_listed_and_shown() {
     }
 }
 
-/// The same file may be imported twice.
 #[test]
-fn what_is_there_already_is_not_added_again() {
-    let home = Home::new();
+fn the_same_entry_is_not_added_twice() {
+    let home = TestHome::new();
     let store = home.open();
     let twice = add(&store, vec![note("Tea", "Hot."), note("Tea", "Hot.")]);
     assert_eq!(twice[0], twice[1]);
@@ -73,32 +72,33 @@ fn what_is_there_already_is_not_added_again() {
     assert_eq!(add(&store, others).len(), 2);
     assert_eq!(store.knowledge_list(10).unwrap().len(), 3);
     let error =
-        wait(store.knowledge_add(vec![NewKnowledge { kind: Kind::Debate, ..note("a", "b") }])).unwrap_err();
+        block_on(store.knowledge_add(vec![NewKnowledge { kind: KnowledgeKind::Debate, ..note("a", "b") }]))
+            .unwrap_err();
     assert!(error.to_string().contains("made when it closes"), "{error}");
 }
 
-/// Two entries whose hashes begin alike get ids that tell them apart.
+/// Entries whose hashes begin with the same digits get longer ids.
 #[test]
-fn an_id_that_is_taken_becomes_longer() {
-    let home = Home::new();
+fn an_id_that_is_taken_gets_another_digit() {
+    let home = TestHome::new();
     let store = home.open();
     let id = add(&store, vec![note("Tea", "Hot.")]).remove(0);
-    let other = home.plain().execute("UPDATE knowledge SET text = 'Another text with this id.'", []).unwrap();
+    let other = home.sql().execute("UPDATE knowledge SET text = 'Another text with this id.'", []).unwrap();
     assert_eq!(other, 1);
     let longer = add(&store, vec![note("Tea", "Hot.")]).remove(0);
     assert_eq!((longer.len(), longer.starts_with(&id)), (id.len() + 1, true));
     assert_eq!(
         store.knowledge_show(&id).unwrap().text,
         "Another text with this id.",
-        "the whole id is no beginning"
+        "a whole id is not ambiguous"
     );
     let error = store.knowledge_show(&id[..6]).unwrap_err().to_string();
     assert!(error.contains("more than one"), "{error}");
 }
 
 #[test]
-fn words_find_what_has_them_and_the_title_weighs_most() {
-    let home = Home::new();
+fn search_finds_entries_by_word_and_ranks_titles_first() {
+    let home = TestHome::new();
     let store = home.open();
     let filler = "Something else is said here at some length, about many things. ".repeat(3);
     add(
@@ -112,21 +112,21 @@ fn words_find_what_has_them_and_the_title_weighs_most() {
     assert_eq!(titles(&store, "What should our database be?"), ["Which database?", "On storage"]);
     assert_eq!(titles(&store, "DATABASE"), ["Which database?", "On storage"]);
     assert_eq!(titles(&store, "cafe"), ["Gardening"], "accents do not matter");
-    assert_eq!(titles(&store, "roses database")[0], "Gardening", "the rarer word tells more");
+    assert_eq!(titles(&store, "roses database")[0], "Gardening", "the rarer word weighs more");
     assert_eq!(titles(&store, "telescope"), [""; 0]);
     assert_eq!(titles(&store, ""), [""; 0]);
     let hit = &search(&store, "roses")[0];
     assert_eq!(
         (hit.by, hit.kind, hit.text.as_str()),
-        (By::Words, Kind::Note, "Roses need sun; the café is closed.")
+        (MatchedBy::Words, KnowledgeKind::Note, "Roses need sun; the café is closed.")
     );
     assert_eq!(store.knowledge_search("database", None, 1).unwrap().len(), 1);
 }
 
-/// A question is mostly words like "what" and "the": they find nothing, unless there is nothing else.
+/// Words like "what" and "the" are searched for only if the query has no others.
 #[test]
-fn words_that_tell_nothing_are_left_out() {
-    let home = Home::new();
+fn stop_words_are_ignored() {
+    let home = TestHome::new();
     let store = home.open();
     add(&store, vec![note("One", "What is the matter with you?"), note("Two", "To be or not to be.")]);
     assert_eq!(titles(&store, "what is the telescope"), [""; 0]);
@@ -134,8 +134,8 @@ fn words_that_tell_nothing_are_left_out() {
 }
 
 #[test]
-fn no_words_of_a_question_are_taken_for_syntax() {
-    let home = Home::new();
+fn no_query_is_read_as_fts5_syntax() {
+    let home = TestHome::new();
     let store = home.open();
     add(&store, vec![note("Title", "plain words")]);
     for query in [
@@ -158,10 +158,10 @@ fn no_words_of_a_question_are_taken_for_syntax() {
     }
 }
 
-/// The entries with a common word are too many to weigh; a rare one beside it must not suffer.
+/// More entries have the common word than can be scored.
 #[test]
-fn a_rare_word_is_found_among_thousands_with_a_common_one() {
-    let home = Home::new();
+fn a_rare_word_is_found_among_thousands_of_entries_with_a_common_one() {
+    let home = TestHome::new();
     let store = home.open();
     let mut entries = vec![note("Needle", "common zebra")];
     entries.extend((0..4_000).map(|n| note(&format!("Hay {n}"), "common straw")));
@@ -171,20 +171,20 @@ fn a_rare_word_is_found_among_thousands_with_a_common_one() {
     assert_eq!(common.len(), 10);
 }
 
-/// "`forget` really deletes": words, index and all, also from the pages that SQLite has no more use for.
+/// The text is gone from the table, the index and the free pages of the file.
 #[test]
-fn what_is_forgotten_is_gone() {
-    let home = Home::new();
+fn a_forgotten_entry_is_gone() {
+    let home = TestHome::new();
     let store = home.open();
     let ids = add(&store, vec![note("Secret", "xylophone quagmire"), note("Kept", "zeppelin hangar")]);
     index_all(&store, "embeddings/x", &[1.0]);
-    let forgotten = wait(store.knowledge_forget(&ids[0])).unwrap();
+    let forgotten = block_on(store.knowledge_forget(&ids[0])).unwrap();
     assert_eq!(forgotten.title, "Secret");
     assert_eq!(titles(&store, "xylophone"), [""; 0]);
     let meant = store.knowledge_search("", Some(("embeddings/x", &[1.0])), 10).unwrap();
     assert_eq!(meant.iter().map(|hit| hit.title.as_str()).collect::<Vec<_>>(), ["Kept"]);
-    assert!(store.knowledge_show(&ids[0]).is_err() && wait(store.knowledge_forget(&ids[0])).is_err());
-    assert_eq!(store.unindexed("embeddings/x", 9).unwrap(), []);
+    assert!(store.knowledge_show(&ids[0]).is_err() && block_on(store.knowledge_forget(&ids[0])).is_err());
+    assert_eq!(store.texts_without_vectors("embeddings/x", 9).unwrap(), []);
     assert_eq!(store.health().unwrap().knowledge, 1);
     drop(store);
     let bytes = fs::read(home.file()).unwrap();
@@ -192,64 +192,54 @@ fn what_is_forgotten_is_gone() {
     assert!(!has("xylophone") && !has("quagmire") && has("zeppelin"));
 }
 
-/// "A debate's entry is then remembered as forgotten so that a rebuild does not bring it back."
 #[test]
-fn what_was_forgotten_of_a_debate_stays_so() {
-    let home = Home::new();
+fn a_rebuild_does_not_restore_a_forgotten_entry() {
+    let home = TestHome::new();
     let store = home.open();
-    debate(&store, "d1", "Which database?", lesson());
+    close_debate(&store, "d1", "Which database?", lesson());
     let id = store.knowledge_list(1).unwrap().remove(0).id;
-    wait(store.knowledge_forget(&id)).unwrap();
-    let rebuilt = wait(store.rebuild()).unwrap();
+    block_on(store.knowledge_forget(&id)).unwrap();
+    let rebuilt = block_on(store.rebuild()).unwrap();
     assert_eq!((rebuilt.debates, rebuilt.knowledge), (1, 0));
     assert_eq!((store.knowledge_list(9).unwrap(), search(&store, "database")), (Vec::new(), Vec::new()));
     assert!(store.knowledge_show(&id).is_err());
     let left: String =
-        home.plain().query_row("SELECT title || text FROM knowledge", [], |row| row.get(0)).unwrap();
+        home.sql().query_row("SELECT title || text FROM knowledge", [], |row| row.get(0)).unwrap();
     assert_eq!(left, "");
 }
 
-/// "What was decided, on what evidence, how it turned out."
 #[test]
-fn a_later_debate_finds_what_was_decided_and_how_it_turned_out() {
-    let home = Home::new();
+fn a_search_finds_a_decision_with_its_evidence_and_how_it_turned_out() {
+    let home = TestHome::new();
     let store = home.open();
-    debate(&store, "d1", "Which database for the archive?", lesson());
+    close_debate(&store, "d1", "Which database for the archive?", lesson());
     let hit = search(&store, "Is SQLite the right database?").remove(0);
-    assert_eq!((hit.debate.as_deref(), hit.kind, hit.turned_out), (Some("d1"), Kind::Debate, None));
+    assert_eq!((hit.debate.as_deref(), hit.kind, hit.turned_out), (Some("d1"), KnowledgeKind::Debate, None));
     assert!(hit.text.contains("Evidence: measured: 3 a second") && hit.text.contains("Dissent: A server"));
-    wait(store.resolve("d1", Resolution::Truth(Truth::Wrong), None, OPENED_AT)).unwrap();
+    block_on(store.resolve_debate("d1", Resolution::Truth(Truth::Wrong), None, OPENED_AT, None)).unwrap();
     assert_eq!(search(&store, "database")[0].turned_out, Some(Truth::Wrong));
 }
 
-/// An old file that can only be read has no such tables: a sentence, not SQLite's words.
 #[test]
-fn a_store_that_can_only_be_read_answers_and_takes_nothing() {
-    let home = Home::new();
+fn a_read_only_store_can_be_searched_but_not_changed() {
+    let home = TestHome::new();
     let store = home.open();
     let id = add(&store, vec![note("Tea", "Hot.")]).remove(0);
     drop(store);
-    let reader = Sqlite::open_to_read(&home.file()).unwrap();
+    let reader = SqliteStore::open_to_read(&home.file()).unwrap();
     assert_eq!(titles(&reader, "hot"), ["Tea"]);
-    let error = wait(reader.knowledge_forget(&id)).unwrap_err().to_string();
+    let error = block_on(reader.knowledge_forget(&id)).unwrap_err().to_string();
     assert!(error.contains("can only be read"), "{error}");
-    drop(reader);
-    home.plain().pragma_update(None, "user_version", 2).unwrap();
-    let old = Sqlite::open_to_read(&home.file()).unwrap();
-    let error = old.knowledge_list(1).unwrap_err().to_string();
-    assert!(error.contains("an earlier agon wrote it") && error.contains("write access"), "{error}");
-    assert_eq!(old.health().unwrap().knowledge, 0);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Every entry is found by its own rare word, whatever else it says; one that was forgotten never is.
     #[test]
-    fn every_entry_is_found_by_its_own_word_and_none_that_is_gone(
+    fn every_entry_is_found_by_its_own_word_unless_it_was_forgotten(
         texts in prop::collection::vec(("[a-e]{1,3}( [a-e]{1,3}){0,12}", any::<bool>(), any::<bool>()), 1..40),
     ) {
-        let home = Home::new();
+        let home = TestHome::new();
         let store = home.open();
         let own = |n: usize| format!("own{n}word");
         let entries = texts.iter().enumerate().map(|(n, (text, in_title, _))| {
@@ -259,7 +249,7 @@ proptest! {
         let ids = add(&store, entries.collect());
         for (id, (_, _, gone)) in ids.iter().zip(&texts) {
             if *gone {
-                wait(store.knowledge_forget(id)).unwrap();
+                block_on(store.knowledge_forget(id)).unwrap();
             }
         }
         for (n, (id, (text, _, gone))) in ids.iter().zip(&texts).enumerate() {

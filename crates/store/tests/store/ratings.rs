@@ -1,19 +1,19 @@
-//! "Ratings: with a rating that carries uncertainty beside it; calibration by resolved outcomes."
+//! Ratings, and calibration by resolved debates.
 
 use agon_core::lesson::Standing;
+use agon_evidence::calibration::{Resolution, Truth};
 use agon_evidence::ratings::{Game, Ratings};
-use agon_store::{Rated, Resolution, Truth};
+use agon_store::AgentRating;
 
-use crate::debates::{Home, wait};
-use crate::lessons::{OPENED_AT, debate, lesson};
+use crate::fixtures::{OPENED_AT, TestHome, block_on, close_debate, lesson};
 
-fn of<'a>(all: &'a [Rated], agent: &str) -> &'a Rated {
+fn of<'a>(all: &'a [AgentRating], agent: &str) -> &'a AgentRating {
     all.iter().find(|rated| rated.agent == agent).unwrap()
 }
 
 #[test]
-fn the_ratings_are_those_of_the_games_in_the_order_in_which_they_closed() {
-    let home = Home::new();
+fn ratings_follow_the_games_in_the_order_in_which_they_closed() {
+    let home = TestHome::new();
     let store = home.open();
     let mut second = lesson();
     second.parts.reverse();
@@ -27,7 +27,7 @@ fn the_ratings_are_those_of_the_games_in_the_order_in_which_they_closed() {
     for (n, lesson) in lessons.into_iter().enumerate() {
         let id = format!("d{n}");
         games.push(Game::of(&id, OPENED_AT, &lesson).unwrap());
-        debate(&store, &id, "Why?", lesson);
+        close_debate(&store, &id, "Why?", lesson);
     }
     let expected = Ratings::of(games.iter());
     let stored = store.ratings().unwrap();
@@ -36,7 +36,7 @@ fn the_ratings_are_those_of_the_games_in_the_order_in_which_they_closed() {
         assert_eq!(rated.rating, expected.agents[&rated.agent], "{}", rated.agent);
     }
     let elo: Vec<f64> = stored.iter().map(|rated| rated.rating.elo).collect();
-    assert!(elo.is_sorted_by(|a, b| a >= b), "the best first: {elo:?}");
+    assert!(elo.is_sorted_by(|a, b| a >= b), "best first: {elo:?}");
     let standings = store.standings(&["gemini/c".into(), "nobody".into()]).unwrap();
     let c = of(&stored, "gemini/c");
     let (rating, deviation) = (c.rating.elo, c.rating.glicko.deviation);
@@ -45,21 +45,21 @@ fn the_ratings_are_those_of_the_games_in_the_order_in_which_they_closed() {
     assert_eq!(standings[1], Standing { agent, rating: 1500.0, deviation: 350.0, games: 0, brier });
 }
 
-/// a was for A with 0.8, b for A with 0.6, c for C with 0.7; A was decided.
+/// a voted for A with 0.8, b for A with 0.6, c for C with 0.7. The debate decided for A.
 #[test]
 fn calibration_follows_the_last_resolution_and_conformity_the_decision() {
-    let home = Home::new();
+    let home = TestHome::new();
     let store = home.open();
-    debate(&store, "d1", "Why?", lesson());
+    close_debate(&store, "d1", "Why?", lesson());
     let before = store.ratings().unwrap();
     assert!(before.iter().all(|rated| rated.brier.is_none() && rated.resolved == 0 && rated.ballots == 1));
     let conformity =
-        |all: &[Rated]| ["openai/a", "anthropic/b", "gemini/c"].map(|agent| of(all, agent).conformity);
+        |all: &[AgentRating]| ["openai/a", "anthropic/b", "gemini/c"].map(|agent| of(all, agent).conformity);
     assert_eq!(conformity(&before), [Some(1.0), Some(1.0), Some(0.0)]);
     let brier = |resolution| {
-        wait(store.resolve("d1", resolution, None, OPENED_AT)).unwrap();
+        block_on(store.resolve_debate("d1", resolution, None, OPENED_AT, None)).unwrap();
         let all = store.ratings().unwrap();
-        assert_eq!(conformity(&all), conformity(&before), "what turns out changes no conformity");
+        assert_eq!(conformity(&all), conformity(&before), "a resolution does not change conformity");
         ["openai/a", "anthropic/b", "gemini/c"].map(|agent| {
             let rated = of(&all, agent);
             assert_eq!(rated.resolved > 0, rated.calibration_error.is_some());
@@ -76,12 +76,12 @@ fn calibration_follows_the_last_resolution_and_conformity_the_decision() {
 }
 
 #[test]
-fn who_only_voted_is_listed_as_everybody_begins() {
-    let home = Home::new();
+fn an_agent_that_only_voted_is_listed_with_the_initial_rating() {
+    let home = TestHome::new();
     let store = home.open();
     let mut unrated = lesson();
     unrated.parts.iter_mut().for_each(|part| part.rated = None);
-    debate(&store, "d1", "Why?", unrated);
+    close_debate(&store, "d1", "Why?", unrated);
     let all = store.ratings().unwrap();
     assert_eq!(
         all.iter().map(|rated| rated.agent.as_str()).collect::<Vec<_>>(),

@@ -1,7 +1,36 @@
--- What is kept after a debate. All but notes, imports, resolutions and deliveries can be made again from the logs.
+-- The tables of the store. In every table, `n` is the row's number and other tables refer to it.
+-- The logs are `debates` and `events`. Everything else comes from them and can be rebuilt, except for notes, imports,
+-- resolutions and deliveries.
+
+CREATE TABLE debates (
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    protocol TEXT NOT NULL,
+    question TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    parent TEXT,
+    status TEXT, -- of the outcome; NULL until the debate closes
+    owner TEXT   -- the lock file of the process that runs it
+) STRICT;
+-- Events are stored in the order in which they are written, whatever debate they belong to. A commit then touches few
+-- pages, however many debates run.
+CREATE TABLE events (
+    n INTEGER PRIMARY KEY,
+    debate INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    body TEXT NOT NULL,
+    UNIQUE (debate, seq)
+) STRICT;
+
+CREATE VIRTUAL TABLE search USING fts5(
+    question, verdict, replies, tokenize = 'unicode61 remove_diacritics 2'
+);
+CREATE TABLE search_progress (last_event INTEGER NOT NULL) STRICT; -- the last event that the index covers
+INSERT INTO search_progress VALUES (0);
 
 CREATE TABLE knowledge (
-    n INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: `embedders` counts on it
+    n INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused: `embedding_models` relies on it
     id TEXT NOT NULL UNIQUE,
     kind TEXT NOT NULL CHECK (kind IN ('debate', 'note', 'import')),
     title TEXT NOT NULL,
@@ -10,16 +39,16 @@ CREATE TABLE knowledge (
     debate INTEGER UNIQUE, -- the debate that decided it
     confidence REAL,
     created_at TEXT NOT NULL,
-    head TEXT, -- the debate's receipt: the last hash of its log
-    events INTEGER, -- and how many events that has
-    forgotten INTEGER NOT NULL DEFAULT 0 -- a debate's entry that must not come back
+    head TEXT,      -- the debate's receipt: the last hash of its log
+    events INTEGER, -- and how many events the log has
+    forgotten INTEGER NOT NULL DEFAULT 0 -- a debate's entry that a rebuild must not restore
 ) STRICT;
 CREATE VIRTUAL TABLE knowledge_words USING fts5(
     title, text, content = 'knowledge', content_rowid = 'n', tokenize = 'unicode61 remove_diacritics 2'
 );
--- What is forgotten must not stay in the index's older pages.
+-- Forgotten text must not stay in old pages of the index.
 INSERT INTO knowledge_words (knowledge_words, rank) VALUES ('secure-delete', 1);
-CREATE VIRTUAL TABLE knowledge_counts USING fts5vocab('knowledge_words', 'row');
+CREATE VIRTUAL TABLE knowledge_word_counts USING fts5vocab('knowledge_words', 'row');
 CREATE TRIGGER knowledge_added AFTER INSERT ON knowledge WHEN new.forgotten = 0 BEGIN
     INSERT INTO knowledge_words (rowid, title, text) VALUES (new.n, new.title, new.text);
 END;
@@ -32,49 +61,49 @@ CREATE TRIGGER knowledge_changed AFTER UPDATE OF title, text, forgotten ON knowl
     INSERT INTO knowledge_words (rowid, title, text) SELECT new.n, new.title, new.text WHERE new.forgotten = 0;
 END;
 
-CREATE TABLE embedders (
+CREATE TABLE embedding_models (
     n INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     dimensions INTEGER NOT NULL,
-    knowledge_upto INTEGER NOT NULL DEFAULT 0, -- up to here, every entry has its vector
-    memory_upto INTEGER NOT NULL DEFAULT 0
+    knowledge_done INTEGER NOT NULL DEFAULT 0, -- every entry up to this row has its vector
+    memories_done INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE TABLE vectors (
     n INTEGER PRIMARY KEY,
-    embedder INTEGER NOT NULL,
-    memory INTEGER NOT NULL, -- 1 for a memory's, 0 for an entry's
-    item INTEGER NOT NULL,
+    model INTEGER NOT NULL,
+    source INTEGER NOT NULL, -- 0 for a knowledge entry, 1 for a memory, 2 for a memory while memories are rebuilt
+    item INTEGER NOT NULL,   -- the row of the entry or memory
     scale REAL NOT NULL,
-    bytes BLOB NOT NULL, -- one signed byte a dimension
-    UNIQUE (embedder, memory, item)
+    bytes BLOB NOT NULL,     -- one signed byte per dimension
+    UNIQUE (model, source, item)
 ) STRICT;
--- The signs of many entries' vectors in one row, so that all of them are read in little time.
-CREATE TABLE signatures (
-    embedder INTEGER NOT NULL,
-    first INTEGER NOT NULL, -- the least that `vectors` may have
-    vectors BLOB NOT NULL,  -- their numbers, ascending, eight bytes each
+-- The signs of many entries' vectors in one row, so that a search reads all of them quickly.
+CREATE TABLE vector_signs (
+    model INTEGER NOT NULL,
+    first INTEGER NOT NULL, -- the smallest row that `vectors` may hold
+    vectors BLOB NOT NULL,  -- rows of `vectors`, ascending, eight bytes each
     bits BLOB NOT NULL,
-    UNIQUE (embedder, first)
+    UNIQUE (model, first)
 ) STRICT;
 
-CREATE TABLE memory (
+CREATE TABLE memories (
     n INTEGER PRIMARY KEY,
     agent TEXT NOT NULL,
     text TEXT NOT NULL,
-    question TEXT NOT NULL, -- its words alone
-    position TEXT NOT NULL, -- its words alone
+    question TEXT NOT NULL, -- its words alone, to compare
+    position TEXT NOT NULL, -- its words alone, to compare
     tier TEXT NOT NULL CHECK (tier IN ('fast', 'medium', 'slow', 'glacial')),
     surprise REAL NOT NULL,
     confidence REAL NOT NULL,
     seen INTEGER NOT NULL,
     since_s INTEGER NOT NULL,
-    debate INTEGER NOT NULL, -- the last that it was seen in
+    debate INTEGER NOT NULL, -- the last debate that it was observed in
     created_at TEXT NOT NULL
 ) STRICT;
-CREATE INDEX memory_by_agent ON memory (agent, since_s);
-CREATE INDEX memory_by_question ON memory (agent, question);
-CREATE INDEX memory_by_position ON memory (agent, position);
-CREATE TABLE sightings (
+CREATE INDEX memories_by_agent ON memories (agent, since_s);
+CREATE INDEX memories_by_question ON memories (agent, question);
+CREATE INDEX memories_by_position ON memories (agent, position);
+CREATE TABLE memory_observations (
     debate INTEGER NOT NULL,
     seat TEXT NOT NULL,
     memory INTEGER NOT NULL,
@@ -96,7 +125,7 @@ CREATE TABLE ratings (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE rating_history (
     agent TEXT NOT NULL,
-    game INTEGER NOT NULL, -- the agent's own, counted from 1
+    game INTEGER NOT NULL, -- the agent's own games, counted from 1
     debate INTEGER NOT NULL,
     at TEXT NOT NULL,
     elo REAL NOT NULL,
@@ -109,7 +138,7 @@ CREATE TABLE ballots (
     agent TEXT NOT NULL,
     choice TEXT NOT NULL, -- a JSON list of labels
     confidence REAL NOT NULL,
-    decided INTEGER, -- whether it was for the decision; NULL where nothing was decided
+    decided INTEGER, -- whether it was for the decision; NULL if there was none
     PRIMARY KEY (debate, seat)
 ) STRICT, WITHOUT ROWID;
 
@@ -120,18 +149,18 @@ CREATE TABLE resolutions (
     value TEXT NOT NULL,
     note TEXT,
     at TEXT NOT NULL,
-    turned_out TEXT, -- how it says that the decision turned out
+    turned_out TEXT, -- whether the decision was right or wrong
     after_event INTEGER NOT NULL -- the last event before it: debates that closed earlier came first
 ) STRICT;
 CREATE INDEX resolutions_by_debate ON resolutions (debate, n);
 
 CREATE TABLE deliveries (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
-    debate TEXT NOT NULL, -- its id: there may be no debate yet
+    debate TEXT NOT NULL, -- its id: the debate may not be open yet
     destination TEXT NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('waiting', 'due', 'sending', 'done', 'dead')),
     attempts INTEGER NOT NULL DEFAULT 0,
-    next_s INTEGER NOT NULL DEFAULT 0, -- when it is due; while it is being sent, when the claim on it lapses
+    next_s INTEGER NOT NULL DEFAULT 0, -- when it is due; while it is being sent, when the claim lapses
     last_error TEXT,
     created_s INTEGER NOT NULL,
     done_s INTEGER

@@ -1,0 +1,100 @@
+//! What is written when a debate closes: knowledge, memories and ratings. Its deliveries become due.
+//!
+//! It is written in the transaction that stores `Closed`, so one never exists without the other. Everything comes from
+//! the outcome's lesson and the brief, and no clock is read, so a rebuild from the logs gives the same result.
+
+use agon_core::{Outcome, calendar};
+use rusqlite::{Connection, Row};
+use serde::Serialize;
+
+use crate::sql::CachedSql;
+use crate::store_fault::StoreFault;
+use crate::{deliveries_table, knowledge, memories, ratings_table};
+
+/// The end of a debate's log. With it you can check that the log is still the one that something came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LogReceipt {
+    /// The hash of the log's last event, in hex.
+    pub head: String,
+    /// How many events the log has.
+    pub events: u64,
+}
+
+impl LogReceipt {
+    /// The receipt of a log whose last event has this number and hash.
+    pub(crate) fn new(seq: u64, hash: &str) -> Self {
+        Self { head: hash.to_owned(), events: seq.saturating_add(1) }
+    }
+
+    /// Reads the columns `head, events`, starting at `column`. Notes and imports have none.
+    pub(crate) fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Self>> {
+        let (head, events): (Option<String>, Option<i64>) = (row.get(column)?, row.get(column + 1)?);
+        Ok(head.zip(events).map(|(head, events)| Self { head, events: events.cast_unsigned() }))
+    }
+
+    /// The number of events as SQLite stores it.
+    pub(crate) fn sql_events(&self) -> i64 {
+        self.events.cast_signed()
+    }
+}
+
+/// A debate that has closed.
+#[derive(Debug)]
+pub(crate) struct ClosedDebate {
+    /// Its row.
+    pub(crate) n: i64,
+    pub(crate) id: String,
+    pub(crate) question: String,
+    /// When it closed: RFC 3339, UTC.
+    pub(crate) at: String,
+    /// The same in seconds since 1970.
+    pub(crate) at_s: i64,
+    pub(crate) receipt: LogReceipt,
+}
+
+impl ClosedDebate {
+    /// The debate in this row, which closed `at_ms` after it was opened.
+    pub(crate) fn read(
+        db: &Connection,
+        n: i64,
+        at_ms: u64,
+        receipt: LogReceipt,
+    ) -> Result<Option<Self>, StoreFault> {
+        let sql = "SELECT id, question, created_at FROM debates WHERE n = ?1";
+        let row = db.read_first(sql, [n], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?)))?;
+        let Some((id, question, created_at)) = row else { return Ok(None) };
+        let at = calendar::later(&created_at, at_ms);
+        let at_s = unix_seconds(db, &at)?;
+        Ok(Some(Self { n, id, question, at, at_s, receipt }))
+    }
+}
+
+/// Records what a debate decided, what its agents remember, and how it changes their ratings.
+pub(crate) fn record(
+    db: &Connection,
+    debate: i64,
+    at_ms: u64,
+    receipt: LogReceipt,
+    outcome: &Outcome,
+) -> Result<(), StoreFault> {
+    let Some(closed) = ClosedDebate::read(db, debate, at_ms, receipt)? else { return Ok(()) };
+    deliveries_table::make_due(db, &closed.id)?;
+    let Some(lesson) = &outcome.lesson else { return Ok(()) };
+    knowledge::record_decision(db, &closed, lesson)?;
+    memories::record_positions(db, &closed, lesson)?;
+    ratings_table::record_game(db, &closed, lesson)
+}
+
+/// An RFC 3339 time in seconds since 1970, or 0 if it is not one.
+pub(crate) fn unix_seconds(db: &Connection, at: &str) -> rusqlite::Result<i64> {
+    let seconds = db.read_first("SELECT coalesce(unixepoch(?1), 0)", [at], |row| row.get(0))?;
+    Ok(seconds.unwrap_or_default())
+}
+
+/// The first `chars_max` characters of a text, with an ellipsis if there were more.
+pub(crate) fn truncate(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}

@@ -1,0 +1,128 @@
+//! The logs: appending to them and reading them.
+
+use agon_core::event::Entry;
+use agon_core::{Brief, Event, Record, Status};
+use agon_engine::StoreError;
+use rusqlite::{Connection, Row, params};
+
+use crate::SqliteStore;
+use crate::closed_debates::{self, LogReceipt};
+use crate::leases::LeaseHolder;
+use crate::sql::CachedSql;
+use crate::store_fault::{StoreFault, unknown_debate};
+
+impl SqliteStore {
+    /// The stored body and hash of each event, unchecked, for callers that check the chain and say where it breaks.
+    pub fn raw_log(&self, id: &str) -> Result<Vec<(String, String)>, StoreError> {
+        self.read(|db| raw_log(db, id))
+    }
+}
+
+/// Appends records to a debate's log. `Opened` creates the debate and leases it; `Closed` gives the lease back and
+/// records what the debate decided.
+pub(crate) fn append(
+    db: &Connection,
+    holder: &mut LeaseHolder,
+    id: &str,
+    records: &[Record],
+) -> Result<(), StoreFault> {
+    let Some(first) = records.first() else { return Ok(()) };
+    let (debate, next_seq) = match (DebateRow::find(db, id)?, &first.entry.event) {
+        (None, Event::Opened { brief }) if first.entry.seq == 0 => (open(db, holder, id, brief)?, 0),
+        (None, _) => return Err(unknown_debate(id)),
+        (Some(_), Event::Opened { .. }) => {
+            return Err(StoreFault::Failed(format!("there is already a debate {id}")));
+        }
+        (Some(row), _) => {
+            row.check_writable(holder, id)?;
+            (row.n, row.next_seq)
+        }
+    };
+    let mut insert =
+        db.prepare_cached("INSERT INTO events (debate, seq, hash, body) VALUES (?1, ?2, ?3, ?4)")?;
+    for (seq, record) in (next_seq..).zip(records) {
+        let given = record.entry.seq.cast_signed();
+        if given != seq {
+            return Err(StoreFault::Failed(format!(
+                "the next event of debate {id} has number {seq}, not {given}"
+            )));
+        }
+        insert.execute(params![debate, seq, record.hash, record.body])?;
+    }
+    if let Some(Record { entry: Entry { seq, at_ms, event: Event::Closed { outcome } }, hash, .. }) =
+        records.last()
+    {
+        let status = status_name(outcome.status);
+        db.run("UPDATE debates SET status = ?2, owner = NULL WHERE n = ?1", params![debate, status])?;
+        closed_debates::record(db, debate, *at_ms, LogReceipt::new(*seq, hash), outcome)?;
+    }
+    Ok(())
+}
+
+/// The stored body and hash of each event of a debate.
+pub(crate) fn raw_log(db: &Connection, id: &str) -> Result<Vec<(String, String)>, StoreFault> {
+    let sql = "SELECT body, hash FROM events WHERE debate = ?1 ORDER BY seq";
+    Ok(db.read_all(sql, [debate_row(db, id)?], |row| Ok((text(row, 0)?, text(row, 1)?)))?)
+}
+
+/// The row of the debate with this id.
+pub(crate) fn debate_row(db: &Connection, id: &str) -> Result<i64, StoreFault> {
+    let row = db.read_first("SELECT n FROM debates WHERE id = ?1", [id], |row| row.get(0))?;
+    row.ok_or_else(|| unknown_debate(id))
+}
+
+/// A debate as the writer sees it.
+pub(crate) struct DebateRow {
+    pub(crate) n: i64,
+    /// The lock file of the process that runs it.
+    pub(crate) owner: Option<String>,
+    pub(crate) closed: bool,
+    next_seq: i64,
+}
+
+impl DebateRow {
+    pub(crate) fn find(db: &Connection, id: &str) -> rusqlite::Result<Option<Self>> {
+        let sql = "SELECT n, owner, status IS NOT NULL,
+                 (SELECT coalesce(max(seq) + 1, 0) FROM events WHERE debate = debates.n)
+             FROM debates WHERE id = ?1";
+        db.read_first(sql, [id], |row| {
+            Ok(Self { n: row.get(0)?, owner: row.get(1)?, closed: row.get(2)?, next_seq: row.get(3)? })
+        })
+    }
+
+    fn check_writable(&self, holder: &LeaseHolder, id: &str) -> Result<(), StoreFault> {
+        if self.closed {
+            return Err(StoreFault::Failed(format!("debate {id} is over: nothing can be added to its log")));
+        }
+        match &self.owner {
+            Some(owner) if holder.is(owner) => Ok(()),
+            _ => Err(StoreError::LeaseLost(id.to_owned()).into()),
+        }
+    }
+}
+
+fn open(db: &Connection, holder: &mut LeaseHolder, id: &str, brief: &Brief) -> Result<i64, StoreFault> {
+    if brief.id != id {
+        return Err(StoreFault::Failed(format!("the log of debate {} cannot be stored as {id}", brief.id)));
+    }
+    let parent = brief.parent.as_ref().map(|parent| parent.id.as_str());
+    let values = params![id, brief.protocol, brief.question, brief.created_at, parent, holder.name()?];
+    Ok(db.insert(
+        "INSERT INTO debates (id, protocol, question, created_at, parent, owner) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        values,
+    )?)
+}
+
+fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::Complete => "complete",
+        Status::Incomplete => "incomplete",
+        Status::Failed => "failed",
+    }
+}
+
+/// A column's bytes as text. A file that was tampered with may hold invalid text; the hash then shows it.
+fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    let bytes = row.get_ref(column)?.as_bytes()?;
+    Ok(String::from_utf8_lossy(bytes).into_owned())
+}

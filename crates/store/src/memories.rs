@@ -1,0 +1,350 @@
+//! What agents remember of the debates that they took part in.
+//!
+//! A memory is what an agent proposed on a question and how that ended. When the same agent meets the same question
+//! again, or makes the same proposal again, the existing memory is *observed again* instead of a second one being added.
+//! How long a memory lasts is up to [`agon_evidence::memory`].
+
+use std::collections::HashSet;
+
+use agon_core::lesson::{Decision, Lesson, Part};
+use agon_engine::StoreError;
+use agon_evidence::calibration::{Resolution, Truth};
+use agon_evidence::memory::{HALF_LIVES, Item, Tier, score};
+use rusqlite::{Connection, Row, params};
+use serde::Serialize;
+
+use crate::SqliteStore;
+use crate::closed_debates::{ClosedDebate, LogReceipt, truncate};
+use crate::knowledge_search::{lowercase_words, significant_words};
+use crate::resolutions;
+use crate::sql::CachedSql;
+use crate::store_fault::StoreFault;
+use crate::vectors::{self, QueryVector, VectorSource};
+
+/// A memory that was recalled.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MemoryHit {
+    /// `m-` and a number.
+    pub id: String,
+    /// The agent that remembers it.
+    pub agent: String,
+    /// What the agent proposed on what question, and how that ended.
+    pub text: String,
+    /// The id of the last debate in which it was observed.
+    pub debate: String,
+    /// When it was first observed: RFC 3339, UTC.
+    pub at: String,
+    /// Whether it turned out right or wrong, if known.
+    pub turned_out: Option<Truth>,
+    /// The end of the log of that last debate.
+    pub receipt: Option<LogReceipt>,
+    /// How fast it fades by now.
+    pub tier: Tier,
+    /// How often it was observed.
+    pub seen: u32,
+    /// Similarity, times how little it has faded, times how sure its agent was: from 0 to 1.
+    pub score: f64,
+}
+
+const QUESTION_CHARS_MAX: usize = 600;
+const POSITION_CHARS_MAX: usize = 1_000;
+
+/// A shorter position on another question is not the same position: "yes" to one is not "yes" to the other.
+const SAME_POSITION_WORDS_MIN: usize = 4;
+
+/// How many of an agent's memories a recall considers: those that changed last.
+const RECALLED_MAX: i64 = 2_000;
+
+impl SqliteStore {
+    /// What these agents remember by now about the query, best first. `limit` is per agent, so an agent that is sure of
+    /// many things does not crowd out the others. `vector` is the query's vector, with the name of its model.
+    pub fn recall_memories(
+        &self,
+        agents: &[String],
+        query: &str,
+        vector: Option<(&str, &[f32])>,
+        now_s: i64,
+        limit: usize,
+    ) -> Result<Vec<MemoryHit>, StoreError> {
+        self.read(|db| {
+            let snapshot = db.transaction()?;
+            let similarity = QuerySimilarity::new(&snapshot, query, vector)?;
+            let best_first = |(a, one): &(f64, FadedMemory), (b, other): &(f64, FadedMemory)| {
+                b.total_cmp(a).then(other.n.cmp(&one.n))
+            };
+            let mut found = Vec::new();
+            for agent in agents.iter().collect::<HashSet<_>>() {
+                let mut scored = Vec::new();
+                for memory in memories_of_agent(&snapshot, agent, now_s)? {
+                    let similarity = similarity.to(&snapshot, &memory)?;
+                    if similarity > 0.0 {
+                        scored.push((score(similarity, &memory.item, now_s), memory));
+                    }
+                }
+                scored.sort_by(best_first);
+                found.extend(scored.into_iter().take(limit));
+            }
+            found.sort_by(best_first);
+            found.into_iter().map(|(score, memory)| hit(&snapshot, score, memory)).collect()
+        })
+    }
+}
+
+/// Records, for each seat with an agent and a position, what it proposed and how that ended.
+pub(crate) fn record_positions(
+    db: &Connection,
+    closed: &ClosedDebate,
+    lesson: &Lesson,
+) -> Result<(), StoreFault> {
+    for part in &lesson.parts {
+        if let (Some(agent), Some(position)) = (&part.agent, &part.position) {
+            let decision = lesson.decision.as_ref();
+            AgentPosition { closed, agent, position, part, decision }.record(db)?;
+        }
+    }
+    Ok(())
+}
+
+/// What an agent proposed in a debate.
+struct AgentPosition<'a> {
+    closed: &'a ClosedDebate,
+    agent: &'a str,
+    position: &'a str,
+    part: &'a Part,
+    decision: Option<&'a Decision>,
+}
+
+/// A memory that exists already.
+struct ExistingMemory {
+    n: i64,
+    text: String,
+    item: Item,
+}
+
+impl AgentPosition<'_> {
+    fn record(&self, db: &Connection) -> Result<(), StoreFault> {
+        let (question, position) = (words_alone(&self.closed.question), words_alone(self.position));
+        let memory = match self.find_existing(db, &question, &position)? {
+            Some(existing) => self.observe_again(db, existing, &question, &position)?,
+            None => self.insert(db, &question, &position)?,
+        };
+        let ClosedDebate { n: debate, receipt, .. } = self.closed;
+        let Part { seat, label, won, confidence, .. } = self.part;
+        db.run(
+            "INSERT INTO memory_observations (debate, seat, memory, label, won, confidence, head, events)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![debate, seat, memory, label, won, confidence, receipt.head, receipt.sql_events()],
+        )?;
+        Ok(())
+    }
+
+    /// The agent's memory of the same position, or else of the same question in an earlier debate.
+    fn find_existing(
+        &self,
+        db: &Connection,
+        question: &str,
+        position: &str,
+    ) -> rusqlite::Result<Option<ExistingMemory>> {
+        let long_enough = position.split(' ').count() >= SAME_POSITION_WORDS_MIN;
+        // Two searches, since SQLite would answer an OR by scanning everything that the agent remembers.
+        let sql = format!(
+            "SELECT {ITEM_COLUMNS}, n, text FROM memories WHERE n IN (
+                 SELECT n FROM memories WHERE agent = ?1 AND position = ?3 AND ?5
+                 UNION ALL
+                 SELECT n FROM memories
+                 WHERE agent = ?1 AND question = ?2 AND question <> '' AND (position = ?3 OR debate <> ?4)
+             ) ORDER BY position = ?3 DESC, n DESC LIMIT 1"
+        );
+        let values = params![self.agent, question, position, self.closed.n, long_enough];
+        db.read_first(&sql, values, |row| {
+            Ok(ExistingMemory { n: row.get(5)?, text: row.get(6)?, item: read_item(row)? })
+        })
+    }
+
+    fn insert(&self, db: &Connection, question: &str, position: &str) -> rusqlite::Result<i64> {
+        let ClosedDebate { n: debate, at, at_s, .. } = self.closed;
+        let item = Item::new(self.part.confidence.unwrap_or_default(), *at_s);
+        let Item { tier, surprise, confidence, seen, since_s } = self.observe(item);
+        let (agent, text, tier) = (self.agent, self.text(), tier.name());
+        db.insert(
+            "INSERT INTO memories (agent, text, question, position, tier, surprise, confidence, seen, since_s, debate,
+                 created_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            params![agent, text, question, position, tier, surprise, confidence, seen, since_s, debate, at],
+        )
+    }
+
+    fn observe_again(
+        &self,
+        db: &Connection,
+        existing: ExistingMemory,
+        question: &str,
+        position: &str,
+    ) -> Result<i64, StoreFault> {
+        let ExistingMemory { n, text: old_text, item } = existing;
+        let text = self.text();
+        if text != old_text {
+            vectors::renew(db, VectorSource::Memory, n)?;
+        }
+        db.run(
+            "UPDATE memories SET text = ?2, question = ?3, position = ?4, debate = ?5 WHERE n = ?1",
+            params![n, text, question, position, self.closed.n],
+        )?;
+        write_item(db, n, &self.observe(item))?;
+        Ok(n)
+    }
+
+    /// Compares the decision with what the agent expected of its proposal. An agent that did not say how sure it was is
+    /// not surprised.
+    fn observe(&self, item: Item) -> Item {
+        match self.part.confidence {
+            Some(confidence) => {
+                item.observed(confidence, f64::from(u8::from(self.part.won)), self.closed.at_s)
+            }
+            None => item.met(self.closed.at_s),
+        }
+    }
+
+    fn text(&self) -> String {
+        let question = truncate(&self.closed.question, QUESTION_CHARS_MAX);
+        let position = truncate(self.position, POSITION_CHARS_MAX);
+        let ending = match self.decision {
+            _ if self.part.won => "The debate adopted it.".to_owned(),
+            Some(decision) => {
+                format!("The debate decided otherwise: {}", truncate(&decision.position, POSITION_CHARS_MAX))
+            }
+            None => "The debate decided nothing.".to_owned(),
+        };
+        format!("Question: {question}\nProposal: {position}\n{ending}")
+    }
+}
+
+/// The words of a text, so that texts that differ only in case, punctuation and spaces are equal.
+fn words_alone(text: &str) -> String {
+    lowercase_words(text).collect::<Vec<_>>().join(" ")
+}
+
+/// The columns that [`read_item`] reads, in its order.
+const ITEM_COLUMNS: &str = "tier, surprise, confidence, seen, since_s";
+
+fn read_item(row: &Row<'_>) -> rusqlite::Result<Item> {
+    let tier = Tier::named(row.get_ref(0)?.as_str()?).unwrap_or(Tier::Fast);
+    let (surprise, confidence) = (row.get(1)?, row.get(2)?);
+    Ok(Item { tier, surprise, confidence, seen: row.get(3)?, since_s: row.get(4)? })
+}
+
+fn write_item(db: &Connection, n: i64, item: &Item) -> rusqlite::Result<()> {
+    let Item { tier, surprise, confidence, seen, since_s } = item;
+    db.run(
+        "UPDATE memories SET tier = ?2, surprise = ?3, confidence = ?4, seen = ?5, since_s = ?6 WHERE n = ?1",
+        params![n, tier.name(), surprise, confidence, seen, since_s],
+    )?;
+    Ok(())
+}
+
+/// Observes the memories of a debate again, now that it is known how the debate turned out.
+pub(crate) fn observe_resolution(
+    db: &Connection,
+    debate: i64,
+    resolution: &Resolution,
+    decision: Option<Truth>,
+    at_s: i64,
+) -> Result<(), StoreFault> {
+    let sql = "SELECT memory, label, won, confidence FROM memory_observations
+         WHERE debate = ?1 AND confidence IS NOT NULL ORDER BY seat";
+    let observed: Vec<(i64, String, bool, f64)> =
+        db.read_all(sql, [debate], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    let mut read = db.prepare_cached(&format!("SELECT {ITEM_COLUMNS} FROM memories WHERE n = ?1"))?;
+    for (memory, label, won, confidence) in observed {
+        if let Some(truth) = resolution.of_proposal(&label, won, decision) {
+            let outcome = f64::from(u8::from(truth == Truth::Right));
+            let item = read.query_row([memory], read_item)?.observed(confidence, outcome, at_s);
+            write_item(db, memory, &item)?;
+        }
+    }
+    Ok(())
+}
+
+/// A memory as it is now, after time has passed.
+struct FadedMemory {
+    n: i64,
+    agent: String,
+    text: String,
+    debate: i64,
+    at: String,
+    item: Item,
+}
+
+/// An agent's memories, without those that have faded away.
+fn memories_of_agent(db: &Connection, agent: &str, now_s: i64) -> rusqlite::Result<Vec<FadedMemory>> {
+    let lifetime_s: i64 = Tier::ALL.iter().map(|tier| HALF_LIVES * tier.half_life_s()).sum();
+    let sql = format!(
+        "SELECT {ITEM_COLUMNS}, n, agent, text, debate, created_at FROM memories
+         WHERE agent = ?1 AND since_s >= ?2 ORDER BY since_s DESC LIMIT ?3"
+    );
+    let values = params![agent, now_s.saturating_sub(lifetime_s), RECALLED_MAX];
+    let memories = db.read_all(&sql, values, |row| {
+        let Some(item) = read_item(row)?.at(now_s) else { return Ok(None) };
+        let (n, agent, text) = (row.get(5)?, row.get(6)?, row.get(7)?);
+        Ok(Some(FadedMemory { n, agent, text, debate: row.get(8)?, at: row.get(9)?, item }))
+    })?;
+    Ok(memories.into_iter().flatten().collect())
+}
+
+/// How similar memories are to a query: by shared words, or by meaning if both have vectors.
+struct QuerySimilarity {
+    words: Vec<String>,
+    vector: Option<(i64, QueryVector)>,
+}
+
+impl QuerySimilarity {
+    fn new(db: &Connection, query: &str, vector: Option<(&str, &[f32])>) -> Result<Self, StoreFault> {
+        let vector = match vector {
+            Some((model, vector)) => {
+                vectors::model_row(db, model, vector.len())?.map(|model| (model, QueryVector::new(vector)))
+            }
+            None => None,
+        };
+        Ok(Self { words: significant_words(query), vector })
+    }
+
+    fn to(&self, db: &Connection, memory: &FadedMemory) -> rusqlite::Result<f64> {
+        Ok(self.shared_words(&memory.text).max(self.cosine(db, memory.n)?))
+    }
+
+    /// The share of the query's words that the text has.
+    fn shared_words(&self, text: &str) -> f64 {
+        let words: HashSet<String> = lowercase_words(text).collect();
+        let shared = self.words.iter().filter(|word| words.contains(*word)).count();
+        if self.words.is_empty() { 0.0 } else { shared as f64 / self.words.len() as f64 }
+    }
+
+    fn cosine(&self, db: &Connection, memory: i64) -> rusqlite::Result<f64> {
+        let Some((model, query)) = &self.vector else { return Ok(0.0) };
+        let sql = "SELECT scale, bytes FROM vectors WHERE model = ?1 AND source = 1 AND item = ?2";
+        let cosine = db.read_first(sql, [*model, memory], |row| {
+            Ok(query.cosine(row.get(0)?, row.get_ref(1)?.as_blob()?))
+        })?;
+        Ok(cosine.unwrap_or_default())
+    }
+}
+
+fn hit(db: &Connection, score: f64, memory: FadedMemory) -> Result<MemoryHit, StoreFault> {
+    let mut query = db.prepare_cached("SELECT id FROM debates WHERE n = ?1")?;
+    let debate = query.query_row([memory.debate], |row| row.get(0))?;
+    let sql = "SELECT label, won, head, events FROM memory_observations
+         WHERE debate = ?1 AND memory = ?2 ORDER BY seat LIMIT 1";
+    let observed: Option<(String, bool, Option<LogReceipt>)> =
+        db.read_first(sql, [memory.debate, memory.n], |row| {
+            Ok((row.get(0)?, row.get(1)?, LogReceipt::read(row, 2)?))
+        })?;
+    let (turned_out, receipt) = match observed {
+        Some((label, won, receipt)) => {
+            let last = resolutions::last(db, memory.debate)?;
+            (last.and_then(|last| last.resolution.of_proposal(&label, won, last.turned_out)), receipt)
+        }
+        None => (None, None),
+    };
+    let FadedMemory { n, agent, text, at, item: Item { tier, seen, .. }, .. } = memory;
+    Ok(MemoryHit { id: format!("m-{n}"), agent, text, debate, at, turned_out, receipt, tier, seen, score })
+}

@@ -1,0 +1,314 @@
+//! A temporary store, and debates to put into it.
+
+use std::path::PathBuf;
+
+use agon_core::lesson::{Ballot, Claim, Decision, Part, Rated};
+use agon_core::{
+    Asked, Brief, Debate, Event, Fidelity, LOG_VERSION, Lesson, Limits, Outcome, Record, Reply, Seat, Status,
+    Termination, Usage,
+};
+use agon_engine::{Store, StoreError};
+use agon_store::SqliteStore;
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+/// A folder that is deleted after the test, with the store's file in it.
+pub(crate) struct TestHome {
+    folder: TempDir,
+}
+
+impl TestHome {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.folder.path().to_owned()
+    }
+
+    pub(crate) fn file(&self) -> PathBuf {
+        self.folder.path().join("agon.db")
+    }
+
+    pub(crate) fn open(&self) -> SqliteStore {
+        SqliteStore::open(&self.file()).unwrap()
+    }
+
+    /// A plain connection, to do what the store itself never does.
+    pub(crate) fn sql(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.file()).unwrap()
+    }
+
+    /// The names of the writers' lock files.
+    pub(crate) fn lock_files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path().join("agon.db.owners")).into_iter().flatten();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+}
+
+pub(crate) fn brief(id: &str, question: &str) -> Brief {
+    Brief {
+        version: LOG_VERSION,
+        id: id.into(),
+        protocol: "deep".into(),
+        question: question.into(),
+        files: Vec::new(),
+        options: Map::new(),
+        seats: vec![Seat { id: "debater-1".into(), role: "debater".into(), model: "script/a".into() }],
+        seed: 7,
+        limits: Limits::default(),
+        templates: [("deep/answer.hbs".to_owned(), "00".to_owned())].into(),
+        written_by: String::new(),
+        created_at: "2026-05-01T10:00:00Z".into(),
+        parent: None,
+    }
+}
+
+/// A log that grows by phases of one ask, its call and its reply.
+pub(crate) struct TestLog {
+    debate: Debate,
+    pub(crate) records: Vec<Record>,
+}
+
+impl TestLog {
+    pub(crate) fn new(id: &str, question: &str) -> Self {
+        Self::of(brief(id, question))
+    }
+
+    pub(crate) fn of(brief: Brief) -> Self {
+        let (debate, record) = Debate::open(brief).unwrap();
+        Self { debate, records: vec![record] }
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        &self.debate.brief.id
+    }
+
+    /// Adds an event and returns its record.
+    pub(crate) fn push(&mut self, event: Event) -> Record {
+        let record = self.debate.push(event, self.debate.at_ms + 5).unwrap();
+        self.records.push(record.clone());
+        record
+    }
+
+    /// Adds a phase in which one seat says `text`: three records.
+    pub(crate) fn say(&mut self, text: &str) -> Vec<Record> {
+        self.say_value(text, None)
+    }
+
+    pub(crate) fn say_value(&mut self, text: &str, value: Option<Value>) -> Vec<Record> {
+        let ask = self.debate.asks() + 1;
+        let (seat, model) = ("debater-1".to_owned(), "script/a".to_owned());
+        let asked = Asked {
+            id: ask,
+            seat,
+            model: model.clone(),
+            label: None,
+            about: None,
+            schema: None,
+            prompt: "0".into(),
+        };
+        let reply = Reply::Said {
+            text: text.into(),
+            value,
+            model: model.clone(),
+            usage: Usage::default(),
+            cut_off: false,
+            shortened: None,
+        };
+        vec![
+            self.push(Event::Asked { phase: "answer".into(), round: ask, asks: vec![asked] }),
+            self.push(Event::Sent { ask, attempt: 1, model, worst_usd: Some(0.1 + 0.2), errand: false }),
+            self.push(Event::Replied { ask, reply }),
+        ]
+    }
+
+    pub(crate) fn close(&mut self, status: Status, answer: &str, dissent: &str) -> Record {
+        self.close_with(status, answer, dissent, None)
+    }
+
+    pub(crate) fn close_with(
+        &mut self,
+        status: Status,
+        answer: &str,
+        dissent: &str,
+        lesson: Option<Lesson>,
+    ) -> Record {
+        let outcome = Outcome {
+            status,
+            termination: Termination::Converged,
+            rounds_completed: 1,
+            verdict: json!({"answer": answer, "rounds": [{"note": "deeper"}]}),
+            dissent: vec![json!({"position": dissent})],
+            fidelity: Fidelity::Full,
+            warnings: Vec::new(),
+            labels: [("A".to_owned(), "debater-1".to_owned())].into(),
+            positions: Vec::new(),
+            passed: None,
+            lesson,
+        };
+        self.push(Event::Closed { outcome: Box::new(outcome) })
+    }
+}
+
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+pub(crate) fn append(store: &SqliteStore, id: &str, records: Vec<Record>) -> Result<(), StoreError> {
+    block_on(store.append(id, records))
+}
+
+pub(crate) fn load(store: &SqliteStore, id: &str) -> Result<Vec<Record>, StoreError> {
+    block_on(store.load(id))
+}
+
+pub(crate) fn lease(store: &SqliteStore, id: &str) -> Result<(), StoreError> {
+    block_on(store.lease(id))
+}
+
+/// A store with one debate of four events, and the debate.
+pub(crate) fn store_with_debate(home: &TestHome, id: &str) -> (SqliteStore, TestLog) {
+    let store = home.open();
+    let mut log = TestLog::new(id, "Tea or coffee?");
+    log.say("Tea.");
+    append(&store, id, log.records.clone()).unwrap();
+    (store, log)
+}
+
+/// When the test debates open, in seconds since 1970. They close less than a second later.
+pub(crate) const OPENED_S: i64 = 1_777_629_600;
+
+/// The same moment as the log writes it.
+pub(crate) const OPENED_AT: &str = "2026-05-01T10:00:00Z";
+
+/// A debate of three agents: a won and was sure, b lost and was sure, c lost and was unsure. a and b voted for A, c for C.
+pub(crate) fn lesson() -> Lesson {
+    Lesson {
+        decision: Some(Decision {
+            position: "Use one SQLite file.".into(),
+            answer: "One file is enough, and a copy of it is a backup.".into(),
+            claims: vec![
+                Claim { claim: "Writes are few.".into(), evidence: "measured: 3 a second".into() },
+                Claim { claim: "Nobody runs a server.".into(), evidence: String::new() },
+            ],
+            share: 2.0 / 3.0,
+            dissent: vec!["A server scales further.".into()],
+            labels: vec!["A".into()],
+        }),
+        parts: vec![
+            part("s1", "A", "openai/a", (0.9, true), 16.0, &[("s2", 1.0), ("s3", 1.0)], Some((&["A"], 0.8))),
+            part(
+                "s2",
+                "B",
+                "anthropic/b",
+                (0.9, false),
+                -2.5,
+                &[("s1", 0.0), ("s3", 1.0)],
+                Some((&["A"], 0.6)),
+            ),
+            part(
+                "s3",
+                "C",
+                "gemini/c",
+                (0.3, false),
+                -13.5,
+                &[("s1", 0.0), ("s2", 0.0)],
+                Some((&["C"], 0.7)),
+            ),
+        ],
+    }
+}
+
+pub(crate) fn part(
+    seat: &str,
+    label: &str,
+    agent: &str,
+    (confidence, won): (f64, bool),
+    change: f64,
+    against: &[(&str, f64)],
+    ballot: Option<(&[&str], f64)>,
+) -> Part {
+    let against = against.iter().map(|(seat, score)| ((*seat).to_owned(), *score)).collect();
+    Part {
+        seat: seat.into(),
+        label: label.into(),
+        agent: Some(agent.into()),
+        position: Some(format!("Proposal {label} is to be taken.")),
+        confidence: Some(confidence),
+        won,
+        score: Some(7.0),
+        rated: Some(Rated { before: 1500.0, change, against }),
+        ballot: ballot.map(|(choice, confidence)| Ballot {
+            choice: choice.iter().map(|label| (*label).to_owned()).collect(),
+            confidence,
+        }),
+    }
+}
+
+/// The log of a closed debate, and its last record.
+pub(crate) fn closed_log(id: &str, question: &str, lesson: Option<Lesson>) -> (TestLog, Record) {
+    closed_log_at(id, question, OPENED_AT, lesson)
+}
+
+pub(crate) fn closed_log_at(
+    id: &str,
+    question: &str,
+    created_at: &str,
+    lesson: Option<Lesson>,
+) -> (TestLog, Record) {
+    let mut brief = brief(id, question);
+    brief.created_at = created_at.into();
+    let mut log = TestLog::of(brief);
+    log.say("So.");
+    let closed = log.close_with(Status::Complete, "One file.", "A server.", lesson);
+    (log, closed)
+}
+
+/// Stores a debate that closes with this lesson.
+pub(crate) fn close_debate(store: &SqliteStore, id: &str, question: &str, lesson: Lesson) {
+    close_debate_at(store, id, question, OPENED_AT, lesson);
+}
+
+pub(crate) fn close_debate_at(
+    store: &SqliteStore,
+    id: &str,
+    question: &str,
+    created_at: &str,
+    lesson: Lesson,
+) {
+    append(store, id, closed_log_at(id, question, created_at, Some(lesson)).0.records).unwrap();
+}
+
+/// Every row of every table but the logs and the word indexes.
+pub(crate) fn table_rows(home: &TestHome) -> Vec<String> {
+    let plain = home.sql();
+    let mut all = Vec::new();
+    for table in [
+        "knowledge",
+        "memories",
+        "memory_observations",
+        "ratings",
+        "rating_history",
+        "ballots",
+        "resolutions",
+        "deliveries",
+        "embedding_models",
+        "vectors",
+        "vector_signs",
+    ] {
+        let mut query = plain.prepare(&format!("SELECT * FROM {table}")).unwrap();
+        let columns = query.column_count();
+        let mut rows = query.query([]).unwrap();
+        while let Some(row) = rows.next().unwrap() {
+            let values: Vec<rusqlite::types::Value> = (0..columns).map(|n| row.get(n).unwrap()).collect();
+            all.push(format!("{table} {values:?}"));
+        }
+    }
+    all.sort();
+    all
+}
+
+pub(crate) fn count_rows(home: &TestHome, table: &str) -> i64 {
+    home.sql().query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+}
