@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agon_engine::{FaultKind, Model, Price};
-use agon_recall::{Answer, Item, Knowledge, Memory, Shelf, TurnedOut, Vectors, index};
+use agon_context::{Answer, Item, Knowledge, Memory, Shelf, TurnedOut, Vectors, index};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use agon_core::Phase;
 use agon_engine::{Call, Fault, Message, Model, Role};
-use agon_recall::{Answer, Pulse, PulseConfig};
+use agon_context::{Answer, Pulse, PulseConfig};
 use serde_json::json;
 
 /// A call with this as its last message.

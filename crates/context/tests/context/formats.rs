@@ -1,7 +1,7 @@
 //! Every format that a source may have, and what of it a debate gets.
 
 use agon_engine::{Model, Price};
-use agon_recall::{Answer, Item};
+use agon_context::{Answer, Item};
 use proptest::prelude::*;
 
 use crate::server::{Act, Server, ok};
