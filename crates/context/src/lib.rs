@@ -1,26 +1,27 @@
-//! What a debate is told before it begins: what earlier debates found out, what its agents remember, and what is going on.
+//! What a debate is told before it begins: results of earlier debates, memories of its agents, and current topics.
 //!
-//! All of it is asked for as any model is, so that the log has what came and a replay needs neither store nor network. Such an
-//! ask is an *errand*: it is free, and no limit on calls counts it. What comes is other people's text. It is handed on as
-//! data, and whoever puts it into a prompt quotes it.
+//! The engine asks for all of it the way it asks a model, so the answers are in the log and a replay needs neither
+//! store nor network. Such an ask is an *errand*: it is free and does not count as a call. The answers contain text
+//! from strangers. They are data; a protocol quotes them when it puts them into a prompt.
 //!
 //! A tour, in reading order:
 //!
-//! - [`errand`]: the ask and the answer of every errand, as JSON.
-//! - [`shelf`]: what knowledge and memories are to this crate, and what makes vectors of texts.
-//! - [`context`]: `context/knowledge` and `context/memory`, and the vectors for entries that have none yet.
-//! - [`pulse`]: `pulse/NAME`, a feed, a JSON document or a text. `pulse::config` is its section of `agon.toml`; `fetch` brings
-//!   the bytes and `charset` makes text of them; `feed`, `json` and `text` find the entries in it, `entry` is one of them,
-//!   `plain` makes plain words of HTML, `moment` reads dates, and `nearest` picks what is about the question.
+//! - [`errands`]: the request and the answer of every errand, as JSON.
+//! - [`knowledge_context`]: `context/knowledge` and `context/memory`, which search a [`KnowledgeSource`] by words and
+//!   by embedding.
+//! - [`pulse`]: `pulse/NAME`, a feed, a JSON document or a text. `pulse::config` is the section `[pulse.NAME]` of
+//!   `agon.toml`; `fetch` gets the bytes; `documents` turns them into entries with the help of `feeds`, `json`,
+//!   `markdown` and `html_text`; `nearest` picks the entries that match the question.
 
 #![warn(missing_docs)]
 
-pub mod context;
-pub mod errand;
+pub mod errands;
+pub mod knowledge_context;
+mod old_names;
 pub mod pulse;
-pub mod shelf;
 
-pub use context::{Knowledge, Memory, index};
-pub use errand::{Answer, Errand, Item, TurnedOut};
-pub use pulse::{Pulse, PulseConfig};
-pub use shelf::{Shelf, Vectors};
+pub use errands::{ContextItem, DecisionResolution, Errand, ErrandAnswer};
+pub use knowledge_context::{ContextSearch, KnowledgeSource, TextEmbedder, embed_missing_entries};
+#[doc(hidden)]
+pub use old_names::*;
+pub use pulse::{PulseConfig, PulseSource, check_found_sources};

@@ -1,69 +1,68 @@
-//! Entries out of a JSON document: a JSON Feed, or whatever the section of the source describes.
+//! Entries from a JSON document: a JSON Feed, or any list that `[pulse.NAME]` describes.
 
 use serde_json::Value;
 
 use super::config::PulseConfig;
-use super::entry::{Entry, Raw, push};
+use super::documents::{ENTRIES_MAX, PulseEntry, RawEntry, parse_date, push_bounded};
 
-/// As many as a person could ever want to choose from.
-const ENTRIES_MAX: usize = 1_000;
-/// Where entries usually have what, the best first.
-const TITLES: &[&str] = &["title", "headline", "name"];
-const TEXTS: &[&str] = &["text", "summary", "content_text", "description", "content_html", "content", "body"];
-const LINKS: &[&str] = &["url", "link", "external_url", "href"];
-const DATES: &[&str] =
+/// The usual names of each field, best first.
+const TITLE_FIELDS: &[&str] = &["title", "headline", "name"];
+const TEXT_FIELDS: &[&str] =
+    &["text", "summary", "content_text", "description", "content_html", "content", "body"];
+const LINK_FIELDS: &[&str] = &["url", "link", "external_url", "href"];
+const DATE_FIELDS: &[&str] =
     &["date_published", "published_at", "published", "at", "date", "date_modified", "updated"];
 
-/// The entries of a document.
-pub(super) fn entries(text: &str, config: &PulseConfig) -> Result<Vec<Entry>, String> {
+pub(super) fn json_entries(text: &str, config: &PulseConfig) -> Result<Vec<PulseEntry>, String> {
     let document: Value = serde_json::from_str(text)
-        .map_err(|why| format!("is no JSON (line {}, column {})", why.line(), why.column()))?;
+        .map_err(|why| format!("is not valid JSON (line {}, column {})", why.line(), why.column()))?;
     let list = match &config.items {
         Some(pointer) => document.pointer(pointer).and_then(Value::as_array).ok_or_else(|| {
             format!("has no list at {pointer:?}: set items to the JSON pointer of its list of entries")
         })?,
         None => document.as_array().or_else(|| document.get("items").and_then(Value::as_array)).ok_or(
-            "is JSON without a list of entries at its top or in \"items\": set items to the JSON pointer of the list",
+            "is JSON without a list of entries at the top or in \"items\": set items to the JSON pointer of the list",
         )?,
     };
-    Ok(list.iter().take(ENTRIES_MAX).map(|value| entry(value, config)).collect())
+    Ok(list.iter().take(ENTRIES_MAX).map(|value| json_entry(value, config)).collect())
 }
 
-fn entry(value: &Value, config: &PulseConfig) -> Entry {
+fn json_entry(value: &Value, config: &PulseConfig) -> PulseEntry {
     if let Some(title) = value.as_str() {
-        return Entry::of(&Raw { title: title.to_owned(), ..Raw::default() });
+        return PulseEntry::new(&RawEntry { title: title.to_owned(), ..RawEntry::default() });
     }
-    let field = |named: &Option<String>, usual: &[&str]| match named {
-        Some(name) => words(value, name).unwrap_or_default(),
-        None => usual.iter().find_map(|name| words(value, name)).unwrap_or_default(),
+    let field = |configured: &Option<String>, usual: &[&str]| match configured {
+        Some(name) => field_text(value, name).unwrap_or_default(),
+        None => usual.iter().find_map(|name| field_text(value, name)).unwrap_or_default(),
     };
-    Entry::of(&Raw {
-        title: field(&config.title, TITLES),
-        text: field(&config.text, TEXTS),
-        link: field(&config.link, LINKS),
-        at: date(field(&config.at, DATES)),
+    PulseEntry::new(&RawEntry {
+        title: field(&config.title, TITLE_FIELDS),
+        text: field(&config.text, TEXT_FIELDS),
+        link: field(&config.link, LINK_FIELDS),
+        published_s: parse_json_date(&field(&config.at, DATE_FIELDS)),
     })
 }
 
-/// What a field says; `None` for one that says nothing.
-fn words(value: &Value, name: &str) -> Option<String> {
+/// The text of a field, or `None` if it is missing or blank.
+fn field_text(value: &Value, name: &str) -> Option<String> {
     let field = if name.starts_with('/') { value.pointer(name) } else { value.get(name) };
-    let mut words = String::new();
+    let mut text = String::new();
     match field? {
-        Value::String(text) => push(&mut words, text),
-        Value::Number(number) => push(&mut words, &number.to_string()),
+        Value::String(string) => push_bounded(&mut text, string),
+        Value::Number(number) => push_bounded(&mut text, &number.to_string()),
         _ => {}
     }
-    (!words.trim().is_empty()).then_some(words)
+    (!text.trim().is_empty()).then_some(text)
 }
 
-/// Seconds or milliseconds since 1970 are dates too.
-fn date(text: String) -> String {
-    const MILLISECONDS_FROM: f64 = 1e11;
+/// A date, or a number of seconds or milliseconds since 1970.
+fn parse_json_date(text: &str) -> Option<u64> {
+    /// Smaller numbers are not timestamps: they may be a year alone.
+    const SECONDS_MIN: f64 = 1e8;
+    const MILLISECONDS_MIN: f64 = 1e11;
     match text.parse::<f64>() {
-        Ok(number) if number >= MILLISECONDS_FROM => agon_core::calendar::rfc3339((number / 1000.0) as u64),
-        // A year alone is a small number too, and no moment.
-        Ok(number) if number >= 1e8 => agon_core::calendar::rfc3339(number as u64),
-        _ => text,
+        Ok(number) if number >= MILLISECONDS_MIN => Some((number / 1000.0) as u64),
+        Ok(number) if number >= SECONDS_MIN => Some(number as u64),
+        _ => parse_date(text),
     }
 }

@@ -1,18 +1,16 @@
-//! `pulse/NAME`: what is going on, from a source that the user has configured.
+//! `pulse/NAME`: current topics from a source that the user configured.
 //!
-//! A source is a stranger: it may be late, broken, endless or hostile, and a debate goes on without it. Only its address is
-//! asked; the question of a debate never leaves this machine for it.
+//! A source is not trusted: it may be slow, broken, endless or hostile, and a debate goes on without it. A request
+//! contains only the source's address; the debate's question is never sent.
 
-mod charset;
 pub mod config;
-mod entry;
-mod feed;
+mod documents;
+mod feeds;
 mod fetch;
+mod html_text;
 mod json;
-mod moment;
+mod markdown;
 mod nearest;
-mod plain;
-mod text;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -26,86 +24,87 @@ use reqwest::{Client, Url};
 use secrecy::SecretString;
 use tokio::sync::OnceCell;
 
-use crate::errand::{Answer, Errand};
-use entry::Entry;
+use crate::errands::{Errand, ErrandAnswer};
+use documents::PulseEntry;
 
-pub use config::{Format, PulseConfig, check_found};
+pub use config::{PulseConfig, PulseFormat, check_found_sources};
 
-/// How much longer the source itself waits than it lets the engine wait: one that is late has timed out in the engine's own
-/// words, and whoever asks without a clock is told all the same.
-const GRACE: Duration = Duration::from_secs(1);
+/// How much longer a source waits than the timeout it reports to the engine. The engine then gives up first and logs
+/// the absence as `timed_out`; callers without a timeout of their own still get an error.
+const TIMEOUT_GRACE: Duration = Duration::from_secs(1);
 
-/// A source of what is going on.
-pub struct Pulse {
+/// A model that answers errands from one `[pulse.NAME]`.
+pub struct PulseSource {
     /// `pulse/NAME`.
     name: String,
     config: PulseConfig,
-    place: Place,
+    location: PulseLocation,
     client: OnceCell<Client>,
 }
 
-enum Place {
-    Address { url: Url, key: Result<Option<SecretString>, String> },
+enum PulseLocation {
+    /// A missing key is reported when the source is asked, not before: other sources may still work.
+    Url {
+        url: Url,
+        key: Result<Option<SecretString>, String>,
+    },
     File(PathBuf),
 }
 
-impl Pulse {
-    /// The source of `[pulse.NAME]`; `name` is what stands after `pulse/`, `env` reads an environment variable. Asks nobody.
+impl PulseSource {
+    /// The source of `[pulse.NAME]`. `name` is the part after `pulse/`; `env` reads an environment variable. Makes no
+    /// request.
     pub fn new(
         name: &str,
         config: PulseConfig,
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, Invalid> {
         config.check(name)?;
-        let place = match (&config.url, &config.file) {
+        let location = match (&config.url, &config.file) {
             (Some(url), _) => {
                 let url =
-                    config::address(url).map_err(|why| Invalid(format!("[pulse.{name}]: url {why}")))?;
-                Place::Address { url, key: key(&config, env) }
+                    config::parse_url(url).map_err(|why| Invalid(format!("[pulse.{name}]: url {why}")))?;
+                PulseLocation::Url { url, key: read_key(&config, env) }
             }
-            (None, file) => Place::File(file.clone().unwrap_or_default()),
+            (None, file) => PulseLocation::File(file.clone().unwrap_or_default()),
         };
-        Ok(Self { name: format!("pulse/{name}"), config, place, client: OnceCell::new() })
-    }
-
-    /// What the user calls it.
-    fn source(&self) -> &str {
-        self.name.strip_prefix("pulse/").unwrap_or(&self.name)
+        Ok(Self { name: format!("pulse/{name}"), config, location, client: OnceCell::new() })
     }
 
     async fn answer(&self, call: &Call, deltas: Option<Deltas<'_>>) -> Result<Completion, Fault> {
         let errand = Errand::of(call)?;
         let limit = errand.limit.min(self.config.limit);
-        let within = self.config.timeout();
-        let entries = tokio::time::timeout(within + GRACE, self.entries()).await;
-        // A source that is late once is left out: the debate does not wait for it twice.
-        let late = |_| Err(Trouble::hopeless(format!("gave no answer within {within:?}")));
-        let entries = entries.unwrap_or_else(late).map_err(|trouble| trouble.fault(&self.name))?;
-        let items = nearest::items(entries, &errand.query, limit, self.source());
-        let completion = Answer { items, note: None }.completion(&self.name, call);
+        let timeout = self.config.timeout();
+        let entries = tokio::time::timeout(timeout + TIMEOUT_GRACE, self.entries()).await;
+        // Not worth a second try: the debate would wait again.
+        let late = |_| Err(PulseFault::permanent(format!("did not answer within {timeout:?}")));
+        let entries = entries.unwrap_or_else(late).map_err(|fault| fault.into_fault(&self.name))?;
+        let source = self.name.strip_prefix("pulse/").unwrap_or(&self.name);
+        let items = nearest::nearest_items(entries, &errand.query, limit, source);
+        let completion = ErrandAnswer { items, note: None }.completion(&self.name, call);
         if let Some(deltas) = deltas {
             deltas(&completion.text);
         }
         Ok(completion)
     }
 
-    async fn entries(&self) -> Result<Vec<Entry>, Trouble> {
-        let fetched = match &self.place {
-            Place::Address { url, key } => {
-                let key = key.as_ref().map_err(|why| Trouble::hopeless(why.clone()))?;
-                let client = self.client.get_or_try_init(|| fetch::client(url)).await?;
-                fetch::address(client, url, key.as_ref(), self.config.max_bytes).await?
+    async fn entries(&self) -> Result<Vec<PulseEntry>, PulseFault> {
+        let document = match &self.location {
+            PulseLocation::Url { url, key } => {
+                let key = key.as_ref().map_err(|why| PulseFault::permanent(why.clone()))?;
+                let client = self.client.get_or_try_init(|| fetch::client_for(url)).await?;
+                fetch::fetch_url(client, url, key.as_ref(), self.config.max_bytes).await?
             }
-            Place::File(path) => fetch::file(path, self.config.max_bytes).await?,
+            PulseLocation::File(path) => fetch::read_file(path, self.config.max_bytes).await?,
         };
         let config = self.config.clone();
-        // A large document takes its time, and others wait on this thread.
-        let read = tokio::task::spawn_blocking(move || read(&fetched, &config)).await;
-        read.unwrap_or_else(|_| Err("cannot be read".into())).map_err(Trouble::hopeless)
+        // A large document takes a while to parse, and this thread has other work.
+        let entries = tokio::task::spawn_blocking(move || document.entries(&config)).await;
+        entries.unwrap_or_else(|_| Err("cannot be parsed".into())).map_err(PulseFault::permanent)
     }
 }
 
-impl Model for Pulse {
+impl Model for PulseSource {
     fn name(&self) -> &str {
         &self.name
     }
@@ -135,95 +134,47 @@ impl Model for Pulse {
     }
 }
 
-impl fmt::Debug for Pulse {
+impl fmt::Debug for PulseSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Pulse").field(&self.name).finish()
+        f.debug_tuple("PulseSource").field(&self.name).finish()
     }
 }
 
-/// What a source gave.
+/// Why a source returned nothing. The reason continues a sentence that begins with the source's name.
 #[derive(Debug)]
-struct Fetched {
-    bytes: Vec<u8>,
-    content_type: Option<String>,
-}
-
-impl Fetched {
-    /// Whether it is said to be of this type.
-    fn is(&self, kind: &str) -> bool {
-        let said = self.content_type.as_deref().unwrap_or_default().split(';').next();
-        said.is_some_and(|said| said.trim().eq_ignore_ascii_case(kind))
-    }
-}
-
-/// Why a source gave nothing: what follows its name in a sentence.
-#[derive(Debug)]
-struct Trouble {
+struct PulseFault {
     kind: FaultKind,
-    why: String,
+    reason: String,
     retry_after: Option<Duration>,
 }
 
-impl Trouble {
-    /// Another try would be the same.
-    fn hopeless(why: impl Into<String>) -> Self {
-        Self { kind: FaultKind::Rejected, why: why.into(), retry_after: None }
+impl PulseFault {
+    /// Another try would fail the same way.
+    fn permanent(reason: impl Into<String>) -> Self {
+        Self { kind: FaultKind::Rejected, reason: reason.into(), retry_after: None }
     }
 
-    /// Another try may go well.
-    fn passing(why: impl Into<String>) -> Self {
-        Self { kind: FaultKind::Unavailable, why: why.into(), retry_after: None }
+    /// Another try may succeed.
+    fn temporary(reason: impl Into<String>) -> Self {
+        Self { kind: FaultKind::Unavailable, reason: reason.into(), retry_after: None }
     }
 
-    fn fault(self, name: &str) -> Fault {
-        let Self { kind, why, retry_after } = self;
-        Fault { retry_after, ..Fault::new(kind, format!("{name} {why}")) }
+    fn into_fault(self, name: &str) -> Fault {
+        let Self { kind, reason, retry_after } = self;
+        Fault { retry_after, ..Fault::new(kind, format!("{name} {reason}")) }
     }
 }
 
-fn key(config: &PulseConfig, env: &dyn Fn(&str) -> Option<String>) -> Result<Option<SecretString>, String> {
+fn read_key(
+    config: &PulseConfig,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Option<SecretString>, String> {
     let Some(variable) = &config.key_env else { return Ok(None) };
     match env(variable).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty()) {
         Some(key) if key.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(Some(SecretString::from(key))),
-        Some(_) => Err(format!("needs a key, and {variable} holds something that no key has: set it anew")),
-        None => Err(format!("needs a key: set {variable} to it in the environment")),
+        Some(_) => {
+            Err(format!("needs a key, but {variable} contains characters that no key has: set it again"))
+        }
+        None => Err(format!("needs a key: set the environment variable {variable}")),
     }
-}
-
-/// The entries of what a source gave.
-fn read(fetched: &Fetched, config: &PulseConfig) -> Result<Vec<Entry>, String> {
-    let text = match charset::text(&fetched.bytes, fetched.content_type.as_deref()) {
-        Ok(text) if text::is_binary(text.as_bytes()) => return Err(NO_TEXT.into()),
-        Err(_) if text::is_binary(&fetched.bytes) => return Err(NO_TEXT.into()),
-        text => text?,
-    };
-    let text = text.trim_start();
-    let entries = match config.format {
-        _ if text.is_empty() => return Err("is empty".into()),
-        Some(Format::Json) => json::entries(text, config)?,
-        Some(Format::Rss | Format::Atom) => feed::entries(text, config.format)?,
-        Some(Format::Text) | None if text::is_page(text) => return Err(PAGE.into()),
-        Some(Format::Text) => text::entries(text),
-        None => seen(text, fetched, config)?,
-    };
-    let entries: Vec<Entry> = entries.into_iter().filter(|entry| !entry.is_blank()).collect();
-    match entries.is_empty() {
-        true => Err("has no entries with words in them".into()),
-        false => Ok(entries),
-    }
-}
-
-const NO_TEXT: &str = "is neither a feed nor JSON, nor any other text: look at what its address gives";
-const PAGE: &str = "is neither a feed nor JSON but an HTML page: set url to the address of its feed";
-
-/// The entries of a text that is what it looks like.
-fn seen(text: &str, fetched: &Fetched, config: &PulseConfig) -> Result<Vec<Entry>, String> {
-    let found = match text.chars().next() {
-        Some('{' | '[') => json::entries(text, config),
-        Some('<') => feed::entries(text, None),
-        _ if fetched.is("text/html") => return Err(PAGE.into()),
-        _ => return Ok(text::entries(text)),
-    };
-    // Markdown may begin with a link or a tag.
-    found.or_else(|why| if fetched.is("text/markdown") { Ok(text::entries(text)) } else { Err(why) })
 }

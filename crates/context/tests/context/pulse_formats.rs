@@ -1,11 +1,11 @@
-//! Every format that a source may have, and what of it a debate gets.
+//! The formats and encodings of sources, and which entries a debate gets.
 
+use agon_context::{ContextItem, ErrandAnswer};
 use agon_engine::{Model, Price};
-use agon_context::{Answer, Item};
 use proptest::prelude::*;
 
-use crate::server::{Act, Server, ok};
-use crate::things::{ask, call, of_file, pulse, titles};
+use crate::support::{ask, ask_file, call_with, pulse, titles};
+use crate::test_server::{ServerAction, TestServer, ok, status};
 
 const RSS_2: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/" xmlns:content="http://purl.org/rss/1.0/modules/content/">
@@ -51,22 +51,21 @@ const JSON_FEED: &str = r#"{"version": "https://jsonfeed.org/version/1.1", "titl
   "date_published": "2026-01-31T08:30:00Z"},
  {"id": "2", "content_text": "A rust message without a title"}]}"#;
 
-fn item(title: &str, text: &str, at: Option<&str>, score: f64) -> Item {
+fn item(title: &str, text: &str, at: Option<&str>, score: f64) -> ContextItem {
     let at = at.map(str::to_owned);
-    Item {
+    ContextItem {
         title: title.into(),
         text: text.into(),
         source: "news".into(),
         at,
         score: Some(score),
-        ..Item::default()
+        ..ContextItem::default()
     }
 }
 
-/// "RSS 2.0, RSS 1.0/RDF, Atom", JSON: title, text with tags stripped and entities decoded, source, time in UTC.
 #[tokio::test]
-async fn every_format_is_read_by_its_content() {
-    let noon = Some("2026-01-31T08:30:00Z");
+async fn every_format_is_recognised_by_its_content() {
+    let published = Some("2026-01-31T08:30:00Z");
     for (name, text, want) in [
         (
             "RSS 2.0",
@@ -74,35 +73,34 @@ async fn every_format_is_read_by_its_content() {
             vec![item(
                 "Rust 2.0 & the borrow checker",
                 "It is out. At last\u{2026}\nhttps://news.example/rust?a=1&b=2",
-                noon,
+                published,
                 1.0,
             )],
         ),
-        ("RSS 1.0", RSS_1, vec![item("Rust in RDF", "Short.\nhttps://old.example/1", noon, 1.0)]),
-        ("Atom", ATOM, vec![item("Rust & Atom", "One two.\nhttps://atom.example/1", noon, 1.0)]),
+        ("RSS 1.0", RSS_1, vec![item("Rust in RDF", "Short.\nhttps://old.example/1", published, 1.0)]),
+        ("Atom", ATOM, vec![item("Rust & Atom", "One two.\nhttps://atom.example/1", published, 1.0)]),
         ("Atom with a prefix", PREFIXED_ATOM, vec![item("Rust with a prefix", "Short.", None, 1.0)]),
         (
             "JSON Feed",
             JSON_FEED,
             vec![
-                item("Rust in JSON", "Tags < words\nhttps://json.example/1", noon, 1.0),
+                item("Rust in JSON", "Tags < words\nhttps://json.example/1", published, 1.0),
                 item("A rust message without a title", "A rust message without a title", None, 1.0),
             ],
         ),
     ] {
-        let answer = of_file(text, "", "What about Rust?").await.unwrap();
-        assert_eq!(answer, Answer { items: want, note: None }, "{name}");
+        let answer = ask_file(text, "", "What about Rust?").await.unwrap();
+        assert_eq!(answer, ErrandAnswer { items: want, note: None }, "{name}");
     }
 }
 
 const MARKDOWN: &str = "# News\n\n## Rust 2.0 is out\n\nThe *borrow* checker\nis faster.\n\n```\n# not a heading\n\nlet rust = 2;\n\
                         ```\n\nOlder rust\n----------\nStays & works.\n\n* * *\n\n## Rust alone ##\n### Cats and rust\n<b>Purr.</b>";
 
-/// "a plain text or Markdown file is a source: each paragraph (or section) an item"
 #[tokio::test]
-async fn a_text_is_read_by_its_paragraphs() {
-    let told = async |text: &str, more: &str| -> Vec<(String, String)> {
-        let answer = of_file(text, &format!("limit = 50\n{more}"), "rust").await.unwrap();
+async fn each_paragraph_of_a_text_is_an_entry() {
+    let read = async |text: &str, settings: &str| -> Vec<(String, String)> {
+        let answer = ask_file(text, &format!("limit = 50\n{settings}"), "rust").await.unwrap();
         answer.items.into_iter().map(|item| (item.title, item.text)).collect()
     };
     let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
@@ -114,38 +112,38 @@ async fn a_text_is_read_by_its_paragraphs() {
         ("Older rust", "Stays & works."),
         ("Cats and rust", "Purr."),
     ]);
-    assert_eq!(told(MARKDOWN, "").await, want);
-    assert_eq!(told(&MARKDOWN.replace('\n', "\r\n"), "format = \"md\"").await, want);
+    assert_eq!(read(MARKDOWN, "").await, want);
+    assert_eq!(read(&MARKDOWN.replace('\n', "\r\n"), "format = \"md\"").await, want);
     let plain = "Rust is a language\nwith rules.\n\n\n  \t\nRust is iron oxide.\n\nCats are not.";
     let plain_want = pairs(&[
         ("Rust is a language with rules.", "Rust is a language with rules."),
         ("Rust is iron oxide.", "Rust is iron oxide."),
     ]);
-    assert_eq!(told(plain, "").await, plain_want);
+    assert_eq!(read(plain, "").await, plain_want);
     assert_eq!(
-        told("# Rust\n# Rusty\n## Rust", "").await,
+        read("# Rust\n# Rusty\n## Rust", "").await,
         pairs(&[("Rust", "Rust")]),
-        "headings alone, each once"
+        "headings without text, each once"
     );
-    assert_eq!(told("```\nrust, and no end", "").await.len(), 1);
+    assert_eq!(read("```\nrust, and no end", "").await.len(), 1);
     let list: String = (0..200).map(|n| format!("- rust number {n}\n")).collect();
-    let items = told(&list, "").await;
+    let items = read(&list, "").await;
     assert!(items.len() > 3 && items.iter().any(|(_, text)| text.contains("number 199")), "{items:?}");
 }
 
-/// A link or a tag at its beginning makes no JSON and no feed of a text that is known to be one.
+/// A text that begins with a link or a tag is not taken for JSON or a feed if it is known to be Markdown.
 #[tokio::test]
-async fn markdown_is_known_by_its_name_its_type_or_its_section() {
+async fn markdown_is_recognised_by_file_name_content_type_or_format() {
     let texts = ["[Rust](https://a.example/) is out.", "<p>Rust</p> is out.", "{rust} is out."];
-    let server = Server::start(move |path| {
-        let (place, kind) = path.split_at(2);
-        ok(&format!("text{kind}; charset=utf-8"), texts[place[1..].parse::<usize>().unwrap()])
+    let server = TestServer::start(move |path| {
+        let (index, kind) = path.split_at(2);
+        ok(&format!("text{kind}; charset=utf-8"), texts[index[1..].parse::<usize>().unwrap()])
     });
     let folder = tempfile::tempdir().unwrap();
-    for (place, text) in texts.into_iter().enumerate() {
-        let path = folder.path().join(format!("{place}.MD"));
+    for (index, text) in texts.into_iter().enumerate() {
+        let path = folder.path().join(format!("{index}.MD"));
         std::fs::write(&path, text).unwrap();
-        let [typed, plain] = ["/markdown", "/plain"].map(|kind| server.url(&format!("/{place}{kind}")));
+        let [typed, plain] = ["/markdown", "/plain"].map(|kind| server.url(&format!("/{index}{kind}")));
         for section in [
             format!("file = {path:?}"),
             format!("url = {typed:?}"),
@@ -158,18 +156,17 @@ async fn markdown_is_known_by_its_name_its_type_or_its_section() {
     }
 }
 
-/// "Items of one answer that are the same are there once", and do not take the place of others.
 #[tokio::test]
-async fn what_a_source_has_twice_comes_once() {
+async fn duplicates_in_a_source_do_not_count_towards_the_limit() {
     let text =
         r#"["rust", "rust", {"title": "rust", "at": "2026-01-01"}, "rust", "rusty rust", "rust", "of rust"]"#;
-    let answer = of_file(text, "limit = 3", "rust").await.unwrap();
+    let answer = ask_file(text, "limit = 3", "rust").await.unwrap();
     assert_eq!(titles(&answer), ["rust", "rusty rust", "of rust"]);
     assert_eq!(answer.items[0].at.as_deref(), Some("2026-01-01T00:00:00Z"));
 }
 
 #[tokio::test]
-async fn a_json_document_is_read_as_its_section_says() {
+async fn the_section_names_the_fields_of_a_json_document() {
     let text = r#"{"data": {"articles": [
         {"meta": {"headline": "Rust"}, "body": "Words.", "where": "https://a.example/", "when": 1769848200},
         {"meta": {"headline": "Rust again"}, "when": 1769848200000},
@@ -177,7 +174,7 @@ async fn a_json_document_is_read_as_its_section_says() {
         {"meta": {}, "when": true}, "Rust as a text", 7, null]}}"#;
     let section = "format = \"json\"\nitems = \"/data/articles\"\ntitle = \"/meta/headline\"\ntext = \"body\"\n\
                    link = \"where\"\nat = \"when\"\nlimit = 50";
-    let answer = of_file(text, section, "rust").await.unwrap();
+    let answer = ask_file(text, section, "rust").await.unwrap();
     assert_eq!(titles(&answer), ["Rust", "Rust again", "Rust once more", "Rust as a text"]);
     assert_eq!(answer.items[0].text, "Words.\nhttps://a.example/");
     for item in &answer.items[..3] {
@@ -186,16 +183,15 @@ async fn a_json_document_is_read_as_its_section_says() {
     assert_eq!(answer.items[3].at, None);
 }
 
-/// "A source answers the items nearest the query (word overlap; else newest)".
 #[tokio::test]
-async fn what_is_near_comes_first_and_else_what_is_new() {
+async fn matching_entries_come_first_or_else_the_newest() {
     let text = r#"[
         {"title": "Databases", "at": "2026-01-01"},
         {"title": "Migrating databases to Postgres", "at": "2025-01-01"},
         {"title": "Postgres is 40", "at": "2026-02-01"},
         {"title": "Undated"},
         {"title": "Cats", "at": "2026-03-01"}]"#;
-    let ask = async |query| of_file(text, "", query).await.unwrap();
+    let ask = async |query| ask_file(text, "", query).await.unwrap();
     let near = ask("Should we migrate our database to Postgres?").await;
     assert_eq!(titles(&near), ["Migrating databases to Postgres", "Postgres is 40", "Databases"]);
     assert_eq!(
@@ -207,14 +203,14 @@ async fn what_is_near_comes_first_and_else_what_is_new() {
         titles(&new),
         ["Cats", "Postgres is 40", "Databases", "Migrating databases to Postgres", "Undated"]
     );
-    assert!(new.items.iter().all(|item| item.score.is_none()), "newness is no likeness");
+    assert!(new.items.iter().all(|item| item.score.is_none()), "the newest entries have no score");
 }
 
 #[tokio::test]
-async fn no_more_items_come_than_the_ask_or_the_section_wants() {
+async fn the_number_of_items_is_limited_by_the_errand_and_the_section() {
     let text = r#"["rust 1", "rust 2", "rust 3", "rust 4", "rust 5", "rust 6", "rust 7"]"#;
-    assert_eq!(of_file(text, "", "rust").await.unwrap().items.len(), 5, "the default");
-    assert_eq!(of_file(text, "limit = 2", "rust").await.unwrap().items.len(), 2);
+    assert_eq!(ask_file(text, "", "rust").await.unwrap().items.len(), 5, "the default");
+    assert_eq!(ask_file(text, "limit = 2", "rust").await.unwrap().items.len(), 2);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("source");
     std::fs::write(&path, text).unwrap();
@@ -224,9 +220,8 @@ async fn no_more_items_come_than_the_ask_or_the_section_wants() {
     }
 }
 
-/// Each encoding by the mark, the server's word, or the document's own.
 #[tokio::test]
-async fn texts_are_read_in_the_encoding_that_they_are_in() {
+async fn the_encoding_comes_from_the_byte_order_mark_the_server_or_the_document() {
     let feed = |encoding: &str| {
         format!(
             "<?xml version=\"1.0\"{encoding}?><rss><channel><item><title>Café 中</title></item></channel></rss>"
@@ -252,24 +247,24 @@ async fn texts_are_read_in_the_encoding_that_they_are_in() {
     ];
     let wants: Vec<&str> = bodies.iter().map(|(_, _, want)| *want).collect();
     let served = bodies.clone();
-    let server = Server::start(move |path| {
+    let server = TestServer::start(move |path| {
         let (content_type, body, _) = &served[path[1..].parse::<usize>().unwrap()];
         ok(content_type, body)
     });
-    for (place, want) in wants.into_iter().enumerate() {
-        let source = pulse(&format!("url = {:?}", server.url(&format!("/{place}"))));
-        let answer = ask(&source, "x", 5).await.unwrap_or_else(|why| panic!("{place}: {why}"));
-        assert_eq!(titles(&answer), [want], "{place}");
+    for (index, want) in wants.into_iter().enumerate() {
+        let source = pulse(&format!("url = {:?}", server.url(&format!("/{index}"))));
+        let answer = ask(&source, "x", 5).await.unwrap_or_else(|why| panic!("{index}: {why}"));
+        assert_eq!(titles(&answer), [want], "{index}");
     }
 }
 
 #[tokio::test]
-async fn bodies_come_whole_in_chunks_and_compressed() {
+async fn chunked_compressed_and_redirected_bodies_are_read() {
     use std::io::Write;
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gzip.write_all(RSS_1.as_bytes()).unwrap();
     let gzip = gzip.finish().unwrap();
-    let server = Server::start(move |path| match path {
+    let server = TestServer::start(move |path| match path {
         "/chunks" => {
             let mut out =
                 b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n".to_vec();
@@ -279,16 +274,16 @@ async fn bodies_come_whole_in_chunks_and_compressed() {
                 );
             }
             out.extend(b"0\r\n\r\n");
-            Act::Send(out)
+            ServerAction::Send(out)
         }
         "/gzip" => {
             let head = format!(
                 "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
                 gzip.len()
             );
-            Act::Send([head.as_bytes(), &gzip].concat())
+            ServerAction::Send([head.as_bytes(), &gzip].concat())
         }
-        "/moved" => crate::server::status(302, "Location: /chunks\r\n"),
+        "/moved" => status(302, "Location: /chunks\r\n"),
         _ => ok("application/rdf+xml", RSS_1),
     });
     for path in ["/", "/chunks", "/gzip", "/moved"] {
@@ -297,10 +292,9 @@ async fn bodies_come_whole_in_chunks_and_compressed() {
     }
 }
 
-/// "optional header from an environment variable (`key_env`, sent as `Authorization: Bearer`)"; the question stays here.
 #[tokio::test]
-async fn a_key_is_sent_and_the_question_is_not() {
-    let server = Server::start(|_| ok("application/json", r#"["rust"]"#));
+async fn the_key_is_sent_but_the_question_is_not() {
+    let server = TestServer::start(|_| ok("application/json", r#"["rust"]"#));
     let url = server.url("/feed");
     ask(&pulse(&format!("url = {url:?}\nkey_env = \"NEWS_KEY\"")), "secret plans", 5).await.unwrap();
     ask(&pulse(&format!("url = {url:?}")), "secret plans", 5).await.unwrap();
@@ -311,29 +305,28 @@ async fn a_key_is_sent_and_the_question_is_not() {
 }
 
 #[test]
-fn a_source_is_a_free_errand_that_says_how_long_it_takes() {
+fn a_source_is_a_free_errand_with_its_own_timeout() {
     let source = pulse("file = \"x\"\ntimeout_s = 2");
     assert_eq!((source.name(), source.provider(), source.price()), ("pulse/news", "pulse", Price::Free));
     assert!(source.is_errand());
     assert_eq!(source.timeout(), Some(std::time::Duration::from_secs(2)));
-    assert!(source.missing().is_none(), "a debate goes on without its sources");
-    assert_eq!(format!("{source:?}"), "Pulse(\"pulse/news\")");
+    assert!(source.missing().is_none(), "a debate can run without its sources");
+    assert_eq!(format!("{source:?}"), "PulseSource(\"pulse/news\")");
 }
 
 #[tokio::test]
-async fn an_ask_that_is_no_errand_is_rejected() {
+async fn a_call_that_is_not_an_errand_is_rejected() {
     let source = pulse("file = \"x\"");
-    for tail in ["", "rust", "[]", "{\"query\": \"x\"}", "{\"query\": \"x\", \"limit\": -1}"] {
-        let fault = source.call(&call(tail), None).await.unwrap_err();
-        assert_eq!(fault.kind, agon_engine::FaultKind::Rejected, "{tail}");
+    for message in ["", "rust", "[]", "{\"query\": \"x\"}", "{\"query\": \"x\", \"limit\": -1}"] {
+        let fault = source.call(&call_with(message), None).await.unwrap_err();
+        assert_eq!(fault.kind, agon_engine::FaultKind::Rejected, "{message}");
         assert!(fault.message.contains("\"query\""), "{}", fault.message);
     }
 }
 
 proptest! {
-    /// Whatever bytes a source gives, an answer or a fault comes of it, and never too much.
     #[test]
-    fn any_bytes_give_an_answer_or_a_fault(
+    fn any_bytes_give_a_bounded_answer_or_a_fault(
         start in prop::sample::select(vec!["", "<rss><channel><item><title>", "<feed><entry>", "[", "{\"items\":[", "<?xml"]),
         rest in prop_oneof![
             prop::collection::vec(any::<u8>(), 0..200),
@@ -342,7 +335,7 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let bytes = [start.as_bytes(), &rest].concat();
-        match runtime.block_on(of_file(bytes, "", "a b c rust")) {
+        match runtime.block_on(ask_file(bytes, "", "a b c rust")) {
             Ok(answer) => {
                 prop_assert!(!answer.items.is_empty() && answer.items.len() <= 5);
                 for item in answer.items {

@@ -1,7 +1,7 @@
-//! A server that plays every seat of a debate.
+//! A responder that plays every seat of a debate.
 //!
-//! It knows a seat by what it is asked for: the property names of the schema of the answer, or, where there is
-//! none, the field names that the prompt states. So it needs no script and works with any number of debaters.
+//! It recognises a seat by the fields that the answer must have: the properties of the JSON Schema or, without one, the
+//! field names in the prompt. So it needs no script and works with any number of debaters.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,28 +9,27 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::server::Responder;
-use crate::{Request, Response};
+use crate::{MockRequest, MockResponder, MockResponse};
 
-/// How the debate goes.
+/// What the seats answer.
 #[derive(Debug, Clone)]
-pub struct Debate {
-    /// How long each answer takes.
+pub struct MockDebate {
+    /// The delay of each answer.
     pub delay: Duration,
-    /// The moderator's figure. From 0.8 on, with few new points, `deep` ends after its second round.
+    /// The moderator's agreement score. From 0.8 on, with few new points, `deep` ends after its second round.
     pub agreement_score: f64,
-    /// The moderator's other figure.
+    /// The moderator's share of new points.
     pub new_points_ratio: f64,
-    /// What is said where plain words are asked for.
+    /// The answer where plain text is wanted.
     pub words: String,
 }
 
 /// A debate that converges: two rounds of `deep`, each answer after `delay`.
-pub fn debate(delay: Duration) -> Responder {
-    Debate { delay, ..Debate::default() }.responder()
+pub fn converging_debate(delay: Duration) -> MockResponder {
+    MockDebate { delay, ..MockDebate::default() }.responder()
 }
 
-impl Default for Debate {
+impl Default for MockDebate {
     fn default() -> Self {
         Self {
             delay: Duration::ZERO,
@@ -41,11 +40,11 @@ impl Default for Debate {
     }
 }
 
-/// How many shapes of answers are remembered.
-const SHAPES_MAX: usize = 256;
+/// How many answers are cached, one per schema.
+const CACHED_ANSWERS_MAX: usize = 256;
 
-/// The fields that tell what a prompt without a schema asks for, and the schema that stands for each.
-const STATED: &[&[&str]] = &[
+/// The fields of each kind of answer, by which a prompt without a schema is recognised.
+const ANSWER_FIELDS: &[&[&str]] = &[
     &[
         "should_stop",
         "agreement_score",
@@ -59,58 +58,65 @@ const STATED: &[&[&str]] = &[
     &["answer", "why", "contested"],
 ];
 
-impl Debate {
-    /// The server's side of it.
-    pub fn responder(self) -> Responder {
-        // A benchmark asks thousands of times for the same few shapes.
-        let made: Mutex<HashMap<String, String>> = Mutex::default();
+impl MockDebate {
+    /// The responder for a server.
+    pub fn responder(self) -> MockResponder {
+        // A benchmark sends the same few schemas thousands of times.
+        let cache: Mutex<HashMap<String, String>> = Mutex::default();
         Arc::new(move |request| {
             let text = match request.schema_text() {
                 Some(schema) => {
-                    let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
-                    if made.len() >= SHAPES_MAX {
-                        made.clear();
+                    let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
+                    if cache.len() >= CACHED_ANSWERS_MAX {
+                        cache.clear();
                     }
-                    let found = made.get(schema).cloned();
-                    found.unwrap_or_else(|| made.entry(schema.into()).or_insert(self.shaped(request)).clone())
+                    cache.entry(schema.into()).or_insert_with(|| self.answer_by_schema(request)).clone()
                 }
-                None => self.stated(request).map_or_else(|| self.words.clone(), |value| value.to_string()),
+                None => self
+                    .answer_by_prompt(request)
+                    .map_or_else(|| self.words.clone(), |value| value.to_string()),
             };
-            Response::say(text).after(self.delay)
+            MockResponse::say(text).after(self.delay)
         })
     }
 
-    fn shaped(&self, request: &Request) -> String {
-        request.schema().map(|schema| self.value(schema, schema)).unwrap_or_default().to_string()
+    fn answer_by_schema(&self, request: &MockRequest) -> String {
+        request.schema().map(|schema| self.example(schema, schema)).unwrap_or_default().to_string()
     }
 
-    /// A value for the fields that the prompt states, where it states all those of one kind of answer.
-    fn stated(&self, request: &Request) -> Option<Value> {
+    /// An answer with the fields in the prompt, if it names all fields of one kind of answer.
+    fn answer_by_prompt(&self, request: &MockRequest) -> Option<Value> {
         let messages = request.messages();
         let (_, prompt) = messages.last()?;
         let quoted = |field: &&str| prompt.contains(&format!("\"{field}\""));
-        let fields = STATED.iter().find(|fields| fields.iter().all(quoted))?;
+        let fields = ANSWER_FIELDS.iter().find(|fields| fields.iter().all(quoted))?;
         Some(
-            fields.iter().map(|field| ((*field).to_owned(), self.known(field).unwrap_or_default())).collect(),
+            fields
+                .iter()
+                .map(|field| ((*field).to_owned(), self.known_field(field).unwrap_or_default()))
+                .collect(),
         )
     }
 
-    /// A sensible value of `schema`.
-    fn value(&self, root: &Value, schema: &Value) -> Value {
+    /// A value that conforms to `schema`.
+    fn example(&self, root: &Value, schema: &Value) -> Value {
         let schema = resolve(root, schema);
         if let Some(first) = schema.get("enum").and_then(|values| values.get(0)) {
             return first.clone();
         }
-        match kind(schema) {
+        match type_of(schema) {
             "object" => {
                 let none = Map::new();
                 let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
-                fields.iter().map(|(name, field)| (name.clone(), self.field(root, name, field))).collect()
+                fields
+                    .iter()
+                    .map(|(name, field)| (name.clone(), self.example_field(root, name, field)))
+                    .collect()
             }
             "array" => {
-                let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or_default();
+                let count = schema.get("minItems").and_then(Value::as_u64).unwrap_or_default();
                 let item = schema.get("items").unwrap_or(&Value::Null);
-                (0..least).map(|_| self.value(root, item)).collect()
+                (0..count).map(|_| self.example(root, item)).collect()
             }
             "string" => json!("A point that the others have not made."),
             "integer" => json!(schema.get("minimum").and_then(Value::as_i64).unwrap_or(1)),
@@ -120,14 +126,15 @@ impl Debate {
         }
     }
 
-    fn field(&self, root: &Value, name: &str, schema: &Value) -> Value {
+    fn example_field(&self, root: &Value, name: &str, schema: &Value) -> Value {
         let allowed = resolve(root, schema).get("enum").and_then(Value::as_array);
-        let known = self.known(name).filter(|value| allowed.is_none_or(|values| values.contains(value)));
-        known.unwrap_or_else(|| self.value(root, schema))
+        let known =
+            self.known_field(name).filter(|value| allowed.is_none_or(|values| values.contains(value)));
+        known.unwrap_or_else(|| self.example(root, schema))
     }
 
-    /// What the seats of `deep` say in the seed's fields.
-    fn known(&self, field: &str) -> Option<Value> {
+    /// The value of a field that the protocols ask for.
+    fn known_field(&self, field: &str) -> Option<Value> {
         Some(match field {
             "stance" => json!("maintain"),
             "key_points" => {
@@ -162,7 +169,7 @@ fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     target.and_then(|pointer| root.pointer(pointer)).unwrap_or(schema)
 }
 
-fn kind(schema: &Value) -> &str {
+fn type_of(schema: &Value) -> &str {
     match schema.get("type") {
         Some(Value::String(name)) => name,
         Some(Value::Array(names)) => names.first().and_then(Value::as_str).unwrap_or_default(),
