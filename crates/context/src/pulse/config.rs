@@ -20,29 +20,21 @@ const MAX_BYTES_MAX: u64 = 16 << 20;
 #[serde(deny_unknown_fields)]
 pub struct PulseConfig {
     /// The address, with `http://` or `https://`. Set either this or `file`.
-    #[serde(default)]
     pub url: Option<String>,
     /// The file to read.
-    #[serde(default)]
     pub file: Option<PathBuf>,
     /// The format. Guessed from the content if it is not set.
-    #[serde(default)]
     pub format: Option<PulseFormat>,
     /// For JSON: the pointer to the list of entries, such as `/data/articles`. The default is the document itself or its
     /// `items`.
-    #[serde(default)]
     pub items: Option<String>,
     /// For JSON: the field with an entry's title. A field is a name, or a pointer such as `/meta/title`.
-    #[serde(default)]
     pub title: Option<String>,
     /// For JSON: the field with an entry's text.
-    #[serde(default)]
     pub text: Option<String>,
     /// For JSON: the field with an entry's link.
-    #[serde(default)]
     pub link: Option<String>,
     /// For JSON: the field with an entry's date.
-    #[serde(default)]
     pub at: Option<String>,
     /// How long the source may take. The debate waits for it.
     #[serde(default = "default_timeout_s")]
@@ -54,7 +46,6 @@ pub struct PulseConfig {
     #[serde(default = "default_limit")]
     pub limit: usize,
     /// The environment variable with the key to send as `Authorization: Bearer`.
-    #[serde(default)]
     pub key_env: Option<String>,
 }
 

@@ -15,8 +15,10 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::PulseFault;
 use super::documents::PulseDocument;
+use crate::errands::shorten;
 
 const REDIRECTS_MAX: usize = 5;
+const SCHEME_CHARS_MAX: usize = 20;
 const ACCEPTED_TYPES: &str = "application/rss+xml, application/atom+xml, application/feed+json, application/json, application/xml;q=0.9, text/markdown;q=0.8, text/plain;q=0.8, */*;q=0.5";
 
 /// Builds the client for an address. Runs on a blocking thread because it reads the system's certificates.
@@ -105,7 +107,9 @@ fn redirect(attempt: Attempt<'_>) -> reqwest::redirect::Action {
 /// Why a source may not redirect from one address to another, or `None` if it may.
 fn redirect_problem(from: &Url, to: &Url) -> Option<String> {
     if from.scheme() != to.scheme() {
-        let (from, to) = (from.scheme(), to.scheme());
+        // The server chooses this text, so it is bounded.
+        let (from, mut to) = (from.scheme(), to.scheme().to_owned());
+        shorten(&mut to, SCHEME_CHARS_MAX);
         return Some(format!("redirects from {from}:// to {to}://: set url to the final address"));
     }
     // Otherwise a stranger could make this machine send requests to its neighbours.
