@@ -17,7 +17,7 @@ pub struct MockResponse {
     /// The body.
     pub body: ResponseBody,
     /// What goes wrong while the answer is sent.
-    pub fault: Option<ConnectionFault>,
+    pub spoilt: Option<ConnectionFault>,
 }
 
 /// The body of an answer.
@@ -124,7 +124,7 @@ impl MockResponse {
 
     /// A message that does not arrive whole.
     pub fn broken(text: &str, fault: ConnectionFault) -> Self {
-        Self { fault: Some(fault), ..Self::say(text) }
+        Self { spoilt: Some(fault), ..Self::say(text) }
     }
 
     #[doc(hidden)]
@@ -173,7 +173,7 @@ impl MockResponse {
     }
 
     fn new(status: u16, body: ResponseBody) -> Self {
-        Self { delay: Duration::ZERO, status, headers: Vec::new(), body, fault: None }
+        Self { delay: Duration::ZERO, status, headers: Vec::new(), body, spoilt: None }
     }
 }
 

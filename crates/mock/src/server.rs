@@ -164,7 +164,7 @@ fn serve_requests(mut stream: &TcpStream, state: &ServerState) -> io::Result<()>
             return Ok(());
         }
         let half = bytes.get(..head_bytes + (bytes.len() - head_bytes) / 2).unwrap_or_default();
-        match response.fault {
+        match response.spoilt {
             None => stream.write_all(&bytes)?,
             Some(ConnectionFault::Hang) => return wait_for_disconnect(reader, state),
             Some(ConnectionFault::Stall) => {
