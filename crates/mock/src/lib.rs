@@ -1,41 +1,41 @@
 //! A server on loopback that speaks the wire formats of models, for tests and benchmarks.
 //!
-//! It answers `POST /v1/chat/completions` as OpenAI does, `POST /v1/messages` as Anthropic does and
-//! `POST /v1beta/models/MODEL:generateContent` as Gemini does, each streamed or not, and beside them `POST /v1/embeddings`
-//! and the lists of models. What it answers is a function of the request, so a test says in one closure what the server
-//! does, whatever the wire:
+//! It answers `POST /v1/chat/completions` like OpenAI, `POST /v1/messages` like Anthropic and
+//! `POST /v1beta/models/MODEL:generateContent` like Gemini, streamed or not, as well as `POST /v1/embeddings` and the
+//! lists of models. One closure says what the server answers, in any wire format:
 //!
 //! ```
-//! use agon_mock::{Mock, MockSettings, Response};
+//! use agon_mock::{MockResponse, MockServer, MockSettings};
 //!
-//! let mock = Mock::start(MockSettings::new(|request| match request.messages().len() {
-//!     1 => Response::say("Forty-two."),
-//!     _ => Response::error(429, "slow down").header("Retry-After", "2"),
+//! let server = MockServer::start(MockSettings::new(|request| match request.messages().len() {
+//!     1 => MockResponse::say("Forty-two."),
+//!     _ => MockResponse::error(429, "slow down").header("Retry-After", "2"),
 //! }))?;
-//! assert!(mock.url().starts_with("http://127.0.0.1:"));
+//! assert!(server.url().starts_with("http://127.0.0.1:"));
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
 //! A tour, in reading order:
 //!
-//! - [`request`]: what was asked.
-//! - [`response`]: what is answered: words, errors, and everything that can go wrong on the way.
-//! - [`mod@debate`]: a built-in server that plays every seat of a debate.
-//! - [`server`]: the server itself: a thread for each connection, no runtime.
-//! - `http`: requests from bytes and answers to bytes.
-//! - `wire`: the same words, refusals, tokens and errors in each wire format.
+//! - [`request`]: what a client asked.
+//! - [`response`]: what the server answers: words, errors, and faults of the connection.
+//! - [`debate_replies`]: a ready-made responder that plays every seat of a debate.
+//! - [`server`]: the server: HTTP/1.1 with one thread per connection, no runtime.
+//! - [`wire_formats`]: the same answer in each wire format.
 
 #![warn(missing_docs)]
 
-pub mod debate;
-mod http;
+pub mod debate_replies;
+mod old_names;
 pub mod request;
 pub mod response;
 pub mod server;
-mod wire;
+pub mod wire_formats;
 
-pub use debate::{Debate, debate};
-pub use request::Request;
-pub use response::{Response, Spoilt};
-pub use server::{Mock, MockSettings, Responder};
-pub use wire::Wire;
+pub use debate_replies::{MockDebate, converging_debate};
+#[doc(hidden)]
+pub use old_names::*;
+pub use request::MockRequest;
+pub use response::{ConnectionFault, MockResponse};
+pub use server::{MockResponder, MockServer, MockSettings};
+pub use wire_formats::WireFormat;

@@ -1,4 +1,4 @@
-//! What was asked.
+//! What a client asked.
 
 use std::sync::OnceLock;
 
@@ -7,37 +7,37 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::wire::{Wire, gemini_model};
+use crate::wire_formats::{WireFormat, gemini_model};
 
-/// A request as it came. The body is parsed only as far as somebody looks, because a benchmark makes thousands.
+/// A request as it arrived. The body is parsed only when it is read, because a benchmark makes thousands of requests.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct MockRequest {
     /// `GET` or `POST`.
     pub method: String,
-    /// The path, `/v1/chat/completions`.
+    /// The path, such as `/v1/chat/completions`.
     pub path: String,
-    /// The headers, names in lower case.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body's bytes.
+    /// The body.
     pub bytes: Vec<u8>,
-    wire: Option<Wire>,
+    format: Option<WireFormat>,
     body: OnceLock<Value>,
-    turns: OnceLock<Vec<(String, String)>>,
-    outline: OnceLock<Outline>,
+    messages: OnceLock<Vec<(String, String)>>,
+    settings: OnceLock<RequestSettings>,
     schema: OnceLock<Option<Value>>,
 }
 
-/// What can be known of the body without reading its messages.
+/// The body without its messages.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-struct Outline {
+struct RequestSettings {
     stream: bool,
     stream_options: StreamOptions,
-    /// OpenAI's place for a schema.
+    /// Contains the schema in OpenAI's format.
     response_format: Option<ResponseFormat>,
-    /// Anthropic's.
+    /// Contains the schema in Anthropic's format.
     output_config: Option<OutputConfig>,
-    /// Gemini's.
+    /// Contains the schema in Gemini's format.
     #[serde(rename = "generationConfig")]
     generation_config: Option<GenerationConfig>,
     #[serde(rename = "messages")]
@@ -53,13 +53,13 @@ struct StreamOptions {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 struct ResponseFormat {
-    json_schema: Option<JsonSchema>,
+    json_schema: Option<SchemaField>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 struct OutputConfig {
-    format: Option<JsonSchema>,
+    format: Option<SchemaField>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -71,56 +71,58 @@ struct GenerationConfig {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-struct JsonSchema {
+struct SchemaField {
     schema: Option<Box<RawValue>>,
 }
 
-impl Request {
+impl MockRequest {
     pub(crate) fn new(method: String, path: String, headers: Vec<(String, String)>, bytes: Vec<u8>) -> Self {
         Self {
-            wire: Wire::of(&path).filter(|_| method == "POST"),
+            format: WireFormat::of_path(&path).filter(|_| method == "POST"),
             method,
             path,
             headers,
             bytes,
             body: OnceLock::new(),
-            turns: OnceLock::new(),
-            outline: OnceLock::new(),
+            messages: OnceLock::new(),
+            settings: OnceLock::new(),
             schema: OnceLock::new(),
         }
     }
 
-    /// What it speaks, told by its path.
-    pub fn wire(&self) -> Option<Wire> {
-        self.wire
+    /// The wire format of the path. `None` for unknown paths and lists of models.
+    pub fn wire(&self) -> Option<WireFormat> {
+        self.format
     }
 
-    /// A header's value; the name in lower case.
+    /// The value of a header. `name` is in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body, `null` when it is not JSON.
+    /// The body as JSON; `null` if it is not JSON.
     pub fn body(&self) -> &Value {
         self.body.get_or_init(|| serde_json::from_slice(&self.bytes).unwrap_or_default())
     }
 
-    /// The conversation: role and text, in order, with OpenAI's names for the roles whatever the wire calls them. A message
-    /// in several blocks is their text in one.
+    /// The role and text of each message. Roles have OpenAI's names in every wire format. The blocks of a message are
+    /// joined into one text.
     pub fn messages(&self) -> Vec<(&str, &str)> {
-        match self.wire {
-            Some(Wire::Anthropic | Wire::Gemini) => {
-                let turns = self.turns.get_or_init(|| self.turns());
-                turns.iter().map(|(role, text)| (role.as_str(), text.as_str())).collect()
+        match self.format {
+            Some(WireFormat::Anthropic | WireFormat::Gemini) => {
+                let messages = self.messages.get_or_init(|| self.joined_messages());
+                messages.iter().map(|(role, text)| (role.as_str(), text.as_str())).collect()
             }
             _ => {
-                let messages = list(self.body(), "messages").iter();
-                messages.map(|message| (part(message, "role"), part(message, "content"))).collect()
+                let messages = array_field(self.body(), "messages").iter();
+                messages
+                    .map(|message| (text_field(message, "role"), text_field(message, "content")))
+                    .collect()
             }
         }
     }
 
-    /// The texts whose embeddings are asked for.
+    /// The texts to embed.
     pub fn inputs(&self) -> Vec<&str> {
         match self.body().get("input") {
             Some(Value::String(text)) => vec![text],
@@ -129,73 +131,73 @@ impl Request {
         }
     }
 
-    /// The model's name.
+    /// The name of the model.
     pub fn model(&self) -> &str {
-        gemini_model(&self.path).map_or_else(|| part(self.body(), "model"), |(model, _)| model)
+        gemini_model(&self.path).map_or_else(|| text_field(self.body(), "model"), |(model, _)| model)
     }
 
-    /// The schema of the answer.
+    /// The JSON Schema of the answer.
     pub fn schema(&self) -> Option<&Value> {
         let parse = || self.schema_text().and_then(|text| serde_json::from_str(text).ok());
         self.schema.get_or_init(parse).as_ref()
     }
 
-    /// The same as it was sent.
+    /// The schema as it was sent.
     pub fn schema_text(&self) -> Option<&str> {
-        let outline = self.outline();
-        let schema = match self.wire {
-            Some(Wire::Anthropic) => outline.output_config.as_ref()?.format.as_ref()?.schema.as_ref(),
-            Some(Wire::Gemini) => outline.generation_config.as_ref()?.schema.as_ref(),
-            _ => outline.response_format.as_ref()?.json_schema.as_ref()?.schema.as_ref(),
+        let settings = self.settings();
+        let schema = match self.format {
+            Some(WireFormat::Anthropic) => settings.output_config.as_ref()?.format.as_ref()?.schema.as_ref(),
+            Some(WireFormat::Gemini) => settings.generation_config.as_ref()?.schema.as_ref(),
+            _ => settings.response_format.as_ref()?.json_schema.as_ref()?.schema.as_ref(),
         };
         schema.map(|schema| schema.get())
     }
 
-    /// Whether the answer is to be streamed.
+    /// Whether the client wants a stream.
     pub fn streams(&self) -> bool {
-        gemini_model(&self.path).map_or_else(|| self.outline().stream, |(_, streams)| streams)
+        gemini_model(&self.path).map_or_else(|| self.settings().stream, |(_, streams)| streams)
     }
 
-    /// Whether a streamed answer is to end with its usage.
+    /// Whether the client wants the usage at the end of the stream.
     pub fn wants_usage(&self) -> bool {
-        self.outline().stream_options.include_usage
+        self.settings().stream_options.include_usage
     }
 
-    fn outline(&self) -> &Outline {
-        self.outline.get_or_init(|| serde_json::from_slice(&self.bytes).unwrap_or_default())
+    fn settings(&self) -> &RequestSettings {
+        self.settings.get_or_init(|| serde_json::from_slice(&self.bytes).unwrap_or_default())
     }
 
-    fn turns(&self) -> Vec<(String, String)> {
-        let (rules, messages, blocks) = match self.wire {
-            Some(Wire::Gemini) => ("systemInstruction", "contents", "parts"),
+    fn joined_messages(&self) -> Vec<(String, String)> {
+        let (system, messages, blocks) = match self.format {
+            Some(WireFormat::Gemini) => ("systemInstruction", "contents", "parts"),
             _ => ("system", "messages", "content"),
         };
-        let rules = self.body().get(rules).map(|rules| rules.get(blocks).unwrap_or(rules));
-        let rules = rules.map(|rules| ("system".to_owned(), joined(rules)));
-        let messages = list(self.body(), messages).iter().map(|message| {
-            let role = match part(message, "role") {
+        let system = self.body().get(system).map(|system| system.get(blocks).unwrap_or(system));
+        let system = system.map(|system| ("system".to_owned(), joined_text(system)));
+        let messages = array_field(self.body(), messages).iter().map(|message| {
+            let role = match text_field(message, "role") {
                 "model" => "assistant",
                 role => role,
             };
-            (role.to_owned(), message.get(blocks).map(joined).unwrap_or_default())
+            (role.to_owned(), message.get(blocks).map(joined_text).unwrap_or_default())
         });
-        rules.into_iter().chain(messages).collect()
+        system.into_iter().chain(messages).collect()
     }
 }
 
-fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+fn array_field<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-fn part<'a>(value: &'a Value, key: &str) -> &'a str {
+fn text_field<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A text, or the texts of blocks in one.
-fn joined(content: &Value) -> String {
+/// The text of a string or of all blocks of a list.
+fn joined_text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
-        Value::Array(blocks) => blocks.iter().map(|block| part(block, "text")).collect(),
+        Value::Array(blocks) => blocks.iter().map(|block| text_field(block, "text")).collect(),
         _ => String::new(),
     }
 }

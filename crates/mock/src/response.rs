@@ -1,96 +1,86 @@
-//! What is answered.
+//! What the server answers.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// An answer, and when it leaves.
+/// An answer and its delay.
 #[derive(Debug, Clone)]
-pub struct Response {
-    /// How long after the request it leaves. It is kept to about a tenth of a millisecond: the thread sleeps on the
-    /// kernel's timer rather than on a runtime's, which rounds up to whole milliseconds.
+pub struct MockResponse {
+    /// How long after the request the answer is sent, accurate to about a tenth of a millisecond: the thread sleeps on
+    /// the kernel's timer, not on a runtime's, which rounds up to whole milliseconds.
     pub delay: Duration,
     /// The HTTP status.
     pub status: u16,
-    /// Headers beside the usual ones.
+    /// Additional headers.
     pub headers: Vec<(String, String)>,
-    /// The answer.
-    pub body: Body,
-    /// What goes wrong on the way.
-    pub spoilt: Option<Spoilt>,
+    /// The body.
+    pub body: ResponseBody,
+    /// What goes wrong while the answer is sent.
+    pub spoilt: Option<ConnectionFault>,
 }
 
 /// The body of an answer.
 #[derive(Debug, Clone)]
-pub enum Body {
-    /// An assistant's words: sent in the wire format of the path, and as a stream where that is asked for. To a request
-    /// for embeddings they stand for the vectors.
-    Words(Words),
-    /// These bytes as they are, whatever was asked for.
+pub enum ResponseBody {
+    /// An assistant's message in the wire format of the path, streamed if the client asked for that. A request for
+    /// embeddings gets vectors with this message's usage.
+    Words(AssistantWords),
+    /// These bytes, unchanged.
     Raw {
         /// The `Content-Type`.
         content_type: String,
         /// The bytes.
         bytes: Vec<u8>,
     },
-    /// An error, in the form that the wire gives one.
+    /// An error in the wire format of the path.
     Error {
-        /// What is wrong.
+        /// The error message.
         message: String,
     },
 }
 
-/// An assistant's words.
+/// An assistant's message and its usage.
 #[derive(Debug, Clone)]
-pub struct Words {
-    /// What it says.
+pub struct AssistantWords {
+    /// The text.
     pub text: String,
-    /// What it says instead, when it refuses. Gemini sends no words of a refusal.
+    /// The text of a refusal, which replaces `text`. Gemini sends no text with a refusal.
     pub refusal: Option<String>,
-    /// `stop`, `length` or `content_filter`, which each wire has its own words for; anything else is sent as it is.
+    /// Why the message ended: `stop`, `length` or `content_filter`, translated into each wire format. Anything else is
+    /// sent unchanged.
     pub finish: String,
-    /// Tokens read.
+    /// All input tokens.
     pub input_tokens: u64,
-    /// Of those, from the cache.
+    /// Input tokens read from the cache.
     pub cached_tokens: u64,
-    /// Of those, written to the cache.
+    /// Input tokens written to the cache.
     pub cache_write_tokens: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub output_tokens: u64,
 }
 
-/// What can go wrong with an answer on its way.
+/// What can go wrong while an answer is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spoilt {
-    /// Nothing ever comes.
+pub enum ConnectionFault {
+    /// Nothing is sent.
     Hang,
-    /// Half of the body comes, then nothing more.
+    /// Half of the body is sent, then nothing more.
     Stall,
-    /// Half of the body comes, then the connection is reset.
+    /// Half of the body is sent, then the connection is reset.
     Reset,
-    /// Half of the body comes, then the connection is closed.
+    /// Half of the body is sent, then the connection is closed.
     Truncate,
 }
 
-impl Words {
-    /// The pieces in which a stream sends them.
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = &str> {
-        Self::split(&self.text)
-    }
-
-    pub(crate) fn split(text: &str) -> impl Iterator<Item = &str> {
-        text.split_inclusive(' ')
-    }
-}
-
-impl Response {
-    /// These words, at once, with a status of 200.
+impl MockResponse {
+    /// A message with this text, without delay.
     pub fn say(text: impl Into<String>) -> Self {
         let text = text.into();
         let output_tokens = text.split_whitespace().count() as u64;
         Self::new(
             200,
-            Body::Words(Words {
+            ResponseBody::Words(AssistantWords {
                 text,
                 refusal: None,
                 finish: "stop".into(),
@@ -102,82 +92,90 @@ impl Response {
         )
     }
 
-    /// An error, in the form of the wire.
+    /// An error in the wire format of the path.
     pub fn error(status: u16, message: &str) -> Self {
-        Self::new(status, Body::Error { message: message.into() })
+        Self::new(status, ResponseBody::Error { message: message.into() })
     }
 
-    /// A body of JSON.
+    /// A JSON body.
     pub fn json(status: u16, body: &Value) -> Self {
         Self::raw(status, "application/json", body.to_string())
     }
 
-    /// These bytes as they are.
+    /// These bytes, unchanged.
     pub fn raw(status: u16, content_type: &str, bytes: impl Into<Vec<u8>>) -> Self {
-        Self::new(status, Body::Raw { content_type: content_type.into(), bytes: bytes.into() })
+        Self::new(status, ResponseBody::Raw { content_type: content_type.into(), bytes: bytes.into() })
     }
 
-    /// A page where an answer should be, as a proxy sends one.
+    /// An HTML page, such as a proxy sends in place of an answer.
     pub fn html() -> Self {
         Self::raw(200, "text/html", "<!doctype html><html><body><h1>Please sign in</h1></body></html>")
     }
 
-    /// A status of 200 and not a byte.
+    /// Status 200 with an empty body.
     pub fn empty() -> Self {
         Self::raw(200, "application/json", "")
     }
 
-    /// A status of 200 and something that is not quite JSON.
+    /// Status 200 with incomplete JSON.
     pub fn malformed() -> Self {
         Self::raw(200, "application/json", "{\"choices\": [{\"message\": {\"content\": \"half a")
     }
 
-    /// These words, spoilt on the way.
-    pub fn spoilt(text: &str, how: Spoilt) -> Self {
-        Self { spoilt: Some(how), ..Self::say(text) }
+    /// A message that does not arrive whole.
+    pub fn broken(text: &str, fault: ConnectionFault) -> Self {
+        Self { spoilt: Some(fault), ..Self::say(text) }
     }
 
-    /// The same, leaving this long after the request.
+    #[doc(hidden)]
+    pub fn spoilt(text: &str, fault: ConnectionFault) -> Self {
+        Self::broken(text, fault)
+    }
+
+    /// Sets the delay.
     pub fn after(self, delay: Duration) -> Self {
         Self { delay, ..self }
     }
 
-    /// The same with one header more.
+    /// Adds a header.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// The same words with another `finish_reason`.
+    /// Sets why the message ended.
     pub fn finish(self, reason: &str) -> Self {
-        self.words(|words| words.finish = reason.into())
+        self.change_words(|words| words.finish = reason.into())
     }
 
-    /// A refusal in the place of the words.
+    /// Makes the message a refusal.
     pub fn refusing(self, refusal: &str) -> Self {
-        self.words(|words| words.refusal = Some(refusal.into()))
+        self.change_words(|words| words.refusal = Some(refusal.into()))
     }
 
-    /// The same words with this usage: tokens read, of those cached, and written.
+    /// Sets the usage. `input` includes `cached`.
     pub fn tokens(self, input: u64, cached: u64, output: u64) -> Self {
-        self.words(|words| {
+        self.change_words(|words| {
             (words.input_tokens, words.cached_tokens, words.output_tokens) = (input, cached, output)
         })
     }
 
-    /// The same words with so many of the tokens read written to the cache.
+    /// Sets how many input tokens were written to the cache.
     pub fn cache_write(self, tokens: u64) -> Self {
-        self.words(|words| words.cache_write_tokens = tokens)
+        self.change_words(|words| words.cache_write_tokens = tokens)
     }
 
-    fn words(mut self, change: impl FnOnce(&mut Words)) -> Self {
-        if let Body::Words(words) = &mut self.body {
+    fn change_words(mut self, change: impl FnOnce(&mut AssistantWords)) -> Self {
+        if let ResponseBody::Words(words) = &mut self.body {
             change(words);
         }
         self
     }
 
-    fn new(status: u16, body: Body) -> Self {
+    fn new(status: u16, body: ResponseBody) -> Self {
         Self { delay: Duration::ZERO, status, headers: Vec::new(), body, spoilt: None }
     }
 }
+
+#[doc(hidden)]
+pub type Body = ResponseBody;

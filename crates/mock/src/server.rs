@@ -1,233 +1,297 @@
-//! The server: a thread for each connection and blocking I/O.
+//! The server: HTTP/1.1 over blocking I/O, with one thread per connection.
 //!
-//! That is cheaper here than a runtime: a call costs one read, one sleep on the kernel's timer and one write, and a
-//! client that keeps its connections makes no more threads than it has calls at once.
+//! This is cheaper here than a runtime: a call costs one read, one sleep on the kernel's timer and one write. A client
+//! that reuses its connections causes no more threads than it has calls in flight.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
-use crate::{Request, Response, Spoilt, http, wire};
+use crate::response::ResponseBody;
+use crate::{ConnectionFault, MockRequest, MockResponse, wire_formats};
 
-/// What the server answers to a request.
-pub type Responder = Arc<dyn Fn(&Request) -> Response + Send + Sync>;
+/// Decides what the server answers to a request.
+pub type MockResponder = Arc<dyn Fn(&MockRequest) -> MockResponse + Send + Sync>;
 
-/// The stack of a connection's thread: it holds no big value, and there may be thousands.
+/// A connection's thread has no large values on its stack, and there may be thousands of threads.
 const STACK_BYTES: usize = 128 * 1024;
+/// Larger than any request of a debate.
+const HEAD_BYTES_MAX: u64 = 64 * 1024;
+const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// How a mock server behaves.
 #[derive(Clone)]
 pub struct MockSettings {
-    /// What it answers.
-    pub responder: Responder,
-    /// How many requests it keeps for [`Mock::requests`]; later ones are only counted. A benchmark sets 0.
+    /// Answers the requests.
+    pub responder: MockResponder,
+    /// How many requests to keep for [`MockServer::requests`]. Later ones are only counted. A benchmark sets 0.
     pub keep: usize,
 }
 
 impl MockSettings {
     /// Answers with `responder` and keeps the first thousand requests.
-    pub fn new(responder: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Self {
+    pub fn new(responder: impl Fn(&MockRequest) -> MockResponse + Send + Sync + 'static) -> Self {
         Self { responder: Arc::new(responder), keep: 1_000 }
     }
 }
 
 /// A server that runs until it is dropped.
-pub struct Mock {
+pub struct MockServer {
     address: SocketAddr,
-    shared: Arc<Shared>,
-    listening: Option<JoinHandle<()>>,
+    state: Arc<ServerState>,
+    listener: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+struct ServerState {
     settings: MockSettings,
     stopped: AtomicBool,
     calls: AtomicU64,
     abandoned: AtomicU64,
-    requests: Mutex<Vec<Request>>,
-    lister: Mutex<Option<Responder>>,
+    requests: Mutex<Vec<MockRequest>>,
+    model_lister: Mutex<Option<MockResponder>>,
     connections: Mutex<BTreeMap<u64, (TcpStream, Thread)>>,
 }
 
-impl Mock {
+impl MockServer {
     /// Starts a server on a free port of loopback.
     pub fn start(settings: MockSettings) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared {
+        let state = Arc::new(ServerState {
             settings,
             stopped: AtomicBool::new(false),
             calls: AtomicU64::new(0),
             abandoned: AtomicU64::new(0),
             requests: Mutex::default(),
-            lister: Mutex::default(),
+            model_lister: Mutex::default(),
             connections: Mutex::default(),
         });
-        let listening = {
-            let shared = Arc::clone(&shared);
-            thread::Builder::new().name("mock".into()).spawn(move || listen(&listener, &shared))?
+        let listener = {
+            let state = Arc::clone(&state);
+            thread::Builder::new().name("mock".into()).spawn(move || listen(&listener, &state))?
         };
-        Ok(Self { address, shared, listening: Some(listening) })
+        Ok(Self { address, state, listener: Some(listener) })
     }
 
-    /// The base URL, with `/v1`.
+    /// The base URL with `/v1`.
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// The same without the path: Gemini has it in another place.
+    /// The base URL without a path, for Gemini.
     pub fn root(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Answers requests for the list of models so from now on.
-    pub fn list(&self, lister: impl Fn(&Request) -> Response + Send + Sync + 'static) {
-        *lock(&self.shared.lister) = Some(Arc::new(lister));
+    /// From now on, answers requests for the list of models with `lister`.
+    pub fn list(&self, lister: impl Fn(&MockRequest) -> MockResponse + Send + Sync + 'static) {
+        *lock(&self.state.model_lister) = Some(Arc::new(lister));
     }
 
-    /// The requests so far, without those for the list of models: the first [`MockSettings::keep`] of them.
-    pub fn requests(&self) -> Vec<Request> {
-        lock(&self.shared.requests).clone()
+    /// The first [`MockSettings::keep`] requests, without those for the list of models.
+    pub fn requests(&self) -> Vec<MockRequest> {
+        lock(&self.state.requests).clone()
     }
 
-    /// How many requests there were for an answer or for embeddings.
+    /// How many requests asked for a message or for embeddings.
     pub fn calls(&self) -> u64 {
-        self.shared.calls.load(Ordering::Relaxed)
+        self.state.calls.load(Ordering::Relaxed)
     }
 
-    /// How many clients went away from an answer that hung or stalled.
+    /// How many clients disconnected from an answer that hung or stalled.
     pub fn abandoned(&self) -> u64 {
-        self.shared.abandoned.load(Ordering::Relaxed)
+        self.state.abandoned.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Mock {
+impl Drop for MockServer {
     fn drop(&mut self) {
-        self.shared.stopped.store(true, Ordering::SeqCst);
-        // The listener waits in accept; one more connection lets it see that it is to stop.
+        self.state.stopped.store(true, Ordering::SeqCst);
+        // The listener is blocked in `accept`. One more connection wakes it up.
         let woken = TcpStream::connect_timeout(&self.address, Duration::from_secs(1)).is_ok();
-        if let Some(listening) = self.listening.take().filter(|_| woken) {
-            let _ = listening.join();
+        if let Some(listener) = self.listener.take().filter(|_| woken) {
+            let _ = listener.join();
         }
-        for (stream, thread) in lock(&self.shared.connections).values() {
+        for (stream, thread) in lock(&self.state.connections).values() {
             let _ = stream.shutdown(Shutdown::Both);
             thread.unpark();
         }
     }
 }
 
-impl fmt::Debug for Mock {
+impl fmt::Debug for MockServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mock").field("url", &self.url()).field("calls", &self.calls()).finish()
+        f.debug_struct("MockServer").field("url", &self.url()).field("calls", &self.calls()).finish()
     }
 }
 
-fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
+fn listen(listener: &TcpListener, state: &Arc<ServerState>) {
     for (id, stream) in (0..).zip(listener.incoming()) {
-        if shared.stopped.load(Ordering::SeqCst) {
+        if state.stopped.load(Ordering::SeqCst) {
             return;
         }
         let Ok(stream) = stream else { continue };
-        let shared = Arc::clone(shared);
+        let state = Arc::clone(state);
         let connection = thread::Builder::new().name("mock-connection".into()).stack_size(STACK_BYTES);
         let _ = connection.spawn(move || {
-            // A client may go away at any moment; that is no fault of the server's.
-            let _ = connect(id, stream, &shared);
+            // A client may disconnect at any time; that is not an error of the server.
+            let _ = handle_connection(id, stream, &state);
         });
     }
 }
 
-fn connect(id: u64, stream: TcpStream, shared: &Shared) -> io::Result<()> {
-    lock(&shared.connections).insert(id, (stream.try_clone()?, thread::current()));
-    let served = if shared.stopped.load(Ordering::SeqCst) { Ok(()) } else { serve(&stream, shared) };
-    lock(&shared.connections).remove(&id);
-    served
+fn handle_connection(id: u64, stream: TcpStream, state: &ServerState) -> io::Result<()> {
+    lock(&state.connections).insert(id, (stream.try_clone()?, thread::current()));
+    let result = if state.stopped.load(Ordering::SeqCst) { Ok(()) } else { serve_requests(&stream, state) };
+    lock(&state.connections).remove(&id);
+    result
 }
 
-fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+fn serve_requests(mut stream: &TcpStream, state: &ServerState) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::with_capacity(32 * 1024, stream);
-    while let Some(request) = http::read(&mut reader)? {
-        let since = Instant::now();
-        let response = answer(&request, shared);
-        let (bytes, head) = http::write(&request, &response);
-        keep(request, shared);
-        if !wait_until(since + response.delay, shared) {
+    while let Some(request) = read_request(&mut reader)? {
+        let received_at = Instant::now();
+        let response = respond(&request, state);
+        let (bytes, head_bytes) = response_bytes(&request, &response);
+        keep_request(request, state);
+        if !wait_until(received_at + response.delay, state) {
             return Ok(());
         }
-        let half = head + (bytes.len() - head) / 2;
+        let half = bytes.get(..head_bytes + (bytes.len() - head_bytes) / 2).unwrap_or_default();
         match response.spoilt {
-            None => (&*stream).write_all(&bytes)?,
-            Some(Spoilt::Hang) => return abandon(reader, shared),
-            Some(Spoilt::Stall) => {
-                (&*stream).write_all(bytes.get(..half).unwrap_or_default())?;
-                return abandon(reader, shared);
+            None => stream.write_all(&bytes)?,
+            Some(ConnectionFault::Hang) => return wait_for_disconnect(reader, state),
+            Some(ConnectionFault::Stall) => {
+                stream.write_all(half)?;
+                return wait_for_disconnect(reader, state);
             }
-            Some(Spoilt::Truncate) => return (&*stream).write_all(bytes.get(..half).unwrap_or_default()),
-            Some(Spoilt::Reset) => {
-                (&*stream).write_all(bytes.get(..half).unwrap_or_default())?;
-                return reset(stream);
+            Some(ConnectionFault::Truncate) => return stream.write_all(half),
+            Some(ConnectionFault::Reset) => {
+                stream.write_all(half)?;
+                return reset_connection(stream);
             }
         }
     }
     Ok(())
 }
 
-fn answer(request: &Request, shared: &Shared) -> Response {
+fn respond(request: &MockRequest, state: &ServerState) -> MockResponse {
     if request.wire().is_some() {
-        shared.calls.fetch_add(1, Ordering::Relaxed);
-        return (shared.settings.responder)(request);
+        state.calls.fetch_add(1, Ordering::Relaxed);
+        return (state.settings.responder)(request);
     }
-    match wire::models(request).filter(|_| request.method == "GET") {
+    match wire_formats::model_list(request).filter(|_| request.method == "GET") {
         Some(models) => {
-            let lister = lock(&shared.lister).clone();
-            lister.map_or_else(|| Response::json(200, &models), |lister| lister(request))
+            let lister = lock(&state.model_lister).clone();
+            lister.map_or_else(|| MockResponse::json(200, &models), |lister| lister(request))
         }
-        None => Response::error(404, "there is no such path"),
+        None => MockResponse::error(404, "there is no such path"),
     }
 }
 
-fn keep(request: Request, shared: &Shared) {
-    if shared.settings.keep == 0 || request.method != "POST" {
+fn keep_request(request: MockRequest, state: &ServerState) {
+    if state.settings.keep == 0 || request.method != "POST" {
         return;
     }
-    let mut requests = lock(&shared.requests);
-    if requests.len() < shared.settings.keep {
+    let mut requests = lock(&state.requests);
+    if requests.len() < state.settings.keep {
         requests.push(request);
     }
 }
 
-/// Waits on this thread's own timer; `false` when the server was dropped meanwhile.
-fn wait_until(moment: Instant, shared: &Shared) -> bool {
+/// Sleeps on this thread's timer. Returns `false` if the server was dropped meanwhile.
+fn wait_until(moment: Instant, state: &ServerState) -> bool {
     loop {
         let left = moment.saturating_duration_since(Instant::now());
-        if shared.stopped.load(Ordering::SeqCst) || left.is_zero() {
+        if state.stopped.load(Ordering::SeqCst) || left.is_zero() {
             return left.is_zero();
         }
         thread::park_timeout(left);
     }
 }
 
-/// Waits until the client goes away.
-fn abandon(mut reader: impl Read, shared: &Shared) -> io::Result<()> {
-    let gone = io::copy(&mut reader, &mut io::sink());
-    if !shared.stopped.load(Ordering::SeqCst) {
-        shared.abandoned.fetch_add(1, Ordering::Relaxed);
+fn wait_for_disconnect(mut reader: impl Read, state: &ServerState) -> io::Result<()> {
+    let result = io::copy(&mut reader, &mut io::sink());
+    if !state.stopped.load(Ordering::SeqCst) {
+        state.abandoned.fetch_add(1, Ordering::Relaxed);
     }
-    gone.map(|_| ())
+    result.map(|_| ())
 }
 
-/// Closes with a reset in the place of a goodbye. The client must have taken in what was sent before, for a reset
-/// overtakes it.
-fn reset(stream: &TcpStream) -> io::Result<()> {
+/// Makes the connection end with a reset. A reset discards data in flight, so this waits until the client has read what
+/// was sent.
+fn reset_connection(stream: &TcpStream) -> io::Result<()> {
     thread::sleep(Duration::from_millis(20));
     socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads the next request of a connection. `None` if the client closed it.
+fn read_request(from: &mut impl BufRead) -> io::Result<Option<MockRequest>> {
+    let invalid = |why: &str| Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    let mut head = from.take(HEAD_BYTES_MAX);
+    let mut line = String::new();
+    if head.read_line(&mut line)? == 0 {
+        return Ok(None);
+    }
+    let mut words = line.split_whitespace().map(str::to_owned);
+    let (Some(method), Some(path)) = (words.next(), words.next()) else { return invalid("no request line") };
+    let mut headers = Vec::new();
+    loop {
+        line.clear();
+        if head.read_line(&mut line)? == 0 {
+            return invalid("the head ends early or is too long");
+        }
+        match line.trim_end().split_once(':') {
+            Some((name, value)) => headers.push((name.to_ascii_lowercase(), value.trim().to_owned())),
+            None => break,
+        }
+    }
+    let length = headers.iter().find(|(name, _)| name == "content-length");
+    let length: u64 = length.and_then(|(_, value)| value.parse().ok()).unwrap_or_default();
+    if length > BODY_BYTES_MAX {
+        return invalid("the body is too long");
+    }
+    let mut body = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+    if from.take(length).read_to_end(&mut body)? as u64 != length {
+        return invalid("the body ends early");
+    }
+    Ok(Some(MockRequest::new(method, path, headers, body)))
+}
+
+/// The whole response, and how many of its bytes are the head.
+fn response_bytes(request: &MockRequest, response: &MockResponse) -> (Vec<u8>, usize) {
+    let json = "application/json";
+    let (content_type, body, is_chunked) = match &response.body {
+        ResponseBody::Raw { content_type, bytes } => (content_type.as_str(), bytes.clone(), false),
+        ResponseBody::Words(words) if request.streams() => {
+            ("text/event-stream", wire_formats::stream_body(request, words), true)
+        }
+        ResponseBody::Words(words) => (json, wire_formats::message_body(request, words), false),
+        ResponseBody::Error { message } => {
+            (json, wire_formats::error_body(request, response.status, message), false)
+        }
+    };
+    let mut head = format!("HTTP/1.1 {} Mock\r\nContent-Type: {content_type}\r\n", response.status);
+    for (name, value) in &response.headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    if is_chunked {
+        head.push_str("Transfer-Encoding: chunked\r\n\r\n");
+    } else {
+        head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
+    }
+    let head_bytes = head.len();
+    let mut bytes = head.into_bytes();
+    bytes.extend(body);
+    (bytes, head_bytes)
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use agon_providers::Catalogue;
-use agon_recall::{Shelf, index as give_vectors};
+use agon_context::{Shelf, index as give_vectors};
 use agon_store::Sqlite;
 
 use super::failure::Failure;

@@ -8,7 +8,7 @@ use agon_core::Invalid;
 use agon_core::options::resolve;
 use agon_courier::{Destination, DestinationConfig, HookConfig};
 use agon_engine::Settings;
-use agon_recall::PulseConfig;
+use agon_context::PulseConfig;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -96,7 +96,7 @@ pub fn load(named: Option<&Path>, env: Env) -> Result<Config, Failure> {
                 if !place::is_own(&file, env) {
                     config.found = true;
                     config.providers.check_found().map_err(|why| Failure::file(&file, why))?;
-                    agon_recall::pulse::check_found(&config.pulse)
+                    agon_context::check_found_sources(&config.pulse)
                         .map_err(|why| Failure::file(&file, why))?;
                     agon_courier::check_found(&config.destinations, &config.hooks)
                         .map_err(|why| Failure::file(&file, why))?;

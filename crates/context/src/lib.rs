@@ -1,0 +1,27 @@
+//! What a debate is told before it begins: results of earlier debates, memories of its agents, and current topics.
+//!
+//! The engine asks for all of it the way it asks a model, so the answers are in the log and a replay needs neither
+//! store nor network. Such an ask is an *errand*: it is free and does not count as a call. The answers contain text
+//! from strangers. They are data; a protocol quotes them when it puts them into a prompt.
+//!
+//! A tour, in reading order:
+//!
+//! - [`errands`]: the request and the answer of every errand, as JSON.
+//! - [`knowledge_context`]: `context/knowledge` and `context/memory`, which search a [`KnowledgeSource`] by words and
+//!   by embedding.
+//! - [`pulse`]: `pulse/NAME`, a feed, a JSON document or a text. `pulse::config` is the section `[pulse.NAME]` of
+//!   `agon.toml`; `fetch` gets the bytes; `documents` turns them into entries with the help of `feeds`, `json`,
+//!   `markdown` and `html_text`; `nearest` picks the entries that match the question.
+
+#![warn(missing_docs)]
+
+pub mod errands;
+pub mod knowledge_context;
+mod old_names;
+pub mod pulse;
+
+pub use errands::{ContextItem, DecisionResolution, Errand, ErrandAnswer};
+pub use knowledge_context::{ContextSearch, KnowledgeSource, TextEmbedder, embed_missing_entries};
+#[doc(hidden)]
+pub use old_names::*;
+pub use pulse::{PulseConfig, PulseSource, check_found_sources};

@@ -1,0 +1,97 @@
+//! Plain text from HTML.
+
+use agon_host::clean_line;
+use quick_xml::escape::resolve_html5_entity;
+
+use crate::errands::shorten;
+
+const ENTITY_NAME_BYTES_MAX: usize = 32;
+/// Elements whose content is not text.
+const SKIPPED_ELEMENTS: &[&str] =
+    &["script", "style", "template", "noscript", "iframe", "object", "svg", "math"];
+/// Elements that may be inside a word. Every other element separates words.
+const INLINE_ELEMENTS: &[&str] = &[
+    "a", "abbr", "b", "code", "del", "em", "font", "i", "ins", "mark", "q", "s", "small", "span", "strong",
+    "sub", "sup", "u", "wbr",
+];
+
+/// The text of an HTML fragment on one line of at most `chars_max` characters: without tags and scripts, entities
+/// decoded once, and without characters that control a terminal, hide, or reorder text.
+pub(super) fn html_to_text(html: &str, chars_max: usize) -> String {
+    let mut text = String::with_capacity(html.len());
+    let mut rest = html;
+    while let Some((before, markup)) = rest.find(['<', '&']).and_then(|at| rest.split_at_checked(at)) {
+        text.push_str(before);
+        rest = match markup.strip_prefix('<') {
+            Some(inside) => skip_tag(inside, &mut text),
+            None => decode_entity(markup.strip_prefix('&').unwrap_or_default(), &mut text),
+        };
+    }
+    text.push_str(rest);
+    text.retain(|c| !is_hidden(c));
+    let mut line = clean_line(&text);
+    shorten(&mut line, chars_max);
+    line
+}
+
+/// Reads a tag after its `<` and returns what follows it.
+fn skip_tag<'a>(inside: &'a str, text: &mut String) -> &'a str {
+    if let Some(comment) = inside.strip_prefix("!--") {
+        return comment.split_once("-->").map_or("", |(_, after)| after);
+    }
+    let is_tag = inside.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'));
+    let Some((tag, after)) = inside.split_once('>').filter(|_| is_tag) else {
+        text.push('<');
+        return inside;
+    };
+    let end_tag = tag.strip_prefix('/');
+    let name: String = end_tag.unwrap_or(tag).chars().take_while(char::is_ascii_alphanumeric).collect();
+    let name = name.to_ascii_lowercase();
+    if !INLINE_ELEMENTS.contains(&name.as_str()) {
+        text.push(' ');
+    }
+    let opens = end_tag.is_none() && !tag.ends_with('/');
+    if opens && SKIPPED_ELEMENTS.contains(&name.as_str()) { skip_content(after, &name) } else { after }
+}
+
+/// What follows the end tag of the element `name`, or nothing if there is none.
+fn skip_content<'a>(mut content: &'a str, name: &str) -> &'a str {
+    while let Some((_, after)) = content.split_once("</") {
+        if after.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)) {
+            return after.split_once('>').map_or("", |(_, after)| after);
+        }
+        content = after;
+    }
+    ""
+}
+
+/// Reads an entity after its `&` and returns what follows it.
+fn decode_entity<'a>(inside: &'a str, text: &mut String) -> &'a str {
+    let start = inside.get(..inside.floor_char_boundary(ENTITY_NAME_BYTES_MAX)).unwrap_or(inside);
+    let name = start.split_once(';').map(|(name, _)| name);
+    let Some((name, decoded)) = name.and_then(|name| Some((name, entity_text(name)?))) else {
+        text.push('&');
+        return inside;
+    };
+    text.push_str(&decoded);
+    inside.get(name.len() + 1..).unwrap_or_default()
+}
+
+/// The text of an entity: one of HTML's names, or the number of a character.
+pub(super) fn entity_text(name: &str) -> Option<String> {
+    let Some(number) = name.strip_prefix('#') else {
+        return resolve_html5_entity(name).map(str::to_owned);
+    };
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(hex) => u32::from_str_radix(hex, 16).ok(),
+        None => number.parse().ok(),
+    };
+    code.and_then(char::from_u32).map(String::from)
+}
+
+/// Characters that a reader cannot see but a model reads, such as Unicode tags. `clean_line` keeps them.
+fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
