@@ -1,7 +1,7 @@
 //! The request and the answer of every errand, as JSON.
 
-use agon_core::Usage;
-use agon_engine::{Call, Completion, Fault, FaultKind, Finish};
+use agon_core::CallUsage;
+use agon_engine::{ModelCall, ModelCompletion, CallFault, CallFaultKind, FinishReason};
 use serde::{Deserialize, Serialize};
 
 /// The most items in an answer, whatever was asked for. Memories have this limit per agent.
@@ -67,11 +67,11 @@ pub enum DecisionResolution {
 
 impl Errand {
     /// Reads the errand from a call.
-    pub fn of(call: &Call) -> Result<Self, Fault> {
+    pub fn of(call: &ModelCall) -> Result<Self, CallFault> {
         let message = call.messages.last().map_or("", |last| last.text.as_str());
         let mut errand: Self = serde_json::from_str(message).map_err(|_| {
-            Fault::new(
-                FaultKind::Rejected,
+            CallFault::new(
+                CallFaultKind::Rejected,
                 "the last message must be one JSON object such as {\"query\": \"the topic\", \"limit\": 5}",
             )
         })?;
@@ -83,7 +83,7 @@ impl Errand {
 impl ErrandAnswer {
     /// The answer as the completion of the model `name`. Duplicates are removed. If the rest does not fit into the
     /// call's token limit, the last items are dropped and the note says how many.
-    pub fn completion(mut self, name: &str, call: &Call) -> Completion {
+    pub fn completion(mut self, name: &str, call: &ModelCall) -> ModelCompletion {
         let mut items: Vec<ContextItem> = Vec::with_capacity(self.items.len());
         for mut item in self.items {
             shorten(&mut item.title, TITLE_CHARS_MAX);
@@ -96,8 +96,8 @@ impl ErrandAnswer {
         self.items = items;
         let tokens = usize::try_from(call.max_output_tokens).unwrap_or(usize::MAX);
         let text = self.json_within(tokens.saturating_mul(BYTES_PER_TOKEN));
-        let (model, usage) = (name.to_owned(), Usage::default());
-        Completion { text, model, usage, finish: Finish::End, shortened: None }
+        let (model, usage) = (name.to_owned(), CallUsage::default());
+        ModelCompletion { text, model, usage, finish: FinishReason::End, shortened: None }
     }
 
     fn json_within(mut self, bytes_max: usize) -> String {

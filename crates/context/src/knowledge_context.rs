@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_engine::{Call, Completion, Deltas, Fault, FaultKind, Model, Price};
+use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallFaultKind, Model, ModelPrice};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
@@ -110,7 +110,7 @@ impl ContextSearch {
         self
     }
 
-    async fn answer(&self, call: &Call, deltas: Option<Deltas<'_>>) -> Result<Completion, Fault> {
+    async fn answer(&self, call: &ModelCall, deltas: Option<DeltaSink<'_>>) -> Result<ModelCompletion, CallFault> {
         let errand = Errand::of(call)?;
         let (vector, note) = match &self.embedder {
             Some(embedder) => match self.embed_query(embedder.as_ref(), &errand.query).await {
@@ -125,7 +125,7 @@ impl ContextSearch {
             kind.search(source, &errand, vector)
         });
         // The store may be busy for a moment, so the engine should try again.
-        let unavailable = |why| Fault::new(FaultKind::Unavailable, format!("{}: {why}", self.name()));
+        let unavailable = |why| CallFault::new(CallFaultKind::Unavailable, format!("{}: {why}", self.name()));
         let items = items.await.map_err(unavailable)?;
         let completion = ErrandAnswer { items, note }.completion(self.name(), call);
         if let Some(deltas) = deltas {
@@ -193,8 +193,8 @@ impl Model for ContextSearch {
         "context"
     }
 
-    fn price(&self) -> Price {
-        Price::Free
+    fn price(&self) -> ModelPrice {
+        ModelPrice::Free
     }
 
     fn is_errand(&self) -> bool {
@@ -203,9 +203,9 @@ impl Model for ContextSearch {
 
     fn call<'a>(
         &'a self,
-        call: &'a Call,
-        deltas: Option<Deltas<'a>>,
-    ) -> BoxFuture<'a, Result<Completion, Fault>> {
+        call: &'a ModelCall,
+        deltas: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<ModelCompletion, CallFault>> {
         self.answer(call, deltas).boxed()
     }
 }

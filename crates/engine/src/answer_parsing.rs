@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use agon_core::reply::without_thinking;
-use agon_core::{Limits, Schema};
+use agon_core::{DebateLimits, ReplySchema};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::paths::{Location, LocationSegment};
 use jsonschema::{ValidationError, Validator};
@@ -15,7 +15,7 @@ use crate::FinishReason;
 
 /// Parses an answer. Returns the value if there is a schema, `None` for plain text. The error is sent back to the seat.
 pub(crate) fn parse_answer(
-    schema: Option<&Schema>,
+    schema: Option<&ReplySchema>,
     text: &str,
     finish: FinishReason,
     bytes_max: usize,
@@ -41,7 +41,7 @@ pub(crate) fn parse_answer(
 }
 
 /// The longest answer that is accepted. A server may ignore the limit on tokens, and later prompts repeat the answer.
-pub(crate) fn answer_bytes_max(limits: &Limits) -> usize {
+pub(crate) fn answer_bytes_max(limits: &DebateLimits) -> usize {
     // Tokens are shorter than this in all languages.
     const BYTES_PER_TOKEN: usize = 16;
     usize::try_from(limits.output_tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN)
@@ -212,7 +212,7 @@ fn shortened(message: &str) -> String {
 
 /// The compiled schema. Compiling takes longer than a thousand validations, and the debates of a protocol share schemas, so
 /// the result is cached.
-fn validator_for(schema: &Schema) -> Result<Arc<Validator>, String> {
+fn validator_for(schema: &ReplySchema) -> Result<Arc<Validator>, String> {
     // A schema may contain ids of one debate, so the number of schemas has no bound of its own.
     const CACHE_SIZE: usize = 128;
     static CACHE: LazyLock<Mutex<HashMap<Value, Arc<Validator>>>> = LazyLock::new(Mutex::default);
@@ -244,7 +244,7 @@ mod tests {
             "required": ["stance"],
             "additionalProperties": false,
         });
-        parse_answer(Some(&Schema { name: "stance".into(), json }), text, finish, usize::MAX)
+        parse_answer(Some(&ReplySchema { name: "stance".into(), json }), text, finish, usize::MAX)
     }
 
     #[test]
@@ -320,7 +320,7 @@ mod tests {
             let target = json!({"properties": {"target": {"enum": labels}}});
             let json = json!({"properties": {"counterpoints": {"items": target}}});
             let text = r#"{"counterpoints": [{"target": "Debater Z"}]}"#;
-            parse_answer(Some(&Schema { name: "n".into(), json }), text, FinishReason::End, usize::MAX)
+            parse_answer(Some(&ReplySchema { name: "n".into(), json }), text, FinishReason::End, usize::MAX)
                 .unwrap_err()
         };
         let three = r#"counterpoints[0].target is "Debater Z"; it must be one of "Debater 1", "Debater 2", "Debater 3""#;
@@ -335,7 +335,7 @@ mod tests {
     fn an_answer_that_is_too_long_is_rejected() {
         let why = parse_answer(None, "Yes, yes.", FinishReason::End, 8).unwrap_err();
         assert_eq!(why, "the answer has 9 bytes, and at most 8 are allowed: shorten it");
-        assert_eq!(answer_bytes_max(&Limits { output_tokens: 3, ..Limits::default() }), 48);
+        assert_eq!(answer_bytes_max(&DebateLimits { output_tokens: 3, ..DebateLimits::default() }), 48);
         assert_eq!(["", "a", "a\u{e9}", "a\u{e9}b"].map(|text| truncated(text, 2)), ["", "a", "a", "a"]);
         assert_eq!(truncated("a\u{e9}b", 3), "a\u{e9}");
     }

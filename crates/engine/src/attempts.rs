@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use agon_core::debate::Attempt;
-use agon_core::seed::Draw;
-use agon_core::{Absence, Event, Reply, Usage};
+use agon_core::debate::CallAttempt;
+use agon_core::seed::SeededDraw;
+use agon_core::{AbsenceReason, Event, Reply, CallUsage};
 use futures_util::FutureExt;
 
 use crate::answer_parsing::{self, truncated};
@@ -24,10 +24,10 @@ const DETAIL_CHARS_MAX: usize = 500;
 /// An attempt without a usable answer.
 pub(crate) struct FailedAttempt {
     attempt: u32,
-    why: Absence,
+    why: AbsenceReason,
     detail: String,
     text: Option<String>,
-    usage: Usage,
+    usage: CallUsage,
     /// Whether the same call would fail in the same way.
     is_permanent: bool,
     /// How long to wait before the next attempt. `None` leaves the choice to the engine.
@@ -35,7 +35,7 @@ pub(crate) struct FailedAttempt {
 }
 
 impl FailedAttempt {
-    fn new(attempt: u32, why: Absence, detail: String, usage: Usage) -> Self {
+    fn new(attempt: u32, why: AbsenceReason, detail: String, usage: CallUsage) -> Self {
         Self { attempt, why, detail, text: None, usage, is_permanent: false, wait: None }
     }
 }
@@ -64,17 +64,17 @@ impl DebateRun<'_> {
         let Some(model) = pending.chain.get(model).cloned() else { return Ok(()) };
         let messages = pending.messages(repair.as_ref());
         let estimate = CallEstimate::new(&messages, pending.schema_bytes, model.model.price());
-        let unreachable = failed.filter(|failed| failed.why == Absence::Unreachable && failures > 0);
+        let unreachable = failed.filter(|failed| failed.why == AbsenceReason::Unreachable && failures > 0);
         let delay = unreachable.map_or(Duration::ZERO, |failed| {
             failed.wait.unwrap_or_else(|| {
                 let label = format!("pause {} {} {}", self.id, pending.ask.id, attempts.len());
-                let jitter = Draw::new(self.debate.brief.seed, &label);
+                let jitter = SeededDraw::new(self.debate.brief.seed, &label);
                 retry::retry_delay(&self.engine.settings, failures, jitter)
             })
         });
         if pending.is_late(delay) {
             let detail = failed.map_or_else(|| pending.late_message(), |failed| failed.detail.clone());
-            return self.settle_absent(index, Absence::TimedOut, detail);
+            return self.settle_absent(index, AbsenceReason::TimedOut, detail);
         }
         let planned = PlannedCall { model, repair, estimate };
         let state = if delay > Duration::ZERO {
@@ -100,7 +100,7 @@ impl DebateRun<'_> {
             }
             if pending.is_late(Duration::ZERO) {
                 let detail = pending.late_message();
-                self.settle_absent(index, Absence::TimedOut, detail)?;
+                self.settle_absent(index, AbsenceReason::TimedOut, detail)?;
                 continue;
             }
             if planned.model.model.is_errand() {
@@ -110,7 +110,7 @@ impl DebateRun<'_> {
             match self.budget.check(&planned.estimate, waiting, &limits) {
                 BudgetAnswer::Later => break,
                 BudgetAnswer::Never(detail) => {
-                    self.settle_absent(index, Absence::OverBudget, detail)?;
+                    self.settle_absent(index, AbsenceReason::OverBudget, detail)?;
                 }
                 BudgetAnswer::Now(grant) => {
                     self.budget.reserve(pending.ask.id, grant.worst_case);
@@ -240,11 +240,11 @@ impl DebateRun<'_> {
                 self.budget.settle(ask, None);
                 let timeout = pending.call_timeout(&model, self.debate.brief.limits.call_timeout_ms);
                 let detail = format!("{} did not answer within {timeout:?}", model.name);
-                let usage = Usage { latency_ms, ..price.usage_of_abandoned_call() };
-                self.fail(index, FailedAttempt::new(attempt, Absence::TimedOut, detail, usage))
+                let usage = CallUsage { latency_ms, ..price.usage_of_abandoned_call() };
+                self.fail(index, FailedAttempt::new(attempt, AbsenceReason::TimedOut, detail, usage))
             }
             Some(Ok(completion)) => {
-                let usage = Usage { latency_ms, ..price.usage_of_answer(completion.usage) };
+                let usage = CallUsage { latency_ms, ..price.usage_of_answer(completion.usage) };
                 self.budget.settle(ask, Some(&usage));
                 self.handle_completion(index, attempt, completion, usage)
             }
@@ -254,7 +254,7 @@ impl DebateRun<'_> {
                     CallFaultKind::Garbled | CallFaultKind::Refused => price.usage_of_answer(fault.usage),
                     _ => price.usage_of_fault(fault.usage),
                 };
-                let usage = Usage { latency_ms, ..usage };
+                let usage = CallUsage { latency_ms, ..usage };
                 self.budget.settle(ask, Some(&usage));
                 self.handle_fault(index, attempt, &model, fault, usage)
             }
@@ -267,13 +267,13 @@ impl DebateRun<'_> {
         index: usize,
         attempt: u32,
         completion: ModelCompletion,
-        usage: Usage,
+        usage: CallUsage,
     ) -> Result<(), EngineError> {
         let Some(pending) = self.asks.get(index) else { return Ok(()) };
         let ModelCompletion { text, model, finish, shortened, .. } = completion;
         if finish == FinishReason::Refused {
             let detail = format!("{model} refused to answer");
-            let failed = FailedAttempt::new(attempt, Absence::Refused, detail, usage);
+            let failed = FailedAttempt::new(attempt, AbsenceReason::Refused, detail, usage);
             return self.fail(index, FailedAttempt { text: Some(text), ..failed });
         }
         let bytes_max = answer_parsing::answer_bytes_max(&self.debate.brief.limits);
@@ -288,7 +288,7 @@ impl DebateRun<'_> {
                 self.settle(index, Reply::Said { text, value, model, usage, cut_off, shortened })
             }
             Err(why) => {
-                let failed = FailedAttempt::new(attempt, Absence::Malformed, why, usage);
+                let failed = FailedAttempt::new(attempt, AbsenceReason::Malformed, why, usage);
                 self.fail(index, FailedAttempt { text: Some(text), ..failed })
             }
         }
@@ -300,9 +300,9 @@ impl DebateRun<'_> {
         attempt: u32,
         model: &ChainModel,
         fault: CallFault,
-        usage: Usage,
+        usage: CallUsage,
     ) -> Result<(), EngineError> {
-        let mut failed = FailedAttempt::new(attempt, Absence::Unreachable, fault.message.clone(), usage);
+        let mut failed = FailedAttempt::new(attempt, AbsenceReason::Unreachable, fault.message.clone(), usage);
         let last_in_chain = self.asks.get(index).and_then(|pending| pending.chain.last());
         let has_fallback = last_in_chain.is_some_and(|last| last.name != model.name);
         match fault.kind {
@@ -312,11 +312,11 @@ impl DebateRun<'_> {
                 if !has_fallback && !model_chains::has_answered(&self.debate, &model.name) =>
             {
                 // Cancelled, so that the seat has all its retries after the user has fixed the configuration.
-                failed.why = Absence::Cancelled;
+                failed.why = AbsenceReason::Cancelled;
                 self.fail(index, failed)?;
                 return self.halt(HaltReason::Fault(fault));
             }
-            CallFaultKind::Refused => failed.why = Absence::Refused,
+            CallFaultKind::Refused => failed.why = AbsenceReason::Refused,
             CallFaultKind::Key | CallFaultKind::NoSuchModel | CallFaultKind::Rejected => {
                 failed.is_permanent = true;
             }
@@ -339,7 +339,7 @@ impl DebateRun<'_> {
     /// Logs a failed attempt and plans the next one.
     fn fail(&mut self, index: usize, failed: FailedAttempt) -> Result<(), EngineError> {
         self.log_failed_attempt(index, &failed)?;
-        if self.halt.is_some() || failed.why == Absence::Cancelled {
+        if self.halt.is_some() || failed.why == AbsenceReason::Cancelled {
             return Ok(());
         }
         self.plan_attempt(index, Some(&failed))
@@ -358,7 +358,7 @@ impl DebateRun<'_> {
         })
     }
 
-    fn settle_absent(&mut self, index: usize, why: Absence, mut detail: String) -> Result<(), EngineError> {
+    fn settle_absent(&mut self, index: usize, why: AbsenceReason, mut detail: String) -> Result<(), EngineError> {
         if let Some((end, _)) = detail.char_indices().nth(DETAIL_CHARS_MAX) {
             detail.truncate(end);
         }
@@ -379,8 +379,8 @@ impl DebateRun<'_> {
             if self.asks.get(index).is_some_and(|pending| pending.is_settled()) {
                 continue;
             }
-            self.abandon_call(index, Absence::TimedOut, &detail)?;
-            self.settle_absent(index, Absence::TimedOut, detail.clone())?;
+            self.abandon_call(index, AbsenceReason::TimedOut, &detail)?;
+            self.settle_absent(index, AbsenceReason::TimedOut, detail.clone())?;
         }
         Ok(())
     }
@@ -389,7 +389,7 @@ impl DebateRun<'_> {
     pub(crate) fn abandon_call(
         &mut self,
         index: usize,
-        why: Absence,
+        why: AbsenceReason,
         detail: &str,
     ) -> Result<(), EngineError> {
         let Some(ask) = self.asks.get(index).map(|pending| pending.ask.id) else { return Ok(()) };
@@ -397,7 +397,7 @@ impl DebateRun<'_> {
             AskState::Calling { model, attempt } => (attempt, model.model.price().usage_of_abandoned_call()),
             // The call never started, so it cost nothing.
             AskState::WaitingForLog { call, .. } => {
-                (call.call.attempt, Usage { usd: Some(0.0), ..Usage::default() })
+                (call.call.attempt, CallUsage { usd: Some(0.0), ..CallUsage::default() })
             }
             _ => {
                 self.budget.cancel(ask);
@@ -409,7 +409,7 @@ impl DebateRun<'_> {
     }
 
     /// The attempts in the log at the ask with this index in the current phase.
-    fn attempts(&self, index_in_phase: usize) -> &[Attempt] {
+    fn attempts(&self, index_in_phase: usize) -> &[CallAttempt] {
         let turn = self.debate.turns.last();
         turn.and_then(|turn| turn.attempts.get(index_in_phase)).map_or(&[], Vec::as_slice)
     }

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use agon_core::debate::Attempt;
-use agon_core::{Absence, Debate, Limits, Phase, Protocol, Reply, Usage};
+use agon_core::debate::CallAttempt;
+use agon_core::{AbsenceReason, Debate, DebateLimits, Phase, Protocol, Reply, CallUsage};
 
 use crate::{CallMessage, ModelPrice};
 
@@ -48,7 +48,7 @@ pub(crate) struct CallGrant {
 
 impl CallGrant {
     /// The grant of an errand, which no limit counts.
-    pub(crate) fn for_errand(limits: &Limits) -> Self {
+    pub(crate) fn for_errand(limits: &DebateLimits) -> Self {
         Self { output_tokens: limits.output_tokens, worst_case: WorstCase { tokens: 0, usd: Some(0.0) } }
     }
 }
@@ -118,7 +118,7 @@ impl DebateBudget {
         budget
     }
 
-    fn count(&mut self, attempts: &[Attempt], reply: Option<&Reply>, most_tokens: Option<u64>) {
+    fn count(&mut self, attempts: &[CallAttempt], reply: Option<&Reply>, most_tokens: Option<u64>) {
         let answered = match reply {
             Some(Reply::Said { usage, .. }) => Some(usage),
             _ => None,
@@ -129,7 +129,7 @@ impl DebateBudget {
         for (index, attempt) in attempts.iter().enumerate().filter(|(_, attempt)| !attempt.errand) {
             let is_last = index + 1 == attempts.len();
             let usage = attempt.fault.as_ref().map(|fault| &fault.usage).or(answered.filter(|_| is_last));
-            let timed_out = attempt.fault.as_ref().is_some_and(|fault| fault.why == Absence::TimedOut);
+            let timed_out = attempt.fault.as_ref().is_some_and(|fault| fault.why == AbsenceReason::TimedOut);
             let worst_case = WorstCase { tokens: lost_tokens, usd: attempt.worst_usd };
             self.calls = self.calls.saturating_add(1);
             self.spend(usage.filter(|_| !timed_out), worst_case);
@@ -219,14 +219,14 @@ impl DebateBudget {
     }
 
     /// Replaces a reservation by what the call used, even if that is more. `usage` is `None` if the call was abandoned.
-    pub(crate) fn settle(&mut self, ask: u32, usage: Option<&Usage>) {
+    pub(crate) fn settle(&mut self, ask: u32, usage: Option<&CallUsage>) {
         if let Some(worst_case) = self.reserved.remove(&ask) {
             self.spend(usage, worst_case);
         }
     }
 
     /// Counts what a call used. If that is unknown, counts its worst case.
-    fn spend(&mut self, usage: Option<&Usage>, worst_case: WorstCase) {
+    fn spend(&mut self, usage: Option<&CallUsage>, worst_case: WorstCase) {
         let reported = usage.filter(|usage| !is_unreported(usage));
         let tokens = reported
             .map_or(worst_case.tokens, |usage| usage.input_tokens.saturating_add(usage.output_tokens));
@@ -237,7 +237,7 @@ impl DebateBudget {
 }
 
 /// Whether the usage of a call is unknown. A free call has a known cost of 0.
-fn is_unreported(usage: &Usage) -> bool {
+fn is_unreported(usage: &CallUsage) -> bool {
     usage.input_tokens == 0 && usage.output_tokens == 0 && usage.usd.is_none()
 }
 
@@ -250,7 +250,7 @@ pub(crate) struct PhaseLimits {
     pub(crate) calls: Option<u32>,
     pub(crate) deadline_ms: Option<u64>,
     /// The limits as the user set them. Messages name these.
-    of_debate: Limits,
+    of_debate: DebateLimits,
     reserved_share: f64,
 }
 
@@ -260,14 +260,14 @@ impl PhaseLimits {
         Self::of_phase(protocol, &debate.brief.limits, debate.last_phase())
     }
 
-    pub(crate) fn of_phase(protocol: &dyn Protocol, limits: &Limits, phase: Option<&Phase>) -> Self {
-        let is_closing = phase.is_some_and(|phase| protocol.closing().contains(&phase.name.as_str()));
-        let reserved_share = if is_closing { 0.0 } else { protocol.kept_for_closing().clamp(0.0, 1.0) };
+    pub(crate) fn of_phase(protocol: &dyn Protocol, limits: &DebateLimits, phase: Option<&Phase>) -> Self {
+        let is_closing = phase.is_some_and(|phase| protocol.info().is_closing(&phase.name));
+        let reserved_share = if is_closing { 0.0 } else { protocol.info().closing_share.clamp(0.0, 1.0) };
         Self::with_reserved_share(reserved_share, limits)
     }
 
-    fn with_reserved_share(reserved_share: f64, limits: &Limits) -> Self {
-        let Limits { usd, tokens, calls, deadline_ms, .. } = *limits;
+    fn with_reserved_share(reserved_share: f64, limits: &DebateLimits) -> Self {
+        let DebateLimits { usd, tokens, calls, deadline_ms, .. } = *limits;
         let of_debate = limits.clone();
         if reserved_share == 0.0 {
             return Self { usd, tokens, calls, deadline_ms, of_debate, reserved_share };
@@ -336,12 +336,12 @@ mod tests {
     #[test]
     fn messages_name_the_limit_that_the_user_set() {
         let limits = |share, calls| {
-            let limits = Limits {
+            let limits = DebateLimits {
                 usd: Some(0.05),
                 tokens: Some(1000),
                 calls: Some(calls),
                 deadline_ms: Some(10_000),
-                ..Limits::default()
+                ..DebateLimits::default()
             };
             PhaseLimits::with_reserved_share(share, &limits)
         };

@@ -5,7 +5,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::{Absence, Advance, Corrupt, Debate, Event, Protocol, advance};
+use agon_core::{AbsenceReason, NextEvent, Corrupt, Debate, Event, Protocol, advance};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::time::{Instant, Sleep, sleep};
@@ -173,13 +173,13 @@ impl<'a> DebateRun<'a> {
     /// Asks the protocol for the next step and begins it. Returns whether the debate is closed.
     fn begin_phase(&mut self) -> Result<bool, EngineError> {
         let (event, asks) = match advance(self.protocol, &self.debate)? {
-            Advance::Ask(event, asks) => (event, asks),
-            Advance::Close(event) => {
+            NextEvent::Ask(event, asks) => (event, asks),
+            NextEvent::Close(event) => {
                 self.log_event(event)?;
                 return Ok(true);
             }
         };
-        let phases_max = usize::try_from(self.protocol.bound(&self.debate.brief)).unwrap_or(usize::MAX);
+        let phases_max = usize::try_from(self.protocol.plan(&self.debate.brief).most_phases).unwrap_or(usize::MAX);
         if self.debate.turns.len() > phases_max {
             let why = "it asks more phases than its bound".to_owned();
             return Err(Corrupt::Departed { seq: self.debate.events, why }.into());
@@ -205,7 +205,7 @@ impl<'a> DebateRun<'a> {
         for index in 0..self.asks.len() {
             let state = self.asks.get(index).map(|pending| &pending.state);
             if matches!(state, Some(AskState::WaitingForLog { .. })) {
-                self.abandon_call(index, Absence::Cancelled, "stopped before the call started")?;
+                self.abandon_call(index, AbsenceReason::Cancelled, "stopped before the call started")?;
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_core::play::reopen;
-use agon_core::{Ask, Brief, Corrupt, Debate, Event, Invalid, Protocol, Record};
+use agon_core::{Ask, Brief, Corrupt, Debate, Event, Invalid, Protocol, LogRecord};
 
 use crate::call_limits::CallLimiter;
 use crate::debate_run::DebateRun;
@@ -94,7 +94,7 @@ struct RunStart {
     /// The asks without a reply.
     asks: Vec<Ask>,
     /// Records that are not in the store yet.
-    unstored: Vec<Record>,
+    unstored: Vec<LogRecord>,
     lease: DebateLease,
 }
 
@@ -124,7 +124,7 @@ impl Engine {
     pub async fn start(
         &self,
         protocol: &dyn Protocol,
-        records: Vec<Record>,
+        records: Vec<LogRecord>,
         interjection: Option<String>,
         watch: &DebateWatch,
         stop: &StopSignal,
@@ -166,7 +166,7 @@ impl Engine {
         &self,
         find: ProtocolFinder<'_>,
         id: &str,
-    ) -> Result<(&'static dyn Protocol, Debate, Vec<Ask>, Vec<Record>), EngineError> {
+    ) -> Result<(&'static dyn Protocol, Debate, Vec<Ask>, Vec<LogRecord>), EngineError> {
         let records = self.store.load(id).await?;
         let name = match records.first().map(|record| &record.entry.event) {
             Some(Event::Opened { brief }) => brief.protocol.as_str(),

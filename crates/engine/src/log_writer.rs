@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::Record;
+use agon_core::LogRecord;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
@@ -21,7 +21,7 @@ pub(crate) struct LogWriter<'a> {
     watch: &'a DebateWatch,
     lease: DebateLease,
     durable_count: u64,
-    queue: Vec<Record>,
+    queue: Vec<LogRecord>,
     /// When the oldest record entered the queue.
     queued_since: Option<Instant>,
     /// Whether a call or a phase waits for the queue.
@@ -33,7 +33,7 @@ struct RunningAppend<'a> {
     future: BoxFuture<'a, Result<(), StoreError>>,
     count: u64,
     /// The same records again, if somebody watches.
-    for_watcher: Vec<Arc<Record>>,
+    for_watcher: Vec<Arc<LogRecord>>,
 }
 
 impl<'a> LogWriter<'a> {
@@ -49,7 +49,7 @@ impl<'a> LogWriter<'a> {
         Self { store, id, watch, lease, durable_count, queue, queued_since, urgent, append }
     }
 
-    pub(crate) fn add(&mut self, record: Record) {
+    pub(crate) fn add(&mut self, record: LogRecord) {
         self.queued_since.get_or_insert_with(Instant::now);
         self.queue.push(record);
     }

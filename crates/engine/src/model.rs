@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::{Invalid, Phase, Schema, Shortened, Usage};
+use agon_core::{Invalid, Phase, ReplySchema, ShortenedPrompt, CallUsage};
 use futures_util::future::BoxFuture;
 
 /// A model. It makes one call and never retries: the engine does retries, timeouts and limits.
@@ -82,8 +82,8 @@ pub struct ModelCall {
     pub about: Option<String>,
     /// The conversation. The last message is the ask.
     pub messages: Vec<CallMessage>,
-    /// The JSON Schema of the answer; `None` for plain text.
-    pub schema: Option<Arc<Schema>>,
+    /// The JSON ReplySchema of the answer; `None` for plain text.
+    pub schema: Option<Arc<ReplySchema>>,
     /// The maximum length of the answer.
     pub max_output_tokens: u32,
     /// A seed for models that accept one. It derives from the debate's seed and differs for each ask.
@@ -127,11 +127,11 @@ pub struct ModelCompletion {
     /// The model that answered, as the report names it.
     pub model: String,
     /// The tokens used; all 0 if the provider does not report them. The engine fills in price and latency.
-    pub usage: Usage,
+    pub usage: CallUsage,
     /// Why the answer ended.
     pub finish: FinishReason,
     /// The part of the prompt that did not fit into the model's context window, if any.
-    pub shortened: Option<Shortened>,
+    pub shortened: Option<ShortenedPrompt>,
 }
 
 /// Why an answer ended.
@@ -156,13 +156,13 @@ pub struct CallFault {
     /// How long the provider asks to wait.
     pub retry_after: Option<Duration>,
     /// What the call used anyway.
-    pub usage: Usage,
+    pub usage: CallUsage,
 }
 
 impl CallFault {
     /// A fault that used nothing and asks for no wait.
     pub fn new(kind: CallFaultKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), retry_after: None, usage: Usage::default() }
+        Self { kind, message: message.into(), retry_after: None, usage: CallUsage::default() }
     }
 }
 
@@ -212,12 +212,12 @@ pub enum ModelPrice {
 
 impl ModelPrice {
     /// What these tokens cost; `None` if the price is unknown.
-    pub fn cost_usd(&self, usage: &Usage) -> Option<f64> {
+    pub fn cost_usd(&self, usage: &CallUsage) -> Option<f64> {
         match self {
             Self::Free => Some(0.0),
             Self::Unknown => None,
             Self::PerMillion { input, cached_input, cache_write, output } => {
-                let Usage { input_tokens, cached_input_tokens, cache_write_tokens, .. } = *usage;
+                let CallUsage { input_tokens, cached_input_tokens, cache_write_tokens, .. } = *usage;
                 let uncached =
                     input_tokens.saturating_sub(cached_input_tokens).saturating_sub(cache_write_tokens);
                 let read = uncached as f64 * input + cached_input_tokens as f64 * cached_input;
@@ -239,30 +239,30 @@ impl ModelPrice {
 
     /// The usage of a call in which the model produced words. If a paid provider reports no tokens, the cost stays
     /// unknown, because the call is billed all the same.
-    pub(crate) fn usage_of_answer(&self, usage: Usage) -> Usage {
+    pub(crate) fn usage_of_answer(&self, usage: CallUsage) -> CallUsage {
         let usd = match self {
             Self::PerMillion { .. } if !reports_tokens(&usage) => usage.usd,
             _ => self.cost_usd(&usage).or(usage.usd),
         };
-        Usage { usd, ..usage }
+        CallUsage { usd, ..usage }
     }
 
     /// The usage of a call that failed before the model produced words. Without tokens it cost nothing.
-    pub(crate) fn usage_of_fault(&self, usage: Usage) -> Usage {
+    pub(crate) fn usage_of_fault(&self, usage: CallUsage) -> CallUsage {
         let nothing = (!reports_tokens(&usage)).then_some(0.0);
-        Usage { usd: self.cost_usd(&usage).or(usage.usd).or(nothing), ..usage }
+        CallUsage { usd: self.cost_usd(&usage).or(usage.usd).or(nothing), ..usage }
     }
 
     /// The usage of a call that was abandoned. The provider may bill it, so the cost is unknown unless the model is free.
-    pub(crate) fn usage_of_abandoned_call(&self) -> Usage {
+    pub(crate) fn usage_of_abandoned_call(&self) -> CallUsage {
         let usd = match self {
             Self::Free => Some(0.0),
             _ => None,
         };
-        Usage { usd, ..Usage::default() }
+        CallUsage { usd, ..CallUsage::default() }
     }
 }
 
-fn reports_tokens(usage: &Usage) -> bool {
+fn reports_tokens(usage: &CallUsage) -> bool {
     usage.input_tokens > 0 || usage.output_tokens > 0
 }

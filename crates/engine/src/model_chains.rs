@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use agon_core::debate::Attempt;
-use agon_core::{Absence, Ask, Debate, Invalid, Limits, Protocol, Reply, Turn};
+use agon_core::debate::CallAttempt;
+use agon_core::{AbsenceReason, Ask, Debate, Invalid, DebateLimits, Protocol, Reply, PhaseTurn};
 
 use crate::budget::PhaseLimits;
 use crate::call_limits::{CallLimiter, ProviderLimit};
@@ -32,7 +32,7 @@ pub(crate) struct ChainResolver<'a> {
 }
 
 impl<'a> ChainResolver<'a> {
-    pub(crate) fn new(models: &'a dyn ModelSource, limiter: &'a CallLimiter, limits: &Limits) -> Self {
+    pub(crate) fn new(models: &'a dyn ModelSource, limiter: &'a CallLimiter, limits: &DebateLimits) -> Self {
         Self { models, limiter, needs_prices: limits.usd.is_some(), resolved: BTreeMap::new() }
     }
 
@@ -109,7 +109,7 @@ pub(crate) fn models_down<'a>(protocol: &dyn Protocol, debate: &'a Debate) -> BT
         let met_deadline = deadline_ms.is_some_and(|deadline_ms| turn.ended_at_ms >= deadline_ms);
         for (attempts, reply) in asks_of(turn) {
             let no_response =
-                matches!(reply, Some(Reply::Absent { why: Absence::Unreachable | Absence::TimedOut, .. }));
+                matches!(reply, Some(Reply::Absent { why: AbsenceReason::Unreachable | AbsenceReason::TimedOut, .. }));
             down.extend(silent_models(attempts, no_response && !met_deadline));
         }
     }
@@ -122,21 +122,21 @@ pub(crate) fn has_answered(debate: &Debate, model: &str) -> bool {
     asks.any(|(attempts, reply)| answering_model(attempts, reply) == Some(model))
 }
 
-fn asks_of(turn: &Turn) -> impl Iterator<Item = (&[Attempt], Option<&Reply>)> {
+fn asks_of(turn: &PhaseTurn) -> impl Iterator<Item = (&[CallAttempt], Option<&Reply>)> {
     turn.attempts.iter().map(Vec::as_slice).zip(turn.replies.iter().map(Option::as_ref))
 }
 
-fn answering_model<'a>(attempts: &'a [Attempt], reply: Option<&Reply>) -> Option<&'a str> {
+fn answering_model<'a>(attempts: &'a [CallAttempt], reply: Option<&Reply>) -> Option<&'a str> {
     let has_reply = matches!(reply, Some(Reply::Said { .. }));
     attempts.last().filter(|_| has_reply).map(|attempt| attempt.model.as_str())
 }
 
 /// The models that gave no response before the ask moved to another model, or before it gave up. A refusal or a malformed
 /// answer is a response.
-fn silent_models(attempts: &[Attempt], gave_up: bool) -> impl Iterator<Item = &str> {
+fn silent_models(attempts: &[CallAttempt], gave_up: bool) -> impl Iterator<Item = &str> {
     attempts.iter().enumerate().filter_map(move |(index, attempt)| {
         let moved_on = attempts.get(index + 1).map_or(gave_up, |next| next.model != attempt.model);
-        let silent = matches!(attempt.fault.as_ref()?.why, Absence::Unreachable | Absence::TimedOut);
+        let silent = matches!(attempt.fault.as_ref()?.why, AbsenceReason::Unreachable | AbsenceReason::TimedOut);
         (moved_on && silent).then_some(attempt.model.as_str())
     })
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::seed::Draw;
-use agon_core::{Ask, Brief, Phase, Thread};
+use agon_core::seed::SeededDraw;
+use agon_core::{Ask, Brief, Phase, SeatThread};
 use tokio::sync::broadcast;
 use tokio::time::Instant;
 
@@ -152,7 +152,7 @@ impl PendingAsk {
         if !prompt.system.is_empty() {
             push(MessageRole::System, prompt.system.to_string(), prompt.system.len());
         }
-        if let Thread::Continue(exchanges) = &self.ask.thread {
+        if let SeatThread::Continue(exchanges) = &self.ask.thread {
             for exchange in exchanges {
                 push(MessageRole::User, exchange.prompt.clone(), 0);
                 push(MessageRole::Assistant, exchange.reply.clone(), 0);
@@ -203,7 +203,7 @@ impl PendingAsk {
             messages: self.messages(repair),
             schema: self.ask.schema.clone(),
             max_output_tokens,
-            seed: Draw::new(brief.seed, &format!("call {}", self.ask.id)).next_u64(),
+            seed: SeededDraw::new(brief.seed, &format!("call {}", self.ask.id)).next_u64(),
         }
     }
 }

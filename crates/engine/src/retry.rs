@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use agon_core::debate::Attempt;
-use agon_core::seed::Draw;
-use agon_core::{Absence, Limits};
+use agon_core::debate::CallAttempt;
+use agon_core::seed::SeededDraw;
+use agon_core::{AbsenceReason, DebateLimits};
 use backon::{BackoffBuilder, ExponentialBuilder};
 
 use crate::EngineSettings;
@@ -26,7 +26,7 @@ pub(crate) enum NextAttempt {
         failures: u32,
     },
     /// Make no further attempt.
-    GiveUp { why: Absence, detail: String },
+    GiveUp { why: AbsenceReason, detail: String },
 }
 
 /// An answer that could not be used, and the reason. The seat is asked to correct it.
@@ -43,8 +43,8 @@ pub(crate) struct RepairRequest {
 pub(crate) fn next_attempt(
     chain: &[&str],
     down: &BTreeSet<&str>,
-    attempts: &[Attempt],
-    limits: &Limits,
+    attempts: &[CallAttempt],
+    limits: &DebateLimits,
     is_permanent: bool,
 ) -> NextAttempt {
     let all_down = chain.iter().all(|name| down.contains(name));
@@ -67,19 +67,19 @@ pub(crate) fn next_attempt(
         let is_last = index + 1 == attempts.len();
         let model_is_exhausted = match fault.why {
             // These say nothing about the model.
-            Absence::Cancelled | Absence::OverBudget => false,
-            Absence::TimedOut | Absence::Refused => true,
-            Absence::Unreachable => {
+            AbsenceReason::Cancelled | AbsenceReason::OverBudget => false,
+            AbsenceReason::TimedOut | AbsenceReason::Refused => true,
+            AbsenceReason::Unreachable => {
                 failures += 1;
                 failures > limits.retries || (is_last && is_permanent)
             }
-            Absence::Malformed if repairs < limits.repairs => {
+            AbsenceReason::Malformed if repairs < limits.repairs => {
                 repairs += 1;
                 let answer = fault.text.clone().unwrap_or_default();
                 repair = Some(RepairRequest { answer, error: fault.detail.clone() });
                 false
             }
-            Absence::Malformed => {
+            AbsenceReason::Malformed => {
                 return NextAttempt::GiveUp { why: fault.why, detail: fault.detail.clone() };
             }
         };
@@ -95,7 +95,7 @@ pub(crate) fn next_attempt(
 
 /// How long to wait after so many failures. The delay doubles each time and has jitter, so that debates which failed
 /// together do not retry together.
-pub(crate) fn retry_delay(settings: &EngineSettings, failures: u32, mut jitter: Draw) -> Duration {
+pub(crate) fn retry_delay(settings: &EngineSettings, failures: u32, mut jitter: SeededDraw) -> Duration {
     // The jitter adds up to 100%, so each bound is half of the longest delay.
     let backoff = ExponentialBuilder::new()
         .with_min_delay(Duration::from_millis(settings.backoff_first_ms.min(settings.backoff_max_ms)) / 2)
@@ -109,29 +109,29 @@ pub(crate) fn retry_delay(settings: &EngineSettings, failures: u32, mut jitter: 
 
 #[cfg(test)]
 mod tests {
-    use agon_core::Usage;
-    use agon_core::debate::Fault;
+    use agon_core::CallUsage;
+    use agon_core::debate::AttemptFault;
 
     use super::*;
 
-    fn attempt(model: &str, why: Option<Absence>) -> Attempt {
+    fn attempt(model: &str, why: Option<AbsenceReason>) -> CallAttempt {
         let fault =
-            why.map(|why| Fault { why, detail: "d".into(), text: Some("t".into()), usage: Usage::default() });
-        Attempt { number: 1, model: model.into(), worst_usd: None, errand: false, fault }
+            why.map(|why| AttemptFault { why, detail: "d".into(), text: Some("t".into()), usage: CallUsage::default() });
+        CallAttempt { number: 1, model: model.into(), worst_usd: None, errand: false, fault }
     }
 
     fn call(model: usize, repair: Option<RepairRequest>, failures: u32) -> NextAttempt {
         NextAttempt::Call { model, repair, failures }
     }
 
-    fn give_up(why: Absence) -> NextAttempt {
+    fn give_up(why: AbsenceReason) -> NextAttempt {
         NextAttempt::GiveUp { why, detail: "d".into() }
     }
 
     #[test]
     fn retries_repairs_and_fallbacks_continue_from_the_log() {
-        use Absence::{Cancelled, Malformed, Refused, TimedOut, Unreachable};
-        let limits = Limits { retries: 1, repairs: 1, ..Limits::default() };
+        use AbsenceReason::{Cancelled, Malformed, Refused, TimedOut, Unreachable};
+        let limits = DebateLimits { retries: 1, repairs: 1, ..DebateLimits::default() };
         let repair = || Some(RepairRequest { answer: "t".into(), error: "d".into() });
         for (log, expected) in [
             (vec![], call(0, None, 0)),
@@ -147,7 +147,7 @@ mod tests {
             (vec![("a", Some(Malformed)), ("a", Some(TimedOut))], call(1, None, 0)),
             (vec![("a", Some(Malformed)), ("a", Some(Malformed))], give_up(Malformed)),
         ] {
-            let attempts: Vec<Attempt> = log.iter().map(|(model, why)| attempt(model, *why)).collect();
+            let attempts: Vec<CallAttempt> = log.iter().map(|(model, why)| attempt(model, *why)).collect();
             let next = next_attempt(&["a", "b"], &BTreeSet::new(), &attempts, &limits, false);
             assert_eq!(next, expected, "{log:?}");
         }
@@ -155,8 +155,8 @@ mod tests {
 
     #[test]
     fn models_that_are_down_are_skipped() {
-        use Absence::{TimedOut, Unreachable};
-        let limits = Limits { retries: 0, ..Limits::default() };
+        use AbsenceReason::{TimedOut, Unreachable};
+        let limits = DebateLimits { retries: 0, ..DebateLimits::default() };
         for (down, log, expected) in [
             (&[][..], vec![], call(0, None, 0)),
             (&["a"], vec![], call(1, None, 0)),
@@ -169,7 +169,7 @@ mod tests {
             (&["a", "b", "c"], vec![("a", TimedOut)], call(1, None, 0)),
             (&["a"], vec![("a", TimedOut)], call(1, None, 0)),
         ] {
-            let attempts: Vec<Attempt> = log.iter().map(|(model, why)| attempt(model, Some(*why))).collect();
+            let attempts: Vec<CallAttempt> = log.iter().map(|(model, why)| attempt(model, Some(*why))).collect();
             let skipped = down.iter().copied().collect();
             let next = next_attempt(&["a", "b", "c"], &skipped, &attempts, &limits, false);
             assert_eq!(next, expected, "{down:?} {log:?}");
@@ -180,11 +180,11 @@ mod tests {
 
     #[test]
     fn a_permanent_fault_moves_to_the_next_model_without_retries() {
-        let attempts = [attempt("a", Some(Absence::Unreachable))];
+        let attempts = [attempt("a", Some(AbsenceReason::Unreachable))];
         let next =
-            |chain: &[&str]| next_attempt(chain, &BTreeSet::new(), &attempts, &Limits::default(), true);
+            |chain: &[&str]| next_attempt(chain, &BTreeSet::new(), &attempts, &DebateLimits::default(), true);
         assert_eq!(next(&["a", "b"]), call(1, None, 0));
-        assert_eq!(next(&["a"]), give_up(Absence::Unreachable));
+        assert_eq!(next(&["a"]), give_up(AbsenceReason::Unreachable));
     }
 
     #[test]
@@ -192,14 +192,14 @@ mod tests {
         let settings = EngineSettings { backoff_first_ms: 100, backoff_max_ms: 1_000, ..Default::default() };
         for seed in 0..50 {
             for (failures, most_ms) in [(1, 100), (2, 200), (3, 400), (4, 800), (5, 1_000), (60, 1_000)] {
-                let delay_ms = retry_delay(&settings, failures, Draw::new(seed, "pause")).as_millis();
+                let delay_ms = retry_delay(&settings, failures, SeededDraw::new(seed, "pause")).as_millis();
                 assert!(
                     (most_ms / 2..=most_ms).contains(&delay_ms),
                     "{delay_ms} ms after {failures} failures, seed {seed}"
                 );
             }
         }
-        let delay = |seed| retry_delay(&settings, 1, Draw::new(seed, "pause"));
+        let delay = |seed| retry_delay(&settings, 1, SeededDraw::new(seed, "pause"));
         assert!((1..50).any(|seed| delay(seed) != delay(0)), "no jitter");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agon_core::Record;
+use agon_core::LogRecord;
 use tokio::sync::{broadcast, mpsc, watch};
 
 /// The channels on which a caller follows a debate.
@@ -12,7 +12,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 #[derive(Debug, Clone, Default)]
 pub struct DebateWatch {
     /// Receives every record, in order, once it is durable.
-    pub records: Option<mpsc::UnboundedSender<Arc<Record>>>,
+    pub records: Option<mpsc::UnboundedSender<Arc<LogRecord>>>,
     /// Receives answers piece by piece. Models stream only if this is set, or if other calls wait for a first token.
     pub deltas: Option<broadcast::Sender<TextDelta>>,
 }

@@ -1,17 +1,17 @@
 //! What the engine needs from a store.
 
-use agon_core::Record;
-use agon_core::event::Broken;
+use agon_core::LogRecord;
+use agon_core::event::BrokenChain;
 use futures_util::future::BoxFuture;
 
 /// Keeps the logs of debates. A log changes only by appending to it.
 pub trait Store: Send + Sync {
     /// Appends records to the log of a debate. When the future completes, either all of them are durable or none is.
     /// A record with `seq` 0 creates the debate and leases it; any other append needs the lease.
-    fn append<'a>(&'a self, id: &'a str, records: Vec<Record>) -> BoxFuture<'a, Result<(), StoreError>>;
+    fn append<'a>(&'a self, id: &'a str, records: Vec<LogRecord>) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// Loads the whole log and checks its hash chain.
-    fn load<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Vec<Record>, StoreError>>;
+    fn load<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Vec<LogRecord>, StoreError>>;
 
     /// Reserves the debate for this process. Fails while another living process holds it.
     fn lease<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), StoreError>>;
@@ -37,11 +37,11 @@ pub enum StoreError {
     LeaseLost(String),
     /// The hash chain of the log does not hold.
     #[error("the log of debate {id} is broken: {broken}")]
-    Broken {
+    BrokenChain {
         /// The id of the debate.
         id: String,
         /// Where the chain breaks.
-        broken: Broken,
+        broken: BrokenChain,
     },
     /// The request makes no sense for this store. The sentence says why.
     #[error("{0}")]

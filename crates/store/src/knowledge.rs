@@ -1,9 +1,9 @@
 //! The knowledge store: what debates decided and on what evidence, and what people have added.
 
 use agon_core::event::sha256;
-use agon_core::lesson::{Decision, Lesson};
+use agon_core::lesson::{LessonDecision, DebateLesson};
 use agon_engine::StoreError;
-use agon_evidence::calibration::Truth;
+use agon_measure::calibration::Truth;
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
@@ -211,7 +211,7 @@ fn insert(
 pub(crate) fn record_decision(
     db: &Connection,
     closed: &ClosedDebate,
-    lesson: &Lesson,
+    lesson: &DebateLesson,
 ) -> Result<bool, StoreFault> {
     let Some(decision) = &lesson.decision else { return remove_of_debate(db, closed.n) };
     let new = entry_of_decision(closed, decision);
@@ -263,7 +263,7 @@ pub(crate) fn remove_of_debate(db: &Connection, debate: i64) -> Result<bool, Sto
 }
 
 /// A decision as an entry: the position, the answer, the claims with their evidence, and the dissent.
-fn entry_of_decision(closed: &ClosedDebate, decision: &Decision) -> NewKnowledge {
+fn entry_of_decision(closed: &ClosedDebate, decision: &LessonDecision) -> NewKnowledge {
     let mut paragraphs = vec![decision.position.clone()];
     if !decision.answer.is_empty() {
         paragraphs.push(truncate(&decision.answer, ANSWER_CHARS_MAX));

@@ -12,7 +12,7 @@
 use std::collections::{HashMap, HashSet};
 
 use agon_engine::StoreError;
-use agon_evidence::calibration::Truth;
+use agon_measure::calibration::Truth;
 use rusqlite::{Connection, params};
 use serde::Serialize;
 

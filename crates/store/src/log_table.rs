@@ -1,7 +1,7 @@
 //! The logs: appending to them and reading them.
 
-use agon_core::event::Entry;
-use agon_core::{Brief, Event, Record, Status};
+use agon_core::event::LogEntry;
+use agon_core::{Brief, Event, LogRecord, Status};
 use agon_engine::StoreError;
 use rusqlite::{Connection, Row, params};
 
@@ -24,7 +24,7 @@ pub(crate) fn append(
     db: &Connection,
     holder: &mut LeaseHolder,
     id: &str,
-    records: &[Record],
+    records: &[LogRecord],
 ) -> Result<(), StoreFault> {
     let Some(first) = records.first() else { return Ok(()) };
     let (debate, next_seq) = match (DebateRow::find(db, id)?, &first.entry.event) {
@@ -49,7 +49,7 @@ pub(crate) fn append(
         }
         insert.execute(params![debate, seq, record.hash, record.body])?;
     }
-    if let Some(Record { entry: Entry { seq, at_ms, event: Event::Closed { outcome } }, hash, .. }) =
+    if let Some(LogRecord { entry: LogEntry { seq, at_ms, event: Event::Closed { outcome } }, hash, .. }) =
         records.last()
     {
         let status = status_name(outcome.status);

@@ -2,14 +2,14 @@
 //!
 //! A memory is what an agent proposed on a question and how that ended. When the same agent meets the same question
 //! again, or makes the same proposal again, the existing memory is *observed again* instead of a second one being added.
-//! How long a memory lasts is up to [`agon_evidence::memory`].
+//! How long a memory lasts is up to [`agon_measure::memory`].
 
 use std::collections::HashSet;
 
-use agon_core::lesson::{Decision, Lesson, Part};
+use agon_core::lesson::{LessonDecision, DebateLesson, LessonSeat};
 use agon_engine::StoreError;
-use agon_evidence::calibration::{Resolution, Truth};
-use agon_evidence::memory::{HALF_LIVES, Item, Tier, score};
+use agon_measure::calibration::{Resolution, Truth};
+use agon_measure::memory::{HALF_LIVES, Item, Tier, score};
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
@@ -94,7 +94,7 @@ impl SqliteStore {
 pub(crate) fn record_positions(
     db: &Connection,
     closed: &ClosedDebate,
-    lesson: &Lesson,
+    lesson: &DebateLesson,
 ) -> Result<(), StoreFault> {
     for part in &lesson.parts {
         if let (Some(agent), Some(position)) = (&part.agent, &part.position) {
@@ -110,8 +110,8 @@ struct AgentPosition<'a> {
     closed: &'a ClosedDebate,
     agent: &'a str,
     position: &'a str,
-    part: &'a Part,
-    decision: Option<&'a Decision>,
+    part: &'a LessonSeat,
+    decision: Option<&'a LessonDecision>,
 }
 
 /// A memory that exists already.
@@ -129,7 +129,7 @@ impl AgentPosition<'_> {
             None => self.insert(db, &question, &position)?,
         };
         let ClosedDebate { n: debate, receipt, .. } = self.closed;
-        let Part { seat, label, won, confidence, .. } = self.part;
+        let LessonSeat { seat, label, won, confidence, .. } = self.part;
         db.run(
             "INSERT INTO memory_observations (debate, seat, memory, label, won, confidence, head, events)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",

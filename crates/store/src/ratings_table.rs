@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use agon_core::Lesson;
-use agon_core::lesson::Standing;
+use agon_core::DebateLesson;
+use agon_core::lesson::AgentStanding;
 use agon_engine::StoreError;
-use agon_evidence::calibration::Calibration;
-use agon_evidence::ratings::{Game, Glicko, Point, Rating, Ratings, conforms};
+use agon_measure::calibration::Calibration;
+use agon_measure::ratings::{Game, Glicko, Point, Rating, Ratings, conforms};
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
@@ -46,7 +46,7 @@ impl SqliteStore {
     }
 
     /// The standings of these agents, in the same order. An agent that was never rated has the initial rating.
-    pub fn standings(&self, agents: &[String]) -> Result<Vec<Standing>, StoreError> {
+    pub fn standings(&self, agents: &[String]) -> Result<Vec<AgentStanding>, StoreError> {
         self.read(|db| {
             let snapshot = db.transaction()?;
             let calibrations = calibrations(&snapshot)?;
@@ -60,7 +60,7 @@ impl SqliteStore {
 }
 
 /// Updates the ratings of a debate's agents and stores their ballots.
-pub(crate) fn record_game(db: &Connection, closed: &ClosedDebate, lesson: &Lesson) -> Result<(), StoreFault> {
+pub(crate) fn record_game(db: &Connection, closed: &ClosedDebate, lesson: &DebateLesson) -> Result<(), StoreFault> {
     if let Some(game) = Game::of(&closed.id, &closed.at, lesson) {
         apply_game(db, closed.n, &game)?;
     }

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use agon_core::event::Entry;
-use agon_core::{Event, Lesson};
+use agon_core::event::LogEntry;
+use agon_core::{Event, DebateLesson};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use serde::Serialize;
@@ -70,7 +70,7 @@ pub(crate) fn rebuild_memories(db: &Connection) -> Result<(), StoreFault> {
 /// Makes the memories again, and calls `on_debate` for every debate on the way.
 fn replay_memories(
     db: &Connection,
-    mut on_debate: impl FnMut(&ClosedDebate, &Lesson) -> Result<(), StoreFault>,
+    mut on_debate: impl FnMut(&ClosedDebate, &DebateLesson) -> Result<(), StoreFault>,
 ) -> Result<(), StoreFault> {
     let old_texts = memory_texts(db)?;
     let vector_progress = vectors::set_memory_vectors_aside(db)?;
@@ -106,12 +106,12 @@ fn read_closing(
     db: &Connection,
     event: i64,
     debate: i64,
-) -> Result<Option<(ClosedDebate, Lesson)>, StoreFault> {
+) -> Result<Option<(ClosedDebate, DebateLesson)>, StoreFault> {
     let mut query = db.prepare_cached("SELECT body, hash FROM events WHERE n = ?1")?;
     let mut rows = query.query([event])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let entry = serde_json::from_slice(row.get_ref(0)?.as_bytes()?);
-    let Ok(Entry { seq, at_ms, event: Event::Closed { outcome } }) = entry else { return Ok(None) };
+    let Ok(LogEntry { seq, at_ms, event: Event::Closed { outcome } }) = entry else { return Ok(None) };
     let receipt = LogReceipt::new(seq, row.get_ref(1)?.as_str()?);
     Ok(ClosedDebate::read(db, debate, at_ms, receipt)?.zip(outcome.lesson))
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use agon_core::event::Entry;
-use agon_core::{Event, Lesson};
+use agon_core::event::LogEntry;
+use agon_core::{Event, DebateLesson};
 use agon_engine::StoreError;
-use agon_evidence::calibration::{Resolution, Truth};
+use agon_measure::calibration::{Resolution, Truth};
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
@@ -96,7 +96,7 @@ fn resolve(db: &Connection, id: &str, mut new: StoredResolution) -> Result<Store
 /// Whether the decision was right, by the debate's lesson.
 fn truth_of_decision(
     id: &str,
-    lesson: &Lesson,
+    lesson: &DebateLesson,
     resolution: &Resolution,
 ) -> Result<Option<Truth>, StoreFault> {
     let labels = lesson.decision.as_ref().map_or(&[][..], |decision| &decision.labels);
@@ -118,7 +118,7 @@ fn truth_of_decision(
 }
 
 /// The row of a closed debate, and its lesson if it has one.
-fn read_lesson(db: &Connection, id: &str) -> Result<(i64, Option<Lesson>), StoreFault> {
+fn read_lesson(db: &Connection, id: &str) -> Result<(i64, Option<DebateLesson>), StoreFault> {
     let sql = "SELECT n, status IS NOT NULL FROM debates WHERE id = ?1";
     let row = db.read_first(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (n, closed): (i64, bool) = row.ok_or_else(|| unknown_debate(id))?;
@@ -127,7 +127,7 @@ fn read_lesson(db: &Connection, id: &str) -> Result<(i64, Option<Lesson>), Store
     }
     let sql = "SELECT body FROM events WHERE debate = ?1 ORDER BY seq DESC LIMIT 1";
     let body: Option<String> = db.read_first(sql, [n], |row| row.get(0))?;
-    match serde_json::from_str::<Entry>(&body.unwrap_or_default()).map(|entry| entry.event) {
+    match serde_json::from_str::<LogEntry>(&body.unwrap_or_default()).map(|entry| entry.event) {
         Ok(Event::Closed { outcome }) => Ok((n, outcome.lesson)),
         _ => Err(StoreFault::Failed(format!(
             "the end of debate {id} cannot be read: `agon verify {id}` says why"

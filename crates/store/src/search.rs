@@ -3,7 +3,7 @@
 //! A debate never waits for the index: the index catches up when somebody searches. Event rows are numbered in commit
 //! order, so one number says how far the index has come.
 
-use agon_core::event::Entry;
+use agon_core::event::LogEntry;
 use agon_core::{Event, Outcome, Reply};
 use agon_engine::StoreError;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
@@ -109,7 +109,7 @@ fn index_debate(db: &Connection, debate: i64) -> rusqlite::Result<()> {
     let mut text = SearchableText::default();
     while let Some(row) = rows.next()? {
         // `agon verify` reports events that cannot be read. The rest can still be found.
-        if let Ok(entry) = serde_json::from_slice::<Entry>(row.get_ref(0)?.as_bytes()?) {
+        if let Ok(entry) = serde_json::from_slice::<LogEntry>(row.get_ref(0)?.as_bytes()?) {
             text.add_event(&entry.event);
         }
     }

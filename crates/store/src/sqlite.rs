@@ -4,7 +4,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agon_core::Record;
+use agon_core::LogRecord;
 use agon_core::event::open_all;
 use agon_engine::{Store, StoreError};
 use rusqlite::Connection;
@@ -127,12 +127,12 @@ impl SqliteStore {
 }
 
 impl Store for SqliteStore {
-    fn append<'a>(&'a self, id: &'a str, records: Vec<Record>) -> StoreFuture<'a, ()> {
+    fn append<'a>(&'a self, id: &'a str, records: Vec<LogRecord>) -> StoreFuture<'a, ()> {
         let id = id.to_owned();
         self.write_leased(move |connection, holder| log_table::append(connection, holder, &id, &records))
     }
 
-    fn load<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Vec<Record>> {
+    fn load<'a>(&'a self, id: &'a str) -> StoreFuture<'a, Vec<LogRecord>> {
         let (store, id) = (self.clone(), id.to_owned());
         let load = move || {
             let stored = store.raw_log(&id)?;

@@ -160,7 +160,7 @@ impl WriterThread {
 #[cfg(test)]
 mod tests {
     use agon_core::event::open_all;
-    use agon_core::{Debate, Event, Record};
+    use agon_core::{Debate, Event, LogRecord};
     use serde_json::json;
     use tempfile::TempDir;
 
@@ -176,17 +176,17 @@ mod tests {
     }
 
     /// A debate that was opened and in which a person has said `text`.
-    fn records(id: &str, text: &str) -> Vec<Record> {
+    fn records(id: &str, text: &str) -> Vec<LogRecord> {
         let brief = serde_json::from_value(json!({
             "version": 1, "id": id, "protocol": "deep", "question": "Why?", "options": {}, "seats": [], "seed": 1,
-            "limits": agon_core::Limits::default(), "templates": {}, "created_at": "2026-05-01T10:00:00Z",
+            "limits": agon_core::DebateLimits::default(), "templates": {}, "created_at": "2026-05-01T10:00:00Z",
         }));
         let (mut debate, opened) = Debate::open(brief.unwrap()).unwrap();
         let said = debate.push(Event::Interjected { by: "me".into(), text: text.into() }, 5).unwrap();
         vec![opened, said]
     }
 
-    fn append(id: &'static str, records: &[Record]) -> Box<dyn QueuedWrite> {
+    fn append(id: &'static str, records: &[LogRecord]) -> Box<dyn QueuedWrite> {
         let records = records.to_vec();
         let change = move |connection: &Connection, holder: &mut LeaseHolder| {
             log_table::append(connection, holder, id, &records)

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use agon_engine::FaultKind;
+use agon_engine::CallFaultKind;
 use agon_host::{innermost_reason, visible_text};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use reqwest::redirect::{Attempt, Policy};
@@ -146,7 +146,7 @@ fn status_fault(status: StatusCode, response: &Response) -> PulseFault {
             let seconds = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
             let retry_after = seconds.and_then(|value| value.trim().parse().ok()).map(Duration::from_secs);
             let reason = format!("accepts no more requests for now (HTTP {code})");
-            PulseFault { kind: FaultKind::RateLimited, reason, retry_after }
+            PulseFault { kind: CallFaultKind::RateLimited, reason, retry_after }
         }
         408 | 425 | 500..=599 => PulseFault::temporary(format!("failed (HTTP {code})")),
         _ => PulseFault::permanent(format!("answers with HTTP {code}")),

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agon_core::Invalid;
-use agon_engine::{Call, Completion, Deltas, Fault, FaultKind, Model, Price};
+use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallFaultKind, Model, ModelPrice};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use reqwest::{Client, Url};
@@ -71,7 +71,7 @@ impl PulseSource {
         Ok(Self { name: format!("pulse/{name}"), config, location, client: OnceCell::new() })
     }
 
-    async fn answer(&self, call: &Call, deltas: Option<Deltas<'_>>) -> Result<Completion, Fault> {
+    async fn answer(&self, call: &ModelCall, deltas: Option<DeltaSink<'_>>) -> Result<ModelCompletion, CallFault> {
         let errand = Errand::of(call)?;
         let limit = errand.limit.min(self.config.limit);
         let timeout = self.config.timeout();
@@ -113,8 +113,8 @@ impl Model for PulseSource {
         "pulse"
     }
 
-    fn price(&self) -> Price {
-        Price::Free
+    fn price(&self) -> ModelPrice {
+        ModelPrice::Free
     }
 
     fn is_errand(&self) -> bool {
@@ -127,9 +127,9 @@ impl Model for PulseSource {
 
     fn call<'a>(
         &'a self,
-        call: &'a Call,
-        deltas: Option<Deltas<'a>>,
-    ) -> BoxFuture<'a, Result<Completion, Fault>> {
+        call: &'a ModelCall,
+        deltas: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<ModelCompletion, CallFault>> {
         self.answer(call, deltas).boxed()
     }
 }
@@ -143,7 +143,7 @@ impl fmt::Debug for PulseSource {
 /// Why a source returned nothing. The reason continues a sentence that begins with the source's name.
 #[derive(Debug)]
 struct PulseFault {
-    kind: FaultKind,
+    kind: CallFaultKind,
     reason: String,
     retry_after: Option<Duration>,
 }
@@ -151,17 +151,17 @@ struct PulseFault {
 impl PulseFault {
     /// Another try would fail the same way.
     fn permanent(reason: impl Into<String>) -> Self {
-        Self { kind: FaultKind::Rejected, reason: reason.into(), retry_after: None }
+        Self { kind: CallFaultKind::Rejected, reason: reason.into(), retry_after: None }
     }
 
     /// Another try may succeed.
     fn temporary(reason: impl Into<String>) -> Self {
-        Self { kind: FaultKind::Unavailable, reason: reason.into(), retry_after: None }
+        Self { kind: CallFaultKind::Unavailable, reason: reason.into(), retry_after: None }
     }
 
-    fn into_fault(self, name: &str) -> Fault {
+    fn into_fault(self, name: &str) -> CallFault {
         let Self { kind, reason, retry_after } = self;
-        Fault { retry_after, ..Fault::new(kind, format!("{name} {reason}")) }
+        CallFault { retry_after, ..Fault::new(kind, format!("{name} {reason}")) }
     }
 }
 

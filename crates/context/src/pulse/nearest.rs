@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use agon_core::calendar;
+use agon_core::timestamps;
 
 use super::documents::PulseEntry;
 use crate::errands::ContextItem;

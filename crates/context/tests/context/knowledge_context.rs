@@ -7,7 +7,7 @@ use agon_context::{
     ContextItem, ContextSearch, DecisionResolution, ErrandAnswer, KnowledgeSource, TextEmbedder,
     embed_missing_entries,
 };
-use agon_engine::{FaultKind, Model, Price};
+use agon_engine::{CallFaultKind, Model, ModelPrice};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -137,7 +137,7 @@ async fn an_answer_has_every_documented_field() {
              "score": null},
         ]})
     );
-    assert_eq!(completion.usage, agon_core::Usage::default());
+    assert_eq!(completion.usage, agon_core::CallUsage::default());
 }
 
 #[tokio::test]
@@ -217,7 +217,7 @@ async fn without_an_embedding_the_search_uses_words_and_the_note_says_why() {
 async fn a_failing_source_is_a_fault_that_may_be_retried() {
     let broken = Arc::new(ListSource { broken: true, ..ListSource::default() });
     let fault = ask(&ContextSearch::memories(broken, None), "q", 5).await.unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Unavailable);
+    assert_eq!(fault.kind, CallFaultKind::Unavailable);
     assert_eq!(fault.message, "context/memory: the store is busy: try again");
 }
 
@@ -250,7 +250,7 @@ fn both_are_free_errands() {
     let (knowledge, memory) =
         (ContextSearch::knowledge(source(vec![]), None), ContextSearch::memories(source(vec![]), None));
     for (model, name) in [(&knowledge as &dyn Model, "context/knowledge"), (&memory, "context/memory")] {
-        assert_eq!((model.name(), model.provider(), model.price()), (name, "context", Price::Free));
+        assert_eq!((model.name(), model.provider(), model.price()), (name, "context", ModelPrice::Free));
         assert!(model.is_errand());
     }
     assert_eq!(format!("{memory:?}"), "ContextSearch(\"context/memory\")");

@@ -4,7 +4,7 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use agon_engine::FaultKind::{self, RateLimited, Rejected, Unavailable};
+use agon_engine::CallFaultKind::{self, RateLimited, Rejected, Unavailable};
 use agon_engine::Model;
 
 use crate::support::{ask, ask_file, pulse};

@@ -1,7 +1,7 @@
 //! The formats and encodings of sources, and which entries a debate gets.
 
 use agon_context::{ContextItem, ErrandAnswer};
-use agon_engine::{Model, Price};
+use agon_engine::{Model, ModelPrice};
 use proptest::prelude::*;
 
 use crate::support::{ask, ask_file, call_with, pulse, titles};
@@ -307,7 +307,7 @@ async fn the_key_is_sent_but_the_question_is_not() {
 #[test]
 fn a_source_is_a_free_errand_with_its_own_timeout() {
     let source = pulse("file = \"x\"\ntimeout_s = 2");
-    assert_eq!((source.name(), source.provider(), source.price()), ("pulse/news", "pulse", Price::Free));
+    assert_eq!((source.name(), source.provider(), source.price()), ("pulse/news", "pulse", ModelPrice::Free));
     assert!(source.is_errand());
     assert_eq!(source.timeout(), Some(std::time::Duration::from_secs(2)));
     assert!(source.missing().is_none(), "a debate can run without its sources");
@@ -319,7 +319,7 @@ async fn a_call_that_is_not_an_errand_is_rejected() {
     let source = pulse("file = \"x\"");
     for message in ["", "rust", "[]", "{\"query\": \"x\"}", "{\"query\": \"x\", \"limit\": -1}"] {
         let fault = source.call(&call_with(message), None).await.unwrap_err();
-        assert_eq!(fault.kind, agon_engine::FaultKind::Rejected, "{message}");
+        assert_eq!(fault.kind, agon_engine::CallFaultKind::Rejected, "{message}");
         assert!(fault.message.contains("\"query\""), "{}", fault.message);
     }
 }

@@ -2,11 +2,11 @@
 
 use agon_context::{ErrandAnswer, PulseConfig, PulseSource};
 use agon_core::Phase;
-use agon_engine::{Call, Fault, Message, Model, Role};
+use agon_engine::{ModelCall, CallFault, CallMessage, Model, MessageRole};
 use serde_json::json;
 
-pub(crate) fn call_with(last_message: &str) -> Call {
-    Call {
+pub(crate) fn call_with(last_message: &str) -> ModelCall {
+    ModelCall {
         debate: "d-1".into(),
         seat: "pulse-news".into(),
         ask: 1,
@@ -14,7 +14,7 @@ pub(crate) fn call_with(last_message: &str) -> Call {
         phase: Phase { name: "context".into(), round: 0 },
         label: None,
         about: None,
-        messages: vec![Message::new(Role::User, last_message)],
+        messages: vec![CallMessage::new(MessageRole::User, last_message)],
         schema: None,
         max_output_tokens: 4_096,
         seed: 0,
@@ -28,7 +28,7 @@ pub(crate) fn pulse(section: &str) -> PulseSource {
     PulseSource::new("news", config, &|name| (name == "NEWS_KEY").then(|| "k-123".into())).unwrap()
 }
 
-pub(crate) async fn ask(model: &dyn Model, query: &str, limit: usize) -> Result<ErrandAnswer, Fault> {
+pub(crate) async fn ask(model: &dyn Model, query: &str, limit: usize) -> Result<ErrandAnswer, CallFault> {
     let call = call_with(&json!({"query": query, "limit": limit}).to_string());
     let completion = model.call(&call, None).await?;
     assert_eq!(completion.model, model.name());
@@ -40,7 +40,7 @@ pub(crate) async fn ask_file(
     content: impl AsRef<[u8]>,
     settings: &str,
     query: &str,
-) -> Result<ErrandAnswer, Fault> {
+) -> Result<ErrandAnswer, CallFault> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("source");
     std::fs::write(&path, content).unwrap();

@@ -1,11 +1,11 @@
-//! Limits on dollars, calls, tokens and time are never exceeded. An ask that does not fit is absent, with the limit as reason.
+//! DebateLimits on dollars, calls, tokens and time are never exceeded. An ask that does not fit is absent, with the limit as reason.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::seed::Draw;
-use agon_core::{Absence, Debate, Event, Limits, Record, Reply, Usage};
+use agon_core::seed::SeededDraw;
+use agon_core::{AbsenceReason, Debate, Event, DebateLimits, LogRecord, Reply, CallUsage};
 use agon_engine::*;
 use proptest::prelude::*;
 use serde_json::json;
@@ -16,12 +16,12 @@ use crate::scripted_models::*;
 
 /// Checks after each record that the sum of what is spent and what is reserved keeps within the limits of its phase. The log
 /// does not say how many tokens a call can use, so that comes from `calls`, as far as they are given.
-pub(crate) fn assert_limits_hold(log: &[Record], limits: &Limits, calls: &[(String, ModelCall)]) {
+pub(crate) fn assert_limits_hold(log: &[LogRecord], limits: &DebateLimits, calls: &[(String, ModelCall)]) {
     let most: BTreeMap<(u32, u32), u64> =
         calls.iter().map(|(_, call)| ((call.ask, call.attempt), most_tokens(call))).collect();
     let mut under_way: BTreeMap<u32, (Option<f64>, u64)> = BTreeMap::new();
     let (mut usd, mut tokens, mut calls_made, mut usable_share, mut reserved_calls) = (0.0, 0, 0, 1.0, 0);
-    let mut spend = |usage: Option<&Usage>, (worst, most): (Option<f64>, u64)| {
+    let mut spend = |usage: Option<&CallUsage>, (worst, most): (Option<f64>, u64)| {
         usd += usage.and_then(|usage| usage.usd).or(worst).unwrap_or_default();
         tokens += usage.map_or(most, |usage| usage.input_tokens + usage.output_tokens);
         (usd, tokens)
@@ -30,7 +30,7 @@ pub(crate) fn assert_limits_hold(log: &[Record], limits: &Limits, calls: &[(Stri
     for record in log {
         let (usd, tokens) = match &record.entry.event {
             Event::Opened { brief } => {
-                has_closing = brief.protocol == CLOSING_ROUNDS.name;
+                has_closing = brief.protocol == CLOSING_ROUNDS.info().name;
                 continue;
             }
             Event::Asked { phase, .. } => {
@@ -44,11 +44,11 @@ pub(crate) fn assert_limits_hold(log: &[Record], limits: &Limits, calls: &[(Stri
                 // If the last `sent` has no result, that call was lost in a crash and may be billed.
                 match under_way.insert(*ask, (*worst_usd, most)) {
                     Some(lost) => spend(None, lost),
-                    None => spend(Some(&Usage::default()), (None, 0)),
+                    None => spend(Some(&CallUsage::default()), (None, 0)),
                 }
             }
             Event::Attempted { ask, usage, why, .. } => {
-                let unknown = *why == Absence::TimedOut || is_unreported(usage);
+                let unknown = *why == AbsenceReason::TimedOut || is_unreported(usage);
                 spend(Some(usage).filter(|_| !unknown), under_way.remove(ask).unwrap())
             }
             Event::Replied { ask, reply: Reply::Said { usage, .. } } => {
@@ -74,7 +74,7 @@ pub(crate) fn assert_limits_hold(log: &[Record], limits: &Limits, calls: &[(Stri
     }
 }
 
-fn is_unreported(usage: &Usage) -> bool {
+fn is_unreported(usage: &CallUsage) -> bool {
     (usage.input_tokens, usage.output_tokens, usage.usd) == (0, 0, None)
 }
 
@@ -87,7 +87,7 @@ fn most_tokens(call: &ModelCall) -> u64 {
 /// A model that uses a random share of what it may use, takes a random time, and sometimes fails.
 fn random_usage(seed: u64) -> impl Fn(&ModelCall) -> ScriptedResult + Send + Sync {
     move |call| {
-        let mut draw = Draw::new(seed, &format!("{} {}", call.ask, call.attempt));
+        let mut draw = SeededDraw::new(seed, &format!("{} {}", call.ask, call.attempt));
         let bytes: usize = call.messages.iter().map(|message| message.text.len() + 16).sum();
         let is_unreported = draw.below(6) == 0;
         let mut scripted = match draw.below(9) {
@@ -98,13 +98,13 @@ fn random_usage(seed: u64) -> impl Fn(&ModelCall) -> ScriptedResult + Send + Syn
             _ => answer("yes"),
         };
         scripted.after = scripted.after.max(Duration::from_millis(draw.below(40) as u64));
-        let usage = Usage {
+        let usage = CallUsage {
             input_tokens: draw.below(bytes + 1) as u64,
             output_tokens: draw.below(call.max_output_tokens as usize + 1) as u64,
-            ..Usage::default()
+            ..CallUsage::default()
         };
         match &mut scripted.result {
-            Ok(completion) if is_unreported => completion.usage = Usage::default(),
+            Ok(completion) if is_unreported => completion.usage = CallUsage::default(),
             Ok(completion) => completion.usage = usage,
             Err(fault) if fault.kind == CallFaultKind::Garbled => {}
             Err(fault) => fault.usage = usage,
@@ -136,7 +136,7 @@ proptest! {
         let models = ScriptedModels::new(random_usage(seed));
         *models.price.lock().unwrap() = ModelPrice::PerMillion { input, cached_input: input / 10.0, cache_write: input * 1.25, output };
         let mut brief = brief(&vec!["a/x|b/y"; seats], rounds);
-        brief.limits = Limits { usd, calls, tokens, output_tokens, ..Limits::default() };
+        brief.limits = DebateLimits { usd, calls, tokens, output_tokens, ..DebateLimits::default() };
         let limits = brief.limits.clone();
         let debate = match has_closing {
             true => paused_runtime().block_on(run_with_closing(&models, brief)),
@@ -151,7 +151,7 @@ proptest! {
         prop_assert_eq!(replies(&debate).len(), seats * rounds as usize);
         prop_assert_eq!(debate.spent().calls as usize, models.called().len());
         for (_, _, why, detail) in debate.absences() {
-            prop_assert!(why != Absence::OverBudget || detail.contains("limit of") || detail.contains("budget of"));
+            prop_assert!(why != AbsenceReason::OverBudget || detail.contains("limit of") || detail.contains("budget of"));
         }
         models.assert_no_violations();
     }
@@ -165,8 +165,8 @@ fn paid_models(script: impl Fn(&ModelCall) -> ScriptedResult + Send + Sync + 'st
     models
 }
 
-fn dollar_limit(micro_usd: u32) -> Limits {
-    Limits { usd: Some(f64::from(micro_usd) / 1e6), output_tokens: 1000, ..Limits::default() }
+fn dollar_limit(micro_usd: u32) -> DebateLimits {
+    DebateLimits { usd: Some(f64::from(micro_usd) / 1e6), output_tokens: 1000, ..DebateLimits::default() }
 }
 
 fn output_limits(models: &ScriptedModels) -> Vec<u32> {
@@ -213,7 +213,7 @@ async fn the_length_of_answers_depends_on_the_budget() {
     // A limit on tokens counts the input too.
     let models = ScriptedModels::new(|_| answer("yes"));
     let mut brief = brief(&["a/x"; 2], 1);
-    brief.limits = Limits { tokens: Some(2_000), output_tokens: 4_000, ..Limits::default() };
+    brief.limits = DebateLimits { tokens: Some(2_000), output_tokens: 4_000, ..DebateLimits::default() };
     run(&models, brief).await.unwrap();
     let most: Vec<u64> = models.calls.lock().unwrap().iter().map(|(_, call)| most_tokens(call)).collect();
     assert_eq!(most, [1_000, 1_000]);
@@ -228,7 +228,7 @@ async fn an_answer_without_reported_usage_counts_for_its_worst_case() {
     let debate = run(&paid_models(unreported), brief.clone()).await.unwrap();
     assert_eq!(replies(&debate), ["yes", "yes", "(over_budget)"], "1000, then 500, then nothing");
     assert!(!debate.spent().usd_known);
-    brief.limits = Limits { tokens: Some(1_500), output_tokens: 1000, ..Limits::default() };
+    brief.limits = DebateLimits { tokens: Some(1_500), output_tokens: 1000, ..DebateLimits::default() };
     let debate = run(&paid_models(unreported), brief.clone()).await.unwrap();
     assert_eq!(replies(&debate), ["yes", "yes", "(over_budget)"]);
     // The cost of a free model is known, whatever it reports.
@@ -241,12 +241,12 @@ async fn an_answer_without_reported_usage_counts_for_its_worst_case() {
 async fn a_garbled_answer_counts_for_its_worst_case() {
     let models = paid_models(|_| fault(CallFaultKind::Garbled));
     let mut brief = brief(&["a/x"], 1);
-    brief.limits = Limits { retries: 1_000, ..dollar_limit(1_500) };
+    brief.limits = DebateLimits { retries: 1_000, ..dollar_limit(1_500) };
     let debate = run(&models, brief.clone()).await.unwrap();
     assert_eq!(replies(&debate), ["(over_budget)"]);
     assert_eq!(output_limits(&models), [1000, 500], "then nothing is left");
     let lost = debate.turns[0].attempts[0][0].fault.clone().unwrap();
-    assert_eq!((lost.why, lost.usage.usd), (Absence::Unreachable, None));
+    assert_eq!((lost.why, lost.usage.usd), (AbsenceReason::Unreachable, None));
     assert!(!debate.spent().usd_known, "the cost is unknown");
 
     // A call that never reached the model costs nothing, and neither does a free model.
@@ -268,7 +268,7 @@ async fn a_resumed_debate_still_counts_worst_cases() {
             _ => answer_without_usage("yes"),
         });
         let mut brief = brief(&["a/x"; 2], 1);
-        brief.limits = Limits { repairs: 0, retries: 0, ..dollar_limit(1_300) };
+        brief.limits = DebateLimits { repairs: 0, retries: 0, ..dollar_limit(1_300) };
         assert!(matches!(run(&models, brief).await, Err(EngineError::Stopped { .. })));
         let debate = resume(&models).await.unwrap();
         assert_eq!(replies(&debate), [absent, "yes"]);
@@ -314,7 +314,7 @@ async fn at_the_deadline_all_open_asks_are_absent_and_the_debate_closes() {
         });
         let mut brief = brief(&["a/x", "b/y", "c/z"], 4);
         brief.options.insert("closes_at_deadline".into(), json!(closes_early));
-        brief.limits = Limits { deadline_ms: Some(1_000), retries: 1_000, ..Limits::default() };
+        brief.limits = DebateLimits { deadline_ms: Some(1_000), retries: 1_000, ..DebateLimits::default() };
         let began = Instant::now();
         let debate = run(&models, brief).await.unwrap();
         assert_eq!((began.elapsed().as_millis(), debate.at_ms), (1_000, 1_000));
@@ -359,7 +359,7 @@ async fn a_resumed_debate_has_the_rest_of_its_time_left() {
 async fn no_limit_counts_an_errand() {
     let models = ScriptedModels::new(|_| answer("yes"));
     let mut brief = brief(&["errand/look", "one/a", "one/b"], 2);
-    brief.limits = Limits { calls: Some(3), tokens: Some(1_000_000), ..Limits::default() };
+    brief.limits = DebateLimits { calls: Some(3), tokens: Some(1_000_000), ..DebateLimits::default() };
     let debate = run(&models, brief).await.unwrap();
     assert_eq!(replies(&debate), ["yes", "yes", "yes", "yes", "yes", "(over_budget)"]);
     assert_eq!(debate.spent().calls, 3, "two of the five calls were errands");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::{Absence, Event, Reply};
+use agon_core::{AbsenceReason, Event, Reply};
 use agon_engine::*;
 use serde_json::json;
 use tokio::time::Instant;
@@ -112,7 +112,7 @@ async fn a_repair_sends_back_the_answer_and_its_error() {
     let lost = debate.turns[0].attempts[0][0].fault.clone().unwrap();
     assert_eq!(
         (lost.why, lost.text.as_deref(), lost.usage.output_tokens),
-        (Absence::Malformed, Some(r#"{"reply": 1}"#), 5)
+        (AbsenceReason::Malformed, Some(r#"{"reply": 1}"#), 5)
     );
     assert_eq!(debate.spent().output_tokens, 10);
 }
@@ -120,7 +120,7 @@ async fn a_repair_sends_back_the_answer_and_its_error() {
 /// Neither the log nor a prompt contains all of it.
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_is_too_long_is_malformed_and_truncated() {
-    let limits = agon_core::Limits { output_tokens: 1, ..Default::default() };
+    let limits = agon_core::DebateLimits { output_tokens: 1, ..Default::default() };
     for (structured, long) in
         [(false, "\u{e9}".repeat(9)), (true, format!("{{\"answer\": \"{}\"}}", "y".repeat(9)))]
     {
@@ -134,7 +134,7 @@ async fn an_answer_that_is_too_long_is_malformed_and_truncated() {
         let (_, _, why, detail) = debate.absences().next().unwrap();
         let bytes = long.len();
         let error = format!("the answer has {bytes} bytes, and at most 16 are allowed: shorten it");
-        assert_eq!((why, detail), (Absence::Malformed, error.as_str()));
+        assert_eq!((why, detail), (AbsenceReason::Malformed, error.as_str()));
         let attempts = &debate.turns[0].attempts[0];
         let kept: Vec<_> = attempts.iter().map(|attempt| attempt.fault.clone().unwrap().text).collect();
         assert_eq!(
@@ -180,7 +180,7 @@ async fn retry_after_is_respected_unless_it_is_too_long() {
         assert_eq!((models.called().len(), began.elapsed().as_secs()), (calls, waited_s), "{asked_s} s");
         if calls == 1 {
             let (_, _, why, detail) = debate.absences().next().unwrap();
-            assert_eq!(why, Absence::Unreachable);
+            assert_eq!(why, AbsenceReason::Unreachable);
             assert!(detail.contains(&format!("asks to wait {asked_s} s")), "{detail}");
         }
     }
@@ -278,7 +278,7 @@ async fn watchers_receive_every_record_once_it_is_durable_and_the_deltas() {
     let store = Arc::<MemoryStore>::default();
     *store.latency.lock().unwrap() = Duration::from_millis(5);
     let models = ScriptedModels::with_store(store.clone(), |_| answer("one two"));
-    let (records, mut seen) = tokio::sync::mpsc::unbounded_channel::<Arc<agon_core::Record>>();
+    let (records, mut seen) = tokio::sync::mpsc::unbounded_channel::<Arc<agon_core::LogRecord>>();
     let (deltas, mut pieces) = tokio::sync::broadcast::channel(64);
     let engine = models.engine(EngineSettings::default());
     let watch = DebateWatch { records: Some(records), deltas: Some(deltas) };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agon_core::{Absence, Event, Limits};
+use agon_core::{AbsenceReason, Event, DebateLimits};
 use agon_engine::*;
 use tokio::time::Instant;
 
@@ -25,12 +25,12 @@ async fn a_call_that_hangs_is_ended_in_time_for_the_closing_phase() {
     assert_eq!(replies(&debate), ["yes", "yes", "(timed_out)", "yes", "in the end", "in the end"]);
     assert_eq!(began.elapsed().as_millis(), 800 + 150);
     let absences: Vec<_> = debate.absences().map(|(_, _, why, detail)| (why, detail)).collect();
-    assert_eq!(absences, [(Absence::TimedOut, LATE)]);
+    assert_eq!(absences, [(AbsenceReason::TimedOut, LATE)]);
     let attempted = models.store.log().into_iter().find_map(|record| match record.entry.event {
         Event::Attempted { why, detail, .. } => Some((why, detail)),
         _ => None,
     });
-    assert_eq!(attempted, Some((Absence::TimedOut, LATE.to_owned())), "the end of the call is logged");
+    assert_eq!(attempted, Some((AbsenceReason::TimedOut, LATE.to_owned())), "the end of the call is logged");
     assert_eq!((models.running_now(), debate.spent().lost_calls), (0, 0));
 }
 
@@ -63,7 +63,7 @@ async fn a_delay_before_a_retry_never_uses_reserved_time() {
             scripted
         });
         let mut brief = brief(&["a/x"], 2);
-        brief.limits = Limits { deadline_ms: Some(10_000), retries: 1_000, ..Limits::default() };
+        brief.limits = DebateLimits { deadline_ms: Some(10_000), retries: 1_000, ..DebateLimits::default() };
         let began = Instant::now();
         let debate = run_with_closing(&models, brief).await.unwrap();
         assert_eq!(replies(&debate), [why, "yes"], "{asked_s:?}");
@@ -93,8 +93,8 @@ async fn the_last_call_is_reserved_for_the_closing_phase() {
 /// The models would use everything they can.
 #[tokio::test(start_paused = true)]
 async fn a_share_of_dollars_and_tokens_is_reserved_for_the_closing_phase() {
-    let usd = Limits { usd: Some(2_500e-6), output_tokens: 4_000, ..Limits::default() };
-    let tokens = Limits { usd: None, tokens: Some(2_500), ..usd.clone() };
+    let usd = DebateLimits { usd: Some(2_500e-6), output_tokens: 4_000, ..DebateLimits::default() };
+    let tokens = DebateLimits { usd: None, tokens: Some(2_500), ..usd.clone() };
     for (limits, named) in [(usd, "the budget of $0.0025"), (tokens, "the limit of 2500 tokens")] {
         let models = ScriptedModels::new(|call| {
             let mut scripted = answer("yes");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use agon_core::{Absence, Debate, Record};
+use agon_core::{AbsenceReason, Debate, LogRecord};
 use agon_engine::*;
 use serde_json::json;
 
@@ -58,7 +58,7 @@ async fn a_wrong_key_of_a_model_that_has_answered_before_makes_the_seat_absent()
         let debate = run(&models, brief(&["a/x", "b/y"], 3)).await.unwrap();
         assert_eq!(replies(&debate), ["yes", "yes", "(unreachable)", "yes", "yes", "yes"]);
         let (_, _, why, detail) = debate.absences().next().unwrap();
-        assert_eq!((why, detail), (Absence::Unreachable, format!("{kind:?}").as_str()));
+        assert_eq!((why, detail), (AbsenceReason::Unreachable, format!("{kind:?}").as_str()));
         assert_eq!(models.called().len(), 6, "no retry");
 
         let models = ScriptedModels::new(move |call| match (call.phase.round, call.attempt) {
@@ -172,9 +172,9 @@ async fn a_resumed_debate_skips_the_same_models() {
     let whole = failing_models(Arc::default(), PLAN);
     run(&whole, brief(&["a|b|c", "c|b", "b|c"], 3)).await.unwrap();
     let log = whole.store.log();
-    let answered_by = |log: &[Record]| -> Vec<Option<String>> {
+    let answered_by = |log: &[LogRecord]| -> Vec<Option<String>> {
         let debate = Debate::from_records(log).unwrap();
-        let last = |attempts: &Vec<agon_core::debate::Attempt>| Some(attempts.last()?.model.clone());
+        let last = |attempts: &Vec<agon_core::debate::CallAttempt>| Some(attempts.last()?.model.clone());
         debate.turns.iter().flat_map(|turn| &turn.attempts).map(last).collect()
     };
     for length in 1..log.len() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agon_core::Record;
+use agon_core::LogRecord;
 use agon_engine::{Store, StoreError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 /// A store in memory that can be slow and can fail.
 #[derive(Default)]
 pub(crate) struct MemoryStore {
-    logs: Mutex<BTreeMap<String, Vec<Record>>>,
+    logs: Mutex<BTreeMap<String, Vec<LogRecord>>>,
     leased: Mutex<BTreeSet<String>>,
     /// How many records each append had.
     pub(crate) appends: Mutex<Vec<usize>>,
@@ -22,11 +22,11 @@ pub(crate) struct MemoryStore {
 }
 
 impl MemoryStore {
-    pub(crate) fn log(&self) -> Vec<Record> {
+    pub(crate) fn log(&self) -> Vec<LogRecord> {
         self.log_of("d1")
     }
 
-    pub(crate) fn log_of(&self, id: &str) -> Vec<Record> {
+    pub(crate) fn log_of(&self, id: &str) -> Vec<LogRecord> {
         self.logs.lock().unwrap().get(id).cloned().unwrap_or_default()
     }
 
@@ -41,13 +41,13 @@ impl MemoryStore {
     }
 
     /// A store that already contains this log.
-    pub(crate) fn with(log: Vec<Record>) -> Arc<Self> {
+    pub(crate) fn with(log: Vec<LogRecord>) -> Arc<Self> {
         let store = Self::default();
         store.logs.lock().unwrap().insert("d1".into(), log);
         Arc::new(store)
     }
 
-    async fn write(&self, id: &str, records: Vec<Record>) -> Result<(), StoreError> {
+    async fn write(&self, id: &str, records: Vec<LogRecord>) -> Result<(), StoreError> {
         let number = {
             let mut appends = self.appends.lock().unwrap();
             appends.push(records.len());
@@ -74,11 +74,11 @@ impl MemoryStore {
 }
 
 impl Store for MemoryStore {
-    fn append<'a>(&'a self, id: &'a str, records: Vec<Record>) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn append<'a>(&'a self, id: &'a str, records: Vec<LogRecord>) -> BoxFuture<'a, Result<(), StoreError>> {
         self.write(id, records).boxed()
     }
 
-    fn load<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Vec<Record>, StoreError>> {
+    fn load<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Vec<LogRecord>, StoreError>> {
         let log =
             self.logs.lock().unwrap().get(id).cloned().ok_or_else(|| StoreError::Unknown(id.to_owned()));
         async move { log }.boxed()

@@ -1,7 +1,6 @@
 //! The protocol of the tests.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use agon_core::protocol::{Fidelity, Status};
@@ -10,15 +9,43 @@ use serde_json::{Value, json};
 
 /// A number of rounds. In each, every seat reads all earlier answers and answers.
 pub(crate) struct RoundsProtocol {
-    pub(crate) name: &'static str,
-    /// The share of the limits that is reserved for the last round.
-    closing_share: f64,
+    info: &'static ProtocolInfo,
 }
 
-pub(crate) static ROUNDS: RoundsProtocol = RoundsProtocol { name: "rounds", closing_share: 0.0 };
+pub(crate) static ROUNDS: RoundsProtocol = RoundsProtocol { info: &ROUNDS_INFO };
 /// The same, but the last round is a closing phase, for which a fifth of every limit is reserved.
-pub(crate) static CLOSING_ROUNDS: RoundsProtocol =
-    RoundsProtocol { name: "closing_rounds", closing_share: 0.2 };
+pub(crate) static CLOSING_ROUNDS: RoundsProtocol = RoundsProtocol { info: &CLOSING_ROUNDS_INFO };
+
+static ROUNDS_INFO: ProtocolInfo = info("rounds", &[], 0.0);
+static CLOSING_ROUNDS_INFO: ProtocolInfo =
+    info("closing_rounds", &[PhaseInfo::new("last", "Last round", "answers", "answer").closing()], 0.2);
+
+const fn info(name: &'static str, phases: &'static [PhaseInfo], closing_share: f64) -> ProtocolInfo {
+    ProtocolInfo {
+        name,
+        about: "every seat answers in every round",
+        subject: "QUESTION",
+        options: &[],
+        roles: &[],
+        templates: &[],
+        phases,
+        closing_share,
+        title: agon_core::protocol::file_names,
+        gate: None,
+        is_rated: false,
+        record_folder: None,
+        isolation: &[],
+    }
+}
+
+/// The options of the tests' briefs. They have no table.
+pub(crate) fn option_flag(brief: &Brief, key: &str) -> bool {
+    brief.options.get(key).and_then(Value::as_bool).unwrap_or_default()
+}
+
+fn rounds(brief: &Brief) -> u32 {
+    brief.options.get("rounds").and_then(Value::as_u64).unwrap_or_default() as u32
+}
 
 pub(crate) fn find_protocol(name: &str) -> Option<&'static dyn Protocol> {
     match name {
@@ -29,46 +56,25 @@ pub(crate) fn find_protocol(name: &str) -> Option<&'static dyn Protocol> {
 }
 
 impl Protocol for RoundsProtocol {
-    fn name(&self) -> &'static str {
-        self.name
+    fn info(&self) -> &'static ProtocolInfo {
+        self.info
     }
-    fn closing(&self) -> &'static [&'static str] {
-        if self.closing_share > 0.0 { &["last"] } else { &[] }
-    }
-    fn kept_for_closing(&self) -> f64 {
-        self.closing_share
-    }
-    fn about(&self) -> &'static str {
-        "every seat answers in every round"
-    }
-    fn subject(&self) -> &'static str {
-        "QUESTION"
-    }
-    fn options(&self) -> &'static [Opt] {
-        &[]
-    }
-    fn roles(&self) -> &'static [&'static str] {
-        &[]
-    }
-    fn templates(&self) -> &'static [Template] {
-        &[]
-    }
+
     fn seats(&self, _: &Request) -> Result<Vec<Seat>, Invalid> {
         Ok(Vec::new())
     }
-    fn calls(&self, brief: &Brief) -> RangeInclusive<u32> {
-        let calls = brief.int("rounds") * brief.seats.len() as u32;
-        calls..=calls
-    }
-    fn bound(&self, brief: &Brief) -> u32 {
-        brief.int("rounds")
+
+    fn plan(&self, brief: &Brief) -> CallPlan {
+        let calls = rounds(brief) * brief.seats.len() as u32;
+        let most_phases = rounds(brief);
+        CallPlan { fewest_calls: calls, most_calls: calls, most_phases, most_rounds: Some(most_phases) }
     }
 
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
         let brief = &debate.brief;
         let round = debate.turns.len() as u32 + 1;
         let is_late = brief.limits.deadline_ms.is_some_and(|deadline| debate.at_ms >= deadline);
-        if round > brief.int("rounds") || (is_late && brief.flag("closes_at_deadline")) {
+        if round > rounds(brief) || (is_late && option_flag(brief, "closes_at_deadline")) {
             return Ok(Step::Close(Box::new(outcome(debate))));
         }
         let earlier = replies(debate);
@@ -77,7 +83,7 @@ impl Protocol for RoundsProtocol {
             shared: earlier.join("\n").into(),
             tail: format!("You are {}. {}", seat.id, brief.question),
         };
-        let schema = brief.flag("structured").then(|| Arc::new(answer_schema()));
+        let schema = option_flag(brief, "structured").then(|| Arc::new(answer_schema()));
         let later_model = brief.options.get("later_model").and_then(Value::as_str);
         let asks = brief.seats.iter().map(|seat| Ask {
             id: 0,
@@ -86,29 +92,33 @@ impl Protocol for RoundsProtocol {
             label: None,
             about: None,
             thread: match earlier.first() {
-                Some(reply) if brief.flag("continues_thread") => {
-                    Thread::Continue(vec![Exchange { prompt: "before".into(), reply: reply.clone() }])
+                Some(reply) if option_flag(brief, "continues_thread") => {
+                    SeatThread::Continue(vec![PriorExchange { prompt: "before".into(), reply: reply.clone() }])
                 }
-                _ => Thread::Fresh,
+                _ => SeatThread::Fresh,
             },
             prompt: prompt(seat),
             schema: schema.clone(),
             within_ms: brief.options.get("within_ms").and_then(Value::as_u64),
-            firm: brief.flag("firm"),
+            firm: option_flag(brief, "firm"),
             at_once: brief.options.get("at_once").and_then(Value::as_u64).map(|n| n as u32),
         });
-        let is_closing = self.closing_share > 0.0 && round == brief.int("rounds");
+        let is_closing = self.info.closing_share > 0.0 && round == rounds(brief);
         Ok(Step::Ask(Phase::new(if is_closing { "last" } else { "speak" }, round), asks.collect()))
     }
 
     fn check(&self, _: &Debate, _: &Ask, value: &Value) -> Result<(), String> {
         if value["answer"] == "forbidden" { Err("that word is forbidden".into()) } else { Ok(()) }
     }
+
+    fn view(&self, _: &Debate) -> Result<DebateView, Corrupt> {
+        Ok(DebateView::default())
+    }
 }
 
-fn answer_schema() -> Schema {
+fn answer_schema() -> ReplySchema {
     let properties = json!({"answer": {"type": "string"}});
-    Schema {
+    ReplySchema {
         name: "answer".into(),
         json: json!({"type": "object", "properties": properties, "required": ["answer"]}),
     }
@@ -136,7 +146,7 @@ pub(crate) fn replies(debate: &Debate) -> Vec<String> {
         Reply::Said { text, .. } => text.clone(),
         Reply::Absent { why, .. } => format!("({})", why.as_str()),
     };
-    debate.turns.iter().flat_map(Turn::settled).map(|(_, reply)| text(reply)).collect()
+    debate.turns.iter().flat_map(PhaseTurn::settled).map(|(_, reply)| text(reply)).collect()
 }
 
 /// The brief of a debate with one seat for each model.
@@ -149,13 +159,13 @@ pub(crate) fn brief(models: &[&str], rounds: u32) -> Brief {
     Brief {
         version: LOG_VERSION,
         id: "d1".into(),
-        protocol: ROUNDS.name.into(),
+        protocol: ROUNDS_INFO.name.into(),
         question: "Why?".into(),
         files: Vec::new(),
         options: [("rounds".to_owned(), json!(rounds))].into_iter().collect(),
         seats: seats.collect(),
         seed: 7,
-        limits: Limits::default(),
+        limits: DebateLimits::default(),
         templates: BTreeMap::new(),
         written_by: String::new(),
         created_at: "2026-01-01T00:00:00Z".into(),

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agon_core::{Brief, Debate, Event, Invalid, Turn, Usage};
+use agon_core::{Brief, Debate, Event, Invalid, PhaseTurn, CallUsage};
 use agon_engine::*;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -21,7 +21,7 @@ pub(crate) fn answer(text: &str) -> ScriptedResult {
     let completion = ModelCompletion {
         text: text.to_owned(),
         model: "scripted".into(),
-        usage: Usage { input_tokens: 10, output_tokens: 5, ..Usage::default() },
+        usage: CallUsage { input_tokens: 10, output_tokens: 5, ..CallUsage::default() },
         finish: FinishReason::End,
         shortened: None,
     };
@@ -31,7 +31,7 @@ pub(crate) fn answer(text: &str) -> ScriptedResult {
 /// An answer whose provider reports no tokens.
 pub(crate) fn answer_without_usage(text: &str) -> ScriptedResult {
     let mut result = answer(text);
-    result.result.as_mut().unwrap().usage = Usage::default();
+    result.result.as_mut().unwrap().usage = CallUsage::default();
     result
 }
 
@@ -166,7 +166,7 @@ impl ScriptedModels {
                     .push(format!("ask {ask} started before the replies of {:?} were durable", turn.phase));
             }
         }
-        if debate.turns.iter().flat_map(Turn::settled).any(|(asked, _)| asked.id == ask) {
+        if debate.turns.iter().flat_map(PhaseTurn::settled).any(|(asked, _)| asked.id == ask) {
             violations.push(format!("ask {ask} was asked again after its reply"));
         }
     }
@@ -277,7 +277,7 @@ pub(crate) async fn run_with_closing(
     models: &Arc<ScriptedModels>,
     mut brief: Brief,
 ) -> Result<Debate, EngineError> {
-    brief.protocol = CLOSING_ROUNDS.name.into();
+    brief.protocol = CLOSING_ROUNDS.info().name.into();
     let engine = models.engine(EngineSettings::default());
     engine.open(&CLOSING_ROUNDS, brief, &DebateWatch::default(), &StopSignal::new()).await
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::seed::Draw;
-use agon_core::{Debate, Limits};
+use agon_core::seed::SeededDraw;
+use agon_core::{Debate, DebateLimits};
 use agon_engine::*;
 use serde_json::json;
 
@@ -16,7 +16,7 @@ use crate::scripted_models::*;
 
 fn random_results(seed: u64) -> impl Fn(&ModelCall) -> ScriptedResult + Send + Sync {
     move |call| {
-        let mut draw = Draw::new(seed, &format!("act {} {}", call.ask, call.attempt));
+        let mut draw = SeededDraw::new(seed, &format!("act {} {}", call.ask, call.attempt));
         let mut scripted = match draw.below(15) {
             0 => fault(CallFaultKind::RateLimited),
             1 => fault(CallFaultKind::Unavailable),
@@ -39,9 +39,9 @@ fn random_results(seed: u64) -> impl Fn(&ModelCall) -> ScriptedResult + Send + S
     }
 }
 
-fn random_limits(draw: &mut Draw) -> Limits {
+fn random_limits(draw: &mut SeededDraw) -> DebateLimits {
     let mut sometimes = |most: usize| (draw.below(2) == 0).then(|| draw.below(most));
-    Limits {
+    DebateLimits {
         call_timeout_ms: 5_000,
         deadline_ms: sometimes(60_000).map(|ms| ms as u64),
         usd: sometimes(1_000).map(|milli| milli as f64 / 1e3),
@@ -54,7 +54,7 @@ fn random_limits(draw: &mut Draw) -> Limits {
 }
 
 async fn simulate(seed: u64, warm_up: bool) {
-    let mut draw = Draw::new(seed, "simulation");
+    let mut draw = SeededDraw::new(seed, "simulation");
     let store = Arc::<MemoryStore>::default();
     *store.latency.lock().unwrap() = Duration::from_millis(draw.below(30) as u64);
     let models = ScriptedModels::with_store(store.clone(), random_results(seed));

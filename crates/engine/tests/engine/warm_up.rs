@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agon_core::Limits;
+use agon_core::DebateLimits;
 use agon_engine::*;
 use tokio::time::Instant;
 
@@ -21,7 +21,7 @@ struct PhaseTimes {
 async fn timed(
     names: &[&str],
     settings: EngineSettings,
-    limits: Limits,
+    limits: DebateLimits,
     script: impl Fn(&ModelCall) -> ScriptedResult + Send + Sync + 'static,
 ) -> PhaseTimes {
     let began = Instant::now();
@@ -54,13 +54,13 @@ fn slow_answer() -> ScriptedResult {
 /// Without a watcher, nothing is streamed.
 #[tokio::test(start_paused = true)]
 async fn without_warm_up_all_calls_of_a_phase_start_at_once() {
-    let timed = timed(&["a/x"; 4], EngineSettings::default(), Limits::default(), |_| slow_answer()).await;
+    let timed = timed(&["a/x"; 4], EngineSettings::default(), DebateLimits::default(), |_| slow_answer()).await;
     assert_eq!((timed.started_ms, timed.streamed), (vec![0; 4], 0));
 }
 
 #[tokio::test(start_paused = true)]
 async fn with_warm_up_the_other_calls_start_at_the_first_token_of_the_lead_call() {
-    let all = timed(&["a/x", "b/y", "a/x", "a/x", "b/y", "c/z"], with_warm_up(), Limits::default(), |_| {
+    let all = timed(&["a/x", "b/y", "a/x", "a/x", "b/y", "c/z"], with_warm_up(), DebateLimits::default(), |_| {
         slow_answer()
     })
     .await;
@@ -73,13 +73,13 @@ async fn with_warm_up_the_other_calls_start_at_the_first_token_of_the_lead_call(
 #[tokio::test(start_paused = true)]
 async fn the_other_calls_start_even_if_the_lead_call_fails_or_hangs() {
     let short_wait = || EngineSettings { warm_up_ms: 70, ..with_warm_up() };
-    let one_retry = Limits { retries: 1, ..Limits::default() };
-    let timed_out = Limits { call_timeout_ms: 50, ..Limits::default() };
+    let one_retry = DebateLimits { retries: 1, ..DebateLimits::default() };
+    let timed_out = DebateLimits { call_timeout_ms: 50, ..DebateLimits::default() };
     for (settings, limits, first, started_ms) in [
         (with_warm_up(), one_retry, CallFaultKind::Unavailable, 50),
-        (with_warm_up(), Limits::default(), CallFaultKind::Refused, 50),
-        (with_warm_up(), Limits::default(), CallFaultKind::Rejected, 50),
-        (short_wait(), Limits::default(), CallFaultKind::Garbled, 50),
+        (with_warm_up(), DebateLimits::default(), CallFaultKind::Refused, 50),
+        (with_warm_up(), DebateLimits::default(), CallFaultKind::Rejected, 50),
+        (short_wait(), DebateLimits::default(), CallFaultKind::Garbled, 50),
     ] {
         let timed = timed(&["a/x"; 3], settings, limits, move |call| match (call.ask, call.attempt) {
             (1, 1) => ScriptedResult { after: Duration::from_millis(50), ..fault(first) },
@@ -91,16 +91,16 @@ async fn the_other_calls_start_even_if_the_lead_call_fails_or_hangs() {
     let hangs = |call: &ModelCall| if call.ask == 1 { hang() } else { slow_answer() };
     let timed_out = timed(&["a/x"; 3], with_warm_up(), timed_out, hangs).await;
     assert_eq!((timed_out.started_ms, timed_out.replies[0].as_str()), (vec![0, 50, 50], "(timed_out)"));
-    let bounded = timed(&["a/x"; 3], short_wait(), Limits::default(), hangs).await;
+    let bounded = timed(&["a/x"; 3], short_wait(), DebateLimits::default(), hangs).await;
     assert_eq!(bounded.started_ms, [0, 70, 70], "never longer than the setting");
 }
 
 #[tokio::test(start_paused = true)]
 async fn call_limits_and_budget_hold_with_warm_up() {
     let one_at_a_time = EngineSettings { provider_calls: 1, ..with_warm_up() };
-    let sequential = timed(&["a/x"; 3], one_at_a_time, Limits::default(), |_| slow_answer()).await;
+    let sequential = timed(&["a/x"; 3], one_at_a_time, DebateLimits::default(), |_| slow_answer()).await;
     assert_eq!(sequential.started_ms, [0, 100, 200]);
-    let calls = Limits { calls: Some(2), ..Limits::default() };
+    let calls = DebateLimits { calls: Some(2), ..DebateLimits::default() };
     let two = timed(&["a/x"; 3], with_warm_up(), calls, |_| slow_answer()).await;
     assert_eq!(
         (two.started_ms, two.replies),
@@ -112,7 +112,7 @@ async fn call_limits_and_budget_hold_with_warm_up() {
 async fn the_lead_call_gets_no_more_than_its_share_of_the_budget() {
     let shares = Arc::<Mutex<Vec<u32>>>::default();
     let seen = shares.clone();
-    let limits = Limits { tokens: Some(3_000), output_tokens: 4_000, ..Limits::default() };
+    let limits = DebateLimits { tokens: Some(3_000), output_tokens: 4_000, ..DebateLimits::default() };
     timed(&["a/x"; 3], with_warm_up(), limits, move |call| {
         seen.lock().unwrap().push(call.max_output_tokens);
         slow_answer()
@@ -124,7 +124,7 @@ async fn the_lead_call_gets_no_more_than_its_share_of_the_budget() {
 
 #[tokio::test(start_paused = true)]
 async fn a_deadline_or_a_stop_ends_the_wait_for_the_lead_call() {
-    let limits = Limits { deadline_ms: Some(60), ..Limits::default() };
+    let limits = DebateLimits { deadline_ms: Some(60), ..DebateLimits::default() };
     let late = timed(&["a/x"; 3], with_warm_up(), limits, |_| hang()).await;
     assert_eq!((late.started_ms, late.replies), (vec![0], vec!["(timed_out)".to_owned(); 3]));
 

@@ -65,16 +65,16 @@ fn stands(rounds: &[&[&str]], cited: &[&str], decided: Option<&str>) -> Stands {
                 seat: format!("seat-{}", seat + 1),
                 position: (*position).to_owned(),
                 change: changed.then(|| Change { cited: cited.iter().map(|c| (*c).to_owned()).collect() }),
-                ..Stand::default()
+                ..SeatPosition::default()
             }
         };
         let stands: Vec<Stand> = positions.iter().enumerate().map(stand).collect();
         before = positions.iter().map(|p| (*p).to_owned()).collect();
-        let mut now = Held { round: place as u32 + 1, stands, ..Held::default() };
+        let mut now = Held { round: place as u32 + 1, stands, ..RoundPositions::default() };
         now.ruling = now.plurality().map(str::to_owned);
         held.push(now);
     }
-    Stands { rounds: held, decided: decided.map(str::to_owned), ..Stands::default() }
+    Stands { rounds: held, decided: decided.map(str::to_owned), ..PositionHistory::default() }
 }
 
 const THREE: [&str; 3] = ["a/x", "b/y", "c/z"];
@@ -290,7 +290,7 @@ fn judges_are_held_against_themselves_and_each_other() {
         marks("j1", 0, &[("A", 8.0), ("B", 5.0), ("C", 2.0)], &["A", "B", "C"]),
         marks("j1", 1, &[("A", 7.0), ("B", 9.0), ("C", 2.0)], &["B", "A", "C"]),
     ];
-    let section = of_stands(&debate(&THREE, &[]), &Stands { marks: both, ..Stands::default() });
+    let section = of_stands(&debate(&THREE, &[]), &Stands { marks: both, ..PositionHistory::default() });
     let orders = &section["judge"]["order_consistency"];
     assert_eq!((&orders["asked"], &orders["same_top"]), (&json!(1), &json!(0)));
     // Two of three pairs are in the same order.
@@ -300,14 +300,14 @@ fn judges_are_held_against_themselves_and_each_other() {
         marks("j1", 0, &[("A", 5.0), ("B", 3.0), ("C", 1.0)], &[]),
         marks("j2", 0, &[("A", 5.0), ("B", 3.0), ("C", 1.0)], &[]),
     ];
-    let section = of_stands(&debate(&THREE, &[]), &Stands { marks: two, ..Stands::default() });
+    let section = of_stands(&debate(&THREE, &[]), &Stands { marks: two, ..PositionHistory::default() });
     assert_eq!((&section["judge"]["alpha"], &section["judge"]["w"]), (&json!(1.0), &json!(1.0)));
     assert_eq!(section["judge"]["order_consistency"], Value::Null);
 }
 
 #[test]
 fn nothing_held_is_nothing_measured() {
-    let section = of_stands(&debate(&[], &[]), &Stands { grouping: Grouping::Declared, ..Stands::default() });
+    let section = of_stands(&debate(&[], &[]), &Stands { grouping: Grouping::Declared, ..PositionHistory::default() });
     assert_eq!((&section["grouping"], &section["first_round"]), (&Value::Null, &Value::Null));
     assert_eq!((&section["flips"], &section["judge"]), (&json!([]), &Value::Null));
 }

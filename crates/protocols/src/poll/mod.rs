@@ -1,90 +1,93 @@
-//! `poll`: everybody answers alone, once, and the answer that most give is the answer.
+//! `poll`: every seat answers once, alone, and the answer that most of them give is the answer.
 //!
-//! What a debate is measured against: one model is a poll of one seat, self-consistency one of many seats of one model, a plain
-//! vote one of many models. This file is the transition table; [`count`] puts the answers together, [`close`] writes the
-//! outcome, [`reply`] has the answer's type. When two answers are the same is said in [`crate::answer`].
+//! A poll is what debates are compared with. One seat is a single model, many seats of one model are self-consistency, many
+//! models are a plain vote. This file has the options and the transition table; [`tally`] groups and counts the answers,
+//! [`verdict`] closes the poll and describes it for readers, [`replies`] has the type of an answer. [`crate::answer`] decides when
+//! two answers are the same.
 
-use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
+use agon_core::protocol::file_names;
 use agon_core::{
-    Ask, Brief, Corrupt, Debate, Fence, Invalid, Kind, Opt, Phase, Protocol, Request, Schema, Seat, Stands,
-    Step, Template,
+    Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Fence, Invalid, PhaseInfo, PromptTemplate, Protocol,
+    ProtocolInfo, ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
 };
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::answer::Answer;
-use crate::prompt::{self, Prompts, ask};
-use count::Count;
+use crate::prompt::{self, PromptSet, new_ask};
+use tally::PollTally;
 
-mod close;
-mod count;
-pub mod reply;
+pub mod replies;
+mod tally;
 #[cfg(test)]
 mod tests;
+pub mod verdict;
 
-/// Everybody answers alone.
+/// Every seat answers alone.
 #[derive(Debug)]
 pub struct Poll;
 
 /// The most seats.
 pub const SEATS_MAX: u32 = 15;
 /// Seats when one model is named.
-const SEATS: usize = 3;
-const PHASE: &str = "answer";
+const SEATS_DEFAULT: usize = 3;
 const ROUND: u32 = 1;
 
-const OPTIONS: &[Opt] = &[Opt {
-    key: "seats",
-    kind: Kind::Int(1, SEATS_MAX),
-    default: "",
-    help: "how many answer, the models in turn [default: one for each model, 3 of one]",
-}];
-
-const TEMPLATES: &[Template] = &[
-    Template { file: "poll/system.hbs", text: include_str!("prompts/system.hbs") },
-    Template { file: "poll/answer.hbs", text: include_str!("prompts/answer.hbs") },
-];
-
-struct Parts {
-    prompts: Prompts,
-    given: Arc<Schema>,
+agon_core::protocol_options! {
+    /// What a user may set.
+    pub struct PollOptions {
+        seats: Option<usize> = Int(1, SEATS_MAX), "", "how many answer, the models in turn [default: one for each model, 3 of one]";
+    }
 }
 
-fn parts() -> Result<&'static Parts, Corrupt> {
-    static PARTS: OnceLock<Parts> = OnceLock::new();
-    prompt::once(&PARTS, || {
-        Ok(Parts {
-            prompts: Prompts::new(TEMPLATES)?,
-            given: Arc::new(prompt::schema_of::<reply::Given>("given")),
+agon_core::protocol_phases! {
+    /// The only phase.
+    pub enum PollPhase {
+        Answer => PhaseInfo::new("answer", "First answers", "answers", "answer, each on its own").first_positions(),
+    }
+}
+
+const TEMPLATES: &[PromptTemplate] = &[
+    PromptTemplate { file: "poll/system.hbs", text: include_str!("prompts/system.hbs") },
+    PromptTemplate { file: "poll/answer.hbs", text: include_str!("prompts/answer.hbs") },
+];
+
+static INFO: ProtocolInfo = ProtocolInfo {
+    name: "poll",
+    about: "Every seat answers once, alone, and the answer that most of them give is the answer",
+    subject: "QUESTION",
+    options: PollOptions::SPECS,
+    roles: &[RoleInfo { name: "voter", models: RoleModels::Listed }],
+    templates: TEMPLATES,
+    phases: PollPhase::INFO,
+    closing_share: 0.0,
+    title: file_names,
+    gate: None,
+    is_rated: false,
+    record_folder: None,
+    isolation: &[],
+};
+
+struct PollParts {
+    prompts: PromptSet,
+    answer: Arc<ReplySchema>,
+}
+
+fn parts() -> Result<&'static PollParts, Corrupt> {
+    static PARTS: OnceLock<PollParts> = OnceLock::new();
+    prompt::made_once(&PARTS, || {
+        Ok(PollParts {
+            prompts: PromptSet::new(TEMPLATES)?,
+            answer: Arc::new(prompt::schema_of::<replies::PollAnswer>("given")),
         })
     })
 }
 
 impl Protocol for Poll {
-    fn name(&self) -> &'static str {
-        "poll"
-    }
-
-    fn about(&self) -> &'static str {
-        "Everybody answers alone, once, and the answer that most give is the answer"
-    }
-
-    fn subject(&self) -> &'static str {
-        "QUESTION"
-    }
-
-    fn options(&self) -> &'static [Opt] {
-        OPTIONS
-    }
-
-    fn roles(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn templates(&self) -> &'static [Template] {
-        TEMPLATES
+    fn info(&self) -> &'static ProtocolInfo {
+        &INFO
     }
 
     fn seats(&self, request: &Request) -> Result<Vec<Seat>, Invalid> {
@@ -92,15 +95,15 @@ impl Protocol for Poll {
             return Err(Invalid::new("the question is empty: a poll needs one"));
         }
         let models = &request.models;
-        let count = match (seats_wanted(request), models.len()) {
+        let count = match (PollOptions::read(&request.options).seats, models.len()) {
             (_, 0) => return Err(Invalid::new("a poll needs at least one model")),
             (Some(seats), named) if seats < named => {
                 return Err(Invalid(format!(
-                    "seats is {seats}, but {named} models are named, and each is to be heard: name fewer, or set seats to {named} or more"
+                    "seats is {seats}, but {named} models are named and each must answer: name fewer models, or set seats to {named} or more"
                 )));
             }
             (Some(seats), _) => seats,
-            (None, 1) => SEATS,
+            (None, 1) => SEATS_DEFAULT,
             (None, named) => named,
         };
         if u32::try_from(count).is_ok_and(|count| count > SEATS_MAX) {
@@ -115,55 +118,59 @@ impl Protocol for Poll {
         Ok(voters.map(seat).collect())
     }
 
-    fn calls(&self, brief: &Brief) -> RangeInclusive<u32> {
+    fn plan(&self, brief: &Brief) -> CallPlan {
         let seats = u32::try_from(brief.seats.len()).unwrap_or(u32::MAX);
-        seats..=seats
-    }
-
-    fn bound(&self, _brief: &Brief) -> u32 {
-        1
+        CallPlan { fewest_calls: seats, most_calls: seats, most_phases: 1, most_rounds: None }
     }
 
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
-        match debate.last_phase() {
-            None => asks(debate),
-            Some(_) => close::close(&Count::of(debate)?),
+        match debate.last_phase().map(PollPhase::of).transpose()? {
+            None => ask_everybody(debate),
+            Some(PollPhase::Answer) => verdict::close(&PollTally::read(debate)?),
         }
     }
 
     fn check(&self, debate: &Debate, _ask: &Ask, value: &Value) -> Result<(), String> {
-        let given = reply::Given::deserialize(value).map_err(|why| why.to_string())?;
-        match Answer::alone(&debate.brief.question, &given.answer) {
+        let reply = replies::PollAnswer::deserialize(value).map_err(|why| why.to_string())?;
+        match Answer::alone(&debate.brief.question, &reply.answer) {
             Some(_) => Ok(()),
             None => Err("`answer` must not be empty".into()),
         }
     }
 
-    fn stands(&self, debate: &Debate) -> Result<Stands, Corrupt> {
-        Ok(close::stands(&Count::of(debate)?))
+    fn view(&self, debate: &Debate) -> Result<DebateView, Corrupt> {
+        Ok(verdict::view(&PollTally::read(debate)?))
     }
 }
 
-fn seats_wanted(request: &Request) -> Option<usize> {
-    request.options.get("seats").and_then(Value::as_u64).and_then(|seats| usize::try_from(seats).ok())
+/// What the prompt shows. It is the same for every seat.
+#[derive(Serialize)]
+struct PollPrompt {
+    question: String,
+    files: Vec<String>,
+    interjections: Vec<String>,
+    schema: String,
 }
 
-/// Everybody is asked the same.
-fn asks(debate: &Debate) -> Result<Step, Corrupt> {
+/// What the system prompt shows.
+#[derive(Serialize)]
+struct FenceRule {
+    rule: String,
+}
+
+fn ask_everybody(debate: &Debate) -> Result<Step, Corrupt> {
     let (parts, brief) = (parts()?, &debate.brief);
     let fence = Fence::new(brief);
-    let system = parts.prompts.shared("poll/system.hbs", &json!({"rule": fence.rule()}))?;
+    let system = parts.prompts.shared("poll/system.hbs", &FenceRule { rule: fence.rule() })?;
     let files = brief.files.iter().filter(|file| file.part.is_none());
-    let files: Vec<String> = files.map(|file| fence.quote(&file.path, &file.text)).collect();
     let said = debate.interjections.iter();
-    let said: Vec<String> = said.map(|said| fence.quote("the person who asked", &said.text)).collect();
-    let context = json!({
-        "question": fence.quote("the question", &brief.question),
-        "files": files,
-        "interjections": said,
-        "schema": parts.given.json.to_string(),
-    });
+    let context = PollPrompt {
+        question: fence.quote("the question", &brief.question),
+        files: files.map(|file| fence.quote(&file.path, &file.text)).collect(),
+        interjections: said.map(|said| fence.quote("the person who asked", &said.text)).collect(),
+        schema: parts.answer.json.to_string(),
+    };
     let prompt = parts.prompts.whole(&system, "poll/answer.hbs", &context)?;
-    let asks = brief.seats.iter().map(|seat| ask(seat, prompt.clone(), Some(parts.given.clone())));
-    Ok(Step::Ask(Phase::new(PHASE, ROUND), asks.collect()))
+    let asks = brief.seats.iter().map(|seat| new_ask(seat, prompt.clone(), Some(parts.answer.clone())));
+    Ok(Step::Ask(PollPhase::Answer.at(ROUND), asks.collect()))
 }

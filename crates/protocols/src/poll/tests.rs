@@ -180,11 +180,11 @@ fn a_limit_that_leaves_somebody_out_is_named() {
 /// "implement it for poll (discrete)": answers that are the same have one name.
 #[test]
 fn who_held_what_is_known_by_the_answers_themselves() {
-    let stands = Poll.stands(&polled(&["Paris", "b", "Lyon"])).unwrap();
-    assert_eq!((stands.grouping, stands.rounds.len()), (agon_core::Grouping::Discrete, 1));
+    let stands = Poll.view(&polled(&["Paris", "b", "Lyon"])).unwrap().positions;
+    assert_eq!((stands.grouping, stands.rounds.len()), (agon_core::PositionGrouping::Discrete, 1));
     let held: Vec<&str> = stands.rounds[0].stands.iter().map(|stand| stand.position.as_str()).collect();
     assert_eq!(held, ["Paris", "Paris", "Lyon"]);
     assert_eq!((stands.rounds[0].plurality(), stands.decided.as_deref()), (Some("Paris"), Some("Paris")));
-    assert_eq!(Poll.stands(&polled(&["A", "B"])).unwrap().decided, None);
-    assert!(Poll.stands(&polled(&["", ""])).unwrap().rounds.is_empty());
+    assert_eq!(Poll.view(&polled(&["A", "B"])).unwrap().positions.decided, None);
+    assert!(Poll.view(&polled(&["", ""])).unwrap().positions.rounds.is_empty());
 }

@@ -1,6 +1,6 @@
 //! What `agon list` and `agon doctor` read, and finding a debate by the beginning of its id.
 
-use agon_core::{Parent, Status};
+use agon_core::{BranchParent, Status};
 use agon_engine::StoreError;
 
 use crate::fixtures::{TestHome, TestLog, append, brief, store_with_debate};
@@ -11,7 +11,7 @@ fn debates_are_listed_newest_first() {
     let (store, mut log) = store_with_debate(&home, "d1");
     let closed = log.close(Status::Incomplete, "Tea.", "Coffee.");
     append(&store, "d1", vec![closed]).unwrap();
-    let parent = Some(Parent { id: "d1".into(), at_round: 1, events: 3 });
+    let parent = Some(BranchParent { id: "d1".into(), at_round: 1, events: 3 });
     append(&store, "d2", TestLog::of(agon_core::Brief { parent, ..brief("d2", "Again?") }).records).unwrap();
     let listed = serde_json::to_value(store.list_debates(None).unwrap()).unwrap();
     let expected = serde_json::json!([

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use agon_core::lesson::{Ballot, Claim, Decision, Part, Rated};
+use agon_core::lesson::{LessonBallot, EvidencedClaim, LessonDecision, LessonSeat, RatingChange};
 use agon_core::{
-    Asked, Brief, Debate, Event, Fidelity, LOG_VERSION, Lesson, Limits, Outcome, Record, Reply, Seat, Status,
-    Termination, Usage,
+    AskRecord, Brief, Debate, Event, Fidelity, LOG_VERSION, DebateLesson, DebateLimits, Outcome, LogRecord, Reply, Seat, Status,
+    Termination, CallUsage,
 };
 use agon_engine::{Store, StoreError};
 use agon_store::SqliteStore;
@@ -56,7 +56,7 @@ pub(crate) fn brief(id: &str, question: &str) -> Brief {
         options: Map::new(),
         seats: vec![Seat { id: "debater-1".into(), role: "debater".into(), model: "script/a".into() }],
         seed: 7,
-        limits: Limits::default(),
+        limits: DebateLimits::default(),
         templates: [("deep/answer.hbs".to_owned(), "00".to_owned())].into(),
         written_by: String::new(),
         created_at: "2026-05-01T10:00:00Z".into(),
@@ -67,7 +67,7 @@ pub(crate) fn brief(id: &str, question: &str) -> Brief {
 /// A log that grows by phases of one ask, its call and its reply.
 pub(crate) struct TestLog {
     debate: Debate,
-    pub(crate) records: Vec<Record>,
+    pub(crate) records: Vec<LogRecord>,
 }
 
 impl TestLog {
@@ -85,21 +85,21 @@ impl TestLog {
     }
 
     /// Adds an event and returns its record.
-    pub(crate) fn push(&mut self, event: Event) -> Record {
+    pub(crate) fn push(&mut self, event: Event) -> LogRecord {
         let record = self.debate.push(event, self.debate.at_ms + 5).unwrap();
         self.records.push(record.clone());
         record
     }
 
     /// Adds a phase in which one seat says `text`: three records.
-    pub(crate) fn say(&mut self, text: &str) -> Vec<Record> {
+    pub(crate) fn say(&mut self, text: &str) -> Vec<LogRecord> {
         self.say_value(text, None)
     }
 
-    pub(crate) fn say_value(&mut self, text: &str, value: Option<Value>) -> Vec<Record> {
+    pub(crate) fn say_value(&mut self, text: &str, value: Option<Value>) -> Vec<LogRecord> {
         let ask = self.debate.asks() + 1;
         let (seat, model) = ("debater-1".to_owned(), "script/a".to_owned());
-        let asked = Asked {
+        let asked = AskRecord {
             id: ask,
             seat,
             model: model.clone(),
@@ -112,7 +112,7 @@ impl TestLog {
             text: text.into(),
             value,
             model: model.clone(),
-            usage: Usage::default(),
+            usage: CallUsage::default(),
             cut_off: false,
             shortened: None,
         };
@@ -123,7 +123,7 @@ impl TestLog {
         ]
     }
 
-    pub(crate) fn close(&mut self, status: Status, answer: &str, dissent: &str) -> Record {
+    pub(crate) fn close(&mut self, status: Status, answer: &str, dissent: &str) -> LogRecord {
         self.close_with(status, answer, dissent, None)
     }
 
@@ -132,8 +132,8 @@ impl TestLog {
         status: Status,
         answer: &str,
         dissent: &str,
-        lesson: Option<Lesson>,
-    ) -> Record {
+        lesson: Option<DebateLesson>,
+    ) -> LogRecord {
         let outcome = Outcome {
             status,
             termination: Termination::Converged,
@@ -155,11 +155,11 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
-pub(crate) fn append(store: &SqliteStore, id: &str, records: Vec<Record>) -> Result<(), StoreError> {
+pub(crate) fn append(store: &SqliteStore, id: &str, records: Vec<LogRecord>) -> Result<(), StoreError> {
     block_on(store.append(id, records))
 }
 
-pub(crate) fn load(store: &SqliteStore, id: &str) -> Result<Vec<Record>, StoreError> {
+pub(crate) fn load(store: &SqliteStore, id: &str) -> Result<Vec<LogRecord>, StoreError> {
     block_on(store.load(id))
 }
 
@@ -183,14 +183,14 @@ pub(crate) const OPENED_S: i64 = 1_777_629_600;
 pub(crate) const OPENED_AT: &str = "2026-05-01T10:00:00Z";
 
 /// A debate of three agents: a won and was sure, b lost and was sure, c lost and was unsure. a and b voted for A, c for C.
-pub(crate) fn lesson() -> Lesson {
-    Lesson {
-        decision: Some(Decision {
+pub(crate) fn lesson() -> DebateLesson {
+    DebateLesson {
+        decision: Some(LessonDecision {
             position: "Use one SQLite file.".into(),
             answer: "One file is enough, and a copy of it is a backup.".into(),
             claims: vec![
-                Claim { claim: "Writes are few.".into(), evidence: "measured: 3 a second".into() },
-                Claim { claim: "Nobody runs a server.".into(), evidence: String::new() },
+                EvidencedClaim { claim: "Writes are few.".into(), evidence: "measured: 3 a second".into() },
+                EvidencedClaim { claim: "Nobody runs a server.".into(), evidence: String::new() },
             ],
             share: 2.0 / 3.0,
             dissent: vec!["A server scales further.".into()],
@@ -228,9 +228,9 @@ pub(crate) fn part(
     change: f64,
     against: &[(&str, f64)],
     ballot: Option<(&[&str], f64)>,
-) -> Part {
+) -> LessonSeat {
     let against = against.iter().map(|(seat, score)| ((*seat).to_owned(), *score)).collect();
-    Part {
+    LessonSeat {
         seat: seat.into(),
         label: label.into(),
         agent: Some(agent.into()),
@@ -238,8 +238,8 @@ pub(crate) fn part(
         confidence: Some(confidence),
         won,
         score: Some(7.0),
-        rated: Some(Rated { before: 1500.0, change, against }),
-        ballot: ballot.map(|(choice, confidence)| Ballot {
+        rated: Some(RatingChange { before: 1500.0, change, against }),
+        ballot: ballot.map(|(choice, confidence)| LessonBallot {
             choice: choice.iter().map(|label| (*label).to_owned()).collect(),
             confidence,
         }),
@@ -247,7 +247,7 @@ pub(crate) fn part(
 }
 
 /// The log of a closed debate, and its last record.
-pub(crate) fn closed_log(id: &str, question: &str, lesson: Option<Lesson>) -> (TestLog, Record) {
+pub(crate) fn closed_log(id: &str, question: &str, lesson: Option<DebateLesson>) -> (TestLog, LogRecord) {
     closed_log_at(id, question, OPENED_AT, lesson)
 }
 
@@ -255,8 +255,8 @@ pub(crate) fn closed_log_at(
     id: &str,
     question: &str,
     created_at: &str,
-    lesson: Option<Lesson>,
-) -> (TestLog, Record) {
+    lesson: Option<DebateLesson>,
+) -> (TestLog, LogRecord) {
     let mut brief = brief(id, question);
     brief.created_at = created_at.into();
     let mut log = TestLog::of(brief);
@@ -266,7 +266,7 @@ pub(crate) fn closed_log_at(
 }
 
 /// Stores a debate that closes with this lesson.
-pub(crate) fn close_debate(store: &SqliteStore, id: &str, question: &str, lesson: Lesson) {
+pub(crate) fn close_debate(store: &SqliteStore, id: &str, question: &str, lesson: DebateLesson) {
     close_debate_at(store, id, question, OPENED_AT, lesson);
 }
 
@@ -275,7 +275,7 @@ pub(crate) fn close_debate_at(
     id: &str,
     question: &str,
     created_at: &str,
-    lesson: Lesson,
+    lesson: DebateLesson,
 ) {
     append(store, id, closed_log_at(id, question, created_at, Some(lesson)).0.records).unwrap();
 }

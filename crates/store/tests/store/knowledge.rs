@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use agon_evidence::calibration::{Resolution, Truth};
+use agon_measure::calibration::{Resolution, Truth};
 use agon_store::{KnowledgeHit, KnowledgeKind, MatchedBy, NewKnowledge, SqliteStore};
 use proptest::prelude::*;
 

@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use agon_core::event::Broken;
+use agon_core::event::BrokenChain;
 use agon_core::{Event, Status};
 use agon_engine::{Store, StoreError};
 
@@ -99,7 +99,7 @@ fn a_tampered_log_does_not_load_but_can_be_read_raw() {
         let (store, _) = store_with_debate(&home, "d1");
         assert_eq!(home.sql().execute(change, []).unwrap(), 1);
         match load(&store, "d1") {
-            Err(StoreError::Broken { id, broken: Broken::Hash { seq, .. } }) => {
+            Err(StoreError::Broken { id, broken: BrokenChain::Hash { seq, .. } }) => {
                 assert_eq!((id.as_str(), seq), ("d1", at))
             }
             other => panic!("{change}: {other:?}"),

@@ -1,7 +1,7 @@
 //! What agents remember, how it fades, and when a memory is observed again.
 
-use agon_evidence::calibration::{Resolution, Truth};
-use agon_evidence::memory::Tier;
+use agon_measure::calibration::{Resolution, Truth};
+use agon_measure::memory::Tier;
 use agon_store::{MemoryHit, SqliteStore};
 
 use crate::fixtures::{

@@ -1,8 +1,8 @@
 //! Ratings, and calibration by resolved debates.
 
-use agon_core::lesson::Standing;
-use agon_evidence::calibration::{Resolution, Truth};
-use agon_evidence::ratings::{Game, Ratings};
+use agon_core::lesson::AgentStanding;
+use agon_measure::calibration::{Resolution, Truth};
+use agon_measure::ratings::{Game, Ratings};
 use agon_store::AgentRating;
 
 use crate::fixtures::{OPENED_AT, TestHome, block_on, close_debate, lesson};
@@ -40,9 +40,9 @@ fn ratings_follow_the_games_in_the_order_in_which_they_closed() {
     let standings = store.standings(&["gemini/c".into(), "nobody".into()]).unwrap();
     let c = of(&stored, "gemini/c");
     let (rating, deviation) = (c.rating.elo, c.rating.glicko.deviation);
-    assert_eq!(standings[0], Standing { agent: "gemini/c".into(), rating, deviation, games: 3, brier: None });
+    assert_eq!(standings[0], AgentStanding { agent: "gemini/c".into(), rating, deviation, games: 3, brier: None });
     let (agent, brier) = ("nobody".to_owned(), None);
-    assert_eq!(standings[1], Standing { agent, rating: 1500.0, deviation: 350.0, games: 0, brier });
+    assert_eq!(standings[1], AgentStanding { agent, rating: 1500.0, deviation: 350.0, games: 0, brier });
 }
 
 /// a voted for A with 0.8, b for A with 0.6, c for C with 0.7. The debate decided for A.

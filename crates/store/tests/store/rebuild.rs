@@ -1,8 +1,8 @@
 //! Knowledge, memories and ratings are views over the logs: rebuilding them gives the same rows.
 
-use agon_core::Lesson;
-use agon_core::lesson::Rated;
-use agon_evidence::calibration::{Resolution, Truth};
+use agon_core::DebateLesson;
+use agon_core::lesson::RatingChange;
+use agon_measure::calibration::{Resolution, Truth};
 use agon_store::{RebuildReport, SqliteStore};
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ fn fill(store: &SqliteStore) {
         for (part, place) in lesson.parts.iter_mut().zip(0..) {
             part.confidence = Some(0.1 + 0.13 * f64::from(n + place));
             part.rated =
-                part.rated.clone().map(|rated| Rated { change: rated.change / f64::from(n + 3), ..rated });
+                part.rated.clone().map(|rated| RatingChange { change: rated.change / f64::from(n + 3), ..rated });
         }
         let at = format!("2026-05-0{}T10:00:00Z", n + 1);
         close_debate_at(store, &format!("d{n}"), &format!("Question {}?", n % 4), &at, lesson);
@@ -107,7 +107,7 @@ fn a_rebuild_skips_a_log_that_cannot_be_read() {
     assert_eq!(count_rows(&home, "ballots"), 3);
 }
 
-fn any_lesson() -> impl Strategy<Value = Lesson> {
+fn any_lesson() -> impl Strategy<Value = DebateLesson> {
     let seat = (0_usize..4, 0.0..=1.0_f64, any::<bool>(), -20.0..20.0_f64, 0_usize..4, 0.0..=1.0_f64);
     (prop::collection::vec(seat, 3), any::<bool>()).prop_map(|(seats, decided)| {
         let mut lesson = lesson();
@@ -115,9 +115,9 @@ fn any_lesson() -> impl Strategy<Value = Lesson> {
             part.agent = (agent < 3).then(|| format!("agent-{agent}"));
             part.position = (position < 3).then(|| format!("Position {position} is the one to take."));
             (part.confidence, part.won) = (Some(confidence).filter(|_| agent != 1), won);
-            part.rated = part.rated.take().map(|rated| Rated { change, ..rated }).filter(|_| decided);
+            part.rated = part.rated.take().map(|rated| RatingChange { change, ..rated }).filter(|_| decided);
             part.ballot =
-                part.ballot.take().map(|ballot| agon_core::lesson::Ballot { confidence: sure, ..ballot });
+                part.ballot.take().map(|ballot| agon_core::lesson::LessonBallot { confidence: sure, ..ballot });
         }
         lesson.decision = lesson.decision.filter(|_| decided);
         lesson

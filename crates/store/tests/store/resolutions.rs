@@ -1,7 +1,7 @@
 //! Resolutions: what became known after a debate.
 
 use agon_engine::StoreError;
-use agon_evidence::calibration::{Resolution, Truth};
+use agon_measure::calibration::{Resolution, Truth};
 
 use crate::fixtures::{
     OPENED_AT, TestHome, append, block_on, close_debate, close_debate_at, closed_log, count_rows, lesson,

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One seat's answer. The reason comes first: who is made to answer before thinking answers worse.
+/// One seat's answer. The reason comes first, because a model that decides before it reasons decides worse.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Given {
+pub struct PollAnswer {
     /// How do you come to your answer?
     #[schemars(length(max = 8000))]
     pub why: String,
