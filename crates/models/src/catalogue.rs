@@ -2,40 +2,37 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agon_core::Invalid;
 use agon_embedded::Embedded;
 use agon_engine::{Model, Models, Price};
-use crate::{Command, CommandConfig, Desk, Human, HumanConfig};
 use agon_weights::Shelf;
 
-use crate::agent::{Agent, AgentConfig};
-use crate::clients::Clients;
-use crate::config::{Config, EmbeddingsConfig};
-use crate::embeddings::{self, Embed, EmbeddingModel, EmbeddingsInUse};
+use crate::agents::AgentModel;
+use crate::command::CommandModel;
+use crate::config::ModelsConfig;
+use crate::embeddings::{
+    self, EmbeddingModel, EmbeddingsInUse, LexicalEmbedder, MiniLmEmbedder, ServerEmbedder, TextEmbedder,
+};
+use crate::human::{HumanModel, TerminalPrompt};
 use crate::prices;
-use crate::probe::{self, Probe};
-use crate::provider::{KNOWN, Provider};
-use crate::script::Script;
-use crate::server::Server;
+use crate::probe::{self, ProviderProbe};
+use crate::provider::{KNOWN_PROVIDERS, ModelProvider};
+use crate::script::ScriptModel;
+use crate::server::ServerModel;
+use crate::server::http::HttpClients;
 
-/// All models that there are. Each is made once, when it is first named, and then shared.
-pub struct Catalogue {
-    providers: BTreeMap<String, Arc<Provider>>,
-    prices: BTreeMap<String, Price>,
-    commands: BTreeMap<String, CommandConfig>,
-    humans: BTreeMap<String, HumanConfig>,
-    agents: BTreeMap<String, AgentConfig>,
-    desk: Option<Arc<Desk>>,
-    embedded: agon_embedded::Settings,
-    embeddings: EmbeddingsConfig,
-    models_dir: Option<PathBuf>,
+/// All models by name. Each is made when it is first named, and then shared.
+pub struct ModelCatalogue {
+    providers: BTreeMap<String, Arc<ModelProvider>>,
+    config: ModelsConfig,
+    /// What is wrong with the configuration. Then no model can be made.
     problem: Option<Invalid>,
-    clients: Arc<Clients>,
-    made: Mutex<BTreeMap<String, Arc<dyn Model>>>,
+    terminal: Option<Arc<TerminalPrompt>>,
+    clients: Arc<HttpClients>,
+    models: Mutex<BTreeMap<String, Arc<dyn Model>>>,
 }
 
 /// A provider, as `agon doctor` shows it.
@@ -43,57 +40,51 @@ pub struct Catalogue {
 pub struct ProviderInfo {
     /// The name before the slash.
     pub name: String,
-    /// Where it is; `None` for what runs here, and for an address that is no URL.
+    /// Its address. `None` for scripts, and for an address that is not a URL.
     pub base_url: Option<String>,
     /// The variable that holds its key.
     pub key_env: Option<String>,
     /// Whether that variable is set.
     pub key_present: bool,
-    /// Why no model of it can be called as things are, in a sentence.
+    /// Why none of its models can be called now.
     pub problem: Option<String>,
-    /// The models of it that `[prices]` names.
+    /// Its models that `[prices]` lists.
     pub models: Vec<String>,
 }
 
-impl Catalogue {
-    /// From what the user configured and a way to read the environment, which is asked here and never again.
-    pub fn new(config: Config, env: impl Fn(&str) -> Option<String>) -> Self {
+impl ModelCatalogue {
+    /// Makes a catalogue from the configuration and a function that reads the environment. The function is called only here.
+    pub fn new(config: ModelsConfig, env: impl Fn(&str) -> Option<String>) -> Self {
         let env: &dyn Fn(&str) -> Option<String> = &env;
-        let known = KNOWN.iter().map(|known| Provider::known(known, env));
+        let known = KNOWN_PROVIDERS.iter().map(|known| ModelProvider::well_known(known, env));
         let configured =
-            config.providers.iter().map(|(name, provider)| Provider::configured(name, provider, env));
+            config.providers.iter().map(|(name, provider)| ModelProvider::configured(name, provider, env));
         let providers = known.chain(configured).map(|provider| (provider.name.clone(), Arc::new(provider)));
         Self {
             providers: providers.collect(),
             problem: config.check().err(),
-            embedded: config.embedded,
-            embeddings: config.embeddings,
-            models_dir: config.models_dir,
-            prices: config.prices.into_iter().map(|(model, price)| (model, price.into())).collect(),
-            commands: config.commands,
-            humans: config.humans,
-            agents: config.agents,
-            desk: None,
+            config,
+            terminal: None,
             clients: Arc::default(),
-            made: Mutex::default(),
+            models: Mutex::default(),
         }
     }
 
-    /// The same with a desk at which people can be asked. There is one for each process: they share its terminal.
+    /// Lets people be asked at this terminal. All people of a process share one [`TerminalPrompt`].
     #[must_use]
-    pub fn with_desk(self, desk: Arc<Desk>) -> Self {
-        Self { desk: Some(desk), ..self }
+    pub fn with_terminal(self, terminal: Arc<TerminalPrompt>) -> Self {
+        Self { terminal: Some(terminal), ..self }
     }
 
-    /// The providers, for `agon doctor`.
+    /// All providers, for `agon doctor`.
     pub fn providers(&self) -> Vec<ProviderInfo> {
         let servers = self.providers.values().map(|provider| ProviderInfo {
             name: provider.name.clone(),
             base_url: provider.base.as_ref().ok().map(|base| base.shown.clone()),
             key_env: provider.key_env.clone(),
             key_present: provider.key.is_some(),
-            problem: provider.usable().err().map(|why| why.0),
-            models: self.priced(&provider.name),
+            problem: provider.check_usable().err().map(|why| why.0),
+            models: self.models_in_config_prices(&provider.name),
         });
         let script = ProviderInfo {
             name: "script".into(),
@@ -106,10 +97,10 @@ impl Catalogue {
         servers.chain([script]).collect()
     }
 
-    /// Asks every provider that could be called for its list of models, all at once and none for longer than `timeout`.
-    pub async fn probe(&self, timeout: Duration) -> Vec<Probe> {
-        let callable = self.providers.values().filter(|provider| provider.usable().is_ok());
-        let mut probes = probe::all(callable.map(Arc::as_ref), &self.clients, timeout).await;
+    /// Asks every usable provider for its list of models, all at once, each for at most `timeout`.
+    pub async fn probe(&self, timeout: Duration) -> Vec<ProviderProbe> {
+        let usable = self.providers.values().filter(|provider| provider.check_usable().is_ok());
+        let mut probes = probe::probe_all(usable.map(Arc::as_ref), &self.clients, timeout).await;
         for probe in &mut probes {
             let Some(provider) = self.providers.get(&probe.name) else { continue };
             let has_price = |model: &&String| self.price(provider, model) != Price::Unknown;
@@ -118,45 +109,48 @@ impl Catalogue {
         probes
     }
 
-    /// Asks this provider alone; `None` when there is none of this name that could be called.
-    pub async fn probe_one(&self, name: &str, timeout: Duration) -> Option<Probe> {
-        let provider = self.providers.get(name).filter(|provider| provider.usable().is_ok())?;
-        probe::all(std::iter::once(provider.as_ref()), &self.clients, timeout).await.pop()
+    /// Asks one provider for its list of models. `None` if there is no usable provider of this name.
+    pub async fn probe_one(&self, name: &str, timeout: Duration) -> Option<ProviderProbe> {
+        let provider = self.providers.get(name).filter(|provider| provider.check_usable().is_ok())?;
+        probe::probe_all(std::iter::once(provider.as_ref()), &self.clients, timeout).await.pop()
     }
 
-    /// The day of the prices that Agon knows by itself, `2025-12-31`.
+    /// The date of the built-in prices, such as `2025-12-31`.
     pub fn prices_as_of(&self) -> &'static str {
         prices::as_of()
     }
 
-    /// What a model costs, as far as it is known, whether it could be called or not.
+    /// The price of a model, whether or not it can be called.
     pub fn price_of(&self, name: &str) -> Price {
         let (provider, model) = name.split_once('/').unwrap_or((name, ""));
         self.providers.get(provider).map_or(Price::Unknown, |provider| self.price(provider, model))
     }
 
-    /// The models of this provider that have a known price: those of `[prices]`, and those of the built-in table where the
-    /// provider is the one that sells them.
+    /// The provider's models with a known price: those of `[prices]`, and those of the built-in table if the provider is
+    /// the one that sells them.
     pub fn prices_known(&self, provider: &str) -> Vec<String> {
         let seller = self.providers.get(provider).and_then(|provider| provider.seller());
-        let built_in = seller.into_iter().flat_map(prices::models).map(|model| format!("{provider}/{model}"));
-        let mut models: Vec<String> = self.priced(provider).into_iter().chain(built_in).collect();
+        let built_in =
+            seller.into_iter().flat_map(prices::models_of).map(|model| format!("{provider}/{model}"));
+        let mut models: Vec<String> =
+            self.models_in_config_prices(provider).into_iter().chain(built_in).collect();
         models.sort();
         models.dedup();
         models
     }
 
-    fn priced(&self, provider: &str) -> Vec<String> {
-        let of_it = |model: &&String| model.split_once('/').is_some_and(|(name, _)| name == provider);
-        self.prices.keys().filter(of_it).cloned().collect()
+    fn models_in_config_prices(&self, provider: &str) -> Vec<String> {
+        let matches = |model: &&String| model.split_once('/').is_some_and(|(name, _)| name == provider);
+        self.config.prices.keys().filter(matches).cloned().collect()
     }
 
-    /// What the person says that it costs, else what is known. Another seller than the provider itself has its own prices.
-    fn price(&self, provider: &Provider, model: &str) -> Price {
-        let told = self.prices.get(&format!("{}/{model}", provider.name)).copied();
-        let known = || provider.seller().and_then(|seller| prices::of(seller, model));
-        let free = provider.free.then_some(Price::Free);
-        told.or(free).or_else(known).unwrap_or(Price::Unknown)
+    /// `[prices]` first, then the built-in table. A server at another host than the provider's own is another seller, so
+    /// the built-in prices do not apply to it.
+    fn price(&self, provider: &ModelProvider, model: &str) -> Price {
+        let configured = self.config.prices.get(&format!("{}/{model}", provider.name));
+        let built_in = || provider.seller().and_then(|seller| prices::price_of(seller, model));
+        let free = provider.is_free.then_some(Price::Free);
+        configured.copied().map(Price::from).or(free).or_else(built_in).unwrap_or(Price::Unknown)
     }
 
     fn make(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {
@@ -165,131 +159,131 @@ impl Catalogue {
         }
         let (provider, model) = name.split_once('/').unwrap_or((name, ""));
         match provider {
-            _ if model.trim().is_empty() => Err(self.unknown(name, provider)),
-            "script" => Ok(Arc::new(Script::open(model)?)),
-            "command" => self.command(model),
-            "human" => self.human(model),
-            "agent" => self.agent(name, model),
-            "embedded" => Ok(Arc::new(Embedded::new(model, self.shelf(), self.embedded.clone())?)),
-            "embeddings" => self.embeddings(name, model),
-            _ => self.server(name, provider, model),
+            _ if model.trim().is_empty() => Err(self.unknown_model(name, provider)),
+            "script" => Ok(Arc::new(ScriptModel::open(model)?)),
+            "command" => self.make_command(model),
+            "human" => self.make_human(model),
+            "agent" => self.make_agent(name, model),
+            "embedded" => {
+                Ok(Arc::new(Embedded::new(model, self.model_files(), self.config.embedded.clone())?))
+            }
+            "embeddings" => Ok(Arc::new(EmbeddingModel::from(self.make_embedder(name, model)?))),
+            _ => self.make_server(name, provider, model),
         }
     }
 
-    /// Where the files of embedded models are kept.
-    fn shelf(&self) -> Option<Shelf> {
-        self.models_dir.as_ref().map(Shelf::new)
+    fn model_files(&self) -> Option<Shelf> {
+        self.config.models_dir.as_ref().map(Shelf::new)
     }
 
-    fn command(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {
-        let Some(config) = self.commands.get(name) else {
-            let there: Vec<String> = self.commands.keys().map(|name| format!("command/{name}")).collect();
-            let there = if there.is_empty() { "none".into() } else { there.join(", ") };
+    fn make_command(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {
+        let Some(config) = self.config.commands.get(name) else {
             return Err(Invalid(format!(
-                "there is no program command/{name} (there is {there}): add [commands.{name}] with \
-                 command = [\"PROGRAM\", \"ARGUMENT\"] to agon.toml"
+                "there is no program command/{name} (there is {}): add [commands.{name}] with \
+                 command = [\"PROGRAM\", \"ARGUMENT\"] to agon.toml",
+                listed("command", self.config.commands.keys())
             )));
         };
-        Ok(Arc::new(Command::new(name, config.clone())?))
+        Ok(Arc::new(CommandModel::new(name, config.clone())?))
     }
 
-    fn human(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {
-        let Some(desk) = &self.desk else {
-            return Err(Invalid(format!("human/{name} needs a terminal, and nobody can be asked from here")));
+    fn make_human(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {
+        let Some(terminal) = &self.terminal else {
+            return Err(Invalid(format!("human/{name} needs a terminal, and there is none here")));
         };
-        let config = self.humans.get(name).cloned().unwrap_or_default();
-        Ok(Arc::new(Human::new(name, &config, Arc::clone(desk))?))
+        let config = self.config.humans.get(name).cloned().unwrap_or_default();
+        Ok(Arc::new(HumanModel::new(name, &config, Arc::clone(terminal))?))
     }
 
-    fn agent(&self, name: &str, bare: &str) -> Result<Arc<dyn Model>, Invalid> {
-        let Some(config) = self.agents.get(bare) else {
-            let there: Vec<String> = self.agents.keys().map(|name| format!("agent/{name}")).collect();
-            let there = if there.is_empty() { "none".into() } else { there.join(", ") };
+    fn make_agent(&self, name: &str, bare_name: &str) -> Result<Arc<dyn Model>, Invalid> {
+        let Some(config) = self.config.agents.get(bare_name) else {
             return Err(Invalid(format!(
-                "there is no {name} (there is {there}): add [agents.{bare}] with model = \"provider/model\" to agon.toml"
+                "there is no {name} (there is {}): add [agents.{bare_name}] with model = \"provider/model\" to agon.toml",
+                listed("agent", self.config.agents.keys())
             )));
         };
-        Ok(Arc::new(Agent::new(name, config, self.make(&config.model)?)))
+        Ok(Arc::new(AgentModel::new(name, config, self.make(&config.model)?)))
     }
 
-    fn server(&self, name: &str, provider: &str, model: &str) -> Result<Arc<dyn Model>, Invalid> {
-        let Some(provider) = self.providers.get(provider) else { return Err(self.unknown(name, provider)) };
-        provider.usable()?;
-        let price = self.price(provider, model);
-        Ok(Arc::new(Server::new(name, model, Arc::clone(provider), price, Arc::clone(&self.clients))?))
+    fn make_server(&self, name: &str, provider: &str, model: &str) -> Result<Arc<dyn Model>, Invalid> {
+        let Some(provider) = self.providers.get(provider) else {
+            return Err(self.unknown_model(name, provider));
+        };
+        let (price, clients) = (self.price(provider, model), Arc::clone(&self.clients));
+        Ok(Arc::new(ServerModel::new(name, model, Arc::clone(provider), price, clients)?))
     }
 
-    /// The embeddings that are used where nobody names any, and why.
+    /// The embeddings that are used if a debate does not name any, and why.
     pub fn embeddings_in_use(&self) -> EmbeddingsInUse {
-        let in_use = embeddings::in_use(&self.embeddings, self.shelf().as_ref());
+        let in_use = embeddings::choose_embeddings(&self.config.embeddings, self.model_files().as_ref());
         EmbeddingsInUse { problem: self.model(&in_use.model).err().map(|why| why.0), ..in_use }
     }
 
-    /// The embeddings of this name as what makes vectors. Those of words alone have no place in common from one call to the
-    /// next: `None`.
-    pub fn vectors(&self, name: &str) -> Result<Option<Arc<dyn Embed>>, Invalid> {
-        let bare = name.strip_prefix("embeddings/").unwrap_or(name);
-        if bare == "lexical" { Ok(None) } else { self.embed(name, bare).map(Some) }
-    }
-
-    fn embeddings(&self, name: &str, what: &str) -> Result<Arc<dyn Model>, Invalid> {
-        Ok(Arc::new(EmbeddingModel::of(self.embed(name, what)?)))
+    /// The embedder of this name. `None` for `lexical`, whose vectors cannot be compared from one call to the next.
+    pub fn text_embedder(&self, name: &str) -> Result<Option<Arc<dyn TextEmbedder>>, Invalid> {
+        match name.strip_prefix("embeddings/").unwrap_or(name) {
+            "lexical" => Ok(None),
+            bare_name => self.make_embedder(name, bare_name).map(Some),
+        }
     }
 
     /// `embeddings/minilm`, `embeddings/lexical`, or `embeddings/PROVIDER/MODEL`.
-    fn embed(&self, name: &str, what: &str) -> Result<Arc<dyn Embed>, Invalid> {
-        match (what, self.shelf()) {
-            ("lexical", _) => return Ok(Arc::new(embeddings::Lexical)),
-            ("minilm", Some(shelf)) => return Ok(Arc::new(embeddings::MiniLm::new(shelf)?)),
-            ("minilm", None) => return Err(Invalid(format!("{name}: {}", embeddings::minilm::NO_SHELF))),
+    fn make_embedder(&self, name: &str, bare_name: &str) -> Result<Arc<dyn TextEmbedder>, Invalid> {
+        match (bare_name, self.model_files()) {
+            ("lexical", _) => return Ok(Arc::new(LexicalEmbedder)),
+            ("minilm", Some(files)) => return Ok(Arc::new(MiniLmEmbedder::new(files)?)),
+            ("minilm", None) => return Err(Invalid(format!("{name}: {}", embeddings::NO_MODELS_FOLDER))),
             _ => {}
         }
-        let (provider, model) = what.split_once('/').unwrap_or((what, ""));
-        let found = self.providers.get(provider).filter(|_| !model.trim().is_empty());
-        let Some(provider) = found else {
+        let (provider, model) = bare_name.split_once('/').unwrap_or((bare_name, ""));
+        let Some(provider) = self.providers.get(provider).filter(|_| !model.trim().is_empty()) else {
             return Err(Invalid(format!(
-                "there are no {name:?}: there is embeddings/minilm, embeddings/lexical, and embeddings/PROVIDER/MODEL for a \
-                 provider's, such as embeddings/openai/text-embedding-3-small"
+                "there are no embeddings {name:?}: use embeddings/minilm, embeddings/lexical, or \
+                 embeddings/PROVIDER/MODEL, such as embeddings/openai/text-embedding-3-small"
             )));
         };
-        let price = self.price(provider, model);
-        let server =
-            embeddings::Server::new(name, model, Arc::clone(provider), price, Arc::clone(&self.clients))?;
-        Ok(Arc::new(server))
+        let (price, clients) = (self.price(provider, model), Arc::clone(&self.clients));
+        Ok(Arc::new(ServerEmbedder::new(name, model, Arc::clone(provider), price, clients)?))
     }
 
-    fn unknown(&self, name: &str, provider: &str) -> Invalid {
+    fn unknown_model(&self, name: &str, provider: &str) -> Invalid {
         let known: Vec<String> = self.providers.keys().map(|name| format!("{name}/MODEL")).collect();
         let there_is = format!(
             "there is {}, embedded/smollm2, embedded/PATH.gguf, command/NAME, human/NAME, agent/NAME, script/FILE and script/demo",
             known.join(", ")
         );
         Invalid(if !name.contains('/') {
-            format!("{name:?} is no model: a model is written provider/model; {there_is}")
+            format!("{name:?} is not a model: a model is written provider/model; {there_is}")
         } else if name.ends_with('/') {
             format!("{name:?} names no model after the slash; {there_is}")
         } else {
             format!(
-                "there is no provider {provider:?}; {there_is}; others are named in agon.toml under [providers.NAME]"
+                "there is no provider {provider:?}; {there_is}; add others to agon.toml under [providers.NAME]"
             )
         })
     }
 }
 
-impl Models for Catalogue {
+impl Models for ModelCatalogue {
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(model) = made.get(name) {
+        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = models.get(name) {
             return Ok(Arc::clone(model));
         }
         let model = self.make(name)?;
-        made.insert(name.to_owned(), Arc::clone(&model));
+        models.insert(name.to_owned(), Arc::clone(&model));
         Ok(model)
     }
 }
 
-impl fmt::Debug for Catalogue {
+impl fmt::Debug for ModelCatalogue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Catalogue").field("providers", &self.providers).field("prices", &self.prices).finish()
+        f.debug_struct("ModelCatalogue").field("providers", &self.providers).finish_non_exhaustive()
     }
+}
+
+/// The names with their provider in front, or `none`.
+fn listed<'a>(provider: &str, names: impl Iterator<Item = &'a String>) -> String {
+    let names: Vec<String> = names.map(|name| format!("{provider}/{name}")).collect();
+    if names.is_empty() { "none".into() } else { names.join(", ") }
 }

@@ -1,4 +1,4 @@
-//! Who can be reached, accepts its key and has which models.
+//! Which providers answer, accept their key and have which models.
 
 use std::time::Duration;
 
@@ -8,50 +8,54 @@ use reqwest::header::CONTENT_TYPE;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::clients::Clients;
-use crate::fault::{Failed, Failure};
-use crate::provider::{Base, Provider};
-use crate::server::wire;
+use crate::provider::{BaseUrl, ModelProvider};
+use crate::server::dialect;
+use crate::server::errors::{CallFailure, FailureContext};
+use crate::server::http::HttpClients;
 
-/// What a provider answered when it was asked for its models. Never has a key in it.
+/// What a provider answered when it was asked for its list of models. Never contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Probe {
+pub struct ProviderProbe {
     /// The name before the slash.
     pub name: String,
-    /// Where it is.
+    /// Its address.
     pub base_url: String,
-    /// Whether a server answered there, with whatever.
+    /// Whether a server answered at all.
     pub reachable: bool,
     /// The HTTP status of the answer.
     pub status: Option<u16>,
-    /// Whether it accepts the key; `None` when there is none, and when the answer does not tell.
+    /// Whether it accepts the key. `None` without a key, or if the answer does not tell.
     pub key_accepted: Option<bool>,
-    /// Its models, without the provider's name; `None` when it has no such list or did not give it.
+    /// Its models, without the provider's name. `None` if it did not send a list.
     pub models: Option<Vec<String>>,
-    /// How many of those have a known price.
+    /// How many of its models have a known price.
     pub models_priced: usize,
-    /// What is wrong, and what to do, in a sentence.
+    /// What is wrong and what to do.
     pub problem: Option<String>,
 }
 
-/// Hosts that show their list to everybody, so that it says nothing about a key.
-const OPEN_LISTS: &[&str] = &["openrouter.ai"];
-/// The longest list that is read; the longest known has less than a megabyte.
+/// Hosts that send their list without checking the key.
+const HOSTS_WITH_OPEN_LISTS: &[&str] = &["openrouter.ai"];
+/// The longest known list has less than a megabyte.
 const LIST_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Asks all of them at once.
-pub(crate) async fn all(
-    providers: impl Iterator<Item = &Provider>,
-    clients: &Clients,
+/// Probes all providers at once.
+pub(crate) async fn probe_all(
+    providers: impl Iterator<Item = &ModelProvider>,
+    clients: &HttpClients,
     timeout: Duration,
-) -> Vec<Probe> {
+) -> Vec<ProviderProbe> {
     let usable = providers.filter_map(|provider| Some((provider, provider.base.as_ref().ok()?)));
-    join_all(usable.map(|(provider, base)| one(provider, base, clients, timeout))).await
+    join_all(usable.map(|(provider, base)| probe_one(provider, base, clients, timeout))).await
 }
 
-async fn one(provider: &Provider, base: &Base, clients: &Clients, timeout: Duration) -> Probe {
-    let failed = Failed { provider, model: "", at: &base.shown, sent: &[] };
-    let mut probe = Probe {
+async fn probe_one(
+    provider: &ModelProvider,
+    base: &BaseUrl,
+    clients: &HttpClients,
+    timeout: Duration,
+) -> ProviderProbe {
+    let mut probe = ProviderProbe {
         name: provider.name.clone(),
         base_url: base.shown.clone(),
         reachable: false,
@@ -61,62 +65,62 @@ async fn one(provider: &Provider, base: &Base, clients: &Clients, timeout: Durat
         models_priced: 0,
         problem: None,
     };
-    let asked = tokio::time::timeout(timeout, ask(provider, base, clients, &failed, &mut probe)).await;
-    let list = asked.unwrap_or_else(|_| {
-        let what = if probe.reachable { "did not end its list of models" } else { "did not answer" };
+    let listed = tokio::time::timeout(timeout, list_models(provider, base, clients, &mut probe)).await;
+    let listed = listed.unwrap_or_else(|_| {
+        let what = if probe.reachable { "did not finish its list of models" } else { "did not answer" };
         Err(format!("{} at {} {what} within {timeout:?}", provider.name, base.shown))
     });
-    match list {
+    match listed {
         Ok(models) => probe.models = Some(models),
         Err(problem) => probe.problem = Some(problem),
     }
     probe
 }
 
-/// The list of models, or what is wrong in a sentence.
-async fn ask(
-    provider: &Provider,
-    base: &Base,
-    clients: &Clients,
-    failed: &Failed<'_>,
-    probe: &mut Probe,
+/// Asks for the list of models and fills in the rest of `probe`. An error is a sentence that says what is wrong.
+async fn list_models(
+    provider: &ModelProvider,
+    base: &BaseUrl,
+    clients: &HttpClients,
+    probe: &mut ProviderProbe,
 ) -> Result<Vec<String>, String> {
-    let said = |failure: Failure| failure.fault.message;
-    let wire = wire::of(provider.kind);
-    let client = clients.get(base.plain).map_err(|why| said(failed.unmade(why)))?;
-    let mut request = client.http.get(base.join(wire.list_path()));
-    for (name, value) in wire.headers(provider.secret()) {
+    let context = FailureContext { provider, model: "", address: &base.shown, prompt: &[] };
+    let message = |failure: CallFailure| failure.fault.message;
+    let dialect = dialect::of(provider.format);
+    let client = clients.get(base.is_plain_http).map_err(|why| message(context.no_client(why)))?;
+    let mut request = client.http.get(base.join(dialect.list_path()));
+    for (name, value) in dialect.headers(provider.secret()) {
         request = request.header(name, value);
     }
-    let mut answer = request.send().await.map_err(|error| said(failed.network(&error)))?;
+    let mut answer = request.send().await.map_err(|error| message(context.network_error(&error)))?;
     let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
     (probe.reachable, probe.status) = (true, Some(status));
     let mut bytes = Vec::new();
-    while let Some(chunk) = answer.chunk().await.map_err(|error| said(failed.network(&error)))? {
+    while let Some(chunk) = answer.chunk().await.map_err(|error| message(context.network_error(&error)))? {
         bytes.extend_from_slice(&chunk);
         if bytes.len() > LIST_BYTES_MAX {
-            return Err(said(failed.garbled("is too long for a list of models")));
+            return Err(message(context.garbled("is too long for a list of models")));
         }
     }
     if !(200..300).contains(&status) {
-        let failure = failed.answered(status, &String::from_utf8_lossy(&bytes), &headers);
-        let about_key = failure.fault.kind == FaultKind::Key && status != 402;
-        probe.key_accepted = provider.key.as_ref().filter(|_| about_key).map(|_| false);
-        let is_elsewhere = matches!(status, 400 | 404 | 405 | 422) && failure.fault.kind != FaultKind::Key;
-        return Err(match is_elsewhere {
+        let failure = context.http_status(status, &String::from_utf8_lossy(&bytes), &headers);
+        let is_about_key = failure.fault.kind == FaultKind::Key;
+        probe.key_accepted = provider.key.as_ref().filter(|_| is_about_key && status != 402).map(|_| false);
+        let has_no_list = matches!(status, 400 | 404 | 405 | 422) && !is_about_key;
+        return Err(match has_no_list {
             true => format!(
                 "{} at {} has no list of models (HTTP {status}): is the base URL right?",
                 provider.name, base.shown
             ),
-            false => said(failure),
+            false => message(failure),
         });
     }
     let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let models = wire.listed(&body).ok_or_else(|| {
+    let models = dialect.listed_models(&body).ok_or_else(|| {
         let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("no type");
-        said(failed.garbled(&format!("is no list of models ({kind}): is the base URL right?")))
+        message(context.garbled(&format!("is no list of models ({kind}): is the base URL right?")))
     })?;
-    let tells = !OPEN_LISTS.contains(&base.host.as_str());
-    probe.key_accepted = provider.key.as_ref().filter(|_| tells).map(|_| true);
+    let checks_keys = !HOSTS_WITH_OPEN_LISTS.contains(&base.host.as_str());
+    probe.key_accepted = provider.key.as_ref().filter(|_| checks_keys).map(|_| true);
     Ok(models)
 }

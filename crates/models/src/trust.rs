@@ -1,16 +1,16 @@
-//! What a configuration may not do that was found and not asked for: take a key of the person's to a stranger, or run a
-//! program.
+//! What an `agon.toml` found in the working directory may not do: run a program, or send a key or a debate to a stranger.
 
 use std::net::IpAddr;
 
 use agon_core::Invalid;
+use agon_host::clean_line;
 
-use crate::config::Config;
-use crate::provider::{Base, KNOWN};
+use crate::config::ModelsConfig;
+use crate::provider::{BaseUrl, KNOWN_PROVIDERS};
 
-/// Variables with keys that people have set for other programs, beside those of the well-known providers, and the hosts
-/// that they are meant for.
-const ELSEWHERE: &[(&str, &[&str])] = &[
+/// Variables that people set for other programs, in addition to those of the well-known providers, and the hosts that
+/// each key is meant for.
+const OTHER_KEY_VARIABLES: &[(&str, &[&str])] = &[
     ("ANTHROPIC_AUTH_TOKEN", &["api.anthropic.com"]),
     ("COHERE_API_KEY", &["api.cohere.com", "api.cohere.ai"]),
     ("TOGETHER_API_KEY", &["api.together.xyz", "api.together.ai"]),
@@ -26,47 +26,51 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("AWS_SESSION_TOKEN", &[]),
 ];
 
-impl Config {
-    /// Refuses a configuration that nobody has named, such as an `agon.toml` that lies in the current folder, when it would
-    /// run a program, or send what is debated, or a key, to a stranger: it may have come with somebody else's files. This
-    /// machine is no stranger, nor are the well-known providers, to whom their own keys may go.
+impl ModelsConfig {
+    /// Checks a configuration that the user did not name, such as an `agon.toml` in the current folder: it may have come
+    /// with someone else's files. It may not run programs. It may send debates and keys only to this machine and to the
+    /// well-known providers, and to each of these only its own key.
     pub fn check_found(&self) -> Result<(), Invalid> {
-        crate::check_found(&self.commands)?;
+        if let Some((name, command)) = self.commands.first_key_value() {
+            let program = clean_line(command.program.first().map_or("", String::as_str));
+            return Err(refused(&format!("[commands.{name}] would run the program {program:?}")));
+        }
         for (name, provider) in &self.providers {
-            let Ok(base) = Base::parse(&provider.base_url) else { continue };
-            let trusted = |hosts: &[String]| !base.plain && hosts.contains(&base.host);
+            let Ok(base) = BaseUrl::parse(&provider.base_url) else { continue };
+            let trusted = |hosts: &[String]| !base.is_plain_http && hosts.contains(&base.host);
             let what = match &provider.key_env {
                 _ if is_loopback(&base.host) => continue,
-                Some(variable) if trusted(&own_hosts(variable)) => continue,
+                Some(variable) if trusted(&hosts_of_key(variable)) => continue,
                 Some(variable) => format!("the key in {}", variable.to_ascii_uppercase()),
                 None if trusted(&known_hosts()) => continue,
                 None => "what is debated".to_owned(),
             };
-            return Err(Invalid(format!(
-                "[providers.{name}] would send {what} to {}, and this agon.toml was found and not asked for: pass \
-                 `--config agon.toml` if you trust it",
-                base.shown
-            )));
+            return Err(refused(&format!("[providers.{name}] would send {what} to {}", base.shown)));
         }
         Ok(())
     }
 }
 
-/// The hosts that the key in this variable is meant for; none when the variable is not a well-known one.
-fn own_hosts(variable: &str) -> Vec<String> {
-    // Some systems do not tell the letters of a variable's name apart.
-    let same = |name: &str| name.eq_ignore_ascii_case(variable);
-    let known = KNOWN.iter().find(|known| known.key_envs.iter().any(|name| same(name)));
-    if let Some(known) = known {
-        return Base::parse(known.base_url).into_iter().map(|base| base.host).collect();
-    }
-    let elsewhere = ELSEWHERE.iter().find(|(name, _)| same(name)).map_or(&[][..], |(_, hosts)| hosts);
-    elsewhere.iter().map(|host| (*host).to_owned()).collect()
+fn refused(what: &str) -> Invalid {
+    Invalid(format!(
+        "{what}, and this agon.toml was found in the current folder, not named: pass `--config agon.toml` if you trust it"
+    ))
 }
 
-/// The hosts of the well-known providers.
+/// The hosts that the key in this variable is meant for. Empty for an unknown variable.
+fn hosts_of_key(variable: &str) -> Vec<String> {
+    // Windows ignores the case of variable names.
+    let same = |name: &str| name.eq_ignore_ascii_case(variable);
+    let known = KNOWN_PROVIDERS.iter().find(|known| known.key_envs.iter().any(|name| same(name)));
+    if let Some(known) = known {
+        return BaseUrl::parse(known.base_url).into_iter().map(|base| base.host).collect();
+    }
+    let other = OTHER_KEY_VARIABLES.iter().find(|(name, _)| same(name)).map_or(&[][..], |(_, hosts)| hosts);
+    other.iter().map(|host| (*host).to_owned()).collect()
+}
+
 fn known_hosts() -> Vec<String> {
-    KNOWN.iter().filter_map(|known| Some(Base::parse(known.base_url).ok()?.host)).collect()
+    KNOWN_PROVIDERS.iter().filter_map(|known| Some(BaseUrl::parse(known.base_url).ok()?.host)).collect()
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -80,15 +84,15 @@ mod tests {
 
     fn found(base_url: &str, key_env: &str) -> Result<(), String> {
         let toml = format!("[providers.x]\nbase_url = \"{base_url}\"\nkey_env = \"{key_env}\"");
-        let config: Config = toml::from_str(&toml).unwrap();
-        assert_eq!(config.check(), Ok(()), "what a person names is theirs to decide");
+        let config: ModelsConfig = toml::from_str(&toml).unwrap();
+        assert_eq!(config.check(), Ok(()), "a file that the user names may do this");
         config.check_found().map_err(|why| why.0)
     }
 
     #[test]
-    fn a_found_config_sends_no_well_known_key_to_a_stranger() {
+    fn a_found_config_cannot_send_a_key_to_a_stranger() {
         let others = ["ANTHROPIC_AUTH_TOKEN", "GITHUB_TOKEN", "openai_api_key"];
-        for variable in KNOWN.iter().flat_map(|known| known.key_envs).copied().chain(others) {
+        for variable in KNOWN_PROVIDERS.iter().flat_map(|known| known.key_envs).copied().chain(others) {
             for url in [
                 "https://stranger.example/v1",
                 "http://192.168.1.7/v1",
@@ -112,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_found_config_may_use_own_keys_own_hosts_and_this_machine() {
+    fn a_found_config_may_use_each_key_at_its_own_host_and_on_this_machine() {
         for (url, variable) in [
             ("https://api.openai.com/v1", "OPENAI_API_KEY"),
             ("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
@@ -130,18 +134,20 @@ mod tests {
             ("https://a.example/v1", false),
             ("http://192.0.2.2/v1", false),
         ] {
-            let keyless: Config =
+            let without_key: ModelsConfig =
                 toml::from_str(&format!("[providers.openai]\nbase_url = \"{url}\"")).unwrap();
-            let told = keyless.check_found().map_err(|why| why.0.contains("what is debated"));
-            assert_eq!(told, if trusted { Ok(()) } else { Err(true) }, "{url}");
+            let checked = without_key.check_found().map_err(|why| why.0.contains("what is debated"));
+            assert_eq!(checked, if trusted { Ok(()) } else { Err(true) }, "{url}");
         }
     }
 
     #[test]
-    fn a_found_config_runs_no_program_but_may_name_people() {
-        let command: Config = toml::from_str("[commands.agent]\ncommand = [\"rm\"]").unwrap();
+    fn a_found_config_cannot_run_a_program_but_may_name_people() {
+        let command: ModelsConfig =
+            toml::from_str("[commands.agent]\ncommand = [\"rm\\u001b[2J\", \"-r\"]").unwrap();
         let why = command.check_found().unwrap_err().0;
-        assert!(why.contains("[commands.agent]") && why.contains("--config agon.toml"), "{why}");
-        assert_eq!(toml::from_str::<Config>("[humans.anna]").unwrap().check_found(), Ok(()));
+        assert!(why.contains("[commands.agent]") && why.contains("\"rm\""), "{why}");
+        assert!(why.contains("--config agon.toml"), "{why}");
+        assert_eq!(toml::from_str::<ModelsConfig>("[humans.anna]").unwrap().check_found(), Ok(()));
     }
 }

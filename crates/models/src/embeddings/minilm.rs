@@ -1,4 +1,4 @@
-//! `embeddings/minilm`: sentence embeddings that are computed here.
+//! `embeddings/minilm`: sentence embeddings that are computed in this process.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,44 +7,42 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use agon_core::{Invalid, Usage};
 use agon_embedded::Broken;
-use agon_embedded::minilm;
+use agon_embedded::minilm::MiniLm;
 use agon_engine::{Fault, FaultKind};
 use agon_weights::{Shelf, State};
 use futures_util::future::BoxFuture;
 use tokio::sync::OnceCell;
 
-use super::{Embed, Embedded};
+use super::{TextEmbedder, TextVectors};
 
-/// `embeddings/minilm`: all-MiniLM-L6-v2, which knows that "cheap" and "inexpensive" mean the same. Its files are read when it is
-/// first asked.
-pub struct MiniLm {
-    shelf: Shelf,
-    model: OnceCell<Arc<minilm::MiniLm>>,
+/// `embeddings/minilm`: all-MiniLM-L6-v2, which knows that "cheap" and "inexpensive" mean the same. Its files are read when
+/// it is first asked.
+pub struct MiniLmEmbedder {
+    files: Shelf,
+    model: OnceCell<Arc<MiniLm>>,
 }
 
-pub(crate) const NAME: &str = "embeddings/minilm";
-/// What its files are called on the shelf.
-const FILES: &str = "minilm";
-pub(crate) const NO_SHELF: &str = "there is no folder to keep its files in; set HOME or AGON_HOME";
+pub(super) const NAME: &str = "embeddings/minilm";
+pub(crate) const NO_MODELS_FOLDER: &str = "there is no folder to keep its files in; set HOME or AGON_HOME";
 
-impl MiniLm {
-    /// The model whose files are on this shelf, or a sentence that says how they get there.
-    pub fn new(shelf: Shelf) -> Result<Self, Invalid> {
-        folder(&shelf).map_err(|why| Invalid(fault(&why).message))?;
-        Ok(Self { shelf, model: OnceCell::new() })
+impl MiniLmEmbedder {
+    /// Checks that the model's files are present. The error says how to get them.
+    pub fn new(files: Shelf) -> Result<Self, Invalid> {
+        model_folder(&files).map_err(|why| Invalid(fault(&why).message))?;
+        Ok(Self { files, model: OnceCell::new() })
     }
 
-    async fn model(&self) -> Result<Arc<minilm::MiniLm>, Fault> {
-        let read = || async {
-            // They may be gone since the model was named.
-            let folder = folder(&self.shelf).map_err(|why| fault(&why))?;
-            aside(move || minilm::MiniLm::open(&folder)).await.map(Arc::new)
+    async fn model(&self) -> Result<Arc<MiniLm>, Fault> {
+        let load = || async {
+            // The files may have been removed since `new`.
+            let folder = model_folder(&self.files).map_err(|why| fault(&why))?;
+            on_blocking_thread(move || MiniLm::open(&folder)).await.map(Arc::new)
         };
-        self.model.get_or_try_init(read).await.cloned()
+        self.model.get_or_try_init(load).await.cloned()
     }
 }
 
-impl Embed for MiniLm {
+impl TextEmbedder for MiniLmEmbedder {
     fn name(&self) -> &str {
         NAME
     }
@@ -57,39 +55,40 @@ impl Embed for MiniLm {
         "minilm"
     }
 
-    /// One after the other: each takes all cores that it can get.
+    /// A call uses all cores.
     fn at_once(&self) -> Option<usize> {
         Some(1)
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<Embedded, Fault>> {
+    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<TextVectors, Fault>> {
         Box::pin(async move {
             if texts.is_empty() {
-                return Ok(Embedded::default());
+                return Ok(TextVectors::default());
             }
             let (model, texts) = (self.model().await?, texts.to_vec());
-            let wanted = Wanted(Arc::new(AtomicBool::new(true)));
-            let go_on = Arc::clone(&wanted.0);
-            let read = aside(move || model.embed_while(&texts, &|| go_on.load(Ordering::Relaxed))).await?;
-            let usage = Usage { input_tokens: read.tokens, ..Usage::default() };
-            Ok(Embedded { vectors: read.vectors, usage })
+            let wanted = WantedFlag(Arc::new(AtomicBool::new(true)));
+            let is_wanted = Arc::clone(&wanted.0);
+            let embed = move || model.embed_while(&texts, &|| is_wanted.load(Ordering::Relaxed));
+            let embedded = on_blocking_thread(embed).await?;
+            let usage = Usage { input_tokens: embedded.tokens, ..Usage::default() };
+            Ok(TextVectors { vectors: embedded.vectors, usage })
         })
     }
 }
 
-impl fmt::Debug for MiniLm {
+impl fmt::Debug for MiniLmEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MiniLm").field("shelf", &self.shelf).finish_non_exhaustive()
+        f.debug_struct("MiniLmEmbedder").field("files", &self.files).finish_non_exhaustive()
     }
 }
 
-/// The folder of its files, or why they cannot be used.
-pub(super) fn folder(shelf: &Shelf) -> Result<PathBuf, Broken> {
-    let Some(known) = agon_weights::known(FILES) else {
+/// The folder of the model's files, or why they cannot be used.
+pub(super) fn model_folder(files: &Shelf) -> Result<PathBuf, Broken> {
+    let Some(known) = agon_weights::known("minilm") else {
         return Err(Broken::File("its files are not known".into()));
     };
-    Err(Broken::File(match shelf.state(known) {
-        State::Present { .. } => return Ok(shelf.place(known)),
+    Err(Broken::File(match files.state(known) {
+        State::Present { .. } => return Ok(files.place(known)),
         State::Missing => "its files are not here".into(),
         State::Partial { .. } => "only a part of its files is here".into(),
         State::Unchecked { .. } => "its files have not been checked".into(),
@@ -97,24 +96,21 @@ pub(super) fn folder(shelf: &Shelf) -> Result<PathBuf, Broken> {
     }))
 }
 
-/// Says that nobody waits any more, when it is dropped.
-struct Wanted(Arc<AtomicBool>);
+/// Stops the computation when the call is dropped.
+struct WantedFlag(Arc<AtomicBool>);
 
-impl Drop for Wanted {
+impl Drop for WantedFlag {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Relaxed);
     }
 }
 
-/// Runs what takes long on a thread of its own.
-async fn aside<T: Send + 'static>(
+async fn on_blocking_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Broken> + Send + 'static,
 ) -> Result<T, Fault> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done.map_err(|why| fault(&why)),
-        Err(_) => {
-            Err(Fault::new(FaultKind::Unavailable, format!("{NAME} stopped in the middle of its work")))
-        }
+        Err(_) => Err(Fault::new(FaultKind::Unavailable, format!("{NAME} stopped before it was done"))),
     }
 }
 

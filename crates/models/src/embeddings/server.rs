@@ -1,6 +1,6 @@
-//! `embeddings/PROVIDER/MODEL`: a server's embeddings, in OpenAI's format, which Gemini has a path for too.
+//! `embeddings/PROVIDER/MODEL`: a server's embeddings in OpenAI's format, which Gemini offers too.
 //!
-//! genai's own reader wants more of an answer than servers send, so the request is made here.
+//! genai's reader needs fields that some servers do not send, so the request is made here.
 
 use std::sync::Arc;
 
@@ -10,97 +10,102 @@ use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Embed, Embedded};
-use crate::clients::Clients;
-use crate::config::ProviderKind;
-use crate::fault::{Failed, Failure};
-use crate::provider::{Base, Provider};
+use super::{TextEmbedder, TextVectors};
+use crate::config::WireFormat;
+use crate::provider::{BaseUrl, ModelProvider};
+use crate::server::errors::{CallFailure, FailureContext};
+use crate::server::http::HttpClients;
 
-/// The embeddings of a server's model.
-pub(crate) struct Server {
+pub(crate) struct ServerEmbedder {
     name: String,
     model: String,
     url: String,
-    base: Base,
-    provider: Arc<Provider>,
+    base: BaseUrl,
+    provider: Arc<ModelProvider>,
     price: Price,
-    clients: Arc<Clients>,
+    clients: Arc<HttpClients>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Answer {
-    data: Vec<Entry>,
+struct EmbeddingsResponse {
+    data: Vec<EmbeddingEntry>,
     #[serde(default)]
-    usage: Tokens,
+    usage: EmbeddingsUsage,
 }
 
 #[derive(Debug, Deserialize)]
-struct Entry {
-    /// Its place, where the server says; else as it comes.
+struct EmbeddingEntry {
+    /// Which text it belongs to. Without it, entries are in order.
     index: Option<usize>,
     embedding: Vec<f32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Tokens {
+struct EmbeddingsUsage {
     prompt_tokens: u64,
 }
 
-impl Server {
+impl ServerEmbedder {
     pub(crate) fn new(
         name: &str,
         model: &str,
-        provider: Arc<Provider>,
+        provider: Arc<ModelProvider>,
         price: Price,
-        clients: Arc<Clients>,
+        clients: Arc<HttpClients>,
     ) -> Result<Self, Invalid> {
-        let path = match provider.kind {
-            ProviderKind::OpenAi => "embeddings",
-            ProviderKind::Gemini => "openai/embeddings",
-            ProviderKind::Anthropic => {
+        let path = match provider.format {
+            WireFormat::OpenAi => "embeddings",
+            WireFormat::Gemini => "openai/embeddings",
+            WireFormat::Anthropic => {
                 return Err(Invalid(format!(
-                    "{} has no embeddings: take another provider's, such as embeddings/openai/text-embedding-3-small, or \
+                    "{} has no embeddings: use another provider's, such as embeddings/openai/text-embedding-3-small, or \
                      embeddings/lexical",
                     provider.name
                 )));
             }
         };
-        let base = provider.usable()?.clone();
-        clients.prepare(base.plain);
+        let base = provider.check_usable()?.clone();
+        clients.prepare(base.is_plain_http);
         let url = base.join(path);
         Ok(Self { name: name.to_owned(), model: model.to_owned(), url, base, provider, price, clients })
     }
 
-    async fn ask(&self, texts: &[String]) -> Result<Embedded, Failure> {
-        let sent: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let failed =
-            Failed { provider: &self.provider, model: &self.model, at: &self.base.shown, sent: &sent };
-        let client = self.clients.get(self.base.plain).map_err(|why| failed.unmade(why))?;
+    async fn request_vectors(&self, texts: &[String]) -> Result<TextVectors, CallFailure> {
+        let prompt: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let context = FailureContext {
+            provider: &self.provider,
+            model: &self.model,
+            address: &self.base.shown,
+            prompt: &prompt,
+        };
+        let client = self.clients.get(self.base.is_plain_http).map_err(|why| context.no_client(why))?;
         let body = json!({"model": self.model, "input": texts, "encoding_format": "float"});
         let mut request = client.http.post(&self.url).header("Content-Type", "application/json");
         if let Some(key) = self.provider.secret() {
             request = request.bearer_auth(key);
         }
-        let answer = request.body(body.to_string()).send().await.map_err(|error| failed.network(&error))?;
+        let answer =
+            request.body(body.to_string()).send().await.map_err(|error| context.network_error(&error))?;
         let (status, headers) = (answer.status(), answer.headers().clone());
-        let text = answer.text().await.map_err(|error| failed.network(&error))?;
+        let text = answer.text().await.map_err(|error| context.network_error(&error))?;
         if !status.is_success() {
-            return Err(failed.answered(status.as_u16(), &text, &headers));
+            return Err(context.http_status(status.as_u16(), &text, &headers));
         }
-        let answer: Answer =
-            serde_json::from_str(&text).map_err(|_| failed.garbled("has no embeddings in it"))?;
-        let mut vectors: Vec<Vec<f32>> = vec![Vec::new(); answer.data.len()];
-        for (came, entry) in answer.data.into_iter().enumerate() {
-            let place = vectors.get_mut(entry.index.unwrap_or(came));
-            *place.ok_or_else(|| failed.garbled("has embeddings out of place"))? = entry.embedding;
+        let response: EmbeddingsResponse =
+            serde_json::from_str(&text).map_err(|_| context.garbled("contains no embeddings"))?;
+        let mut vectors: Vec<Vec<f32>> = vec![Vec::new(); response.data.len()];
+        for (position, entry) in response.data.into_iter().enumerate() {
+            let vector = vectors.get_mut(entry.index.unwrap_or(position));
+            *vector.ok_or_else(|| context.garbled("has an embedding for a text that was not sent"))? =
+                entry.embedding;
         }
-        let usage = Usage { input_tokens: answer.usage.prompt_tokens, ..Usage::default() };
-        Ok(Embedded { vectors, usage })
+        let usage = Usage { input_tokens: response.usage.prompt_tokens, ..Usage::default() };
+        Ok(TextVectors { vectors, usage })
     }
 }
 
-impl Embed for Server {
+impl TextEmbedder for ServerEmbedder {
     fn name(&self) -> &str {
         &self.name
     }
@@ -113,12 +118,12 @@ impl Embed for Server {
         self.price
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<Embedded, Fault>> {
+    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<TextVectors, Fault>> {
         Box::pin(async move {
             if texts.is_empty() {
-                return Ok(Embedded::default());
+                return Ok(TextVectors::default());
             }
-            self.ask(texts).await.map_err(|failure| failure.fault)
+            self.request_vectors(texts).await.map_err(|failure| failure.fault)
         })
     }
 }

@@ -1,13 +1,15 @@
 //! `human/NAME`: a person at the terminal takes a seat.
 //!
-//! The person reads what any other seat would read, and answers: plain text over several lines, or a structured answer
-//! field by field. The terminal stays as it is (nothing is set to raw mode), so that it is usable whatever happens. A question
-//! that is waited for no longer is closed, and a line that comes late is nobody's answer.
+//! The person reads what any other seat would read, and answers with plain text over several lines, or field by field if the
+//! answer is structured. The terminal is never put into raw mode, so it stays usable whatever happens. A question that is no
+//! longer wanted is closed, and a line that comes too late answers nothing.
+//!
+//! `page` is what the person reads, [`form`] asks for the answer, [`terminal_prompt`] shares one terminal among all people,
+//! and `tty` is the real terminal.
 
-pub mod desk;
 pub mod form;
 mod page;
-pub mod terminal;
+pub mod terminal_prompt;
 mod tty;
 
 use std::io;
@@ -19,82 +21,78 @@ use agon_engine::{Call, Completion, Deltas, Fault, FaultKind, Finish, Model, Pri
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::seat_config::HumanConfig;
-pub use desk::{Aside, Desk};
-use form::Step;
-pub use terminal::{Terminal, Typed};
+use crate::config::HumanConfig;
+#[doc(hidden)]
+pub use crate::old_names::Aside;
+use form::FormStep;
+use terminal_prompt::TerminalQuestion;
+pub use terminal_prompt::{TerminalDevice, TerminalInput, TerminalPauseHook, TerminalPrompt};
 
-/// The most lines of one answer. Each line is asked for with a look at all before it.
+/// The most lines of one answer. The form reads all lines again after each new one.
 const LINES_MAX: usize = 2_000;
 
-/// A person in the place of a model.
+/// A person in place of a model.
 #[derive(Debug)]
-pub struct Human {
+pub struct HumanModel {
     /// `human/NAME`.
     name: String,
     timeout: Duration,
-    desk: Arc<Desk>,
+    terminal: Arc<TerminalPrompt>,
 }
 
-impl Human {
-    /// The person of `[humans.NAME]`, which need not be there; `name` is what stands after `human/`. All people of one process
-    /// share one desk.
-    pub fn new(name: &str, config: &HumanConfig, desk: Arc<Desk>) -> Result<Self, Invalid> {
+impl HumanModel {
+    /// The person of `[humans.NAME]`, or of the defaults; `name` is the part after `human/`. All people of a process share
+    /// one [`TerminalPrompt`].
+    pub fn new(name: &str, config: &HumanConfig, terminal: Arc<TerminalPrompt>) -> Result<Self, Invalid> {
         config.check(name)?;
-        Ok(Self { name: format!("human/{name}"), timeout: config.timeout(), desk })
+        Ok(Self { name: format!("human/{name}"), timeout: config.timeout(), terminal })
     }
 
     async fn ask(&self, call: &Call) -> Result<Completion, Fault> {
-        let mut session = self.desk.sit().await.map_err(|why| self.no_terminal(&why))?;
-        let asked = self.converse(&mut session, call).await;
-        session.close(match &asked {
+        let mut question = self.terminal.open_question().await.map_err(|why| {
+            let message = format!(
+                "{} needs a terminal, and there is none here ({why}): start agon in a terminal, or seat a model instead",
+                self.name
+            );
+            Fault::new(FaultKind::NoSuchModel, message)
+        })?;
+        let asked = self.fill_in_form(&mut question, call).await;
+        question.close(match &asked {
             Ok(Ok(_)) => "\nThank you. The debate goes on.\n\n",
-            Ok(Err(_)) => "\nYou pass. The debate goes on.\n\n",
+            Ok(Err(_)) => "\nYou passed. The debate goes on.\n\n",
             Err(_) => "",
         });
-        let text = asked.map_err(|why| self.gone(&why))??;
+        let text = asked.map_err(|why| {
+            Fault::new(FaultKind::Unavailable, format!("the terminal of {} is gone: {why}", self.name))
+        })??;
         let (model, usage) = (self.name.clone(), Usage::default());
         Ok(Completion { text, model, usage, finish: Finish::End, shortened: None })
     }
 
-    async fn converse(
+    async fn fill_in_form(
         &self,
-        session: &mut desk::Session<'_>,
+        question: &mut TerminalQuestion<'_>,
         call: &Call,
     ) -> io::Result<Result<String, Fault>> {
-        session.show(page::written(&self.name, call, session.columns())).await?;
+        question.show(page::prompt_page(&self.name, call, question.columns())).await?;
         let schema = call.schema.as_ref().map(|schema| &schema.json);
         let mut typed = Vec::new();
         while typed.len() < LINES_MAX {
-            match form::step(schema, &typed) {
-                Step::Ask(text) => session.show(text).await?,
-                Step::Done(text) => return Ok(Ok(text)),
-                Step::Pass => return Ok(Err(self.passed())),
+            match form::next_step(schema, &typed) {
+                FormStep::Ask(text) => question.show(text).await?,
+                FormStep::Done(text) => return Ok(Ok(text)),
+                FormStep::Pass => {
+                    return Ok(Err(Fault::new(FaultKind::Refused, format!("{} passed", self.name))));
+                }
             }
-            typed.push(session.line().await?);
+            typed.push(question.read_line().await?);
         }
         let message = format!("the answer of {} has more than {LINES_MAX} lines", self.name);
         Ok(Err(Fault::new(FaultKind::Garbled, message)))
     }
-
-    fn passed(&self) -> Fault {
-        Fault::new(FaultKind::Refused, format!("{} passed", self.name))
-    }
-
-    fn no_terminal(&self, why: &io::Error) -> Fault {
-        let message = format!(
-            "{} needs a terminal, and there is none here ({why}): start agon in a terminal, or seat a model instead",
-            self.name
-        );
-        Fault::new(FaultKind::NoSuchModel, message)
-    }
-
-    fn gone(&self, why: &io::Error) -> Fault {
-        Fault::new(FaultKind::Unavailable, format!("the terminal of {} is gone: {why}", self.name))
-    }
 }
 
-impl Model for Human {
+impl Model for HumanModel {
     fn name(&self) -> &str {
         &self.name
     }

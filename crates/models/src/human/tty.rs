@@ -3,14 +3,13 @@
 use std::io;
 use std::sync::Arc;
 
-use super::terminal::Terminal;
+use super::terminal_prompt::TerminalDevice;
 
-/// Opens it, wherever the standard streams go: they may be files, or pipes to another program.
-pub(super) fn open() -> io::Result<Arc<dyn Terminal>> {
+/// Opens the terminal itself, because the standard streams may be files or pipes.
+pub(super) fn open() -> io::Result<Arc<dyn TerminalDevice>> {
     system::open()
 }
 
-/// The longest line that is read at once.
 #[cfg(unix)]
 const LINE_BYTES_MAX: usize = 64 * 1024;
 
@@ -24,64 +23,64 @@ mod system {
     use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 
     use super::LINE_BYTES_MAX;
-    use crate::human::terminal::{Terminal, Typed};
+    use crate::human::terminal_prompt::{TerminalDevice, TerminalInput};
 
-    /// How often it is looked whether a line is still wanted.
-    const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+    /// How often a waiting read checks whether the line is still wanted.
+    const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-    pub(super) fn open() -> io::Result<Arc<dyn Terminal>> {
+    pub(super) fn open() -> io::Result<Arc<dyn TerminalDevice>> {
         let file = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
-        Ok(Arc::new(Tty::on(file)))
+        Ok(Arc::new(UnixTerminal::new(file)))
     }
 
-    pub(super) struct Tty {
+    pub(super) struct UnixTerminal {
         file: File,
-        /// What was read after the end of a line: some terminals give more than one.
+        /// What was read after the end of a line: some terminals return several lines at once.
         rest: Mutex<Vec<u8>>,
     }
 
-    impl Tty {
-        pub(super) fn on(file: File) -> Self {
+    impl UnixTerminal {
+        pub(super) fn new(file: File) -> Self {
             Self { file, rest: Mutex::default() }
         }
 
-        /// Whether something can be read, after a short wait. A system that cannot tell has to be asked by reading.
-        fn ready(&self) -> io::Result<bool> {
+        /// Waits a short time for input.
+        fn has_input(&self) -> io::Result<bool> {
             let mut fds = [PollFd::new(&self.file, PollFlags::IN)];
-            match poll(&mut fds, Some(&LOOK)) {
+            match poll(&mut fds, Some(&POLL_INTERVAL)) {
                 Ok(count) => Ok(count > 0),
                 Err(rustix::io::Errno::INTR) => Ok(false),
                 Err(why) => Err(why.into()),
             }
         }
 
-        fn rest(&self) -> Vec<u8> {
+        fn take_rest(&self) -> Vec<u8> {
             std::mem::take(&mut *self.rest.lock().unwrap_or_else(PoisonError::into_inner))
         }
     }
 
-    impl Terminal for Tty {
+    impl TerminalDevice for UnixTerminal {
         fn write(&self, text: &str) -> io::Result<()> {
             (&self.file).write_all(text.as_bytes())
         }
 
-        fn read_line(&self, wanted: &dyn Fn() -> bool) -> io::Result<Option<Typed>> {
-            let mut line = self.rest();
+        fn read_line(&self, is_wanted: &dyn Fn() -> bool) -> io::Result<Option<TerminalInput>> {
+            let mut line = self.take_rest();
             let mut buffer = [0; 4096];
             loop {
                 if let Some(end) = line.iter().position(|byte| *byte == b'\n') {
                     let rest = line.split_off(end + 1);
                     *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = rest;
-                    return Ok(Some(text(&line)));
+                    return Ok(Some(line_input(&line)));
                 }
                 if line.len() > LINE_BYTES_MAX {
-                    return Ok(Some(text(&line)));
+                    return Ok(Some(line_input(&line)));
                 }
-                let ready = self.ready()?;
-                if !wanted() {
+                let has_input = self.has_input()?;
+                if !is_wanted() {
                     return Ok(None);
                 }
-                if !ready {
+                if !has_input {
                     continue;
                 }
                 let read = match (&self.file).read(&mut buffer) {
@@ -90,15 +89,15 @@ mod system {
                 };
                 match buffer.get(..read) {
                     Some(bytes) if !bytes.is_empty() => line.extend_from_slice(bytes),
-                    _ if line.is_empty() => return Ok(Some(Typed::End)),
-                    _ => return Ok(Some(text(&line))),
+                    _ if line.is_empty() => return Ok(Some(TerminalInput::End)),
+                    _ => return Ok(Some(line_input(&line))),
                 }
             }
         }
 
         fn discard(&self) {
-            drop(self.rest());
-            // A system that forgets nothing asks the person to type the line again.
+            drop(self.take_rest());
+            // If this fails, the person is asked to type the line again.
             let _ = tcflush(&self.file, QueueSelector::IFlush);
         }
 
@@ -108,8 +107,8 @@ mod system {
         }
     }
 
-    fn text(line: &[u8]) -> Typed {
-        Typed::Line(String::from_utf8_lossy(line).trim_end_matches(['\n', '\r']).to_owned())
+    fn line_input(line: &[u8]) -> TerminalInput {
+        TerminalInput::Line(String::from_utf8_lossy(line).trim_end_matches(['\n', '\r']).to_owned())
     }
 }
 
@@ -123,15 +122,15 @@ mod system {
     use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
     use std::sync::{Arc, Mutex, PoisonError};
 
-    use crate::human::terminal::{Terminal, Typed};
+    use crate::human::terminal_prompt::{TerminalDevice, TerminalInput};
 
-    /// The standard streams where they are a terminal, because only they take every character; else the console itself.
-    struct Console {
+    /// Uses the standard streams if they are a terminal, because only they accept every character; else the console itself.
+    struct ConsoleTerminal {
         input: Mutex<Box<dyn BufRead + Send>>,
         output: Mutex<Box<dyn Write + Send>>,
     }
 
-    pub(super) fn open() -> io::Result<Arc<dyn Terminal>> {
+    pub(super) fn open() -> io::Result<Arc<dyn TerminalDevice>> {
         let console = |name: &str| -> io::Result<File> {
             if cfg!(windows) {
                 OpenOptions::new().read(true).write(true).open(name)
@@ -148,22 +147,22 @@ mod system {
             false => Box::new(console("CONOUT$")?),
         };
         let input: Box<dyn BufRead + Send> = Box::new(BufReader::new(input));
-        Ok(Arc::new(Console { input: Mutex::new(input), output: Mutex::new(output) }))
+        Ok(Arc::new(ConsoleTerminal { input: Mutex::new(input), output: Mutex::new(output) }))
     }
 
-    impl Terminal for Console {
+    impl TerminalDevice for ConsoleTerminal {
         fn write(&self, text: &str) -> io::Result<()> {
             let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
             output.write_all(text.as_bytes())?;
             output.flush()
         }
 
-        fn read_line(&self, _: &dyn Fn() -> bool) -> io::Result<Option<Typed>> {
+        fn read_line(&self, _: &dyn Fn() -> bool) -> io::Result<Option<TerminalInput>> {
             let mut line = Vec::new();
             let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
             let read = input.read_until(b'\n', &mut line)?;
             let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
-            Ok(Some(if read == 0 { Typed::End } else { Typed::Line(text) }))
+            Ok(Some(if read == 0 { TerminalInput::End } else { TerminalInput::Line(text) }))
         }
     }
 }

@@ -5,49 +5,64 @@ use agon_engine::{Message, Role};
 use genai::chat::{CacheControl, ChatMessage, ContentPart, MessageContent, ReasoningEffort};
 use serde_json::{Value, json};
 
-use super::schema;
-use super::wire::{Wire, names, plain};
+use super::dialect::{WireDialect, change_schemas, move_to_description, names_in, plain_message};
 
-pub(super) struct Anthropic;
+pub(super) struct AnthropicDialect;
 
-/// The version of the API that genai writes and reads.
-const VERSION: &str = "2023-06-01";
-/// A request may mark so many places for the cache.
-const MARKS_MAX: usize = 4;
+/// The version of the API that genai speaks.
+const API_VERSION: &str = "2023-06-01";
+/// How many cache marks a request may have.
+const CACHE_MARKS_MAX: usize = 4;
+/// Keywords that make Anthropic reject a schema.
+const UNSUPPORTED_KEYWORDS: &[&str] = &[
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+];
 
-impl Wire for Anthropic {
-    fn path(&self, _model: &str, _streamed: bool) -> String {
+impl WireDialect for AnthropicDialect {
+    fn chat_path(&self, _model: &str, _is_streamed: bool) -> String {
         "messages".into()
     }
 
     fn headers(&self, key: Option<&str>) -> Vec<(String, String)> {
         let key = key.map(|key| ("x-api-key".to_owned(), key.to_owned()));
-        key.into_iter().chain([("anthropic-version".into(), VERSION.into())]).collect()
+        key.into_iter().chain([("anthropic-version".into(), API_VERSION.into())]).collect()
     }
 
     fn list_path(&self) -> &'static str {
         "models?limit=1000"
     }
 
-    fn listed(&self, body: &Value) -> Option<Vec<String>> {
-        names(body.get("data"), "id")
+    fn listed_models(&self, body: &Value) -> Option<Vec<String>> {
+        names_in(body.get("data"), "id")
     }
 
-    /// Marks the end of what other seats read too, of the rules and of the ask: the cache keeps everything up to there.
+    /// Puts a cache mark at the end of the part that other seats share: after the rules, and after the shared part of the
+    /// prompt.
     fn messages(&self, messages: &[Message]) -> Vec<ChatMessage> {
-        let is_marked = |message: &&Message| divided(message).is_some();
-        let spare = messages.iter().filter(is_marked).count().saturating_sub(MARKS_MAX);
-        let mut skipped = 0;
+        let is_marked = |message: &&Message| shared_and_own(message).is_some();
+        // If there are too many marks, drop the earliest: a later mark also caches everything before it.
+        let mut marks_to_drop = messages.iter().filter(is_marked).count().saturating_sub(CACHE_MARKS_MAX);
         let mut out = Vec::with_capacity(messages.len());
         for message in messages {
-            match divided(message) {
-                // The earliest ones go: a later mark keeps what is before it as well.
-                Some(_) if skipped < spare => {
-                    skipped += 1;
-                    out.push(plain(message));
+            match shared_and_own(message) {
+                Some((shared, own)) if marks_to_drop == 0 => {
+                    out.extend(marked_message(message.role, shared, own));
                 }
-                Some((shared, own)) => out.extend(marked(message.role, shared, own)),
-                None => out.push(plain(message)),
+                Some(_) => {
+                    marks_to_drop -= 1;
+                    out.push(plain_message(message));
+                }
+                None => out.push(plain_message(message)),
             }
         }
         out
@@ -57,13 +72,23 @@ impl Wire for Anthropic {
         false
     }
 
-    /// Any effort but none is a word to the server, so one is given only where genai would take the name for one.
+    /// The server is told about every effort except zero, so set it only if genai would read one from the name.
     fn effort(&self, model: &str) -> Option<ReasoningEffort> {
         ReasoningEffort::from_model_name(model).0.map(|_| ReasoningEffort::Zero)
     }
 
     fn schema(&self, schema: &Value) -> Value {
-        schema::anthropic(schema)
+        change_schemas(schema, &|map| {
+            // Only 0 and 1 are accepted as `minItems`.
+            let is_long = map.get("minItems").and_then(Value::as_u64).is_some_and(|least| least > 1);
+            move_to_description(map, |key| {
+                UNSUPPORTED_KEYWORDS.contains(&key) || (is_long && key == "minItems")
+            });
+            map.remove("$schema");
+            if let Some(choices) = map.remove("oneOf") {
+                map.insert("anyOf".into(), choices);
+            }
+        })
     }
 
     fn is_answer(&self, body: &Value) -> bool {
@@ -71,10 +96,10 @@ impl Wire for Anthropic {
     }
 }
 
-/// The part of a message that other seats read too, and the rest. The server refuses a block without words, so that a part of
-/// white space goes with the other.
-fn divided(message: &Message) -> Option<(&str, &str)> {
-    // A seat's own words are nobody else's.
+/// Splits a message into the part that other seats also read and the rest. The server rejects a block of only white space,
+/// so such a part stays with the other one.
+fn shared_and_own(message: &Message) -> Option<(&str, &str)> {
+    // A seat's own earlier answers are not shared.
     let is_shared = message.shared > 0 && message.role != Role::Assistant;
     let (shared, own) = message.text.split_at_checked(message.shared).filter(|_| is_shared)?;
     match (shared.trim().is_empty(), own.trim().is_empty()) {
@@ -84,18 +109,17 @@ fn divided(message: &Message) -> Option<(&str, &str)> {
     }
 }
 
-/// A message whose shared part ends in a mark. genai can mark the end of a whole message only, so that the two parts of a
-/// user's message are blocks of our own making.
-fn marked(role: Role, shared: &str, own: &str) -> Vec<ChatMessage> {
+/// A message with a cache mark after its shared part. genai can only mark a whole message, so the blocks of a user's message
+/// are built here.
+fn marked_message(role: Role, shared: &str, own: &str) -> Vec<ChatMessage> {
     let own = Some(own).filter(|own| !own.is_empty());
     if role == Role::System {
         let shared = ChatMessage::system(shared).with_options(CacheControl::Ephemeral);
         return [Some(shared), own.map(ChatMessage::system)].into_iter().flatten().collect();
     }
-    let (mut blocks, rest) = entries(shared);
+    let (mut blocks, rest) = transcript_blocks(shared);
     let own = format!("{rest}{}", own.unwrap_or_default());
     let last = blocks.pop().unwrap_or_default();
-    // Nothing is left out, and no block is white space alone.
     let (last, own) =
         if own.trim().is_empty() { (format!("{last}{own}"), None) } else { (last.into(), Some(own)) };
     let marked = json!({"type": "text", "text": last, "cache_control": {"type": "ephemeral"}});
@@ -105,16 +129,16 @@ fn marked(role: Role, shared: &str, own: &str) -> Vec<ChatMessage> {
     vec![ChatMessage::user(MessageContent::from_parts(parts))]
 }
 
-/// The shared part in blocks that end where an entry of the transcript does, and what comes after the last. The cache is looked up at the
-/// ends of blocks: so a later round, whose transcript begins like this one, finds what this one has left there.
-fn entries(shared: &str) -> (Vec<&str>, &str) {
+/// The shared part as blocks that each end with an entry of the transcript, and the text after the last entry. The server
+/// looks up its cache at the ends of blocks. The next round's transcript starts with this one, so it finds this cache entry.
+fn transcript_blocks(shared: &str) -> (Vec<&str>, &str) {
     let mut blocks = Vec::new();
-    let mut from = 0;
+    let mut start = 0;
     for quotation in quotations(shared) {
-        blocks.extend(shared.get(from..quotation.range.end));
-        from = quotation.range.end;
+        blocks.extend(shared.get(start..quotation.range.end));
+        start = quotation.range.end;
     }
-    match shared.get(from..) {
+    match shared.get(start..) {
         Some(rest) if !blocks.is_empty() => (blocks, rest),
         _ => (vec![shared], ""),
     }

@@ -1,16 +1,19 @@
-//! OpenAI's chat completions, and everybody who speaks them.
+//! OpenAI's chat completions, and every server that speaks them.
 
 use agon_core::Usage;
 use genai::chat::ReasoningEffort;
 use serde_json::Value;
 
-use super::schema;
-use super::wire::{Refusal, Wire, names};
+use super::dialect::{ServerRefusal, WireDialect, change_schemas, move_to_description, names_in};
 
-pub(super) struct OpenAi;
+pub(super) struct OpenAiDialect;
 
-impl Wire for OpenAi {
-    fn path(&self, _model: &str, _streamed: bool) -> String {
+/// Keywords that OpenAI's strict mode rejects.
+const UNSUPPORTED_KEYWORDS: &[&str] =
+    &["minLength", "maxLength", "uniqueItems", "minProperties", "maxProperties"];
+
+impl WireDialect for OpenAiDialect {
+    fn chat_path(&self, _model: &str, _is_streamed: bool) -> String {
         "chat/completions".into()
     }
 
@@ -22,24 +25,24 @@ impl Wire for OpenAi {
         "models"
     }
 
-    fn listed(&self, body: &Value) -> Option<Vec<String>> {
-        names(body.get("data"), "id")
+    fn listed_models(&self, body: &Value) -> Option<Vec<String>> {
+        names_in(body.get("data"), "id")
     }
 
     fn effort(&self, _model: &str) -> Option<ReasoningEffort> {
         Some(ReasoningEffort::Budget(0))
     }
 
-    /// genai makes every property required and closes every object, as strict mode wants it.
+    /// Strict mode also needs every property required and every object closed; genai does that.
     fn schema(&self, schema: &Value) -> Value {
-        schema::openai(schema)
+        change_schemas(schema, &|map| move_to_description(map, |key| UNSUPPORTED_KEYWORDS.contains(&key)))
     }
 
-    fn stop_mark(&self) -> Option<&'static str> {
+    fn stop_marker(&self) -> Option<&'static str> {
         Some("\"finish_reason\":\"")
     }
 
-    fn stop_in_stream(&self, frame: &Value) -> Option<String> {
+    fn stop_in_frame(&self, frame: &Value) -> Option<String> {
         frame.pointer("/choices/0/finish_reason")?.as_str().map(str::to_owned)
     }
 
@@ -47,20 +50,20 @@ impl Wire for OpenAi {
         body.pointer("/choices/0").is_some_and(Value::is_object)
     }
 
-    fn refusal(&self, body: &Value) -> Option<Refusal> {
-        words(body.pointer("/choices/0/message/refusal"))
+    fn refusal(&self, body: &Value) -> Option<ServerRefusal> {
+        refusal_text(body.pointer("/choices/0/message/refusal"))
     }
 
-    fn refusal_mark(&self) -> Option<&'static str> {
+    fn refusal_marker(&self) -> Option<&'static str> {
         Some("\"refusal\"")
     }
 
-    fn refusal_in_stream(&self, frame: &Value) -> Option<Refusal> {
-        words(frame.pointer("/choices/0/delta/refusal"))
+    fn refusal_in_frame(&self, frame: &Value) -> Option<ServerRefusal> {
+        refusal_text(frame.pointer("/choices/0/delta/refusal"))
     }
 }
 
-fn words(refusal: Option<&Value>) -> Option<Refusal> {
-    let words = refusal?.as_str()?.to_owned();
-    Some(Refusal { words, usage: Usage::default() })
+fn refusal_text(refusal: Option<&Value>) -> Option<ServerRefusal> {
+    let text = refusal?.as_str()?.to_owned();
+    Some(ServerRefusal { text, usage: Usage::default() })
 }

@@ -2,26 +2,25 @@ use serde_json::json;
 
 use super::*;
 
-/// Types the lines one after another (`^D` is Ctrl-D) and gives everything that was shown, with what was typed after it,
-/// and how it ended.
-fn typed(schema: Option<&Value>, lines: &[&str]) -> (String, Step) {
+/// Types the lines one after another (`^D` is Ctrl-D). Returns the screen and the step after the last line.
+fn typed(schema: Option<&Value>, lines: &[&str]) -> (String, FormStep) {
     let mut screen = String::new();
     let mut typed = Vec::new();
     for line in lines {
-        match step(schema, &typed) {
-            Step::Ask(text) => screen.push_str(&text),
-            ended => panic!("{line:?} was not asked for: {ended:?}\n{screen}"),
+        match next_step(schema, &typed) {
+            FormStep::Ask(text) => screen.push_str(&text),
+            ended => panic!("{line:?} is one line too many: {ended:?}\n{screen}"),
         }
         screen.push_str(line);
         screen.push('\n');
-        typed.push(if *line == "^D" { Typed::End } else { Typed::Line((*line).to_owned()) });
+        typed.push(if *line == "^D" { TerminalInput::End } else { TerminalInput::Line((*line).to_owned()) });
     }
-    (screen, step(schema, &typed))
+    (screen, next_step(schema, &typed))
 }
 
 fn value(schema: &Value, lines: &[&str]) -> Value {
     match typed(Some(schema), lines) {
-        (_, Step::Done(text)) => serde_json::from_str(&text).unwrap(),
+        (_, FormStep::Done(text)) => serde_json::from_str(&text).unwrap(),
         (screen, other) => panic!("{other:?}\n{screen}"),
     }
 }
@@ -44,36 +43,34 @@ fn argument() -> Value {
     })
 }
 
-/// "Asked field by field in plain words": description, allowed values, ranges, item by item, wrong input asked again with the
-/// reason.
 #[test]
-fn a_structured_answer_is_asked_for_field_by_field_in_plain_words() {
+fn a_structured_answer_is_asked_for_field_by_field() {
     let lines = ["hold", "2", "Short.", "Much too long.", "Fine.", "y", "b", "", "", "", "80%", "0,8", "0.8"];
     let (screen, step) = typed(Some(&argument()), &lines);
     assert_eq!(
         screen,
-        "\nYou are asked for each part of the answer; you need not write JSON.\n\
-         (/skip: you pass. /again: from the start.)\n\n* stance\n    Whether you hold to your position.\n    \
+        "\nYou are asked for each part of the answer. You do not need to write JSON.\n\
+         (/skip passes, /again starts over.)\n\n* stance\n    Whether you hold to your position.\n    \
          1. maintain\n    2. partial_concede\n  number or word> hold\n    \
-         Please try again: it is a number from 1 to 2, or one of the words.\n  number or word> 2\n\n* key points\n    \
+         Please try again: type a number from 1 to 2, or one of the words.\n  number or word> 2\n\n* key points\n    \
          Your strongest arguments.\n    (a list, at most 2; an empty line ends it)\n  1> Short.\n  2> Much too long.\n    \
-         Please try again: it has 14 characters, and at most 9 fit.\n  2> Fine.\n\n* counterpoints\n    \
+         Please try again: it has 14 characters, and at most 9 are allowed.\n  2> Fine.\n\n* counterpoints\n    \
          (a list, at most 12; an empty line ends it)\n\n* counterpoints / 1\n  add it? y, or an empty line for no> y\n\n\
          * counterpoints / 1 / target\n    1. A\n    2. B\n  number or word> b\n\n* counterpoints / 1 / evidence\n  \
          one line, or an empty line for none> \n\n* counterpoints / 2\n  add it? y, or an empty line for no> \n\n\
          * revised position\n    Your updated answer.\n    \
          (several lines; a line with a single . ends it; an empty line leaves it out)\n> \n\n* confidence\n    \
-         How sure you are.\n  a number from 0 to 1> 80%\n    Please try again: it is a number from 0 to 1.\n  \
+         How sure you are.\n  a number from 0 to 1> 80%\n    Please try again: type a number from 0 to 1.\n  \
          a number from 0 to 1> 0,8\n    \
-         Please try again: it is a number from 0 to 1, written with a point and no comma.\n  \
+         Please try again: type a number from 0 to 1, with a point and no comma.\n  \
          a number from 0 to 1> 0.8\n"
     );
     let answer = r#"{"stance":"partial_concede","key_points":["Short.","Fine."],"counterpoints":[{"target":"B"}],"confidence":0.8}"#;
-    assert_eq!(step, Step::Done(answer.into()));
+    assert_eq!(step, FormStep::Done(answer.into()));
 }
 
 #[test]
-fn choices_are_taken_by_word_or_number_and_the_word_comes_first() {
+fn a_choice_can_be_named_by_word_or_by_number() {
     let schema = |values: Value| json!({"properties": {"x": {"enum": values}}, "required": ["x"]});
     let words = schema(json!(["no_change", "major-revision"]));
     for (line, chosen) in
@@ -86,9 +83,8 @@ fn choices_are_taken_by_word_or_number_and_the_word_comes_first() {
     assert_eq!(value(&words, &["0", "3", "9999999999999999999999", "2"]), json!({"x": "major-revision"}));
 }
 
-/// "null/optional skipped with an empty line".
 #[test]
-fn an_empty_line_is_nothing_where_nothing_may_be() {
+fn an_empty_line_skips_what_is_optional() {
     let nullable = json!({"anyOf": [{"type": "string", "description": "Inner."}, {"type": "null"}]});
     let schema = json!({"properties": {"must": nullable, "may": nullable}, "required": ["must"]});
     assert_eq!(value(&schema, &["", ""]), json!({"must": null}));
@@ -96,14 +92,14 @@ fn an_empty_line_is_nothing_where_nothing_may_be() {
     let strict = json!({"properties": {"x": {"type": "string"}, "y": {"type": "array", "minItems": 1, "items": {"type": "integer"}}},
                         "required": ["x", "y"]});
     let (screen, step) = typed(Some(&strict), &["", "a", "", "1.5", "3", ""]);
-    assert_eq!(step, Step::Done(r#"{"x":"a","y":[3]}"#.into()));
+    assert_eq!(step, FormStep::Done(r#"{"x":"a","y":[3]}"#.into()));
     assert!(screen.contains("it cannot be left empty"), "{screen}");
     assert!(screen.contains("at least 1 more must be here"), "{screen}");
-    assert!(screen.contains("Please try again: it is a whole number."), "{screen}");
+    assert!(screen.contains("Please try again: type a whole number."), "{screen}");
 }
 
 #[test]
-fn other_kinds_of_schemas_are_asked_for_too() {
+fn less_common_schemas_are_asked_for_too() {
     let of = |schema: Value| json!({"properties": {"x": schema}, "required": ["x"]});
     let told = of(json!({"oneOf": [{"const": "a", "description": "First."}, {"const": "b"}]}));
     let (screen, _) = typed(Some(&told), &["a"]);
@@ -113,30 +109,28 @@ fn other_kinds_of_schemas_are_asked_for_too() {
     );
     assert_eq!(value(&either, &["2", "yes"]), json!({"x": {"n": true}}));
     assert_eq!(value(&either, &["integer", "4"]), json!({"x": 4}));
-    assert_eq!(value(&of(json!({"const": 3})), &[]), json!({"x": 3}), "there is nothing to ask");
+    assert_eq!(value(&of(json!({"const": 3})), &[]), json!({"x": 3}), "nothing has to be asked");
     assert_eq!(value(&of(json!({"$ref": "#/$defs/y"})), &["{", "[1]"]), json!({"x": [1]}), "as JSON");
     assert_eq!(value(&json!({"required": ["z"], "properties": {}}), &["\"a\""]), json!({"z": "a"}));
     let set = json!({"type": "array", "uniqueItems": true, "items": {"type": "integer", "exclusiveMinimum": 0, "multipleOf": 2}});
     assert_eq!(value(&of(set), &["2", "3", "0", "2", "4", ""]), json!({"x": [2, 4]}));
     let endless = json!({"type": "array", "uniqueItems": true, "minItems": 3, "items": {"const": 1}});
-    assert_eq!(value(&of(endless), &[]), json!({"x": [1]}), "what cannot be kept does not go on for ever");
+    assert_eq!(value(&of(endless), &[]), json!({"x": [1]}), "an impossible schema does not loop");
 }
 
-/// "Multi-line free text ended by a line with a single `.` or Ctrl-D".
 #[test]
-fn free_text_has_many_lines_and_ends_with_a_dot_or_ctrl_d() {
+fn plain_text_has_several_lines_and_ends_with_a_dot_or_ctrl_d() {
     for end in [".", "^D"] {
         let (screen, step) = typed(None, &["", "First.", "", "  Second.\u{1b}[D", end]);
-        assert_eq!(step, Step::Done("First.\n\n  Second.".into()), "{screen}");
+        assert_eq!(step, FormStep::Done("First.\n\n  Second.".into()), "{screen}");
     }
     let (screen, step) = typed(None, &["", ".", "Now.", "."]);
-    assert_eq!(step, Step::Done("Now.".into()));
+    assert_eq!(step, FormStep::Done("Now.".into()));
     assert!(screen.contains("nothing was typed"), "{screen}");
 }
 
-/// "`/skip` or Ctrl-D at once on an empty answer".
 #[test]
-fn a_person_can_pass_and_begin_again() {
+fn a_person_can_pass_or_start_over() {
     let schema = argument();
     for (schema, lines) in [
         (None, &["^D"][..]),
@@ -145,18 +139,20 @@ fn a_person_can_pass_and_begin_again() {
         (None, &["", "^D", "^D"]),
         (Some(&schema), &["^D"]),
         (Some(&schema), &["1", " /skip "]),
-        // A terminal that is gone for good says nothing else any more.
+        // A terminal that is gone reports the end of input again and again.
         (Some(&schema), &["1", "^D", "^D", "^D", "^D", "^D"]),
     ] {
-        assert_eq!(typed(schema, lines).1, Step::Pass, "{lines:?}");
+        assert_eq!(typed(schema, lines).1, FormStep::Pass, "{lines:?}");
     }
     let (screen, step) = typed(None, &["Wrong.", "/again", "Right.", "."]);
-    assert_eq!(step, Step::Done("Right.".into()), "{screen}");
-    assert!(matches!(typed(Some(&schema), &["1", "/again"]).1, Step::Ask(text) if text.contains("* stance")));
+    assert_eq!(step, FormStep::Done("Right.".into()), "{screen}");
+    assert!(
+        matches!(typed(Some(&schema), &["1", "/again"]).1, FormStep::Ask(text) if text.contains("* stance"))
+    );
 }
 
 #[test]
-fn a_long_text_that_does_not_fit_is_typed_again() {
+fn a_text_of_the_wrong_length_must_be_typed_again() {
     let schema = json!({"properties": {"x": {"type": "string", "maxLength": 5000, "minLength": 3}}, "required": ["x"]});
     let long = "y".repeat(2_600);
     let lines = [&long, &long, ".", "ok", "^D", "fine", "by me", "^D"];

@@ -1,4 +1,4 @@
-//! A real terminal, with a program in the place of the person.
+//! A real pseudo-terminal, with the test in place of the person.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -10,26 +10,26 @@ use agon_engine::{Call, Message, Model, Role};
 use rustix::fs::OFlags;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use super::system::Tty;
-use crate::human::terminal::{Terminal, Typed};
-use crate::{Desk, Human, HumanConfig};
+use super::system::UnixTerminal;
+use crate::human::terminal_prompt::{TerminalDevice, TerminalInput};
+use crate::{HumanConfig, HumanModel, TerminalPrompt};
 
 /// The person's end of a terminal, and Agon's.
-fn terminal() -> (File, Tty) {
+fn terminal() -> (File, UnixTerminal) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&person).unwrap();
     unlockpt(&person).unwrap();
     let name = ptsname(&person, Vec::new()).unwrap().into_string().unwrap();
     let flags = OFlags::NOCTTY.bits().cast_signed();
     let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(name).unwrap();
-    (File::from(person), Tty::on(file))
+    (File::from(person), UnixTerminal::new(file))
 }
 
-fn line(text: &str) -> Option<Typed> {
-    Some(Typed::Line(text.into()))
+fn line(text: &str) -> Option<TerminalInput> {
+    Some(TerminalInput::Line(text.into()))
 }
 
-/// Everything that the terminal shows until `end` is in it.
+/// Everything that the terminal shows up to `end`.
 fn shown(person: &mut File, end: &str) -> String {
     let (mut text, mut buffer) = (String::new(), [0; 4096]);
     while !text.contains(end) {
@@ -40,33 +40,31 @@ fn shown(person: &mut File, end: &str) -> String {
 }
 
 #[test]
-fn lines_ctrl_d_and_what_is_written_go_through_a_real_terminal() {
+fn a_real_terminal_passes_on_lines_ctrl_d_and_output() {
     let (mut person, tty) = terminal();
     person.write_all("caf\u{e9}\nsecond\n\u{4}".as_bytes()).unwrap();
     assert_eq!(tty.read_line(&|| true).unwrap(), line("caf\u{e9}"));
     assert_eq!(tty.read_line(&|| true).unwrap(), line("second"));
-    assert_eq!(tty.read_line(&|| true).unwrap(), Some(Typed::End));
+    assert_eq!(tty.read_line(&|| true).unwrap(), Some(TerminalInput::End));
     tty.write("What?\n> ").unwrap();
     assert!(shown(&mut person, "> ").ends_with("What?\r\n> "));
-    assert_eq!(tty.columns(), 80, "a terminal that does not know");
+    assert_eq!(tty.columns(), 80, "the default if the size is unknown");
 }
 
-/// "When the timeout or a drop of the future comes ... whatever is being read is abandoned."
 #[test]
-fn a_line_that_nobody_wants_is_not_waited_for_and_not_read() {
+fn a_line_that_is_not_wanted_is_left_unread() {
     let (mut person, tty) = terminal();
     assert_eq!(tty.read_line(&|| false).unwrap(), None);
     person.write_all(b"late\n").unwrap();
     assert_eq!(tty.read_line(&|| false).unwrap(), None);
-    assert_eq!(tty.read_line(&|| true).unwrap(), line("late"), "it is left for others");
+    assert_eq!(tty.read_line(&|| true).unwrap(), line("late"), "it can still be read");
 }
 
-/// "A late line must not be taken for the answer to the next question", whole or half.
 #[test]
-fn what_was_typed_before_a_question_is_forgotten() {
+fn input_from_before_a_question_is_discarded() {
     let (mut person, tty) = terminal();
     person.write_all(b"old\nhalf a li").unwrap();
-    // The echo shows that the terminal has taken it in.
+    // The echo shows that the terminal has received it.
     shown(&mut person, "half a li");
     tty.discard();
     person.write_all(b"new\n").unwrap();
@@ -76,7 +74,8 @@ fn what_was_typed_before_a_question_is_forgotten() {
 #[tokio::test]
 async fn a_person_answers_at_a_real_terminal() {
     let (mut person, tty) = terminal();
-    let human = Human::new("anna", &HumanConfig::default(), Arc::new(Desk::at(Arc::new(tty)))).unwrap();
+    let human = HumanModel::new("anna", &HumanConfig::default(), Arc::new(TerminalPrompt::on(Arc::new(tty))))
+        .unwrap();
     let call = Call {
         debate: "d".into(),
         seat: "s".into(),
