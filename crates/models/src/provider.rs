@@ -33,73 +33,31 @@ pub(crate) struct KnownProvider {
     adapter: AdapterKind,
 }
 
+#[rustfmt::skip]
 pub(crate) const KNOWN_PROVIDERS: &[KnownProvider] = &[
-    KnownProvider {
-        name: "openai",
-        base_url: "https://api.openai.com/v1",
-        base_env: "OPENAI_BASE_URL",
-        key_envs: &["OPENAI_API_KEY"],
-        adapter: AdapterKind::OpenAI,
-    },
-    KnownProvider {
-        name: "anthropic",
-        base_url: "https://api.anthropic.com/v1",
-        base_env: "ANTHROPIC_BASE_URL",
-        key_envs: &["ANTHROPIC_API_KEY"],
-        adapter: AdapterKind::Anthropic,
-    },
-    KnownProvider {
-        name: "gemini",
-        base_url: "https://generativelanguage.googleapis.com/v1beta",
-        base_env: "GEMINI_BASE_URL",
-        key_envs: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-        adapter: AdapterKind::Gemini,
-    },
-    KnownProvider {
-        name: "ollama",
-        base_url: "http://127.0.0.1:11434/v1",
-        base_env: "OLLAMA_HOST",
-        key_envs: &[],
-        adapter: AdapterKind::OpenAI,
-    },
-    KnownProvider {
-        name: "openrouter",
-        base_url: "https://openrouter.ai/api/v1",
-        base_env: "OPENROUTER_BASE_URL",
-        key_envs: &["OPENROUTER_API_KEY"],
-        adapter: AdapterKind::OpenAI,
-    },
-    KnownProvider {
-        name: "groq",
-        base_url: "https://api.groq.com/openai/v1",
-        base_env: "GROQ_BASE_URL",
-        key_envs: &["GROQ_API_KEY"],
-        adapter: AdapterKind::OpenAI,
-    },
-    KnownProvider {
-        name: "deepseek",
-        base_url: "https://api.deepseek.com/v1",
-        base_env: "DEEPSEEK_BASE_URL",
-        key_envs: &["DEEPSEEK_API_KEY"],
-        adapter: AdapterKind::OpenAI,
-    },
-    KnownProvider {
-        name: "xai",
-        base_url: "https://api.x.ai/v1",
-        base_env: "XAI_BASE_URL",
-        key_envs: &["XAI_API_KEY"],
-        // Counts reasoning tokens separately from output tokens.
-        adapter: AdapterKind::Xai,
-    },
-    KnownProvider {
-        name: "mistral",
-        base_url: "https://api.mistral.ai/v1",
-        base_env: "MISTRAL_BASE_URL",
-        key_envs: &["MISTRAL_API_KEY"],
-        // Calls the seed `random_seed` and rejects `seed`.
-        adapter: AdapterKind::Mistral,
-    },
+    known("openai", "https://api.openai.com/v1", "OPENAI_BASE_URL", &["OPENAI_API_KEY"], AdapterKind::OpenAI),
+    known("anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_BASE_URL", &["ANTHROPIC_API_KEY"], AdapterKind::Anthropic),
+    known("gemini", "https://generativelanguage.googleapis.com/v1beta", "GEMINI_BASE_URL", &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        AdapterKind::Gemini),
+    known("ollama", "http://127.0.0.1:11434/v1", "OLLAMA_HOST", &[], AdapterKind::OpenAI),
+    known("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_BASE_URL", &["OPENROUTER_API_KEY"], AdapterKind::OpenAI),
+    known("groq", "https://api.groq.com/openai/v1", "GROQ_BASE_URL", &["GROQ_API_KEY"], AdapterKind::OpenAI),
+    known("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_BASE_URL", &["DEEPSEEK_API_KEY"], AdapterKind::OpenAI),
+    // Counts reasoning tokens separately from output tokens.
+    known("xai", "https://api.x.ai/v1", "XAI_BASE_URL", &["XAI_API_KEY"], AdapterKind::Xai),
+    // Calls the seed `random_seed` and rejects `seed`.
+    known("mistral", "https://api.mistral.ai/v1", "MISTRAL_BASE_URL", &["MISTRAL_API_KEY"], AdapterKind::Mistral),
 ];
+
+const fn known(
+    name: &'static str,
+    base_url: &'static str,
+    base_env: &'static str,
+    key_envs: &'static [&'static str],
+    adapter: AdapterKind,
+) -> KnownProvider {
+    KnownProvider { name, base_url, base_env, key_envs, adapter }
+}
 
 impl KnownProvider {
     fn format(&self) -> WireFormat {

@@ -11,9 +11,6 @@ pub(super) fn open() -> io::Result<Arc<dyn TerminalDevice>> {
 }
 
 #[cfg(unix)]
-const LINE_BYTES_MAX: usize = 64 * 1024;
-
-#[cfg(unix)]
 mod system {
     use std::fs::{File, OpenOptions};
     use std::io::{self, Read, Write};
@@ -22,9 +19,9 @@ mod system {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 
-    use super::LINE_BYTES_MAX;
     use crate::human::terminal_prompt::{TerminalDevice, TerminalInput};
 
+    const LINE_BYTES_MAX: usize = 64 * 1024;
     /// How often a waiting read checks whether the line is still wanted.
     const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 

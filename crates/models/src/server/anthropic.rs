@@ -14,18 +14,10 @@ const API_VERSION: &str = "2023-06-01";
 /// How many cache marks a request may have.
 const CACHE_MARKS_MAX: usize = 4;
 /// Keywords that make Anthropic reject a schema.
+#[rustfmt::skip]
 const UNSUPPORTED_KEYWORDS: &[&str] = &[
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "maxItems",
-    "uniqueItems",
-    "minProperties",
-    "maxProperties",
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
+    "maxItems", "uniqueItems", "minProperties", "maxProperties",
 ];
 
 impl WireDialect for AnthropicDialect {

@@ -9,28 +9,11 @@ use super::dialect::{ServerRefusal, WireDialect, change_schemas, move_to_descrip
 pub(super) struct GeminiDialect;
 
 /// The keywords that Gemini documents. It rejects others.
+#[rustfmt::skip]
 const SUPPORTED_KEYWORDS: &[&str] = &[
-    "$anchor",
-    "$defs",
-    "$id",
-    "$ref",
-    "additionalProperties",
-    "anyOf",
-    "description",
-    "enum",
-    "format",
-    "items",
-    "maxItems",
-    "maximum",
-    "minItems",
-    "minimum",
-    "oneOf",
-    "prefixItems",
-    "properties",
-    "propertyOrdering",
-    "required",
-    "title",
-    "type",
+    "$anchor", "$defs", "$id", "$ref", "additionalProperties", "anyOf", "description", "enum", "format",
+    "items", "maxItems", "maximum", "minItems", "minimum", "oneOf", "prefixItems", "properties",
+    "propertyOrdering", "required", "title", "type",
 ];
 
 impl WireDialect for GeminiDialect {

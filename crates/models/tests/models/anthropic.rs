@@ -76,14 +76,14 @@ async fn a_prompt_without_shared_parts_has_no_marks() {
 #[tokio::test]
 async fn no_block_is_empty_and_at_most_four_are_marked() {
     let turns = || (0..6).map(|n| shared(Role::User, &format!("Shared {n}. "), "Own."));
-    let odd = [
+    let edge_cases = [
         shared(Role::User, " \n", "Words."),
         shared(Role::User, "Words.", " \n"),
         shared(Role::User, "All.", ""),
     ];
     let beyond = Message { shared: 99, ..message(Role::User, "Short.") };
     let inside = Message { shared: 1, ..message(Role::User, "Ärger") };
-    let messages: Vec<Message> = turns().chain(odd).chain([beyond, inside]).collect();
+    let messages: Vec<Message> = turns().chain(edge_cases).chain([beyond, inside]).collect();
     let request = sent(messages.clone()).await;
     let texts: Vec<(&str, &str)> = messages.iter().map(|message| ("user", message.text.as_str())).collect();
     assert_eq!(request.messages(), texts, "the text is unchanged");
@@ -132,7 +132,7 @@ async fn other_wire_formats_get_no_marks() {
 async fn an_error_in_a_stream_is_read_by_its_type() {
     let begun =
         "event: content_block_delta\ndata: {\"delta\": {\"type\": \"text_delta\", \"text\": \"Sell\"}}\n\n";
-    for (kind, before, want) in [
+    for (kind, before, expected) in [
         ("overloaded_error", "", FaultKind::Unavailable),
         ("rate_limit_error", "", FaultKind::RateLimited),
         ("authentication_error", "", FaultKind::Key),
@@ -143,7 +143,7 @@ async fn an_error_in_a_stream_is_read_by_its_type() {
         let events = format!("{before}event: error\ndata: {error}\n\n");
         let mock = mock(move |_| Response::raw(200, "text/event-stream", events.clone()));
         let fault = ask(&*model_of(&mock, "anthropic"), &call(), true).await.0.unwrap_err();
-        assert_eq!(fault.kind, want, "{kind}");
+        assert_eq!(fault.kind, expected, "{kind}");
         assert!(fault.message.contains("upstream is down"), "{}", fault.message);
     }
 }

@@ -53,19 +53,19 @@ fn answer(demo: &ScriptModel, runtime: &tokio::runtime::Runtime, debate: &Debate
         max_output_tokens: 4096,
         seed: 1,
     };
-    let said = runtime.block_on(demo.call(&call, None)).unwrap();
+    let completion = runtime.block_on(demo.call(&call, None)).unwrap();
     let value = ask.schema.as_ref().map(|schema| {
-        let value: Value = serde_json::from_str(&said.text).unwrap();
+        let value: Value = serde_json::from_str(&completion.text).unwrap();
         let valid = jsonschema::validate(&schema.json, &value).map_err(|why| why.to_string());
         assert_eq!(valid, Ok(()), "{} {:?}", ask.seat, turn.phase);
         agon_protocols::find("deep").unwrap().check(debate, ask, &value).unwrap();
         value
     });
     Reply::Said {
-        text: said.text,
+        text: completion.text,
         value,
-        model: said.model,
-        usage: said.usage,
+        model: completion.model,
+        usage: completion.usage,
         cut_off: false,
         shortened: None,
     }

@@ -190,8 +190,8 @@ async fn a_stream_without_end_mark_is_complete_if_the_model_stopped() {
     let whole = [frame("{\"content\":\"Tabs.\"}", "null"), frame("{}", "\"stop\"")].concat();
     let cut = frame("{\"content\":\"Tabs.\"}", "null");
     let served = mock(move |_| Response::raw(200, "text/event-stream", whole.clone()));
-    let said = ask(&*model(&served), &call(), true).await.0.unwrap();
-    assert_eq!((said.text.as_str(), said.finish), ("Tabs.", Finish::End));
+    let answer = ask(&*model(&served), &call(), true).await.0.unwrap();
+    assert_eq!((answer.text.as_str(), answer.finish), ("Tabs.", Finish::End));
     let served = mock(move |_| Response::raw(200, "text/event-stream", cut.clone()));
     assert!(ask(&*model(&served), &call(), true).await.0.is_err(), "the model had not stopped");
 }

@@ -30,7 +30,7 @@ fn asked(seat: &str, phase: &str, round: u32, attempt: u32) -> Call {
     Call { seat: seat.into(), phase: Phase::new(phase, round), attempt, ..call() }
 }
 
-async fn said(script: &str, call: &Call) -> Result<Completion, Fault> {
+async fn reply_to(script: &str, call: &Call) -> Result<Completion, Fault> {
     ask(&ScriptModel::parse("test.yaml", script).unwrap(), call, false).await.0
 }
 
@@ -49,7 +49,7 @@ async fn a_reply_is_chosen_by_seat_phase_round_and_attempt() {
         ("debater-3", "answer", 0, 1, "Me too."),
         ("chair", "synthesis", 0, 1, "Whatever."),
     ] {
-        let answer = said(SCRIPT, &asked(seat, phase, round, attempt)).await.unwrap();
+        let answer = reply_to(SCRIPT, &asked(seat, phase, round, attempt)).await.unwrap();
         assert_eq!(answer.text, text, "{seat} {phase} {round} {attempt}");
         let rest = (answer.model.as_str(), answer.usage, answer.finish);
         assert_eq!(rest, ("script/test.yaml", Usage::default(), Finish::End), "a script counts no tokens");
@@ -75,7 +75,7 @@ seats:
     ] {
         let mut call = asked(seat, phase, 1, 1);
         call.messages = vec![message(Role::User, question)];
-        assert_eq!(said(CASES, &call).await.unwrap().text, text, "{seat} {phase} {question}");
+        assert_eq!(reply_to(CASES, &call).await.unwrap().text, text, "{seat} {phase} {question}");
     }
     for (wrong, why) in [
         ("cases: 1", "cases is a list"),
@@ -100,10 +100,10 @@ async fn every_failure_can_be_scripted() {
         ("no_such_model", FaultKind::NoSuchModel),
     ] {
         let fault =
-            said(&format!("seats: {{\"*\": {{\"*\": {{fail: {word}}}}}}}"), &call()).await.unwrap_err();
+            reply_to(&format!("seats: {{\"*\": {{\"*\": {{fail: {word}}}}}}}"), &call()).await.unwrap_err();
         assert_eq!((fault.kind, fault.retry_after), (kind, None));
     }
-    let fault = said(SCRIPT, &asked("debater-2", "answer", 0, 1)).await.unwrap_err();
+    let fault = reply_to(SCRIPT, &asked("debater-2", "answer", 0, 1)).await.unwrap_err();
     assert_eq!(fault.retry_after, Some(Duration::from_millis(250)));
     let (hang, call) = (ScriptModel::parse("x", "seats: {\"*\": {\"*\": {fail: timeout}}}").unwrap(), call());
     let waited = tokio::time::timeout(Duration::from_millis(20), hang.call(&call, None)).await;
@@ -113,18 +113,18 @@ async fn every_failure_can_be_scripted() {
 #[tokio::test]
 async fn a_missing_reply_names_seat_and_phase() {
     let script = "seats: {debater-1: {answer: x}}";
-    let fault = said(script, &asked("debater-1", "debate", 1, 1)).await.unwrap_err();
+    let fault = reply_to(script, &asked("debater-1", "debate", 1, 1)).await.unwrap_err();
     assert_eq!(fault.kind, FaultKind::Rejected);
     assert!(
         fault.message.contains("\"debater-1\"") && fault.message.contains("\"debate\""),
         "{}",
         fault.message
     );
-    let fault = said(script, &asked("chair", "synthesis", 0, 1)).await.unwrap_err();
+    let fault = reply_to(script, &asked("chair", "synthesis", 0, 1)).await.unwrap_err();
     assert!(fault.message.contains("\"chair\"") && fault.message.contains("debater-1"), "{}", fault.message);
     // `"*"` exists already, so adding it would not help.
     let script = "seats: {debater-1: {answer: x}, \"*\": {answer: y}}";
-    let fault = said(script, &asked("chair", "synthesis", 0, 1)).await.unwrap_err();
+    let fault = reply_to(script, &asked("chair", "synthesis", 0, 1)).await.unwrap_err();
     assert!(fault.message.contains("add `synthesis:` there"), "{}", fault.message);
     assert!(fault.message.contains("\"chair\"") && !fault.message.contains("or \"*\""), "{}", fault.message);
 }
@@ -182,7 +182,7 @@ async fn other_stands_for_a_label_from_the_schema() {
         schema
     };
     for schema in [debater_schema(), by_reference] {
-        let text = said(script, &Call { schema: targets(schema), ..call() }).await.unwrap().text;
+        let text = reply_to(script, &Call { schema: targets(schema), ..call() }).await.unwrap().text;
         let value: Value = serde_json::from_str(&text).unwrap();
         let at = |index: usize| value["counterpoints"][index]["target"].as_str().unwrap().to_owned();
         assert_eq!(
@@ -205,7 +205,7 @@ async fn a_seat_id_stands_for_the_seats_label_in_the_prompt() {
         schema: targets(debater_schema()),
         ..asked("debater-1", "debate", 1, 1)
     };
-    let value: Value = serde_json::from_str(&said(script, &call).await.unwrap().text).unwrap();
+    let value: Value = serde_json::from_str(&reply_to(script, &call).await.unwrap().text).unwrap();
     let expected = json!({"counterpoints": [{"target": "Debater C"}, {"target": "Debater A"}]});
     assert_eq!(value, expected);
 }
@@ -257,32 +257,35 @@ fn an_unreadable_file_is_named() {
 #[tokio::test(start_paused = true)]
 async fn the_demo_answers_every_seat_and_converges_in_round_2() {
     let demo = ScriptModel::open("demo").unwrap();
-    let said = async |seat: &str, phase: &str, round: u32| -> Value {
+    let reply_to = async |seat: &str, phase: &str, round: u32| -> Value {
         let call = Call { schema: targets(debater_schema()), ..asked(seat, phase, round, 1) };
         let text = ask(&demo, &call, false).await.0.unwrap().text;
         serde_json::from_str(&text).unwrap_or(Value::String(text))
     };
     for seat in ["debater-1", "debater-2", "debater-3"] {
-        assert!(said(seat, "answer", 0).await.as_str().unwrap().len() > 200);
+        assert!(reply_to(seat, "answer", 0).await.as_str().unwrap().len() > 200);
         for round in [1, 2] {
-            let argument = said(seat, "debate", round).await;
+            let argument = reply_to(seat, "debate", round).await;
             assert!(jsonschema::is_valid(&debater_schema(), &argument), "{seat} {round}");
             let revised = argument["revised_position"].as_str().unwrap();
             assert_eq!(revised.is_empty(), argument["revision"] == "no_change", "{seat} {round}");
         }
-        assert!(said(seat, "evaluate", 0).await["scores"]["accuracy"].is_number());
+        assert!(reply_to(seat, "evaluate", 0).await["scores"]["accuracy"].is_number());
     }
     let figures = async |round| {
-        let assessment = said("moderator", "moderate", round).await;
+        let assessment = reply_to("moderator", "moderate", round).await;
         (assessment["agreement_score"].as_f64().unwrap(), assessment["new_points_ratio"].as_f64().unwrap())
     };
     let (agreement, _) = figures(1).await;
     assert!(agreement < 0.8, "not yet converged in round 1");
     let (agreement, new_points) = figures(2).await;
     assert!(agreement >= 0.8 && new_points <= 0.15, "converged in round 2");
-    assert!(said("debater-2", "debate", 2).await["revision"] != "no_change", "a debater changes its mind");
     assert!(
-        !said("chair", "synthesis", 0).await["contested"].as_array().unwrap().is_empty(),
+        reply_to("debater-2", "debate", 2).await["revision"] != "no_change",
+        "a debater changes its mind"
+    );
+    assert!(
+        !reply_to("chair", "synthesis", 0).await["contested"].as_array().unwrap().is_empty(),
         "one point stays contested"
     );
 }

@@ -101,8 +101,8 @@ fn an_empty_line_skips_what_is_optional() {
 #[test]
 fn less_common_schemas_are_asked_for_too() {
     let of = |schema: Value| json!({"properties": {"x": schema}, "required": ["x"]});
-    let told = of(json!({"oneOf": [{"const": "a", "description": "First."}, {"const": "b"}]}));
-    let (screen, _) = typed(Some(&told), &["a"]);
+    let described = of(json!({"oneOf": [{"const": "a", "description": "First."}, {"const": "b"}]}));
+    let (screen, _) = typed(Some(&described), &["a"]);
     assert!(screen.contains("    1. a - First.\n    2. b\n"), "{screen}");
     let either = of(
         json!({"oneOf": [{"type": "integer"}, {"type": "object", "properties": {"n": {"type": "boolean"}}}]}),
