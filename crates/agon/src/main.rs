@@ -12,6 +12,6 @@ fn main() -> ExitCode {
         Err(failure) => failure.report(),
     };
     // No program that took a seat outlives the debate, whatever its end was.
-    agon_seats::kill_commands();
+    agon_models::kill_commands();
     ExitCode::from(status)
 }

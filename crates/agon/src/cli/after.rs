@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use agon_providers::Catalogue;
+use agon_models::Catalogue;
 use agon_context::{Shelf, index as give_vectors};
 use agon_store::Sqlite;
 

@@ -46,7 +46,7 @@ impl Terminal {
     }
 
     /// What the desk calls before and after a question.
-    pub fn hook(&'static self) -> agon_seats::human::Aside {
+    pub fn hook(&'static self) -> agon_models::human::Aside {
         Arc::new(|busy| if busy { self.ask() } else { self.answered() })
     }
 

@@ -39,7 +39,7 @@ pub struct Config {
     /// For each protocol its options' values, as `--set` would have them.
     pub options: BTreeMap<String, Vec<(String, String)>>,
     /// Own providers and prices.
-    pub providers: agon_providers::Config,
+    pub providers: agon_models::Config,
     /// Sources of what is going on.
     pub pulse: BTreeMap<String, PulseConfig>,
     /// Where results can go.
@@ -64,16 +64,16 @@ struct File {
     council: Values,
     arena: Values,
     review: Values,
-    providers: BTreeMap<String, agon_providers::ProviderConfig>,
-    prices: BTreeMap<String, agon_providers::PriceConfig>,
-    commands: BTreeMap<String, agon_seats::CommandConfig>,
-    humans: BTreeMap<String, agon_seats::HumanConfig>,
-    agents: BTreeMap<String, agon_providers::AgentConfig>,
+    providers: BTreeMap<String, agon_models::ProviderConfig>,
+    prices: BTreeMap<String, agon_models::PriceConfig>,
+    commands: BTreeMap<String, agon_models::CommandConfig>,
+    humans: BTreeMap<String, agon_models::HumanConfig>,
+    agents: BTreeMap<String, agon_models::AgentConfig>,
     pulse: BTreeMap<String, PulseConfig>,
     destinations: BTreeMap<String, DestinationConfig>,
     hooks: Vec<HookConfig>,
-    embedded: agon_providers::EmbeddedConfig,
-    embeddings: agon_providers::EmbeddingsConfig,
+    embedded: agon_models::EmbeddedConfig,
+    embeddings: agon_models::EmbeddingsConfig,
 }
 
 #[derive(Default, Deserialize)]
@@ -185,7 +185,7 @@ impl Wrong {
 fn parse(text: &str) -> Result<Config, Wrong> {
     let file: File = toml::from_str(text)
         .map_err(|error| Wrong { span: error.span(), why: hide_text(error.message()) })?;
-    let providers = agon_providers::Config {
+    let providers = agon_models::Config {
         providers: file.providers,
         prices: file.prices,
         commands: file.commands,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agon_core::Brief;
 use agon_engine::Models;
-use agon_providers::{Catalogue, SMOLLM2};
+use agon_models::{Catalogue, SMOLLM2};
 use agon_weights::Source;
 
 use super::failure::Failure;
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_key_without_a_model_is_named_and_not_shown() {
         let env = |name: &str| (name == "ANTHROPIC_API_KEY").then(|| "sk-secret".to_owned());
-        let catalogue = Catalogue::new(agon_providers::Config::default(), env);
+        let catalogue = Catalogue::new(agon_models::Config::default(), env);
         let failure = models(&catalogue, &|_| None).unwrap_err();
         let sentence = failure.to_string();
         assert!(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agon_core::event::open_all;
 use agon_core::{Debate, Record};
 use agon_engine::{Engine, StoreError};
-use agon_providers::Catalogue;
+use agon_models::Catalogue;
 use agon_store::Sqlite;
 use clap::ArgMatches;
 
@@ -24,8 +24,8 @@ pub fn config(args: &ArgMatches) -> Result<Config, Failure> {
 /// The models that the configuration and the environment give.
 pub fn models(config: &Config) -> Arc<Catalogue> {
     let models_dir = place::models(&place::env);
-    let providers = agon_providers::Config { models_dir, ..config.providers.clone() };
-    let desk = agon_seats::Desk::here().with_aside(aside::terminal().hook());
+    let providers = agon_models::Config { models_dir, ..config.providers.clone() };
+    let desk = agon_models::Desk::here().with_aside(aside::terminal().hook());
     Arc::new(Catalogue::new(providers, |name| std::env::var(name).ok()).with_desk(Arc::new(desk)))
 }
 

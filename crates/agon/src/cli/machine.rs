@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use agon_providers::Config;
+use agon_models::Config;
 use agon_weights::{KNOWN, Known, Shelf, State};
 use serde_json::{Value, json};
 
@@ -94,7 +94,7 @@ pub struct Program {
 
 /// The programs of `[commands.NAME]`, looked for in these folders, as in `PATH`.
 pub fn programs(config: &Config, path: Option<&OsStr>) -> Vec<Program> {
-    let look = |(name, command): (&String, &agon_seats::CommandConfig)| {
+    let look = |(name, command): (&String, &agon_models::CommandConfig)| {
         let program = command.program.first().cloned().unwrap_or_default();
         let found = find(&program, path);
         Program { model: format!("command/{name}"), program, found, free: command.free }

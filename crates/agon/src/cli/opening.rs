@@ -10,7 +10,7 @@ use agon_core::protocol::template_hashes;
 use agon_core::{Artifact, Brief, Kind, LOG_VERSION, Limits, Opt, Protocol, Request, Seat};
 use agon_engine::{Models, Price};
 use agon_evidence::ratings::Rating;
-use agon_providers::Catalogue;
+use agon_models::Catalogue;
 use agon_store::Sqlite;
 use serde_json::{Map, Value};
 

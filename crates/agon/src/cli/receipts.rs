@@ -2,7 +2,7 @@
 
 use agon_core::Debate;
 use agon_core::event::open_all;
-use agon_providers::Catalogue;
+use agon_models::Catalogue;
 use agon_receipts::{Keyring, KeyringError, Known, Means, Secret, Subject, Verification, issue, verify};
 
 use super::desk::Kept;

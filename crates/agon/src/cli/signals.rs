@@ -32,7 +32,7 @@ pub async fn watch(stop: Stop, tell: impl Fn(&str), farewell: String) {
     note(&if watched() { format!("\n{farewell}") } else { farewell });
     // The person does not want to wait any longer; what is answered is in the store. The calls that are under way are not
     // dropped, and so the programs among them would live on.
-    agon_seats::kill_commands();
+    agon_models::kill_commands();
     std::process::exit(INTERRUPTED);
 }
 

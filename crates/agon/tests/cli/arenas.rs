@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::{Home, Said, refused};
 
 const TASK: &str = "How should a team of six be on call?";
-const DEMO: &str = include_str!("../../../providers/scripts/demo-arena.yaml");
+const DEMO: &str = include_str!("../../../models/scripts/demo-arena.yaml");
 const AGENTS: &str = r#"
 [agents.anna]
 model = "script/arena.yaml"

@@ -208,7 +208,7 @@ pub(crate) fn over_budget() -> (Debate, Value) {
 
 /// The script that comes with the program.
 pub(crate) fn demo() -> (Debate, Value) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../providers/scripts/demo-panel.yaml");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/scripts/demo-panel.yaml");
     let script: Value = serde_norway::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let phases = ["position", "rebuttal", "final"];
     played(&|place, round| {

@@ -148,7 +148,7 @@ mod tests {
     use crate::cli::args::Said;
     use crate::cli::config::Config;
 
-    struct Scripts(agon_providers::Catalogue);
+    struct Scripts(agon_models::Catalogue);
 
     impl Models for Scripts {
         fn model(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {
@@ -160,7 +160,7 @@ mod tests {
         let protocol = agon_protocols::find("deep").unwrap();
         let said = Said { models: vec!["script/demo".into()], ..Said::default() };
         let opening = Opening::new(protocol, said, &Config::default()).unwrap();
-        let models = Scripts(agon_providers::Catalogue::new(agon_providers::Config::default(), |_| None));
+        let models = Scripts(agon_models::Catalogue::new(agon_models::Config::default(), |_| None));
         parse(text.as_bytes(), Path::new("in.jsonl"), &opening, Some(1), &models)
             .map_err(|why| why.to_string())
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agon_providers::{Catalogue, EmbeddingsInUse, Probe, ProviderInfo};
+use agon_models::{Catalogue, EmbeddingsInUse, Probe, ProviderInfo};
 use agon_report::figures;
 use agon_store::{Delivery, DeliveryState, Health, Sqlite};
 use clap::{ArgMatches, Command};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use agon_engine::Price;
-use agon_providers::{Catalogue, ProviderInfo};
+use agon_models::{Catalogue, ProviderInfo};
 use agon_weights::{KNOWN, Source, State};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};

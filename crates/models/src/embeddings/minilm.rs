@@ -1,0 +1,124 @@
+//! `embeddings/minilm`: sentence embeddings that are computed in this process.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use agon_core::{Invalid, Usage};
+use agon_embedded::Broken;
+use agon_embedded::minilm::MiniLm;
+use agon_engine::{Fault, FaultKind};
+use agon_weights::{Shelf, State};
+use futures_util::future::BoxFuture;
+use tokio::sync::OnceCell;
+
+use super::{TextEmbedder, TextVectors};
+
+/// `embeddings/minilm`: all-MiniLM-L6-v2, which knows that "cheap" and "inexpensive" mean the same. Its files are read when
+/// it is first asked.
+pub struct MiniLmEmbedder {
+    files: Shelf,
+    model: OnceCell<Arc<MiniLm>>,
+}
+
+pub(super) const NAME: &str = "embeddings/minilm";
+pub(crate) const NO_MODELS_FOLDER: &str = "there is no folder to keep its files in; set HOME or AGON_HOME";
+
+impl MiniLmEmbedder {
+    /// Checks that the model's files are present. The error says how to get them.
+    pub fn new(files: Shelf) -> Result<Self, Invalid> {
+        model_folder(&files).map_err(|why| Invalid(fault(&why).message))?;
+        Ok(Self { files, model: OnceCell::new() })
+    }
+
+    async fn model(&self) -> Result<Arc<MiniLm>, Fault> {
+        let load = || async {
+            // The files may have been removed since `new`.
+            let folder = model_folder(&self.files).map_err(|why| fault(&why))?;
+            on_blocking_thread(move || MiniLm::open(&folder)).await.map(Arc::new)
+        };
+        self.model.get_or_try_init(load).await.cloned()
+    }
+}
+
+impl TextEmbedder for MiniLmEmbedder {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn is_errand(&self) -> bool {
+        true
+    }
+
+    fn provider(&self) -> &str {
+        "minilm"
+    }
+
+    /// A call uses all cores.
+    fn at_once(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<TextVectors, Fault>> {
+        Box::pin(async move {
+            if texts.is_empty() {
+                return Ok(TextVectors::default());
+            }
+            let (model, texts) = (self.model().await?, texts.to_vec());
+            let wanted = WantedFlag(Arc::new(AtomicBool::new(true)));
+            let is_wanted = Arc::clone(&wanted.0);
+            let embed = move || model.embed_while(&texts, &|| is_wanted.load(Ordering::Relaxed));
+            let embedded = on_blocking_thread(embed).await?;
+            let usage = Usage { input_tokens: embedded.tokens, ..Usage::default() };
+            Ok(TextVectors { vectors: embedded.vectors, usage })
+        })
+    }
+}
+
+impl fmt::Debug for MiniLmEmbedder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MiniLmEmbedder").field("files", &self.files).finish_non_exhaustive()
+    }
+}
+
+/// The folder of the model's files, or why they cannot be used.
+pub(super) fn model_folder(files: &Shelf) -> Result<PathBuf, Broken> {
+    let Some(known) = agon_weights::known("minilm") else {
+        return Err(Broken::File("its files are not known".into()));
+    };
+    Err(Broken::File(match files.state(known) {
+        State::Present { .. } => return Ok(files.place(known)),
+        State::Missing => "its files are not here".into(),
+        State::Partial { .. } => "only a part of its files is here".into(),
+        State::Unchecked { .. } => "its files have not been checked".into(),
+        State::Wrong { why } => why,
+    }))
+}
+
+/// Stops the computation when the call is dropped.
+struct WantedFlag(Arc<AtomicBool>);
+
+impl Drop for WantedFlag {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
+async fn on_blocking_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Broken> + Send + 'static,
+) -> Result<T, Fault> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done.map_err(|why| fault(&why)),
+        Err(_) => Err(Fault::new(FaultKind::Unavailable, format!("{NAME} stopped before it was done"))),
+    }
+}
+
+pub(super) fn fault(why: &Broken) -> Fault {
+    let (kind, help) = match why {
+        Broken::File(_) => (FaultKind::NoSuchModel, "; `agon models pull minilm` puts that right"),
+        Broken::Prompt(_) | Broken::TooLong { .. } => (FaultKind::Rejected, ""),
+        Broken::Abandoned | Broken::Arithmetic(_) | Broken::Io(_) => (FaultKind::Unavailable, ""),
+    };
+    Fault::new(kind, format!("{NAME}: {why}{help}"))
+}

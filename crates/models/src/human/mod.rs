@@ -1,0 +1,119 @@
+//! `human/NAME`: a person at the terminal takes a seat.
+//!
+//! The person reads what any other seat would read, and answers with plain text over several lines, or field by field if the
+//! answer is structured. The terminal is never put into raw mode, so it stays usable whatever happens. A question that is no
+//! longer wanted is closed, and a line that comes too late answers nothing.
+//!
+//! `page` is what the person reads, [`form`] asks for the answer, [`terminal_prompt`] shares one terminal among all people,
+//! and `tty` is the real terminal.
+
+pub mod form;
+mod page;
+pub mod terminal_prompt;
+mod tty;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agon_core::{Invalid, Usage};
+use agon_engine::{Call, Completion, Deltas, Fault, FaultKind, Finish, Model, Price};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use crate::config::HumanConfig;
+#[doc(hidden)]
+pub use crate::old_names::Aside;
+use form::FormStep;
+use terminal_prompt::TerminalQuestion;
+pub use terminal_prompt::{TerminalDevice, TerminalInput, TerminalPauseHook, TerminalPrompt};
+
+/// The most lines of one answer. The form reads all lines again after each new one.
+const LINES_MAX: usize = 2_000;
+
+/// A person in place of a model.
+#[derive(Debug)]
+pub struct HumanModel {
+    /// `human/NAME`.
+    name: String,
+    timeout: Duration,
+    terminal: Arc<TerminalPrompt>,
+}
+
+impl HumanModel {
+    /// The person of `[humans.NAME]`, or of the defaults; `name` is the part after `human/`. All people of a process share
+    /// one [`TerminalPrompt`].
+    pub fn new(name: &str, config: &HumanConfig, terminal: Arc<TerminalPrompt>) -> Result<Self, Invalid> {
+        config.check(name)?;
+        Ok(Self { name: format!("human/{name}"), timeout: config.timeout(), terminal })
+    }
+
+    async fn ask(&self, call: &Call) -> Result<Completion, Fault> {
+        let mut question = self.terminal.open_question().await.map_err(|why| {
+            let message = format!(
+                "{} needs a terminal, and there is none here ({why}): start agon in a terminal, or seat a model instead",
+                self.name
+            );
+            Fault::new(FaultKind::NoSuchModel, message)
+        })?;
+        let asked = self.fill_in_form(&mut question, call).await;
+        question.close(match &asked {
+            Ok(Ok(_)) => "\nThank you. The debate goes on.\n\n",
+            Ok(Err(_)) => "\nYou passed. The debate goes on.\n\n",
+            Err(_) => "",
+        });
+        let text = asked.map_err(|why| {
+            Fault::new(FaultKind::Unavailable, format!("the terminal of {} is gone: {why}", self.name))
+        })??;
+        let (model, usage) = (self.name.clone(), Usage::default());
+        Ok(Completion { text, model, usage, finish: Finish::End, shortened: None })
+    }
+
+    async fn fill_in_form(
+        &self,
+        question: &mut TerminalQuestion<'_>,
+        call: &Call,
+    ) -> io::Result<Result<String, Fault>> {
+        question.show(page::prompt_page(&self.name, call, question.columns())).await?;
+        let schema = call.schema.as_ref().map(|schema| &schema.json);
+        let mut typed = Vec::new();
+        while typed.len() < LINES_MAX {
+            match form::next_step(schema, &typed) {
+                FormStep::Ask(text) => question.show(text).await?,
+                FormStep::Done(text) => return Ok(Ok(text)),
+                FormStep::Pass => {
+                    return Ok(Err(Fault::new(FaultKind::Refused, format!("{} passed", self.name))));
+                }
+            }
+            typed.push(question.read_line().await?);
+        }
+        let message = format!("the answer of {} has more than {LINES_MAX} lines", self.name);
+        Ok(Err(Fault::new(FaultKind::Garbled, message)))
+    }
+}
+
+impl Model for HumanModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn provider(&self) -> &str {
+        "human"
+    }
+
+    fn price(&self) -> Price {
+        Price::Free
+    }
+
+    fn at_once(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        Some(self.timeout)
+    }
+
+    fn call<'a>(&'a self, call: &'a Call, _: Option<Deltas<'a>>) -> BoxFuture<'a, Result<Completion, Fault>> {
+        self.ask(call).boxed()
+    }
+}

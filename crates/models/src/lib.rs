@@ -1,0 +1,48 @@
+//! Every model by name: servers, programs, people at the terminal, scripts, agents and embeddings.
+//!
+//! A model is named `provider/model`. [`ModelCatalogue`] turns the name into something that the engine can call. The crate
+//! reads no configuration file, and the catalogue reads the environment only through the function that its maker passes in.
+//!
+//! A tour, in reading order:
+//!
+//! - [`config`]: the sections of `agon.toml` that concern models.
+//! - `trust`: what an `agon.toml` found in the working directory may not do.
+//! - [`catalogue`]: from a name to a model, or to a sentence that says what to do.
+//! - `provider`: where a provider is and which key it takes; the table of well-known providers.
+//! - `prices`: the dated table of what well-known models cost.
+//! - [`probe`]: which providers answer, accept their key and have which models, for `agon doctor`.
+//! - `server`: a call to a server; one file per wire dialect.
+//! - `agents`: a model with a name and a charter of its own.
+//! - [`command`]: a program as a model.
+//! - [`human`]: a person at the terminal as a model.
+//! - [`script`]: a file of canned replies as a model.
+//! - [`embeddings`]: how similar texts are, by a server's embeddings, by MiniLM or by shared words.
+
+#![warn(missing_docs)]
+
+mod agents;
+pub mod catalogue;
+pub mod command;
+pub mod config;
+pub mod embeddings;
+pub mod human;
+mod old_names;
+mod prices;
+pub mod probe;
+mod provider;
+pub mod script;
+mod server;
+mod trust;
+
+pub use agon_embedded::{SMOLLM2, Settings as EmbeddedConfig};
+pub use catalogue::{ModelCatalogue, ProviderInfo};
+pub use command::CommandModel;
+pub use config::{
+    AgentConfig, CommandConfig, EmbeddingsConfig, HumanConfig, ModelsConfig, PriceConfig, ProviderConfig,
+    WireFormat,
+};
+pub use embeddings::{EmbeddingModel, EmbeddingsInUse, TextEmbedder, TextVectors};
+pub use human::{HumanModel, TerminalPrompt};
+pub use old_names::*;
+pub use probe::ProviderProbe;
+pub use script::ScriptModel;

@@ -1,0 +1,380 @@
+//! What went wrong with a call, as a sentence without secrets.
+//!
+//! genai's own error texts are not used: some print the whole request, and a server may echo what it was sent. A server's
+//! message is quoted only if it contains neither the key nor the prompt.
+
+use std::error::Error as _;
+use std::io;
+use std::time::{Duration, SystemTime};
+
+use agon_engine::{Fault, FaultKind};
+use agon_host::clean_line;
+use genai::Error;
+use genai::webc;
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+use super::retry_after;
+use crate::provider::ModelProvider;
+
+const MESSAGE_CHARS_MAX: usize = 300;
+/// A run of this many characters from the prompt counts as a quotation of it.
+const QUOTED_CHARS: usize = 32;
+
+/// A call that failed.
+#[derive(Debug)]
+pub(crate) struct CallFailure {
+    /// The HTTP status, if there was an answer.
+    pub(crate) status: Option<u16>,
+    pub(crate) fault: Fault,
+    /// The parts of the request that the server named.
+    pub(crate) parameters: Vec<OptionalParameter>,
+}
+
+/// A part of a request that some servers do not know and that can be omitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OptionalParameter {
+    Seed,
+    StreamOptions,
+}
+
+/// What a failure's sentence is about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FailureContext<'a> {
+    pub(crate) provider: &'a ModelProvider,
+    /// The provider's name for the model.
+    pub(crate) model: &'a str,
+    pub(crate) address: &'a str,
+    /// What was sent, so that it is not quoted back.
+    pub(crate) prompt: &'a [&'a str],
+}
+
+impl FailureContext<'_> {
+    pub(crate) fn genai_error(&self, error: &Error) -> CallFailure {
+        match error {
+            Error::WebModelCall { webc_error, .. } => self.web_error(webc_error),
+            Error::HttpError { status, body, headers, .. } => {
+                self.http_status(status.as_u16(), body, headers)
+            }
+            Error::WebStream { error, .. } => {
+                match (error.downcast_ref::<Error>(), error.downcast_ref::<reqwest::Error>()) {
+                    (Some(error), _) => self.genai_error(error),
+                    (_, Some(error)) => self.network_error(error),
+                    _ => self.garbled("cannot be read as text"),
+                }
+            }
+            Error::ChatResponse { body, .. } => self.error_in_body(body.get("error").unwrap_or(body)),
+            Error::Internal(_) | Error::Resolver { .. } | Error::JsonValueExt(_) => {
+                let message = format!("no request can be made for {}", self.provider.name);
+                self.failure(None, FaultKind::Rejected, message)
+            }
+            _ => self.garbled("is not a chat completion"),
+        }
+    }
+
+    fn web_error(&self, error: &webc::Error) -> CallFailure {
+        match error {
+            webc::Error::ResponseFailedStatus { status, body, headers } => {
+                self.http_status(status.as_u16(), body, headers)
+            }
+            webc::Error::ResponseFailedNotJson { .. } => self.garbled("is not JSON"),
+            webc::Error::ResponseFailedInvalidJson { body, .. } if body.trim().is_empty() => {
+                self.garbled("is empty")
+            }
+            webc::Error::ResponseFailedInvalidJson { .. } | webc::Error::JsonValueExt(_) => {
+                self.garbled("is not complete JSON")
+            }
+            webc::Error::Reqwest(error) => self.network_error(error),
+        }
+    }
+
+    /// An error in the body of an answer with status 200, or in the middle of a stream.
+    pub(crate) fn error_in_body(&self, error: &Value) -> CallFailure {
+        let error = ServerError::from_json(error);
+        match error.status {
+            Some(status) => self.status_failure(status, &error, None),
+            None => {
+                let message = self.with_server_message(format!("{} failed", self.provider.name), &error);
+                self.failure(None, FaultKind::Unavailable, message)
+            }
+        }
+    }
+
+    /// An answer with a status other than success.
+    pub(crate) fn http_status(&self, status: u16, body: &str, headers: &HeaderMap) -> CallFailure {
+        self.status_failure(status, &ServerError::parse(body), Some(headers))
+    }
+
+    /// An answer that cannot be used. `what` is the end of a sentence that starts with "the answer".
+    pub(crate) fn garbled(&self, what: &str) -> CallFailure {
+        self.failure(None, FaultKind::Garbled, format!("the answer of {} {what}", self.provider.name))
+    }
+
+    pub(crate) fn no_client(&self, why: &str) -> CallFailure {
+        let message = format!("{} cannot be called: {why}", self.provider.name);
+        self.failure(None, FaultKind::Unavailable, message)
+    }
+
+    /// No answer, or only a part of one.
+    pub(crate) fn network_error(&self, error: &reqwest::Error) -> CallFailure {
+        let (name, address) = (&self.provider.name, self.address);
+        let kind = io_error_kind(error);
+        let why = kind.map(|kind| format!(" ({kind})")).unwrap_or_default();
+        let is_cut = matches!(
+            kind,
+            Some(
+                io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe
+            )
+        );
+        if error.is_connect() || error.is_timeout() {
+            let message = format!(
+                "{name} cannot be reached at {address}{why}: is the server running, and the base URL right?"
+            );
+            self.failure(None, FaultKind::Unavailable, message)
+        } else if error.is_builder() {
+            self.failure(None, FaultKind::Rejected, format!("no request can be made for {name} at {address}"))
+        } else if is_cut || error.is_request() {
+            // The request was sent, so the server may have answered and may charge for it.
+            let message = format!("{name} at {address} closed the connection{why}");
+            self.failure(None, FaultKind::Garbled, message)
+        } else {
+            self.garbled("was cut off")
+        }
+    }
+
+    fn status_failure(&self, status: u16, error: &ServerError, headers: Option<&HeaderMap>) -> CallFailure {
+        let (name, address, model) = (&self.provider.name, self.address, self.model);
+        let is_credit = status == 402 || (matches!(status, 400 | 403 | 429) && error.is_about_credit());
+        let is_key = matches!(status, 401 | 403) || (matches!(status, 400 | 422) && error.is_about_key());
+        let is_model = status == 404 || (matches!(status, 400 | 422) && error.is_about_model());
+        let (kind, sentence) = if is_credit {
+            let message =
+                format!("the account at {name} has no credit left (HTTP {status}): add credit to it");
+            (FaultKind::Key, message)
+        } else if is_key {
+            (FaultKind::Key, self.key_sentence(status))
+        } else if is_model {
+            let message = format!(
+                "{name} has no model {model:?} at {address} (HTTP {status}): check the model's name and the base URL"
+            );
+            (FaultKind::NoSuchModel, message)
+        } else {
+            match status {
+                429 => (FaultKind::RateLimited, format!("{name} accepts no more calls for now (HTTP 429)")),
+                408 | 409 | 425 | 500..=599 => {
+                    (FaultKind::Unavailable, format!("{name} at {address} failed (HTTP {status})"))
+                }
+                300..=399 => (
+                    FaultKind::Rejected,
+                    format!(
+                        "{name} at {address} redirects (HTTP {status}): set the base URL to its real address"
+                    ),
+                ),
+                _ => (
+                    FaultKind::Rejected,
+                    format!("{name} rejected the request for {model:?} (HTTP {status})"),
+                ),
+            }
+        };
+        let mut failure = self.failure(Some(status), kind, self.with_server_message(sentence, error));
+        failure.parameters = error.named_parameters();
+        let requested_wait = headers.and_then(|headers| retry_after::parse(headers, SystemTime::now()));
+        failure.fault.retry_after = requested_wait.or(error.retry_after);
+        failure
+    }
+
+    fn key_sentence(&self, status: u16) -> String {
+        let (name, address) = (&self.provider.name, self.address);
+        match (&self.provider.key_env, &self.provider.key) {
+            (Some(variable), Some(_)) => format!(
+                "{name} at {address} does not accept the key in {variable} (HTTP {status}): set {variable} to a valid key"
+            ),
+            (Some(variable), None) => {
+                format!("{name} at {address} needs a key (HTTP {status}): set {variable} to it")
+            }
+            (None, _) => format!(
+                "{name} at {address} needs a key (HTTP {status}): name the variable that holds it with key_env under \
+                 [providers.{name}] in agon.toml"
+            ),
+        }
+    }
+
+    /// Adds the server's message, unless it contains the key or the prompt.
+    fn with_server_message(&self, sentence: String, error: &ServerError) -> String {
+        let message = clean_line(&error.message);
+        let has_key = |key| error.message.contains(key) || message.contains(key);
+        if message.is_empty()
+            || self.provider.secret().is_some_and(has_key)
+            || self.prompt.iter().any(|prompt| quotes(&error.message, prompt))
+        {
+            return sentence;
+        }
+        format!("{sentence}; it says: {message}")
+    }
+
+    fn failure(&self, status: Option<u16>, kind: FaultKind, message: String) -> CallFailure {
+        let message: String = clean_line(&message).chars().take(MESSAGE_CHARS_MAX).collect();
+        CallFailure { status, parameters: Vec::new(), fault: Fault::new(kind, message) }
+    }
+}
+
+/// Whether `message` contains a long piece of `prompt`.
+fn quotes(message: &str, prompt: &str) -> bool {
+    let chars: Vec<char> = message.chars().collect();
+    // Checking every half window finds every quotation of at least one and a half windows.
+    let starts = (0..chars.len()).step_by(QUOTED_CHARS / 2);
+    starts
+        .filter_map(|start| chars.get(start..start + QUOTED_CHARS))
+        .any(|run| prompt.contains(&String::from_iter(run)))
+}
+
+fn io_error_kind(error: &reqwest::Error) -> Option<io::ErrorKind> {
+    let mut source = error.source();
+    while let Some(error) = source {
+        if let Some(io) = error.downcast_ref::<io::Error>() {
+            return Some(io.kind());
+        }
+        source = error.source();
+    }
+    None
+}
+
+/// An error as a server reports it, in any wire format.
+#[derive(Debug, Default)]
+struct ServerError {
+    message: String,
+    /// The server's own word for the error.
+    code: String,
+    /// The HTTP status that the code stands for.
+    status: Option<u16>,
+    /// How long it asks to wait, if the body says so.
+    retry_after: Option<Duration>,
+    /// The part of the request that it is about, if the body says so outside of the message.
+    about: String,
+}
+
+impl ServerError {
+    /// Reads a body of any kind. A page of HTML gives an empty error.
+    fn parse(body: &str) -> Self {
+        let body: Value = serde_json::from_str(body).unwrap_or_default();
+        // Gemini sends a list if it was asked for a stream.
+        let body = body.get(0).unwrap_or(&body);
+        Self::from_json(body.get("error").unwrap_or(body))
+    }
+
+    fn from_json(error: &Value) -> Self {
+        let text = |key: &str| error.get(key).and_then(Value::as_str);
+        let list = |key: &str| error.get(key).and_then(Value::as_array).into_iter().flatten();
+        let first_detail = error.pointer("/detail/0/msg").and_then(Value::as_str);
+        let message =
+            error.as_str().or(text("message")).or(text("detail")).or(first_detail).unwrap_or_default();
+        let reason = list("details").find_map(|detail| detail.get("reason")?.as_str());
+        let code = reason.or(text("code")).or(text("type")).or(text("status")).unwrap_or_default();
+        let number = error.get("code").or_else(|| error.get("status")).and_then(Value::as_u64);
+        let status =
+            number.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code));
+        let locations = list("detail").filter_map(|detail| detail.get("loc")?.as_array()).flatten();
+        let about: Vec<&str> = text("param").into_iter().chain(locations.filter_map(Value::as_str)).collect();
+        Self {
+            message: message.to_owned(),
+            code: code.to_owned(),
+            status: status.or_else(|| status_of_code(code)),
+            retry_after: list("details")
+                .find_map(|detail| parse_google_duration(detail.get("retryDelay")?.as_str()?)),
+            about: about.join(" "),
+        }
+    }
+
+    /// Anthropic has no code for a missing credit, but always uses the same words.
+    fn is_about_credit(&self) -> bool {
+        self.code == "insufficient_quota" || self.message.contains("credit balance is too low")
+    }
+
+    /// Some servers report a wrong key with status 400.
+    fn is_about_key(&self) -> bool {
+        self.code == "API_KEY_INVALID"
+            || self.message_has_any(&["incorrect api key", "invalid api key", "api key not valid"])
+    }
+
+    /// Some servers report an unknown model with status 400, by a code or only in words.
+    fn is_about_model(&self) -> bool {
+        const PHRASES: &[&str] = &[
+            "not a valid model",
+            "invalid model",
+            "model not exist",
+            "model does not exist",
+            "model not found",
+            "no such model",
+            "unknown model",
+        ];
+        matches!(self.code.as_str(), "model_not_found" | "invalid_model") || self.message_has_any(PHRASES)
+    }
+
+    fn message_has_any(&self, phrases: &[&str]) -> bool {
+        let message = self.message.to_lowercase();
+        phrases.iter().any(|phrase| message.contains(phrase))
+    }
+
+    fn named_parameters(&self) -> Vec<OptionalParameter> {
+        let is_separator = |c: char| !c.is_alphanumeric() && c != '_';
+        let words: Vec<&str> =
+            self.message.split(is_separator).chain(self.about.split(is_separator)).collect();
+        let names = [
+            ("seed", OptionalParameter::Seed),
+            ("random_seed", OptionalParameter::Seed),
+            ("stream_options", OptionalParameter::StreamOptions),
+        ];
+        names.into_iter().filter(|(name, _)| words.contains(name)).map(|(_, parameter)| parameter).collect()
+    }
+}
+
+/// The status of an error that Anthropic sends in the middle of a stream.
+fn status_of_code(code: &str) -> Option<u16> {
+    Some(match code {
+        "invalid_request_error" => 400,
+        "authentication_error" => 401,
+        "billing_error" => 402,
+        "permission_error" => 403,
+        "not_found_error" => 404,
+        "request_too_large" => 413,
+        "rate_limit_error" => 429,
+        "api_error" => 500,
+        "timeout_error" => 504,
+        "overloaded_error" => 529,
+        _ => return None,
+    })
+}
+
+/// A duration as Google writes it: `34s`, `3.5s`.
+fn parse_google_duration(text: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(text.strip_suffix('s')?.parse().ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn errors_of_every_wire_format_are_read() {
+        let anthropic =
+            json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
+        let error = ServerError::parse(&anthropic.to_string());
+        assert_eq!((error.message.as_str(), error.status), ("Overloaded", Some(529)));
+        let gemini = json!([{"error": {"code": 429, "message": "Quota", "status": "RESOURCE_EXHAUSTED", "details": [
+            {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "3.5s"},
+        ]}}]);
+        let error = ServerError::parse(&gemini.to_string());
+        assert_eq!((error.code.as_str(), error.status), ("RESOURCE_EXHAUSTED", Some(429)));
+        assert_eq!(error.retry_after, Some(Duration::from_millis(3500)));
+        let key = json!({"error": {"code": 400, "status": "INVALID_ARGUMENT", "details": [{"reason": "API_KEY_INVALID"}]}});
+        assert!(ServerError::parse(&key.to_string()).is_about_key());
+        let openai =
+            json!({"error": {"message": "no", "type": "x", "param": "seed", "code": "insufficient_quota"}});
+        let error = ServerError::parse(&openai.to_string());
+        assert!(error.is_about_credit() && error.status.is_none());
+        assert_eq!(error.named_parameters(), [OptionalParameter::Seed]);
+        assert_eq!(ServerError::parse("<html>").message, "");
+    }
+}

@@ -1,0 +1,76 @@
+//! The HTTP clients, made when first used and shared by all models.
+//!
+//! There are two. Loading the system's certificates takes longer than everything else that Agon does before its first call,
+//! and a server on `http://` does not need them. Each client is made on a background thread as soon as a model that needs it
+//! is named, while the store is opened and the first prompts are written.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use genai::Client;
+use reqwest::redirect::Policy;
+
+/// Only for connecting. The engine limits how long an answer may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The same client, with and without genai around it.
+#[derive(Debug)]
+pub(crate) struct HttpClient {
+    /// For chat.
+    pub(crate) genai: Client,
+    /// For lists of models and for embeddings.
+    pub(crate) http: reqwest::Client,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct HttpClients {
+    plain: LazyHttpClient,
+    secure: LazyHttpClient,
+}
+
+#[derive(Debug, Default)]
+struct LazyHttpClient {
+    client: OnceLock<Result<HttpClient, String>>,
+    is_started: AtomicBool,
+}
+
+impl HttpClients {
+    /// Starts to make the client in the background, unless that has been done. If no thread can be started, the client is
+    /// made when it is first used.
+    pub(crate) fn prepare(self: &Arc<Self>, is_plain_http: bool) {
+        if !self.lazy(is_plain_http).is_started.swap(true, Ordering::Relaxed) {
+            let clients = Arc::clone(self);
+            drop(std::thread::Builder::new().spawn(move || clients.get(is_plain_http).is_ok()));
+        }
+    }
+
+    /// The client for `http://` or for `https://`, or why it cannot be made.
+    pub(crate) fn get(&self, is_plain_http: bool) -> Result<&HttpClient, &str> {
+        let client = self.lazy(is_plain_http).client.get_or_init(|| build_client(is_plain_http));
+        client.as_ref().map_err(String::as_str)
+    }
+
+    fn lazy(&self, is_plain_http: bool) -> &LazyHttpClient {
+        if is_plain_http { &self.plain } else { &self.secure }
+    }
+}
+
+fn build_client(is_plain_http: bool) -> Result<HttpClient, String> {
+    let mut builder = reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .tcp_nodelay(true)
+        // A redirect could send prompts to an address that the user did not configure.
+        .redirect(Policy::none())
+        .user_agent(concat!("agon/", env!("CARGO_PKG_VERSION")));
+    if is_plain_http {
+        // Servers on http:// are local, so the environment's proxy is not meant for them.
+        builder = builder.http1_only().no_proxy().tls_certs_only([]);
+    }
+    let http = builder.build().map_err(|why| format!("the HTTP client cannot be made: {why}"))?;
+    let genai = Client::builder()
+        .with_reqwest(http.clone())
+        .build()
+        .map_err(|why| format!("the model client cannot be made: {why}"))?;
+    Ok(HttpClient { genai, http })
+}

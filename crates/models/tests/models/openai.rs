@@ -1,0 +1,197 @@
+//! Calls to an OpenAI-compatible server: the request, and what a model learns from a rejected one.
+
+use crate::support::{KEY, PROMPT, ask, body, call, call_with_schema, catalogue, message, mock, model};
+use agon_core::Usage;
+use agon_engine::{Call, FaultKind, Finish, Models, Role};
+use agon_mock::{Response, Spoilt};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn the_request_contains_what_the_call_says() {
+    let mock = mock(|_| Response::say("Yes."));
+    let turns = vec![
+        message(Role::System, "Rules."),
+        message(Role::User, "First?"),
+        message(Role::Assistant, "One."),
+        message(Role::User, "Second?"),
+    ];
+    ask(&*model(&mock), &Call { messages: turns, ..call() }, false).await.0.unwrap();
+    let request = &mock.requests()[0];
+    let order = [("system", "Rules."), ("user", "First?"), ("assistant", "One."), ("user", "Second?")];
+    assert_eq!(request.messages(), order, "earlier turns are sent in order");
+    assert_eq!(request.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    assert_eq!((&request.body()["model"], &request.body()["max_tokens"]), (&json!("m"), &json!(77)));
+    assert_eq!(request.body()["seed"], json!(0x7FFF_FFFF), "the seed fits into a signed 32-bit number");
+    assert_eq!(request.body().get("reasoning_effort"), None);
+    assert_eq!(request.body().get("response_format"), None);
+}
+
+#[tokio::test]
+async fn a_model_name_is_sent_unchanged() {
+    let mock = mock(|_| Response::say("Yes."));
+    let catalogue = catalogue(&mock.url(), None);
+    let names = ["qwen-high", "meta/llama:8b", "a::b", "gpt-4o-mini", "claude-low"];
+    for (index, name) in names.into_iter().enumerate() {
+        let model = catalogue.model(&format!("openai/{name}")).unwrap();
+        ask(&*model, &call(), false).await.0.unwrap();
+        assert_eq!(body(&mock, index)["model"], json!(name));
+    }
+    assert_eq!(mock.requests()[0].header("authorization"), None, "there is no key to send");
+}
+
+#[tokio::test]
+async fn a_base_url_keeps_its_path_and_query() {
+    let mock = mock(|_| Response::say("Yes."));
+    for key in [None, Some(KEY)] {
+        let model = catalogue(&format!("{}/?x=1", mock.url()), key).model("openai/m").unwrap();
+        // The mock does not know the path with a query, so it answers 404.
+        let fault = ask(&*model, &call(), false).await.0.unwrap_err();
+        assert_eq!(fault.kind, FaultKind::NoSuchModel);
+        assert!(fault.message.contains(&mock.url()) && !fault.message.contains("x=1"), "{}", fault.message);
+        assert_eq!(mock.requests().last().unwrap().path, "/v1/chat/completions?x=1");
+    }
+}
+
+#[tokio::test]
+async fn a_schema_is_sent_as_response_format() {
+    let mock = mock(|_| Response::say("{\"why\": \"so\"}"));
+    for streamed in [false, true] {
+        ask(&*model(&mock), &call_with_schema(), streamed).await.0.unwrap();
+    }
+    for request in mock.requests() {
+        assert_eq!(request.schema().unwrap()["properties"], json!({"why": {"type": "string"}}));
+        assert_eq!(request.body()["response_format"]["json_schema"]["name"], json!("reason"));
+    }
+}
+
+#[tokio::test]
+async fn a_parameter_that_a_server_rejects_by_name_is_omitted_and_the_schema_stays() {
+    type ErrorBody = fn(&str) -> Value;
+    let in_message = |parameter: &str| json!({"error": {"message": format!("unknown field: `{parameter}`")}});
+    let as_param = |parameter: &str| json!({"error": {"message": "not supported", "param": parameter}});
+    let as_location =
+        |parameter: &str| json!({"detail": [{"loc": ["body", parameter], "msg": "extra field"}]});
+    let bodies: [(u16, ErrorBody); 3] = [(400, in_message), (400, as_param), (422, as_location)];
+    for (status, body) in bodies {
+        for (parameter, other) in [("seed", "stream_options"), ("stream_options", "seed")] {
+            let mock = mock(move |request| match request.body().get(parameter) {
+                Some(_) => Response::json(status, &body(parameter)),
+                None => Response::say("{\"why\": \"so\"}"),
+            });
+            let model = model(&mock);
+            // Two calls run at once. Each is judged by what it sent itself.
+            let asked = call_with_schema();
+            let both = tokio::join!(ask(&*model, &asked, true), ask(&*model, &asked, true));
+            for (answer, _) in [both.0, both.1] {
+                assert_eq!(answer.unwrap_err().kind, FaultKind::Unsupported, "{parameter}");
+            }
+            assert_eq!(mock.calls(), 2, "a model never retries");
+            for _ in 0..2 {
+                let answer = ask(&*model, &call_with_schema(), true).await.0.unwrap();
+                assert_eq!(answer.text, "{\"why\": \"so\"}");
+            }
+            let requests = mock.requests();
+            let has =
+                |name: &str| requests.iter().map(|request| request.body().get(name).is_some()).collect();
+            let (without, with, schema): (Vec<bool>, Vec<bool>, Vec<bool>) =
+                (has(parameter), has(other), has("response_format"));
+            assert_eq!(
+                (without, with, schema),
+                (vec![true, true, false, false], vec![true; 4], vec![true; 4])
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_parameter_is_omitted_only_if_it_was_sent_and_named_exactly() {
+    for (words, kinds) in [
+        ("what a seed is", [FaultKind::Unsupported, FaultKind::Rejected]),
+        ("stream_options", [FaultKind::Rejected, FaultKind::Rejected]),
+        ("seeds and reseed", [FaultKind::Rejected, FaultKind::Rejected]),
+    ] {
+        let mock = mock(move |_| Response::error(400, words));
+        let model = model(&mock);
+        for kind in kinds {
+            assert_eq!(ask(&*model, &call(), false).await.0.unwrap_err().kind, kind, "{words}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_fails_without_its_schema_too_keeps_the_schema() {
+    let mock = mock(|request| match request.messages().len() {
+        1 => Response::say("{\"why\": \"so\"}"),
+        _ => Response::error(400, "the context is too long"),
+    });
+    let model = model(&mock);
+    for kind in [FaultKind::Unsupported, FaultKind::Rejected] {
+        let fault = ask(&*model, &call_with_schema(), false).await.0.unwrap_err();
+        assert_eq!(fault.kind, kind);
+        assert!(fault.message.contains("the context is too long"), "{}", fault.message);
+    }
+    let short = Call { messages: vec![message(Role::User, "Short?")], ..call_with_schema() };
+    ask(&*model, &short, false).await.0.unwrap();
+    let with: Vec<bool> = mock.requests().iter().map(|request| request.schema().is_some()).collect();
+    assert_eq!(with, [true, false, true]);
+}
+
+#[tokio::test]
+async fn a_broken_stream_does_not_switch_streaming_off() {
+    type Answer = fn() -> Response;
+    let cases: [(Answer, [bool; 3]); 3] = [
+        (|| Response::spoilt("long enough to be cut", Spoilt::Truncate), [true, true, true]),
+        (|| Response::raw(200, "text/event-stream", "data: {\"choices\": []}\n\n"), [true, true, true]),
+        // A page is not a stream, so a whole answer is tried once, which fails too.
+        (Response::html, [true, false, true]),
+    ];
+    for (answer, expected) in cases {
+        let mock = mock(move |_| answer());
+        let model = model(&mock);
+        for _ in 0..3 {
+            let fault = ask(&*model, &call(), true).await.0.unwrap_err();
+            assert_eq!(fault.kind, FaultKind::Garbled, "{}", fault.message);
+        }
+        let streams: Vec<bool> = mock.requests().iter().map(|request| request.streams()).collect();
+        assert_eq!(streams, expected);
+    }
+}
+
+/// The engine treats an empty answer like any malformed one.
+#[tokio::test]
+async fn an_empty_answer_is_an_answer() {
+    for text in ["", " \n"] {
+        let mock = mock(move |_| Response::say(text).tokens(90, 0, 3));
+        for streamed in [false, true] {
+            let answer = ask(&*model(&mock), &call(), streamed).await.0.unwrap();
+            assert_eq!((answer.text.as_str(), answer.finish), ("", Finish::End), "streamed: {streamed}");
+            assert_eq!((answer.usage.input_tokens, answer.usage.output_tokens), (90, 3), "it is charged for");
+        }
+    }
+    let body = json!({"choices": [{"message": {"role": "assistant", "content": null}}]});
+    let mock = mock(move |_| Response::json(200, &body));
+    assert_eq!(ask(&*model(&mock), &call(), false).await.0.unwrap().text, "");
+}
+
+#[tokio::test]
+async fn an_answer_without_usage_has_none() {
+    let body = json!({"choices": [{"message": {"role": "assistant", "content": PROMPT}}]});
+    let mock = mock(move |_| Response::json(200, &body));
+    let answer = ask(&*model(&mock), &call(), false).await.0.unwrap();
+    assert_eq!(answer.usage, Usage::default());
+}
+
+/// Some servers omit the end mark of a stream.
+#[tokio::test]
+async fn a_stream_without_end_mark_is_complete_if_the_model_stopped() {
+    let frame = |delta: &str, stop: &str| {
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta},\"finish_reason\":{stop}}}]}}\n\n")
+    };
+    let whole = [frame("{\"content\":\"Tabs.\"}", "null"), frame("{}", "\"stop\"")].concat();
+    let cut = frame("{\"content\":\"Tabs.\"}", "null");
+    let served = mock(move |_| Response::raw(200, "text/event-stream", whole.clone()));
+    let answer = ask(&*model(&served), &call(), true).await.0.unwrap();
+    assert_eq!((answer.text.as_str(), answer.finish), ("Tabs.", Finish::End));
+    let served = mock(move |_| Response::raw(200, "text/event-stream", cut.clone()));
+    assert!(ask(&*model(&served), &call(), true).await.0.is_err(), "the model had not stopped");
+}

@@ -1,0 +1,155 @@
+//! What the tests share: calls, catalogues that point at a mock server, and waiting for processes.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use agon_core::{Phase, Schema};
+use agon_engine::{Call, Completion, Fault, Message, Model, Models, Role};
+use agon_mock::{Mock, MockSettings, Request, Response};
+use agon_models::{ModelCatalogue, ModelsConfig};
+use serde_json::{Value, json};
+
+/// No error may show this key.
+pub(crate) const KEY: &str = "sk-secret-4f1d9a7c";
+/// No error may show this prompt.
+pub(crate) const PROMPT: &str =
+    "The confidential question of the person is whether to sell the house in autumn.";
+
+pub(crate) fn call() -> Call {
+    Call {
+        debate: "d".into(),
+        seat: "debater-1".into(),
+        ask: 1,
+        attempt: 1,
+        phase: Phase::new("answer", 0),
+        label: None,
+        about: None,
+        messages: vec![message(Role::System, "Be brief."), message(Role::User, PROMPT)],
+        schema: None,
+        max_output_tokens: 77,
+        seed: u64::MAX,
+    }
+}
+
+pub(crate) fn call_with_schema() -> Call {
+    let json = json!({"type": "object", "properties": {"why": {"type": "string"}}, "required": ["why"]});
+    Call { schema: Some(Arc::new(Schema { name: "reason".into(), json })), ..call() }
+}
+
+pub(crate) fn message(role: Role, text: &str) -> Message {
+    Message::new(role, text)
+}
+
+pub(crate) fn mock(answer: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Mock {
+    Mock::start(MockSettings::new(answer)).unwrap()
+}
+
+/// A catalogue whose provider `openai` is the mock server.
+pub(crate) fn catalogue(url: &str, key: Option<&str>) -> ModelCatalogue {
+    let env = |name: &str| match name {
+        "OPENAI_BASE_URL" => Some(url.to_owned()),
+        "OPENAI_API_KEY" => key.map(str::to_owned),
+        _ => None,
+    };
+    ModelCatalogue::new(ModelsConfig::default(), env)
+}
+
+pub(crate) fn model(mock: &Mock) -> Arc<dyn Model> {
+    catalogue(&mock.url(), Some(KEY)).model("openai/m").unwrap()
+}
+
+/// One provider per wire format.
+pub(crate) const WIRES: [&str; 3] = ["openai", "anthropic", "gemini"];
+
+/// A catalogue whose providers `openai`, `anthropic` and `gemini` are the mock server.
+pub(crate) fn all_wires(mock: &Mock) -> ModelCatalogue {
+    let (url, root) = (mock.url(), mock.root());
+    ModelCatalogue::new(ModelsConfig::default(), |name: &str| match name {
+        "OPENAI_BASE_URL" | "ANTHROPIC_BASE_URL" => Some(url.clone()),
+        "GEMINI_BASE_URL" => Some(root.clone()),
+        "OPENAI_API_KEY" | "ANTHROPIC_API_KEY" | "GEMINI_API_KEY" => Some(KEY.into()),
+        _ => None,
+    })
+}
+
+/// The mock server's model `m` through this wire format.
+pub(crate) fn model_of(mock: &Mock, wire: &str) -> Arc<dyn Model> {
+    all_wires(mock).model(&format!("{wire}/m")).unwrap()
+}
+
+/// Makes the call and returns the answer and what was streamed.
+pub(crate) async fn ask(
+    model: &dyn Model,
+    call: &Call,
+    streamed: bool,
+) -> (Result<Completion, Fault>, String) {
+    let seen = Mutex::new(String::new());
+    let push = |piece: &str| seen.lock().unwrap().push_str(piece);
+    let answer = model.call(call, streamed.then_some(&push as &(dyn Fn(&str) + Send + Sync))).await;
+    let seen = seen.lock().unwrap().clone();
+    (answer, seen)
+}
+
+pub(crate) fn body(mock: &Mock, index: usize) -> Value {
+    mock.requests()[index].body().clone()
+}
+
+/// Every wire format, streamed and not.
+pub(crate) fn ways() -> impl Iterator<Item = (&'static str, bool)> {
+    WIRES.into_iter().flat_map(|wire| [(wire, false), (wire, true)])
+}
+
+/// A call with these messages.
+pub(crate) fn call_with(messages: Vec<Message>) -> Call {
+    Call { messages, ..call() }
+}
+
+/// Fails the test instead of waiting without end.
+pub(crate) async fn within_two_minutes<T>(coming: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(120), coming).await.expect("still waiting after two minutes")
+}
+
+/// Waits for a file with a process id.
+pub(crate) async fn process_id_in(file: &Path) -> u32 {
+    let found = || std::fs::read_to_string(file).ok()?.strip_suffix('\n')?.parse().ok();
+    within_two_minutes(async {
+        loop {
+            if let Some(number) = found() {
+                return number;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await
+}
+
+/// Waits until the process is gone, even as a zombie.
+pub(crate) async fn wait_until_gone(id: u32) {
+    wait_until(|| process_state(id).is_none()).await;
+}
+
+/// Waits until the process has ended. It may stay a zombie until its new parent takes its status.
+pub(crate) async fn wait_until_ended(id: u32) {
+    wait_until(|| process_state(id).is_none_or(|state| state == 'Z')).await;
+}
+
+/// Waits for a condition.
+pub(crate) async fn wait_until(condition: impl Fn() -> bool) {
+    within_two_minutes(async {
+        while !condition() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await;
+}
+
+/// The letter of a process's state, as `ps` prints it.
+fn process_state(id: u32) -> Option<char> {
+    if Path::new("/proc/self/stat").exists() {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        return stat.rsplit_once(") ")?.1.chars().next();
+    }
+    let output = std::process::Command::new("ps").args(["-o", "state=", "-p", &id.to_string()]).output();
+    String::from_utf8(output.expect("there is no ps").stdout).ok()?.trim().chars().next()
+}

@@ -1,0 +1,301 @@
+//! What every wire format must do, streamed or not.
+
+use std::time::Duration;
+
+use crate::support::{KEY, WIRES, all_wires, ask, call, message, mock, model_of, ways};
+use agon_core::Usage;
+use agon_engine::{Call, FaultKind, Finish, Models, Role};
+use agon_mock::{Response, Spoilt};
+use agon_models::ModelCatalogue;
+use serde_json::{Value, json};
+
+/// Cached tokens are part of the input tokens.
+#[tokio::test]
+async fn an_answer_has_its_usage() {
+    for (wire, streamed) in ways() {
+        // Gemini does not report cache writes.
+        let written = if wire == "gemini" { 0 } else { 150 };
+        let mock = mock(move |_| Response::say("Sell in spring.").tokens(1200, 1000, 4).cache_write(written));
+        let (answer, seen) = ask(&*model_of(&mock, wire), &call(), streamed).await;
+        let answer = answer.unwrap();
+        assert_eq!((answer.text.as_str(), answer.finish), ("Sell in spring.", Finish::End), "{wire}");
+        assert_eq!(answer.model, format!("{wire}/m"));
+        let usage = Usage {
+            input_tokens: 1200,
+            cached_input_tokens: 1000,
+            cache_write_tokens: written,
+            output_tokens: 4,
+            ..Usage::default()
+        };
+        assert_eq!(answer.usage, usage, "{wire}, streamed: {streamed}");
+        assert_eq!(seen, if streamed { "Sell in spring." } else { "" }, "{wire}");
+        assert_eq!(mock.requests()[0].streams(), streamed, "{wire}: it streams only on request");
+    }
+}
+
+#[tokio::test]
+async fn earlier_turns_are_sent_as_turns() {
+    let turns = [
+        (Role::System, "system", "Rules."),
+        (Role::User, "user", "First?"),
+        (Role::Assistant, "assistant", "One."),
+        (Role::User, "user", "Second?"),
+        (Role::Assistant, "assistant", "Two."),
+        (Role::User, "user", "Third?"),
+    ];
+    let asked = Call { messages: turns.map(|(role, _, text)| message(role, text)).to_vec(), ..call() };
+    for (wire, streamed) in ways() {
+        let mock = mock(|_| Response::say("Three."));
+        ask(&*model_of(&mock, wire), &asked, streamed).await.0.unwrap();
+        assert_eq!(mock.requests()[0].messages(), turns.map(|(_, role, text)| (role, text)), "{wire}");
+    }
+}
+
+#[tokio::test]
+async fn the_key_is_sent_in_one_header_only() {
+    for (wire, header, value) in [
+        ("openai", "authorization", format!("Bearer {KEY}")),
+        ("anthropic", "x-api-key", KEY.to_owned()),
+        ("gemini", "x-goog-api-key", KEY.to_owned()),
+    ] {
+        for streamed in [false, true] {
+            let mock = mock(|_| Response::say("Yes."));
+            ask(&*model_of(&mock, wire), &call(), streamed).await.0.unwrap();
+            let request = &mock.requests()[0];
+            assert_eq!(request.header(header), Some(value.as_str()), "{wire}");
+            let with_key = request.headers.iter().filter(|(_, value)| value.contains(KEY)).count();
+            assert_eq!(with_key, 1, "{wire}");
+            assert!(!request.path.contains(KEY) && !request.body().to_string().contains(KEY), "{wire}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_model_name_is_sent_unchanged_and_sets_no_option() {
+    for wire in WIRES {
+        let mock = mock(|_| Response::say("Yes."));
+        let catalogue = all_wires(&mock);
+        for name in [
+            "m-high",
+            "m-none",
+            "a::b",
+            "claude-sonnet-4-5",
+            "claude-opus-5",
+            "gemini-2.5-pro",
+            "gpt-6",
+            "gpt-4o",
+        ] {
+            let model = catalogue.model(&format!("{wire}/{name}")).unwrap();
+            ask(&*model, &call(), false).await.0.unwrap();
+            let request = mock.requests().pop().unwrap();
+            assert_eq!(request.model(), name, "{wire}");
+            let body = request.body();
+            let thinking = body.pointer("/generationConfig/thinkingConfig");
+            let options = [
+                "reasoning_effort",
+                "thinking",
+                "output_config",
+                "prompt_cache_options",
+                "prompt_cache_retention",
+            ];
+            assert!(
+                thinking.is_none() && options.iter().all(|key| body.get(key).is_none()),
+                "{wire} {name}: {body}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_output_limit_is_sent_and_the_seed_if_the_format_has_one() {
+    for (wire, limit, seed) in [
+        ("openai", "/max_tokens", Some("/seed")),
+        ("anthropic", "/max_tokens", None),
+        ("gemini", "/generationConfig/maxOutputTokens", Some("/generationConfig/seed")),
+    ] {
+        let mock = mock(|_| Response::say("Yes."));
+        ask(&*model_of(&mock, wire), &call(), false).await.0.unwrap();
+        let request = &mock.requests()[0];
+        assert_eq!(request.body().pointer(limit), Some(&json!(77)), "{wire}");
+        let sent = seed.and_then(|seed| request.body().pointer(seed));
+        assert_eq!(sent, seed.map(|_| json!(0x7FFF_FFFF)).as_ref(), "{wire}");
+        assert!(seed.is_some() || !request.body().to_string().contains("seed"), "{wire} has no seed");
+    }
+}
+
+#[tokio::test]
+async fn length_stops_and_refusals_are_recognized() {
+    for (wire, streamed) in ways() {
+        let refused = "I cannot help with that.";
+        let cases = [
+            (Response::say("Half of").finish("length"), Finish::Length, "Half of"),
+            (Response::say("").finish("length"), Finish::Length, ""),
+            (Response::say("I").finish("content_filter"), Finish::Refused, "I"),
+            (Response::say("").refusing(refused), Finish::Refused, refused),
+        ];
+        for (answer, finish, text) in cases {
+            let mock = mock(move |_| answer.clone());
+            let answer = ask(&*model_of(&mock, wire), &call(), streamed).await.0.unwrap();
+            assert_eq!(answer.finish, finish, "{wire}, streamed: {streamed}");
+            // Gemini gives a reason instead of a text.
+            let want = if wire == "gemini" && text == refused {
+                "The prompt was blocked: PROHIBITED_CONTENT."
+            } else {
+                text
+            };
+            assert_eq!(answer.text, want, "{wire}, streamed: {streamed}");
+            assert!(answer.usage.input_tokens == 100 || text == refused, "{wire}: it is charged for");
+        }
+    }
+    for reason in ["SAFETY", "RECITATION", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII"] {
+        let mock = mock(move |_| Response::say("I").finish(reason));
+        for streamed in [false, true] {
+            let answer = ask(&*model_of(&mock, "gemini"), &call(), streamed).await.0.unwrap();
+            assert_eq!(answer.finish, Finish::Refused, "{reason}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_status_has_its_fault_kind() {
+    let cases = [
+        (400, FaultKind::Rejected, "it says: a short reason"),
+        (401, FaultKind::Key, "_API_KEY"),
+        (402, FaultKind::Key, "credit"),
+        (403, FaultKind::Key, "_API_KEY"),
+        (404, FaultKind::NoSuchModel, "\"m\" at http://127.0.0.1"),
+        (302, FaultKind::Rejected, "base URL"),
+        (408, FaultKind::Unavailable, "408"),
+        (413, FaultKind::Rejected, "413"),
+        (422, FaultKind::Rejected, "422"),
+        (429, FaultKind::RateLimited, "429"),
+        (500, FaultKind::Unavailable, "500"),
+        (503, FaultKind::Unavailable, "503"),
+        (529, FaultKind::Unavailable, "529"),
+    ];
+    for (wire, streamed) in ways() {
+        for (status, kind, named) in cases {
+            let mock = mock(move |_| Response::error(status, "a short reason").header("Retry-After", "3"));
+            let fault = ask(&*model_of(&mock, wire), &call(), streamed).await.0.unwrap_err();
+            assert_eq!(fault.kind, kind, "{wire} {status}, streamed: {streamed}: {}", fault.message);
+            assert!(
+                fault.message.contains(named) && fault.message.contains(wire),
+                "{status}: {}",
+                fault.message
+            );
+            assert_eq!(fault.retry_after, Some(Duration::from_secs(3)), "{wire} {status}");
+            assert_eq!(mock.calls(), 1, "a model never retries");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_unusable_answer_is_garbled() {
+    type Answer = fn() -> Response;
+    let cases: [(&str, Answer); 7] = [
+        ("html", Response::html),
+        ("empty", Response::empty),
+        ("malformed", Response::malformed),
+        ("half an event", || {
+            Response::raw(200, "text/event-stream", "event: message_start\ndata: {\"choi\n\n")
+        }),
+        ("other JSON", || Response::json(200, &json!({"hello": "world"}))),
+        ("truncated", || Response::spoilt("long enough to be cut", Spoilt::Truncate)),
+        ("reset", || Response::spoilt("long enough to be cut", Spoilt::Reset)),
+    ];
+    for (wire, streamed) in ways() {
+        for (what, answer) in cases {
+            let mock = mock(move |_| answer());
+            let fault = ask(&*model_of(&mock, wire), &call(), streamed).await.0.unwrap_err();
+            assert_eq!(
+                fault.kind,
+                FaultKind::Garbled,
+                "{wire}, {what}, streamed: {streamed}: {}",
+                fault.message
+            );
+            assert!(!fault.message.contains('<'), "{}", fault.message);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_stream_is_asked_for_whole_answers() {
+    for wire in WIRES {
+        let body = match wire {
+            "openai" => json!({"choices": [{"message": {"content": "Yes, sell."}}]}),
+            "anthropic" => {
+                json!({"content": [{"type": "text", "text": "Yes, "}, {"type": "text", "text": "sell."}]})
+            }
+            _ => json!({"candidates": [{"content": {"parts": [{"text": "Yes, "}, {"text": "sell."}]}}]}),
+        };
+        let mock = mock(move |_| Response::json(200, &body));
+        let model = model_of(&mock, wire);
+        assert_eq!(ask(&*model, &call(), true).await.0.unwrap_err().kind, FaultKind::Garbled, "{wire}");
+        let (answer, seen) = ask(&*model, &call(), true).await;
+        assert_eq!((answer.unwrap().text.as_str(), seen.as_str()), ("Yes, sell.", "Yes, sell."), "{wire}");
+        let streams: Vec<bool> = mock.requests().iter().map(|request| request.streams()).collect();
+        assert_eq!(streams, [true, false], "{wire}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_a_server_echoes_is_removed() {
+    for (wire, streamed) in ways() {
+        let mock = mock(|request| match request.model() {
+            "m" => Response::say(format!("You sent {KEY}, thank you.")),
+            _ => Response::error(400, &format!("bad key {KEY}")),
+        });
+        let answer = ask(&*model_of(&mock, wire), &call(), streamed).await.0.unwrap();
+        assert_eq!(answer.text, "You sent [key removed], thank you.", "{wire}");
+        let other = all_wires(&mock).model(&format!("{wire}/n")).unwrap();
+        let fault = ask(&*other, &call(), streamed).await.0.unwrap_err();
+        assert!(!format!("{fault:?}").contains(KEY), "{wire}: {fault:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_of_any_wire_format_can_be_configured() {
+    let mock = mock(|request| Response::say(format!("{:?}", request.wire().unwrap())));
+    let kinds = [("a", "openai", mock.url()), ("b", "anthropic", mock.root()), ("c", "gemini", mock.root())];
+    let sections = kinds.iter().map(|(name, kind, url)| {
+        format!("[providers.{name}]\nkind = \"{kind}\"\nbase_url = \"{url}\"\nkey_env = \"MY_KEY\"\n")
+    });
+    // A well-known provider keeps its wire format.
+    let own = format!("[providers.anthropic]\nbase_url = \"{}\"\n", mock.url());
+    let config = toml::from_str(&(sections.collect::<String>() + &own)).unwrap();
+    let catalogue = ModelCatalogue::new(config, |name| (name == "MY_KEY").then(|| KEY.into()));
+    for (name, spoken) in
+        [("a/m", "OpenAi"), ("b/m", "Anthropic"), ("c/m", "Gemini"), ("anthropic/m", "Anthropic")]
+    {
+        let answer = ask(&*catalogue.model(name).unwrap(), &call(), false).await.0.unwrap();
+        assert_eq!(answer.text, spoken, "{name}");
+    }
+    let keys = ["authorization", "x-api-key", "x-goog-api-key", "x-api-key"];
+    let has = mock
+        .requests()
+        .iter()
+        .zip(keys)
+        .map(|(request, key)| request.header(key).is_some())
+        .collect::<Vec<_>>();
+    assert_eq!(has, [true, true, true, false], "there is no key to send");
+}
+
+#[tokio::test]
+async fn reasoning_is_not_part_of_the_answer() {
+    let whole: [(&str, Value); 2] = [
+        (
+            "anthropic",
+            json!({"content": [{"type": "thinking", "thinking": "Hm.", "signature": "s"}, {"type": "text", "text": "Sell."}],
+                "stop_reason": "end_turn"}),
+        ),
+        (
+            "gemini",
+            json!({"candidates": [{"content": {"parts": [{"text": "Hm.", "thought": true}, {"text": "Sell."}]},
+                "finishReason": "STOP"}]}),
+        ),
+    ];
+    for (wire, body) in whole {
+        let mock = mock(move |_| Response::json(200, &body));
+        assert_eq!(ask(&*model_of(&mock, wire), &call(), false).await.0.unwrap().text, "Sell.", "{wire}");
+    }
+}
