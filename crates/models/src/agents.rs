@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_engine::{Call, Completion, Deltas, Fault, Message, Model, Price, Role};
+use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallMessage, Model, ModelPrice, MessageRole};
 use futures_util::future::BoxFuture;
 
 use crate::config::AgentConfig;
@@ -20,15 +20,15 @@ impl AgentModel {
     }
 
     /// Puts the charter before the rules, so that the rules have the last word.
-    fn with_charter(&self, call: &Call) -> Call {
+    fn with_charter(&self, call: &ModelCall) -> ModelCall {
         let mut call = call.clone();
         match call.messages.first_mut() {
             _ if self.charter.is_empty() => {}
-            Some(rules) if rules.role == Role::System => {
+            Some(rules) if rules.role == MessageRole::System => {
                 rules.text = format!("{}\n\n{}", self.charter, rules.text);
                 rules.shared = 0;
             }
-            _ => call.messages.insert(0, Message::new(Role::System, self.charter.clone())),
+            _ => call.messages.insert(0, CallMessage::new(MessageRole::System, self.charter.clone())),
         }
         call
     }
@@ -43,7 +43,7 @@ impl Model for AgentModel {
         self.model.provider()
     }
 
-    fn price(&self) -> Price {
+    fn price(&self) -> ModelPrice {
         self.model.price()
     }
 
@@ -65,9 +65,9 @@ impl Model for AgentModel {
 
     fn call<'a>(
         &'a self,
-        call: &'a Call,
-        deltas: Option<Deltas<'a>>,
-    ) -> BoxFuture<'a, Result<Completion, Fault>> {
+        call: &'a ModelCall,
+        deltas: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<ModelCompletion, CallFault>> {
         Box::pin(async move { self.model.call(&self.with_charter(call), deltas).await })
     }
 }
@@ -76,12 +76,12 @@ impl Model for AgentModel {
 mod tests {
     use std::sync::Mutex;
 
-    use agon_core::{Phase, Usage};
-    use agon_engine::Finish;
+    use agon_core::{Phase, CallUsage};
+    use agon_engine::FinishReason;
 
     use super::*;
 
-    struct RecordingModel(Mutex<Vec<Message>>);
+    struct RecordingModel(Mutex<Vec<CallMessage>>);
 
     impl Model for RecordingModel {
         fn name(&self) -> &str {
@@ -90,27 +90,27 @@ mod tests {
         fn provider(&self) -> &str {
             "one"
         }
-        fn price(&self) -> Price {
-            Price::Unknown
+        fn price(&self) -> ModelPrice {
+            ModelPrice::Unknown
         }
         fn call<'a>(
             &'a self,
-            call: &'a Call,
-            _: Option<Deltas<'a>>,
-        ) -> BoxFuture<'a, Result<Completion, Fault>> {
+            call: &'a ModelCall,
+            _: Option<DeltaSink<'a>>,
+        ) -> BoxFuture<'a, Result<ModelCompletion, CallFault>> {
             *self.0.lock().unwrap() = call.messages.clone();
-            let (text, model, usage) = ("yes".into(), "one/a".into(), Usage::default());
+            let (text, model, usage) = ("yes".into(), "one/a".into(), CallUsage::default());
             Box::pin(
-                async move { Ok(Completion { text, model, usage, finish: Finish::End, shortened: None }) },
+                async move { Ok(ModelCompletion { text, model, usage, finish: FinishReason::End, shortened: None }) },
             )
         }
     }
 
-    fn messages_sent(charter: &str, messages: Vec<Message>) -> Vec<String> {
+    fn messages_sent(charter: &str, messages: Vec<CallMessage>) -> Vec<String> {
         let inner = Arc::new(RecordingModel(Mutex::default()));
         let config = AgentConfig { model: "one/a".into(), charter: charter.into() };
         let agent = AgentModel::new("agent/skeptic", &config, inner.clone());
-        let call = Call {
+        let call = ModelCall {
             debate: "d".into(),
             seat: "agent-1".into(),
             ask: 1,
@@ -125,15 +125,15 @@ mod tests {
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(agent.call(&call, None)).unwrap();
-        assert_eq!((agent.name(), agent.provider(), agent.price()), ("agent/skeptic", "one", Price::Unknown));
+        assert_eq!((agent.name(), agent.provider(), agent.price()), ("agent/skeptic", "one", ModelPrice::Unknown));
         inner.0.lock().unwrap().iter().map(|message| message.text.clone()).collect()
     }
 
     #[test]
     fn the_charter_is_put_before_the_rules() {
-        let rules = || vec![Message::new(Role::System, "Rules."), Message::new(Role::User, "Why?")];
+        let rules = || vec![CallMessage::new(MessageRole::System, "Rules."), CallMessage::new(MessageRole::User, "Why?")];
         assert_eq!(messages_sent("Doubt.", rules()), ["Doubt.\n\nRules.", "Why?"]);
         assert_eq!(messages_sent(" ", rules()), ["Rules.", "Why?"]);
-        assert_eq!(messages_sent("Doubt.", vec![Message::new(Role::User, "Why?")]), ["Doubt.", "Why?"]);
+        assert_eq!(messages_sent("Doubt.", vec![CallMessage::new(MessageRole::User, "Why?")]), ["Doubt.", "Why?"]);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agon_core::Invalid;
 use agon_embedded::Embedded;
-use agon_engine::{Model, Models, Price};
+use agon_engine::{Model, ModelSource, ModelPrice};
 use agon_weights::Shelf;
 
 use crate::agents::AgentModel;
@@ -103,7 +103,7 @@ impl ModelCatalogue {
         let mut probes = probe::probe_all(usable.map(Arc::as_ref), &self.clients, timeout).await;
         for probe in &mut probes {
             let Some(provider) = self.providers.get(&probe.name) else { continue };
-            let has_price = |model: &&String| self.price(provider, model) != Price::Unknown;
+            let has_price = |model: &&String| self.price(provider, model) != ModelPrice::Unknown;
             probe.models_priced = probe.models.iter().flatten().filter(has_price).count();
         }
         probes
@@ -121,9 +121,9 @@ impl ModelCatalogue {
     }
 
     /// The price of a model, whether or not it can be called.
-    pub fn price_of(&self, name: &str) -> Price {
+    pub fn price_of(&self, name: &str) -> ModelPrice {
         let (provider, model) = name.split_once('/').unwrap_or((name, ""));
-        self.providers.get(provider).map_or(Price::Unknown, |provider| self.price(provider, model))
+        self.providers.get(provider).map_or(ModelPrice::Unknown, |provider| self.price(provider, model))
     }
 
     /// The provider's models with a known price: those of `[prices]`, and those of the built-in table if the provider is
@@ -146,11 +146,11 @@ impl ModelCatalogue {
 
     /// `[prices]` first, then the built-in table. A server at another host than the provider's own is another seller, so
     /// the built-in prices do not apply to it.
-    fn price(&self, provider: &ModelProvider, model: &str) -> Price {
+    fn price(&self, provider: &ModelProvider, model: &str) -> ModelPrice {
         let configured = self.config.prices.get(&format!("{}/{model}", provider.name));
         let built_in = || provider.seller().and_then(|seller| prices::price_of(seller, model));
-        let free = provider.is_free.then_some(Price::Free);
-        configured.copied().map(Price::from).or(free).or_else(built_in).unwrap_or(Price::Unknown)
+        let free = provider.is_free.then_some(ModelPrice::Free);
+        configured.copied().map(ModelPrice::from).or(free).or_else(built_in).unwrap_or(ModelPrice::Unknown)
     }
 
     fn make(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {
@@ -264,7 +264,7 @@ impl ModelCatalogue {
     }
 }
 
-impl Models for ModelCatalogue {
+impl ModelSource for ModelCatalogue {
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = models.get(name) {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agon_core::Invalid;
-use agon_engine::Price;
+use agon_engine::ModelPrice;
 use serde::Deserialize;
 
 use crate::provider::BaseUrl;
@@ -199,7 +199,7 @@ impl PriceConfig {
     }
 }
 
-impl From<PriceConfig> for Price {
+impl From<PriceConfig> for ModelPrice {
     fn from(price: PriceConfig) -> Self {
         let cached_input = price.cached_input.unwrap_or(price.input);
         let cache_write = price.cache_write.unwrap_or(price.input);
@@ -344,14 +344,14 @@ mod tests {
         )
         .unwrap();
         assert_eq!(config.providers["local"].kind, None);
-        let price = |name: &str| Price::from(config.prices[name]);
+        let price = |name: &str| ModelPrice::from(config.prices[name]);
         assert_eq!(
             price("openai/x"),
-            Price::PerMillion { input: 1.0, cached_input: 0.1, cache_write: 1.0, output: 4.0 }
+            ModelPrice::PerMillion { input: 1.0, cached_input: 0.1, cache_write: 1.0, output: 4.0 }
         );
         assert_eq!(
             price("openai/y"),
-            Price::PerMillion { input: 2.0, cached_input: 2.0, cache_write: 2.0, output: 8.0 }
+            ModelPrice::PerMillion { input: 2.0, cached_input: 2.0, cache_write: 2.0, output: 8.0 }
         );
     }
 

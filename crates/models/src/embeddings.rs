@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use agon_core::Usage;
-use agon_engine::{Call, Completion, Deltas, Fault, FaultKind, Finish, Model, Price};
+use agon_core::CallUsage;
+use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallFaultKind, FinishReason, Model, ModelPrice};
 use agon_weights::Shelf;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -33,8 +33,8 @@ pub trait TextEmbedder: Send + Sync {
     fn provider(&self) -> &str;
 
     /// What it costs.
-    fn price(&self) -> Price {
-        Price::Free
+    fn price(&self) -> ModelPrice {
+        ModelPrice::Free
     }
 
     /// Whether it runs in this process, so that limits on calls do not count it.
@@ -48,7 +48,7 @@ pub trait TextEmbedder: Send + Sync {
     }
 
     /// One vector per text, in order, all of the same length. Makes at most one request and does not retry.
-    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<TextVectors, Fault>>;
+    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<TextVectors, CallFault>>;
 }
 
 /// The vectors of some texts.
@@ -57,7 +57,7 @@ pub struct TextVectors {
     /// One per text.
     pub vectors: Vec<Vec<f32>>,
     /// What the call used.
-    pub usage: Usage,
+    pub usage: CallUsage,
 }
 
 /// A model that answers how similar texts are. The last message is a JSON list of texts, the answer
@@ -73,20 +73,20 @@ impl EmbeddingModel {
         Self { embedder: Arc::new(embedder) }
     }
 
-    async fn answer(&self, call: &Call, deltas: Option<Deltas<'_>>) -> Result<Completion, Fault> {
+    async fn answer(&self, call: &ModelCall, deltas: Option<DeltaSink<'_>>) -> Result<ModelCompletion, CallFault> {
         let texts = parse_texts(call.messages.last().map_or("", |last| &last.text))?;
         let TextVectors { vectors, usage } = self.embedder.embed(&texts).await?;
         let length = vectors.first().map_or(0, Vec::len);
         if vectors.len() != texts.len() || vectors.iter().any(|vector| vector.len() != length) {
             let what = format!("{} gave no vector of the same length for each text", self.embedder.name());
-            return Err(Fault { usage, ..Fault::new(FaultKind::Garbled, what) });
+            return Err(CallFault { usage, ..CallFault::new(CallFaultKind::Garbled, what) });
         }
         let text = answer_text(&similarity(&vectors));
         if let Some(deltas) = deltas {
             deltas(&text);
         }
         let model = self.embedder.name().to_owned();
-        Ok(Completion { text, model, usage, finish: Finish::End, shortened: None })
+        Ok(ModelCompletion { text, model, usage, finish: FinishReason::End, shortened: None })
     }
 }
 
@@ -105,7 +105,7 @@ impl Model for EmbeddingModel {
         self.embedder.provider()
     }
 
-    fn price(&self) -> Price {
+    fn price(&self) -> ModelPrice {
         self.embedder.price()
     }
 
@@ -119,9 +119,9 @@ impl Model for EmbeddingModel {
 
     fn call<'a>(
         &'a self,
-        call: &'a Call,
-        deltas: Option<Deltas<'a>>,
-    ) -> BoxFuture<'a, Result<Completion, Fault>> {
+        call: &'a ModelCall,
+        deltas: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<ModelCompletion, CallFault>> {
         Box::pin(self.answer(call, deltas))
     }
 }
@@ -132,10 +132,10 @@ impl fmt::Debug for EmbeddingModel {
     }
 }
 
-fn parse_texts(ask: &str) -> Result<Vec<String>, Fault> {
+fn parse_texts(ask: &str) -> Result<Vec<String>, CallFault> {
     serde_json::from_str(ask).map_err(|_| {
         let message = "an embedding model must be asked with a JSON list of texts: [\"one\", \"another\"]";
-        Fault::new(FaultKind::Rejected, message)
+        CallFault::new(CallFaultKind::Rejected, message)
     })
 }
 
@@ -209,8 +209,8 @@ impl TextEmbedder for LexicalEmbedder {
         "lexical"
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<TextVectors, Fault>> {
-        let counted = TextVectors { vectors: word_counts(texts), usage: Usage::default() };
+    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<TextVectors, CallFault>> {
+        let counted = TextVectors { vectors: word_counts(texts), usage: CallUsage::default() };
         async { Ok(counted) }.boxed()
     }
 }
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(parse_texts(r#"["a", "b"]"#).unwrap(), ["a", "b"]);
         for ask in ["", "a", "{}", "[1]", "[\"a\"", "null"] {
             let fault = parse_texts(ask).unwrap_err();
-            assert_eq!(fault.kind, FaultKind::Rejected, "{ask}");
+            assert_eq!(fault.kind, CallFaultKind::Rejected, "{ask}");
             assert!(fault.message.contains("JSON list"), "{}", fault.message);
         }
     }

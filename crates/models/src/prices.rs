@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use agon_engine::Price;
+use agon_engine::ModelPrice;
 use serde::Deserialize;
 
 use crate::config::PriceConfig;
 
 /// The price of a seller's model, if the table has it.
-pub(crate) fn price_of(seller: &str, model: &str) -> Option<Price> {
+pub(crate) fn price_of(seller: &str, model: &str) -> Option<ModelPrice> {
     let models = TABLE.sellers.get(seller)?;
     let price = models.get(model).or_else(|| models.get(without_date(model)?))?;
-    Some(Price::from(*price))
+    Some(ModelPrice::from(*price))
 }
 
 /// The seller's models in the table.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agon_engine::FaultKind;
+use agon_engine::CallFaultKind;
 use futures_util::future::join_all;
 use reqwest::header::CONTENT_TYPE;
 use serde::Serialize;
@@ -104,7 +104,7 @@ async fn list_models(
     }
     if !(200..300).contains(&status) {
         let failure = context.http_status(status, &String::from_utf8_lossy(&bytes), &headers);
-        let is_about_key = failure.fault.kind == FaultKind::Key;
+        let is_about_key = failure.fault.kind == CallFaultKind::Key;
         probe.key_accepted = provider.key.as_ref().filter(|_| is_about_key && status != 402).map(|_| false);
         let has_no_list = matches!(status, 400 | 404 | 405 | 422) && !is_about_key;
         return Err(match has_no_list {

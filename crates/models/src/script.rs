@@ -11,8 +11,8 @@ use std::fs::File;
 use std::io::Read;
 use std::time::Duration;
 
-use agon_core::{Invalid, Usage};
-use agon_engine::{Call, Completion, Deltas, Fault, FaultKind, Finish, Model, Price};
+use agon_core::{Invalid, CallUsage};
+use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallFaultKind, FinishReason, Model, ModelPrice};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -65,7 +65,7 @@ enum ReplyContent {
     /// This value, printed as JSON.
     Data(Value),
     /// This fault, and how long to ask the caller to wait.
-    Fail(FaultKind, Option<Duration>),
+    Fail(CallFaultKind, Option<Duration>),
     /// No answer ever comes.
     Hang,
 }
@@ -96,7 +96,7 @@ impl ScriptModel {
 
     /// Looks in the matching case and then in `seats`; there for the seat and then for any seat; there for the phase and
     /// then for any phase; there by round and attempt.
-    fn reply(&self, call: &Call) -> Result<&ScriptedReply, Fault> {
+    fn reply(&self, call: &ModelCall) -> Result<&ScriptedReply, CallFault> {
         let case = self.matching_case(call).map(|case| &case.seats);
         let rounds = case.into_iter().chain([&self.seats]).find_map(|table| {
             let seats = [call.seat.as_str(), ANY].into_iter().filter_map(|seat| table.get(seat));
@@ -107,7 +107,7 @@ impl ScriptModel {
         reply.ok_or_else(|| self.no_reply(call))
     }
 
-    fn matching_case(&self, call: &Call) -> Option<&ScriptCase> {
+    fn matching_case(&self, call: &ModelCall) -> Option<&ScriptCase> {
         if self.cases.is_empty() {
             return None;
         }
@@ -115,7 +115,7 @@ impl ScriptModel {
         self.cases.iter().find(|case| prompt.contains(&case.words))
     }
 
-    fn no_reply(&self, call: &Call) -> Fault {
+    fn no_reply(&self, call: &ModelCall) -> CallFault {
         let (name, seat, phase) = (&self.name, &call.seat, &call.phase.name);
         let message = if self.seats.contains_key(seat) {
             format!("{name} has no reply of {seat:?} for {phase:?}: add `{phase}:` under seats.{seat}")
@@ -127,10 +127,10 @@ impl ScriptModel {
             let seats: Vec<&str> = self.seats.keys().map(String::as_str).collect();
             format!("{name} has no seat {seat:?}, only {}: add it, or \"*\" for any seat", seats.join(", "))
         };
-        Fault::new(FaultKind::Rejected, message)
+        CallFault::new(CallFaultKind::Rejected, message)
     }
 
-    async fn complete(&self, call: &Call, deltas: Option<Deltas<'_>>) -> Result<Completion, Fault> {
+    async fn complete(&self, call: &ModelCall, deltas: Option<DeltaSink<'_>>) -> Result<ModelCompletion, CallFault> {
         let reply = self.reply(call)?;
         sleep(reply.delay).await;
         let text = match &reply.content {
@@ -139,17 +139,17 @@ impl ScriptModel {
             ReplyContent::Hang => std::future::pending().await,
             ReplyContent::Fail(kind, retry_after) => {
                 let message = format!("{} lets {} fail here", self.name, call.seat);
-                return Err(Fault { retry_after: *retry_after, ..Fault::new(*kind, message) });
+                return Err(CallFault { retry_after: *retry_after, ..CallFault::new(*kind, message) });
             }
         };
         if let Some(deltas) = deltas {
             self.stream(&text, deltas).await;
         }
-        let (model, usage) = (self.name.clone(), Usage::default());
-        Ok(Completion { text, model, usage, finish: Finish::End, shortened: None })
+        let (model, usage) = (self.name.clone(), CallUsage::default());
+        Ok(ModelCompletion { text, model, usage, finish: FinishReason::End, shortened: None })
     }
 
-    async fn stream(&self, text: &str, deltas: Deltas<'_>) {
+    async fn stream(&self, text: &str, deltas: DeltaSink<'_>) {
         let Some(words_per_second) = self.words_per_second else { return deltas(text) };
         let interval = Duration::from_secs(1) / words_per_second;
         // Each word has a fixed time, so that late wake-ups do not add up.
@@ -171,8 +171,8 @@ impl Model for ScriptModel {
         "script"
     }
 
-    fn price(&self) -> Price {
-        Price::Free
+    fn price(&self) -> ModelPrice {
+        ModelPrice::Free
     }
 
     fn notice(&self, question: &str) -> Option<String> {
@@ -182,9 +182,9 @@ impl Model for ScriptModel {
 
     fn call<'a>(
         &'a self,
-        call: &'a Call,
-        deltas: Option<Deltas<'a>>,
-    ) -> BoxFuture<'a, Result<Completion, Fault>> {
+        call: &'a ModelCall,
+        deltas: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<ModelCompletion, CallFault>> {
         Box::pin(self.complete(call, deltas))
     }
 }

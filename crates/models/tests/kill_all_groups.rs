@@ -6,7 +6,7 @@
 #[allow(dead_code)]
 mod support;
 
-use agon_engine::{Message, Model, Role};
+use agon_engine::{CallMessage, Model, MessageRole};
 use agon_host::kill_all_groups;
 use agon_models::{CommandConfig, CommandModel};
 use support::{call_with, process_id_in, wait_until_ended, wait_until_gone, within_two_minutes};
@@ -18,7 +18,7 @@ async fn a_process_can_kill_its_programs_before_it_exits() {
     let program = ["sh", "-c", script].map(String::from).to_vec();
     let config = CommandConfig { program, cwd: Some(folder.path().to_owned()), ..CommandConfig::default() };
     let command = CommandModel::new("x", config).unwrap();
-    let call = call_with(vec![Message::new(Role::User, "prompt")]);
+    let call = call_with(vec![CallMessage::new(MessageRole::User, "prompt")]);
     let mut running = command.call(&call, None);
     let file = folder.path().join("grandchild");
     let grandchild = tokio::select! {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agon_core::{Invalid, Usage};
+use agon_core::{Invalid, CallUsage};
 use agon_embedded::Broken;
 use agon_embedded::minilm::MiniLm;
-use agon_engine::{Fault, FaultKind};
+use agon_engine::{CallFault, CallFaultKind};
 use agon_weights::{Shelf, State};
 use futures_util::future::BoxFuture;
 use tokio::sync::OnceCell;
@@ -32,7 +32,7 @@ impl MiniLmEmbedder {
         Ok(Self { files, model: OnceCell::new() })
     }
 
-    async fn model(&self) -> Result<Arc<MiniLm>, Fault> {
+    async fn model(&self) -> Result<Arc<MiniLm>, CallFault> {
         let load = || async {
             // The files may have been removed since `new`.
             let folder = model_folder(&self.files).map_err(|why| fault(&why))?;
@@ -60,7 +60,7 @@ impl TextEmbedder for MiniLmEmbedder {
         Some(1)
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<TextVectors, Fault>> {
+    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<TextVectors, CallFault>> {
         Box::pin(async move {
             if texts.is_empty() {
                 return Ok(TextVectors::default());
@@ -70,7 +70,7 @@ impl TextEmbedder for MiniLmEmbedder {
             let is_wanted = Arc::clone(&wanted.0);
             let embed = move || model.embed_while(&texts, &|| is_wanted.load(Ordering::Relaxed));
             let embedded = on_blocking_thread(embed).await?;
-            let usage = Usage { input_tokens: embedded.tokens, ..Usage::default() };
+            let usage = CallUsage { input_tokens: embedded.tokens, ..CallUsage::default() };
             Ok(TextVectors { vectors: embedded.vectors, usage })
         })
     }
@@ -107,18 +107,18 @@ impl Drop for WantedFlag {
 
 async fn on_blocking_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Broken> + Send + 'static,
-) -> Result<T, Fault> {
+) -> Result<T, CallFault> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done.map_err(|why| fault(&why)),
-        Err(_) => Err(Fault::new(FaultKind::Unavailable, format!("{NAME} stopped before it was done"))),
+        Err(_) => Err(CallFault::new(CallFaultKind::Unavailable, format!("{NAME} stopped before it was done"))),
     }
 }
 
-pub(super) fn fault(why: &Broken) -> Fault {
+pub(super) fn fault(why: &Broken) -> CallFault {
     let (kind, help) = match why {
-        Broken::File(_) => (FaultKind::NoSuchModel, "; `agon models pull minilm` puts that right"),
-        Broken::Prompt(_) | Broken::TooLong { .. } => (FaultKind::Rejected, ""),
-        Broken::Abandoned | Broken::Arithmetic(_) | Broken::Io(_) => (FaultKind::Unavailable, ""),
+        Broken::File(_) => (CallFaultKind::NoSuchModel, "; `agon models pull minilm` puts that right"),
+        Broken::Prompt(_) | Broken::TooLong { .. } => (CallFaultKind::Rejected, ""),
+        Broken::Abandoned | Broken::Arithmetic(_) | Broken::Io(_) => (CallFaultKind::Unavailable, ""),
     };
-    Fault::new(kind, format!("{NAME}: {why}{help}"))
+    CallFault::new(kind, format!("{NAME}: {why}{help}"))
 }

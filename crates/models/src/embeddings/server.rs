@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use agon_core::{Invalid, Usage};
-use agon_engine::{Fault, Price};
+use agon_core::{Invalid, CallUsage};
+use agon_engine::{CallFault, ModelPrice};
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::json;
@@ -22,7 +22,7 @@ pub(crate) struct ServerEmbedder {
     url: String,
     base: BaseUrl,
     provider: Arc<ModelProvider>,
-    price: Price,
+    price: ModelPrice,
     clients: Arc<HttpClients>,
 }
 
@@ -51,7 +51,7 @@ impl ServerEmbedder {
         name: &str,
         model: &str,
         provider: Arc<ModelProvider>,
-        price: Price,
+        price: ModelPrice,
         clients: Arc<HttpClients>,
     ) -> Result<Self, Invalid> {
         let path = match provider.format {
@@ -100,7 +100,7 @@ impl ServerEmbedder {
             *vector.ok_or_else(|| context.garbled("has an embedding for a text that was not sent"))? =
                 entry.embedding;
         }
-        let usage = Usage { input_tokens: response.usage.prompt_tokens, ..Usage::default() };
+        let usage = CallUsage { input_tokens: response.usage.prompt_tokens, ..CallUsage::default() };
         Ok(TextVectors { vectors, usage })
     }
 }
@@ -114,11 +114,11 @@ impl TextEmbedder for ServerEmbedder {
         &self.provider.name
     }
 
-    fn price(&self) -> Price {
+    fn price(&self) -> ModelPrice {
         self.price
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<TextVectors, Fault>> {
+    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<TextVectors, CallFault>> {
         Box::pin(async move {
             if texts.is_empty() {
                 return Ok(TextVectors::default());

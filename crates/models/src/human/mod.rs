@@ -16,8 +16,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::{Invalid, Usage};
-use agon_engine::{Call, Completion, Deltas, Fault, FaultKind, Finish, Model, Price};
+use agon_core::{Invalid, CallUsage};
+use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallFaultKind, FinishReason, Model, ModelPrice};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
@@ -48,13 +48,13 @@ impl HumanModel {
         Ok(Self { name: format!("human/{name}"), timeout: config.timeout(), terminal })
     }
 
-    async fn ask(&self, call: &Call) -> Result<Completion, Fault> {
+    async fn ask(&self, call: &ModelCall) -> Result<ModelCompletion, CallFault> {
         let mut question = self.terminal.open_question().await.map_err(|why| {
             let message = format!(
                 "{} needs a terminal, and there is none here ({why}): start agon in a terminal, or seat a model instead",
                 self.name
             );
-            Fault::new(FaultKind::NoSuchModel, message)
+            CallFault::new(CallFaultKind::NoSuchModel, message)
         })?;
         let asked = self.fill_in_form(&mut question, call).await;
         question.close(match &asked {
@@ -63,17 +63,17 @@ impl HumanModel {
             Err(_) => "",
         });
         let text = asked.map_err(|why| {
-            Fault::new(FaultKind::Unavailable, format!("the terminal of {} is gone: {why}", self.name))
+            CallFault::new(CallFaultKind::Unavailable, format!("the terminal of {} is gone: {why}", self.name))
         })??;
-        let (model, usage) = (self.name.clone(), Usage::default());
-        Ok(Completion { text, model, usage, finish: Finish::End, shortened: None })
+        let (model, usage) = (self.name.clone(), CallUsage::default());
+        Ok(ModelCompletion { text, model, usage, finish: FinishReason::End, shortened: None })
     }
 
     async fn fill_in_form(
         &self,
         question: &mut TerminalQuestion<'_>,
-        call: &Call,
-    ) -> io::Result<Result<String, Fault>> {
+        call: &ModelCall,
+    ) -> io::Result<Result<String, CallFault>> {
         question.show(page::prompt_page(&self.name, call, question.columns())).await?;
         let schema = call.schema.as_ref().map(|schema| &schema.json);
         let mut typed = Vec::new();
@@ -82,13 +82,13 @@ impl HumanModel {
                 FormStep::Ask(text) => question.show(text).await?,
                 FormStep::Done(text) => return Ok(Ok(text)),
                 FormStep::Pass => {
-                    return Ok(Err(Fault::new(FaultKind::Refused, format!("{} passed", self.name))));
+                    return Ok(Err(CallFault::new(CallFaultKind::Refused, format!("{} passed", self.name))));
                 }
             }
             typed.push(question.read_line().await?);
         }
         let message = format!("the answer of {} has more than {LINES_MAX} lines", self.name);
-        Ok(Err(Fault::new(FaultKind::Garbled, message)))
+        Ok(Err(CallFault::new(CallFaultKind::Garbled, message)))
     }
 }
 
@@ -101,8 +101,8 @@ impl Model for HumanModel {
         "human"
     }
 
-    fn price(&self) -> Price {
-        Price::Free
+    fn price(&self) -> ModelPrice {
+        ModelPrice::Free
     }
 
     fn at_once(&self) -> Option<usize> {
@@ -113,7 +113,7 @@ impl Model for HumanModel {
         Some(self.timeout)
     }
 
-    fn call<'a>(&'a self, call: &'a Call, _: Option<Deltas<'a>>) -> BoxFuture<'a, Result<Completion, Fault>> {
+    fn call<'a>(&'a self, call: &'a ModelCall, _: Option<DeltaSink<'a>>) -> BoxFuture<'a, Result<ModelCompletion, CallFault>> {
         self.ask(call).boxed()
     }
 }

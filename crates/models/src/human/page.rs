@@ -1,6 +1,6 @@
 //! What a person reads: the same text as any other seat, formatted for a terminal.
 
-use agon_engine::{Call, Message, Role};
+use agon_engine::{ModelCall, CallMessage, MessageRole};
 use serde_json::{Deserializer, Value};
 
 /// The narrowest and widest page.
@@ -9,7 +9,7 @@ const COLUMNS: std::ops::RangeInclusive<usize> = 30..=100;
 const QUOTE_BAR: &str = "  | ";
 
 /// Everything that the call says, for a terminal with this many columns.
-pub(super) fn prompt_page(name: &str, call: &Call, columns: usize) -> String {
+pub(super) fn prompt_page(name: &str, call: &ModelCall, columns: usize) -> String {
     let columns = columns.clamp(*COLUMNS.start(), *COLUMNS.end());
     let mut page = format!("\n{}\n", "=".repeat(columns));
     wrap(&heading(name, call), "", columns, &mut page);
@@ -19,13 +19,13 @@ pub(super) fn prompt_page(name: &str, call: &Call, columns: usize) -> String {
         columns,
         &mut page,
     );
-    let last_ask = call.messages.iter().rposition(|message| message.role == Role::User);
+    let last_ask = call.messages.iter().rposition(|message| message.role == MessageRole::User);
     for (index, message) in call.messages.iter().enumerate() {
         let title = match message.role {
-            Role::System => "The rules",
-            Role::User if Some(index) == last_ask => "What you are asked",
-            Role::User => "Earlier you were asked",
-            Role::Assistant => "Earlier you answered",
+            MessageRole::System => "The rules",
+            MessageRole::User if Some(index) == last_ask => "What you are asked",
+            MessageRole::User => "Earlier you were asked",
+            MessageRole::Assistant => "Earlier you answered",
         };
         page.push_str(&format!("\n--- {title} ---\n"));
         write_message(message, columns, &mut page);
@@ -34,7 +34,7 @@ pub(super) fn prompt_page(name: &str, call: &Call, columns: usize) -> String {
     page
 }
 
-fn heading(name: &str, call: &Call) -> String {
+fn heading(name: &str, call: &ModelCall) -> String {
     let round = match call.phase.round {
         0 => String::new(),
         round => format!(", round {round}"),
@@ -44,9 +44,9 @@ fn heading(name: &str, call: &Call) -> String {
     format!("{name}, it is your turn: {}{round}{label}{about}", call.phase.name)
 }
 
-fn write_message(message: &Message, columns: usize, page: &mut String) {
+fn write_message(message: &CallMessage, columns: usize, page: &mut String) {
     // The person's own earlier answer is quoted as a whole, so that nothing in it looks like a heading.
-    let is_own = message.role == Role::Assistant;
+    let is_own = message.role == MessageRole::Assistant;
     let mut open_quotation: Option<&str> = None;
     for line in message.text.trim_end().lines() {
         match open_quotation {
@@ -141,8 +141,8 @@ mod tests {
 
     use super::*;
 
-    fn call(messages: Vec<Message>) -> Call {
-        Call {
+    fn call(messages: Vec<CallMessage>) -> ModelCall {
+        ModelCall {
             debate: "d".into(),
             seat: "debater-1".into(),
             ask: 1,
@@ -167,10 +167,10 @@ mod tests {
         let page = prompt_page(
             "human/anna",
             &call(vec![
-                Message::new(Role::System, "Be brief."),
-                Message::new(Role::User, "First?"),
-                Message::new(Role::Assistant, "--- The rules ---\nYes."),
-                Message::new(Role::User, ask),
+                CallMessage::new(MessageRole::System, "Be brief."),
+                CallMessage::new(MessageRole::User, "First?"),
+                CallMessage::new(MessageRole::Assistant, "--- The rules ---\nYes."),
+                CallMessage::new(MessageRole::User, ask),
             ]),
             60,
         );

@@ -4,7 +4,7 @@
 //! write `other`, `other-2`... for the first, second... of them; a seat's id for the label under which the prompt shows that
 //! seat's scripted words; or `mine` for the first id in the part of the prompt that only this seat reads.
 
-use agon_engine::Call;
+use agon_engine::ModelCall;
 use serde_json::Value;
 
 use super::{ReplyContent, ScriptModel};
@@ -13,7 +13,7 @@ use super::{ReplyContent, ScriptModel};
 const RECOGNIZED_CHARS_MIN: usize = 24;
 
 /// `value` with such names replaced by labels.
-pub(super) fn fill_in_labels(script: &ScriptModel, call: &Call, value: &Value) -> Value {
+pub(super) fn fill_in_labels(script: &ScriptModel, call: &ModelCall, value: &Value) -> Value {
     let mut value = value.clone();
     if let Some(schema) = &call.schema {
         fill_in(script, call, &schema.json, &schema.json, &mut value);
@@ -21,7 +21,7 @@ pub(super) fn fill_in_labels(script: &ScriptModel, call: &Call, value: &Value) -
     value
 }
 
-fn fill_in(script: &ScriptModel, call: &Call, root: &Value, schema: &Value, value: &mut Value) {
+fn fill_in(script: &ScriptModel, call: &ModelCall, root: &Value, schema: &Value, value: &mut Value) {
     let target = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix('#'));
     let schema = target.and_then(|pointer| root.pointer(pointer)).unwrap_or(schema);
     for branch in ["anyOf", "oneOf", "allOf"] {
@@ -53,7 +53,7 @@ fn fill_in(script: &ScriptModel, call: &Call, root: &Value, schema: &Value, valu
     }
 }
 
-fn label_for<'a>(script: &ScriptModel, call: &Call, allowed: &[&'a str], name: &str) -> Option<&'a str> {
+fn label_for<'a>(script: &ScriptModel, call: &ModelCall, allowed: &[&'a str], name: &str) -> Option<&'a str> {
     if allowed.contains(&name) {
         return None;
     }
@@ -91,7 +91,7 @@ fn recognizable_texts(value: &Value) -> Vec<&str> {
 }
 
 /// The label that comes last before `text` in the prompt.
-fn label_before<'a>(call: &Call, allowed: &[&'a str], text: &str) -> Option<&'a str> {
+fn label_before<'a>(call: &ModelCall, allowed: &[&'a str], text: &str) -> Option<&'a str> {
     let prompt = &call.messages.last()?.text;
     // Earlier debates are quoted before this one, so take the last occurrence.
     let before = prompt.get(..prompt.rfind(text)?)?;

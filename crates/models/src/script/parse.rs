@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use agon_engine::FaultKind;
+use agon_engine::CallFaultKind;
 use serde_json::{Map, Value};
 
 use super::{ReplyContent, ScriptCase, ScriptModel, ScriptedReply, SeatScript};
 
 /// The values of `fail`. `timeout` never answers.
-const FAILURES: &[(&str, Option<FaultKind>)] = &[
+const FAILURES: &[(&str, Option<CallFaultKind>)] = &[
     ("timeout", None),
-    ("refuse", Some(FaultKind::Refused)),
-    ("unavailable", Some(FaultKind::Unavailable)),
-    ("rate_limited", Some(FaultKind::RateLimited)),
-    ("garbled", Some(FaultKind::Garbled)),
-    ("rejected", Some(FaultKind::Rejected)),
-    ("key", Some(FaultKind::Key)),
-    ("no_such_model", Some(FaultKind::NoSuchModel)),
+    ("refuse", Some(CallFaultKind::Refused)),
+    ("unavailable", Some(CallFaultKind::Unavailable)),
+    ("rate_limited", Some(CallFaultKind::RateLimited)),
+    ("garbled", Some(CallFaultKind::Garbled)),
+    ("rejected", Some(CallFaultKind::Rejected)),
+    ("key", Some(CallFaultKind::Key)),
+    ("no_such_model", Some(CallFaultKind::NoSuchModel)),
 ];
 
 /// The keys that make a mapping more than data, each with the keys that may stand next to it.

@@ -1,7 +1,7 @@
 //! Anthropic's messages.
 
 use agon_core::quotations;
-use agon_engine::{Message, Role};
+use agon_engine::{CallMessage, MessageRole};
 use genai::chat::{CacheControl, ChatMessage, ContentPart, MessageContent, ReasoningEffort};
 use serde_json::{Value, json};
 
@@ -40,8 +40,8 @@ impl WireDialect for AnthropicDialect {
 
     /// Puts a cache mark at the end of the part that other seats share: after the rules, and after the shared part of the
     /// prompt.
-    fn messages(&self, messages: &[Message]) -> Vec<ChatMessage> {
-        let is_marked = |message: &&Message| shared_and_own(message).is_some();
+    fn messages(&self, messages: &[CallMessage]) -> Vec<ChatMessage> {
+        let is_marked = |message: &&CallMessage| shared_and_own(message).is_some();
         // If there are too many marks, drop the earliest: a later mark also caches everything before it.
         let mut marks_to_drop = messages.iter().filter(is_marked).count().saturating_sub(CACHE_MARKS_MAX);
         let mut out = Vec::with_capacity(messages.len());
@@ -90,9 +90,9 @@ impl WireDialect for AnthropicDialect {
 
 /// Splits a message into the part that other seats also read and the rest. The server rejects a block of only white space,
 /// so such a part stays with the other one.
-fn shared_and_own(message: &Message) -> Option<(&str, &str)> {
+fn shared_and_own(message: &CallMessage) -> Option<(&str, &str)> {
     // A seat's own earlier answers are not shared.
-    let is_shared = message.shared > 0 && message.role != Role::Assistant;
+    let is_shared = message.shared > 0 && message.role != MessageRole::Assistant;
     let (shared, own) = message.text.split_at_checked(message.shared).filter(|_| is_shared)?;
     match (shared.trim().is_empty(), own.trim().is_empty()) {
         (true, _) => None,
@@ -103,9 +103,9 @@ fn shared_and_own(message: &Message) -> Option<(&str, &str)> {
 
 /// A message with a cache mark after its shared part. genai can only mark a whole message, so the blocks of a user's message
 /// are built here.
-fn marked_message(role: Role, shared: &str, own: &str) -> Vec<ChatMessage> {
+fn marked_message(role: MessageRole, shared: &str, own: &str) -> Vec<ChatMessage> {
     let own = Some(own).filter(|own| !own.is_empty());
-    if role == Role::System {
+    if role == MessageRole::System {
         let shared = ChatMessage::system(shared).with_options(CacheControl::Ephemeral);
         return [Some(shared), own.map(ChatMessage::system)].into_iter().flatten().collect();
     }

@@ -1,7 +1,7 @@
 //! How the wire formats differ.
 
-use agon_core::Usage;
-use agon_engine::{Message, Role};
+use agon_core::CallUsage;
+use agon_engine::{CallMessage, MessageRole};
 use genai::chat::{ChatMessage, ReasoningEffort};
 use serde_json::{Map, Value};
 
@@ -25,7 +25,7 @@ pub(crate) trait WireDialect: Send + Sync {
     fn listed_models(&self, body: &Value) -> Option<Vec<String>>;
 
     /// The conversation in genai's types.
-    fn messages(&self, messages: &[Message]) -> Vec<ChatMessage> {
+    fn messages(&self, messages: &[CallMessage]) -> Vec<ChatMessage> {
         messages.iter().map(plain_message).collect()
     }
 
@@ -82,7 +82,7 @@ pub(crate) trait WireDialect: Send + Sync {
 /// A refusal, and the tokens that it used if there is no answer next to it.
 pub(crate) struct ServerRefusal {
     pub(crate) text: String,
-    pub(crate) usage: Usage,
+    pub(crate) usage: CallUsage,
 }
 
 pub(crate) fn of(format: WireFormat) -> &'static dyn WireDialect {
@@ -93,28 +93,28 @@ pub(crate) fn of(format: WireFormat) -> &'static dyn WireDialect {
     }
 }
 
-pub(super) fn plain_message(message: &Message) -> ChatMessage {
+pub(super) fn plain_message(message: &CallMessage) -> ChatMessage {
     let text = message.text.as_str();
     match message.role {
-        Role::System => ChatMessage::system(text),
-        Role::User => ChatMessage::user(text),
-        Role::Assistant => ChatMessage::assistant(text),
+        MessageRole::System => ChatMessage::system(text),
+        MessageRole::User => ChatMessage::user(text),
+        MessageRole::Assistant => ChatMessage::assistant(text),
     }
 }
 
 /// genai includes cached tokens in the prompt tokens for every wire format, as Agon does.
-pub(super) fn usage(usage: &genai::chat::Usage) -> Usage {
+pub(super) fn usage(usage: &genai::chat::Usage) -> CallUsage {
     let tokens = |count: Option<i32>| count.and_then(|count| u64::try_from(count).ok()).unwrap_or_default();
     let prompt = usage.prompt_tokens_details.as_ref();
     let completion = usage.completion_tokens_details.as_ref();
     // An answer that was cut off during reasoning has only reasoning tokens.
     let output = usage.completion_tokens.or(completion.and_then(|details| details.reasoning_tokens));
-    Usage {
+    CallUsage {
         input_tokens: tokens(usage.prompt_tokens),
         cached_input_tokens: tokens(prompt.and_then(|details| details.cached_tokens)),
         cache_write_tokens: tokens(prompt.and_then(|details| details.cache_creation_tokens)),
         output_tokens: tokens(output),
-        ..Usage::default()
+        ..CallUsage::default()
     }
 }
 

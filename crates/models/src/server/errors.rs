@@ -7,7 +7,7 @@ use std::error::Error as _;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-use agon_engine::{Fault, FaultKind};
+use agon_engine::{CallFault, CallFaultKind};
 use agon_host::clean_line;
 use genai::Error;
 use genai::webc;
@@ -26,7 +26,7 @@ const QUOTED_CHARS: usize = 32;
 pub(crate) struct CallFailure {
     /// The HTTP status, if there was an answer.
     pub(crate) status: Option<u16>,
-    pub(crate) fault: Fault,
+    pub(crate) fault: CallFault,
     /// The parts of the request that the server named.
     pub(crate) parameters: Vec<OptionalParameter>,
 }
@@ -66,7 +66,7 @@ impl FailureContext<'_> {
             Error::ChatResponse { body, .. } => self.error_in_body(body.get("error").unwrap_or(body)),
             Error::Internal(_) | Error::Resolver { .. } | Error::JsonValueExt(_) => {
                 let message = format!("no request can be made for {}", self.provider.name);
-                self.failure(None, FaultKind::Rejected, message)
+                self.failure(None, CallFaultKind::Rejected, message)
             }
             _ => self.garbled("is not a chat completion"),
         }
@@ -95,7 +95,7 @@ impl FailureContext<'_> {
             Some(status) => self.status_failure(status, &error, None),
             None => {
                 let message = self.with_server_message(format!("{} failed", self.provider.name), &error);
-                self.failure(None, FaultKind::Unavailable, message)
+                self.failure(None, CallFaultKind::Unavailable, message)
             }
         }
     }
@@ -107,12 +107,12 @@ impl FailureContext<'_> {
 
     /// An answer that cannot be used. `what` is the end of a sentence that starts with "the answer".
     pub(crate) fn garbled(&self, what: &str) -> CallFailure {
-        self.failure(None, FaultKind::Garbled, format!("the answer of {} {what}", self.provider.name))
+        self.failure(None, CallFaultKind::Garbled, format!("the answer of {} {what}", self.provider.name))
     }
 
     pub(crate) fn no_client(&self, why: &str) -> CallFailure {
         let message = format!("{} cannot be called: {why}", self.provider.name);
-        self.failure(None, FaultKind::Unavailable, message)
+        self.failure(None, CallFaultKind::Unavailable, message)
     }
 
     /// No answer, or only a part of one.
@@ -130,13 +130,13 @@ impl FailureContext<'_> {
             let message = format!(
                 "{name} cannot be reached at {address}{why}: is the server running, and the base URL right?"
             );
-            self.failure(None, FaultKind::Unavailable, message)
+            self.failure(None, CallFaultKind::Unavailable, message)
         } else if error.is_builder() {
-            self.failure(None, FaultKind::Rejected, format!("no request can be made for {name} at {address}"))
+            self.failure(None, CallFaultKind::Rejected, format!("no request can be made for {name} at {address}"))
         } else if is_cut || error.is_request() {
             // The request was sent, so the server may have answered and may charge for it.
             let message = format!("{name} at {address} closed the connection{why}");
-            self.failure(None, FaultKind::Garbled, message)
+            self.failure(None, CallFaultKind::Garbled, message)
         } else {
             self.garbled("was cut off")
         }
@@ -150,28 +150,28 @@ impl FailureContext<'_> {
         let (kind, sentence) = if is_credit {
             let message =
                 format!("the account at {name} has no credit left (HTTP {status}): add credit to it");
-            (FaultKind::Key, message)
+            (CallFaultKind::Key, message)
         } else if is_key {
-            (FaultKind::Key, self.key_sentence(status))
+            (CallFaultKind::Key, self.key_sentence(status))
         } else if is_model {
             let message = format!(
                 "{name} has no model {model:?} at {address} (HTTP {status}): check the model's name and the base URL"
             );
-            (FaultKind::NoSuchModel, message)
+            (CallFaultKind::NoSuchModel, message)
         } else {
             match status {
-                429 => (FaultKind::RateLimited, format!("{name} accepts no more calls for now (HTTP 429)")),
+                429 => (CallFaultKind::RateLimited, format!("{name} accepts no more calls for now (HTTP 429)")),
                 408 | 409 | 425 | 500..=599 => {
-                    (FaultKind::Unavailable, format!("{name} at {address} failed (HTTP {status})"))
+                    (CallFaultKind::Unavailable, format!("{name} at {address} failed (HTTP {status})"))
                 }
                 300..=399 => (
-                    FaultKind::Rejected,
+                    CallFaultKind::Rejected,
                     format!(
                         "{name} at {address} redirects (HTTP {status}): set the base URL to its real address"
                     ),
                 ),
                 _ => (
-                    FaultKind::Rejected,
+                    CallFaultKind::Rejected,
                     format!("{name} rejected the request for {model:?} (HTTP {status})"),
                 ),
             }
@@ -212,9 +212,9 @@ impl FailureContext<'_> {
         format!("{sentence}; it says: {message}")
     }
 
-    fn failure(&self, status: Option<u16>, kind: FaultKind, message: String) -> CallFailure {
+    fn failure(&self, status: Option<u16>, kind: CallFaultKind, message: String) -> CallFailure {
         let message: String = clean_line(&message).chars().take(MESSAGE_CHARS_MAX).collect();
-        CallFailure { status, parameters: Vec::new(), fault: Fault::new(kind, message) }
+        CallFailure { status, parameters: Vec::new(), fault: CallFault::new(kind, message) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Gemini's `generateContent`.
 
-use agon_core::Usage;
+use agon_core::CallUsage;
 use genai::chat::ReasoningEffort;
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ impl WireDialect for GeminiDialect {
         let reason = body.pointer("/promptFeedback/blockReason")?.as_str()?;
         let text = format!("The prompt was blocked: {reason}.");
         let input_tokens = body.pointer("/usageMetadata/promptTokenCount").and_then(Value::as_u64);
-        let usage = Usage { input_tokens: input_tokens.unwrap_or_default(), ..Usage::default() };
+        let usage = CallUsage { input_tokens: input_tokens.unwrap_or_default(), ..CallUsage::default() };
         Some(ServerRefusal { text, usage })
     }
 

@@ -7,8 +7,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agon_core::{Invalid, Schema, Usage};
-use agon_engine::{Call, Completion, Deltas, Fault, FaultKind, Finish, Model, Price};
+use agon_core::{Invalid, ReplySchema, CallUsage};
+use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallFaultKind, FinishReason, Model, ModelPrice};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use genai::chat::{
@@ -41,7 +41,7 @@ pub(crate) struct ServerModel {
     base: BaseUrl,
     provider: Arc<ModelProvider>,
     dialect: &'static dyn WireDialect,
-    price: Price,
+    price: ModelPrice,
     clients: Arc<HttpClients>,
     rejects_schema: AtomicBool,
     rejects_seed: AtomicBool,
@@ -52,7 +52,7 @@ pub(crate) struct ServerModel {
 
 /// The optional parts of one request. Several calls of a model may run at once, so each remembers what it sent.
 struct RequestParts<'a> {
-    schema: Option<&'a Schema>,
+    schema: Option<&'a ReplySchema>,
     has_seed: bool,
     /// `stream_options`, which asks a stream for its usage.
     has_stream_options: bool,
@@ -74,7 +74,7 @@ impl ServerModel {
         name: &str,
         model: &str,
         provider: Arc<ModelProvider>,
-        price: Price,
+        price: ModelPrice,
         clients: Arc<HttpClients>,
     ) -> Result<Self, Invalid> {
         let base = provider.check_usable()?.clone();
@@ -99,7 +99,7 @@ impl ServerModel {
         })
     }
 
-    async fn complete(&self, call: &Call, deltas: Option<Deltas<'_>>) -> Result<Completion, Fault> {
+    async fn complete(&self, call: &ModelCall, deltas: Option<DeltaSink<'_>>) -> Result<ModelCompletion, CallFault> {
         let stream = deltas.filter(|_| !self.cannot_stream.load(Ordering::Relaxed));
         let parts = RequestParts {
             // The prompt also contains the schema, so a server without support for schemas still gets it.
@@ -120,22 +120,22 @@ impl ServerModel {
     }
 
     /// Notes what to omit from the next request. The fault is then `Unsupported`, so that the engine tries again.
-    fn learn_from(&self, failure: CallFailure, call: &Call, sent: &RequestParts<'_>) -> Fault {
+    fn learn_from(&self, failure: CallFailure, call: &ModelCall, sent: &RequestParts<'_>) -> CallFault {
         let CallFailure { status, mut fault, parameters } = failure;
         let is_bad_request = matches!(status, Some(400 | 422));
         match fault.kind {
-            FaultKind::Rejected if is_bad_request && self.omit(&parameters, sent) => {
-                fault.kind = FaultKind::Unsupported;
+            CallFaultKind::Rejected if is_bad_request && self.omit(&parameters, sent) => {
+                fault.kind = CallFaultKind::Unsupported;
             }
-            FaultKind::Rejected if is_bad_request && sent.schema.is_some() => {
+            CallFaultKind::Rejected if is_bad_request && sent.schema.is_some() => {
                 self.rejects_schema.store(true, Ordering::Relaxed);
-                fault.kind = FaultKind::Unsupported;
+                fault.kind = CallFaultKind::Unsupported;
             }
             // The request was rejected without the schema too, so the schema was not the reason.
-            FaultKind::Rejected if call.schema.is_some() => {
+            CallFaultKind::Rejected if call.schema.is_some() => {
                 self.rejects_schema.store(false, Ordering::Relaxed);
             }
-            FaultKind::Garbled if !sent.is_streamed => self.cannot_stream.store(false, Ordering::Relaxed),
+            CallFaultKind::Garbled if !sent.is_streamed => self.cannot_stream.store(false, Ordering::Relaxed),
             _ => {}
         }
         fault
@@ -161,10 +161,10 @@ impl ServerModel {
 
     async fn attempt(
         &self,
-        call: &Call,
+        call: &ModelCall,
         parts: &RequestParts<'_>,
-        deltas: Option<Deltas<'_>>,
-    ) -> Result<Completion, CallFailure> {
+        deltas: Option<DeltaSink<'_>>,
+    ) -> Result<ModelCompletion, CallFailure> {
         let prompt: Vec<&str> = call.messages.iter().map(|message| message.text.as_str()).collect();
         let context = FailureContext {
             provider: &self.provider,
@@ -187,7 +187,7 @@ impl ServerModel {
         request: ChatRequest,
         options: &ChatOptions,
         context: FailureContext<'_>,
-    ) -> Result<Completion, CallFailure> {
+    ) -> Result<ModelCompletion, CallFailure> {
         let (answer, body) = match client.exec_chat(self.target(false), request, Some(options)).await {
             Ok(mut answer) => {
                 let body = answer.captured_raw_body.take().unwrap_or_default();
@@ -219,9 +219,9 @@ impl ServerModel {
         client: &Client,
         request: ChatRequest,
         options: ChatOptions,
-        deltas: Deltas<'_>,
+        deltas: DeltaSink<'_>,
         context: FailureContext<'_>,
-    ) -> Result<Completion, CallFailure> {
+    ) -> Result<ModelCompletion, CallFailure> {
         let notes = Arc::new(StreamNotes::default());
         let (frame_notes, dialect) = (Arc::clone(&notes), self.dialect);
         let options = options.with_raw_frame_fn(move |_, frame| frame_notes.read_frame(dialect, frame));
@@ -259,7 +259,7 @@ impl ServerModel {
         if let Some(stop) = lock(&notes.stop_reason).take() {
             // Only the end mark is missing, and with it the usage.
             let refusal = notes.take_refusal().map(|refusal| refusal.text);
-            return Ok(self.completion(text, refusal, Some(&StopReason::from(stop)), Usage::default()));
+            return Ok(self.completion(text, refusal, Some(&StopReason::from(stop)), CallUsage::default()));
         }
         if notes.has_frames.load(Ordering::Relaxed) {
             return Err(context.garbled("was cut off"));
@@ -274,16 +274,16 @@ impl ServerModel {
         text: String,
         refusal: Option<String>,
         stop: Option<&StopReason>,
-        usage: Usage,
-    ) -> Completion {
+        usage: CallUsage,
+    ) -> ModelCompletion {
         let finish = match stop {
-            _ if refusal.is_some() => Finish::Refused,
-            Some(StopReason::ContentFilter(_)) => Finish::Refused,
-            Some(StopReason::MaxTokens(_)) => Finish::Length,
-            _ => Finish::End,
+            _ if refusal.is_some() => FinishReason::Refused,
+            Some(StopReason::ContentFilter(_)) => FinishReason::Refused,
+            Some(StopReason::MaxTokens(_)) => FinishReason::Length,
+            _ => FinishReason::End,
         };
         let text = self.without_key(refusal.unwrap_or(text).trim());
-        Completion { text, model: self.name.clone(), usage, finish, shortened: None }
+        ModelCompletion { text, model: self.name.clone(), usage, finish, shortened: None }
     }
 
     /// Removes the key from an answer: a server may echo it, and it must not get into the log.
@@ -296,7 +296,7 @@ impl ServerModel {
         }
     }
 
-    fn options(&self, call: &Call, parts: &RequestParts<'_>) -> ChatOptions {
+    fn options(&self, call: &ModelCall, parts: &RequestParts<'_>) -> ChatOptions {
         let mut options = ChatOptions::default()
             .with_max_tokens(call.max_output_tokens)
             .with_capture_usage(parts.has_stream_options)
@@ -337,15 +337,15 @@ impl Model for ServerModel {
         &self.provider.name
     }
 
-    fn price(&self) -> Price {
+    fn price(&self) -> ModelPrice {
         self.price
     }
 
     fn call<'a>(
         &'a self,
-        call: &'a Call,
-        deltas: Option<Deltas<'a>>,
-    ) -> BoxFuture<'a, Result<Completion, Fault>> {
+        call: &'a ModelCall,
+        deltas: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<ModelCompletion, CallFault>> {
         Box::pin(self.complete(call, deltas))
     }
 }
@@ -382,8 +382,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A failure in the middle of an answer. The text so far may be charged for, so it does not count as "no answer".
 fn cut_off(mut failure: CallFailure, text: &str) -> CallFailure {
     let kind = &mut failure.fault.kind;
-    if !text.is_empty() && matches!(kind, FaultKind::Unavailable | FaultKind::RateLimited) {
-        *kind = FaultKind::Garbled;
+    if !text.is_empty() && matches!(kind, CallFaultKind::Unavailable | CallFaultKind::RateLimited) {
+        *kind = CallFaultKind::Garbled;
     }
     failure
 }

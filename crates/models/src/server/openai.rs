@@ -1,6 +1,6 @@
 //! OpenAI's chat completions, and every server that speaks them.
 
-use agon_core::Usage;
+use agon_core::CallUsage;
 use genai::chat::ReasoningEffort;
 use serde_json::Value;
 
@@ -65,5 +65,5 @@ impl WireDialect for OpenAiDialect {
 
 fn refusal_text(refusal: Option<&Value>) -> Option<ServerRefusal> {
     let text = refusal?.as_str()?.to_owned();
-    Some(ServerRefusal { text, usage: Usage::default() })
+    Some(ServerRefusal { text, usage: CallUsage::default() })
 }

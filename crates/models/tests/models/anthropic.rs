@@ -1,17 +1,17 @@
 //! Anthropic's wire format: cache marks, and errors in the middle of a stream.
 
 use crate::support::{ask, call, message, mock, model_of};
-use agon_engine::{Call, FaultKind, Message, Role};
-use agon_mock::{Request, Response};
+use agon_engine::{ModelCall, CallFaultKind, CallMessage, MessageRole};
+use agon_mock::{MockRequest, MockResponse};
 use serde_json::{Value, json};
 
-fn shared(role: Role, shared: &str, own: &str) -> Message {
-    Message { role, text: format!("{shared}{own}"), shared: shared.len() }
+fn shared(role: MessageRole, shared: &str, own: &str) -> CallMessage {
+    CallMessage { role, text: format!("{shared}{own}"), shared: shared.len() }
 }
 
-async fn sent(messages: Vec<Message>) -> Request {
-    let mock = mock(|_| Response::say("Yes."));
-    ask(&*model_of(&mock, "anthropic"), &Call { messages, ..call() }, false).await.0.unwrap();
+async fn sent(messages: Vec<CallMessage>) -> MockRequest {
+    let mock = mock(|_| MockResponse::say("Yes."));
+    ask(&*model_of(&mock, "anthropic"), &ModelCall { messages, ..call() }, false).await.0.unwrap();
     mock.requests().remove(0)
 }
 
@@ -21,8 +21,8 @@ fn mark() -> Value {
 
 #[tokio::test]
 async fn the_shared_parts_of_the_prompt_get_cache_marks() {
-    let rules = shared(Role::System, "Rules.", "");
-    let request = sent(vec![rules, shared(Role::User, "The question.\n\n", "You are B.")]).await;
+    let rules = shared(MessageRole::System, "Rules.", "");
+    let request = sent(vec![rules, shared(MessageRole::User, "The question.\n\n", "You are B.")]).await;
     let body = request.body();
     assert_eq!(body["system"], json!([{"type": "text", "text": "Rules.", "cache_control": mark()}]));
     assert_eq!(
@@ -51,7 +51,7 @@ async fn a_later_round_can_use_the_cache_of_an_earlier_one() {
         |entries: u32| (1..=entries).map(|n| format!("### Debater {n}\n{}\n", quote(n))).collect::<String>();
     let mut prefixes = Vec::new();
     for entries in [2, 5] {
-        let prompt = shared(Role::User, &format!("{}\n## Focus {entries}\n", round(entries)), "You are B.");
+        let prompt = shared(MessageRole::User, &format!("{}\n## Focus {entries}\n", round(entries)), "You are B.");
         let request = sent(vec![prompt.clone()]).await;
         assert_eq!(request.messages(), [("user", prompt.text.as_str())], "the text is unchanged");
         let blocks = request.body()["messages"][0]["content"].as_array().unwrap().clone();
@@ -67,7 +67,7 @@ async fn a_later_round_can_use_the_cache_of_an_earlier_one() {
 
 #[tokio::test]
 async fn a_prompt_without_shared_parts_has_no_marks() {
-    let request = sent(vec![message(Role::System, "Rules."), message(Role::User, "Why?")]).await;
+    let request = sent(vec![message(MessageRole::System, "Rules."), message(MessageRole::User, "Why?")]).await;
     assert_eq!(request.body()["system"], json!("Rules."));
     assert_eq!(request.body()["messages"], json!([{"role": "user", "content": "Why?"}]));
 }
@@ -75,15 +75,15 @@ async fn a_prompt_without_shared_parts_has_no_marks() {
 /// The server rejects empty blocks, and a fifth mark.
 #[tokio::test]
 async fn no_block_is_empty_and_at_most_four_are_marked() {
-    let turns = || (0..6).map(|n| shared(Role::User, &format!("Shared {n}. "), "Own."));
+    let turns = || (0..6).map(|n| shared(MessageRole::User, &format!("Shared {n}. "), "Own."));
     let edge_cases = [
-        shared(Role::User, " \n", "Words."),
-        shared(Role::User, "Words.", " \n"),
-        shared(Role::User, "All.", ""),
+        shared(MessageRole::User, " \n", "Words."),
+        shared(MessageRole::User, "Words.", " \n"),
+        shared(MessageRole::User, "All.", ""),
     ];
-    let beyond = Message { shared: 99, ..message(Role::User, "Short.") };
-    let inside = Message { shared: 1, ..message(Role::User, "Ärger") };
-    let messages: Vec<Message> = turns().chain(edge_cases).chain([beyond, inside]).collect();
+    let beyond = CallMessage { shared: 99, ..message(MessageRole::User, "Short.") };
+    let inside = CallMessage { shared: 1, ..message(MessageRole::User, "Ärger") };
+    let messages: Vec<CallMessage> = turns().chain(edge_cases).chain([beyond, inside]).collect();
     let request = sent(messages.clone()).await;
     let texts: Vec<(&str, &str)> = messages.iter().map(|message| ("user", message.text.as_str())).collect();
     assert_eq!(request.messages(), texts, "the text is unchanged");
@@ -101,7 +101,7 @@ async fn no_block_is_empty_and_at_most_four_are_marked() {
 #[tokio::test]
 async fn partly_shared_rules_become_two_blocks() {
     let request =
-        sent(vec![shared(Role::System, "For all. ", "For you."), message(Role::User, "Why?")]).await;
+        sent(vec![shared(MessageRole::System, "For all. ", "For you."), message(MessageRole::User, "Why?")]).await;
     let blocks = json!([
         {"type": "text", "text": "For all. ", "cache_control": mark()},
         {"type": "text", "text": "For you."},
@@ -113,10 +113,10 @@ async fn partly_shared_rules_become_two_blocks() {
 #[tokio::test]
 async fn other_wire_formats_get_no_marks() {
     for wire in ["openai", "gemini"] {
-        let mock = mock(|_| Response::say("Yes."));
+        let mock = mock(|_| MockResponse::say("Yes."));
         let messages =
-            vec![shared(Role::System, "Rules.", ""), shared(Role::User, "The question. ", "You are B.")];
-        ask(&*model_of(&mock, wire), &Call { messages, ..call() }, false).await.0.unwrap();
+            vec![shared(MessageRole::System, "Rules.", ""), shared(MessageRole::User, "The question. ", "You are B.")];
+        ask(&*model_of(&mock, wire), &ModelCall { messages, ..call() }, false).await.0.unwrap();
         let body = mock.requests()[0].body().clone();
         assert!(!body.to_string().contains("cache"), "{wire}: {body}");
         let message = if wire == "openai" {
@@ -133,15 +133,15 @@ async fn an_error_in_a_stream_is_read_by_its_type() {
     let begun =
         "event: content_block_delta\ndata: {\"delta\": {\"type\": \"text_delta\", \"text\": \"Sell\"}}\n\n";
     for (kind, before, expected) in [
-        ("overloaded_error", "", FaultKind::Unavailable),
-        ("rate_limit_error", "", FaultKind::RateLimited),
-        ("authentication_error", "", FaultKind::Key),
+        ("overloaded_error", "", CallFaultKind::Unavailable),
+        ("rate_limit_error", "", CallFaultKind::RateLimited),
+        ("authentication_error", "", CallFaultKind::Key),
         // The text before the error may be charged for.
-        ("overloaded_error", begun, FaultKind::Garbled),
+        ("overloaded_error", begun, CallFaultKind::Garbled),
     ] {
         let error = json!({"type": "error", "error": {"type": kind, "message": "upstream is down"}});
         let events = format!("{before}event: error\ndata: {error}\n\n");
-        let mock = mock(move |_| Response::raw(200, "text/event-stream", events.clone()));
+        let mock = mock(move |_| MockResponse::raw(200, "text/event-stream", events.clone()));
         let fault = ask(&*model_of(&mock, "anthropic"), &call(), true).await.0.unwrap_err();
         assert_eq!(fault.kind, expected, "{kind}");
         assert!(fault.message.contains("upstream is down"), "{}", fault.message);
@@ -150,8 +150,8 @@ async fn an_error_in_a_stream_is_read_by_its_type() {
 
 #[tokio::test]
 async fn missing_credit_is_reported_as_such() {
-    let mock = mock(|_| Response::error(400, "Your credit balance is too low to access the API."));
+    let mock = mock(|_| MockResponse::error(400, "Your credit balance is too low to access the API."));
     let fault = ask(&*model_of(&mock, "anthropic"), &call(), false).await.0.unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Key);
+    assert_eq!(fault.kind, CallFaultKind::Key);
     assert!(fault.message.contains("no credit left"), "{}", fault.message);
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::support::{KEY, ask, call, mock};
-use agon_engine::{Models, Price};
-use agon_mock::Response;
+use agon_engine::{ModelSource, ModelPrice};
+use agon_mock::MockResponse;
 use agon_models::{ModelCatalogue, ModelsConfig};
 
 fn catalogue(config: &str, env: &[(&str, &str)]) -> ModelCatalogue {
@@ -36,13 +36,13 @@ fn programs_and_people_are_models_by_name() {
         "[commands.paid]\ncommand = [\"agent\", \"-p\"]\n[commands.own]\ncommand = [\"x\"]\nfree = true";
     let catalogue = catalogue(config, &[]);
     let price = |name: &str| catalogue.model(name).unwrap().price();
-    assert_eq!((price("command/paid"), price("command/own")), (Price::Unknown, Price::Free));
+    assert_eq!((price("command/paid"), price("command/own")), (ModelPrice::Unknown, ModelPrice::Free));
     let none = why(&catalogue, "command/other");
     assert!(none.contains("[commands.other]") && none.contains("command/own, command/paid"), "{none}");
     assert!(why(&catalogue, "human/anna").contains("needs a terminal"), "there is no terminal");
     let with_terminal = catalogue.with_terminal(Arc::new(agon_models::TerminalPrompt::on_this_terminal()));
     let anna = with_terminal.model("human/anna").unwrap();
-    assert_eq!((anna.name(), anna.provider(), anna.price()), ("human/anna", "human", Price::Free));
+    assert_eq!((anna.name(), anna.provider(), anna.price()), ("human/anna", "human", ModelPrice::Free));
     assert!(why(&with_terminal, "human/a b").contains("letters"));
 }
 
@@ -86,7 +86,7 @@ fn a_malformed_key_is_an_error_that_does_not_show_it() {
 
 #[tokio::test]
 async fn a_configured_provider_is_called_with_the_key_of_its_variable() {
-    let mock = mock(|_| Response::say("Yes."));
+    let mock = mock(|_| MockResponse::say("Yes."));
     let config = format!("[providers.local]\nbase_url = \"{}\"\nkey_env = \"LOCAL_KEY\"", mock.url());
     let catalogue = catalogue(&config, &[("LOCAL_KEY", &format!(" {KEY}\n"))]);
     let model = catalogue.model("local/m").unwrap();
@@ -102,10 +102,10 @@ fn configured_prices_are_used_and_unknown_ones_stay_unknown() {
     let price = |name: &str| catalogue.model(name).unwrap().price();
     assert_eq!(
         price("openai/x"),
-        Price::PerMillion { input: 1.0, cached_input: 0.1, cache_write: 1.0, output: 4.0 }
+        ModelPrice::PerMillion { input: 1.0, cached_input: 0.1, cache_write: 1.0, output: 4.0 }
     );
-    assert_eq!(price("openai/y"), Price::Unknown);
-    assert_eq!((price("ollama/x"), price("script/demo")), (Price::Free, Price::Free));
+    assert_eq!(price("openai/y"), ModelPrice::Unknown);
+    assert_eq!((price("ollama/x"), price("script/demo")), (ModelPrice::Free, ModelPrice::Free));
 }
 
 #[test]
@@ -115,16 +115,16 @@ fn well_known_models_have_the_price_of_their_own_provider() {
     let prices = "[prices]\n\"openai/gpt-4o-mini\" = { input = 9, output = 9 }\n";
     let own = catalogue(prices, &keys);
     let price = |name: &str| own.model(name).unwrap().price();
-    let gpt_4o = Price::PerMillion { input: 2.5, cached_input: 1.25, cache_write: 2.5, output: 10.0 };
+    let gpt_4o = ModelPrice::PerMillion { input: 2.5, cached_input: 1.25, cache_write: 2.5, output: 10.0 };
     assert_eq!((price("openai/gpt-4o"), price("openai/gpt-4o-2024-08-06")), (gpt_4o, gpt_4o));
-    let sonnet = Price::PerMillion { input: 3.0, cached_input: 0.3, cache_write: 3.75, output: 15.0 };
+    let sonnet = ModelPrice::PerMillion { input: 3.0, cached_input: 0.3, cache_write: 3.75, output: 15.0 };
     assert_eq!(price("anthropic/claude-sonnet-4-5-20250929"), sonnet);
-    let embedding = Price::PerMillion { input: 0.02, cached_input: 0.02, cache_write: 0.02, output: 0.0 };
+    let embedding = ModelPrice::PerMillion { input: 0.02, cached_input: 0.02, cache_write: 0.02, output: 0.0 };
     assert_eq!(price("embeddings/openai/text-embedding-3-small"), embedding);
-    let mini = Price::PerMillion { input: 9.0, cached_input: 9.0, cache_write: 9.0, output: 9.0 };
+    let mini = ModelPrice::PerMillion { input: 9.0, cached_input: 9.0, cache_write: 9.0, output: 9.0 };
     assert_eq!(price("openai/gpt-4o-mini"), mini, "a configured price overrides the table");
-    assert_eq!(price("openai/gpt-4o-something"), Price::Unknown);
-    assert_eq!(price("groq/gpt-4o"), Price::Unknown, "another provider's model of that name");
+    assert_eq!(price("openai/gpt-4o-something"), ModelPrice::Unknown);
+    assert_eq!(price("groq/gpt-4o"), ModelPrice::Unknown, "another provider's model of that name");
     assert!(own.prices_known("openai").contains(&"openai/gpt-4o".to_owned()));
     assert_eq!(own.prices_as_of().len(), "2025-12-31".len());
 }
@@ -136,9 +136,9 @@ fn another_sellers_prices_are_unknown() {
         [providers.groq]\nbase_url = \"http://api.groq.com/openai/v1\"\n";
     let catalogue = catalogue(elsewhere, &[("OPENAI_BASE_URL", "https://gateway.example/v1")]);
     let price = |name: &str| catalogue.model(name).unwrap().price();
-    assert_eq!((price("openai/gpt-4o"), price("mine/gpt-4o")), (Price::Unknown, Price::Unknown));
-    assert_ne!(price("theirs/gpt-4o"), Price::Unknown, "the same seller by another name");
-    assert_eq!(price("groq/llama-3.1-8b-instant"), Price::Unknown, "http:// does not prove who answers");
+    assert_eq!((price("openai/gpt-4o"), price("mine/gpt-4o")), (ModelPrice::Unknown, ModelPrice::Unknown));
+    assert_ne!(price("theirs/gpt-4o"), ModelPrice::Unknown, "the same seller by another name");
+    assert_eq!(price("groq/llama-3.1-8b-instant"), ModelPrice::Unknown, "http:// does not prove who answers");
     assert!(catalogue.prices_known("openai").is_empty() && catalogue.prices_known("nobody").is_empty());
 }
 

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::support::{call_with, process_id_in, wait_until_ended, wait_until_gone, within_two_minutes};
-use agon_core::Usage;
-use agon_engine::{Completion, Fault, FaultKind, Finish, Message, Model, Price, Role};
+use agon_core::CallUsage;
+use agon_engine::{ModelCompletion, CallFault, CallFaultKind, FinishReason, CallMessage, Model, ModelPrice, MessageRole};
 use agon_models::{CommandConfig, CommandModel};
 use tempfile::TempDir;
 
@@ -46,11 +46,11 @@ impl ShellScript {
     }
 }
 
-async fn ask(command: &CommandModel, prompt: &str) -> Result<Completion, Fault> {
-    within_two_minutes(command.call(&call_with(vec![Message::new(Role::User, prompt)]), None)).await
+async fn ask(command: &CommandModel, prompt: &str) -> Result<ModelCompletion, CallFault> {
+    within_two_minutes(command.call(&call_with(vec![CallMessage::new(MessageRole::User, prompt)]), None)).await
 }
 
-async fn text(script: &str) -> Result<String, Fault> {
+async fn text(script: &str) -> Result<String, CallFault> {
     ask(&ShellScript::new(script).command(), "prompt").await.map(|completion| completion.text)
 }
 
@@ -59,10 +59,10 @@ async fn a_program_reads_the_prompt_and_writes_the_answer() {
     let cat = command(config(&["cat"]));
     let completion = ask(&cat, "Tabs or\nspaces?").await.unwrap();
     let (text, model) = ("Tabs or\nspaces?".to_owned(), "command/x".to_owned());
-    let expected = Completion { text, model, usage: Usage::default(), finish: Finish::End, shortened: None };
+    let expected = ModelCompletion { text, model, usage: CallUsage::default(), finish: FinishReason::End, shortened: None };
     assert_eq!(completion, expected);
     assert_eq!((cat.name(), cat.provider()), ("command/x", "command"));
-    let messages = vec![Message::new(Role::System, "Be brief."), Message::new(Role::User, "Tabs?")];
+    let messages = vec![CallMessage::new(MessageRole::System, "Be brief."), CallMessage::new(MessageRole::User, "Tabs?")];
     let page = within_two_minutes(cat.call(&call_with(messages), None)).await.unwrap().text;
     assert!(
         page.contains("Rules (system) =====\n\nBe brief.\n\n") && page.ends_with("=====\n\nTabs?"),
@@ -95,7 +95,7 @@ async fn the_answer_is_streamed() {
         pieces.lock().unwrap().push(piece.to_owned());
         std::fs::write(&seen, "").unwrap();
     };
-    let call = call_with(vec![Message::new(Role::User, "prompt")]);
+    let call = call_with(vec![CallMessage::new(MessageRole::User, "prompt")]);
     let answer = within_two_minutes(script.command().call(&call, Some(&watch))).await.unwrap();
     assert_eq!(answer.text, "one \u{e9} two");
     let pieces = pieces.into_inner().unwrap();
@@ -130,7 +130,7 @@ async fn a_relative_path_starts_where_agon_was_started() {
     // The script is in `cwd`, not in the current folder.
     let relative = CommandConfig { cwd: script.config().cwd, ..config(&["./script.sh"]) };
     let fault = ask(&command(relative), "").await.unwrap_err();
-    assert_eq!(fault.kind, FaultKind::NoSuchModel);
+    assert_eq!(fault.kind, CallFaultKind::NoSuchModel);
     assert!(fault.message.contains("there is no program \"./script.sh\""), "{fault}");
     let absolute = config(&[script.file("script.sh").to_str().unwrap()]);
     assert_eq!(ask(&command(absolute), "").await.unwrap().text, "run");
@@ -141,7 +141,7 @@ async fn a_program_that_writes_too_much_is_killed() {
     let script = ShellScript::new("echo $$ > pid; sleep 1000 & echo $! > grandchild; yes");
     let limited = CommandConfig { output_bytes_max: Some(100_000), ..script.config() };
     let fault = ask(&command(limited), "").await.unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Garbled);
+    assert_eq!(fault.kind, CallFaultKind::Garbled);
     assert!(fault.message.contains("more than 100000 bytes"), "{fault}");
     assert!(fault.message.contains("output_bytes_max under [commands.x]"), "{fault}");
     wait_until_gone(process_id_in(&script.file("pid")).await).await;
@@ -171,7 +171,7 @@ async fn dropping_a_call_kills_the_program_and_its_children() {
         "trap '' TERM INT HUP; echo $$ > pid; sleep 1000 & echo $! > grandchild; wait; sleep 1000",
     );
     let command = script.command();
-    let call = call_with(vec![Message::new(Role::User, "prompt")]);
+    let call = call_with(vec![CallMessage::new(MessageRole::User, "prompt")]);
     let running = command.call(&call, None);
     let file = script.file("grandchild");
     let grandchild = tokio::select! {
@@ -187,12 +187,12 @@ async fn the_fault_of_a_failed_program_quotes_its_errors() {
     let fault = text("echo so far so good; printf '\\033[31mno\\nkey\\007 for you\\n' >&2; exit 3")
         .await
         .unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Unavailable);
+    assert_eq!(fault.kind, CallFaultKind::Unavailable);
     assert_eq!(fault.message, "command/x ended with exit status 3; it says: no key for you");
     let fault = text("echo 'told on stdout'; exit 1").await.unwrap_err();
     assert_eq!(fault.message, "command/x ended with exit status 1; it says: told on stdout");
     let fault = text("kill -9 $$").await.unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Unavailable);
+    assert_eq!(fault.kind, CallFaultKind::Unavailable);
     assert!(fault.message.starts_with("command/x ended with signal: 9"), "{fault}");
     let fault =
         text("i=0; while [ $i -lt 2000 ]; do echo line $i >&2; i=$((i+1)); done; exit 1").await.unwrap_err();
@@ -212,7 +212,7 @@ async fn a_program_that_cannot_start_is_named_with_its_section() {
         (no_folder, "\"/no/such/folder\", which is not a folder: set cwd"),
     ] {
         let fault = ask(&command(config), "").await.unwrap_err();
-        assert_eq!(fault.kind, FaultKind::NoSuchModel, "{fault}");
+        assert_eq!(fault.kind, CallFaultKind::NoSuchModel, "{fault}");
         assert!(
             fault.message.contains(named) && fault.message.contains("[commands.x] in agon.toml"),
             "{fault}"
@@ -225,17 +225,17 @@ async fn an_answer_must_be_text_and_may_be_empty() {
     let fault = text("printf 'a\\377b'").await.unwrap_err();
     assert_eq!(
         (fault.kind, fault.message.as_str()),
-        (FaultKind::Garbled, "the answer of command/x is not UTF-8 text")
+        (CallFaultKind::Garbled, "the answer of command/x is not UTF-8 text")
     );
     let fault = text("printf 'caf\\303'").await.unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Garbled);
+    assert_eq!(fault.kind, CallFaultKind::Garbled);
     assert_eq!(text("true").await, Ok(String::new()), "an empty answer is an answer");
 }
 
 #[test]
 fn the_price_of_a_program_is_unknown_unless_it_is_free() {
-    assert_eq!(command(config(&["cat"])).price(), Price::Unknown);
-    assert_eq!(command(CommandConfig { free: true, ..config(&["cat"]) }).price(), Price::Free);
+    assert_eq!(command(config(&["cat"])).price(), ModelPrice::Unknown);
+    assert_eq!(command(CommandConfig { free: true, ..config(&["cat"]) }).price(), ModelPrice::Free);
     assert_eq!(command(config(&["cat"])).timeout(), None);
     let slow = CommandConfig { timeout_s: Some(600.0), ..config(&["cat"]) };
     assert_eq!(command(slow).timeout(), Some(Duration::from_secs(600)));

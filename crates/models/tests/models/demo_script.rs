@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use agon_core::{
-    Ask, Brief, Debate, Fidelity, LOG_VERSION, Limits, Phase, Reply, Request, Termination, options, play,
+    Ask, Brief, Debate, Fidelity, LOG_VERSION, DebateLimits, Phase, Reply, Request, Termination, options, play,
 };
-use agon_engine::{Call, Message, Model, Role};
+use agon_engine::{ModelCall, CallMessage, Model, MessageRole};
 use agon_models::ScriptModel;
 use serde_json::{Map, Value};
 
@@ -29,7 +29,7 @@ fn brief(seed: u64, mode: &str) -> Brief {
         options,
         seats: protocol.seats(&request).unwrap(),
         seed,
-        limits: Limits::default(),
+        limits: DebateLimits::default(),
         templates: agon_core::protocol::template_hashes(protocol),
         written_by: String::new(),
         created_at: "2026-01-01T00:00:00Z".into(),
@@ -39,8 +39,8 @@ fn brief(seed: u64, mode: &str) -> Brief {
 
 fn answer(demo: &ScriptModel, runtime: &tokio::runtime::Runtime, debate: &Debate, ask: &Ask) -> Reply {
     let turn = debate.turns.last().unwrap();
-    let message = |role, text: &str| Message::new(role, text);
-    let call = Call {
+    let message = |role, text: &str| CallMessage::new(role, text);
+    let call = ModelCall {
         debate: "demo".into(),
         seat: ask.seat.clone(),
         ask: ask.id,
@@ -48,7 +48,7 @@ fn answer(demo: &ScriptModel, runtime: &tokio::runtime::Runtime, debate: &Debate
         phase: Phase::new(&turn.phase.name, turn.phase.round),
         label: ask.label.clone(),
         about: ask.about.clone(),
-        messages: vec![message(Role::System, &ask.prompt.system), message(Role::User, &ask.prompt.user())],
+        messages: vec![message(MessageRole::System, &ask.prompt.system), message(MessageRole::User, &ask.prompt.user())],
         schema: ask.schema.clone(),
         max_output_tokens: 4096,
         seed: 1,

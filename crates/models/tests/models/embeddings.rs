@@ -1,22 +1,22 @@
 //! `embeddings/...`: how similar texts are, by a server's embeddings and by shared words.
 
 use crate::support::{KEY, PROMPT, all_wires, ask, call, message, mock};
-use agon_core::Usage;
-use agon_engine::{Call, FaultKind, Finish, Models, Price, Role};
-use agon_mock::{Response, Spoilt};
+use agon_core::CallUsage;
+use agon_engine::{ModelCall, CallFaultKind, FinishReason, ModelSource, ModelPrice, MessageRole};
+use agon_mock::{MockResponse, ConnectionFault};
 use agon_models::{ModelCatalogue, ModelsConfig};
 use serde_json::{Value, json};
 
-fn asking(texts: &Value) -> Call {
-    Call {
-        messages: vec![message(Role::System, "ignored"), message(Role::User, &texts.to_string())],
+fn asking(texts: &Value) -> ModelCall {
+    ModelCall {
+        messages: vec![message(MessageRole::System, "ignored"), message(MessageRole::User, &texts.to_string())],
         ..call()
     }
 }
 
 #[tokio::test]
 async fn a_servers_embeddings_become_a_similarity_matrix() {
-    let mock = mock(|_| Response::say("").tokens(12, 0, 0));
+    let mock = mock(|_| MockResponse::say("").tokens(12, 0, 0));
     for (provider, path, key) in [
         ("openai", "/v1/embeddings", "authorization"),
         ("gemini", "/v1beta/openai/embeddings", "authorization"),
@@ -32,10 +32,10 @@ async fn a_servers_embeddings_become_a_similarity_matrix() {
             let answer = answer.unwrap();
             let want = json!({"similarity": [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]});
             assert_eq!(serde_json::from_str::<Value>(&answer.text).unwrap(), want);
-            assert_eq!(answer.usage, Usage { input_tokens: 12, ..Usage::default() });
+            assert_eq!(answer.usage, CallUsage { input_tokens: 12, ..CallUsage::default() });
             assert_eq!(
                 (answer.finish, seen),
-                (Finish::End, if streamed { answer.text } else { String::new() })
+                (FinishReason::End, if streamed { answer.text } else { String::new() })
             );
         }
         let request = mock.requests().pop().unwrap();
@@ -52,7 +52,7 @@ async fn an_answer_may_be_minimal_and_in_any_order() {
     let minimal = json!({"data": [{"embedding": [1, 0]}, {"embedding": [3, 4]}]});
     let reversed = json!({"data": [{"index": 1, "embedding": [3, 4]}, {"index": 0, "embedding": [1, 0]}]});
     for body in [minimal, reversed] {
-        let mock = mock(move |_| Response::json(200, &body));
+        let mock = mock(move |_| MockResponse::json(200, &body));
         let model = all_wires(&mock).model("embeddings/openai/m").unwrap();
         let answer = ask(&*model, &asking(&json!(["a", "b"])), false).await.0.unwrap();
         assert_eq!(answer.text, r#"{"similarity":[[1.0,0.6],[0.6,1.0]]}"#);
@@ -61,19 +61,19 @@ async fn an_answer_may_be_minimal_and_in_any_order() {
 
 #[tokio::test]
 async fn each_failure_has_its_fault_kind() {
-    type Answer = fn() -> Response;
-    let cases: [(Answer, FaultKind, &str); 9] = [
-        (|| Response::error(401, "no"), FaultKind::Key, "OPENAI_API_KEY"),
-        (|| Response::error(404, "no"), FaultKind::NoSuchModel, "\"m\""),
-        (|| Response::error(429, "slow down"), FaultKind::RateLimited, "429"),
-        (|| Response::error(400, "too long"), FaultKind::Rejected, "too long"),
-        (|| Response::error(400, PROMPT), FaultKind::Rejected, "400"),
-        (Response::html, FaultKind::Garbled, "no embeddings"),
-        (|| Response::spoilt("x", Spoilt::Truncate), FaultKind::Garbled, "was cut off"),
-        (|| Response::json(200, &json!({"data": [{"embedding": [1.0]}]})), FaultKind::Garbled, "each text"),
+    type Answer = fn() -> MockResponse;
+    let cases: [(Answer, CallFaultKind, &str); 9] = [
+        (|| MockResponse::error(401, "no"), CallFaultKind::Key, "OPENAI_API_KEY"),
+        (|| MockResponse::error(404, "no"), CallFaultKind::NoSuchModel, "\"m\""),
+        (|| MockResponse::error(429, "slow down"), CallFaultKind::RateLimited, "429"),
+        (|| MockResponse::error(400, "too long"), CallFaultKind::Rejected, "too long"),
+        (|| MockResponse::error(400, PROMPT), CallFaultKind::Rejected, "400"),
+        (MockResponse::html, CallFaultKind::Garbled, "no embeddings"),
+        (|| MockResponse::spoilt("x", ConnectionFault::Truncate), CallFaultKind::Garbled, "was cut off"),
+        (|| MockResponse::json(200, &json!({"data": [{"embedding": [1.0]}]})), CallFaultKind::Garbled, "each text"),
         (
-            || Response::json(200, &json!({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]})),
-            FaultKind::Garbled,
+            || MockResponse::json(200, &json!({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]})),
+            CallFaultKind::Garbled,
             "same length",
         ),
     ];
@@ -93,7 +93,7 @@ async fn an_ask_that_is_not_a_list_is_rejected_before_any_call() {
     for model in ["embeddings/openai/m", "embeddings/lexical"] {
         let model = all_wires(&mock).model(model).unwrap();
         let fault = ask(&*model, &asking(&json!({"a": 1})), false).await.0.unwrap_err();
-        assert_eq!(fault.kind, FaultKind::Rejected);
+        assert_eq!(fault.kind, CallFaultKind::Rejected);
         let none = ask(&*model, &asking(&json!([])), false).await.0.unwrap();
         assert_eq!(none.text, r#"{"similarity":[]}"#, "no texts, no call");
     }
@@ -103,11 +103,11 @@ async fn an_ask_that_is_not_a_list_is_rejected_before_any_call() {
 async fn lexical_embeddings_need_no_configuration() {
     let catalogue = ModelCatalogue::new(ModelsConfig::default(), |_| None);
     let model = catalogue.model("embeddings/lexical").unwrap();
-    assert_eq!((model.price(), model.provider()), (Price::Free, "lexical"));
+    assert_eq!((model.price(), model.provider()), (ModelPrice::Free, "lexical"));
     let texts = json!(["Measure first.", "First, measure twice!", "Ship it."]);
     let answer = ask(&*model, &asking(&texts), false).await.0.unwrap();
     assert_eq!(answer.text, r#"{"similarity":[[1.0,0.8165,0.0],[0.8165,1.0,0.0],[0.0,0.0,1.0]]}"#);
-    assert_eq!(answer.usage, Usage::default());
+    assert_eq!(answer.usage, CallUsage::default());
 }
 
 #[test]

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use crate::support::{KEY, PROMPT, ask, call, catalogue, mock, model};
-use agon_engine::{Fault, FaultKind, Models};
-use agon_mock::{Mock, Response, Spoilt};
+use agon_engine::{CallFault, CallFaultKind, ModelSource};
+use agon_mock::{MockServer, MockResponse, ConnectionFault};
 use serde_json::json;
 
 /// Checks that the message has neither key nor prompt, and is one line of at most 300 characters.
-fn checked(fault: Fault) -> Fault {
+fn checked(fault: CallFault) -> CallFault {
     for text in [fault.message.clone(), format!("{fault:?}"), fault.to_string()] {
         assert!(!text.contains(KEY), "{text}");
         assert!(!text.contains("confidential question"), "{text}");
@@ -18,7 +18,7 @@ fn checked(fault: Fault) -> Fault {
     fault
 }
 
-async fn fault_of(mock: &Mock, streamed: bool) -> Fault {
+async fn fault_of(mock: &MockServer, streamed: bool) -> CallFault {
     checked(ask(&*model(mock), &call(), streamed).await.0.unwrap_err())
 }
 
@@ -30,10 +30,10 @@ async fn retry_after_is_passed_on() {
         ("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT", Some(Duration::ZERO)),
         ("Retry-After", "soon", None),
     ] {
-        let mock = mock(move |_| Response::error(429, "slow down").header(name, value));
+        let mock = mock(move |_| MockResponse::error(429, "slow down").header(name, value));
         for streamed in [false, true] {
             let fault = fault_of(&mock, streamed).await;
-            assert_eq!((fault.kind, fault.retry_after), (FaultKind::RateLimited, wait), "{name}: {value}");
+            assert_eq!((fault.kind, fault.retry_after), (CallFaultKind::RateLimited, wait), "{name}: {value}");
         }
     }
 }
@@ -41,16 +41,16 @@ async fn retry_after_is_passed_on() {
 #[tokio::test]
 async fn an_error_in_a_body_with_status_200_is_an_error() {
     let cases = [
-        (json!(503), FaultKind::Unavailable),
-        (json!(429), FaultKind::RateLimited),
-        (json!("x"), FaultKind::Unavailable),
+        (json!(503), CallFaultKind::Unavailable),
+        (json!(429), CallFaultKind::RateLimited),
+        (json!("x"), CallFaultKind::Unavailable),
     ];
     for (code, kind) in cases {
         let error = json!({"error": {"message": "upstream is down", "code": code}});
         let events = format!("data: {error}\n\n");
         let mock = mock(move |request| match request.streams() {
-            true => Response::raw(200, "text/event-stream", events.clone()),
-            false => Response::json(200, &error),
+            true => MockResponse::raw(200, "text/event-stream", events.clone()),
+            false => MockResponse::json(200, &error),
         });
         for streamed in [false, true] {
             let fault = fault_of(&mock, streamed).await;
@@ -67,9 +67,9 @@ async fn an_error_in_the_middle_of_an_answer_makes_it_garbled() {
     for code in [503, 429] {
         let error = json!({"error": {"message": "upstream is down", "code": code}});
         let events = format!("data: {begun}\n\ndata: {error}\n\n");
-        let mock = mock(move |_| Response::raw(200, "text/event-stream", events.clone()));
+        let mock = mock(move |_| MockResponse::raw(200, "text/event-stream", events.clone()));
         let fault = fault_of(&mock, true).await;
-        assert_eq!(fault.kind, FaultKind::Garbled);
+        assert_eq!(fault.kind, CallFaultKind::Garbled);
         assert!(fault.message.contains("upstream is down"), "{}", fault.message);
     }
 }
@@ -77,19 +77,19 @@ async fn an_error_in_the_middle_of_an_answer_makes_it_garbled() {
 #[tokio::test]
 async fn an_error_code_may_say_more_than_the_status() {
     for (status, code, kind) in [
-        (400, "model_not_found", FaultKind::NoSuchModel),
-        (429, "insufficient_quota", FaultKind::Key),
-        (429, "rate_limit_exceeded", FaultKind::RateLimited),
+        (400, "model_not_found", CallFaultKind::NoSuchModel),
+        (429, "insufficient_quota", CallFaultKind::Key),
+        (429, "rate_limit_exceeded", CallFaultKind::RateLimited),
     ] {
-        let mock = mock(move |_| Response::json(status, &json!({"error": {"message": "no", "code": code}})));
+        let mock = mock(move |_| MockResponse::json(status, &json!({"error": {"message": "no", "code": code}})));
         assert_eq!(fault_of(&mock, false).await.kind, kind, "{status} {code}");
     }
 }
 
 #[tokio::test]
 async fn dropping_a_call_closes_its_connection() {
-    for how in [Spoilt::Hang, Spoilt::Stall] {
-        let mock = mock(move |_| Response::spoilt("one two three four", how));
+    for how in [ConnectionFault::Hang, ConnectionFault::Stall] {
+        let mock = mock(move |_| MockResponse::spoilt("one two three four", how));
         for streamed in [false, true] {
             let before = mock.abandoned();
             let (model, call) = (model(&mock), call());
@@ -111,7 +111,7 @@ async fn dropping_a_call_closes_its_connection() {
 
 #[tokio::test]
 async fn a_stalled_stream_still_delivers_what_came_before() {
-    let mock = mock(|_| Response::spoilt("one two three four five six seven eight", Spoilt::Stall));
+    let mock = mock(|_| MockResponse::spoilt("one two three four five six seven eight", ConnectionFault::Stall));
     let (model, call) = (model(&mock), call());
     let (sender, mut seen) = tokio::sync::mpsc::unbounded_channel();
     let push = move |piece: &str| sender.send(piece.to_owned()).unwrap();
@@ -123,11 +123,11 @@ async fn a_stalled_stream_still_delivers_what_came_before() {
 
 #[tokio::test]
 async fn an_unreachable_server_is_unavailable() {
-    let url = mock(|_| Response::empty()).url();
+    let url = mock(|_| MockResponse::empty()).url();
     for streamed in [false, true] {
         let model = catalogue(&url, Some(KEY)).model("openai/m").unwrap();
         let fault = checked(ask(&*model, &call(), streamed).await.0.unwrap_err());
-        assert_eq!(fault.kind, FaultKind::Unavailable);
+        assert_eq!(fault.kind, CallFaultKind::Unavailable);
         assert!(fault.message.contains(&url) && fault.message.contains("running"), "{}", fault.message);
     }
 }
@@ -146,13 +146,13 @@ async fn keys_prompts_and_control_characters_that_a_server_echoes_are_not_shown(
             let (in_error, in_detail) =
                 (json!({"error": {"message": echo}}), json!({"detail": [{"msg": echo, "input": PROMPT}]}));
             for body in [in_error, in_detail, json!({"error": echo}), json!({"message": echo})] {
-                let mock = mock(move |_| Response::json(status, &body));
+                let mock = mock(move |_| MockResponse::json(status, &body));
                 fault_of(&mock, false).await;
                 fault_of(&mock, true).await;
             }
         }
         let text = echo.clone();
-        let mock = mock(move |_| Response::raw(200, "text/plain", text.clone()));
+        let mock = mock(move |_| MockResponse::raw(200, "text/plain", text.clone()));
         fault_of(&mock, false).await;
         fault_of(&mock, true).await;
     }
@@ -162,23 +162,23 @@ async fn keys_prompts_and_control_characters_that_a_server_echoes_are_not_shown(
 #[tokio::test]
 async fn a_wrong_key_or_model_is_recognized_by_the_message() {
     for (body, kind) in [
-        (json!({"error": {"message": "m is not a valid model ID", "code": 400}}), FaultKind::NoSuchModel),
+        (json!({"error": {"message": "m is not a valid model ID", "code": 400}}), CallFaultKind::NoSuchModel),
         (
             json!({"message": "Invalid model: m", "type": "invalid_model", "code": "1500"}),
-            FaultKind::NoSuchModel,
+            CallFaultKind::NoSuchModel,
         ),
         (
             json!({"error": {"message": "Model Not Exist", "type": "invalid_request_error"}}),
-            FaultKind::NoSuchModel,
+            CallFaultKind::NoSuchModel,
         ),
         (
             json!({"code": "Client specified an invalid argument", "error": "Incorrect API key provided: x***y."}),
-            FaultKind::Key,
+            CallFaultKind::Key,
         ),
-        (json!({"error": {"message": "the model took too long a prompt"}}), FaultKind::Rejected),
+        (json!({"error": {"message": "the model took too long a prompt"}}), CallFaultKind::Rejected),
     ] {
         let sent = body.clone();
-        let mock = mock(move |_| Response::json(400, &sent));
+        let mock = mock(move |_| MockResponse::json(400, &sent));
         for streamed in [false, true] {
             assert_eq!(fault_of(&mock, streamed).await.kind, kind, "{body}");
         }

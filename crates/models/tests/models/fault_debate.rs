@@ -1,4 +1,4 @@
-//! A debate in which the server of one seat fails, and how the debate reacts.
+//! A converging_debate in which the server of one seat fails, and how the converging_debate reacts.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -7,11 +7,11 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use agon_core::{
-    Absence, Brief, Debate, LOG_VERSION, Limits, Phase, Record, Reply, Request as DebateRequest, options,
+    AbsenceReason, Brief, Debate, LOG_VERSION, DebateLimits, Phase, LogRecord, Reply, MockRequest as DebateRequest, options,
 };
-use agon_engine::{Engine, EngineError, Settings, Stop, Store, StoreError, Watch};
+use agon_engine::{Engine, EngineError, EngineSettings, StopSignal, Store, StoreError, DebateWatch};
 use agon_mock::response::Body;
-use agon_mock::{Mock, Request, Response, debate};
+use agon_mock::{MockServer, MockRequest, MockResponse, converging_debate};
 use agon_protocols::deep::reply::{Argument, Assessment, Synthesis};
 use agon_protocols::prompt::schema_of;
 use futures_util::FutureExt;
@@ -21,9 +21,9 @@ use jsonschema::Validator;
 use crate::support::{all_wires, mock};
 
 /// Makes the failing server's answer from the request and the good answer.
-pub(crate) type BadAnswer = fn(&Request, Response) -> Response;
+pub(crate) type BadAnswer = fn(&MockRequest, MockResponse) -> MockResponse;
 
-/// How the debate reacts.
+/// How the converging_debate reacts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Reaction {
     /// Accepts the answer.
@@ -33,12 +33,12 @@ pub(crate) enum Reaction {
     /// Tells the seat what is wrong and gets an answer.
     Repairs,
     /// Goes on without the seat.
-    Absent(Absence),
+    Absent(AbsenceReason),
     /// Stops with a message that contains these words.
     Stops(&'static str),
 }
 
-/// One debate.
+/// One converging_debate.
 pub(crate) struct FaultCase {
     pub(crate) wire: &'static str,
     pub(crate) streamed: bool,
@@ -56,14 +56,14 @@ pub(crate) struct FaultCase {
 const OTHER_CALLS: u64 = 9;
 
 /// The same answer with another text.
-pub(crate) fn reworded(mut good: Response, other: impl Fn(&str) -> String) -> Response {
+pub(crate) fn reworded(mut good: MockResponse, other: impl Fn(&str) -> String) -> MockResponse {
     if let Body::Words(words) = &mut good.body {
         words.text = other(&words.text);
     }
     good
 }
 
-/// Plays the debate and compares its reaction.
+/// Plays the converging_debate and compares its reaction.
 pub(crate) async fn run(case: FaultCase) {
     let what =
         format!("{} {}, calls {:?} of it, streamed: {}", case.wire, case.fault, case.fails, case.streamed);
@@ -79,21 +79,21 @@ pub(crate) async fn run(case: FaultCase) {
         assert!(server.calls() <= 3, "{what}: nothing after the first phase");
         return;
     }
-    let debate = ended.unwrap_or_else(|why| panic!("{what}: {why}"));
+    let converging_debate = ended.unwrap_or_else(|why| panic!("{what}: {why}"));
     assert_eq!(server.calls(), OTHER_CALLS + case.calls, "{what}: all calls");
     assert!(
-        debate.outcome.as_ref().is_some_and(|outcome| outcome.verdict["answer"].is_string()),
+        converging_debate.outcome.as_ref().is_some_and(|outcome| outcome.verdict["answer"].is_string()),
         "{what}: no verdict"
     );
-    let failed = reactions(&debate, *case.fails.start() == 1, case.fails.end() - case.fails.start() > 0);
+    let failed = reactions(&converging_debate, *case.fails.start() == 1, case.fails.end() - case.fails.start() > 0);
     assert!(failed.iter().all(|seen| *seen == case.reaction), "{what}: {failed:?}");
-    assert_values_conform(&debate, &what);
+    assert_values_conform(&converging_debate, &what);
 }
 
 /// A server that answers for every seat and fails at these calls of the model `b`.
-fn failing_server(bad: BadAnswer, fails: RangeInclusive<u64>) -> (Mock, Arc<AtomicU64>) {
+fn failing_server(bad: BadAnswer, fails: RangeInclusive<u64>) -> (MockServer, Arc<AtomicU64>) {
     let calls = Arc::new(AtomicU64::new(0));
-    let (counted, good) = (Arc::clone(&calls), debate(Duration::ZERO));
+    let (counted, good) = (Arc::clone(&calls), converging_debate(Duration::ZERO));
     let server = mock(move |request| {
         let good = good(request);
         if request.model() != "b" {
@@ -105,13 +105,13 @@ fn failing_server(bad: BadAnswer, fails: RangeInclusive<u64>) -> (Mock, Arc<Atom
     (server, calls)
 }
 
-async fn play(server: &Mock, case: &FaultCase) -> Result<Debate, EngineError> {
-    let settings = Settings { backoff_first_ms: 1, backoff_max_ms: 2, ..Settings::default() };
+async fn play(server: &MockServer, case: &FaultCase) -> Result<Debate, EngineError> {
+    let settings = EngineSettings { backoff_first_ms: 1, backoff_max_ms: 2, ..EngineSettings::default() };
     let engine = Engine::new(Arc::new(all_wires(server)), Arc::new(MemoryStore::default()), settings);
     let deltas = case.streamed.then(|| tokio::sync::broadcast::channel(16).0);
-    let watch = Watch { deltas, ..Watch::default() };
+    let watch = DebateWatch { deltas, ..DebateWatch::default() };
     let protocol = agon_protocols::find("deep").unwrap();
-    engine.open(protocol, brief(case), &watch, &Stop::new()).await
+    engine.open(protocol, brief(case), &watch, &StopSignal::new()).await
 }
 
 fn brief(case: &FaultCase) -> Brief {
@@ -136,7 +136,7 @@ fn brief(case: &FaultCase) -> Brief {
         options,
         seats: protocol.seats(&request).unwrap(),
         seed: 7,
-        limits: Limits { call_timeout_ms, retries: 2, repairs: 1, ..Limits::default() },
+        limits: DebateLimits { call_timeout_ms, retries: 2, repairs: 1, ..DebateLimits::default() },
         templates: agon_core::protocol::template_hashes(protocol),
         written_by: String::new(),
         created_at: "2026-01-01T00:00:00Z".into(),
@@ -144,23 +144,23 @@ fn brief(case: &FaultCase) -> Brief {
     }
 }
 
-/// How the debate reacted to the asks that failed.
+/// How the converging_debate reacted to the asks that failed.
 fn reactions(debate: &Debate, from_the_start: bool, always: bool) -> Vec<Reaction> {
     let is_hit = |phase: &Phase| match (phase.name.as_str(), from_the_start) {
         ("answer", true) => true,
-        ("debate", false) => always || phase.round == 1,
+        ("converging_debate", false) => always || phase.round == 1,
         _ => false,
     };
     let mut seen = Vec::new();
-    for turn in debate.turns.iter().filter(|turn| is_hit(&turn.phase)) {
+    for turn in converging_debate.turns.iter().filter(|turn| is_hit(&turn.phase)) {
         for (place, asked) in turn.asks.iter().enumerate().filter(|(_, asked)| asked.seat == "debater-2") {
-            let faults: Vec<Absence> =
+            let faults: Vec<AbsenceReason> =
                 turn.attempts[place].iter().filter_map(|attempt| Some(attempt.fault.as_ref()?.why)).collect();
             seen.push(match (turn.replies[place].as_ref().unwrap(), faults.as_slice()) {
                 (Reply::Absent { why, .. }, _) => Reaction::Absent(*why),
                 (Reply::Said { .. }, []) => Reaction::Accepts,
-                (Reply::Said { .. }, [Absence::Unreachable]) => Reaction::Retries,
-                (Reply::Said { .. }, [Absence::Malformed]) => Reaction::Repairs,
+                (Reply::Said { .. }, [AbsenceReason::Unreachable]) => Reaction::Retries,
+                (Reply::Said { .. }, [AbsenceReason::Malformed]) => Reaction::Repairs,
                 (Reply::Said { .. }, faults) => panic!("{}: {faults:?}", asked.seat),
             });
         }
@@ -171,7 +171,7 @@ fn reactions(debate: &Debate, from_the_start: bool, always: bool) -> Vec<Reactio
 
 /// No reply that breaks its schema counts as an answer.
 fn assert_values_conform(debate: &Debate, what: &str) {
-    for (asked, reply) in debate.turns.iter().flat_map(|turn| turn.settled()) {
+    for (asked, reply) in converging_debate.turns.iter().flat_map(|turn| turn.settled()) {
         let (Some(schema), Reply::Said { value, .. }) = (&asked.schema, reply) else { continue };
         let value = value.as_ref().unwrap_or_else(|| panic!("{what}: {} gave no value", asked.seat));
         let valid = VALIDATORS[schema.as_str()].validate(value).map_err(|why| why.to_string());
@@ -186,15 +186,15 @@ static VALIDATORS: LazyLock<BTreeMap<String, Validator>> = LazyLock::new(|| {
 });
 
 #[derive(Default)]
-struct MemoryStore(Mutex<Vec<Record>>);
+struct MemoryStore(Mutex<Vec<LogRecord>>);
 
 impl Store for MemoryStore {
-    fn append<'a>(&'a self, _: &'a str, records: Vec<Record>) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn append<'a>(&'a self, _: &'a str, records: Vec<LogRecord>) -> BoxFuture<'a, Result<(), StoreError>> {
         self.0.lock().unwrap().extend(records);
         async { Ok(()) }.boxed()
     }
 
-    fn load<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Vec<Record>, StoreError>> {
+    fn load<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Vec<LogRecord>, StoreError>> {
         let records = self.0.lock().unwrap().clone();
         async { Ok(records) }.boxed()
     }

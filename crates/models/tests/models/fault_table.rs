@@ -12,8 +12,8 @@
 use crate::fault_debate::Reaction::{self, Absent, Accepts, Repairs, Retries, Stops};
 use crate::fault_debate::{BadAnswer, FaultCase, reworded, run};
 use crate::support::WIRES;
-use agon_core::Absence::{Malformed, Refused, TimedOut, Unreachable};
-use agon_mock::{Request, Response, Spoilt};
+use agon_core::AbsenceReason::{Malformed, Refused, TimedOut, Unreachable};
+use agon_mock::{MockRequest, MockResponse, ConnectionFault};
 use futures_util::StreamExt;
 
 struct FaultRow {
@@ -27,29 +27,29 @@ struct FaultRow {
 #[rustfmt::skip]
 const TABLE: &[FaultRow] = &[
     // The provider is busy or down: the call is repeated after a pause.
-    row("429", |_, _| Response::error(429, "slow down"), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
+    row("429", |_, _| MockResponse::error(429, "slow down"), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
     row("429, Retry-After 0", |_, _| busy("0"), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
     row("429, Retry-After a date in the past", |_, _| busy("Sun, 06 Nov 1994 08:49:37 GMT"),
         (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
     // The wait is too long: the call is not repeated.
     row("429, Retry-After an hour", |_, _| busy("3600"), (Absent(Unreachable), 3), (Absent(Unreachable), 3), (Absent(Unreachable), 1)),
-    row("500", |_, _| Response::error(500, "oh"), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
-    row("503", |_, _| Response::error(503, "down"), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
-    row("529", |_, _| Response::error(529, "overloaded"), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
+    row("500", |_, _| MockResponse::error(500, "oh"), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
+    row("503", |_, _| MockResponse::error(503, "down"), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
+    row("529", |_, _| MockResponse::error(529, "overloaded"), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
     // The request is rejected: it is repeated without its schema, if it had one.
-    row("400", |_, _| Response::error(400, "no"), (Retries, 4), (Absent(Unreachable), 5), (Absent(Unreachable), 1)),
+    row("400", |_, _| MockResponse::error(400, "no"), (Retries, 4), (Absent(Unreachable), 5), (Absent(Unreachable), 1)),
     // A wrong key or model would fail again: the debate stops at the start, and goes on without the seat later.
-    row("401", |_, _| Response::error(401, "who?"), (Absent(Unreachable), 3), (Absent(Unreachable), 3), (Stops("_API_KEY"), 1)),
-    row("404", |_, _| Response::error(404, "what?"), (Absent(Unreachable), 3), (Absent(Unreachable), 3), (Stops("has no model \"b\""), 1)),
+    row("401", |_, _| MockResponse::error(401, "who?"), (Absent(Unreachable), 3), (Absent(Unreachable), 3), (Stops("_API_KEY"), 1)),
+    row("404", |_, _| MockResponse::error(404, "what?"), (Absent(Unreachable), 3), (Absent(Unreachable), 3), (Stops("has no model \"b\""), 1)),
     // Nothing takes longer than its timeout.
-    row("hang", |_, good| spoilt(good, Spoilt::Hang), (Absent(TimedOut), 3), (Absent(TimedOut), 3), (Absent(TimedOut), 1)),
-    row("stalled stream", |_, good| spoilt(good, Spoilt::Stall), (Absent(TimedOut), 3), (Absent(TimedOut), 3), (Absent(TimedOut), 1)),
+    row("hang", |_, good| spoilt(good, ConnectionFault::Hang), (Absent(TimedOut), 3), (Absent(TimedOut), 3), (Absent(TimedOut), 1)),
+    row("stalled stream", |_, good| spoilt(good, ConnectionFault::Stall), (Absent(TimedOut), 3), (Absent(TimedOut), 3), (Absent(TimedOut), 1)),
     // The answer cannot be used: the call is repeated.
-    row("connection reset", |_, good| spoilt(good, Spoilt::Reset), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
-    row("truncated body", |_, good| spoilt(good, Spoilt::Truncate), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
+    row("connection reset", |_, good| spoilt(good, ConnectionFault::Reset), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
+    row("truncated body", |_, good| spoilt(good, ConnectionFault::Truncate), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
     row("malformed JSON", |request, _| malformed(request), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
-    row("HTML", |_, _| Response::html(), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
-    row("empty body", |_, _| Response::empty(), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
+    row("HTML", |_, _| MockResponse::html(), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
+    row("empty body", |_, _| MockResponse::empty(), (Retries, 4), (Absent(Unreachable), 7), (Absent(Unreachable), 3)),
     // The answer has text around it: no further call is needed.
     row("fenced JSON", |_, good| reworded(good, |text| format!("```json\n{text}\n```")), (Accepts, 3), (Accepts, 3), (Accepts, 3)),
     row("prose around JSON", |_, good| reworded(good, |text| format!("Here it is:\n\n{text}\n\nI hope it helps.")),
@@ -77,19 +77,19 @@ const fn row(
     FaultRow { fault, bad, once, rounds, start }
 }
 
-fn busy(retry_after: &str) -> Response {
-    Response::error(429, "slow down").header("Retry-After", retry_after)
+fn busy(retry_after: &str) -> MockResponse {
+    MockResponse::error(429, "slow down").header("Retry-After", retry_after)
 }
 
-fn spoilt(good: Response, how: Spoilt) -> Response {
-    Response { spoilt: Some(how), ..good }
+fn spoilt(good: MockResponse, how: ConnectionFault) -> MockResponse {
+    MockResponse { spoilt: Some(how), ..good }
 }
 
 /// Half an answer, although the connection ends normally.
-fn malformed(request: &Request) -> Response {
+fn malformed(request: &MockRequest) -> MockResponse {
     match request.streams() {
-        true => Response::raw(200, "text/event-stream", "event: message_start\ndata: {\"half a\n\n"),
-        false => Response::malformed(),
+        true => MockResponse::raw(200, "text/event-stream", "event: message_start\ndata: {\"half a\n\n"),
+        false => MockResponse::malformed(),
     }
 }
 

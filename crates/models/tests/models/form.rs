@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use agon_core::play::{invent, play};
 use agon_core::{
-    Artifact, Ask, Brief, Debate, Kind, LOG_VERSION, Limits, Protocol, Request, options, protocol,
+    BriefFile, Ask, Brief, Debate, OptionKind, LOG_VERSION, DebateLimits, Protocol, Request, options, protocol,
 };
 use agon_models::human::TerminalInput;
 use agon_models::human::form::{FormStep, next_step};
@@ -47,7 +47,7 @@ fn schemas() -> Vec<Value> {
     for protocol in PROTOCOLS {
         let mut settings = vec![Vec::new()];
         for opt in protocol.options() {
-            if let Kind::Choice(words) = opt.kind {
+            if let OptionKind::Choice(words) = opt.kind {
                 settings.extend(words.iter().map(|word| vec![(opt.key.to_owned(), (*word).to_owned())]));
             }
         }
@@ -67,7 +67,7 @@ fn schemas() -> Vec<Value> {
 fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>) -> Brief {
     let request = Request {
         question: "Should the team adopt the queue?".into(),
-        files: vec![Artifact { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],
+        files: vec![BriefFile { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],
         models: ["one/a", "two/b", "three/c"].map(String::from).to_vec(),
         roles: BTreeMap::new(),
         options: options::resolve(protocol.options(), given).unwrap(),
@@ -82,7 +82,7 @@ fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>) -> Brief {
         files: request.files,
         options: request.options,
         seed: 1,
-        limits: Limits::default(),
+        limits: DebateLimits::default(),
         templates: protocol::template_hashes(protocol),
         written_by: String::new(),
         created_at: "2026-01-01T00:00:00Z".into(),

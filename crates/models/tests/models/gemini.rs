@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use crate::support::{KEY, all_wires, ask, call, mock, model_of};
-use agon_engine::{FaultKind, Finish, Models};
-use agon_mock::Response;
+use agon_engine::{CallFaultKind, FinishReason, ModelSource};
+use agon_mock::MockResponse;
 use agon_models::{ModelCatalogue, ModelsConfig};
 use serde_json::json;
 
-fn events(frames: &[serde_json::Value]) -> Response {
+fn events(frames: &[serde_json::Value]) -> MockResponse {
     let events: String = frames.iter().map(|frame| format!("data: {frame}\r\n\r\n")).collect();
-    Response::raw(200, "text/event-stream", events)
+    MockResponse::raw(200, "text/event-stream", events)
 }
 
 #[test]
@@ -39,18 +39,18 @@ async fn wrong_keys_and_waits_are_read_from_the_body() {
         "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "12s"}]}});
     for streamed in [false, true] {
         let body = wrong_key.clone();
-        let mock1 = mock(move |_| Response::json(400, &body));
+        let mock1 = mock(move |_| MockResponse::json(400, &body));
         let fault = ask(&*model_of(&mock1, "gemini"), &call(), streamed).await.0.unwrap_err();
-        assert_eq!(fault.kind, FaultKind::Key);
+        assert_eq!(fault.kind, CallFaultKind::Key);
         assert!(
             fault.message.contains("GEMINI_API_KEY") && !fault.message.contains(KEY),
             "{}",
             fault.message
         );
         let body = if streamed { json!([busy]) } else { busy.clone() };
-        let mock2 = mock(move |_| Response::json(429, &body));
+        let mock2 = mock(move |_| MockResponse::json(429, &body));
         let fault = ask(&*model_of(&mock2, "gemini"), &call(), streamed).await.0.unwrap_err();
-        assert_eq!((fault.kind, fault.retry_after), (FaultKind::RateLimited, Some(Duration::from_secs(12))));
+        assert_eq!((fault.kind, fault.retry_after), (CallFaultKind::RateLimited, Some(Duration::from_secs(12))));
     }
 }
 
@@ -61,7 +61,7 @@ async fn a_stream_without_a_stop_reason_was_cut_off() {
     let model = model_of(&mock, "gemini");
     for _ in 0..2 {
         let fault = ask(&*model, &call(), true).await.0.unwrap_err();
-        assert_eq!(fault.kind, FaultKind::Garbled);
+        assert_eq!(fault.kind, CallFaultKind::Garbled);
         assert!(fault.message.contains("was cut off"), "{}", fault.message);
     }
     assert!(mock.requests().iter().all(|request| request.streams()), "streaming stays on");
@@ -87,11 +87,11 @@ async fn reasoning_tokens_count_as_output_even_without_text() {
             "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": candidates, "thoughtsTokenCount": thoughts}});
         let mock = mock(move |request| match request.streams() {
             true => events(std::slice::from_ref(&body)),
-            false => Response::json(200, &body),
+            false => MockResponse::json(200, &body),
         });
         for streamed in [false, true] {
             let answer = ask(&*model_of(&mock, "gemini"), &call(), streamed).await.0.unwrap();
-            assert_eq!((answer.finish, answer.text.as_str()), (Finish::Length, ""));
+            assert_eq!((answer.finish, answer.text.as_str()), (FinishReason::Length, ""));
             assert_eq!((answer.usage.input_tokens, answer.usage.output_tokens), (9, output));
         }
     }
@@ -99,7 +99,7 @@ async fn reasoning_tokens_count_as_output_even_without_text() {
 
 #[tokio::test]
 async fn the_path_contains_the_model() {
-    let mock = mock(|_| Response::say("Yes."));
+    let mock = mock(|_| MockResponse::say("Yes."));
     for (name, path) in [
         ("gemini-2.5-flash", "/v1beta/models/gemini-2.5-flash:generateContent"),
         ("models/x", "/v1beta/models/x:generateContent"),

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use crate::support::{self, wait_until, within_two_minutes};
-use agon_core::{Schema, Usage};
-use agon_engine::{Call, Completion, Fault, FaultKind, Finish, Message, Model, Price, Role};
+use agon_core::{ReplySchema, CallUsage};
+use agon_engine::{ModelCall, ModelCompletion, CallFault, CallFaultKind, FinishReason, CallMessage, Model, ModelPrice, MessageRole};
 use agon_models::human::{TerminalDevice, TerminalInput};
 use agon_models::{HumanConfig, HumanModel, TerminalPrompt};
 use serde_json::json;
@@ -90,12 +90,12 @@ fn human(prompt: &Arc<TerminalPrompt>) -> HumanModel {
     HumanModel::new("anna", &HumanConfig::default(), prompt.clone()).unwrap()
 }
 
-fn call(question: &str) -> Call {
-    support::call_with(vec![Message::new(Role::User, question)])
+fn call(question: &str) -> ModelCall {
+    support::call_with(vec![CallMessage::new(MessageRole::User, question)])
 }
 
 /// Asks, and types the lines when the question is on the screen.
-async fn asked(call: &Call, lines: &[&str]) -> (String, Result<Completion, Fault>) {
+async fn asked(call: &ModelCall, lines: &[&str]) -> (String, Result<ModelCompletion, CallFault>) {
     let person = TestPerson::new(true);
     let human = human(&person.prompt());
     let typing = async {
@@ -112,7 +112,7 @@ async fn a_person_sees_the_whole_prompt_and_answers_over_several_lines() {
     let question = call("Tabs?\u{1b}]0;title\u{7}\u{1b}[2J Or\u{202e} spaces?");
     let (screen, answer) = asked(&question, &["Tabs.", "", "Always.", "."]).await;
     let (text, model) = ("Tabs.\n\nAlways.".to_owned(), "human/anna".to_owned());
-    let expected = Completion { text, model, usage: Usage::default(), finish: Finish::End, shortened: None };
+    let expected = ModelCompletion { text, model, usage: CallUsage::default(), finish: FinishReason::End, shortened: None };
     assert_eq!(answer, Ok(expected));
     assert!(screen.contains("human/anna, it is your turn: answer\n"), "{screen}");
     assert!(screen.contains("--- What you are asked ---\nTabs? Or spaces?\n"), "{screen}");
@@ -126,8 +126,8 @@ async fn a_structured_answer_is_json_that_conforms_to_its_schema() {
         "properties": {"sure": {"type": "boolean"}, "score": {"type": "integer", "minimum": 1, "maximum": 10}},
         "required": ["sure", "score"],
     });
-    let schema = Some(Arc::new(Schema { name: "s".into(), json }));
-    let (screen, answer) = asked(&Call { schema, ..call("Score it.") }, &["perhaps", "y", "11", "7"]).await;
+    let schema = Some(Arc::new(ReplySchema { name: "s".into(), json }));
+    let (screen, answer) = asked(&ModelCall { schema, ..call("Score it.") }, &["perhaps", "y", "11", "7"]).await;
     assert_eq!(answer.unwrap().text, r#"{"sure":true,"score":7}"#);
     assert!(screen.contains("type y for yes or n for no"), "{screen}");
     assert!(screen.contains("type a whole number from 1 to 10"), "{screen}");
@@ -137,7 +137,7 @@ async fn a_structured_answer_is_json_that_conforms_to_its_schema() {
 async fn passing_is_a_refusal() {
     for lines in [&["^D"][..], &["/skip"], &["Words.", "/skip"]] {
         let fault = asked(&call("Tabs?"), lines).await.1.unwrap_err();
-        assert_eq!((fault.kind, fault.message.as_str()), (FaultKind::Refused, "human/anna passed"));
+        assert_eq!((fault.kind, fault.message.as_str()), (CallFaultKind::Refused, "human/anna passed"));
     }
 }
 
@@ -145,7 +145,7 @@ async fn passing_is_a_refusal() {
 async fn an_answer_has_a_maximum_of_lines() {
     let lines = vec!["more"; 2_000];
     let fault = asked(&call("Tabs?"), &lines).await.1.unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Garbled);
+    assert_eq!(fault.kind, CallFaultKind::Garbled);
     assert!(fault.message.contains("more than 2000 lines"), "{fault}");
 }
 
@@ -264,7 +264,7 @@ async fn the_pause_hook_is_called_before_and_after_each_question() {
 async fn without_a_terminal_a_person_cannot_be_asked() {
     let prompt = TerminalPrompt::opened_by(|| Err(io::Error::from(io::ErrorKind::NotFound)));
     let fault = human(&Arc::new(prompt)).call(&call("Tabs?"), None).await.unwrap_err();
-    assert_eq!(fault.kind, FaultKind::NoSuchModel);
+    assert_eq!(fault.kind, CallFaultKind::NoSuchModel);
     assert!(fault.message.starts_with("human/anna needs a terminal"), "{fault}");
 }
 
@@ -280,7 +280,7 @@ async fn a_terminal_that_fails_is_opened_again() {
     person.terminal.broken.store(true, Ordering::SeqCst);
     let question = call("Tabs?");
     let fault = within_two_minutes(human.call(&question, None)).await.unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Unavailable);
+    assert_eq!(fault.kind, CallFaultKind::Unavailable);
     assert_eq!(fault.message, "the terminal of human/anna is gone: unplugged");
     person.terminal.broken.store(false, Ordering::SeqCst);
     let typing = async {
@@ -295,7 +295,7 @@ async fn a_terminal_that_fails_is_opened_again() {
 #[test]
 fn a_person_costs_nothing_and_has_a_timeout_of_its_own() {
     let prompt = TestPerson::new(true).prompt();
-    assert_eq!(human(&prompt).price(), Price::Free);
+    assert_eq!(human(&prompt).price(), ModelPrice::Free);
     assert_eq!((human(&prompt).name(), human(&prompt).provider()), ("human/anna", "human"));
     assert_eq!(human(&prompt).timeout(), Some(Duration::from_secs(15 * 60)));
     let hurried = HumanModel::new("bob", &HumanConfig { timeout_s: Some(30.0) }, prompt.clone()).unwrap();

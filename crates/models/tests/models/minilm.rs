@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::support::{KEY, ask, call, message};
-use agon_engine::{Call, FaultKind, Model, Models, Price, Role};
+use agon_engine::{ModelCall, CallFaultKind, Model, ModelSource, ModelPrice, MessageRole};
 use agon_models::{ModelCatalogue, ModelsConfig};
 use agon_weights::{Shelf, State, known};
 use futures_util::FutureExt;
@@ -20,8 +20,8 @@ fn catalogue(models_dir: Option<&Path>, chosen: Option<&str>) -> ModelCatalogue 
     ModelCatalogue::new(config, |name| (name == "OPENAI_API_KEY").then(|| KEY.into()))
 }
 
-fn asking(texts: &Value) -> Call {
-    Call { messages: vec![message(Role::User, &texts.to_string())], ..call() }
+fn asking(texts: &Value) -> ModelCall {
+    ModelCall { messages: vec![message(MessageRole::User, &texts.to_string())], ..call() }
 }
 
 /// The folder with the model's files.
@@ -50,7 +50,7 @@ async fn minilm_measures_similarity() {
     let Some(place) = models_folder().await else { return };
     let model = minilm(&place);
     assert_eq!((model.name(), model.provider()), ("embeddings/minilm", "minilm"));
-    assert_eq!((model.price(), model.at_once()), (Price::Free, Some(1)));
+    assert_eq!((model.price(), model.at_once()), (ModelPrice::Free, Some(1)));
     let texts = json!(["The price is too high.", "It costs too much.", "Penguins cannot fly.", ""]);
     let answer = ask(&*model, &asking(&texts), false).await.0.unwrap();
     let rows = serde_json::from_str::<Value>(&answer.text).unwrap();
@@ -91,7 +91,7 @@ async fn files_removed_before_the_first_call_are_a_fault_that_says_what_to_do() 
     let model = minilm(folder.path());
     fs::remove_file(links.join("config.json")).unwrap();
     let fault = ask(&*model, &asking(&json!(["a"])), false).await.0.unwrap_err();
-    assert_eq!(fault.kind, FaultKind::NoSuchModel);
+    assert_eq!(fault.kind, CallFaultKind::NoSuchModel);
     assert!(fault.message.contains("`agon models pull minilm`"), "{}", fault.message);
 }
 

@@ -1,21 +1,21 @@
 //! Calls to an OpenAI-compatible server: the request, and what a model learns from a rejected one.
 
 use crate::support::{KEY, PROMPT, ask, body, call, call_with_schema, catalogue, message, mock, model};
-use agon_core::Usage;
-use agon_engine::{Call, FaultKind, Finish, Models, Role};
-use agon_mock::{Response, Spoilt};
+use agon_core::CallUsage;
+use agon_engine::{ModelCall, CallFaultKind, FinishReason, ModelSource, MessageRole};
+use agon_mock::{MockResponse, ConnectionFault};
 use serde_json::{Value, json};
 
 #[tokio::test]
 async fn the_request_contains_what_the_call_says() {
-    let mock = mock(|_| Response::say("Yes."));
+    let mock = mock(|_| MockResponse::say("Yes."));
     let turns = vec![
-        message(Role::System, "Rules."),
-        message(Role::User, "First?"),
-        message(Role::Assistant, "One."),
-        message(Role::User, "Second?"),
+        message(MessageRole::System, "Rules."),
+        message(MessageRole::User, "First?"),
+        message(MessageRole::Assistant, "One."),
+        message(MessageRole::User, "Second?"),
     ];
-    ask(&*model(&mock), &Call { messages: turns, ..call() }, false).await.0.unwrap();
+    ask(&*model(&mock), &ModelCall { messages: turns, ..call() }, false).await.0.unwrap();
     let request = &mock.requests()[0];
     let order = [("system", "Rules."), ("user", "First?"), ("assistant", "One."), ("user", "Second?")];
     assert_eq!(request.messages(), order, "earlier turns are sent in order");
@@ -28,7 +28,7 @@ async fn the_request_contains_what_the_call_says() {
 
 #[tokio::test]
 async fn a_model_name_is_sent_unchanged() {
-    let mock = mock(|_| Response::say("Yes."));
+    let mock = mock(|_| MockResponse::say("Yes."));
     let catalogue = catalogue(&mock.url(), None);
     let names = ["qwen-high", "meta/llama:8b", "a::b", "gpt-4o-mini", "claude-low"];
     for (index, name) in names.into_iter().enumerate() {
@@ -41,12 +41,12 @@ async fn a_model_name_is_sent_unchanged() {
 
 #[tokio::test]
 async fn a_base_url_keeps_its_path_and_query() {
-    let mock = mock(|_| Response::say("Yes."));
+    let mock = mock(|_| MockResponse::say("Yes."));
     for key in [None, Some(KEY)] {
         let model = catalogue(&format!("{}/?x=1", mock.url()), key).model("openai/m").unwrap();
         // The mock does not know the path with a query, so it answers 404.
         let fault = ask(&*model, &call(), false).await.0.unwrap_err();
-        assert_eq!(fault.kind, FaultKind::NoSuchModel);
+        assert_eq!(fault.kind, CallFaultKind::NoSuchModel);
         assert!(fault.message.contains(&mock.url()) && !fault.message.contains("x=1"), "{}", fault.message);
         assert_eq!(mock.requests().last().unwrap().path, "/v1/chat/completions?x=1");
     }
@@ -54,7 +54,7 @@ async fn a_base_url_keeps_its_path_and_query() {
 
 #[tokio::test]
 async fn a_schema_is_sent_as_response_format() {
-    let mock = mock(|_| Response::say("{\"why\": \"so\"}"));
+    let mock = mock(|_| MockResponse::say("{\"why\": \"so\"}"));
     for streamed in [false, true] {
         ask(&*model(&mock), &call_with_schema(), streamed).await.0.unwrap();
     }
@@ -75,15 +75,15 @@ async fn a_parameter_that_a_server_rejects_by_name_is_omitted_and_the_schema_sta
     for (status, body) in bodies {
         for (parameter, other) in [("seed", "stream_options"), ("stream_options", "seed")] {
             let mock = mock(move |request| match request.body().get(parameter) {
-                Some(_) => Response::json(status, &body(parameter)),
-                None => Response::say("{\"why\": \"so\"}"),
+                Some(_) => MockResponse::json(status, &body(parameter)),
+                None => MockResponse::say("{\"why\": \"so\"}"),
             });
             let model = model(&mock);
             // Two calls run at once. Each is judged by what it sent itself.
             let asked = call_with_schema();
             let both = tokio::join!(ask(&*model, &asked, true), ask(&*model, &asked, true));
             for (answer, _) in [both.0, both.1] {
-                assert_eq!(answer.unwrap_err().kind, FaultKind::Unsupported, "{parameter}");
+                assert_eq!(answer.unwrap_err().kind, CallFaultKind::Unsupported, "{parameter}");
             }
             assert_eq!(mock.calls(), 2, "a model never retries");
             for _ in 0..2 {
@@ -106,11 +106,11 @@ async fn a_parameter_that_a_server_rejects_by_name_is_omitted_and_the_schema_sta
 #[tokio::test]
 async fn a_parameter_is_omitted_only_if_it_was_sent_and_named_exactly() {
     for (words, kinds) in [
-        ("what a seed is", [FaultKind::Unsupported, FaultKind::Rejected]),
-        ("stream_options", [FaultKind::Rejected, FaultKind::Rejected]),
-        ("seeds and reseed", [FaultKind::Rejected, FaultKind::Rejected]),
+        ("what a seed is", [CallFaultKind::Unsupported, CallFaultKind::Rejected]),
+        ("stream_options", [CallFaultKind::Rejected, CallFaultKind::Rejected]),
+        ("seeds and reseed", [CallFaultKind::Rejected, CallFaultKind::Rejected]),
     ] {
-        let mock = mock(move |_| Response::error(400, words));
+        let mock = mock(move |_| MockResponse::error(400, words));
         let model = model(&mock);
         for kind in kinds {
             assert_eq!(ask(&*model, &call(), false).await.0.unwrap_err().kind, kind, "{words}");
@@ -121,16 +121,16 @@ async fn a_parameter_is_omitted_only_if_it_was_sent_and_named_exactly() {
 #[tokio::test]
 async fn a_request_that_fails_without_its_schema_too_keeps_the_schema() {
     let mock = mock(|request| match request.messages().len() {
-        1 => Response::say("{\"why\": \"so\"}"),
-        _ => Response::error(400, "the context is too long"),
+        1 => MockResponse::say("{\"why\": \"so\"}"),
+        _ => MockResponse::error(400, "the context is too long"),
     });
     let model = model(&mock);
-    for kind in [FaultKind::Unsupported, FaultKind::Rejected] {
+    for kind in [CallFaultKind::Unsupported, CallFaultKind::Rejected] {
         let fault = ask(&*model, &call_with_schema(), false).await.0.unwrap_err();
         assert_eq!(fault.kind, kind);
         assert!(fault.message.contains("the context is too long"), "{}", fault.message);
     }
-    let short = Call { messages: vec![message(Role::User, "Short?")], ..call_with_schema() };
+    let short = ModelCall { messages: vec![message(MessageRole::User, "Short?")], ..call_with_schema() };
     ask(&*model, &short, false).await.0.unwrap();
     let with: Vec<bool> = mock.requests().iter().map(|request| request.schema().is_some()).collect();
     assert_eq!(with, [true, false, true]);
@@ -138,19 +138,19 @@ async fn a_request_that_fails_without_its_schema_too_keeps_the_schema() {
 
 #[tokio::test]
 async fn a_broken_stream_does_not_switch_streaming_off() {
-    type Answer = fn() -> Response;
+    type Answer = fn() -> MockResponse;
     let cases: [(Answer, [bool; 3]); 3] = [
-        (|| Response::spoilt("long enough to be cut", Spoilt::Truncate), [true, true, true]),
-        (|| Response::raw(200, "text/event-stream", "data: {\"choices\": []}\n\n"), [true, true, true]),
+        (|| MockResponse::spoilt("long enough to be cut", ConnectionFault::Truncate), [true, true, true]),
+        (|| MockResponse::raw(200, "text/event-stream", "data: {\"choices\": []}\n\n"), [true, true, true]),
         // A page is not a stream, so a whole answer is tried once, which fails too.
-        (Response::html, [true, false, true]),
+        (MockResponse::html, [true, false, true]),
     ];
     for (answer, expected) in cases {
         let mock = mock(move |_| answer());
         let model = model(&mock);
         for _ in 0..3 {
             let fault = ask(&*model, &call(), true).await.0.unwrap_err();
-            assert_eq!(fault.kind, FaultKind::Garbled, "{}", fault.message);
+            assert_eq!(fault.kind, CallFaultKind::Garbled, "{}", fault.message);
         }
         let streams: Vec<bool> = mock.requests().iter().map(|request| request.streams()).collect();
         assert_eq!(streams, expected);
@@ -161,24 +161,24 @@ async fn a_broken_stream_does_not_switch_streaming_off() {
 #[tokio::test]
 async fn an_empty_answer_is_an_answer() {
     for text in ["", " \n"] {
-        let mock = mock(move |_| Response::say(text).tokens(90, 0, 3));
+        let mock = mock(move |_| MockResponse::say(text).tokens(90, 0, 3));
         for streamed in [false, true] {
             let answer = ask(&*model(&mock), &call(), streamed).await.0.unwrap();
-            assert_eq!((answer.text.as_str(), answer.finish), ("", Finish::End), "streamed: {streamed}");
+            assert_eq!((answer.text.as_str(), answer.finish), ("", FinishReason::End), "streamed: {streamed}");
             assert_eq!((answer.usage.input_tokens, answer.usage.output_tokens), (90, 3), "it is charged for");
         }
     }
     let body = json!({"choices": [{"message": {"role": "assistant", "content": null}}]});
-    let mock = mock(move |_| Response::json(200, &body));
+    let mock = mock(move |_| MockResponse::json(200, &body));
     assert_eq!(ask(&*model(&mock), &call(), false).await.0.unwrap().text, "");
 }
 
 #[tokio::test]
 async fn an_answer_without_usage_has_none() {
     let body = json!({"choices": [{"message": {"role": "assistant", "content": PROMPT}}]});
-    let mock = mock(move |_| Response::json(200, &body));
+    let mock = mock(move |_| MockResponse::json(200, &body));
     let answer = ask(&*model(&mock), &call(), false).await.0.unwrap();
-    assert_eq!(answer.usage, Usage::default());
+    assert_eq!(answer.usage, CallUsage::default());
 }
 
 /// Some servers omit the end mark of a stream.
@@ -189,9 +189,9 @@ async fn a_stream_without_end_mark_is_complete_if_the_model_stopped() {
     };
     let whole = [frame("{\"content\":\"Tabs.\"}", "null"), frame("{}", "\"stop\"")].concat();
     let cut = frame("{\"content\":\"Tabs.\"}", "null");
-    let served = mock(move |_| Response::raw(200, "text/event-stream", whole.clone()));
+    let served = mock(move |_| MockResponse::raw(200, "text/event-stream", whole.clone()));
     let answer = ask(&*model(&served), &call(), true).await.0.unwrap();
-    assert_eq!((answer.text.as_str(), answer.finish), ("Tabs.", Finish::End));
-    let served = mock(move |_| Response::raw(200, "text/event-stream", cut.clone()));
+    assert_eq!((answer.text.as_str(), answer.finish), ("Tabs.", FinishReason::End));
+    let served = mock(move |_| MockResponse::raw(200, "text/event-stream", cut.clone()));
     assert!(ask(&*model(&served), &call(), true).await.0.is_err(), "the model had not stopped");
 }

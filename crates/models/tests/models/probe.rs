@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::{KEY, WIRES, all_wires, mock};
-use agon_mock::{Mock, Response, Spoilt};
+use agon_mock::{MockServer, MockResponse, ConnectionFault};
 use agon_models::{ModelCatalogue, ModelsConfig, ProviderProbe};
 use serde_json::json;
 
@@ -15,7 +15,7 @@ async fn probed(catalogue: &ModelCatalogue, timeout: Duration, name: &str) -> Pr
     probes.into_iter().find(|probe| probe.name == name).unwrap_or_else(|| panic!("{name} was not asked"))
 }
 
-fn server_without_chat() -> Mock {
+fn server_without_chat() -> MockServer {
     mock(|_| panic!("a probe asks only for the list of models"))
 }
 
@@ -39,7 +39,7 @@ async fn every_wire_format_lists_its_models() {
 async fn a_rejected_key_is_named_by_its_variable() {
     for wire in WIRES {
         let mock = server_without_chat();
-        mock.list(|_| Response::error(401, &format!("bad key {KEY}")));
+        mock.list(|_| MockResponse::error(401, &format!("bad key {KEY}")));
         let probe = probed(&all_wires(&mock), LONG_TIMEOUT, wire).await;
         assert_eq!(
             (probe.reachable, probe.status, probe.key_accepted),
@@ -53,16 +53,16 @@ async fn a_rejected_key_is_named_by_its_variable() {
 
 #[tokio::test]
 async fn every_problem_is_explained() {
-    type Answer = fn() -> Response;
+    type Answer = fn() -> MockResponse;
     let cases: [(Answer, Option<u16>, &str); 8] = [
-        (|| Response::error(404, "no"), Some(404), "no list of models"),
-        (|| Response::error(400, "no"), Some(400), "no list of models"),
-        (|| Response::error(302, "no"), Some(302), "real address"),
-        (|| Response::error(503, "down"), Some(503), "503"),
-        (Response::html, Some(200), "text/html"),
-        (Response::empty, Some(200), "base URL"),
-        (|| Response::json(200, &json!({"data": 3})), Some(200), "base URL"),
-        (|| Response::spoilt("x", Spoilt::Truncate), Some(200), "was cut off"),
+        (|| MockResponse::error(404, "no"), Some(404), "no list of models"),
+        (|| MockResponse::error(400, "no"), Some(400), "no list of models"),
+        (|| MockResponse::error(302, "no"), Some(302), "real address"),
+        (|| MockResponse::error(503, "down"), Some(503), "503"),
+        (MockResponse::html, Some(200), "text/html"),
+        (MockResponse::empty, Some(200), "base URL"),
+        (|| MockResponse::json(200, &json!({"data": 3})), Some(200), "base URL"),
+        (|| MockResponse::spoilt("x", ConnectionFault::Truncate), Some(200), "was cut off"),
     ];
     for (answer, status, named) in cases {
         for wire in WIRES {
@@ -79,8 +79,8 @@ async fn every_problem_is_explained() {
 async fn a_server_that_hangs_does_not_delay_the_others() {
     let (hangs, answers) = (server_without_chat(), server_without_chat());
     hangs.list(|request| match request.path.starts_with("/v1beta") {
-        true => Response::spoilt("never", Spoilt::Hang),
-        false => Response::spoilt("half of it", Spoilt::Stall),
+        true => MockResponse::spoilt("never", ConnectionFault::Hang),
+        false => MockResponse::spoilt("half of it", ConnectionFault::Stall),
     });
     let config = format!("[providers.local]\nbase_url = \"{}\"", answers.url());
     let (url, root) = (hangs.url(), hangs.root());
@@ -120,7 +120,7 @@ async fn only_usable_providers_are_asked() {
 async fn configured_prices_are_counted() {
     let mock = server_without_chat();
     let list = json!({"data": [{"id": "a"}, {"id": "b/c"}, {"id": "d"}]});
-    mock.list(move |_| Response::json(200, &list));
+    mock.list(move |_| MockResponse::json(200, &list));
     let url = mock.url();
     let config = format!(
         "[providers.local]\nbase_url = \"{url}\"\n[prices]\n\"local/a\" = {{ input = 1, output = 1 }}\n\

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::support::{all_wires, ask, call, call_with_schema, mock, model_of, ways};
-use agon_core::Schema;
-use agon_engine::{Call, FaultKind, Models};
-use agon_mock::Response;
+use agon_core::ReplySchema;
+use agon_engine::{ModelCall, CallFaultKind, ModelSource};
+use agon_mock::MockResponse;
 use serde_json::json;
 
 /// A schema with everything that the protocols' schemas use.
-fn rich_call() -> Call {
+fn rich_call() -> ModelCall {
     let json = json!({
         "type": "object",
         "properties": {
@@ -20,13 +20,13 @@ fn rich_call() -> Call {
         },
         "required": ["stance", "points", "confidence"],
     });
-    Call { schema: Some(Arc::new(Schema { name: "argument".into(), json })), ..call() }
+    ModelCall { schema: Some(Arc::new(ReplySchema { name: "argument".into(), json })), ..call() }
 }
 
 #[tokio::test]
 async fn a_schema_is_sent_as_its_wire_format_expects() {
     for (wire, streamed) in ways() {
-        let mock = mock(|_| Response::say("{}"));
+        let mock = mock(|_| MockResponse::say("{}"));
         ask(&*model_of(&mock, wire), &rich_call(), streamed).await.0.unwrap();
         let request = &mock.requests()[0];
         let (body, schema) = (request.body(), request.schema().unwrap());
@@ -82,13 +82,13 @@ async fn a_schema_is_sent_as_its_wire_format_expects() {
 async fn after_a_rejected_schema_a_model_is_called_without_it() {
     for (wire, streamed) in ways() {
         let mock = mock(|request| match request.schema() {
-            Some(_) => Response::error(400, "structured output is not supported"),
-            None => Response::say("{\"why\": \"so\"}"),
+            Some(_) => MockResponse::error(400, "structured output is not supported"),
+            None => MockResponse::say("{\"why\": \"so\"}"),
         });
         let catalogue = all_wires(&mock);
         let model = catalogue.model(&format!("{wire}/m")).unwrap();
         let fault = ask(&*model, &call_with_schema(), streamed).await.0.unwrap_err();
-        assert_eq!(fault.kind, FaultKind::Unsupported, "{wire}");
+        assert_eq!(fault.kind, CallFaultKind::Unsupported, "{wire}");
         for _ in 0..2 {
             let answer = ask(&*model, &call_with_schema(), streamed).await.0.unwrap();
             assert_eq!(answer.text, "{\"why\": \"so\"}");

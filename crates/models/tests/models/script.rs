@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::{ask, call, message};
-use agon_core::{Phase, Schema, Usage};
-use agon_engine::{Call, Completion, Fault, FaultKind, Finish, Model, Role};
+use agon_core::{Phase, ReplySchema, CallUsage};
+use agon_engine::{ModelCall, ModelCompletion, CallFault, CallFaultKind, FinishReason, Model, MessageRole};
 use agon_models::ScriptModel;
 use serde_json::{Value, json};
 
@@ -26,11 +26,11 @@ seats:
     "*": "Whatever."
 "#;
 
-fn asked(seat: &str, phase: &str, round: u32, attempt: u32) -> Call {
-    Call { seat: seat.into(), phase: Phase::new(phase, round), attempt, ..call() }
+fn asked(seat: &str, phase: &str, round: u32, attempt: u32) -> ModelCall {
+    ModelCall { seat: seat.into(), phase: Phase::new(phase, round), attempt, ..call() }
 }
 
-async fn reply_to(script: &str, call: &Call) -> Result<Completion, Fault> {
+async fn reply_to(script: &str, call: &ModelCall) -> Result<ModelCompletion, CallFault> {
     ask(&ScriptModel::parse("test.yaml", script).unwrap(), call, false).await.0
 }
 
@@ -52,7 +52,7 @@ async fn a_reply_is_chosen_by_seat_phase_round_and_attempt() {
         let answer = reply_to(SCRIPT, &asked(seat, phase, round, attempt)).await.unwrap();
         assert_eq!(answer.text, text, "{seat} {phase} {round} {attempt}");
         let rest = (answer.model.as_str(), answer.usage, answer.finish);
-        assert_eq!(rest, ("script/test.yaml", Usage::default(), Finish::End), "a script counts no tokens");
+        assert_eq!(rest, ("script/test.yaml", CallUsage::default(), FinishReason::End), "a script counts no tokens");
     }
 }
 
@@ -74,7 +74,7 @@ seats:
         ("debater-1", "answer", "Why?", "I do not know"),
     ] {
         let mut call = asked(seat, phase, 1, 1);
-        call.messages = vec![message(Role::User, question)];
+        call.messages = vec![message(MessageRole::User, question)];
         assert_eq!(reply_to(CASES, &call).await.unwrap().text, text, "{seat} {phase} {question}");
     }
     for (wrong, why) in [
@@ -91,13 +91,13 @@ seats:
 #[tokio::test(start_paused = true)]
 async fn every_failure_can_be_scripted() {
     for (word, kind) in [
-        ("refuse", FaultKind::Refused),
-        ("unavailable", FaultKind::Unavailable),
-        ("rate_limited", FaultKind::RateLimited),
-        ("garbled", FaultKind::Garbled),
-        ("rejected", FaultKind::Rejected),
-        ("key", FaultKind::Key),
-        ("no_such_model", FaultKind::NoSuchModel),
+        ("refuse", CallFaultKind::Refused),
+        ("unavailable", CallFaultKind::Unavailable),
+        ("rate_limited", CallFaultKind::RateLimited),
+        ("garbled", CallFaultKind::Garbled),
+        ("rejected", CallFaultKind::Rejected),
+        ("key", CallFaultKind::Key),
+        ("no_such_model", CallFaultKind::NoSuchModel),
     ] {
         let fault =
             reply_to(&format!("seats: {{\"*\": {{\"*\": {{fail: {word}}}}}}}"), &call()).await.unwrap_err();
@@ -114,7 +114,7 @@ async fn every_failure_can_be_scripted() {
 async fn a_missing_reply_names_seat_and_phase() {
     let script = "seats: {debater-1: {answer: x}}";
     let fault = reply_to(script, &asked("debater-1", "debate", 1, 1)).await.unwrap_err();
-    assert_eq!(fault.kind, FaultKind::Rejected);
+    assert_eq!(fault.kind, CallFaultKind::Rejected);
     assert!(
         fault.message.contains("\"debater-1\"") && fault.message.contains("\"debate\""),
         "{}",
@@ -137,7 +137,7 @@ async fn a_delay_of_the_reply_overrides_the_seats_and_the_scripts() {
     )
     .unwrap();
     let mut order = Vec::new();
-    let calls: Vec<Call> = ["a", "b", "c"].map(|seat| asked(seat, "p", 0, 1)).into();
+    let calls: Vec<ModelCall> = ["a", "b", "c"].map(|seat| asked(seat, "p", 0, 1)).into();
     let mut pending: futures_util::stream::FuturesUnordered<_> =
         calls.iter().map(|call| script.call(call, None)).collect();
     while let Some(answer) = futures_util::StreamExt::next(&mut pending).await {
@@ -160,8 +160,8 @@ async fn words_are_streamed_one_by_one() {
     }
 }
 
-fn targets(schema: Value) -> Option<Arc<Schema>> {
-    Some(Arc::new(Schema { name: "argument".into(), json: schema }))
+fn targets(schema: Value) -> Option<Arc<ReplySchema>> {
+    Some(Arc::new(ReplySchema { name: "argument".into(), json: schema }))
 }
 
 fn debater_schema() -> Value {
@@ -182,7 +182,7 @@ async fn other_stands_for_a_label_from_the_schema() {
         schema
     };
     for schema in [debater_schema(), by_reference] {
-        let text = reply_to(script, &Call { schema: targets(schema), ..call() }).await.unwrap().text;
+        let text = reply_to(script, &ModelCall { schema: targets(schema), ..call() }).await.unwrap().text;
         let value: Value = serde_json::from_str(&text).unwrap();
         let at = |index: usize| value["counterpoints"][index]["target"].as_str().unwrap().to_owned();
         assert_eq!(
@@ -200,8 +200,8 @@ async fn a_seat_id_stands_for_the_seats_label_in_the_prompt() {
     let script = "seats: {debater-1: {debate: {counterpoints: [{target: debater-2}, {target: debater-3}]}},
         debater-2: {answer: Second words.}, debater-3: {answer: Third words.}}";
     let prompt = "### Debater A\nThird words.\n---\n### Debater B\nMine.\n---\n### Debater C\nSecond words.\nYou are Debater A.";
-    let call = Call {
-        messages: vec![message(Role::User, prompt)],
+    let call = ModelCall {
+        messages: vec![message(MessageRole::User, prompt)],
         schema: targets(debater_schema()),
         ..asked("debater-1", "debate", 1, 1)
     };
@@ -258,7 +258,7 @@ fn an_unreadable_file_is_named() {
 async fn the_demo_answers_every_seat_and_converges_in_round_2() {
     let demo = ScriptModel::open("demo").unwrap();
     let reply_to = async |seat: &str, phase: &str, round: u32| -> Value {
-        let call = Call { schema: targets(debater_schema()), ..asked(seat, phase, round, 1) };
+        let call = ModelCall { schema: targets(debater_schema()), ..asked(seat, phase, round, 1) };
         let text = ask(&demo, &call, false).await.0.unwrap().text;
         serde_json::from_str(&text).unwrap_or(Value::String(text))
     };

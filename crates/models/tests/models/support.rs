@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agon_core::{Phase, Schema};
-use agon_engine::{Call, Completion, Fault, Message, Model, Models, Role};
-use agon_mock::{Mock, MockSettings, Request, Response};
+use agon_core::{Phase, ReplySchema};
+use agon_engine::{ModelCall, ModelCompletion, CallFault, CallMessage, Model, ModelSource, MessageRole};
+use agon_mock::{MockServer, MockSettings, MockRequest, MockResponse};
 use agon_models::{ModelCatalogue, ModelsConfig};
 use serde_json::{Value, json};
 
@@ -16,8 +16,8 @@ pub(crate) const KEY: &str = "sk-secret-4f1d9a7c";
 pub(crate) const PROMPT: &str =
     "The confidential question of the person is whether to sell the house in autumn.";
 
-pub(crate) fn call() -> Call {
-    Call {
+pub(crate) fn call() -> ModelCall {
+    ModelCall {
         debate: "d".into(),
         seat: "debater-1".into(),
         ask: 1,
@@ -25,24 +25,24 @@ pub(crate) fn call() -> Call {
         phase: Phase::new("answer", 0),
         label: None,
         about: None,
-        messages: vec![message(Role::System, "Be brief."), message(Role::User, PROMPT)],
+        messages: vec![message(MessageRole::System, "Be brief."), message(MessageRole::User, PROMPT)],
         schema: None,
         max_output_tokens: 77,
         seed: u64::MAX,
     }
 }
 
-pub(crate) fn call_with_schema() -> Call {
+pub(crate) fn call_with_schema() -> ModelCall {
     let json = json!({"type": "object", "properties": {"why": {"type": "string"}}, "required": ["why"]});
-    Call { schema: Some(Arc::new(Schema { name: "reason".into(), json })), ..call() }
+    ModelCall { schema: Some(Arc::new(ReplySchema { name: "reason".into(), json })), ..call() }
 }
 
-pub(crate) fn message(role: Role, text: &str) -> Message {
-    Message::new(role, text)
+pub(crate) fn message(role: MessageRole, text: &str) -> CallMessage {
+    CallMessage::new(role, text)
 }
 
-pub(crate) fn mock(answer: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Mock {
-    Mock::start(MockSettings::new(answer)).unwrap()
+pub(crate) fn mock(answer: impl Fn(&MockRequest) -> MockResponse + Send + Sync + 'static) -> MockServer {
+    MockServer::start(MockSettings::new(answer)).unwrap()
 }
 
 /// A catalogue whose provider `openai` is the mock server.
@@ -55,7 +55,7 @@ pub(crate) fn catalogue(url: &str, key: Option<&str>) -> ModelCatalogue {
     ModelCatalogue::new(ModelsConfig::default(), env)
 }
 
-pub(crate) fn model(mock: &Mock) -> Arc<dyn Model> {
+pub(crate) fn model(mock: &MockServer) -> Arc<dyn Model> {
     catalogue(&mock.url(), Some(KEY)).model("openai/m").unwrap()
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn model(mock: &Mock) -> Arc<dyn Model> {
 pub(crate) const WIRES: [&str; 3] = ["openai", "anthropic", "gemini"];
 
 /// A catalogue whose providers `openai`, `anthropic` and `gemini` are the mock server.
-pub(crate) fn all_wires(mock: &Mock) -> ModelCatalogue {
+pub(crate) fn all_wires(mock: &MockServer) -> ModelCatalogue {
     let (url, root) = (mock.url(), mock.root());
     ModelCatalogue::new(ModelsConfig::default(), |name: &str| match name {
         "OPENAI_BASE_URL" | "ANTHROPIC_BASE_URL" => Some(url.clone()),
@@ -74,16 +74,16 @@ pub(crate) fn all_wires(mock: &Mock) -> ModelCatalogue {
 }
 
 /// The mock server's model `m` through this wire format.
-pub(crate) fn model_of(mock: &Mock, wire: &str) -> Arc<dyn Model> {
+pub(crate) fn model_of(mock: &MockServer, wire: &str) -> Arc<dyn Model> {
     all_wires(mock).model(&format!("{wire}/m")).unwrap()
 }
 
 /// Makes the call and returns the answer and what was streamed.
 pub(crate) async fn ask(
     model: &dyn Model,
-    call: &Call,
+    call: &ModelCall,
     streamed: bool,
-) -> (Result<Completion, Fault>, String) {
+) -> (Result<ModelCompletion, CallFault>, String) {
     let seen = Mutex::new(String::new());
     let push = |piece: &str| seen.lock().unwrap().push_str(piece);
     let answer = model.call(call, streamed.then_some(&push as &(dyn Fn(&str) + Send + Sync))).await;
@@ -91,7 +91,7 @@ pub(crate) async fn ask(
     (answer, seen)
 }
 
-pub(crate) fn body(mock: &Mock, index: usize) -> Value {
+pub(crate) fn body(mock: &MockServer, index: usize) -> Value {
     mock.requests()[index].body().clone()
 }
 
@@ -101,8 +101,8 @@ pub(crate) fn ways() -> impl Iterator<Item = (&'static str, bool)> {
 }
 
 /// A call with these messages.
-pub(crate) fn call_with(messages: Vec<Message>) -> Call {
-    Call { messages, ..call() }
+pub(crate) fn call_with(messages: Vec<CallMessage>) -> ModelCall {
+    ModelCall { messages, ..call() }
 }
 
 /// Fails the test instead of waiting without end.

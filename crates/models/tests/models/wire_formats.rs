@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::support::{KEY, WIRES, all_wires, ask, call, message, mock, model_of, ways};
-use agon_core::Usage;
-use agon_engine::{Call, FaultKind, Finish, Models, Role};
-use agon_mock::{Response, Spoilt};
+use agon_core::CallUsage;
+use agon_engine::{ModelCall, CallFaultKind, FinishReason, ModelSource, MessageRole};
+use agon_mock::{MockResponse, ConnectionFault};
 use agon_models::ModelCatalogue;
 use serde_json::{Value, json};
 
@@ -15,17 +15,17 @@ async fn an_answer_has_its_usage() {
     for (wire, streamed) in ways() {
         // Gemini does not report cache writes.
         let written = if wire == "gemini" { 0 } else { 150 };
-        let mock = mock(move |_| Response::say("Sell in spring.").tokens(1200, 1000, 4).cache_write(written));
+        let mock = mock(move |_| MockResponse::say("Sell in spring.").tokens(1200, 1000, 4).cache_write(written));
         let (answer, seen) = ask(&*model_of(&mock, wire), &call(), streamed).await;
         let answer = answer.unwrap();
-        assert_eq!((answer.text.as_str(), answer.finish), ("Sell in spring.", Finish::End), "{wire}");
+        assert_eq!((answer.text.as_str(), answer.finish), ("Sell in spring.", FinishReason::End), "{wire}");
         assert_eq!(answer.model, format!("{wire}/m"));
-        let usage = Usage {
+        let usage = CallUsage {
             input_tokens: 1200,
             cached_input_tokens: 1000,
             cache_write_tokens: written,
             output_tokens: 4,
-            ..Usage::default()
+            ..CallUsage::default()
         };
         assert_eq!(answer.usage, usage, "{wire}, streamed: {streamed}");
         assert_eq!(seen, if streamed { "Sell in spring." } else { "" }, "{wire}");
@@ -36,16 +36,16 @@ async fn an_answer_has_its_usage() {
 #[tokio::test]
 async fn earlier_turns_are_sent_as_turns() {
     let turns = [
-        (Role::System, "system", "Rules."),
-        (Role::User, "user", "First?"),
-        (Role::Assistant, "assistant", "One."),
-        (Role::User, "user", "Second?"),
-        (Role::Assistant, "assistant", "Two."),
-        (Role::User, "user", "Third?"),
+        (MessageRole::System, "system", "Rules."),
+        (MessageRole::User, "user", "First?"),
+        (MessageRole::Assistant, "assistant", "One."),
+        (MessageRole::User, "user", "Second?"),
+        (MessageRole::Assistant, "assistant", "Two."),
+        (MessageRole::User, "user", "Third?"),
     ];
-    let asked = Call { messages: turns.map(|(role, _, text)| message(role, text)).to_vec(), ..call() };
+    let asked = ModelCall { messages: turns.map(|(role, _, text)| message(role, text)).to_vec(), ..call() };
     for (wire, streamed) in ways() {
-        let mock = mock(|_| Response::say("Three."));
+        let mock = mock(|_| MockResponse::say("Three."));
         ask(&*model_of(&mock, wire), &asked, streamed).await.0.unwrap();
         assert_eq!(mock.requests()[0].messages(), turns.map(|(_, role, text)| (role, text)), "{wire}");
     }
@@ -59,7 +59,7 @@ async fn the_key_is_sent_in_one_header_only() {
         ("gemini", "x-goog-api-key", KEY.to_owned()),
     ] {
         for streamed in [false, true] {
-            let mock = mock(|_| Response::say("Yes."));
+            let mock = mock(|_| MockResponse::say("Yes."));
             ask(&*model_of(&mock, wire), &call(), streamed).await.0.unwrap();
             let request = &mock.requests()[0];
             assert_eq!(request.header(header), Some(value.as_str()), "{wire}");
@@ -73,7 +73,7 @@ async fn the_key_is_sent_in_one_header_only() {
 #[tokio::test]
 async fn a_model_name_is_sent_unchanged_and_sets_no_option() {
     for wire in WIRES {
-        let mock = mock(|_| Response::say("Yes."));
+        let mock = mock(|_| MockResponse::say("Yes."));
         let catalogue = all_wires(&mock);
         for name in [
             "m-high",
@@ -113,7 +113,7 @@ async fn the_output_limit_is_sent_and_the_seed_if_the_format_has_one() {
         ("anthropic", "/max_tokens", None),
         ("gemini", "/generationConfig/maxOutputTokens", Some("/generationConfig/seed")),
     ] {
-        let mock = mock(|_| Response::say("Yes."));
+        let mock = mock(|_| MockResponse::say("Yes."));
         ask(&*model_of(&mock, wire), &call(), false).await.0.unwrap();
         let request = &mock.requests()[0];
         assert_eq!(request.body().pointer(limit), Some(&json!(77)), "{wire}");
@@ -128,10 +128,10 @@ async fn length_stops_and_refusals_are_recognized() {
     for (wire, streamed) in ways() {
         let refused = "I cannot help with that.";
         let cases = [
-            (Response::say("Half of").finish("length"), Finish::Length, "Half of"),
-            (Response::say("").finish("length"), Finish::Length, ""),
-            (Response::say("I").finish("content_filter"), Finish::Refused, "I"),
-            (Response::say("").refusing(refused), Finish::Refused, refused),
+            (MockResponse::say("Half of").finish("length"), FinishReason::Length, "Half of"),
+            (MockResponse::say("").finish("length"), FinishReason::Length, ""),
+            (MockResponse::say("I").finish("content_filter"), FinishReason::Refused, "I"),
+            (MockResponse::say("").refusing(refused), FinishReason::Refused, refused),
         ];
         for (answer, finish, text) in cases {
             let mock = mock(move |_| answer.clone());
@@ -148,10 +148,10 @@ async fn length_stops_and_refusals_are_recognized() {
         }
     }
     for reason in ["SAFETY", "RECITATION", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII"] {
-        let mock = mock(move |_| Response::say("I").finish(reason));
+        let mock = mock(move |_| MockResponse::say("I").finish(reason));
         for streamed in [false, true] {
             let answer = ask(&*model_of(&mock, "gemini"), &call(), streamed).await.0.unwrap();
-            assert_eq!(answer.finish, Finish::Refused, "{reason}");
+            assert_eq!(answer.finish, FinishReason::Refused, "{reason}");
         }
     }
 }
@@ -159,23 +159,23 @@ async fn length_stops_and_refusals_are_recognized() {
 #[tokio::test]
 async fn each_status_has_its_fault_kind() {
     let cases = [
-        (400, FaultKind::Rejected, "it says: a short reason"),
-        (401, FaultKind::Key, "_API_KEY"),
-        (402, FaultKind::Key, "credit"),
-        (403, FaultKind::Key, "_API_KEY"),
-        (404, FaultKind::NoSuchModel, "\"m\" at http://127.0.0.1"),
-        (302, FaultKind::Rejected, "base URL"),
-        (408, FaultKind::Unavailable, "408"),
-        (413, FaultKind::Rejected, "413"),
-        (422, FaultKind::Rejected, "422"),
-        (429, FaultKind::RateLimited, "429"),
-        (500, FaultKind::Unavailable, "500"),
-        (503, FaultKind::Unavailable, "503"),
-        (529, FaultKind::Unavailable, "529"),
+        (400, CallFaultKind::Rejected, "it says: a short reason"),
+        (401, CallFaultKind::Key, "_API_KEY"),
+        (402, CallFaultKind::Key, "credit"),
+        (403, CallFaultKind::Key, "_API_KEY"),
+        (404, CallFaultKind::NoSuchModel, "\"m\" at http://127.0.0.1"),
+        (302, CallFaultKind::Rejected, "base URL"),
+        (408, CallFaultKind::Unavailable, "408"),
+        (413, CallFaultKind::Rejected, "413"),
+        (422, CallFaultKind::Rejected, "422"),
+        (429, CallFaultKind::RateLimited, "429"),
+        (500, CallFaultKind::Unavailable, "500"),
+        (503, CallFaultKind::Unavailable, "503"),
+        (529, CallFaultKind::Unavailable, "529"),
     ];
     for (wire, streamed) in ways() {
         for (status, kind, named) in cases {
-            let mock = mock(move |_| Response::error(status, "a short reason").header("Retry-After", "3"));
+            let mock = mock(move |_| MockResponse::error(status, "a short reason").header("Retry-After", "3"));
             let fault = ask(&*model_of(&mock, wire), &call(), streamed).await.0.unwrap_err();
             assert_eq!(fault.kind, kind, "{wire} {status}, streamed: {streamed}: {}", fault.message);
             assert!(
@@ -191,17 +191,17 @@ async fn each_status_has_its_fault_kind() {
 
 #[tokio::test]
 async fn an_unusable_answer_is_garbled() {
-    type Answer = fn() -> Response;
+    type Answer = fn() -> MockResponse;
     let cases: [(&str, Answer); 7] = [
-        ("html", Response::html),
-        ("empty", Response::empty),
-        ("malformed", Response::malformed),
+        ("html", MockResponse::html),
+        ("empty", MockResponse::empty),
+        ("malformed", MockResponse::malformed),
         ("half an event", || {
-            Response::raw(200, "text/event-stream", "event: message_start\ndata: {\"choi\n\n")
+            MockResponse::raw(200, "text/event-stream", "event: message_start\ndata: {\"choi\n\n")
         }),
-        ("other JSON", || Response::json(200, &json!({"hello": "world"}))),
-        ("truncated", || Response::spoilt("long enough to be cut", Spoilt::Truncate)),
-        ("reset", || Response::spoilt("long enough to be cut", Spoilt::Reset)),
+        ("other JSON", || MockResponse::json(200, &json!({"hello": "world"}))),
+        ("truncated", || MockResponse::spoilt("long enough to be cut", ConnectionFault::Truncate)),
+        ("reset", || MockResponse::spoilt("long enough to be cut", ConnectionFault::Reset)),
     ];
     for (wire, streamed) in ways() {
         for (what, answer) in cases {
@@ -209,7 +209,7 @@ async fn an_unusable_answer_is_garbled() {
             let fault = ask(&*model_of(&mock, wire), &call(), streamed).await.0.unwrap_err();
             assert_eq!(
                 fault.kind,
-                FaultKind::Garbled,
+                CallFaultKind::Garbled,
                 "{wire}, {what}, streamed: {streamed}: {}",
                 fault.message
             );
@@ -228,9 +228,9 @@ async fn a_server_that_cannot_stream_is_asked_for_whole_answers() {
             }
             _ => json!({"candidates": [{"content": {"parts": [{"text": "Yes, "}, {"text": "sell."}]}}]}),
         };
-        let mock = mock(move |_| Response::json(200, &body));
+        let mock = mock(move |_| MockResponse::json(200, &body));
         let model = model_of(&mock, wire);
-        assert_eq!(ask(&*model, &call(), true).await.0.unwrap_err().kind, FaultKind::Garbled, "{wire}");
+        assert_eq!(ask(&*model, &call(), true).await.0.unwrap_err().kind, CallFaultKind::Garbled, "{wire}");
         let (answer, seen) = ask(&*model, &call(), true).await;
         assert_eq!((answer.unwrap().text.as_str(), seen.as_str()), ("Yes, sell.", "Yes, sell."), "{wire}");
         let streams: Vec<bool> = mock.requests().iter().map(|request| request.streams()).collect();
@@ -242,8 +242,8 @@ async fn a_server_that_cannot_stream_is_asked_for_whole_answers() {
 async fn a_key_that_a_server_echoes_is_removed() {
     for (wire, streamed) in ways() {
         let mock = mock(|request| match request.model() {
-            "m" => Response::say(format!("You sent {KEY}, thank you.")),
-            _ => Response::error(400, &format!("bad key {KEY}")),
+            "m" => MockResponse::say(format!("You sent {KEY}, thank you.")),
+            _ => MockResponse::error(400, &format!("bad key {KEY}")),
         });
         let answer = ask(&*model_of(&mock, wire), &call(), streamed).await.0.unwrap();
         assert_eq!(answer.text, "You sent [key removed], thank you.", "{wire}");
@@ -255,7 +255,7 @@ async fn a_key_that_a_server_echoes_is_removed() {
 
 #[tokio::test]
 async fn a_server_of_any_wire_format_can_be_configured() {
-    let mock = mock(|request| Response::say(format!("{:?}", request.wire().unwrap())));
+    let mock = mock(|request| MockResponse::say(format!("{:?}", request.wire().unwrap())));
     let kinds = [("a", "openai", mock.url()), ("b", "anthropic", mock.root()), ("c", "gemini", mock.root())];
     let sections = kinds.iter().map(|(name, kind, url)| {
         format!("[providers.{name}]\nkind = \"{kind}\"\nbase_url = \"{url}\"\nkey_env = \"MY_KEY\"\n")
@@ -295,7 +295,7 @@ async fn reasoning_is_not_part_of_the_answer() {
         ),
     ];
     for (wire, body) in whole {
-        let mock = mock(move |_| Response::json(200, &body));
+        let mock = mock(move |_| MockResponse::json(200, &body));
         assert_eq!(ask(&*model_of(&mock, wire), &call(), false).await.0.unwrap().text, "Sell.", "{wire}");
     }
 }

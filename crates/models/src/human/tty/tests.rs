@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 
 use agon_core::Phase;
-use agon_engine::{Call, Message, Model, Role};
+use agon_engine::{ModelCall, CallMessage, Model, MessageRole};
 use rustix::fs::OFlags;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
@@ -76,7 +76,7 @@ async fn a_person_answers_at_a_real_terminal() {
     let (mut person, tty) = terminal();
     let human = HumanModel::new("anna", &HumanConfig::default(), Arc::new(TerminalPrompt::on(Arc::new(tty))))
         .unwrap();
-    let call = Call {
+    let call = ModelCall {
         debate: "d".into(),
         seat: "s".into(),
         ask: 1,
@@ -84,7 +84,7 @@ async fn a_person_answers_at_a_real_terminal() {
         phase: Phase::new("answer", 0),
         label: None,
         about: None,
-        messages: vec![Message::new(Role::User, "Tabs or \u{1b}[2Jspaces?")],
+        messages: vec![CallMessage::new(MessageRole::User, "Tabs or \u{1b}[2Jspaces?")],
         schema: None,
         max_output_tokens: 10,
         seed: 1,
