@@ -3,7 +3,7 @@
 use agon_core::Debate;
 use agon_core::event::open_all;
 use agon_providers::Catalogue;
-use agon_receipts::{Keyring, KeyringError, Known, Means, Secret, Subject, Verification, issue, verify};
+use agon_publish::receipts::{Keyring, KeyringError, Known, Means, Secret, Subject, Verification, issue, verify};
 
 use super::desk::Kept;
 use super::failure::Failure;
@@ -73,7 +73,7 @@ pub fn check(bytes: &[u8], known: &[Known]) -> Verification {
     let means = Means {
         protocol: &agon_protocols::find,
         outcome: &show::outcome,
-        search_bytes: agon_receipts::verify::SEARCH_BYTES,
+        search_bytes: agon_publish::receipts::verify::SEARCH_BYTES,
     };
     verify(bytes, known, &means)
 }
