@@ -1,45 +1,43 @@
-//! Brings the outcome of a debate where it belongs: a file, an HTTP callback, a chat, a program.
+//! Deliveries: bring the outcome of a debate to files, HTTP callbacks, chats and programs.
 //!
-//! Whoever opens a debate binds deliveries to it; they are kept with it, and when it closes they are due. A [`Courier`] takes
-//! what is due and brings it, now or in a later run of the program: a delivery is *done* or *dead* in the end, whatever is
-//! killed on the way. Each is made at least once. A receiver that must not act twice looks at its name, which is the same on
-//! every attempt. This crate reads no environment and no configuration file, and prints nothing.
+//! Deliveries are bound to a debate before it opens and stored with it. When the debate closes, they are due. A
+//! [`DeliveryRunner`] makes those that are due, in this run of the program or in a later one. Every delivery ends as
+//! *done* or *dead*, even if processes are killed on the way, and each one is made at least once. A receiver that must not
+//! act twice can compare the delivery id, which is the same in every attempt. This module reads no environment and no
+//! configuration file, and prints nothing.
 //!
-//! A tour, in reading order:
+//! The files, in reading order:
 //!
-//! - [`destination`]: where a result can go, as a person writes it; never shown with what is secret in it, nor (`visible`) with
-//!   what a terminal would obey.
-//! - [`config`]: `[destinations.NAME]` of `agon.toml`; [`hooks`]: its `[[hooks]]`; `trust`: what neither may do in a file that
-//!   was found and not asked for.
-//! - [`outbox`]: what keeps the deliveries, and what renders a debate.
-//! - [`courier`]: one run: takes what is due, brings it, waits for what can be tried again in time.
-//! - [`policy`]: when a delivery is tried again, and when it is given up.
-//! - `carrier`: one attempt; `address` is what a destination means under a configuration.
-//! - `send`: the ways over the network and to programs: `post` (HTTP), `program`; `retry_after` is what a server
-//!   asks for, and `mask` keeps from its words what may be a secret.
-//! - [`mod@file`]: the way to the disk, which spoils nothing that is there; `stream` is for what is no file.
-//! - `chat`: what a chat gets to read, and what keeps a debate from ringing everybody's bell.
-//! - [`signature`]: how a receiver knows that a callback is ours.
+//! - [`destination`]: where an outcome can go, as a person writes it. Secrets in an address are never shown.
+//! - [`config`]: `[destinations.NAME]` and `[[hooks]]` of `agon.toml`, and what a file found in the working directory
+//!   may not do.
+//! - [`outbox`]: the traits of the store that keeps the deliveries and of the renderer of outcomes.
+//! - [`runner`]: one run: takes what is due, makes the attempts, and waits for retries that fit into the time.
+//! - [`retry_policy`]: when a delivery is tried again, and when it is dead.
+//! - `attempt`: one attempt, by its `delivery_plan`: what a destination means under a configuration.
+//! - `send`: the ways to send: `http`, `chat`, `program` and `file`. `masking` hides secrets in what a server says.
+//! - [`signature`]: how a receiver checks that a callback is genuine.
 
-mod address;
-mod carrier;
-mod chat;
+mod attempt;
 pub mod config;
-pub mod courier;
+mod delivery_plan;
 pub mod destination;
-pub mod file;
-pub mod hooks;
 pub mod outbox;
-pub mod policy;
+pub mod retry_policy;
+pub mod runner;
 mod send;
 pub mod signature;
-mod trust;
-mod visible;
 
-pub use config::{DestinationConfig, Kind, check};
-pub use courier::{Clock, Courier, Env, Report, Settings, Told};
-pub use destination::{Destination, Format};
-pub use hooks::{ExportConfig, HookConfig, On, hooks_for};
-pub use outbox::{Outbox, Parcel, Render};
-pub use signature::{Unsigned, sign, verify};
-pub use trust::check_found;
+pub use config::{
+    DestinationConfig, DestinationKind, ExportConfig, HookConfig, HookTrigger, check_config, check_found,
+    hooks_for,
+};
+pub use destination::{Destination, ReportFormat, WebAddress};
+pub use outbox::{DueDelivery, Outbox, OutcomeRenderer};
+pub use runner::{DeliveryReport, DeliveryRunner, DeliverySettings, EnvReader, ReportedDelivery, UnixClock};
+pub use send::chat::ChatSummary;
+pub use send::file::{WriteFailure, write_to_path};
+pub use signature::{CALLBACK_SECRET, SignatureError, sign, verify_signature};
+
+#[doc(hidden)]
+pub use crate::old_names::deliveries::*;

@@ -1,21 +1,21 @@
-//! Slack and Discord, over loopback. What keeps them from ringing is tested with the messages themselves.
+//! Slack and Discord, over loopback. The escaping of messages is tested beside the code.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::server::{Server, status};
-use crate::things::{Office, State};
+use crate::memory_outbox::{DeliveryBench, StoredState};
+use crate::test_server::{TestServer, status};
 
 #[tokio::test]
-async fn a_chat_gets_its_own_shape() {
-    let server = Server::start(|_, _| status(200, "", "ok"));
+async fn each_chat_gets_its_own_kind_of_message() {
+    let server = TestServer::start(|_, _| status(200, "", "ok"));
     let toml = format!("[destinations.ops]\nkind = \"slack\"\nurl = {:?}", server.url("/ops"));
-    let office = Office::new(&toml, Path::new("/"), &[]);
+    let bench = DeliveryBench::new(&toml, Path::new("/"), &[]);
     for destination in
         [format!("slack:{}", server.url("/s")), format!("discord:{}", server.url("/d")), "ops".into()]
     {
-        assert_eq!(office.once(&destination).await.state, State::Done, "{destination}");
+        assert_eq!(bench.try_once(&destination).await.state, StoredState::Done, "{destination}");
     }
     let bodies: Vec<Value> =
         server.requests().iter().map(|request| serde_json::from_slice(&request.body).unwrap()).collect();
@@ -26,31 +26,33 @@ async fn a_chat_gets_its_own_shape() {
         bodies[1]["content"],
         "**Which \\<one\\>?**\nThis one, @\u{200b}here.\narena \u{b7} complete \u{b7} d\\-1"
     );
-    assert_eq!(bodies[2], bodies[0], "a name stands for its section");
+    assert_eq!(bodies[2], bodies[0], "a name means its section");
     assert!(
         server.requests().iter().all(|request| request.header("agon-signature").is_none()),
-        "it has no secret"
+        "chats are not signed"
     );
 }
 
-/// Where a verdict has no answer, the report is one.
 #[tokio::test]
-async fn a_debate_without_an_answer_is_told_as_its_report() {
-    use agon_publish::deliveries::{Courier, Format, Parcel, Render, Settings};
-    use std::sync::Arc;
+async fn a_debate_without_an_answer_sends_its_verdict_and_its_report() {
+    use std::sync::{Arc, Mutex};
 
-    struct Review;
-    impl Render for Review {
+    use agon_publish::deliveries::{
+        DeliveryRunner, DeliverySettings, DueDelivery, Outbox, OutcomeRenderer, ReportFormat,
+    };
+
+    struct OutcomeWithoutAnswer;
+    impl OutcomeRenderer for OutcomeWithoutAnswer {
         fn outcome(&self, _: &str) -> Result<Value, String> {
             Ok(json!({"id": "d-1", "status": "complete", "verdict": {"verdict": "PASS"}}))
         }
-        fn text(&self, _: &str, format: Format) -> Result<String, String> {
+        fn text(&self, _: &str, format: ReportFormat) -> Result<String, String> {
             Ok(format!("the report as {format:?}"))
         }
     }
-    struct One(std::sync::Mutex<Option<Parcel>>);
-    impl agon_publish::deliveries::Outbox for One {
-        fn due(&self, _: i64, _: usize) -> Result<Vec<Parcel>, String> {
+    struct OneDelivery(Mutex<Option<DueDelivery>>);
+    impl Outbox for OneDelivery {
+        fn due(&self, _: i64, _: usize) -> Result<Vec<DueDelivery>, String> {
             Ok(self.0.lock().unwrap().take().into_iter().collect())
         }
         fn done(&self, _: i64) -> Result<(), String> {
@@ -60,13 +62,14 @@ async fn a_debate_without_an_answer_is_told_as_its_report() {
             panic!("{error}")
         }
     }
-    let server = Server::start(|_, _| status(204, "", ""));
+    let server = TestServer::start(|_, _| status(204, "", ""));
     let destination = format!("discord:{}", server.url("/"));
-    let parcel = Parcel { id: 1, debate: "d-1".into(), destination, attempts: 0 };
-    let outbox = Arc::new(One(std::sync::Mutex::new(Some(parcel))));
-    let courier = Courier::new(outbox, Arc::new(Review), Settings::new(Path::new("/")));
-    let report = courier.deliver(&|| 0, std::time::Duration::from_secs(60)).await;
+    let delivery = DueDelivery { id: 1, debate: "d-1".into(), destination, attempts: 0 };
+    let outbox = Arc::new(OneDelivery(Mutex::new(Some(delivery))));
+    let settings = DeliverySettings::new(Path::new("/"));
+    let runner = DeliveryRunner::new(outbox, Arc::new(OutcomeWithoutAnswer), settings);
+    let report = runner.deliver(&|| 0, std::time::Duration::from_secs(60)).await;
     assert_eq!(report.delivered.len(), 1, "{report:?}");
     let body: Value = serde_json::from_slice(&server.requests()[0].body).unwrap();
-    assert_eq!(body["content"], "the report as Text\ncomplete \u{b7} d\\-1");
+    assert_eq!(body["content"], "Verdict: PASS\nthe report as Text\ncomplete \u{b7} d\\-1");
 }

@@ -1,15 +1,15 @@
-//! The ways that a result can go.
+//! The ways to send an outcome.
 
-mod mask;
-pub(crate) mod post;
-pub(crate) mod program;
-mod retry_after;
+pub(super) mod chat;
+pub(super) mod file;
+pub(super) mod http;
+mod masking;
+pub(super) mod program;
 
-use crate::deliveries::visible::hides;
+use agon_host::clean_line;
 
-/// One line of what a server or a program said, not longer than a person reads.
-fn one_line(text: &str) -> String {
+/// What a server or a program said, as one line of at most 200 characters.
+fn short_line(text: &str) -> String {
     const CHARS_MAX: usize = 200;
-    let plain: String = text.chars().map(|c| if hides(c) { ' ' } else { c }).collect();
-    plain.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(CHARS_MAX).collect()
+    clean_line(text).chars().take(CHARS_MAX).collect()
 }

@@ -1,141 +1,104 @@
-//! A result to a program, on its standard input. No shell reads the command.
+//! Gives an outcome to a program on its standard input. No shell is involved.
 
 use std::io::ErrorKind;
 use std::path::Path;
 use std::pin::pin;
-use std::process::{ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use agon_host::{ProcessGroup, ProcessPipes};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStderr, ChildStdin, Command};
+use tokio::process::{ChildStderr, ChildStdin};
 
-use super::one_line;
-use crate::deliveries::courier::Carried;
+use super::short_line;
+use crate::deliveries::attempt::AttemptResult;
 
-/// The last of what a program complains is kept.
-const TAIL_BYTES: usize = 2 * 1024;
+/// How much of the end of its error output is kept.
+const STDERR_BYTES_MAX: usize = 2 * 1024;
 const READ_BYTES: usize = 8 * 1024;
-/// How long the last words of a program that failed are waited for after its end.
-const AFTERWARDS: Duration = Duration::from_millis(500);
+/// How long to wait for the rest of the error output after a program has failed.
+const STDERR_WAIT: Duration = Duration::from_millis(500);
 
-/// Runs the program until it ends. When the future is dropped, it is ended with everything that it started.
-pub(crate) async fn run(
+/// Runs a program until it ends. What it leaves running in its process group is killed, also if the future is dropped.
+pub(in crate::deliveries) async fn deliver(
     command: &[String],
     section: &str,
     folder: &Path,
     env: &[(&str, &str)],
     outcome: &str,
-) -> Carried {
+) -> AttemptResult {
     let Some((program, arguments)) = command.split_first() else {
-        return Carried::Dead { why: format!("{section} has no command: set one") };
+        return AttemptResult::Dead { why: format!("{section} has no command: set one") };
     };
-    // A path that is not absolute begins where the delivery was bound, and the program runs there.
+    // The program runs where the delivery was bound, and a relative path to it starts there.
     let has_path = Path::new(program).components().count() > 1;
-    let mut started = if has_path { Command::new(folder.join(program)) } else { Command::new(program) };
+    let mut process = if has_path { Command::new(folder.join(program)) } else { Command::new(program) };
     if folder.is_dir() {
-        started.current_dir(folder);
+        process.current_dir(folder);
     }
-    started.args(arguments).envs(env.iter().copied()).kill_on_drop(true);
-    // What it says on its output is for nobody, and must not mix with what Agon says.
-    started.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-    #[cfg(unix)]
-    started.process_group(0);
-    let mut child = match started.spawn() {
-        Ok(child) => Group::new(child),
-        Err(why) => return not_started(program, section, &why),
+    process.args(arguments).envs(env.iter().copied());
+    process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (mut group, ProcessPipes { stdin, mut stdout, stderr }) = match ProcessGroup::start(process) {
+        Ok(started) => started,
+        Err(why) => return start_failure(program, section, &why),
     };
-    let (stdin, stderr) = (child.child.stdin.take(), child.child.stderr.take());
     let mut complaints = Vec::new();
     let ended = {
-        let mut talk = pin!(async { tokio::join!(tell(stdin, outcome), tail(stderr, &mut complaints)) });
-        tokio::select! {
-            ended = child.ended() => {
-                // Something that it started may hold its streams open and never say a word.
-                if !matches!(&ended, Ok(status) if status.success()) {
-                    let _ = tokio::time::timeout(AFTERWARDS, &mut talk).await;
-                }
-                ended
-            }
-            ((), ()) = &mut talk => child.ended().await,
+        let mut nowhere = tokio::io::sink();
+        let mut streams = pin!(async {
+            tokio::join!(
+                write_outcome(stdin, outcome),
+                tokio::io::copy(&mut stdout, &mut nowhere),
+                read_tail(stderr, &mut complaints)
+            )
+        });
+        // A process that the program started may keep its streams open, so their end is not waited for.
+        let all_read = tokio::select! {
+            () = group.ended() => false,
+            _ = &mut streams => true,
+        };
+        let ended = group.end().await;
+        if !all_read && !matches!(&ended, Ok(status) if status.success()) {
+            let _ = tokio::time::timeout(STDERR_WAIT, &mut streams).await;
         }
+        ended
     };
     match ended {
-        Ok(status) if status.success() => Carried::Done { note: None },
+        Ok(status) if status.success() => AttemptResult::Done { note: None },
         Ok(status) => {
-            let said = one_line(&String::from_utf8_lossy(&complaints));
-            let said = if said.is_empty() { said } else { format!(": {said}") };
-            Carried::later(format!("the program of {section} failed ({status}){said}"))
+            let complaint = short_line(&String::from_utf8_lossy(&complaints));
+            let said = if complaint.is_empty() { complaint } else { format!(": {complaint}") };
+            AttemptResult::retry(format!("the program of {section} failed ({status}){said}"))
         }
-        Err(why) => Carried::later(format!("the program of {section} was lost sight of ({why})")),
+        Err(why) => AttemptResult::retry(format!("the program of {section} has no exit status ({why})")),
     }
 }
 
-fn not_started(program: &str, section: &str, why: &std::io::Error) -> Carried {
-    let shown = one_line(program);
+fn start_failure(program: &str, section: &str, why: &std::io::Error) -> AttemptResult {
+    let shown = short_line(program);
     match why.kind() {
         ErrorKind::NotFound => {
-            Carried::Dead { why: format!("there is no program {shown}: set command in {section}") }
+            AttemptResult::Dead { why: format!("there is no program {shown}: set command in {section}") }
         }
-        ErrorKind::PermissionDenied => Carried::Dead {
-            why: format!("{shown} may not be run: make it executable, or set command in {section}"),
+        ErrorKind::PermissionDenied => AttemptResult::Dead {
+            why: format!("{shown} cannot be executed: make it executable, or set command in {section}"),
         },
-        _ => Carried::later(format!("{shown} cannot be started ({why})")),
+        _ => AttemptResult::retry(format!("{shown} cannot be started ({why})")),
     }
 }
 
-/// A program that does not want to read all of it may still do its work.
-async fn tell(stdin: Option<ChildStdin>, outcome: &str) {
-    if let Some(mut stdin) = stdin {
-        let _ = stdin.write_all(outcome.as_bytes()).await;
-        let _ = stdin.shutdown().await;
-    }
+/// Writes the outcome. A program may end without reading all of it.
+async fn write_outcome(mut stdin: ChildStdin, outcome: &str) {
+    let _ = stdin.write_all(outcome.as_bytes()).await;
+    let _ = stdin.shutdown().await;
 }
 
-/// The last of what comes, however much that is.
-async fn tail(pipe: Option<ChildStderr>, tail: &mut Vec<u8>) {
-    let Some(mut pipe) = pipe else { return };
+/// Reads everything and keeps the end.
+async fn read_tail(mut pipe: ChildStderr, tail: &mut Vec<u8>) {
     let mut buffer = vec![0; READ_BYTES];
     while let Ok(read @ 1..) = pipe.read(&mut buffer).await {
         tail.extend_from_slice(buffer.get(..read).unwrap_or_default());
-        let over = tail.len().saturating_sub(TAIL_BYTES);
+        let over = tail.len().saturating_sub(STDERR_BYTES_MAX);
         tail.drain(..over);
-    }
-}
-
-/// A program with everything that it started.
-struct Group {
-    child: Child,
-    /// Its process group, until its status was taken: after that the number may be another's.
-    #[cfg(unix)]
-    id: Option<rustix::process::Pid>,
-}
-
-impl Group {
-    fn new(child: Child) -> Self {
-        #[cfg(unix)]
-        let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
-        Self {
-            child,
-            #[cfg(unix)]
-            id,
-        }
-    }
-
-    /// Waits for its end.
-    async fn ended(&mut self) -> std::io::Result<ExitStatus> {
-        let status = self.child.wait().await;
-        #[cfg(unix)]
-        {
-            self.id = None;
-        }
-        status
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // A group that has no one left in it is as it should be.
-        #[cfg(unix)]
-        let _ = self.id.map(|id| rustix::process::kill_process_group(id, rustix::process::Signal::KILL));
     }
 }

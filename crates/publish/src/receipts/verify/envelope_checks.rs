@@ -19,9 +19,7 @@ pub(super) fn parse_receipt(bytes: &[u8], result: &mut ReceiptVerification) -> O
         Ok(receipt) => return Some(receipt),
         Err(broken) => broken,
     };
-    // A changed name of a part is not a place in a receipt.
-    let part = path.split(['.', '[']).next().unwrap_or_default();
-    let place = if ["receipt", "public_key", "log"].contains(&part) { path } else { String::new() };
+    let place = place_in_receipt(bytes, path, error.line());
     let inside = if place.is_empty() { String::new() } else { format!(", in `{place}`") };
     let why = format!(
         "line {}, column {}{inside}: this is not a receipt as agon writes it: {}",
@@ -35,6 +33,22 @@ pub(super) fn parse_receipt(bytes: &[u8], result: &mut ReceiptVerification) -> O
         None => result.add(place, why),
     }
     None
+}
+
+/// The place in the file for a parser that stopped on this line, in this path. A change can end a string early, so that
+/// the parser stops far from the change. Agon writes every value on a line of its own, so the line is still right.
+fn place_in_receipt(bytes: &[u8], path: String, line: usize) -> String {
+    let lines = || bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_start).take(line);
+    let is_in_record =
+        lines().last().is_some_and(|line| line.starts_with(b"\"hash\":") || line.starts_with(b"\"body\":"));
+    if is_in_record {
+        let records = lines().filter(|line| line.starts_with(b"\"hash\":")).count();
+        let record = format!("log[{}]", records.saturating_sub(1));
+        return if path.starts_with(&record) { path } else { record };
+    }
+    // A changed name of a part is not a place in a receipt.
+    let part = path.split(['.', '[']).next().unwrap_or_default();
+    if ["receipt", "public_key", "log"].contains(&part) { path } else { String::new() }
 }
 
 /// The bytes of the payload.

@@ -1,34 +1,34 @@
-//! What a server says of an address without what comes after the host, which may be a secret.
+//! Hides the secret parts of an address in what a server says.
 //!
-//! A server that complains often repeats what it was asked for: as it was, in the escapes of an address, of JSON or of HTML, or
-//! one part of it alone. So both are compared with their escapes and without.
+//! What follows the host may be a secret, and an error message often repeats it: unchanged, with the escapes of URLs, JSON
+//! or HTML, or only a part of it. So the text and the secrets are compared with and without escapes.
 
 use std::collections::BTreeSet;
 
-use crate::deliveries::destination::Address;
+use crate::deliveries::destination::WebAddress;
 
-/// What is shown in the place of a secret.
+/// Shown in place of a secret.
 const MASK: char = '\u{2026}';
-/// Shorter parts are no secret, and without them no message could be read.
+/// Shorter parts are not secrets, and hiding them would make messages unreadable.
 const PART_CHARS_MIN: usize = 4;
-/// A segment of a path in so few small letters is a word, such as `webhooks`.
+/// A path segment of at most so many lower-case letters is a word, such as `webhooks`.
 const WORD_CHARS_MAX: usize = 16;
-/// An escape may itself be escaped, but nobody does so for ever.
-const ESCAPES_MAX: usize = 3;
+/// How often a text may be escaped.
+const ESCAPE_LEVELS_MAX: usize = 3;
 
-/// The text with everything masked that comes after the host of the address.
-pub(super) fn masked(text: &str, address: &Address) -> String {
+/// Hides in `text` everything that follows the host of the address.
+pub(super) fn mask_address(text: &str, address: &WebAddress) -> String {
     let mut hidden = vec![false; text.len()];
-    let secrets: BTreeSet<Vec<u8>> = secrets(address)
+    let secrets: BTreeSet<Vec<u8>> = secret_parts(address)
         .iter()
-        .flat_map(|secret| readings(secret))
-        .map(|units| units.iter().map(|unit| unit.byte).collect())
+        .flat_map(|secret| unescaped_versions(secret))
+        .map(|version| version.iter().map(|read| read.byte).collect())
         .collect();
-    for read in readings(text) {
+    for version in unescaped_versions(text) {
         for secret in &secrets {
-            for found in read.windows(secret.len().max(1)) {
-                let same = found.iter().map(|unit| unit.byte).eq(secret.iter().copied());
-                if let (true, Some(first), Some(last)) = (same, found.first(), found.last()) {
+            for window in version.windows(secret.len().max(1)) {
+                let same = window.iter().map(|read| read.byte).eq(secret.iter().copied());
+                if let (true, Some(first), Some(last)) = (same, window.first(), window.last()) {
                     hidden.get_mut(first.start..last.end).unwrap_or_default().fill(true);
                 }
             }
@@ -46,8 +46,8 @@ pub(super) fn masked(text: &str, address: &Address) -> String {
     out
 }
 
-/// What is not to be shown of an address.
-fn secrets(address: &Address) -> Vec<String> {
+/// The parts of an address that must not be shown.
+fn secret_parts(address: &WebAddress) -> Vec<String> {
     let url = address.url();
     let long = |part: &&str| part.chars().count() >= PART_CHARS_MIN;
     let is_word =
@@ -55,7 +55,7 @@ fn secrets(address: &Address) -> Vec<String> {
     let path = Some(url.path()).filter(|path| *path != "/");
     let (query, fragment) = (url.query().unwrap_or_default(), url.fragment().unwrap_or_default());
     let segments = url.path().split('/').filter(|segment| !is_word(segment));
-    // One without a name is all value.
+    // A pair without a name is only a value.
     let values = query.split('&').map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
     let parts = segments.chain(values).chain([query, fragment]).filter(long);
     let mut secrets: Vec<String> = path.into_iter().chain(parts).map(str::to_owned).collect();
@@ -65,60 +65,65 @@ fn secrets(address: &Address) -> Vec<String> {
     secrets
 }
 
-/// A byte of a text, and where in the text it stands with its escape.
+/// A byte after unescaping, and the range of the original text that it comes from.
 #[derive(Debug, Clone, Copy)]
-struct Unit {
+struct UnescapedByte {
     byte: u8,
     start: usize,
     end: usize,
 }
 
-/// A text in small letters: as it is, and with its escapes read once and more often. What looks like an escape may be none, so
-/// that no reading stands for the others.
-fn readings(text: &str) -> Vec<Vec<Unit>> {
-    let unit = |(start, byte): (usize, u8)| Unit { byte: byte.to_ascii_lowercase(), start, end: start + 1 };
-    let first: Vec<Unit> = text.bytes().enumerate().map(unit).collect();
-    let again = |units: &Vec<Unit>| {
-        let read = unescaped(units);
-        (read.len() < units.len() || read.iter().zip(units).any(|(a, b)| a.byte != b.byte)).then_some(read)
+/// A text in lower case: as it is, unescaped once, unescaped twice, and so on. What looks like an escape may not be one,
+/// so every version is needed.
+fn unescaped_versions(text: &str) -> Vec<Vec<UnescapedByte>> {
+    let plain =
+        |(start, byte): (usize, u8)| UnescapedByte { byte: byte.to_ascii_lowercase(), start, end: start + 1 };
+    let first: Vec<UnescapedByte> = text.bytes().enumerate().map(plain).collect();
+    let unescape_again = |bytes: &Vec<UnescapedByte>| {
+        let unescaped = unescape(bytes);
+        let changed =
+            unescaped.len() < bytes.len() || unescaped.iter().zip(bytes).any(|(a, b)| a.byte != b.byte);
+        changed.then_some(unescaped)
     };
-    std::iter::successors(Some(first), again).take(1 + ESCAPES_MAX).collect()
+    std::iter::successors(Some(first), unescape_again).take(1 + ESCAPE_LEVELS_MAX).collect()
 }
 
-fn unescaped(units: &[Unit]) -> Vec<Unit> {
-    let mut rest = units;
-    let mut read = Vec::with_capacity(units.len());
+fn unescape(bytes: &[UnescapedByte]) -> Vec<UnescapedByte> {
+    let mut rest = bytes;
+    let mut unescaped = Vec::with_capacity(bytes.len());
     while let Some(first) = rest.first() {
-        let (byte, length) = escape(rest).unwrap_or((first.byte, 1));
+        let (byte, length) = read_escape(rest).unwrap_or((first.byte, 1));
         let (taken, after) = rest.split_at_checked(length).unwrap_or((rest, &[]));
         let end = taken.last().map_or(first.end, |last| last.end);
-        read.push(Unit { byte: byte.to_ascii_lowercase(), start: first.start, end });
+        unescaped.push(UnescapedByte { byte: byte.to_ascii_lowercase(), start: first.start, end });
         rest = after;
     }
-    read
+    unescaped
 }
 
-/// The byte that an escape stands for, and the escape's length.
-fn escape(units: &[Unit]) -> Option<(u8, usize)> {
-    // The longest is `\u002f`.
-    let near: Vec<u8> = units.iter().take(6).map(|unit| unit.byte).collect();
-    match near.as_slice() {
+/// The byte that an escape stands for, and the length of the escape.
+fn read_escape(bytes: &[UnescapedByte]) -> Option<(u8, usize)> {
+    // The longest escape is `\u002f`.
+    let start: Vec<u8> = bytes.iter().take(6).map(|read| read.byte).collect();
+    match start.as_slice() {
         [b'+', ..] => Some((b' ', 1)),
-        [b'%', high, low, ..] => Some((number(&[*high, *low], 16)?, 3)),
-        [b'\\', sign @ (b'/' | b'\\' | b'"'), ..] => Some((*sign, 2)),
-        [b'\\', b'u', b'0', b'0', high, low] => Some((number(&[*high, *low], 16).filter(u8::is_ascii)?, 6)),
-        [b'&', b'#', b'x', high, low, b';'] => Some((number(&[*high, *low], 16)?, 6)),
-        [b'&', b'#', high, low, b';', ..] => Some((number(&[*high, *low], 10)?, 5)),
+        [b'%', high, low, ..] => Some((parse_byte(&[*high, *low], 16)?, 3)),
+        [b'\\', escaped @ (b'/' | b'\\' | b'"'), ..] => Some((*escaped, 2)),
+        [b'\\', b'u', b'0', b'0', high, low] => {
+            Some((parse_byte(&[*high, *low], 16).filter(u8::is_ascii)?, 6))
+        }
+        [b'&', b'#', b'x', high, low, b';'] => Some((parse_byte(&[*high, *low], 16)?, 6)),
+        [b'&', b'#', high, low, b';', ..] => Some((parse_byte(&[*high, *low], 10)?, 5)),
         [b'&', name @ .., b';'] | [b'&', name @ .., b';', _] | [b'&', name @ .., b';', _, _] => {
             let named = [("amp", b'&'), ("lt", b'<'), ("gt", b'>'), ("quot", b'"')];
-            let found = named.iter().find(|(known, _)| known.as_bytes() == name)?;
-            Some((found.1, name.len() + 2))
+            let entity = named.iter().find(|(known, _)| known.as_bytes() == name)?;
+            Some((entity.1, name.len() + 2))
         }
         _ => None,
     }
 }
 
-fn number(digits: &[u8], radix: u32) -> Option<u8> {
+fn parse_byte(digits: &[u8], radix: u32) -> Option<u8> {
     std::str::from_utf8(digits).ok().and_then(|digits| u8::from_str_radix(digits, radix).ok())
 }
 
@@ -129,12 +134,11 @@ mod tests {
     use super::*;
 
     fn mask(address: &str, text: &str) -> String {
-        masked(text, &Address::parse(address).unwrap())
+        mask_address(text, &WebAddress::parse(address).unwrap())
     }
 
-    /// "mask the path, the query, and each query value, also url-encoded forms, wherever the server echoes them"
     #[test]
-    fn what_comes_after_the_host_is_masked_in_every_form() {
+    fn everything_after_the_host_is_hidden_in_every_form() {
         let address = "https://a.example/services/T0/Se%20same?key=o/p&n+q&b=ab%C3%A9c#frag";
         for (text, want) in [
             ("no hook /services/T0/Se%20same here", "no hook \u{2026} here"),
@@ -158,12 +162,11 @@ mod tests {
         }
     }
 
-    /// "a path of `/` or a value shorter than 4 characters is not masked (it garbles the message)"
     #[test]
-    fn what_is_too_short_for_a_secret_is_left() {
-        let said = "a/b: no such thing as 1 or abc in/out";
-        assert_eq!(mask("https://a.example/", said), said);
-        assert_eq!(mask("https://a.example/?a=1&b=abc", said), said);
+    fn short_parts_are_not_hidden() {
+        let text = "a/b: no such thing as 1 or abc in/out";
+        assert_eq!(mask("https://a.example/", text), text);
+        assert_eq!(mask("https://a.example/?a=1&b=abc", text), text);
         assert_eq!(mask("https://a.example/?a=1&b=abcd", "1 abcd"), "1 \u{2026}");
         assert_eq!(mask("https://a.example/?abcd&x=1", "abcd"), "\u{2026}");
     }
@@ -178,15 +181,15 @@ mod tests {
             let escaped = url.query().unwrap().strip_prefix("key=").unwrap();
             let json = serde_json::json!([url.path(), url.query(), value]).to_string();
             let said = format!("{before}{token}{after}{value} {escaped} {json} {url}");
-            let told = mask(url.as_str(), &said);
+            let masked = mask(url.as_str(), &said);
             let own = format!("{before}{after}");
             for secret in [token.as_str(), value.as_str(), escaped] {
-                prop_assert!(!told.contains(secret) || own.contains(secret), "{told}");
+                prop_assert!(!masked.contains(secret) || own.contains(secret), "{masked}");
             }
         }
 
         #[test]
-        fn any_text_is_masked_without_harm(text in ".{0,60}", path in "[a-z%0-9/é]{0,10}") {
+        fn any_text_can_be_masked(text in ".{0,60}", path in "[a-z%0-9/é]{0,10}") {
             mask(&format!("https://a.example/{path}"), &text);
         }
     }
