@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use agon_core::Invalid;
 use agon_core::options::resolve;
-use agon_publish::deliveries::{Destination, DestinationConfig, HookConfig};
 use agon_engine::Settings;
+use agon_publish::deliveries::{Destination, DestinationConfig, HookConfig};
 use agon_recall::PulseConfig;
 use serde::Deserialize;
 use toml::Spanned;
@@ -199,7 +199,7 @@ fn parse(text: &str) -> Result<Config, Wrong> {
     let wrong = |why: Invalid| Wrong { span: None, why: why.0 };
     providers.check().map_err(wrong)?;
     file.pulse.iter().try_for_each(|(name, source)| source.check(name)).map_err(wrong)?;
-    agon_publish::deliveries::config::check(&file.destinations, &file.hooks).map_err(wrong)?;
+    agon_publish::deliveries::check_config(&file.destinations, &file.hooks).map_err(wrong)?;
     let mut options: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     let own = [
         ("deep", file.deep),

@@ -129,10 +129,10 @@ impl DeliverySender {
         run_blocking(move || renderer.text(&debate, format)).await
     }
 
-    /// The summary for a chat. If it has neither a verdict nor an answer, the report takes their place.
+    /// The summary for a chat. If there is no answer, the report takes its place.
     async fn chat_summary(&self, debate: &str, outcome: &Value) -> ChatSummary {
         let mut summary = ChatSummary::from_document(outcome);
-        if summary.verdict.is_none() && summary.answer.is_none() {
+        if summary.answer.is_none() {
             summary.answer = self.report(debate, ReportFormat::Text, outcome).await.ok();
         }
         summary

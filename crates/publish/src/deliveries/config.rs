@@ -246,12 +246,6 @@ pub fn hooks_for(hooks: &[HookConfig], protocol: &str) -> Vec<Destination> {
 }
 
 impl HookConfig {
-    /// The environment variables that a delivery needs: those of the destination that the hook names.
-    pub fn variables<'a>(&self, destinations: &'a BTreeMap<String, DestinationConfig>) -> Vec<&'a str> {
-        let named = self.webhook.as_ref().and_then(|name| destinations.get(name));
-        named.map(DestinationConfig::variables).unwrap_or_default()
-    }
-
     /// The same with a relative `export.dir` starting at `folder`. This changes the [key](Self::key) of a hook without a
     /// name, so bind and deliver with the same version of it.
     pub fn anchored(mut self, folder: &Path) -> Self {
@@ -477,8 +471,6 @@ mod tests {
         }
         let variables: Vec<Vec<&str>> = destinations.values().map(DestinationConfig::variables).collect();
         assert_eq!(variables, [vec!["S"], vec!["B"], vec![], vec![], vec![]]);
-        let variables: Vec<Vec<&str>> = hooks.iter().map(|hook| hook.variables(&destinations)).collect();
-        assert_eq!(variables, [vec!["B"], vec![], vec![]]);
         let dir = |name: &str| destinations[name].clone().anchored(Path::new("/home/me")).dir;
         assert_eq!((dir("d"), dir("e"), dir("a")), (Some("/home/me/out".into()), Some("/abs".into()), None));
         let export = |place: usize| hooks[place].clone().anchored(Path::new("/home/me")).export;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use agon_core::Invalid;
 use agon_host::visible_text;
 use reqwest::Url;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize};
 
 /// Where an outcome goes. When it is displayed, only the host of an address is shown, because the rest may be a secret.
 #[derive(Clone, PartialEq, Eq)]
@@ -152,19 +152,6 @@ impl fmt::Debug for Destination {
     }
 }
 
-impl Serialize for Destination {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.stored())
-    }
-}
-
-impl<'de> Deserialize<'de> for Destination {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::read(&text).map_err(de::Error::custom)
-    }
-}
-
 impl WebAddress {
     /// Parses an address that begins with `http://` or `https://`.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
@@ -283,8 +270,6 @@ mod tests {
             assert_eq!(format!("{destination:?}"), format!("Destination({shown})"));
             assert_eq!(shown_destination(stored), shown);
             assert_eq!(Destination::read(stored), Ok(destination.clone()), "{text}");
-            let json = serde_json::to_string(&destination).unwrap();
-            assert_eq!(serde_json::from_str::<Destination>(&json).unwrap(), destination, "{json}");
         }
     }
 

@@ -1,7 +1,6 @@
 //! One run: takes what is due, makes the attempts, and waits for retries that fit into the time.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -154,12 +153,6 @@ impl DeliveryRunner {
     }
 }
 
-impl fmt::Debug for DeliveryRunner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DeliveryRunner").field("seed", &self.seed).finish_non_exhaustive()
-    }
-}
-
 impl DeliverySettings {
     /// No configuration and no variables: only destinations that need neither can be reached.
     pub fn new(folder: &Path) -> Self {
@@ -176,18 +169,6 @@ impl DeliverySettings {
     /// The value of an environment variable, if it is set and not empty.
     pub(super) fn variable(&self, name: &str) -> Option<String> {
         (self.env)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
-    }
-}
-
-impl fmt::Debug for DeliverySettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DeliverySettings")
-            .field("destinations", &self.destinations)
-            .field("hooks", &self.hooks)
-            .field("folder", &self.folder)
-            .field("signed", &self.signed)
-            .field("seed", &self.seed)
-            .finish_non_exhaustive()
     }
 }
 

@@ -128,13 +128,6 @@ pub struct KnownKey {
     pub standing: KeyStanding,
 }
 
-/// A line of three columns: id, key, standing.
-impl std::fmt::Display for KnownKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}  {}  {}", self.key.id(), self.key, self.standing)
-    }
-}
-
 /// A folder of keys. The folder is created when the first key is written.
 #[derive(Debug, Clone)]
 pub struct Keyring {

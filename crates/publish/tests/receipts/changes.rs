@@ -199,3 +199,14 @@ fn a_changed_event_also_shows_which_fields_no_longer_follow_from_the_log() {
     let why = "`predicate.termination`: the receipt says \"max_rounds\", the log gives \"consensus\"";
     assert!(closed.iter().any(|finding| finding.why == why), "{closed:#?}");
 }
+
+#[test]
+fn the_report_lists_the_findings_and_then_the_checks() {
+    let sample = SampleReceipt::new();
+    let mut receipt = sample.parsed();
+    let log = receipt.log.as_mut().unwrap();
+    let reply = log.iter_mut().rev().find(|record| record.body.contains("\"event\":\"replied\"")).unwrap();
+    reply.body = reply.body.replacen("because", "becouse", 1);
+    let text = sample.check(&receipt).text("receipt.json");
+    insta::assert_snapshot!(text, @"");
+}

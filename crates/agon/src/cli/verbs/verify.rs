@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use agon_core::event::GENESIS;
 use agon_core::{Debate, Record};
-use agon_publish::receipts::file::Link;
-use agon_publish::receipts::{Known, Receipt, Standing};
+use agon_publish::receipts::{Known, Link, Receipt, Standing};
 use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 

@@ -3,7 +3,6 @@
 //! What already has the name stays what it is: a link still leads to its file, a file keeps its owner and mode, and a
 //! device or a pipe is written to and never replaced.
 
-use std::fmt;
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -15,21 +14,14 @@ use crate::deliveries::destination::shown_path;
 use crate::deliveries::runner::run_blocking;
 
 /// Why a file was not written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
 pub struct WriteFailure {
     /// A sentence for the person.
     pub why: String,
     /// Whether it fails again until somebody changes something.
     pub is_permanent: bool,
 }
-
-impl fmt::Display for WriteFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.why)
-    }
-}
-
-impl std::error::Error for WriteFailure {}
 
 /// Writes these bytes to what `path` leads to, and replaces an older file. Blocks, but never for long.
 pub fn write_to_path(path: &Path, bytes: &[u8]) -> Result<(), WriteFailure> {
