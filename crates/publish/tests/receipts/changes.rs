@@ -208,5 +208,13 @@ fn the_report_lists_the_findings_and_then_the_checks() {
     let reply = log.iter_mut().rev().find(|record| record.body.contains("\"event\":\"replied\"")).unwrap();
     reply.body = reply.body.replacen("because", "becouse", 1);
     let text = sample.check(&receipt).text("receipt.json");
-    insta::assert_snapshot!(text, @"");
+    insta::assert_snapshot!(text, @r"
+    receipt.json: changed
+      ! event 20 (replied: chair, synthesis, round 1) was changed: its text does not match its hash (or event 19 was changed together with its hash)
+      signature  holds: valid, by your own key (fe812c12f3ab4ce6)
+      statement  holds: it does not contradict itself
+      log        FAILS: 22 events
+      outcome    holds: every field of the receipt is what the log gives
+      replay     not checked: the log is not whole
+    ");
 }
