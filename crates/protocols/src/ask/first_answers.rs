@@ -1,39 +1,35 @@
-//! The first answers, each given alone, and whether the two of the first step agree.
+//! The first answers, each given alone, and whether the first two agree.
 
-use agon_core::{Corrupt, Debate, Reply, Turn};
+use agon_core::{Corrupt, Debate, Reply, PhaseTurn};
 use serde::Deserialize;
 
-use super::part::DEEP;
-use super::reply::{Comparison, Given};
+use super::AskPhase;
+use super::replies::{AnswerComparison, AskAnswer};
 use crate::answer::Answer;
 use crate::{grouping, lexical};
 
-/// The first step's phases.
-pub(super) const ANSWER: &str = "answer";
-pub(super) const COMPARE: &str = "compare";
+/// How many answer first.
+const PAIR_SIZE: usize = 2;
 
-/// Those who answer first.
-const PAIR: usize = 2;
-
-/// Somebody's first answer.
+/// A seat's first answer.
 #[derive(Debug, Clone)]
-pub(super) struct First<'a> {
+pub(super) struct FirstAnswer<'a> {
     pub(super) seat: &'a str,
-    pub(super) given: Given,
-    /// The answer as it was first said: those who give the same one have the same here.
+    pub(super) given: AskAnswer,
+    /// The name of the position. Seats with the same answer have the same name.
     pub(super) position: String,
 }
 
 /// Whether the two of the first step say the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Agreement {
-    /// One of them is absent, or both: there is nothing to compare.
+pub(super) enum PairAgreement {
+    /// At least one of them is absent, so there is nothing to compare.
     Missing(Vec<String>),
-    /// They are the same answer by arithmetic.
+    /// The answers are equal.
     Same,
-    /// Neither the same nor contrary by arithmetic; they have not been asked yet.
+    /// The answers are neither equal nor contrary. The seats have not been asked yet.
     Open,
-    /// Both say that it is the same answer.
+    /// Both seats say that the answers are the same.
     Declared,
     /// They differ, for these reasons.
     Divided(Vec<String>),
@@ -41,28 +37,30 @@ pub(super) enum Agreement {
 
 /// All first answers, in seat order.
 #[derive(Debug)]
-pub(super) struct Firsts<'a> {
-    pub(super) all: Vec<First<'a>>,
-    pub(super) agreement: Agreement,
+pub(super) struct FirstAnswers<'a> {
+    pub(super) all: Vec<FirstAnswer<'a>>,
+    pub(super) agreement: PairAgreement,
 }
 
-impl<'a> Firsts<'a> {
+impl<'a> FirstAnswers<'a> {
     pub(super) fn read(debate: &'a Debate) -> Result<Self, Corrupt> {
-        let further = format!("{DEEP}{ANSWER}");
-        let asked = debate.turns.iter().filter(|t| t.phase.name == ANSWER || t.phase.name == further);
-        let mut all: Vec<First<'a>> = Vec::new();
-        for (ask, reply) in asked.flat_map(Turn::settled) {
+        let is_first = |turn: &&PhaseTurn| {
+            matches!(AskPhase::parse(&turn.phase.name), Some(AskPhase::Answer | AskPhase::DeepAnswer))
+        };
+        let asked = debate.turns.iter().filter(is_first);
+        let mut all: Vec<FirstAnswer<'a>> = Vec::new();
+        for (ask, reply) in asked.flat_map(PhaseTurn::settled) {
             let Some(value) = reply.value() else { continue };
-            let given = Given::deserialize(value)?;
+            let given = AskAnswer::deserialize(value)?;
             let position = position(debate, &all, &ask.seat, &given);
-            all.push(First { seat: &ask.seat, given, position });
+            all.push(FirstAnswer { seat: &ask.seat, given, position });
         }
         let agreement = agreement(debate, &all)?;
         Ok(Self { all, agreement })
     }
 
-    /// Those of the first step.
-    pub(super) fn pair(&self, debate: &Debate) -> Vec<&First<'a>> {
+    /// The first two answers.
+    pub(super) fn pair(&self, debate: &Debate) -> Vec<&FirstAnswer<'a>> {
         let sat = pair_of(debate);
         self.all.iter().filter(|first| sat.contains(&first.seat)).collect()
     }
@@ -70,12 +68,12 @@ impl<'a> Firsts<'a> {
 
 /// The seats of the first step.
 pub(super) fn pair_of(debate: &Debate) -> Vec<&str> {
-    debate.brief.seats_of("debater").take(PAIR).map(|seat| seat.id.as_str()).collect()
+    debate.brief.seats_of("debater").take(PAIR_SIZE).map(|seat| seat.id.as_str()).collect()
 }
 
-/// The answer's name: that of the first one that is the same. Of the two who are compared only arithmetic says so; those who join
-/// later are put with whom they are plainly like.
-fn position(debate: &Debate, before: &[First<'_>], seat: &str, given: &Given) -> String {
+/// The position's name: that of the first equal answer. Of the first two, only equal answers count; those who join later are
+/// grouped by likeness, too.
+fn position(debate: &Debate, before: &[FirstAnswer<'_>], seat: &str, given: &AskAnswer) -> String {
     let question = &debate.brief.question;
     let joins = !pair_of(debate).contains(&seat);
     let like = |said: &str| {
@@ -94,39 +92,39 @@ pub(super) fn is_same(question: &str, one: &str, other: &str) -> bool {
     }
 }
 
-fn agreement(debate: &Debate, all: &[First<'_>]) -> Result<Agreement, Corrupt> {
+fn agreement(debate: &Debate, all: &[FirstAnswer<'_>]) -> Result<PairAgreement, Corrupt> {
     let sat = pair_of(debate);
-    let said: Vec<&First<'_>> = all.iter().filter(|first| sat.contains(&first.seat)).collect();
+    let said: Vec<&FirstAnswer<'_>> = all.iter().filter(|first| sat.contains(&first.seat)).collect();
     let [one, other] = said.as_slice() else {
         let heard = |seat: &&&str| said.iter().any(|first| first.seat == **seat);
         let absent = sat.iter().filter(|seat| !heard(seat));
-        return Ok(Agreement::Missing(absent.map(|seat| (*seat).to_owned()).collect()));
+        return Ok(PairAgreement::Missing(absent.map(|seat| (*seat).to_owned()).collect()));
     };
     if one.position == other.position {
-        return Ok(Agreement::Same);
+        return Ok(PairAgreement::Same);
     }
     if let Some(difference) = contrary(&debate.brief.question, &one.given.answer, &other.given.answer) {
-        return Ok(Agreement::Divided(vec![difference]));
+        return Ok(PairAgreement::Divided(vec![difference]));
     }
-    let Some(turn) = debate.turn(COMPARE, 0) else { return Ok(Agreement::Open) };
+    let Some(turn) = debate.turn(AskPhase::Compare.as_str(), 0) else { return Ok(PairAgreement::Open) };
     let mut reasons = Vec::new();
     for (ask, reply) in turn.settled() {
         reasons.extend(against(&ask.seat, reply)?);
     }
-    Ok(if reasons.is_empty() { Agreement::Declared } else { Agreement::Divided(reasons) })
+    Ok(if reasons.is_empty() { PairAgreement::Declared } else { PairAgreement::Divided(reasons) })
 }
 
-/// What one of the two has against it that both answers are the same.
+/// Why one of the two does not think that the answers are the same.
 fn against(seat: &str, reply: &Reply) -> Result<Option<String>, Corrupt> {
     let Some(value) = reply.value() else {
         return Ok(Some(format!("{seat} did not say whether the two are the same")));
     };
-    let comparison = Comparison::deserialize(value)?;
+    let comparison = AnswerComparison::deserialize(value)?;
     let difference = comparison.difference().unwrap_or("they are not the same").to_owned();
     Ok((!comparison.same).then_some(difference))
 }
 
-/// What makes two answers different whatever anybody says of them; `None` where arithmetic cannot tell.
+/// What makes two answers different whatever the seats say; `None` where arithmetic cannot tell.
 fn contrary(question: &str, one: &str, other: &str) -> Option<String> {
     let option = |words: &str| Answer::alone(question, words).and_then(|answer| answer.option());
     if let (Some(one), Some(other)) = (option(one), option(other)) {

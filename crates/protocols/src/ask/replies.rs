@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A first answer. The reasons come first: who is made to answer before thinking answers worse.
+/// A first answer. The reasons come first, because a model that decides before it reasons decides worse.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Given {
+pub struct AskAnswer {
     /// How do you come to your answer?
     #[schemars(length(max = 8000))]
     pub why: String,
@@ -17,7 +17,7 @@ pub struct Given {
     pub confidence: f64,
 }
 
-impl Given {
+impl AskAnswer {
     /// The answer and why, as a person reads them.
     pub fn shown(&self) -> String {
         match self.why.trim() {
@@ -38,7 +38,7 @@ impl Given {
 
 /// Whether two answers are the same in substance, by one of those who gave them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Comparison {
+pub struct AnswerComparison {
     /// What does one answer say and the other does not? Null if nothing.
     #[serde(default)]
     #[schemars(length(max = 2000))]
@@ -47,7 +47,7 @@ pub struct Comparison {
     pub same: bool,
 }
 
-impl Comparison {
+impl AnswerComparison {
     /// The difference, where one is told.
     pub fn difference(&self) -> Option<&str> {
         self.difference.as_deref().map(str::trim).filter(|text| !text.is_empty())
