@@ -10,7 +10,7 @@ use agon_core::Invalid;
 use agon_embedded::Embedded;
 use agon_engine::{Model, Models, Price};
 use agon_seats::{Command, CommandConfig, Desk, Human, HumanConfig};
-use agon_weights::Shelf;
+use agon_embedded::Shelf;
 
 use crate::agent::{Agent, AgentConfig};
 use crate::clients::Clients;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use agon_engine::{Call, FaultKind, Model, Models, Price, Role};
 use agon_providers::{Catalogue, Config};
-use agon_weights::{Shelf, State, known};
+use agon_embedded::{Shelf, State, known};
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 use support::{KEY, ask, call, message};

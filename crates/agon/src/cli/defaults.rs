@@ -9,7 +9,7 @@ use std::time::Duration;
 use agon_core::Brief;
 use agon_engine::Models;
 use agon_providers::{Catalogue, SMOLLM2};
-use agon_weights::Source;
+use agon_embedded::Source;
 
 use super::failure::Failure;
 use super::place::Env;

@@ -6,7 +6,7 @@ use agon_core::event::Broken;
 use agon_core::{Corrupt, Invalid};
 use agon_engine::{EngineError, StoreError};
 use agon_report::NoGate;
-use agon_weights::PullError;
+use agon_embedded::PullError;
 
 /// A verb that did not do what it was asked.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! Which embeddings are used where nobody names any.
 
-use agon_weights::Shelf;
+use agon_embedded::Shelf;
 
 use super::{lexical, minilm};
 use crate::config::EmbeddingsConfig;

@@ -9,7 +9,7 @@ use agon_core::{Invalid, Usage};
 use agon_embedded::Broken;
 use agon_embedded::minilm;
 use agon_engine::{Fault, FaultKind};
-use agon_weights::{Shelf, State};
+use agon_embedded::{Shelf, State};
 use futures_util::future::BoxFuture;
 use tokio::sync::OnceCell;
 
@@ -85,7 +85,7 @@ impl fmt::Debug for MiniLm {
 
 /// The folder of its files, or why they cannot be used.
 pub(super) fn folder(shelf: &Shelf) -> Result<PathBuf, Broken> {
-    let Some(known) = agon_weights::known(FILES) else {
+    let Some(known) = agon_embedded::known(FILES) else {
         return Err(Broken::File("its files are not known".into()));
     };
     Err(Broken::File(match shelf.state(known) {
