@@ -106,8 +106,11 @@ impl GuidedText {
     /// Sets the logits of all tokens that are not allowed next to minus infinity.
     pub(crate) fn mask(&mut self, logits: &mut [f32]) -> Result<(), EmbeddedError> {
         let allowed = self.allowed_tokens()?;
+        let in_number = matches!(self.position, JsonPosition::Number { .. });
         for (logit, id) in logits.iter_mut().zip(0..) {
-            if !contains(&allowed, id) {
+            // JSON allows numbers such as `4E442`, which no program can read. Without an exponent a number can still end.
+            let is_exponent = in_number && matches!(self.trie.0.token(id).first(), Some(b'e' | b'E'));
+            if is_exponent || !contains(&allowed, id) {
                 *logit = f32::NEG_INFINITY;
             }
         }
@@ -263,8 +266,8 @@ impl TokenizerEnv for TokenTrie {
     }
 }
 
-fn contains(set: &SimpleVob, id: usize) -> bool {
-    set.as_slice().get(id / 32).is_some_and(|bits| bits >> (id % 32) & 1 == 1)
+fn contains(set: &SimpleVob, id: u32) -> bool {
+    set.as_slice().get(id as usize / 32).is_some_and(|bits| bits >> (id % 32) & 1 == 1)
 }
 
 fn cannot_guide(why: impl std::fmt::Display) -> EmbeddedError {

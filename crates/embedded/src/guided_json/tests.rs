@@ -110,6 +110,19 @@ fn a_schema_that_no_value_follows_is_refused() {
 }
 
 #[test]
+fn a_number_never_has_an_exponent() {
+    let vocabulary = test_vocabulary();
+    let compiler = GrammarCompiler::new(&vocabulary).unwrap();
+    let mut guided = compiler.start(&json!({"type": "number"})).unwrap();
+    let token = |text: &str| vocabulary.encode(text).unwrap()[0];
+    guided.append(token("4")).unwrap();
+    let mut logits = vec![0.0; vocabulary.len()];
+    guided.mask(&mut logits).unwrap();
+    let is_allowed = |text: &str| logits[token(text) as usize] == 0.0;
+    assert!(is_allowed("2") && !is_allowed("E") && !is_allowed("e"));
+}
+
+#[test]
 fn every_string_and_list_gets_a_limit_and_none_exceeds_the_given_one() {
     let given = json!({"type": "object", "properties": {
         "free": {"type": "string"},
