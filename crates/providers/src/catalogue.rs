@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use agon_core::Invalid;
 use agon_embedded::Embedded;
+use agon_embedded::Shelf;
 use agon_engine::{Model, Models, Price};
 use agon_seats::{Command, CommandConfig, Desk, Human, HumanConfig};
-use agon_embedded::Shelf;
 
 use crate::agent::{Agent, AgentConfig};
 use crate::clients::Clients;

@@ -11,9 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use agon_embedded::{Shelf, State, known};
 use agon_engine::{Call, FaultKind, Model, Models, Price, Role};
 use agon_providers::{Catalogue, Config};
-use agon_embedded::{Shelf, State, known};
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 use support::{KEY, ask, call, message};

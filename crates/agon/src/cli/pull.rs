@@ -4,8 +4,8 @@ use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use agon_report::figures;
 use agon_embedded::{Known, Meter, Pace, Progress, Pulled, Shelf, Source, State, Ways, known};
+use agon_report::figures;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::failure::Failure;

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use agon_core::{Invalid, Usage};
 use agon_embedded::Broken;
 use agon_embedded::minilm;
-use agon_engine::{Fault, FaultKind};
 use agon_embedded::{Shelf, State};
+use agon_engine::{Fault, FaultKind};
 use futures_util::future::BoxFuture;
 use tokio::sync::OnceCell;
 
