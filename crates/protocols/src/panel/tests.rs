@@ -1,6 +1,6 @@
 //! Seed 001 and its part of PROTOCOLS.md, sentence by sentence.
 
-use agon_core::{Brief, Debate, Fate, Fidelity, Invalid, Outcome, Status, Termination};
+use agon_core::{Fate, Fidelity, Outcome, RoundSummary, Status, Termination};
 use serde_json::json;
 
 use super::*;
@@ -224,11 +224,11 @@ fn dimension_scores_carry_forward_and_the_report_says_so() {
     assert_eq!((&first["feasibility"], &first["risk_mitigation"]), (&json!(5.0), &json!(2.0)));
     assert!(warned(
         &outcome,
-        "round 2: no dimension scores, so that those of the round before count: judge-2"
+        "round 2: no dimension scores, so those of the round before count: judge-2"
     ));
     assert!(warned(
         &outcome,
-        "round 3: no dimension scores, so that those of the round before count: judge-1, judge-2, judge-3"
+        "round 3: no dimension scores, so those of the round before count: judge-1, judge-2, judge-3"
     ));
     let whole = scored(&[], &[&[2.0], &[3.0], &[5.0]]);
     assert!(!warned(&whole, "no dimension scores"), "{:?}", whole.warnings);
@@ -319,19 +319,20 @@ fn dimension_scores_are_told_by_judge_and_round() {
 
 /// "after each round a table".
 #[test]
-fn a_table_is_shown_after_each_round() {
-    let mut shown = Vec::new();
-    let (records, _) = testing::run(&Panel, brief(MODELS, &[]), &|ask, _, round| {
+fn every_round_that_is_over_has_a_table() {
+    let (records, debate) = testing::run(&Panel, brief(MODELS, &[]), &|ask, _, round| {
         (place(ask) != 1 || round != 2).then(|| plain([&[2.0, 3.0][..], &[3.5], &[5.0]][place(ask)], round))
     });
+    let mut seen = Vec::new();
     for length in 1..=records.len() {
-        let debate = Debate::from_records(&records[..length]).unwrap();
-        if debate.outcome.is_none() && debate.outstanding().next().is_none() {
-            shown.extend(Panel.summary(&debate));
-        }
+        let view = Panel.view(&Debate::from_records(&records[..length]).unwrap()).unwrap();
+        seen.push(view.round_summaries.len());
     }
-    assert_eq!(shown.len(), 3);
-    let Summary { title, rows, .. } = &shown[1];
+    seen.dedup();
+    assert_eq!(seen, [0, 1, 2, 3], "a table comes when the last judge of its round has answered");
+    let tables = Panel.view(&debate).unwrap().round_summaries;
+    assert_eq!(tables.iter().map(|table| table.after_phases).collect::<Vec<_>>(), [1, 2, 3]);
+    let RoundSummary { title, rows, .. } = &tables[1];
     assert_eq!(title, "Round 2: mean 3.83, range 2, no consensus");
     assert_eq!(rows[0], ["Judge", "Stance", "Score", "problem", "archit.", "risk", "implem.", "feasib."]);
     assert_eq!(rows[1][..4], ["judge-1", "neutral", "3 (+1)", "3"]);
@@ -339,13 +340,27 @@ fn a_table_is_shown_after_each_round() {
     assert_eq!(rows[4][..4], ["range", "", "2", "2"]);
 }
 
+/// The typed verdict and the JSON of the outcome are the same thing.
+#[test]
+fn the_verdict_reads_back_from_its_json() {
+    for scores in [[4.0, 4.2, 4.4], [4.0, 4.5, 2.0], [3.0, 4.0, 5.0]] {
+        let outcome = scored(&[], &[&scores[..1], &scores[1..2], &scores[2..]]);
+        let verdict = verdict::PanelVerdict::deserialize(&outcome.verdict).unwrap();
+        assert_eq!(verdict.to_json().unwrap().to_string(), outcome.verdict.to_string(), "with the same order");
+    }
+    let lost = run(&[], &|ask, _, round| (place(ask) == 0).then(|| plain(&[4.0], round)));
+    let verdict = verdict::PanelVerdict::deserialize(&lost.verdict).unwrap();
+    assert!(matches!(verdict.decision, verdict::VerdictDecision::None(_)), "{verdict:?}");
+}
+
 mod absences;
-mod disputes;
-mod ledger;
+mod critical_findings;
+mod findings;
 mod majority;
 mod metrics;
+mod positions;
 mod prompts;
+mod report;
 mod setup;
-mod stands;
 mod templates;
 mod validation;

@@ -1,10 +1,11 @@
 //! "Debate Metrics", with real values.
 
 use super::templates::{file, keys, rich};
-use agon_core::{Absence, Event, Reply};
+use agon_core::{AbsenceReason, Event, Reply};
 
 use super::*;
-use crate::panel::metrics::record;
+use crate::panel::consensus::PanelDecision;
+use crate::panel::verdict::metrics;
 
 /// "Debate Metrics: Round-by-Round Tracking", with real values.
 #[test]
@@ -45,18 +46,17 @@ fn the_end_is_as_much_later_as_the_debate_ran() {
     let mut debate = rich(&[&[2.0], &[4.0], &[4.5]]);
     debate.at_ms = 3_200;
     debate.outcome = None;
-    let log = Log::read(&debate).unwrap();
-    let metrics = record(&log, &verdict::Verdict::NoMajority);
-    assert_eq!(metrics["end_time"], "2026-02-01T00:00:01Z");
+    let log = PanelLog::read(&debate).unwrap();
+    assert_eq!(metrics(&log, &PanelDecision::NoMajority).end_time, "2026-02-01T00:00:01Z");
 }
 
 /// "judge_calls": what was really called. An answer that had to be repaired is two calls, an ask that did not fit the budget none, and
 /// a call that an interruption lost is counted once it is repeated.
 #[test]
 fn judge_calls_are_the_calls_that_came_to_something() {
-    let usage = agon_core::Usage::default();
+    let usage = agon_core::CallUsage::default();
     let (mut debate, _) = Debate::open(brief(MODELS, &[])).unwrap();
-    let agon_core::Advance::Ask(asked, asks) = agon_core::advance(&Panel, &debate).unwrap() else { panic!() };
+    let agon_core::NextEvent::Ask(asked, asks) = agon_core::advance(&Panel, &debate).unwrap() else { panic!() };
     let sent = |place: usize, attempt: u32| Event::Sent {
         ask: asks[place].id,
         attempt,
@@ -73,18 +73,17 @@ fn judge_calls_are_the_calls_that_came_to_something() {
     let fault = |place: usize, attempt: u32| Event::Attempted {
         ask: asks[place].id,
         attempt,
-        why: Absence::Malformed,
+        why: AbsenceReason::Malformed,
         detail: "no JSON".into(),
         text: None,
         usage,
     };
-    let absent = |place: usize, why: Absence| Event::Replied {
+    let absent = |place: usize, why: AbsenceReason| Event::Replied {
         ask: asks[place].id,
         reply: Reply::Absent { why, detail: "test".into() },
     };
     let calls = |debate: &Debate| {
-        let log = Log::read(debate).unwrap();
-        record(&log, &verdict::Verdict::Consensus)["cost"]["judge_calls"].as_u64().unwrap()
+        metrics(&PanelLog::read(debate).unwrap(), &PanelDecision::Consensus).cost.judge_calls
     };
     for (event, counted) in [
         (asked.clone(), 0),
@@ -92,7 +91,7 @@ fn judge_calls_are_the_calls_that_came_to_something() {
         (fault(0, 1), 1),
         (sent(0, 2), 1),
         (said(0), 2),
-        (absent(1, Absence::OverBudget), 2),
+        (absent(1, AbsenceReason::OverBudget), 2),
         (sent(2, 1), 2),
         (sent(2, 2), 2),
         (said(2), 3),
@@ -104,7 +103,7 @@ fn judge_calls_are_the_calls_that_came_to_something() {
 
     // An ask that stays malformed made its calls, too.
     let (mut debate, _) = Debate::open(brief(MODELS, &[])).unwrap();
-    for event in [asked, sent(0, 1), fault(0, 1), sent(0, 2), fault(0, 2), absent(0, Absence::Malformed)] {
+    for event in [asked, sent(0, 1), fault(0, 1), sent(0, 2), fault(0, 2), absent(0, AbsenceReason::Malformed)] {
         debate.push(event, 0).unwrap();
     }
     assert_eq!(calls(&debate), 2);
@@ -123,7 +122,6 @@ fn an_unknown_price_is_null() {
     if let Some(Some(agon_core::Reply::Said { usage, .. })) = debate.turns[0].replies.first_mut() {
         usage.usd = None;
     }
-    let metrics = record(&Log::read(&debate).unwrap(), &verdict::Verdict::NoMajority);
-    assert!(metrics["cost"]["estimated_usd"].is_null());
-    assert_eq!(metrics["cost"]["judge_calls"], 9);
+    let cost = metrics(&PanelLog::read(&debate).unwrap(), &PanelDecision::NoMajority).cost;
+    assert_eq!((cost.estimated_usd, cost.judge_calls), (None, 9));
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use agon_core::{Event, Reply, Usage, quotations};
+use agon_core::{Event, Reply, CallUsage, quotations};
 
 use super::*;
 
@@ -222,7 +222,7 @@ fn what_the_person_says_reaches_every_judge() {
         let quoted: Vec<&str> = quotations(&text).iter().map(|quoted| quoted.text).collect();
         assert!(quoted.contains(&"Is it safe?") && quoted.contains(&"Assume one region."));
         let value = statement(4.0);
-        let (text, model, usage) = (value.to_string(), ask.model.clone(), Usage::default());
+        let (text, model, usage) = (value.to_string(), ask.model.clone(), CallUsage::default());
         Reply::Said { text, value: Some(value), model, usage, cut_off: false, shortened: None }
     };
     agon_core::play::play(&Panel, vec![opened, said], &mut reply, &mut |_| {}).unwrap();

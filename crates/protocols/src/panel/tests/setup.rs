@@ -48,10 +48,10 @@ fn the_feature_is_named_or_the_first_files_stem() {
     ] {
         let set = [("feature", named)];
         let request = request(&[("rubric:r.yaml", "a: 100"), (path, "text")], MODELS, &set).unwrap();
-        assert_eq!(Panel.title(&request), feature);
+        assert_eq!((Panel.info().title)(&request), feature);
         let brief = testing::brief(&Panel, request).unwrap();
         assert_eq!(brief.question, feature);
-        assert_eq!(log::feature_of(&brief), feature);
+        assert_eq!(log::feature(&PanelOptions::read(&brief.options), &brief.files), feature);
     }
 }
 

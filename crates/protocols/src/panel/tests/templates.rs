@@ -1,6 +1,6 @@
 //! The seed's templates, field by field, and the terms of its glossary.
 
-use agon_core::Body;
+use agon_core::RecordBody;
 
 use super::*;
 
@@ -38,11 +38,11 @@ pub(super) fn keys(value: &Value) -> Vec<&str> {
 }
 
 pub(super) fn file(debate: &Debate, wanted: &str) -> Value {
-    let saved = Panel.records(debate).into_iter().find(|saved| saved.stem == wanted);
+    let saved = Panel.view(debate).unwrap().records.into_iter().find(|saved| saved.stem == wanted);
     let saved = saved.unwrap_or_else(|| panic!("there is no {wanted}"));
     assert_eq!(saved.ending, ".yaml");
     match saved.body {
-        Body::Yaml(value) => value,
+        RecordBody::Yaml(value) => value,
         other => panic!("{other:?}"),
     }
 }
@@ -262,7 +262,7 @@ fn template_of_the_majority_verdict() {
 fn records_are_one_file_a_statement_and_the_verdict() {
     let mut debate = rich(&[&[2.0], &[4.0], &[4.5]]);
     let names = |debate: &Debate| -> Vec<String> {
-        Panel.records(debate).into_iter().map(|saved| saved.stem).collect()
+        Panel.view(debate).unwrap().records.into_iter().map(|saved| saved.stem).collect()
     };
     let all = names(&debate);
     assert_eq!(all.len(), 11);

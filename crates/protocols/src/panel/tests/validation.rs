@@ -10,7 +10,7 @@ fn a_rebuttal_that_contradicts_itself_or_the_log_is_refused() {
         let mut said = rebuttal(previous, new);
         said["score_changed"] = json!(changed);
         said["change_reason"] = json!(reason);
-        check_rebuttal(&Rebuttal::deserialize(&said).unwrap(), Some(3.0))
+        replies::check_rebuttal(&said, Some(3.0))
     };
     assert_eq!(check(3.0, 3.5, true, "line 3"), Ok(()));
     assert_eq!(check(3.0, 3.0, false, ""), Ok(()));
@@ -20,8 +20,7 @@ fn a_rebuttal_that_contradicts_itself_or_the_log_is_refused() {
     assert!(check(3.0, 3.5, true, " ").unwrap_err().contains("change_reason"));
     let mut empty = rebuttal(3.0, 3.0);
     empty["position_revision"] = json!("");
-    let empty = Rebuttal::deserialize(&empty).unwrap();
-    assert!(check_rebuttal(&empty, Some(3.0)).unwrap_err().contains("position_revision"));
+    assert!(replies::check_rebuttal(&empty, Some(3.0)).unwrap_err().contains("position_revision"));
 }
 
 /// The same through the protocol's own door, with the log of a running debate.
@@ -31,7 +30,7 @@ fn check_compares_with_the_log() {
     let (records, _) =
         testing::run(&Panel, brief(MODELS, &[]), &|ask, _, round| Some(plain(scores[place(ask)], round)));
     let begun = |phase: &str| {
-        let asked = |record: &agon_core::Record| matches!(&record.entry.event, agon_core::Event::Asked { phase: p, .. } if p == phase);
+        let asked = |record: &agon_core::LogRecord| matches!(&record.entry.event, agon_core::Event::Asked { phase: p, .. } if p == phase);
         let end = records.iter().position(asked).unwrap();
         let (debate, asks) = agon_core::play::reopen(&Panel, &records[..=end]).unwrap();
         (debate, asks[1].clone())

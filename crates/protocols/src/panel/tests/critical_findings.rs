@@ -107,7 +107,7 @@ fn an_open_finding_is_the_users_first() {
     assert_eq!(alone.verdict["divergent_findings"][0]["finding"], "[F1] no rollback");
     assert!(warned(
         &alone,
-        "round 2: no position on the critical findings, so that those of the round before count: judge-1, judge-2, judge-3"
+        "round 2: no position on the critical findings, so those of the round before count: judge-1, judge-2, judge-3"
     ));
 }
 
@@ -155,9 +155,9 @@ fn findings_are_numbered_in_seat_order_and_enumerated() {
 fn one_position_on_each_finding() {
     let position = |id: &str| json!({"finding_id": id, "position": "adopt", "reason": ""});
     for (ids, fits) in [(&["F1", "F2"][..], true), (&["F1", "F2", "F1"], false), (&[], true)] {
-        let positions: Vec<CriticalPosition> =
-            ids.iter().map(|id| CriticalPosition::deserialize(position(id)).unwrap()).collect();
-        assert_eq!(each_once(&positions).is_ok(), fits, "{ids:?}");
+        let mut said = last(3.0);
+        said["critical_positions"] = ids.iter().map(|id| position(id)).collect();
+        assert_eq!(replies::check_final(&said).is_ok(), fits, "{ids:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! What judges share, what they leave open, and what round 2 left open and nobody took up again.
 
 use super::*;
-use crate::panel::points::{alike, same_point};
+use crate::panel::findings::{is_similar, same_point};
 
 /// A debate over three rounds in which each judge adds something to what it says.
 fn with(says: &dyn Fn(usize, u32) -> Value) -> Outcome {
@@ -246,7 +246,7 @@ fn points_are_one_from_a_likeness_of_0_8() {
     for (likeness, same) in
         [(0.8, true), (0.8 - 1e-10, true), (0.8 - 1e-6, false), (0.8 + 1e-6, true), (1.0, true), (0.0, false)]
     {
-        assert_eq!(alike(likeness), same, "{likeness}");
+        assert_eq!(is_similar(likeness), same, "{likeness}");
     }
     let five = "jobs wait behind slow workers";
     assert!(
