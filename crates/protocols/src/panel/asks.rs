@@ -116,7 +116,9 @@ impl<'a> PanelAsks<'a> {
             let raised = statement.critical_findings.iter_mut();
             for raised in raised.filter(|raised| raised.severity == FindingSeverity::Critical) {
                 let mut findings = self.log.findings.iter();
-                if let Some(same) = findings.find(|other| findings::same_words(&other.finding, &raised.finding)) {
+                if let Some(same) =
+                    findings.find(|other| findings::same_words(&other.finding, &raised.finding))
+                {
                     raised.finding = format!("[{}] {}", same.id, same.finding);
                 }
             }

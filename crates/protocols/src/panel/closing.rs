@@ -35,7 +35,8 @@ pub(super) fn close(log: &PanelLog<'_>, termination: Termination) -> Result<Step
         && cut_off_warnings(log.debate).is_empty()
         && termination != Termination::Budget
         && status == Status::Complete;
-    let dissent = dissenting_judges(log, &positions).iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
+    let dissent =
+        dissenting_judges(log, &positions).iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
     let outcome = Outcome {
         status,
         termination,
@@ -95,8 +96,8 @@ fn position_fate(
 /// Why a judge changed its score, round by round, in its own words.
 fn change_reasons(log: &PanelLog<'_>, place: usize, judge: &PanelJudge<'_>) -> String {
     let changes = log.rounds.iter().filter(|round| log.score_change(place, round.number).is_some());
-    let reasons =
-        changes.map(|round| format!("in round {} {}", round.number, verdict::change_reason(judge, round.phase)));
+    let reasons = changes
+        .map(|round| format!("in round {} {}", round.number, verdict::change_reason(judge, round.phase)));
     reasons.collect::<Vec<_>>().join("; ")
 }
 

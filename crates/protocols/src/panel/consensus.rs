@@ -45,7 +45,8 @@ impl ConsensusCheck {
         let scores: Vec<f64> = standings.iter().map(|standing| standing.score).collect();
         let count = |of: fn(&JudgeStanding) -> usize| standings.first().map_or(0, of);
         let dimensions = 0..count(|standing| standing.dimensions.len());
-        let dimensions: Vec<f64> = dimensions.map(|place| range(&dimension_scores(standings, place))).collect();
+        let dimensions: Vec<f64> =
+            dimensions.map(|place| range(&dimension_scores(standings, place))).collect();
         let findings = 0..count(|standing| standing.holds.len());
         let state = |place: usize| FindingState::of(&holders(standings, place), standings.len());
         let disputed = findings.filter(|place| state(*place) == FindingState::Disputed).count();
@@ -160,7 +161,8 @@ impl PanelDecision {
         match self {
             Self::Consensus => Some(format!("consensus {}", figure(mean(&scores)))),
             Self::Majority { majority, .. } => {
-                let scores: Vec<f64> = majority.iter().filter_map(|place| scores.get(*place).copied()).collect();
+                let scores: Vec<f64> =
+                    majority.iter().filter_map(|place| scores.get(*place).copied()).collect();
                 Some(format!("majority {}", figure(mean(&scores))))
             }
             Self::NoMajority => Some("no majority".to_owned()),

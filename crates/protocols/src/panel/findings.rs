@@ -120,11 +120,13 @@ fn finding_positions(log: &PanelLog<'_>, id: &str) -> Vec<FindingPositionRecord>
     for phase in [PanelPhase::Rebuttal, PanelPhase::Final] {
         for judge in &log.judges {
             let positions = judge.finding_positions(phase).iter();
-            records.extend(positions.filter(|said| said.finding_id == id).map(|said| FindingPositionRecord {
-                round: phase.round(),
-                judge_id: judge.id.to_owned(),
-                position: said.position,
-                reason: said.reason.clone(),
+            records.extend(positions.filter(|said| said.finding_id == id).map(|said| {
+                FindingPositionRecord {
+                    round: phase.round(),
+                    judge_id: judge.id.to_owned(),
+                    position: said.position,
+                    reason: said.reason.clone(),
+                }
             }));
         }
     }
@@ -150,7 +152,7 @@ pub(super) struct IssueView {
     pub(super) mine: String,
     pub(super) theirs: String,
     why: String,
-    /// The places of the judges whom it contradicts, where it names them.
+    /// The places of the judges that it contradicts, where it names them.
     against: Vec<usize>,
 }
 
@@ -161,7 +163,7 @@ impl OpenIssue {
         places.into_iter().collect()
     }
 
-    /// The judges whom those contradict.
+    /// The judges that those contradict.
     fn opponents(&self) -> impl Iterator<Item = usize> {
         self.views.iter().flat_map(|view| view.against.iter().copied())
     }
@@ -201,7 +203,9 @@ pub(super) fn open_issues<'a>(log: &'a PanelLog<'_>) -> &'a [OpenIssue] {
 /// concedes in round 3.
 fn left_open_by(log: &PanelLog<'_>, place: usize) -> Vec<OpenIssue> {
     let Some(judge) = log.judges.get(place) else { return Vec::new() };
-    let earlier = issues_of_round_2(log, place, judge).into_iter().filter(|issue| !is_conceded(log, place, judge, issue));
+    let earlier = issues_of_round_2(log, place, judge)
+        .into_iter()
+        .filter(|issue| !is_conceded(log, place, judge, issue));
     let all = issues_of_round_3(log, place, judge).into_iter().chain(earlier);
     let mut open: Vec<OpenIssue> = Vec::new();
     for issue in all.filter(|issue| !issue.text.is_empty()) {
@@ -248,10 +252,11 @@ fn issues_of_round_2(log: &PanelLog<'_>, place: usize, judge: &PanelJudge<'_>) -
     disputes.chain(disagreements).collect()
 }
 
-/// A judge's side of an issue. It contradicts the judges whom it names as the other side.
+/// A judge's side of an issue. It contradicts the judges that it names as the other side.
 fn view(log: &PanelLog<'_>, place: usize, [mine, theirs, why]: [&str; 3]) -> IssueView {
     let others = log.judges.iter().enumerate();
-    let against = others.filter(|(at, judge)| *at != place && names(theirs, judge.id)).map(|(at, _)| at).collect();
+    let against =
+        others.filter(|(at, judge)| *at != place && names(theirs, judge.id)).map(|(at, _)| at).collect();
     let trimmed = |text: &str| text.trim().to_owned();
     IssueView { place, mine: trimmed(mine), theirs: trimmed(theirs), why: trimmed(why), against }
 }
@@ -306,7 +311,7 @@ pub(super) fn is_similar(similarity: f64) -> bool {
 /// A point that judges accept from each other.
 struct SharedPoint<'a> {
     text: &'a str,
-    /// The judges who accepted it and those from whom they have it.
+    /// The judges who accepted it, and those who made it.
     accepted_by: BTreeSet<usize>,
     /// Those of them who do not dispute it. A judge disputes it by leaving the same point open, by accepting its denial, or by not
     /// holding the critical finding that says the same.
@@ -363,7 +368,7 @@ fn shared_point<'a>(
 /// A point with the judges who accepted it.
 type AcceptedPoint<'a> = (&'a str, BTreeSet<usize>);
 
-/// What judges came to agree on: the agreements of round 2 and the concessions of round 3, each with the judges whom it names.
+/// What judges came to agree on: the agreements of round 2 and the concessions of round 3, each with the judges that it names.
 fn accepted_points<'a>(log: &'a PanelLog<'_>) -> Vec<AcceptedPoint<'a>> {
     let mut points: Vec<AcceptedPoint<'a>> = Vec::new();
     let mut add = |text: &'a str, own: usize, is_named: &dyn Fn(&str) -> bool| {
@@ -445,7 +450,8 @@ fn convergent(log: &PanelLog<'_>, points: &[SharedPoint<'_>]) -> Vec<PanelFindin
         .map(|(_, held)| PanelFinding::new(&held.finding, FindingSeverity::Critical, all_judges(), true))
         .collect();
     // A point that is also a critical finding is in the list already.
-    let all = |point: &&SharedPoint<'_>| point.shared_by.len() == log.judges.len() && point.findings.is_empty();
+    let all =
+        |point: &&SharedPoint<'_>| point.shared_by.len() == log.judges.len() && point.findings.is_empty();
     let points = points.iter().filter(all);
     found.extend(points.map(|point| accepted_finding(log, point, FindingSeverity::Medium, all_judges())));
     found.extend(dimension_findings(log, true));
@@ -462,7 +468,9 @@ fn shared(log: &PanelLog<'_>, points: &[SharedPoint<'_>]) -> Vec<PanelFinding> {
     let mut points: Vec<&SharedPoint<'_>> = points.iter().filter(is_shared).collect();
     points.sort_by_key(|point| std::cmp::Reverse(point.shared_by.len()));
     let points = points.into_iter();
-    points.map(|point| accepted_finding(log, point, FindingSeverity::Low, ids(log, &point.shared_by))).collect()
+    points
+        .map(|point| accepted_finding(log, point, FindingSeverity::Low, ids(log, &point.shared_by)))
+        .collect()
 }
 
 /// Disputed critical findings, dimensions that are scored too differently, open issues, and points that some judges accept and
@@ -473,7 +481,8 @@ fn divergent(log: &PanelLog<'_>, points: &[SharedPoint<'_>]) -> Vec<PanelFinding
         let spoke = |judge: &PanelJudge<'_>| judge.last_position_on(&finding.id).is_some();
         let holders = holders(log, place);
         let judges = log.judges.iter().enumerate();
-        let judges = judges.filter(|(at, judge)| holders.contains(at) || spoke(judge)).map(|(at, _)| at).collect();
+        let judges =
+            judges.filter(|(at, judge)| holders.contains(at) || spoke(judge)).map(|(at, _)| at).collect();
         let text = format!("[{}] {}", finding.id, finding.finding);
         found.push(PanelFinding::new(text, FindingSeverity::Critical, ids(log, &judges), true));
     }

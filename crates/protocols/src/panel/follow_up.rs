@@ -190,7 +190,9 @@ fn scores_item(log: &PanelLog<'_>, decision: &PanelDecision) -> Option<Attention
         minority_view,
         stakes,
         recommendation: open_ways(log, decision),
-        views: views(log, |place| format!("score {}", scores.get(place).copied().map(figure).unwrap_or_default())),
+        views: views(log, |place| {
+            format!("score {}", scores.get(place).copied().map(figure).unwrap_or_default())
+        }),
         as_of_round: None,
     })
 }
@@ -272,7 +274,8 @@ impl ConsensusLevel {
 /// The seed's list: from the critical findings, the weak dimensions and the open issues, the most urgent first.
 pub(super) fn recommendations(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<PanelRecommendation> {
     let is_consensus = *decision == PanelDecision::Consensus;
-    let actions = critical_actions(log).into_iter().chain(dimension_actions(log)).chain(issue_actions(log, decision));
+    let actions =
+        critical_actions(log).into_iter().chain(dimension_actions(log)).chain(issue_actions(log, decision));
     let mut all: Vec<PanelRecommendation> = actions
         .map(|(priority, action, rationale, level)| PanelRecommendation {
             priority,

@@ -118,7 +118,9 @@ impl PanelJudge<'_> {
     pub(super) fn finding_positions(&self, phase: PanelPhase) -> &[FindingPosition] {
         match phase {
             PanelPhase::Position => &[],
-            PanelPhase::Rebuttal => self.rebuttal.as_ref().map_or(&[], |rebuttal| &rebuttal.critical_positions),
+            PanelPhase::Rebuttal => {
+                self.rebuttal.as_ref().map_or(&[], |rebuttal| &rebuttal.critical_positions)
+            }
             PanelPhase::Final => self.last.as_ref().map_or(&[], |last| &last.critical_positions),
         }
     }
@@ -207,7 +209,8 @@ impl<'a> PanelLog<'a> {
         let brief = &debate.brief;
         let options = PanelOptions::read(&brief.options);
         let refused = |why: String| Corrupt::Departed { seq: 0, why };
-        let bands = ScoreBands::parse(&options.bands).ok_or_else(|| refused("its bands cannot be read".into()))?;
+        let bands =
+            ScoreBands::parse(&options.bands).ok_or_else(|| refused("its bands cannot be read".into()))?;
         let rubric = Rubric::of(&brief.files).map_err(|why| refused(why.0))?;
         let mut judges = Vec::new();
         for (place, seat) in brief.seats_of("judge").enumerate() {
@@ -291,7 +294,7 @@ impl<'a> PanelLog<'a> {
 
     /// The number of the last round that counts.
     pub(super) fn rounds_completed(&self) -> u32 {
-        self.rounds.iter().filter(|round| round.has_quorum()).last().map_or(0, |round| round.number)
+        self.rounds.iter().rfind(|round| round.has_quorum()).map_or(0, |round| round.number)
     }
 
     /// A judge's score after a round.
@@ -384,7 +387,11 @@ impl<'a> PanelLog<'a> {
     }
 }
 
-fn read_reply<T: DeserializeOwned>(debate: &Debate, phase: PanelPhase, seat: &str) -> Result<Option<T>, Corrupt> {
+fn read_reply<T: DeserializeOwned>(
+    debate: &Debate,
+    phase: PanelPhase,
+    seat: &str,
+) -> Result<Option<T>, Corrupt> {
     Ok(reply_value(debate, phase, seat).map(|value| T::deserialize(value)).transpose()?)
 }
 

@@ -10,8 +10,8 @@
 use std::sync::OnceLock;
 
 use agon_core::{
-    Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol, ProtocolInfo,
-    Request, RoleInfo, RoleModels, Seat, Step,
+    Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol,
+    ProtocolInfo, Request, RoleInfo, RoleModels, Seat, Step,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

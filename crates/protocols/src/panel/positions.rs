@@ -38,7 +38,8 @@ fn position(
         seat: judge.id.to_owned(),
         position: figure(now),
         value: Some(now),
-        change: changed.map(|before| PositionChange { cited: cited_in_change(log, judge, place, round, before) }),
+        change: changed
+            .map(|before| PositionChange { cited: cited_in_change(log, judge, place, round, before) }),
         ..SeatPosition::default()
     })
 }
@@ -52,7 +53,8 @@ fn cited_in_change(
     round: &PanelRound,
     before: &PanelRound,
 ) -> Vec<String> {
-    let holds = |round: &PanelRound, at: usize| round.standings.get(place).and_then(|s| s.holds.get(at).copied());
+    let holds =
+        |round: &PanelRound, at: usize| round.standings.get(place).and_then(|s| s.holds.get(at).copied());
     let (mut found, mut words) = (Vec::new(), vec![reason_text(judge, round.phase)]);
     for (at, finding) in log.findings.iter().enumerate() {
         let (then, now) = (holds(before, at), holds(round, at));
@@ -78,7 +80,9 @@ fn reason_text(judge: &PanelJudge<'_>, phase: PanelPhase) -> String {
     let concessions = || judge.last.iter().flat_map(|last| &last.concessions_made);
     match phase {
         PanelPhase::Position => String::new(),
-        PanelPhase::Rebuttal => judge.rebuttal.as_ref().map(|said| said.change_reason.clone()).unwrap_or_default(),
+        PanelPhase::Rebuttal => {
+            judge.rebuttal.as_ref().map(|said| said.change_reason.clone()).unwrap_or_default()
+        }
         PanelPhase::Final => {
             concessions().map(|conceded| format!("{}\n{}\n", conceded.convinced_by, conceded.point)).collect()
         }
@@ -105,7 +109,8 @@ fn is_raised_by_others(raised_by: &[usize], place: usize) -> bool {
 /// A judge's dimension scores after the last round in which it gave any.
 fn marks(log: &PanelLog<'_>, place: usize) -> Option<JudgeMarks> {
     let judge = log.judges.get(place)?;
-    let scored = |round: &&PanelRound| log.rubric.keys().any(|key| judge.dimension(round.phase, key).is_some());
+    let scored =
+        |round: &&PanelRound| log.rubric.keys().any(|key| judge.dimension(round.phase, key).is_some());
     let round = log.rounds.iter().rev().find(scored)?;
     let dimensions = round.standings.get(place)?.dimensions.iter().copied();
     let scores = log.rubric.keys().map(str::to_owned).zip(dimensions).collect();

@@ -338,7 +338,9 @@ fn numbers_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<BTreeMap<
 pub(super) fn check_position(value: &Value) -> Result<(), String> {
     let said = PositionStatement::deserialize(value).map_err(|why| why.to_string())?;
     not_empty("position_statement", &said.position_statement)?;
-    said.critical_findings.iter().try_for_each(|raised| not_empty("critical_findings[].finding", &raised.finding))
+    said.critical_findings
+        .iter()
+        .try_for_each(|raised| not_empty("critical_findings[].finding", &raised.finding))
 }
 
 /// Checks a rebuttal. `before` is the judge's score in the log.
@@ -347,7 +349,9 @@ pub(super) fn check_rebuttal(value: &Value, before: Option<f64>) -> Result<(), S
     let RebuttalStatement { previous_score, new_score, score_changed, .. } = said;
     let differs = |before: &f64| (before - previous_score).abs() > TOLERANCE;
     if let Some(before) = before.filter(differs) {
-        return Err(format!("`previous_score` is {previous_score}, but your score in the round before was {before}"));
+        return Err(format!(
+            "`previous_score` is {previous_score}, but your score in the round before was {before}"
+        ));
     }
     if let Some(claimed) = score_changed.filter(|claimed| *claimed != said.is_changed()) {
         return Err(format!(
@@ -416,7 +420,8 @@ fn narrow(properties: &mut Map<String, Value>, log: &PanelLog<'_>, phase: PanelP
     let others = log.judges.iter().enumerate().filter(|(place, _)| Some(*place) != own);
     let others: Vec<&str> = others.map(|(_, judge)| judge.id).collect();
     for list in ["agreements", "disagreements"] {
-        let judge = properties.get_mut(list).and_then(|list| list.pointer_mut("/items/properties/with_judge"));
+        let judge =
+            properties.get_mut(list).and_then(|list| list.pointer_mut("/items/properties/with_judge"));
         judge.into_iter().for_each(|judge| set(judge, "enum", others.clone()));
     }
     let before = own.and_then(|place| log.score(place, phase.round().saturating_sub(1)));

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use agon_core::view::ending_sentence;
 use agon_core::wording::{capitalized, counted, dollars, heading, spoken};
 use agon_core::{
-    Ballot, Corrupt, DebateView, Fate, Headline, Outline, RecordBody, ReportBar, ReportBlock, ReportItem, ReportLength,
-    ReportSection, RoundSummary, SavedRecord, SectionKind, Termination, VerdictTone, timestamps,
+    Ballot, Corrupt, DebateView, Fate, Headline, Outline, RecordBody, ReportBar, ReportBlock, ReportItem,
+    ReportLength, ReportSection, RoundSummary, SavedRecord, SectionKind, Termination, VerdictTone,
+    timestamps,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::consensus::{FindingState, PanelDecision, VerdictKind, mean, range};
+use super::consensus::{FindingState, PanelDecision, mean, range};
 use super::findings::{CriticalFindingRecord, PanelFinding};
 use super::follow_up::AttentionItem;
 use super::log::{JudgeStance, JudgeStatement, PanelJudge, PanelLog, PanelRound};
@@ -23,7 +24,8 @@ use super::{PanelStatus, figure, positions};
 pub(super) fn view(log: &PanelLog<'_>) -> Result<DebateView, Corrupt> {
     let outcome = log.debate.outcome.as_ref();
     let decision = outcome.map_or(PanelDecision::None, |outcome| PanelDecision::of(log, outcome.termination));
-    let report = PanelReport { log, verdict: verdict::verdict(log, &decision) };
+    let verdict = verdict::verdict(log, &decision);
+    let report = PanelReport { log, decision, verdict };
     let ballots = log.judges.iter().map(|judge| Ballot {
         seat: judge.id.to_owned(),
         answer: figure(judge.statement.overall_score),
@@ -57,6 +59,7 @@ fn dissent(log: &PanelLog<'_>) -> Vec<ReportItem> {
 /// Describes one verdict.
 struct PanelReport<'a> {
     log: &'a PanelLog<'a>,
+    decision: PanelDecision,
     verdict: PanelVerdict,
 }
 
@@ -65,7 +68,7 @@ impl PanelReport<'_> {
         let outcome = self.log.debate.outcome.as_ref();
         let (_, tone, word) = self.status();
         Headline {
-            verdict: self.kind().map(|_| word.to_owned()),
+            verdict: self.decision.kind().map(|_| word.to_owned()),
             why: outcome.map(|_| self.sentence()),
             score: self.verdict.score(),
             tone,
@@ -101,15 +104,6 @@ impl PanelReport<'_> {
         Outline { answer, body, details, ..Outline::default() }
     }
 
-    fn kind(&self) -> Option<VerdictKind> {
-        match &self.verdict.decision {
-            VerdictDecision::Consensus(_) => Some(VerdictKind::Consensus),
-            VerdictDecision::Majority(_) => Some(VerdictKind::Majority),
-            VerdictDecision::NoMajority(_) => Some(VerdictKind::NoMajority),
-            VerdictDecision::None(_) => None,
-        }
-    }
-
     fn in_state(&self, wanted: FindingState) -> Vec<ReportItem> {
         let findings = self.verdict.critical_findings.iter();
         findings.filter(|finding| finding.state == wanted).map(critical_item).collect()
@@ -119,7 +113,7 @@ impl PanelReport<'_> {
     fn status(&self) -> (SectionKind, VerdictTone, &'static str) {
         let is_critical = !self.in_state(FindingState::Adopted).is_empty();
         match self.verdict.status {
-            _ if self.kind() == Some(VerdictKind::NoMajority) => {
+            _ if self.decision == PanelDecision::NoMajority => {
                 (SectionKind::NoAnswer, VerdictTone::Warn, "NO MAJORITY")
             }
             Some(PanelStatus::Green) if is_critical => (SectionKind::NoAnswer, VerdictTone::Warn, "GREEN"),
@@ -142,8 +136,11 @@ impl PanelReport<'_> {
         let decided = match &self.verdict.decision {
             VerdictDecision::Consensus(verdict) => {
                 let [low, high] = verdict.score_range.map(figure);
-                let between =
-                    if low == high { format!("all at {low}") } else { format!("all between {low} and {high}") };
+                let between = if low == high {
+                    format!("all at {low}")
+                } else {
+                    format!("all between {low} and {high}")
+                };
                 format!("Consensus of {judges} judges: {} of 5, {between}.", figure(verdict.consensus_score))
             }
             VerdictDecision::Majority(verdict) => match (verdict.minority_score, verdict.score_gap) {
@@ -166,7 +163,7 @@ impl PanelReport<'_> {
             }
             VerdictDecision::None(_) => return self.no_verdict().to_owned(),
         };
-        let band = self.verdict.status.filter(|_| self.kind() == Some(VerdictKind::NoMajority));
+        let band = self.verdict.status.filter(|_| self.decision == PanelDecision::NoMajority);
         let band = band.map_or(String::new(), |band| format!(", which would be {}", band.as_str()));
         let weighted = self.verdict.weighted_score.map(figure).unwrap_or_default();
         let is_critical = !self.in_state(FindingState::Adopted).is_empty();
@@ -269,9 +266,11 @@ impl PanelReport<'_> {
             let judges = self.verdict.judges.iter();
             judges.filter(|judge| self.side(&judge.judge_id) == wanted).map(opinion).collect()
         };
-        let title = match self.kind() {
-            Some(VerdictKind::Majority) => "The majority's opinion",
-            Some(VerdictKind::Consensus | VerdictKind::NoMajority) | None => "What the judges say",
+        let title = match self.decision {
+            PanelDecision::Majority { .. } => "The majority's opinion",
+            PanelDecision::Consensus | PanelDecision::NoMajority | PanelDecision::None => {
+                "What the judges say"
+            }
         };
         let mut items = on_side(None);
         items.extend(on_side(Some("consensus")));
@@ -312,7 +311,8 @@ impl PanelReport<'_> {
 
     fn recommendations(&self) -> Option<ReportSection> {
         let items = self.verdict.recommendations().iter().map(|advice| {
-            let level = advice.consensus_level.map_or(String::new(), |level| format!(" ({})", level.as_str()));
+            let level =
+                advice.consensus_level.map_or(String::new(), |level| format!(" ({})", level.as_str()));
             ReportItem {
                 who: Some(format!("{}{level}", advice.priority.as_str())),
                 text: advice.action.clone(),
@@ -335,7 +335,8 @@ impl PanelReport<'_> {
         let mut rows = vec![head];
         for (key, agreement) in &self.verdict.dimension_consensus {
             let weight = self.verdict.rubric.iter().find(|dimension| dimension.key == *key);
-            let mut row = vec![spoken(key), weight.map(|dimension| figure(dimension.weight)).unwrap_or_default()];
+            let mut row =
+                vec![spoken(key), weight.map(|dimension| figure(dimension.weight)).unwrap_or_default()];
             let scores = judges.iter().map(|judge| judge.dimension_scores.get(key).copied());
             row.extend(scores.map(|score| score.map(figure).unwrap_or_default()));
             row.push(figure(agreement.average));
@@ -370,7 +371,8 @@ impl PanelReport<'_> {
                 all if all == "all" => "all judges".to_owned(),
                 ids => ids,
             };
-            let when = self.earlier_round(finding.as_of_round).map_or(String::new(), |when| format!("; {when}"));
+            let when =
+                self.earlier_round(finding.as_of_round).map_or(String::new(), |when| format!("; {when}"));
             let text = match self.dimension_of(finding) {
                 Some((key, rest)) => format!("{}:{rest}", heading(key)),
                 None => finding.finding.clone(),
@@ -545,13 +547,20 @@ struct StatementRecord<'a> {
 
 /// The files that `--save` writes: every judge's statements, the verdict and the metrics, with the seed's fields in the seed's order.
 fn records(log: &PanelLog<'_>) -> Result<Vec<SavedRecord>, Corrupt> {
-    let record =
-        |stem: String, body: Value| SavedRecord { stem, ending: ".yaml", body: RecordBody::Yaml(body), grows: false };
+    let record = |stem: String, body: Value| SavedRecord {
+        stem,
+        ending: ".yaml",
+        body: RecordBody::Yaml(body),
+        grows: false,
+    };
     let mut records = Vec::new();
     for round in &log.rounds {
         for judge in &log.judges {
             if let Some(body) = statement_record(log, judge, round)? {
-                records.push(record(format!("round-{}-{}", round.number, judge.id), serde_json::to_value(body)?));
+                records.push(record(
+                    format!("round-{}-{}", round.number, judge.id),
+                    serde_json::to_value(body)?,
+                ));
             }
         }
     }

@@ -97,7 +97,8 @@ fn read_dimension(name: &str, value: &Value) -> Result<RubricDimension, String> 
     }
     let weight = value.as_f64().or_else(|| value.get("weight").and_then(Value::as_f64));
     let weight = weight.filter(|weight| weight.is_finite() && *weight > 0.0);
-    let weight = weight.ok_or_else(|| format!("the dimension {key} needs a weight over 0, such as `{key}: 20`"))?;
+    let weight =
+        weight.ok_or_else(|| format!("the dimension {key} needs a weight over 0, such as `{key}: 20`"))?;
     let description = value.get("description").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
     Ok(RubricDimension { key, weight, description })
 }

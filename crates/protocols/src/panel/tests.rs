@@ -24,7 +24,7 @@ fn brief(models: &[&str], set: &[(&str, &str)]) -> Brief {
     testing::brief(&Panel, request(&[PLAN], models, set).unwrap()).unwrap()
 }
 
-/// The sentence with which a request is refused.
+/// The sentence that refuses a request.
 fn refused(files: &[(&str, &str)], models: &[&str], set: &[(&str, &str)]) -> String {
     match request(files, models, set) {
         Ok(request) => Panel.seats(&request).unwrap_err().0,
@@ -85,7 +85,7 @@ fn last(score: f64) -> Value {
     })
 }
 
-/// What a judge says whose scores by round are these; the last one stays.
+/// What a judge says in a round if these are its scores by round. The last score repeats.
 fn plain(scores: &[f64], round: u32) -> Value {
     let score = |round: u32| scores.get(round as usize - 1).or(scores.last()).copied().unwrap();
     match round {
@@ -95,7 +95,7 @@ fn plain(scores: &[f64], round: u32) -> Value {
     }
 }
 
-/// A debate in which each judge scores as given, by round.
+/// A debate with these scores, by judge and round.
 fn scored(set: &[(&str, &str)], scores: &[&[f64]]) -> Outcome {
     let models = MODELS.repeat(3);
     let models = &models[..scores.len()];
@@ -180,7 +180,7 @@ fn schema_of_round(wanted: u32) -> Value {
     found.into_inner()
 }
 
-/// A debate with these scores in which somebody looks at every ask.
+/// Plays a debate with these scores and passes every ask to `look`.
 fn scored_with(scores: &[&[f64]], look: &dyn Fn(&Ask, u32)) {
     run(&[], &|ask, _, round| {
         look(ask, round);
@@ -222,10 +222,7 @@ fn dimension_scores_carry_forward_and_the_report_says_so() {
     });
     let first = &outcome.verdict["judges"][0]["dimension_scores"];
     assert_eq!((&first["feasibility"], &first["risk_mitigation"]), (&json!(5.0), &json!(2.0)));
-    assert!(warned(
-        &outcome,
-        "round 2: no dimension scores, so those of the round before count: judge-2"
-    ));
+    assert!(warned(&outcome, "round 2: no dimension scores, so those of the round before count: judge-2"));
     assert!(warned(
         &outcome,
         "round 3: no dimension scores, so those of the round before count: judge-1, judge-2, judge-3"
@@ -260,9 +257,9 @@ fn first_positions_are_adopted_refuted_or_dissent() {
     assert_eq!(outcome.dissent[0]["position"], "In the end 2.5.", "the dissent is what is held in the end");
 }
 
-/// "Minority opinion (preserved for user review)": who is not on the verdict's side in the end dissents, however far it moved.
+/// "Minority opinion (preserved for user review)": a judge who is not on the verdict's side in the end dissents, however far it moved.
 #[test]
-fn who_moved_and_is_still_in_the_minority_dissents() {
+fn a_judge_who_moved_but_stays_in_the_minority_dissents() {
     let outcome = scored(&[], &[&[4.0], &[4.2], &[1.0, 1.8, 2.5]]);
     assert_eq!(outcome.verdict["minority_judges"], json!(["judge-3"]));
     assert_eq!(fates(&outcome), [Fate::Adopted, Fate::Adopted, Fate::Minority]);
@@ -274,12 +271,12 @@ fn who_moved_and_is_still_in_the_minority_dissents() {
     assert!(reason.ends_with("its score went from 1 to 2.5"), "{reason}");
     assert!(outcome.positions[2].position.contains("I give it 1."));
 
-    // One that comes over is given up at more than the range, and adopted at the range itself.
+    // The first position of a judge who joined the majority is given up if it moved by more than the range.
     for (first, fate) in [(3.5, Fate::Adopted), (3.499_999, Fate::Refuted)] {
         let outcome = scored(&[], &[&[4.0], &[4.0], &[first, 4.0], &[1.0], &[1.0]]);
         assert_eq!(fates(&outcome)[2], fate, "{first}");
     }
-    // Nobody is on the side of a verdict that there is not.
+    // Without a verdict, nobody is on its side.
     let outcome = scored(&[], &[&[1.0, 3.0], &[4.0], &[5.0]]);
     assert_eq!((outcome.termination, fates(&outcome)), (Termination::NoMajority, vec![Fate::Minority; 3]));
     assert_eq!((outcome.dissent.len(), &outcome.dissent[0]["score"]), (3, &json!(3.0)));
@@ -287,7 +284,7 @@ fn who_moved_and_is_still_in_the_minority_dissents() {
 
 /// "the scores by judge, dimension and round": every round's, and which of them were carried forward.
 #[test]
-fn dimension_scores_are_told_by_judge_and_round() {
+fn the_verdict_has_dimension_scores_by_judge_and_round() {
     let outcome = run(&[], &|ask, _, round| {
         let mut said = plain([&[2.0, 2.5][..], &[3.0], &[5.0]][place(ask)], round);
         if (round, place(ask)) == (2, 0) {
@@ -346,7 +343,11 @@ fn the_verdict_reads_back_from_its_json() {
     for scores in [[4.0, 4.2, 4.4], [4.0, 4.5, 2.0], [3.0, 4.0, 5.0]] {
         let outcome = scored(&[], &[&scores[..1], &scores[1..2], &scores[2..]]);
         let verdict = verdict::PanelVerdict::deserialize(&outcome.verdict).unwrap();
-        assert_eq!(verdict.to_json().unwrap().to_string(), outcome.verdict.to_string(), "with the same order");
+        assert_eq!(
+            verdict.to_json().unwrap().to_string(),
+            outcome.verdict.to_string(),
+            "with the same order"
+        );
     }
     let lost = run(&[], &|ask, _, round| (place(ask) == 0).then(|| plain(&[4.0], round)));
     let verdict = verdict::PanelVerdict::deserialize(&lost.verdict).unwrap();
@@ -357,7 +358,6 @@ mod absences;
 mod critical_findings;
 mod findings;
 mod majority;
-mod metrics;
 mod positions;
 mod prompts;
 mod report;

@@ -332,7 +332,9 @@ fn judge_results(log: &PanelLog<'_>) -> Vec<JudgeResult> {
                 scores: rounds().filter_map(|round| Some(round.standings.get(place)?.score)).collect(),
                 dimension_scores: by_dimension(log, standing),
                 dimension_scores_by_round: rounds()
-                    .filter_map(|round| Some(round_dimensions(log, round, judge, round.standings.get(place)?)))
+                    .filter_map(|round| {
+                        Some(round_dimensions(log, round, judge, round.standings.get(place)?))
+                    })
                     .collect(),
                 weighted: rounded(log.rubric.weighted(&standing.dimensions)),
                 carried: rounds().filter(absent).map(|round| round.number).collect(),
@@ -464,7 +466,8 @@ pub(super) fn metrics(log: &PanelLog<'_>, decision: &PanelDecision) -> PanelMetr
     let brief = &log.debate.brief;
     let last = log.last().map_or(0, |round| round.number);
     let rounds = log.rounds.iter().filter(|round| round.number <= last);
-    let rounds = rounds.map(|round| (format!("round_{}", round.number), round_metrics(log, round, decision, last)));
+    let rounds =
+        rounds.map(|round| (format!("round_{}", round.number), round_metrics(log, round, decision, last)));
     // A branch counts all calls that its figures rest on, those of its parent too.
     let spent = log.debate.spent_where(|_| true);
     let judges = || log.judges.iter();
@@ -474,8 +477,14 @@ pub(super) fn metrics(log: &PanelLog<'_>, decision: &PanelDecision) -> PanelMetr
         end_time: timestamps::later(&brief.created_at, log.debate.at_ms),
         rounds: rounds.collect(),
         position_evolution: PositionEvolution {
-            agreements_formed: judges().flat_map(|judge| &judge.rebuttal).map(|said| said.agreements.len()).sum(),
-            disputes_resolved: judges().flat_map(|judge| &judge.last).map(|said| said.concessions_made.len()).sum(),
+            agreements_formed: judges()
+                .flat_map(|judge| &judge.rebuttal)
+                .map(|said| said.agreements.len())
+                .sum(),
+            disputes_resolved: judges()
+                .flat_map(|judge| &judge.last)
+                .map(|said| said.concessions_made.len())
+                .sum(),
             disputes_remaining: judges().map(count_unresolved).sum(),
         },
         cost: JudgingCost {
@@ -494,7 +503,12 @@ fn count_unresolved(judge: &PanelJudge<'_>) -> usize {
     }
 }
 
-fn round_metrics(log: &PanelLog<'_>, round: &PanelRound, decision: &PanelDecision, last: u32) -> PanelRoundMetrics {
+fn round_metrics(
+    log: &PanelLog<'_>,
+    round: &PanelRound,
+    decision: &PanelDecision,
+    last: u32,
+) -> PanelRoundMetrics {
     let judges = || log.judges.iter().enumerate();
     let changes = judges().filter_map(|(place, judge)| {
         let delta = log.score_change(place, round.number)?;
@@ -516,11 +530,19 @@ fn round_metrics(log: &PanelLog<'_>, round: &PanelRound, decision: &PanelDecisio
 pub(super) fn change_reason(judge: &PanelJudge<'_>, phase: PanelPhase) -> String {
     let reason = match phase {
         PanelPhase::Position => None,
-        PanelPhase::Rebuttal => judge.rebuttal.as_ref().map(|rebuttal| rebuttal.change_reason.trim().to_owned()),
-        PanelPhase::Final => judge.last.as_ref().and_then(|last| last.concessions_made.first()).map(|concession| {
-            let (point, by) = (concession.point.trim(), concession.convinced_by.trim());
-            if by.is_empty() { format!("concedes: {point}") } else { format!("persuaded by {by}: {point}") }
-        }),
+        PanelPhase::Rebuttal => {
+            judge.rebuttal.as_ref().map(|rebuttal| rebuttal.change_reason.trim().to_owned())
+        }
+        PanelPhase::Final => {
+            judge.last.as_ref().and_then(|last| last.concessions_made.first()).map(|concession| {
+                let (point, by) = (concession.point.trim(), concession.convinced_by.trim());
+                if by.is_empty() {
+                    format!("concedes: {point}")
+                } else {
+                    format!("persuaded by {by}: {point}")
+                }
+            })
+        }
     };
     reason.filter(|reason| !reason.is_empty()).unwrap_or_else(|| "gives no reason".to_owned())
 }

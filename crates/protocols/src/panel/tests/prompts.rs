@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use agon_core::{Event, Reply, CallUsage, quotations};
+use agon_core::{CallUsage, Event, Reply, quotations};
 
 use super::*;
 
@@ -212,7 +212,7 @@ fn quotations_say_what_they_are() {
 
 /// A person's words, before and in between, reach every judge, quoted.
 #[test]
-fn what_the_person_says_reaches_every_judge() {
+fn words_of_the_person_reach_every_judge() {
     let request = testing::request(&Panel, "Is it safe?", &[PLAN], MODELS, &[]).unwrap();
     let (mut debate, opened) = Debate::open(testing::brief(&Panel, request).unwrap()).unwrap();
     let said =

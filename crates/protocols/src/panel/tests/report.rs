@@ -19,7 +19,9 @@ fn titles(sections: &[ReportSection]) -> Vec<&str> {
 
 fn find<'a>(outline: &'a Outline, title: &str) -> &'a ReportSection {
     let mut sections = outline.answer.iter().chain(&outline.body).chain(&outline.details);
-    sections.find(|section| section.title == title).unwrap_or_else(|| panic!("no section {title}: {outline:?}"))
+    sections
+        .find(|section| section.title == title)
+        .unwrap_or_else(|| panic!("no section {title}: {outline:?}"))
 }
 
 /// The texts of a list, each with its owner and its note.
@@ -50,7 +52,8 @@ fn lines(section: &ReportSection) -> Vec<&str> {
 fn a_majority_reads_from_the_verdict_to_the_figures() {
     let view = view([&[3.5, 3.8, 4.0], &[4.5, 4.5, 4.3], &[2.0, 2.2]], &|ask, round, said| {
         if (round, place(ask)) == (1, 2) {
-            said["critical_findings"] = json!([{"finding": "no rollback", "severity": "CRITICAL", "evidence": "line 3"}]);
+            said["critical_findings"] =
+                json!([{"finding": "no rollback", "severity": "CRITICAL", "evidence": "line 3"}]);
         }
         if (round, place(ask)) == (2, 2) {
             said["unresolved_disputes"] = json!([{"topic": "who pays", "my_view": "nobody"}]);
@@ -84,19 +87,28 @@ fn a_majority_reads_from_the_verdict_to_the_figures() {
         items(find(outline, "Critical findings")),
         ["[F1] | no rollback | Open: held by judge-3, not by all; raised by judge-3. Evidence: line 3"]
     );
-    assert_eq!(items(find(outline, "The minority's opinion")), ["judge-3 (against, 2.2) | In the end 2.2. | -"]);
+    assert_eq!(
+        items(find(outline, "The minority's opinion")),
+        ["judge-3 (against, 2.2) | In the end 2.2. | -"]
+    );
     for title in ["The majority's opinion", "The minority's opinion"] {
         assert_eq!(find(outline, title).fold, SectionFold::Never, "{title}");
     }
     assert_eq!(find(outline, "By dimension").fold, SectionFold::Closed);
     let ranges = lines(find(outline, "Scores"));
     assert_eq!(ranges, ["The range of the scores by round: it shrank. Consensus needs 0.5 or less."]);
-    assert_eq!(lines(find(outline, "The debate in figures"))[0], "0 agreements formed, 0 disputes resolved, 0 remaining; 9 judge calls, $0.0900.");
+    assert_eq!(
+        lines(find(outline, "The debate in figures"))[0],
+        "0 agreements formed, 0 disputes resolved, 0 remaining; 9 judge calls, $0.0900."
+    );
     assert_eq!(
         items(find(outline, "Whose score changed"))[0],
         "judge-1 | +0.3 in round 2: judge-2 is right about line 3 | -"
     );
-    let ReportBlock::Group { title, badges, .. } = &find(outline, "What needs your attention").blocks[1] else { panic!() };
+    let ReportBlock::Group { title, badges, .. } = &find(outline, "What needs your attention").blocks[1]
+    else {
+        panic!()
+    };
     assert_eq!((title.as_str(), badges[0].as_str()), ("who pays", "(as of round 2, not taken up again)"));
 
     let headline = &view.headline;
@@ -124,15 +136,22 @@ fn the_short_report_does_not_repeat_itself() {
         items(section)
     });
     assert_eq!(full.len(), 6, "five dimensions and an issue: {full:?}");
-    assert_eq!(full[0], "- | Problem understanding: the judges are between 2 and 4.5 | Medium, action required; all judges");
-    assert_eq!(short, ["- | nine weeks are enough | Medium; judge-1, judge-3; as of round 2, not taken up again"]);
+    assert_eq!(
+        full[0],
+        "- | Problem understanding: the judges are between 2 and 4.5 | Medium, action required; all judges"
+    );
+    assert_eq!(
+        short,
+        ["- | nine weeks are enough | Medium; judge-1, judge-3; as of round 2, not taken up again"]
+    );
 }
 
 /// "One that all hold ... the finding leads the report", and no GREEN is good news under it.
 #[test]
 fn a_finding_that_all_hold_leads_the_report_at_any_score() {
     let view = view([&[4.5], &[4.6], &[4.4]], &|_, _, said| {
-        said["critical_findings"] = json!([{"finding": "no rollback", "severity": "CRITICAL", "evidence": "line 3"}]);
+        said["critical_findings"] =
+            json!([{"finding": "no rollback", "severity": "CRITICAL", "evidence": "line 3"}]);
     });
     assert_eq!(titles(&view.outline.answer), ["Critical findings", "Verdict"]);
     assert_eq!(
@@ -163,7 +182,8 @@ fn the_report_never_guesses_a_verdict() {
         lines(&tie.outline.answer[0])[1],
         "No majority: of the scores 3, 4, 5 no group is nearer together than another. Confidence LOW. Weighted score 4, which would be GREEN."
     );
-    let lost = run_brief(brief(MODELS, &[]), &|ask, _, round| (place(ask) == 0).then(|| plain(&[4.0], round)));
+    let lost =
+        run_brief(brief(MODELS, &[]), &|ask, _, round| (place(ask) == 0).then(|| plain(&[4.0], round)));
     let lost = Panel.view(&lost).unwrap();
     assert_eq!(
         lines(&lost.outline.answer[0]),
@@ -181,7 +201,10 @@ fn a_debate_that_is_not_over_has_an_outline() {
     for length in 1..records.len() {
         let debate = Debate::from_records(&records[..length]).unwrap();
         let view = Panel.view(&debate).unwrap();
-        assert_eq!((view.headline.verdict, view.headline.why, view.headline.ending.as_str()), (None, None, ""));
+        assert_eq!(
+            (view.headline.verdict, view.headline.why, view.headline.ending.as_str()),
+            (None, None, "")
+        );
         assert_eq!(lines(&view.outline.answer[0])[1], "There is no verdict yet.");
         let judges = debate.turns.first().map_or(0, |turn| turn.settled().count());
         assert_eq!(titles(&view.outline.body).contains(&"Scores"), judges > 0);
