@@ -1,7 +1,7 @@
-//! What judges share, what they leave open, and what round 2 left open and nobody took up again.
+//! What judges share and what they leave open.
 
 use super::*;
-use crate::panel::points::{alike, same_point};
+use crate::panel::findings::{is_similar, same_point};
 
 /// A debate over three rounds in which each judge adds something to what it says.
 fn with(says: &dyn Fn(usize, u32) -> Value) -> Outcome {
@@ -14,7 +14,7 @@ fn with(says: &dyn Fn(usize, u32) -> Value) -> Outcome {
     })
 }
 
-/// The findings of a list, but for the dimensions, each with its judges.
+/// The findings of a list except the dimensions, each with its judges.
 fn found(outcome: &Outcome, list: &str) -> Vec<(String, Value)> {
     let entries = outcome.verdict[list].as_array().unwrap().iter();
     let entries = entries.filter(|entry| !entry["finding"].as_str().unwrap().contains("judges "));
@@ -80,7 +80,7 @@ fn a_point_that_somebody_disputes_is_never_convergent() {
     assert!(found(&settled, "divergent_findings").is_empty());
     assert_eq!(settled.verdict["debate_metrics"]["position_evolution"]["disputes_remaining"], 0);
 
-    // Between two, the third is on no side.
+    // A judge who takes no part in a disagreement is on no side.
     let apart = with(&|place, round| match (round, place) {
         (2, 0) => json!({"disagreements": [{"with_judge": "judge-3", "on_point": "nine weeks are too few"}]}),
         _ => json!({}),
@@ -105,7 +105,7 @@ fn a_point_and_its_denial_are_not_both_convergent() {
     );
     let text = format!("{point} (others: {denial})");
     assert_eq!(found(&outcome, "divergent_findings"), [(text, json!(["judge-1", "judge-2", "judge-3"]))]);
-    // Who disputes a point holds its denial; whom it contradicts does not.
+    // A judge who disputes a point holds its denial; the judge that it contradicts does not.
     let outcome = with(&|place, round| match (round, place) {
         (2, 0) => json!({"agreements": [agree(2, denial), agree(3, denial)]}),
         (2, 2) => json!({"disagreements": [{"with_judge": "judge-2", "on_point": point}]}),
@@ -118,7 +118,7 @@ fn a_point_and_its_denial_are_not_both_convergent() {
 
 /// A critical finding that judges also agree on in words is convergent when the ledger says that all hold it, and then once.
 #[test]
-fn of_a_critical_finding_the_ledger_decides() {
+fn a_critical_finding_is_convergent_only_when_all_hold_it() {
     let held = |adopted: bool| {
         with(&|place, round| match (round, place) {
             (1, 2) => json!({"critical_findings": [{"finding": "no rollback", "severity": "CRITICAL"}]}),
@@ -144,7 +144,7 @@ fn of_a_critical_finding_the_ledger_decides() {
 
 /// Rule 12, "Nothing vanishes between rounds": what round 2 left open and round 3 neither lists nor concedes stays open, as of round 2.
 #[test]
-fn what_round_2_left_open_does_not_vanish() {
+fn issues_that_round_2_left_open_stay_open() {
     let outcome = with(&|place, round| match (round, place) {
         (2, 2) => json!({
             "unresolved_disputes": [
@@ -188,7 +188,7 @@ fn what_round_2_left_open_does_not_vanish() {
 
 /// The same where the debate ends with round 2, or a judge is absent in round 3: its disagreements are still its own.
 #[test]
-fn disagreements_of_the_last_statement_are_open() {
+fn disagreements_of_a_last_statement_stay_open() {
     let disagreement = json!([{"with_judge": "judge-2", "on_point": "the flag is a rollback"}]);
     for (scores, absent) in [([4.0, 4.0, 4.2], false), ([4.0, 4.5, 2.0], true)] {
         let outcome = run(&[], &|ask, _, round| {
@@ -216,7 +216,7 @@ fn considered(outcome: &Outcome) -> Vec<(String, String)> {
 
 /// "consensus_level": how many hold what is to be considered.
 #[test]
-fn the_level_of_what_to_consider_is_how_many_hold_it() {
+fn the_level_of_a_recommendation_is_how_many_judges_hold_it() {
     for (holders, level) in
         [(&[2][..], "minority"), (&[0, 2], "majority"), (&[1, 2], "majority"), (&[0, 1, 2], "unanimous")]
     {
@@ -228,7 +228,7 @@ fn the_level_of_what_to_consider_is_how_many_hold_it() {
         });
         assert_eq!(considered(&outcome), [("who pays".to_owned(), level.to_owned())]);
     }
-    // Where it is somebody's view of the issue, who sees it so counts.
+    // Where a view is shown, those who hold the view count.
     for (views, level) in
         [(["x", "y", "z"], "minority"), (["x", "z", "z"], "majority"), (["z"; 3], "unanimous")]
     {
@@ -242,11 +242,11 @@ fn the_level_of_what_to_consider_is_how_many_hold_it() {
 
 /// "0.8 alike", on both sides, with a tolerance of 1e-9.
 #[test]
-fn points_are_one_from_a_likeness_of_0_8() {
+fn points_are_the_same_from_a_similarity_of_0_8() {
     for (likeness, same) in
         [(0.8, true), (0.8 - 1e-10, true), (0.8 - 1e-6, false), (0.8 + 1e-6, true), (1.0, true), (0.0, false)]
     {
-        assert_eq!(alike(likeness), same, "{likeness}");
+        assert_eq!(is_similar(likeness), same, "{likeness}");
     }
     let five = "jobs wait behind slow workers";
     assert!(

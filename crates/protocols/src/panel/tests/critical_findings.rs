@@ -4,8 +4,8 @@ use std::cell::RefCell;
 
 use super::*;
 
-/// A debate with equal scores in which judge-1 raises one critical finding. What the judges say about it then is a letter each in
-/// seat order, for round 2 and round 3: `a`dopt, `d`ispute, `w`ithdraw, `-` nothing.
+/// A debate with equal scores in which judge-1 raises one critical finding. `said` has a letter for each judge in seat order, for
+/// round 2 and round 3: `a`dopt, `d`ispute, `w`ithdraw, `-` nothing.
 fn raised(said: &str) -> Outcome {
     let letters: Vec<&str> = said.split(' ').collect();
     run(&[], &|ask, _, round| {
@@ -87,7 +87,7 @@ fn a_finding_that_all_hold_leads_the_consensus() {
 
 /// "an open critical ... is in `user_attention_needed`", first; who holds it and who does not, with the reasons.
 #[test]
-fn an_open_finding_is_the_users_first() {
+fn an_open_finding_comes_first_in_what_needs_attention() {
     let outcome = raised("-a- --d");
     let entry = &outcome.verdict["user_attention_needed"][0];
     assert_eq!(entry["issue"], "[F1] no rollback");
@@ -107,7 +107,7 @@ fn an_open_finding_is_the_users_first() {
     assert_eq!(alone.verdict["divergent_findings"][0]["finding"], "[F1] no rollback");
     assert!(warned(
         &alone,
-        "round 2: no position on the critical findings, so that those of the round before count: judge-1, judge-2, judge-3"
+        "round 2: no position on the critical findings, so those of the round before count: judge-1, judge-2, judge-3"
     ));
 }
 
@@ -152,18 +152,18 @@ fn findings_are_numbered_in_seat_order_and_enumerated() {
 
 /// "each finding_id at most once".
 #[test]
-fn one_position_on_each_finding() {
+fn a_judge_takes_one_position_on_each_finding() {
     let position = |id: &str| json!({"finding_id": id, "position": "adopt", "reason": ""});
     for (ids, fits) in [(&["F1", "F2"][..], true), (&["F1", "F2", "F1"], false), (&[], true)] {
-        let positions: Vec<CriticalPosition> =
-            ids.iter().map(|id| CriticalPosition::deserialize(position(id)).unwrap()).collect();
-        assert_eq!(each_once(&positions).is_ok(), fits, "{ids:?}");
+        let mut said = last(3.0);
+        said["critical_positions"] = ids.iter().map(|id| position(id)).collect();
+        assert_eq!(replies::check_final(&said).is_ok(), fits, "{ids:?}");
     }
 }
 
-/// The same words of all in round 1 are held by all at once.
+/// Judges who raise the same words in round 1 all hold the finding at once.
 #[test]
-fn what_all_raise_in_the_same_words_is_consensus_at_once() {
+fn a_finding_that_all_raise_in_the_same_words_is_adopted_at_once() {
     let outcome = run(&[], &|ask, _, _| {
         let mut said = statement(1.5);
         let text = ["No rollback.", "no rollback", "NO ROLLBACK"][place(ask)];
@@ -175,9 +175,9 @@ fn what_all_raise_in_the_same_words_is_consensus_at_once() {
     assert_eq!(outcome.verdict["status"], "RED");
 }
 
-/// What is nearly the same could be the opposite: signs and numbers count.
+/// Similar words can mean the opposite: signs and numbers count.
 #[test]
-fn opposite_findings_are_two() {
+fn opposite_findings_stay_apart() {
     for (one, other, same) in [
         ("Timeout must be < 30 s", "timeout must be  < 30 s.", true),
         ("Timeout must be < 30 s", "Timeout must be > 30 s", false),

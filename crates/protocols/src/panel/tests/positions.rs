@@ -1,33 +1,33 @@
-//! EVIDENCE.md over panels: which score each judge gave in each round, what changed it, and what the rule makes of them.
+//! EVIDENCE.md over panels: which score each judge gave in each round, what changed it, and each round's ruling.
 
-use agon_core::stand::{Grouping, Held, Stands};
+use agon_core::{PositionGrouping, PositionHistory, RoundPositions};
 
 use super::*;
 
-fn stands(debate: &Debate) -> Stands {
-    Panel.stands(debate).unwrap()
+fn history(debate: &Debate) -> PositionHistory {
+    Panel.view(debate).unwrap().positions
 }
 
-fn positions(held: &Held) -> Vec<&str> {
+fn positions(held: &RoundPositions) -> Vec<&str> {
     held.stands.iter().map(|stand| stand.position.as_str()).collect()
 }
 
-/// A panel in which each judge scores as given, by round, and something else may be different.
-fn held(scores: &[&[f64]], with: &dyn Fn(&Ask, u32, &mut Value)) -> Stands {
+/// The positions of a panel with these scores. `with` may change what a judge says.
+fn held(scores: &[&[f64]], with: &dyn Fn(&Ask, u32, &mut Value)) -> PositionHistory {
     let models = MODELS.repeat(3);
     let answer = |ask: &Ask, _: &str, round: u32| {
         let mut said = plain(scores[place(ask)], round);
         with(ask, round, &mut said);
         Some(said)
     };
-    stands(&run_brief(brief(&models[..scores.len()], &[]), &answer))
+    history(&run_brief(brief(&models[..scores.len()], &[]), &answer))
 }
 
 const AS_IT_IS: &dyn Fn(&Ask, u32, &mut Value) = &|_, _, _| {};
 
 /// "where a reply has a discrete one (... score) that is what is compared"; the ruling is the panel's own after each round.
 #[test]
-fn each_round_has_its_scores_and_what_the_rule_makes_of_them() {
+fn each_round_has_its_scores_and_its_ruling() {
     let stands = held(&[&[2.0, 3.0, 4.0], &[4.0], &[4.5, 4.5, 4.25]], AS_IT_IS);
     let rounds: Vec<_> =
         stands.rounds.iter().map(|held| (held.round, positions(held), held.ruling.as_deref())).collect();
@@ -39,28 +39,31 @@ fn each_round_has_its_scores_and_what_the_rule_makes_of_them() {
             (3, vec!["4", "4", "4.25"], Some("consensus 4.08")),
         ]
     );
-    assert_eq!((stands.grouping, stands.decided.as_deref()), (Grouping::Discrete, Some("consensus 4.08")));
+    assert_eq!(
+        (stands.grouping, stands.decided.as_deref()),
+        (PositionGrouping::Discrete, Some("consensus 4.08"))
+    );
     assert_eq!(stands.rounds[2].stands[2].value, Some(4.25));
     let none = held(&[&[1.0], &[3.0], &[5.0]], AS_IT_IS);
     assert_eq!(none.rounds[0].ruling.as_deref(), Some("no majority"));
     assert_eq!(none.decided, none.rounds[2].ruling);
 }
 
-/// Scores that the panel takes for a consensus agree, however they are written.
+/// Scores that are near enough for a consensus count as one position.
 #[test]
-fn scores_within_the_consensus_range_are_one_where_agreement_is_counted() {
+fn scores_within_the_consensus_range_count_as_one_position() {
     let scores = [4.0, 4.5, 2.0];
     for (range, groups) in [("0.5", [1, 1, 0]), ("0.25", [1, 2, 0])] {
         let brief = brief(&MODELS.repeat(3)[..3], &[("consensus_range", range)]);
         let debate = run_brief(brief, &|ask, _, round| Some(plain(&[scores[place(ask)]], round)));
-        let stands = stands(&debate);
+        let stands = history(&debate);
         assert_eq!(stands.rounds[0].grouped(stands.near), groups, "{range}");
     }
 }
 
 /// "toward the majority or away": nearer to the mean of the others, or further from it.
 #[test]
-fn a_score_may_go_toward_the_others_or_away() {
+fn a_score_can_move_toward_the_others_or_away() {
     let flips = held(&[&[2.0, 3.0, 1.0], &[4.0], &[4.0, 4.0, 4.5]], AS_IT_IS).flips();
     let seen: Vec<_> = flips
         .iter()
@@ -76,7 +79,7 @@ fn a_score_may_go_toward_the_others_or_away() {
 
 /// "`evidenced`: the change names another seat's point or a piece of evidence"; a panel's reasons, judge by judge.
 #[test]
-fn a_reason_that_names_somebody_or_a_place_is_evidence() {
+fn a_reason_that_names_a_judge_or_a_place_is_evidence() {
     for (reason, cited) in [
         ("judge-2 is right about line 3", &["judge-2", "line 3"][..]),
         ("Judge 3 showed what the rollback costs.", &["judge-3"]),
@@ -108,7 +111,7 @@ fn a_reason_that_names_somebody_or_a_place_is_evidence() {
 
 /// A judge that takes up somebody else's finding names it; one that only disputes it does not.
 #[test]
-fn a_finding_that_is_taken_up_is_evidence() {
+fn adopting_the_finding_of_another_judge_is_evidence() {
     for (position, reason, cited) in [
         ("adopt", "", &["[F1]"][..]),
         ("adopt", "see docs/queue-plan.md:3", &["[F1]", "docs/queue-plan.md:3"]),
@@ -125,7 +128,7 @@ fn a_finding_that_is_taken_up_is_evidence() {
         });
         assert_eq!(stands.flips()[0].cited, cited, "{position} {reason}");
     }
-    // Who withdraws its own says why.
+    // A judge who withdraws its own finding says why.
     let stands = held(&[&[2.0, 3.0], &[4.0], &[5.0]], &|ask, round, said| match (round, place(ask)) {
         (1, 0) => said["critical_findings"] = json!([{"finding": "no rollback", "severity": "CRITICAL"}]),
         (2, 0) => {
@@ -158,18 +161,17 @@ fn in_round_3_the_concessions_are_the_reason() {
 
 /// "who was absent keeps its last stand"; who gave no statement has none; a lost quorum decides nothing.
 #[test]
-fn who_is_absent_keeps_its_score() {
-    let stands = stands(&run_brief(brief(&["a/x", "b/y", "c/z", "d/w", "e/v"], &[]), &|ask, _, round| {
+fn an_absent_judge_keeps_its_score() {
+    let stands = history(&run_brief(brief(&["a/x", "b/y", "c/z", "d/w", "e/v"], &[]), &|ask, _, round| {
         let out = (round, place(ask)) == (2, 0) || place(ask) == 1;
         (!out).then(|| plain(&[2.0 + place(ask) as f64 / 2.0, 3.0], round))
     }));
     let seats: Vec<&str> = stands.rounds[0].stands.iter().map(|stand| stand.seat.as_str()).collect();
     assert_eq!(seats, ["judge-1", "judge-3", "judge-4", "judge-5"]);
     assert_eq!((positions(&stands.rounds[1])[0], &stands.rounds[1].stands[0].change), ("2", &None));
-    let alone = Panel.stands(&run_brief(brief(MODELS, &[]), &|ask, _, round| {
+    let alone = history(&run_brief(brief(MODELS, &[]), &|ask, _, round| {
         (round == 1 || place(ask) == 0).then(|| plain(&[2.0 + 1.5 * place(ask) as f64, 3.0], round))
     }));
-    let alone = alone.unwrap();
     assert_eq!(alone.rounds[0].ruling.as_deref(), Some("no majority"));
     assert_eq!((alone.rounds.len(), alone.rounds[1].ruling.as_deref(), alone.decided), (2, None, None));
 }
@@ -177,7 +179,7 @@ fn who_is_absent_keeps_its_score() {
 /// "the judge's scores": the last that each gave, whatever was carried since.
 #[test]
 fn marks_are_the_dimensions_that_each_judge_scored_last() {
-    let stands = stands(&run_brief(brief(MODELS, &[]), &|ask, _, round| {
+    let stands = history(&run_brief(brief(MODELS, &[]), &|ask, _, round| {
         let mut said = plain([&[2.0, 2.5][..], &[3.0], &[5.0, 5.0, 4.5]][place(ask)], round);
         if round == 3 && place(ask) == 1 {
             said["dimension_scores"] = json!(null);
@@ -203,7 +205,7 @@ fn a_debate_that_is_not_over_has_rounds_and_no_verdict() {
     });
     let mut seen = Vec::new();
     for length in 1..records.len() {
-        let stands = stands(&Debate::from_records(&records[..length]).unwrap());
+        let stands = history(&Debate::from_records(&records[..length]).unwrap());
         assert_eq!(stands.decided, None);
         seen.push(stands.rounds.iter().map(|held| held.stands.len()).collect::<Vec<_>>());
     }

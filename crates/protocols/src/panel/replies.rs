@@ -1,16 +1,25 @@
-//! What the judges of `panel` answer: the seed's three statements, in the seed's own fields.
+//! What the judges answer: the seed's three statements with their fields, their checks and their schemas.
 //!
-//! Who speaks, in which round, from which stance and when is known, so that the records say it and no judge is asked for it.
+//! The log knows who speaks, in which round, from which stance and when, so no judge is asked for that: the records add it.
+//! The doc lines of the fields are the questions that the schema asks.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
+use agon_core::ReplySchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+use super::PanelPhase;
+use super::consensus::TOLERANCE;
+use super::log::PanelLog;
+use super::rubric::Rubric;
+use crate::prompt::schema_of;
 
 /// "Judge Position Statement", round 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Statement {
+pub struct PositionStatement {
     /// How good is it overall, from 1 to 5?
     #[schemars(range(min = 1.0, max = 5.0))]
     pub overall_score: f64,
@@ -24,16 +33,16 @@ pub struct Statement {
     /// What do you claim about it, and on what evidence?
     #[serde(default)]
     #[schemars(length(max = 12))]
-    pub key_claims: Vec<Claim>,
+    pub key_claims: Vec<KeyClaim>,
     /// What must not go through as it is? Empty if nothing.
     #[serde(default)]
     #[schemars(length(max = 6))]
-    pub critical_findings: Vec<CriticalFinding>,
+    pub critical_findings: Vec<RaisedFinding>,
 }
 
 /// A claim about what is judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Claim {
+pub struct KeyClaim {
     /// What do you claim?
     #[schemars(length(max = 4000))]
     pub claim: String,
@@ -42,27 +51,38 @@ pub struct Claim {
     #[schemars(length(max = 4000))]
     pub evidence: String,
     /// How sure are you of that?
-    pub confidence: Confidence,
+    pub confidence: ConfidenceLevel,
 }
 
 /// How sure somebody is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[allow(missing_docs, reason = "the names are the seed's own")]
-pub enum Confidence {
+pub enum ConfidenceLevel {
     High,
     Medium,
     Low,
 }
 
+impl ConfidenceLevel {
+    /// The wire name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::High => "HIGH",
+            Self::Medium => "MEDIUM",
+            Self::Low => "LOW",
+        }
+    }
+}
+
 /// Something severe. Only what is `CRITICAL` blocks consensus; the others are ordinary findings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CriticalFinding {
+pub struct RaisedFinding {
     /// What is wrong?
     #[schemars(length(max = 4000))]
     pub finding: String,
     /// How severe is that?
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// Where in the files does that show?
     #[serde(default)]
     #[schemars(length(max = 4000))]
@@ -76,7 +96,7 @@ pub struct CriticalFinding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[allow(missing_docs, reason = "the names are the seed's own")]
-pub enum Severity {
+pub enum FindingSeverity {
     Critical,
     High,
     Medium,
@@ -85,7 +105,7 @@ pub enum Severity {
 
 /// "Judge Rebuttal Statement", round 2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Rebuttal {
+pub struct RebuttalStatement {
     /// What was your score in the round before?
     #[schemars(range(min = 1.0, max = 5.0))]
     pub previous_score: f64,
@@ -102,37 +122,37 @@ pub struct Rebuttal {
     /// What do you now agree with?
     #[serde(default)]
     #[schemars(length(max = 12))]
-    pub agreements: Vec<Agreement>,
+    pub agreements: Vec<JudgeAgreement>,
     /// What do you still disagree with?
     #[serde(default)]
     #[schemars(length(max = 12))]
-    pub disagreements: Vec<Disagreement>,
+    pub disagreements: Vec<JudgeDisagreement>,
     /// Which points do you accept, which do you reject, and what is your assessment now? Markdown with the headings of the template.
     #[schemars(length(max = 16000))]
     pub position_revision: String,
     /// What remains disputed?
     #[serde(default)]
     #[schemars(length(max = 12))]
-    pub unresolved_disputes: Vec<Dispute>,
+    pub unresolved_disputes: Vec<UnresolvedDispute>,
     /// How good is it in each dimension now, from 1 to 5? Null where nothing changed.
     #[serde(default, deserialize_with = "numbers_if_any")]
     pub dimension_scores: Option<BTreeMap<String, f64>>,
     /// Where do you stand on each critical finding?
     #[serde(default)]
     #[schemars(length(max = 12))]
-    pub critical_positions: Vec<CriticalPosition>,
+    pub critical_positions: Vec<FindingPosition>,
 }
 
-impl Rebuttal {
+impl RebuttalStatement {
     /// Whether the score is another one than before.
     pub fn is_changed(&self) -> bool {
-        (self.previous_score - self.new_score).abs() > 1e-9
+        (self.previous_score - self.new_score).abs() > TOLERANCE
     }
 }
 
 /// A point in which one judge follows another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Agreement {
+pub struct JudgeAgreement {
     /// With whom do you agree?
     pub with_judge: String,
     /// What do you now agree with?
@@ -150,7 +170,7 @@ pub struct Agreement {
 
 /// A point in which one judge contradicts another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Disagreement {
+pub struct JudgeDisagreement {
     /// With whom do you disagree?
     pub with_judge: String,
     /// What do you still disagree with?
@@ -176,7 +196,7 @@ pub struct Disagreement {
 
 /// What a judge leaves open after round 2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Dispute {
+pub struct UnresolvedDispute {
     /// What remains disputed?
     #[schemars(length(max = 4000))]
     pub topic: String,
@@ -196,11 +216,11 @@ pub struct Dispute {
 
 /// Where a judge stands on a critical finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CriticalPosition {
+pub struct FindingPosition {
     /// Which finding?
     pub finding_id: String,
     /// Do you adopt it as your own, dispute it, or withdraw it?
-    pub position: Hold,
+    pub position: FindingHold,
     /// Why?
     #[serde(default)]
     #[schemars(length(max = 4000))]
@@ -211,7 +231,7 @@ pub struct CriticalPosition {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names are the wire's own")]
-pub enum Hold {
+pub enum FindingHold {
     Adopt,
     Dispute,
     Withdraw,
@@ -219,7 +239,7 @@ pub enum Hold {
 
 /// "Judge Final Statement", round 3.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Final {
+pub struct FinalStatement {
     /// What is your final score, from 1 to 5?
     #[schemars(range(min = 1.0, max = 5.0))]
     pub final_score: f64,
@@ -230,27 +250,27 @@ pub struct Final {
     /// What do you maintain despite the challenges?
     #[serde(default)]
     #[schemars(length(max = 12))]
-    pub key_points_maintained: Vec<Maintained>,
+    pub key_points_maintained: Vec<MaintainedPoint>,
     /// What do you now accept that you first rejected?
     #[serde(default)]
     #[schemars(length(max = 12))]
-    pub concessions_made: Vec<Concession>,
+    pub concessions_made: Vec<ConcededPoint>,
     /// What could not be resolved?
     #[serde(default)]
     #[schemars(length(max = 12))]
-    pub unresolved_disagreements: Vec<Unresolved>,
+    pub unresolved_disagreements: Vec<UnresolvedDisagreement>,
     /// How good is it in each dimension now, from 1 to 5? Null where nothing changed.
     #[serde(default, deserialize_with = "numbers_if_any")]
     pub dimension_scores: Option<BTreeMap<String, f64>>,
     /// Where do you stand on each critical finding?
     #[serde(default)]
     #[schemars(length(max = 12))]
-    pub critical_positions: Vec<CriticalPosition>,
+    pub critical_positions: Vec<FindingPosition>,
 }
 
 /// An argument that a judge holds to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Maintained {
+pub struct MaintainedPoint {
     /// What do you maintain?
     #[schemars(length(max = 4000))]
     pub point: String,
@@ -266,7 +286,7 @@ pub struct Maintained {
 
 /// What a judge accepts in the end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Concession {
+pub struct ConcededPoint {
     /// What do you now accept?
     #[schemars(length(max = 4000))]
     pub point: String,
@@ -282,7 +302,7 @@ pub struct Concession {
 
 /// What a judge leaves open in the end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Unresolved {
+pub struct UnresolvedDisagreement {
     /// What could not be resolved?
     #[schemars(length(max = 4000))]
     pub issue: String,
@@ -303,7 +323,7 @@ pub struct Unresolved {
     pub user_attention_needed: bool,
 }
 
-/// The numbers of an object; what is null, or something else beside them, says nothing.
+/// Reads the numbers of an object and ignores everything else in it.
 fn numbers<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, f64>, D::Error> {
     let all = BTreeMap::<String, Value>::deserialize(from)?;
     Ok(all.into_iter().filter_map(|(key, value)| Some((key, value.as_f64()?))).collect())
@@ -312,4 +332,135 @@ fn numbers<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, f64>, 
 fn numbers_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<BTreeMap<String, f64>>, D::Error> {
     let all = Option::<Value>::deserialize(from)?;
     all.map(|all| numbers(all).map_err(serde::de::Error::custom)).transpose()
+}
+
+/// Checks a position statement.
+pub(super) fn check_position(value: &Value) -> Result<(), String> {
+    let said = PositionStatement::deserialize(value).map_err(|why| why.to_string())?;
+    not_empty("position_statement", &said.position_statement)?;
+    said.critical_findings
+        .iter()
+        .try_for_each(|raised| not_empty("critical_findings[].finding", &raised.finding))
+}
+
+/// Checks a rebuttal. `before` is the judge's score in the log.
+pub(super) fn check_rebuttal(value: &Value, before: Option<f64>) -> Result<(), String> {
+    let said = RebuttalStatement::deserialize(value).map_err(|why| why.to_string())?;
+    let RebuttalStatement { previous_score, new_score, score_changed, .. } = said;
+    let differs = |before: &f64| (before - previous_score).abs() > TOLERANCE;
+    if let Some(before) = before.filter(differs) {
+        return Err(format!(
+            "`previous_score` is {previous_score}, but your score in the round before was {before}"
+        ));
+    }
+    if let Some(claimed) = score_changed.filter(|claimed| *claimed != said.is_changed()) {
+        return Err(format!(
+            "`score_changed` is {claimed}, but `previous_score` is {previous_score} and `new_score` is {new_score}"
+        ));
+    }
+    if said.is_changed() {
+        not_empty("change_reason", &said.change_reason)?;
+    }
+    not_empty("position_revision", &said.position_revision)?;
+    each_finding_once(&said.critical_positions)
+}
+
+/// Checks a final statement.
+pub(super) fn check_final(value: &Value) -> Result<(), String> {
+    let said = FinalStatement::deserialize(value).map_err(|why| why.to_string())?;
+    not_empty("final_position", &said.final_position)?;
+    each_finding_once(&said.critical_positions)
+}
+
+fn not_empty(field: &str, text: &str) -> Result<(), String> {
+    if text.trim().is_empty() { Err(format!("`{field}` must not be empty")) } else { Ok(()) }
+}
+
+fn each_finding_once(positions: &[FindingPosition]) -> Result<(), String> {
+    for (place, position) in positions.iter().enumerate() {
+        let id = &position.finding_id;
+        if positions.iter().take(place).any(|other| other.finding_id == *id) {
+            return Err(format!("`critical_positions` has {id} twice: take one position on each finding"));
+        }
+    }
+    Ok(())
+}
+
+/// The schema of a phase's answer, narrowed to the dimensions, judges and findings of this debate. `own` is the judge's place;
+/// without it, the schema is what all judges of the phase have in common, for the part of the prompt that all read.
+pub(super) fn schema(log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) -> ReplySchema {
+    static SCHEMAS: [OnceLock<ReplySchema>; 3] = [const { OnceLock::new() }; 3];
+    let [position, rebuttal, last] = &SCHEMAS;
+    let name = phase.as_str();
+    let made = match phase {
+        PanelPhase::Position => position.get_or_init(|| schema_of::<PositionStatement>(name)),
+        PanelPhase::Rebuttal => rebuttal.get_or_init(|| schema_of::<RebuttalStatement>(name)),
+        PanelPhase::Final => last.get_or_init(|| schema_of::<FinalStatement>(name)),
+    };
+    let mut schema = ReplySchema { name: made.name.clone(), json: made.json.clone() };
+    if let Some(properties) = schema.json.get_mut("properties").and_then(Value::as_object_mut) {
+        narrow(properties, log, phase, own);
+    }
+    schema
+}
+
+fn narrow(properties: &mut Map<String, Value>, log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) {
+    if let Some(scores) = properties.get_mut("dimension_scores") {
+        *scores = dimension_schema(&log.rubric, phase, scores.get("description"));
+    }
+    let ids: Vec<&str> = log.findings.iter().map(|finding| finding.id.as_str()).collect();
+    if ids.is_empty() {
+        properties.shift_remove("critical_positions");
+    } else if let Some(positions) = properties.get_mut("critical_positions") {
+        if let Some(id) = positions.pointer_mut("/items/properties/finding_id") {
+            set(id, "enum", ids.clone());
+        }
+        set(positions, "maxItems", ids.len());
+    }
+    let others = log.judges.iter().enumerate().filter(|(place, _)| Some(*place) != own);
+    let others: Vec<&str> = others.map(|(_, judge)| judge.id).collect();
+    for list in ["agreements", "disagreements"] {
+        let judge =
+            properties.get_mut(list).and_then(|list| list.pointer_mut("/items/properties/with_judge"));
+        judge.into_iter().for_each(|judge| set(judge, "enum", others.clone()));
+    }
+    let before = own.and_then(|place| log.score(place, phase.round().saturating_sub(1)));
+    if let (Some(before), Some(score)) = (before, properties.get_mut("previous_score")) {
+        set(score, "enum", vec![before]);
+    }
+}
+
+/// One number for each dimension. A position statement has all of them; later statements have those that changed.
+fn dimension_schema(rubric: &Rubric, phase: PanelPhase, description: Option<&Value>) -> Value {
+    let is_first = phase == PanelPhase::Position;
+    let kind = |word: &str| if is_first { Value::from(word) } else { vec![word, "null"].into() };
+    let mut properties = Map::new();
+    for dimension in &rubric.dimensions {
+        let about = match dimension.description.as_str() {
+            "" => String::new(),
+            about => format!(" That is: {about}"),
+        };
+        let mut score = Value::Object(Map::new());
+        let question = format!("How good is its {}, from 1 to 5?{about}", dimension.key.replace('_', " "));
+        set(&mut score, "description", question);
+        set(&mut score, "type", kind("number"));
+        set(&mut score, "minimum", 1.0);
+        set(&mut score, "maximum", 5.0);
+        properties.insert(dimension.key.clone(), score);
+    }
+    let keys: Vec<&str> = rubric.dimensions.iter().map(|dimension| dimension.key.as_str()).collect();
+    let mut schema = Value::Object(Map::new());
+    set(&mut schema, "description", description.cloned().unwrap_or_default());
+    set(&mut schema, "type", kind("object"));
+    set(&mut schema, "properties", properties);
+    if is_first {
+        set(&mut schema, "required", keys);
+    }
+    schema
+}
+
+fn set(schema: &mut Value, key: &str, value: impl Into<Value>) {
+    if let Value::Object(map) = schema {
+        map.insert(key.to_owned(), value.into());
+    }
 }
