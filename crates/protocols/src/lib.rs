@@ -29,7 +29,6 @@ use agon_core::Protocol;
 pub mod answer;
 #[cfg(any())]
 pub mod arena;
-#[cfg(any())]
 pub mod ask;
 pub mod cited;
 #[cfg(any())]
@@ -39,7 +38,6 @@ pub mod grouping;
 pub mod lexical;
 pub mod limits;
 pub mod named_lists;
-#[cfg(any())]
 pub mod panel;
 pub mod participation;
 pub mod poll;
@@ -51,10 +49,10 @@ mod testing;
 
 /// Every protocol, in the order in which help lists them.
 pub const PROTOCOLS: &[&'static dyn Protocol] =
-    &[&deep::Deep];
+    &[&deep::Deep, &panel::Panel];
 
 /// What is built around the five: they keep the same laws.
-pub const BESIDE: &[&'static dyn Protocol] = &[&poll::Poll];
+pub const BESIDE: &[&'static dyn Protocol] = &[&poll::Poll, &ask::Ask];
 
 /// Every protocol of both tables.
 pub fn all() -> impl Iterator<Item = &'static dyn Protocol> {

@@ -21,7 +21,7 @@ use log::PanelLog;
 
 mod asks;
 mod closing;
-mod consensus;
+pub(crate) mod consensus;
 mod findings;
 mod follow_up;
 mod log;
@@ -106,7 +106,7 @@ impl PanelStatus {
     }
 }
 
-const TEMPLATES: &[PromptTemplate] = &[
+pub(crate) const TEMPLATES: &[PromptTemplate] = &[
     PromptTemplate { file: "panel/system.hbs", text: include_str!("prompts/system.hbs") },
     PromptTemplate { file: "panel/material.hbs", text: include_str!("prompts/material.hbs") },
     PromptTemplate { file: "panel/position.hbs", text: include_str!("prompts/position.hbs") },
