@@ -1,0 +1,160 @@
+//! How `council` ends: the outcome, the fate of every opening position, and what a reader should know.
+
+use std::collections::BTreeMap;
+
+use agon_core::{Corrupt, Fate, Fidelity, Outcome, PositionFate, Status, Termination};
+use serde::{Deserialize, Serialize};
+
+use super::log::CouncilLog;
+use super::replies::CouncilVote;
+use super::verdict::{CouncilVerdict, decide, merged_conditions};
+use super::{CouncilPhase, QUORUM};
+use crate::participation::{cut_off_warnings, shortened_warnings};
+
+/// An opening position that the decision did not adopt and its holder did not give up.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct CouncilDissent {
+    pub(super) seat: String,
+    pub(super) councillor: String,
+    pub(super) opening: String,
+    /// The final position, or the opening where the councillor gave no final statement.
+    pub(super) position: String,
+    vote: Option<CouncilVote>,
+    key_argument: Option<String>,
+    pub(super) reason: String,
+}
+
+/// Why a debate ended in which the councillors were asked for their votes.
+pub(super) fn termination(log: &CouncilLog<'_>) -> Termination {
+    match (log.was_cut(), log.voters().count()) {
+        (true, _) => Termination::Budget,
+        (false, 0) => Termination::Failed,
+        (false, votes) if votes < QUORUM => Termination::QuorumLost,
+        (false, _) => Termination::AllRoundsComplete,
+    }
+}
+
+/// The outcome of a debate that is over.
+pub(super) fn close(log: &CouncilLog<'_>, termination: Termination) -> Result<Outcome, Corrupt> {
+    let is_complete = termination == Termination::AllRoundsComplete;
+    let all_heard = log.debate.absences().next().is_none() && cut_off_warnings(log.debate).is_empty();
+    let positions: Vec<PositionFate> = log.active.iter().map(|place| fate(log, *place)).collect();
+    let minority = log.active.iter().zip(&positions).filter(|(_, held)| held.fate == Fate::Minority);
+    let dissent = minority.map(|(place, held)| serde_json::to_value(dissent(log, *place, held)));
+    Ok(Outcome {
+        status: if is_complete { Status::Complete } else { Status::Incomplete },
+        termination,
+        rounds_completed: log.rounds_completed(),
+        verdict: serde_json::to_value(CouncilVerdict::from_log(log))?,
+        dissent: dissent.collect::<Result<_, _>>()?,
+        fidelity: if is_complete && all_heard { Fidelity::Full } else { Fidelity::Degraded },
+        warnings: warnings(log, termination),
+        labels: BTreeMap::new(),
+        positions,
+        passed: None,
+        lesson: None,
+    })
+}
+
+/// What became of an opening position: given up, on the side of the decision, or dissent.
+fn fate(log: &CouncilLog<'_>, place: usize) -> PositionFate {
+    let opening = log.openings.get(place).cloned().unwrap_or_default();
+    let changes = log.rounds.iter().filter_map(|round| Some((round.number, round.after.get(place)?)));
+    let change = changes.rev().find(|(_, standing)| standing.changed);
+    let own = log.finals.get(place).and_then(Option::as_ref).map(|last| last.vote);
+    let (fate, reason) = match (change, own, decide(&log.votes())) {
+        (change, Some(own), Some(decision)) if own.is_in_favour() != decision.vote.is_in_favour() => {
+            let held =
+                change.map_or("held to the end".to_owned(), |(round, _)| format!("moved in round {round}"));
+            let (own, decided) = (own.as_str(), decision.vote.as_str());
+            (Fate::Minority, format!("{held}; voted {own}, and the decision is {decided}"))
+        }
+        (Some((round, standing)), _, _) => {
+            (Fate::Refuted, format!("given up in round {round}: {}", standing.because))
+        }
+        (None, Some(own), Some(_)) => {
+            (Fate::Adopted, format!("held to the end; voted {} with the decision's side", own.as_str()))
+        }
+        (None, None, Some(_)) => (Fate::Minority, "held to the end, but without a vote".to_owned()),
+        (None, _, None) => (Fate::Minority, "there is no decision that could adopt it".to_owned()),
+    };
+    PositionFate { seat: log.id(place), label: None, position: opening.position, fate, reason }
+}
+
+fn dissent(log: &CouncilLog<'_>, place: usize, held: &PositionFate) -> CouncilDissent {
+    let last = log.finals.get(place).and_then(Option::as_ref);
+    CouncilDissent {
+        seat: log.id(place),
+        councillor: log.id(place),
+        opening: held.position.clone(),
+        position: last.map_or(&held.position, |last| &last.final_position).clone(),
+        vote: last.map(|last| last.vote),
+        key_argument: last.map(|last| last.key_argument.clone()),
+        reason: held.reason.clone(),
+    }
+}
+
+fn warnings(log: &CouncilLog<'_>, termination: Termination) -> Vec<String> {
+    let held = format!("{} of {} rounds were held", log.rounds_completed(), log.options.rounds);
+    let mut warnings = Vec::new();
+    let not_asked = log.names(log.never_asked(CouncilPhase::Opening, 0));
+    if log.was_cut() || !not_asked.is_empty() {
+        let limit = log.limits().reached(log.active.len());
+        let limit = limit.unwrap_or_else(|| "a limit of the debate".to_owned());
+        warnings.push(format!("the debate is incomplete, {held}, because a limit was reached: {limit}"));
+    }
+    if !not_asked.is_empty() {
+        warnings.push(format!("not asked for an opening any more: {not_asked}"));
+    }
+    if termination == Termination::QuorumLost {
+        warnings.push(match log.voters().count() {
+            0 => format!("fewer than {QUORUM} councillors were left, so that there was no vote; {held}"),
+            _ => format!("fewer than {QUORUM} councillors voted, so that nothing is decided; {held}"),
+        });
+    }
+    if log.options.economy {
+        let economy = "economy mode: one call at a time on one model, and no messages between councillors";
+        warnings.push(economy.to_owned());
+    }
+    warnings.extend(cut_off_warnings(log.debate));
+    warnings.extend(shortened_warnings(log.debate));
+    let out = log.names((0..log.members.len()).filter(|place| !log.active.contains(place)));
+    if !out.is_empty() {
+        warnings.push(format!("without an opening and so without a say: {out}"));
+    }
+    warnings.extend(round_warnings(log));
+    let silent = log.active.iter().copied().filter(|place| log.finals.get(*place).is_none_or(Option::is_none));
+    let silent = log.names(silent);
+    if !silent.is_empty() && log.debate.turns_of(CouncilPhase::Vote.as_str()).next().is_some() {
+        warnings.push(format!("without a vote: {silent}"));
+    }
+    let is_conditional = decide(&log.votes()).is_some_and(|it| it.vote == CouncilVote::WithConditions);
+    if is_conditional && merged_conditions(log).is_empty() {
+        warnings.push("the decision is PROCEED WITH CONDITIONS, but nobody named a condition".to_owned());
+    }
+    warnings
+}
+
+fn round_warnings(log: &CouncilLog<'_>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for round in &log.rounds {
+        let number = round.number;
+        let not_asked = log.never_asked(CouncilPhase::Challenge, number);
+        let absent = |place: &usize| !round.is_present(*place) && !not_asked.contains(place);
+        let absent = log.names(log.active.iter().copied().filter(absent));
+        if !not_asked.is_empty() && round.present() > 0 {
+            let names = log.names(not_asked);
+            warnings.push(format!("round {number}: not asked any more, because a limit was reached: {names}"));
+        }
+        if !absent.is_empty() && round.present() > 0 {
+            warnings.push(format!("round {number}: absent, so that the last position counts: {absent}"));
+        }
+        if round.is_moderated && round.moderator.is_none() {
+            warnings.push(format!(
+                "round {number}: the moderator was absent, so that only what can be counted was found"
+            ));
+        }
+        warnings.extend(round.findings.set_aside.iter().map(|why| format!("round {number}: {why}")));
+    }
+    warnings
+}
