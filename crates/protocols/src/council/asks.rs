@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use agon_core::{Ask, Corrupt, Fence, Prompt};
 use serde::Serialize;
+use serde_json::json;
 
 use super::challenges::{Challenge, ChallengeFate, stance_word};
 use super::log::{CouncilLog, CouncilMember, CouncilRound, CouncillorStanding, PeerMessage};
-use super::moderation::{InterventionCause, InterventionKind, ModeratorIntervention};
+use super::moderation::{InterventionKind, ModeratorIntervention};
+use super::replies::CrossExamination;
 use super::reply_rules::{ReplyForm, SchemaChoices};
 use super::text_matching::one_line;
 use super::{CouncilPhase, prompts};
@@ -22,6 +24,13 @@ pub(super) struct AskBuilder<'a> {
     prompts: &'static PromptSet,
     fence: Fence,
     system: Arc<str>,
+}
+
+/// The part of a phase's prompts that all seats share.
+struct PhasePrompt {
+    file: &'static str,
+    form: ReplyForm,
+    shared: Arc<str>,
 }
 
 /// What a template shows to all seats of a phase. Each template reads the fields that it needs.
@@ -73,16 +82,6 @@ struct MaterialContext {
 }
 
 #[derive(Debug, Serialize)]
-struct PositionsContext {
-    positions: Vec<QuotedEntry>,
-}
-
-#[derive(Debug, Serialize)]
-struct SystemContext {
-    rule: String,
-}
-
-#[derive(Debug, Serialize)]
 struct MemberEntry {
     name: String,
     id: String,
@@ -114,34 +113,27 @@ struct QuotedEntry {
 impl<'a> AskBuilder<'a> {
     pub(super) fn new(log: &'a CouncilLog<'a>) -> Result<Self, Corrupt> {
         let (prompts, fence) = (prompts()?, Fence::new(&log.debate.brief));
-        let system = prompts.shared("council/system.hbs", &SystemContext { rule: fence.rule() })?;
+        let system = prompts.shared("council/system.hbs", &json!({"rule": fence.rule()}))?;
         Ok(Self { log, prompts, fence, system })
     }
 
-    /// How many calls a phase takes.
-    pub(super) fn calls(&self, phase: CouncilPhase, round: u32) -> usize {
+    /// Who is asked in a phase, in the order of the asks.
+    pub(super) fn seats(&self, phase: CouncilPhase, round: u32) -> Vec<&'a str> {
+        let log = self.log;
         match phase {
-            CouncilPhase::Moderate => 1,
-            CouncilPhase::Intervene => {
-                let round = self.log.round(round).into_iter();
-                round.flat_map(|round| &round.interventions).map(|planned| planned.to.len()).sum()
-            }
-            CouncilPhase::Opening | CouncilPhase::Challenge | CouncilPhase::Exchange | CouncilPhase::Vote => {
-                self.places(phase, round).len()
-            }
-        }
-    }
-
-    /// The councillors who are asked in a phase, except by the moderator.
-    fn places(&self, phase: CouncilPhase, round: u32) -> Vec<usize> {
-        let active = self.log.active.iter().copied();
-        match phase {
-            CouncilPhase::Opening => (0..self.log.members.len()).collect(),
+            CouncilPhase::Opening => log.members.iter().map(|member| member.seat.id.as_str()).collect(),
+            CouncilPhase::Challenge | CouncilPhase::Vote => log.active.clone(),
             CouncilPhase::Exchange => {
-                active.filter(|place| self.messages_to(round, Some(*place)).next().is_some()).collect()
+                let has_message = |seat: &&str| log.messages_of(round).any(|message| message.to == *seat);
+                log.active.iter().copied().filter(has_message).collect()
             }
-            CouncilPhase::Challenge | CouncilPhase::Vote => active.collect(),
-            CouncilPhase::Moderate | CouncilPhase::Intervene => Vec::new(),
+            CouncilPhase::Moderate => {
+                log.debate.brief.seats_of("moderator").map(|seat| seat.id.as_str()).collect()
+            }
+            CouncilPhase::Intervene => {
+                let round = log.round(round).into_iter();
+                round.flat_map(|round| &round.interventions).flat_map(|planned| planned.asked(log)).collect()
+            }
         }
     }
 
@@ -152,73 +144,82 @@ impl<'a> AskBuilder<'a> {
         round: u32,
         only: Option<usize>,
     ) -> Result<Vec<Ask>, Corrupt> {
-        let mut places = self.places(phase, round);
-        if let Some(only) = only {
-            places = places.into_iter().skip(only).take(1).collect();
+        let is_wanted = |index: usize| only.is_none_or(|only| only == index);
+        let seats = self.seats(phase, round).into_iter().enumerate();
+        let seats: Vec<&str> = seats.filter(|(index, _)| is_wanted(*index)).map(|(_, seat)| seat).collect();
+        if seats.is_empty() {
+            return Ok(Vec::new());
         }
         match phase {
-            CouncilPhase::Opening => self.openings(&places),
-            CouncilPhase::Challenge => self.examinations(round, &places),
-            CouncilPhase::Exchange => self.exchange(round, &places),
-            CouncilPhase::Moderate if only.is_none_or(|only| only == 0) => self.moderation(round),
-            CouncilPhase::Moderate => Ok(Vec::new()),
-            CouncilPhase::Intervene => self.interventions(round, only),
-            CouncilPhase::Vote => self.votes(&places),
+            CouncilPhase::Opening => self.openings(&seats),
+            CouncilPhase::Challenge => self.examinations(round, &seats),
+            CouncilPhase::Exchange => self.exchange(round, &seats),
+            CouncilPhase::Moderate => self.moderation(round),
+            CouncilPhase::Intervene => self.interventions(round, &is_wanted),
+            CouncilPhase::Vote => self.votes(&seats),
         }
     }
 
-    fn openings(&self, places: &[usize]) -> Result<Vec<Ask>, Corrupt> {
-        let all: Vec<usize> = (0..self.log.members.len()).collect();
-        let choices = |own| SchemaChoices { councillors: self.addressees(&all, own), ..SchemaChoices::default() };
-        let shared = self.shared("opening", ReplyForm::Opening, &choices(None), SharedContext::default())?;
-        let asks = places.iter().map(|place| {
-            let seat = SeatContext { others: self.quoted_names(&all, *place), ..SeatContext::default() };
-            self.ask("opening", *place, &shared, seat, ReplyForm::Opening, &choices(Some(*place)))
+    fn openings(&self, seats: &[&str]) -> Result<Vec<Ask>, Corrupt> {
+        let all: Vec<&str> = self.log.members.iter().map(|member| member.seat.id.as_str()).collect();
+        let choices =
+            |own| SchemaChoices { councillors: self.addressees(&all, own), ..SchemaChoices::default() };
+        let phase = self.phase("opening", ReplyForm::Opening, &choices(""), SharedContext::default())?;
+        let asks = seats.iter().map(|seat| {
+            let context = SeatContext { others: self.quoted_names(&all, seat), ..SeatContext::default() };
+            self.ask(&phase, seat, context, &choices(seat))
         });
         asks.collect()
     }
 
-    fn examinations(&self, round: u32, places: &[usize]) -> Result<Vec<Ask>, Corrupt> {
+    fn examinations(&self, round: u32, seats: &[&str]) -> Result<Vec<Ask>, Corrupt> {
         let log = self.log;
         let exchanges = if log.options.economy { 0 } else { log.options.exchanges };
-        let due = |place: Option<usize>| -> Vec<&Challenge> {
+        let due = || {
             let due = log.challenges.iter().filter(|challenge| challenge.is_due(round));
-            let due = due.filter(|challenge| log.active.contains(&challenge.to));
-            due.filter(|challenge| place.is_none_or(|place| challenge.to == place)).collect()
+            due.filter(|challenge| log.active.contains(&challenge.to.as_str()))
         };
-        let choices = |own: Option<usize>| SchemaChoices {
+        let choices = |own: &str, challenges| SchemaChoices {
             councillors: self.addressees(&log.active, own),
-            challenges: due(own).into_iter().map(Challenge::id).collect(),
+            challenges,
             messages_max: u32::try_from(exchanges).unwrap_or(u32::MAX),
             ..SchemaChoices::default()
         };
         let context = SharedContext { round, exchange: exchanges > 0, exchanges, ..SharedContext::default() };
-        let shared = self.shared("challenge", ReplyForm::Examination, &choices(None), context)?;
-        let asks = places.iter().map(|place| {
-            let seat = SeatContext {
-                others: self.quoted_names(&log.active, *place),
-                answered: self.answers_to(*place),
-                letters: self.messages(|message| message.from == *place || message.to == *place),
-                challenges: due(Some(*place)).into_iter().map(|challenge| self.challenge(challenge)).collect(),
+        let all_due = choices("", due().map(|challenge| challenge.id.clone()).collect());
+        let phase = self.phase("challenge", ReplyForm::Examination, &all_due, context)?;
+        let asks = seats.iter().map(|seat| {
+            let own_due = || due().filter(|challenge| challenge.to == *seat);
+            let context = SeatContext {
+                others: self.quoted_names(&log.active, seat),
+                answered: self.answers_to(seat),
+                letters: self.messages(|message| message.from == *seat || message.to == *seat),
+                challenges: own_due().map(|challenge| self.challenge(challenge)).collect(),
                 ..SeatContext::default()
             };
-            self.ask("challenge", *place, &shared, seat, ReplyForm::Examination, &choices(Some(*place)))
+            let ids = own_due().map(|challenge| challenge.id.clone()).collect();
+            self.ask(&phase, seat, context, &choices(seat, ids))
         });
         asks.collect()
     }
 
     /// The recipients of messages answer them.
-    fn exchange(&self, round: u32, places: &[usize]) -> Result<Vec<Ask>, Corrupt> {
-        let choices = |own: Option<usize>| SchemaChoices {
-            messages: self.messages_to(round, own).map(PeerMessage::id).collect(),
+    fn exchange(&self, round: u32, seats: &[&str]) -> Result<Vec<Ask>, Corrupt> {
+        let choices = |is_wanted: &dyn Fn(&PeerMessage) -> bool| SchemaChoices {
+            messages: self
+                .log
+                .messages_of(round)
+                .filter(|it| is_wanted(it))
+                .map(|it| it.id.clone())
+                .collect(),
             ..SchemaChoices::default()
         };
         let context = SharedContext { round, ..SharedContext::default() };
-        let shared = self.shared("exchange", ReplyForm::Correspondence, &choices(None), context)?;
-        let asks = places.iter().map(|place| {
-            let letters = self.messages(|message| message.round == round && message.to == *place);
-            let seat = SeatContext { letters, ..SeatContext::default() };
-            self.ask("exchange", *place, &shared, seat, ReplyForm::Correspondence, &choices(Some(*place)))
+        let phase = self.phase("exchange", ReplyForm::Correspondence, &choices(&|_| true), context)?;
+        let asks = seats.iter().map(|seat| {
+            let letters = self.messages(|message| message.round == round && message.to == *seat);
+            let context = SeatContext { letters, ..SeatContext::default() };
+            self.ask(&phase, seat, context, &choices(&|message| message.to == *seat))
         });
         asks.collect()
     }
@@ -227,24 +228,25 @@ impl<'a> AskBuilder<'a> {
     fn moderation(&self, number: u32) -> Result<Vec<Ask>, Corrupt> {
         let log = self.log;
         let Some(round) = log.round(number) else { return Ok(Vec::new()) };
-        let answered = || log.challenges.iter().filter(|challenge| challenge.is_answered_in(number));
+        let answered = || log.challenges.iter().filter(|challenge| challenge.answered_in == Some(number));
         let choices = SchemaChoices {
-            councillors: self.addressees(&log.active, None),
-            challenges: answered().map(Challenge::id).collect(),
+            councillors: self.addressees(&log.active, ""),
+            challenges: answered().map(|challenge| challenge.id.clone()).collect(),
             ..SchemaChoices::default()
         };
-        let updates = log.active.iter().map(|place| self.said(*place, &position_update(round, *place)));
-        let unanswered = round.unanswered.iter().filter_map(|index| log.challenges.get(*index));
-        let unanswered: Vec<String> = unanswered.map(|challenge| format!("[{}]", challenge.id())).collect();
+        let updates = round.before.iter().zip(round.after.values());
+        let unanswered: Vec<String> = round.unanswered.iter().map(|id| format!("[{id}]")).collect();
         let context = SharedContext {
             round: number,
-            updates: updates.collect(),
+            updates: updates
+                .map(|((seat, before), after)| self.said(seat, &position_update(before, after)))
+                .collect(),
             answered: answered().map(|challenge| self.challenge(challenge)).collect(),
             unanswered: unanswered.join(", "),
             letters: self.messages(|message| message.round == number),
             ..SharedContext::default()
         };
-        let shared = self.shared("moderator", ReplyForm::Moderation, &choices, context)?;
+        let shared = self.phase("moderator", ReplyForm::Moderation, &choices, context)?.shared;
         let tail = self.prompts.tail("council/moderator.hbs", &SeatContext::default())?;
         let prompt = Prompt { system: self.system.clone(), shared, tail };
         let schema = Arc::new(ReplyForm::Moderation.schema(&choices));
@@ -252,16 +254,18 @@ impl<'a> AskBuilder<'a> {
         Ok(seats.map(|seat| new_ask(seat, prompt.clone(), Some(schema.clone()))).collect())
     }
 
-    fn interventions(&self, number: u32, only: Option<usize>) -> Result<Vec<Ask>, Corrupt> {
+    fn interventions(&self, number: u32, is_wanted: &dyn Fn(usize) -> bool) -> Result<Vec<Ask>, Corrupt> {
         let Some(round) = self.log.round(number) else { return Ok(Vec::new()) };
-        let (mut asks, mut first, mut points) = (Vec::new(), 0, 0);
+        let (mut asks, mut index, mut points) = (Vec::new(), 0, 0);
         for planned in &round.interventions {
-            points += usize::from(planned.kind() == InterventionKind::Groupthink);
-            let wanted = planned.to.iter().zip(first..).filter(|(_, index)| only.is_none_or(|only| only == *index));
-            let places: Vec<usize> = wanted.map(|(place, _)| *place).collect();
-            first += planned.to.len();
-            if !places.is_empty() {
-                asks.extend(self.intervention(planned, points, &places)?);
+            points += usize::from(planned.kind == InterventionKind::Groupthink);
+            let mut seats = planned.asked(self.log);
+            seats.retain(|_| {
+                index += 1;
+                is_wanted(index - 1)
+            });
+            if !seats.is_empty() {
+                asks.extend(self.intervention(planned, points, &seats)?);
             }
         }
         Ok(asks)
@@ -271,106 +275,101 @@ impl<'a> AskBuilder<'a> {
         &self,
         planned: &ModeratorIntervention,
         point_number: usize,
-        places: &[usize],
+        seats: &[&str],
     ) -> Result<Vec<Ask>, Corrupt> {
-        let mut choices = SchemaChoices::default();
-        let mut challenge = None;
-        let (file, form, about) = match &planned.cause {
-            InterventionCause::Evasion { challenge: index, .. } => {
-                let Some(put) = self.log.challenges.get(*index) else { return Ok(Vec::new()) };
-                choices.challenges = vec![put.id()];
-                challenge = Some(put);
-                ("re_ask", ReplyForm::SecondResponse, Some(put.id()))
-            }
-            InterventionCause::Groupthink { .. } => {
+        let challenge = planned.about.as_deref().and_then(|id| self.log.challenge(id));
+        let challenge = challenge.filter(|_| planned.kind == InterventionKind::Evasion);
+        let (file, form, about) = match planned.kind {
+            InterventionKind::Evasion => ("re_ask", ReplyForm::SecondResponse, planned.about.clone()),
+            InterventionKind::Groupthink => {
                 ("steelman", ReplyForm::Steelman, Some(format!("point {point_number}")))
             }
-            InterventionCause::Stale => ("reframing", ReplyForm::Reframed, None),
+            InterventionKind::Stale => ("reframing", ReplyForm::Reframed, None),
+        };
+        let choices = SchemaChoices {
+            challenges: challenge.iter().map(|challenge| challenge.id.clone()).collect(),
+            ..SchemaChoices::default()
         };
         let question = self.fence.quote("the question", &planned.question);
-        let shared = self.shared(file, form, &choices, SharedContext { question, ..SharedContext::default() })?;
-        let asks = places.iter().map(|place| {
-            let mut seat = SeatContext {
+        let phase =
+            self.phase(file, form, &choices, SharedContext { question, ..SharedContext::default() })?;
+        let asks = seats.iter().map(|seat| {
+            let mut context = SeatContext {
                 point: self.fence.quote("the converging point", &planned.question),
                 ..SeatContext::default()
             };
             if let Some(put) = challenge {
-                seat.challenger = self.log.name(put.from).to_owned();
-                seat.id = put.id();
-                seat.challenge = self.quote(put.from, &put.text());
-                seat.response =
-                    put.last_answer().map(|answer| self.fence.quote("your words", &answer.response));
+                context.challenger = self.log.name(&put.from).to_owned();
+                context.id.clone_from(&put.id);
+                context.challenge = self.quote(&put.from, &put.text());
+                let response = put.response.as_ref();
+                context.response = response.map(|response| self.fence.quote("your words", response));
             }
-            let ask = self.ask(file, *place, &shared, seat, form, &choices)?;
-            Ok(Ask { about: about.clone(), ..ask })
+            Ok(Ask { about: about.clone(), ..self.ask(&phase, seat, context, &choices)? })
         });
         asks.collect()
     }
 
-    fn votes(&self, places: &[usize]) -> Result<Vec<Ask>, Corrupt> {
+    fn votes(&self, seats: &[&str]) -> Result<Vec<Ask>, Corrupt> {
         let log = self.log;
-        let open = log.challenges.iter().filter(|challenge| challenge.fate(true) == ChallengeFate::Open);
+        let open = log.challenges.iter().filter(|challenge| challenge.fate == ChallengeFate::Open);
         let context = SharedContext {
             complete: log.rounds_completed() == log.options.rounds,
             open: open.map(|challenge| self.challenge(challenge)).collect(),
             ..SharedContext::default()
         };
         let choices = SchemaChoices::default();
-        let shared = self.shared("final", ReplyForm::Final, &choices, context)?;
-        let asks = places.iter().map(|place| {
-            let letters = self.messages(|message| message.from == *place || message.to == *place);
-            let seat = SeatContext { letters, ..SeatContext::default() };
-            self.ask("final", *place, &shared, seat, ReplyForm::Final, &choices)
+        let phase = self.phase("final", ReplyForm::Final, &choices, context)?;
+        let asks = seats.iter().map(|seat| {
+            let letters = self.messages(|message| message.from == *seat || message.to == *seat);
+            self.ask(&phase, seat, SeatContext { letters, ..SeatContext::default() }, &choices)
         });
         asks.collect()
     }
 
     fn ask(
         &self,
-        file: &str,
-        place: usize,
-        shared: &Arc<str>,
-        seat: SeatContext,
-        form: ReplyForm,
+        phase: &PhasePrompt,
+        seat: &str,
+        context: SeatContext,
         choices: &SchemaChoices,
     ) -> Result<Ask, Corrupt> {
-        let member = self.log.members.get(place).ok_or(Corrupt::Empty)?;
-        let schema = form.schema(choices);
-        let own = self.log.standings().get(place).map(position_text).unwrap_or_default();
-        let seat = SeatContext {
+        let member = self.log.members.iter().find(|member| member.seat.id == seat).ok_or(Corrupt::Empty)?;
+        let schema = phase.form.schema(choices);
+        let own = self.log.standings().get(seat).map(position_text).unwrap_or_default();
+        let context = SeatContext {
             role: self.plain_line(&member.role.name),
             charter: self.plain_line(&member.role.charter),
             own: self.fence.quote("your words", &own),
             schema: schema.json.to_string(),
-            ..seat
+            ..context
         };
-        let tail = self.prompts.tail(&format!("council/{file}.hbs"), &seat)?;
-        let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
+        let tail = self.prompts.tail(&format!("council/{}.hbs", phase.file), &context)?;
+        let prompt = Prompt { system: self.system.clone(), shared: phase.shared.clone(), tail };
         Ok(new_ask(member.seat, prompt, Some(Arc::new(schema))))
     }
 
-    /// What all seats of a phase read.
-    fn shared(
+    /// Renders what all seats of a phase read.
+    fn phase(
         &self,
-        file: &str,
+        file: &'static str,
         form: ReplyForm,
         choices: &SchemaChoices,
         context: SharedContext,
-    ) -> Result<Arc<str>, Corrupt> {
-        let log = self.log;
-        let positions = log.active.iter().filter_map(|place| {
-            let said = position_text(log.standings().get(*place)?);
-            Some(self.said(*place, &said))
-        });
-        let positions = PositionsContext { positions: positions.collect() };
+    ) -> Result<PhasePrompt, Corrupt> {
+        let standings = self.log.standings().iter();
+        let positions: Vec<QuotedEntry> =
+            standings.map(|(seat, standing)| self.said(seat, &position_text(standing))).collect();
+        let positions = self.prompts.shared("council/positions.hbs", &json!({"positions": positions}))?;
         let context = SharedContext {
             material: self.prompts.shared("council/material.hbs", &self.material())?.to_string(),
-            positions: self.prompts.shared("council/positions.hbs", &positions)?.to_string(),
-            rounds: log.options.rounds,
+            positions: positions.to_string(),
+            rounds: self.log.options.rounds,
             schema: form.schema(choices).json.to_string(),
             ..context
         };
-        self.prompts.shared(&format!("council/{file}.hbs"), &context)
+        let shared = self.prompts.shared(&format!("council/{file}.hbs"), &context)?;
+        Ok(PhasePrompt { file, form, shared })
     }
 
     /// The topic, who sits, and everything that was said to everybody so far.
@@ -384,9 +383,9 @@ impl<'a> AskBuilder<'a> {
             out: begun && member.opening.is_none(),
         };
         let focus = Some(log.options.focus.as_str()).filter(|focus| !focus.trim().is_empty());
-        let questions = log.active.iter().filter_map(|place| {
-            let asked = question_lines(log, *place);
-            (!asked.is_empty()).then(|| self.said(*place, &asked.join("\n")))
+        let questions = log.active.iter().filter_map(|seat| {
+            let asked = question_lines(log, seat);
+            (!asked.is_empty()).then(|| self.said(seat, &asked.join("\n")))
         });
         let interjections = log.debate.interjections.iter();
         MaterialContext {
@@ -401,18 +400,16 @@ impl<'a> AskBuilder<'a> {
         }
     }
 
-    fn round(&self, round: &CouncilRound) -> RoundEntry {
+    fn round(&self, round: &CouncilRound<'_>) -> RoundEntry {
         let log = self.log;
-        let said = log.active.iter().filter_map(|place| {
-            let said = examination_text(log, round, *place)?;
-            Some(self.said(*place, &said))
-        });
-        let absent = log.active.iter().copied().filter(|place| !round.is_present(*place));
+        let said = round.said.iter();
+        let said = said.map(|(seat, said)| self.said(seat, &examination_text(log, round, seat, said)));
+        let absent = log.active.iter().copied().filter(|seat| !round.is_present(seat));
         let interventions = round.interventions.iter().flat_map(|done| {
-            done.heard().map(|(place, reply)| QuotedEntry {
-                kind: done.kind().as_str(),
-                to: log.name(place).to_owned(),
-                content: self.quote(place, &done.reply_text(reply)),
+            done.replies.iter().map(|reply| QuotedEntry {
+                kind: done.kind.as_str(),
+                to: log.name(&reply.councillor).to_owned(),
+                content: self.quote(&reply.councillor, &reply.text),
                 ..QuotedEntry::default()
             })
         });
@@ -425,14 +422,13 @@ impl<'a> AskBuilder<'a> {
     }
 
     /// How a councillor's challenges were answered.
-    fn answers_to(&self, place: usize) -> Vec<QuotedEntry> {
-        let made = self.log.challenges.iter().filter(|challenge| challenge.from == place);
+    fn answers_to(&self, seat: &str) -> Vec<QuotedEntry> {
+        let made = self.log.challenges.iter().filter(|challenge| challenge.from == seat);
         let answered = made.filter_map(|challenge| {
-            let answer = challenge.last_answer()?;
             Some(QuotedEntry {
-                id: challenge.id(),
-                fate: format!("{} ({})", challenge.fate(false).as_str(), stance_word(answer.stance)),
-                ..self.said(challenge.to, &answer.response)
+                id: challenge.id.clone(),
+                fate: format!("{} ({})", challenge.fate_word(), stance_word(challenge.stance)),
+                ..self.said(&challenge.to, challenge.response.as_ref()?)
             })
         });
         answered.collect()
@@ -440,13 +436,13 @@ impl<'a> AskBuilder<'a> {
 
     /// A challenge, with its last answer.
     fn challenge(&self, challenge: &Challenge) -> QuotedEntry {
-        let mut entry = self.said(challenge.from, &challenge.text());
-        if let Some(answer) = challenge.last_answer() {
-            let said = format!("({}) {}", stance_word(answer.stance), answer.response);
-            entry.content = format!("{}\nAnswered:\n{}", entry.content, self.quote(challenge.to, &said));
+        let mut entry = self.said(&challenge.from, &challenge.text());
+        if let Some(response) = &challenge.response {
+            let said = format!("({}) {response}", stance_word(challenge.stance));
+            entry.content = format!("{}\nAnswered:\n{}", entry.content, self.quote(&challenge.to, &said));
         }
-        let (from, to) = (entry.name.clone(), self.log.name(challenge.to).to_owned());
-        QuotedEntry { id: challenge.id(), from, to, ..entry }
+        let (from, to) = (entry.name.clone(), self.log.name(&challenge.to).to_owned());
+        QuotedEntry { id: challenge.id.clone(), from, to, ..entry }
     }
 
     /// Messages with their answers.
@@ -454,15 +450,15 @@ impl<'a> AskBuilder<'a> {
         let wanted = self.log.messages.iter().filter(|message| is_wanted(message));
         let entries = wanted.map(|message| {
             let text = format!("About {}: {}", message.topic, message.text);
-            let mut content = self.quote(message.from, &text);
+            let mut content = self.quote(&message.from, &text);
             if let Some(reply) = &message.reply {
-                content = format!("{content}\nAnswered:\n{}", self.quote(message.to, reply));
+                content = format!("{content}\nAnswered:\n{}", self.quote(&message.to, reply));
             }
             QuotedEntry {
-                id: message.id(),
+                id: message.id.clone(),
                 round: message.round,
-                from: self.log.name(message.from).to_owned(),
-                to: self.log.name(message.to).to_owned(),
+                from: self.log.name(&message.from).to_owned(),
+                to: self.log.name(&message.to).to_owned(),
                 content,
                 ..QuotedEntry::default()
             }
@@ -470,41 +466,32 @@ impl<'a> AskBuilder<'a> {
         entries.collect()
     }
 
-    /// The messages of a round, to everybody or to one.
-    fn messages_to(&self, round: u32, to: Option<usize>) -> impl Iterator<Item = &PeerMessage> {
-        let sent = self.log.messages.iter().filter(move |message| message.round == round);
-        sent.filter(move |message| to.is_none_or(|to| message.to == to))
-    }
-
     /// A councillor's words under its name.
-    fn said(&self, place: usize, text: &str) -> QuotedEntry {
-        QuotedEntry {
-            name: self.log.name(place).to_owned(),
-            content: self.quote(place, text),
-            ..QuotedEntry::default()
-        }
+    fn said(&self, seat: &str, text: &str) -> QuotedEntry {
+        let name = self.log.name(seat).to_owned();
+        QuotedEntry { name, content: self.quote(seat, text), ..QuotedEntry::default() }
     }
 
-    fn quote(&self, place: usize, text: &str) -> String {
-        self.fence.quote(self.log.name(place), text)
+    fn quote(&self, seat: &str, text: &str) -> String {
+        self.fence.quote(self.log.name(seat), text)
     }
 
-    /// The names and ids by which a seat may address others.
-    fn addressees(&self, places: &[usize], own: Option<usize>) -> Vec<String> {
+    /// The names and ids by which a seat may address the others.
+    fn addressees(&self, seats: &[&str], own: &str) -> Vec<String> {
         let mut named: Vec<String> = Vec::new();
-        for place in places.iter().copied().filter(|place| Some(*place) != own) {
-            for name in [self.log.name(place).to_owned(), self.log.id(place)] {
-                if !named.contains(&name) {
-                    named.push(name);
+        for seat in seats.iter().copied().filter(|seat| *seat != own) {
+            for name in [self.log.name(seat), seat] {
+                if !named.iter().any(|other| other == name) {
+                    named.push(name.to_owned());
                 }
             }
         }
         named
     }
 
-    fn quoted_names(&self, places: &[usize], own: usize) -> String {
-        let others = places.iter().filter(|place| **place != own);
-        others.map(|place| format!("\"{}\"", self.log.name(*place))).collect::<Vec<_>>().join(", ")
+    fn quoted_names(&self, seats: &[&str], own: &str) -> String {
+        let others = seats.iter().filter(|seat| **seat != own);
+        others.map(|seat| format!("\"{}\"", self.log.name(seat))).collect::<Vec<_>>().join(", ")
     }
 
     /// Words of the user's own roster, on one line.
@@ -514,18 +501,22 @@ impl<'a> AskBuilder<'a> {
 }
 
 /// The questions of a councillor's opening, with their ids.
-pub(super) fn question_lines(log: &CouncilLog<'_>, place: usize) -> Vec<String> {
-    let asked = log.made_by(place, 0);
-    asked.map(|asked| format!("[{}] to {}: {}", asked.id(), log.name(asked.to), asked.question)).collect()
+pub(super) fn question_lines(log: &CouncilLog<'_>, seat: &str) -> Vec<String> {
+    let asked = log.made_by(seat, 0);
+    asked.map(|asked| format!("[{}] to {}: {}", asked.id, log.name(&asked.to), asked.question)).collect()
 }
 
 /// What a councillor said to everybody in a round. Ids stand before the texts that they name.
-fn examination_text(log: &CouncilLog<'_>, round: &CouncilRound, place: usize) -> Option<String> {
-    let said = round.said.get(place)?.as_ref()?;
+fn examination_text(
+    log: &CouncilLog<'_>,
+    round: &CouncilRound<'_>,
+    seat: &str,
+    said: &CrossExamination,
+) -> String {
     let mut lines = vec!["Challenges:".to_owned()];
-    let made = log.made_by(place, round.number);
-    lines.extend(made.map(|made| format!("[{}] to {}: {}", made.id(), log.name(made.to), made.text())));
-    let mut responses = round.responses(place, &log.challenges).peekable();
+    let made = log.made_by(seat, round.number);
+    lines.extend(made.map(|made| format!("[{}] to {}: {}", made.id, log.name(&made.to), made.text())));
+    let mut responses = round.responses(seat, &log.challenges).peekable();
     if responses.peek().is_some() {
         lines.push("Responses:".into());
     }
@@ -544,23 +535,19 @@ fn examination_text(log: &CouncilLog<'_>, round: &CouncilRound, place: usize) ->
         lines.extend(said.new_arguments.iter().map(|argument| format!("- {}", argument.trim())));
     }
     lines.push(format!("Confidence: {}", said.confidence.as_str()));
-    Some(lines.join("\n"))
+    lines.join("\n")
 }
 
 /// "{Role}: {position summary}, Key arguments: {numbered list}, Confidence: {level}".
 fn position_text(standing: &CouncillorStanding) -> String {
     let mut lines = vec![format!("Position: {}", standing.position), "Key arguments:".into()];
     lines.extend(standing.arguments.iter().zip(1..).map(|(argument, n)| format!("{n}. {}", argument.trim())));
-    let confidence = standing.confidence.map_or("", |confidence| confidence.as_str());
-    lines.push(format!("Confidence: {confidence}"));
+    lines.push(format!("Confidence: {}", standing.confidence.as_str()));
     lines.join("\n")
 }
 
 /// A councillor's position before and after a round, as the moderator reads it.
-fn position_update(round: &CouncilRound, place: usize) -> String {
-    let (Some(before), Some(after)) = (round.before.get(place), round.after.get(place)) else {
-        return String::new();
-    };
+fn position_update(before: &CouncillorStanding, after: &CouncillorStanding) -> String {
     let changed = match (after.carried, after.changed) {
         (_, true) => format!("changed because {}", after.because),
         (true, false) => "absent, so that it is carried forward".to_owned(),

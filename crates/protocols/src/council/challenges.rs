@@ -2,37 +2,38 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::log::{CouncilMember, place_of};
-use super::replies::{ChallengeStance, CrossExamination};
+use super::replies::ChallengeStance;
 use super::text_matching::{has_words, plain_words};
 use crate::lexical::{opposed, similarity};
 
 /// An answer this similar to the first one repeats it.
 const REPETITION_MIN: f64 = 0.95;
 
-/// A challenge, or a question of an opening.
-#[derive(Debug, Clone)]
+/// A challenge, or a question of an opening, as it is in the verdict.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Challenge {
-    /// Counted from 1 over the whole debate.
-    pub(super) number: usize,
+    /// `C1`, counted over the whole debate.
+    pub(super) id: String,
     /// The round in which it was made; 0 for a question of an opening.
     pub(super) round: u32,
-    /// Who made it, by place.
-    pub(super) from: usize,
-    /// Who must answer, by place.
-    pub(super) to: usize,
+    pub(super) from: String,
+    pub(super) to: String,
     /// Empty for a question of an opening.
     pub(super) claim: String,
     pub(super) reason: String,
     pub(super) question: String,
     /// Whether the claim occurs in the target's words; `None` for a question.
     pub(super) quoted: Option<bool>,
-    pub(super) answers: Vec<ChallengeAnswer>,
-    /// The rounds in which it was put to its target and the target was absent.
-    pub(super) absent_in: Vec<u32>,
+    pub(super) fate: ChallengeFate,
+    /// The last answer.
+    pub(super) stance: Option<ChallengeStance>,
+    pub(super) response: Option<String>,
+    pub(super) answered_in: Option<u32>,
     /// The round in which the moderator put it again.
     pub(super) re_asked: Option<u32>,
-    pub(super) state: ChallengeState,
+    /// The rounds in which it was put to its target and the target was absent.
+    pub(super) absent_in: Vec<u32>,
+    pub(super) answers: Vec<ChallengeAnswer>,
 }
 
 /// What was said to a challenge.
@@ -43,99 +44,46 @@ pub(super) struct ChallengeAnswer {
     pub(super) response: String,
 }
 
-/// Whether a challenge still waits for an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ChallengeState {
-    Open,
-    Answered,
-    Evaded,
-}
-
 /// What became of a challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ChallengeFate {
     Answered,
     Evaded,
-    /// Its target was absent and is asked again in the next round.
-    Waiting,
-    /// It has no answer.
+    /// It has no answer yet.
     Open,
 }
 
-impl ChallengeFate {
-    /// The wire name.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::Evaded => "evaded",
-            Self::Waiting => "waiting",
-            Self::Open => "open",
-        }
-    }
-}
-
 /// A challenge that was evaded although it was put again, or that could not be put again.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ChallengeViolation {
     pub(super) round: u32,
-    /// Who evaded it.
-    pub(super) place: usize,
-    /// The index of the challenge.
-    pub(super) challenge: usize,
+    pub(super) councillor: String,
+    pub(super) challenge_id: String,
     pub(super) why: String,
 }
 
 impl Challenge {
-    /// The questions of the openings, in seat order.
-    pub(super) fn from_openings(members: &[CouncilMember<'_>]) -> Vec<Self> {
-        let mut challenges = Vec::new();
-        for (from, member) in members.iter().enumerate() {
-            for asked in member.opening.iter().flat_map(|opening| &opening.questions) {
-                let Some(to) = place_of(members, &asked.to) else { continue };
-                challenges.push(Self::new(challenges.len() + 1, 0, (from, to), ["", "", &asked.question]));
-            }
-        }
-        challenges
-    }
-
-    /// The challenges that a councillor made in a round. `before` is how many the debate already has.
-    pub(super) fn from_examination(
-        members: &[CouncilMember<'_>],
-        before: usize,
-        round: u32,
-        from: usize,
-        said: &CrossExamination,
-    ) -> Vec<Self> {
-        let made = said.challenges.iter().filter_map(|made| Some((made, place_of(members, &made.to)?)));
-        let numbered = made.zip(before + 1..);
-        numbered
-            .map(|((made, to), number)| {
-                Self::new(number, round, (from, to), [&made.claim, &made.reason, &made.question])
-            })
-            .collect()
-    }
-
-    fn new(number: usize, round: u32, (from, to): (usize, usize), words: [&str; 3]) -> Self {
+    /// A new challenge, counted from 1. The words are claim, reason and question.
+    pub(super) fn new(number: usize, round: u32, from: &str, to: &str, words: [&str; 3]) -> Self {
         let [claim, reason, question] = words.map(|text| text.trim().to_owned());
         Self {
-            number,
+            id: format!("C{number}"),
             round,
-            from,
-            to,
+            from: from.to_owned(),
+            to: to.to_owned(),
             claim,
             reason,
             question,
             quoted: None,
-            answers: Vec::new(),
-            absent_in: Vec::new(),
+            fate: ChallengeFate::Open,
+            stance: None,
+            response: None,
+            answered_in: None,
             re_asked: None,
-            state: ChallengeState::Open,
+            absent_in: Vec::new(),
+            answers: Vec::new(),
         }
-    }
-
-    pub(super) fn id(&self) -> String {
-        format!("C{}", self.number)
     }
 
     /// The challenge in a line, as seats and people read it.
@@ -151,18 +99,16 @@ impl Challenge {
         if self.claim.is_empty() { &self.question } else { &self.claim }
     }
 
-    pub(super) fn last_answer(&self) -> Option<&ChallengeAnswer> {
-        self.answers.last()
-    }
-
-    /// Whether its last answer was given in this round.
-    pub(super) fn is_answered_in(&self, round: u32) -> bool {
-        self.last_answer().is_some_and(|answer| answer.round == round)
-    }
-
     /// Whether it must be answered in this round.
     pub(super) fn is_due(&self, round: u32) -> bool {
-        self.state == ChallengeState::Open && self.round < round
+        self.fate == ChallengeFate::Open && self.round < round
+    }
+
+    /// Records an answer. Whether it evades the challenge is decided later.
+    pub(super) fn add_answer(&mut self, round: u32, stance: Option<ChallengeStance>, response: &str) {
+        let response = response.trim().to_owned();
+        (self.stance, self.response, self.answered_in) = (stance, Some(response.clone()), Some(round));
+        self.answers.push(ChallengeAnswer { round, stance, response });
     }
 
     /// Why an answer still evades the challenge after it was put again; `None` where it does not.
@@ -180,16 +126,16 @@ impl Challenge {
         }
     }
 
-    /// Its fate. Once the debate is over, nobody answers any more.
-    pub(super) fn fate(&self, is_over: bool) -> ChallengeFate {
-        match self.state {
-            ChallengeState::Answered => ChallengeFate::Answered,
-            ChallengeState::Evaded => ChallengeFate::Evaded,
-            ChallengeState::Open if !is_over && !self.absent_in.is_empty() => ChallengeFate::Waiting,
-            ChallengeState::Open => ChallengeFate::Open,
+    /// Its fate as its owner is told. A challenge whose target was absent waits for the next round.
+    pub(super) fn fate_word(&self) -> &'static str {
+        match self.fate {
+            ChallengeFate::Open if !self.absent_in.is_empty() => "waiting",
+            fate => fate.as_str(),
         }
     }
 }
+
+super::wire_names!(ChallengeFate { Answered = "answered", Evaded = "evaded", Open = "open" });
 
 /// A stance as people read it.
 pub(super) fn stance_word(stance: Option<ChallengeStance>) -> &'static str {

@@ -59,7 +59,7 @@ impl CouncilChecks<'_> {
     fn asks_in<'r>(
         &self,
         phase: CouncilPhase,
-        rounds: impl Iterator<Item = &'r CouncilRound>,
+        rounds: impl Iterator<Item = &'r CouncilRound<'r>>,
     ) -> Vec<u32> {
         let turns = &self.log.debate.turns;
         let replies = rounds.flat_map(|round| phase_replies(turns, phase, round.number));
@@ -74,23 +74,25 @@ impl CouncilChecks<'_> {
     }
 
     /// Who made too few challenges in a round: the round, the place, and how many.
-    fn too_few_challenges(&self) -> Vec<(&CouncilRound, usize, usize)> {
+    fn too_few_challenges(&self) -> Vec<(&CouncilRound<'_>, &str, usize)> {
         let made = self.log.rounds.iter().flat_map(|round| {
             let active = self.log.active.iter().copied();
-            active.map(move |place| (round, place, self.log.made_by(place, round.number).count()))
+            active.map(move |seat| (round, seat, self.log.made_by(seat, round.number).count()))
         });
         made.filter(|(.., made)| *made < CHALLENGES_MIN).collect()
     }
 
-    fn count_note(&self, (round, place, made): &(&CouncilRound, usize, usize)) -> String {
-        format!("{} made {made} in round {}", self.log.name(*place), round.number)
+    fn count_note(&self, (round, seat, made): &(&CouncilRound<'_>, &str, usize)) -> String {
+        format!("{} made {made} in round {}", self.log.name(seat), round.number)
     }
 
     fn two_challenges_each(&self) -> QualityCheck {
         let notes: Vec<String> = self.too_few_challenges().iter().map(|few| self.count_note(few)).collect();
         let made = self.log.challenges.iter().filter(|challenge| challenge.round > 0).count();
         let note = match notes.is_empty() {
-            true => format!("{} in {}", count_of(made, "challenge"), count_of(self.log.rounds.len(), "round")),
+            true => {
+                format!("{} in {}", count_of(made, "challenge"), count_of(self.log.rounds.len(), "round"))
+            }
             false => notes.join("; "),
         };
         let sentence = "Each councillor challenged 2+ specific points per round";
@@ -110,9 +112,8 @@ impl CouncilChecks<'_> {
 
     fn evolution_tracked(&self) -> QualityCheck {
         let active = &self.log.active;
-        let is_tracked = |round: &&CouncilRound| {
-            active.iter().all(|place| round.after.get(*place).is_some_and(|held| !held.position.is_empty()))
-        };
+        let is_tracked =
+            |round: &&CouncilRound<'_>| round.after.values().all(|held| !held.position.is_empty());
         let tracked = self.log.rounds.iter().filter(is_tracked).count();
         let changes: usize = self.log.rounds.iter().map(|round| round.changed().count()).sum();
         let note = format!(
@@ -131,9 +132,9 @@ impl CouncilChecks<'_> {
         for round in &self.log.rounds {
             found += round.unanswered.len() + round.findings.evasions.len();
             found += unchallenged_points(self.log, round).len();
-            let reframed = round.interventions.iter().any(|done| done.kind() == InterventionKind::Stale);
+            let reframed = round.interventions.iter().any(|done| done.kind == InterventionKind::Stale);
             found += usize::from(reframed || (round.is_moderated && is_stale(round)));
-            put += round.interventions.iter().filter(|done| done.was_put()).count();
+            put += round.interventions.iter().filter(|done| done.settled > 0).count();
         }
         let shown = self.asks(CouncilPhase::Intervene);
         if found == 0 {
@@ -157,7 +158,7 @@ impl CouncilChecks<'_> {
 
     fn log_accumulated(&self) -> QualityCheck {
         let held = self.log.rounds.len();
-        let first_ask = |round: &CouncilRound| {
+        let first_ask = |round: &CouncilRound<'_>| {
             phase_replies(&self.log.debate.turns, CouncilPhase::Challenge, round.number).next()
         };
         let shown = self.log.rounds.iter().filter_map(first_ask).map(|(ask, _)| ask.id).collect();
@@ -195,7 +196,7 @@ impl CouncilChecks<'_> {
 
     /// A councillor who took part with too few challenges shows that the rule was not applied.
     fn minimum_enforced(&self) -> QualityCheck {
-        let few = self.too_few_challenges().into_iter().filter(|(round, place, _)| round.is_present(*place));
+        let few = self.too_few_challenges().into_iter().filter(|(round, seat, _)| round.is_present(seat));
         let notes: Vec<String> = few.map(|few| self.count_note(&few)).collect();
         let turns = self.log.debate.turns_of(CouncilPhase::Challenge.as_str());
         let attempts = turns.flat_map(|turn| &turn.attempts).flatten();
@@ -230,19 +231,23 @@ impl CouncilChecks<'_> {
         let shown = self.asks(CouncilPhase::Challenge);
         match changes().count() {
             0 => check(sentence, None, "no position changed".to_owned(), shown),
-            n => check(sentence, with_reason == n, format!("{with_reason} of {n} changes have a reason"), shown),
+            n => check(
+                sentence,
+                with_reason == n,
+                format!("{with_reason} of {n} changes have a reason"),
+                shown,
+            ),
         }
     }
 
     fn no_repetition(&self) -> QualityCheck {
         let sentence = "Avoided: Letting councillors repeat arguments without new substance";
-        let is_reframed = |round: &CouncilRound| {
-            round.interventions.iter().any(|done| done.kind() == InterventionKind::Stale && done.was_put())
+        let is_reframed = |round: &CouncilRound<'_>| {
+            round.interventions.iter().any(|done| done.kind == InterventionKind::Stale && done.settled > 0)
         };
         let stalled = self.log.rounds.iter();
-        let stalled: Vec<&CouncilRound> = stalled
-            .filter(|round| is_reframed(round) || (round.is_moderated && is_stale(round)))
-            .collect();
+        let stalled: Vec<&CouncilRound<'_>> =
+            stalled.filter(|round| is_reframed(round) || (round.is_moderated && is_stale(round))).collect();
         let reframed = stalled.iter().filter(|round| is_reframed(round)).count();
         let shown = self.asks_in(CouncilPhase::Intervene, stalled.iter().copied());
         match stalled.len() {
@@ -257,7 +262,7 @@ impl CouncilChecks<'_> {
 
     fn not_dominated(&self) -> QualityCheck {
         // Counted by what was asked. The asks of a question to all are about nothing in particular, and are one intervention.
-        let put = |round: &CouncilRound| {
+        let put = |round: &CouncilRound<'_>| {
             let asks = || phase_replies(&self.log.debate.turns, CouncilPhase::Intervene, round.number);
             let to_one = asks().filter(|(ask, _)| ask.about.is_some()).count();
             to_one + usize::from(asks().any(|(ask, _)| ask.about.is_none()))
@@ -274,11 +279,12 @@ impl CouncilChecks<'_> {
         if self.log.options.economy {
             return check(sentence, None, "economy mode has none".to_owned(), Vec::new());
         }
-        let is_delivered = |round: u32, to: String| {
-            phase_replies(&self.log.debate.turns, CouncilPhase::Exchange, round).any(|(ask, _)| ask.seat == to)
+        let is_delivered = |round: u32, to: &str| {
+            phase_replies(&self.log.debate.turns, CouncilPhase::Exchange, round)
+                .any(|(ask, _)| ask.seat == to)
         };
         let messages = self.log.messages.iter();
-        let lost = messages.filter(|sent| !is_delivered(sent.round, self.log.id(sent.to))).count();
+        let lost = messages.filter(|sent| !is_delivered(sent.round, &sent.to)).count();
         let written = count_of(self.log.messages.len(), "message");
         let note = format!("{written} written, {lost} of them not delivered");
         check(sentence, lost == 0, note, self.asks(CouncilPhase::Exchange))

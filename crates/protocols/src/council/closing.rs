@@ -26,7 +26,7 @@ pub(super) struct CouncilDissent {
 
 /// Why a debate ended in which the councillors were asked for their votes.
 pub(super) fn termination(log: &CouncilLog<'_>) -> Termination {
-    match (log.was_cut(), log.voters().count()) {
+    match (log.was_cut(), log.finals.len()) {
         (true, _) => Termination::Budget,
         (false, 0) => Termination::Failed,
         (false, votes) if votes < QUORUM => Termination::QuorumLost,
@@ -38,9 +38,10 @@ pub(super) fn termination(log: &CouncilLog<'_>) -> Termination {
 pub(super) fn close(log: &CouncilLog<'_>, termination: Termination) -> Result<Outcome, Corrupt> {
     let is_complete = termination == Termination::AllRoundsComplete;
     let all_heard = log.debate.absences().next().is_none() && cut_off_warnings(log.debate).is_empty();
-    let positions: Vec<PositionFate> = log.active.iter().map(|place| fate(log, *place)).collect();
-    let minority = log.active.iter().zip(&positions).filter(|(_, held)| held.fate == Fate::Minority);
-    let dissent = minority.map(|(place, held)| serde_json::to_value(dissent(log, *place, held)));
+    let positions: Vec<PositionFate> =
+        log.openings.iter().map(|(seat, opening)| fate(log, seat, &opening.position)).collect();
+    let minority = positions.iter().filter(|held| held.fate == Fate::Minority);
+    let dissent = minority.map(|held| serde_json::to_value(dissent(log, held)));
     Ok(Outcome {
         status: if is_complete { Status::Complete } else { Status::Incomplete },
         termination,
@@ -57,20 +58,19 @@ pub(super) fn close(log: &CouncilLog<'_>, termination: Termination) -> Result<Ou
 }
 
 /// What became of an opening position: given up, on the side of the decision, or dissent.
-fn fate(log: &CouncilLog<'_>, place: usize) -> PositionFate {
-    let opening = log.openings.get(place).cloned().unwrap_or_default();
-    let changes = log.rounds.iter().filter_map(|round| Some((round.number, round.after.get(place)?)));
-    let change = changes.rev().find(|(_, standing)| standing.changed);
-    let own = log.finals.get(place).and_then(Option::as_ref).map(|last| last.vote);
+fn fate(log: &CouncilLog<'_>, seat: &str, opening: &str) -> PositionFate {
+    let mut standings = log.rounds.iter().rev().filter_map(|round| round.after.get(seat));
+    let change = standings.find(|standing| standing.changed);
+    let own = log.finals.get(seat).map(|last| last.vote);
     let (fate, reason) = match (change, own, decide(&log.votes())) {
         (change, Some(own), Some(decision)) if own.is_in_favour() != decision.vote.is_in_favour() => {
-            let held =
-                change.map_or("held to the end".to_owned(), |(round, _)| format!("moved in round {round}"));
+            let held = change.map(|changed| format!("moved in round {}", changed.round));
+            let held = held.unwrap_or_else(|| "held to the end".to_owned());
             let (own, decided) = (own.as_str(), decision.vote.as_str());
             (Fate::Minority, format!("{held}; voted {own}, and the decision is {decided}"))
         }
-        (Some((round, standing)), _, _) => {
-            (Fate::Refuted, format!("given up in round {round}: {}", standing.because))
+        (Some(changed), _, _) => {
+            (Fate::Refuted, format!("given up in round {}: {}", changed.round, changed.because))
         }
         (None, Some(own), Some(_)) => {
             (Fate::Adopted, format!("held to the end; voted {} with the decision's side", own.as_str()))
@@ -78,14 +78,14 @@ fn fate(log: &CouncilLog<'_>, place: usize) -> PositionFate {
         (None, None, Some(_)) => (Fate::Minority, "held to the end, but without a vote".to_owned()),
         (None, _, None) => (Fate::Minority, "there is no decision that could adopt it".to_owned()),
     };
-    PositionFate { seat: log.id(place), label: None, position: opening.position, fate, reason }
+    PositionFate { seat: seat.to_owned(), label: None, position: opening.to_owned(), fate, reason }
 }
 
-fn dissent(log: &CouncilLog<'_>, place: usize, held: &PositionFate) -> CouncilDissent {
-    let last = log.finals.get(place).and_then(Option::as_ref);
+fn dissent(log: &CouncilLog<'_>, held: &PositionFate) -> CouncilDissent {
+    let last = log.finals.get(held.seat.as_str());
     CouncilDissent {
-        seat: log.id(place),
-        councillor: log.id(place),
+        seat: held.seat.clone(),
+        councillor: held.seat.clone(),
         opening: held.position.clone(),
         position: last.map_or(&held.position, |last| &last.final_position).clone(),
         vote: last.map(|last| last.vote),
@@ -107,7 +107,7 @@ fn warnings(log: &CouncilLog<'_>, termination: Termination) -> Vec<String> {
         warnings.push(format!("not asked for an opening any more: {not_asked}"));
     }
     if termination == Termination::QuorumLost {
-        warnings.push(match log.voters().count() {
+        warnings.push(match log.finals.len() {
             0 => format!("fewer than {QUORUM} councillors were left, so that there was no vote; {held}"),
             _ => format!("fewer than {QUORUM} councillors voted, so that nothing is decided; {held}"),
         });
@@ -118,13 +118,13 @@ fn warnings(log: &CouncilLog<'_>, termination: Termination) -> Vec<String> {
     }
     warnings.extend(cut_off_warnings(log.debate));
     warnings.extend(shortened_warnings(log.debate));
-    let out = log.names((0..log.members.len()).filter(|place| !log.active.contains(place)));
+    let out = log.members.iter().filter(|member| member.opening.is_none());
+    let out = log.names(out.map(|member| member.seat.id.as_str()));
     if !out.is_empty() {
         warnings.push(format!("without an opening and so without a say: {out}"));
     }
     warnings.extend(round_warnings(log));
-    let silent = log.active.iter().copied().filter(|place| log.finals.get(*place).is_none_or(Option::is_none));
-    let silent = log.names(silent);
+    let silent = log.names(log.active.iter().copied().filter(|seat| !log.finals.contains_key(seat)));
     if !silent.is_empty() && log.debate.turns_of(CouncilPhase::Vote.as_str()).next().is_some() {
         warnings.push(format!("without a vote: {silent}"));
     }
@@ -140,13 +140,14 @@ fn round_warnings(log: &CouncilLog<'_>) -> Vec<String> {
     for round in &log.rounds {
         let number = round.number;
         let not_asked = log.never_asked(CouncilPhase::Challenge, number);
-        let absent = |place: &usize| !round.is_present(*place) && !not_asked.contains(place);
+        let absent = |seat: &&str| !round.is_present(seat) && !not_asked.contains(seat);
         let absent = log.names(log.active.iter().copied().filter(absent));
-        if !not_asked.is_empty() && round.present() > 0 {
+        if !not_asked.is_empty() && !round.said.is_empty() {
             let names = log.names(not_asked);
-            warnings.push(format!("round {number}: not asked any more, because a limit was reached: {names}"));
+            warnings
+                .push(format!("round {number}: not asked any more, because a limit was reached: {names}"));
         }
-        if !absent.is_empty() && round.present() > 0 {
+        if !absent.is_empty() && !round.said.is_empty() {
             warnings.push(format!("round {number}: absent, so that the last position counts: {absent}"));
         }
         if round.is_moderated && round.moderator.is_none() {

@@ -5,14 +5,14 @@ use std::fmt::Write;
 use agon_core::{Corrupt, Outcome, RecordBody, RoundSummary, SavedRecord};
 use serde::{Deserialize, Serialize};
 
+use super::CouncilPhase;
 use super::asks::question_lines;
 use super::challenges::{Challenge, stance_word};
 use super::log::{CouncilLog, CouncilRound};
-use super::moderation::{InterventionCause, ModeratorIntervention};
+use super::moderation::InterventionKind;
 use super::replies::{ChallengeStance, CouncilConfidence, CouncilVote};
 use super::text_matching::{one_line, shortened};
 use super::verdict::{CouncilVerdict, consensus_points, disagreements};
-use super::CouncilPhase;
 
 /// A position in the printed table is cut here.
 const POSITION_CHARS_MAX: usize = 60;
@@ -33,7 +33,7 @@ pub(super) struct RoundNotes {
 }
 
 impl RoundNotes {
-    pub(super) fn new(log: &CouncilLog<'_>, round: &CouncilRound) -> Self {
+    pub(super) fn new(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Self {
         let how = if round.is_over { "Complete" } else { "Incomplete" };
         Self {
             title: format!("Round {} of {} {how}", round.number, log.options.rounds),
@@ -73,10 +73,10 @@ pub(super) fn round_summaries(log: &CouncilLog<'_>) -> Vec<RoundSummary> {
 }
 
 /// "| Councillor | Before | After | Changed? |", for the active roster.
-fn position_table(log: &CouncilLog<'_>, round: &CouncilRound, chars_max: usize) -> Vec<Vec<String>> {
+fn position_table(log: &CouncilLog<'_>, round: &CouncilRound<'_>, chars_max: usize) -> Vec<Vec<String>> {
     let mut rows = vec![["Councillor", "Before", "After", "Changed?"].map(String::from).to_vec()];
-    for place in log.active.iter().copied() {
-        let (Some(before), Some(after)) = (round.before.get(place), round.after.get(place)) else { continue };
+    for (seat, after) in &round.after {
+        let before = round.before.get(seat).unwrap_or(after);
         let changed = match (after.changed, after.carried) {
             (true, _) => format!("Yes: {}", shortened(&after.because, chars_max)),
             (false, true) => "No (absent)".to_owned(),
@@ -84,24 +84,24 @@ fn position_table(log: &CouncilLog<'_>, round: &CouncilRound, chars_max: usize) 
         };
         let now = if after.position == before.position { "unchanged" } else { after.position.as_str() };
         let (before, now) = (shortened(&before.position, chars_max), shortened(now, chars_max));
-        rows.push(vec![log.name(place).to_owned(), before, now, changed]);
+        rows.push(vec![log.name(seat).to_owned(), before, now, changed]);
     }
     rows
 }
 
 /// "{Role A} -> {Role B}: {summary of challenge and response}".
-fn key_exchanges(log: &CouncilLog<'_>, round: &CouncilRound) -> Vec<String> {
+fn key_exchanges(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String> {
     let answered = log.challenges.iter().filter_map(|challenge| {
         let answer = challenge.answers.iter().rev().find(|answer| answer.round == round.number)?;
         let said = shortened(&answer.response, WORDS_CHARS_MAX);
         Some(format!("{} \u{2014} {}: {said}", challenge_line(log, challenge), stance_word(answer.stance)))
     });
-    let messages = log.messages.iter().filter(|message| message.round == round.number).map(|message| {
+    let messages = log.messages_of(round.number).map(|message| {
         let reply = message.reply.as_deref().map(|reply| shortened(reply, WORDS_CHARS_MAX));
-        let (from, to) = (log.name(message.from), log.name(message.to));
+        let (from, to) = (log.name(&message.from), log.name(&message.to));
         format!(
             "{from} \u{2192} {to} [{}]: {} \u{2014} {}",
-            message.id(),
+            message.id,
             shortened(&message.topic, WORDS_CHARS_MAX),
             reply.unwrap_or_else(|| "no answer".to_owned())
         )
@@ -110,58 +110,59 @@ fn key_exchanges(log: &CouncilLog<'_>, round: &CouncilRound) -> Vec<String> {
 }
 
 fn challenge_line(log: &CouncilLog<'_>, challenge: &Challenge) -> String {
-    let (from, to) = (log.name(challenge.from), log.name(challenge.to));
-    format!("{from} \u{2192} {to} [{}]: {}", challenge.id(), shortened(challenge.point(), WORDS_CHARS_MAX))
+    let (from, to) = (log.name(&challenge.from), log.name(&challenge.to));
+    format!("{from} \u{2192} {to} [{}]: {}", challenge.id, shortened(challenge.point(), WORDS_CHARS_MAX))
 }
 
 /// "{points where 3+ councillors agree}".
-fn emerging_consensus(log: &CouncilLog<'_>, round: &CouncilRound) -> Vec<String> {
-    let points = round.findings.shared_points.iter().filter(|shared| shared.holders.len() >= EMERGING_MIN);
+fn emerging_consensus(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String> {
+    let points = round.findings.shared_points.iter().filter(|shared| shared.quotes.len() >= EMERGING_MIN);
     points
         .map(|shared| {
             let challenged = if shared.is_challenged() { "" } else { "; not challenged" };
-            format!("{} ({}{challenged})", shared.point, log.names(shared.places()))
+            format!("{} ({}{challenged})", shared.point, log.names(shared.holders()))
         })
         .collect()
 }
 
 /// "{points still contested}": challenges whose answer is still a no after this round, and challenged points that few share.
-fn persistent_disagreements(log: &CouncilLog<'_>, round: &CouncilRound) -> Vec<String> {
-    let refused = log.challenges.iter().enumerate().filter_map(|(index, challenge)| {
-        let answer = log.answer_after(index, round.number)?;
+fn persistent_disagreements(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String> {
+    let refused = log.challenges.iter().filter_map(|challenge| {
+        let answer = log.answer_after(challenge, round.number)?;
         (answer.stance == Some(ChallengeStance::Disagree)).then(|| challenge_line(log, challenge))
     });
     let shared = round.findings.shared_points.iter();
-    let contested = shared.filter(|shared| shared.is_challenged() && shared.holders.len() < EMERGING_MIN);
+    let contested = shared.filter(|shared| shared.is_challenged() && shared.quotes.len() < EMERGING_MIN);
     let contested =
-        contested.map(|shared| format!("{} (shared by {})", shared.point, log.names(shared.places())));
+        contested.map(|shared| format!("{} (shared by {})", shared.point, log.names(shared.holders())));
     refused.chain(contested).collect()
 }
 
 /// "{any interventions made and why}", and the findings that do not count.
-fn moderator_notes(log: &CouncilLog<'_>, round: &CouncilRound) -> Vec<String> {
-    let id = |index: usize| log.challenges.get(index).map_or(String::new(), Challenge::id);
+fn moderator_notes(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     if round.is_moderated && round.moderator.is_none() {
         notes.push("the moderator was absent: only what can be counted was found".to_owned());
     }
-    for ModeratorIntervention { cause, to, question, outcome, .. } in &round.interventions {
-        let to = log.names(to.iter().copied());
-        notes.push(match cause {
-            InterventionCause::Evasion { challenge, why } => {
-                format!("Evasion: [{}] put again to {to} ({why}): {outcome}", id(*challenge))
+    for done in &round.interventions {
+        let (to, outcome) = (log.name(&done.to), &done.outcome);
+        let about = done.about.as_deref().unwrap_or_default();
+        notes.push(match done.kind {
+            InterventionKind::Evasion => {
+                let why = done.why.as_deref().unwrap_or_default();
+                format!("Evasion: [{about}] put again to {to} ({why}): {outcome}")
             }
-            InterventionCause::Groupthink { point } => {
-                format!("Groupthink: {to} steelmans the opposite of \"{point}\": {outcome}")
+            InterventionKind::Groupthink => {
+                format!("Groupthink: {to} steelmans the opposite of \"{about}\": {outcome}")
             }
-            InterventionCause::Stale => {
-                format!("Stale: a reframing question to all: \"{question}\": {outcome}")
+            InterventionKind::Stale => {
+                format!("Stale: a reframing question to all: \"{}\": {outcome}", done.question)
             }
         });
     }
     for violation in log.violations.iter().filter(|violation| violation.round == round.number) {
-        let name = log.name(violation.place);
-        notes.push(format!("Violation: {name} evaded [{}]: {}", id(violation.challenge), violation.why));
+        let (name, id) = (log.name(&violation.councillor), &violation.challenge_id);
+        notes.push(format!("Violation: {name} evaded [{id}]: {}", violation.why));
     }
     notes.extend(round.findings.set_aside.iter().map(|why| format!("Note: {why}")));
     notes
@@ -203,31 +204,33 @@ fn write_openings(text: &mut String, log: &CouncilLog<'_>) -> std::fmt::Result {
         writeln!(text, "- {}: {}", member.role.name, member.seat.model)?;
     }
     text.push_str("\n## Opening Statements\n");
-    for (place, member) in log.members.iter().enumerate() {
+    for member in &log.members {
         let Some(opening) = &member.opening else { continue };
         writeln!(text, "\n### {}\n\n{}\n", member.role.name, one_line(&opening.position))?;
         for (argument, n) in opening.arguments.iter().zip(1..) {
             writeln!(text, "{n}. {}", one_line(argument))?;
         }
         writeln!(text, "\nConfidence: {}\n", opening.confidence.as_str())?;
-        let asked: Vec<String> =
-            question_lines(log, place).iter().map(|asked| format!("- {}", one_line(asked))).collect();
+        let asked: Vec<String> = question_lines(log, &member.seat.id)
+            .iter()
+            .map(|asked| format!("- {}", one_line(asked)))
+            .collect();
         writeln!(text, "{}", asked.join("\n"))?;
     }
     Ok(())
 }
 
 /// "### Round {round_num}" with its four parts.
-fn write_round(text: &mut String, log: &CouncilLog<'_>, round: &CouncilRound) -> std::fmt::Result {
+fn write_round(text: &mut String, log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> std::fmt::Result {
     let notes = RoundNotes::new(log, round);
     let cut = if round.is_over { "" } else { " (incomplete)" };
     writeln!(text, "### Round {}{cut}\n\n#### Challenges", round.number)?;
-    for place in log.active.iter().copied().filter(|place| round.is_present(*place)) {
-        writeln!(text, "\n**{}**\n", log.name(place))?;
-        for (made, n) in log.made_by(place, round.number).zip(1..) {
-            writeln!(text, "{n}. [{}] To {}: {}", made.id(), log.name(made.to), one_line(&made.text()))?;
+    for seat in log.active.iter().copied().filter(|seat| round.is_present(seat)) {
+        writeln!(text, "\n**{}**\n", log.name(seat))?;
+        for (made, n) in log.made_by(seat, round.number).zip(1..) {
+            writeln!(text, "{n}. [{}] To {}: {}", made.id, log.name(&made.to), one_line(&made.text()))?;
         }
-        for response in round.responses(place, &log.challenges) {
+        for response in round.responses(seat, &log.challenges) {
             let (id, stance) = (&response.challenge_id, response.stance.as_str());
             writeln!(text, "- On [{id}]: {stance}: {}", one_line(&response.response))?;
         }
@@ -240,17 +243,17 @@ fn write_round(text: &mut String, log: &CouncilLog<'_>, round: &CouncilRound) ->
         }
     }
     write!(text, "\n#### Key Exchanges\n\n{}", bullets(&notes.key_exchanges))?;
-    for message in log.messages.iter().filter(|message| message.round == round.number) {
-        let (from, to) = (log.name(message.from), log.name(message.to));
+    for message in log.messages_of(round.number) {
+        let (from, to) = (log.name(&message.from), log.name(&message.to));
         let (topic, said) = (one_line(&message.topic), one_line(&message.text));
         let reply = one_line(message.reply.as_deref().unwrap_or("no answer"));
-        writeln!(text, "\n[{}] **{from} \u{2192} {to}**, {topic}: {said}\n\n**{to}:** {reply}", message.id())?;
+        writeln!(text, "\n[{}] **{from} \u{2192} {to}**, {topic}: {said}\n\n**{to}:** {reply}", message.id)?;
     }
     write!(text, "\n#### Moderator Interventions\n\n{}", bullets(&notes.moderator_notes))?;
     for done in &round.interventions {
-        for (place, reply) in done.heard() {
-            let said = one_line(&done.reply_text(reply));
-            writeln!(text, "\n**{}** ({}): {said}", log.name(place), done.kind().as_str())?;
+        for reply in &done.replies {
+            let (name, said) = (log.name(&reply.councillor), one_line(&reply.text));
+            writeln!(text, "\n**{name}** ({}): {said}", done.kind.as_str())?;
         }
     }
     write!(text, "\n**Emerging Consensus:**\n\n{}", bullets(&notes.emerging_consensus))?;
@@ -264,8 +267,8 @@ fn write_completion(text: &mut String, log: &CouncilLog<'_>) -> std::fmt::Result
     let rounds = log.options.rounds;
     let s = if rounds == 1 { "" } else { "s" };
     let changes = log.rounds.iter().flat_map(|round| {
-        round.changed().map(move |(place, standing)| {
-            format!("{} changed in round {}: {}", log.name(place), round.number, one_line(&standing.because))
+        round.changed().map(move |(seat, standing)| {
+            format!("{} changed in round {}: {}", log.name(seat), round.number, one_line(&standing.because))
         })
     });
     let changes: Vec<String> = changes.collect();
@@ -293,12 +296,13 @@ fn write_verdict(
     let confidence = verdict.confidence.map_or("none", CouncilConfidence::as_str);
     writeln!(text, "\n## Verdict\n\n**{decision}**{divided}, confidence {confidence}\n")?;
     text.push_str("| Councillor | Vote | Key argument | Remaining concern |\n|---|---|---|---|\n");
-    for (place, last) in log.voters() {
-        let cells = [log.name(place), last.vote.as_str(), &last.key_argument, &last.remaining_concern];
+    for (seat, last) in &log.finals {
+        let cells = [log.name(seat), last.vote.as_str(), &last.key_argument, &last.remaining_concern];
         write_row(text, cells)?;
     }
     let opposing = verdict.votes.iter().filter(|vote| !vote.strongest_opposing_point.trim().is_empty());
-    let opposing = opposing.map(|vote| format!("{}: {}", vote.councillor, vote.strongest_opposing_point.trim()));
+    let opposing =
+        opposing.map(|vote| format!("{}: {}", vote.councillor, vote.strongest_opposing_point.trim()));
     let conditions = verdict.conditions.iter();
     let conditions = conditions.map(|made| format!("{} ({})", made.condition, made.councillors.join(", ")));
     let consensus = verdict.consensus_points.iter();
@@ -310,10 +314,8 @@ fn write_verdict(
     let minority = verdict.minority_opinion.iter().flatten();
     let minority =
         minority.map(|vote| format!("{} ({}): {}", vote.councillor, vote.vote.as_str(), vote.final_position));
-    let violations = verdict.violations.iter().map(|violation| {
-        let id = violation.challenge_id.as_deref().unwrap_or("none");
-        format!("{} on [{id}]: {}", violation.councillor, violation.why)
-    });
+    let violations = verdict.violations.iter();
+    let violations = violations.map(|it| format!("{} on [{}]: {}", it.councillor, it.challenge_id, it.why));
     let open = verdict.open_questions.iter();
     let open = open.map(|open| format!("[{}] to {}: {}", open.challenge_id, open.to, open.question));
     let sections: [(&str, Vec<String>); 9] = [

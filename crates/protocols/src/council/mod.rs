@@ -26,6 +26,18 @@ use asks::AskBuilder;
 use log::CouncilLog;
 use verdict::CouncilVerdict;
 
+/// The wire names of an enum, as `as_str`.
+macro_rules! wire_names {
+    ($name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+        impl $name {
+            pub(super) fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+        }
+    };
+}
+use wire_names;
+
 mod asks;
 mod challenges;
 mod checks;
@@ -163,7 +175,7 @@ impl Protocol for Council {
         if let Some(step) = rest_of_phase(&log, phase, round)? {
             return Ok(step);
         }
-        let present = log.round(round).map_or(0, |round| round.present());
+        let present = log.round(round).map_or(0, |round| round.said.len());
         let intervenes = log.round(round).is_some_and(|round| !round.interventions.is_empty());
         match phase {
             CouncilPhase::Opening if log.active.len() >= QUORUM => {
@@ -174,7 +186,7 @@ impl Protocol for Council {
             CouncilPhase::Challenge if present < QUORUM && !log.limits().is_exhausted(1) => {
                 close(&log, Termination::QuorumLost)
             }
-            CouncilPhase::Challenge if log.messages.iter().any(|message| message.round == round) => {
+            CouncilPhase::Challenge if log.messages_of(round).next().is_some() => {
                 ask_or_vote(&log, CouncilPhase::Exchange, round)
             }
             CouncilPhase::Challenge | CouncilPhase::Exchange => {
@@ -227,7 +239,7 @@ fn ask(log: &CouncilLog<'_>, phase: CouncilPhase, round: u32) -> Result<Step, Co
 
 /// A phase, or the vote where the limits allow no more than that.
 fn ask_or_vote(log: &CouncilLog<'_>, phase: CouncilPhase, round: u32) -> Result<Step, Corrupt> {
-    let calls = if log.options.economy { 1 } else { AskBuilder::new(log)?.calls(phase, round) };
+    let calls = if log.options.economy { 1 } else { AskBuilder::new(log)?.seats(phase, round).len() };
     match log.limits().is_exhausted(calls) {
         true => ask(log, CouncilPhase::Vote, log.options.rounds),
         false => ask(log, phase, round),

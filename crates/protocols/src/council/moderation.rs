@@ -4,16 +4,14 @@
 //! judgement, but every finding carries words that were really said: the moderator's quotation if a councillor said it, else the
 //! councillor's nearest sentence. A finding without such words does not count.
 
-use std::fmt;
-
 use agon_core::seed::SeededDraw;
 use agon_core::{Corrupt, Reply};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::challenges::{Challenge, ChallengeAnswer, ChallengeState, ChallengeViolation, stance_word};
-use super::log::{CouncilLog, CouncilRound, CouncillorStanding, place_of};
-use super::replies::{ModeratorReply, ReframingAnswer, SecondResponse, SteelmanCase};
+use super::challenges::{Challenge, ChallengeFate, ChallengeViolation, stance_word};
+use super::log::{CouncilLog, CouncilRound, CouncillorStanding};
+use super::replies::{CouncillorQuote, ModeratorReply, ReframingAnswer, SecondResponse, SteelmanCase};
 use super::reply_rules::requested_fields;
 use super::text_matching::{is_same_point, nearest_sentence, occurs_in, plain_words};
 
@@ -28,29 +26,31 @@ pub(super) const REFRAMING_QUESTIONS: [&str; 4] = [
     "What would you recommend if you had to live with the consequences personally?",
 ];
 
-/// What was found in a round, with the words that each finding rests on.
-#[derive(Debug, Default)]
+/// What was found in a round, as it is in the verdict: each finding has the words that it rests on.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct RoundFindings {
+    moderator_present: bool,
     pub(super) shared_points: Vec<SharedPoint>,
     pub(super) evasions: Vec<EvasiveAnswer>,
-    /// Who made a new argument, by place, and the sentence.
-    pub(super) new_arguments: Vec<(usize, String)>,
-    /// Whether any councillor declares a new argument in words that were not said before.
-    pub(super) new_argument_declared: bool,
+    pub(super) new_arguments: Vec<CouncillorQuote>,
     /// Notes about findings that do not count, and about interventions that found no room.
     pub(super) set_aside: Vec<String>,
+    /// Whether any councillor declares a new argument in words that were not said before.
+    #[serde(skip)]
+    pub(super) new_argument_declared: bool,
 }
 
 /// A point that several councillors share.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct SharedPoint {
     pub(super) point: String,
-    /// Who shares it, by place, each with a sentence of its own.
-    pub(super) holders: Vec<(usize, String)>,
     /// Whether the moderator says so, or a challenge of the round quotes it.
-    pub(super) challenged: bool,
+    challenged: bool,
+    /// Who shares it, each with a sentence of its own.
+    pub(super) quotes: Vec<CouncillorQuote>,
     /// Whether somebody has made the case against it, in this round or before.
-    pub(super) steelmanned: bool,
+    #[serde(skip)]
+    steelmanned: bool,
 }
 
 impl SharedPoint {
@@ -58,185 +58,110 @@ impl SharedPoint {
         self.challenged || self.steelmanned
     }
 
-    pub(super) fn places(&self) -> impl Iterator<Item = usize> {
-        self.holders.iter().map(|(place, _)| *place)
+    pub(super) fn holders(&self) -> impl Iterator<Item = &str> {
+        self.quotes.iter().map(|quote| quote.councillor.as_str())
     }
 }
 
 /// An answer that does not engage its challenge.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct EvasiveAnswer {
-    /// The index of the challenge.
-    pub(super) challenge: usize,
-    pub(super) why: String,
-    pub(super) quote: String,
+    challenge_id: String,
+    why: String,
+    quote: String,
 }
 
-/// Something that the moderator does.
-#[derive(Debug)]
+/// Something that the moderator does, as it is in the verdict.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ModeratorIntervention {
-    pub(super) cause: InterventionCause,
-    /// Who is asked, by place.
-    pub(super) to: Vec<usize>,
+    pub(super) round: u32,
+    pub(super) kind: InterventionKind,
+    /// The councillor who is asked, or `all`.
+    pub(super) to: String,
+    /// The challenge that is put again, or the point that many share.
+    pub(super) about: Option<String>,
+    pub(super) why: Option<String>,
     /// The words that it rests on.
     pub(super) quote: String,
     pub(super) question: String,
-    /// What came back, in the order of `to`; `None` for an absence. Shorter while replies are missing.
-    replies: Vec<Option<InterventionReply>>,
-    pub(super) outcome: InterventionOutcome,
+    /// All answers in one text.
+    pub(super) reply: Option<String>,
+    pub(super) replies: Vec<InterventionReply>,
+    /// Words for people, [`ANSWERED`] among them.
+    pub(super) outcome: String,
+    /// How many of those who were asked have answered or are known to be absent.
+    #[serde(skip)]
+    pub(super) settled: usize,
 }
 
 /// Why the moderator intervenes.
-#[derive(Debug)]
-pub(super) enum InterventionCause {
-    /// A challenge, by its index, was not answered or was evaded: it is put again.
-    Evasion { challenge: usize, why: String },
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum InterventionKind {
+    /// A challenge was not answered or was evaded: it is put again.
+    Evasion,
     /// Nobody challenges a point that many share: somebody must make the case against it.
-    Groupthink { point: String },
+    Groupthink,
     /// The round brought nothing new: a question to all.
     Stale,
 }
 
-/// The kind of an intervention.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum InterventionKind {
-    Evasion,
-    Groupthink,
-    Stale,
-}
+super::wire_names!(InterventionKind { Evasion = "evasion", Groupthink = "groupthink", Stale = "stale" });
 
-impl InterventionKind {
-    /// The wire name.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Evasion => "evasion",
-            Self::Groupthink => "groupthink",
-            Self::Stale => "stale",
-        }
-    }
-}
+/// The outcome of an intervention that got its answer.
+pub(super) const ANSWERED: &str = "answered";
 
-/// What came of an intervention.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum InterventionOutcome {
-    NotPut,
-    Absent,
-    Answered,
-    Evaded,
-    Reframed { changed: usize, heard: usize },
-}
-
-impl fmt::Display for InterventionOutcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotPut => f.write_str("not put"),
-            Self::Absent => f.write_str("absent"),
-            Self::Answered => f.write_str("answered"),
-            Self::Evaded => f.write_str("evaded"),
-            Self::Reframed { changed, heard } => write!(f, "{changed} of {heard} changed their position"),
-        }
-    }
-}
-
-/// The answer to an intervention.
-#[derive(Debug)]
+/// An answer to an intervention.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct InterventionReply {
-    /// As it is in the log.
-    pub(super) value: Value,
-    pub(super) answer: InterventionAnswer,
-}
-
-/// The same, read.
-#[derive(Debug)]
-pub(super) enum InterventionAnswer {
-    Response(SecondResponse),
-    Steelman(SteelmanCase),
-    Reframing(ReframingAnswer),
+    pub(super) councillor: String,
+    /// As the councillor gave it.
+    reply: Value,
+    /// As seats and people read it.
+    #[serde(skip)]
+    pub(super) text: String,
 }
 
 impl ModeratorIntervention {
-    fn new(cause: InterventionCause, to: Vec<usize>, quote: String, question: String) -> Self {
-        Self { cause, to, quote, question, replies: Vec::new(), outcome: InterventionOutcome::NotPut }
-    }
-
-    pub(super) fn kind(&self) -> InterventionKind {
-        match self.cause {
-            InterventionCause::Evasion { .. } => InterventionKind::Evasion,
-            InterventionCause::Groupthink { .. } => InterventionKind::Groupthink,
-            InterventionCause::Stale => InterventionKind::Stale,
+    fn new(round: u32, kind: InterventionKind, to: &str, quote: String, question: String) -> Self {
+        Self {
+            round,
+            kind,
+            to: to.to_owned(),
+            about: None,
+            why: None,
+            quote,
+            question,
+            reply: None,
+            replies: Vec::new(),
+            outcome: "not put".to_owned(),
+            settled: 0,
         }
     }
 
-    /// The challenge that is put again, by its index.
-    pub(super) fn challenge(&self) -> Option<usize> {
-        match self.cause {
-            InterventionCause::Evasion { challenge, .. } => Some(challenge),
-            InterventionCause::Groupthink { .. } | InterventionCause::Stale => None,
+    /// Who is asked.
+    pub(super) fn asked<'l>(&self, log: &CouncilLog<'l>) -> Vec<&'l str> {
+        match self.kind {
+            InterventionKind::Stale => log.active.clone(),
+            InterventionKind::Evasion | InterventionKind::Groupthink => {
+                log.seat_named(&self.to).into_iter().collect()
+            }
         }
-    }
-
-    /// Whether it was put to anybody, absent or not.
-    pub(super) fn was_put(&self) -> bool {
-        !self.replies.is_empty()
-    }
-
-    /// Who answered, by place, and what.
-    pub(super) fn heard(&self) -> impl Iterator<Item = (usize, &InterventionReply)> {
-        self.to.iter().zip(&self.replies).filter_map(|(place, reply)| Some((*place, reply.as_ref()?)))
     }
 
     /// The point against which somebody made the case.
     pub(super) fn steelmanned_point(&self) -> Option<&str> {
-        match &self.cause {
-            InterventionCause::Groupthink { point } if self.heard().next().is_some() => Some(point),
-            _ => None,
-        }
-    }
-
-    fn read_reply(&self, reply: &Reply) -> Result<Option<InterventionReply>, Corrupt> {
-        let Some(value) = reply.value() else { return Ok(None) };
-        let fields = requested_fields(value, |_| true);
-        let answer = match self.kind() {
-            InterventionKind::Evasion => InterventionAnswer::Response(SecondResponse::deserialize(fields)?),
-            InterventionKind::Groupthink => InterventionAnswer::Steelman(SteelmanCase::deserialize(fields)?),
-            InterventionKind::Stale => InterventionAnswer::Reframing(ReframingAnswer::deserialize(fields)?),
-        };
-        Ok(Some(InterventionReply { value: value.clone(), answer }))
-    }
-
-    /// An answer as seats and people read it.
-    pub(super) fn reply_text(&self, reply: &InterventionReply) -> String {
-        match &reply.answer {
-            InterventionAnswer::Response(said) => {
-                format!("[{}] ({}) {}", said.challenge_id.trim(), stance_word(said.stance), said.response.trim())
-            }
-            InterventionAnswer::Steelman(said) => {
-                let against = match &self.cause {
-                    InterventionCause::Groupthink { point } => point.as_str(),
-                    InterventionCause::Evasion { .. } | InterventionCause::Stale => "",
-                };
-                let mut lines = vec![format!("Against \"{against}\": {}", said.counter_argument.trim())];
-                for (name, text) in [
-                    ("What would need to be true", &said.must_be_true),
-                    ("What would change my mind", &said.would_change_my_mind),
-                    ("Blind spots", &said.blind_spots),
-                ] {
-                    let text = text.trim();
-                    lines.extend((!text.is_empty()).then(|| format!("{name}: {text}")));
-                }
-                lines.join("\n")
-            }
-            InterventionAnswer::Reframing(said) => format!("\"{}\" - {}", self.question, said.effect.trim()),
-        }
+        let is_made = self.kind == InterventionKind::Groupthink && !self.replies.is_empty();
+        self.about.as_deref().filter(|_| is_made)
     }
 }
 
 /// What is found in a round.
-pub(super) fn find(log: &CouncilLog<'_>, round: &CouncilRound) -> RoundFindings {
-    let declared = round.said.iter().flatten().flat_map(|said| &said.new_arguments);
+pub(super) fn find(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> RoundFindings {
+    let declared = round.said.values().flat_map(|said| &said.new_arguments);
     let mut declared = declared.map(|argument| argument.trim()).filter(|argument| !argument.is_empty());
     let mut found = RoundFindings {
+        moderator_present: round.moderator.is_some(),
         new_argument_declared: declared.any(|argument| !was_said_before(log, round, argument)),
         ..RoundFindings::default()
     };
@@ -248,25 +173,28 @@ pub(super) fn find(log: &CouncilLog<'_>, round: &CouncilRound) -> RoundFindings 
     found
 }
 
-fn find_evasions(log: &CouncilLog<'_>, round: &CouncilRound, said: &ModeratorReply, found: &mut RoundFindings) {
+fn find_evasions(
+    log: &CouncilLog<'_>,
+    round: &CouncilRound<'_>,
+    said: &ModeratorReply,
+    found: &mut RoundFindings,
+) {
     for evasion in &said.evasions {
-        let id = evasion.challenge_id.as_str();
-        let challenge = log.challenges.iter().position(|challenge| challenge.id() == id);
-        if found.evasions.iter().any(|other| Some(other.challenge) == challenge) {
+        let id = &evasion.challenge_id;
+        if found.evasions.iter().any(|other| other.challenge_id == *id) {
             continue;
         }
-        let answer = challenge.and_then(|index| log.challenges.get(index)?.last_answer());
-        let answer = answer.filter(|answer| answer.round == round.number);
-        let (Some(challenge), Some(answer)) = (challenge, answer) else {
+        let challenge = log.challenge(id).filter(|put| put.answered_in == Some(round.number));
+        let Some(answer) = challenge.and_then(|challenge| challenge.response.as_deref()) else {
             found
                 .set_aside
                 .push(format!("the evasion of {id} does not count: there is no answer to it in this round"));
             continue;
         };
-        let is_quoted = occurs_in(&evasion.quote, &answer.response);
-        let quote = if is_quoted { evasion.quote.trim() } else { answer.response.trim() };
+        let is_quoted = occurs_in(&evasion.quote, answer);
+        let quote = if is_quoted { evasion.quote.trim() } else { answer };
         let (why, quote) = (evasion.why.trim().to_owned(), quote.to_owned());
-        found.evasions.push(EvasiveAnswer { challenge, why, quote });
+        found.evasions.push(EvasiveAnswer { challenge_id: id.clone(), why, quote });
         if !is_quoted {
             found.set_aside.push(format!(
                 "the moderator's quotation for the evasion of {id} does not stand in the answer, which is quoted instead"
@@ -277,64 +205,63 @@ fn find_evasions(log: &CouncilLog<'_>, round: &CouncilRound, said: &ModeratorRep
 
 fn find_shared_points(
     log: &CouncilLog<'_>,
-    round: &CouncilRound,
+    round: &CouncilRound<'_>,
     said: &ModeratorReply,
     found: &mut RoundFindings,
 ) {
     for shared in &said.shared_points {
         let point = shared.point.trim().to_owned();
-        let mut holders: Vec<(usize, String)> = Vec::new();
-        for place in shared.councillors.iter().filter_map(|name| place_of(&log.members, name)) {
-            if holders.iter().any(|(other, _)| *other == place) || !log.active.contains(&place) {
+        let mut quotes: Vec<CouncillorQuote> = Vec::new();
+        for seat in shared.councillors.iter().filter_map(|name| log.seat_named(name)) {
+            if quotes.iter().any(|other| other.councillor == seat) || !log.active.contains(&seat) {
                 continue;
             }
-            let words = round.after.get(place).into_iter().flat_map(CouncillorStanding::words);
-            let words: Vec<&str> = words.chain(round.words_of(place)).collect();
-            let own = shared.quotes.iter().filter(|own| place_of(&log.members, &own.councillor) == Some(place));
-            let quotes: Vec<&str> = own.map(|own| own.quote.as_str()).collect();
-            match supporting_words(&shared.point, &quotes, &words) {
-                Some(sentence) => holders.push((place, sentence.to_owned())),
+            let words = round.after.get(seat).into_iter().flat_map(CouncillorStanding::words);
+            let words: Vec<&str> = words.chain(round.words_of(seat)).collect();
+            let own = shared.quotes.iter().filter(|own| log.seat_named(&own.councillor) == Some(seat));
+            let own: Vec<&str> = own.map(|own| own.quote.as_str()).collect();
+            match supporting_words(&shared.point, &own, &words) {
+                Some(sentence) => quotes.push(CouncillorQuote::new(seat, sentence)),
                 None => found.set_aside.push(format!(
                     "{} does not count as sharing \"{point}\": no words of theirs say it",
-                    log.name(place)
+                    log.name(seat)
                 )),
             }
         }
-        holders.sort_by_key(|(place, _)| *place);
+        quotes.sort_by_key(|quote| log.active.iter().position(|seat| *seat == quote.councillor));
         // A challenge of this round that quotes the point is a challenge against it, whatever the moderator says.
         let mut made = log.challenges.iter().filter(|challenge| challenge.round == round.number);
         let quoted = made.any(|challenge| plain_words(&challenge.claim) == plain_words(&shared.point));
         let challenged = shared.challenged || quoted;
-        found.shared_points.push(SharedPoint { point, holders, challenged, steelmanned: false });
+        found.shared_points.push(SharedPoint { point, challenged, quotes, steelmanned: false });
     }
 }
 
 fn find_new_arguments(
     log: &CouncilLog<'_>,
-    round: &CouncilRound,
+    round: &CouncilRound<'_>,
     said: &ModeratorReply,
     found: &mut RoundFindings,
 ) {
     for new in &said.new_arguments {
-        let Some(place) = place_of(&log.members, &new.councillor) else { continue };
-        let messages = log.messages.iter().filter(|message| message.round == round.number);
-        let messages = messages.flat_map(|message| {
-            let own = (message.from == place).then_some(message.text.as_str());
-            own.into_iter().chain(message.reply.as_deref().filter(|_| message.to == place))
+        let Some(seat) = log.seat_named(&new.councillor) else { continue };
+        let messages = log.messages_of(round.number).flat_map(|message| {
+            let own = (message.from == seat).then_some(message.text.as_str());
+            own.into_iter().chain(message.reply.as_deref().filter(|_| message.to == seat))
         });
-        let words: Vec<&str> = round.words_of(place).into_iter().chain(messages).collect();
+        let words: Vec<&str> = round.words_of(seat).into_iter().chain(messages).collect();
         let sentence = supporting_words(&new.argument, &[new.quote.as_str()], &words);
         let mut claims = [Some(new.argument.as_str()), sentence].into_iter().flatten();
         let is_old = claims.any(|claim| was_said_before(log, round, claim));
         let why_not = match sentence {
             Some(sentence) if !is_old => {
-                found.new_arguments.push((place, sentence.to_owned()));
+                found.new_arguments.push(CouncillorQuote::new(seat, sentence));
                 continue;
             }
             _ if is_old => "its words were said in an earlier round",
             _ => "no words of theirs in this round make it",
         };
-        found.set_aside.push(format!("the new argument of {} does not count: {why_not}", log.name(place)));
+        found.set_aside.push(format!("the new argument of {} does not count: {why_not}", log.name(seat)));
     }
 }
 
@@ -345,12 +272,12 @@ fn supporting_words<'a>(finding: &str, quotes: &[&'a str], words: &[&'a str]) ->
 }
 
 /// Whether anybody said these words before this round.
-fn was_said_before(log: &CouncilLog<'_>, round: &CouncilRound, words: &str) -> bool {
+fn was_said_before(log: &CouncilLog<'_>, round: &CouncilRound<'_>, words: &str) -> bool {
     let words = format!(" {} ", plain_words(words));
     let earlier = log.rounds.iter().filter(|other| other.number < round.number);
     let mut said = earlier
-        .flat_map(|earlier| (0..log.members.len()).flat_map(|place| earlier.words_of(place)))
-        .chain(round.before.iter().flat_map(CouncillorStanding::words));
+        .flat_map(|earlier| earlier.said.keys().flat_map(|seat| earlier.words_of(seat)))
+        .chain(round.before.values().flat_map(CouncillorStanding::words));
     !words.trim().is_empty() && said.any(|text| format!(" {} ", plain_words(text)).contains(&words))
 }
 
@@ -360,76 +287,75 @@ pub(super) fn groupthink_min(n: usize) -> usize {
 }
 
 /// Plans the round's interventions: evasions first, then groupthink, then stale, as many as there is room for.
-pub(super) fn plan_interventions(log: &mut CouncilLog<'_>, round: &mut CouncilRound) {
+pub(super) fn plan_interventions(log: &mut CouncilLog<'_>, round: &mut CouncilRound<'_>) {
     let mut planned = plan_re_asks(log, round);
     for shared in unchallenged_points(log, round) {
-        let Some(to) = steelman_place(log, round).filter(|_| planned.len() < INTERVENTIONS_MAX) else {
+        let Some(to) = steelman_seat(log, round).filter(|_| planned.len() < INTERVENTIONS_MAX) else {
             round.findings.set_aside.push(format!("no room to have \"{}\" argued against", shared.point));
             continue;
         };
+        let quotes = shared.quotes.iter();
         let quotes: Vec<String> =
-            shared.holders.iter().map(|(place, said)| format!("{}: \"{said}\"", log.name(*place))).collect();
-        let cause = InterventionCause::Groupthink { point: shared.point.clone() };
-        planned.push(ModeratorIntervention::new(cause, vec![to], quotes.join("; "), shared.point));
+            quotes.map(|said| format!("{}: \"{}\"", log.name(&said.councillor), said.quote)).collect();
+        let (kind, point) = (InterventionKind::Groupthink, shared.point);
+        let put = ModeratorIntervention::new(round.number, kind, to, quotes.join("; "), point.clone());
+        planned.push(ModeratorIntervention { about: Some(point), ..put });
     }
     if is_stale(round) && planned.len() >= INTERVENTIONS_MAX {
         let note = "the round is stale, and there was no room for a reframing question";
         round.findings.set_aside.push(note.into());
     } else if is_stale(round) {
         let quote = format!("round {}: no position changed and no new argument was made", round.number);
-        let question = reframing_question(log, round);
-        planned.push(ModeratorIntervention::new(
-            InterventionCause::Stale,
-            log.active.clone(),
-            quote,
-            question,
-        ));
+        let (kind, question) = (InterventionKind::Stale, reframing_question(log, round));
+        planned.push(ModeratorIntervention::new(round.number, kind, "all", quote, question));
     }
     round.interventions = planned;
 }
 
 /// Puts evaded challenges again. One that was put again before, or that finds no room, is a violation.
-fn plan_re_asks(log: &mut CouncilLog<'_>, round: &CouncilRound) -> Vec<ModeratorIntervention> {
-    let text = |index: usize| log.challenges.get(index).map_or(String::new(), Challenge::text);
-    let unanswered = round.unanswered.iter().copied();
-    let mut evasions: Vec<(usize, String, String)> =
-        unanswered.map(|index| (index, "no answer to this id".to_owned(), text(index))).collect();
+fn plan_re_asks(log: &mut CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<ModeratorIntervention> {
+    let text = |id: &str| log.challenge(id).map_or(String::new(), Challenge::text);
+    let unanswered = round.unanswered.iter();
+    let mut evasions: Vec<(&str, &str, String)> =
+        unanswered.map(|id| (id.as_str(), "no answer to this id", text(id))).collect();
     let mut found: Vec<&EvasiveAnswer> = round.findings.evasions.iter().collect();
-    found.sort_by_key(|evasive| evasive.challenge);
-    evasions.extend(found.iter().map(|evasive| (evasive.challenge, evasive.why.clone(), evasive.quote.clone())));
+    found.sort_by_key(|evasive| log.challenges.iter().position(|put| put.id == evasive.challenge_id));
+    evasions.extend(
+        found.iter().map(|found| (found.challenge_id.as_str(), found.why.as_str(), found.quote.clone())),
+    );
     let mut planned: Vec<ModeratorIntervention> = Vec::new();
-    for (index, why, quote) in evasions {
-        let Some(challenge) = log.challenges.get_mut(index) else { continue };
+    for (id, why, quote) in evasions {
+        let Some(challenge) = log.challenge_mut(id) else { continue };
         let violation = match challenge.re_asked {
             Some(_) => Some(format!("it was put again before; {why}")),
             None if planned.len() >= INTERVENTIONS_MAX => Some(format!("{why}; no room to put it again")),
             None => None,
         };
-        let place = challenge.to;
         if let Some(why) = violation {
-            challenge.state = ChallengeState::Evaded;
-            log.violations.push(ChallengeViolation { round: round.number, place, challenge: index, why });
+            challenge.fate = ChallengeFate::Evaded;
+            let (councillor, challenge_id) = (challenge.to.clone(), id.to_owned());
+            log.violations.push(ChallengeViolation { round: round.number, councillor, challenge_id, why });
             continue;
         }
-        challenge.state = ChallengeState::Open;
-        let (cause, text) = (InterventionCause::Evasion { challenge: index, why }, challenge.text());
-        planned.push(ModeratorIntervention::new(cause, vec![place], quote, text));
+        challenge.fate = ChallengeFate::Open;
+        let (kind, to, text) = (InterventionKind::Evasion, challenge.to.as_str(), challenge.text());
+        let put = ModeratorIntervention::new(round.number, kind, to, quote, text);
+        planned.push(ModeratorIntervention { about: Some(id.to_owned()), why: Some(why.to_owned()), ..put });
     }
     planned
 }
 
 /// The points that enough councillors share and nobody has challenged, in this round or by a steelman before.
-pub(super) fn unchallenged_points(log: &CouncilLog<'_>, round: &CouncilRound) -> Vec<SharedPoint> {
+pub(super) fn unchallenged_points(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<SharedPoint> {
     let min = groupthink_min(log.active.len());
     let earlier = log.rounds.iter().filter(|other| other.number < round.number);
     let interventions = earlier.flat_map(|earlier| &earlier.interventions);
-    let steelmanned: Vec<&str> =
-        interventions.filter_map(ModeratorIntervention::steelmanned_point).collect();
+    let steelmanned: Vec<&str> = interventions.filter_map(ModeratorIntervention::steelmanned_point).collect();
     let mut points: Vec<SharedPoint> = Vec::new();
     for shared in &round.findings.shared_points {
         let is_known = steelmanned.iter().any(|point| is_same_point(point, &shared.point))
             || points.iter().any(|other| is_same_point(&other.point, &shared.point));
-        if !shared.challenged && shared.holders.len() >= min && !is_known {
+        if !shared.challenged && shared.quotes.len() >= min && !is_known {
             points.push(shared.clone());
         }
     }
@@ -437,15 +363,14 @@ pub(super) fn unchallenged_points(log: &CouncilLog<'_>, round: &CouncilRound) ->
 }
 
 /// Who makes the case against a point: the Critic, or the least convinced of those who are present.
-fn steelman_place(log: &CouncilLog<'_>, round: &CouncilRound) -> Option<usize> {
-    let present = || log.active.iter().copied().filter(|place| round.is_present(*place));
-    let confidence = |place: &usize| round.after.get(*place).and_then(|standing| standing.confidence);
-    let critic = present().find(|place| log.id(*place) == "critic");
-    critic.or_else(|| present().min_by_key(|place| (confidence(place), *place)))
+fn steelman_seat<'l>(log: &CouncilLog<'l>, round: &CouncilRound<'_>) -> Option<&'l str> {
+    let present = || log.active.iter().copied().filter(|seat| round.is_present(seat));
+    let confidence = |seat: &&str| round.after.get(*seat).map(|standing| standing.confidence);
+    present().find(|seat| *seat == "critic").or_else(|| present().min_by_key(confidence))
 }
 
 /// "If a round produces no position changes and no new arguments". Without a moderator, the councillors' own declarations count.
-pub(super) fn is_stale(round: &CouncilRound) -> bool {
+pub(super) fn is_stale(round: &CouncilRound<'_>) -> bool {
     let has_new_argument = match round.moderator {
         Some(_) => !round.findings.new_arguments.is_empty(),
         None => round.findings.new_argument_declared,
@@ -453,7 +378,7 @@ pub(super) fn is_stale(round: &CouncilRound) -> bool {
     round.changed().next().is_none() && !has_new_argument
 }
 
-fn reframing_question(log: &CouncilLog<'_>, round: &CouncilRound) -> String {
+fn reframing_question(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> String {
     let own = round.moderator.as_ref().map(|said| said.reframing_question.trim()).unwrap_or_default();
     if !own.is_empty() {
         return own.to_owned();
@@ -466,28 +391,25 @@ fn reframing_question(log: &CouncilLog<'_>, round: &CouncilRound) -> String {
 /// Records what came of the interventions: the fates of challenges, new positions, and whether the round is over.
 pub(super) fn settle_interventions(
     log: &mut CouncilLog<'_>,
-    round: &mut CouncilRound,
+    round: &mut CouncilRound<'_>,
     replies: &[Option<&Reply>],
 ) -> Result<(), Corrupt> {
-    let mut replies = replies.iter();
-    let mut is_missing = false;
-    for done in &mut round.interventions {
-        for _ in &done.to {
-            match replies.next() {
-                Some(Some(reply)) => {
-                    let reply = done.read_reply(reply)?;
-                    done.replies.push(reply);
-                }
-                _ => is_missing = true,
-            }
-        }
-        if done.replies.len() == done.to.len() {
-            done.outcome = outcome_of(log, round.number, &mut round.after, done);
-        }
+    let mut replies = replies.iter().copied();
+    round.is_over = true;
+    let mut interventions = std::mem::take(&mut round.interventions);
+    for done in &mut interventions {
+        let asked = done.asked(log);
+        let replies: Vec<(&str, &Reply)> =
+            asked.iter().filter_map(|seat| Some((*seat, replies.next()??))).collect();
+        done.settled = replies.len();
+        let is_settled = done.settled == asked.len();
+        round.is_over &= is_settled;
+        settle_one(log, round, done, &replies, is_settled)?;
     }
-    round.is_over = !is_missing;
+    round.interventions = interventions;
     let earlier = log.rounds.iter().flat_map(|round| &round.interventions);
-    let steelmanned = earlier.chain(&round.interventions).filter_map(ModeratorIntervention::steelmanned_point);
+    let steelmanned =
+        earlier.chain(&round.interventions).filter_map(ModeratorIntervention::steelmanned_point);
     let steelmanned: Vec<&str> = steelmanned.collect();
     for shared in &mut round.findings.shared_points {
         shared.steelmanned = steelmanned.iter().any(|point| is_same_point(point, &shared.point));
@@ -495,53 +417,98 @@ pub(super) fn settle_interventions(
     Ok(())
 }
 
-fn outcome_of(
+/// Reads the answers to one intervention. They take effect once everybody who was asked has answered or is known to be absent.
+fn settle_one(
     log: &mut CouncilLog<'_>,
-    round: u32,
-    standings: &mut [CouncillorStanding],
-    done: &ModeratorIntervention,
-) -> InterventionOutcome {
-    let heard = done.heard().count();
-    if let Some(challenge) = done.challenge() {
-        return settle_re_ask(log, round, challenge, done);
+    round: &mut CouncilRound<'_>,
+    done: &mut ModeratorIntervention,
+    replies: &[(&str, &Reply)],
+    is_settled: bool,
+) -> Result<(), Corrupt> {
+    let (mut shown, mut changed, mut outcome) = (Vec::new(), 0, "absent".to_owned());
+    let values = replies.iter().filter_map(|(seat, reply)| Some((*seat, reply.value()?)));
+    for (seat, value) in values {
+        let fields = requested_fields(value, |_| true);
+        let text = match done.kind {
+            InterventionKind::Evasion => {
+                let said = SecondResponse::deserialize(fields)?;
+                if is_settled {
+                    outcome = settle_re_ask(log, round.number, done.about.as_deref(), &said).to_owned();
+                }
+                let (id, stance) = (said.challenge_id.trim(), stance_word(said.stance));
+                format!("[{id}] ({stance}) {}", said.response.trim())
+            }
+            InterventionKind::Groupthink => {
+                outcome = ANSWERED.to_owned();
+                steelman_text(done.about.as_deref().unwrap_or_default(), &SteelmanCase::deserialize(fields)?)
+            }
+            InterventionKind::Stale => {
+                let said = ReframingAnswer::deserialize(fields)?;
+                if let Some(standing) = round.after.get_mut(seat).filter(|_| is_settled) {
+                    changed += usize::from(standing.update(&said.position, said.changed, &said.because));
+                }
+                shown.push(format!("{}: {}", log.name(seat), said.effect.trim()));
+                format!("\"{}\" - {}", done.question, said.effect.trim())
+            }
+        };
+        done.replies.push(InterventionReply { councillor: seat.to_owned(), reply: value.clone(), text });
     }
-    let mut changed = 0;
-    for (place, reply) in done.heard() {
-        if let (InterventionAnswer::Reframing(said), Some(standing)) = (&reply.answer, standings.get_mut(place)) {
-            changed += usize::from(standing.update(&said.position, said.changed, &said.because));
+    let heard = done.replies.len();
+    match done.kind {
+        InterventionKind::Stale if heard > 0 => {
+            outcome = format!("{changed} of {heard} changed their position");
         }
+        InterventionKind::Evasion if heard == 0 && is_settled => {
+            if let Some(challenge) = done.about.as_deref().and_then(|id| log.challenge_mut(id)) {
+                challenge.re_asked = Some(round.number);
+                // An absence is not an evasion.
+                challenge.absent_in.push(round.number);
+            }
+        }
+        InterventionKind::Evasion | InterventionKind::Groupthink | InterventionKind::Stale => {}
     }
-    match done.kind() {
-        _ if heard == 0 => InterventionOutcome::Absent,
-        InterventionKind::Stale => InterventionOutcome::Reframed { changed, heard },
-        InterventionKind::Groupthink | InterventionKind::Evasion => InterventionOutcome::Answered,
+    if shown.is_empty() {
+        shown = done.replies.iter().map(|reply| reply.text.clone()).collect();
     }
+    done.reply = (!shown.is_empty()).then(|| shown.join("\n"));
+    if is_settled {
+        done.outcome = outcome;
+    }
+    Ok(())
 }
 
-/// What became of a challenge that was put again. An absence is not an evasion.
+fn steelman_text(point: &str, said: &SteelmanCase) -> String {
+    let mut lines = vec![format!("Against \"{point}\": {}", said.counter_argument.trim())];
+    for (name, text) in [
+        ("What would need to be true", &said.must_be_true),
+        ("What would change my mind", &said.would_change_my_mind),
+        ("Blind spots", &said.blind_spots),
+    ] {
+        let text = text.trim();
+        lines.extend((!text.is_empty()).then(|| format!("{name}: {text}")));
+    }
+    lines.join("\n")
+}
+
+/// Records the answer to a challenge that was put again, and says what came of it.
 fn settle_re_ask(
     log: &mut CouncilLog<'_>,
     round: u32,
-    index: usize,
-    done: &ModeratorIntervention,
-) -> InterventionOutcome {
-    let Some(challenge) = log.challenges.get_mut(index) else { return InterventionOutcome::NotPut };
+    id: Option<&str>,
+    said: &SecondResponse,
+) -> &'static str {
+    let Some(challenge) = id.and_then(|id| log.challenge_mut(id)) else { return ANSWERED };
     challenge.re_asked = Some(round);
-    let Some(InterventionAnswer::Response(said)) = done.heard().next().map(|(_, reply)| &reply.answer) else {
-        challenge.absent_in.push(round);
-        return InterventionOutcome::Absent;
-    };
     let evasion = challenge.evasion_of(said.stance, &said.response);
-    let response = said.response.trim().to_owned();
-    if said.stance.is_some() || !response.is_empty() {
-        challenge.answers.push(ChallengeAnswer { round, stance: said.stance, response });
+    if said.stance.is_some() || !said.response.trim().is_empty() {
+        challenge.add_answer(round, said.stance, &said.response);
     }
     let Some(why) = evasion else {
-        challenge.state = ChallengeState::Answered;
-        return InterventionOutcome::Answered;
+        challenge.fate = ChallengeFate::Answered;
+        return ANSWERED;
     };
-    challenge.state = ChallengeState::Evaded;
-    let (place, why) = (challenge.to, why.to_owned());
-    log.violations.push(ChallengeViolation { round, place, challenge: index, why });
-    InterventionOutcome::Evaded
+    challenge.fate = ChallengeFate::Evaded;
+    let (councillor, challenge_id) = (challenge.to.clone(), challenge.id.clone());
+    log.violations.push(ChallengeViolation { round, councillor, challenge_id, why: why.to_owned() });
+    "evaded"
 }

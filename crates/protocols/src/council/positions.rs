@@ -5,6 +5,7 @@
 //! votes are a round of their own after them.
 
 use agon_core::{Ballot, PositionChange, PositionGrouping, PositionHistory, RoundPositions, SeatPosition};
+use indexmap::IndexMap;
 
 use super::log::{CouncilLog, CouncilRound, CouncillorStanding};
 use super::replies::{ChallengeStance, CouncilVote};
@@ -15,7 +16,7 @@ use crate::grouping::Groups;
 /// Who held what.
 pub(super) fn position_history(log: &CouncilLog<'_>) -> PositionHistory {
     let mut stages = vec![PositionStage { round: None, after: &log.openings }];
-    let held = log.rounds.iter().filter(|round| round.present() > 0);
+    let held = log.rounds.iter().filter(|round| !round.said.is_empty());
     stages.extend(held.map(|round| PositionStage { round: Some(round), after: &round.after }));
     let mut rounds = Vec::new();
     if !log.active.is_empty() {
@@ -48,8 +49,8 @@ pub(super) fn ballots(positions: &PositionHistory) -> Vec<Ballot> {
 
 /// Where everybody stands after a round, or after the openings.
 struct PositionStage<'l> {
-    round: Option<&'l CouncilRound>,
-    after: &'l [CouncillorStanding],
+    round: Option<&'l CouncilRound<'l>>,
+    after: &'l IndexMap<&'l str, CouncillorStanding>,
 }
 
 /// A vote, and since when it was held.
@@ -61,53 +62,52 @@ struct HeldVote {
     position: String,
 }
 
-fn held_vote(log: &CouncilLog<'_>, stages: &[PositionStage<'_>], place: usize) -> Option<HeldVote> {
-    let vote = log.finals.get(place)?.as_ref()?.vote;
-    let changed = |stage: &PositionStage<'_>| stage.after.get(place).is_some_and(|held| held.changed);
+fn held_vote(log: &CouncilLog<'_>, stages: &[PositionStage<'_>], seat: &str) -> Option<HeldVote> {
+    let vote = log.finals.get(seat)?.vote;
+    let changed = |stage: &PositionStage<'_>| stage.after.get(seat).is_some_and(|held| held.changed);
     let since = stages.iter().rposition(changed).unwrap_or(0);
-    let position = stages.get(since)?.after.get(place)?.position.clone();
+    let position = stages.get(since)?.after.get(seat)?.position.clone();
     Some(HeldVote { vote, since, position })
 }
 
 struct PositionTable<'l> {
     log: &'l CouncilLog<'l>,
     stages: &'l [PositionStage<'l>],
-    /// By place.
-    votes: Vec<Option<HeldVote>>,
-    /// By stage and place, everybody's vote; `None` where somebody's is not known.
-    known: Option<Vec<Vec<Option<CouncilVote>>>>,
+    votes: IndexMap<&'l str, HeldVote>,
+    /// By stage, everybody's vote; `None` where somebody's is not known.
+    known: Option<Vec<IndexMap<&'l str, CouncilVote>>>,
 }
 
 impl<'l> PositionTable<'l> {
     fn new(log: &'l CouncilLog<'l>, stages: &'l [PositionStage<'l>]) -> Self {
-        let votes = (0..log.members.len()).map(|place| held_vote(log, stages, place)).collect();
-        let mut table = Self { log, stages, votes, known: None };
+        let votes = log.active.iter().filter_map(|seat| Some((*seat, held_vote(log, stages, seat)?)));
+        let mut table = Self { log, stages, votes: votes.collect(), known: None };
         table.known = table.known_votes();
         table
     }
 
     fn rounds(&self) -> Vec<RoundPositions> {
         let texts = if self.known.is_none() { self.texts() } else { Vec::new() };
-        let name = |at: usize, place: usize| match &self.known {
-            Some(_) => self.vote(at, place).map(|vote| vote.as_str().to_owned()),
-            None => texts.get(at)?.get(place)?.clone(),
+        let name = |at: usize, seat: &str| match &self.known {
+            Some(_) => self.vote(at, seat).map(|vote| vote.as_str().to_owned()),
+            None => texts.get(at)?.get(seat).cloned(),
         };
         let stages = self.stages.iter().enumerate();
-        stages.map(|(at, stage)| self.round(at, stage, &|place| name(at, place))).collect()
+        stages.map(|(at, stage)| self.round(at, stage, &|seat| name(at, seat))).collect()
     }
 
     /// The vote that a councillor held in a stage, if it is known.
-    fn vote(&self, at: usize, place: usize) -> Option<CouncilVote> {
+    fn vote(&self, at: usize, seat: &str) -> Option<CouncilVote> {
         match &self.known {
-            Some(known) => *known.get(at)?.get(place)?,
-            None => self.votes.get(place)?.as_ref().filter(|held| at >= held.since).map(|held| held.vote),
+            Some(known) => known.get(at)?.get(seat).copied(),
+            None => self.votes.get(seat).filter(|held| at >= held.since).map(|held| held.vote),
         }
     }
 
     /// The vote that everybody held in every stage: its own, or the vote on which all agree who held the same words.
-    fn known_votes(&self) -> Option<Vec<Vec<Option<CouncilVote>>>> {
+    fn known_votes(&self) -> Option<Vec<IndexMap<&'l str, CouncilVote>>> {
         let mut groups = Groups::default();
-        let cast = self.votes.iter().flatten();
+        let cast = self.votes.values();
         let named: Vec<(String, CouncilVote)> =
             cast.map(|held| (groups.name(&held.position, "", &[]), held.vote)).collect();
         let by_words = |text: &str| {
@@ -115,30 +115,25 @@ impl<'l> PositionTable<'l> {
             let mut votes = named.iter().filter(|(name, _)| said == Some(name)).map(|(_, vote)| *vote);
             votes.next().filter(|first| votes.all(|vote| vote == *first))
         };
-        let mut stages = Vec::new();
-        for (at, stage) in self.stages.iter().enumerate() {
-            let mut held = vec![None; self.log.members.len()];
-            for place in self.log.active.iter().copied() {
-                let vote = self.vote(at, place).or_else(|| by_words(&stage.after.get(place)?.position))?;
-                *held.get_mut(place)? = Some(vote);
-            }
-            stages.push(held);
-        }
-        Some(stages)
+        let stage_votes = |(at, stage): (usize, &PositionStage<'l>)| {
+            let votes = stage.after.iter().map(|(seat, held)| {
+                let vote = self.vote(at, seat).or_else(|| by_words(&held.position))?;
+                Some((*seat, vote))
+            });
+            votes.collect()
+        };
+        self.stages.iter().enumerate().map(stage_votes).collect()
     }
 
     /// The texts of everybody's positions in every stage.
-    fn texts(&self) -> Vec<Vec<Option<String>>> {
+    fn texts(&self) -> Vec<IndexMap<&'l str, String>> {
         let mut groups = Groups::default();
-        let mut names: Vec<Option<String>> = vec![None; self.log.members.len()];
+        let mut names: IndexMap<&str, String> = IndexMap::new();
         let mut stages = Vec::new();
         for stage in self.stages {
-            for place in self.log.active.iter().copied() {
-                let (Some(held), Some(name)) = (stage.after.get(place), names.get_mut(place)) else {
-                    continue;
-                };
-                if held.changed || name.is_none() {
-                    *name = Some(groups.name(&held.position, &self.log.id(place), &[]));
+            for (seat, held) in stage.after {
+                if held.changed || !names.contains_key(seat) {
+                    names.insert(*seat, groups.name(&held.position, seat, &[]));
                 }
             }
             stages.push(names.clone());
@@ -150,36 +145,28 @@ impl<'l> PositionTable<'l> {
         &self,
         at: usize,
         stage: &PositionStage<'_>,
-        name: &dyn Fn(usize) -> Option<String>,
+        name: &dyn Fn(&str) -> Option<String>,
     ) -> RoundPositions {
-        let mut stands = Vec::new();
-        for place in self.log.active.iter().copied() {
-            let (Some(held), Some(position)) = (stage.after.get(place), name(place)) else { continue };
+        let stands = stage.after.iter().filter_map(|(seat, held)| {
             let changed = stage.round.filter(|_| held.changed);
-            stands.push(SeatPosition {
-                seat: self.log.id(place),
-                position,
-                change: changed.map(|round| PositionChange { cited: self.cited(place, round, held) }),
+            Some(SeatPosition {
+                seat: (*seat).to_owned(),
+                position: name(seat)?,
+                change: changed.map(|round| PositionChange { cited: self.cited(seat, round, held) }),
                 ..SeatPosition::default()
-            });
-        }
+            })
+        });
         let ruling = self.ruling(at).map(|vote| vote.as_str().to_owned());
         let round = stage.round.map_or(0, |round| round.number);
-        RoundPositions { round, stands, ruling, ballots: false }
+        RoundPositions { round, stands: stands.collect(), ruling, ballots: false }
     }
 
     /// The votes, where the rounds have texts. Casting a vote is no change of position; a councillor without a vote keeps its text.
     fn ballot_round(&self, rounds: &[RoundPositions]) -> Option<RoundPositions> {
-        let last = rounds.last().filter(|_| self.known.is_none())?;
-        if self.votes.iter().all(Option::is_none) {
-            return None;
-        }
-        let cast = |seat: &str| {
-            let place = self.log.members.iter().position(|member| member.seat.id == seat)?;
-            Some(self.votes.get(place)?.as_ref()?.vote.as_str())
-        };
+        let last = rounds.last().filter(|_| self.known.is_none() && !self.votes.is_empty())?;
         let stands = last.stands.iter().map(|held| {
-            let position = cast(&held.seat).unwrap_or(&held.position).to_owned();
+            let cast = self.votes.get(held.seat.as_str()).map(|held| held.vote.as_str());
+            let position = cast.unwrap_or(&held.position).to_owned();
             SeatPosition { position, change: None, ..held.clone() }
         });
         let ruling = decide(&self.log.votes()).map(|decision| decision.vote.as_str().to_owned());
@@ -189,7 +176,7 @@ impl<'l> PositionTable<'l> {
     /// What the council's rule makes of the votes held in this stage, if they decide it whatever the others vote.
     fn ruling(&self, at: usize) -> Option<CouncilVote> {
         let active = &self.log.active;
-        let votes: Vec<CouncilVote> = active.iter().filter_map(|place| self.vote(at, *place)).collect();
+        let votes: Vec<CouncilVote> = active.iter().filter_map(|seat| self.vote(at, seat)).collect();
         let others = active.len() - votes.len();
         // If the decision is the same with all the others on any one vote, no mixture of their votes changes it.
         let decisions = CouncilVote::ALL.map(|vote| {
@@ -202,23 +189,23 @@ impl<'l> PositionTable<'l> {
 
     /// What a change names: other councillors, challenges, messages and new evidence, and the challenges of the same round with which
     /// the councillor agrees or for which it modifies its point.
-    fn cited(&self, place: usize, round: &CouncilRound, held: &CouncillorStanding) -> Vec<String> {
+    fn cited(&self, seat: &str, round: &CouncilRound<'_>, held: &CouncillorStanding) -> Vec<String> {
         let log = self.log;
         let mut known = Known::default();
-        for other in log.active.iter().copied().filter(|other| *other != place) {
+        for other in log.active.iter().copied().filter(|other| *other != seat) {
             known = known.name(log.name(other), log.name(other));
         }
         for challenge in log.challenges.iter().filter(|challenge| challenge.round <= round.number) {
-            known = known.id(&challenge.id());
+            known = known.id(&challenge.id);
         }
         for message in log.messages.iter().filter(|message| message.round <= round.number) {
-            known = known.id(&message.id());
+            known = known.id(&message.id);
         }
-        for text in round.before.get(place).into_iter().flat_map(CouncillorStanding::words) {
+        for text in round.before.get(seat).into_iter().flat_map(CouncillorStanding::words) {
             known = known.said_before(text);
         }
         let mut named = cited(&format!("{}\n{}", held.because, held.position), &known);
-        let responses = round.responses(place, &log.challenges);
+        let responses = round.responses(seat, &log.challenges);
         for response in responses.filter(|response| response.stance != ChallengeStance::Disagree) {
             let id = format!("[{}]", response.challenge_id);
             if !named.contains(&id) {

@@ -43,16 +43,7 @@ pub(super) enum CouncilConfidence {
     High,
 }
 
-impl CouncilConfidence {
-    /// The wire name.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "LOW",
-            Self::Medium => "MEDIUM",
-            Self::High => "HIGH",
-        }
-    }
-}
+super::wire_names!(CouncilConfidence { Low = "LOW", Medium = "MEDIUM", High = "HIGH" });
 
 /// What a councillor says in a round of cross-examination.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -121,16 +112,7 @@ pub(super) enum ChallengeStance {
     Modified,
 }
 
-impl ChallengeStance {
-    /// The wire name.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Agree => "agree",
-            Self::Disagree => "disagree",
-            Self::Modified => "modified",
-        }
-    }
-}
+super::wire_names!(ChallengeStance { Agree = "agree", Disagree = "disagree", Modified = "modified" });
 
 /// A message to one councillor.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -268,19 +250,16 @@ pub(super) enum CouncilVote {
     DoNotProceed,
 }
 
-impl CouncilVote {
-    /// All of them.
-    pub(super) const ALL: [Self; 4] = [Self::Proceed, Self::WithConditions, Self::Reconsider, Self::DoNotProceed];
+super::wire_names!(CouncilVote {
+   Proceed = "PROCEED",
+   WithConditions = "PROCEED WITH CONDITIONS",
+   Reconsider = "RECONSIDER",
+   DoNotProceed = "DO NOT PROCEED",
+});
 
-    /// The wire name.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Proceed => "PROCEED",
-            Self::WithConditions => "PROCEED WITH CONDITIONS",
-            Self::Reconsider => "RECONSIDER",
-            Self::DoNotProceed => "DO NOT PROCEED",
-        }
-    }
+impl CouncilVote {
+    pub(super) const ALL: [Self; 4] =
+        [Self::Proceed, Self::WithConditions, Self::Reconsider, Self::DoNotProceed];
 
     /// Whether it is on the side that goes ahead.
     pub(super) fn is_in_favour(self) -> bool {
@@ -314,17 +293,7 @@ pub(super) enum RiskSeverity {
     Critical,
 }
 
-impl RiskSeverity {
-    /// The wire name.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::Critical => "critical",
-        }
-    }
-}
+super::wire_names!(RiskSeverity { Low = "low", Medium = "medium", High = "high", Critical = "critical" });
 
 /// How likely a risk is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -335,16 +304,7 @@ pub(super) enum RiskProbability {
     High,
 }
 
-impl RiskProbability {
-    /// The wire name.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-}
+super::wire_names!(RiskProbability { Low = "low", Medium = "medium", High = "high" });
 
 /// What the moderator finds in a round.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -392,6 +352,12 @@ pub(super) struct CouncillorQuote {
     /// Which words? Copy them exactly.
     #[schemars(length(max = 2000))]
     pub(super) quote: String,
+}
+
+impl CouncillorQuote {
+    pub(super) fn new(councillor: &str, quote: &str) -> Self {
+        Self { councillor: councillor.to_owned(), quote: quote.to_owned() }
+    }
 }
 
 /// A response that evades its challenge.

@@ -42,6 +42,18 @@ pub(super) struct SchemaChoices {
     pub(super) messages_max: u32,
 }
 
+// The names of the schemas in the log.
+super::wire_names!(ReplyForm {
+    Opening = "opening",
+    Examination = "examination",
+    Correspondence = "correspondence",
+    Moderation = "moderation",
+    Steelman = "steelman",
+    SecondResponse = "second_response",
+    Reframed = "reframed",
+    Final = "final",
+});
+
 impl ReplyForm {
     const ALL: [Self; 8] = [
         Self::Opening,
@@ -53,20 +65,6 @@ impl ReplyForm {
         Self::Reframed,
         Self::Final,
     ];
-
-    /// The schema's name in the log.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Opening => "opening",
-            Self::Examination => "examination",
-            Self::Correspondence => "correspondence",
-            Self::Moderation => "moderation",
-            Self::Steelman => "steelman",
-            Self::SecondResponse => "second_response",
-            Self::Reframed => "reframed",
-            Self::Final => "final",
-        }
-    }
 
     /// The schema before it is limited to a debate.
     fn base_schema(self) -> Value {
@@ -169,8 +167,7 @@ pub(super) fn check_reply(log: &CouncilLog<'_>, ask: &Ask, value: &Value) -> Res
     let schema = ask.schema.as_ref();
     let properties = schema.and_then(|schema| schema.json.get("properties")?.as_object());
     let value = &requested_fields(value, |key| properties.is_none_or(|known| known.contains_key(key)));
-    let place = log.members.iter().position(|member| member.seat.id == ask.seat);
-    let standing = place.and_then(|place| log.standings().get(place));
+    let standing = log.standings().get(ask.seat.as_str());
     let rules = ReplyRules {
         log,
         seat: &ask.seat,
@@ -282,11 +279,10 @@ impl ReplyRules<'_> {
 
     fn takes_part(&self, list: &str, to: &str) -> Result<(), String> {
         self.not_oneself(list, to)?;
-        let ids = self.log.ids(&self.log.active);
-        if ids.contains(&name_key(to)) {
+        if self.log.active.contains(&name_key(to).as_str()) {
             return Ok(());
         }
-        let others: Vec<String> = ids.into_iter().filter(|id| id != self.seat).collect();
+        let others: Vec<&str> = self.log.active.iter().copied().filter(|id| *id != self.seat).collect();
         Err(format!("`{list}` names {to:?}, who is not at the table; the others are: {}", others.join(", ")))
     }
 

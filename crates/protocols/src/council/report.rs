@@ -8,11 +8,12 @@ use agon_core::{
 };
 use serde::Deserialize;
 
-use super::challenges::stance_word;
+use super::challenges::{Challenge, stance_word};
 use super::closing::CouncilDissent;
-use super::moderation::InterventionKind;
-use super::replies::{CouncilConfidence, CouncilVote, RiskProbability, RiskSeverity};
-use super::verdict::{ChallengeRecord, CouncilVerdict, EvolutionStep, InterventionRecord};
+use super::log::CouncillorStanding;
+use super::moderation::{InterventionKind, ModeratorIntervention};
+use super::replies::{CouncilVote, RiskProbability, RiskSeverity};
+use super::verdict::CouncilVerdict;
 
 /// A list in the short report ends here if at least two entries would follow.
 const SHORT_ITEMS_MAX: usize = 6;
@@ -266,10 +267,14 @@ impl CouncilReport<'_> {
 
     fn violations(&self) -> Option<ReportSection> {
         let items = self.verdict.violations.iter().map(|violation| {
-            let id = violation.challenge_id.as_deref().unwrap_or_default();
-            let challenge = self.verdict.challenges.iter().find(|challenge| challenge.id == id);
+            let id = &violation.challenge_id;
+            let challenge = self.verdict.challenges.iter().find(|challenge| challenge.id == *id);
             ReportItem {
-                who: Some(format!("{} on [{id}], round {}", self.name(&violation.councillor), violation.round)),
+                who: Some(format!(
+                    "{} on [{id}], round {}",
+                    self.name(&violation.councillor),
+                    violation.round
+                )),
                 text: challenge.map_or(String::new(), |challenge| challenge.question.clone()),
                 note: Some(capitalized(&violation.why)),
             }
@@ -284,7 +289,7 @@ impl CouncilReport<'_> {
         (!groups.is_empty()).then(|| part("What the moderator did", groups).folded())
     }
 
-    fn intervention(&self, done: &InterventionRecord) -> ReportBlock {
+    fn intervention(&self, done: &ModeratorIntervention) -> ReportBlock {
         let what = match done.kind {
             InterventionKind::Evasion => format!("a challenge is put again to {}", self.name(&done.to)),
             InterventionKind::Groupthink => format!("{} must make the case against", self.name(&done.to)),
@@ -309,7 +314,8 @@ impl CouncilReport<'_> {
         let mut rows = vec![["Severity", "Unlikely", "Possible", "Likely"].map(String::from).to_vec()];
         for severity in [Severity::Critical, Severity::High, Severity::Medium, Severity::Low] {
             let counts = [Probability::Low, Probability::Medium, Probability::High].map(|probability| {
-                let same = risks.iter().filter(|risk| (risk.severity, risk.probability) == (severity, probability));
+                let same =
+                    risks.iter().filter(|risk| (risk.severity, risk.probability) == (severity, probability));
                 match same.count() {
                     0 => "-".to_owned(),
                     n => n.to_string(),
@@ -342,7 +348,12 @@ impl CouncilReport<'_> {
         let why = open.first().map(|first| first.why.as_str());
         let shared = why.filter(|why| open.len() > 1 && open.iter().all(|other| other.why == *why));
         let items = open.iter().map(|open| ReportItem {
-            who: Some(format!("[{}] {} to {}", open.challenge_id, self.name(&open.from), self.name(&open.to))),
+            who: Some(format!(
+                "[{}] {} to {}",
+                open.challenge_id,
+                self.name(&open.from),
+                self.name(&open.to)
+            )),
             text: open.question.clone(),
             note: shared.is_none().then(|| capitalized(&open.why)),
         });
@@ -359,7 +370,7 @@ impl CouncilReport<'_> {
         (!self.verdict.challenges.is_empty()).then(section)
     }
 
-    fn challenge(&self, challenge: &ChallengeRecord) -> ReportBlock {
+    fn challenge(&self, challenge: &Challenge) -> ReportBlock {
         let mut badges = vec![challenge.fate.as_str().to_owned()];
         badges.extend(challenge.stance.map(|stance| stance.as_str().to_owned()));
         badges.extend(challenge.re_asked.map(|round| format!("put again in round {round}")));
@@ -405,8 +416,8 @@ fn group<'a, N: Into<String>>(
 }
 
 /// A councillor's confidence after a round, and whether its position changed in it.
-fn confidence_cell(step: &EvolutionStep) -> String {
-    let confidence = step.confidence.map_or("", CouncilConfidence::as_str);
+fn confidence_cell(step: &CouncillorStanding) -> String {
+    let confidence = step.confidence.as_str();
     match (step.changed, step.carried) {
         (true, _) => format!("{confidence}, changed"),
         (false, true) => format!("{confidence} (absent)"),

@@ -50,10 +50,7 @@ fn built_in_role(id: &str) -> Option<&'static CouncilRole> {
 }
 
 /// The roles that sit, in seat order: those of the user's file, then built-in ones.
-pub(super) fn seated_roles(
-    request: &Request,
-    options: &CouncilOptions,
-) -> Result<Vec<CouncilRole>, Invalid> {
+pub(super) fn seated_roles(request: &Request, options: &CouncilOptions) -> Result<Vec<CouncilRole>, Invalid> {
     let own = roles_of_file(&request.files)?;
     if let Some(count) = options.councillors.filter(|count| *count < own.len()) {
         return Err(Invalid(format!(

@@ -44,10 +44,7 @@ pub(super) fn is_same_point(a: &str, b: &str) -> bool {
 }
 
 /// The sentence in `texts` that is most similar to `point`; `None` where no sentence shares a word with it.
-pub(super) fn nearest_sentence<'a>(
-    point: &str,
-    texts: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub(super) fn nearest_sentence<'a>(point: &str, texts: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let mut best: Option<(f64, &str)> = None;
     for sentence in texts.into_iter().flat_map(sentences) {
         let near = similarity(point, sentence);

@@ -2,18 +2,14 @@
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::QUORUM;
-use super::challenges::{Challenge, ChallengeAnswer, ChallengeFate, ChallengeState};
-use super::log::{CouncilLog, CouncilRound};
+use super::challenges::{Challenge, ChallengeFate, ChallengeViolation};
+use super::log::{CouncilLog, CouncilRound, CouncillorStanding, PeerMessage};
 use super::minutes::RoundNotes;
-use super::moderation::{
-    InterventionAnswer, InterventionCause, InterventionKind, ModeratorIntervention, SharedPoint,
-};
+use super::moderation::{ModeratorIntervention, RoundFindings, SharedPoint};
 use super::replies::{
-    ChallengeStance, CouncilConfidence, CouncilVote, CouncillorQuote, FinalStatement, RiskProbability,
-    RiskSeverity,
+    ChallengeStance, CouncilConfidence, CouncilVote, CouncillorQuote, RiskProbability, RiskSeverity,
 };
 use super::text_matching::{is_same_point, plain_words};
 
@@ -36,11 +32,11 @@ pub(super) struct CouncilVerdict {
     pub(super) consensus_points: Vec<ConsensusPoint>,
     pub(super) disagreements: Vec<CouncilDisagreement>,
     /// From the opening, which is round 0, to the last round.
-    pub(super) position_evolution: IndexMap<String, Vec<EvolutionStep>>,
-    pub(super) interventions: Vec<InterventionRecord>,
-    pub(super) violations: Vec<ViolationRecord>,
-    pub(super) challenges: Vec<ChallengeRecord>,
-    pub(super) exchanges: Vec<ExchangeRecord>,
+    pub(super) position_evolution: IndexMap<String, Vec<CouncillorStanding>>,
+    pub(super) interventions: Vec<ModeratorIntervention>,
+    pub(super) violations: Vec<ChallengeViolation>,
+    pub(super) challenges: Vec<Challenge>,
+    pub(super) exchanges: Vec<PeerMessage>,
     pub(super) risk_matrix: Vec<RiskEntry>,
     /// `None` where everybody voted on the side of the decision.
     pub(super) minority_opinion: Option<Vec<MinorityVote>>,
@@ -95,79 +91,6 @@ pub(super) struct DisagreementSide {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct EvolutionStep {
-    pub(super) round: u32,
-    pub(super) position: String,
-    pub(super) confidence: Option<CouncilConfidence>,
-    pub(super) changed: bool,
-    pub(super) because: String,
-    /// Whether the councillor was absent and its last position counts.
-    pub(super) carried: bool,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct InterventionRecord {
-    pub(super) round: u32,
-    pub(super) kind: InterventionKind,
-    /// A councillor, or `all`.
-    pub(super) to: String,
-    /// The challenge that was put again, or the point that was shared.
-    about: Option<String>,
-    pub(super) why: Option<String>,
-    pub(super) quote: String,
-    pub(super) question: String,
-    pub(super) reply: Option<String>,
-    replies: Vec<InterventionReplyRecord>,
-    pub(super) outcome: String,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct InterventionReplyRecord {
-    councillor: String,
-    /// As the councillor gave it.
-    reply: Value,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct ViolationRecord {
-    pub(super) round: u32,
-    pub(super) councillor: String,
-    pub(super) challenge_id: Option<String>,
-    pub(super) why: String,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct ChallengeRecord {
-    pub(super) id: String,
-    /// 0 for a question of an opening.
-    pub(super) round: u32,
-    pub(super) from: String,
-    pub(super) to: String,
-    pub(super) claim: String,
-    pub(super) reason: String,
-    pub(super) question: String,
-    pub(super) quoted: Option<bool>,
-    pub(super) fate: ChallengeFate,
-    pub(super) stance: Option<ChallengeStance>,
-    response: Option<String>,
-    answered_in: Option<u32>,
-    pub(super) re_asked: Option<u32>,
-    absent_in: Vec<u32>,
-    pub(super) answers: Vec<ChallengeAnswer>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct ExchangeRecord {
-    pub(super) id: String,
-    pub(super) from: String,
-    pub(super) to: String,
-    pub(super) topic: String,
-    pub(super) text: String,
-    pub(super) reply: Option<String>,
-    pub(super) round: u32,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct RiskEntry {
     pub(super) risk: String,
     pub(super) severity: RiskSeverity,
@@ -201,7 +124,7 @@ struct RoundRecord {
     round: u32,
     complete: bool,
     debate_log: IndexMap<String, CouncillorRecord>,
-    findings: FindingsRecord,
+    findings: RoundFindings,
     summary: RoundNotes,
 }
 
@@ -210,7 +133,7 @@ struct CouncillorRecord {
     challenges_made: Vec<MadeChallenge>,
     challenges_received: Vec<ReceivedChallenge>,
     position: String,
-    confidence: Option<CouncilConfidence>,
+    confidence: CouncilConfidence,
     changed: String,
     present: bool,
     peer_exchanges: Vec<PeerExchange>,
@@ -237,29 +160,6 @@ struct PeerExchange {
     with: String,
     topic: String,
     outcome: String,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct FindingsRecord {
-    moderator_present: bool,
-    shared_points: Vec<SharedPointRecord>,
-    evasions: Vec<EvasionRecord>,
-    new_arguments: Vec<CouncillorQuote>,
-    set_aside: Vec<String>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct SharedPointRecord {
-    point: String,
-    challenged: bool,
-    quotes: Vec<CouncillorQuote>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct EvasionRecord {
-    challenge_id: Option<String>,
-    why: String,
-    quote: String,
 }
 
 /// What the votes decide.
@@ -312,24 +212,34 @@ impl CouncilVerdict {
             name: member.role.name.clone(),
             active: member.opening.is_some(),
         });
-        let interventions = log.rounds.iter().flat_map(|round| {
-            round.interventions.iter().map(|done| intervention_record(log, round.number, done))
+        let cast = log.finals.iter().map(|(seat, last)| CastVote {
+            councillor: (*seat).to_owned(),
+            vote: last.vote,
+            key_argument: last.key_argument.clone(),
+            strongest_opposing_point: last.strongest_opposing_point.clone(),
+            remaining_concern: last.remaining_concern.clone(),
+            final_position: last.final_position.clone(),
         });
+        let evolution = log.openings.iter().map(|(seat, opening)| {
+            let after = log.rounds.iter().filter_map(|round| round.after.get(seat));
+            ((*seat).to_owned(), std::iter::once(opening).chain(after).cloned().collect())
+        });
+        let interventions = log.rounds.iter().flat_map(|round| &round.interventions);
         Self {
             decision: decision.map(|decision| decision.vote),
             divided: decision.map(|decision| decision.divided),
             confidence: confidence(&votes, is_settled),
-            votes: log.voters().map(|(place, last)| cast_vote(log, place, last)).collect(),
+            votes: cast.collect(),
             tally: CouncilVote::ALL.into_iter().map(|vote| (vote, count(vote))).collect(),
             councillors: councillors.collect(),
             conditions: merged_conditions(log),
             consensus_points: consensus_points(log),
             disagreements: disagreements(log),
-            position_evolution: log.active.iter().map(|place| (log.id(*place), evolution(log, *place))).collect(),
-            interventions: interventions.collect(),
-            violations: violations(log),
-            challenges: log.challenges.iter().map(|challenge| challenge_record(log, challenge)).collect(),
-            exchanges: exchanges(log),
+            position_evolution: evolution.collect(),
+            interventions: interventions.cloned().collect(),
+            violations: log.violations.clone(),
+            challenges: log.challenges.clone(),
+            exchanges: log.messages.clone(),
             risk_matrix: merged_risks(log),
             minority_opinion: decision.and_then(|decision| minority_opinion(log, decision.vote)),
             open_questions: open_questions(log),
@@ -339,23 +249,12 @@ impl CouncilVerdict {
     }
 }
 
-fn cast_vote(log: &CouncilLog<'_>, place: usize, last: &FinalStatement) -> CastVote {
-    CastVote {
-        councillor: log.id(place),
-        vote: last.vote,
-        key_argument: last.key_argument.clone(),
-        strongest_opposing_point: last.strongest_opposing_point.clone(),
-        remaining_concern: last.remaining_concern.clone(),
-        final_position: last.final_position.clone(),
-    }
-}
-
 /// Each condition once, with who makes it.
 pub(super) fn merged_conditions(log: &CouncilLog<'_>) -> Vec<VoteCondition> {
     let mut merged: Vec<VoteCondition> = Vec::new();
-    for (place, last) in log.voters() {
+    for (seat, last) in &log.finals {
         for condition in last.conditions.iter().map(|text| text.trim()).filter(|text| !text.is_empty()) {
-            let id = log.id(place);
+            let id = (*seat).to_owned();
             let same = |other: &&mut VoteCondition| plain_words(&other.condition) == plain_words(condition);
             match merged.iter_mut().find(same) {
                 Some(same) if same.councillors.contains(&id) => {}
@@ -370,7 +269,7 @@ pub(super) fn merged_conditions(log: &CouncilLog<'_>) -> Vec<VoteCondition> {
 /// Each risk once, as severe as anybody sees it, the most severe first.
 fn merged_risks(log: &CouncilLog<'_>) -> Vec<RiskEntry> {
     let mut merged: Vec<(RiskEntry, Vec<String>)> = Vec::new();
-    for (place, last) in log.voters() {
+    for (seat, last) in &log.finals {
         for stated in last.risks.iter().filter(|stated| !stated.risk.trim().is_empty()) {
             let words = plain_words(&stated.risk);
             let index = merged.iter().position(|(other, _)| plain_words(&other.risk) == words);
@@ -391,7 +290,7 @@ fn merged_risks(log: &CouncilLog<'_>) -> Vec<RiskEntry> {
             let mitigation = stated.mitigation.trim();
             let is_known = mitigations.iter().any(|other| plain_words(other) == plain_words(mitigation));
             mitigations.extend((!mitigation.is_empty() && !is_known).then(|| mitigation.to_owned()));
-            let id = log.id(place);
+            let id = (*seat).to_owned();
             if !entry.councillors.contains(&id) {
                 entry.councillors.push(id);
             }
@@ -405,21 +304,6 @@ fn merged_risks(log: &CouncilLog<'_>) -> Vec<RiskEntry> {
     merged.into_iter().map(joined).collect()
 }
 
-/// "Track position evolution across rounds (who changed their mind, and why)".
-fn evolution(log: &CouncilLog<'_>, place: usize) -> Vec<EvolutionStep> {
-    let opening = log.openings.get(place).map(|standing| (0, standing));
-    let rounds = log.rounds.iter().filter_map(|round| Some((round.number, round.after.get(place)?)));
-    let steps = opening.into_iter().chain(rounds).map(|(round, standing)| EvolutionStep {
-        round,
-        position: standing.position.clone(),
-        confidence: standing.confidence,
-        changed: standing.changed,
-        because: standing.because.clone(),
-        carried: standing.carried,
-    });
-    steps.collect()
-}
-
 /// The points that several share, each once, as it was found last.
 fn shared_points<'a>(log: &'a CouncilLog<'_>) -> Vec<&'a SharedPoint> {
     let mut points: Vec<&SharedPoint> = Vec::new();
@@ -429,21 +313,17 @@ fn shared_points<'a>(log: &'a CouncilLog<'_>) -> Vec<&'a SharedPoint> {
             None => points.push(found),
         }
     }
-    points.retain(|point| !point.holders.is_empty());
+    points.retain(|point| !point.quotes.is_empty());
     points
 }
 
 /// The share of the council that shares a point.
 fn share(log: &CouncilLog<'_>, point: &SharedPoint) -> f64 {
-    point.holders.len() as f64 / log.active.len().max(1) as f64
+    point.quotes.len() as f64 / log.active.len().max(1) as f64
 }
 
 fn is_consensus(log: &CouncilLog<'_>, point: &SharedPoint) -> bool {
     share(log, point) >= CONSENSUS_SHARE_MIN - TOLERANCE
-}
-
-fn quotes(log: &CouncilLog<'_>, said: &[(usize, String)]) -> Vec<CouncillorQuote> {
-    said.iter().map(|(place, quote)| CouncillorQuote { councillor: log.id(*place), quote: quote.clone() }).collect()
 }
 
 /// What 60% or more share, with the sentences that say so.
@@ -451,129 +331,54 @@ pub(super) fn consensus_points(log: &CouncilLog<'_>) -> Vec<ConsensusPoint> {
     let points = shared_points(log).into_iter().filter(|point| is_consensus(log, point));
     let records = points.map(|point| ConsensusPoint {
         point: point.point.clone(),
-        councillors: point.places().map(|place| log.id(place)).collect(),
+        councillors: point.holders().map(str::to_owned).collect(),
         share: share(log, point),
         challenged: point.is_challenged(),
-        quotes: quotes(log, &point.holders),
+        quotes: point.quotes.clone(),
     });
     records.collect()
 }
 
 /// What stays in dispute, with both sides: challenges answered with a no, and challenged points that too few share for a consensus.
 pub(super) fn disagreements(log: &CouncilLog<'_>) -> Vec<CouncilDisagreement> {
-    let disputed = log.challenges.iter().filter_map(|challenge| {
-        let answer = challenge.last_answer()?;
-        let disagrees = answer.stance == Some(ChallengeStance::Disagree);
-        let view = [challenge.reason.as_str(), challenge.question.as_str()].join(" ").trim().to_owned();
-        (disagrees && challenge.state == ChallengeState::Answered).then(|| CouncilDisagreement {
+    let side = |councillors: &[&str], view: String| DisagreementSide {
+        councillors: councillors.iter().map(|seat| (*seat).to_owned()).collect(),
+        view,
+    };
+    let disputed = log.challenges.iter().filter(|challenge| {
+        challenge.fate == ChallengeFate::Answered && challenge.stance == Some(ChallengeStance::Disagree)
+    });
+    let disputed = disputed.map(|challenge| {
+        let view = format!("{} {}", challenge.reason, challenge.question).trim().to_owned();
+        let response = challenge.response.clone().unwrap_or_default();
+        CouncilDisagreement {
             point: challenge.point().to_owned(),
-            challenge_id: Some(challenge.id()),
-            sides: vec![
-                DisagreementSide { councillors: vec![log.id(challenge.from)], view },
-                DisagreementSide { councillors: vec![log.id(challenge.to)], view: answer.response.clone() },
-            ],
-        })
+            challenge_id: Some(challenge.id.clone()),
+            sides: vec![side(&[&challenge.from], view), side(&[&challenge.to], response)],
+        }
     });
     let contested = shared_points(log).into_iter();
-    let contested = contested.filter(|point| point.is_challenged() && !is_consensus(log, point)).map(|point| {
-        let with: Vec<usize> = point.places().collect();
-        let without: Vec<usize> = log.active.iter().copied().filter(|place| !with.contains(place)).collect();
-        let said: Vec<&str> = point.holders.iter().map(|(_, said)| said.as_str()).collect();
-        let others = without.iter().filter_map(|place| log.standings().get(*place));
-        let others: Vec<&str> = others.map(|standing| standing.position.as_str()).collect();
-        CouncilDisagreement {
-            point: point.point.clone(),
-            challenge_id: None,
-            sides: vec![
-                DisagreementSide { councillors: log.ids(&with), view: said.join(" / ") },
-                DisagreementSide { councillors: log.ids(&without), view: others.join(" / ") },
-            ],
-        }
-    });
+    let contested =
+        contested.filter(|point| point.is_challenged() && !is_consensus(log, point)).map(|point| {
+            let with: Vec<&str> = point.holders().collect();
+            let without: Vec<&str> = log.active.iter().copied().filter(|seat| !with.contains(seat)).collect();
+            let said: Vec<&str> = point.quotes.iter().map(|said| said.quote.as_str()).collect();
+            let others = without.iter().filter_map(|seat| log.standings().get(seat));
+            let others: Vec<&str> = others.map(|standing| standing.position.as_str()).collect();
+            CouncilDisagreement {
+                point: point.point.clone(),
+                challenge_id: None,
+                sides: vec![side(&with, said.join(" / ")), side(&without, others.join(" / "))],
+            }
+        });
     disputed.chain(contested).collect()
-}
-
-fn intervention_record(log: &CouncilLog<'_>, round: u32, done: &ModeratorIntervention) -> InterventionRecord {
-    let challenge = |index: usize| log.challenges.get(index).map(Challenge::id);
-    let (to, about, why) = match &done.cause {
-        InterventionCause::Evasion { challenge: index, why } => {
-            (log.ids(&done.to).join(", "), challenge(*index), Some(why.clone()))
-        }
-        InterventionCause::Groupthink { point } => (log.ids(&done.to).join(", "), Some(point.clone()), None),
-        InterventionCause::Stale => ("all".to_owned(), None, None),
-    };
-    let texts = done.heard().map(|(place, reply)| match &reply.answer {
-        InterventionAnswer::Reframing(said) => format!("{}: {}", log.name(place), said.effect.trim()),
-        InterventionAnswer::Response(_) | InterventionAnswer::Steelman(_) => done.reply_text(reply),
-    });
-    let texts: Vec<String> = texts.collect();
-    let replies = done.heard().map(|(place, reply)| InterventionReplyRecord {
-        councillor: log.id(place),
-        reply: reply.value.clone(),
-    });
-    InterventionRecord {
-        round,
-        kind: done.kind(),
-        to,
-        about,
-        why,
-        quote: done.quote.clone(),
-        question: done.question.clone(),
-        reply: (!texts.is_empty()).then(|| texts.join("\n")),
-        replies: replies.collect(),
-        outcome: done.outcome.to_string(),
-    }
-}
-
-fn violations(log: &CouncilLog<'_>) -> Vec<ViolationRecord> {
-    let records = log.violations.iter().map(|violation| ViolationRecord {
-        round: violation.round,
-        councillor: log.id(violation.place),
-        challenge_id: log.challenges.get(violation.challenge).map(Challenge::id),
-        why: violation.why.clone(),
-    });
-    records.collect()
-}
-
-fn challenge_record(log: &CouncilLog<'_>, challenge: &Challenge) -> ChallengeRecord {
-    let last = challenge.last_answer();
-    ChallengeRecord {
-        id: challenge.id(),
-        round: challenge.round,
-        from: log.id(challenge.from),
-        to: log.id(challenge.to),
-        claim: challenge.claim.clone(),
-        reason: challenge.reason.clone(),
-        question: challenge.question.clone(),
-        quoted: challenge.quoted,
-        fate: challenge.fate(true),
-        stance: last.and_then(|answer| answer.stance),
-        response: last.map(|answer| answer.response.clone()),
-        answered_in: last.map(|answer| answer.round),
-        re_asked: challenge.re_asked,
-        absent_in: challenge.absent_in.clone(),
-        answers: challenge.answers.clone(),
-    }
-}
-
-fn exchanges(log: &CouncilLog<'_>) -> Vec<ExchangeRecord> {
-    let records = log.messages.iter().map(|message| ExchangeRecord {
-        id: message.id(),
-        from: log.id(message.from),
-        to: log.id(message.to),
-        topic: message.topic.clone(),
-        text: message.text.clone(),
-        reply: message.reply.clone(),
-        round: message.round,
-    });
-    records.collect()
 }
 
 /// Those who voted on the other side than the decision.
 fn minority_opinion(log: &CouncilLog<'_>, decision: CouncilVote) -> Option<Vec<MinorityVote>> {
-    let others = log.voters().filter(|(_, last)| last.vote.is_in_favour() != decision.is_in_favour());
-    let others = others.map(|(place, last)| MinorityVote {
-        councillor: log.id(place),
+    let others = log.finals.iter().filter(|(_, last)| last.vote.is_in_favour() != decision.is_in_favour());
+    let others = others.map(|(seat, last)| MinorityVote {
+        councillor: (*seat).to_owned(),
         vote: last.vote,
         key_argument: last.key_argument.clone(),
         final_position: last.final_position.clone(),
@@ -585,11 +390,11 @@ fn minority_opinion(log: &CouncilLog<'_>, decision: CouncilVote) -> Option<Vec<M
 
 /// The challenges and questions that nobody will answer any more.
 fn open_questions(log: &CouncilLog<'_>) -> Vec<OpenQuestion> {
-    let open = log.challenges.iter().filter(|challenge| challenge.state == ChallengeState::Open);
+    let open = log.challenges.iter().filter(|challenge| challenge.fate == ChallengeFate::Open);
     let records = open.map(|challenge| OpenQuestion {
-        challenge_id: challenge.id(),
-        from: log.id(challenge.from),
-        to: log.id(challenge.to),
+        challenge_id: challenge.id.clone(),
+        from: challenge.from.clone(),
+        to: challenge.to.clone(),
         claim: challenge.claim.clone(),
         question: challenge.question.clone(),
         why: why_open(log, challenge),
@@ -599,7 +404,7 @@ fn open_questions(log: &CouncilLog<'_>) -> Vec<OpenQuestion> {
 
 fn why_open(log: &CouncilLog<'_>, challenge: &Challenge) -> String {
     let last = log.rounds.last().map_or(0, |round| round.number);
-    if !log.active.contains(&challenge.to) {
+    if !log.active.contains(&challenge.to.as_str()) {
         "who was asked gave no opening and took no part".to_owned()
     } else if !challenge.absent_in.is_empty() {
         "who was asked was absent".to_owned()
@@ -610,64 +415,51 @@ fn why_open(log: &CouncilLog<'_>, challenge: &Challenge) -> String {
     }
 }
 
-fn round_record(log: &CouncilLog<'_>, round: &CouncilRound) -> RoundRecord {
-    let found = &round.findings;
-    let shared = found.shared_points.iter().map(|shared| SharedPointRecord {
-        point: shared.point.clone(),
-        challenged: shared.challenged,
-        quotes: quotes(log, &shared.holders),
-    });
-    let evasions = found.evasions.iter().map(|evasive| EvasionRecord {
-        challenge_id: log.challenges.get(evasive.challenge).map(Challenge::id),
-        why: evasive.why.clone(),
-        quote: evasive.quote.clone(),
-    });
-    let findings = FindingsRecord {
-        moderator_present: round.moderator.is_some(),
-        shared_points: shared.collect(),
-        evasions: evasions.collect(),
-        new_arguments: quotes(log, &found.new_arguments),
-        set_aside: found.set_aside.clone(),
-    };
-    let active = log.active.iter().copied();
+fn round_record(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> RoundRecord {
+    let standings = round.after.iter();
     RoundRecord {
         round: round.number,
         complete: round.is_over,
-        debate_log: active.map(|place| (log.id(place), councillor_record(log, round, place))).collect(),
-        findings,
+        debate_log: standings
+            .map(|(seat, standing)| ((*seat).to_owned(), councillor_record(log, round, seat, standing)))
+            .collect(),
+        findings: round.findings.clone(),
         summary: RoundNotes::new(log, round),
     }
 }
 
-fn councillor_record(log: &CouncilLog<'_>, round: &CouncilRound, place: usize) -> CouncillorRecord {
-    let made = log.made_by(place, round.number).map(|challenge| MadeChallenge {
-        id: challenge.id(),
-        target: log.id(challenge.to),
+fn councillor_record(
+    log: &CouncilLog<'_>,
+    round: &CouncilRound<'_>,
+    seat: &str,
+    standing: &CouncillorStanding,
+) -> CouncillorRecord {
+    let made = log.made_by(seat, round.number).map(|challenge| MadeChallenge {
+        id: challenge.id.clone(),
+        target: challenge.to.clone(),
         point: challenge.claim.clone(),
         question: challenge.question.clone(),
     });
     let of_round = log.challenges.iter().filter(|challenge| challenge.round == round.number);
-    let received = of_round.filter(|challenge| challenge.to == place).map(|challenge| ReceivedChallenge {
-        id: challenge.id(),
-        from: log.id(challenge.from),
+    let received = of_round.filter(|challenge| challenge.to == seat).map(|challenge| ReceivedChallenge {
+        id: challenge.id.clone(),
+        from: challenge.from.clone(),
         point: challenge.claim.clone(),
     });
-    let messages = log.messages.iter().filter(|message| message.round == round.number);
-    let own = messages.filter(|message| message.from == place || message.to == place);
+    let own = log.messages_of(round.number).filter(|message| message.from == seat || message.to == seat);
     let exchanges = own.map(|message| PeerExchange {
-        id: message.id(),
-        with: log.id(if message.from == place { message.to } else { message.from }),
+        id: message.id.clone(),
+        with: if message.from == seat { &message.to } else { &message.from }.clone(),
         topic: message.topic.clone(),
         outcome: message.reply.clone().unwrap_or_else(|| "no answer".to_owned()),
     });
-    let standing = round.after.get(place).cloned().unwrap_or_default();
     CouncillorRecord {
         challenges_made: made.collect(),
         challenges_received: received.collect(),
-        changed: if standing.changed { format!("yes: {}", standing.because) } else { "no".to_owned() },
-        position: standing.position,
+        position: standing.position.clone(),
         confidence: standing.confidence,
-        present: round.is_present(place),
+        changed: if standing.changed { format!("yes: {}", standing.because) } else { "no".to_owned() },
+        present: round.is_present(seat),
         peer_exchanges: exchanges.collect(),
     }
 }
