@@ -58,7 +58,7 @@ fn vote_sentence(verdict: &CouncilVerdict, outcome: &Outcome) -> String {
     if verdict.votes.is_empty() {
         return match outcome.termination {
             Termination::QuorumLost => {
-                "Fewer than two councillors were left, so that there was no vote.".into()
+                "Fewer than two councillors were left, so there was no vote.".into()
             }
             _ => "Nobody voted.".into(),
         };

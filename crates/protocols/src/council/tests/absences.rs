@@ -1,6 +1,6 @@
-//! "A missing voice is data": carried positions, quorum, limits.
+//! Absences, quorum and limits.
 
-use agon_core::Limits;
+use agon_core::DebateLimits;
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn an_absent_councillor_keeps_its_position_and_is_asked_again() {
 
 /// "A councillor without an opening takes no part"; "fewer votes than seated at most MEDIUM".
 #[test]
-fn without_an_opening_there_is_no_part_and_no_high_confidence() {
+fn a_councillor_without_an_opening_takes_no_part_and_prevents_high_confidence() {
     let debate = without(&|_, _, seat| seat == "critic");
     assert_eq!(debate.turn("challenge", 1).unwrap().asks.len(), 3);
     assert_eq!(debate.turn("verdict", 2).unwrap().asks.len(), 3);
@@ -55,7 +55,7 @@ fn without_an_opening_there_is_no_part_and_no_high_confidence() {
 
 /// "fewer than 2 councillors with an opening, or fewer than 2 present in a round's challenge phase: `quorum_lost`, no vote".
 #[test]
-fn fewer_than_two_lose_the_quorum() {
+fn fewer_than_two_councillors_lose_the_quorum() {
     let opened = |n: usize| without(&move |phase, _, seat| phase == "opening" && SEATS[n..].contains(&seat));
     let one = opened(1);
     assert_eq!(phases(&one), [("opening".to_owned(), 0)]);
@@ -78,7 +78,7 @@ fn fewer_than_two_lose_the_quorum() {
 
 /// "Nobody votes: `failed`, incomplete, decision null".
 #[test]
-fn without_any_vote_it_failed() {
+fn a_debate_without_votes_fails() {
     let outcome = without(&|phase, _, _| phase == "verdict").outcome.unwrap();
     assert_eq!((outcome.status, outcome.termination), (Status::Incomplete, Termination::Failed));
     assert_eq!((&outcome.verdict["decision"], &outcome.verdict["confidence"]), (&Value::Null, &Value::Null));
@@ -105,7 +105,7 @@ fn fewer_than_two_votes_decide_nothing() {
     assert_eq!((&two.verdict["decision"], &two.verdict["confidence"]), (&json!("PROCEED"), &json!("MEDIUM")));
 }
 
-fn limited(limits: Limits, set: &[(&str, &str)]) -> Debate {
+fn limited(limits: DebateLimits, set: &[(&str, &str)]) -> Debate {
     let brief = Brief { limits, ..brief(set) };
     testing::run(&Council, brief, &|ask, phase, round| Some(plain(ask, phase, round))).1
 }
@@ -114,7 +114,7 @@ fn limited(limits: Limits, set: &[(&str, &str)]) -> Debate {
 #[test]
 fn a_limit_ends_in_a_vote_that_is_incomplete() {
     // Openings, a round of five calls, the vote; one call is missing for round 2.
-    let calls = |n: u32| limited(Limits { calls: Some(n), ..Limits::default() }, &[]);
+    let calls = |n: u32| limited(DebateLimits { calls: Some(n), ..DebateLimits::default() }, &[]);
     let cut = calls(4 + 5 + 5 + 4 - 2);
     assert_eq!(phases(&cut).last().unwrap(), &("verdict".to_owned(), 2));
     let outcome = cut.outcome.unwrap();
@@ -125,7 +125,7 @@ fn a_limit_ends_in_a_vote_that_is_incomplete() {
     assert!(warned(&outcome, "the limit of 16 calls"), "{:?}", outcome.warnings);
     assert_eq!(calls(4 + 5 + 5 + 4).outcome.unwrap().termination, Termination::AllRoundsComplete);
 
-    let usd = limited(Limits { usd: Some(0.05), ..Limits::default() }, &[]).outcome.unwrap();
+    let usd = limited(DebateLimits { usd: Some(0.05), ..DebateLimits::default() }, &[]).outcome.unwrap();
     assert_eq!((usd.termination, usd.rounds_completed), (Termination::Budget, 0));
     assert!(warned(&usd, "the budget of $0.05"), "{:?}", usd.warnings);
 }
@@ -133,14 +133,14 @@ fn a_limit_ends_in_a_vote_that_is_incomplete() {
 /// The same one call at a time: a phase may be cut in the middle.
 #[test]
 fn economy_mode_is_cut_between_two_calls() {
-    let debate = limited(Limits { calls: Some(4 + 2 + 4), ..Limits::default() }, &[("economy", "true")]);
+    let debate = limited(DebateLimits { calls: Some(4 + 2 + 4), ..DebateLimits::default() }, &[("economy", "true")]);
     let count = |name: &str| phases(&debate).iter().filter(|(phase, _)| phase == name).count();
     assert_eq!((count("opening"), count("challenge"), count("moderate"), count("verdict")), (4, 2, 0, 4));
     assert_eq!(debate.outcome.unwrap().termination, Termination::Budget);
 }
 
 #[test]
-fn who_could_not_finish_is_named() {
+fn a_warning_names_who_was_cut_off() {
     let files = [("roster:r.yaml", "Wordy: You talk.\n")];
     let request = testing::request(&Council, "Should we?", &files, MODELS, &[]).unwrap();
     let seats = ["wordy", "visionary", "critic"];
