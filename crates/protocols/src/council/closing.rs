@@ -101,15 +101,15 @@ fn warnings(log: &CouncilLog<'_>, termination: Termination) -> Vec<String> {
     if log.was_cut() || !not_asked.is_empty() {
         let limit = log.limits().reached(log.active.len());
         let limit = limit.unwrap_or_else(|| "a limit of the debate".to_owned());
-        warnings.push(format!("the debate is incomplete, {held}, because a limit was reached: {limit}"));
+        warnings.push(format!("the debate is incomplete because a limit was reached ({limit}); {held}"));
     }
     if !not_asked.is_empty() {
-        warnings.push(format!("not asked for an opening any more: {not_asked}"));
+        warnings.push(format!("not asked for an opening, because a limit was reached: {not_asked}"));
     }
     if termination == Termination::QuorumLost {
         warnings.push(match log.finals.len() {
-            0 => format!("fewer than {QUORUM} councillors were left, so that there was no vote; {held}"),
-            _ => format!("fewer than {QUORUM} councillors voted, so that nothing is decided; {held}"),
+            0 => format!("fewer than {QUORUM} councillors were left, so there was no vote; {held}"),
+            _ => format!("fewer than {QUORUM} councillors voted, so nothing is decided; {held}"),
         });
     }
     if log.options.economy {
@@ -121,12 +121,12 @@ fn warnings(log: &CouncilLog<'_>, termination: Termination) -> Vec<String> {
     let out = log.members.iter().filter(|member| member.opening.is_none());
     let out = log.names(out.map(|member| member.seat.id.as_str()));
     if !out.is_empty() {
-        warnings.push(format!("without an opening and so without a say: {out}"));
+        warnings.push(format!("gave no opening and took no part: {out}"));
     }
     warnings.extend(round_warnings(log));
     let silent = log.names(log.active.iter().copied().filter(|seat| !log.finals.contains_key(seat)));
     if !silent.is_empty() && log.debate.turns_of(CouncilPhase::Vote.as_str()).next().is_some() {
-        warnings.push(format!("without a vote: {silent}"));
+        warnings.push(format!("did not vote: {silent}"));
     }
     let is_conditional = decide(&log.votes()).is_some_and(|it| it.vote == CouncilVote::WithConditions);
     if is_conditional && merged_conditions(log).is_empty() {
@@ -145,14 +145,14 @@ fn round_warnings(log: &CouncilLog<'_>) -> Vec<String> {
         if !not_asked.is_empty() && !round.said.is_empty() {
             let names = log.names(not_asked);
             warnings
-                .push(format!("round {number}: not asked any more, because a limit was reached: {names}"));
+                .push(format!("round {number}: not asked, because a limit was reached: {names}"));
         }
         if !absent.is_empty() && !round.said.is_empty() {
-            warnings.push(format!("round {number}: absent, so that the last position counts: {absent}"));
+            warnings.push(format!("round {number}: absent, so the last position counts: {absent}"));
         }
         if round.is_moderated && round.moderator.is_none() {
             warnings.push(format!(
-                "round {number}: the moderator was absent, so that only what can be counted was found"
+                "round {number}: the moderator was absent, so only what can be counted was found"
             ));
         }
         warnings.extend(round.findings.set_aside.iter().map(|why| format!("round {number}: {why}")));

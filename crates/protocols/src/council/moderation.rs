@@ -197,7 +197,7 @@ fn find_evasions(
         found.evasions.push(EvasiveAnswer { challenge_id: id.clone(), why, quote });
         if !is_quoted {
             found.set_aside.push(format!(
-                "the moderator's quotation for the evasion of {id} does not stand in the answer, which is quoted instead"
+                "the moderator's quotation for the evasion of {id} does not occur in the answer, so the answer is quoted instead"
             ));
         }
     }
@@ -223,7 +223,7 @@ fn find_shared_points(
             match supporting_words(&shared.point, &own, &words) {
                 Some(sentence) => quotes.push(CouncillorQuote::new(seat, sentence)),
                 None => found.set_aside.push(format!(
-                    "{} does not count as sharing \"{point}\": no words of theirs say it",
+                    "{} does not count as sharing \"{point}\": nothing they said supports it",
                     log.name(seat)
                 )),
             }
@@ -259,7 +259,7 @@ fn find_new_arguments(
                 continue;
             }
             _ if is_old => "its words were said in an earlier round",
-            _ => "no words of theirs in this round make it",
+            _ => "nothing they said in this round makes it",
         };
         found.set_aside.push(format!("the new argument of {} does not count: {why_not}", log.name(seat)));
     }
@@ -291,7 +291,7 @@ pub(super) fn plan_interventions(log: &mut CouncilLog<'_>, round: &mut CouncilRo
     let mut planned = plan_re_asks(log, round);
     for shared in unchallenged_points(log, round) {
         let Some(to) = steelman_seat(log, round).filter(|_| planned.len() < INTERVENTIONS_MAX) else {
-            round.findings.set_aside.push(format!("no room to have \"{}\" argued against", shared.point));
+            round.findings.set_aside.push(format!("there was no room to have \"{}\" argued against", shared.point));
             continue;
         };
         let quotes = shared.quotes.iter();

@@ -405,13 +405,13 @@ fn open_questions(log: &CouncilLog<'_>) -> Vec<OpenQuestion> {
 fn why_open(log: &CouncilLog<'_>, challenge: &Challenge) -> String {
     let last = log.rounds.last().map_or(0, |round| round.number);
     if !log.active.contains(&challenge.to.as_str()) {
-        "who was asked gave no opening and took no part".to_owned()
+        "the councillor who was asked gave no opening and took no part".to_owned()
     } else if !challenge.absent_in.is_empty() {
-        "who was asked was absent".to_owned()
+        "the councillor who was asked was absent".to_owned()
     } else if challenge.round == last && last > 0 {
         format!("asked in round {last}, the last one that was held")
     } else {
-        "the debate was cut before it could be answered".to_owned()
+        "the debate was cut short before it could be answered".to_owned()
     }
 }
 

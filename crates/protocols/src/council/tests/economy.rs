@@ -83,8 +83,8 @@ fn a_warning_names_the_limit_and_who_was_not_asked() {
     };
     let early = limited(2);
     assert_eq!((early.termination, early.status), (Termination::Budget, Status::Incomplete));
-    assert!(warned(&early, "the limit of 2 calls") && warned(&early, "not asked for an opening any more"));
+    assert!(warned(&early, "the limit of 2 calls") && warned(&early, "not asked for an opening, because a limit was reached"));
     let later = limited(14);
-    assert!(warned(&later, "not asked any more, because a limit was reached"), "{:?}", later.warnings);
-    assert!(!warned(&later, "absent, so that the last position counts"), "{:?}", later.warnings);
+    assert!(warned(&later, ": not asked, because a limit was reached"), "{:?}", later.warnings);
+    assert!(!warned(&later, "absent, so the last position counts"), "{:?}", later.warnings);
 }

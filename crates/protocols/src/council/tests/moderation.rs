@@ -83,7 +83,7 @@ fn an_evasive_answer_is_put_again_with_words_that_were_said() {
     let outcome = debate.outcome.unwrap();
     let quote = outcome.verdict["interventions"][0]["quote"].as_str().unwrap();
     assert!(quote.contains("measured it twice"), "what was not said is not quoted: {quote}");
-    assert!(warned(&outcome, "quotation for the evasion of C2 does not stand in the answer"));
+    assert!(warned(&outcome, "quotation for the evasion of C2 does not occur in the answer"));
 }
 
 /// "each finding quotes the words it rests on": in the verdict every finding stands with them.
@@ -349,7 +349,7 @@ fn a_shared_point_must_rest_on_words_that_were_said() {
     assert_eq!(asked(&debate, 1), []);
     let outcome = debate.outcome.unwrap();
     assert_eq!(outcome.verdict["consensus_points"], json!([]), "and no consensus");
-    assert!(warned(&outcome, "Critic does not count as sharing \"Dragons!\": no words of theirs say it"));
+    assert!(warned(&outcome, "Critic does not count as sharing \"Dragons!\": nothing they said supports it"));
     let notes = outcome.verdict["rounds"][0]["summary"]["moderator_notes"].as_array().unwrap();
     assert!(
         notes.iter().any(|note| note.as_str().unwrap().starts_with("Note: Critic does not count")),
@@ -483,7 +483,7 @@ fn a_round_with_a_change_or_a_new_argument_is_not_stale() {
     assert!(!outcome.verdict["rounds"][0]["findings"]["new_arguments"].to_string().contains("Dragons"));
     assert!(warned(
         &outcome,
-        "the new argument of Critic does not count: no words of theirs in this round make it"
+        "the new argument of Critic does not count: nothing they said in this round makes it"
     ));
 }
 
