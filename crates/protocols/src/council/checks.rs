@@ -73,7 +73,7 @@ impl CouncilChecks<'_> {
         check("All rounds completed (no rounds skipped)", done == self.rounds, note, shown)
     }
 
-    /// Who made too few challenges in a round: the round, the place, and how many.
+    /// Who made too few challenges in a round, and how many.
     fn too_few_challenges(&self) -> Vec<(&CouncilRound<'_>, &str, usize)> {
         let made = self.log.rounds.iter().flat_map(|round| {
             let active = self.log.active.iter().copied();

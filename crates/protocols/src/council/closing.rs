@@ -144,8 +144,7 @@ fn round_warnings(log: &CouncilLog<'_>) -> Vec<String> {
         let absent = log.names(log.active.iter().copied().filter(absent));
         if !not_asked.is_empty() && !round.said.is_empty() {
             let names = log.names(not_asked);
-            warnings
-                .push(format!("round {number}: not asked, because a limit was reached: {names}"));
+            warnings.push(format!("round {number}: not asked, because a limit was reached: {names}"));
         }
         if !absent.is_empty() && !round.said.is_empty() {
             warnings.push(format!("round {number}: absent, so the last position counts: {absent}"));

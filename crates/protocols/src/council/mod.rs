@@ -26,10 +26,13 @@ use asks::AskBuilder;
 use log::CouncilLog;
 use verdict::CouncilVerdict;
 
-/// The wire names of an enum, as `as_str`.
+/// The values of an enum and their wire names.
 macro_rules! wire_names {
     ($name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+        #[allow(dead_code, reason = "not every enum needs the list of its values")]
         impl $name {
+            pub(super) const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
+
             pub(super) fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
             }
@@ -181,7 +184,9 @@ impl Protocol for Council {
             CouncilPhase::Opening if log.active.len() >= QUORUM => {
                 ask_or_vote(&log, CouncilPhase::Challenge, 1)
             }
-            CouncilPhase::Opening if !log.never_asked(phase, 0).is_empty() => close(&log, Termination::Budget),
+            CouncilPhase::Opening if !log.never_asked(phase, 0).is_empty() => {
+                close(&log, Termination::Budget)
+            }
             CouncilPhase::Opening => close(&log, Termination::QuorumLost),
             CouncilPhase::Challenge if present < QUORUM && !log.limits().is_exhausted(1) => {
                 close(&log, Termination::QuorumLost)

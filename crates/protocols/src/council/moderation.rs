@@ -291,7 +291,10 @@ pub(super) fn plan_interventions(log: &mut CouncilLog<'_>, round: &mut CouncilRo
     let mut planned = plan_re_asks(log, round);
     for shared in unchallenged_points(log, round) {
         let Some(to) = steelman_seat(log, round).filter(|_| planned.len() < INTERVENTIONS_MAX) else {
-            round.findings.set_aside.push(format!("there was no room to have \"{}\" argued against", shared.point));
+            round
+                .findings
+                .set_aside
+                .push(format!("there was no room to have \"{}\" argued against", shared.point));
             continue;
         };
         let quotes = shared.quotes.iter();

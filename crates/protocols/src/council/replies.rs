@@ -258,9 +258,6 @@ super::wire_names!(CouncilVote {
 });
 
 impl CouncilVote {
-    pub(super) const ALL: [Self; 4] =
-        [Self::Proceed, Self::WithConditions, Self::Reconsider, Self::DoNotProceed];
-
     /// Whether it is on the side that goes ahead.
     pub(super) fn is_in_favour(self) -> bool {
         matches!(self, Self::Proceed | Self::WithConditions)

@@ -55,17 +55,6 @@ super::wire_names!(ReplyForm {
 });
 
 impl ReplyForm {
-    const ALL: [Self; 8] = [
-        Self::Opening,
-        Self::Examination,
-        Self::Correspondence,
-        Self::Moderation,
-        Self::Steelman,
-        Self::SecondResponse,
-        Self::Reframed,
-        Self::Final,
-    ];
-
     /// The schema before it is limited to a debate.
     fn base_schema(self) -> Value {
         static BASES: [OnceLock<Value>; 8] = [const { OnceLock::new() }; 8];

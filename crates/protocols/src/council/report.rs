@@ -57,9 +57,7 @@ fn tone(verdict: &CouncilVerdict) -> VerdictTone {
 fn vote_sentence(verdict: &CouncilVerdict, outcome: &Outcome) -> String {
     if verdict.votes.is_empty() {
         return match outcome.termination {
-            Termination::QuorumLost => {
-                "Fewer than two councillors were left, so there was no vote.".into()
-            }
+            Termination::QuorumLost => "Fewer than two councillors were left, so there was no vote.".into(),
             _ => "Nobody voted.".into(),
         };
     }
@@ -308,12 +306,10 @@ impl CouncilReport<'_> {
 
     /// How many risks there are of each severity and probability, and which.
     fn risks(&self) -> Option<ReportSection> {
-        use RiskProbability as Probability;
-        use RiskSeverity as Severity;
         let risks = &self.verdict.risk_matrix;
         let mut rows = vec![["Severity", "Unlikely", "Possible", "Likely"].map(String::from).to_vec()];
-        for severity in [Severity::Critical, Severity::High, Severity::Medium, Severity::Low] {
-            let counts = [Probability::Low, Probability::Medium, Probability::High].map(|probability| {
+        for severity in RiskSeverity::ALL.into_iter().rev() {
+            let counts = RiskProbability::ALL.map(|probability| {
                 let same =
                     risks.iter().filter(|risk| (risk.severity, risk.probability) == (severity, probability));
                 match same.count() {
@@ -325,9 +321,9 @@ impl CouncilReport<'_> {
         }
         let items = risks.iter().map(|risk| {
             let likely = match risk.probability {
-                Probability::High => "likely",
-                Probability::Medium => "possible",
-                Probability::Low => "unlikely",
+                RiskProbability::High => "likely",
+                RiskProbability::Medium => "possible",
+                RiskProbability::Low => "unlikely",
             };
             let mitigation = match risk.mitigation.trim() {
                 "" => String::new(),

@@ -1,4 +1,4 @@
-//! Seed 002 and its part of PROTOCOLS.md, sentence by sentence.
+//! Tests of seed 002 and the decisions about it. The README says which test shows which sentence.
 
 use agon_core::{Fate, Fidelity, Outcome, RecordBody, Status};
 use serde_json::json;
@@ -62,7 +62,7 @@ fn allowed(ask: &Ask, pointer: &str) -> Vec<String> {
     values.into_iter().flatten().map(|value| value.as_str().unwrap().to_owned()).collect()
 }
 
-/// The challenges that the asked one must address.
+/// The challenges that this ask must address.
 fn due(ask: &Ask) -> Vec<String> {
     allowed(ask, "/properties/responses/items/properties/challenge_id")
 }
@@ -158,7 +158,7 @@ fn plain(ask: &Ask, phase: &str, round: u32) -> Value {
     }
 }
 
-/// What everybody says when nothing happens but one thing.
+/// The same with one change.
 fn with(ask: &Ask, phase: &str, round: u32, change: &dyn Fn(&mut Value)) -> Option<Value> {
     let mut said = plain(ask, phase, round);
     change(&mut said);

@@ -10,7 +10,7 @@ fn without(absent: &dyn Fn(&str, u32, &str) -> bool) -> Debate {
             return None;
         }
         with(ask, phase, round, &|said| {
-            // Who speaks names nobody who never took part.
+            // Challenges go only to councillors who gave an opening.
             let here: Vec<&str> =
                 SEATS.into_iter().filter(|seat| *seat != ask.seat && !absent("opening", 0, seat)).collect();
             if let Some(challenges) = said.get_mut("challenges").and_then(Value::as_array_mut) {
@@ -85,7 +85,6 @@ fn a_debate_without_votes_fails() {
     assert_eq!(outcome.dissent.len(), 4);
 }
 
-/// A vote needs a quorum too: one vote decides nothing, two do.
 #[test]
 fn fewer_than_two_votes_decide_nothing() {
     let voted = |n: usize| {
@@ -130,10 +129,11 @@ fn a_limit_ends_in_a_vote_that_is_incomplete() {
     assert!(warned(&usd, "the budget of $0.05"), "{:?}", usd.warnings);
 }
 
-/// The same one call at a time: a phase may be cut in the middle.
+/// A limit can cut a phase between two calls.
 #[test]
 fn economy_mode_is_cut_between_two_calls() {
-    let debate = limited(DebateLimits { calls: Some(4 + 2 + 4), ..DebateLimits::default() }, &[("economy", "true")]);
+    let debate =
+        limited(DebateLimits { calls: Some(4 + 2 + 4), ..DebateLimits::default() }, &[("economy", "true")]);
     let count = |name: &str| phases(&debate).iter().filter(|(phase, _)| phase == name).count();
     assert_eq!((count("opening"), count("challenge"), count("moderate"), count("verdict")), (4, 2, 0, 4));
     assert_eq!(debate.outcome.unwrap().termination, Termination::Budget);

@@ -80,7 +80,6 @@ fn a_challenge_to_an_absent_councillor_is_put_again_in_the_next_round() {
     assert_eq!(outcome.verdict["interventions"], json!([]));
 }
 
-/// A question to somebody who gave no opening can never be answered: it stays, and the reader is told why.
 #[test]
 fn a_question_to_a_councillor_without_an_opening_stays_open() {
     let outcome = outcome(&[], &|ask, phase, round| {

@@ -62,7 +62,7 @@ fn economy_mode_has_the_prompts_of_standard_mode() {
     }
 }
 
-/// The outcome is that of standard mode where nobody writes messages.
+/// Without messages, both modes have the same outcome.
 #[test]
 fn economy_mode_has_the_rules_of_standard_mode() {
     let answer: Answer<'_> = &|ask, phase, round| Some(plain(ask, phase, round));
@@ -83,7 +83,10 @@ fn a_warning_names_the_limit_and_who_was_not_asked() {
     };
     let early = limited(2);
     assert_eq!((early.termination, early.status), (Termination::Budget, Status::Incomplete));
-    assert!(warned(&early, "the limit of 2 calls") && warned(&early, "not asked for an opening, because a limit was reached"));
+    assert!(
+        warned(&early, "the limit of 2 calls")
+            && warned(&early, "not asked for an opening, because a limit was reached")
+    );
     let later = limited(14);
     assert!(warned(&later, ": not asked, because a limit was reached"), "{:?}", later.warnings);
     assert!(!warned(&later, "absent, so the last position counts"), "{:?}", later.warnings);

@@ -88,7 +88,6 @@ fn the_records_add_up_whatever_is_said_and_whoever_is_absent() {
     );
 }
 
-/// The same where they are not even well formed: what is not asked for is not read, neither when it comes nor from the log.
 #[test]
 fn malformed_fields_that_were_not_asked_for_are_ignored() {
     for messages in [json!([{"to": "critic", "text": "no topic"}]), Value::Null, json!("words")] {

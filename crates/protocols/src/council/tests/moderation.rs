@@ -153,7 +153,6 @@ fn a_second_evasion_is_a_violation() {
     }
 }
 
-/// What is only much like the first answer is a new one, and so is its denial.
 #[test]
 fn a_longer_or_opposite_answer_is_not_a_repetition() {
     for response in [
@@ -360,11 +359,10 @@ fn a_shared_point_must_rest_on_words_that_were_said() {
     let debate = finds(&found(three.chain([said(SEATS[3], "Here be dragons")]).collect()));
     assert_eq!(asked(&debate, 1), [("critic".to_owned(), Some("point 1".to_owned()))]);
     let point = &debate.outcome.unwrap().verdict["consensus_points"][0];
-    assert_eq!(point["councillors"], json!(SEATS[..3]), "a quotation that nobody said shows nothing");
+    assert_eq!(point["councillors"], json!(SEATS[..3]), "a quotation that does not occur does not count");
     assert_eq!(point["quotes"][0]["quote"], format!("{} argues from load", SEATS[0]));
 }
 
-/// A point against which the case was made is not unchallenged any more.
 #[test]
 fn a_point_is_steelmanned_once() {
     let debate = intervened(&|_, phase, _, said| {
@@ -391,7 +389,10 @@ fn a_point_is_steelmanned_once() {
         said.filter(|_| phase != "intervene")
     });
     let outcome = absent.outcome.unwrap();
-    assert_eq!(outcome.verdict["consensus_points"][0]["challenged"], false, "a steelman that nobody made");
+    assert_eq!(
+        outcome.verdict["consensus_points"][0]["challenged"], false,
+        "nobody made the case against it"
+    );
 }
 
 /// "the Critic (or the least convinced)".
@@ -448,7 +449,6 @@ fn a_reframing_question_is_drawn_when_the_moderator_gives_none() {
     assert!(REFRAMING_QUESTIONS.contains(&question.as_str()), "{question}");
 }
 
-/// A reframing can move a position; then that is where its holder stands.
 #[test]
 fn a_reframing_can_move_a_position() {
     let debate = intervened(&|ask, phase, round, said| match (phase, round) {
@@ -464,7 +464,6 @@ fn a_reframing_can_move_a_position() {
     assert_eq!(outcome.verdict["interventions"][0]["outcome"], "1 of 4 changed their position");
 }
 
-/// A changed position or a new argument is enough: the round is not stale.
 #[test]
 fn a_round_with_a_change_or_a_new_argument_is_not_stale() {
     let debate = intervened(&|ask, phase, round, said| match (phase, round) {
@@ -478,7 +477,7 @@ fn a_round_with_a_change_or_a_new_argument_is_not_stale() {
     });
     assert_eq!(asked(&debate, 1), []);
     let found = finds(&json!({"new_arguments": [{"councillor": "critic", "argument": "Dragons!"}]}));
-    assert_eq!(asked(&found, 1).len(), 4, "an argument that nobody made is none: the round is stale");
+    assert_eq!(asked(&found, 1).len(), 4, "an argument without words does not count, so the round is stale");
     let outcome = found.outcome.unwrap();
     assert!(!outcome.verdict["rounds"][0]["findings"]["new_arguments"].to_string().contains("Dragons"));
     assert!(warned(

@@ -58,7 +58,7 @@ fn a_councillor_who_never_changed_held_its_vote_from_the_start() {
     assert!(stands.rounds[0].stands.iter().all(|stand| stand.confidence.is_none()), "HIGH is no figure");
 }
 
-/// Somebody's first position is known by its words alone, and words are compared with words: votes are a round of their own.
+/// The innovator's first vote is not known, so the rounds have texts and the votes are a round of their own.
 #[test]
 fn a_round_has_votes_or_texts_but_not_both() {
     let stands = held("The Critic counted.", &|_, _, _, _| {});
@@ -130,7 +130,6 @@ fn a_round_has_a_ruling_when_its_known_votes_decide_it() {
     assert_eq!(stands.decided.as_deref(), Some("PROCEED WITH CONDITIONS"));
 }
 
-/// Toward the majority goes who takes up what most of the others say.
 #[test]
 fn a_flip_to_what_most_others_held_is_toward_the_majority() {
     let stands = held("I was persuaded.", &|said, phase, _, seat| {
@@ -145,7 +144,6 @@ fn a_flip_to_what_most_others_held_is_toward_the_majority() {
     );
 }
 
-/// Who opens with the same words as somebody who never changed held the same.
 #[test]
 fn the_same_opening_words_mean_the_same_vote() {
     let stands = held("I was persuaded.", &|said, phase, _, seat| {

@@ -32,7 +32,6 @@ fn prompt(read: &[(String, u32, Ask)], phase: &str, round: u32, seat: &str, abou
     found.unwrap_or_else(|| panic!("no {phase} {round} {seat}")).2.prompt.user()
 }
 
-/// The seed's words stand in the prompts.
 #[test]
 fn prompts_have_the_headings_and_texts_of_the_seed() {
     let read = read();
@@ -137,7 +136,7 @@ fn nobody_sees_words_of_the_phase_that_is_under_way() {
     }
 }
 
-/// What the last round asked and nobody can answer is shown before the vote.
+/// Nobody can answer the challenges of the last round any more.
 #[test]
 fn open_questions_are_shown_before_the_vote() {
     let last = prompt(&read(), "verdict", 2, "critic", None);
@@ -162,7 +161,7 @@ fn councillors_of_a_phase_share_all_but_their_tails() {
     }
 }
 
-/// What was said comes first and only grows: the prompt of round 2 begins like that of round 1.
+/// The prompt of round 2 begins like that of round 1.
 #[test]
 fn the_transcript_only_grows_from_round_to_round() {
     let read = read();
@@ -219,7 +218,6 @@ fn attempts_to_break_out_stay_quoted() {
     assert_eq!(debate.outcome.unwrap().status, Status::Complete);
 }
 
-/// What a person says to the table reaches everybody.
 #[test]
 fn an_interjection_reaches_everybody() {
     let (mut debate, _) = Debate::open(brief(&[])).unwrap();

@@ -202,7 +202,6 @@ fn the_other_answers_have_rules_too() {
     }
 }
 
-/// The schemas enumerate whom and what may be named.
 #[test]
 fn schemas_enumerate_the_others_and_the_ids() {
     let (_, ask) = at("challenge", "visionary");

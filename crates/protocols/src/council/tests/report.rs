@@ -1,6 +1,8 @@
 //! The headline, the report, the ballots and the dissent.
 
-use agon_core::{ReportBlock, ReportItem, ReportLength, ReportSection, SectionFold, SectionKind, VerdictTone};
+use agon_core::{
+    ReportBlock, ReportItem, ReportLength, ReportSection, SectionFold, SectionKind, VerdictTone,
+};
 
 use super::*;
 
@@ -41,11 +43,13 @@ fn section<'a>(sections: &'a [ReportSection], title: &str) -> &'a ReportSection 
 }
 
 fn items(blocks: &[ReportBlock]) -> Vec<ReportItem> {
-    blocks.iter().find_map(|block| match block {
-        ReportBlock::Items(items) => Some(items.clone()),
-        _ => None,
-    })
-    .unwrap()
+    blocks
+        .iter()
+        .find_map(|block| match block {
+            ReportBlock::Items(items) => Some(items.clone()),
+            _ => None,
+        })
+        .unwrap()
 }
 
 #[test]
@@ -80,9 +84,16 @@ fn the_report_goes_from_the_verdict_to_every_challenge() {
     );
     assert_eq!(titles(&outline.details), ["Every challenge and its fate", "Messages between councillors"]);
     for section in &outline.details {
-        assert_eq!((section.fold, section.shown), (SectionFold::Closed, ReportLength::Full), "{}", section.title);
+        assert_eq!(
+            (section.fold, section.shown),
+            (SectionFold::Closed, ReportLength::Full),
+            "{}",
+            section.title
+        );
     }
-    let ReportBlock::Table(moved) = &section(&outline.body, "How positions moved").blocks[0] else { panic!() };
+    let ReportBlock::Table(moved) = &section(&outline.body, "How positions moved").blocks[0] else {
+        panic!()
+    };
     assert_eq!(moved[0], ["Councillor", "Opening", "Round 1", "Round 2", "Vote"]);
     assert_eq!(moved[4], ["Innovator", "MEDIUM", "MEDIUM, changed", "MEDIUM", "PROCEED"]);
     let evaded = items(&section(&outline.body, "Who evaded a challenge").blocks);

@@ -91,7 +91,11 @@ fn economy_mode_seats_everybody_on_one_model() {
     let mut request = request(&[], MODELS, &[("economy", "true")]).unwrap();
     request.roles.insert("moderator".into(), "m/m".into());
     let seats = Council.seats(&request).unwrap();
-    assert_eq!(seats.last().map(|seat| seat.model.as_str()), Some("m/m"), "who is named is seated");
+    assert_eq!(
+        seats.last().map(|seat| seat.model.as_str()),
+        Some("m/m"),
+        "a moderator that is named keeps its model"
+    );
 }
 
 /// "a user adds a role or a whole roster without touching Rust (`--roster FILE`)".
@@ -117,7 +121,6 @@ fn the_roles_of_a_roster_file_sit_first() {
     );
 }
 
-/// What a file leaves out of a role that is built in is as it is built in.
 #[test]
 fn a_built_in_role_keeps_what_the_file_omits() {
     let told = |text: &str, set: &[(&str, &str)]| {
@@ -191,6 +194,6 @@ fn a_bad_roster_is_refused_and_the_error_names_the_file() {
     let four = ("roster:r.yaml", "A: a\nB: b\nC: c\nD: d\n");
     assert!(
         refused(&[four], MODELS, &[("councillors", "3")]).contains("4 roles"),
-        "nobody is left out silently"
+        "no role is dropped silently"
     );
 }

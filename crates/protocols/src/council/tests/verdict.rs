@@ -4,7 +4,7 @@ use super::super::replies::{CouncilConfidence, CouncilVote};
 use super::super::verdict::{confidence, decide};
 use super::*;
 
-/// All votes of `n` councillors, whoever sits where.
+/// All possible votes of `n` councillors.
 fn all(n: usize) -> Vec<Vec<CouncilVote>> {
     (0..4_usize.pow(n as u32))
         .map(|code| (0..n).map(|at| CouncilVote::ALL[code / 4_usize.pow(at as u32) % 4]).collect())
@@ -97,7 +97,6 @@ fn confidence_is_high_only_over_75_percent_and_without_a_late_change() {
     }
 }
 
-/// A decision for conditions that nobody names says so.
 #[test]
 fn a_warning_says_when_nobody_named_a_condition() {
     let words = "nobody named a condition";
