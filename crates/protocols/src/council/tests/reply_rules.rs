@@ -1,6 +1,6 @@
-//! "fewer, self-addressed or unknown targets: validation, rule 6": the rules that a schema cannot say.
+//! The rules that a schema cannot express, and what the schemas enumerate.
 
-use super::interventions::intervened;
+use super::moderation::intervened;
 use super::*;
 
 /// The first ask of a phase, with the debate as it is then.
@@ -19,7 +19,7 @@ fn at(phase: &str, seat: &str) -> (Debate, Ask) {
             text: value.to_string(),
             value: Some(value),
             model: ask.model.clone(),
-            usage: agon_core::Usage::default(),
+            usage: agon_core::CallUsage::default(),
             cut_off: false,
             shortened: None,
         }
@@ -72,7 +72,7 @@ fn two_challenges_on_distinct_points_are_enforced() {
 
 /// "A change needs its reason"; "an id without an answer is never a repair".
 #[test]
-fn a_change_needs_its_reason_and_an_id_one_answer() {
+fn a_change_needs_a_reason_and_an_id_has_one_answer() {
     let check = |change: &dyn Fn(&mut Value)| refused("challenge", "visionary", change);
     let changed = |said: &mut Value| {
         said["changed"] = json!(true);
@@ -103,7 +103,7 @@ fn a_change_needs_its_reason_and_an_id_one_answer() {
 
 /// "up to `--exchanges` per councillor (default 2)".
 #[test]
-fn messages_are_limited_and_go_to_others() {
+fn messages_are_limited_in_number_and_go_to_others() {
     let check = |to: &'static str, count: usize| {
         refused("challenge", "visionary", &move |said: &mut Value| {
             said["messages"] = json!(vec![json!({"to": to, "topic": "load", "text": "Which load?"}); count]);
@@ -140,7 +140,7 @@ fn an_opening_that_breaks_the_rules_is_sent_back() {
 
 /// "What can be found by arithmetic (no change) is": a change is one of the words, whatever `changed` says.
 #[test]
-fn a_change_needs_other_words() {
+fn a_changed_position_needs_new_words() {
     let same = |seat: &str| {
         let words = format!("the {seat} says: that the queue is worth a TRIAL");
         move |said: &mut Value| {
@@ -155,7 +155,7 @@ fn a_change_needs_other_words() {
     };
     for phase in ["challenge", "exchange"] {
         let why = refused(phase, "critic", &same("critic")).unwrap();
-        assert!(why.contains("words of the standing one"), "{phase}: {why}");
+        assert!(why.contains("repeats your standing position"), "{phase}: {why}");
         assert_eq!(refused(phase, "critic", &other), None, "{phase}");
         assert_eq!(refused(phase, "critic", &same("visionary")), None, "{phase}: another's is a new one");
     }
@@ -167,7 +167,7 @@ fn a_change_needs_other_words() {
             reframed.set(reframed.get() + 1);
             let mut again = said.clone();
             same("critic")(&mut again);
-            assert!(Council.check(&debate, ask, &again).unwrap_err().contains("standing one"));
+            assert!(Council.check(&debate, ask, &again).unwrap_err().contains("standing position"));
         }
         _ => {}
     });
@@ -176,7 +176,7 @@ fn a_change_needs_other_words() {
 
 /// "Extra fields are ignored", also where they are broken; null is as good as nothing.
 #[test]
-fn a_field_that_was_not_asked_for_breaks_nothing() {
+fn a_null_or_unrequested_field_is_accepted() {
     assert_eq!(refused("challenge", "visionary", &|said| said["messages"] = Value::Null), None);
     assert_eq!(refused("challenge", "visionary", &|said| said["responses"] = Value::Null), None);
     assert_eq!(refused("verdict", "visionary", &|said| said["risks"] = Value::Null), None);
@@ -202,7 +202,6 @@ fn the_other_answers_have_rules_too() {
     }
 }
 
-/// The schemas enumerate whom and what may be named.
 #[test]
 fn schemas_enumerate_the_others_and_the_ids() {
     let (_, ask) = at("challenge", "visionary");

@@ -1,7 +1,6 @@
-//! "Positions: where a reply has a discrete one (stance and revised position, verdict, vote, score) that is what is compared. For
-//! plain text a change is what the seat declares".
+//! Who held what after each round.
 
-use agon_core::{Grouping, Stands};
+use agon_core::{PositionGrouping, PositionHistory};
 
 use super::*;
 
@@ -13,7 +12,7 @@ fn changed(said: &mut Value, position: &str, because: &str) {
 }
 
 /// A council of two rounds: the critic and the innovator vote against, the innovator after a change in round 1.
-fn held(because: &str, change: &dyn Fn(&mut Value, &str, u32, &str)) -> Stands {
+fn held(because: &str, change: &dyn Fn(&mut Value, &str, u32, &str)) -> PositionHistory {
     let debate = run(&[("rounds", "2")], &|ask, phase, round| {
         with(ask, phase, round, &|said| {
             match (phase, round, ask.seat.as_str()) {
@@ -25,14 +24,14 @@ fn held(because: &str, change: &dyn Fn(&mut Value, &str, u32, &str)) -> Stands {
             change(said, phase, round, &ask.seat);
         })
     });
-    Council.stands(&debate).unwrap()
+    view(&debate).positions
 }
 
-fn positions(stands: &Stands, at: usize) -> Vec<&str> {
+fn positions(stands: &PositionHistory, at: usize) -> Vec<&str> {
     stands.rounds[at].stands.iter().map(|stand| stand.position.as_str()).collect()
 }
 
-fn numbers(stands: &Stands) -> Vec<u32> {
+fn numbers(stands: &PositionHistory) -> Vec<u32> {
     stands.rounds.iter().map(|held| held.round).collect()
 }
 
@@ -40,7 +39,7 @@ const OPENING: &str = "The innovator says that the queue is worth a trial.";
 
 /// Where nobody changes, "carry the final `vote` back over the rounds".
 #[test]
-fn who_never_changed_held_its_vote_from_the_start() {
+fn a_councillor_who_never_changed_held_its_vote_from_the_start() {
     let debate = run(&[("rounds", "2")], &|ask, phase, round| {
         with(ask, phase, round, &|said| {
             if (phase, ask.seat.as_str()) == ("verdict", "critic") {
@@ -48,8 +47,8 @@ fn who_never_changed_held_its_vote_from_the_start() {
             }
         })
     });
-    let stands = Council.stands(&debate).unwrap();
-    assert_eq!((stands.grouping, numbers(&stands)), (Grouping::Declared, vec![0, 1, 2]));
+    let stands = view(&debate).positions;
+    assert_eq!((stands.grouping, numbers(&stands)), (PositionGrouping::Declared, vec![0, 1, 2]));
     for at in [0, 1, 2] {
         assert_eq!(positions(&stands, at), ["PROCEED", "RECONSIDER", "PROCEED", "PROCEED"]);
         assert_eq!(stands.rounds[at].ruling, stands.decided);
@@ -59,9 +58,9 @@ fn who_never_changed_held_its_vote_from_the_start() {
     assert!(stands.rounds[0].stands.iter().all(|stand| stand.confidence.is_none()), "HIGH is no figure");
 }
 
-/// Somebody's first position is known by its words alone, and words are compared with words: votes are a round of their own.
+/// The innovator's first vote is not known, so the rounds have texts and the votes are a round of their own.
 #[test]
-fn no_round_has_votes_beside_texts() {
+fn a_round_has_votes_or_texts_but_not_both() {
     let stands = held("The Critic counted.", &|_, _, _, _| {});
     assert_eq!(numbers(&stands), [0, 1, 2, 3]);
     let opening = |seat: &str| OPENING.replace("innovator", seat);
@@ -86,7 +85,7 @@ fn no_round_has_votes_beside_texts() {
 
 /// "`evidenced`: the change names another seat's point or a piece of evidence".
 #[test]
-fn what_a_change_names() {
+fn a_change_cites_what_it_names() {
     let cited = |because: &str, change: &dyn Fn(&mut Value, &str, u32, &str)| {
         let flips = held(because, change).flips();
         flips[0].cited.clone()
@@ -113,7 +112,7 @@ fn what_a_change_names() {
 
 /// "council's own rule over the seats whose position is a vote, when they alone decide it whatever the others hold".
 #[test]
-fn the_ruling_of_a_round_is_the_councils_own_where_the_votes_decide_it() {
+fn a_round_has_a_ruling_when_its_known_votes_decide_it() {
     let stands = held("I was persuaded.", &|_, _, _, _| {});
     // Two for and one against: with the fourth it may be a majority or a split.
     assert_eq!(stands.rounds[0].ruling, None);
@@ -131,9 +130,8 @@ fn the_ruling_of_a_round_is_the_councils_own_where_the_votes_decide_it() {
     assert_eq!(stands.decided.as_deref(), Some("PROCEED WITH CONDITIONS"));
 }
 
-/// Toward the majority goes who takes up what most of the others say.
 #[test]
-fn a_flip_toward_the_majority_goes_to_what_most_held() {
+fn a_flip_to_what_most_others_held_is_toward_the_majority() {
     let stands = held("I was persuaded.", &|said, phase, _, seat| {
         if phase == "opening" && seat != "innovator" {
             said["position"] = json!("No queue for now.");
@@ -146,9 +144,8 @@ fn a_flip_toward_the_majority_goes_to_what_most_held() {
     );
 }
 
-/// Who opens with the same words as somebody who never changed held the same.
 #[test]
-fn the_same_words_are_the_same_position_as_a_vote() {
+fn the_same_opening_words_mean_the_same_vote() {
     let stands = held("I was persuaded.", &|said, phase, _, seat| {
         if phase == "opening" && ["critic", "innovator"].contains(&seat) {
             said["position"] = json!("Let us wait.");
@@ -158,7 +155,7 @@ fn the_same_words_are_the_same_position_as_a_vote() {
 }
 
 #[test]
-fn who_is_absent_keeps_its_stand_and_who_never_opened_is_not_listed() {
+fn an_absent_councillor_keeps_its_position_and_one_without_an_opening_has_none() {
     let debate = run(&[("rounds", "2")], &|ask, phase, round| match (phase, round, ask.seat.as_str()) {
         ("opening", _, "critic") | ("challenge", 2, "innovator") | ("verdict", _, "innovator") => None,
         ("challenge", 1, "innovator") => with(ask, phase, round, &|said| {
@@ -178,7 +175,7 @@ fn who_is_absent_keeps_its_stand_and_who_never_opened_is_not_listed() {
             }
         }),
     });
-    let stands = Council.stands(&debate).unwrap();
+    let stands = view(&debate).positions;
     for held in &stands.rounds {
         let seats: Vec<&str> = held.stands.iter().map(|stand| stand.seat.as_str()).collect();
         assert_eq!(seats, ["visionary", "pragmatist", "innovator"]);
@@ -195,16 +192,16 @@ fn who_is_absent_keeps_its_stand_and_who_never_opened_is_not_listed() {
 }
 
 #[test]
-fn a_debate_that_is_not_over_has_its_words_and_no_decision() {
+fn a_running_debate_has_texts_and_no_decision() {
     let (records, debate) = testing::run(&Council, brief(&[("rounds", "2")]), &|ask, phase, round| {
         Some(plain(ask, phase, round))
     });
-    assert_eq!(Council.stands(&debate).unwrap().decided.as_deref(), Some("PROCEED"));
+    assert_eq!(view(&debate).positions.decided.as_deref(), Some("PROCEED"));
     let end = records.iter().rposition(|record| {
         serde_json::to_value(&record.entry.event).unwrap().to_string().contains("\"moderate\"")
     });
     let begun = Debate::from_records(&records[..end.unwrap()]).unwrap();
-    let stands = Council.stands(&begun).unwrap();
+    let stands = view(&begun).positions;
     assert_eq!((stands.rounds.len(), &stands.decided), (3, &None));
     assert_eq!(positions(&stands, 2)[3], OPENING);
     assert_eq!(stands.rounds[2].ruling, None, "four positions, one each");
