@@ -31,7 +31,6 @@ pub mod answer;
 pub mod arena;
 pub mod ask;
 pub mod cited;
-#[cfg(any())]
 pub mod council;
 pub mod deep;
 pub mod grouping;
@@ -49,7 +48,7 @@ mod testing;
 
 /// Every protocol, in the order in which help lists them.
 pub const PROTOCOLS: &[&'static dyn Protocol] =
-    &[&deep::Deep, &panel::Panel];
+    &[&deep::Deep, &panel::Panel, &council::Council];
 
 /// What is built around the five: they keep the same laws.
 pub const BESIDE: &[&'static dyn Protocol] = &[&poll::Poll, &ask::Ask];
