@@ -7,7 +7,10 @@ pub(super) fn check_second_verdict(second: &SecondVerdict, disagreed: bool) -> R
     check_restatement(&second.restatement)?;
     check_findings(&second.findings)?;
     if disagreed && second.challenges.iter().all(|challenge| challenge.claim.trim().is_empty()) {
-        return Err("`challenges` must dispute at least one claim of another judge, because the verdicts differ".into());
+        return Err(
+            "`challenges` must dispute at least one claim of another judge, because the verdicts differ"
+                .into(),
+        );
     }
     Ok(())
 }

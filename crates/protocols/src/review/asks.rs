@@ -70,7 +70,9 @@ impl<'a> ReviewAsks<'a> {
         let mut asks = Vec::new();
         for judge in &self.log.judges {
             for number in 1..=of {
-                let Some(seat) = self.log.brief().seat(&explorer_id(&judge.seat.id, number)) else { continue };
+                let Some(seat) = self.log.brief().seat(&explorer_id(&judge.seat.id, number)) else {
+                    continue;
+                };
                 let context = SeatContext { number, of, several: of > 1, ..self.seat_context(judge) };
                 let tail = self.parts.prompts.tail(file, &context)?;
                 asks.push(new_ask(seat, self.prompt(&shared, tail), Some(schema.clone())));
@@ -82,7 +84,8 @@ impl<'a> ReviewAsks<'a> {
     /// Round 1: every judge rules on its own.
     pub(super) fn first_verdicts(&self) -> Result<Step, Corrupt> {
         let schema = self.first_template().1;
-        let ask = |(judge, prompt): (&ReviewJudge<'_>, Prompt)| new_ask(judge.seat, prompt, Some(schema.clone()));
+        let ask =
+            |(judge, prompt): (&ReviewJudge<'_>, Prompt)| new_ask(judge.seat, prompt, Some(schema.clone()));
         let asks = self.first_prompts(self.log.judges.iter())?.into_iter().map(ask).collect();
         Ok(Step::Ask(ReviewPhase::FirstVerdict.at(1), asks))
     }
@@ -104,7 +107,9 @@ impl<'a> ReviewAsks<'a> {
         let strict = self.log.options.strict_anchoring;
         let restate = self.restate_prompt()?;
         let mut asks = Vec::new();
-        for (judge, first) in self.first_prompts(self.log.revisers().filter(|judge| !strict || judge.restated))? {
+        for (judge, first) in
+            self.first_prompts(self.log.revisers().filter(|judge| !strict || judge.restated))?
+        {
             let mut thread = vec![self.exchange(ReviewPhase::FirstVerdict, judge, first.user())];
             if strict {
                 thread.push(self.exchange(ReviewPhase::Restate, judge, restate.to_string()));

@@ -71,11 +71,18 @@ fn add(all: &mut Vec<MergedFinding>, paths: &PacketPaths, judge: &str, round: u3
 
 impl MergedFinding {
     /// Whether a report can be of this finding. Two findings of one judge in one round are two, unless they are identical.
-    fn accepts(&self, judge: &str, round: u32, finding: &JudgeFinding, location: Option<&FindingLocation>) -> bool {
+    fn accepts(
+        &self,
+        judge: &str,
+        round: u32,
+        finding: &JudgeFinding,
+        location: Option<&FindingLocation>,
+    ) -> bool {
         let is_repeated = self.reports.iter().any(|(by, when, _)| by == judge && *when == round);
         match is_repeated {
             true => {
-                self.finding.description.trim() == finding.description.trim() && self.location.as_ref() == location
+                self.finding.description.trim() == finding.description.trim()
+                    && self.location.as_ref() == location
             }
             false => self.is_same(finding, location),
         }
@@ -126,7 +133,8 @@ impl MergedFinding {
             location: other.location.clone(),
         };
         let words = |text: &str| text.trim().to_lowercase();
-        let is_same = words(&own.description) == words(&finding.description) && own.location == finding.location;
+        let is_same =
+            words(&own.description) == words(&finding.description) && own.location == finding.location;
         if !is_same && !self.also.contains(&other) {
             self.also.push(other);
         }
@@ -170,7 +178,8 @@ impl MergedFinding {
     fn counted_severity(&self, log: &ReviewLog<'_>) -> FindingSeverity {
         let last = |judge: &String| {
             let is_reverted = log.judges.iter().any(|other| other.seat.id == *judge && other.is_reverted);
-            let own = self.reports.iter().filter(|(by, round, _)| by == judge && !(is_reverted && *round == 2));
+            let own =
+                self.reports.iter().filter(|(by, round, _)| by == judge && !(is_reverted && *round == 2));
             own.max_by_key(|(_, round, _)| *round).map(|(.., severity)| *severity)
         };
         self.judges.iter().filter_map(last).min().unwrap_or(self.finding.severity)

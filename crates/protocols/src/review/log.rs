@@ -57,7 +57,8 @@ impl<'a> ReviewJudge<'a> {
         let answer = value(ReviewPhase::FirstVerdict);
         let first = answer.filter(|_| options.is_validation()).map(FirstVerdict::deserialize).transpose()?;
         let second = value(ReviewPhase::SecondVerdict);
-        let second = second.map(|value| SecondVerdict::deserialize(value).map(|read| (read, value))).transpose()?;
+        let second =
+            second.map(|value| SecondVerdict::deserialize(value).map(|read| (read, value))).transpose()?;
         let seats = debate.brief.seats.iter().map(|seat| seat.id.as_str());
         let is_weak_flip = match (&first, &second) {
             (Some(first), Some((second, _))) => anchoring::is_weak_flip(first.verdict, second, seats),

@@ -9,8 +9,8 @@
 use std::sync::{Arc, OnceLock};
 
 use agon_core::{
-    Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol, ProtocolInfo,
-    ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
+    Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol,
+    ProtocolInfo, ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -194,7 +194,9 @@ impl Protocol for Review {
         match ReviewPhase::of(phase)? {
             ReviewPhase::Explore => asks.first_verdicts(),
             ReviewPhase::FirstVerdict if !log.has_second_round() => verdict::close(&log),
-            ReviewPhase::FirstVerdict if log.limits().is_exhausted(log.second_calls()) => verdict::close(&log),
+            ReviewPhase::FirstVerdict if log.limits().is_exhausted(log.second_calls()) => {
+                verdict::close(&log)
+            }
             ReviewPhase::FirstVerdict if log.options.strict_anchoring => asks.restatements(),
             ReviewPhase::FirstVerdict => asks.second_verdicts(),
             ReviewPhase::Restate if restated == 0 => verdict::close(&log),

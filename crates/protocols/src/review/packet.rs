@@ -176,7 +176,10 @@ impl DiffHunk {
             let (place, line) =
                 lines.next().ok_or_else(|| format!("it ends in the middle of the hunk of line {head}"))?;
             self.take(line).ok_or_else(|| {
-                format!("line {}: it does not belong to the hunk of line {head}, whose head counts more lines", place + 1)
+                format!(
+                    "line {}: it does not belong to the hunk of line {head}, whose head counts more lines",
+                    place + 1
+                )
             })?;
         }
         Ok(())

@@ -66,8 +66,9 @@ fn first_round(judge: &ReviewJudge<'_>, answer: &Value) -> String {
 fn second_round(judge: &ReviewJudge<'_>, second: &SecondVerdict, value: &Value) -> String {
     let reason = second.changed_because.as_ref().map_or("", |reason| &reason.citation);
     let challenges = second.challenges.iter();
-    let challenges = challenges
-        .map(|said| format!("{}: {} {}", one_line(&said.judge), one_line(&said.claim), one_line(&said.response)));
+    let challenges = challenges.map(|said| {
+        format!("{}: {} {}", one_line(&said.judge), one_line(&said.claim), one_line(&said.response))
+    });
     let accepted = second.acknowledgments.iter();
     let accepted = accepted.map(|said| format!("{}: {}", one_line(&said.judge), one_line(&said.point)));
     [
@@ -107,7 +108,8 @@ fn list(title: &str, lines: Vec<String>) -> String {
 
 fn findings(found: &[JudgeFinding]) -> String {
     let line = |finding: &JudgeFinding| {
-        let place = finding.location.as_ref().map_or(String::new(), |place| format!(" ({})", one_line(place)));
+        let place =
+            finding.location.as_ref().map_or(String::new(), |place| format!(" ({})", one_line(place)));
         let advice = finding.recommendation.as_ref();
         let advice = advice.map_or(String::new(), |advice| format!("\n  {}", one_line(advice)));
         format!("{}: {}{place}{advice}", finding.severity.as_str(), one_line(&finding.description))

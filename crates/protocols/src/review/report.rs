@@ -1,15 +1,18 @@
 //! What readers see of a review: headline, outline, round tables, and the gate for a pipeline.
 
 use agon_core::view::ending_sentence;
-use agon_core::wording::{heading, joined, spoken};
+use agon_core::wording::{heading, spoken};
 use agon_core::{
-    Ballot, Corrupt, DebateView, GateFinding, GateJudge, GateReport, GateRuling, GateSeverity, Headline, Outline,
-    ReportBlock, ReportItem, ReportLength, ReportSection, RoundSummary, SectionKind, Status, VerdictTone,
+    Ballot, Corrupt, DebateView, GateFinding, GateJudge, GateReport, GateRuling, GateSeverity, Headline,
+    Outline, ReportBlock, ReportItem, ReportLength, ReportSection, RoundSummary, SectionKind, Status,
+    VerdictTone,
 };
 use serde::Deserialize;
 
 use super::log::{ReviewJudge, ReviewLog};
-use super::replies::{BrainstormAnswer, FindingSeverity, JudgeFinding, JudgeVerdict, ResearchAnswer, SecondVerdict};
+use super::replies::{
+    BrainstormAnswer, FindingSeverity, JudgeFinding, JudgeVerdict, ResearchAnswer, SecondVerdict,
+};
 use super::verdict::{
     self, JudgeRecord, JudgedResult, ReviewBranch, ReviewFinding, ReviewResult, ReviewRuling, ReviewVerdict,
     VerdictShift,
@@ -148,7 +151,8 @@ fn judge_table(log: &ReviewLog<'_>, judged: &JudgedResult) -> ReportSection {
             (Some(_), None) => "none",
             (None, None) => "",
         };
-        let counts = counted.map(|counted| format!("{} (R{})", counted.verdict.as_str(), counted.round as u8));
+        let counts =
+            counted.map(|counted| format!("{} (R{})", counted.verdict.as_str(), counted.round as u8));
         rows.push(columns([
             &record.judge,
             record.perspective.as_deref().unwrap_or_default(),
@@ -224,7 +228,9 @@ fn finding_item(finding: &ReviewFinding) -> ReportItem {
     if finding.dropped {
         note.push(format!("Dropped in round 2 by {}.", finding.dropped_by.join(", ")));
     }
-    note.extend(finding.recommendation.as_deref().and_then(non_empty).map(|advice| format!("Advice: {advice}")));
+    note.extend(
+        finding.recommendation.as_deref().and_then(non_empty).map(|advice| format!("Advice: {advice}")),
+    );
     let dropped = if finding.dropped { " (dropped)" } else { "" };
     ReportItem {
         who: Some(format!("{}{dropped}", finding.id)),
@@ -248,7 +254,8 @@ fn exchange_list(log: &ReviewLog<'_>) -> Option<ReportSection> {
     let exchanges = log.judges.iter().filter_map(|judge| Some((judge, &judge.second.as_ref()?.0)));
     let groups: Vec<ReportBlock> =
         exchanges.map(|(judge, second)| group(&judge.seat.id, exchange(second))).collect();
-    let section = |groups| part("How the judges answered each other", groups).folded().only(ReportLength::Full);
+    let section =
+        |groups| part("How the judges answered each other", groups).folded().only(ReportLength::Full);
     (!groups.is_empty()).then(|| section(groups))
 }
 
@@ -385,7 +392,12 @@ fn gate_report(log: &ReviewLog<'_>, verdict: &ReviewVerdict, judged: &JudgedResu
         path: verdict.paths.first().cloned(),
         fails_on_warn: log.options.fail_on == ReviewFailOn::Warn,
         footer: log.debate.outcome.as_ref().map(|_| verdict.footer.clone()),
-        judges: log.judges.iter().zip(&judged.judges).map(|(judge, record)| gate_judge(judge, record)).collect(),
+        judges: log
+            .judges
+            .iter()
+            .zip(&judged.judges)
+            .map(|(judge, record)| gate_judge(judge, record))
+            .collect(),
         findings,
     }
 }
@@ -401,7 +413,12 @@ fn gate_ruling(log: &ReviewLog<'_>, ruling: Option<ReviewRuling>) -> GateRuling 
 }
 
 /// What the ruling means, in a sentence or two.
-fn meaning(log: &ReviewLog<'_>, judged: &JudgedResult, gate: GateRuling, ruling: Option<ReviewRuling>) -> String {
+fn meaning(
+    log: &ReviewLog<'_>,
+    judged: &JudgedResult,
+    gate: GateRuling,
+    ruling: Option<ReviewRuling>,
+) -> String {
     let verdicts: Vec<JudgeVerdict> = judged.judges.iter().filter_map(|judge| judge.verdict).collect();
     let heard = verdicts.len();
     let is_short = heard < judged.judges.len();
@@ -412,7 +429,9 @@ fn meaning(log: &ReviewLog<'_>, judged: &JudgedResult, gate: GateRuling, ruling:
             (1, 1) => format!("The judge{who} {one}"),
             (2, 2) => format!("Both judges{whose} {more}"),
             (with, heard) if with == heard => format!("All {heard} judges{whose} {more}"),
-            (with, heard) => format!("{with} of {heard} judges{whose} {}", if with == 1 { one } else { more }),
+            (with, heard) => {
+                format!("{with} of {heard} judges{whose} {}", if with == 1 { one } else { more })
+            }
         }
     };
     match ruling {
@@ -434,7 +453,7 @@ fn meaning(log: &ReviewLog<'_>, judged: &JudgedResult, gate: GateRuling, ruling:
         Some(ReviewRuling::Disagree) => {
             let sides = judged.vendors.iter();
             let sides = sides.map(|side| format!("{} says {}", side.vendor, side.verdict.as_str()));
-            format!("The vendors split: {}. You decide.", joined(&sides.collect::<Vec<_>>()))
+            format!("The vendors split: {}. You decide.", sides.collect::<Vec<_>>().join(", "))
         }
     }
 }
@@ -456,7 +475,12 @@ fn gate_judge(judge: &ReviewJudge<'_>, record: &JudgeRecord) -> GateJudge {
         key_insight: counted.and_then(|counted| non_empty(counted.key_insight)),
         recommendation: counted.and_then(|counted| non_empty(counted.recommendation)),
         round: counted.map(|counted| counted.round as u8),
-        findings: counted.map(|counted| counted.findings).unwrap_or_default().iter().map(own_finding).collect(),
+        findings: counted
+            .map(|counted| counted.findings)
+            .unwrap_or_default()
+            .iter()
+            .map(own_finding)
+            .collect(),
         notes,
         absence: counted.is_none().then(no_verdict),
     }

@@ -132,7 +132,10 @@ pub(super) fn vendor(model: &str) -> &str {
 fn check_names(seats: &[Seat]) -> Result<(), Invalid> {
     for (place, seat) in seats.iter().enumerate() {
         if seats.iter().take(place).any(|other| other.id == seat.id) {
-            return Err(Invalid(format!("two seats would be called {}: rename the perspective of that name", seat.id)));
+            return Err(Invalid(format!(
+                "two seats would be called {}: rename the perspective of that name",
+                seat.id
+            )));
         }
     }
     Ok(())
@@ -197,7 +200,10 @@ impl PerspectiveCatalog {
 }
 
 /// The perspectives that the user asked for: by preset, by name and by file, each once.
-pub(super) fn perspectives(options: &ReviewOptions, files: &[BriefFile]) -> Result<Vec<JudgePerspective>, Invalid> {
+pub(super) fn perspectives(
+    options: &ReviewOptions,
+    files: &[BriefFile],
+) -> Result<Vec<JudgePerspective>, Invalid> {
     let own = part(files, "perspectives_file").map(perspectives_of_file).transpose()?.unwrap_or_default();
     let mut all: Vec<JudgePerspective> = PerspectiveCatalog::built_in().preset(&options.preset).collect();
     match options.perspectives.as_deref().filter(|names| !names.trim().is_empty()) {
@@ -249,6 +255,7 @@ fn perspectives_of_file(file: &BriefFile) -> Result<Vec<JudgePerspective>, Inval
         Value::Object(fields) => fields.values().find_map(Value::as_str).unwrap_or_default().to_owned(),
         _ => String::new(),
     };
-    let perspective = |(name, value): &(String, Value)| JudgePerspective { name: name_key(name), about: about(value) };
+    let perspective =
+        |(name, value): &(String, Value)| JudgePerspective { name: name_key(name), about: about(value) };
     Ok(entries.iter().map(perspective).collect())
 }

@@ -355,7 +355,8 @@ pub(super) fn ruling(log: &ReviewLog<'_>) -> Option<ReviewRuling> {
 
 /// The ruling on the verdicts of round 1 alone.
 pub(super) fn first_ruling(log: &ReviewLog<'_>) -> Option<ReviewRuling> {
-    let firsts = log.judges.iter().filter_map(|judge| Some((judge.vendor.as_str(), judge.first.as_ref()?.verdict)));
+    let firsts =
+        log.judges.iter().filter_map(|judge| Some((judge.vendor.as_str(), judge.first.as_ref()?.verdict)));
     consolidated(&by_vendor(firsts))
 }
 
@@ -381,7 +382,8 @@ pub(super) fn verdict(log: &ReviewLog<'_>) -> ReviewVerdict {
 fn judged_result(log: &ReviewLog<'_>) -> JudgedResult {
     let recommendation = |judge: &ReviewJudge<'_>| {
         let text = judge.counted()?.recommendation;
-        let recommendation = JudgeRecommendation { judge: judge.seat.id.clone(), recommendation: text.to_owned() };
+        let recommendation =
+            JudgeRecommendation { judge: judge.seat.id.clone(), recommendation: text.to_owned() };
         (!text.is_empty()).then_some(recommendation)
     };
     JudgedResult {
@@ -428,7 +430,8 @@ pub(super) fn note(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> Option<Strin
     if judge.is_weak_flip {
         return Some("weak flip: changed without specific evidence".into());
     }
-    let missed = log.absence(ReviewPhase::Restate, seat).or_else(|| log.absence(ReviewPhase::SecondVerdict, seat));
+    let missed =
+        log.absence(ReviewPhase::Restate, seat).or_else(|| log.absence(ReviewPhase::SecondVerdict, seat));
     match missed {
         Some(AbsenceReason::TimedOut) => {
             Some(format!("no R2 within {} s: its R1 verdict is used", log.r2_within_ms() as f64 / 1000.0))
@@ -500,7 +503,9 @@ fn fate(judge: &ReviewJudge<'_>, first: &FirstVerdict, ruling: Option<ReviewRuli
     match (ReviewRuling::from(last) == ruling, last == first.verdict) {
         (true, true) => (Fate::Adopted, "it is the verdict".into()),
         (true, false) => (Fate::Refuted, format!("its judge gave it up in round 2{because}")),
-        (false, true) => (Fate::Minority, format!("held to the end; the gravest verdict counts, which is {word}")),
+        (false, true) => {
+            (Fate::Minority, format!("held to the end; the gravest verdict counts, which is {word}"))
+        }
         (false, false) => {
             (Fate::Minority, format!("moved to {own} in round 2 and not to {word}, which counts{because}"))
         }
@@ -553,7 +558,8 @@ fn warnings(log: &ReviewLog<'_>, termination: Termination) -> Vec<String> {
         warnings.push(format!("{} says PASS and reports a critical finding", judge.seat.id));
     }
     if has_converged(log) {
-        let who = if log.revised().count() == log.judges.len() { "all" } else { "all who had a second round" };
+        let who =
+            if log.revised().count() == log.judges.len() { "all" } else { "all who had a second round" };
         warnings.push(format!(
             "convergence: the judges differed in round 1 and {who} agree after round 2; see the shifts for what moved them"
         ));
@@ -583,7 +589,8 @@ fn round_warnings(log: &ReviewLog<'_>, termination: Termination) -> Vec<String> 
     if has_debate && heard == 1 {
         warnings.push("only one judge gave a verdict in round 1, so there was no round 2".into());
     } else if has_debate && heard > 1 && log.revisers().next().is_none() {
-        warnings.push("no judge of the first vendor gave a verdict in round 1, so there was no round 2".into());
+        warnings
+            .push("no judge of the first vendor gave a verdict in round 1, so there was no round 2".into());
     } else if revised == 0 && log.debate.turns.iter().any(|turn: &PhaseTurn| turn.phase.round == 2) {
         warnings.push("all judges failed in round 2: the verdict rests on round 1 only".into());
     }
