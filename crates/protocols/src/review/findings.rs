@@ -189,11 +189,7 @@ impl MergedFinding {
         let Self { finding, location, judges, rounds, also, dropped_by, .. } = self;
         ReviewFinding {
             id: format!("F{number}"),
-            severity: finding.severity,
-            description: finding.description,
-            category: finding.category,
-            location: finding.location,
-            recommendation: finding.recommendation,
+            finding,
             line: location.as_ref().and_then(|location| location.line),
             end_line: location.as_ref().and_then(|location| location.end_line),
             file: location.map(|location| location.file),

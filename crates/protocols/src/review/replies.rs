@@ -81,15 +81,15 @@ pub struct JudgeFinding {
     #[schemars(length(max = 4000))]
     pub description: String,
     /// What kind of problem is it, in one or two words?
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(length(max = 80))]
     pub category: Option<String>,
     /// Where is it, as path:line?
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(length(max = 400))]
     pub location: Option<String>,
     /// What would mend it?
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(length(max = 4000))]
     pub recommendation: Option<String>,
 }

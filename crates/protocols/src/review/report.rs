@@ -207,8 +207,8 @@ fn finding_list(judged: &JudgedResult) -> Option<ReportSection> {
     let severities = [FindingSeverity::Critical, FindingSeverity::Significant, FindingSeverity::Minor];
     let findings = |severity: FindingSeverity| {
         let mut found: Vec<&ReviewFinding> =
-            judged.findings.iter().filter(|finding| finding.severity == severity).collect();
-        found.sort_by_key(|finding| finding.dropped);
+            judged.findings.iter().filter(|found| found.finding.severity == severity).collect();
+        found.sort_by_key(|found| found.dropped);
         let items = ReportBlock::Items(found.iter().map(|finding| finding_item(finding)).collect());
         (!found.is_empty()).then(|| group(&heading(severity.as_str()), vec![items]))
     };
@@ -216,24 +216,25 @@ fn finding_list(judged: &JudgedResult) -> Option<ReportSection> {
     (!groups.is_empty()).then(|| part("Findings", groups))
 }
 
-fn finding_item(finding: &ReviewFinding) -> ReportItem {
-    let place = finding.location.as_ref().or(finding.file.as_ref());
+fn finding_item(found: &ReviewFinding) -> ReportItem {
+    let finding = &found.finding;
+    let place = finding.location.as_ref().or(found.file.as_ref());
     let place: Vec<&str> = place.into_iter().chain(&finding.category).map(|text| text.trim()).collect();
-    let rounds: Vec<String> = finding.rounds.iter().map(|round| format!("R{round}")).collect();
+    let rounds: Vec<String> = found.rounds.iter().map(|round| format!("R{round}")).collect();
     let mut note: Vec<String> = Vec::new();
     if !place.is_empty() {
         note.push(format!("{}.", place.join(", ")));
     }
-    note.push(format!("Found by {} ({}).", finding.judges.join(", "), rounds.join(", ")));
-    if finding.dropped {
-        note.push(format!("Dropped in round 2 by {}.", finding.dropped_by.join(", ")));
+    note.push(format!("Found by {} ({}).", found.judges.join(", "), rounds.join(", ")));
+    if found.dropped {
+        note.push(format!("Dropped in round 2 by {}.", found.dropped_by.join(", ")));
     }
     note.extend(
         finding.recommendation.as_deref().and_then(non_empty).map(|advice| format!("Advice: {advice}")),
     );
-    let dropped = if finding.dropped { " (dropped)" } else { "" };
+    let dropped = if found.dropped { " (dropped)" } else { "" };
     ReportItem {
-        who: Some(format!("{}{dropped}", finding.id)),
+        who: Some(format!("{}{dropped}", found.id)),
         text: finding.description.trim().to_owned(),
         note: Some(note.join(" ")),
     }
@@ -486,43 +487,36 @@ fn gate_judge(judge: &ReviewJudge<'_>, record: &JudgeRecord) -> GateJudge {
     }
 }
 
-fn gate_finding(finding: &ReviewFinding) -> GateFinding {
+fn gate_finding(found: &ReviewFinding) -> GateFinding {
     GateFinding {
-        severity: gate_severity(finding.severity),
-        description: finding.description.trim().to_owned(),
-        category: finding.category.as_deref().and_then(non_empty),
-        recommendation: finding.recommendation.as_deref().and_then(non_empty),
-        location: finding.location.as_deref().and_then(non_empty),
-        file: finding.file.clone(),
-        line: finding.line,
-        end_line: finding.end_line,
-        judges: finding.judges.clone(),
-        dropped_by: finding.dropped_by.clone(),
-        dropped: finding.dropped,
+        file: found.file.clone(),
+        line: found.line,
+        end_line: found.end_line,
+        judges: found.judges.clone(),
+        dropped_by: found.dropped_by.clone(),
+        dropped: found.dropped,
+        ..own_finding(&found.finding)
     }
 }
 
 /// A finding as one judge reported it.
 fn own_finding(finding: &JudgeFinding) -> GateFinding {
+    let words = |text: &Option<String>| text.as_deref().and_then(non_empty);
     GateFinding {
-        severity: gate_severity(finding.severity),
+        severity: match finding.severity {
+            FindingSeverity::Critical => GateSeverity::Critical,
+            FindingSeverity::Significant => GateSeverity::Significant,
+            FindingSeverity::Minor => GateSeverity::Minor,
+        },
         description: finding.description.trim().to_owned(),
-        category: finding.category.as_deref().and_then(non_empty),
-        recommendation: finding.recommendation.as_deref().and_then(non_empty),
-        location: finding.location.as_deref().and_then(non_empty),
+        category: words(&finding.category),
+        recommendation: words(&finding.recommendation),
+        location: words(&finding.location),
         file: None,
         line: None,
         end_line: None,
         judges: Vec::new(),
         dropped_by: Vec::new(),
         dropped: false,
-    }
-}
-
-fn gate_severity(severity: FindingSeverity) -> GateSeverity {
-    match severity {
-        FindingSeverity::Critical => GateSeverity::Critical,
-        FindingSeverity::Significant => GateSeverity::Significant,
-        FindingSeverity::Minor => GateSeverity::Minor,
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::findings::merged_findings;
 use super::log::{ReviewJudge, ReviewLog};
 use super::packet::{self, PacketPaths};
-use super::replies::{ChangeReason, FindingSeverity, FirstVerdict, JudgeVerdict};
+use super::replies::{ChangeReason, FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict};
 use super::{ReviewFailOn, ReviewMode, ReviewPhase};
 use crate::participation::{cut_off_warnings, shortened_warnings};
 
@@ -192,16 +192,9 @@ pub struct VendorVerdict {
 pub struct ReviewFinding {
     /// `F1`, `F2`...
     pub id: String,
-    /// The highest severity that a judge gives it in the verdict that counts.
-    pub severity: FindingSeverity,
-    /// What it is.
-    pub description: String,
-    /// Its kind, in a judge's words.
-    pub category: Option<String>,
-    /// Where it is, in a judge's words.
-    pub location: Option<String>,
-    /// What to do about it.
-    pub recommendation: Option<String>,
+    /// In the words of its most severe report, with the severity of the verdicts that count.
+    #[serde(flatten)]
+    pub finding: JudgeFinding,
     /// The file, where the location names one.
     pub file: Option<String>,
     /// Its first line.
@@ -504,7 +497,7 @@ fn fate(judge: &ReviewJudge<'_>, first: &FirstVerdict, ruling: Option<ReviewRuli
         (true, true) => (Fate::Adopted, "it is the verdict".into()),
         (true, false) => (Fate::Refuted, format!("its judge gave it up in round 2{because}")),
         (false, true) => {
-            (Fate::Minority, format!("held to the end; the gravest verdict counts, which is {word}"))
+            (Fate::Minority, format!("held to the end; the worst verdict counts, which is {word}"))
         }
         (false, false) => {
             (Fate::Minority, format!("moved to {own} in round 2 and not to {word}, which counts{because}"))
@@ -608,6 +601,6 @@ fn has_converged(log: &ReviewLog<'_>) -> bool {
 /// Whether a judge's verdict contradicts its own findings.
 fn passes_something_critical(judge: &ReviewJudge<'_>) -> bool {
     let passed = judge.counted().filter(|counted| counted.verdict == JudgeVerdict::Pass);
-    let is_critical = |finding: &super::replies::JudgeFinding| finding.severity == FindingSeverity::Critical;
+    let is_critical = |finding: &JudgeFinding| finding.severity == FindingSeverity::Critical;
     passed.is_some_and(|counted| counted.findings.iter().any(is_critical))
 }

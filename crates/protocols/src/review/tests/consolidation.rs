@@ -219,7 +219,7 @@ fn every_first_verdict_is_adopted_refuted_or_dissent() {
     let outcome = outcome(&["a/x"], &[DEBATE, ("count", "5")], &lines);
     let refuted = format!("its judge gave it up in round 2: {EVIDENCE}");
     let moved = format!("moved to WARN in round 2 and not to FAIL, which counts: {EVIDENCE}");
-    let held = "held to the end; the gravest verdict counts, which is FAIL";
+    let held = "held to the end; the worst verdict counts, which is FAIL";
     assert_eq!(
         fates(&outcome),
         [

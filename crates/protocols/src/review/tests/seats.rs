@@ -277,7 +277,7 @@ fn the_number_of_calls_is_known_in_advance() {
 #[test]
 fn a_debate_of_one_judge_and_empty_perspectives_are_refused() {
     let why = seated(&["a/x"], &[DEBATE, ("count", "1")]).unwrap_err();
-    assert!(why.contains("--debate needs two judges"), "{}", why);
+    assert!(why.contains("--debate needs at least two judges"), "{}", why);
     assert!(seated(&["a/x"], &[DEBATE, ("count", "1"), ("mixed", "b/y")]).is_ok());
     assert!(seated(&["a/x"], &[("perspectives", " ")]).unwrap_err().contains("--perspectives names none"));
 }
