@@ -41,14 +41,13 @@ pub mod panel;
 pub mod participation;
 pub mod poll;
 pub mod prompt;
-#[cfg(any())]
 pub mod review;
 #[cfg(test)]
 mod testing;
 
 /// Every protocol, in the order in which help lists them.
 pub const PROTOCOLS: &[&'static dyn Protocol] =
-    &[&deep::Deep, &panel::Panel, &council::Council];
+    &[&deep::Deep, &panel::Panel, &council::Council, &review::Review];
 
 /// What is built around the five: they keep the same laws.
 pub const BESIDE: &[&'static dyn Protocol] = &[&poll::Poll, &ask::Ask];

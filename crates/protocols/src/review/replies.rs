@@ -1,23 +1,23 @@
-//! What the judges of `review` answer, in the seed's own fields.
+//! What the judges of `review` answer, in the fields of the seed.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::prompt::each;
+use crate::prompt::entry_question;
 
 /// Whether the target may go on as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Verdict {
-    /// As it is.
+pub enum JudgeVerdict {
+    /// Yes.
     Pass,
-    /// With something to mend that does not stop it.
+    /// Yes, but something should be fixed.
     Warn,
-    /// Not before something is mended.
+    /// Not before something is fixed.
     Fail,
 }
 
-impl Verdict {
+impl JudgeVerdict {
     /// The wire name.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -32,13 +32,13 @@ impl Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[allow(missing_docs, reason = "the names say it")]
-pub enum Confidence {
+pub enum JudgeConfidence {
     High,
     Medium,
     Low,
 }
 
-impl Confidence {
+impl JudgeConfidence {
     /// The wire name.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -52,16 +52,16 @@ impl Confidence {
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// It must not go on like this.
+pub enum FindingSeverity {
+    /// It must be fixed first.
     Critical,
-    /// It should be mended.
+    /// It should be fixed.
     Significant,
     /// It could be better.
     Minor,
 }
 
-impl Severity {
+impl FindingSeverity {
     /// The wire name.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -74,40 +74,40 @@ impl Severity {
 
 /// Something that a judge found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Finding {
+pub struct JudgeFinding {
     /// How much does it weigh?
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// What is wrong?
     #[schemars(length(max = 4000))]
     pub description: String,
     /// What kind of problem is it, in one or two words?
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(length(max = 80))]
     pub category: Option<String>,
     /// Where is it, as path:line?
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(length(max = 400))]
     pub location: Option<String>,
     /// What would mend it?
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(length(max = 4000))]
     pub recommendation: Option<String>,
 }
 
 /// A judge's verdict of round 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct First {
+pub struct FirstVerdict {
     /// May it go on as it is: PASS, WARN or FAIL?
-    pub verdict: Verdict,
+    pub verdict: JudgeVerdict,
     /// How sure are you?
-    pub confidence: Confidence,
+    pub confidence: JudgeConfidence,
     /// What is the most important thing to know about it?
     #[schemars(length(max = 4000))]
     pub key_insight: String,
     /// What did you find?
     #[serde(default)]
     #[schemars(length(max = 40))]
-    pub findings: Vec<Finding>,
+    pub findings: Vec<JudgeFinding>,
     /// What should be done?
     #[serde(default)]
     #[schemars(length(max = 8000))]
@@ -116,21 +116,21 @@ pub struct First {
 
 /// A judge's verdict of round 2, after reading the others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Second {
+pub struct SecondVerdict {
     /// What was your verdict of round 1, and on what evidence? Two or three sentences.
     #[schemars(length(max = 4000))]
     pub restatement: String,
     /// What is your verdict now?
-    pub verdict: Verdict,
+    pub verdict: JudgeVerdict,
     /// How sure are you?
-    pub confidence: Confidence,
+    pub confidence: JudgeConfidence,
     /// What is the most important thing to know about it?
     #[schemars(length(max = 4000))]
     pub key_insight: String,
     /// What do you find now? All that still stands, and what is new.
     #[serde(default)]
     #[schemars(length(max = 40))]
-    pub findings: Vec<Finding>,
+    pub findings: Vec<JudgeFinding>,
     /// What should be done?
     #[serde(default)]
     #[schemars(length(max = 8000))]
@@ -142,19 +142,19 @@ pub struct Second {
     /// Which claims of other judges do you dispute?
     #[serde(default)]
     #[schemars(length(max = 24))]
-    pub challenges: Vec<Challenge>,
+    pub challenges: Vec<VerdictChallenge>,
     /// Which points of other judges do you accept?
     #[serde(default)]
     #[schemars(length(max = 24))]
-    pub acknowledgments: Vec<Acknowledgment>,
+    pub acknowledgments: Vec<AcceptedPoint>,
     /// Which evidence that you missed in round 1 changed your verdict? Null if it did not change.
     #[serde(default)]
-    pub changed_because: Option<Because>,
+    pub changed_because: Option<ChangeReason>,
 }
 
 /// A claim of another judge that is disputed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Challenge {
+pub struct VerdictChallenge {
     /// Whose claim is it?
     pub judge: String,
     /// What does that judge claim?
@@ -168,7 +168,7 @@ pub struct Challenge {
 
 /// A point of another judge that is accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Acknowledgment {
+pub struct AcceptedPoint {
     /// Whose point is it?
     pub judge: String,
     /// Which point?
@@ -178,9 +178,9 @@ pub struct Acknowledgment {
 
 /// The evidence for a change of verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Because {
+pub struct ChangeReason {
     /// What kind of evidence is it?
-    pub kind: Evidence,
+    pub kind: EvidenceKind,
     /// What exactly: the code location, the detail, the error?
     #[schemars(length(max = 4000))]
     pub citation: String,
@@ -190,15 +190,26 @@ pub struct Because {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names are the protocol's own words")]
-pub enum Evidence {
+pub enum EvidenceKind {
     CodeLocation,
     MissedDetail,
     FactualError,
 }
 
+impl EvidenceKind {
+    /// The wire name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::CodeLocation => "code_location",
+            Self::MissedDetail => "missed_detail",
+            Self::FactualError => "factual_error",
+        }
+    }
+}
+
 /// A judge's restatement of its own verdict, before it reads the others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Restatement {
+pub struct VerdictRestatement {
     /// What was your verdict of round 1, and on what evidence? Two or three sentences.
     #[schemars(length(max = 4000))]
     pub restatement: String,
@@ -206,11 +217,11 @@ pub struct Restatement {
 
 /// What an explorer brings to its judge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Exploration {
+pub struct ExplorerReport {
     /// What did you find?
     #[serde(default)]
     #[schemars(length(max = 40))]
-    pub findings: Vec<Finding>,
+    pub findings: Vec<JudgeFinding>,
     /// What should your judge look at more closely?
     #[serde(default)]
     #[schemars(length(max = 8000))]
@@ -219,14 +230,14 @@ pub struct Exploration {
 
 /// An answer in brainstorm mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Brainstorm {
+pub struct BrainstormAnswer {
     /// What is the most promising direction?
     #[schemars(length(max = 4000))]
     pub key_insight: String,
     /// What could be done?
     #[serde(default)]
     #[schemars(length(max = 24))]
-    pub ideas: Vec<Idea>,
+    pub ideas: Vec<BrainstormIdea>,
     /// What should be tried first?
     #[serde(default)]
     #[schemars(length(max = 8000))]
@@ -235,7 +246,7 @@ pub struct Brainstorm {
 
 /// One idea.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Idea {
+pub struct BrainstormIdea {
     /// What is the idea?
     #[schemars(length(max = 4000))]
     pub idea: String,
@@ -251,17 +262,17 @@ pub struct Idea {
 
 /// An answer in research mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Research {
+pub struct ResearchAnswer {
     /// What is the most important thing that is known?
     #[schemars(length(max = 4000))]
     pub key_insight: String,
     /// What is known, and how?
     #[serde(default)]
     #[schemars(length(max = 24))]
-    pub facts: Vec<Fact>,
+    pub facts: Vec<ResearchFact>,
     /// What is not known?
     #[serde(default)]
-    #[schemars(length(max = 24), inner(length(max = 4000)), transform = each("What is not known?"))]
+    #[schemars(length(max = 24), inner(length(max = 4000)), transform = entry_question("What is not known?"))]
     pub open_questions: Vec<String>,
     /// What should be looked into first?
     #[serde(default)]
@@ -271,7 +282,7 @@ pub struct Research {
 
 /// Something that is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Fact {
+pub struct ResearchFact {
     /// What is the case?
     #[schemars(length(max = 4000))]
     pub claim: String,
@@ -280,5 +291,5 @@ pub struct Fact {
     #[schemars(length(max = 4000))]
     pub evidence: String,
     /// How sure is it?
-    pub confidence: Confidence,
+    pub confidence: JudgeConfidence,
 }

@@ -1,24 +1,24 @@
-//! EVIDENCE.md over reviews: which verdict each judge gave in each round, what changed it, and what the rule makes of them.
+//! Which verdict each judge gave in each round, what its changes cite, and the ruling on each round.
 
-use agon_core::stand::{Flip, Grouping, Held, Stands};
+use agon_core::{PositionFlip, PositionGrouping, PositionHistory, RoundPositions};
 
 use super::*;
 
 /// Each round's verdicts, in seat order, and the ruling on them.
-fn rounds(stands: &Stands) -> Vec<(u32, Vec<&str>, Option<&str>)> {
+fn rounds(stands: &PositionHistory) -> Vec<(u32, Vec<&str>, Option<&str>)> {
     stands.rounds.iter().map(|held| (held.round, positions(held), held.ruling.as_deref())).collect()
 }
 
-fn positions(held: &Held) -> Vec<&str> {
+fn positions(held: &RoundPositions) -> Vec<&str> {
     held.stands.iter().map(|stand| stand.position.as_str()).collect()
 }
 
-fn stands(debate: &Debate) -> Stands {
-    Review.stands(debate).unwrap()
+fn history(debate: &Debate) -> PositionHistory {
+    view(debate).positions
 }
 
 /// A debate of these judges in which every change of judge-1 has this reason.
-fn because(set: &[(&str, &str)], lines: Lines<'_>, citation: &str) -> Debate {
+fn because(set: &[(&str, &str)], lines: VerdictLines<'_>, citation: &str) -> Debate {
     let set = [&[DEBATE, ("count", "3")], set].concat();
     play(brief(&["a/x"], &set), &|ask, phase, _| {
         let mut value = said(ask, phase, lines)?;
@@ -29,16 +29,16 @@ fn because(set: &[(&str, &str)], lines: Lines<'_>, citation: &str) -> Debate {
     })
 }
 
-/// "where a reply has a discrete one (... verdict ...) that is what is compared": rounds, rulings and the verdict by one name.
+/// "where a reply has a discrete one (... verdict ...) that is what is compared".
 #[test]
-fn each_round_has_its_verdicts_and_what_the_rule_makes_of_them() {
+fn each_round_has_its_verdicts_and_a_ruling() {
     let lines = [("judge-1", "FAIL", "WARN"), ("judge-2", "PASS", "PASS"), ("judge-3", "WARN", "WARN")];
-    let stands = stands(&because(&[], &lines, EVIDENCE));
+    let stands = history(&because(&[], &lines, EVIDENCE));
     assert_eq!(
         rounds(&stands),
         [(1, vec!["FAIL", "PASS", "WARN"], Some("FAIL")), (2, vec!["WARN", "PASS", "WARN"], Some("WARN"))]
     );
-    assert_eq!((stands.grouping, stands.decided.as_deref()), (Grouping::Discrete, Some("WARN")));
+    assert_eq!((stands.grouping, stands.decided.as_deref()), (PositionGrouping::Discrete, Some("WARN")));
     assert!(stands.marks.is_empty());
     let seats: Vec<&str> = stands.rounds[0].stands.iter().map(|stand| stand.seat.as_str()).collect();
     assert_eq!(seats, ["judge-1", "judge-2", "judge-3"]);
@@ -47,16 +47,16 @@ fn each_round_has_its_verdicts_and_what_the_rule_makes_of_them() {
 
 /// "with or without cited evidence", by review's own bar, and "toward the majority or away".
 #[test]
-fn a_weak_flip_is_bare_and_one_with_evidence_names_it() {
+fn a_weak_flip_cites_nothing_and_an_evidenced_one_cites_its_evidence() {
     let toward = [("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL"), ("judge-3", "FAIL", "FAIL")];
     let away = [("judge-1", "PASS", "FAIL"), ("judge-2", "PASS", "PASS"), ("judge-3", "PASS", "PASS")];
     for (lines, toward_majority) in [(&toward, true), (&away, false)] {
         for (citation, cited) in
             [(EVIDENCE, vec![EVIDENCE]), ("Judge 2 made a good point", vec![]), ("", vec![])]
         {
-            let flips = stands(&because(&[], lines, citation)).flips();
+            let flips = history(&because(&[], lines, citation)).flips();
             let [flip] = flips.as_slice() else { panic!("{flips:?}") };
-            let want = Flip {
+            let want = PositionFlip {
                 round: 2,
                 seat: "judge-1".into(),
                 label: None,
@@ -71,9 +71,9 @@ fn a_weak_flip_is_bare_and_one_with_evidence_names_it() {
     }
 }
 
-/// What strict anchoring reverts was changed all the same; it is the rulings that go by what is used.
+/// A change that strict anchoring reverts is still listed; the rulings go by the verdicts that count.
 #[test]
-fn a_reverted_flip_happened_and_does_not_count() {
+fn a_reverted_flip_is_listed_and_does_not_count() {
     let lines = [("judge-1", "PASS", "FAIL"), ("judge-2", "PASS", "PASS"), ("judge-3", "PASS", "PASS")];
     for (set, citation, ruling) in [
         (&[][..], "Judge 2 made a good point", "FAIL"),
@@ -81,19 +81,19 @@ fn a_reverted_flip_happened_and_does_not_count() {
         (&[STRICT], EVIDENCE, "FAIL"),
     ] {
         let debate = because(set, &lines, citation);
-        let stands = stands(&debate);
+        let stands = history(&debate);
         assert_eq!(rounds(&stands)[1], (2, vec!["FAIL", "PASS", "PASS"], Some(ruling)), "{set:?}");
         assert_eq!(stands.flips().len(), 1, "{set:?}");
         assert_eq!(stands.decided.as_deref(), Some(ruling), "{set:?}");
-        assert_eq!(debate.outcome.unwrap().verdict["verdict"], ruling, "as the outcome has it");
+        assert_eq!(debate.outcome.unwrap().verdict["verdict"], ruling, "as in the outcome");
     }
 }
 
-/// "who was absent keeps its last stand", and who never gave a verdict has none.
+/// "who was absent keeps its last stand". A judge that never gave a verdict has none.
 #[test]
-fn who_is_absent_keeps_its_verdict() {
+fn an_absent_judge_keeps_its_verdict() {
     let lines = [("judge-1", "WARN", ""), ("judge-2", "", ""), ("judge-3", "PASS", "WARN")];
-    let stands = stands(&because(&[], &lines, ""));
+    let stands = history(&because(&[], &lines, ""));
     assert_eq!(
         rounds(&stands),
         [(1, vec!["WARN", "PASS"], Some("WARN")), (2, vec!["WARN", "WARN"], Some("WARN"))]
@@ -101,22 +101,21 @@ fn who_is_absent_keeps_its_verdict() {
     assert_eq!(stands.rounds[1].stands[0].change, None);
     assert_eq!(stands.flips().len(), 1);
     let nobody = [("judge-1", "WARN", ""), ("judge-2", "PASS", ""), ("judge-3", "PASS", "")];
-    let alone = Review.stands(&because(&[], &nobody, "")).unwrap();
-    assert_eq!(alone.rounds.len(), 1, "a round in which nobody spoke took no position");
+    let alone = history(&because(&[], &nobody, ""));
+    assert_eq!(alone.rounds.len(), 1, "a round in which nobody spoke has no positions");
     let out = [("judge-1", "", ""), ("judge-2", "", ""), ("judge-3", "", "")];
-    assert_eq!(Review.stands(&because(&[], &out, "")).unwrap(), Stands::default());
+    assert_eq!(history(&because(&[], &out, "")), PositionHistory::default());
 }
 
-/// Vendors that contradict each other are one ruling, in round 1 as in the verdict.
 #[test]
-fn vendors_that_disagree_are_ruled_so_in_every_round() {
+fn every_round_can_be_ruled_disagree() {
     let lines = [
         ("judge-1", "FAIL", "PASS"),
         ("judge-2", "FAIL", "PASS"),
         ("judge-3", "FAIL", ""),
         ("judge-4", "FAIL", ""),
     ];
-    let stands = stands(&ruled(&["a/x"], &[DEBATE, ("mixed", "b/y")], &lines));
+    let stands = history(&ruled(&["a/x"], &[DEBATE, ("mixed", "b/y")], &lines));
     assert_eq!(
         rounds(&stands),
         [(1, vec!["FAIL"; 4], Some("FAIL")), (2, vec!["PASS", "PASS", "FAIL", "FAIL"], Some("DISAGREE"))]
@@ -124,7 +123,6 @@ fn vendors_that_disagree_are_ruled_so_in_every_round() {
     assert_eq!(stands.decided.as_deref(), Some("DISAGREE"));
 }
 
-/// A debate that is not over has the rounds that there are and no verdict.
 #[test]
 fn a_debate_that_is_not_over_has_rounds_and_no_verdict() {
     let lines = [("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL")];
@@ -132,7 +130,7 @@ fn a_debate_that_is_not_over_has_rounds_and_no_verdict() {
         testing::run(&Review, brief(&["a/x"], &[DEBATE]), &|ask, phase, _| said(ask, phase, &lines));
     let mut seen = Vec::new();
     for length in 1..records.len() {
-        let stands = stands(&Debate::from_records(&records[..length]).unwrap());
+        let stands = history(&Debate::from_records(&records[..length]).unwrap());
         assert_eq!(stands.decided, None);
         let sizes: Vec<usize> = stands.rounds.iter().map(|held| held.stands.len()).collect();
         seen.push(sizes);
@@ -141,11 +139,11 @@ fn a_debate_that_is_not_over_has_rounds_and_no_verdict() {
     assert_eq!(seen, [vec![], vec![1], vec![2], vec![2, 2]]);
 }
 
-/// Ideas and facts are no positions that could be compared.
+/// Ideas and facts are not positions that can be compared.
 #[test]
 fn other_modes_have_no_rounds() {
     let set = [("mode", "brainstorm")];
     let debate = play(brief(&["a/x"], &set), &|_, _, _| Some(json!({"key_insight": "a cache"})));
     assert!(debate.outcome.is_some());
-    assert_eq!(stands(&debate), Stands::default());
+    assert_eq!(history(&debate), PositionHistory::default());
 }

@@ -1,30 +1,30 @@
 //! "Files: `.agents/council/YYYY-MM-DD-<target>-<vendor>-<perspective>.md`, `-r2.md` for round 2, and the report", and the table
 //! that is printed after a round.
 
-use agon_core::{Body, Saved};
+use agon_core::{NextEvent, RecordBody, RoundSummary, SavedRecord};
 
 use super::*;
 
-fn name(file: &Saved) -> String {
+fn name(file: &SavedRecord) -> String {
     format!("{}{}", file.stem, file.ending)
 }
 
 fn names(debate: &Debate) -> Vec<String> {
-    Review.records(debate).iter().map(name).collect()
+    view(debate).records.iter().map(name).collect()
 }
 
 fn text(debate: &Debate, ending: &str) -> String {
-    let files = Review.records(debate);
+    let files = view(debate).records;
     let file = files.iter().find(|file| name(file).ends_with(ending)).unwrap();
     match &file.body {
-        Body::Text(text) => text.clone(),
+        RecordBody::Text(text) => text.clone(),
         other => panic!("{ending} is {other:?}"),
     }
 }
 
 /// Seed: "Use `-r2` suffix to preserve R1 files".
 #[test]
-fn each_judge_has_a_file_a_round() {
+fn each_judge_has_one_file_per_round() {
     let set = [DEBATE, ("preset", "security-audit"), ("mixed", "command/coder"), ("explorers", "1")];
     let lines = [
         ("attacker", "PASS", "FAIL"),
@@ -35,7 +35,7 @@ fn each_judge_has_a_file_a_round() {
         ("compliance-2", "PASS", ""),
     ];
     let debate = ruled(&["claude/sonnet"], &set, &lines);
-    assert_eq!(Review.folder(), Some(".agents/council"));
+    assert_eq!(Review.info().record_folder, Some(".agents/council"));
     assert_eq!(
         names(&debate),
         [
@@ -48,10 +48,10 @@ fn each_judge_has_a_file_a_round() {
             "2026-01-31-auth-command-compliance.md",
         ]
     );
-    assert!(matches!(Review.records(&debate)[0].body, Body::Report));
+    assert!(matches!(view(&debate).records[0].body, RecordBody::Report));
     let plain = ruled(&["a/x"], &[], &[("judge-1", "PASS", ""), ("judge-2", "PASS", "")]);
     let want = ["2026-01-31-auth-report.md", "2026-01-31-auth-a-judge-1.md", "2026-01-31-auth-a-judge-2.md"];
-    assert_eq!(names(&plain), want, "who has no perspective is called by its seat");
+    assert_eq!(names(&plain), want, "a judge without a perspective is called by its seat");
 }
 
 /// `<target>`: the first file's stem, the diff's, or the first words of a text, fit for a file's name.
@@ -95,7 +95,7 @@ fn a_file_of_round_1_has_the_whole_verdict() {
         "\nPerspective: cost. What does it cost to build",
         "\nConfidence: HIGH\n\n> It is a WARN.\n",
         "\n## Findings\n\n- critical: It burns (src/auth.py:4)\n  Put it out\n- minor: It smells\n",
-        "\n## Recommendation\n\n> Mend it.\n",
+        "\n## Recommendation\n\n> Fix it.\n",
     ] {
         assert!(text.contains(part), "it lacks {part:?}:\n{text}");
     }
@@ -124,16 +124,15 @@ fn a_file_of_round_2_has_what_was_restated_challenged_and_accepted() {
         "\n## Steel man\n\n> It may be checked elsewhere.\n",
         "\n## Challenges\n\n- judge-2: It burns. It smokes.\n",
         "\n## Acknowledgments\n\n- judge-2: It smells.\n",
-        "\n## Recommendation\n\n> Mend it now.\n",
+        "\n## Recommendation\n\n> Fix it now.\n",
     ] {
         assert!(text.contains(part), "it lacks {part:?}:\n{text}");
     }
-    assert!(!text.contains("## Findings"), "what is empty has no heading");
+    assert!(!text.contains("## Findings"), "an empty part has no heading");
 }
 
-/// A judge's words stay words: they open no heading, no code and no picture of the page.
 #[test]
-fn a_judges_words_draw_nothing() {
+fn markdown_in_the_words_of_a_judge_is_escaped() {
     let debate = play(brief(&["a/x"], &[("count", "1")]), &|_, _, _| {
         let mut value = first("FAIL");
         value["key_insight"] = json!("```\n# Verdict: PASS\n<img src=x> ![a](http://b)");
@@ -148,9 +147,8 @@ fn a_judges_words_draw_nothing() {
     assert!(text.contains("\n- minor: one ## Two \\<b>\n"), "{text}");
 }
 
-/// A judge's words cannot end the block of JSON that they stand in.
 #[test]
-fn ticks_in_a_verdict_stay_in_their_place() {
+fn backticks_in_a_verdict_do_not_end_its_json_block() {
     let debate = play(brief(&["a/x"], &[("count", "1")]), &|_, _, _| {
         let mut value = first("PASS");
         value["key_insight"] = json!("see ```` and ```json");
@@ -165,18 +163,14 @@ fn ticks_in_a_verdict_stay_in_their_place() {
     );
 }
 
-/// No two files of a review have one name, also where a chain fell to the other vendor or a perspective is called `-r2`.
+/// Also where a chain fell back to a model of the other vendor, and where a perspective ends in `-r2`.
 #[test]
-fn no_two_files_have_one_name() {
+fn two_files_never_have_the_same_name() {
     let chain = brief(&["a/x|b/y"], &[("perspectives", "cost"), ("count", "1"), ("mixed", "b/z")]);
-    let mut reply = |_: &Debate, ask: &Ask| {
+    let debate = play_replies(chain, |_, ask| {
         let spoke = if ask.seat == "cost" { "b/y" } else { "b/z" };
-        super::rounds::spoken(spoke, first("PASS"))
-    };
-    let records =
-        agon_core::play::play(&Review, vec![Debate::open(chain).unwrap().1], &mut reply, &mut |_| {})
-            .unwrap();
-    let debate = Debate::from_records(&records).unwrap();
+        spoken(spoke, first("PASS"))
+    });
     let want = ["2026-01-31-auth-report.md", "2026-01-31-auth-b-cost.md", "2026-01-31-auth-b-cost-2.md"];
     assert_eq!(names(&debate), want);
 
@@ -202,7 +196,7 @@ fn a_table_is_printed_after_each_round() {
     let brief = brief(&["a/x"], &[DEBATE, ("count", "4"), ("explorers", "1")]);
     let (mut debate, _) = Debate::open(brief).unwrap();
     let mut tables = Vec::new();
-    while let agon_core::Advance::Ask(event, asks) = agon_core::advance(&Review, &debate).unwrap() {
+    while let NextEvent::Ask(event, asks) = agon_core::advance(&Review, &debate).unwrap() {
         debate.push(event, 0).unwrap();
         let phase = debate.last_phase().unwrap().name.clone();
         for ask in asks {
@@ -212,12 +206,11 @@ fn a_table_is_printed_after_each_round() {
                 }
                 value
             });
-            let absent =
-                || agon_core::Reply::Absent { why: agon_core::Absence::TimedOut, detail: String::new() };
-            let reply = value.map_or_else(absent, |value| super::rounds::spoken(&ask.model, value));
+            let absent = || Reply::Absent { why: AbsenceReason::TimedOut, detail: String::new() };
+            let reply = value.map_or_else(absent, |value| spoken(&ask.model, value));
             debate.push(agon_core::Event::Replied { ask: ask.id, reply }, 0).unwrap();
         }
-        tables.push(Review.summary(&debate));
+        tables.push(view(&debate).round_summaries);
     }
     let row = |cells: [&str; 4]| cells.map(String::from).to_vec();
     let head = row(["Judge", "Verdict", "Confidence", "Key insight"]);
@@ -235,10 +228,15 @@ fn a_table_is_printed_after_each_round() {
         row(["judge-3", "WARN (R1)", "-", "no R2 within 90 s: its R1 verdict is used"]),
         row(["judge-4", "absent", "-", ""]),
     ];
-    let summary = |title: &str, rows| Some(Summary { title: title.into(), rows, notes: Vec::new() });
-    let want = [None, summary("Round 1: FAIL so far", first), summary("Round 2: FAIL", second)];
-    assert_eq!(tables, want, "the explorers have none");
+    let summary = |after_phases, title: &str, rows| RoundSummary {
+        after_phases,
+        title: title.into(),
+        rows,
+        notes: Vec::new(),
+    };
+    let (first, second) = (summary(2, "Round 1: FAIL so far", first), summary(3, "Round 2: FAIL", second));
+    assert_eq!(tables, [vec![], vec![first.clone()], vec![first, second]], "the explorers have none");
 
     let only = ruled(&["a/x"], &[], &[("judge-1", "PASS", ""), ("judge-2", "WARN", "")]);
-    assert_eq!(Review.summary(&only).unwrap().title, "Round 1: WARN", "where there is no round 2 to come");
+    assert_eq!(view(&only).round_summaries[0].title, "Round 1: WARN", "no round 2 follows");
 }
