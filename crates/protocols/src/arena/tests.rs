@@ -1,6 +1,6 @@
 //! Seed 003 and its part of PROTOCOLS.md, sentence by sentence.
 
-use agon_core::{Brief, Debate, Fate, Fidelity, Outcome, Status, Termination};
+use agon_core::{Brief, Debate, Fate, Fidelity, Outcome, QualityCheck, RoundSummary, Status, Termination};
 use serde_json::json;
 
 use super::*;
@@ -36,7 +36,7 @@ const MODELS: &[&str] = &["a/x", "b/y", "c/z"];
 const BARE: &[(&str, &str)] = &[("no_knowledge", "true"), ("no_memory", "true")];
 
 /// A table that answers: by round, how alike different proposals are, how the seats vote and what the judge gives each.
-struct Table<'a> {
+struct ScriptedArena<'a> {
     models: &'a [&'a str],
     set: &'a [(&'a str, &'a str)],
     files: &'a [(&'a str, &'a str)],
@@ -51,7 +51,7 @@ struct Table<'a> {
     with: &'a dyn Fn(&Ask, &str, u32, &mut Value),
 }
 
-impl Default for Table<'_> {
+impl Default for ScriptedArena<'_> {
     /// Everybody votes for the first seat, whose score is the best.
     fn default() -> Self {
         Self {
@@ -67,7 +67,7 @@ impl Default for Table<'_> {
     }
 }
 
-impl Table<'_> {
+impl ScriptedArena<'_> {
     fn brief(&self) -> Brief {
         let request =
             testing::request(&Arena, "How should the jobs run?", self.files, self.models, self.set).unwrap();
@@ -122,7 +122,7 @@ fn number(seat: &str) -> usize {
 
 /// The label of the agent with this number.
 fn label(brief: &Brief, number: usize) -> String {
-    let agents = log::agents(brief);
+    let agents = log::labelled_agents(brief);
     agents.iter().find(|agent| agent.seat.id == format!("agent-{number}")).unwrap().label.clone()
 }
 
@@ -157,7 +157,7 @@ fn allowed(ask: &Ask, pointer: &str) -> Vec<String> {
     let schema = &ask.schema.as_ref().unwrap().json;
     let values = schema.pointer(&format!("{pointer}/enum")).and_then(Value::as_array);
     let values = values.into_iter().flatten().map(|value| value.as_str().unwrap());
-    let is_own = |value: &str| ask.label.as_deref().is_some_and(|own| log::plain(own) == log::plain(value));
+    let is_own = |value: &str| ask.label.as_deref().is_some_and(|own| log::bare_label(own) == log::bare_label(value));
     values.filter(|value| !is_own(value)).map(str::to_owned).collect()
 }
 
@@ -213,6 +213,10 @@ fn calls(debate: &Debate) -> (usize, usize) {
     (seated.len(), errands.len())
 }
 
+fn quality_checks(debate: &Debate) -> Vec<QualityCheck> {
+    Arena.view(debate).unwrap().checks
+}
+
 fn warned(outcome: &Outcome, words: &str) -> bool {
     outcome.warnings.iter().any(|warning| warning.contains(words))
 }
@@ -223,7 +227,7 @@ const SPLIT: [usize; 3] = [1, 2, 3];
 const NEAR: [f64; 3] = [7.0, 6.5, 6.0];
 
 /// A debate in which others speak than were asked first: by the model as it was named and the round, who does.
-fn respoken(table: &Table<'_>, brief: Brief, by: &dyn Fn(&str, u32) -> Option<&'static str>) -> Outcome {
+fn respoken(table: &ScriptedArena<'_>, brief: Brief, by: &dyn Fn(&str, u32) -> Option<&'static str>) -> Outcome {
     use agon_core::play::play;
     use agon_core::{Event, Reply};
     let mut answer = |debate: &Debate, ask: &Ask| {

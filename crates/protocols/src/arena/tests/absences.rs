@@ -3,7 +3,7 @@
 use super::*;
 
 fn without(absent: &dyn Fn(&Ask, &str, u32) -> bool) -> Debate {
-    Table { absent, ..Table::default() }.run()
+    ScriptedArena { absent, ..ScriptedArena::default() }.run()
 }
 
 /// "an absent author's proposal is not critiqued; an agent without proposal still critiques and votes".
@@ -61,7 +61,7 @@ fn an_absent_agents_last_proposal_is_carried_and_it_is_asked_again() {
     let second = label(&debate.brief, 2);
     assert!(warned(
         outcome,
-        &format!("round 4, revise: absent, so that the last proposal counts: Agent {second}")
+        &format!("round 4, revise: absent, the last proposal counts: Agent {second}")
     ));
     let rounds = outcome.verdict["rounds"].as_array().unwrap();
     let of = |round: u32| {
@@ -132,7 +132,7 @@ fn who_was_there_is_told_for_every_phase() {
 /// "cut off by the limit on output tokens" and "could not read everything" are told as in the other protocols.
 #[test]
 fn who_could_not_finish_or_read_is_named() {
-    let mut brief = Table::default().brief();
+    let mut brief = ScriptedArena::default().brief();
     for (seat, name) in [("agent-1", "wordy"), ("agent-2", "forgetful")] {
         brief.seats.iter_mut().find(|other| other.id == seat).unwrap().id = name.to_owned();
     }
@@ -141,7 +141,7 @@ fn who_could_not_finish_or_read_is_named() {
         "forgetful" => "agent-2".to_owned(),
         other => other.to_owned(),
     };
-    let table = Table::default();
+    let table = ScriptedArena::default();
     let original = table.brief();
     let answer = |ask: &Ask, phase: &str, round: u32| {
         let ask = Ask { seat: names(&ask.seat), ..ask.clone() };

@@ -30,8 +30,8 @@ const ALL: &[(&str, &str)] = &[("pulse", "news, feed,news")];
 fn with_context<'a>(
     set: &'a [(&'a str, &'a str)],
     with: &'a dyn Fn(&Ask, &str, u32, &mut Value),
-) -> Table<'a> {
-    Table { set, with, ..Table::default() }
+) -> ScriptedArena<'a> {
+    ScriptedArena { set, with, ..ScriptedArena::default() }
 }
 
 fn answer(ask: &Ask, phase: &str, value: &mut Value) {
@@ -53,7 +53,7 @@ fn every_source_is_asked_as_an_errand_of_its_own() {
     };
     let asked = |set: &[(&str, &str)]| {
         seen.borrow_mut().clear();
-        Table { set, with: &look, ..Table::default() }.run();
+        ScriptedArena { set, with: &look, ..ScriptedArena::default() }.run();
         seen.borrow().clone()
     };
     let all = asked(&[ALL, &[("context_items", "7"), ("context_timeout", "0.5")]].concat());
@@ -205,11 +205,11 @@ fn an_absent_source_is_named_and_the_debate_goes_on() {
         ("memory", "the memory store"),
         ("pulse-news", "the pulse source news"),
     ] {
-        let debate = Table {
+        let debate = ScriptedArena {
             set: ALL,
             absent: &|ask, _, _| ask.seat == seat,
             with: &|ask, phase, _, value| answer(ask, phase, value),
-            ..Table::default()
+            ..ScriptedArena::default()
         }
         .run();
         assert_eq!(calls(&debate).0, 25);
@@ -218,7 +218,7 @@ fn an_absent_source_is_named_and_the_debate_goes_on() {
         assert!(warned(&outcome, &format!("{name} gave no context (timed_out")), "{:?}", outcome.warnings);
         assert_eq!(outcome.warnings.iter().filter(|warning| warning.contains("gave no context")).count(), 1);
     }
-    let none = Table { set: ALL, absent: &|_, phase, _| phase == "context", ..Table::default() }.outcome();
+    let none = ScriptedArena { set: ALL, absent: &|_, phase, _| phase == "context", ..ScriptedArena::default() }.outcome();
     assert_eq!((&none.verdict["context"], none.status), (&json!([]), Status::Complete));
 }
 
@@ -226,14 +226,14 @@ fn an_absent_source_is_named_and_the_debate_goes_on() {
 #[test]
 fn context_is_limited() {
     let long = "ä".repeat(2000);
-    let table = Table {
+    let table = ScriptedArena {
         set: &[("context_items", "2"), ("no_memory", "true")],
         with: &|_, phase, _, value| {
             if phase == "context" {
                 *value = json!({"items": vec![json!({"text": long, "note": "ignored"}); 5], "note": "found by words alone"});
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     };
     let outcome = table.outcome();
     let context = outcome.verdict["context"].as_array().unwrap();
@@ -250,14 +250,14 @@ fn every_agent_has_its_own_share_of_memories() {
     let sure = (0..5).map(|n| of("a/x", n));
     let found: Vec<Value> =
         sure.chain((0..5).map(|n| of("z/z", n))).chain([of("b/y", 0), of("c/z", 0), of("b/y", 1)]).collect();
-    let table = Table {
+    let table = ScriptedArena {
         set: &[("context_items", "2"), ("no_knowledge", "true")],
         with: &|_, phase, _, value| {
             if phase == "context" {
                 *value = json!({"items": found});
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     };
     let outcome = table.outcome();
     let texts: Vec<&str> = outcome.verdict["context"]
@@ -332,8 +332,8 @@ fn sources_have_at_most_a_fifth_of_the_deadline() {
                 seen.set(ask.within_ms);
             }
         };
-        let table = Table { set: &[("context_timeout", timeout)], with: &look, ..Table::default() };
-        let limits = agon_core::Limits { deadline_ms, ..agon_core::Limits::default() };
+        let table = ScriptedArena { set: &[("context_timeout", timeout)], with: &look, ..ScriptedArena::default() };
+        let limits = agon_core::DebateLimits { deadline_ms, ..agon_core::DebateLimits::default() };
         table.run_brief(Brief { limits, ..table.brief() });
         seen.get()
     };

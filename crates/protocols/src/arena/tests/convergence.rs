@@ -49,7 +49,7 @@ const PARAPHRASES: &[(&str, &str, f64)] = &[
 fn held(one: &str, other: &str, alike: f64, conflict: Option<usize>, set: &[(&str, &str)]) -> Outcome {
     let set = [BARE, set].concat();
     let positions = [one, other];
-    Table {
+    ScriptedArena {
         models: &MODELS[..2],
         set: &set,
         alike: &|_| alike,
@@ -63,7 +63,7 @@ fn held(one: &str, other: &str, alike: f64, conflict: Option<usize>, set: &[(&st
                 }
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome()
 }
@@ -134,7 +134,7 @@ fn by_words(one: &str, other: &str) -> f64 {
 fn measured_by_words(one: &str, other: &str) -> Outcome {
     let positions = [one, other];
     let plan = "The team writes down what it does, tells everybody a week before, and looks at the figures in June again.";
-    Table {
+    ScriptedArena {
         models: &MODELS[..2],
         votes: &|_| vec![1, 2],
         with: &|ask, phase, _, said| match phase {
@@ -152,7 +152,7 @@ fn measured_by_words(one: &str, other: &str) -> Outcome {
             }
             _ => {}
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome()
 }
@@ -184,20 +184,20 @@ fn positions_that_cite_different_sources_are_not_opposed() {
 #[test]
 fn likeness_by_words_alone_is_warned_of_where_it_counted() {
     let times = |outcome: &Outcome| {
-        outcome.warnings.iter().filter(|warning| warning.contains("knows no meaning")).count()
+        outcome.warnings.iter().filter(|warning| warning.contains("not by meaning")).count()
     };
-    assert_eq!(times(&Table { alike: &|_| 0.9, ..Table::default() }.outcome()), 1, "converged");
-    let grouped = Table { alike: &|round| if round == 6 { 0.9 } else { 0.2 }, ..Table::default() }.outcome();
+    assert_eq!(times(&ScriptedArena { alike: &|_| 0.9, ..ScriptedArena::default() }.outcome()), 1, "converged");
+    let grouped = ScriptedArena { alike: &|round| if round == 6 { 0.9 } else { 0.2 }, ..ScriptedArena::default() }.outcome();
     assert_eq!(times(&grouped), 1, "grouped");
-    assert_eq!(times(&Table::default().outcome()), 0, "it decided nothing");
+    assert_eq!(times(&ScriptedArena::default().outcome()), 0, "it decided nothing");
     let set = [BARE, &[("embeddings", "embeddings/minilm")]].concat();
-    assert_eq!(times(&Table { set: &set, alike: &|_| 0.9, ..Table::default() }.outcome()), 0);
+    assert_eq!(times(&ScriptedArena { set: &set, alike: &|_| 0.9, ..ScriptedArena::default() }.outcome()), 0);
 }
 
 /// "three newly reached identical ones do": stability is reported, and does not decide.
 #[test]
 fn three_newly_reached_identical_proposals_converge() {
-    let outcome = Table {
+    let outcome = ScriptedArena {
         with: &|_, phase, round, said| {
             if phase == "revise" {
                 said["position"] = json!("Put them into one queue, from Monday on.");
@@ -205,7 +205,7 @@ fn three_newly_reached_identical_proposals_converge() {
             }
         },
         alike: &|_| 0.1,
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     assert_eq!((outcome.termination, outcome.rounds_completed), (Termination::Converged, 5));
@@ -219,7 +219,7 @@ fn three_newly_reached_identical_proposals_converge() {
 /// declares a conflict, and three votes for them are no majority.
 #[test]
 fn another_word_in_one_place_is_an_alternative() {
-    let outcome = Table {
+    let outcome = ScriptedArena {
         with: &|ask, phase, _, said| {
             if ["propose", "revise", "refine"].contains(&phase) {
                 let vendor = match ask.seat.as_str() {
@@ -236,7 +236,7 @@ fn another_word_in_one_place_is_an_alternative() {
         },
         alike: &|_| 0.96,
         set: &[("max_extended_rounds", "0")],
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     assert_eq!(outcome.termination, Termination::NoMajority);
@@ -247,13 +247,13 @@ fn another_word_in_one_place_is_an_alternative() {
 /// The program that the seed was taken from "calls three opposed but unchanged positions converged".
 #[test]
 fn unchanged_proposals_do_not_converge_by_being_stable() {
-    let outcome = Table {
+    let outcome = ScriptedArena {
         with: &|ask, phase, _, said| {
             if ["revise", "refine"].contains(&phase) {
                 said["proposal"] = proposal(&ask.seat)["proposal"].clone();
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     let check = &outcome.verdict["convergence"][0];
@@ -273,11 +273,11 @@ fn the_least_likeness_decides_at_the_threshold() {
         ("0", 0.0, true),
     ] {
         let set = [BARE, &[("convergence_threshold", threshold)]].concat();
-        let outcome = Table { set: &set, alike: &|_| alike, ..Table::default() }.outcome();
+        let outcome = ScriptedArena { set: &set, alike: &|_| alike, ..ScriptedArena::default() }.outcome();
         assert_eq!(outcome.termination == Termination::Converged, want, "{alike} of {threshold}");
     }
     // One pair of three is far apart.
-    let outcome = Table {
+    let outcome = ScriptedArena {
         with: &|_, phase, _, said| {
             if phase == "compare" {
                 for (row, column) in [(0, 1), (1, 0)] {
@@ -286,7 +286,7 @@ fn the_least_likeness_decides_at_the_threshold() {
             }
         },
         alike: &|_| 0.95,
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     let check = &outcome.verdict["convergence"][0];
@@ -299,10 +299,10 @@ fn the_least_likeness_decides_at_the_threshold() {
 #[test]
 fn silence_is_no_declaration() {
     let silent = |until: u32| {
-        Table {
+        ScriptedArena {
             alike: &|_| 0.95,
             absent: &|ask, phase, round| ask.seat == "agent-2" && phase == "revise" && round <= until,
-            ..Table::default()
+            ..ScriptedArena::default()
         }
         .outcome()
     };
@@ -314,7 +314,7 @@ fn silence_is_no_declaration() {
 /// "Absent in a revision: the last proposal carries, its last declared conflicts too".
 #[test]
 fn a_declared_conflict_is_carried_while_its_author_is_absent() {
-    let outcome = Table {
+    let outcome = ScriptedArena {
         alike: &|_| 0.95,
         absent: &|ask, phase, round| ask.seat == "agent-1" && phase == "revise" && round > 3,
         with: &|ask, phase, _, said| {
@@ -322,7 +322,7 @@ fn a_declared_conflict_is_carried_while_its_author_is_absent() {
                 said["conflicts_with"] = json!([allowed(ask, "/properties/conflicts_with/items")[1]]);
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     assert_eq!(outcome.verdict["early_consensus"], Value::Null);
@@ -334,7 +334,7 @@ fn a_declared_conflict_is_carried_while_its_author_is_absent() {
 /// "Similarity absent: all figures null, not converged, a warning".
 #[test]
 fn without_the_measure_no_figure_is_made_up() {
-    let outcome = Table { absent: &|_, phase, _| phase == "compare", ..Table::default() }.outcome();
+    let outcome = ScriptedArena { absent: &|_, phase, _| phase == "compare", ..ScriptedArena::default() }.outcome();
     for check in outcome.verdict["convergence"].as_array().unwrap() {
         for figure in ["agreement_min", "agreement_mean", "stability_min", "stability_mean", "measured_by"] {
             assert_eq!(check[figure], Value::Null);
@@ -342,7 +342,7 @@ fn without_the_measure_no_figure_is_made_up() {
         assert_eq!(check["converged"], false);
     }
     assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Degraded));
-    assert!(warned(&outcome, "round 3: how alike the proposals are is not known (timed_out)"));
+    assert!(warned(&outcome, "round 3: it is not known how alike the proposals are (timed_out)"));
 }
 
 /// The errand as the measure's contract has it: the proposals, then the ones before, by the model of the option.
@@ -357,7 +357,7 @@ fn the_measure_is_asked_for_the_proposals_and_the_ones_before() {
         }
     };
     let set = [BARE, &[("embeddings", "embeddings/minilm")]].concat();
-    let outcome = Table { set: &set, with: &look, ..Table::default() }.outcome();
+    let outcome = ScriptedArena { set: &set, with: &look, ..ScriptedArena::default() }.outcome();
     let seen = seen.into_inner();
     assert_eq!(seen.iter().map(|(round, ..)| *round).collect::<Vec<_>>(), [3, 4, 5, 6]);
     for pair in seen.windows(2) {
@@ -367,6 +367,6 @@ fn the_measure_is_asked_for_the_proposals_and_the_ones_before() {
     assert!(seen.iter().all(|(_, model, _)| model == "embeddings/minilm"));
     assert_eq!(outcome.verdict["convergence"][0]["measured_by"], "embeddings/minilm");
     assert!(seen[0].2[0].contains('\n'), "position, line, proposal");
-    let plain = Table::default().outcome();
+    let plain = ScriptedArena::default().outcome();
     assert_eq!(plain.verdict["convergence"][0]["measured_by"], "embeddings/lexical");
 }

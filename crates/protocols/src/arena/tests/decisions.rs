@@ -5,7 +5,7 @@ use super::*;
 /// The vote is for agent-2, the judge's best is agent-1 by more than `judge_gap`.
 fn torn(set: &[(&str, &str)], scores: [f64; 3]) -> Outcome {
     let set = [BARE, set].concat();
-    Table { set: &set, votes: &|_| vec![2, 2, 1], scores: &move |_, _| scores.to_vec(), ..Table::default() }
+    ScriptedArena { set: &set, votes: &|_| vec![2, 2, 1], scores: &move |_, _| scores.to_vec(), ..ScriptedArena::default() }
         .outcome()
 }
 
@@ -39,7 +39,7 @@ fn the_vote_decides_unless_the_judge_is_to() {
 fn without_a_majority_only_the_judge_can_decide() {
     let split = |set: &[(&str, &str)]| {
         let set = [BARE, set].concat();
-        Table { set: &set, votes: &|_| SPLIT.to_vec(), ..Table::default() }.outcome()
+        ScriptedArena { set: &set, votes: &|_| SPLIT.to_vec(), ..ScriptedArena::default() }.outcome()
     };
     let open = split(&[]);
     assert_eq!((open.termination, open.status), (Termination::NoMajority, Status::Complete));
@@ -63,7 +63,7 @@ fn without_a_majority_only_the_judge_can_decide() {
 #[test]
 fn a_judge_who_should_decide_and_is_absent_leaves_it_to_the_vote() {
     let set = [BARE, &[("decide", "judge")]].concat();
-    let outcome = Table { set: &set, absent: &|_, phase, _| phase == "judge", ..Table::default() }.outcome();
+    let outcome = ScriptedArena { set: &set, absent: &|_, phase, _| phase == "judge", ..ScriptedArena::default() }.outcome();
     assert_eq!(
         (&outcome.verdict["winner_seat"], &outcome.verdict["decided_by"]),
         (&json!("agent-1"), &json!("vote"))
@@ -77,12 +77,12 @@ fn a_judge_who_should_decide_and_names_no_best_leaves_it_to_the_vote() {
     let set = [BARE, &[("decide", "judge"), ("judge_orders", "2"), ("max_extended_rounds", "0")]].concat();
     let torn = |_: u32, order: usize| if order == 0 { vec![9.0, 5.0, 1.0] } else { vec![5.0, 9.0, 1.0] };
     let table = |votes: [usize; 3], alike: f64| {
-        Table {
+        ScriptedArena {
             set: &set,
             votes: &move |_| votes.to_vec(),
             alike: &move |_| alike,
             scores: &torn,
-            ..Table::default()
+            ..ScriptedArena::default()
         }
         .outcome()
     };
@@ -115,5 +115,5 @@ fn a_judge_who_should_decide_and_names_no_best_leaves_it_to_the_vote() {
         "{:?}",
         nobody.warnings
     );
-    assert!(!warned(&Table::default().outcome(), "was to decide"));
+    assert!(!warned(&ScriptedArena::default().outcome(), "was to decide"));
 }

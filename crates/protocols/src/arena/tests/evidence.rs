@@ -1,13 +1,13 @@
 //! "hollow consensus = high agreement with weak evidence": what counts as evidence and as a reason, and what only looks like it.
 
-use super::super::trickster::{Argument, Thresholds, look};
+use crate::arena::trickster::{AgentArgument, SignalThresholds, find_weaknesses};
 use super::*;
 
 const BARE_ON: &[(&str, &str)] = &[("no_knowledge", "true"), ("no_memory", "true"), ("trickster", "true")];
 
 /// The values of the trickster's first look at proposals that are changed in this way.
 fn signals(set: &[(&str, &str)], change: &dyn Fn(&Ask, &mut Value)) -> Value {
-    let outcome = Table {
+    let outcome = ScriptedArena {
         set,
         alike: &|_| 0.95,
         with: &|ask, phase, _, said| match phase {
@@ -17,7 +17,7 @@ fn signals(set: &[(&str, &str)], change: &dyn Fn(&Ask, &mut Value)) -> Value {
             "revise" | "challenge" => change(ask, said),
             _ => {}
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     let signals = outcome.verdict["trickster"]["checks"][0]["signals"].clone();
@@ -62,15 +62,15 @@ fn an_answered_critique_is_a_reason_only_where_it_gives_one() {
 
 /// How much is uncited and how much unspecific of one claim, whose author was shown `K1` and `Q5`.
 fn weak(evidence: &str) -> (f64, f64) {
-    let made = Argument {
+    let made = AgentArgument {
         label: "A",
         text: "Do it.",
         claims: vec![("It pays", evidence)],
         addressed: vec![],
         shown: vec!["K1", "Q5"],
     };
-    let half = Thresholds { uncited: 0.5, unspecific: 0.5, near_copies: 0.5, no_reasons: 0.5, signals: 1 };
-    let found = look(&[made], &|_, _| None, &half);
+    let half = SignalThresholds { uncited: 0.5, unspecific: 0.5, near_copies: 0.5, no_reasons: 0.5, signals: 1 };
+    let found = find_weaknesses(&[made], &|_, _| None, &half);
     (found.signals[0].value, found.signals[1].value)
 }
 

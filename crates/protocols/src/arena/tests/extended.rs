@@ -8,7 +8,7 @@ fn extended(
     scores: &dyn Fn(u32, usize) -> Vec<f64>,
 ) -> Debate {
     let set = [BARE, set].concat();
-    Table { set: &set, votes, scores, ..Table::default() }.run()
+    ScriptedArena { set: &set, votes, scores, ..ScriptedArena::default() }.run()
 }
 
 /// "up to `max_extended_rounds` (default 2) further rounds of revision, vote and judge; then `consensus` or `no_majority`".
@@ -65,7 +65,7 @@ fn either_criterion_stops_and_neither_alone_is_enough_when_not_met() {
 fn the_reasons_of_voters_and_judge_are_the_critiques_of_an_extended_round() {
     let seen = std::cell::RefCell::new(Vec::new());
     let set = [BARE, &[("max_extended_rounds", "1")]].concat();
-    let debate = Table {
+    let debate = ScriptedArena {
         set: &set,
         votes: &|_| vec![1, 2, 0],
         scores: &|_, _| NEAR.to_vec(),
@@ -74,7 +74,7 @@ fn the_reasons_of_voters_and_judge_are_the_critiques_of_an_extended_round() {
                 seen.borrow_mut().push((ask.seat.clone(), own(ask), ask.prompt.tail.clone()));
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .run();
     let verdict = &debate.outcome.as_ref().unwrap().verdict;
@@ -109,11 +109,11 @@ fn the_reasons_of_voters_and_judge_are_the_critiques_of_an_extended_round() {
 /// A judge who is absent in an extended round: what was decided before was about other proposals.
 #[test]
 fn a_judge_absent_in_an_extended_round_leaves_no_figure() {
-    let outcome = Table {
+    let outcome = ScriptedArena {
         votes: &|_| SPLIT.to_vec(),
         scores: &|_, _| NEAR.to_vec(),
         absent: &|_, phase, round| phase == "judge" && round == 9,
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     assert_eq!((outcome.termination, outcome.status), (Termination::Failed, Status::Failed));

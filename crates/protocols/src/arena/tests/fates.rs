@@ -4,14 +4,14 @@ use super::*;
 
 /// A debate in which agent-2 has this position from a round on.
 fn moved(position: &'static str, from: u32, votes: [usize; 3]) -> Outcome {
-    Table {
+    ScriptedArena {
         votes: &move |_| votes.to_vec(),
         with: &move |ask: &Ask, phase: &str, round: u32, said: &mut Value| {
             if ["revise", "refine"].contains(&phase) && ask.seat == "agent-2" && round >= from {
                 said["position"] = json!(position);
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome()
 }
@@ -23,7 +23,7 @@ fn fate(outcome: &Outcome, seat: &str) -> (Fate, String) {
 
 #[test]
 fn the_decision_is_adopted_and_the_others_dissent_with_the_voters_reasons() {
-    let outcome = Table { votes: &|_| vec![1, 1, 2], ..Table::default() }.outcome();
+    let outcome = ScriptedArena { votes: &|_| vec![1, 1, 2], ..ScriptedArena::default() }.outcome();
     assert_eq!(fate(&outcome, "agent-1").0, Fate::Adopted);
     for seat in ["agent-2", "agent-3"] {
         let (fate, reason) = fate(&outcome, seat);
@@ -46,7 +46,7 @@ fn the_decision_is_adopted_and_the_others_dissent_with_the_voters_reasons() {
 /// "refuted (its author changed it: reason = what it addressed)".
 #[test]
 fn who_came_over_to_the_decision_gave_its_position_up() {
-    let same = Table {
+    let same = ScriptedArena {
         with: &|ask, phase, round, said| {
             if ["revise", "refine"].contains(&phase) && ask.seat == "agent-2" && round >= 4 {
                 said["position"] = json!(POSITIONS[0]);
@@ -54,7 +54,7 @@ fn who_came_over_to_the_decision_gave_its_position_up() {
                     json!(format!("{} That is the plan of 1. As of round {round}.", POSITIONS[0]));
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     let (fate, reason) = fate(&same, "agent-2");
@@ -107,7 +107,7 @@ fn without_a_decision_positions_are_dissent_unless_given_up() {
 
 /// A debate in which agent-2 begins with one position and ends with another; all are `alike`.
 fn turned(first: &'static str, last: &'static str, alike: f64, votes: [usize; 3]) -> Outcome {
-    Table {
+    ScriptedArena {
         alike: &move |_| alike,
         votes: &move |_| votes.to_vec(),
         with: &move |ask: &Ask, phase: &str, _: u32, said: &mut Value| {
@@ -115,7 +115,7 @@ fn turned(first: &'static str, last: &'static str, alike: f64, votes: [usize; 3]
                 said["position"] = json!(if phase == "propose" { first } else { last });
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome()
 }
@@ -154,7 +154,7 @@ fn another_position_in_nearly_the_same_words_is_given_up() {
 #[test]
 fn the_reason_of_a_dissent_is_short() {
     let long = "It is the best of all. ".repeat(60);
-    let outcome = Table {
+    let outcome = ScriptedArena {
         votes: &|_| vec![1, 1, 2],
         with: &|ask, phase, _, said| {
             if phase == "vote" {
@@ -167,7 +167,7 @@ fn the_reason_of_a_dissent_is_short() {
                 }
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     let (_, second) = fate(&outcome, "agent-2");

@@ -10,13 +10,13 @@ fn hollow<'a>(
     set: &'a [(&'a str, &'a str)],
     from: u32,
     with: &'a dyn Fn(&Ask, &str, u32, &mut Value),
-) -> Table<'a> {
+) -> ScriptedArena<'a> {
     let alike: &'a dyn Fn(u32) -> f64 = match from {
         3 => &|round| if round >= 3 { 0.95 } else { 0.2 },
         6 => &|round| if round >= 6 { 0.95 } else { 0.2 },
         _ => &|round| if round >= 9 { 0.95 } else { 0.2 },
     };
-    Table { set, alike, with, ..Table::default() }
+    ScriptedArena { set, alike, with, ..ScriptedArena::default() }
 }
 
 /// Proposals without claims and reasons, the same for all.
@@ -88,8 +88,8 @@ fn a_consensus_that_stays_hollow_never_counts() {
         .collect();
     assert_eq!(challenges, [3, 4, 5, 6, 9], "one in each round");
     assert_eq!(calls(&debate).0, 25 + 7 + 5 * 3);
-    assert_eq!(calls(&debate).0, *Arena.calls(&debate.brief).end() as usize);
-    assert_eq!(debate.turns.len() as u32 + 1, Arena.bound(&debate.brief), "all but the context");
+    assert_eq!(calls(&debate).0, Arena.plan(&debate.brief).most_calls as usize);
+    assert_eq!(debate.turns.len() as u32 + 1, Arena.plan(&debate.brief).most_phases, "all but the context");
     let outcome = debate.outcome.unwrap();
     assert_eq!((outcome.termination, outcome.status), (Termination::NoMajority, Status::Complete));
     let consensus = &outcome.verdict["consensus"];
@@ -117,7 +117,7 @@ fn unmeasured(with: &dyn Fn(&Ask, &str, u32, &mut Value)) -> Outcome {
         challenged.set(challenged.get() || phase == "challenge");
         phase == "compare" && challenged.get()
     };
-    Table { absent: &absent, ..hollow(&set, 6, with) }.outcome()
+    ScriptedArena { absent: &absent, ..hollow(&set, 6, with) }.outcome()
 }
 
 /// "`met` is true only when a check after the challenge was measured and is not hollow; `null` when nothing was measured after it": an
@@ -225,7 +225,7 @@ fn a_challenge_may_break_the_agreement_up() {
 fn the_trickster_is_off_by_default_and_silent_where_there_is_evidence() {
     let off = hollow(BARE, 3, &|ask, phase, _, said| empty(ask, phase, said)).outcome();
     assert_eq!((&off.verdict["trickster"], off.termination), (&Value::Null, Termination::Converged));
-    let sound = Table { set: ON, alike: &|_| 0.9, ..Table::default() }.run();
+    let sound = ScriptedArena { set: ON, alike: &|_| 0.9, ..ScriptedArena::default() }.run();
     assert_eq!(calls(&sound).0, 16);
     let outcome = sound.outcome.unwrap();
     let check = &outcome.verdict["trickster"]["checks"][0];
@@ -233,7 +233,7 @@ fn the_trickster_is_off_by_default_and_silent_where_there_is_evidence() {
         (&check["hollow"], &check["challenged"], &check["met"]),
         (&json!(false), &json!(false), &Value::Null)
     );
-    let apart = Table { set: ON, ..Table::default() }.outcome();
+    let apart = ScriptedArena { set: ON, ..ScriptedArena::default() }.outcome();
     assert_eq!(apart.verdict["trickster"], json!({"checks": []}), "no agreement, nothing to look at");
 }
 
@@ -263,7 +263,7 @@ fn the_challenge_names_what_fired_with_the_words() {
 fn a_hollow_agreement_that_cannot_be_challenged_does_not_count() {
     let table = hollow(ON, 3, &|ask, phase, _, said| empty(ask, phase, said));
     // After round 3 and its check there is room for the vote and the judge only.
-    let limits = agon_core::Limits { calls: Some(19), ..agon_core::Limits::default() };
+    let limits = agon_core::DebateLimits { calls: Some(19), ..agon_core::DebateLimits::default() };
     let brief = Brief { limits, ..table.brief() };
     let outcome = table.run_brief(brief).outcome.unwrap();
     assert_eq!((outcome.termination, outcome.status), (Termination::Budget, Status::Incomplete));
@@ -279,7 +279,7 @@ fn a_hollow_agreement_that_cannot_be_challenged_does_not_count() {
 fn the_observer_reports_every_argument_with_its_words() {
     let fallacy = "Everybody knows that this is the only way.";
     let table = |set: &'static [(&'static str, &'static str)]| {
-        Table {
+        ScriptedArena {
             set,
             with: &|ask, phase, _, said| match phase {
                 "propose" if ask.seat == "agent-1" => said["proposal"] = json!(fallacy),
@@ -287,7 +287,7 @@ fn the_observer_reports_every_argument_with_its_words() {
                 "vote" if ask.seat == "agent-3" => said["reason"] = json!(fallacy),
                 _ => {}
             },
-            ..Table::default()
+            ..ScriptedArena::default()
         }
         .outcome()
     };
@@ -299,7 +299,7 @@ fn the_observer_reports_every_argument_with_its_words() {
         ("observer_threshold", "0.3"),
     ]);
     let found = on.verdict["rhetoric"].as_array().unwrap();
-    let brief = Table::default().brief();
+    let brief = ScriptedArena::default().brief();
     for (phase, round, seat, times) in [("propose", 1, 1, 1), ("critique", 2, 2, 2), ("vote", 7, 3, 1)] {
         let of: Vec<&Value> = found
             .iter()

@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 
 use agon_core::play::{invent, play};
-use agon_core::seed::Draw;
-use agon_core::{Absence, Reply};
+use agon_core::SeededDraw;
+use agon_core::{AbsenceReason, Reply};
 
 use super::*;
 
 /// A debate of made-up answers in which one ask in `absent` is without a reply.
 fn made_up(set: &[(&str, &str)], seed: u64, absent: usize) -> Debate {
-    let mut draw = Draw::new(seed, "absences");
+    let mut draw = SeededDraw::new(seed, "absences");
     let mut answer = |debate: &Debate, ask: &Ask| match absent > 0 && draw.below(absent) == 0 {
-        true => Reply::Absent { why: Absence::TimedOut, detail: "test".into() },
+        true => Reply::Absent { why: AbsenceReason::TimedOut, detail: "test".into() },
         false => invent(&Arena, debate, ask, seed),
     };
-    let brief = Brief { seed, ..Table { set, ..Table::default() }.brief() };
+    let brief = Brief { seed, ..ScriptedArena { set, ..ScriptedArena::default() }.brief() };
     let records = play(&Arena, vec![Debate::open(brief).unwrap().1], &mut answer, &mut |_| {}).unwrap();
     Debate::from_records(&records).unwrap()
 }

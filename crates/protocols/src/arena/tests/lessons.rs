@@ -1,18 +1,18 @@
 //! "Knowledge Mound stores the decision, evidence": what the outcome hands on to later debates.
 
-use agon_core::lesson::Claim;
+use agon_core::lesson::EvidencedClaim;
 
 use super::*;
 
 #[test]
 fn the_lesson_has_the_decision_and_everybodys_part() {
-    let outcome = Table { votes: &|_| vec![1, 1, 3], ..Table::default() }.outcome();
-    let (lesson, brief) = (outcome.lesson.unwrap(), Table::default().brief());
+    let outcome = ScriptedArena { votes: &|_| vec![1, 1, 3], ..ScriptedArena::default() }.outcome();
+    let (lesson, brief) = (outcome.lesson.unwrap(), ScriptedArena::default().brief());
     let decision = lesson.decision.unwrap();
     assert_eq!(decision.position, POSITIONS[0]);
     assert_eq!(decision.answer, outcome.verdict["answer"].as_str().unwrap());
     let claim =
-        Claim { claim: "It halves the delays".into(), evidence: "figures of 2025: 40 s to 20 s".into() };
+        EvidencedClaim { claim: "It halves the delays".into(), evidence: "figures of 2025: 40 s to 20 s".into() };
     assert_eq!(decision.claims, [claim]);
     assert!((decision.share - 2.0 / 3.0).abs() < 1e-9);
     assert_eq!(decision.labels, [label(&brief, 1)]);
@@ -37,7 +37,7 @@ fn the_lesson_has_the_decision_and_everybodys_part() {
 /// "`Decision.labels` = the winning group; `Part.ballot.choice` = the chosen label's group".
 #[test]
 fn those_who_say_the_same_have_won_together() {
-    let outcome = Table { alike: &|_| 0.9, votes: &|_| vec![2, 0, 2], ..Table::default() }.outcome();
+    let outcome = ScriptedArena { alike: &|_| 0.9, votes: &|_| vec![2, 0, 2], ..ScriptedArena::default() }.outcome();
     let lesson = outcome.lesson.unwrap();
     assert_eq!(lesson.decision.as_ref().unwrap().labels, ["A", "B", "C"]);
     assert!(lesson.parts.iter().all(|part| part.won));
@@ -48,13 +48,13 @@ fn those_who_say_the_same_have_won_together() {
 /// "None at all for `quorum_lost`"; without a decision the forecasts are still there.
 #[test]
 fn without_a_decision_there_are_parts_and_without_a_vote_nothing() {
-    let split = Table { votes: &|_| SPLIT.to_vec(), ..Table::default() }.outcome().lesson.unwrap();
+    let split = ScriptedArena { votes: &|_| SPLIT.to_vec(), ..ScriptedArena::default() }.outcome().lesson.unwrap();
     assert!(split.decision.is_none() && split.parts.iter().all(|part| part.ballot.is_some() && !part.won));
-    assert!(Table { votes: &|_| vec![0, 0, 0], ..Table::default() }.outcome().lesson.is_none());
+    assert!(ScriptedArena { votes: &|_| vec![0, 0, 0], ..ScriptedArena::default() }.outcome().lesson.is_none());
     let absent = |ask: &Ask, phase: &str, _: u32| phase == "propose" && ask.seat != "agent-1";
-    assert!(Table { absent: &absent, ..Table::default() }.outcome().lesson.is_none());
+    assert!(ScriptedArena { absent: &absent, ..ScriptedArena::default() }.outcome().lesson.is_none());
     let failed =
-        Table { votes: &|_| SPLIT.to_vec(), absent: &|_, phase, _| phase == "judge", ..Table::default() };
+        ScriptedArena { votes: &|_| SPLIT.to_vec(), absent: &|_, phase, _| phase == "judge", ..ScriptedArena::default() };
     let lesson = failed.outcome().lesson.unwrap();
     assert!(
         lesson.parts.iter().all(|part| part.rated.is_none() && part.score.is_none() && part.ballot.is_some())
@@ -65,7 +65,7 @@ fn without_a_decision_there_are_parts_and_without_a_vote_nothing() {
 #[test]
 fn a_seat_without_a_proposal_has_no_position() {
     let absent = |ask: &Ask, phase: &str, _: u32| phase == "propose" && ask.seat == "agent-3";
-    let lesson = Table { absent: &absent, ..Table::default() }.outcome().lesson.unwrap();
+    let lesson = ScriptedArena { absent: &absent, ..ScriptedArena::default() }.outcome().lesson.unwrap();
     let third = &lesson.parts[2];
     assert_eq!(
         (third.position.clone(), third.confidence, third.score, third.rated.clone()),
@@ -77,11 +77,11 @@ fn a_seat_without_a_proposal_has_no_position() {
 /// A branch is a what-if: one debate and twelve branches of it are one game, not thirteen.
 #[test]
 fn a_branch_leaves_no_lesson_and_no_rating() {
-    let brief = Table::default().brief();
-    let parent = agon_core::Parent { id: "01parent".into(), at_round: 0, events: 0 };
-    let whole = Table::default().run_brief(brief.clone());
-    let branch = Table::default().run_brief(Brief { parent: Some(parent), ..brief });
-    assert!(Arena.checks(&branch).iter().all(|check| check.met != Some(false)));
+    let brief = ScriptedArena::default().brief();
+    let parent = agon_core::BranchParent { id: "01parent".into(), at_round: 0, events: 0 };
+    let whole = ScriptedArena::default().run_brief(brief.clone());
+    let branch = ScriptedArena::default().run_brief(Brief { parent: Some(parent), ..brief });
+    assert!(quality_checks(&branch).iter().all(|check| check.met != Some(false)));
     let (whole, mut branch) = (whole.outcome.unwrap(), branch.outcome.unwrap());
     assert!(whole.lesson.is_some() && whole.verdict["ratings"].as_array().unwrap().len() == 3);
     assert_eq!((&branch.lesson, &branch.verdict["ratings"]), (&None, &json!([])));

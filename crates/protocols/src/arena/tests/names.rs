@@ -15,7 +15,7 @@ fn what_is_added_to_keeps_its_name_and_what_is_changed_does_not() {
         ),
         ("Do not buy a hosted scheduler this year.", "Do not buy a hosted scheduler this year."),
     ] {
-        let stands = stands(&Table { with: &says("agent-3", 3, said), ..Table::default() }.run());
+        let stands = stands(&ScriptedArena { with: &says("agent-3", 3, said), ..ScriptedArena::default() }.run());
         assert_eq!(stands.rounds[1].stands[2].position, name, "{said}");
         assert_eq!(stands.rounds[1].stands[2].change.is_some(), name != HOSTED, "{said}");
         assert_eq!(stands.rounds[4].stands[2].position, name, "and it stays");
@@ -28,10 +28,10 @@ fn what_arena_measures_to_be_the_same_has_one_name() {
     for (conflicts, first, last) in
         [(false, vec![1, 1, 1], vec![1, 1, 1]), (true, vec![1, 2, 1], vec![1, 2, 1])]
     {
-        let brief = Table::default().brief();
+        let brief = ScriptedArena::default().brief();
         let one = label(&brief, 1);
         let three = label(&brief, 3);
-        let table = Table {
+        let table = ScriptedArena {
             alike: &|_| 0.9,
             votes: &|_| vec![1, 2, 3],
             with: &|ask, _, _, said| {
@@ -39,7 +39,7 @@ fn what_arena_measures_to_be_the_same_has_one_name() {
                     said["conflicts_with"] = json!([one, three]);
                 }
             },
-            ..Table::default()
+            ..ScriptedArena::default()
         };
         let debate = table.run();
         let stands = stands(&debate);
@@ -54,7 +54,7 @@ fn what_arena_measures_to_be_the_same_has_one_name() {
 /// Who only adds to its own proposal until it says what another says has come over; who did not move has not.
 #[test]
 fn who_adds_until_it_says_the_same_takes_the_name_of_who_did_not_move() {
-    let table = Table {
+    let table = ScriptedArena {
         alike: &|round| if round >= 4 { 0.9 } else { 0.2 },
         with: &|ask, phase, round, said| {
             let more = "Move every job into one queue, hosted, with cron beside it.";
@@ -71,7 +71,7 @@ fn who_adds_until_it_says_the_same_takes_the_name_of_who_did_not_move() {
                 }
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     };
     let stands = stands(&table.run());
     assert_eq!((numbers(&stands.rounds[1]), numbers(&stands.rounds[2])), (vec![1, 2, 3], vec![2, 2, 3]));
@@ -84,7 +84,7 @@ fn who_adds_until_it_says_the_same_takes_the_name_of_who_did_not_move() {
 #[test]
 fn who_never_moved_and_is_found_to_be_the_same_was_so_all_along() {
     for (conflict, want) in [(false, vec![1, 1, 1]), (true, vec![1, 2, 3])] {
-        let table = Table {
+        let table = ScriptedArena {
             alike: &|round| if round >= 4 { 0.9 } else { 0.2 },
             with: &|ask, _, round, said| {
                 if conflict && round == 3 && said.get("conflicts_with").is_some() {
@@ -93,7 +93,7 @@ fn who_never_moved_and_is_found_to_be_the_same_was_so_all_along() {
                 }
             },
             votes: &|_| vec![1, 2, 3],
-            ..Table::default()
+            ..ScriptedArena::default()
         };
         let stands = stands(&table.run());
         for held in &stands.rounds {

@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use agon_core::options;
 use proptest::prelude::*;
 
-use crate::arena::rhetoric::phrases::{Phrase, sentences, words};
-use crate::arena::rhetoric::{Cues, DATA, OPTIONS, Observed, observe};
+use crate::arena::options::ArenaOptions;
+use crate::arena::rhetoric::{
+    PhrasePattern, RHETORIC_CUES, RhetoricCues, RhetoricFinding, observe, sentences, words,
+};
 
 const DEFAULT: f64 = 0.5;
 
@@ -16,7 +18,7 @@ fn names(text: &str, threshold: f64) -> Vec<String> {
 
 /// What the file says, as it is written: kind, name, phrase, weight.
 fn written() -> Vec<(String, String, String, f64)> {
-    let data: serde_json::Value = toml::from_str(DATA).unwrap();
+    let data: serde_json::Value = toml::from_str(RHETORIC_CUES).unwrap();
     let mut all = Vec::new();
     for (kind, names) in data.as_object().unwrap() {
         for (name, weights) in names.as_object().unwrap() {
@@ -103,15 +105,15 @@ fn a_weak_cue_alone_is_below_the_default_and_above_a_lower_threshold() {
 
 #[test]
 fn every_cue_in_the_file_is_found_and_has_a_weight_above_0_and_at_most_1() {
-    let cues = Cues::parse(DATA);
-    assert_eq!(cues.names.iter().map(|named| named.cues.len()).sum::<usize>(), written().len());
+    let cues = RhetoricCues::parse(RHETORIC_CUES);
+    assert_eq!(cues.lists.iter().map(|list| list.cues.len()).sum::<usize>(), written().len());
     for (kind, name, phrase, weight) in written() {
         assert!(weight > 0.0 && weight <= 1.0, "{name}: {phrase}");
         let sentence = phrase.replace('*', "of the").replace('#', "12").replace(" ?", "?");
         let found = observe(&format!("Well, {sentence}"), weight - 1e-9);
         let own = found.iter().find(|observed| observed.name == name);
         let own = own.unwrap_or_else(|| panic!("{name}: {phrase:?} is not found in {sentence:?}"));
-        assert_eq!(own.kind, kind);
+        assert_eq!(serde_json::to_value(own.kind).unwrap(), kind.as_str());
     }
 }
 
@@ -146,7 +148,8 @@ fn two_weak_cues_make_a_finding_and_the_same_one_twice_does_not() {
 fn the_threshold_is_an_option_and_at_0_only_what_has_a_cue_is_reported() {
     let set = |given: &[(&str, &str)]| {
         let given = given.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        options::resolve(OPTIONS, given).map(|options| options["observer_threshold"].as_f64().unwrap())
+        options::resolve(ArenaOptions::SPECS, given)
+            .map(|options| ArenaOptions::read(&options).observer_threshold)
     };
     assert_eq!(set(&[]).unwrap(), DEFAULT);
     assert_eq!(set(&[("observer_threshold", "0")]).unwrap(), 0.0);
@@ -160,7 +163,7 @@ fn the_threshold_is_an_option_and_at_0_only_what_has_a_cue_is_reported() {
 /// "phrases; `*` for one to three words; word boundaries; case-insensitive".
 #[test]
 fn a_cue_is_words_within_one_sentence_whatever_their_case_and_punctuation() {
-    let cues = Cues::parse("[pattern.p]\n\"0.9\" = [\"old, dear * won't do\", \"# of #\", \"so what ?\"]");
+    let cues = RhetoricCues::parse("[pattern.p]\n\"0.9\" = [\"old, dear * won't do\", \"# of #\", \"so what ?\"]");
     for (text, found) in [
         ("OLD-DEAR friend WON\u{2019}T do", true),
         ("old dear a b c won't do", true),
@@ -182,7 +185,7 @@ fn a_cue_is_words_within_one_sentence_whatever_their_case_and_punctuation() {
         assert_eq!(!cues.observe(text, DEFAULT).is_empty(), found, "{text:?}");
     }
     for nothing in ["", "*", "* word", "?", "-"] {
-        assert_eq!(Phrase::parse(nothing), None, "{nothing:?} could never be found, or everywhere");
+        assert_eq!(PhrasePattern::parse(nothing), None, "{nothing:?} could never be found, or everywhere");
     }
 }
 
@@ -218,7 +221,7 @@ fn a_very_long_sentence_is_quoted_around_its_cue() {
     let long = "\u{e9}t\u{e9} ".repeat(300);
     let text = format!("{long}without a doubt {long}");
     let found = observe(&text, DEFAULT);
-    let [Observed { quote, start, .. }] = found.as_slice() else { panic!("{found:?}") };
+    let [RhetoricFinding { quote, start, .. }] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!(&text[*start..start + quote.len()], quote);
     assert!(quote.contains("without a doubt") && quote.chars().count() < 400, "{quote}");
 }
@@ -260,7 +263,7 @@ fn spans_are_exact_for_any_text_and_no_score_is_below_the_threshold() {
 fn a_higher_threshold_only_leaves_out() {
     proptest!(|(text in text(), one in 0.0..=1.0, other in 0.0..=1.0)| {
         let (low, high) = (f64::min(one, other), f64::max(one, other));
-        let kept: Vec<Observed> = observe(&text, low).into_iter().filter(|observed| observed.score >= high).collect();
+        let kept: Vec<RhetoricFinding> = observe(&text, low).into_iter().filter(|observed| observed.score >= high).collect();
         prop_assert_eq!(kept, observe(&text, high));
     });
 }
@@ -290,7 +293,7 @@ fn a_weight_of_0_changes_no_score_and_one_of_1_makes_it_sure() {
         let unique: BTreeSet<String> = weights.iter().map(|weight| format!("{weight:.17}")).collect();
         prop_assume!(unique.len() == weights.len());
         let text: String = (0..=weights.len()).map(|place| format!("cue{place} ")).collect();
-        let score = |weights: &[f64]| Cues::parse(&file(weights)).observe(&text, 0.0)[0].score;
+        let score = |weights: &[f64]| RhetoricCues::parse(&file(weights)).observe(&text, 0.0)[0].score;
         let product: f64 = weights.iter().map(|weight| 1.0 - weight).product();
         prop_assert!((score(&weights) - (1.0 - product)).abs() < 1e-9);
         let with = |more: f64| score(&weights.iter().copied().chain([more]).collect::<Vec<_>>());

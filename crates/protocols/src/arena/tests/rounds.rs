@@ -9,7 +9,7 @@ fn of(names: &[(&str, u32)]) -> Vec<(String, u32)> {
 /// The diagram of the seed: rounds 0 to 8, one after the other.
 #[test]
 fn nine_rounds_are_held_in_the_order_of_the_seed() {
-    let debate = Table { set: &[], ..Table::default() }.run();
+    let debate = ScriptedArena { set: &[], ..ScriptedArena::default() }.run();
     assert_eq!(
         phases(&debate),
         of(&[
@@ -44,7 +44,7 @@ fn nine_rounds_are_held_in_the_order_of_the_seed() {
 fn early_consensus_goes_straight_to_the_vote() {
     for (early, seated, rounds) in [(3, 16, 5), (4, 19, 6), (5, 22, 7)] {
         let debate =
-            Table { alike: &|round| if round == early { 0.9 } else { 0.2 }, ..Table::default() }.run();
+            ScriptedArena { alike: &|round| if round == early { 0.9 } else { 0.2 }, ..ScriptedArena::default() }.run();
         let held = phases(&debate);
         let vote = held.iter().position(|(name, _)| name == "vote").unwrap();
         assert_eq!(held[vote - 1], ("compare".to_owned(), early), "{held:?}");
@@ -60,7 +60,7 @@ fn early_consensus_goes_straight_to_the_vote() {
 /// A convergence in round 6 is no early one: the vote follows in any case.
 #[test]
 fn convergence_after_the_refinement_is_not_early() {
-    let debate = Table { alike: &|round| if round == 6 { 0.9 } else { 0.2 }, ..Table::default() }.run();
+    let debate = ScriptedArena { alike: &|round| if round == 6 { 0.9 } else { 0.2 }, ..ScriptedArena::default() }.run();
     assert_eq!(calls(&debate).0, 25);
     let outcome = debate.outcome.unwrap();
     assert_eq!(
@@ -73,7 +73,7 @@ fn convergence_after_the_refinement_is_not_early() {
 /// Early consensus leads to the vote, and does not replace it: without a quorum nothing is decided.
 #[test]
 fn early_consensus_still_needs_a_vote_with_a_quorum() {
-    let outcome = Table { alike: &|_| 0.9, votes: &|_| vec![1, 0, 0], ..Table::default() }.outcome();
+    let outcome = ScriptedArena { alike: &|_| 0.9, votes: &|_| vec![1, 0, 0], ..ScriptedArena::default() }.outcome();
     assert_eq!((outcome.termination, outcome.status), (Termination::QuorumLost, Status::Incomplete));
     assert_eq!((&outcome.verdict["early_consensus"], &outcome.verdict["winner"]), (&json!(3), &Value::Null));
 }
@@ -87,23 +87,23 @@ fn calls_has_the_least_and_the_most_of_every_path() {
     {
         let set = [BARE, &[("judge_orders", orders), ("max_extended_rounds", extended)]].concat();
         let near = vec![5.0; 8];
-        let longest = Table {
+        let longest = ScriptedArena {
             models,
             set: &set,
             votes: &|_| vec![1, 2, 3, 4],
             scores: &|_, _| near.clone(),
-            ..Table::default()
+            ..ScriptedArena::default()
         };
-        let range = Arena.calls(&longest.brief());
+        let plan = Arena.plan(&longest.brief());
         let n = models.len();
         assert_eq!(
             calls(&longest.run()).0,
-            *range.end() as usize,
+            plan.most_calls as usize,
             "{n} agents, {orders} orders, {extended} extended"
         );
-        let shortest = Table { models, set: &set, alike: &|_| 1.0, ..Table::default() };
-        assert_eq!(calls(&shortest.run()).0, *range.start() as usize);
-        assert!(longest.run().turns.len() as u32 <= Arena.bound(&longest.brief()));
+        let shortest = ScriptedArena { models, set: &set, alike: &|_| 1.0, ..ScriptedArena::default() };
+        assert_eq!(calls(&shortest.run()).0, plan.fewest_calls as usize);
+        assert!(longest.run().turns.len() as u32 <= plan.most_phases);
     }
 }
 
@@ -123,7 +123,7 @@ fn settings_limit_how_many_are_under_way_at_once() {
     let look = |ask: &Ask, phase: &str, _: u32, _: &mut Value| {
         seen.borrow_mut().push((phase.to_owned(), ask.at_once));
     };
-    Table { set: &set, with: &look, ..Table::default() }.run();
+    ScriptedArena { set: &set, with: &look, ..ScriptedArena::default() }.run();
     for (phase, want) in
         [("propose", Some(2)), ("critique", Some(4)), ("revise", Some(1)), ("refine", None), ("vote", None)]
     {
@@ -131,18 +131,18 @@ fn settings_limit_how_many_are_under_way_at_once() {
             seen.borrow().iter().filter(|(name, _)| name == phase).map(|(_, most)| *most).collect();
         assert!(!asked.is_empty() && asked.iter().all(|most| *most == want), "{phase}: {asked:?}");
     }
-    let asked = |table: Table<'_>| {
+    let asked = |table: ScriptedArena<'_>| {
         let seen = std::cell::RefCell::new(Vec::new());
-        Table { with: &|ask, _, _, _| seen.borrow_mut().push(ask.at_once), ..table }.run();
+        ScriptedArena { with: &|ask, _, _, _| seen.borrow_mut().push(ask.at_once), ..table }.run();
         seen.into_inner()
     };
-    assert!(asked(Table::default()).iter().all(Option::is_none), "by default all at once");
+    assert!(asked(ScriptedArena::default()).iter().all(Option::is_none), "by default all at once");
 }
 
 /// "Round 2: each agent critiques each other proposal": every ordered pair once, in seat order.
 #[test]
 fn every_ordered_pair_has_one_critique() {
-    let debate = Table::default().run();
+    let debate = ScriptedArena::default().run();
     let turn = debate.turn("critique", 2).unwrap();
     let pairs: Vec<(String, String)> =
         turn.asks.iter().map(|asked| (asked.seat.clone(), asked.about.clone().unwrap())).collect();

@@ -1,29 +1,29 @@
 //! EVIDENCE.md over arenas: who stood for which proposal after each round, what a change names, and what the rule makes of them.
 
-use agon_core::stand::{Flip, Grouping, Held, Stands};
+use agon_core::{PositionFlip, PositionGrouping, PositionHistory, RoundPositions};
 
 use super::*;
 
-pub(super) fn stands(debate: &Debate) -> Stands {
-    Arena.stands(debate).unwrap()
+pub(super) fn stands(debate: &Debate) -> PositionHistory {
+    Arena.view(debate).unwrap().positions
 }
 
-pub(super) fn positions(held: &Held) -> Vec<&str> {
+pub(super) fn positions(held: &RoundPositions) -> Vec<&str> {
     held.stands.iter().map(|stand| stand.position.as_str()).collect()
 }
 
-pub(super) fn rounds(stands: &Stands) -> Vec<u32> {
+pub(super) fn rounds(stands: &PositionHistory) -> Vec<u32> {
     stands.rounds.iter().map(|held| held.round).collect()
 }
 
 /// The positions of a round by the numbers of the seats who first said each.
-pub(super) fn numbers(held: &Held) -> Vec<usize> {
+pub(super) fn numbers(held: &RoundPositions) -> Vec<usize> {
     let first = |said: &str| POSITIONS.iter().position(|position| *position == said).map_or(0, |at| at + 1);
     positions(held).into_iter().map(first).collect()
 }
 
 /// Somebody's changes, as (round, from, to).
-pub(super) fn moves<'f>(flips: &'f [Flip], seat: &str) -> Vec<(u32, &'f str, &'f str)> {
+pub(super) fn moves<'f>(flips: &'f [PositionFlip], seat: &str) -> Vec<(u32, &'f str, &'f str)> {
     let own = flips.iter().filter(|flip| flip.seat == seat);
     own.map(|flip| (flip.round, flip.from.as_str(), flip.to.as_str())).collect()
 }
@@ -49,7 +49,7 @@ pub(super) fn says(
 /// Round 1, the revisions, the refinement and the vote: "position = the group of the proposal that the seat votes for".
 #[test]
 fn agents_stand_for_their_own_proposals_and_then_for_what_they_vote_for() {
-    let debate = Table { votes: &|_| vec![1, 1, 0], ..Table::default() }.run();
+    let debate = ScriptedArena { votes: &|_| vec![1, 1, 0], ..ScriptedArena::default() }.run();
     let stands = stands(&debate);
     assert_eq!(rounds(&stands), [1, 3, 4, 5, 6, 7]);
     for held in &stands.rounds[..5] {
@@ -57,7 +57,7 @@ fn agents_stand_for_their_own_proposals_and_then_for_what_they_vote_for() {
     }
     assert_eq!(numbers(&stands.rounds[5]), [1, 1, 3], "an abstention keeps its own");
     assert_eq!((stands.rounds[5].ruling.as_deref(), stands.decided.as_deref()), (Some(QUEUE), Some(QUEUE)));
-    assert_eq!(stands.grouping, Grouping::Similarity);
+    assert_eq!(stands.grouping, PositionGrouping::Similarity);
     let outcome = debate.outcome.as_ref().unwrap();
     assert_eq!(outcome.verdict["position"], QUEUE, "by the same name");
     assert_eq!(outcome.positions.len(), stands.rounds[0].stands.len());
@@ -82,9 +82,9 @@ fn a_vote_for_another_is_evidenced_by_what_its_reason_names() {
         ("Agent O is nobody else", &[]),
     ] {
         let found = json!({"items": [{"title": "t", "text": "Queues halve delays", "source": "s"}]});
-        let brief = Table { set: &[("no_memory", "true")], ..Table::default() }.brief();
+        let brief = ScriptedArena { set: &[("no_memory", "true")], ..ScriptedArena::default() }.brief();
         let (one, two) = (label(&brief, 1), label(&brief, 2));
-        let table = Table {
+        let table = ScriptedArena {
             set: &[("no_memory", "true")],
             with: &|ask, phase, _, said| match phase {
                 "context" => *said = found.clone(),
@@ -94,7 +94,7 @@ fn a_vote_for_another_is_evidenced_by_what_its_reason_names() {
                 }
                 _ => {}
             },
-            ..Table::default()
+            ..ScriptedArena::default()
         };
         let flips = stands(&table.run_brief(brief)).flips();
         let flip = flips.iter().find(|flip| flip.seat == "agent-2").unwrap();
@@ -109,14 +109,14 @@ fn a_vote_for_another_is_evidenced_by_what_its_reason_names() {
 fn a_revision_is_evidenced_by_the_critiques_that_it_answers() {
     for (answers, evidenced) in [(true, true), (false, false)] {
         let moved = says("agent-3", 4, "Run them by hand until summer.");
-        let table = Table {
+        let table = ScriptedArena {
             with: &|ask, phase, round, said| {
                 moved(ask, phase, round, said);
                 if !answers && said.get("addressed").is_some() {
                     said["addressed"] = json!([]);
                 }
             },
-            ..Table::default()
+            ..ScriptedArena::default()
         };
         let flips = stands(&table.run()).flips();
         let flip = flips.iter().find(|flip| flip.seat == "agent-3").unwrap();
@@ -144,7 +144,7 @@ fn only_what_others_brought_before_is_evidence_for_a_change() {
         ("agent-3 as a critic", LINK, LINK, &[]),
     ] {
         let moved = says("agent-3", 4, "Run them by hand until summer.");
-        let table = Table {
+        let table = ScriptedArena {
             with: &|ask, phase, round, said| {
                 moved(ask, phase, round, said);
                 if said.get("claims").is_some() {
@@ -166,7 +166,7 @@ fn only_what_others_brought_before_is_evidence_for_a_change() {
                     said["addressed"] = json!([]);
                 }
             },
-            ..Table::default()
+            ..ScriptedArena::default()
         };
         let flips = stands(&table.run()).flips();
         let flip = flips.iter().find(|flip| flip.seat == "agent-3").unwrap();
@@ -178,7 +178,7 @@ fn only_what_others_brought_before_is_evidence_for_a_change() {
 /// "toward the majority or away": who takes the words of others has their position, by the name that it had first.
 #[test]
 fn who_takes_up_what_others_say_goes_toward_them() {
-    let table = Table {
+    let table = ScriptedArena {
         models: &["a/x", "b/y", "c/z", "d/w"],
         with: &|ask, phase, round, said| {
             // Seat 2 says at first what seat 1 says, in its own way; seat 4 goes to them and seat 1 leaves.
@@ -189,7 +189,7 @@ fn who_takes_up_what_others_say_goes_toward_them() {
             says("agent-4", 3, QUEUE)(ask, phase, round, said);
             says("agent-1", 5, "Ask the customers about delays.")(ask, phase, round, said);
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     };
     let stands = stands(&table.run());
     assert_eq!(numbers(&stands.rounds[0]), [1, 1, 3, 4]);
@@ -204,13 +204,13 @@ fn who_takes_up_what_others_say_goes_toward_them() {
 /// "who was absent keeps its last stand"; without a proposal one stands for nothing until one votes.
 #[test]
 fn who_is_absent_keeps_what_it_stood_for() {
-    let table = Table {
+    let table = ScriptedArena {
         absent: &|ask, phase, round| {
             (ask.seat == "agent-3" && phase == "propose")
                 || (ask.seat == "agent-2" && round >= 4 && phase != "judge")
         },
         with: &says("agent-2", 3, "Run them by hand until summer."),
-        ..Table::default()
+        ..ScriptedArena::default()
     };
     let debate = table.run();
     let stands = stands(&debate);
@@ -228,11 +228,11 @@ fn who_is_absent_keeps_what_it_stood_for() {
 /// Extended rounds: who works on its own proposal goes on standing for what it voted for, until it votes again.
 #[test]
 fn in_an_extended_round_the_new_vote_is_compared_with_the_last() {
-    let table = Table {
+    let table = ScriptedArena {
         models: &["a/x", "b/y", "c/z", "d/w"],
         votes: &|round| if round < 9 { vec![1, 1, 3, 3] } else { vec![1, 1, 1, 3] },
         scores: &|_, _| vec![7.0, 6.5, 6.9, 6.0],
-        ..Table::default()
+        ..ScriptedArena::default()
     };
     let stands = stands(&table.run());
     assert_eq!(rounds(&stands), [1, 3, 4, 5, 6, 7, 9]);
@@ -248,7 +248,7 @@ fn in_an_extended_round_the_new_vote_is_compared_with_the_last() {
 #[test]
 fn the_ruling_is_the_judges_where_it_decides() {
     let set = [BARE, &[("decide", "judge")]].concat();
-    let table = Table { set: &set, scores: &|_, _| vec![4.0, 9.0, 5.0], ..Table::default() };
+    let table = ScriptedArena { set: &set, scores: &|_, _| vec![4.0, 9.0, 5.0], ..ScriptedArena::default() };
     let stands = stands(&table.run());
     assert_eq!((stands.rounds[5].ruling.as_deref(), stands.decided.as_deref()), (Some(CRON), Some(CRON)));
     assert_eq!(stands.rounds[5].plurality(), Some(QUEUE));
@@ -261,11 +261,11 @@ fn marks_are_the_judges_scores_in_each_order() {
     let scores: &dyn Fn(u32, usize) -> Vec<f64> =
         &|_, order| [[8.0, 6.0, 4.0], [7.0, 7.5, 4.0]][order].to_vec();
     for absent in [false, true] {
-        let table = Table {
+        let table = ScriptedArena {
             set: &set,
             scores,
             absent: &|ask, phase, _| absent && phase == "judge" && ask.about.as_deref() != Some("order 2"),
-            ..Table::default()
+            ..ScriptedArena::default()
         };
         let debate = table.run();
         let [one, two, three] = [1, 2, 3].map(|number| label(&debate.brief, number));
@@ -284,7 +284,7 @@ fn marks_are_the_judges_scores_in_each_order() {
 /// A debate that is not over has the rounds that there are and no verdict; names do not depend on what was not said yet.
 #[test]
 fn a_debate_that_is_not_over_has_rounds_and_no_verdict() {
-    let table = Table::default();
+    let table = ScriptedArena::default();
     let brief = table.brief();
     let answer = |ask: &Ask, phase: &str, round: u32| Some(table.said(&brief, ask, phase, round));
     let (records, _) = testing::run(&Arena, brief.clone(), &answer);

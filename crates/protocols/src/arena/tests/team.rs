@@ -1,14 +1,14 @@
 //! "Select agent team (ELO + calibration)": who sits, and why.
 
 use agon_core::Invalid;
-use agon_core::lesson::Standing;
+use agon_core::lesson::AgentStanding;
 use proptest::prelude::*;
 
-use super::super::team::{Why, pick};
+use crate::arena::team::{SeatingReason, pick};
 use super::*;
 
-fn standing(agent: &str, rating: f64, deviation: f64, brier: Option<f64>) -> Standing {
-    Standing { agent: agent.to_owned(), rating, deviation, games: 4, brier }
+fn standing(agent: &str, rating: f64, deviation: f64, brier: Option<f64>) -> AgentStanding {
+    AgentStanding { agent: agent.to_owned(), rating, deviation, games: 4, brier }
 }
 
 fn names(n: usize) -> Vec<String> {
@@ -101,7 +101,7 @@ fn the_best_by_rating_and_calibration_are_picked() {
     let nobody = pick(&names(5), &[], 3, 0.0, 1);
     assert_eq!(
         nobody,
-        [(0, Why::Rated), (1, Why::Rated), (2, Why::Rated)],
+        [(0, SeatingReason::Rated), (1, SeatingReason::Rated), (2, SeatingReason::Rated)],
         "equals in the order of their names"
     );
     let prior = [standing("b/m", 1499.9, 60.0, None), standing("c/m", 1500.1, 60.0, None)];
@@ -115,7 +115,7 @@ fn a_share_of_the_picks_explores() {
     let explored = |team: usize, explore: f64, seed: u64| {
         let picked = pick(&names(10), &[], team, explore, seed);
         assert_eq!(picked.len(), team);
-        picked.iter().filter(|(_, why)| *why == Why::Explored).count()
+        picked.iter().filter(|(_, why)| *why == SeatingReason::Explored).count()
     };
     for (team, explore, whole) in [
         (3, 0.0, 0),
@@ -148,7 +148,7 @@ fn the_least_known_are_the_likeliest_to_be_drawn() {
         let best = [standing("a/m", 1900.0, 50.0, None)];
         let all = [&best[..], &known].concat();
         for (place, why) in pick(&names(4), &all, 2, 0.5, seed) {
-            drawn[place] += usize::from(why == Why::Explored);
+            drawn[place] += usize::from(why == SeatingReason::Explored);
         }
     }
     assert_eq!(drawn[0], 0);
@@ -164,7 +164,7 @@ proptest! {
     fn whoever_is_picked_is_picked_once(n in 3_usize..12, team in 2_usize..8, explore in 0.0..=1.0_f64, seed: u64,
                                         ratings in proptest::collection::vec(1000.0..2000.0_f64, 12)) {
         prop_assume!(team < n);
-        let known: Vec<Standing> =
+        let known: Vec<AgentStanding> =
             names(n).iter().zip(&ratings).step_by(2).map(|(name, rating)| standing(name, *rating, 80.0, Some(0.2))).collect();
         let picked = pick(&names(n), &known, team, explore, seed);
         prop_assert_eq!(picked.len(), team);
@@ -187,7 +187,7 @@ fn the_verdict_says_who_sits_and_why() {
     let files = [("standings:kept", known.as_str())];
     let set = [BARE, &[("team", "2"), ("explore", "0")]].concat();
     let models = ["a/x", "b/y", "agent/keen", "d/w"];
-    let table = Table { models: &models, files: &files, set: &set, ..Table::default() };
+    let table = ScriptedArena { models: &models, files: &files, set: &set, ..ScriptedArena::default() };
     let outcome = table.outcome();
     let team = outcome.verdict["team"].as_array().unwrap();
     assert_eq!(
@@ -206,14 +206,14 @@ fn the_verdict_says_who_sits_and_why() {
     );
 
     let explored = [BARE, &[("team", "2"), ("explore", "0.5")]].concat();
-    let outcome = Table { models: &models, files: &files, set: &explored, ..Table::default() }.outcome();
+    let outcome = ScriptedArena { models: &models, files: &files, set: &explored, ..ScriptedArena::default() }.outcome();
     let mut why: Vec<&str> =
         outcome.verdict["team"].as_array().unwrap().iter().map(|one| one["why"].as_str().unwrap()).collect();
     why.sort_unstable();
     assert_eq!(why, ["explored", "rated"]);
     let best = outcome.verdict["team"].as_array().unwrap().iter().find(|one| one["why"] == "rated").unwrap();
     assert_eq!(best["agent"], "b/y");
-    let named = Table::default().outcome();
+    let named = ScriptedArena::default().outcome();
     assert!(
         named.verdict["team"]
             .as_array()
@@ -228,11 +228,11 @@ fn the_verdict_says_who_sits_and_why() {
 fn whys(models: &[&str], set: &[(&str, &str)]) -> Vec<String> {
     let mut links: Vec<&str> = models.iter().flat_map(|model| model.split('|')).collect();
     links.dedup();
-    let known: Vec<Standing> = links.iter().map(|link| standing(link, 1500.0, 350.0, None)).collect();
+    let known: Vec<AgentStanding> = links.iter().map(|link| standing(link, 1500.0, 350.0, None)).collect();
     let known = json!(known).to_string();
     let files = [("standings:ratings", known.as_str())];
     let set = [BARE, set].concat();
-    let outcome = Table { models, files: &files, set: &set, ..Table::default() }.outcome();
+    let outcome = ScriptedArena { models, files: &files, set: &set, ..ScriptedArena::default() }.outcome();
     let team = outcome.verdict["team"].as_array().unwrap();
     team.iter().map(|one| one["why"].as_str().unwrap().to_owned()).collect()
 }
@@ -257,5 +257,5 @@ fn a_link_of_a_chain_that_sits_was_not_left_out() {
 fn standings_that_cannot_be_read_are_refused() {
     let request = testing::request(&Arena, "How?", &[("standings:kept", "not json")], MODELS, &[]).unwrap();
     assert!(Arena.seats(&request).unwrap_err().0.contains("kept"));
-    assert!(Arena.rates());
+    assert!(INFO.is_rated);
 }

@@ -10,7 +10,7 @@ fn asked_in(phase: &str) -> (Ask, Value, Debate) {
             *found.borrow_mut() = Some((ask.clone(), said.clone()));
         }
     };
-    let debate = Table { set: &[], with: &look, ..Table::default() }.run();
+    let debate = ScriptedArena { set: &[], with: &look, ..ScriptedArena::default() }.run();
     let (ask, said) = found.into_inner().unwrap();
     (ask, said, debate)
 }
@@ -106,7 +106,7 @@ fn what_is_not_ones_own_to_answer_is_left_out() {
             Ok(())
         );
     }
-    let outcome = Table {
+    let outcome = ScriptedArena {
         with: &|ask, phase, _, said| {
             if ["revise", "refine"].contains(&phase) {
                 let all = allowed(ask, "/properties/addressed/items/properties/critique_id");
@@ -118,7 +118,7 @@ fn what_is_not_ones_own_to_answer_is_left_out() {
             }
         },
         alike: &|_| 0.9,
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     assert_eq!(outcome.termination, Termination::Converged, "nobody is in conflict with itself");

@@ -4,8 +4,8 @@ use super::hollow::{ON, empty};
 use super::*;
 
 /// A table at which agents 1 and 2 are near copies that rest on nothing, and win two of three votes.
-fn pair<'a>(set: &'a [(&'a str, &'a str)], with: &'a dyn Fn(&Ask, &str, u32, &mut Value)) -> Table<'a> {
-    Table { set, votes: &|_| SPLIT.to_vec(), scores: &|_, _| NEAR.to_vec(), with, ..Table::default() }
+fn pair<'a>(set: &'a [(&'a str, &'a str)], with: &'a dyn Fn(&Ask, &str, u32, &mut Value)) -> ScriptedArena<'a> {
+    ScriptedArena { set, votes: &|_| SPLIT.to_vec(), scores: &|_, _| NEAR.to_vec(), with, ..ScriptedArena::default() }
 }
 
 /// What agents 1 and 2 have in common; whether they hold it against a challenge as it is.

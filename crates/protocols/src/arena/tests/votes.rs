@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::super::votes::{Rule, grouped, is_quorum, leading};
+use crate::arena::ballots::{group_same, is_quorum, leading};
+use crate::arena::options::ConsensusRule;
 use super::*;
 
 /// "`majority` (> 1/2), `supermajority` (>= 2/3), `unanimous`, of the votes cast": every tally of up to 8.
@@ -13,28 +14,28 @@ fn every_tally_of_up_to_eight_is_decided_by_its_rule() {
     for cast in 0..=8_usize {
         for votes in 0..=cast {
             let share = votes as f64 / cast.max(1) as f64;
-            assert_eq!(Rule::Majority.is_met(votes, cast), cast > 0 && share > 0.5, "{votes} of {cast}");
+            assert_eq!(ConsensusRule::Majority.is_met(votes, cast), cast > 0 && share > 0.5, "{votes} of {cast}");
             assert_eq!(
-                Rule::Supermajority.is_met(votes, cast),
+                ConsensusRule::Supermajority.is_met(votes, cast),
                 cast > 0 && share >= 2.0 / 3.0,
                 "{votes} of {cast}"
             );
-            assert_eq!(Rule::Unanimous.is_met(votes, cast), cast > 0 && votes == cast, "{votes} of {cast}");
+            assert_eq!(ConsensusRule::Unanimous.is_met(votes, cast), cast > 0 && votes == cast, "{votes} of {cast}");
         }
     }
     for (rule, votes, cast, met) in [
-        (Rule::Majority, 2, 4, false),
-        (Rule::Majority, 3, 5, true),
-        (Rule::Majority, 4, 8, false),
-        (Rule::Majority, 5, 8, true),
-        (Rule::Supermajority, 2, 3, true),
-        (Rule::Supermajority, 3, 5, false),
-        (Rule::Supermajority, 4, 6, true),
-        (Rule::Supermajority, 5, 8, false),
-        (Rule::Supermajority, 6, 8, true),
-        (Rule::Unanimous, 7, 8, false),
-        (Rule::Unanimous, 8, 8, true),
-        (Rule::Unanimous, 0, 0, false),
+        (ConsensusRule::Majority, 2, 4, false),
+        (ConsensusRule::Majority, 3, 5, true),
+        (ConsensusRule::Majority, 4, 8, false),
+        (ConsensusRule::Majority, 5, 8, true),
+        (ConsensusRule::Supermajority, 2, 3, true),
+        (ConsensusRule::Supermajority, 3, 5, false),
+        (ConsensusRule::Supermajority, 4, 6, true),
+        (ConsensusRule::Supermajority, 5, 8, false),
+        (ConsensusRule::Supermajority, 6, 8, true),
+        (ConsensusRule::Unanimous, 7, 8, false),
+        (ConsensusRule::Unanimous, 8, 8, true),
+        (ConsensusRule::Unanimous, 0, 0, false),
     ] {
         assert_eq!(rule.is_met(votes, cast), met, "{rule:?}: {votes} of {cast}");
     }
@@ -64,11 +65,11 @@ fn nobody_leads_where_two_have_the_most() {
 #[test]
 fn a_group_has_only_what_is_the_same_as_all_of_it() {
     let chain = |one: usize, other: usize| one.abs_diff(other) <= 1;
-    assert_eq!(grouped(&[0, 1, 2, 3], chain), [[0], [1], [2], [3]]);
-    assert_eq!(grouped(&[0, 1, 3, 5, 6], chain), [vec![0, 1], vec![3], vec![5, 6]]);
-    assert_eq!(grouped(&[0, 1, 2], |_, _| true), [vec![0, 1, 2]]);
-    assert_eq!(grouped(&[0, 2, 4], chain), [vec![0], vec![2], vec![4]]);
-    assert!(grouped(&[], chain).is_empty());
+    assert_eq!(group_same(&[0, 1, 2, 3], chain), [[0], [1], [2], [3]]);
+    assert_eq!(group_same(&[0, 1, 3, 5, 6], chain), [vec![0, 1], vec![3], vec![5, 6]]);
+    assert_eq!(group_same(&[0, 1, 2], |_, _| true), [vec![0, 1, 2]]);
+    assert_eq!(group_same(&[0, 2, 4], chain), [vec![0], vec![2], vec![4]]);
+    assert!(group_same(&[], chain).is_empty());
 }
 
 /// Who is grouped with whom does not depend on who has which label.
@@ -80,17 +81,17 @@ fn groups_do_not_change_when_labels_do() {
         let held: Vec<usize> = labels.into_iter().filter(|place| *place < n).collect();
         let places: Vec<usize> = (0..n).collect();
         let same = |one: usize, other: usize| links[one.min(other) * 8 + one.max(other)];
-        let relabelled = grouped(&places, |one, other| same(held[one], held[other]));
+        let relabelled = group_same(&places, |one, other| same(held[one], held[other]));
         let back = |group: Vec<usize>| group.into_iter().map(|place| held[place]).collect::<BTreeSet<_>>();
         let before: BTreeSet<BTreeSet<usize>> =
-            grouped(&places, same).into_iter().map(|group| group.into_iter().collect()).collect();
+            group_same(&places, same).into_iter().map(|group| group.into_iter().collect()).collect();
         prop_assert_eq!(relabelled.into_iter().map(back).collect::<BTreeSet<_>>(), before);
     });
 }
 
 fn voted(models: &[&str], consensus: &str, votes: &[usize]) -> Outcome {
     let set = [BARE, &[("consensus", consensus), ("max_extended_rounds", "0")]].concat();
-    Table { models, set: &set, votes: &|_| votes.to_vec(), ..Table::default() }.outcome()
+    ScriptedArena { models, set: &set, votes: &|_| votes.to_vec(), ..ScriptedArena::default() }.outcome()
 }
 
 /// The rules over whole debates: who wins, and with which share.
@@ -125,7 +126,7 @@ fn a_vote_without_a_quorum_ends_the_debate_without_the_judge() {
     let four = ["a/1", "b/2", "c/3", "d/4"];
     let set = [BARE, &[("max_extended_rounds", "2")]].concat();
     let with = |votes: &'static [usize]| {
-        Table { models: &four, set: &set, votes: &|_| votes.to_vec(), ..Table::default() }.run()
+        ScriptedArena { models: &four, set: &set, votes: &|_| votes.to_vec(), ..ScriptedArena::default() }.run()
     };
     let lost = with(&[1, 0, 0, 0]);
     assert_eq!(phases(&lost).last().unwrap(), &("vote".to_owned(), 7));
@@ -152,11 +153,11 @@ fn a_vote_without_a_quorum_ends_the_debate_without_the_judge() {
 #[test]
 fn ballots_on_the_same_in_substance_count_together() {
     let alike = |conflict: bool| {
-        Table {
+        ScriptedArena {
             votes: &|_| SPLIT.to_vec(),
             set: &[("no_knowledge", "true"), ("no_memory", "true"), ("max_extended_rounds", "0")],
             with: &move |ask: &Ask, phase: &str, round: u32, said: &mut Value| {
-                let labels: Vec<String> = (1..=3).map(|n| label(&Table::default().brief(), n)).collect();
+                let labels: Vec<String> = (1..=3).map(|n| label(&ScriptedArena::default().brief(), n)).collect();
                 let place = |n: usize| ["A", "B", "C"].iter().position(|one| *one == labels[n - 1]).unwrap();
                 if phase == "compare" && round == 6 {
                     for (row, column) in [(place(1), place(2)), (place(2), place(1))] {
@@ -167,7 +168,7 @@ fn ballots_on_the_same_in_substance_count_together() {
                     said["conflicts_with"] = json!([labels[0]]);
                 }
             },
-            ..Table::default()
+            ..ScriptedArena::default()
         }
         .outcome()
     };
@@ -189,9 +190,9 @@ fn ballots_on_the_same_in_substance_count_together() {
 fn a_proposal_between_two_that_differ_is_counted_with_neither() {
     let set = [BARE, &[("max_extended_rounds", "0")]].concat();
     for seed in 0..6 {
-        let brief = Brief { seed, ..Table { set: &set, ..Table::default() }.brief() };
+        let brief = Brief { seed, ..ScriptedArena { set: &set, ..ScriptedArena::default() }.brief() };
         let place = |n: usize| label(&brief, n).as_bytes()[0] as usize - usize::from(b'A');
-        let table = Table {
+        let table = ScriptedArena {
             set: &set,
             votes: &|_| SPLIT.to_vec(),
             with: &|_, phase, _, said| {
@@ -201,7 +202,7 @@ fn a_proposal_between_two_that_differ_is_counted_with_neither() {
                     }
                 }
             },
-            ..Table::default()
+            ..ScriptedArena::default()
         };
         let outcome = table.run_brief(brief.clone()).outcome.unwrap();
         assert_eq!(outcome.termination, Termination::NoMajority, "seed {seed}");
@@ -218,11 +219,11 @@ fn a_lost_quorum_says_how_many_voted_and_abstained() {
     let consensus = &three.verdict["consensus"];
     assert_eq!((&consensus["share"], &consensus["cast"]), (&Value::Null, &json!(1)));
     assert!(warned(&three, "1 of 3 agents voted for a proposal, 2 abstained"), "{:?}", three.warnings);
-    let four = Table {
+    let four = ScriptedArena {
         models: &["a/1", "b/2", "c/3", "d/4"],
         votes: &|_| vec![1, 0, 1, 1],
         absent: &|ask, phase, _| phase == "vote" && ["agent-3", "agent-4"].contains(&ask.seat.as_str()),
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     assert_eq!(four.termination, Termination::QuorumLost);
@@ -239,11 +240,11 @@ fn a_lost_quorum_says_how_many_voted_and_abstained() {
 #[test]
 fn within_a_group_the_most_ballots_then_the_score_then_the_label_win() {
     let same = |votes: [usize; 3], scores: [f64; 3]| {
-        let table = Table {
+        let table = ScriptedArena {
             alike: &|_| 0.9,
             votes: &move |_| votes.to_vec(),
             scores: &move |_, _| scores.to_vec(),
-            ..Table::default()
+            ..ScriptedArena::default()
         };
         let outcome = table.outcome();
         assert_eq!(outcome.verdict["tally"].as_array().unwrap().len(), 1);
@@ -251,7 +252,7 @@ fn within_a_group_the_most_ballots_then_the_score_then_the_label_win() {
     };
     assert_eq!(same([2, 2, 3], [9.0, 1.0, 5.0]), "agent-2");
     assert_eq!(same([1, 2, 3], [4.0, 5.0, 6.0]), "agent-3");
-    let brief = Table::default().brief();
+    let brief = ScriptedArena::default().brief();
     let first = (1..=3).find(|n| label(&brief, *n) == "A").unwrap();
     assert_eq!(same([1, 2, 3], [5.0, 5.0, 5.0]), format!("agent-{first}"));
 }
@@ -259,18 +260,18 @@ fn within_a_group_the_most_ballots_then_the_score_then_the_label_win() {
 /// "own proposal allowed but reported", "abstain allowed", and `Agent B` is B.
 #[test]
 fn own_votes_are_reported_and_labels_may_be_written_either_way() {
-    let outcome = Table {
+    let outcome = ScriptedArena {
         votes: &|_| vec![1, 1, 0],
         with: &|_, phase, _, said| {
             if phase == "vote" && said["choice"] != "abstain" {
                 said["choice"] = json!(format!("Agent {}", said["choice"].as_str().unwrap()));
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     let votes = &outcome.verdict["votes"];
-    let label = label(&Table::default().brief(), 1);
+    let label = label(&ScriptedArena::default().brief(), 1);
     assert_eq!((&votes[0]["choice"], &votes[0]["own"]), (&json!(label), &json!(true)));
     assert_eq!((&votes[1]["choice"], &votes[1]["own"]), (&json!(label), &json!(false)));
     assert_eq!(
@@ -284,7 +285,7 @@ fn own_votes_are_reported_and_labels_may_be_written_either_way() {
 #[test]
 fn without_figures_only_the_same_words_are_one_choice() {
     let said = |words: &'static [&'static str; 3]| {
-        Table {
+        ScriptedArena {
             votes: &|_| SPLIT.to_vec(),
             absent: &|_, phase, _| phase == "compare",
             with: &|ask, phase, _, said| {
@@ -294,7 +295,7 @@ fn without_figures_only_the_same_words_are_one_choice() {
                 }
             },
             set: &[("no_knowledge", "true"), ("no_memory", "true"), ("max_extended_rounds", "0")],
-            ..Table::default()
+            ..ScriptedArena::default()
         }
         .outcome()
     };
