@@ -28,8 +28,8 @@ fn of<'a>(all: &'a [(String, u32, Ask)], phase: &'a str, round: u32) -> impl Ite
 
 /// "Independent means independent": nobody sees another's words of the round that it is in, and in round 1 nobody's at all.
 #[test]
-fn nobody_sees_words_of_the_round_that_it_is_in() {
-    // Whoever speaks leaves a mark in every text.
+fn nobody_reads_words_of_the_same_round() {
+    // Every seat leaves a mark in each of its texts.
     let all = prompts(ScriptedArena {
         votes: &|_| SPLIT.to_vec(),
         scores: &|_, _| NEAR.to_vec(),
@@ -75,7 +75,7 @@ fn nobody_sees_words_of_the_round_that_it_is_in() {
 
 /// "Anonymous means that no seat name, model name or vendor name of another seat is in the prompt, including self-identification".
 #[test]
-fn others_are_labels_and_give_nothing_away() {
+fn prompts_name_other_agents_only_by_label() {
     let models = ["openai/gpt-4o", "anthropic/claude-3", "acme/rocket-9"];
     let all = prompts(ScriptedArena {
         models: &models,
@@ -102,7 +102,7 @@ fn others_are_labels_and_give_nothing_away() {
     });
     for (phase, round, ask) in all.iter().filter(|(phase, ..)| phase != "compare") {
         let text = text(ask);
-        // One's own words are one's own.
+        // An agent may read its own words.
         let others: String =
             quotations(&text).iter().filter(|quoted| quoted.what != "your words").map(|q| q.text).collect();
         for name in
@@ -115,14 +115,15 @@ fn others_are_labels_and_give_nothing_away() {
 
 /// "final, anonymized, shuffled proposals": one order for all, of its own for each vote, and quoted by label.
 #[test]
-fn the_final_proposals_stand_in_one_order_for_all_voters() {
+fn all_voters_read_the_proposals_in_one_order() {
     let table = || ScriptedArena {
         votes: &|_| SPLIT.to_vec(),
         scores: &|_, _| NEAR.to_vec(),
         models: &["a/1", "b/2", "c/3", "d/4", "e/5"],
         ..ScriptedArena::default()
     };
-    let all = prompts(ScriptedArena { votes: &|_| vec![1, 2, 3, 4, 5], scores: &|_, _| vec![5.0; 5], ..table() });
+    let all =
+        prompts(ScriptedArena { votes: &|_| vec![1, 2, 3, 4, 5], scores: &|_, _| vec![5.0; 5], ..table() });
     let order = |ask: &Ask| -> String {
         let quoted = quotations(&ask.prompt.shared)
             .into_iter()
@@ -143,7 +144,7 @@ fn the_final_proposals_stand_in_one_order_for_all_voters() {
 
 /// "Ids that a seat must use are shown to it": `[Q1]` before its text, enumerated in the schema.
 #[test]
-fn ids_stand_before_what_they_name() {
+fn each_item_and_critique_follows_its_id() {
     let all = prompts(ScriptedArena::default());
     for round in [3, 4, 5] {
         for ask in of(&all, "revise", round) {
@@ -165,7 +166,7 @@ fn ids_stand_before_what_they_name() {
 
 /// "the others' anonymous positions (one sentence each)": and not their proposals.
 #[test]
-fn a_revision_reads_positions_and_not_proposals() {
+fn a_revision_shows_positions_but_not_proposals() {
     for (_, _, ask) in
         prompts(ScriptedArena::default()).iter().filter(|(phase, ..)| phase == "revise" || phase == "refine")
     {
@@ -180,7 +181,7 @@ fn a_revision_reads_positions_and_not_proposals() {
 
 /// "the others' anonymous positions (one sentence each)": of more only the first is shown, and nobody is refused for it.
 #[test]
-fn of_a_longer_position_others_read_the_first_sentence() {
+fn others_read_only_the_first_sentence_of_a_position() {
     let all = prompts(ScriptedArena {
         with: &|ask, phase, _, said| {
             if ["propose", "revise", "refine"].contains(&phase) && ask.seat == "agent-2" {
@@ -206,9 +207,9 @@ fn of_a_longer_position_others_read_the_first_sentence() {
     );
 }
 
-/// A number, or a word, before the first stop is no sentence.
+/// "1." and "No." are followed by what they belong to.
 #[test]
-fn what_says_nothing_is_not_all_that_others_read() {
+fn a_number_or_a_single_word_is_no_first_sentence() {
     for (position, want) in [
         ("1. Move the jobs. Then wait.", "1. Move the jobs."),
         ("No. Keep what we have. It works.", "No. Keep what we have."),
@@ -217,8 +218,8 @@ fn what_says_nothing_is_not_all_that_others_read() {
     ] {
         let mut said = proposal("agent-1");
         said["position"] = json!(position);
-        let said: replies::ProposalReply = serde_json::from_value(said).unwrap();
-        assert_eq!(replies::RevisionReply::from(said).sentence(), want);
+        let said: crate::arena::replies::ProposalReply = serde_json::from_value(said).unwrap();
+        assert_eq!(crate::arena::replies::RevisionReply::from(said).sentence(), want);
     }
 }
 
@@ -285,9 +286,9 @@ fn every_prompt_states_its_schema_and_seats_share_a_prefix() {
     );
 }
 
-/// A word of the person reaches everybody who is asked afterwards, quoted.
+/// Everybody who is asked after an interjection reads it, quoted.
 #[test]
-fn what_the_person_says_reaches_everybody() {
+fn an_interjection_reaches_everybody() {
     use agon_core::Event;
     let mut debate = Debate::open(ScriptedArena::default().brief()).unwrap().0;
     debate.push(Event::Interjected { by: "Ada".into(), text: "Mind the budget.".into() }, 0).unwrap();
@@ -300,8 +301,12 @@ fn what_the_person_says_reaches_everybody() {
 /// Labels are dealt by the seed and kept for all rounds.
 #[test]
 fn labels_are_kept_for_all_rounds() {
-    let debate =
-        ScriptedArena { votes: &|_| SPLIT.to_vec(), scores: &|_, _| NEAR.to_vec(), ..ScriptedArena::default() }.run();
+    let debate = ScriptedArena {
+        votes: &|_| SPLIT.to_vec(),
+        scores: &|_, _| NEAR.to_vec(),
+        ..ScriptedArena::default()
+    }
+    .run();
     for asked in
         debate.turns.iter().flat_map(|turn| &turn.asks).filter(|asked| asked.seat.starts_with("agent-"))
     {

@@ -4,8 +4,8 @@ use agon_core::Invalid;
 use agon_core::lesson::AgentStanding;
 use proptest::prelude::*;
 
-use crate::arena::team::{SeatingReason, pick};
 use super::*;
+use crate::arena::team::{SeatingReason, pick};
 
 fn standing(agent: &str, rating: f64, deviation: f64, brier: Option<f64>) -> AgentStanding {
     AgentStanding { agent: agent.to_owned(), rating, deviation, games: 4, brier }
@@ -31,7 +31,7 @@ fn models_of(seated: &[(String, String)]) -> Vec<&str> {
 
 /// "3 agents by default"; as many as models are named; 2 to 8.
 #[test]
-fn as_many_sit_as_are_named_and_three_of_one() {
+fn every_named_model_sits_and_one_model_fills_three_seats() {
     let one = seats(&["a/x"], &[], &[]).unwrap();
     assert_eq!(models_of(&one), ["a/x", "a/x", "a/x", "a/x"], "three agents and the judge");
     let ids: Vec<&str> = one.iter().map(|(id, _)| id.as_str()).collect();
@@ -62,7 +62,7 @@ fn as_many_sit_as_are_named_and_three_of_one() {
 
 /// With as many or fewer names than `--team` the models cycle.
 #[test]
-fn with_fewer_names_than_seats_the_models_cycle() {
+fn models_cycle_if_there_are_fewer_than_seats() {
     let seated = seats(&["a/x", "b/y"], &[("team", "5")], &[]).unwrap();
     assert_eq!(models_of(&seated), ["a/x", "b/y", "a/x", "b/y", "a/x", "a/x"]);
     assert_eq!(models_of(&seats(MODELS, &[("team", "3")], &[]).unwrap()), ["a/x", "b/y", "c/z", "a/x"]);
@@ -74,7 +74,7 @@ fn with_fewer_names_than_seats_the_models_cycle() {
 
 /// "`--judge`, else the first named model that was not picked, else the first model".
 #[test]
-fn the_judge_is_named_or_the_first_who_does_not_sit() {
+fn the_judge_is_named_or_the_first_model_that_does_not_sit() {
     assert_eq!(models_of(&seats(MODELS, &[], &[("judge", "d/w")]).unwrap())[3], "d/w");
     let picked = seats(&["a/x", "b/y", "c/z"], &[("team", "2"), ("explore", "0")], &[]).unwrap();
     assert_eq!(models_of(&picked), ["a/x", "b/y", "c/z"]);
@@ -161,7 +161,7 @@ fn the_least_known_are_the_likeliest_to_be_drawn() {
 proptest! {
     /// "property: N distinct", in the order of the names, the same every time.
     #[test]
-    fn whoever_is_picked_is_picked_once(n in 3_usize..12, team in 2_usize..8, explore in 0.0..=1.0_f64, seed: u64,
+    fn nobody_is_picked_twice(n in 3_usize..12, team in 2_usize..8, explore in 0.0..=1.0_f64, seed: u64,
                                         ratings in proptest::collection::vec(1000.0..2000.0_f64, 12)) {
         prop_assume!(team < n);
         let known: Vec<AgentStanding> =
@@ -176,7 +176,7 @@ proptest! {
 
 /// "The verdict has `team: [{seat, agent, rating, brier, games, why}]`".
 #[test]
-fn the_verdict_says_who_sits_and_why() {
+fn the_verdict_says_why_each_agent_sits() {
     let known = json!([
         standing("a/x", 1400.0, 60.0, None),
         standing("b/y", 1600.0, 60.0, Some(0.1)),
@@ -206,7 +206,9 @@ fn the_verdict_says_who_sits_and_why() {
     );
 
     let explored = [BARE, &[("team", "2"), ("explore", "0.5")]].concat();
-    let outcome = ScriptedArena { models: &models, files: &files, set: &explored, ..ScriptedArena::default() }.outcome();
+    let outcome =
+        ScriptedArena { models: &models, files: &files, set: &explored, ..ScriptedArena::default() }
+            .outcome();
     let mut why: Vec<&str> =
         outcome.verdict["team"].as_array().unwrap().iter().map(|one| one["why"].as_str().unwrap()).collect();
     why.sort_unstable();
@@ -223,8 +225,8 @@ fn the_verdict_says_who_sits_and_why() {
     );
 }
 
-/// Why each seat is filled in a debate of these models, with initial standings of everybody who could speak, as a debate without a
-/// store is opened.
+/// The reason for each seat of a debate of these models, with initial standings of everybody who could speak, as for a debate without a
+/// store.
 fn whys(models: &[&str], set: &[(&str, &str)]) -> Vec<String> {
     let mut links: Vec<&str> = models.iter().flat_map(|model| model.split('|')).collect();
     links.dedup();
@@ -239,7 +241,7 @@ fn whys(models: &[&str], set: &[(&str, &str)]) -> Vec<String> {
 
 /// "`why` is right for chains (a link of a chain that sits was not left out) and when there are standings for all".
 #[test]
-fn a_link_of_a_chain_that_sits_was_not_left_out() {
+fn a_link_of_a_seated_fallback_chain_was_not_left_out() {
     let chains = ["a/x|d/w", "b/y|e/v|f/u", "c/z"];
     assert_eq!(whys(&chains, &[("team", "3")]), ["named"; 3]);
     assert_eq!(whys(&chains, &[("team", "5")]), ["named"; 5], "they cycle");
@@ -252,7 +254,6 @@ fn a_link_of_a_chain_that_sits_was_not_left_out() {
     assert_eq!(whys(&["a/x", "b/y", "c/z", "d/w"], &[("team", "2"), ("explore", "1")]), ["explored"; 2]);
 }
 
-/// Standings that cannot be read are refused before anything is asked.
 #[test]
 fn standings_that_cannot_be_read_are_refused() {
     let request = testing::request(&Arena, "How?", &[("standings:kept", "not json")], MODELS, &[]).unwrap();

@@ -3,9 +3,11 @@
 use agon_core::options;
 use proptest::prelude::*;
 
+use super::*;
 use crate::arena::options::ArenaOptions;
 use crate::arena::trickster::{
-    AgentArgument, AgentQuote, SignalKind, SignalThresholds, TricksterFinding, WeaknessSignal, find_weaknesses,
+    AgentArgument, AgentQuote, SignalKind, SignalThresholds, TricksterFinding, WeaknessSignal,
+    find_weaknesses,
 };
 
 const NAMES: [SignalKind; 4] =
@@ -63,7 +65,7 @@ fn sound() -> Vec<AgentArgument<'static>> {
         .collect()
 }
 
-/// Everybody says the same, and nobody says why.
+/// All agents say the same, and none says why.
 fn empty_words() -> Vec<AgentArgument<'static>> {
     ["A", "B", "C"]
         .into_iter()
@@ -72,7 +74,7 @@ fn empty_words() -> Vec<AgentArgument<'static>> {
 }
 
 #[test]
-fn a_consensus_on_evidence_is_not_hollow_and_one_on_nothing_is() {
+fn a_consensus_is_hollow_without_evidence_and_not_hollow_with_it() {
     let finding = seen(&sound(), &DEFAULT);
     assert_eq!(finding.signals.iter().map(|signal| signal.signal).collect::<Vec<_>>(), NAMES);
     assert!(
@@ -88,7 +90,7 @@ fn a_consensus_on_evidence_is_not_hollow_and_one_on_nothing_is() {
 
 /// "empty input is silent": nobody, and somebody who says nothing.
 #[test]
-fn where_nothing_is_said_nothing_is_found() {
+fn empty_arguments_give_no_signals() {
     for arguments in [vec![], vec![argument("A", " \n", &[]), argument("B", "...", &[("", " ")])]] {
         let finding = seen(&arguments, &at(0.0));
         assert!(!finding.hollow);
@@ -100,19 +102,23 @@ fn where_nothing_is_said_nothing_is_found() {
 
 /// "share of claims without evidence; no claims at all counts 1".
 #[test]
-fn claims_without_evidence_are_uncited_and_so_is_who_makes_none() {
+fn claims_without_evidence_and_texts_without_claims_are_uncited() {
     let claims = [("x", "in 2024"), ("y", ""), ("z", "n/a"), ("w", "None.")];
     assert_eq!(value(&[argument("A", "text", &claims)], SignalKind::Uncited), 0.75);
     assert_eq!(value(&[argument("A", "text", &[])], SignalKind::Uncited), 1.0);
     let both = [argument("A", "text", &claims[..1]), argument("B", "We just should. Really.", &[])];
     let finding = seen(&both, &DEFAULT);
-    assert_eq!(signal(&finding, SignalKind::Uncited).value, 0.5, "who claims nothing cannot hide behind who does");
+    assert_eq!(
+        signal(&finding, SignalKind::Uncited).value,
+        0.5,
+        "who claims nothing cannot hide behind who does"
+    );
     assert_eq!(signal(&finding, SignalKind::Uncited).quotes, [quote("B", "We just should.")]);
 }
 
 /// "no figure, date, quotation, path, link, code, proper name in mid-sentence"; for ids see `evidence`.
 #[test]
-fn evidence_is_specific_where_something_can_be_checked() {
+fn evidence_is_specific_if_it_can_be_checked() {
     for evidence in [
         "it fell by 12%",
         "since last March",
@@ -138,13 +144,17 @@ fn evidence_is_specific_where_something_can_be_checked() {
         "best practice, see RFC 9110",
         "\u{6839}\u{636e}\u{89c4}\u{8303}",
     ] {
-        assert_eq!(value(&[argument("A", "t", &[("c", evidence)])], SignalKind::Unspecific), 0.0, "{evidence}");
+        assert_eq!(
+            value(&[argument("A", "t", &[("c", evidence)])], SignalKind::Unspecific),
+            0.0,
+            "{evidence}"
+        );
     }
 }
 
 /// "boilerplate such as "best practice", "it is well known", "experience shows" is never specific".
 #[test]
-fn what_everybody_says_of_anything_is_not_specific() {
+fn boilerplate_is_not_specific() {
     for evidence in [
         "this is best practice",
         "It is well known.",
@@ -172,7 +182,7 @@ fn what_everybody_says_of_anything_is_not_specific() {
 
 /// "no claim and no because/since/therefore-type sentence".
 #[test]
-fn a_reason_is_a_claim_or_a_because_also_in_an_answer_to_a_critique() {
+fn a_claim_or_a_because_is_a_reason_also_in_an_answer_to_a_critique() {
     for (text, reasoned) in [
         ("Do it because it pays.", true),
         ("It pays; hence do it.", true),
@@ -193,17 +203,23 @@ fn a_reason_is_a_claim_or_a_because_also_in_an_answer_to_a_critique() {
         );
     }
     let bare = argument("A", "Do it.", &[]);
-    assert_eq!(value(&[AgentArgument { claims: vec![("It pays", "")], ..bare.clone() }], SignalKind::NoReasons), 0.0);
-    assert_eq!(value(&[AgentArgument { addressed: vec!["taken in"], ..bare.clone() }], SignalKind::NoReasons), 1.0);
+    assert_eq!(
+        value(&[AgentArgument { claims: vec![("It pays", "")], ..bare.clone() }], SignalKind::NoReasons),
+        0.0
+    );
+    assert_eq!(
+        value(&[AgentArgument { addressed: vec!["taken in"], ..bare.clone() }], SignalKind::NoReasons),
+        1.0
+    );
     let why = vec!["taken in", "kept, because it pays"];
     assert_eq!(value(&[AgentArgument { addressed: why, ..bare }], SignalKind::NoReasons), 0.0);
 }
 
 /// "word 5-gram Jaccard >= 0.8 or the given similarity >= 0.98".
 #[test]
-fn near_copies_share_four_fifths_of_their_rows_or_are_measured_so() {
+fn near_copies_share_four_fifths_of_their_word_sequences_or_are_measured_alike() {
     let words: Vec<String> = (0..13).map(|n| format!("w{n}")).collect();
-    // Of n words with another last one, n - 5 rows of n - 3 are in both.
+    // If the last of n words differs, n - 5 of n - 3 sequences are in both.
     for (count, copies) in [(13, 1.0), (12, 0.0)] {
         let (one, other) =
             (words[..count].join(" "), format!("{} other", words[..count - 1].join(", ").to_uppercase()));
@@ -219,8 +235,11 @@ fn near_copies_share_four_fifths_of_their_rows_or_are_measured_so() {
         let measured = |one: usize, other: usize| Some(if (one, other) == (0, 2) { alike } else { 0.1 });
         let finding = find_weaknesses(&three, &measured, &DEFAULT);
         assert_eq!(signal(&finding, SignalKind::NearCopies).value, share);
-        let quoted: Vec<&str> =
-            signal(&finding, SignalKind::NearCopies).quotes.iter().map(|quote| quote.label.as_str()).collect();
+        let quoted: Vec<&str> = signal(&finding, SignalKind::NearCopies)
+            .quotes
+            .iter()
+            .map(|quote| quote.label.as_str())
+            .collect();
         assert_eq!(quoted, if share > 0.0 { vec!["A", "C"] } else { vec![] });
     }
     let short =
@@ -228,9 +247,9 @@ fn near_copies_share_four_fifths_of_their_rows_or_are_measured_so() {
     assert_eq!(value(&short, SignalKind::NearCopies), 1.0 / 3.0, "less than five words are one row");
 }
 
-/// The places of who says nothing are not those of who does: similarities are asked for by the caller's places.
+/// Empty arguments are skipped, but the places stay those of the caller.
 #[test]
-fn a_similarity_is_asked_for_by_the_place_among_all_arguments() {
+fn similarities_are_looked_up_by_the_place_among_all_arguments() {
     let arguments =
         [argument("A", "", &[]), argument("B", "One thing.", &[]), argument("C", "Another one.", &[])];
     let measured = |one: usize, other: usize| ((one, other) == (1, 2)).then_some(1.0);
@@ -262,7 +281,7 @@ fn the_thresholds_are_options_with_these_defaults() {
     assert_eq!(read(&[("trickster_signals", "4")]), SignalThresholds { signals: 4, ..DEFAULT });
 }
 
-/// One argument, made from figures: which text, and for each claim which evidence.
+/// One argument by indices: its text, and the evidence of each claim.
 type Made = (usize, Vec<(usize, usize)>, usize);
 
 const TEXTS: [&str; 6] = [
@@ -301,7 +320,6 @@ fn arguments(made: &[Made]) -> Vec<AgentArgument<'static>> {
     made.iter().enumerate().map(argument).collect()
 }
 
-/// Whatever the threshold: there is a table at which each signal fires, and one at which it stays silent.
 #[test]
 fn every_signal_can_fire_and_can_stay_silent_at_any_threshold() {
     let vague: Vec<AgentArgument<'_>> = vec![argument("A", "t", &[("c", "the team says so")])];
@@ -316,7 +334,7 @@ fn every_signal_can_fire_and_can_stay_silent_at_any_threshold() {
 
 /// "moving a threshold across the value flips exactly that signal".
 #[test]
-fn a_threshold_moved_across_the_value_flips_just_that_signal() {
+fn moving_one_threshold_across_its_value_flips_only_that_signal() {
     proptest!(|(made in made(), thresholds in prop::array::uniform4(0.0..=1.0), place in 0_usize..4)| {
         let arguments = arguments(&made);
         let [uncited, unspecific, near_copies, no_reasons] = thresholds;
@@ -334,9 +352,8 @@ fn a_threshold_moved_across_the_value_flips_just_that_signal() {
     });
 }
 
-/// Whoever asks for more signals never finds a consensus hollow that who asks for fewer does not.
 #[test]
-fn the_more_signals_are_wanted_the_less_is_hollow() {
+fn requiring_more_signals_makes_fewer_agreements_hollow() {
     proptest!(|(made in made(), threshold in 0.0..=1.0)| {
         let arguments = arguments(&made);
         let hollow: Vec<bool> =
@@ -347,7 +364,7 @@ fn the_more_signals_are_wanted_the_less_is_hollow() {
 }
 
 #[test]
-fn evidence_that_is_added_never_raises_uncited() {
+fn adding_evidence_never_raises_uncited() {
     proptest!(|(made in made(), which in any::<prop::sample::Index>(), added in "[a-z0-9\\p{Han}]{1,12}")| {
         let before = arguments(&made);
         let mut after = before.clone();
@@ -363,7 +380,7 @@ fn evidence_that_is_added_never_raises_uncited() {
 
 /// "quotes really stand in the text", "multi-language text must not crash it": for any words at all.
 #[test]
-fn quotations_stand_where_they_are_said_to_in_any_language() {
+fn quotations_are_in_their_agents_words_in_any_language() {
     let words = prop_oneof![".*", "[\\p{L}\\p{N}\\p{P}\\p{S} \\n]{0,40}", "([A-Z][a-z]{1,5}[.?!] ?){0,4}"];
     let claims = prop::collection::vec((words.clone(), words.clone()), 0..4);
     let all = prop::collection::vec((words, claims), 0..5);
@@ -384,4 +401,146 @@ fn quotations_stand_where_they_are_said_to_in_any_language() {
             }
         }
     });
+}
+
+const BARE_ON: &[(&str, &str)] = &[("no_knowledge", "true"), ("no_memory", "true"), ("trickster", "true")];
+
+/// The values of the trickster's first signals for proposals with this change.
+fn signals(set: &[(&str, &str)], change: &dyn Fn(&Ask, &mut Value)) -> Value {
+    let outcome = ScriptedArena {
+        set,
+        alike: &|_| 0.95,
+        with: &|ask, phase, _, said| match phase {
+            "context" if ask.seat == "knowledge" => {
+                *said = json!({"items": [{"title": "Queues", "text": "They halve the delays."}]});
+            }
+            "revise" | "challenge" => change(ask, said),
+            _ => {}
+        },
+        ..ScriptedArena::default()
+    }
+    .outcome();
+    let signals = outcome.verdict["trickster"]["checks"][0]["signals"].clone();
+    signals
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| (s["signal"].as_str().unwrap().to_owned(), s["value"].clone()))
+        .collect()
+}
+
+/// A citation can be checked only if its author was shown the id.
+#[test]
+fn an_id_that_was_not_shown_is_not_checkable_evidence() {
+    let set: &[(&str, &str)] = &[("no_memory", "true"), ("trickster", "true")];
+    let cites = |evidence: &dyn Fn(&Ask) -> String| {
+        signals(set, &|ask, said| said["claims"] = json!([{"claim": "It pays", "evidence": evidence(ask)}]))
+    };
+    assert_eq!(cites(&|_| "[K77]".to_owned())["unspecific"], 1.0);
+    assert_eq!(cites(&|_| "as [K2] says".to_owned())["unspecific"], 1.0);
+    assert_eq!(cites(&|_| "[K1]".to_owned())["unspecific"], 0.0);
+    assert_eq!(cites(&|_| "[Q99] has it".to_owned())["unspecific"], 1.0);
+    assert_eq!(cites(&|ask| format!("[{}]", own(ask)[0]))["unspecific"], 0.0);
+    let others = |ask: &Ask| (1..=6).map(|n| format!("Q{n}")).find(|id| !own(ask).contains(id)).unwrap();
+    assert_eq!(cites(&|ask| format!("[{}]", others(ask)))["unspecific"], 1.0, "a critique that others read");
+}
+
+/// "Done" is no reason; "because" is one.
+#[test]
+fn an_answer_to_a_critique_is_a_reason_only_if_it_gives_one() {
+    let answered = |how: &str| {
+        signals(BARE_ON, &|ask, said| {
+            said["claims"] = json!([]);
+            (said["position"], said["proposal"]) = (json!("Sharing is best."), json!("Sharing is best."));
+            said["addressed"] = own(ask).iter().map(|id| json!({"critique_id": id, "how": how})).collect();
+        })["no_reasons"]
+            .clone()
+    };
+    assert_eq!(answered("taken in"), 1.0);
+    assert_eq!(answered("kept, because the costs are shared"), 0.0);
+}
+
+/// The uncited and unspecific shares of one claim whose author was shown `K1` and `Q5`.
+fn weak(evidence: &str) -> (f64, f64) {
+    let made = AgentArgument {
+        label: "A",
+        text: "Do it.",
+        claims: vec![("It pays", evidence)],
+        addressed: vec![],
+        shown: vec!["K1", "Q5"],
+    };
+    let half =
+        SignalThresholds { uncited: 0.5, unspecific: 0.5, near_copies: 0.5, no_reasons: 0.5, signals: 1 };
+    let found = find_weaknesses(&[made], &|_, _| None, &half);
+    (found.signals[0].value, found.signals[1].value)
+}
+
+/// The rest of the evidence still counts.
+#[test]
+fn a_citation_is_specific_if_its_author_was_shown_it() {
+    for evidence in [
+        "[K1]",
+        "K1",
+        "see [k1]",
+        "[K1, K77]",
+        "Q5",
+        "best practice, see [K1]",
+        "[K77], and 12% in March",
+        "sales rose in Q3",
+        "[K77] in src/main.rs",
+        "K8s runs it",
+    ] {
+        assert_eq!(weak(evidence), (0.0, 0.0), "{evidence}");
+    }
+    for evidence in [
+        "[K77]",
+        "K77",
+        "see [K77]",
+        "[Q9]",
+        "as [Q3] says",
+        "[K77] 7",
+        "[K77], [K78]",
+        "[K77] https://example.org/a",
+        "Q3",
+        "[k77]",
+        "K1 of that debate",
+        "(K1 of that source)",
+        "\"[K77]\"",
+        "`K77`",
+    ] {
+        assert_eq!(weak(evidence), (0.0, 1.0), "{evidence}");
+    }
+}
+
+/// A number or a link alone does not say what it has to do with the claim.
+#[test]
+fn a_bare_number_or_link_is_no_evidence() {
+    for evidence in [
+        "7",
+        "12%",
+        "12 percent",
+        "seven",
+        "2024-03-01",
+        "1, 2, 3",
+        "\"7\"",
+        "https://example.org/a",
+        "<https://example.org/a>.",
+        "www.example.org",
+        "example.org/docs",
+        "https://example.org 7",
+    ] {
+        assert_eq!(weak(evidence), (1.0, 0.0), "{evidence}");
+    }
+    for evidence in [
+        "7 outages",
+        "40 ms",
+        "40ms",
+        "it fell by 12%",
+        "the minutes at https://example.org/a",
+        "src/main.rs",
+        "[K1] 7",
+        "seven outages",
+    ] {
+        assert_eq!(weak(evidence), (0.0, 0.0), "{evidence}");
+    }
 }

@@ -1,4 +1,4 @@
-//! EVIDENCE.md over arenas: who stood for which proposal after each round, what a change names, and what the rule makes of them.
+//! Who held what after each round, what a change cites, and when two proposals have one name.
 
 use agon_core::{PositionFlip, PositionGrouping, PositionHistory, RoundPositions};
 
@@ -16,13 +16,13 @@ pub(super) fn rounds(stands: &PositionHistory) -> Vec<u32> {
     stands.rounds.iter().map(|held| held.round).collect()
 }
 
-/// The positions of a round by the numbers of the seats who first said each.
+/// The positions of a round, as the numbers of the seats that first said each.
 pub(super) fn numbers(held: &RoundPositions) -> Vec<usize> {
     let first = |said: &str| POSITIONS.iter().position(|position| *position == said).map_or(0, |at| at + 1);
     positions(held).into_iter().map(first).collect()
 }
 
-/// Somebody's changes, as (round, from, to).
+/// A seat's changes, as (round, from, to).
 pub(super) fn moves<'f>(flips: &'f [PositionFlip], seat: &str) -> Vec<(u32, &'f str, &'f str)> {
     let own = flips.iter().filter(|flip| flip.seat == seat);
     own.map(|flip| (flip.round, flip.from.as_str(), flip.to.as_str())).collect()
@@ -48,7 +48,7 @@ pub(super) fn says(
 
 /// Round 1, the revisions, the refinement and the vote: "position = the group of the proposal that the seat votes for".
 #[test]
-fn agents_stand_for_their_own_proposals_and_then_for_what_they_vote_for() {
+fn agents_hold_their_own_proposals_and_then_what_they_vote_for() {
     let debate = ScriptedArena { votes: &|_| vec![1, 1, 0], ..ScriptedArena::default() }.run();
     let stands = stands(&debate);
     assert_eq!(rounds(&stands), [1, 3, 4, 5, 6, 7]);
@@ -70,7 +70,7 @@ fn agents_stand_for_their_own_proposals_and_then_for_what_they_vote_for() {
 
 /// "evidenced": a vote that names whose proposal or which piece of context decides it, and "I was persuaded", which names nothing.
 #[test]
-fn a_vote_for_another_is_evidenced_by_what_its_reason_names() {
+fn a_vote_for_another_proposal_cites_what_its_reason_names() {
     for (reason, cited) in [
         ("Agent X is plainer", &["Agent X"][..]),
         ("X's figures hold", &["Agent X"]),
@@ -104,9 +104,9 @@ fn a_vote_for_another_is_evidenced_by_what_its_reason_names() {
     }
 }
 
-/// A critique that an agent made itself is no evidence to it, in whatever round; one of another is.
+/// An agent's own critique is no evidence for it, but another agent's is.
 #[test]
-fn a_revision_is_evidenced_by_the_critiques_that_it_answers() {
+fn a_revision_cites_the_critiques_that_it_answers() {
     for (answers, evidenced) in [(true, true), (false, false)] {
         let moved = says("agent-3", 4, "Run them by hand until summer.");
         let table = ScriptedArena {
@@ -133,7 +133,7 @@ fn a_revision_is_evidenced_by_the_critiques_that_it_answers() {
 /// "`evidenced`: the change names another seat's point or a piece of evidence": what others had brought before, in a proposal or a
 /// critique, and the proposal takes up anew. What it brings itself has moved nobody.
 #[test]
-fn only_what_others_brought_before_is_evidence_for_a_change() {
+fn only_evidence_that_others_brought_counts_for_a_change() {
     const LINK: &str = "https://example.org/b";
     for (who, first, later, cited) in [
         ("agent-3", LINK, LINK, &[][..]),
@@ -177,11 +177,11 @@ fn only_what_others_brought_before_is_evidence_for_a_change() {
 
 /// "toward the majority or away": who takes the words of others has their position, by the name that it had first.
 #[test]
-fn who_takes_up_what_others_say_goes_toward_them() {
+fn an_agent_that_adopts_what_others_say_moves_toward_them() {
     let table = ScriptedArena {
         models: &["a/x", "b/y", "c/z", "d/w"],
         with: &|ask, phase, round, said| {
-            // Seat 2 says at first what seat 1 says, in its own way; seat 4 goes to them and seat 1 leaves.
+            // Seat 2 says the same as seat 1 in other words; seat 4 joins them and seat 1 leaves.
             if phase == "propose" && ask.seat == "agent-2" {
                 said["position"] = json!("move every job into one queue");
             }
@@ -203,7 +203,7 @@ fn who_takes_up_what_others_say_goes_toward_them() {
 
 /// "who was absent keeps its last stand"; without a proposal one stands for nothing until one votes.
 #[test]
-fn who_is_absent_keeps_what_it_stood_for() {
+fn an_absent_agent_keeps_its_position() {
     let table = ScriptedArena {
         absent: &|ask, phase, round| {
             (ask.seat == "agent-3" && phase == "propose")
@@ -225,7 +225,7 @@ fn who_is_absent_keeps_what_it_stood_for() {
     assert_eq!(debate.outcome.unwrap().positions.len(), 2);
 }
 
-/// Extended rounds: who works on its own proposal goes on standing for what it voted for, until it votes again.
+/// In an extended round an agent holds what it voted for until it votes again.
 #[test]
 fn in_an_extended_round_the_new_vote_is_compared_with_the_last() {
     let table = ScriptedArena {
@@ -244,9 +244,9 @@ fn in_an_extended_round_the_new_vote_is_compared_with_the_last() {
     assert_eq!(seen, [(7, "agent-2"), (7, "agent-4"), (9, "agent-3")]);
 }
 
-/// With `--decide judge` the rule is the judge's choice, in the rounds as in the verdict.
+/// With `--decide judge` the ruling is the judge's choice.
 #[test]
-fn the_ruling_is_the_judges_where_it_decides() {
+fn the_ruling_is_the_judges_if_the_judge_decides() {
     let set = [BARE, &[("decide", "judge")]].concat();
     let table = ScriptedArena { set: &set, scores: &|_, _| vec![4.0, 9.0, 5.0], ..ScriptedArena::default() };
     let stands = stands(&table.run());
@@ -256,7 +256,7 @@ fn the_ruling_is_the_judges_where_it_decides() {
 
 /// "order consistency where two orders were asked": both sheets, by label, each with its order.
 #[test]
-fn marks_are_the_judges_scores_in_each_order() {
+fn judge_marks_have_the_scores_of_each_order() {
     let set = [BARE, &[("judge_orders", "2")]].concat();
     let scores: &dyn Fn(u32, usize) -> Vec<f64> =
         &|_, order| [[8.0, 6.0, 4.0], [7.0, 7.5, 4.0]][order].to_vec();
@@ -281,7 +281,7 @@ fn marks_are_the_judges_scores_in_each_order() {
     }
 }
 
-/// A debate that is not over has the rounds that there are and no verdict; names do not depend on what was not said yet.
+/// Names do not depend on what was not said yet.
 #[test]
 fn a_debate_that_is_not_over_has_rounds_and_no_verdict() {
     let table = ScriptedArena::default();
@@ -300,4 +300,108 @@ fn a_debate_that_is_not_over_has_rounds_and_no_verdict() {
         }
     }
     assert_eq!(most, 6);
+}
+
+/// "a proposal that is only added to is the same position; a changed one is new words".
+#[test]
+fn a_proposal_keeps_its_name_when_it_is_extended_but_not_when_it_changes() {
+    for (said, name) in [
+        ("Buy a hosted scheduler this year, after a trial in May.", HOSTED),
+        ("Buy a hosted scheduler this year!", HOSTED),
+        (
+            "Buy a hosted scheduler next spring, after a trial.",
+            "Buy a hosted scheduler next spring, after a trial.",
+        ),
+        ("Do not buy a hosted scheduler this year.", "Do not buy a hosted scheduler this year."),
+    ] {
+        let stands =
+            stands(&ScriptedArena { with: &says("agent-3", 3, said), ..ScriptedArena::default() }.run());
+        assert_eq!(stands.rounds[1].stands[2].position, name, "{said}");
+        assert_eq!(stands.rounds[1].stands[2].change.is_some(), name != HOSTED, "{said}");
+        assert_eq!(stands.rounds[4].stands[2].position, name, "and it stays");
+    }
+}
+
+/// "Use arena's own sameness where it was measured": what is measured to be alike is one position, unless the two conflict.
+#[test]
+fn proposals_that_are_measured_to_be_the_same_share_a_name() {
+    for (conflicts, first, last) in
+        [(false, vec![1, 1, 1], vec![1, 1, 1]), (true, vec![1, 2, 1], vec![1, 2, 1])]
+    {
+        let brief = ScriptedArena::default().brief();
+        let one = label(&brief, 1);
+        let three = label(&brief, 3);
+        let table = ScriptedArena {
+            alike: &|_| 0.9,
+            votes: &|_| vec![1, 2, 3],
+            with: &|ask, _, _, said| {
+                if conflicts && ask.seat == "agent-2" && said.get("conflicts_with").is_some() {
+                    said["conflicts_with"] = json!([one, three]);
+                }
+            },
+            ..ScriptedArena::default()
+        };
+        let debate = table.run();
+        let stands = stands(&debate);
+        assert_eq!(numbers(&stands.rounds[0]), first, "{conflicts}");
+        assert_eq!(numbers(stands.rounds.last().unwrap()), last, "{conflicts}");
+        assert!(stands.flips().is_empty(), "nobody said anything else");
+        assert_eq!(stands.decided.as_deref(), Some(QUEUE), "two of three votes are for one thing, or all");
+        assert_eq!(stands.decided, stands.rounds.last().unwrap().ruling);
+    }
+}
+
+/// An agent that adds to its proposal until it says what another says has moved; the other has not.
+#[test]
+fn an_agent_that_moves_to_anothers_proposal_takes_its_name() {
+    let table = ScriptedArena {
+        alike: &|round| if round >= 4 { 0.9 } else { 0.2 },
+        with: &|ask, phase, round, said| {
+            let more = "Move every job into one queue, hosted, with cron beside it.";
+            says("agent-1", 4, more)(ask, phase, round, said);
+            if ask.seat == "agent-3" && said.get("conflicts_with").is_some() {
+                let others = allowed(ask, "/properties/conflicts_with/items").into_iter();
+                said["conflicts_with"] = others.filter(|other| !other.starts_with("Agent")).collect();
+            }
+            // No proposal is much like the one before.
+            if phase == "compare" {
+                for at in 0..3 {
+                    said["similarity"][at][at + 3] = json!(0.5);
+                    said["similarity"][at + 3][at] = json!(0.5);
+                }
+            }
+        },
+        ..ScriptedArena::default()
+    };
+    let stands = stands(&table.run());
+    assert_eq!((numbers(&stands.rounds[1]), numbers(&stands.rounds[2])), (vec![1, 2, 3], vec![2, 2, 3]));
+    let flips = stands.flips();
+    assert_eq!(moves(&flips, "agent-1"), [(4, QUEUE, CRON)]);
+    assert!(moves(&flips, "agent-2").is_empty(), "it never moved");
+}
+
+/// The names are united unless the proposals were told apart before.
+#[test]
+fn unmoved_proposals_that_are_found_to_be_the_same_share_one_name_from_the_start() {
+    for (conflict, want) in [(false, vec![1, 1, 1]), (true, vec![1, 2, 3])] {
+        let table = ScriptedArena {
+            alike: &|round| if round >= 4 { 0.9 } else { 0.2 },
+            with: &|ask, _, round, said| {
+                if conflict && round == 3 && said.get("conflicts_with").is_some() {
+                    let others = allowed(ask, "/properties/conflicts_with/items").into_iter();
+                    said["conflicts_with"] = others.filter(|other| !other.starts_with("Agent")).collect();
+                }
+            },
+            votes: &|_| vec![1, 2, 3],
+            ..ScriptedArena::default()
+        };
+        let stands = stands(&table.run());
+        for held in &stands.rounds {
+            assert_eq!(numbers(held), want, "{conflict}: round {}", held.round);
+        }
+        assert!(
+            stands.flips().is_empty() && stands.decided.is_some(),
+            "{conflict}: arena counts them as one"
+        );
+    }
 }
