@@ -1,29 +1,29 @@
-//! EVIDENCE.md over arenas: who stood for which proposal after each round, what a change names, and what the rule makes of them.
+//! Who held what after each round, what a change cites, and when two proposals have one name.
 
-use agon_core::stand::{Flip, Grouping, Held, Stands};
+use agon_core::{PositionFlip, PositionGrouping, PositionHistory, RoundPositions};
 
 use super::*;
 
-pub(super) fn stands(debate: &Debate) -> Stands {
-    Arena.stands(debate).unwrap()
+pub(super) fn stands(debate: &Debate) -> PositionHistory {
+    Arena.view(debate).unwrap().positions
 }
 
-pub(super) fn positions(held: &Held) -> Vec<&str> {
+pub(super) fn positions(held: &RoundPositions) -> Vec<&str> {
     held.stands.iter().map(|stand| stand.position.as_str()).collect()
 }
 
-pub(super) fn rounds(stands: &Stands) -> Vec<u32> {
+pub(super) fn rounds(stands: &PositionHistory) -> Vec<u32> {
     stands.rounds.iter().map(|held| held.round).collect()
 }
 
-/// The positions of a round by the numbers of the seats who first said each.
-pub(super) fn numbers(held: &Held) -> Vec<usize> {
+/// The positions of a round, as the numbers of the seats that first said each.
+pub(super) fn numbers(held: &RoundPositions) -> Vec<usize> {
     let first = |said: &str| POSITIONS.iter().position(|position| *position == said).map_or(0, |at| at + 1);
     positions(held).into_iter().map(first).collect()
 }
 
-/// Somebody's changes, as (round, from, to).
-pub(super) fn moves<'f>(flips: &'f [Flip], seat: &str) -> Vec<(u32, &'f str, &'f str)> {
+/// A seat's changes, as (round, from, to).
+pub(super) fn moves<'f>(flips: &'f [PositionFlip], seat: &str) -> Vec<(u32, &'f str, &'f str)> {
     let own = flips.iter().filter(|flip| flip.seat == seat);
     own.map(|flip| (flip.round, flip.from.as_str(), flip.to.as_str())).collect()
 }
@@ -48,8 +48,8 @@ pub(super) fn says(
 
 /// Round 1, the revisions, the refinement and the vote: "position = the group of the proposal that the seat votes for".
 #[test]
-fn agents_stand_for_their_own_proposals_and_then_for_what_they_vote_for() {
-    let debate = Table { votes: &|_| vec![1, 1, 0], ..Table::default() }.run();
+fn agents_hold_their_own_proposals_and_then_what_they_vote_for() {
+    let debate = ScriptedArena { votes: &|_| vec![1, 1, 0], ..ScriptedArena::default() }.run();
     let stands = stands(&debate);
     assert_eq!(rounds(&stands), [1, 3, 4, 5, 6, 7]);
     for held in &stands.rounds[..5] {
@@ -57,7 +57,7 @@ fn agents_stand_for_their_own_proposals_and_then_for_what_they_vote_for() {
     }
     assert_eq!(numbers(&stands.rounds[5]), [1, 1, 3], "an abstention keeps its own");
     assert_eq!((stands.rounds[5].ruling.as_deref(), stands.decided.as_deref()), (Some(QUEUE), Some(QUEUE)));
-    assert_eq!(stands.grouping, Grouping::Similarity);
+    assert_eq!(stands.grouping, PositionGrouping::Similarity);
     let outcome = debate.outcome.as_ref().unwrap();
     assert_eq!(outcome.verdict["position"], QUEUE, "by the same name");
     assert_eq!(outcome.positions.len(), stands.rounds[0].stands.len());
@@ -70,7 +70,7 @@ fn agents_stand_for_their_own_proposals_and_then_for_what_they_vote_for() {
 
 /// "evidenced": a vote that names whose proposal or which piece of context decides it, and "I was persuaded", which names nothing.
 #[test]
-fn a_vote_for_another_is_evidenced_by_what_its_reason_names() {
+fn a_vote_for_another_proposal_cites_what_its_reason_names() {
     for (reason, cited) in [
         ("Agent X is plainer", &["Agent X"][..]),
         ("X's figures hold", &["Agent X"]),
@@ -82,9 +82,9 @@ fn a_vote_for_another_is_evidenced_by_what_its_reason_names() {
         ("Agent O is nobody else", &[]),
     ] {
         let found = json!({"items": [{"title": "t", "text": "Queues halve delays", "source": "s"}]});
-        let brief = Table { set: &[("no_memory", "true")], ..Table::default() }.brief();
+        let brief = ScriptedArena { set: &[("no_memory", "true")], ..ScriptedArena::default() }.brief();
         let (one, two) = (label(&brief, 1), label(&brief, 2));
-        let table = Table {
+        let table = ScriptedArena {
             set: &[("no_memory", "true")],
             with: &|ask, phase, _, said| match phase {
                 "context" => *said = found.clone(),
@@ -94,7 +94,7 @@ fn a_vote_for_another_is_evidenced_by_what_its_reason_names() {
                 }
                 _ => {}
             },
-            ..Table::default()
+            ..ScriptedArena::default()
         };
         let flips = stands(&table.run_brief(brief)).flips();
         let flip = flips.iter().find(|flip| flip.seat == "agent-2").unwrap();
@@ -104,19 +104,19 @@ fn a_vote_for_another_is_evidenced_by_what_its_reason_names() {
     }
 }
 
-/// A critique that an agent made itself is no evidence to it, in whatever round; one of another is.
+/// An agent's own critique is no evidence for it, but another agent's is.
 #[test]
-fn a_revision_is_evidenced_by_the_critiques_that_it_answers() {
+fn a_revision_cites_the_critiques_that_it_answers() {
     for (answers, evidenced) in [(true, true), (false, false)] {
         let moved = says("agent-3", 4, "Run them by hand until summer.");
-        let table = Table {
+        let table = ScriptedArena {
             with: &|ask, phase, round, said| {
                 moved(ask, phase, round, said);
                 if !answers && said.get("addressed").is_some() {
                     said["addressed"] = json!([]);
                 }
             },
-            ..Table::default()
+            ..ScriptedArena::default()
         };
         let flips = stands(&table.run()).flips();
         let flip = flips.iter().find(|flip| flip.seat == "agent-3").unwrap();
@@ -133,7 +133,7 @@ fn a_revision_is_evidenced_by_the_critiques_that_it_answers() {
 /// "`evidenced`: the change names another seat's point or a piece of evidence": what others had brought before, in a proposal or a
 /// critique, and the proposal takes up anew. What it brings itself has moved nobody.
 #[test]
-fn only_what_others_brought_before_is_evidence_for_a_change() {
+fn only_evidence_that_others_brought_counts_for_a_change() {
     const LINK: &str = "https://example.org/b";
     for (who, first, later, cited) in [
         ("agent-3", LINK, LINK, &[][..]),
@@ -144,7 +144,7 @@ fn only_what_others_brought_before_is_evidence_for_a_change() {
         ("agent-3 as a critic", LINK, LINK, &[]),
     ] {
         let moved = says("agent-3", 4, "Run them by hand until summer.");
-        let table = Table {
+        let table = ScriptedArena {
             with: &|ask, phase, round, said| {
                 moved(ask, phase, round, said);
                 if said.get("claims").is_some() {
@@ -166,7 +166,7 @@ fn only_what_others_brought_before_is_evidence_for_a_change() {
                     said["addressed"] = json!([]);
                 }
             },
-            ..Table::default()
+            ..ScriptedArena::default()
         };
         let flips = stands(&table.run()).flips();
         let flip = flips.iter().find(|flip| flip.seat == "agent-3").unwrap();
@@ -177,11 +177,11 @@ fn only_what_others_brought_before_is_evidence_for_a_change() {
 
 /// "toward the majority or away": who takes the words of others has their position, by the name that it had first.
 #[test]
-fn who_takes_up_what_others_say_goes_toward_them() {
-    let table = Table {
+fn an_agent_that_adopts_what_others_say_moves_toward_them() {
+    let table = ScriptedArena {
         models: &["a/x", "b/y", "c/z", "d/w"],
         with: &|ask, phase, round, said| {
-            // Seat 2 says at first what seat 1 says, in its own way; seat 4 goes to them and seat 1 leaves.
+            // Seat 2 says the same as seat 1 in other words; seat 4 joins them and seat 1 leaves.
             if phase == "propose" && ask.seat == "agent-2" {
                 said["position"] = json!("move every job into one queue");
             }
@@ -189,7 +189,7 @@ fn who_takes_up_what_others_say_goes_toward_them() {
             says("agent-4", 3, QUEUE)(ask, phase, round, said);
             says("agent-1", 5, "Ask the customers about delays.")(ask, phase, round, said);
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     };
     let stands = stands(&table.run());
     assert_eq!(numbers(&stands.rounds[0]), [1, 1, 3, 4]);
@@ -203,14 +203,14 @@ fn who_takes_up_what_others_say_goes_toward_them() {
 
 /// "who was absent keeps its last stand"; without a proposal one stands for nothing until one votes.
 #[test]
-fn who_is_absent_keeps_what_it_stood_for() {
-    let table = Table {
+fn an_absent_agent_keeps_its_position() {
+    let table = ScriptedArena {
         absent: &|ask, phase, round| {
             (ask.seat == "agent-3" && phase == "propose")
                 || (ask.seat == "agent-2" && round >= 4 && phase != "judge")
         },
         with: &says("agent-2", 3, "Run them by hand until summer."),
-        ..Table::default()
+        ..ScriptedArena::default()
     };
     let debate = table.run();
     let stands = stands(&debate);
@@ -225,14 +225,14 @@ fn who_is_absent_keeps_what_it_stood_for() {
     assert_eq!(debate.outcome.unwrap().positions.len(), 2);
 }
 
-/// Extended rounds: who works on its own proposal goes on standing for what it voted for, until it votes again.
+/// In an extended round an agent holds what it voted for until it votes again.
 #[test]
 fn in_an_extended_round_the_new_vote_is_compared_with_the_last() {
-    let table = Table {
+    let table = ScriptedArena {
         models: &["a/x", "b/y", "c/z", "d/w"],
         votes: &|round| if round < 9 { vec![1, 1, 3, 3] } else { vec![1, 1, 1, 3] },
         scores: &|_, _| vec![7.0, 6.5, 6.9, 6.0],
-        ..Table::default()
+        ..ScriptedArena::default()
     };
     let stands = stands(&table.run());
     assert_eq!(rounds(&stands), [1, 3, 4, 5, 6, 7, 9]);
@@ -244,11 +244,11 @@ fn in_an_extended_round_the_new_vote_is_compared_with_the_last() {
     assert_eq!(seen, [(7, "agent-2"), (7, "agent-4"), (9, "agent-3")]);
 }
 
-/// With `--decide judge` the rule is the judge's choice, in the rounds as in the verdict.
+/// With `--decide judge` the ruling is the judge's choice.
 #[test]
-fn the_ruling_is_the_judges_where_it_decides() {
+fn the_ruling_is_the_judges_if_the_judge_decides() {
     let set = [BARE, &[("decide", "judge")]].concat();
-    let table = Table { set: &set, scores: &|_, _| vec![4.0, 9.0, 5.0], ..Table::default() };
+    let table = ScriptedArena { set: &set, scores: &|_, _| vec![4.0, 9.0, 5.0], ..ScriptedArena::default() };
     let stands = stands(&table.run());
     assert_eq!((stands.rounds[5].ruling.as_deref(), stands.decided.as_deref()), (Some(CRON), Some(CRON)));
     assert_eq!(stands.rounds[5].plurality(), Some(QUEUE));
@@ -256,16 +256,16 @@ fn the_ruling_is_the_judges_where_it_decides() {
 
 /// "order consistency where two orders were asked": both sheets, by label, each with its order.
 #[test]
-fn marks_are_the_judges_scores_in_each_order() {
+fn judge_marks_have_the_scores_of_each_order() {
     let set = [BARE, &[("judge_orders", "2")]].concat();
     let scores: &dyn Fn(u32, usize) -> Vec<f64> =
         &|_, order| [[8.0, 6.0, 4.0], [7.0, 7.5, 4.0]][order].to_vec();
     for absent in [false, true] {
-        let table = Table {
+        let table = ScriptedArena {
             set: &set,
             scores,
             absent: &|ask, phase, _| absent && phase == "judge" && ask.about.as_deref() != Some("order 2"),
-            ..Table::default()
+            ..ScriptedArena::default()
         };
         let debate = table.run();
         let [one, two, three] = [1, 2, 3].map(|number| label(&debate.brief, number));
@@ -281,10 +281,10 @@ fn marks_are_the_judges_scores_in_each_order() {
     }
 }
 
-/// A debate that is not over has the rounds that there are and no verdict; names do not depend on what was not said yet.
+/// Names do not depend on what was not said yet.
 #[test]
 fn a_debate_that_is_not_over_has_rounds_and_no_verdict() {
-    let table = Table::default();
+    let table = ScriptedArena::default();
     let brief = table.brief();
     let answer = |ask: &Ask, phase: &str, round: u32| Some(table.said(&brief, ask, phase, round));
     let (records, _) = testing::run(&Arena, brief.clone(), &answer);
@@ -300,4 +300,108 @@ fn a_debate_that_is_not_over_has_rounds_and_no_verdict() {
         }
     }
     assert_eq!(most, 6);
+}
+
+/// "a proposal that is only added to is the same position; a changed one is new words".
+#[test]
+fn a_proposal_keeps_its_name_when_it_is_extended_but_not_when_it_changes() {
+    for (said, name) in [
+        ("Buy a hosted scheduler this year, after a trial in May.", HOSTED),
+        ("Buy a hosted scheduler this year!", HOSTED),
+        (
+            "Buy a hosted scheduler next spring, after a trial.",
+            "Buy a hosted scheduler next spring, after a trial.",
+        ),
+        ("Do not buy a hosted scheduler this year.", "Do not buy a hosted scheduler this year."),
+    ] {
+        let stands =
+            stands(&ScriptedArena { with: &says("agent-3", 3, said), ..ScriptedArena::default() }.run());
+        assert_eq!(stands.rounds[1].stands[2].position, name, "{said}");
+        assert_eq!(stands.rounds[1].stands[2].change.is_some(), name != HOSTED, "{said}");
+        assert_eq!(stands.rounds[4].stands[2].position, name, "and it stays");
+    }
+}
+
+/// "Use arena's own sameness where it was measured": what is measured to be alike is one position, unless the two conflict.
+#[test]
+fn proposals_that_are_measured_to_be_the_same_share_a_name() {
+    for (conflicts, first, last) in
+        [(false, vec![1, 1, 1], vec![1, 1, 1]), (true, vec![1, 2, 1], vec![1, 2, 1])]
+    {
+        let brief = ScriptedArena::default().brief();
+        let one = label(&brief, 1);
+        let three = label(&brief, 3);
+        let table = ScriptedArena {
+            alike: &|_| 0.9,
+            votes: &|_| vec![1, 2, 3],
+            with: &|ask, _, _, said| {
+                if conflicts && ask.seat == "agent-2" && said.get("conflicts_with").is_some() {
+                    said["conflicts_with"] = json!([one, three]);
+                }
+            },
+            ..ScriptedArena::default()
+        };
+        let debate = table.run();
+        let stands = stands(&debate);
+        assert_eq!(numbers(&stands.rounds[0]), first, "{conflicts}");
+        assert_eq!(numbers(stands.rounds.last().unwrap()), last, "{conflicts}");
+        assert!(stands.flips().is_empty(), "nobody said anything else");
+        assert_eq!(stands.decided.as_deref(), Some(QUEUE), "two of three votes are for one thing, or all");
+        assert_eq!(stands.decided, stands.rounds.last().unwrap().ruling);
+    }
+}
+
+/// An agent that adds to its proposal until it says what another says has moved; the other has not.
+#[test]
+fn an_agent_that_moves_to_anothers_proposal_takes_its_name() {
+    let table = ScriptedArena {
+        alike: &|round| if round >= 4 { 0.9 } else { 0.2 },
+        with: &|ask, phase, round, said| {
+            let more = "Move every job into one queue, hosted, with cron beside it.";
+            says("agent-1", 4, more)(ask, phase, round, said);
+            if ask.seat == "agent-3" && said.get("conflicts_with").is_some() {
+                let others = allowed(ask, "/properties/conflicts_with/items").into_iter();
+                said["conflicts_with"] = others.filter(|other| !other.starts_with("Agent")).collect();
+            }
+            // No proposal is much like the one before.
+            if phase == "compare" {
+                for at in 0..3 {
+                    said["similarity"][at][at + 3] = json!(0.5);
+                    said["similarity"][at + 3][at] = json!(0.5);
+                }
+            }
+        },
+        ..ScriptedArena::default()
+    };
+    let stands = stands(&table.run());
+    assert_eq!((numbers(&stands.rounds[1]), numbers(&stands.rounds[2])), (vec![1, 2, 3], vec![2, 2, 3]));
+    let flips = stands.flips();
+    assert_eq!(moves(&flips, "agent-1"), [(4, QUEUE, CRON)]);
+    assert!(moves(&flips, "agent-2").is_empty(), "it never moved");
+}
+
+/// The names are united unless the proposals were told apart before.
+#[test]
+fn unmoved_proposals_that_are_found_to_be_the_same_share_one_name_from_the_start() {
+    for (conflict, want) in [(false, vec![1, 1, 1]), (true, vec![1, 2, 3])] {
+        let table = ScriptedArena {
+            alike: &|round| if round >= 4 { 0.9 } else { 0.2 },
+            with: &|ask, _, round, said| {
+                if conflict && round == 3 && said.get("conflicts_with").is_some() {
+                    let others = allowed(ask, "/properties/conflicts_with/items").into_iter();
+                    said["conflicts_with"] = others.filter(|other| !other.starts_with("Agent")).collect();
+                }
+            },
+            votes: &|_| vec![1, 2, 3],
+            ..ScriptedArena::default()
+        };
+        let stands = stands(&table.run());
+        for held in &stands.rounds {
+            assert_eq!(numbers(held), want, "{conflict}: round {}", held.round);
+        }
+        assert!(
+            stands.flips().is_empty() && stands.decided.is_some(),
+            "{conflict}: arena counts them as one"
+        );
+    }
 }

@@ -10,7 +10,7 @@ fn asked_in(phase: &str) -> (Ask, Value, Debate) {
             *found.borrow_mut() = Some((ask.clone(), said.clone()));
         }
     };
-    let debate = Table { set: &[], with: &look, ..Table::default() }.run();
+    let debate = ScriptedArena { set: &[], with: &look, ..ScriptedArena::default() }.run();
     let (ask, said) = found.into_inner().unwrap();
     (ask, said, debate)
 }
@@ -20,7 +20,7 @@ fn asked(phase: &str) -> (Ask, Value) {
     (ask, said)
 }
 
-/// Whether an answer with this changed is taken: by schema and rules.
+/// Whether schema and rules accept an answer with this change.
 fn taken(phase: &str, change: impl Fn(&mut Value)) -> Result<(), String> {
     let (ask, mut said, debate) = asked_in(phase);
     change(&mut said);
@@ -53,7 +53,7 @@ fn a_proposal_needs_words_a_position_and_a_confidence() {
 
 /// "severity 0 to 1, stated in the prompt, issues, suggestions"; "at least one issue when severity > 0".
 #[test]
-fn a_critique_over_severity_0_names_an_issue() {
+fn a_critique_with_severity_above_0_names_an_issue() {
     assert!(taken("critique", |said| *said = json!({"severity": 0.0})).is_ok());
     assert!(taken("critique", |said| *said = json!({"severity": 0.1})).unwrap_err().contains("issues"));
     assert!(taken("critique", |said| *said = json!({"severity": 0.1, "issues": [" "]})).is_err());
@@ -64,7 +64,7 @@ fn a_critique_over_severity_0_names_an_issue() {
 
 /// "`addressed` (enumerated; each at most once) and `conflicts_with` (the agents' labels)", as the prompt's one schema for all lists them.
 #[test]
-fn a_revision_answers_its_own_critiques_and_names_others() {
+fn a_revision_answers_its_critiques_and_names_other_agents() {
     for phase in ["revise", "refine"] {
         assert!(taken(phase, |_| {}).is_ok());
         let (ask, said) = asked(phase);
@@ -92,9 +92,9 @@ fn a_revision_answers_its_own_critiques_and_names_others() {
     }
 }
 
-/// What the schema in the shared part lists and is somebody else's is left out, not malformed: answers to critiques of others, one's own label.
+/// Answers to critiques of other proposals and the agent's own label are allowed by the shared schema and dropped.
 #[test]
-fn what_is_not_ones_own_to_answer_is_left_out() {
+fn answers_to_critiques_of_others_are_dropped() {
     for phase in ["revise", "refine"] {
         let (ask, ..) = asked(phase);
         let own = own(&ask);
@@ -106,7 +106,7 @@ fn what_is_not_ones_own_to_answer_is_left_out() {
             Ok(())
         );
     }
-    let outcome = Table {
+    let outcome = ScriptedArena {
         with: &|ask, phase, _, said| {
             if ["revise", "refine"].contains(&phase) {
                 let all = allowed(ask, "/properties/addressed/items/properties/critique_id");
@@ -118,7 +118,7 @@ fn what_is_not_ones_own_to_answer_is_left_out() {
             }
         },
         alike: &|_| 0.9,
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     assert_eq!(outcome.termination, Termination::Converged, "nobody is in conflict with itself");
@@ -170,7 +170,7 @@ fn the_judge_scores_and_ranks_each_proposal_exactly_once() {
 }
 
 #[test]
-fn errands_have_shapes_too() {
+fn errands_have_schemas_too() {
     assert!(taken("context", |_| {}).is_ok());
     assert!(taken("context", |said| *said = json!({})).is_err());
     assert!(
