@@ -27,7 +27,6 @@
 use agon_core::Protocol;
 
 pub mod answer;
-#[cfg(any())]
 pub mod arena;
 pub mod ask;
 pub mod cited;
@@ -47,7 +46,7 @@ mod testing;
 
 /// Every protocol, in the order in which help lists them.
 pub const PROTOCOLS: &[&'static dyn Protocol] =
-    &[&deep::Deep, &panel::Panel, &council::Council, &review::Review];
+    &[&deep::Deep, &panel::Panel, &council::Council, &arena::Arena, &review::Review];
 
 /// What is built around the five: they keep the same laws.
 pub const BESIDE: &[&'static dyn Protocol] = &[&poll::Poll, &ask::Ask];
