@@ -1,68 +1,79 @@
-//! What is tried: one model, many samples of it, a plain vote, and any protocol.
+//! What is compared: one model, many samples of it, a plain vote, and any protocol.
 //!
-//! "At equal budget" is fixed before the first call: self-consistency draws as many samples as the dearest protocol arm is
-//! expected to make calls, the middle between the fewest and the most that its [`Protocol::calls`] says, as far as a poll has
-//! seats. Calls, because they are known beforehand; what each arm really read and wrote is in the findings.
+//! The equal budget is fixed before the first call. Self-consistency draws as many samples as the most expensive protocol arm is
+//! expected to make calls, up to the number of seats that a plain vote has. The expected number is the middle of the fewest and the
+//! most calls of [`Protocol::plan`]. The budget is in calls because calls are known in advance; the findings show what each arm
+//! really read and wrote.
 
 use std::collections::BTreeMap;
 
-use agon_core::{Brief, Invalid, LOG_VERSION, Limits, Protocol, Request, options, protocol};
-use agon_protocols::poll::SEATS_MAX;
+use agon_core::{
+    Brief, DebateLimits, Invalid, LOG_VERSION, OptionKind, Protocol, Request, options, protocol,
+};
+use agon_protocols::{PLAIN_VOTE, PROTOCOLS};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::dataset::Question;
+use super::dataset::EvalQuestion;
 
-/// The arms of a run for which none is named.
-pub const DEFAULT: &[&str] = &["single", "self-consistency", "vote", "deep"];
-/// Samples where no protocol arm says how many calls are an equal budget.
-const SAMPLES: u32 = 3;
-const POLL: &str = "poll";
+const SINGLE: &str = "single";
+const SELF_CONSISTENCY: &str = "self-consistency";
+const VOTE: &str = "vote";
+/// The option of a plain vote that sets how often the models are asked.
+const SEATS: &str = "seats";
+/// Samples where no other arm sets the budget.
+const SAMPLES_DEFAULT: u32 = 3;
 
-/// What is to be tried, as a person says it.
+/// The arms of a run that names none: the three plain ones and the first protocol.
+pub fn default_arms() -> Vec<&'static str> {
+    let first = PROTOCOLS.first().map(|protocol| protocol.info().name);
+    [SINGLE, SELF_CONSISTENCY, VOTE].into_iter().chain(first).collect()
+}
+
+/// What a user asks to be compared.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
-    /// Names of arms: `single`, `self-consistency`, `vote`, or a protocol, with options if wanted: `deep:mode=quick,max_rounds=1`.
-    /// Empty for [`DEFAULT`].
+pub struct EvalRequest {
+    /// Names of arms: `single`, `self-consistency`, `vote`, or a protocol, with options after a colon:
+    /// `NAME:key=value,key=value`. Empty for [`default_arms`].
     pub arms: Vec<String>,
-    /// The models, in order; the first is the one that is tried alone.
+    /// The models, in order. The first one is tried alone.
     pub models: Vec<String>,
     /// Models for single roles, for the protocols that have them.
     pub roles: BTreeMap<String, String>,
-    /// Options of protocols that hold in every arm, by protocol, such as those of the configuration.
+    /// Options for all arms of a protocol, by the protocol's name, such as those of the configuration.
     pub options: BTreeMap<String, Vec<(String, String)>>,
-    /// The samples of self-consistency, where they are not to follow from the budget.
+    /// The number of samples of self-consistency; `None` for the equal budget.
     pub samples: Option<u32>,
-    /// Where the seeds of all trials come from.
+    /// The seed from which the seeds of all trials derive.
     pub seed: u64,
-    /// The limits that hold for every trial, in the caller's own words: results under other limits are of another run.
+    /// The limits of every trial, as the caller writes them. Results under other limits belong to another run.
     pub limits: Value,
 }
 
-/// What an arm is.
+/// The kind of an arm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ArmKind {
     /// The first model, once.
     Single,
-    /// The first model, several times, and the answer that it gives most.
+    /// The first model several times, and its most frequent answer.
     SelfConsistency,
-    /// Every model once, and the answer that most give.
+    /// Every model once, and the most frequent answer.
     Vote,
     /// A debate.
     Protocol,
-    /// The vote on the first positions of a debate, which the debate holds anyway.
+    /// The vote on the first positions of a debate. It needs no calls of its own.
     FirstRound,
 }
 
 /// One way to answer the questions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Arm {
-    /// As it was named.
+pub struct EvalArm {
+    /// The name that the user gave.
     pub name: String,
-    /// What it is.
-    pub kind: Kind,
-    /// The protocol that it is held as.
+    /// The kind.
+    pub kind: ArmKind,
+    /// The name of the protocol.
     pub protocol: String,
     /// The models that sit.
     pub models: Vec<String>,
@@ -70,41 +81,47 @@ pub struct Arm {
     pub roles: BTreeMap<String, String>,
     /// The options that are set.
     pub options: Vec<(String, String)>,
-    /// The fewest and the most calls that one question takes when nobody is absent.
+    /// The fewest and the most calls for one question, if no seat is absent.
     pub calls: [u32; 2],
-    /// Whether an equal budget would have been more calls than a poll has seats.
+    /// Whether an equal budget would have been more samples than a plain vote has seats.
     pub capped: bool,
 }
 
-impl Arm {
+impl EvalArm {
     fn protocol(&self) -> Result<&'static dyn Protocol, Invalid> {
-        agon_protocols::find(&self.protocol).ok_or_else(|| unknown(&self.protocol))
+        agon_protocols::find(&self.protocol).ok_or_else(|| unknown_arm(&self.protocol))
     }
 
-    /// The hashes of the templates that it is asked with.
-    pub(crate) fn templates(&self) -> Result<Value, Invalid> {
+    /// Whether it is held as a plain vote, in which every reply is the answer alone.
+    pub(super) fn is_plain_vote(&self) -> bool {
+        self.protocol == PLAIN_VOTE.info().name
+    }
+
+    /// The hashes of the protocol's templates.
+    pub(super) fn templates(&self) -> Result<Value, Invalid> {
         Ok(json!(protocol::template_hashes(self.protocol()?)))
     }
 
     /// The calls that one question is expected to take.
     pub fn expected_calls(&self) -> u32 {
-        let [least, most] = self.calls;
-        (least.saturating_add(most).saturating_add(1)) / 2
+        let [fewest, most] = self.calls;
+        (fewest.saturating_add(most).saturating_add(1)) / 2
     }
 
     /// Checks that the arm can be held on a question, and counts its calls.
-    fn settled(mut self, question: &Question, seed: u64) -> Result<Self, Invalid> {
-        let of = |why: Invalid| Invalid(format!("the arm {}: {}", self.name, why.0));
+    fn planned(mut self, question: &EvalQuestion, seed: u64) -> Result<Self, Invalid> {
+        let in_arm = |why: Invalid| Invalid(format!("the arm {}: {}", self.name, why.0));
         let protocol = self.protocol()?;
         let request = Request {
             question: question.text.clone(),
             files: question.files.clone(),
             models: self.models.clone(),
             roles: self.roles.clone(),
-            options: options::resolve(protocol.options(), self.options.iter().cloned()).map_err(of)?,
+            options: options::resolve(protocol.info().options, self.options.iter().cloned())
+                .map_err(in_arm)?,
             seed,
         };
-        let seats = protocol.seats(&request).map_err(of)?;
+        let seats = protocol.seats(&request).map_err(in_arm)?;
         let brief = Brief {
             version: LOG_VERSION,
             id: String::new(),
@@ -114,62 +131,58 @@ impl Arm {
             options: request.options,
             seats,
             seed,
-            limits: Limits::default(),
+            limits: DebateLimits::default(),
             templates: BTreeMap::new(),
             written_by: String::new(),
             created_at: String::new(),
             parent: None,
         };
-        let calls = protocol.calls(&brief);
-        self.calls = [*calls.start(), *calls.end()];
+        let plan = protocol.plan(&brief);
+        self.calls = [plan.fewest_calls, plan.most_calls];
         Ok(self)
     }
 }
 
-/// The arms that are wanted, checked on the first question.
-pub fn arms(wanted: &Wanted, question: &Question) -> Result<Vec<Arm>, Invalid> {
-    let Some(first) = wanted.models.first() else {
+/// The requested arms, checked on the first question.
+pub fn arms(request: &EvalRequest, question: &EvalQuestion) -> Result<Vec<EvalArm>, Invalid> {
+    let Some(first) = request.models.first() else {
         return Err(Invalid::new("no model is named: --models a,b,c"));
     };
-    let names = names(wanted);
-    let mut arms = Vec::new();
-    for name in &names {
-        if arms.iter().any(|arm: &Arm| arm.name == *name) {
+    let mut arms: Vec<EvalArm> = Vec::new();
+    for name in arm_names(request) {
+        if arms.iter().any(|arm| arm.name == name) {
             return Err(Invalid(format!("the arm {name} is named twice")));
         }
-        arms.push(arm(name, wanted, first)?);
+        arms.push(arm(&name, request, first)?);
     }
-    // The budget of self-consistency follows from the others.
-    let is_sampled = |arm: &Arm| arm.kind == Kind::SelfConsistency;
-    let mut settled: Vec<Arm> = Vec::new();
-    for arm in arms.iter().filter(|arm| !is_sampled(arm)) {
-        settled.push(arm.clone().settled(question, wanted.seed)?);
+    // The samples of self-consistency follow from the calls of the other arms, so those are planned first.
+    let is_sampled = |arm: &EvalArm| arm.kind == ArmKind::SelfConsistency;
+    for arm in arms.iter_mut().filter(|arm| !is_sampled(arm)) {
+        *arm = arm.clone().planned(question, request.seed)?;
     }
-    let (samples, capped) = samples(wanted, &settled);
-    let of_name = |name: &str| settled.iter().find(|arm| arm.name == name).cloned();
-    let mut all = Vec::new();
-    for arm in arms {
-        all.push(match of_name(&arm.name) {
-            Some(settled) => settled,
-            None => sampled(Arm { capped, ..arm }, samples).settled(question, wanted.seed)?,
-        });
+    let equal = equal_samples(request, &arms);
+    let samples = equal.min(samples_max());
+    for arm in arms.iter_mut().filter(|arm| is_sampled(arm)) {
+        let options = vec![(SEATS.to_owned(), samples.to_string())];
+        let sampled = EvalArm { options, capped: equal > samples, ..arm.clone() };
+        *arm = sampled.planned(question, request.seed)?;
     }
-    Ok(all)
+    Ok(arms)
 }
 
-/// The names of the arms. By default there is no vote of one model: it would be that model alone.
-fn names(wanted: &Wanted) -> Vec<String> {
-    if !wanted.arms.is_empty() {
-        return wanted.arms.iter().map(|name| name.trim().to_owned()).collect();
+/// By default there is no vote of one model: it would be that model alone.
+fn arm_names(request: &EvalRequest) -> Vec<String> {
+    if !request.arms.is_empty() {
+        return request.arms.iter().map(|name| name.trim().to_owned()).collect();
     }
-    let default = DEFAULT.iter().filter(|name| **name != "vote" || voters(wanted).len() > 1);
-    default.map(|name| (*name).to_owned()).collect()
+    let has_voters = voters(request).len() > 1;
+    default_arms().into_iter().filter(|name| *name != VOTE || has_voters).map(str::to_owned).collect()
 }
 
 /// Every model once.
-fn voters(wanted: &Wanted) -> Vec<String> {
+fn voters(request: &EvalRequest) -> Vec<String> {
     let mut voters: Vec<String> = Vec::new();
-    for model in &wanted.models {
+    for model in &request.models {
         if !voters.contains(model) {
             voters.push(model.clone());
         }
@@ -177,64 +190,72 @@ fn voters(wanted: &Wanted) -> Vec<String> {
     voters
 }
 
-fn sampled(mut arm: Arm, samples: u32) -> Arm {
-    arm.options = vec![("seats".to_owned(), samples.to_string())];
-    arm
+/// How many samples are an equal budget.
+fn equal_samples(request: &EvalRequest, arms: &[EvalArm]) -> u32 {
+    let most_expected =
+        |kind: ArmKind| arms.iter().filter(|arm| arm.kind == kind).map(EvalArm::expected_calls).max();
+    let equal = request.samples.or(most_expected(ArmKind::Protocol)).or(most_expected(ArmKind::Vote));
+    equal.unwrap_or(SAMPLES_DEFAULT).max(1)
 }
 
-/// How many samples are an equal budget, and whether a poll has too few seats for that.
-fn samples(wanted: &Wanted, others: &[Arm]) -> (u32, bool) {
-    let debates = others.iter().filter(|arm| arm.kind == Kind::Protocol).map(Arm::expected_calls).max();
-    let votes = others.iter().filter(|arm| arm.kind == Kind::Vote).map(Arm::expected_calls).max();
-    let equal = wanted.samples.or(debates).or(votes).unwrap_or(SAMPLES).max(1);
-    (equal.min(SEATS_MAX), equal > SEATS_MAX)
+/// How many seats a plain vote can have.
+fn samples_max() -> u32 {
+    match PLAIN_VOTE.info().options.iter().find(|option| option.key == SEATS).map(|option| option.kind) {
+        Some(OptionKind::Int(_, most)) => most,
+        _ => u32::MAX,
+    }
 }
 
-fn arm(name: &str, wanted: &Wanted, first: &str) -> Result<Arm, Invalid> {
-    let poll = |kind: Kind, models: Vec<String>, seats: usize| Arm {
+fn arm(name: &str, request: &EvalRequest, first: &str) -> Result<EvalArm, Invalid> {
+    let plain_vote = |kind: ArmKind, models: Vec<String>| EvalArm {
         name: name.to_owned(),
         kind,
-        protocol: POLL.to_owned(),
+        protocol: PLAIN_VOTE.info().name.to_owned(),
+        options: vec![(SEATS.to_owned(), models.len().to_string())],
         models,
         roles: BTreeMap::new(),
-        options: vec![("seats".to_owned(), seats.to_string())],
         calls: [0, 0],
         capped: false,
     };
     match name {
-        "single" => Ok(poll(Kind::Single, vec![first.to_owned()], 1)),
-        "self-consistency" => Ok(poll(Kind::SelfConsistency, vec![first.to_owned()], 1)),
-        "vote" => match voters(wanted) {
+        SINGLE => Ok(plain_vote(ArmKind::Single, vec![first.to_owned()])),
+        SELF_CONSISTENCY => Ok(plain_vote(ArmKind::SelfConsistency, vec![first.to_owned()])),
+        VOTE => match voters(request) {
             voters if voters.len() < 2 => {
                 Err(Invalid::new("the arm vote needs at least two models: --models a,b"))
             }
-            voters => {
-                let seats = voters.len();
-                Ok(poll(Kind::Vote, voters, seats))
-            }
+            voters => Ok(plain_vote(ArmKind::Vote, voters)),
         },
-        _ => debate(name, wanted),
+        _ => debate_arm(name, request),
     }
 }
 
-/// The arm of a protocol: its name, and options behind a colon.
-fn debate(name: &str, wanted: &Wanted) -> Result<Arm, Invalid> {
-    let (protocol, set) = name.split_once(':').unwrap_or((name, ""));
-    let found = agon_protocols::find(protocol).ok_or_else(|| unknown(protocol))?;
-    let mut options = wanted.options.get(protocol).cloned().unwrap_or_default();
-    for pair in set.split(',').filter(|pair| !pair.is_empty()) {
-        let (key, value) = pair.split_once('=').ok_or_else(|| {
-            Invalid(format!("the arm {name}: {pair:?} is no option: write {protocol}:key=value"))
-        })?;
-        options.retain(|(other, _)| other != key.trim());
-        options.push((key.trim().to_owned(), value.trim().to_owned()));
+/// The arm of a protocol: its name, with options after a colon.
+fn debate_arm(name: &str, request: &EvalRequest) -> Result<EvalArm, Invalid> {
+    let (protocol, given) = name.split_once(':').unwrap_or((name, ""));
+    let info = agon_protocols::find(protocol).ok_or_else(|| unknown_arm(protocol))?.info();
+    let mut options = request.options.get(protocol).cloned().unwrap_or_default();
+    let mut set = |key: &str, value: &str| {
+        options.retain(|(other, _)| other != key);
+        options.push((key.to_owned(), value.to_owned()));
+    };
+    // What one question taught must not answer the next.
+    for (key, value) in info.isolation {
+        set(key, value);
     }
-    let roles = wanted.roles.iter().filter(|(role, _)| found.roles().contains(&role.as_str()));
-    Ok(Arm {
+    for pair in given.split(',').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').ok_or_else(|| {
+            Invalid(format!("the arm {name}: {pair:?} is not an option: write {protocol}:key=value"))
+        })?;
+        set(key.trim(), value.trim());
+    }
+    let roles =
+        request.roles.iter().filter(|(role, _)| info.named_roles().any(|named| named == role.as_str()));
+    Ok(EvalArm {
         name: name.to_owned(),
-        kind: Kind::Protocol,
+        kind: ArmKind::Protocol,
         protocol: protocol.to_owned(),
-        models: wanted.models.clone(),
+        models: request.models.clone(),
         roles: roles.map(|(role, model)| (role.clone(), model.clone())).collect(),
         options,
         calls: [0, 0],
@@ -242,10 +263,10 @@ fn debate(name: &str, wanted: &Wanted) -> Result<Arm, Invalid> {
     })
 }
 
-fn unknown(name: &str) -> Invalid {
-    let known: Vec<&str> = agon_protocols::all().map(|protocol| protocol.name()).collect();
+fn unknown_arm(name: &str) -> Invalid {
+    let known: Vec<&str> = agon_protocols::all().map(|protocol| protocol.info().name).collect();
     Invalid(format!(
-        "there is no arm {name:?}: the arms are single, self-consistency, vote, and the protocols {}",
+        "there is no arm {name:?}: the arms are {SINGLE}, {SELF_CONSISTENCY}, {VOTE}, and the protocols {}",
         known.join(", ")
     ))
 }
@@ -253,29 +274,28 @@ fn unknown(name: &str) -> Invalid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Dataset;
+    use crate::eval::EvalDataset;
 
-    fn of(names: &[&str], models: &[&str], samples: Option<u32>) -> Result<Vec<Arm>, String> {
-        let dataset = Dataset::parse("{\"question\": \"Q?\", \"answer\": 1}").unwrap();
-        let wanted = Wanted {
+    fn of(names: &[&str], models: &[&str], samples: Option<u32>) -> Result<Vec<EvalArm>, String> {
+        let dataset = EvalDataset::parse("{\"question\": \"Q?\", \"answer\": 1}").unwrap();
+        let request = EvalRequest {
             arms: names.iter().map(|name| (*name).to_owned()).collect(),
             models: models.iter().map(|model| (*model).to_owned()).collect(),
             roles: [("chair".to_owned(), "c/c".to_owned())].into(),
             samples,
-            ..Wanted::default()
+            ..EvalRequest::default()
         };
-        arms(&wanted, &dataset.questions[0]).map_err(|why| why.0)
+        arms(&request, &dataset.questions[0]).map_err(|why| why.0)
     }
 
-    fn seats(arms: &[Arm], name: &str) -> Vec<String> {
+    fn seats(arms: &[EvalArm], name: &str) -> Vec<String> {
         let arm = arms.iter().find(|arm| arm.name == name).unwrap();
         arm.options.iter().filter(|(key, _)| key == "seats").map(|(_, seats)| seats.clone()).collect()
     }
 
-    /// "`self-consistency` (poll of k samples of the same model, k such that its predicted cost is nearest to the dearest
-    /// protocol arm's)": deep of three makes 12 to 16 calls.
+    /// A debate of three makes 12 to 16 calls, so 14 samples are an equal budget.
     #[test]
-    fn self_consistency_has_the_calls_of_the_dearest_debate() {
+    fn self_consistency_has_as_many_calls_as_the_most_expensive_debate() {
         let all = of(
             &["single", "self-consistency", "vote", "deep", "deep:mode=quick"],
             &["a/x", "b/y", "c/z"],
@@ -307,11 +327,12 @@ mod tests {
     }
 
     #[test]
-    fn by_default_there_is_a_vote_only_of_several_models() {
+    fn the_default_arms_include_a_vote_only_for_several_models() {
         let names = |models: &[&str]| {
             of(&[], models, None).unwrap().into_iter().map(|arm| arm.name).collect::<Vec<_>>()
         };
-        assert_eq!(names(&["a/x", "b/y"]), DEFAULT);
+        assert_eq!(names(&["a/x", "b/y"]), default_arms());
+        assert_eq!(default_arms(), ["single", "self-consistency", "vote", "deep"]);
         assert_eq!(names(&["a/x"]), ["single", "self-consistency", "deep"]);
     }
 
@@ -323,7 +344,11 @@ mod tests {
             (&["vote"], &["a/x", "a/x"], "two models"),
             (&["deep:rounds=1"], &["a/x"], "the arm deep:rounds=1: there is no option"),
             (&["deep:max_rounds"], &["a/x"], "write deep:key=value"),
-            (&["panel"], &["a/x"], "the arm panel:"),
+            (
+                &["deep"],
+                &["a/0", "a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "a/7"],
+                "the arm deep: deep seats 2 to 7 debaters",
+            ),
             (
                 &["vote"],
                 &[

@@ -1,46 +1,46 @@
 //! Questions with gold answers, from lines of JSON.
 
-use agon_core::{Artifact, Invalid, event};
+use agon_core::{BriefFile, Invalid, event};
 use agon_protocols::answer::Answer;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// A longer list of choices has no letters.
+/// Choices are named by the letters A to Z.
 const CHOICES_MAX: usize = 26;
 
 /// Questions with gold answers.
 #[derive(Debug, Clone)]
-pub struct Dataset {
-    /// In the order of the file.
-    pub questions: Vec<Question>,
+pub struct EvalDataset {
+    /// The questions, in the order of the file.
+    pub questions: Vec<EvalQuestion>,
 }
 
-/// One question.
+/// A question with its gold answers.
 #[derive(Debug, Clone)]
-pub struct Question {
-    /// Its `id`, or else the number of its line.
+pub struct EvalQuestion {
+    /// Its `id`, or the number of its line if it has none.
     pub id: String,
-    /// What the seats are asked: the question, its choices, and how to end.
+    /// What the seats are asked: the question, its choices, and how the answer should end.
     pub text: String,
-    /// The gold answers as they were given; to meet one is to be right.
+    /// The gold answers, as written. An answer is right if it matches one of them.
     pub gold: Vec<String>,
-    /// The files that it names.
+    /// The paths of its files.
     pub paths: Vec<String>,
-    /// The same with their texts, once they are read.
-    pub files: Vec<Artifact>,
+    /// Its files, once they are read.
+    pub files: Vec<BriefFile>,
     answers: Vec<Answer>,
 }
 
-impl Question {
-    /// Whether an answer meets one of the gold answers.
-    pub fn is_met_by(&self, answer: &Answer) -> bool {
+impl EvalQuestion {
+    /// Whether an answer matches one of the gold answers.
+    pub fn is_answered_by(&self, answer: &Answer) -> bool {
         self.answers.iter().any(|gold| answer.meets(gold))
     }
 }
 
-/// A line as it is written. Other fields are the dataset's own business.
+/// A line of the file. Other fields are ignored.
 #[derive(Deserialize)]
-struct Raw {
+struct DatasetLine {
     id: Option<Value>,
     question: Option<String>,
     answer: Option<Value>,
@@ -49,10 +49,10 @@ struct Raw {
     files: Vec<String>,
 }
 
-impl Dataset {
-    /// Reads lines of JSON, `{"question": "...", "answer": "..."}`. The first line that cannot be read is named by its number.
+impl EvalDataset {
+    /// Reads lines of JSON: `{"question": "...", "answer": "..."}`. An error names the line.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        let mut questions: Vec<(usize, Question)> = Vec::new();
+        let mut questions: Vec<(usize, EvalQuestion)> = Vec::new();
         for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
             if line.trim().is_empty() {
                 continue;
@@ -60,34 +60,32 @@ impl Dataset {
             let wrong = |why: String| Invalid(format!("line {number}: {why}"));
             let question = question(line, number).map_err(wrong)?;
             if let Some((first, _)) = questions.iter().find(|(_, other)| other.id == question.id) {
-                return Err(wrong(format!(
-                    "the id {:?} is that of line {first} too: give each question its own",
-                    question.id
-                )));
+                let id = &question.id;
+                return Err(wrong(format!("line {first} has the id {id:?} too: give each question its own")));
             }
             questions.push((number, question));
         }
         if questions.is_empty() {
             return Err(Invalid::new(
-                "there is no question in it: write one JSON object a line, {\"question\": \"...\", \"answer\": \"...\"}",
+                "it has no questions: write one JSON object per line, {\"question\": \"...\", \"answer\": \"...\"}",
             ));
         }
         Ok(Self { questions: questions.into_iter().map(|(_, question)| question).collect() })
     }
 
-    /// The first so many questions.
+    /// The first `count` questions.
     pub fn first(mut self, count: usize) -> Self {
         self.questions.truncate(count);
         self
     }
 
-    /// The same with the files that questions name, each read by `read`.
+    /// Reads the files of all questions with `read`.
     pub fn with_files(mut self, read: &dyn Fn(&str) -> Result<String, Invalid>) -> Result<Self, Invalid> {
         for question in &mut self.questions {
             let files = question
                 .paths
                 .iter()
-                .map(|path| Ok(Artifact { path: path.clone(), text: read(path)?, part: None }));
+                .map(|path| Ok(BriefFile { path: path.clone(), text: read(path)?, part: None }));
             question.files = files.collect::<Result<_, Invalid>>()?;
         }
         Ok(self)
@@ -104,12 +102,12 @@ impl Dataset {
     }
 }
 
-fn question(line: &str, number: usize) -> Result<Question, String> {
-    // An array would be read as the fields in their order.
+fn question(line: &str, number: usize) -> Result<EvalQuestion, String> {
+    // Serde would accept an array and take its items for the fields.
     if !line.trim_start().starts_with('{') {
         return Err("it is not a JSON object: write {\"question\": \"...\", \"answer\": \"...\"}".into());
     }
-    let raw: Raw = serde_json::from_str(line).map_err(|why| json_sentence(&why))?;
+    let raw: DatasetLine = serde_json::from_str(line).map_err(|why| json_sentence(&why))?;
     let asked = raw.question.unwrap_or_default();
     if asked.trim().is_empty() {
         return Err("it has no \"question\"".into());
@@ -121,23 +119,23 @@ fn question(line: &str, number: usize) -> Result<Question, String> {
         }
     };
     let choices =
-        raw.choices.filter(|choices| !choices.is_null()).map(|choices| listed(&choices)).transpose()?;
-    let text = asked_so(asked.trim(), choices.as_deref().unwrap_or_default());
+        raw.choices.filter(|choices| !choices.is_null()).map(|choices| choice_list(&choices)).transpose()?;
+    let text = full_question(asked.trim(), choices.as_deref().unwrap_or_default());
     let gold = gold(raw.answer.unwrap_or_default())?;
     let answers = gold.iter().map(|gold| {
         let answer = Answer::alone(&text, gold).ok_or("a gold answer is empty")?;
         match choices.is_some() && answer.option().is_none() {
             true => Err(format!(
-                "the gold answer {gold:?} is none of the choices: write the letter or the words of one"
+                "the gold answer {gold:?} is not one of the choices: write the letter or the words of one"
             )),
             false => Ok(answer),
         }
     });
     let answers = answers.collect::<Result<Vec<_>, String>>()?;
-    Ok(Question { id, text, gold, paths: raw.files, files: Vec::new(), answers })
+    Ok(EvalQuestion { id, text, gold, paths: raw.files, files: Vec::new(), answers })
 }
 
-/// The parser counts lines too, but knows of one only.
+/// The parser sees a single line, so its line number is left out.
 fn json_sentence(why: &serde_json::Error) -> String {
     let text = why.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
@@ -154,8 +152,7 @@ fn scalar(value: &Value) -> Option<String> {
 }
 
 fn gold(answer: Value) -> Result<Vec<String>, String> {
-    const SHAPE: &str =
-        "\"answer\" must be text, a number, true or false, or a list of such, of which one is enough";
+    const SHAPE: &str = "\"answer\" must be text, a number, true or false, or a list of these";
     match answer {
         Value::Null => Err("it has no \"answer\", the gold answer".into()),
         Value::Array(all) if all.is_empty() => Err("its \"answer\" is an empty list".into()),
@@ -164,8 +161,8 @@ fn gold(answer: Value) -> Result<Vec<String>, String> {
     }
 }
 
-/// The choices in order: a list, or a mapping from their letters.
-fn listed(choices: &Value) -> Result<Vec<String>, String> {
+/// The choices in order, from a list or from an object with their letters as keys.
+fn choice_list(choices: &Value) -> Result<Vec<String>, String> {
     const SHAPE: &str = "\"choices\" must be a list of 2 to 26 texts, or {\"A\": .., \"B\": ..}";
     let words = match choices {
         Value::Array(all) => all.iter().map(scalar).collect::<Option<Vec<_>>>(),
@@ -183,8 +180,8 @@ fn lettered(map: &Map<String, Value>) -> Option<Vec<String>> {
     letters.map(|letter| scalar(map.get(&letter.to_string())?)).collect()
 }
 
-/// The question as it is asked in every arm: its choices, and how to end so that the answer can be found.
-fn asked_so(question: &str, choices: &[String]) -> String {
+/// The question as every arm asks it: with its choices, and with an ending from which the answer can be read.
+fn full_question(question: &str, choices: &[String]) -> String {
     let mut lines = vec![question.to_owned(), String::new()];
     if !choices.is_empty() {
         lines.extend(('A'..='Z').zip(choices).map(|(letter, words)| format!("{letter}) {words}")));
@@ -202,13 +199,12 @@ fn asked_so(question: &str, choices: &[String]) -> String {
 mod tests {
     use super::*;
 
-    /// "choices are appended to the question as lines `A) ...`, and a last line that asks to end with `Answer: X`".
     #[test]
-    fn a_question_is_asked_with_its_choices_and_how_to_end() {
+    fn a_question_is_asked_with_its_choices_and_the_form_of_the_answer() {
         let text = "\u{feff}{\"question\": \"Capital of France?\", \"choices\": [\"Lyon\", \"Paris\\n\"], \"answer\": \"Paris\", \"subject\": \"x\"}\r\n\r\n\
                     {\"id\": 7, \"question\": \"6 times 7?\", \"answer\": [42, \"forty-two\"]}\n\
                     {\"id\": \"c\", \"question\": \"Which?\", \"choices\": {\"B\": 2, \"A\": 1}, \"answer\": \"B\", \"files\": [\"a.md\"]}";
-        let dataset = Dataset::parse(text).unwrap();
+        let dataset = EvalDataset::parse(text).unwrap();
         let ids: Vec<&str> = dataset.questions.iter().map(|question| question.id.as_str()).collect();
         assert_eq!(ids, ["1", "7", "c"]);
         assert_eq!(
@@ -218,7 +214,7 @@ mod tests {
         assert!(dataset.questions[2].text.contains("\nA) 1\nB) 2\n"));
         let met = |at: usize, said: &str| {
             let question = &dataset.questions[at];
-            question.is_met_by(&Answer::read(&question.text, said).unwrap())
+            question.is_answered_by(&Answer::read(&question.text, said).unwrap())
         };
         assert!(met(0, "Answer: B") && met(0, "Paris") && !met(0, "A"));
         assert!(met(1, "42.0") && met(1, "Forty-Two") && met(1, "42 apples") && !met(1, "43"));
@@ -229,21 +225,20 @@ mod tests {
         assert_eq!(dataset.clone().first(2).questions.len(), 2);
     }
 
-    /// The example beside the README can be asked, and every gold answer meets itself.
+    /// Every gold answer of the example matches itself.
     #[test]
-    fn the_example_is_a_dataset() {
-        let dataset = Dataset::parse(include_str!("../../../examples/questions.jsonl")).unwrap();
+    fn the_example_file_is_a_dataset() {
+        let dataset = EvalDataset::parse(include_str!("../../../../examples/questions.jsonl")).unwrap();
         for question in &dataset.questions {
             for gold in &question.gold {
                 let said = Answer::read(&question.text, &format!("So it is.\n\nAnswer: {gold}")).unwrap();
-                assert!(question.is_met_by(&said), "{}", question.id);
+                assert!(question.is_answered_by(&said), "{}", question.id);
             }
         }
     }
 
-    /// "errors with line numbers, duplicates of id refused".
     #[test]
-    fn what_cannot_be_asked_or_graded_is_refused_with_its_line() {
+    fn a_line_that_cannot_be_asked_or_graded_is_refused_by_its_number() {
         for (line, why) in [
             ("{", "column"),
             ("[1]", "not a JSON object"),
@@ -252,8 +247,11 @@ mod tests {
             ("{\"question\": \"Q?\", \"answer\": []}", "empty list"),
             ("{\"question\": \"Q?\", \"answer\": \" \"}", "empty"),
             ("{\"question\": \"Q?\", \"answer\": {\"a\": 1}}", "must be text"),
-            ("{\"question\": \"Q?\", \"answer\": \"C\", \"choices\": [\"x\", \"y\"]}", "none of the choices"),
-            ("{\"question\": \"Q?\", \"answer\": 0, \"choices\": [\"x\", \"y\"]}", "none of the choices"),
+            (
+                "{\"question\": \"Q?\", \"answer\": \"C\", \"choices\": [\"x\", \"y\"]}",
+                "not one of the choices",
+            ),
+            ("{\"question\": \"Q?\", \"answer\": 0, \"choices\": [\"x\", \"y\"]}", "not one of the choices"),
             ("{\"question\": \"Q?\", \"answer\": \"A\", \"choices\": [\"x\"]}", "2 to 26"),
             (
                 "{\"question\": \"Q?\", \"answer\": \"A\", \"choices\": {\"A\": \"x\", \"C\": \"y\"}}",
@@ -261,12 +259,12 @@ mod tests {
             ),
             ("{\"question\": \"Q?\", \"answer\": \"A\", \"choices\": [\"x\", \" \"]}", "is empty"),
             ("{\"id\": [], \"question\": \"Q?\", \"answer\": 1}", "\"id\""),
-            ("{\"id\": 1, \"question\": \"Q?\", \"answer\": 1}", "that of line 1 too"),
+            ("{\"id\": 1, \"question\": \"Q?\", \"answer\": 1}", "line 1 has the id \"1\" too"),
         ] {
             let text = format!("{{\"question\": \"First?\", \"answer\": 1}}\n\n{line}\n");
-            let found = Dataset::parse(&text).unwrap_err().0;
+            let found = EvalDataset::parse(&text).unwrap_err().0;
             assert!(found.starts_with("line 3: ") && found.contains(why), "{line}: {found}");
         }
-        assert!(Dataset::parse(" \n\n").unwrap_err().0.contains("no question in it"));
+        assert!(EvalDataset::parse(" \n\n").unwrap_err().0.contains("no questions"));
     }
 }

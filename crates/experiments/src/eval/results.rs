@@ -1,52 +1,53 @@
-//! The file of results: a header, then a line for each trial as it ends.
+//! The results file: a header, then a line for each trial as it ends.
 //!
-//! It is all that a run leaves behind, and all that another needs to go on: what has a line is not held again. The caller appends
-//! lines and flushes each; a line that was cut by a crash is the last one, and is written over.
+//! An interrupted run continues from this file: a trial that has a line is not held again. The caller appends lines and flushes each, so
+//! only the last line can be cut by a crash. It is overwritten.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::ops::Add;
 
-use agon_core::Invalid;
+use agon_core::{Debate, Invalid};
+use agon_measure::evidence::PhaseCost;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::dataset::Question;
-use crate::plan::{Plan, Trial};
+use super::dataset::EvalQuestion;
+use super::plan::{EvalPlan, EvalTrial};
 
-/// How one trial went.
+/// The result of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Row {
-    /// Which trial.
+pub struct ResultRow {
+    /// The trial's key.
     pub key: String,
-    /// Its arm.
+    /// The name of its arm.
     pub arm: String,
     /// The question's id.
     pub id: String,
-    /// The debate, where there is one.
+    /// The id of its debate; `None` if there is none.
     pub debate: Option<String>,
-    /// The answer; `None` where there is none, or none that can be read.
+    /// The answer; `None` if there is none, or none that can be read.
     pub answer: Option<String>,
     /// Whether it is right.
     pub correct: bool,
-    /// Whether something was said in which no answer could be found.
+    /// Whether there is a decision in which no answer could be found.
     #[serde(default)]
     pub unread: bool,
-    /// What was to be said.
+    /// The gold answers.
     pub gold: Vec<String>,
-    /// What it took.
-    pub usage: Usage,
-    /// What a vote on the first positions says, where the debate has such.
-    pub first_round: Option<First>,
-    /// How far the debate got.
+    /// What it used.
+    pub usage: TrialUsage,
+    /// What a vote on the first positions says, if the debate has any that can be read.
+    pub first_round: Option<FirstVote>,
+    /// The debate's status: `complete`, `incomplete`, `failed` or `interrupted`.
     pub status: String,
-    /// Why there is no debate, where there is none.
+    /// Why there is no debate, if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-impl Row {
-    /// A trial that could not be held.
-    pub fn failed(trial: &Trial, question: &Question, why: &str) -> Self {
+impl ResultRow {
+    /// The result of a trial that could not be held.
+    pub fn failed(trial: &EvalTrial, question: &EvalQuestion, why: &str) -> Self {
         Self {
             key: trial.key.clone(),
             arm: trial.arm.name.clone(),
@@ -56,14 +57,14 @@ impl Row {
             correct: false,
             unread: false,
             gold: question.gold.clone(),
-            usage: Usage::default(),
+            usage: TrialUsage::default(),
             first_round: None,
             status: "failed".into(),
             why: Some(why.to_owned()),
         }
     }
 
-    /// Whether it broke off without an answer: it counts as wrong, and is counted.
+    /// Whether it ended without an answer. Such a trial counts as wrong, and the findings say how many there are.
     pub fn is_failed(&self) -> bool {
         match self.status.as_str() {
             "complete" => false,
@@ -72,50 +73,59 @@ impl Row {
         }
     }
 
-    /// The line, with its end.
+    /// The line of the results file, with its line break.
     pub fn line(&self) -> Result<String, Invalid> {
         let line = serde_json::to_string(self).map_err(|why| Invalid(why.to_string()))?;
         Ok(format!("{line}\n"))
     }
 }
 
-/// What the vote on the first positions says.
+/// What a vote on the first positions of a debate says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct First {
-    /// Its answer; `None` where it is tied or cannot be read.
+pub struct FirstVote {
+    /// Its answer; `None` if it is tied.
     pub answer: Option<String>,
     /// Whether it is right.
     pub correct: bool,
-    /// What the debate had taken up to there.
-    pub usage: Option<Usage>,
+    /// What the debate had used by then.
+    pub usage: Option<TrialUsage>,
 }
 
-/// What a trial took.
+/// What a trial used.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Usage {
+pub struct TrialUsage {
     /// Calls, every attempt counted.
     pub calls: u64,
     /// Tokens read.
     pub input_tokens: u64,
     /// Tokens written.
     pub output_tokens: u64,
-    /// US dollars; `None` where a price is not known.
+    /// US dollars; `None` if a price is unknown.
     pub usd: Option<f64>,
 }
 
-impl Usage {
-    pub(crate) fn of(value: &Value) -> Self {
-        let count = |key: &str| value.get(key).and_then(Value::as_u64).unwrap_or_default();
+impl TrialUsage {
+    pub(super) fn of_debate(debate: &Debate) -> Self {
+        let spent = debate.spent();
         Self {
-            calls: count("calls"),
-            input_tokens: count("input_tokens"),
-            output_tokens: count("output_tokens"),
-            usd: value.get("usd").and_then(Value::as_f64),
+            calls: u64::from(spent.calls),
+            input_tokens: spent.input_tokens,
+            output_tokens: spent.output_tokens,
+            usd: spent.usd_known.then_some(spent.usd),
+        }
+    }
+
+    pub(super) fn of_phase(phase: &PhaseCost) -> Self {
+        Self {
+            calls: u64::from(phase.calls),
+            input_tokens: phase.input_tokens,
+            output_tokens: phase.output_tokens,
+            usd: phase.usd,
         }
     }
 }
 
-impl Add for Usage {
+impl Add for TrialUsage {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -128,62 +138,71 @@ impl Add for Usage {
     }
 }
 
-/// What a file of results holds.
+/// What a results file holds.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Kept {
-    /// The results, each trial once, in the order of their lines.
-    pub rows: Vec<Row>,
-    /// How many bytes of the file are whole lines: the next line is written there.
+pub struct StoredResults {
+    /// The results, one for each trial, in the order of their lines.
+    pub rows: Vec<ResultRow>,
+    /// The length of the file up to its last complete line, in bytes. The next line is written there.
     pub length: usize,
 }
 
-impl Kept {
-    /// Reads a file of results; one that is of another plan, or broken before its last line, is refused. With `length` 0 the
-    /// header is yet to be written.
-    pub fn read(plan: &Plan, bytes: &[u8]) -> Result<Self, Invalid> {
-        // What stands behind the last line break was cut off while it was written.
+impl StoredResults {
+    /// Reads a results file. A file that belongs to another plan, or that is broken before its last line, is refused. If `length` is
+    /// 0, the header is still to be written.
+    pub fn read(plan: &EvalPlan, bytes: &[u8]) -> Result<Self, Invalid> {
+        // Whatever follows the last line break was cut off by a crash.
         let length = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let whole = bytes.get(..length).unwrap_or_default();
-        let text = std::str::from_utf8(whole).map_err(|_| Invalid::new(FOREIGN))?;
+        let complete = bytes.get(..length).unwrap_or_default();
+        let text = std::str::from_utf8(complete).map_err(|_| Invalid::new(NOT_RESULTS))?;
         let mut lines = (1_usize..).zip(text.lines());
         let Some((_, header)) = lines.next() else { return Ok(Self::default()) };
         check_header(plan, header)?;
-        let known: BTreeMap<&str, usize> =
-            plan.trials.iter().enumerate().map(|(place, trial)| (trial.key.as_str(), place)).collect();
-        let mut rows: Vec<Option<Row>> = Vec::new();
-        let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+        let planned: BTreeSet<&str> = plan.trials.iter().map(|trial| trial.key.as_str()).collect();
+        let mut rows: Vec<ResultRow> = Vec::new();
         for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-            let row: Row = serde_json::from_str(line).map_err(|why| {
-                Invalid(format!("line {number} of the results cannot be read ({why}): take it out, and its trial is held again"))
+            let row: ResultRow = serde_json::from_str(line).map_err(|why| {
+                Invalid(format!(
+                    "line {number} of the results cannot be read ({why}): remove it, and its trial is held again"
+                ))
             })?;
-            let place = known.get(row.key.as_str()).copied().ok_or_else(|| {
-                Invalid(format!("line {number} of the results is of the trial {:?}, which is not in the plan: take it out", row.key))
-            })?;
-            // A trial that was held again counts as it went the last time.
-            if let Some(earlier) = places.insert(place, rows.len()).and_then(|at| rows.get_mut(at)) {
-                *earlier = None;
+            if !planned.contains(row.key.as_str()) {
+                let key = &row.key;
+                return Err(Invalid(format!(
+                    "line {number} of the results is of the trial {key:?}, which is not in the plan: remove it"
+                )));
             }
-            rows.push(Some(row));
+            rows.push(row);
         }
-        Ok(Self { rows: rows.into_iter().flatten().collect(), length })
+        Ok(Self { rows: latest_results(rows), length })
     }
 
-    /// The trials that have no result yet.
-    pub fn outstanding<'a>(&self, plan: &'a Plan) -> Vec<&'a Trial> {
-        let done: std::collections::BTreeSet<&str> = self.rows.iter().map(|row| row.key.as_str()).collect();
+    /// The trials that are still to be held: those without a result and, with `retry`, those that failed.
+    pub fn outstanding<'a>(&self, plan: &'a EvalPlan, retry: bool) -> Vec<&'a EvalTrial> {
+        let done = self.rows.iter().filter(|row| !(retry && row.is_failed()));
+        let done: BTreeSet<&str> = done.map(|row| row.key.as_str()).collect();
         plan.trials.iter().filter(|trial| !done.contains(trial.key.as_str())).collect()
     }
 }
 
-const FOREIGN: &str = "it is no file of results of `agon eval`: name another, or remove it";
+/// The last result of each trial: a trial that was held again counts as it went the last time.
+pub fn latest_results(rows: Vec<ResultRow>) -> Vec<ResultRow> {
+    let mut seen = BTreeSet::new();
+    let mut latest: Vec<ResultRow> =
+        rows.into_iter().rev().filter(|row| seen.insert(row.key.clone())).collect();
+    latest.reverse();
+    latest
+}
 
-/// Refuses the results of another plan, and says in what it differs.
-fn check_header(plan: &Plan, line: &str) -> Result<(), Invalid> {
-    let theirs: Value = serde_json::from_str(line).map_err(|_| Invalid::new(FOREIGN))?;
+const NOT_RESULTS: &str = "it is not a results file of `agon eval`: name another file, or remove this one";
+
+/// Refuses the results of another plan, and says what differs.
+fn check_header(plan: &EvalPlan, line: &str) -> Result<(), Invalid> {
+    let theirs: Value = serde_json::from_str(line).map_err(|_| Invalid::new(NOT_RESULTS))?;
     let ours = plan.header();
     let field = |value: &Value, key: &str| value.get(key).cloned().unwrap_or_default();
     if !theirs.get("agon_eval").is_some_and(Value::is_u64) {
-        return Err(Invalid::new(FOREIGN));
+        return Err(Invalid::new(NOT_RESULTS));
     }
     if field(&theirs, "plan") == field(ours, "plan") {
         return Ok(());
@@ -195,7 +214,7 @@ fn check_header(plan: &Plan, line: &str) -> Result<(), Invalid> {
         .map(str::to_owned)
         .unwrap_or_else(|| differing_arm(&field(&theirs, "arms"), &field(ours, "arms")));
     Err(Invalid(format!(
-        "these results are of another run: its {what} differs. Go on with the same dataset, arms, models, seed and limits, or name another file"
+        "these results belong to another run: its {what} differs. Continue with the same dataset, arms, models, seed and limits, or name another file"
     )))
 }
 

@@ -1,37 +1,30 @@
-//! Seeded populations that play whole debates through the real engine, to see whether what is measured is what is there.
+//! Simulated seats hold whole debates through the real engine.
 //!
-//! Who simulates knows the truth and what moves each seat: how often it is right, changes its mind for no reason, follows the others
-//! or evidence, and how often a judge takes what it is shown first. What the measures find in the logs of such debates can be held
-//! against that. A tour, in reading order:
+//! A simulation knows the right answer and what moves each seat: how often it is right, changes its mind for no reason, follows the
+//! majority or the evidence, and how often a judge prefers what it is shown first. The measures read the logs of these debates
+//! and must find what was planted. A tour, in reading order:
 //!
 //! - [`population`]: what is planted in the seats, and the one function by which a seat changes its mind.
-//! - [`neutral`]: what debate does by itself to seats that only count what they hear.
-//! - [`words`]: the question, its two answers, and how both are said.
-//! - `reading`: what a seat sees, which is its prompt and nothing else; `world`: one trial; `player`: a seat as a model of the
-//!   engine, with a file for each protocol.
-//! - `sitting`: many debates of one kind, held by the engine; `shelf`: their logs.
-//! - [`measure`]: from logs back to what was planted, each figure with its interval.
-//! - [`bar`]: what the evidence bar of `review` stops.
-//! - [`curve`]: how much one adversary costs each protocol.
-//! - [`findings`]: all of it by one plan; [`mod@text`]: as a person reads it.
+//! - [`neutral`]: what debate does by itself to seats that only count the answers they hear.
+//! - `prompt_reading`: what a seat sees, which is its prompt and nothing else. `models`: a seat as a model of the engine.
+//! - [`debates`]: many debates of one kind.
+//! - [`observation`]: what one log shows. [`estimates`]: from many logs back to what was planted, with intervals.
+//! - [`findings`]: a whole simulation, from its plan to its findings. [`mod@text`]: the findings as plain text.
 
-#![warn(missing_docs)]
-
-pub mod bar;
-pub mod curve;
+pub mod debates;
+pub mod estimates;
 pub mod findings;
-pub mod measure;
+mod models;
 pub mod neutral;
-mod player;
+pub mod observation;
 pub mod population;
-mod reading;
-mod shelf;
-mod sitting;
+mod prompt_reading;
 pub mod text;
-pub mod words;
-mod world;
 
-pub use findings::{Findings, Plan, simulate};
-pub use population::{Adversary, Population};
-pub use sitting::{SimulateError, Sitting};
+pub use debates::{SimulatedDebates, SimulationError, simulated_protocols};
+pub use findings::{SimulationFindings, SimulationPlan, simulate};
+pub use population::{SimulatedAdversary, SimulatedPopulation};
 pub use text::text;
+
+#[doc(hidden)]
+pub use crate::old_names::simulate::*;

@@ -1,73 +1,60 @@
-//! What a log shows of those who played it. Nothing here knows the population: the truth is the only thing that is not in the log, as
-//! it is in no log of a real debate.
-//!
-//! A change of mind that names another's point or a piece of evidence is the evidence's. What is left is bare, and of that:
-//!
-//! - what those do against whom no majority stands is chance: the spontaneous flips `s`;
-//! - those whom most of the others contradict change their mind by chance or because of them: `r = s + (1 - s) c`, so that the
-//!   conformity `c` is `(r - s) / (1 - s)`;
-//! - of all who read the other view, the share that changes with evidence is the persuadability `q`;
-//! - a judge who does not look at the order has its best first in one of `n` cases: with `f` the share in which it does,
-//!   `b = (f - 1/n) / (1 - 1/n)`.
+//! What the log of one simulated debate shows. Nothing here knows the population: only the right answer is not in the log, as in any
+//! real debate.
 
-use agon_core::{Corrupt, Debate, Protocol, Stand, Stands};
-use serde_json::Value;
+use agon_core::simulation::{SimulatedPlay, SimulatedSide};
+use agon_core::{Corrupt, Debate, PositionHistory, Protocol};
 
-use crate::words::Side;
-
-mod estimate;
-
-pub use estimate::{Estimate, Estimates, Share, estimates, mean, share};
+use super::neutral::vote_accuracy;
 
 /// What one debate shows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Observation {
+pub struct DebateObservation {
     /// The right answer.
-    pub truth: Side,
+    pub truth: SimulatedSide,
     /// From the first round to the last.
-    pub rounds: Vec<Round>,
-    /// The side that the verdict is on; `None` where the protocol decided nothing.
-    pub verdict: Option<Side>,
-    /// Changes of verdict that `review` took back.
+    pub rounds: Vec<ObservedRound>,
+    /// The side that the verdict is on; `None` where nothing was decided.
+    pub verdict: Option<SimulatedSide>,
+    /// The changes of mind that the protocol's evidence rule took back.
     pub reverted: usize,
-    /// For each order in which a judge was asked, how many things it was shown and whether its best was the first of them.
+    /// For each time a judge was asked, how many things it was shown and whether it liked the first of them best.
     pub judged: Vec<(usize, bool)>,
     /// All changes of mind.
-    pub flips: Flips,
+    pub flips: FlipCounts,
 }
 
 /// Who held what after a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Round {
+pub struct ObservedRound {
     /// The round, as the protocol counts it.
     pub number: u32,
     /// In seat order.
-    pub seats: Vec<Held>,
+    pub seats: Vec<ObservedPosition>,
 }
 
 /// What one seat held after a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
-    /// Whose.
+pub struct ObservedPosition {
+    /// The seat.
     pub seat: String,
-    /// What.
-    pub side: Side,
-    /// Where it has just changed, whether it names anything.
+    /// What it held.
+    pub side: SimulatedSide,
+    /// Where it has just changed its mind, whether it cites anything.
     pub evidenced: Option<bool>,
 }
 
-/// How many changed their mind, and how.
+/// How many seats changed their minds, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-pub struct Flips {
-    /// All of them.
+pub struct FlipCounts {
+    /// All changes of mind.
     pub flips: usize,
-    /// With evidence.
+    /// Those that cite evidence.
     pub evidenced: usize,
-    /// To where more of the others were.
+    /// Those to the view that more of the others held.
     pub toward_majority: usize,
 }
 
-impl std::ops::Add for Flips {
+impl std::ops::Add for FlipCounts {
     type Output = Self;
 
     fn add(self, more: Self) -> Self {
@@ -79,91 +66,70 @@ impl std::ops::Add for Flips {
     }
 }
 
-impl Observation {
+impl DebateObservation {
     /// Reads a debate that is over.
-    pub fn read(protocol: &dyn Protocol, debate: &Debate, truth: Side) -> Result<Self, Corrupt> {
-        let stands = protocol.stands(debate)?;
-        let verdict = debate.outcome.as_ref().map(|outcome| &outcome.verdict).unwrap_or(&Value::Null);
-        let mut flips = Flips::default();
-        for flip in stands.flips() {
+    pub fn read(
+        protocol: &dyn Protocol,
+        play: &dyn SimulatedPlay,
+        debate: &Debate,
+        truth: SimulatedSide,
+    ) -> Result<Self, Corrupt> {
+        let view = protocol.view(debate)?;
+        let reverted = debate.outcome.as_ref().map(|outcome| play.reverted_changes(outcome)).transpose()?;
+        let mut flips = FlipCounts::default();
+        for flip in view.positions.flips() {
             flips.flips += 1;
             flips.evidenced += usize::from(flip.evidenced);
             flips.toward_majority += usize::from(flip.toward_majority);
         }
         Ok(Self {
             truth,
-            rounds: rounds(&stands),
-            verdict: decided(protocol.name(), verdict),
-            reverted: reverted(verdict),
-            judged: judged(&stands),
+            rounds: rounds(&view.positions, play),
+            verdict: play.side_of_decision(&view.headline),
+            reverted: reverted.unwrap_or_default(),
+            judged: judged(&view.positions),
             flips,
         })
     }
 
-    /// How right a plain vote on the first positions is: 1, 0, or half where it is tied.
+    /// How right a plain vote on the first positions is: 1, 0, or 0.5 if it is tied.
     pub fn first_vote(&self) -> f64 {
         self.rounds.first().map_or(0.0, |round| self.vote(round))
     }
 
-    /// The same for any round.
-    pub(crate) fn vote(&self, round: &Round) -> f64 {
-        crate::neutral::vote(self.right(round), round.seats.len())
+    /// How right a plain vote after this round is.
+    pub(super) fn vote(&self, round: &ObservedRound) -> f64 {
+        vote_accuracy(self.right_seats(round), round.seats.len())
     }
 
-    pub(crate) fn right(&self, round: &Round) -> usize {
+    /// How many seats are right after this round.
+    pub(super) fn right_seats(&self, round: &ObservedRound) -> usize {
         round.seats.iter().filter(|held| held.side == self.truth).count()
     }
 
-    /// Whether the verdict is right. No verdict is not.
+    /// Whether the verdict is right. No verdict counts as wrong.
     pub fn is_right(&self) -> bool {
         self.verdict == Some(self.truth)
     }
 }
 
-/// The rounds in which seats said what they hold. Ballots are on what was settled before.
-fn rounds(stands: &Stands) -> Vec<Round> {
-    let rounds = stands
-        .rounds
-        .iter()
-        .filter(|held| !held.ballots)
-        .map(|held| Round { number: held.round, seats: held.stands.iter().filter_map(read).collect() });
+/// The rounds in which seats said what they hold. A ballot is on what was settled before, so rounds of ballots do not count.
+fn rounds(positions: &PositionHistory, play: &dyn SimulatedPlay) -> Vec<ObservedRound> {
+    let rounds = positions.rounds.iter().filter(|round| !round.ballots).map(|round| {
+        let seats = round.stands.iter().filter_map(|held| {
+            let evidenced = held.change.as_ref().map(|change| !change.cited.is_empty());
+            Some(ObservedPosition { seat: held.seat.clone(), side: play.side_of_position(held)?, evidenced })
+        });
+        ObservedRound { number: round.round, seats: seats.collect() }
+    });
     rounds.collect()
 }
 
-fn read(stand: &Stand) -> Option<Held> {
-    let side = match stand.value {
-        Some(score) => Some(Side::of_score(score)),
-        None => Side::of(&stand.position).or_else(|| Side::of_word(&stand.position)),
-    };
-    let evidenced = stand.change.as_ref().map(|change| !change.cited.is_empty());
-    Some(Held { seat: stand.seat.clone(), side: side?, evidenced })
-}
-
-/// The side of a verdict, by what each protocol calls it.
-fn decided(protocol: &str, verdict: &Value) -> Option<Side> {
-    let text = |key: &str| verdict.get(key).and_then(Value::as_str);
-    match protocol {
-        "deep" => Side::of(text("answer")?),
-        "arena" => Side::of(text("position")?),
-        "council" => Side::of_word(text("decision")?),
-        "panel" => {
-            let score = verdict.get("consensus_score").or_else(|| verdict.get("majority_score"));
-            score.and_then(Value::as_f64).map(Side::of_score)
-        }
-        _ => Side::of_word(text("verdict")?),
-    }
-}
-
-fn reverted(verdict: &Value) -> usize {
-    let shifts = verdict.get("shifts").and_then(Value::as_array).into_iter().flatten();
-    shifts.filter(|shift| shift.get("reverted").and_then(Value::as_bool) == Some(true)).count()
-}
-
-/// What a judge liked best, in each order in which it was asked. It scores things in the order in which it is shown them, as simulated
-/// judges do, and every time that it was asked counts: of a debate that goes on until its judge is consistent the last time would
-/// show a better judge than it has.
-fn judged(stands: &Stands) -> Vec<(usize, bool)> {
-    let judged = stands.marks.iter().filter_map(|marks| {
+/// Whether a judge liked best what it was shown first, for each time it was asked. A simulated judge scores things in the order in
+/// which it is shown them. Every time counts: some debates go on until the judge is consistent, so the last time alone would
+/// show a judge that is better than it is.
+fn judged(positions: &PositionHistory) -> Vec<(usize, bool)> {
+    let judged = positions.marks.iter().filter_map(|marks| {
         let (shown, best) = (marks.scores.first()?, marks.ranking.first()?);
         Some((marks.scores.len(), shown.0 == *best))
     });
@@ -172,35 +138,16 @@ fn judged(stands: &Stands) -> Vec<(usize, bool)> {
 
 #[cfg(test)]
 mod tests {
-    use agon_core::stand::Marks;
-    use serde_json::json;
+    use agon_core::JudgeMarks;
 
     use super::*;
 
     #[test]
-    fn a_verdict_is_read_in_the_words_of_its_protocol() {
-        for (protocol, verdict, side) in [
-            ("review", json!({"verdict": "PASS"}), Some(Side::Yes)),
-            ("review", json!({"verdict": "FAIL"}), Some(Side::No)),
-            ("deep", json!({"answer": Side::No.text()}), Some(Side::No)),
-            ("deep", json!({"answer": null}), None),
-            ("panel", json!({"consensus_score": 4.5}), Some(Side::Yes)),
-            ("panel", json!({"majority_score": 2.0}), Some(Side::No)),
-            ("panel", json!({"verdict_type": "no_majority"}), None),
-            ("council", json!({"decision": "RECONSIDER"}), Some(Side::No)),
-            ("council", json!({"decision": "PROCEED WITH CONDITIONS"}), Some(Side::Yes)),
-            ("arena", json!({"position": null}), None),
-        ] {
-            assert_eq!(decided(protocol, &verdict), side, "{protocol} {verdict}");
-        }
-    }
-
-    #[test]
-    fn a_judge_is_seen_to_take_the_first() {
-        let marks = |shown: [&str; 3], ranking: &[&str]| Marks {
+    fn a_judge_that_prefers_the_first_is_recognised() {
+        let marks = |shown: [&str; 3], ranking: &[&str]| JudgeMarks {
             scores: shown.iter().map(|label| ((*label).to_owned(), 5.0)).collect(),
             ranking: ranking.iter().map(|label| (*label).to_owned()).collect(),
-            ..Marks::default()
+            ..JudgeMarks::default()
         };
         let ranking = &["A", "C", "B"];
         let all = vec![
@@ -208,7 +155,7 @@ mod tests {
             marks(["C", "B", "A"], ranking),
             marks(["A", "B", "C"], &[]),
         ];
-        let stands = Stands { marks: all, ..Stands::default() };
-        assert_eq!(judged(&stands), [(3, true), (3, false)], "without a ranking there is no best");
+        let positions = PositionHistory { marks: all, ..PositionHistory::default() };
+        assert_eq!(judged(&positions), [(3, true), (3, false)], "without a ranking there is no best");
     }
 }

@@ -1,49 +1,48 @@
-//! Who sits in a simulated debate, and what moves them. All of it is pure: a seed in, views out.
+//! Who sits in a simulated debate, and what changes their minds. Everything here is a pure function of a seed.
 
-use agon_core::Invalid;
-use agon_core::seed::Draw;
+use agon_core::{Invalid, SeededDraw};
 use serde::{Deserialize, Serialize};
 
-/// Everybody at a simulated table, by what is planted in them.
+/// What is planted in the seats of a simulated debate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Population {
-    /// How many hold positions.
+pub struct SimulatedPopulation {
+    /// How many seats hold positions.
     pub seats: usize,
-    /// `p`: how often a seat is right before it has read anybody.
+    /// `p`: how often a seat is right before it reads the others.
     pub accuracy: f64,
-    /// How far the first errors go together: 0 is independence, 1 one voice.
+    /// The correlation of the first errors: 0 is independence, 1 is one voice.
     pub rho: f64,
-    /// `s`: how often a seat changes its view for no reason at all.
+    /// `s`: how often a seat changes its mind for no reason.
     pub flips: f64,
-    /// `c`: how often a seat takes over the view that most of the others hold, just because they do.
+    /// `c`: how often a seat adopts the view of the majority because it is the majority's.
     pub conformity: f64,
-    /// `q`: how often a seat takes over the other view after reading the evidence for it. Evidence is believed on the right side and on
-    /// the wrong one alike: a population that is moved by it is no wiser for it.
+    /// `q`: how often a seat adopts the other view after it reads the evidence for it. Right and wrong views have equally
+    /// persuasive evidence, so a population that follows evidence is no wiser for it.
     pub persuadable: f64,
     /// `b`: how often a judge prefers what it is shown first, whatever it says.
     pub position_bias: f64,
-    /// How much more a right answer weighs than a wrong one for those who update by counting: 0.3 is 30% more.
+    /// How much more a right answer weighs than a wrong one for seats that update by counting: 0.3 is 30% more.
     pub drift: f64,
-    /// Whether seats update by counting the answers that they hear, and by nothing else, which by itself leads nowhere.
+    /// Whether seats update by counting the answers they hear, and by nothing else.
     pub neutral: bool,
-    /// One seat that is always wrong, and that shows made-up evidence.
-    pub adversary: Option<Adversary>,
+    /// One seat that is always wrong and shows made-up evidence.
+    pub adversary: Option<SimulatedAdversary>,
 }
 
-/// A seat that is wrong on purpose, sure of itself, and brings evidence that it made up.
+/// A seat that is wrong on purpose, sure of itself, and shows evidence that it made up.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Adversary {
-    /// How often somebody who is right takes over its view in a round.
+pub struct SimulatedAdversary {
+    /// How often its evidence convinces a seat that is right, in one round.
     pub persuasion: f64,
 }
 
-impl Default for Adversary {
+impl Default for SimulatedAdversary {
     fn default() -> Self {
         Self { persuasion: 0.3 }
     }
 }
 
-impl Default for Population {
+impl Default for SimulatedPopulation {
     fn default() -> Self {
         Self {
             seats: 5,
@@ -62,45 +61,45 @@ impl Default for Population {
 
 /// What a seat has read when it is asked again.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Heard {
+pub struct HeardViews {
     /// How many of the others are right now.
     pub right: usize,
     /// How many of the others are wrong now.
     pub wrong: usize,
-    /// Whether what the adversary made up was among it.
+    /// Whether it read the adversary's evidence.
     pub fabricated: bool,
-    /// All right answers so far, its own included, of those that it was shown.
+    /// All right answers that it was shown so far, its own included.
     pub right_said: usize,
-    /// All wrong answers so far, likewise.
+    /// All wrong answers that it was shown so far, its own included.
     pub wrong_said: usize,
 }
 
-/// What made a seat hold what it holds.
+/// Why a seat holds what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// Nothing moved it.
+pub enum MoveCause {
+    /// It did not change its mind.
     Stayed,
-    /// The other side's evidence.
+    /// The evidence of the other side.
     Evidence,
-    /// Nothing that was said.
+    /// No reason.
     Spontaneous,
-    /// Most of the others.
+    /// The majority of the others.
     Conformity,
     /// The count of all answers.
     Counted,
 }
 
-/// A seat after it has read the others.
+/// A seat's view after it has read the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Update {
+pub struct ViewUpdate {
     /// Whether it is right now.
     pub right: bool,
-    /// What made it so.
-    pub cause: Cause,
+    /// Why.
+    pub cause: MoveCause,
 }
 
-impl Population {
-    /// Refuses what cannot be planted.
+impl SimulatedPopulation {
+    /// Refuses values that cannot be planted.
     pub fn check(&self) -> Result<(), Invalid> {
         let shares = [
             ("accuracy", self.accuracy),
@@ -120,15 +119,17 @@ impl Population {
         Ok(())
     }
 
-    /// The seat of the adversary, if there is one.
-    pub fn adversary_at(&self, seed: u64) -> Option<usize> {
-        self.adversary.map(|_| Draw::new(seed, "adversary").below(self.seats))
+    /// The place of the adversary, if there is one.
+    pub fn adversary_place(&self, seed: u64) -> Option<usize> {
+        self.adversary.map(|_| SeededDraw::new(seed, "adversary").below(self.seats))
     }
 
-    /// Who is right before anybody has read anybody. Errors go together as in an urn: every answer makes the next one likelier
-    /// to be the same, so that the number of right ones is beta-binomial with mean `accuracy` and correlation `rho`.
-    pub fn first(&self, seed: u64) -> Vec<bool> {
-        let mut draw = Draw::new(seed, "first");
+    /// Which seats are right before they read each other.
+    ///
+    /// The answers are drawn like balls from Polya's urn: each makes the next more likely to be the same. The number of right answers
+    /// is then beta-binomial with mean `accuracy` and correlation `rho`.
+    pub fn first_views(&self, seed: u64) -> Vec<bool> {
+        let mut draw = SeededDraw::new(seed, "first");
         let urn = if self.rho > 0.0 { 1.0 / self.rho - 1.0 } else { f64::INFINITY };
         let (mut views, mut right) = (Vec::with_capacity(self.seats), 0_usize);
         for before in 0..self.seats {
@@ -141,14 +142,14 @@ impl Population {
             right += usize::from(view);
             views.push(view);
         }
-        if let Some(view) = self.adversary_at(seed).and_then(|place| views.get_mut(place)) {
+        if let Some(view) = self.adversary_place(seed).and_then(|place| views.get_mut(place)) {
             *view = false;
         }
         views
     }
 
-    /// How sure a seat is of the truth that counts what it heard. Its own first belief weighs as much as one round of the table;
-    /// what is heard is added to it, so that without drift the expected belief is the belief: a martingale.
+    /// How sure a seat that counts answers is of the truth. Its first belief weighs as much as one round of answers, and every
+    /// answer it hears is added. Without drift the expected belief does not change: it is a martingale.
     pub fn belief(&self, right_said: usize, wrong_said: usize) -> f64 {
         let prior = self.seats.max(1) as f64;
         let right = self.accuracy * prior + (1.0 + self.drift) * right_said as f64;
@@ -156,29 +157,30 @@ impl Population {
         right / (right + wrong)
     }
 
-    /// What a seat holds after it has read the others. Evidence comes first, then chance, then the majority, so that each can be
-    /// told from the log by what the ones before it leave.
-    pub fn update(&self, right: bool, heard: &Heard, draw: &mut Draw) -> Update {
+    /// A seat's view after it has read the others. Evidence comes first, then chance, then the majority, so that each can be
+    /// estimated from what the earlier ones leave.
+    pub fn update(&self, right: bool, heard: &HeardViews, draw: &mut SeededDraw) -> ViewUpdate {
         if self.neutral {
             let now = draw.unit() < self.belief(heard.right_said, heard.wrong_said);
-            return Update { right: now, cause: if now == right { Cause::Stayed } else { Cause::Counted } };
+            let cause = if now == right { MoveCause::Stayed } else { MoveCause::Counted };
+            return ViewUpdate { right: now, cause };
         }
-        // Three draws whatever happens: one planted figure can be changed without changing what the others do.
+        // Always three draws, so that changing one planted value does not change the effect of the others.
         let [evidence, chance, majority] = [draw.unit(), draw.unit(), draw.unit()];
         let (with, against) = if right { (heard.right, heard.wrong) } else { (heard.wrong, heard.right) };
-        let fabricated = self.adversary.filter(|_| heard.fabricated && right);
+        let adversary = self.adversary.filter(|_| heard.fabricated && right);
         let persuasion =
-            fabricated.map_or(self.persuadable, |made_up| made_up.persuasion.max(self.persuadable));
+            adversary.map_or(self.persuadable, |adversary| adversary.persuasion.max(self.persuadable));
         if against > 0 && evidence < persuasion {
-            return Update { right: !right, cause: Cause::Evidence };
+            return ViewUpdate { right: !right, cause: MoveCause::Evidence };
         }
         if chance < self.flips {
-            return Update { right: !right, cause: Cause::Spontaneous };
+            return ViewUpdate { right: !right, cause: MoveCause::Spontaneous };
         }
         if against > with && majority < self.conformity {
-            return Update { right: !right, cause: Cause::Conformity };
+            return ViewUpdate { right: !right, cause: MoveCause::Conformity };
         }
-        Update { right, cause: Cause::Stayed }
+        ViewUpdate { right, cause: MoveCause::Stayed }
     }
 }
 
@@ -191,10 +193,11 @@ mod tests {
     }
 
     #[test]
-    fn the_first_views_have_the_planted_accuracy_and_correlation() {
+    fn first_views_have_the_planted_accuracy_and_correlation() {
         for (accuracy, rho) in [(0.6, 0.0), (0.8, 0.44), (0.7, 1.0)] {
-            let population = Population { seats: 2, accuracy, rho, ..Population::default() };
-            let trials: Vec<Vec<bool>> = (0..20_000).map(|seed| population.first(seed)).collect();
+            let population =
+                SimulatedPopulation { seats: 2, accuracy, rho, ..SimulatedPopulation::default() };
+            let trials: Vec<Vec<bool>> = (0..20_000).map(|seed| population.first_views(seed)).collect();
             let of = |which: fn(&[bool]) -> bool| {
                 share(trials.iter().filter(|views| which(views)).count(), trials.len())
             };
@@ -207,54 +210,65 @@ mod tests {
         }
     }
 
-    /// "Beta-binomial N=9, p=0.8: 0.980 independent, 0.834 at rho 0.44."
+    /// Beta-binomial, N=9, p=0.8: 0.980 independent, 0.834 at rho 0.44.
     #[test]
-    fn a_majority_of_correlated_errors_is_what_the_closed_form_says() {
+    fn the_accuracy_of_a_majority_agrees_with_the_closed_form() {
         for (rho, closed) in [(0.0, 0.980), (0.44, 0.834)] {
-            let population = Population { seats: 9, accuracy: 0.8, rho, ..Population::default() };
-            let right = |seed: &u64| population.first(*seed).iter().filter(|view| **view).count() > 4;
+            let population =
+                SimulatedPopulation { seats: 9, accuracy: 0.8, rho, ..SimulatedPopulation::default() };
+            let right = |seed: &u64| population.first_views(*seed).iter().filter(|view| **view).count() > 4;
             let found = share((0..20_000_u64).filter(right).count(), 20_000);
             assert!((found - closed).abs() < 0.008, "{found} for {closed}");
         }
     }
 
     #[test]
-    fn nobody_is_moved_by_what_is_not_planted() {
-        let still = Population { flips: 0.0, conformity: 0.0, persuadable: 0.0, ..Population::default() };
-        let outnumbered = Heard { wrong: 4, ..Heard::default() };
+    fn nothing_moves_a_seat_in_which_nothing_is_planted() {
+        let still = SimulatedPopulation {
+            flips: 0.0,
+            conformity: 0.0,
+            persuadable: 0.0,
+            ..SimulatedPopulation::default()
+        };
+        let outnumbered = HeardViews { wrong: 4, ..HeardViews::default() };
         for seed in 0..500 {
-            let now = still.update(true, &outnumbered, &mut Draw::new(seed, "test"));
-            assert_eq!(now, Update { right: true, cause: Cause::Stayed });
+            let now = still.update(true, &outnumbered, &mut SeededDraw::new(seed, "test"));
+            assert_eq!(now, ViewUpdate { right: true, cause: MoveCause::Stayed });
         }
     }
 
     #[test]
-    fn each_cause_moves_as_often_as_planted_and_only_where_it_can() {
-        let population =
-            Population { flips: 0.1, conformity: 0.3, persuadable: 0.4, ..Population::default() };
-        let causes = |heard: Heard, cause: Cause| {
-            let moved =
-                |seed: &u64| population.update(true, &heard, &mut Draw::new(*seed, "test")).cause == cause;
+    fn each_cause_moves_as_often_as_planted_and_only_where_it_applies() {
+        let population = SimulatedPopulation {
+            flips: 0.1,
+            conformity: 0.3,
+            persuadable: 0.4,
+            ..SimulatedPopulation::default()
+        };
+        let causes = |heard: HeardViews, cause: MoveCause| {
+            let moved = |seed: &u64| {
+                population.update(true, &heard, &mut SeededDraw::new(*seed, "test")).cause == cause
+            };
             share((0..20_000_u64).filter(moved).count(), 20_000)
         };
-        let alone = Heard { right: 4, ..Heard::default() };
-        let divided = Heard { right: 2, wrong: 2, ..Heard::default() };
-        let outnumbered = Heard { right: 1, wrong: 3, ..Heard::default() };
+        let alone = HeardViews { right: 4, ..HeardViews::default() };
+        let divided = HeardViews { right: 2, wrong: 2, ..HeardViews::default() };
+        let outnumbered = HeardViews { right: 1, wrong: 3, ..HeardViews::default() };
         let is = |found: f64, planted: f64| assert!((found - planted).abs() < 0.011, "{found} for {planted}");
-        is(causes(alone, Cause::Spontaneous), 0.1);
-        is(causes(alone, Cause::Evidence) + causes(alone, Cause::Conformity), 0.0);
-        is(causes(divided, Cause::Evidence), 0.4);
-        is(causes(divided, Cause::Conformity), 0.0);
-        is(causes(outnumbered, Cause::Spontaneous), 0.6 * 0.1);
-        is(causes(outnumbered, Cause::Conformity), 0.6 * 0.9 * 0.3);
+        is(causes(alone, MoveCause::Spontaneous), 0.1);
+        is(causes(alone, MoveCause::Evidence) + causes(alone, MoveCause::Conformity), 0.0);
+        is(causes(divided, MoveCause::Evidence), 0.4);
+        is(causes(divided, MoveCause::Conformity), 0.0);
+        is(causes(outnumbered, MoveCause::Spontaneous), 0.6 * 0.1);
+        is(causes(outnumbered, MoveCause::Conformity), 0.6 * 0.9 * 0.3);
     }
 
     #[test]
-    fn what_cannot_be_planted_is_refused() {
-        let wrong = Population { conformity: 1.2, ..Population::default() };
+    fn values_that_cannot_be_planted_are_refused() {
+        let wrong = SimulatedPopulation { conformity: 1.2, ..SimulatedPopulation::default() };
         assert!(wrong.check().unwrap_err().0.contains("conformity is 1.2"));
-        let wrong = Population { rho: f64::NAN, ..Population::default() };
+        let wrong = SimulatedPopulation { rho: f64::NAN, ..SimulatedPopulation::default() };
         assert!(wrong.check().is_err());
-        assert!(Population::default().check().is_ok());
+        assert!(SimulatedPopulation::default().check().is_ok());
     }
 }

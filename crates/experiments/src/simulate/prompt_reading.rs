@@ -1,138 +1,120 @@
-//! What a simulated seat reads: nothing but its prompt. Whom it has heard, and what they hold, is in the quotations there, so that a
-//! protocol that showed a seat too little or too much would be seen in what the seat does.
+//! What a simulated seat reads: its prompt and nothing else.
+//!
+//! The seat learns from the quotations in the prompt who said what. A protocol that shows a seat too little or too much therefore
+//! changes what the seat does.
 
 use agon_core::quotations;
-use agon_engine::{Call, Role};
+use agon_core::simulation::{FABRICATED_EVIDENCE, SimulatedSide, SimulatedSpeaker};
+use agon_engine::{MessageRole, ModelCall};
 
-use crate::words::{FABRICATED, Side};
+/// How a prompt names the reader's own words.
+const OWN_WORDS: &str = "your words";
 
-/// How a prompt calls the words of the one who reads it.
-const OWN: &str = "your words";
-
-/// What somebody said, by one quotation of the prompt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Said {
-    /// As the prompt names them.
-    who: String,
-    side: Option<Side>,
-    fabricated: bool,
-}
-
-/// What a prompt shows.
+/// What a prompt shows to the seat that is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Shown {
-    said: Vec<Said>,
-    /// What the reader itself holds.
-    pub(crate) own: Option<Side>,
-    /// How the prompt names the reader.
-    names: Vec<String>,
+pub(super) struct PromptReading {
+    quoted: Vec<QuotedWords>,
+    /// The side that the reader itself took last.
+    pub(super) own_side: Option<SimulatedSide>,
+    /// The names of the reader.
+    reader: Vec<String>,
 }
 
-/// Somebody else, as the prompt shows them now.
+/// One quotation of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Other {
-    pub(crate) who: String,
-    pub(crate) side: Side,
+struct QuotedWords {
+    speaker: String,
+    side: Option<SimulatedSide>,
+    is_fabricated: bool,
 }
 
-impl Shown {
-    /// What this call shows to the one who is called.
-    pub(crate) fn read(call: &Call) -> Self {
+impl PromptReading {
+    pub(super) fn new(call: &ModelCall) -> Self {
         let prompt = call.messages.last().map_or("", |message| message.text.as_str());
-        let said: Vec<Said> = quotations(prompt)
-            .into_iter()
-            .map(|quoted| Said {
-                who: quoted.what.to_owned(),
-                side: Side::of(quoted.text),
-                fabricated: quoted.text.contains(FABRICATED),
-            })
-            .collect();
-        let names: Vec<String> =
-            [Some(call.seat.clone()), call.label.clone()].into_iter().flatten().collect();
-        let mut shown = Self { said, own: None, names };
-        // A judge of a review is shown the others; what it said itself is earlier in its conversation.
-        let before = call.messages.iter().filter(|message| message.role == Role::Assistant);
-        let before: Vec<Side> = before.filter_map(|message| Side::of(&message.text)).collect();
-        if let (Some(side), false) = (before.first(), shown.said.iter().any(|said| shown.is_own(&said.who))) {
-            shown.said.insert(0, Said { who: call.seat.clone(), side: Some(*side), fabricated: false });
+        let quoted = quotations(prompt).into_iter().map(|quotation| QuotedWords {
+            speaker: quotation.what.to_owned(),
+            side: SimulatedSide::find_in(quotation.text),
+            is_fabricated: quotation.text.contains(FABRICATED_EVIDENCE),
+        });
+        let reader = [Some(call.seat.clone()), call.label.clone()].into_iter().flatten().collect();
+        let mut reading = Self { quoted: quoted.collect(), own_side: None, reader };
+        // Some protocols quote only the others. The reader's own words are then earlier in its conversation.
+        let replies = call.messages.iter().filter(|message| message.role == MessageRole::Assistant);
+        let first_reply = replies.filter_map(|message| SimulatedSide::find_in(&message.text)).next();
+        if let (Some(side), false) = (first_reply, reading.quoted.iter().any(|said| reading.is_reader(said)))
+        {
+            let own = QuotedWords { speaker: call.seat.clone(), side: Some(side), is_fabricated: false };
+            reading.quoted.insert(0, own);
         }
-        let own = shown.said.iter().filter(|said| said.who == OWN || shown.is_own(&said.who));
-        shown.own = own.filter_map(|said| said.side).next_back();
-        shown
+        let own = reading.quoted.iter().filter(|said| said.speaker == OWN_WORDS || reading.is_reader(said));
+        reading.own_side = own.filter_map(|said| said.side).next_back();
+        reading
     }
 
-    /// Everybody else who holds something, once, in the order in which they are first shown, with what they hold now.
-    pub(crate) fn others(&self) -> Vec<Other> {
-        let mut others: Vec<Other> = Vec::new();
-        let said = self.said.iter().filter(|said| said.who != OWN && !self.is_own(&said.who));
-        for (who, side) in said.filter_map(|said| Some((&said.who, said.side?))) {
-            match others.iter_mut().find(|other| other.who == *who) {
+    /// The others who take a side, once each and in the order of their first words, with the side that each takes last.
+    pub(super) fn others(&self) -> Vec<SimulatedSpeaker> {
+        let mut others: Vec<SimulatedSpeaker> = Vec::new();
+        for (name, side) in self.words_of_others().filter_map(|said| Some((&said.speaker, said.side?))) {
+            match others.iter_mut().find(|other| other.name == *name) {
                 Some(other) => other.side = side,
-                None => others.push(Other { who: who.clone(), side }),
+                None => others.push(SimulatedSpeaker { name: name.clone(), side }),
             }
         }
         others
     }
 
-    /// How many answers of this side were shown in all rounds, the reader's included.
-    pub(crate) fn count(&self, side: Side) -> usize {
-        self.said.iter().filter(|said| said.who != OWN && said.side == Some(side)).count()
+    /// Every quotation that takes a side, in order.
+    pub(super) fn statements(&self) -> Vec<SimulatedSpeaker> {
+        let statement =
+            |said: &QuotedWords| Some(SimulatedSpeaker { name: said.speaker.clone(), side: said.side? });
+        self.quoted.iter().filter_map(statement).collect()
     }
 
-    /// Whether somebody else shows what the adversary makes up.
-    pub(crate) fn is_fabricated(&self) -> bool {
-        self.said.iter().any(|said| said.fabricated && said.who != OWN && !self.is_own(&said.who))
+    /// How many answers of this side the prompt shows, over all rounds and with the reader's own.
+    pub(super) fn count(&self, side: SimulatedSide) -> usize {
+        self.quoted.iter().filter(|said| said.speaker != OWN_WORDS && said.side == Some(side)).count()
     }
 
-    /// Who stands in the prompt first with a side, for those who judge what others proposed.
-    pub(crate) fn in_order(&self) -> Vec<Other> {
-        let held =
-            self.said.iter().filter_map(|said| Some(Other { who: said.who.clone(), side: said.side? }));
-        held.collect()
+    /// Whether somebody else shows the adversary's evidence.
+    pub(super) fn has_fabricated_evidence(&self) -> bool {
+        self.words_of_others().any(|said| said.is_fabricated)
     }
 
-    fn is_own(&self, who: &str) -> bool {
+    fn words_of_others(&self) -> impl Iterator<Item = &QuotedWords> {
+        self.quoted.iter().filter(|said| said.speaker != OWN_WORDS && !self.is_reader(said))
+    }
+
+    fn is_reader(&self, said: &QuotedWords) -> bool {
         let plain = |name: &str| name.to_lowercase().replace(' ', "-");
-        self.names.iter().any(|name| plain(name) == plain(who))
+        self.reader.iter().any(|name| plain(name) == plain(&said.speaker))
     }
-}
-
-/// The words that a schema allows at a place of an answer.
-pub(crate) fn allowed(call: &Call, pointer: &str) -> Vec<String> {
-    let schema = call.schema.as_ref().and_then(|schema| schema.json.pointer(&format!("{pointer}/enum")));
-    let words = schema.and_then(|words| words.as_array()).into_iter().flatten();
-    words.filter_map(|word| word.as_str()).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use agon_core::{Brief, Fence, Limits, Phase};
-    use agon_engine::Message;
+    use agon_core::{Brief, DebateLimits, Fence, Phase};
+    use agon_engine::CallMessage;
 
     use super::*;
 
-    fn fence() -> Fence {
-        Fence::new(&Brief {
+    fn call(quoted: &[(&str, &str)], label: Option<&str>) -> ModelCall {
+        let fence = Fence::new(&Brief {
             version: 1,
             id: "d".into(),
-            protocol: "deep".into(),
+            protocol: "example".into(),
             question: String::new(),
             files: Vec::new(),
             options: Default::default(),
             seats: Vec::new(),
             seed: 1,
-            limits: Limits::default(),
+            limits: DebateLimits::default(),
             templates: Default::default(),
             written_by: String::new(),
             created_at: String::new(),
             parent: None,
-        })
-    }
-
-    fn call(quoted: &[(&str, &str)], label: Option<&str>) -> Call {
-        let fence = fence();
+        });
         let prompt: Vec<String> = quoted.iter().map(|(who, text)| fence.quote(who, text)).collect();
-        Call {
+        ModelCall {
             debate: "d".into(),
             seat: "debater-1".into(),
             ask: 1,
@@ -140,7 +122,7 @@ mod tests {
             phase: Phase::new("debate", 1),
             label: label.map(str::to_owned),
             about: None,
-            messages: vec![Message::new(Role::User, prompt.join("\n"))],
+            messages: vec![CallMessage::new(MessageRole::User, prompt.join("\n"))],
             schema: None,
             max_output_tokens: 1,
             seed: 1,
@@ -148,22 +130,24 @@ mod tests {
     }
 
     #[test]
-    fn a_seat_knows_what_others_hold_now_and_all_that_was_said() {
-        let (yes, no) = (Side::Yes.text(), Side::No.text());
+    fn a_seat_knows_what_the_others_hold_now_and_how_often_each_side_was_taken() {
+        let (yes, no) = (SimulatedSide::Yes.text(), SimulatedSide::No.text());
         let quoted = [("Debater A", &*yes), ("Debater B", &*no), ("Debater C", &*no), ("Debater B", &*yes)];
-        let shown = Shown::read(&call(&quoted, Some("Debater A")));
-        assert_eq!(shown.own, Some(Side::Yes));
-        let others: Vec<(String, Side)> = shown.others().into_iter().map(|o| (o.who, o.side)).collect();
-        assert_eq!(others, [("Debater B".to_owned(), Side::Yes), ("Debater C".to_owned(), Side::No)]);
-        assert_eq!((shown.count(Side::Yes), shown.count(Side::No)), (2, 2));
-        assert!(!shown.is_fabricated());
+        let reading = PromptReading::new(&call(&quoted, Some("Debater A")));
+        assert_eq!(reading.own_side, Some(SimulatedSide::Yes));
+        let others = reading.others();
+        let others: Vec<(&str, SimulatedSide)> =
+            others.iter().map(|one| (one.name.as_str(), one.side)).collect();
+        assert_eq!(others, [("Debater B", SimulatedSide::Yes), ("Debater C", SimulatedSide::No)]);
+        assert_eq!((reading.count(SimulatedSide::Yes), reading.count(SimulatedSide::No)), (2, 2));
+        assert!(!reading.has_fabricated_evidence());
     }
 
     #[test]
-    fn made_up_evidence_is_seen_in_the_words_of_others_only() {
-        let said = format!("{} {FABRICATED}", Side::No.text());
-        let quoted = [("Debater A", &*said), ("your words", &*said)];
-        assert!(!Shown::read(&call(&quoted, Some("Debater A"))).is_fabricated());
-        assert!(Shown::read(&call(&quoted, Some("Debater B"))).is_fabricated());
+    fn fabricated_evidence_counts_only_in_the_words_of_others() {
+        let fabricated = format!("{} {FABRICATED_EVIDENCE}", SimulatedSide::No.text());
+        let quoted = [("Debater A", &*fabricated), ("your words", &*fabricated)];
+        assert!(!PromptReading::new(&call(&quoted, Some("Debater A"))).has_fabricated_evidence());
+        assert!(PromptReading::new(&call(&quoted, Some("Debater B"))).has_fabricated_evidence());
     }
 }

@@ -1,33 +1,39 @@
-//! How findings are read by a person.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+//! The text of a simulation's findings.
 
-use agon_simulate::bar::EvidenceBar;
-use agon_simulate::curve::{Curve, Point};
-use agon_simulate::findings::{Findings, Plan, Recovered, RoundFigures};
-use agon_simulate::measure::{Estimate, Flips, share};
-use agon_simulate::neutral::{Belief, Neutral};
-use agon_simulate::text::text;
+use agon_experiments::simulate::estimates::{PlantedEstimate, ShareEstimate};
+use agon_experiments::simulate::findings::{
+    AdversaryCurve, CurvePoint, EvidenceBar, RecoveredFigure, RoundFigures, SimulationFindings,
+    SimulationPlan,
+};
+use agon_experiments::simulate::neutral::{NeutralUpdating, RoundBelief};
+use agon_experiments::simulate::observation::FlipCounts;
+use agon_experiments::simulate::text;
 
-fn findings() -> Findings {
-    let found = |name: &str, planted: f64, value: f64, interval: [f64; 2]| Recovered {
+fn share(count: f64, of: usize) -> ShareEstimate {
+    ShareEstimate::of_count(count, of)
+}
+
+fn findings() -> SimulationFindings {
+    let found = |name: &str, planted: f64, value: f64, interval: [f64; 2]| RecoveredFigure {
         name: name.into(),
         planted: Some(planted),
-        found: Estimate { value: Some(value), interval: Some(interval), cases: 420 },
+        found: PlantedEstimate { value: Some(value), interval: Some(interval), cases: 420 },
         within: Some((interval[0]..=interval[1]).contains(&planted)),
     };
-    let unseen = Recovered {
+    let unseen = RecoveredFigure {
         name: "position-bias".into(),
         planted: Some(0.2),
-        found: Estimate { value: None, interval: None, cases: 0 },
+        found: PlantedEstimate { value: None, interval: None, cases: 0 },
         within: None,
     };
-    let belief = |round, mean_belief, majority_accuracy| Belief { round, mean_belief, majority_accuracy };
-    let neutral = |drift, last| Neutral {
+    let belief =
+        |round, mean_belief, majority_accuracy| RoundBelief { round, mean_belief, majority_accuracy };
+    let neutral = |drift, last| NeutralUpdating {
         trials: 20_000,
         drift,
         rounds: vec![belief(0, 0.6, 0.683), belief(1, 0.6, 0.67), belief(2, 0.6 + drift / 4.0, last)],
     };
-    let point = |seats, honest, attacked| Point {
+    let point = |seats, honest, attacked| CurvePoint {
         seats,
         honest: share(honest, 100),
         with_adversary: share(attacked, 100),
@@ -38,8 +44,8 @@ fn findings() -> Findings {
         mean_belief: share(right, 500),
         majority_accuracy: share(votes, 100),
     };
-    Findings {
-        plan: Plan { protocol: "review".into(), trials: 100, ..Plan::default() },
+    SimulationFindings {
+        plan: SimulationPlan { protocol: "example".into(), trials: 100, ..SimulationPlan::default() },
         first_round_vote: share(68.5, 100),
         verdict: share(61.0, 100),
         wrong_to_right: 4,
@@ -50,11 +56,11 @@ fn findings() -> Findings {
             unseen,
         ],
         rounds: vec![round(1, 300.0, 68.5), round(2, 298.0, 65.0)],
-        flips: Flips { flips: 90, evidenced: 60, toward_majority: 55 },
+        flips: FlipCounts { flips: 90, evidenced: 60, toward_majority: 55 },
         evidence_bar: Some(EvidenceBar { bare_blocked: share(40.0, 40), evidenced_blocked: share(0.0, 50) }),
         neutral: neutral(0.0, 0.656),
         drifting: Some(neutral(0.3, 0.772)),
-        curves: vec![Curve {
+        curves: vec![AdversaryCurve {
             protocol: "deep".into(),
             points: vec![point(3, 70.0, 40.0), point(5, 75.0, 60.0)],
         }],
@@ -62,16 +68,16 @@ fn findings() -> Findings {
 }
 
 #[test]
-fn findings_are_told_first_in_words_then_in_tables() {
+fn the_findings_come_first_in_sentences_and_then_in_tables() {
     insta::assert_snapshot!(text(&findings()), @"
-    100 debates of review with 5 seats, seed 1: held by the engine, read from their logs.
+    100 debates of example with 5 seats, seed 1: held by the engine, read from their logs.
 
     The verdict is right in 61.0% [51.2, 70.0].
     A plain vote on the first positions is right in 68.5% [59.4, 77.2].
-    Debate made 4 wrong votes right and 11 right ones wrong.
-    90 times a seat changed its mind: 60 times it named evidence, 55 times it went to where more of the others were.
-    With --strict-anchoring 100.0% [91.2, 100.0] of the changes without evidence are taken back,
-    and 0.0% [0.0, 7.1] of those with it.
+    Debate made 4 wrong votes right and 11 right votes wrong.
+    Seats changed their minds 90 times: 60 times with evidence, 55 times toward the majority of the others.
+    The evidence rule takes back 100.0% [91.2, 100.0] of the changes without evidence,
+    and 0.0% [0.0, 7.1] of those with evidence.
 
     What was planted, and what the logs show
                      planted  found  95% interval    cases
@@ -96,10 +102,9 @@ fn findings_are_told_first_in_words_then_in_tables() {
     ");
 }
 
-/// What is printed with `--json` can be read back.
 #[test]
-fn findings_survive_as_json() {
+fn findings_can_be_read_back_from_json() {
     let written = serde_json::to_string(&findings()).unwrap();
-    assert_eq!(serde_json::from_str::<Findings>(&written).unwrap(), findings());
+    assert_eq!(serde_json::from_str::<SimulationFindings>(&written).unwrap(), findings());
     assert!(written.contains("\"within\":false"), "{written}");
 }

@@ -1,126 +1,149 @@
-//! The seats of `arena`: agents who propose, criticize the other side and vote for their own, and a judge who may prefer what it is
-//! shown first.
+//! How simulated seats play `arena`: agents who criticize the other side and vote for their own proposal, and a judge who may prefer
+//! what it is shown first.
 
-use agon_engine::Call;
+use agon_core::Invalid;
+use agon_core::simulation::{
+    FABRICATED_EVIDENCE, SimulatedAsk, SimulatedMove, SimulatedPlay, SimulatedSeat, SimulatedSide,
+    SimulatedSpeaker, SimulationSetup,
+};
 use serde_json::{Value, json};
 
-use super::Player;
-use crate::reading::{Other, Shown, allowed};
-use crate::words::{FABRICATED, Side};
-use crate::world::Moved;
+#[derive(Debug)]
+pub(super) struct ArenaSimulation;
 
-pub(super) fn answer(player: &Player, call: &Call) -> Option<Value> {
-    match call.phase.name.as_str() {
-        "propose" => player.first().map(|side| proposal(player, side, side.citation())),
-        "critique" => critique(player, call),
-        "revise" | "refine" => revision(player, call),
-        "vote" => vote(player, call),
-        "judge" => Some(judgement(player, call)),
-        _ => None,
+impl SimulatedPlay for ArenaSimulation {
+    fn seat_counts(&self) -> &'static [usize] {
+        &[2, 3, 4, 5, 6, 7]
+    }
+
+    fn options(&self, setup: &SimulationSetup) -> Result<Vec<(String, String)>, Invalid> {
+        setup.fixed_rounds("nine")?;
+        let options =
+            [("judge_orders", "2"), ("no_knowledge", "true"), ("no_memory", "true"), ("no_pulse", "true")];
+        Ok(options.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect())
+    }
+
+    fn answer(&self, ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<String> {
+        let reply = match ask.phase.name.as_str() {
+            "propose" => seat.first_side().map(|side| proposal(seat, side, side.citation()))?,
+            "critique" => critique(seat)?,
+            "revise" | "refine" => revision(ask, seat)?,
+            "vote" => vote(ask, seat)?,
+            "judge" => judgement(ask, seat)?,
+            _ => return None,
+        };
+        Some(reply.to_string())
     }
 }
 
-fn proposal(player: &Player, side: Side, evidence: &str) -> Value {
+fn proposal(seat: &dyn SimulatedSeat, side: SimulatedSide, evidence: &str) -> Value {
     json!({
         "proposal": side.text(),
         "position": side.sentence(),
         "claims": [{"claim": side.claim(), "evidence": evidence}],
-        "confidence": player.confidence(),
+        "confidence": seat.confidence(),
     })
 }
 
-/// The other side is told what speaks against it; one's own side is let alone. The adversary's critiques are where its evidence is
-/// read, for of a position others see one sentence.
-fn critique(player: &Player, call: &Call) -> Option<Value> {
-    let own = player.first()?;
-    let target = Shown::read(call).in_order().first().map(|other| other.side);
-    if target == Some(own) {
+/// An agent criticizes the other side only. The adversary puts its evidence here, because the others see one sentence of its position.
+fn critique(seat: &dyn SimulatedSeat) -> Option<Value> {
+    let own = seat.first_side()?;
+    if seat.statements().first().is_some_and(|target| target.side == own) {
         return Some(json!({"severity": 0.0, "issues": [], "suggestions": []}));
     }
     let mut issue = format!("It leaves out {}.", own.citation());
-    if player.is_adversary() {
-        issue = format!("{issue} {FABRICATED}");
+    if seat.is_adversary() {
+        issue = format!("{issue} {FABRICATED_EVIDENCE}");
     }
     Some(json!({"severity": 0.7, "issues": [issue], "suggestions": []}))
 }
 
-fn revision(player: &Player, call: &Call) -> Option<Value> {
-    let place = player.place?;
-    let moved = player.world.moved(place, call);
-    let others = Shown::read(call).others();
+fn revision(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<Value> {
+    let moved = seat.moved()?;
+    let others = seat.others().into_iter();
     let conflicts: Vec<String> =
-        others.into_iter().filter(|other| other.side != moved.side).map(|other| other.who).collect();
-    let addressed: Vec<Value> = taken(call, &moved)
+        others.filter(|other| other.side != moved.side).map(|other| other.name).collect();
+    let answered: Vec<Value> = convincing_critique(ask, &moved)
         .into_iter()
         .map(|id| json!({"critique_id": id, "how": format!("I had missed {}.", moved.side.citation())}))
         .collect();
-    let mut answer = proposal(player, moved.side, &evidence(place, &moved));
-    if let (Value::Object(answer), Value::Object(more)) =
-        (&mut answer, json!({"addressed": addressed, "conflicts_with": conflicts}))
-    {
-        answer.extend(more);
+    let mut reply = proposal(seat, moved.side, &evidence(seat.number()?, &moved));
+    let more = json!({"addressed": answered, "conflicts_with": conflicts});
+    if let (Value::Object(reply), Value::Object(more)) = (&mut reply, more) {
+        reply.extend(more);
     }
-    Some(answer)
+    Some(reply)
 }
 
-/// What a proposal rests on: who was convinced says by whom and of what, and who changed for no reason that others gave has one of its
-/// own, as everybody has who must give one.
-fn evidence(place: usize, moved: &Moved) -> String {
+/// A revision must give evidence. A change that the others' evidence did not cause cites the agent's own notes.
+fn evidence(number: usize, moved: &SimulatedMove) -> String {
     let citation = moved.side.citation();
-    match moved.convinced_by() {
-        Some(who) => format!("{who} is right about {citation}"),
-        None if moved.is_changed() => format!("what I wrote down at notes-{}.txt:1", place + 1),
+    match &moved.convinced_by {
+        Some(name) => format!("{name} is right about {citation}"),
+        None if moved.is_changed => format!("what I wrote down at notes-{number}.txt:1"),
         None => citation.to_owned(),
     }
 }
 
-/// The critique of one's own proposal by whoever changed one's mind.
-fn taken(call: &Call, moved: &Moved) -> Option<String> {
-    let who = moved.convinced_by()?;
-    let prompt = call.messages.last()?.text.as_str();
-    let own = prompt.split_once("### Critiques of Your Proposal")?.1;
-    let mut heads = own.lines().filter_map(|line| line.strip_prefix('[')?.split_once("] from "));
-    let from = |(_, by): &(&str, &str)| by.trim_end_matches(':').split(',').next() == Some(who);
-    heads.find(from).map(|(id, _)| id.to_owned())
+/// The id of the critique of the agent's own proposal by whoever changed its mind.
+fn convincing_critique(ask: &SimulatedAsk<'_>, moved: &SimulatedMove) -> Option<String> {
+    let name = moved.convinced_by.as_deref()?;
+    let critiques = ask.prompt.split_once("### Critiques of Your Proposal")?.1;
+    let mut heads = critiques.lines().filter_map(|line| line.strip_prefix('[')?.split_once("] from "));
+    let is_from_them = |(_, by): &(&str, &str)| by.trim_end_matches(':').split(',').next() == Some(name);
+    heads.find(is_from_them).map(|(id, _)| id.to_owned())
 }
 
-/// Everybody votes for its own proposal; those that say the same are counted together.
-fn vote(player: &Player, call: &Call) -> Option<Value> {
-    let choice = call.label.clone().filter(|label| allowed(call, "/properties/choice").contains(label))?;
+/// Everybody votes for its own proposal. The protocol counts those that say the same together.
+fn vote(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<Value> {
+    let choice =
+        ask.label.filter(|label| ask.allowed_words("/properties/choice").iter().any(|word| word == label))?;
     Some(
-        json!({"choice": choice, "confidence": player.confidence(), "reason": "It is what speaks for itself."}),
+        json!({"choice": choice, "confidence": seat.confidence(), "reason": "It is what speaks for itself."}),
     )
 }
 
-/// What the judge thinks right is better than the rest, and one of them is its best, in whatever order they stand. With the planted
-/// bias it takes the first instead.
-fn judgement(player: &Player, call: &Call) -> Value {
-    let world = &player.world;
-    let shown: Vec<Other> = Shown::read(call).in_order();
-    let round = call.phase.round;
-    let favoured = world.onlooker(&format!("judge {round}"));
-    let order = call.about.as_deref().unwrap_or_default();
-    let biased = world.draw(&format!("bias {round} {order}")).unit() < world.population.position_bias;
-    let mut by_name: Vec<&Other> = shown.iter().collect();
-    by_name.sort_by(|a, b| (a.side != favoured, &a.who).cmp(&(b.side != favoured, &b.who)));
-    // By name alone the first label would be judged best more often than the others; which one is, is drawn once for both orders.
-    let alike =
-        by_name.iter().take_while(|other| other.side == by_name.first().map_or(favoured, |o| o.side)).count();
-    let best = by_name.get(world.draw(&format!("best {round}")).below(alike)).map(|other| other.who.clone());
-    let top = if biased { shown.first().map(|first| first.who.clone()) } else { best };
-    let score = |other: &Other| -> f64 {
-        match (Some(&other.who) == top.as_ref(), other.side == favoured) {
-            (true, _) => 8.5,
-            (false, true) => 8.0,
-            (false, false) => 4.0,
-        }
+/// The judge scores the side that it thinks right higher, and one proposal of that side highest. A biased judge scores the first
+/// proposal highest instead.
+fn judgement(ask: &SimulatedAsk<'_>, judge: &dyn SimulatedSeat) -> Option<Value> {
+    let round = ask.phase.round;
+    let order = ask.about.unwrap_or_default();
+    let proposals = judge.statements();
+    let right = judge.impartial_side(&format!("judge {round}"));
+    let top = match judge.prefers_first(&format!("bias {round} {order}")) {
+        true => proposals.first()?.name.clone(),
+        false => best(&proposals, right, round, judge)?,
     };
-    let mut ranked: Vec<&Other> = shown.iter().collect();
-    ranked.sort_by(|a, b| score(b).total_cmp(&score(a)).then(a.who.cmp(&b.who)));
-    let scores: Vec<Value> = shown
+    let score = |proposal: &SimulatedSpeaker| match (proposal.name == top, proposal.side == right) {
+        (true, _) => 8.5,
+        (false, true) => 8.0,
+        (false, false) => 4.0,
+    };
+    let mut ranked: Vec<&SimulatedSpeaker> = proposals.iter().collect();
+    ranked.sort_by(|a, b| f64::total_cmp(&score(b), &score(a)).then(a.name.cmp(&b.name)));
+    let ranking: Vec<&String> = ranked.iter().map(|proposal| &proposal.name).collect();
+    let scores: Vec<Value> = proposals
         .iter()
-        .map(|other| json!({"label": other.who, "score": score(other), "reasons": [other.side.ground()]}))
+        .map(|proposal| {
+            json!({"label": proposal.name, "score": score(proposal), "reasons": [proposal.side.ground()]})
+        })
         .collect();
-    let ranking: Vec<&String> = ranked.iter().map(|other| &other.who).collect();
-    json!({"scores": scores, "ranking": ranking, "margin_comment": ""})
+    Some(json!({"scores": scores, "ranking": ranking, "margin_comment": ""}))
+}
+
+/// The best proposal, whatever order they are shown in. It is drawn among those of the right side, because the first label would
+/// otherwise win more often than the others. If no proposal is of the right side, it is drawn among all.
+fn best(
+    proposals: &[SimulatedSpeaker],
+    right: SimulatedSide,
+    round: u32,
+    judge: &dyn SimulatedSeat,
+) -> Option<String> {
+    let mut candidates: Vec<&SimulatedSpeaker> = proposals.iter().filter(|one| one.side == right).collect();
+    if candidates.is_empty() {
+        candidates = proposals.iter().collect();
+    }
+    candidates.sort_by(|a, b| a.name.cmp(&b.name));
+    let drawn = judge.draw(&format!("best {round}")).below(candidates.len());
+    candidates.get(drawn).map(|proposal| proposal.name.clone())
 }
