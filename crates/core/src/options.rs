@@ -140,7 +140,11 @@ impl<T: OptionValue> OptionValue for Option<T> {
 /// Reads one option from a debate's options, else its default, else the type's default.
 pub fn read_option<T: OptionValue + Default>(options: &Map<String, Value>, spec: &OptionSpec) -> T {
     let set = options.get(spec.key).and_then(T::from_json);
-    let default = || spec.parse(spec.default).ok().as_ref().and_then(T::from_json);
+    let default = || {
+        // An empty default means "not set", which is not the same as an empty text.
+        let parsed = if spec.default.is_empty() { None } else { spec.parse(spec.default).ok() };
+        parsed.as_ref().and_then(T::from_json)
+    };
     set.or_else(default).unwrap_or_default()
 }
 

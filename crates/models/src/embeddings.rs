@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use agon_core::CallUsage;
 use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallFaultKind, FinishReason, Model, ModelPrice};
-use agon_weights::Shelf;
+use agon_embedded::ModelFileStore;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::json;
@@ -178,7 +178,7 @@ pub struct EmbeddingsInUse {
 }
 
 /// The configured embeddings, else the best that need no key: MiniLM if its files are present, or shared words.
-pub(crate) fn choose_embeddings(config: &EmbeddingsConfig, files: Option<&Shelf>) -> EmbeddingsInUse {
+pub(crate) fn choose_embeddings(config: &EmbeddingsConfig, files: Option<&ModelFileStore>) -> EmbeddingsInUse {
     let lexical = LEXICAL.to_owned();
     let (model, why) = match (config.named(), files.map(minilm::model_folder)) {
         (Some(model), _) => (model, "agon.toml says so under [embeddings]".to_owned()),

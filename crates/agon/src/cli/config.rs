@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use agon_core::Invalid;
 use agon_core::options::resolve;
-use agon_courier::{Destination, DestinationConfig, HookConfig};
 use agon_engine::Settings;
+use agon_publish::deliveries::{Destination, DestinationConfig, HookConfig};
 use agon_context::PulseConfig;
 use serde::Deserialize;
 use toml::Spanned;
@@ -98,7 +98,7 @@ pub fn load(named: Option<&Path>, env: Env) -> Result<Config, Failure> {
                     config.providers.check_found().map_err(|why| Failure::file(&file, why))?;
                     agon_context::check_found_sources(&config.pulse)
                         .map_err(|why| Failure::file(&file, why))?;
-                    agon_courier::check_found(&config.destinations, &config.hooks)
+                    agon_publish::deliveries::check_found(&config.destinations, &config.hooks)
                         .map_err(|why| Failure::file(&file, why))?;
                     found::check_paths(&config).map_err(|why| Failure::file(&file, why))?;
                     found::check_options(&config).map_err(|why| Failure::file(&file, why))?;
@@ -199,7 +199,7 @@ fn parse(text: &str) -> Result<Config, Wrong> {
     let wrong = |why: Invalid| Wrong { span: None, why: why.0 };
     providers.check().map_err(wrong)?;
     file.pulse.iter().try_for_each(|(name, source)| source.check(name)).map_err(wrong)?;
-    agon_courier::config::check(&file.destinations, &file.hooks).map_err(wrong)?;
+    agon_publish::deliveries::check_config(&file.destinations, &file.hooks).map_err(wrong)?;
     let mut options: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     let own = [
         ("deep", file.deep),

@@ -78,7 +78,8 @@ pub fn check_svg(file: Option<&PathBuf>) -> Result<(), Failure> {
 
 /// Writes a picture, in the place of one that is there.
 pub fn picture(file: &Path, svg: &str) -> Result<(), Failure> {
-    agon_courier::file::put(file, svg.as_bytes()).map_err(|why| Failure::file(file, why.to_string()))
+    agon_publish::deliveries::write_to_path(file, svg.as_bytes())
+        .map_err(|why| Failure::file(file, why.to_string()))
 }
 
 /// Whether somebody sits before stderr, on a terminal that can move its cursor: only there are spinners.

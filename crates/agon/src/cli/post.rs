@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use agon_core::Debate;
 use agon_core::event::open_all;
-use agon_courier::signature::CALLBACK_SECRET;
-use agon_courier::{
+use agon_publish::deliveries::signature::CALLBACK_SECRET;
+use agon_publish::deliveries::{
     Courier, Destination, DestinationConfig, Format, HookConfig, Outbox, Parcel, Render, Report, Settings,
     Told, hooks_for,
 };

@@ -12,7 +12,7 @@ use crate::limits::LimitCheck;
 /// Comparisons with thresholds allow for rounding.
 const TOLERANCE: f64 = 1e-9;
 /// The share of the time and money limits that is kept for the synthesis.
-pub(super) const CLOSING_SHARE: f64 = 0.2;
+pub(crate) const CLOSING_SHARE: f64 = 0.2;
 /// A consensus answer is kept only above this agreement.
 const CONSENSUS_ABOVE: f64 = 0.6;
 

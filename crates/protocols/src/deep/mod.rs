@@ -18,6 +18,8 @@ use serde_json::Value;
 use crate::prompt::{self, PromptSet};
 use log::DeepLog;
 
+pub(crate) use log::CLOSING_SHARE;
+
 mod asks;
 mod evaluation;
 mod log;
@@ -88,7 +90,7 @@ agon_core::protocol_phases! {
     }
 }
 
-const TEMPLATES: &[PromptTemplate] = &[
+pub(crate) const TEMPLATES: &[PromptTemplate] = &[
     PromptTemplate { file: "deep/system.hbs", text: include_str!("prompts/system.hbs") },
     PromptTemplate { file: "deep/answer.hbs", text: include_str!("prompts/answer.hbs") },
     PromptTemplate { file: "deep/debater.hbs", text: include_str!("prompts/debater.hbs") },

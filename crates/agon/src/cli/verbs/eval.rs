@@ -17,7 +17,7 @@ use crate::cli::limits::whole;
 use crate::cli::opening::{Opening, check_models};
 use crate::cli::run::runtime;
 use crate::cli::trials::{Results, Trials};
-use crate::cli::{defaults, desk, input, output, place, threads};
+use crate::cli::{defaults, desk, input, output, place};
 
 pub(super) const VERB: Verb = Verb { name: "eval", group: Group::Many, command, run };
 
@@ -74,7 +74,6 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let config = desk::config(args)?;
     let dataset = dataset(args, &file)?;
     let said = Said::read(args, super::all_roles(), &[]);
-    threads::settle([threads::ANY], &config)?;
     let catalogue = desk::models(&config);
     let models = match (said.models.is_empty(), config.models.is_empty()) {
         (false, _) => said.models.clone(),
