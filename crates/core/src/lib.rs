@@ -60,16 +60,16 @@ pub use lesson::DebateLesson;
 pub use old_names::*;
 pub use options::{Invalid, OptionKind, OptionSpec};
 pub use outline::{
-    ChartPoint, LevelBars, Outline, PathStep, PositionPaths, ReportBar, ReportBlock, ReportItem, ReportLength,
-    ReportSection, RoundChart, SeatCard, SeatPath, SectionFold, SectionKind, VerdictTone,
+    ChartPoint, LevelBars, Outline, PathStep, PositionPaths, ReportBar, ReportBlock, ReportItem,
+    ReportLength, ReportSection, RoundChart, SeatCard, SeatPath, SectionFold, SectionKind, VerdictTone,
 };
 pub use phases::PhaseInfo;
 pub use positions::{
     JudgeMarks, PositionChange, PositionFlip, PositionGrouping, PositionHistory, RoundPositions, SeatPosition,
 };
 pub use protocol::{
-    CallPlan, Corrupt, Fate, Fidelity, NextEvent, Outcome, PositionFate, PromptTemplate, Protocol, ProtocolInfo,
-    RoleInfo, RoleModels, Status, Step, Termination, advance,
+    CallPlan, Corrupt, Fate, Fidelity, NextEvent, Outcome, PositionFate, PromptTemplate, Protocol,
+    ProtocolInfo, RoleInfo, RoleModels, Status, Step, Termination, advance,
 };
 pub use reply::{AbsenceReason, CallUsage, Reply, ShortenedPrompt};
 pub use seed::SeededDraw;

@@ -79,9 +79,8 @@ impl ProtocolInfo {
 
     /// The models of a debate as a user would list them to seat the same seats again.
     pub fn listed_models(&self, brief: &Brief) -> Vec<String> {
-        let listed = |role: &str| {
-            self.roles.iter().any(|info| info.name == role && info.models == RoleModels::Listed)
-        };
+        let listed =
+            |role: &str| self.roles.iter().any(|info| info.name == role && info.models == RoleModels::Listed);
         brief.seats.iter().filter(|seat| listed(&seat.role)).map(|seat| seat.model.clone()).collect()
     }
 
@@ -337,7 +336,12 @@ pub fn advance(protocol: &dyn Protocol, debate: &Debate) -> Result<NextEvent, Co
 
 /// The names and hashes of a protocol's templates, as `Opened` carries them.
 pub fn template_hashes(protocol: &dyn Protocol) -> BTreeMap<String, String> {
-    protocol.info().templates.iter().map(|template| (template.file.to_owned(), sha256(template.text))).collect()
+    protocol
+        .info()
+        .templates
+        .iter()
+        .map(|template| (template.file.to_owned(), sha256(template.text)))
+        .collect()
 }
 
 /// Refuses a debate that was opened with other templates, and names the first that differs.

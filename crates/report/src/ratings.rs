@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use crate::Style;
-use agon_host::clean_line;
 use crate::table::table;
+use agon_host::clean_line;
 
 /// An agent as the ratings show it.
 #[derive(Debug, Clone, PartialEq, Default)]

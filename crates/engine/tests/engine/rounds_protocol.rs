@@ -94,7 +94,10 @@ impl Protocol for RoundsProtocol {
             about: None,
             thread: match earlier.first() {
                 Some(reply) if option_flag(brief, "continues_thread") => {
-                    SeatThread::Continue(vec![PriorExchange { prompt: "before".into(), reply: reply.clone() }])
+                    SeatThread::Continue(vec![PriorExchange {
+                        prompt: "before".into(),
+                        reply: reply.clone(),
+                    }])
                 }
                 _ => SeatThread::Fresh,
             },
