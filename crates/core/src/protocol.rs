@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::event::sha256;
 use crate::{
     Ask, Brief, Debate, DebateLesson, DebateView, Event, Invalid, OptionSpec, Phase, PhaseInfo, Request, Seat,
+    SimulatedPlay,
 };
 
 /// The rules of one kind of debate.
@@ -65,6 +66,8 @@ pub struct ProtocolInfo {
     pub record_folder: Option<&'static str>,
     /// Options that keep a debate from reading what earlier debates left: key and value.
     pub isolation: &'static [(&'static str, &'static str)],
+    /// How simulated seats play it; `None` where it cannot be simulated.
+    pub simulation: Option<&'static dyn SimulatedPlay>,
 }
 
 impl ProtocolInfo {

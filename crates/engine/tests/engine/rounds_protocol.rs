@@ -35,6 +35,7 @@ const fn info(name: &'static str, phases: &'static [PhaseInfo], closing_share: f
         is_rated: false,
         record_folder: None,
         isolation: &[],
+        simulation: None,
     }
 }
 

@@ -117,6 +117,7 @@ static INFO: ProtocolInfo = ProtocolInfo {
     is_rated: false,
     record_folder: None,
     isolation: &[],
+    simulation: None,
 };
 
 /// Debaters when no more models are named.

@@ -2,7 +2,8 @@
 //!
 //! This file has the options, the phases and the transition table. [`log`] reads rounds and positions from the log, [`asks`]
 //! makes the prompts, [`replies`] has the types of the answers, [`evaluation`] is the cross-evaluation of standard mode,
-//! [`verdict`] closes the debate, [`positions`] says who held what in each round, [`report`] describes the result for readers.
+//! [`verdict`] closes the debate, [`positions`] says who held what in each round, [`report`] describes the result for readers,
+//! [`simulation`] plays it with simulated seats.
 
 use std::sync::{Arc, OnceLock};
 
@@ -25,6 +26,7 @@ mod log;
 mod positions;
 pub mod replies;
 mod report;
+mod simulation;
 #[cfg(test)]
 mod tests;
 pub mod verdict;
@@ -115,6 +117,7 @@ static INFO: ProtocolInfo = ProtocolInfo {
     is_rated: false,
     record_folder: None,
     isolation: &[],
+    simulation: Some(&simulation::DeepSimulation),
 };
 
 /// Debaters when one model is named.
