@@ -344,11 +344,7 @@ mod tests {
             (&["vote"], &["a/x", "a/x"], "two models"),
             (&["deep:rounds=1"], &["a/x"], "the arm deep:rounds=1: there is no option"),
             (&["deep:max_rounds"], &["a/x"], "write deep:key=value"),
-            (
-                &["deep"],
-                &["a/0", "a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "a/7"],
-                "the arm deep: deep seats 2 to 7 debaters",
-            ),
+            (&["panel"], &["a/x"], "the arm panel:"),
             (
                 &["vote"],
                 &[
