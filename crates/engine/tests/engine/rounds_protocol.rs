@@ -36,6 +36,7 @@ const fn info(name: &'static str, phases: &'static [PhaseInfo], closing_share: f
         record_folder: None,
         isolation: &[],
         simulation: None,
+        simulation: None,
     }
 }
 
