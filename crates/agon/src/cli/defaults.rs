@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use agon_core::Brief;
+use agon_embedded::Source;
 use agon_engine::Models;
 use agon_models::{Catalogue, SMOLLM2};
-use agon_weights::Source;
 
 use super::failure::Failure;
 use super::place::Env;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use agon_core::event::Broken;
 use agon_core::{Corrupt, Invalid};
+use agon_embedded::PullError;
 use agon_engine::{EngineError, StoreError};
 use agon_report::NoGate;
-use agon_weights::PullError;
 
 /// A verb that did not do what it was asked.
 #[derive(Debug, thiserror::Error)]

@@ -37,7 +37,6 @@ pub mod run;
 pub mod show;
 pub mod signals;
 pub mod target;
-pub mod threads;
 pub mod trials;
 pub mod verbs;
 pub mod verify;

@@ -4,8 +4,8 @@ use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use agon_embedded::{Known, Meter, Pace, Progress, Pulled, Shelf, Source, State, Ways, known};
 use agon_report::figures;
-use agon_weights::{Known, Meter, Pace, Progress, Pulled, Shelf, Source, State, Ways, known};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::failure::Failure;
@@ -39,7 +39,7 @@ pub fn find(name: &str) -> Result<&'static Known, Failure> {
     // As it is named at the table, too.
     let bare = name.strip_prefix("embedded/").or_else(|| name.strip_prefix("embeddings/")).unwrap_or(name);
     known(bare).ok_or_else(|| {
-        let names: Vec<&str> = agon_weights::KNOWN.iter().map(|known| known.name).collect();
+        let names: Vec<&str> = agon_embedded::KNOWN.iter().map(|known| known.name).collect();
         Failure::input(format!("there is no model {name:?} to pull; there is {}", names.join(", ")))
             .help("a GGUF file of your own needs no pull: --models embedded/PATH.gguf")
     })

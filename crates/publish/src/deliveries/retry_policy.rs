@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agon_core::seed::Draw;
+use agon_core::seed::SeededDraw;
 
 /// How often a delivery is tried.
 pub const ATTEMPTS_MAX: u32 = 8;
@@ -28,7 +28,7 @@ const RETRY_AFTER_S_MAX: u64 = 24 * 3600;
 pub fn pause(attempts: u32, retry_after: Option<Duration>, seed: u64, id: i64) -> Option<Duration> {
     let index = usize::try_from(attempts.checked_sub(1)?).ok()?;
     let pause_s = f64::from(*PAUSES_S.get(index)?);
-    let spread = 2.0 * Draw::new(seed, &format!("delivery {id} {attempts}")).unit() - 1.0;
+    let spread = 2.0 * SeededDraw::new(seed, &format!("delivery {id} {attempts}")).unit() - 1.0;
     // The outbox counts whole seconds.
     let pause = Duration::from_secs((pause_s * (1.0 + JITTER * spread)).round().max(1.0) as u64);
     let asked = retry_after.unwrap_or_default().min(Duration::from_secs(RETRY_AFTER_S_MAX));

@@ -215,12 +215,12 @@ mod tests {
 
     #[test]
     fn the_chain_is_the_one_that_core_writes() {
-        let entry = agon_core::event::Entry {
+        let entry = agon_core::event::LogEntry {
             seq: 0,
             at_ms: 0,
             event: agon_core::Event::Interjected { by: "me".into(), text: "é".into() },
         };
-        let record = agon_core::Record::seal(entry, GENESIS).unwrap();
+        let record = agon_core::LogRecord::seal(entry, GENESIS).unwrap();
         assert_eq!(record_hash(GENESIS, &record.body), record.hash);
         assert_eq!(faults(&sample_log(5)), [""; 0]);
     }

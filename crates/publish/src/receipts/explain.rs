@@ -1,7 +1,7 @@
 //! The result of a verification in words, and as a JSON document.
 
-use agon_core::event::Entry;
-use agon_core::{Event, Record};
+use agon_core::event::LogEntry;
+use agon_core::{Event, LogRecord};
 use agon_host::visible_text;
 use serde_json::{Value, json};
 
@@ -166,8 +166,8 @@ pub(super) fn shown_version(version: &str) -> String {
 }
 
 /// For example "event 7 (replied: debater-2, debate, round 1)". `before` are the records in front of it.
-pub(super) fn describe_event(seq: u64, body: &str, before: &[Record]) -> String {
-    let Ok(entry) = serde_json::from_str::<Entry>(body) else { return format!("event {seq}") };
+pub(super) fn describe_event(seq: u64, body: &str, before: &[LogRecord]) -> String {
+    let Ok(entry) = serde_json::from_str::<LogEntry>(body) else { return format!("event {seq}") };
     let about = |ask: u32| describe_ask(ask, before).map(|about| format!(": {about}")).unwrap_or_default();
     let what = match &entry.event {
         Event::Opened { .. } => "opened".to_owned(),
@@ -182,7 +182,7 @@ pub(super) fn describe_event(seq: u64, body: &str, before: &[Record]) -> String 
 }
 
 /// The seat, phase and round of an ask.
-fn describe_ask(id: u32, before: &[Record]) -> Option<String> {
+fn describe_ask(id: u32, before: &[LogRecord]) -> Option<String> {
     before.iter().rev().find_map(|record| match &record.entry.event {
         Event::Asked { phase, round, asks } => {
             let ask = asks.iter().find(|ask| ask.id == id)?;

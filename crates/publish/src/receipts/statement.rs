@@ -1,7 +1,7 @@
 //! What a receipt says: an in-toto statement about one debate.
 
 use agon_core::event::sha256;
-use agon_core::{Artifact, Debate};
+use agon_core::{BriefFile, Debate};
 use serde_json::{Map, Value, json};
 
 /// The `_type` of the statement.
@@ -114,7 +114,7 @@ fn subject_name(id: &str) -> String {
     format!("agon:debate:{id}")
 }
 
-fn file_entry(file: &Artifact) -> Value {
+fn file_entry(file: &BriefFile) -> Value {
     json!({"path": file.path, "part": file.part, "sha256": sha256(&file.text), "bytes": file.text.len()})
 }
 

@@ -1,7 +1,7 @@
 //! What `agon verify FILE` says about each kind of change.
 
 use agon_core::event::sha256;
-use agon_core::seed::Draw;
+use agon_core::seed::SeededDraw;
 use agon_publish::receipts::envelope::SignedEnvelope;
 use agon_publish::receipts::statement::VERSION;
 use agon_publish::receipts::verify::CheckState;
@@ -16,7 +16,7 @@ use crate::sample_debate::{CONTEXT, SampleReceipt, check};
 fn a_changed_event_is_named_and_no_other_event_is() {
     let sample = SampleReceipt::new();
     let mut receipt = sample.parsed();
-    let mut draw = Draw::new(3, "bytes");
+    let mut draw = SeededDraw::new(3, "bytes");
     let log = receipt.log.clone().unwrap();
     for (number, record) in log.iter().enumerate() {
         let at = draw.below(record.body.len());

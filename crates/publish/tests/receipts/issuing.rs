@@ -5,7 +5,7 @@ use crate::sample_debate::{
     trusted,
 };
 use agon_core::event::sha256;
-use agon_core::{Debate, Record};
+use agon_core::{Debate, LogRecord};
 use agon_protocols::PROTOCOLS;
 use agon_publish::receipts::envelope::canonical_value;
 use agon_publish::receipts::verify::CheckState;
@@ -177,7 +177,7 @@ fn a_receipt_with_a_secret_is_refused_and_the_error_does_not_repeat_it() {
     let deep = agon_protocols::find("deep").unwrap();
     let value = "sk-\"0123456789";
     let secrets = [KnownSecret { name: "OPENAI_API_KEY", value }];
-    let attempt = |records: &[Record], with_log: bool| {
+    let attempt = |records: &[LogRecord], with_log: bool| {
         let (debate, log) = (Debate::from_records(records).unwrap(), raw_log(records));
         let outcome = outcome(&debate);
         let log = with_log.then_some(log.as_slice());
@@ -245,7 +245,7 @@ fn a_rewritten_log_is_found() {
     let agon_core::Event::Closed { outcome } = &mut entry.event else { panic!("closed is last") };
     outcome.verdict["answer"] = json!("Buy my shares.");
     let mut rewritten = records[..records.len() - 1].to_vec();
-    rewritten.push(Record::seal(entry, &rewritten.last().unwrap().hash).unwrap());
+    rewritten.push(LogRecord::seal(entry, &rewritten.last().unwrap().hash).unwrap());
     let mut swapped: Receipt = serde_json::from_str(&text).unwrap();
     swapped.log =
         Some(raw_log(&rewritten).into_iter().map(|(body, hash)| LoggedRecord { hash, body }).collect());

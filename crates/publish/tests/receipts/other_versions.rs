@@ -1,7 +1,7 @@
 //! Receipts of another version of Agon. A signer can claim any version, so no version may switch a check off.
 
 use crate::sample_debate::{check, receipt, resign, small_debate, trusted};
-use agon_core::{Event, Record};
+use agon_core::{Event, LogRecord};
 use agon_publish::receipts::statement::VERSION;
 use agon_publish::receipts::verify::{CheckState, ReceiptCheck};
 use agon_publish::receipts::{ReceiptVerification, SecretKey};
@@ -116,7 +116,7 @@ fn a_log_that_breaks_the_protocol_is_not_trusted_whatever_version_signed_it() {
     let Event::Closed { outcome } = &mut entry.event else { panic!("closed is last") };
     outcome.verdict["answer"] = json!("Buy my shares.");
     let mut rewritten = records[..records.len() - 1].to_vec();
-    rewritten.push(Record::seal(entry, &rewritten.last().unwrap().hash).unwrap());
+    rewritten.push(LogRecord::seal(entry, &rewritten.last().unwrap().hash).unwrap());
     let text = resign(&receipt(&rewritten, &key), &key, |statement| {
         statement["predicate"]["agon"] = json!("9.9.9");
     });

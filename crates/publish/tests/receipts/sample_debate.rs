@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use agon_core::document::document;
 use agon_core::play::{invent, play};
 use agon_core::{
-    Artifact, Ask, Brief, Debate, LOG_VERSION, Limits, Protocol, Record, Reply, Request, options, protocol,
+    Ask, Brief, BriefFile, Debate, DebateLimits, LOG_VERSION, LogRecord, Protocol, Reply, Request, options,
+    protocol,
 };
 use agon_publish::receipts::envelope::SignedEnvelope;
 use agon_publish::receipts::{
@@ -25,7 +26,7 @@ pub(crate) fn brief(protocol: &dyn Protocol, question: &str, given: &[(&str, &st
     let given = given.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
     let request = Request {
         question: question.into(),
-        files: vec![Artifact { path: "plan.md".into(), text: "Adopt the queue.\n".into(), part: None }],
+        files: vec![BriefFile { path: "plan.md".into(), text: "Adopt the queue.\n".into(), part: None }],
         models: ["one/a", "two/b", "three/c"].map(String::from).to_vec(),
         roles: BTreeMap::new(),
         options: options::resolve(protocol.options(), given).unwrap(),
@@ -41,7 +42,7 @@ pub(crate) fn brief(protocol: &dyn Protocol, question: &str, given: &[(&str, &st
         options: request.options,
         // Larger than the whole numbers that a double can represent.
         seed: u64::MAX,
-        limits: Limits::default(),
+        limits: DebateLimits::default(),
         templates: protocol::template_hashes(protocol),
         written_by: "0.1.0".into(),
         created_at: "2026-01-31T23:59:58Z".into(),
@@ -50,7 +51,7 @@ pub(crate) fn brief(protocol: &dyn Protocol, question: &str, given: &[(&str, &st
 }
 
 /// Plays a whole debate. A reply that breaks a rule is invented again, up to 20 times.
-pub(crate) fn play_debate(protocol: &dyn Protocol, brief: Brief) -> Vec<Record> {
+pub(crate) fn play_debate(protocol: &dyn Protocol, brief: Brief) -> Vec<LogRecord> {
     let records = vec![Debate::open(brief).unwrap().1];
     let mut answer = |debate: &Debate, ask: &Ask| {
         let mut tries = (0..20).map(|more| invent(protocol, debate, ask, 3 + 1000 * more));
@@ -60,7 +61,7 @@ pub(crate) fn play_debate(protocol: &dyn Protocol, brief: Brief) -> Vec<Record> 
     play(protocol, records, &mut answer, &mut |_| {}).unwrap()
 }
 
-pub(crate) fn small_debate() -> Vec<Record> {
+pub(crate) fn small_debate() -> Vec<LogRecord> {
     let deep = agon_protocols::find("deep").unwrap();
     let question = "Should the team adopt the queue? Müller asks: \"why\"";
     play_debate(deep, brief(deep, question, &[("min_rounds", "1"), ("max_rounds", "1")]))
@@ -73,11 +74,11 @@ pub(crate) fn outcome(debate: &Debate) -> Value {
 }
 
 /// The body and the hash of each record.
-pub(crate) fn raw_log(records: &[Record]) -> Vec<(String, String)> {
+pub(crate) fn raw_log(records: &[LogRecord]) -> Vec<(String, String)> {
     records.iter().map(|record| (record.body.clone(), record.hash.clone())).collect()
 }
 
-pub(crate) fn receipt(records: &[Record], key: &SecretKey) -> String {
+pub(crate) fn receipt(records: &[LogRecord], key: &SecretKey) -> String {
     let (debate, log) = (Debate::from_records(records).unwrap(), raw_log(records));
     let outcome = outcome(&debate);
     let subject = ReceiptSubject { outcome: &outcome, debate: &debate, log: Some(&log), secrets: &[] };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use agon_core::seed::Draw;
+use agon_core::seed::SeededDraw;
 use agon_publish::receipts::{LoggedRecord, ReceiptVerification, verify};
 use serde_json::Value;
 
@@ -82,7 +82,7 @@ fn check_change(sample: &SampleReceipt, region: FileRegion, at: usize, byte: u8,
 }
 
 /// A byte to put in place of another: its neighbour, a letter, a digit, the end of a string, or invalid UTF-8.
-fn other_byte(was: u8, draw: &mut Draw) -> u8 {
+fn other_byte(was: u8, draw: &mut SeededDraw) -> u8 {
     let choices =
         [was ^ 1, b'a' + draw.below(26) as u8, b'0' + draw.below(10) as u8, b'"', b'\\', b' ', 0xff, b'}'];
     let other = choices[draw.below(choices.len())];
@@ -94,7 +94,7 @@ fn every_changed_byte_of_the_envelope_and_the_key_is_noticed_and_located() {
     let sample = SampleReceipt::new();
     let regions = regions(&sample.text);
     let original: Value = serde_json::from_str(&sample.text).unwrap();
-    let mut draw = Draw::new(1, "envelope");
+    let mut draw = SeededDraw::new(1, "envelope");
     let end = regions.iter().rposition(|region| *region == FileRegion::Key).unwrap();
     for (at, was) in sample.text.as_bytes().iter().enumerate().take(end + 1) {
         check_change(&sample, regions[at], at, other_byte(*was, &mut draw), &original);
@@ -106,7 +106,7 @@ fn a_changed_byte_of_the_log_is_noticed_and_its_event_is_named() {
     let sample = SampleReceipt::new();
     let regions = regions(&sample.text);
     let original: Value = serde_json::from_str(&sample.text).unwrap();
-    let mut draw = Draw::new(2, "log");
+    let mut draw = SeededDraw::new(2, "log");
     let begin = regions.iter().rposition(|region| *region == FileRegion::Key).unwrap() + 1;
     let bytes = sample.text.as_bytes();
     let mut events = BTreeSet::new();

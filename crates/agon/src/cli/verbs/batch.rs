@@ -12,7 +12,7 @@ use crate::cli::failure::Failure;
 use crate::cli::limits::whole;
 use crate::cli::opening::Opening;
 use crate::cli::post::Bound;
-use crate::cli::{after, defaults, desk, output, place, threads};
+use crate::cli::{after, defaults, desk, output, place};
 
 pub(super) const VERB: Verb = Verb { name: "batch", group: Group::Many, command, run };
 
@@ -68,8 +68,6 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
         return Err(Failure::input(format!("{name} has no {role}: leave --{role} away")));
     }
     let seed = said.seed;
-    // Any line may seat an embedded model, and lines may come from standard input.
-    threads::settle([threads::ANY], &config)?;
     let models = desk::models(&config);
     let opening = Opening::new(protocol, said, &config)?.or_else(|| {
         // Every line may name its own.

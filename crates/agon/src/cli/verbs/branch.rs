@@ -15,7 +15,7 @@ use crate::cli::opening::{check_models, parts, split_timeout};
 use crate::cli::post::{self, Bound};
 use crate::cli::run::{self, Run};
 use crate::cli::show::Show;
-use crate::cli::{after, clock, defaults, id as ids, output, threads};
+use crate::cli::{after, clock, defaults, id as ids, output};
 
 pub(super) const VERB: Verb = Verb { name: "branch", group: Group::Kept, command, run };
 
@@ -61,7 +61,6 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let models = desk::models(&config);
     check_models(&brief, &*models)?;
     let behind = || defaults::names(&brief).map(|name| config.behind(name));
-    threads::settle(behind(), &config)?;
     defaults::fetch(behind(), args.get_flag("quiet"))?;
     let bound = Bound::read(args, &config, protocol.name())?;
     let show = Show::read(args)?;

@@ -9,7 +9,7 @@ use crate::cli::opening::{Opening, check_models, notices};
 use crate::cli::post::{self, Bound};
 use crate::cli::run::{self, Run};
 use crate::cli::show::Show;
-use crate::cli::{after, defaults, desk, dry_run, output, place, target, threads};
+use crate::cli::{after, defaults, desk, dry_run, output, place, target};
 
 /// The command of one protocol, from its own tables.
 pub fn command(protocol: &'static dyn Protocol) -> Command {
@@ -41,7 +41,6 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Fai
     let models = desk::models(&config);
     let opening =
         Opening::new(protocol, said, &config)?.or_else(|| defaults::models(&models, &place::env))?;
-    threads::settle(opening.named().map(|name| config.behind(name)), &config)?;
     let opening = opening.here(&config, &models)?.known_by(desk::already(args)?);
     let bound = Bound::read(args, &config, protocol.name())?;
     let brief = opening.brief(target::read(protocol, args)?)?;

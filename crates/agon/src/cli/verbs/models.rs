@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use agon_embedded::{KNOWN, Source, State};
 use agon_engine::Price;
 use agon_models::{Catalogue, ProviderInfo};
-use agon_weights::{KNOWN, Source, State};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 

@@ -9,7 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::opening::check_models;
 use crate::cli::run::Run;
 use crate::cli::show::Show;
-use crate::cli::{after, args, defaults, input, threads};
+use crate::cli::{after, args, defaults, input};
 
 pub(super) const VERB: Verb = Verb { name: "resume", group: Group::Kept, command, run };
 
@@ -57,7 +57,6 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     } else {
         check_models(&debate.brief, &*models)?;
         let behind = || defaults::names(&debate.brief).map(|name| config.behind(name));
-        threads::settle(behind(), &config)?;
         defaults::fetch(behind(), args.get_flag("quiet"))?;
     }
     let was_over = debate.outcome.is_some();

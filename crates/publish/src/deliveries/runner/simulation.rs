@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agon_core::seed::Draw;
+use agon_core::seed::SeededDraw;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
@@ -127,7 +127,7 @@ impl Outbox for SimulatedProcess {
 impl DeliveryAttempts for SimulatedProcess {
     fn attempt<'a>(&'a self, delivery: &'a DueDelivery, _: i64) -> BoxFuture<'a, AttemptResult> {
         async move {
-            let mut draw = Draw::new(self.seed, &format!("{} {}", delivery.id, delivery.attempts));
+            let mut draw = SeededDraw::new(self.seed, &format!("{} {}", delivery.id, delivery.attempts));
             let begun = self.step(|world| {
                 world.running += 1;
                 world.running_max = world.running_max.max(world.running);
@@ -167,7 +167,7 @@ impl Drop for RunningAttempt<'_> {
 
 /// Lets one process after another deliver until every delivery is done or dead. Returns the end and the reports.
 async fn simulate(seed: u64) -> (SimulatedWorld, Vec<DeliveryReport>) {
-    let mut draw = Draw::new(seed, "simulation");
+    let mut draw = SeededDraw::new(seed, "simulation");
     let fresh = || SimulatedDelivery {
         state: SimulatedState::Due { at_s: 0 },
         attempts: 0,

@@ -1,9 +1,9 @@
 //! The log of a receipt: its hash chain, whether it gives what the statement says, and whether the protocol would
 //! decide the same again.
 
-use agon_core::event::{Entry, GENESIS};
+use agon_core::event::{GENESIS, LogEntry};
 use agon_core::play::replay as replay_debate;
-use agon_core::{Corrupt, Debate, Record};
+use agon_core::{Corrupt, Debate, LogRecord};
 use serde_json::Value;
 
 use super::{
@@ -19,7 +19,7 @@ use crate::receipts::statement::{StatementOrigin, VERSION, build_statement};
 
 /// A log as far as it can be read.
 pub(in crate::receipts) struct CheckedLog {
-    records: Vec<Record>,
+    records: Vec<LogRecord>,
     /// The debate of these records, if they form one.
     debate: Option<Debate>,
     /// Whether every record is as it was written.
@@ -72,8 +72,10 @@ impl CheckedLog {
                 self.is_whole = false;
             }
         }
-        match serde_json::from_str::<Entry>(body) {
-            Ok(entry) => self.records.push(Record { entry, body: body.clone(), hash: record.hash.clone() }),
+        match serde_json::from_str::<LogEntry>(body) {
+            Ok(entry) => {
+                self.records.push(LogRecord { entry, body: body.clone(), hash: record.hash.clone() })
+            }
             Err(why) => {
                 if record.fault.is_none() {
                     let why = format!(
@@ -121,7 +123,7 @@ pub(super) fn check_log(log: &[LoggedRecord], result: &mut ReceiptVerification) 
 }
 
 /// Removes records after the head that was signed, with a finding.
-fn remove_appended(records: &mut Vec<Record>, signed: &SignedEnd, result: &mut ReceiptVerification) {
+fn remove_appended(records: &mut Vec<LogRecord>, signed: &SignedEnd, result: &mut ReceiptVerification) {
     let Ok(events) = usize::try_from(signed.events) else { return };
     let last = events.checked_sub(1).and_then(|last| records.get(last));
     if records.len() > events && last.is_some_and(|record| record.hash == signed.head) {
@@ -292,7 +294,7 @@ pub(super) fn replay(
         Ok(_) => {
             return check(CheckState::Holds, format!("{name} gives the same outcome for the same replies"));
         }
-        Err(why @ (Corrupt::Template { .. } | Corrupt::Version { .. })) => {
+        Err(why @ (Corrupt::ChangedTemplate { .. } | Corrupt::Version { .. })) => {
             return check(CheckState::NotChecked, why.to_string());
         }
         Err(why) => why,

@@ -8,8 +8,11 @@ use super::*;
 const PLAIN: Style = Style { color: false, width: 90, unicode: true };
 
 fn audited(table: &AuditTable, options: VoteOptions) -> VoteAudit {
-    agon_measure::audit::audit_votes(table, &VoteOptions { bootstrap: BootstrapOptions { resamples: 200, seed: 7 }, ..options })
-        .unwrap()
+    agon_measure::audit::audit_votes(
+        table,
+        &VoteOptions { bootstrap: BootstrapOptions { resamples: 200, seed: 7 }, ..options },
+    )
+    .unwrap()
 }
 
 fn of(text: &str) -> VoteAudit {
