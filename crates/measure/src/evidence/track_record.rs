@@ -1,47 +1,47 @@
-//! How independent the seats are, and how well calibrated, judged by their first positions in earlier debates.
+//! How independent and how well calibrated the agents are, according to earlier debates whose outcome is known.
 
 use std::collections::BTreeMap;
 
 use agon_core::history::{ResolvedDebate, SeatResult, history};
-use agon_core::{Debate, PositionHistory};
+use agon_core::{Debate, PositionHistory, SeatPosition};
 use serde::Serialize;
 
-use crate::calibration::{Calibration, Truth};
-use crate::independence::{effective_voices, phi};
-use crate::resolved::agent;
+use crate::calibration::{CalibrationTally, OutcomeTruth};
+use crate::independence::{effective_voices, phi_coefficient};
+use crate::resolved::seat_agent;
 
-/// Two agents need this many debates in common before their errors are compared.
+/// The errors of two agents are compared only if they have this many debates in common.
 const SHARED_DEBATES_MIN: usize = 5;
 
-/// How independent the voices are.
+/// How independent the seats are.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct IndependenceEvidence {
-    /// Whether it is known for every pair.
+    /// Whether the error correlation of every pair is known.
     pub known: bool,
-    /// How many earlier debates of these agents are resolved.
+    /// How many resolved debates these agents were in.
     pub debates: usize,
-    /// The mean correlation of their errors.
+    /// The mean error correlation.
     pub rho: Option<f64>,
-    /// For how many independent voices they count.
+    /// How many independent voices the seats are worth.
     pub n_eff: Option<f64>,
-    /// The pairs that were measured.
+    /// The pairs whose error correlation is known.
     pub pairs: Vec<AgentPair>,
     /// Seats that share a model.
     pub shared_models: Vec<SharedModel>,
     /// Seats whose models come from one vendor.
     pub families: Vec<SharedFamily>,
-    /// What the figures rest on, or why there are none.
+    /// What the figures are based on, or why there are none.
     pub note: String,
 }
 
-/// Two agents and how their errors correlate.
+/// The error correlation of two agents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AgentPair {
     /// The agents.
     pub agents: [String; 2],
-    /// The correlation of their errors.
+    /// The error correlation.
     pub rho: f64,
-    /// Over how many debates.
+    /// The number of debates it is measured over.
     pub debates: usize,
 }
 
@@ -63,56 +63,58 @@ pub struct SharedFamily {
     pub seats: Vec<String>,
 }
 
-/// How well each seat's confidence was earned.
+/// Whether the seats' confidence is justified.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CalibrationEvidence {
     /// In seat order.
     pub seats: Vec<SeatCalibration>,
 }
 
-/// How well one seat's confidence was earned in earlier debates, and how it changed in this one.
+/// A seat's calibration in earlier debates, and its confidence in this one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SeatCalibration {
     /// The seat.
     pub seat: String,
-    /// Who spoke.
+    /// The model that spoke for it.
     pub agent: String,
-    /// How many of its forecasts are resolved.
+    /// The number of its resolved forecasts.
     pub forecasts: u32,
     /// Its Brier score.
     pub brier: Option<f64>,
     /// Its expected calibration error.
     pub ece: Option<f64>,
-    /// Its confidence before it read the others.
+    /// Its confidence before it read the other seats.
     pub before: Option<f64>,
     /// Its last confidence.
     pub after: Option<f64>,
 }
 
-/// How far the seats' errors go together, and for how many independent voices they count.
-pub(super) fn independence(debate: &Debate, stands: &PositionHistory) -> IndependenceEvidence {
-    let voices = voices(debate, stands);
+pub(super) fn independence(debate: &Debate, positions: &PositionHistory) -> IndependenceEvidence {
+    let voices = seat_voices(debate, positions);
     let past = history(&debate.brief);
     let mut pairs: BTreeMap<[&str; 2], Option<(f64, usize)>> = BTreeMap::new();
     let mut known = Vec::new();
-    let mut wanted = 0_usize;
+    let mut pair_count = 0_usize;
     for (place, one) in voices.iter().enumerate() {
         for other in voices.iter().skip(place + 1) {
-            wanted += 1;
+            pair_count += 1;
             let mut pair = [one.agent, other.agent];
             pair.sort_unstable();
-            let measured = pairs.entry(pair).or_insert_with(|| correlation(&past, pair));
+            let measured = pairs.entry(pair).or_insert_with(|| error_correlation(&past, pair));
             known.extend(measured.map(|(rho, _)| rho));
         }
     }
-    let complete = wanted > 0 && known.len() == wanted;
+    let complete = pair_count > 0 && known.len() == pair_count;
     let rho = complete.then(|| known.iter().sum::<f64>() / known.len() as f64);
-    let debates = past.iter().filter(|past| is_about(past, &voices)).count();
+    let is_of_these_agents = |past: &&ResolvedDebate| {
+        past.seats.iter().any(|seat| voices.iter().any(|voice| voice.agent == seat.agent))
+    };
+    let debates = past.iter().filter(is_of_these_agents).count();
     let rows = pairs.iter().filter_map(|(pair, measured)| {
         measured.map(|(rho, debates)| AgentPair { agents: pair.map(str::to_owned), rho, debates })
     });
-    let models = shared(&voices, |voice| Some(voice.agent)).into_iter();
-    let families = shared(&voices, |voice| family(voice.agent)).into_iter();
+    let models = shared_by_seats(&voices, |voice| Some(voice.agent)).into_iter();
+    let families = shared_by_seats(&voices, |voice| model_family(voice.agent)).into_iter();
     IndependenceEvidence {
         known: complete,
         debates,
@@ -121,51 +123,47 @@ pub(super) fn independence(debate: &Debate, stands: &PositionHistory) -> Indepen
         pairs: rows.collect(),
         shared_models: models.map(|(model, seats)| SharedModel { model, seats }).collect(),
         families: families.map(|(family, seats)| SharedFamily { family, seats }).collect(),
-        note: note(complete, voices.len(), debates),
+        note: independence_note(complete, voices.len(), debates),
     }
 }
 
+/// A seat that took a position, and its agent.
 struct SeatVoice<'a> {
     seat: &'a str,
-    /// The model that spoke, or that was to speak.
+    /// The model that spoke, or the model of the brief if several spoke.
     agent: &'a str,
 }
 
-fn voices<'a>(debate: &'a Debate, stands: &'a PositionHistory) -> Vec<SeatVoice<'a>> {
-    let Some(first) = stands.rounds.first() else { return Vec::new() };
-    let voice = |stand: &'a agon_core::Stand| {
-        let named = debate.brief.seat(&stand.seat).map(|seat| seat.model.as_str());
-        let agent = agent(debate, &stand.seat).or(named)?;
-        Some(SeatVoice { seat: &stand.seat, agent })
+fn seat_voices<'a>(debate: &'a Debate, positions: &'a PositionHistory) -> Vec<SeatVoice<'a>> {
+    let Some(first) = positions.rounds.first() else { return Vec::new() };
+    let voice = |held: &'a SeatPosition| {
+        let in_brief = debate.brief.seat(&held.seat).map(|seat| seat.model.as_str());
+        let agent = seat_agent(debate, &held.seat).or(in_brief)?;
+        Some(SeatVoice { seat: &held.seat, agent })
     };
     first.stands.iter().filter_map(voice).collect()
 }
 
-fn is_about(past: &ResolvedDebate, voices: &[SeatVoice<'_>]) -> bool {
-    past.seats.iter().any(|showing| voices.iter().any(|voice| voice.agent == showing.agent))
-}
-
-/// The correlation of two agents' errors, and over how many debates.
-fn correlation(past: &[ResolvedDebate], [one, other]: [&str; 2]) -> Option<(f64, usize)> {
+/// The correlation of two agents' errors, and the number of debates it is measured over.
+fn error_correlation(past: &[ResolvedDebate], [one, other]: [&str; 2]) -> Option<(f64, usize)> {
+    let nth_result = |debate: &ResolvedDebate, agent: &str, n: usize| {
+        debate.seats.iter().filter(|seat| seat.agent == agent).nth(n).map(|seat| seat.right)
+    };
+    // A model on two seats is compared with itself across these seats.
+    let other_seat = usize::from(one == other);
     let (mut first, mut second) = (Vec::new(), Vec::new());
     for debate in past.iter().filter(|debate| !debate.partial) {
-        // An agent that sat twice is compared with itself, not with what it said on the same seat.
-        let again = usize::from(one == other);
-        if let (Some(a), Some(b)) = (nth(debate, one, 0), nth(debate, other, again)) {
-            first.push(!a.right);
-            second.push(!b.right);
+        let results = (nth_result(debate, one, 0), nth_result(debate, other, other_seat));
+        if let (Some(a), Some(b)) = results {
+            first.push(!a);
+            second.push(!b);
         }
     }
-    let rho = phi(&first, &second).filter(|_| first.len() >= SHARED_DEBATES_MIN)?;
+    let rho = phi_coefficient(&first, &second).filter(|_| first.len() >= SHARED_DEBATES_MIN)?;
     Some((rho, first.len()))
 }
 
-/// What an agent showed on the nth of its seats in a debate.
-fn nth<'a>(past: &'a ResolvedDebate, agent: &str, n: usize) -> Option<&'a SeatResult> {
-    past.seats.iter().filter(|showing| showing.agent == agent).nth(n)
-}
-
-fn note(complete: bool, voices: usize, debates: usize) -> String {
+fn independence_note(complete: bool, voices: usize, debates: usize) -> String {
     match (complete, voices, debates) {
         (true, ..) => format!("measured over {debates} earlier debates whose outcome is known"),
         (false, 0 | 1, _) => "there are not two voices to compare".into(),
@@ -180,23 +178,23 @@ fn note(complete: bool, voices: usize, debates: usize) -> String {
     }
 }
 
-/// Providers that pass on the models of other vendors.
+/// Providers that offer the models of other vendors.
 const AGGREGATORS: [&str; 2] = ["openrouter", "together"];
-/// Providers whose names say nothing about a vendor.
+/// Providers whose names do not tell the vendor.
 const NO_FAMILY: [&str; 4] = ["script", "human", "command", "agent"];
 
-/// The vendor of a model: what stands before the first slash, behind one that passes on the models of others the next part.
-fn family(model: &str) -> Option<&str> {
-    let (family, rest) = model.split_once('/')?;
+/// The vendor of a model: the part before the first slash, or the next part for an aggregator.
+fn model_family(model: &str) -> Option<&str> {
+    let (provider, rest) = model.split_once('/')?;
     match rest.split_once('/') {
-        _ if NO_FAMILY.contains(&family) => None,
-        Some((vendor, _)) if AGGREGATORS.contains(&family) => Some(vendor),
-        _ => Some(family),
+        _ if NO_FAMILY.contains(&provider) => None,
+        Some((vendor, _)) if AGGREGATORS.contains(&provider) => Some(vendor),
+        _ => Some(provider),
     }
 }
 
-/// The seats that have something in common, where there are at least two of them.
-fn shared<'a>(
+/// Groups the seats by a key and keeps the groups of at least two.
+fn shared_by_seats<'a>(
     voices: &[SeatVoice<'a>],
     key_of: impl Fn(&SeatVoice<'a>) -> Option<&'a str>,
 ) -> Vec<(String, Vec<String>)> {
@@ -212,25 +210,25 @@ fn shared<'a>(
     groups
 }
 
-pub(super) fn calibration(debate: &Debate, stands: &PositionHistory) -> CalibrationEvidence {
+pub(super) fn calibration(debate: &Debate, positions: &PositionHistory) -> CalibrationEvidence {
     let past = history(&debate.brief);
     let row = |voice: &SeatVoice<'_>| {
-        let mut calibration = Calibration::default();
+        let mut tally = CalibrationTally::default();
         let results = past.iter().flat_map(|past| &past.seats).filter(|result| result.agent == voice.agent);
-        for result in results {
-            let truth = if result.right { Truth::Right } else { Truth::Wrong };
-            result.confidence.iter().for_each(|confidence| calibration.add(*confidence, truth));
+        for SeatResult { right, confidence, .. } in results {
+            let truth = if *right { OutcomeTruth::Right } else { OutcomeTruth::Wrong };
+            confidence.iter().for_each(|confidence| tally.add(*confidence, truth));
         }
-        let first = stands.rounds.first().and_then(|held| held.of(voice.seat));
+        let first = positions.rounds.first().and_then(|round| round.of(voice.seat));
         SeatCalibration {
             seat: voice.seat.to_owned(),
             agent: voice.agent.to_owned(),
-            forecasts: calibration.resolved(),
-            brier: calibration.brier(),
-            ece: calibration.error(),
+            forecasts: tally.resolved(),
+            brier: tally.brier(),
+            ece: tally.expected_error(),
             before: first.and_then(|held| held.confidence),
-            after: stands.at_last(voice.seat).and_then(|held| held.confidence),
+            after: positions.at_last(voice.seat).and_then(|held| held.confidence),
         }
     };
-    CalibrationEvidence { seats: voices(debate, stands).iter().map(row).collect() }
+    CalibrationEvidence { seats: seat_voices(debate, positions).iter().map(row).collect() }
 }
