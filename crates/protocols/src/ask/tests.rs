@@ -1,6 +1,8 @@
 //! EVIDENCE "The ladder", sentence by sentence.
 
 
+use std::cell::RefCell;
+
 use agon_core::{AbsenceReason, Fate, Fidelity, DebateLimits, Outcome, Status, Termination, options};
 use serde_json::json;
 
