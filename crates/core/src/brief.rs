@@ -8,18 +8,18 @@ use serde_json::{Map, Value};
 /// The version of the log's format that this program writes. A log of a later version is refused.
 pub const LOG_VERSION: u32 = 1;
 
-/// A place at the table: who speaks, in what role, by which model.
+/// A place at the table: a role and the model that speaks in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seat {
-    /// The name by which the log and the report know the seat, for instance `debater-2`.
+    /// The seat's name in the log and the report, for instance `debater-2`.
     pub id: String,
-    /// What the seat does: `debater`, `moderator`, `chair`...
+    /// What the seat does: `debater`, `moderator`, `chair`.
     pub role: String,
     /// `provider/model`, or a fallback chain `a/x|b/y`.
     pub model: String,
 }
 
-/// What a person asked for, before the protocol has said who sits.
+/// What a person asked for, before the protocol decides who sits.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The question, topic or task. May be empty for protocols that judge files.
@@ -41,9 +41,9 @@ pub struct Request {
 pub struct BriefFile {
     /// The path as the user gave it.
     pub path: String,
-    /// Its text.
+    /// The file's text.
     pub text: String,
-    /// What it is to the debate, where it is not what is judged: the key of the option that named it.
+    /// The key of the option that named the file; `None` for a file that the debate is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
 }
@@ -56,13 +56,13 @@ pub struct DebateLimits {
     /// How long the debate may take, counted while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u64>,
-    /// US dollars.
+    /// The budget in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usd: Option<f64>,
-    /// Calls, every attempt counted.
+    /// The most calls, counting every attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<u32>,
-    /// Tokens, input and output together.
+    /// The most tokens, input and output together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// How often a seat is asked again after a malformed answer.
@@ -117,16 +117,16 @@ pub struct Brief {
     pub options: Map<String, Value>,
     /// Who sits, in seat order.
     pub seats: Vec<Seat>,
-    /// Where every shuffle, draw and fence marker comes from.
+    /// The source of every shuffle, draw and fence marker.
     pub seed: u64,
-    /// The limits.
+    /// What the debate may cost and how long it may take.
     pub limits: DebateLimits,
     /// The templates' names and hashes; a resume with other templates is refused.
     pub templates: BTreeMap<String, String>,
-    /// The version of Agon that opened it: another one may word an outcome differently.
+    /// The version of Agon that opened the debate. Another version may word an outcome differently.
     #[serde(default)]
     pub written_by: String,
-    /// RFC 3339, UTC: when it was opened, by the caller's clock.
+    /// When the debate was opened, by the caller's clock: RFC 3339 in UTC.
     pub created_at: String,
     /// For a branch, where it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]

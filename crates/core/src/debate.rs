@@ -34,7 +34,7 @@ pub struct AttemptFault {
 /// A phase of the debate with its asks and what came of each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhaseTurn {
-    /// Which phase.
+    /// The phase's name and round.
     pub phase: Phase,
     /// The asks, in seat order.
     pub asks: Vec<AskRecord>,
@@ -42,11 +42,11 @@ pub struct PhaseTurn {
     pub replies: Vec<Option<Reply>>,
     /// For each ask the calls that were made.
     pub attempts: Vec<Vec<CallAttempt>>,
-    /// The log had this many events before the phase began.
+    /// How many events the log had before the phase began.
     pub since: u64,
-    /// Whether it was taken over from the debate that this one branched from.
+    /// Whether it was copied from the debate that this one branched from.
     pub inherited: bool,
-    /// Milliseconds that the debate had run at the phase's last reply.
+    /// How long the debate had run at the phase's last reply, in milliseconds.
     pub ended_at_ms: u64,
 }
 
@@ -70,14 +70,14 @@ impl PhaseTurn {
     }
 }
 
-/// Something that a person said to the whole table.
+/// What a person said to the whole table while the debate ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interjection {
-    /// Who.
+    /// Who said it.
     pub by: String,
-    /// What.
+    /// The words.
     pub text: String,
-    /// It came after this many phases.
+    /// How many phases had begun when it was said.
     pub after: usize,
 }
 
@@ -86,25 +86,25 @@ pub struct Interjection {
 pub struct DebateUsage {
     /// Calls, every attempt counted.
     pub calls: u32,
-    /// Tokens read.
+    /// Input tokens.
     pub input_tokens: u64,
-    /// Of those, tokens read from a provider's cache.
+    /// Input tokens that came from a provider's cache.
     pub cached_input_tokens: u64,
-    /// Of those, tokens that were written to a provider's cache.
+    /// Input tokens that were written to a provider's cache.
     pub cache_write_tokens: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub output_tokens: u64,
-    /// US dollars, over the calls whose price is known.
+    /// US dollars, over the calls whose cost is known.
     pub usd: f64,
-    /// Whether it is known what every call cost.
+    /// Whether the cost of every call is known.
     pub usd_known: bool,
-    /// The most that the calls can have cost of which that is not known.
+    /// The most that calls of unknown cost can have cost.
     pub doubtful_usd: f64,
-    /// Calls that left and were never heard of again: a crash or an interruption lost them.
+    /// Calls whose answers were lost in a crash or an interruption.
     pub lost_calls: u32,
-    /// The most that those can have cost.
+    /// The most that the lost calls can have cost.
     pub lost_usd: f64,
-    /// Whether the price of every one of those is known.
+    /// Whether the price of every lost call is known.
     pub lost_usd_known: bool,
 }
 

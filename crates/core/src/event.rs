@@ -11,21 +11,21 @@ use crate::{AbsenceReason, AskRecord, Brief, Outcome, Reply, CallUsage};
 pub enum Event {
     /// The debate was opened.
     Opened {
-        /// With this.
+        /// The question, the seats, the options and the limits.
         brief: Box<Brief>,
     },
     /// A phase began: these asks are outstanding until each has a `Replied`.
     Asked {
         /// The phase's name.
         phase: String,
-        /// Its round.
+        /// The round that the phase belongs to.
         round: u32,
         /// In seat order.
         asks: Vec<AskRecord>,
     },
-    /// A call is about to leave. Durable before it does.
+    /// A call is about to be sent. The event is durable before the call leaves.
     Sent {
-        /// The ask.
+        /// The ask's id.
         ask: u32,
         /// Counted from 1.
         attempt: u32,
@@ -39,9 +39,9 @@ pub enum Event {
     },
     /// An attempt came back without a usable answer, and another may follow.
     Attempted {
-        /// The ask.
+        /// The ask's id.
         ask: u32,
-        /// Which attempt.
+        /// The number of the attempt.
         attempt: u32,
         /// What the ask would be if this was its last attempt.
         why: AbsenceReason,
@@ -53,9 +53,9 @@ pub enum Event {
         /// What it used.
         usage: CallUsage,
     },
-    /// An ask is settled. Durable before anything acts on it.
+    /// An ask is settled. The event is durable before anything acts on the reply.
     Replied {
-        /// The ask.
+        /// The ask's id.
         ask: u32,
         /// The answer or absence.
         #[serde(flatten)]
@@ -63,9 +63,9 @@ pub enum Event {
     },
     /// A person said something to the whole table.
     Interjected {
-        /// Who.
+        /// Who said it.
         by: String,
-        /// What.
+        /// The words.
         text: String,
     },
     /// The debate is over.
@@ -82,7 +82,7 @@ pub struct LogEntry {
     pub seq: u64,
     /// Milliseconds since the debate was opened, counted while it ran.
     pub at_ms: u64,
-    /// What happened.
+    /// The event itself.
     #[serde(flatten)]
     pub event: Event,
 }
@@ -90,7 +90,7 @@ pub struct LogEntry {
 /// An entry as it is stored: its exact bytes and the hash that chains it to all before it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogRecord {
-    /// The entry.
+    /// The entry, parsed.
     pub entry: LogEntry,
     /// The entry's JSON. Hashes are over these bytes, never over a re-serialization.
     pub body: String,
@@ -109,7 +109,7 @@ pub enum BrokenChain {
         "event {seq} was changed: its hash is {found}, but its bytes and the event before give {expected}"
     )]
     Hash {
-        /// Which event.
+        /// The event's number.
         seq: u64,
         /// What its bytes give.
         expected: String,
@@ -127,7 +127,7 @@ pub enum BrokenChain {
     /// A record is not an event of any known kind.
     #[error("event {seq} cannot be read: {why}")]
     Unreadable {
-        /// Which event.
+        /// The event's number.
         seq: u64,
         /// The parser's words.
         why: String,

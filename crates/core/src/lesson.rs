@@ -1,23 +1,23 @@
-//! What later debates may know of one that is over.
+//! What later debates may know about a finished one.
 //!
-//! A lesson is part of the outcome, so that it is in the log: what a store keeps of it, knowledge, memories and ratings, are
-//! views that can be made again from the logs alone.
+//! A lesson is part of the outcome and so of the log. The knowledge, memories and ratings in a store are views that can be
+//! rebuilt from the logs alone.
 
 use serde::{Deserialize, Serialize};
 
-/// The part under which a request has the standings of those who could sit: a JSON list of [`AgentStanding`].
+/// The part of a request that holds the standings of the agents who could sit: a JSON list of [`AgentStanding`].
 pub const STANDINGS: &str = "standings";
 
-/// The rating of whoever has not been rated.
+/// The rating of an agent that has not been rated.
 pub const RATING_INITIAL: f64 = 1500.0;
 
-/// The Brier score of whoever always says one half: what is assumed of one whose forecasts have not been resolved.
+/// The Brier score of always saying one half, which is assumed for an agent without resolved forecasts.
 pub const BRIER_UNKNOWN: f64 = 0.25;
 
-/// How somebody who could sit stands when the debate is opened.
+/// An agent's rating and calibration when a debate is opened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgentStanding {
-    /// The agent: a model as it is named, or a named agent of the configuration.
+    /// A model, or a named agent of the configuration.
     pub agent: String,
     /// Its Elo rating.
     pub rating: f64,
@@ -25,34 +25,34 @@ pub struct AgentStanding {
     pub deviation: f64,
     /// How many rated debates it was in.
     pub games: u32,
-    /// Its Brier score over resolved outcomes; `None` where none is resolved.
+    /// Its Brier score over resolved outcomes; `None` without any.
     pub brier: Option<f64>,
 }
 
-/// What later debates may know of one.
+/// What later debates may know about one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DebateLesson {
-    /// What was decided; `None` where nothing was.
+    /// The decision; `None` if nothing was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<LessonDecision>,
-    /// What each seat had to do with it, in seat order.
+    /// Each seat's part in the outcome, in seat order.
     pub parts: Vec<LessonSeat>,
 }
 
-/// What was decided, and on what.
+/// What was decided, and the claims that it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LessonDecision {
-    /// In a sentence.
+    /// The decision in one sentence.
     pub position: String,
-    /// In full.
+    /// The decision in full.
     pub answer: String,
     /// The claims that it rests on.
     pub claims: Vec<EvidencedClaim>,
-    /// The share of the votes that it had, or of the points, from 0 to 1.
+    /// Its share of the votes or points, from 0 to 1.
     pub share: f64,
-    /// The other side, a sentence each.
+    /// The positions that it rejects, one sentence each.
     pub dissent: Vec<String>,
-    /// The labels whose proposals say it: a truth about one of them is one about the decision.
+    /// The labels of the proposals that say the same.
     pub labels: Vec<String>,
 }
 
@@ -61,43 +61,43 @@ pub struct LessonDecision {
 pub struct EvidencedClaim {
     /// What is claimed.
     pub claim: String,
-    /// By what; may be empty.
+    /// What supports the claim; may be empty.
     pub evidence: String,
 }
 
-/// What one seat had to do with the outcome.
+/// One seat's part in the outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LessonSeat {
     /// The seat.
     pub seat: String,
     /// Its label.
     pub label: String,
-    /// Who spoke for it; `None` when more than one did, so that nobody can be rated for it.
+    /// Who spoke for it; `None` when more than one model did, because then nobody can be rated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Its last position; `None` for a seat that had none.
+    /// Its last position, if it had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
-    /// How sure it was of that before anybody voted, from 0 to 1.
+    /// Its confidence in that position before the vote, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// Whether its proposal is the decision, or says the same.
+    /// Whether its proposal was adopted.
     pub won: bool,
-    /// The judge's score of it.
+    /// The judge's score of its proposal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// By how much its agent's rating changes; `None` where nothing was rated.
+    /// The change of its agent's rating; `None` if nothing was rated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rated: Option<RatingChange>,
-    /// Its last ballot; `None` for no ballot and for an abstention.
+    /// Its last ballot; `None` if it cast none or abstained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ballot: Option<LessonBallot>,
 }
 
-/// What a debate means for a rating.
+/// What a debate does to a rating.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RatingChange {
-    /// The Elo rating with which it came.
+    /// The Elo rating before the debate.
     pub before: f64,
     /// The change of the Elo rating. The changes of a debate sum to 0.
     pub change: f64,
@@ -108,8 +108,8 @@ pub struct RatingChange {
 /// A vote, which is also a forecast.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LessonBallot {
-    /// The labels that say the same as the one that was chosen, it included.
+    /// The chosen label and all labels that say the same.
     pub choice: Vec<String>,
-    /// How sure the voter was, from 0 to 1.
+    /// The voter's confidence, from 0 to 1.
     pub confidence: f64,
 }

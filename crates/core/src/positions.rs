@@ -1,11 +1,11 @@
-//! Who held what in each round: what every measure of a debate is computed from.
+//! Who held what in each round. Every measure of a debate is computed from this.
 //!
-//! A protocol says by [`Protocol::stands`](crate::Protocol::stands) how its own log is to be read; what follows from that,
-//! a plain vote on the first positions, who changed and on what, is the same arithmetic for all of them.
+//! A protocol reads the positions from its own log ([`DebateView::positions`](crate::DebateView)). What follows from them, such
+//! as a plain vote on the first positions or who changed, is the same arithmetic for every protocol.
 
 use serde::{Deserialize, Serialize};
 
-/// How it is known which positions are the same.
+/// How positions are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PositionGrouping {
@@ -32,15 +32,15 @@ impl PositionGrouping {
 /// The positions of a debate, from the first round to the last.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PositionHistory {
-    /// How it is known which are the same.
+    /// How positions are told apart.
     pub grouping: PositionGrouping,
     /// The rounds in which positions were taken, in order; the first is the one before anybody read anybody.
     pub rounds: Vec<RoundPositions>,
-    /// The position that the verdict is, by the same name that it has in the rounds; `None` where there is no verdict.
+    /// The position that the verdict adopts, by its name in the rounds; `None` without a verdict.
     pub decided: Option<String>,
-    /// What judges gave the same things, where there are judges.
+    /// The scores that judges gave, where there are judges.
     pub marks: Vec<JudgeMarks>,
-    /// Figures that are no further apart than this are one position where agreement is counted.
+    /// Scores no further apart than this count as agreement.
     pub near: Option<f64>,
 }
 
@@ -49,79 +49,78 @@ pub struct PositionHistory {
 pub struct RoundPositions {
     /// The round, as the protocol counts it.
     pub round: u32,
-    /// In seat order, everybody who has a position: who was absent keeps the last one.
+    /// Every seat that has a position, in seat order. An absent seat keeps its last one.
     pub stands: Vec<SeatPosition>,
-    /// What the protocol's own rule makes of these positions alone, by the name that the verdict would have; `None` where
-    /// it makes nothing of them.
+    /// The verdict that the protocol's own rule would give on these positions alone; `None` where it gives none.
     pub ruling: Option<String>,
-    /// Whether these are ballots on what was proposed, which need not be the voter's own.
+    /// Whether these are votes on proposals, which need not be the voter's own.
     pub ballots: bool,
 }
 
 /// One seat's position after a round.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SeatPosition {
-    /// Whose.
+    /// The seat that holds it.
     pub seat: String,
     /// The anonymous label, where there is one.
     pub label: Option<String>,
-    /// The position's name: two that are the same have the same.
+    /// The position's name. Equal names mean the same position.
     pub position: String,
-    /// The figure, where the position is one.
+    /// The score, where the position is one.
     pub value: Option<f64>,
-    /// How sure the seat is of it, from 0 to 1.
+    /// The seat's confidence, from 0 to 1.
     pub confidence: Option<f64>,
     /// Set where the seat changed its position in this round.
     pub change: Option<PositionChange>,
 }
 
-/// What a seat gives for a change of its position.
+/// What a seat cites for a change of position.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PositionChange {
-    /// The other seats' points and the pieces of evidence that it names; with none, the change is bare.
+    /// Other seats' points and pieces of evidence. Empty if the change cites nothing.
     pub cited: Vec<String>,
 }
 
-/// What one judge gave the things that it judged, in one order.
+/// One judge's scores, for one order of what it judged.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JudgeMarks {
     /// The seat of the judge.
     pub judge: String,
-    /// The round.
+    /// The round in which it judged.
     pub round: u32,
-    /// Which of the orders in which it was asked, from 0.
+    /// The number of the order, from 0.
     pub order: u32,
-    /// Each thing and its score.
+    /// Each label and its score.
     pub scores: Vec<(String, f64)>,
-    /// The things in its order of preference; empty where it gave none.
+    /// The labels from best to worst; empty if it gave no ranking.
     pub ranking: Vec<String>,
 }
 
 /// A change of position.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PositionFlip {
-    /// In which round.
+    /// The round of the change.
     pub round: u32,
-    /// Whose.
+    /// The seat that holds it.
     pub seat: String,
     /// Its label, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// What it held.
+    /// The position that it gave up.
     pub from: String,
-    /// What it holds now.
+    /// The position that it took.
     pub to: String,
     /// Whether the change names another seat's point or a piece of evidence.
     pub evidenced: bool,
-    /// Whether no position was held by more of the others than the new one, and the old one by fewer; or, of figures, whether their
-    /// mean is nearer to it.
+    /// Whether the new position was held by most of the others and the old one by fewer; for scores, whether the new one is
+    /// nearer to the others' mean.
     pub toward_majority: bool,
-    /// What it names.
+    /// What it cites.
     pub cited: Vec<String>,
 }
 
 impl PositionHistory {
-    /// What a seat holds of its own at last: its position before the ballots.
+    /// A seat's last own position, before any vote.
     pub fn at_last(&self, seat: &str) -> Option<&SeatPosition> {
         self.rounds.iter().rev().filter(|held| !held.ballots).find_map(|held| held.of(seat))
     }
@@ -138,7 +137,7 @@ impl RoundPositions {
     fn flips_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = PositionFlip> + 'a {
         self.stands.iter().filter_map(move |now| {
             let change = now.change.as_ref()?;
-            // Who says the same in other words has changed nothing.
+            // The same position in other words is no change.
             let then = before.of(&now.seat).filter(|then| then.position != now.position)?;
             Some(PositionFlip {
                 round: self.round,
@@ -153,12 +152,12 @@ impl RoundPositions {
         })
     }
 
-    /// The stand of this seat.
+    /// The position of this seat.
     pub fn of(&self, seat: &str) -> Option<&SeatPosition> {
         self.stands.iter().find(|stand| stand.seat == seat)
     }
 
-    /// The positions and who holds each, the most held first, those held by as many in the order of their first holders.
+    /// The positions with their holders, the most held first. Ties keep the order of their first holders.
     pub fn distinct(&self) -> Vec<(&str, Vec<&SeatPosition>)> {
         let mut distinct: Vec<(&str, Vec<&SeatPosition>)> = Vec::new();
         for stand in &self.stands {
@@ -171,7 +170,7 @@ impl RoundPositions {
         distinct
     }
 
-    /// The positions that have the most holders: one, or several that are tied.
+    /// The most held positions: one, or several that are tied.
     pub fn foremost(&self) -> Vec<&str> {
         let distinct = self.distinct();
         let most = distinct.first().map_or(0, |(_, holders)| holders.len());
@@ -179,8 +178,8 @@ impl RoundPositions {
         foremost.map(|(position, _)| *position).collect()
     }
 
-    /// The positions as agreement is counted: figures by the groups in which none is further than `near` from the next, all else
-    /// by name.
+    /// A group number for each seat, for counting agreement. Scores within `near` of each other are one group; everything else
+    /// is grouped by name.
     pub fn grouped(&self, near: Option<f64>) -> Vec<usize> {
         let names: Vec<&str> = self.distinct().into_iter().map(|(position, _)| position).collect();
         let by_name =
@@ -197,7 +196,7 @@ impl RoundPositions {
         self.stands.iter().map(group).collect()
     }
 
-    /// The position that a plain vote gives; `None` where it is tied or nobody has one.
+    /// The position that a plain vote gives; `None` for a tie.
     pub fn plurality(&self) -> Option<&str> {
         match self.foremost().as_slice() {
             [only] => Some(only),
@@ -205,7 +204,7 @@ impl RoundPositions {
         }
     }
 
-    /// Whether a seat that goes from one position to another goes to where more of the others are.
+    /// Whether a seat that changes moves toward the majority of the others.
     fn draws(&self, from: &SeatPosition, to: &SeatPosition) -> bool {
         let others = || self.stands.iter().filter(|stand| stand.seat != from.seat);
         if let (Some(from), Some(to)) = (from.value, to.value) {

@@ -151,7 +151,7 @@ pub struct PromptTemplate {
 pub enum Step {
     /// Ask these seats, all at once.
     Ask(Phase, Vec<Ask>),
-    /// Close.
+    /// Close the debate.
     Close(Box<Outcome>),
 }
 
@@ -161,7 +161,7 @@ pub enum Step {
 pub enum Status {
     /// It ended with a verdict.
     Complete,
-    /// It was cut short; what there is is reported.
+    /// It was cut short. What was said is reported.
     Incomplete,
     /// It ended without a verdict.
     Failed,
@@ -185,13 +185,13 @@ pub enum Termination {
     Failed,
 }
 
-/// Whether everybody was heard.
+/// Whether every voice was heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fidelity {
-    /// Every voice that the protocol wanted.
+    /// Every voice that the protocol asked for.
     Full,
-    /// Some were absent, or a stage was left out.
+    /// Some voices were absent, or a stage was skipped.
     Degraded,
 }
 
@@ -215,11 +215,11 @@ pub struct PositionFate {
     /// The anonymous label, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The position.
+    /// The position in words.
     pub position: String,
     /// What became of it.
     pub fate: Fate,
-    /// By what: the argument, the revision, the vote.
+    /// Why: the argument, the revision or the vote that decided it.
     pub reason: String,
 }
 
@@ -230,13 +230,13 @@ pub struct Outcome {
     pub status: Status,
     /// Why it ended.
     pub termination: Termination,
-    /// Rounds that count.
+    /// How many rounds count.
     pub rounds_completed: u32,
-    /// The protocol's own document.
+    /// The protocol's verdict, serialized.
     pub verdict: Value,
-    /// The minority's positions, as the report shows them.
+    /// The minority's positions, serialized.
     pub dissent: Vec<Value>,
-    /// Whether everybody was heard.
+    /// Whether every voice was heard.
     pub fidelity: Fidelity,
     /// What a reader should know before trusting the verdict.
     pub warnings: Vec<String>,
@@ -244,40 +244,40 @@ pub struct Outcome {
     pub labels: BTreeMap<String, String>,
     /// Every first-round position and its fate.
     pub positions: Vec<PositionFate>,
-    /// A gate's answer where the protocol is one: `false` is exit status 1.
+    /// Whether a gate passes; `false` is exit status 1. `None` if the debate is no gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<bool>,
-    /// What later debates may know of this one.
+    /// What later debates may know about this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lesson: Option<DebateLesson>,
 }
 
-/// A log that cannot be what this program wrote, or that this program cannot go on with.
+/// A log that this program did not write, or cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum Corrupt {
-    /// Nothing in it.
+    /// The log has no events.
     #[error("the log is empty")]
     Empty,
-    /// Written by a later Agon.
+    /// A later version of Agon wrote it.
     #[error("the log has format version {found}, this program reads up to {LOG_VERSION}: use a newer agon", LOG_VERSION = crate::LOG_VERSION)]
     Version {
-        /// Its version.
+        /// The log's version.
         found: u32,
     },
-    /// An event out of place.
+    /// An event is out of place.
     #[error("event {seq} of the log is out of place: {why}")]
     Order {
-        /// Which.
+        /// The event's number.
         seq: u64,
-        /// What is wrong.
+        /// What is wrong with it.
         why: String,
     },
     /// A phase that the protocol does not have.
     #[error("the log has a phase {phase:?}, which {protocol} does not have: use the agon that wrote it")]
     UnknownPhase {
-        /// The phase.
+        /// The phase's name.
         phase: String,
-        /// The protocol.
+        /// The protocol's name.
         protocol: String,
     },
     /// The templates are not those that the debate was opened with.
@@ -285,23 +285,23 @@ pub enum Corrupt {
         "the template {file} is not the one this debate was opened with: continue it with the agon that opened it, or start a new one"
     )]
     ChangedTemplate {
-        /// Which.
+        /// The template's file name.
         file: String,
     },
-    /// What the protocol would do is not what the log says it did.
+    /// The protocol would have done something else than the log says.
     #[error("the log departs from the protocol at event {seq}: {why}")]
     Departed {
-        /// Where.
+        /// The event's number.
         seq: u64,
-        /// How.
+        /// The difference.
         why: String,
     },
     /// A prompt could not be made.
     #[error("the template {file} cannot be rendered: {why}")]
     Render {
-        /// Which.
+        /// The template's file name.
         file: String,
-        /// The renderer's words.
+        /// The renderer's error.
         why: String,
     },
     /// An event could not be written as JSON, or a value in the log not read.
@@ -309,7 +309,7 @@ pub enum Corrupt {
     Json(#[from] serde_json::Error),
 }
 
-/// What comes next in a debate that has no reply outstanding.
+/// The event that comes next when no reply is outstanding.
 #[derive(Debug)]
 pub enum NextEvent {
     /// A phase: the event to write, and the asks to make.

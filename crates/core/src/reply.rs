@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Why a voice is missing.
+/// Why a reply is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AbsenceReason {
@@ -40,14 +40,14 @@ impl AbsenceReason {
 /// What one call used.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct CallUsage {
-    /// Tokens read, those from the provider's cache included.
+    /// Input tokens, including those from the provider's cache.
     pub input_tokens: u64,
-    /// Of those, tokens read from the provider's cache.
+    /// Input tokens that came from the provider's cache.
     pub cached_input_tokens: u64,
     /// Tokens that were written to the provider's cache, where it says so; part of the tokens read.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cache_write_tokens: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub output_tokens: u64,
     /// US dollars; `None` when the model's price is not known.
     pub usd: Option<f64>,
@@ -59,14 +59,14 @@ fn is_zero(tokens: &u64) -> bool {
     *tokens == 0
 }
 
-/// What of its prompt a model left out, because all of it would not fit.
+/// What a model left out of its prompt because it did not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShortenedPrompt {
-    /// The oldest entries of the transcript that it did not read.
+    /// How many of the oldest transcript entries it did not read.
     pub left_out: u32,
-    /// Of so many.
+    /// How many entries there were.
     pub entries: u32,
-    /// The most tokens that the model reads.
+    /// The most tokens that the model can read.
     pub context_tokens: u32,
 }
 
@@ -87,16 +87,16 @@ impl ShortenedPrompt {
 pub enum Reply {
     /// The seat answered.
     Said {
-        /// Its words, as they came.
+        /// The text as it came.
         text: String,
         /// The structured answer in them, validated; `None` for plain text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<Value>,
-        /// The model that really spoke.
+        /// The model that answered.
         model: String,
         /// What this attempt used.
         usage: CallUsage,
-        /// Whether the words end where the limit on output tokens cut them off.
+        /// Whether the limit on output tokens cut the text off.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         cut_off: bool,
         /// What the model could not read.
@@ -105,7 +105,7 @@ pub enum Reply {
     },
     /// The seat is absent.
     Absent {
-        /// Why.
+        /// The reason.
         why: AbsenceReason,
         /// What was seen, for the person who reads the report. Never a secret.
         detail: String,
@@ -113,7 +113,7 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// The words, if there are any.
+    /// The text, if there is any.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Said { text, .. } => Some(text),
@@ -121,7 +121,7 @@ impl Reply {
         }
     }
 
-    /// The words without the thinking that some models write out before them.
+    /// The text without the thinking that some models write before it.
     pub fn words(&self) -> Option<Cow<'_, str>> {
         self.text().map(without_thinking)
     }
@@ -135,8 +135,8 @@ impl Reply {
     }
 }
 
-/// The words without what a reasoning model thought aloud. Some chat templates open the thinking themselves, so that only its
-/// end is in the answer.
+/// The text without a reasoning model's thinking. Some chat templates open the thinking themselves, so that only its end
+/// is in the answer.
 pub fn without_thinking(text: &str) -> Cow<'_, str> {
     const OPEN: &str = "<think>";
     const CLOSE: &str = "</think>";

@@ -143,7 +143,7 @@ fn prose(text: &str) -> String {
     let mut out = String::new();
     let mut before: Option<Para> = None;
     for para in parse(text) {
-        let list = matches!((&before, &para), (Some(Para::ReportItem { .. }), Para::ReportItem { .. }));
+        let list = matches!((&before, &para), (Some(Para::Item { .. }), Para::Item { .. }));
         if before.is_some() && !list {
             out.push('\n');
         }
@@ -151,7 +151,7 @@ fn prose(text: &str) -> String {
             Para::Heading(text) => out.push_str(&format!("**{}**\n", escape(text).replace("**", ""))),
             Para::Text(text) => out.push_str(&format!("{}\n", escape(text))),
             Para::Quote(text) => out.push_str(&format!("> {}\n", escape(text))),
-            Para::ReportItem { depth, marker, text } => {
+            Para::Item { depth, marker, text } => {
                 let marker = marker.as_deref().unwrap_or("-");
                 out.push_str(&format!("{}{marker} {}\n", "   ".repeat(*depth), escape(text)));
             }

@@ -3,7 +3,7 @@
 //! It is written in the transaction that stores `Closed`, so one never exists without the other. Everything comes from
 //! the outcome's lesson and the brief, and no clock is read, so a rebuild from the logs gives the same result.
 
-use agon_core::{Outcome, calendar};
+use agon_core::{Outcome, timestamps};
 use rusqlite::{Connection, Row};
 use serde::Serialize;
 
@@ -63,7 +63,7 @@ impl ClosedDebate {
         let sql = "SELECT id, question, created_at FROM debates WHERE n = ?1";
         let row = db.read_first(sql, [n], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?)))?;
         let Some((id, question, created_at)) = row else { return Ok(None) };
-        let at = calendar::later(&created_at, at_ms);
+        let at = timestamps::later(&created_at, at_ms);
         let at_s = unix_seconds(db, &at)?;
         Ok(Some(Self { n, id, question, at, at_s, receipt }))
     }

@@ -1,7 +1,7 @@
 //! Names from the first edition, until every crate uses the new ones.
 
 use agon_engine::StoreError;
-use agon_evidence::calibration::{Resolution, Truth};
+use agon_measure::calibration::{Resolution, Truth};
 
 use crate::{
     AfterFailure, AgentRating, KnowledgeEntry, KnowledgeKind, ListedDebate, LogReceipt, MatchedBy, MemoryHit,

@@ -136,7 +136,7 @@ impl Store for SqliteStore {
         let (store, id) = (self.clone(), id.to_owned());
         let load = move || {
             let stored = store.raw_log(&id)?;
-            open_all(stored).map_err(|broken| StoreError::Broken { id, broken })
+            open_all(stored).map_err(|broken| StoreError::BrokenChain { id, broken })
         };
         Box::pin(async move {
             match tokio::runtime::Handle::try_current() {

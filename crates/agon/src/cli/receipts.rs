@@ -3,7 +3,9 @@
 use agon_core::Debate;
 use agon_core::event::open_all;
 use agon_models::Catalogue;
-use agon_receipts::{Keyring, KeyringError, Known, Means, Secret, Subject, Verification, issue, verify};
+use agon_publish::receipts::{
+    Keyring, KeyringError, Known, Means, Secret, Subject, Verification, issue, verify,
+};
 
 use super::desk::Kept;
 use super::failure::Failure;
@@ -70,11 +72,7 @@ fn password(address: &str) -> Option<&str> {
 
 /// Checks a receipt by the keys that are known.
 pub fn check(bytes: &[u8], known: &[Known]) -> Verification {
-    let means = Means {
-        protocol: &agon_protocols::find,
-        outcome: &show::outcome,
-        search_bytes: agon_receipts::verify::SEARCH_BYTES,
-    };
+    let means = Means { protocol: &agon_protocols::find, outcome: &show::outcome };
     verify(bytes, known, &means)
 }
 

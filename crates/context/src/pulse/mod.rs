@@ -161,7 +161,7 @@ impl PulseFault {
 
     fn into_fault(self, name: &str) -> CallFault {
         let Self { kind, reason, retry_after } = self;
-        CallFault { retry_after, ..Fault::new(kind, format!("{name} {reason}")) }
+        CallFault { retry_after, ..CallFault::new(kind, format!("{name} {reason}")) }
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn nearest_items(
         title: entry.title,
         text: entry.text,
         source: source.to_owned(),
-        at: entry.published_s.map(calendar::rfc3339),
+        at: entry.published_s.map(timestamps::rfc3339),
         score: any_match.then_some(score),
         ..ContextItem::default()
     };

@@ -14,7 +14,7 @@ pub(super) fn heading(level: usize) -> String {
 pub(super) fn write_prose(out: &mut String, text: &str, level: usize) {
     let mut listing = false;
     for para in parse(text) {
-        let item = matches!(para, Para::ReportItem { .. });
+        let item = matches!(para, Para::Item { .. });
         if item != listing {
             out.push_str(if item { "<ul class=\"said\">\n" } else { "</ul>\n" });
             listing = item;
@@ -30,7 +30,7 @@ pub(super) fn write_prose(out: &mut String, text: &str, level: usize) {
                 out.push_str(&format!("<pre tabindex=\"0\">{}</pre>\n", escape(&lines.join("\n"))))
             }
             Para::Table(rows) => write_table(out, &rows),
-            Para::ReportItem { depth, marker, text } => {
+            Para::Item { depth, marker, text } => {
                 let marker =
                     marker.map(|marker| format!("<span class=\"number\">{}</span> ", escape(&marker)));
                 let numbered = if marker.is_some() { " numbered" } else { "" };

@@ -4,7 +4,7 @@ use super::blocks::colour;
 use super::markup::escape;
 use agon_core::{PositionPaths, SeatPath};
 
-use crate::evidence::paths::{after_round, column_head};
+use crate::evidence::paths::{after_round, column_head, position_keys};
 
 const WIDTH: f64 = 400.0;
 const LEFT: f64 = 16.0;
@@ -66,7 +66,7 @@ pub(super) fn is_cut(position: &str) -> bool {
 
 /// What the drawing shows, for who does not see it.
 pub(super) fn described(paths: &PositionPaths) -> String {
-    let (keys, _) = paths.keys(WORDS_CHARS_MAX);
+    let (keys, _) = position_keys(paths, WORDS_CHARS_MAX);
     let told = paths.seats.iter().map(|path| format!("{}: {}", path.who, course(paths, path, &keys)));
     escape(&told.collect::<Vec<_>>().join("; "))
 }
@@ -76,12 +76,12 @@ fn course(paths: &PositionPaths, path: &SeatPath, keys: &[String]) -> String {
     for (step, round) in path.steps.iter().zip(&paths.rounds) {
         let Some(step) = step else { continue };
         let key = keys.get(step.position).map_or("", String::as_str);
-        match &step.change {
+        match &step.cited {
             _ if told.is_empty() => told.push(key.to_owned()),
-            Some(Change::Bare) => told.push(format!("{key} in {}, nothing cited", after_round(*round))),
-            Some(Change::Evidenced(_)) => {
-                told.push(format!("{key} in {}, after a cited point", after_round(*round)))
+            Some(cited) if cited.is_empty() => {
+                told.push(format!("{key} in {}, nothing cited", after_round(*round)));
             }
+            Some(_) => told.push(format!("{key} in {}, after a cited point", after_round(*round))),
             None => {}
         }
     }
@@ -124,15 +124,10 @@ pub(super) fn segment(paths: &PositionPaths, path: &SeatPath, place: usize) -> S
     let round = paths.rounds.get(place).map_or_else(String::new, |round| after_round(*round));
     let step = path.steps.get(place).and_then(Option::as_ref);
     let held = step.and_then(|step| paths.positions.get(step.position)).map_or("", String::as_str);
-    match step.and_then(|step| step.change.as_ref()) {
+    match step.and_then(|step| step.cited.as_ref()) {
         None => format!("{}, {round}: still {held}", path.who),
-        Some(Change::Bare) => format!("{} changed in {round}, nothing cited: {held}", path.who),
-        Some(Change::Evidenced(cited)) if cited.is_empty() => {
-            format!("{} changed in {round} after a cited point: {held}", path.who)
-        }
-        Some(Change::Evidenced(cited)) => {
-            format!("{} changed in {round}, citing {}: {held}", path.who, cited.join("; "))
-        }
+        Some(cited) if cited.is_empty() => format!("{} changed in {round}, nothing cited: {held}", path.who),
+        Some(cited) => format!("{} changed in {round}, citing {}: {held}", path.who, cited.join("; ")),
     }
 }
 
@@ -191,7 +186,7 @@ impl Lanes {
 }
 
 /// Who holds a position after a round, in seat order.
-fn holders(paths: &PositionPaths, round: usize, position: usize) -> impl Iterator<ReportItem = usize> {
+fn holders(paths: &PositionPaths, round: usize, position: usize) -> impl Iterator<Item = usize> {
     paths.seats.iter().enumerate().filter_map(move |(seat, path)| {
         let step = path.steps.get(round)?.as_ref()?;
         (step.position == position).then_some(seat)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agon_courier::Report;
+use agon_publish::deliveries::Report;
 use agon_store::{Delivery, DeliveryState, Sqlite};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agon_receipts::{Keyring, Known, PublicKey, Standing};
+use agon_publish::receipts::{Keyring, Known, PublicKey, Standing};
 use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 

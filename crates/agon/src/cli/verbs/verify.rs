@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use agon_core::event::GENESIS;
 use agon_core::{Debate, Record};
-use agon_receipts::file::Link;
-use agon_receipts::{Known, Receipt, Standing};
+use agon_publish::receipts::{Known, Link, Receipt, Standing};
 use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
@@ -72,7 +71,7 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
 /// Checks a file that is a receipt; `None` for another.
 fn receipt(path: &Path, args: &ArgMatches) -> Result<Option<u8>, Failure> {
     let mut bytes = input::bytes(path, verify::file::FILE_BYTES_MAX)?;
-    if !agon_receipts::is_receipt(&bytes) {
+    if !agon_publish::receipts::is_receipt(&bytes) {
         return Ok(None);
     }
     if let Some(log) = args.get_one::<PathBuf>("log") {

@@ -1,0 +1,10 @@
+//! What leaves the machine after a debate.
+//!
+//! - [`receipts`]: signed receipts that anybody can check.
+//! - [`deliveries`]: brings outcomes to files, callbacks, chats and programs, with retries.
+
+#![warn(missing_docs)]
+
+pub mod deliveries;
+mod old_names;
+pub mod receipts;
