@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use agon_context::PulseConfig;
 use agon_core::Invalid;
 use agon_core::options::resolve;
-use agon_courier::{Destination, DestinationConfig, HookConfig};
+use agon_publish::deliveries::{Destination, DestinationConfig, HookConfig};
 use agon_engine::EngineSettings;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -192,7 +192,7 @@ fn parse(text: &str) -> Result<Configuration, ConfigurationMistake> {
     };
     models_config.check()?;
     file.pulse.iter().try_for_each(|(name, source)| source.check(name))?;
-    agon_courier::config::check(&file.destinations, &file.hooks)?;
+    agon_publish::deliveries::check_config(&file.destinations, &file.hooks)?;
     let mut options: BTreeMap<String, OptionPairs> = BTreeMap::new();
     for (name, section) in sections {
         let pairs = option_pairs(&name, section)?;

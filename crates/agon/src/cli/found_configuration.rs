@@ -16,7 +16,7 @@ const GATE_OPTIONS: [&str; 3] = ["mode", "fail_on", "quick"];
 pub fn check(configuration: &Configuration) -> Result<(), String> {
     configuration.models_config.check_found().map_err(|why| why.to_string())?;
     agon_context::check_found_sources(&configuration.pulse).map_err(|why| why.to_string())?;
-    agon_courier::check_found(&configuration.destinations, &configuration.hooks)
+    agon_publish::deliveries::check_found(&configuration.destinations, &configuration.hooks)
         .map_err(|why| why.to_string())?;
     check_paths(configuration)?;
     check_options(configuration)

@@ -12,7 +12,7 @@ use agon_models::{ModelCatalogue, SMOLLM2};
 
 use super::app::App;
 use super::errors::CliError;
-use super::model_pull;
+use super::model_files;
 use super::output;
 use super::paths::{Environment, process_env};
 use super::runtime::block_on;
@@ -83,7 +83,7 @@ pub fn fetch_model_files<'a>(
     let answering = names.into_iter().map(|name| configuration.answering_model(name));
     let embedded = format!("embedded/{SMOLLM2}");
     if chain_links(answering).any(|link| link == embedded) {
-        model_pull::ensure_model_files(&[SMOLLM2], app.flag("quiet"))?;
+        model_files::ensure_model_files(&[SMOLLM2], app.flag("quiet"))?;
     }
     Ok(())
 }
