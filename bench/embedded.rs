@@ -1,59 +1,59 @@
-//! How fast the embedded model is: `AGON_TEST_MODELS=FOLDER cargo bench -p agon-embedded --bench embedded`, where the folder is the
-//! one that `agon models` shows.
+//! The speed of the embedded model: `AGON_TEST_MODELS=FOLDER cargo bench -p agon-embedded --bench embedded`, with the folder that
+//! `agon models` shows.
 //!
-//! Reads prompts of two lengths and says answers after them, five times each, with as many threads as the machine has cores
-//! (`RAYON_NUM_THREADS` sets another number). A prompt is new every time, so that nothing of it is kept.
+//! Prompts of three lengths are read and answered, five times each, on all cores. `AGON_BENCH_THREADS` sets `[embedded] threads`.
+//! Every prompt is new, so that nothing of it is cached.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::sync::Mutex;
 use std::time::Instant;
 
 use agon_core::Phase;
-use agon_embedded::{Embedded, SMOLLM2, Settings};
+use agon_embedded::model_files::ModelFileStore;
+use agon_embedded::{EmbeddedModel, EmbeddedSettings, SMOLLM2};
 use agon_engine::{Call, Message, Model, Role};
-use agon_weights::Shelf;
 
 const RUNS: u64 = 5;
 const SENTENCE: &str = "The team argued about the plan and wrote its reasons down in a long list. ";
 
 fn main() {
     let Some(folder) = std::env::var_os("AGON_TEST_MODELS") else {
-        println!(
-            "AGON_TEST_MODELS must name the folder of the models: `agon models pull {SMOLLM2}` makes it"
-        );
+        println!("set AGON_TEST_MODELS to the folder that `agon models pull {SMOLLM2}` creates");
         return;
     };
-    let model = Embedded::new(SMOLLM2, Some(Shelf::new(folder)), Settings::default()).unwrap();
+    let threads = std::env::var("AGON_BENCH_THREADS").ok().map(|threads| threads.parse().unwrap());
+    let settings = EmbeddedSettings { threads, ..EmbeddedSettings::default() };
+    let model = EmbeddedModel::new(SMOLLM2, Some(ModelFileStore::new(folder)), settings).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let began = Instant::now();
     runtime.block_on(model.call(&call("Hello.".into(), 0), None)).unwrap();
     println!("load and first answer   {:6.2} s", began.elapsed().as_secs_f64());
     for sentences in [2, 12, 40] {
-        let (mut read, mut said, mut tokens) = (Vec::new(), Vec::new(), 0);
+        let (mut read, mut written, mut tokens) = (Vec::new(), Vec::new(), 0);
         for run in 0..RUNS {
             let prompt = format!(
                 "Run {run} of {sentences}. {}What should the team do? Say it at length.",
                 SENTENCE.repeat(sentences)
             );
             let first = Mutex::new(None::<Instant>);
-            let hear = |_: &str| {
+            let on_delta = |_: &str| {
                 first.lock().unwrap().get_or_insert_with(Instant::now);
             };
             let began = Instant::now();
-            let done = runtime.block_on(model.call(&call(prompt, run), Some(&hear))).unwrap();
+            let done = runtime.block_on(model.call(&call(prompt, run), Some(&on_delta))).unwrap();
             let ended = Instant::now();
             let first = first.lock().unwrap().unwrap_or(ended);
             let fresh = done.usage.input_tokens - done.usage.cached_input_tokens;
             tokens = done.usage.input_tokens;
             read.push(fresh as f64 / (first - began).as_secs_f64());
             if done.usage.output_tokens > 20 {
-                said.push((done.usage.output_tokens - 1) as f64 / (ended - first).as_secs_f64());
+                written.push((done.usage.output_tokens - 1) as f64 / (ended - first).as_secs_f64());
             }
         }
         println!(
-            "prompt of {tokens:4} tokens   {:6.0} tok/s read, {:5.1} tok/s said (medians of {RUNS})",
+            "prompt of {tokens:4} tokens   {:6.0} tok/s read, {:5.1} tok/s written (medians of {RUNS})",
             median(&mut read),
-            median(&mut said)
+            median(&mut written)
         );
     }
 }

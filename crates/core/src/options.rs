@@ -140,7 +140,11 @@ impl<T: OptionValue> OptionValue for Option<T> {
 /// Reads one option from a debate's options, else its default, else the type's default.
 pub fn read_option<T: OptionValue + Default>(options: &Map<String, Value>, spec: &OptionSpec) -> T {
     let set = options.get(spec.key).and_then(T::from_json);
-    let default = || spec.parse(spec.default).ok().as_ref().and_then(T::from_json);
+    let default = || {
+        // An empty default means "not set", which is not the same as an empty text.
+        let parsed = if spec.default.is_empty() { None } else { spec.parse(spec.default).ok() };
+        parsed.as_ref().and_then(T::from_json)
+    };
     set.or_else(default).unwrap_or_default()
 }
 
@@ -270,11 +274,41 @@ mod tests {
     use super::*;
 
     const TABLE: &[OptionSpec] = &[
-        OptionSpec { key: "max_rounds", kind: OptionKind::Int(1, 20), default: "3", help: "the most rounds", environment: None },
-        OptionSpec { key: "agreement_score", kind: OptionKind::Float(0.0, 1.0), default: "0.8", help: "the threshold", environment: None },
-        OptionSpec { key: "mode", kind: OptionKind::Choice(&["quick", "deep"]), default: "deep", help: "the stages", environment: None },
-        OptionSpec { key: "strict", kind: OptionKind::Flag, default: "false", help: "no degraded verdict", environment: None },
-        OptionSpec { key: "focus", kind: OptionKind::Text, default: "", help: "the field", environment: None },
+        OptionSpec {
+            key: "max_rounds",
+            kind: OptionKind::Int(1, 20),
+            default: "3",
+            help: "the most rounds",
+            environment: None,
+        },
+        OptionSpec {
+            key: "agreement_score",
+            kind: OptionKind::Float(0.0, 1.0),
+            default: "0.8",
+            help: "the threshold",
+            environment: None,
+        },
+        OptionSpec {
+            key: "mode",
+            kind: OptionKind::Choice(&["quick", "deep"]),
+            default: "deep",
+            help: "the stages",
+            environment: None,
+        },
+        OptionSpec {
+            key: "strict",
+            kind: OptionKind::Flag,
+            default: "false",
+            help: "no degraded verdict",
+            environment: None,
+        },
+        OptionSpec {
+            key: "focus",
+            kind: OptionKind::Text,
+            default: "",
+            help: "the field",
+            environment: None,
+        },
     ];
 
     fn set(key: &str, raw: &str) -> Result<Value, String> {

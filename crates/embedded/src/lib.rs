@@ -1,39 +1,48 @@
-//! Models that run in this program: no key, no server, nothing to install.
+//! Models that run in this process: no key, no server, nothing to install.
 //!
-//! `embedded/smollm2` is SmolLM2-135M-Instruct, small enough to be there for everybody; `embedded/PATH.gguf` is any llama model in a
-//! GGUF file. [`Embedded`] is what the engine calls.
+//! `embedded/smollm2` is SmolLM2-135M-Instruct, which is small enough for every machine; `embedded/PATH.gguf` is any llama
+//! model in a GGUF file. The engine calls them as an [`EmbeddedModel`].
 //!
 //! A tour, in reading order:
 //!
-//! - [`model`]: the model as the engine sees it, and what can be set.
-//! - `worker`: the thread that it lives on, and how its file is opened.
-//! - `answer`: what it answers to a call: in plain words, field by field, or held to a schema.
-//! - `script`: a prompt in its pieces, told plainly or shortened.
-//! - `fields`: a structured answer, one field at a time; `guided`: one that is held to its schema while it is written.
-//! - `speaker`: the model in a conversation; `sentence`: where what it says ends; `sample`: which token comes next.
-//! - `chat` and `vocabulary`: text to tokens, as the file says.
-//! - `llama`: the network; `pace`: whether many threads are faster than one; `requantize`: weights in the form that is computed
-//!   fastest.
-//! - [`minilm`]: sentences as vectors, to tell how much they have in common.
+//! - [`embedded_model`]: the model as the engine sees it, and its settings.
+//! - `model_thread`: the thread that a model runs on, and how its file is loaded.
+//! - `completion`: how a call is answered: in plain words, field by field, or as guided JSON.
+//! - `context_window`: the prompt, rephrased in plain words or shortened to fit.
+//! - `field_by_field`: a structured answer, asked for one field at a time.
+//! - `guided_json`: a structured answer, written as JSON that must follow its schema.
+//! - `conversation`: the model in one conversation; `sentences`: where its answer ends; `token_sampling`: the next token.
+//! - `chat_template` and `vocabulary`: text to tokens, as the model's file defines it.
+//! - `llama`: the network; `compute_threads`: on how many threads; `requantize`: weights in the fastest format.
+//! - [`minilm`]: sentences as vectors, to measure how similar they are.
+//! - [`model_files`]: where the files of the models come from, and where they are kept.
 
 #![warn(missing_docs)]
 
-mod answer;
-mod broken;
-mod chat;
-mod fields;
-mod guided;
+mod chat_template;
+mod completion;
+mod compute_threads;
+mod context_window;
+mod conversation;
+mod embedded_error;
+pub mod embedded_model;
+mod field_by_field;
+mod guided_json;
 mod llama;
 pub mod minilm;
-pub mod model;
-mod pace;
+pub mod model_files;
+mod model_thread;
+mod old_names;
 mod requantize;
-mod sample;
-mod script;
-mod sentence;
-mod speaker;
+mod sentences;
+mod token_sampling;
 mod vocabulary;
-mod worker;
 
-pub use broken::Broken;
-pub use model::{Embedded, SMOLLM2, Settings, Structured};
+pub use embedded_error::EmbeddedError;
+pub use embedded_model::{EmbeddedModel, EmbeddedSettings, SMOLLM2, StructuredStrategy};
+pub use model_files::{
+    KNOWN_MODELS, KnownModel, ModelFileState, ModelFileStore, PullError, PullProgress, PullSettings,
+    PullSource, PulledModel, SpeedMeter, TransferSpeed, known_model,
+};
+#[doc(hidden)]
+pub use old_names::*;

@@ -1,8 +1,8 @@
-//! Weights in the form that is computed fastest.
+//! Weights in the format that computes fastest.
 //!
-//! The small model comes in 4 bits (`Q4_1`), for which candle has no vector instructions; in 8 bits (`Q8_0`) the same weights
-//! take half as much room again and are computed three to seven times as fast. What was rounded to 4 bits loses nothing
-//! more that could be seen.
+//! The small model is distributed with 4-bit weights (`Q4_1`), which candle computes without vector instructions. With
+//! 8 bits (`Q8_0`) the file is half as large again, and prompt and output are three to seven times as fast. The rounding to
+//! 8 bits changes nothing noticeable after that to 4.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter};
@@ -12,13 +12,13 @@ use candle_core::Device;
 use candle_core::quantized::gguf_file::{self, Content};
 use candle_core::quantized::{GgmlDType, QTensor};
 
-use crate::Broken;
+use crate::EmbeddedError;
 
-/// What the fast copy of the small model's file is called.
-pub(crate) const NAME: &str = "SmolLM2-135M-Instruct.Q8_0.gguf";
+/// The file name of the small model's fast copy.
+pub(crate) const FAST_COPY_NAME: &str = "SmolLM2-135M-Instruct.Q8_0.gguf";
 
-/// The same weights, in 8 bits if they are slow to compute.
-pub(crate) fn fast(tensor: QTensor) -> Result<QTensor, Broken> {
+/// The same weights, in 8 bits if their format is slow.
+pub(crate) fn to_fast_format(tensor: QTensor) -> Result<QTensor, EmbeddedError> {
     match tensor.dtype() {
         GgmlDType::Q4_1 | GgmlDType::Q5_0 | GgmlDType::Q5_1 => {
             Ok(QTensor::quantize(&tensor.dequantize(&Device::Cpu)?, GgmlDType::Q8_0)?)
@@ -27,15 +27,15 @@ pub(crate) fn fast(tensor: QTensor) -> Result<QTensor, Broken> {
     }
 }
 
-/// Writes `from` to `to`, with every slow matrix in `Q8_0` and all else as it is.
-pub(crate) fn requantize(from: &Path, to: &mut File) -> Result<(), Broken> {
+/// Copies a GGUF file and converts every slow matrix to `Q8_0`.
+pub(crate) fn write_fast_copy(from: &Path, to: &mut File) -> Result<(), EmbeddedError> {
     let mut file = BufReader::new(File::open(from)?);
     let content = Content::read(&mut file)?;
     let mut names: Vec<&String> = content.tensor_infos.keys().collect();
     names.sort_unstable();
     let mut tensors: Vec<(&str, QTensor)> = Vec::new();
     for name in names {
-        tensors.push((name, fast(content.tensor(&mut file, name, &Device::Cpu)?)?));
+        tensors.push((name, to_fast_format(content.tensor(&mut file, name, &Device::Cpu)?)?));
     }
     let mut metadata: Vec<_> = content.metadata.iter().map(|(key, value)| (key.as_str(), value)).collect();
     metadata.sort_unstable_by_key(|(key, _)| *key);

@@ -1,15 +1,15 @@
-//! "Embeddings: MiniLM-L6 through candle": the network against reference numbers, and what holds for every text.
+//! MiniLM against reference numbers, and what holds for every text.
 //!
-//! What needs the model's files looks for them in the folder `minilm` under `AGON_TEST_MODELS`, else under `AGON_HOME/models`. It is
-//! skipped, and says so, if neither has them; but whoever sets `AGON_TEST_MODELS` wants it to run, so it fails then. What holds
-//! for every model of this kind is shown with a tiny one that is made here.
+//! Some tests need the model's files, in the folder `minilm` of `AGON_TEST_MODELS`, or else of `AGON_HOME/models`. Without the
+//! files they are skipped, or fail if `AGON_TEST_MODELS` is set. What holds for every model of this kind is tested with a tiny
+//! one that is made here.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use agon_embedded::Broken;
+use agon_embedded::EmbeddedError;
 use agon_embedded::minilm::MiniLm;
 use candle_core::{Device, Tensor};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn files() -> Option<PathBuf> {
     let place = folder("AGON_HOME").map(|home| home.join("models/minilm"));
     let found = place.filter(|place| place.join("model.safetensors").is_file());
     if found.is_none() {
-        println!("skipped: MiniLM's files are not here; set AGON_TEST_MODELS to a folder that has minilm/");
+        println!("skipped: set AGON_TEST_MODELS to a folder that contains minilm/");
     }
     found
 }
@@ -42,11 +42,11 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The first components as a reference has them: the same network and the same word pieces, written independently in numpy with
-/// 64-bit numbers, over the same `model.safetensors`. The second text has accents and Chinese characters, the third is longer
-/// than the model reads at once.
+/// The reference is the same network and the same word pieces over the same `model.safetensors`, written independently in
+/// numpy with 64-bit numbers. The second text has accents and Chinese characters, the third is longer than the model reads at
+/// once.
 #[test]
-fn vectors_are_those_of_the_reference() {
+fn vectors_match_the_reference() {
     let Some(folder) = files() else { return };
     let model = MiniLm::open(&folder).unwrap();
     assert_eq!(model.width(), 384);
@@ -63,7 +63,7 @@ fn vectors_are_those_of_the_reference() {
         (&long, [-0.0843, 0.0304, -0.0231, 0.026, 0.047, 0.0143, -0.0396, 0.0633]),
     ] {
         let found = one(&model, text);
-        // Half of the last decimal, and a little for numbers of 32 bits.
+        // Half of the last decimal, and some tolerance for 32-bit numbers.
         let near =
             found.iter().zip(wanted).all(|(found, wanted): (&f32, f32)| (found - wanted).abs() < 5.5e-5);
         assert!(near, "{text:.40}: {:?} instead of {wanted:?}", &found[..8]);
@@ -71,10 +71,9 @@ fn vectors_are_those_of_the_reference() {
     }
 }
 
-/// What the vectors are for: sentences that say the same are near each other, whatever words they say it with. The figures are the
-/// reference's.
+/// The figures are those of the reference.
 #[test]
-fn sentences_that_say_the_same_are_near_each_other() {
+fn sentences_that_mean_the_same_have_similar_vectors() {
     let Some(folder) = files() else { return };
     let model = MiniLm::open(&folder).unwrap();
     for (a, b, wanted) in [
@@ -105,16 +104,16 @@ fn the_end_of_a_long_text_counts_too() {
 #[test]
 fn a_text_gets_the_same_vector_alone_and_among_others() {
     let Some(folder) = files() else { return };
-    same_in_every_company(&MiniLm::open(&folder).unwrap());
+    assert_same_alone_and_among_others(&MiniLm::open(&folder).unwrap());
 }
 
 #[test]
-fn a_text_gets_the_same_vector_alone_and_among_others_also_from_a_tiny_model() {
-    let tiny = Tiny::new();
-    same_in_every_company(&tiny.open().unwrap());
+fn a_tiny_model_gives_a_text_the_same_vector_alone_and_among_others() {
+    let tiny = TinyMiniLm::new();
+    assert_same_alone_and_among_others(&tiny.open().unwrap());
 }
 
-fn same_in_every_company(model: &MiniLm) {
+fn assert_same_alone_and_among_others(model: &MiniLm) {
     let long = "cheap and safe or dear and slow ".repeat(100);
     let mut all =
         texts(&["cheap", "", "safe and slow and dear", &long, "[SEP]", "dear or safe", "cheap", "?"]);
@@ -123,17 +122,17 @@ fn same_in_every_company(model: &MiniLm) {
     let near = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5);
     let together = model.embed(&all).unwrap();
     all.reverse();
-    let mut turned = model.embed(&all).unwrap();
-    turned.reverse();
+    let mut reversed = model.embed(&all).unwrap();
+    reversed.reverse();
     for (place, alone) in alone.iter().enumerate() {
-        assert!(near(alone, &together[place]) && near(alone, &turned[place]), "text {place}");
+        assert!(near(alone, &together[place]) && near(alone, &reversed[place]), "text {place}");
     }
-    assert!(!near(&alone[0], &alone[2]), "other texts have other vectors");
+    assert!(!near(&alone[0], &alone[2]), "different texts have different vectors");
 }
 
 #[test]
 fn every_text_has_a_vector_of_length_one_unless_it_has_no_words() {
-    let tiny = Tiny::new();
+    let tiny = TinyMiniLm::new();
     let model = tiny.open().unwrap();
     assert_eq!(model.width(), 8);
     let long = "dear ".repeat(1000);
@@ -148,44 +147,43 @@ fn every_text_has_a_vector_of_length_one_unless_it_has_no_words() {
     assert!(model.embed(&[]).unwrap().is_empty());
 }
 
-/// A longer text is read in parts, each with the two tokens around it, and none is left out.
+/// A long text is read in parts, each with the two tokens around it, and no token is left out.
 #[test]
 fn every_token_is_read_and_counted() {
-    let tiny = Tiny::new();
+    let tiny = TinyMiniLm::new();
     let model = tiny.open().unwrap();
-    // The tiny model has places for 12 tokens, of which 10 are for words.
+    // The tiny model has 12 positions, of which 10 are for words.
     for (words, tokens) in [(0, 0), (1, 3), (10, 12), (11, 15), (100, 120)] {
         let read = model.embed_while(&["safe ".repeat(words)], &|| true).unwrap();
         assert_eq!(read.tokens, tokens, "{words} words");
     }
 }
 
-/// What a text says about control tokens is text.
 #[test]
-fn control_tokens_are_never_made_from_text() {
-    let tiny = Tiny::new();
+fn text_never_becomes_a_control_token() {
+    let tiny = TinyMiniLm::new();
     let model = tiny.open().unwrap();
     let read = |text: &str| model.embed_while(&texts(&[text]), &|| true).unwrap().tokens;
-    // `[`, the word and `]`, each unknown to the tiny model, and the two around them.
+    // `[`, the word and `]`, each unknown to the tiny model, and the two tokens around them.
     assert_eq!((read("[SEP]"), read("[PAD] cheap")), (5, 6));
     assert_eq!(one(&model, "cheap [SEP] dear"), one(&model, "cheap [any] dear"));
 }
 
 #[test]
-fn work_that_nobody_waits_for_is_given_up() {
-    let tiny = Tiny::new();
+fn abandoned_work_stops() {
+    let tiny = TinyMiniLm::new();
     let model = tiny.open().unwrap();
     let asked = AtomicUsize::new(0);
-    let go_on = || asked.fetch_add(1, Ordering::Relaxed) < 2;
+    let is_wanted = || asked.fetch_add(1, Ordering::Relaxed) < 2;
     let texts = vec!["safe".to_owned(); 1000];
-    assert!(matches!(model.embed_while(&texts, &go_on), Err(Broken::Abandoned)));
+    assert!(matches!(model.embed_while(&texts, &is_wanted), Err(EmbeddedError::Abandoned)));
     assert_eq!(asked.load(Ordering::Relaxed), 3);
 }
 
 #[test]
-fn a_file_that_cannot_be_used_is_named_with_the_reason() {
+fn the_error_names_an_unusable_file_and_the_reason() {
     let config = |key: &str, value: Value| {
-        let mut config = Tiny::config();
+        let mut config = TinyMiniLm::config();
         config[key] = value;
         config.to_string()
     };
@@ -205,15 +203,19 @@ fn a_file_that_cannot_be_used_is_named_with_the_reason() {
         ),
         ("config.json", Some(config("num_attention_heads", json!(3))), "3 heads cannot share a width of 8"),
         ("config.json", Some(config("num_attention_heads", json!(0))), "0 heads"),
-        ("config.json", Some(config("max_position_embeddings", json!(2))), "no places for words"),
+        ("config.json", Some(config("max_position_embeddings", json!(2))), "no positions for words"),
         ("config.json", Some(config("hidden_size", json!("wide"))), "expected usize"),
         ("tokenizer.json", None, "os error 2"),
         ("tokenizer.json", Some("{}".to_owned()), "Model missing"),
-        ("tokenizer.json", Some(Tiny::tokenizer().to_string().replace("[CLS]", "[XXX]")), "it has no [CLS]"),
+        (
+            "tokenizer.json",
+            Some(TinyMiniLm::tokenizer().to_string().replace("[CLS]", "[XXX]")),
+            "it has no [CLS]",
+        ),
         ("model.safetensors", None, "os error 2"),
         ("model.safetensors", Some("not weights".to_owned()), "eader"),
     ] {
-        let tiny = Tiny::new();
+        let tiny = TinyMiniLm::new();
         let path = tiny.folder().join(file);
         match text {
             Some(text) => std::fs::write(&path, text).unwrap(),
@@ -227,13 +229,13 @@ fn a_file_that_cannot_be_used_is_named_with_the_reason() {
 
 #[test]
 fn weights_of_another_shape_are_refused() {
-    let tiny = Tiny::new();
+    let tiny = TinyMiniLm::new();
     for (key, value, named) in [
         ("num_hidden_layers", 3, "encoder.layer.2."),
         ("intermediate_size", 17, "encoder.layer.0.intermediate.dense"),
         ("vocab_size", 9, "embeddings.word_embeddings"),
     ] {
-        let mut config = Tiny::config();
+        let mut config = TinyMiniLm::config();
         config[key] = json!(value);
         std::fs::write(tiny.folder().join("config.json"), config.to_string()).unwrap();
         let why = tiny.open().unwrap_err().to_string();
@@ -242,10 +244,10 @@ fn weights_of_another_shape_are_refused() {
     }
 }
 
-/// A model of the same kind with two layers over ten word pieces, in a folder of its own.
-struct Tiny(tempfile::TempDir);
+/// A model of the same kind with two layers over ten word pieces, in its own folder.
+struct TinyMiniLm(tempfile::TempDir);
 
-impl Tiny {
+impl TinyMiniLm {
     fn new() -> Self {
         let tiny = Self(tempfile::tempdir().unwrap());
         std::fs::write(tiny.folder().join("config.json"), Self::config().to_string()).unwrap();
@@ -258,7 +260,7 @@ impl Tiny {
         self.0.path()
     }
 
-    fn open(&self) -> Result<MiniLm, Broken> {
+    fn open(&self) -> Result<MiniLm, EmbeddedError> {
         MiniLm::open(self.folder())
     }
 
@@ -270,7 +272,7 @@ impl Tiny {
         })
     }
 
-    /// With the cut and the padding that MiniLM's own file asks for, and that are not wanted.
+    /// With the truncation and padding that MiniLM's own file asks for and the crate switches off.
     fn tokenizer() -> Value {
         let special = |id: u32, content: &str| {
             json!({
@@ -325,7 +327,7 @@ impl Tiny {
             part(name("output.dense"), &[8, 16]);
             part(name("output.LayerNorm"), &[8]);
         }
-        let mut draw = agon_core::seed::Draw::new(7, "weights");
+        let mut draw = agon_core::seed::SeededDraw::new(7, "weights");
         let mut tensor = |shape: Vec<usize>| {
             let mut number = || (draw.below(2001) as f32 - 1000.0) / 1000.0;
             let values: Vec<f32> = (0..shape.iter().product()).map(|_| number()).collect();

@@ -1,5 +1,5 @@
-//! The small model itself. Its file is found in the folder that `AGON_TEST_MODELS` names, where `agon models pull smollm2` has put
-//! it; without that variable these tests say that they did not run.
+//! The real small model. `AGON_TEST_MODELS` names the folder that `agon models pull smollm2` has put it into; without that
+//! variable these tests are skipped.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,22 +10,22 @@
 
 use std::sync::Arc;
 
-use agon_core::{Phase, Schema};
-use agon_embedded::{Embedded, SMOLLM2, Settings};
-use agon_engine::{Call, Message, Model, Role};
-use agon_weights::Shelf;
+use agon_core::{Phase, ReplySchema};
+use agon_embedded::model_files::ModelFileStore;
+use agon_embedded::{EmbeddedModel, EmbeddedSettings, SMOLLM2};
+use agon_engine::{CallMessage, MessageRole, Model, ModelCall};
 use serde_json::{Value, json};
 
-fn model() -> Option<Embedded> {
+fn model() -> Option<EmbeddedModel> {
     let Some(folder) = std::env::var_os("AGON_TEST_MODELS") else {
-        eprintln!("not run: AGON_TEST_MODELS names no folder with the model's file");
+        eprintln!("skipped: AGON_TEST_MODELS is not set");
         return None;
     };
-    Some(Embedded::new(SMOLLM2, Some(Shelf::new(folder)), Settings::default()).unwrap())
+    Some(EmbeddedModel::new(SMOLLM2, Some(ModelFileStore::new(folder)), EmbeddedSettings::default()).unwrap())
 }
 
-fn call(question: &str, schema: Option<Value>, seed: u64) -> Call {
-    Call {
+fn call(question: &str, schema: Option<Value>, seed: u64) -> ModelCall {
+    ModelCall {
         debate: "d".into(),
         seat: "debater-1".into(),
         ask: 1,
@@ -33,8 +33,11 @@ fn call(question: &str, schema: Option<Value>, seed: u64) -> Call {
         phase: Phase::new("answer", 0),
         label: None,
         about: None,
-        messages: vec![Message::new(Role::System, "Rules."), Message::new(Role::User, question)],
-        schema: schema.map(|json| Arc::new(Schema { name: "x".into(), json })),
+        messages: vec![
+            CallMessage::new(MessageRole::System, "Rules."),
+            CallMessage::new(MessageRole::User, question),
+        ],
+        schema: schema.map(|json| Arc::new(ReplySchema { name: "x".into(), json })),
         max_output_tokens: 2_000,
         seed,
     }
@@ -53,8 +56,7 @@ fn schema() -> Value {
     })
 }
 
-// "50 of 50 structured replies valid", and "made of sensible sentences" as far as that can be told without reading them: words of English
-// that begin and end like a sentence, without control tokens or marks of JSON.
+// As far as a test can judge: the text begins and ends like a sentence, without control tokens or JSON punctuation.
 #[tokio::test]
 async fn fifty_of_fifty_structured_replies_are_valid_sentences() {
     let Some(model) = model() else { return };
@@ -77,9 +79,8 @@ async fn fifty_of_fifty_structured_replies_are_valid_sentences() {
     }
 }
 
-// "same seed, same words": after something else has been asked, and in another process's place.
 #[tokio::test]
-async fn the_same_seed_says_the_same_words() {
+async fn the_same_seed_gives_the_same_answer() {
     let (Some(one), Some(other)) = (model(), model()) else { return };
     let ask = call("Should children learn chess at school? Answer in two sentences.", None, 5);
     let first = one.call(&ask, None).await.unwrap().text;
@@ -89,14 +90,14 @@ async fn the_same_seed_says_the_same_words() {
     assert!(first.split_whitespace().count() > 8, "{first}");
 }
 
-// "the model's chat template and special tokens handled right": it ends by itself, and knows what it was asked.
+// The chat template and the special tokens are right: the model understands the question and ends by itself.
 #[tokio::test]
 async fn it_answers_a_question_and_stops() {
     let Some(model) = model() else { return };
-    let said = model
+    let answer = model
         .call(&call("What is the capital of France? Answer in one sentence.", None, 1), None)
         .await
         .unwrap();
-    assert!(said.text.contains("Paris"), "{}", said.text);
-    assert!(said.usage.output_tokens < 60, "{:?}", said.usage);
+    assert!(answer.text.contains("Paris"), "{}", answer.text);
+    assert!(answer.usage.output_tokens < 60, "{:?}", answer.usage);
 }

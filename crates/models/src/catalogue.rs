@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agon_core::Invalid;
-use agon_embedded::Embedded;
-use agon_engine::{Model, ModelSource, ModelPrice};
-use agon_weights::Shelf;
+use agon_embedded::EmbeddedModel;
+use agon_embedded::ModelFileStore;
+use agon_engine::{Model, ModelPrice, ModelSource};
 
 use crate::agents::AgentModel;
 use crate::command::CommandModel;
@@ -165,15 +165,15 @@ impl ModelCatalogue {
             "human" => self.make_human(model),
             "agent" => self.make_agent(name, model),
             "embedded" => {
-                Ok(Arc::new(Embedded::new(model, self.model_files(), self.config.embedded.clone())?))
+                Ok(Arc::new(EmbeddedModel::new(model, self.model_files(), self.config.embedded.clone())?))
             }
             "embeddings" => Ok(Arc::new(EmbeddingModel::from(self.make_embedder(name, model)?))),
             _ => self.make_server(name, provider, model),
         }
     }
 
-    fn model_files(&self) -> Option<Shelf> {
-        self.config.models_dir.as_ref().map(Shelf::new)
+    fn model_files(&self) -> Option<ModelFileStore> {
+        self.config.models_dir.as_ref().map(ModelFileStore::new)
     }
 
     fn make_command(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {

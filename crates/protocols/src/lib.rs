@@ -27,34 +27,32 @@
 use agon_core::Protocol;
 
 pub mod answer;
-#[cfg(any())]
 pub mod arena;
-#[cfg(any())]
 pub mod ask;
 pub mod cited;
-#[cfg(any())]
 pub mod council;
 pub mod deep;
 pub mod grouping;
 pub mod lexical;
 pub mod limits;
 pub mod named_lists;
-#[cfg(any())]
 pub mod panel;
 pub mod participation;
 pub mod poll;
 pub mod prompt;
-#[cfg(any())]
 pub mod review;
 #[cfg(test)]
 mod testing;
 
 /// Every protocol, in the order in which help lists them.
 pub const PROTOCOLS: &[&'static dyn Protocol] =
-    &[&deep::Deep];
+    &[&deep::Deep, &panel::Panel, &council::Council, &arena::Arena, &review::Review];
 
 /// What is built around the five: they keep the same laws.
-pub const BESIDE: &[&'static dyn Protocol] = &[&poll::Poll];
+pub const BESIDE: &[&'static dyn Protocol] = &[&poll::Poll, &ask::Ask];
+
+/// Every seat answers alone, and the answer that most of them give is the answer: what debates are compared with.
+pub const PLAIN_VOTE: &'static dyn Protocol = &poll::Poll;
 
 /// Every protocol of both tables.
 pub fn all() -> impl Iterator<Item = &'static dyn Protocol> {

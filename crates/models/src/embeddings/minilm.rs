@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agon_core::{Invalid, CallUsage};
-use agon_embedded::Broken;
+use agon_core::{CallUsage, Invalid};
+use agon_embedded::EmbeddedError;
 use agon_embedded::minilm::MiniLm;
+use agon_embedded::{ModelFileState, ModelFileStore};
 use agon_engine::{CallFault, CallFaultKind};
-use agon_weights::{Shelf, State};
 use futures_util::future::BoxFuture;
 use tokio::sync::OnceCell;
 
@@ -18,7 +18,7 @@ use super::{TextEmbedder, TextVectors};
 /// `embeddings/minilm`: all-MiniLM-L6-v2, which knows that "cheap" and "inexpensive" mean the same. Its files are read when
 /// it is first asked.
 pub struct MiniLmEmbedder {
-    files: Shelf,
+    files: ModelFileStore,
     model: OnceCell<Arc<MiniLm>>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) const NO_MODELS_FOLDER: &str = "there is no folder to keep its files 
 
 impl MiniLmEmbedder {
     /// Checks that the model's files are present. The error says how to get them.
-    pub fn new(files: Shelf) -> Result<Self, Invalid> {
+    pub fn new(files: ModelFileStore) -> Result<Self, Invalid> {
         model_folder(&files).map_err(|why| Invalid(fault(&why).message))?;
         Ok(Self { files, model: OnceCell::new() })
     }
@@ -83,16 +83,16 @@ impl fmt::Debug for MiniLmEmbedder {
 }
 
 /// The folder of the model's files, or why they cannot be used.
-pub(super) fn model_folder(files: &Shelf) -> Result<PathBuf, Broken> {
-    let Some(known) = agon_weights::known("minilm") else {
-        return Err(Broken::File("its files are not known".into()));
+pub(super) fn model_folder(files: &ModelFileStore) -> Result<PathBuf, EmbeddedError> {
+    let Some(known) = agon_embedded::known_model("minilm") else {
+        return Err(EmbeddedError::File("its files are not known".into()));
     };
-    Err(Broken::File(match files.state(known) {
-        State::Present { .. } => return Ok(files.place(known)),
-        State::Missing => "its files are not here".into(),
-        State::Partial { .. } => "only a part of its files is here".into(),
-        State::Unchecked { .. } => "its files have not been checked".into(),
-        State::Wrong { why } => why,
+    Err(EmbeddedError::File(match files.state(known) {
+        ModelFileState::Present { .. } => return Ok(files.place(known)),
+        ModelFileState::Missing => "its files are not here".into(),
+        ModelFileState::Partial { .. } => "only a part of its files is here".into(),
+        ModelFileState::Unchecked { .. } => "its files have not been checked".into(),
+        ModelFileState::Wrong { why } => why,
     }))
 }
 
@@ -106,19 +106,23 @@ impl Drop for WantedFlag {
 }
 
 async fn on_blocking_thread<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Broken> + Send + 'static,
+    work: impl FnOnce() -> Result<T, EmbeddedError> + Send + 'static,
 ) -> Result<T, CallFault> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done.map_err(|why| fault(&why)),
-        Err(_) => Err(CallFault::new(CallFaultKind::Unavailable, format!("{NAME} stopped before it was done"))),
+        Err(_) => {
+            Err(CallFault::new(CallFaultKind::Unavailable, format!("{NAME} stopped before it was done")))
+        }
     }
 }
 
-pub(super) fn fault(why: &Broken) -> CallFault {
+pub(super) fn fault(why: &EmbeddedError) -> CallFault {
     let (kind, help) = match why {
-        Broken::File(_) => (CallFaultKind::NoSuchModel, "; `agon models pull minilm` puts that right"),
-        Broken::Prompt(_) | Broken::TooLong { .. } => (CallFaultKind::Rejected, ""),
-        Broken::Abandoned | Broken::Arithmetic(_) | Broken::Io(_) => (CallFaultKind::Unavailable, ""),
+        EmbeddedError::File(_) => (CallFaultKind::NoSuchModel, "; `agon models pull minilm` puts that right"),
+        EmbeddedError::Prompt(_) | EmbeddedError::TooLong { .. } => (CallFaultKind::Rejected, ""),
+        EmbeddedError::Abandoned | EmbeddedError::Arithmetic(_) | EmbeddedError::Io(_) => {
+            (CallFaultKind::Unavailable, "")
+        }
     };
     CallFault::new(kind, format!("{NAME}: {why}{help}"))
 }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::support::{KEY, ask, call, message};
-use agon_engine::{ModelCall, CallFaultKind, Model, ModelSource, ModelPrice, MessageRole};
+use agon_embedded::{ModelFileState, ModelFileStore, known_model};
+use agon_engine::{CallFaultKind, MessageRole, Model, ModelCall, ModelPrice, ModelSource};
 use agon_models::{ModelCatalogue, ModelsConfig};
-use agon_weights::{Shelf, State, known};
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 
@@ -30,13 +30,13 @@ async fn models_folder() -> Option<PathBuf> {
         println!("skipped: MiniLM's files are not here; set AGON_TEST_MODELS to a folder that has minilm/");
         return None;
     };
-    let (shelf, minilm) = (Shelf::new(&folder), known("minilm").unwrap());
+    let (shelf, minilm) = (ModelFileStore::new(&folder), known_model("minilm").unwrap());
     let state = match shelf.state(minilm) {
         // The files were copied there by hand.
-        State::Unchecked { .. } => shelf.verify(minilm, &|_| {}).await.unwrap(),
+        ModelFileState::Unchecked { .. } => shelf.verify(minilm, &|_| {}).await.unwrap(),
         state => state,
     };
-    let present = matches!(state, State::Present { .. });
+    let present = matches!(state, ModelFileState::Present { .. });
     assert!(present, "AGON_TEST_MODELS is set, but {} is {state:?}", folder.join("minilm").display());
     Some(folder)
 }

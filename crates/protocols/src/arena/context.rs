@@ -1,29 +1,35 @@
-//! Round 0: what earlier debates decided, what the agents remember, and current topics. All of it is material that anybody may have
-//! written, and is known by its id.
+//! Round 0: what earlier debates decided, what the agents remember, and current topics.
+//!
+//! All of it is untrusted material that is cited by id. This file also has the rules for ids: `[K1]` for context, `[Q2]` for a
+//! critique, or the same as a word without brackets.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use agon_core::{Brief, Corrupt, Turn};
-use serde::Deserialize;
+use agon_core::{Ask, Corrupt, PhaseTurn, Step};
+use serde::{Deserialize, Serialize};
 
-use super::log::{Agent, Log};
-use super::reply::{Found, TurnedOut};
-use super::{ids, team};
+use super::asks::errand;
+use super::log::{ArenaAgent, ArenaLog};
+use super::options::ArenaOptions;
+use super::replies::{self, ContextReply, ContextResolution};
+use super::{ArenaPhase, team};
 
-/// The text of an item ends here.
+/// The text of an item is cut here.
 pub(super) const TEXT_CHARS_MAX: usize = 1200;
-/// How a seat of a source of current topics begins.
-const PULSE: &str = "pulse-";
+/// How the seat of a source of current topics begins.
+const PULSE_PREFIX: &str = "pulse-";
 
-/// Where an item is from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+/// Where an item is from. Items are numbered in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ContextKind {
     Knowledge,
     Pulse,
     Memory,
 }
 
-impl Kind {
+impl ContextKind {
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Knowledge => "knowledge",
@@ -32,7 +38,7 @@ impl Kind {
         }
     }
 
-    fn of(seat: &str) -> Self {
+    fn of_seat(seat: &str) -> Self {
         match seat {
             "knowledge" => Self::Knowledge,
             "memory" => Self::Memory,
@@ -42,36 +48,69 @@ impl Kind {
 }
 
 /// A piece of context.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Item {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ContextItem {
     /// `K1`, `K2`...
     pub(super) id: String,
-    pub(super) kind: Kind,
+    pub(super) kind: ContextKind,
     pub(super) source: String,
     pub(super) title: String,
     pub(super) text: String,
     pub(super) at: Option<String>,
     pub(super) debate: Option<String>,
-    pub(super) turned_out: Option<TurnedOut>,
+    pub(super) turned_out: Option<ContextResolution>,
     /// Whose memory it is.
     pub(super) agent: Option<String>,
 }
 
+/// What a source of context is asked.
+#[derive(Serialize)]
+struct ContextQuery<'a> {
+    query: &'a str,
+    limit: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agents: Option<Vec<String>>,
+}
+
+/// Asks every source for what it has about the task. `None` if there is no source.
+pub(super) fn lookup(log: &ArenaLog<'_>) -> Result<Option<Step>, Corrupt> {
+    let schema = replies::context_schema();
+    let mut asks: Vec<Ask> = Vec::new();
+    for (seat, model) in sources(&log.options) {
+        let query = ContextQuery {
+            query: &log.debate.brief.question,
+            limit: log.options.context_items,
+            agents: (seat == "memory").then(|| remembering_agents(log)),
+        };
+        let ask = errand(&seat, &model, &query, schema.clone())?;
+        asks.push(Ask { within_ms: Some(source_timeout_ms(log)), firm: true, ..ask });
+    }
+    Ok((!asks.is_empty()).then(|| Step::Ask(ArenaPhase::Context.at(0), asks)))
+}
+
+/// How long a source may take: at most a fifth of the deadline, so that time is left for the debate.
+fn source_timeout_ms(log: &ArenaLog<'_>) -> u64 {
+    const DEADLINE_PARTS: u64 = 5;
+    let wanted = (log.options.context_timeout * 1000.0) as u64;
+    let most = log.debate.brief.limits.deadline_ms.map(|deadline| (deadline / DEADLINE_PARTS).max(1));
+    most.map_or(wanted, |most| wanted.min(most))
+}
+
 /// The sources that a debate asks: their seats and models.
-pub(super) fn sources(brief: &Brief) -> Vec<(String, String)> {
+pub(super) fn sources(options: &ArenaOptions) -> Vec<(String, String)> {
     let mut sources = Vec::new();
-    if brief.int("context_items") == 0 {
+    if options.context_items == 0 {
         return sources;
     }
-    if !brief.flag("no_knowledge") {
+    if !options.no_knowledge {
         sources.push(("knowledge".to_owned(), "context/knowledge".to_owned()));
     }
-    if !brief.flag("no_memory") {
+    if !options.no_memory {
         sources.push(("memory".to_owned(), "context/memory".to_owned()));
     }
-    let names = brief.text("pulse").split(',').map(str::trim).filter(|name| !name.is_empty());
-    for name in names.filter(|_| !brief.flag("no_pulse")) {
-        let source = (format!("{PULSE}{name}"), format!("pulse/{name}"));
+    let names = options.pulse.split(',').map(str::trim).filter(|name| !name.is_empty());
+    for name in names.filter(|_| !options.no_pulse) {
+        let source = (format!("{PULSE_PREFIX}{name}"), format!("pulse/{name}"));
         if !sources.contains(&source) {
             sources.push(source);
         }
@@ -79,10 +118,10 @@ pub(super) fn sources(brief: &Brief) -> Vec<(String, String)> {
     sources
 }
 
-/// The agents who may remember something, each once, in seat order.
-pub(super) fn agents(brief: &Brief) -> Vec<String> {
+/// The agents that may remember something, each once, in seat order.
+fn remembering_agents(log: &ArenaLog<'_>) -> Vec<String> {
     let mut agents: Vec<String> = Vec::new();
-    for agent in brief.seats_of("agent").map(|seat| team::agent(&seat.model)) {
+    for agent in log.debate.brief.seats_of("agent").map(|seat| team::agent_name(&seat.model)) {
         if !agents.contains(&agent) {
             agents.push(agent);
         }
@@ -90,27 +129,27 @@ pub(super) fn agents(brief: &Brief) -> Vec<String> {
     agents
 }
 
-/// What the sources found, numbered: knowledge, then current topics source by source, then memories in the order of the seats.
-pub(super) fn items(brief: &Brief, turn: &Turn) -> Result<Vec<Item>, Corrupt> {
-    let most = usize::try_from(brief.int("context_items")).unwrap_or(usize::MAX);
-    let remembering = agents(brief);
-    let mut items: Vec<(usize, Item)> = Vec::new();
-    for (asked, reply) in turn.settled() {
+/// What the sources found, numbered: knowledge, then current topics by source, then memories in seat order.
+pub(super) fn read_items(log: &ArenaLog<'_>, turn: &PhaseTurn) -> Result<Vec<ContextItem>, Corrupt> {
+    let remembering = remembering_agents(log);
+    let mut items: Vec<(usize, ContextItem)> = Vec::new();
+    for (ask, reply) in turn.settled() {
         let Some(value) = reply.value() else { continue };
-        let kind = Kind::of(&asked.seat);
+        let kind = ContextKind::of_seat(&ask.seat);
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
-        for found in Found::deserialize(value)?.items {
-            let of = found.agent.as_deref().and_then(|name| remembering.iter().position(|one| one == name));
-            // A memory of somebody who does not sit is nobody's to read.
-            let Some(order) = (if kind == Kind::Memory { of } else { Some(0) }) else { continue };
-            // Each agent has its own share of memories: whoever is surest does not starve the others.
+        for found in ContextReply::deserialize(value)?.items {
+            let owner =
+                found.agent.as_deref().and_then(|name| remembering.iter().position(|one| one == name));
+            // Nobody reads the memories of an agent that does not sit.
+            let Some(order) = (if kind == ContextKind::Memory { owner } else { Some(0) }) else { continue };
+            // Every agent has its own share of memories, so that one agent cannot use up the limit.
             let count = counts.entry(order).or_default();
-            if *count == most {
+            if *count == log.options.context_items {
                 continue;
             }
             *count += 1;
-            let source = if found.source.trim().is_empty() { asked.model.clone() } else { found.source };
-            let item = Item {
+            let source = if found.source.trim().is_empty() { ask.model.clone() } else { found.source };
+            let item = ContextItem {
                 id: String::new(),
                 kind,
                 source,
@@ -124,46 +163,37 @@ pub(super) fn items(brief: &Brief, turn: &Turn) -> Result<Vec<Item>, Corrupt> {
             items.push((order, item));
         }
     }
-    // A stable sort: within one source the best stays first.
+    // The sort is stable: within one source the best stays first.
     items.sort_by_key(|(order, item)| (item.kind, *order));
     let numbered = items.into_iter().zip(1..);
-    Ok(numbered.map(|((_, item), n)| Item { id: format!("K{n}"), ..item }).collect())
+    Ok(numbered.map(|((_, item), n)| ContextItem { id: format!("K{n}"), ..item }).collect())
 }
 
-/// What the sources have to say about how they looked, by seat.
-pub(super) fn notes(turn: &Turn) -> Vec<(String, String)> {
-    let said = turn.settled().filter_map(|(asked, reply)| {
-        let note = Found::deserialize(reply.value()?).ok()?.note?;
-        Some((asked.seat.clone(), note))
-    });
-    said.filter(|(_, note)| !note.trim().is_empty()).collect()
-}
-
-impl Item {
-    /// Whether an agent reads it: a memory is its own agent's only.
-    pub(super) fn is_for(&self, agent: &Agent<'_>) -> bool {
-        self.kind != Kind::Memory || self.agent.as_deref() == Some(&team::agent(&agent.seat.model))
+impl ContextItem {
+    /// Whether an agent reads it. Only its own agent reads a memory.
+    pub(super) fn is_for(&self, agent: &ArenaAgent<'_>) -> bool {
+        self.kind != ContextKind::Memory
+            || self.agent.as_deref() == Some(&team::agent_name(&agent.seat.model))
     }
 
-    /// Who cites it, of those who read it, in label order.
-    pub(super) fn cited_by(&self, log: &Log<'_>) -> Vec<usize> {
+    /// Which of its readers cite it, in label order.
+    pub(super) fn cited_by(&self, log: &ArenaLog<'_>) -> Vec<usize> {
         let cites = |place: &usize| {
-            let held = log.stages.iter().filter_map(|stage| stage.held.get(*place)?.as_ref());
-            held.into_iter().any(|held| {
+            log.stages.iter().filter_map(|stage| stage.held_by(*place)).any(|held| {
                 let claims = held.said.claims.iter().flat_map(|made| [&made.claim, &made.evidence]);
                 let mut texts = claims.chain([&held.said.proposal, &held.said.position]);
-                texts.any(|text| ids::cited(text).iter().any(|one| one.id == self.id && !one.foreign))
+                texts.any(|text| cited_ids(text).iter().any(|cited| cited.id == self.id && !cited.foreign))
             })
         };
         let readers = log.agents.iter().enumerate().filter(|(_, agent)| self.is_for(agent));
         readers.map(|(place, _)| place).filter(cites).collect()
     }
 
-    /// What stands in the quotation: where it is from, and what it says. What has an id in it is not of this debate.
-    pub(super) fn written(&self) -> String {
+    /// Its source and text, as prompts quote them. Ids in it are marked as not of this debate.
+    pub(super) fn quoted_text(&self) -> String {
         let turned_out = self.turned_out.map(|how| match how {
-            TurnedOut::Right => "it turned out to be right",
-            TurnedOut::Wrong => "it turned out to be wrong",
+            ContextResolution::Right => "it turned out to be right",
+            ContextResolution::Wrong => "it turned out to be wrong",
         });
         let lines = [
             ("Source", Some(self.source.as_str())),
@@ -173,29 +203,120 @@ impl Item {
         ];
         let lines =
             lines.iter().filter_map(|(name, value)| Some((name, value.filter(|v| !v.trim().is_empty())?)));
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let head: Vec<String> = lines.map(|(name, value)| format!("{name}: {}", one_line(value))).collect();
         let written = format!("{}\n{}", head.join("\n"), self.text);
         match self.debate {
-            Some(_) => ids::marked(&written, ids::OF_DEBATE, true),
-            None => ids::marked(&written, ids::OF_SOURCE, false),
+            Some(_) => mark_ids(&written, OF_DEBATE, true),
+            None => mark_ids(&written, OF_SOURCE, false),
         }
     }
 }
 
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Warnings about sources that did not answer, and the notes of the others about how they searched.
+pub(super) fn source_warnings(log: &ArenaLog<'_>) -> Vec<String> {
+    let turns = || log.debate.turns_of(ArenaPhase::Context.as_str());
+    let absent = turns().flat_map(PhaseTurn::absences).map(|(ask, why, detail)| {
+        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+        format!(
+            "{} gave no context ({}{detail}); the debate continued without it",
+            source_name(&ask.seat),
+            why.as_str()
+        )
+    });
+    let notes = turns().flat_map(PhaseTurn::settled).filter_map(|(ask, reply)| {
+        let note = ContextReply::deserialize(reply.value()?).ok()?.note?;
+        (!note.trim().is_empty()).then(|| format!("{}: {note}", source_name(&ask.seat)))
+    });
+    absent.chain(notes).collect()
 }
 
-/// The name of a source as warnings have it.
-pub(super) fn source_name(seat: &str) -> String {
-    match seat.strip_prefix(PULSE) {
+fn source_name(seat: &str) -> String {
+    match seat.strip_prefix(PULSE_PREFIX) {
         Some(name) => format!("the pulse source {name}"),
         None => format!("the {seat} store"),
     }
 }
 
-/// The absent sources of a debate: seat, why, and what was seen.
-pub(super) fn absent<'a>(log: &'a Log<'_>) -> Vec<(&'a str, &'static str, &'a str)> {
-    let turns = log.debate.turns_of("context").flat_map(Turn::absences);
-    turns.map(|(asked, why, detail)| (asked.seat.as_str(), why.as_str(), detail)).collect()
+/// The mark after an id of another debate.
+pub(super) const OF_DEBATE: &str = " of that debate";
+/// The mark after an id that an outside source wrote.
+pub(super) const OF_SOURCE: &str = " of that source";
+
+/// An id in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CitedId<'t> {
+    /// As it is written, without brackets.
+    pub(super) id: &'t str,
+    /// Its place in bytes.
+    pub(super) place: Range<usize>,
+    /// Whether it is in brackets, alone or with others.
+    pub(super) bracketed: bool,
+    /// Whether it is marked as not of this debate.
+    pub(super) foreign: bool,
+}
+
+impl CitedId<'_> {
+    /// Whether it may be a quarter of a year: "sales rose in Q3" cites nothing.
+    pub(super) fn is_quarter(&self) -> bool {
+        !self.bracketed
+            && ["Q1", "Q2", "Q3", "Q4"].iter().any(|quarter| quarter.eq_ignore_ascii_case(self.id))
+    }
+
+    /// The mark that follows it in its text, if there is one.
+    pub(super) fn mark_after(&self, text: &str) -> Option<&'static str> {
+        let rest = text.get(self.place.end..).unwrap_or_default();
+        [OF_DEBATE, OF_SOURCE].into_iter().find(|mark| rest.starts_with(mark))
+    }
+}
+
+/// Every id of a text, in order.
+pub(super) fn cited_ids(text: &str) -> Vec<CitedId<'_>> {
+    let (mut found, mut from) = (Vec::new(), 0);
+    let find =
+        |from: usize, is_wanted: &dyn Fn(char) -> bool| Some(from + text.get(from..)?.find(is_wanted)?);
+    while let Some(start) = find(from, &char::is_alphanumeric) {
+        let end = find(start, &|c| !c.is_alphanumeric()).unwrap_or(text.len());
+        let id = text.get(start..end).unwrap_or_default();
+        if is_id(id) {
+            let (before, after) =
+                (text.get(..start).unwrap_or_default(), text.get(end..).unwrap_or_default());
+            let bracketed = before.rfind('[') > before.rfind(']') && after.contains(']');
+            let mut cited = CitedId { id, place: start..end, bracketed, foreign: false };
+            cited.foreign = cited.mark_after(text).is_some();
+            found.push(cited);
+        }
+        from = end;
+    }
+    found
+}
+
+fn is_id(word: &str) -> bool {
+    let number = word.strip_prefix(['K', 'Q', 'k', 'q']).unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit())
+}
+
+/// Marks the ids in a text from elsewhere, so that nobody takes them for ids of this debate: `[K1]` becomes `(K1 of that debate)`.
+/// `bare` says whether words without brackets count as ids.
+fn mark_ids(text: &str, mark: &str, bare: bool) -> String {
+    let (mut written, mut from) = (String::new(), 0);
+    for cited in cited_ids(text) {
+        if cited.foreign || cited.is_quarter() || !(cited.bracketed || bare) {
+            continue;
+        }
+        let before = text.get(from..cited.place.start).unwrap_or_default();
+        let after = text.get(cited.place.end..).unwrap_or_default();
+        // Brackets around one id belong to it; brackets around several belong to the list and stay.
+        match before.strip_suffix('[').filter(|_| after.starts_with(']')) {
+            Some(before) => {
+                written.push_str(&format!("{before}({}{mark})", cited.id));
+                from = cited.place.end + 1;
+            }
+            None => {
+                written.push_str(&format!("{before}{}{mark}", cited.id));
+                from = cited.place.end;
+            }
+        }
+    }
+    written + text.get(from..).unwrap_or_default()
 }

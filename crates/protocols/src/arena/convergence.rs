@@ -1,44 +1,45 @@
 //! Whether the proposals have converged: how alike they are, and whether anybody says that they conflict.
 //!
-//! Likeness alone makes no agreement: every measure that there is finds a sentence and its contradiction more alike than two ways to say
-//! the same. So a declared conflict, in whichever direction, and a contradiction that can be seen in the words always count against it.
+//! Similarity alone makes no agreement: every known measure finds a sentence and its contradiction more alike than two ways to
+//! say the same. A declared conflict, in either direction, and a contradiction in the words therefore always count against it.
 
-use super::judgement::rounded;
-use super::log::Held;
+use super::judging::rounded;
+use super::log::HeldProposal;
 use crate::lexical::{self, Wording};
 
 /// Comparisons with the threshold allow for rounding.
-const TOLERANCE: f64 = 1e-9;
+pub(super) const THRESHOLD_TOLERANCE: f64 = 1e-9;
 
-/// How alike the proposals of a stage are, each with each and each with what it was before.
+/// The measured similarities of a stage's proposals.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Measured {
-    /// The texts' similarities: those of the proposals, in label order, and after them those of the ones before.
-    pub(super) matrix: Vec<Vec<f64>>,
-    /// Who measured it.
-    pub(super) by: String,
+pub(super) struct SimilarityMatrix {
+    /// Rows and columns are the proposals in label order, then those of the stage before.
+    pub(super) rows: Vec<Vec<f64>>,
+    pub(super) measured_by: String,
 }
 
-/// The check of a round.
+/// The check of one stage.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Check {
+pub(super) struct ConvergenceCheck {
     pub(super) round: u32,
-    /// The stage of proposals that was looked at.
+    /// The stage whose proposals were checked.
     pub(super) stage: usize,
-    pub(super) agreement: Option<Spread>,
-    pub(super) stability: Option<Spread>,
+    /// How alike the proposals are.
+    pub(super) agreement: Option<FigureSpread>,
+    /// How alike each proposal is to the one before it.
+    pub(super) stability: Option<FigureSpread>,
     /// Who declares a conflict with whom.
     pub(super) conflicts: Vec<(usize, usize)>,
     /// Whose positions oppose each other by their words or figures.
     pub(super) opposed: Vec<(usize, usize)>,
     /// Who has never said whether it conflicts with anybody.
-    pub(super) silent: Vec<usize>,
+    pub(super) undeclared: Vec<usize>,
     pub(super) converged: bool,
-    /// Each pair's likeness, by place.
+    /// The similarity of each pair, by place.
     pairs: Vec<(usize, usize, f64)>,
-    /// How each agent's proposal is like its last one.
+    /// How alike each agent's proposal is to its last one. Agents that were absent or not asked are missing.
     pub(super) stabilities: Vec<(usize, f64)>,
-    /// Who has which words: without figures only the same ones say the same.
+    /// The texts, by place. Without figures, only equal texts count as the same.
     texts: Vec<(usize, String)>,
     threshold: f64,
     pub(super) measured_by: Option<String>,
@@ -46,12 +47,12 @@ pub(super) struct Check {
 
 /// The least and the mean of some figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Spread {
+pub(super) struct FigureSpread {
     pub(super) min: f64,
     pub(super) mean: f64,
 }
 
-impl Spread {
+impl FigureSpread {
     fn of(figures: &[f64]) -> Option<Self> {
         let min = figures.iter().copied().reduce(f64::min)?;
         let mean = rounded(figures.iter().sum::<f64>() / figures.len() as f64);
@@ -59,58 +60,67 @@ impl Spread {
     }
 }
 
-/// Whether the words alone show that two do not propose the same, however alike they are.
-pub(super) fn is_other(one: &Held, other: &Held) -> bool {
-    Worded::of(one).is_other(&Worded::of(other))
+/// Whether the words alone show that two proposals differ, however alike they are.
+pub(super) fn differ_by_words(one: &HeldProposal, other: &HeldProposal) -> bool {
+    ProposalWording::of(one).differs(&ProposalWording::of(other))
 }
 
-/// What is compared of a proposal's words. Every pair is looked at, so that each is taken apart once.
-struct Worded {
+/// What is compared of a proposal's words, prepared once because every pair is compared.
+struct ProposalWording {
     position: String,
-    positioned: Wording,
-    proposed: Wording,
+    position_words: Wording,
+    proposal_words: Wording,
 }
 
-impl Worded {
-    fn of(held: &Held) -> Self {
-        let position = bare(&held.said.position);
-        let proposed = Wording::of(&bare(&held.said.proposal));
-        Self { positioned: Wording::of(&position), position, proposed }
+impl ProposalWording {
+    fn of(held: &HeldProposal) -> Self {
+        let position = without_context_ids(&held.said.position);
+        let proposal_words = Wording::of(&without_context_ids(&held.said.proposal));
+        Self { position_words: Wording::of(&position), position, proposal_words }
     }
 
-    fn is_other(&self, other: &Self) -> bool {
+    fn differs(&self, other: &Self) -> bool {
         lexical::contrary(&self.position, &other.position)
-            || self.positioned.is_alternative(&other.positioned)
-            || self.proposed.is_alternative(&other.proposed)
+            || self.position_words.is_alternative(&other.position_words)
+            || self.proposal_words.is_alternative(&other.proposal_words)
     }
 }
 
-impl Check {
-    /// Looks at the proposals that are held after a stage.
+/// A text without the ids of context that it cites, which are not figures of it.
+fn without_context_ids(text: &str) -> String {
+    let is_id = |word: &str| {
+        let id = word.trim_matches(|c: char| !c.is_alphanumeric()).strip_prefix('K');
+        id.is_some_and(|id| !id.is_empty() && id.chars().all(|c| c.is_ascii_digit()))
+    };
+    let words = text.split([' ', ',', '\n', '\t']).filter(|word| !is_id(word));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+impl ConvergenceCheck {
+    /// Checks the proposals that are held after a stage.
     pub(super) fn of(
         round: u32,
         stage: usize,
-        held: &[Option<Held>],
-        measured: Option<Measured>,
+        held: &[Option<HeldProposal>],
+        measured: Option<SimilarityMatrix>,
         threshold: f64,
     ) -> Self {
-        let holders: Vec<(usize, &Held)> =
+        let holders: Vec<(usize, &HeldProposal)> =
             held.iter().enumerate().filter_map(|(place, held)| Some((place, held.as_ref()?))).collect();
         let figure = |row: usize, column: usize| -> Option<f64> {
-            measured.as_ref()?.matrix.get(row)?.get(column).copied()
+            measured.as_ref()?.rows.get(row)?.get(column).copied()
         };
         let (mut pairs, mut opposed) = (Vec::new(), Vec::new());
-        let worded: Vec<(usize, Worded)> =
-            holders.iter().map(|(place, held)| (*place, Worded::of(held))).collect();
-        for (row, (one, words)) in worded.iter().enumerate() {
-            for (column, (other, theirs)) in worded.iter().enumerate().skip(row + 1) {
+        let wordings: Vec<(usize, ProposalWording)> =
+            holders.iter().map(|(place, held)| (*place, ProposalWording::of(held))).collect();
+        for (row, (one, words)) in wordings.iter().enumerate() {
+            for (column, (other, theirs)) in wordings.iter().enumerate().skip(row + 1) {
                 pairs.extend(figure(row, column).map(|alike| (*one, *other, alike)));
-                if words.is_other(theirs) {
+                if words.differs(theirs) {
                     opposed.push((*one, *other));
                 }
             }
         }
-        // Whoever was absent, or not asked, is not stable, but silent.
         let spoke = holders.iter().enumerate().filter(|(_, (_, held))| held.is_new);
         let stabilities: Vec<(usize, f64)> =
             spoke.filter_map(|(row, (place, _))| Some((*place, figure(row, holders.len() + row)?))).collect();
@@ -118,14 +128,14 @@ impl Check {
             .iter()
             .flat_map(|(one, held)| held.conflicts.iter().flatten().map(|other| (*one, *other)))
             .collect();
-        let silent: Vec<usize> =
+        let undeclared: Vec<usize> =
             holders.iter().filter(|(_, held)| held.conflicts.is_none()).map(|(place, _)| *place).collect();
-        let agreement = Spread::of(&pairs.iter().map(|(.., alike)| *alike).collect::<Vec<_>>());
-        let stability = Spread::of(&stabilities.iter().map(|(_, alike)| *alike).collect::<Vec<_>>());
-        let alike = agreement.is_some_and(|agreement| agreement.min >= threshold - TOLERANCE);
-        let converged = alike && conflicts.is_empty() && opposed.is_empty() && silent.is_empty();
+        let agreement = FigureSpread::of(&pairs.iter().map(|(.., alike)| *alike).collect::<Vec<_>>());
+        let stability = FigureSpread::of(&stabilities.iter().map(|(_, alike)| *alike).collect::<Vec<_>>());
+        let alike = agreement.is_some_and(|agreement| agreement.min >= threshold - THRESHOLD_TOLERANCE);
+        let converged = alike && conflicts.is_empty() && opposed.is_empty() && undeclared.is_empty();
         let texts = holders.iter().map(|(place, held)| (*place, held.said.text())).collect();
-        let measured_by = measured.map(|measured| measured.by);
+        let measured_by = measured.map(|measured| measured.measured_by);
         Self {
             round,
             stage,
@@ -133,7 +143,7 @@ impl Check {
             stability,
             conflicts,
             opposed,
-            silent,
+            undeclared,
             converged,
             pairs,
             stabilities,
@@ -143,10 +153,10 @@ impl Check {
         }
     }
 
-    /// Whether the least likeness reaches the threshold, whatever anybody declares. The same words need no measure.
+    /// Whether all proposals are alike enough, whatever anybody declares. Equal texts need no measure.
     pub(super) fn is_alike(&self) -> bool {
         match (self.agreement, self.texts.as_slice()) {
-            (Some(agreement), _) => agreement.min >= self.threshold - TOLERANCE,
+            (Some(agreement), _) => self.reaches_threshold(agreement.min),
             (None, [(_, first), others @ ..]) => {
                 !others.is_empty() && others.iter().all(|(_, text)| text == first)
             }
@@ -154,62 +164,53 @@ impl Check {
         }
     }
 
-    /// Whether anybody measured how alike they are.
     pub(super) fn is_measured(&self) -> bool {
         self.agreement.is_some()
     }
 
-    /// Whose proposals it looked at.
+    /// The agents whose proposals were checked.
     pub(super) fn holders(&self) -> Vec<usize> {
         self.texts.iter().map(|(place, _)| *place).collect()
     }
 
-    /// How alike two proposals are, where it was measured.
+    /// The similarity of two proposals, if it was measured.
     pub(super) fn similarity(&self, one: usize, other: usize) -> Option<f64> {
         let found = self.pairs.iter().find(|(a, b, _)| (*a, *b) == (one, other) || (*b, *a) == (one, other));
         found.map(|(.., alike)| *alike)
     }
 
-    /// Whether two proposals are alike enough; where nobody measured it, whether they have the same words.
+    /// Whether two proposals are alike enough. If nothing was measured, their texts must be equal.
     pub(super) fn is_like(&self, one: usize, other: usize) -> bool {
-        let text =
-            |place: usize| self.texts.iter().find(|(holder, _)| *holder == place).map(|(_, text)| text);
         match self.similarity(one, other) {
-            Some(alike) => alike >= self.threshold - TOLERANCE,
-            None => text(one).is_some() && text(one) == text(other),
+            Some(alike) => self.reaches_threshold(alike),
+            None => self.text(one).is_some() && self.text(one) == self.text(other),
         }
     }
 
-    /// Whether two proposals are the same in substance, so that a vote for one is a vote for the other. The same words are,
-    /// whatever was declared: a conflict may be with what its holder has given up in the same round.
+    /// Whether two proposals are the same in substance, so that a vote for one is a vote for the other. Proposals with the same
+    /// words are the same even if a conflict was declared: it may be with what its holder gave up in the same round.
     pub(super) fn is_same(&self, one: usize, other: usize) -> bool {
-        let text =
-            |place: usize| self.texts.iter().find(|(holder, _)| *holder == place).map(|(_, text)| text);
-        let verbatim = text(one).zip(text(other)).is_some_and(|(one, other)| lexical::same_words(one, other));
-        verbatim || (self.is_like(one, other) && !self.is_apart(one, other))
+        let texts = self.text(one).zip(self.text(other));
+        let same_words = texts.is_some_and(|(one, other)| lexical::same_words(one, other));
+        same_words || (self.is_like(one, other) && !self.is_apart(one, other))
     }
 
-    /// Whether two proposals are declared to conflict, or seen to.
+    /// Whether two proposals conflict, by declaration or by their words.
     pub(super) fn is_apart(&self, one: usize, other: usize) -> bool {
-        let either =
-            |pairs: &[(usize, usize)]| pairs.contains(&(one, other)) || pairs.contains(&(other, one));
-        either(&self.conflicts) || either(&self.opposed)
+        let has = |pairs: &[(usize, usize)]| pairs.contains(&(one, other)) || pairs.contains(&(other, one));
+        has(&self.conflicts) || has(&self.opposed)
     }
 
     /// Whether an agent's proposal is measured to be like its last one.
     pub(super) fn is_stable(&self, place: usize) -> bool {
-        let stable =
-            |(holder, alike): &(usize, f64)| *holder == place && *alike >= self.threshold - TOLERANCE;
-        self.stabilities.iter().any(stable)
+        self.stabilities.iter().any(|(holder, alike)| *holder == place && self.reaches_threshold(*alike))
     }
-}
 
-/// A position without the ids of context that it cites, which are no figures of it.
-fn bare(position: &str) -> String {
-    let is_id = |word: &str| {
-        let id = word.trim_matches(|c: char| !c.is_alphanumeric()).strip_prefix('K');
-        id.is_some_and(|id| !id.is_empty() && id.chars().all(|c| c.is_ascii_digit()))
-    };
-    let words = position.split([' ', ',', '\n', '\t']).filter(|word| !is_id(word));
-    words.collect::<Vec<_>>().join(" ")
+    fn reaches_threshold(&self, alike: f64) -> bool {
+        alike >= self.threshold - THRESHOLD_TOLERANCE
+    }
+
+    fn text(&self, place: usize) -> Option<&str> {
+        self.texts.iter().find(|(holder, _)| *holder == place).map(|(_, text)| text.as_str())
+    }
 }

@@ -1,219 +1,231 @@
-//! `arena`: agents propose, critique, revise and vote in nine rounds, and a judge evaluates what they end with (seed 003).
+//! `arena`: agents propose, critique, revise and vote in nine rounds, and a judge scores the final proposals (seed 003).
 //!
-//! This file is the transition table. [`team`] says who sits; [`log`] reads from the log what everybody proposes after each stage,
-//! [`context`] what was looked up before, [`ids`] how it is cited, [`critiques`] what was said against each, [`convergence`] how alike
-//! they are, [`poll`] and [`votes`] what the agents vote, [`judgement`] what the judge says, [`doubt`] whether the agreement is hollow,
-//! by the [`trickster`]; [`asks`] makes the prompts, [`errands`] what is looked up and computed, [`schema`] the shapes of the answers,
-//! [`validation`] what shapes cannot say; [`ending`] decides, [`close`] writes the outcome, of which [`verdict`], [`record`], [`fates`],
-//! [`lessons`], [`warnings`] and [`ratings`] are the parts, with what the observer ([`rhetoric`]) finds; [`summary`] is shown as a phase
-//! ends, [`checks`] are the seed's mechanisms over a log; [`stands`] says who stood for what when; [`reply`] has the answers' types.
+//! This file has what never changes about the protocol and its transition table. The other files, in reading order:
+//!
+//! - [`options`]: what a user may set; [`team`]: who sits.
+//! - [`log`]: what the log says after each phase: proposals, critiques, checks, votes, judgements.
+//! - [`context`]: round 0, and the ids by which context and critiques are cited.
+//! - [`replies`]: the answers, their schemas and rules; [`asks`]: the prompts.
+//! - [`convergence`]: how alike the proposals are; [`ballots`]: what a vote comes to; [`judging`]: what the judge's scores come
+//!   to, and the ratings that follow.
+//! - [`trickster`]: whether an agreement is hollow; [`rhetoric`]: patterns and fallacies in the arguments.
+//! - [`closing`]: why a debate ends, who has won, and the outcome; [`verdict`]: arena's document in the outcome.
+//! - [`positions`]: who held what after each round; [`report`]: the outline of the report; [`view`]: everything else that a
+//!   reader may want.
+//! - [`simulation`]: how simulated seats play it.
 
-use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
 use agon_core::{
-    Ask, Brief, Check, Corrupt, Debate, Invalid, Opt, Protocol, Request, Seat, Stands, Step, Summary,
-    Template,
+    Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol,
+    ProtocolInfo, Request, RoleInfo, RoleModels, Seat, Step,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::prompt::{self, Prompts};
-use asks::Asks;
-use log::{FIRST_REVISION, JUDGING, LAST_REVISION, Log, PROPOSALS_MIN, REFINEMENT, VOTING};
+use crate::prompt::{PromptSet, made_once};
+use asks::ArenaAsks;
+use log::ArenaLog;
+use options::ArenaOptions;
 
 mod asks;
-mod checks;
-mod close;
+mod ballots;
+mod closing;
 mod context;
 mod convergence;
-mod critiques;
-mod doubt;
-mod ending;
-mod errands;
-mod fates;
-mod ids;
-mod judgement;
-mod lessons;
+mod judging;
 mod log;
 mod options;
-mod poll;
-mod ratings;
-mod record;
-pub mod reply;
-pub mod rhetoric;
-mod schema;
-mod stands;
-mod summary;
+mod positions;
+mod replies;
+mod report;
+mod rhetoric;
+mod simulation;
 mod team;
 #[cfg(test)]
 mod tests;
-pub mod trickster;
-mod validation;
+mod trickster;
 mod verdict;
-mod votes;
-mod warnings;
+mod view;
 
 /// The protocol of seed 003.
 #[derive(Debug)]
 pub struct Arena;
 
-const TEMPLATES: &[Template] = &[
-    Template { file: "arena/system.hbs", text: include_str!("prompts/system.hbs") },
-    Template { file: "arena/material.hbs", text: include_str!("prompts/material.hbs") },
-    Template { file: "arena/memory.hbs", text: include_str!("prompts/memory.hbs") },
-    Template { file: "arena/positions.hbs", text: include_str!("prompts/positions.hbs") },
-    Template { file: "arena/form.hbs", text: include_str!("prompts/form.hbs") },
-    Template { file: "arena/own.hbs", text: include_str!("prompts/own.hbs") },
-    Template { file: "arena/propose.hbs", text: include_str!("prompts/propose.hbs") },
-    Template { file: "arena/critique.hbs", text: include_str!("prompts/critique.hbs") },
-    Template { file: "arena/revise.hbs", text: include_str!("prompts/revise.hbs") },
-    Template { file: "arena/refine.hbs", text: include_str!("prompts/refine.hbs") },
-    Template { file: "arena/challenge.hbs", text: include_str!("prompts/challenge.hbs") },
-    Template { file: "arena/vote.hbs", text: include_str!("prompts/vote.hbs") },
-    Template { file: "arena/judge.hbs", text: include_str!("prompts/judge.hbs") },
+/// The share of the time and money limits that is kept for the vote and the judge.
+const CLOSING_SHARE: f64 = 0.2;
+/// The fewest proposals that a debate can be held about.
+const PROPOSALS_MIN: usize = 2;
+/// The rounds as the seed counts them.
+const FIRST_REVISION: u32 = 3;
+const LAST_REVISION: u32 = 5;
+const REFINEMENT: u32 = 6;
+const VOTING: u32 = 7;
+const JUDGING: u32 = 8;
+
+agon_core::protocol_phases! {
+    /// The phases of an arena.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub(self) enum ArenaPhase {
+        Context => PhaseInfo::lookup("context", "What was looked up", "what is known is looked up"),
+        Propose => PhaseInfo::new("propose", "Proposals", "proposes", "propose, each on its own").first_positions(),
+        Critique => PhaseInfo::new("critique", "Critiques", "critiques the others", "critique each other"),
+        Revise => PhaseInfo::new("revise", "Revisions", "revises its proposal", "revise their proposals"),
+        Compare => PhaseInfo::lookup("compare", "How alike the proposals are", "the proposals are compared"),
+        Challenge =>
+            PhaseInfo::new("challenge", "Answers to the trickster", "answers the trickster", "answer the trickster"),
+        Refine => PhaseInfo::new("refine", "Final refinement", "refines its proposal", "refine their proposals"),
+        Vote => PhaseInfo::new("vote", "Votes", "votes", "vote").closing(),
+        Judge =>
+            PhaseInfo::new("judge", "The judge's scores", "scores the proposals", "score the proposals").closing(),
+    }
+}
+
+impl ArenaPhase {
+    /// Whether agents make or change their proposals in it.
+    fn makes_proposals(self) -> bool {
+        matches!(self, Self::Propose | Self::Revise | Self::Challenge | Self::Refine)
+    }
+}
+
+const TEMPLATES: &[PromptTemplate] = &[
+    PromptTemplate { file: "arena/system.hbs", text: include_str!("prompts/system.hbs") },
+    PromptTemplate { file: "arena/material.hbs", text: include_str!("prompts/material.hbs") },
+    PromptTemplate { file: "arena/memory.hbs", text: include_str!("prompts/memory.hbs") },
+    PromptTemplate { file: "arena/positions.hbs", text: include_str!("prompts/positions.hbs") },
+    PromptTemplate { file: "arena/form.hbs", text: include_str!("prompts/form.hbs") },
+    PromptTemplate { file: "arena/own.hbs", text: include_str!("prompts/own.hbs") },
+    PromptTemplate { file: "arena/propose.hbs", text: include_str!("prompts/propose.hbs") },
+    PromptTemplate { file: "arena/critique.hbs", text: include_str!("prompts/critique.hbs") },
+    PromptTemplate { file: "arena/revise.hbs", text: include_str!("prompts/revise.hbs") },
+    PromptTemplate { file: "arena/refine.hbs", text: include_str!("prompts/refine.hbs") },
+    PromptTemplate { file: "arena/challenge.hbs", text: include_str!("prompts/challenge.hbs") },
+    PromptTemplate { file: "arena/vote.hbs", text: include_str!("prompts/vote.hbs") },
+    PromptTemplate { file: "arena/judge.hbs", text: include_str!("prompts/judge.hbs") },
 ];
 
-fn prompts() -> Result<&'static Prompts, Corrupt> {
-    static PROMPTS: OnceLock<Prompts> = OnceLock::new();
-    prompt::once(&PROMPTS, || Prompts::new(TEMPLATES))
+static INFO: ProtocolInfo = ProtocolInfo {
+    name: "arena",
+    about: "Agents propose, critique, revise and vote in nine rounds, a judge scores them, and ratings and memory remain",
+    subject: "TASK",
+    options: ArenaOptions::SPECS,
+    roles: &[
+        RoleInfo { name: "agent", models: RoleModels::Listed },
+        RoleInfo { name: "judge", models: RoleModels::Named },
+    ],
+    templates: TEMPLATES,
+    phases: ArenaPhase::INFO,
+    closing_share: CLOSING_SHARE,
+    title: |_| String::new(),
+    gate: None,
+    is_rated: true,
+    record_folder: None,
+    isolation: &[("context_items", "0")],
+    simulation: Some(&simulation::ArenaSimulation),
+};
+
+fn prompts() -> Result<&'static PromptSet, Corrupt> {
+    static PROMPTS: OnceLock<PromptSet> = OnceLock::new();
+    made_once(&PROMPTS, || PromptSet::new(TEMPLATES))
 }
 
 impl Protocol for Arena {
-    fn name(&self) -> &'static str {
-        "arena"
-    }
-
-    fn about(&self) -> &'static str {
-        "Agents propose, critique, revise and vote in nine rounds, a judge scores them, and ratings and memory remain"
-    }
-
-    fn subject(&self) -> &'static str {
-        "TASK"
-    }
-
-    fn options(&self) -> &'static [Opt] {
-        options::all()
-    }
-
-    fn roles(&self) -> &'static [&'static str] {
-        &["judge"]
-    }
-
-    fn templates(&self) -> &'static [Template] {
-        TEMPLATES
-    }
-
-    fn rates(&self) -> bool {
-        true
+    fn info(&self) -> &'static ProtocolInfo {
+        &INFO
     }
 
     fn seats(&self, request: &Request) -> Result<Vec<Seat>, Invalid> {
         team::seats(request)
     }
 
-    /// The calls to those who sit; errands are none.
-    fn calls(&self, brief: &Brief) -> RangeInclusive<u32> {
-        let n = agents(brief);
-        let (orders, extended) = (brief.int("judge_orders"), brief.int("max_extended_rounds"));
+    /// Counts the calls to seats. Lookups and comparisons are errands, not calls.
+    fn plan(&self, brief: &Brief) -> CallPlan {
+        let options = ArenaOptions::read(&brief.options);
+        let agents = u32::try_from(brief.seats_of("agent").count()).unwrap_or(u32::MAX);
+        let orders = u32::try_from(options.judge_orders).unwrap_or(u32::MAX);
+        let extended = options.max_extended_rounds;
         let revisions = LAST_REVISION - FIRST_REVISION + 1;
-        let verdict = n + orders;
-        let least = n * n + n + verdict;
-        let most = n * n + revisions * n + n + verdict + extended * (n + verdict);
-        // At most one challenge in each round that ends in a check.
-        let challenges = if brief.flag("trickster") { n * (revisions + 1 + extended) } else { 0 };
-        least..=most + challenges
-    }
-
-    fn bound(&self, brief: &Brief) -> u32 {
-        let checked = LAST_REVISION - FIRST_REVISION + 2 + brief.int("max_extended_rounds");
-        let each = if brief.flag("trickster") { 4 } else { 2 };
-        let verdicts = 1 + brief.int("max_extended_rounds");
-        3 + checked * each + verdicts * 2
+        let decision = agents + orders;
+        let proposed_and_critiqued = agents * agents;
+        // Every revision, the refinement and every extended round end in a check, and a check leads to at most one challenge.
+        let checked = revisions + 1 + extended;
+        let challenges = if options.trickster { agents * checked } else { 0 };
+        let phases_per_check = if options.trickster { 4 } else { 2 };
+        CallPlan {
+            fewest_calls: proposed_and_critiqued + agents + decision,
+            most_calls: proposed_and_critiqued + checked * agents + (1 + extended) * decision + challenges,
+            most_phases: 3 + checked * phases_per_check + (1 + extended) * 2,
+            most_rounds: None,
+        }
     }
 
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
-        let mut log = Log::read(debate)?;
+        let mut log = ArenaLog::read(debate)?;
         let Some(phase) = debate.last_phase() else {
-            return errands::context(&log).map_or_else(|| Asks::new(&log)?.propose(), Ok);
+            return context::lookup(&log)?.map_or_else(|| ArenaAsks::new(&log)?.propose(), Ok);
         };
+        let round = phase.round;
         let (proposals, agents) = (log.proposers().len(), log.agents.len());
         let critiques = proposals * agents.saturating_sub(1);
-        let short = |log: &Log<'_>, calls: usize| log.limits().spent(calls);
-        match phase.name.as_str() {
-            "context" => Asks::new(&log)?.propose(),
-            "propose" if proposals < PROPOSALS_MIN => close::close(&log),
-            "propose" if short(&log, critiques) => Asks::new(&log)?.vote(VOTING),
-            "propose" => Asks::new(&log)?.critique(),
-            "critique" if short(&log, proposals) => Asks::new(&log)?.vote(VOTING),
-            "critique" => Asks::new(&log)?.revise(FIRST_REVISION),
-            "revise" | "refine" | "challenge" if short(&log, compared(debate)) => {
-                Asks::new(&log)?.vote(vote_after(phase.round))
+        let is_short = |calls: usize| log.limits().is_exhausted(calls);
+        match ArenaPhase::of(phase)? {
+            ArenaPhase::Context => ArenaAsks::new(&log)?.propose(),
+            ArenaPhase::Propose if proposals < PROPOSALS_MIN => closing::close(&log),
+            ArenaPhase::Propose if is_short(critiques) => ArenaAsks::new(&log)?.vote(VOTING),
+            ArenaPhase::Propose => ArenaAsks::new(&log)?.critique(),
+            ArenaPhase::Critique if is_short(proposals) => ArenaAsks::new(&log)?.vote(VOTING),
+            ArenaPhase::Critique => ArenaAsks::new(&log)?.revise(FIRST_REVISION),
+            ArenaPhase::Revise | ArenaPhase::Refine | ArenaPhase::Challenge
+                if is_short(check_calls(debate)) =>
+            {
+                ArenaAsks::new(&log)?.vote(vote_round(round))
             }
-            "revise" | "refine" | "challenge" => Ok(errands::compare(&log, phase.round)),
-            "compare" => after_check(&log, phase.round),
-            "vote" if log.polls.last().is_none_or(|poll| !poll.is_quorum()) => close::close(&log),
-            "vote" => Asks::new(&log)?.judge(phase.round.max(JUDGING)),
-            _ if ending::goes_on(&log) => {
-                log.put_reasons();
-                Asks::new(&log)?.revise(phase.round + 1)
+            ArenaPhase::Revise | ArenaPhase::Refine | ArenaPhase::Challenge => asks::compare(&log, round),
+            ArenaPhase::Compare => after_check(&log, round),
+            ArenaPhase::Vote if log.votes.last().is_none_or(|vote| !vote.is_quorum()) => closing::close(&log),
+            ArenaPhase::Vote => ArenaAsks::new(&log)?.judge(round.max(JUDGING)),
+            ArenaPhase::Judge if closing::continues(&log) => {
+                log.add_decision_critiques();
+                ArenaAsks::new(&log)?.revise(round + 1)
             }
-            _ => close::close(&log),
+            ArenaPhase::Judge => closing::close(&log),
         }
     }
 
     fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
-        validation::check(debate, ask, value)
+        replies::check(debate, ask, value)
     }
 
-    fn closing(&self) -> &'static [&'static str] {
-        ending::CLOSING
-    }
-
-    fn kept_for_closing(&self) -> f64 {
-        log::KEPT
-    }
-
-    fn summary(&self, debate: &Debate) -> Option<Summary> {
-        summary::summary(debate)
-    }
-
-    fn checks(&self, debate: &Debate) -> Vec<Check> {
-        checks::checks(debate)
-    }
-
-    fn stands(&self, debate: &Debate) -> Result<Stands, Corrupt> {
-        stands::stands(&Log::read(debate)?)
+    fn view(&self, debate: &Debate) -> Result<DebateView, Corrupt> {
+        view::view(&ArenaLog::read(debate)?)
     }
 }
 
-/// What follows a check: the challenge to a hollow agreement, the vote, or the next round.
-fn after_check(log: &Log<'_>, round: u32) -> Result<Step, Corrupt> {
-    let make = Asks::new(log)?;
-    let short = log.limits().spent(log.proposers().len() + compared(log.debate));
-    let check = log.check_now();
-    if let Some((agents, finding)) = doubt::challenge(log, &check).filter(|_| !short) {
-        return make.challenge(round, &agents, &finding);
+/// What follows a check: the challenge of a hollow agreement, the vote, or the next round.
+fn after_check(log: &ArenaLog<'_>, round: u32) -> Result<Step, Corrupt> {
+    let asks = ArenaAsks::new(log)?;
+    let is_short = log.limits().is_exhausted(log.proposers().len() + check_calls(log.debate));
+    let check = log.current_check();
+    if let Some((agents, finding)) = trickster::due_challenge(log, &check).filter(|_| !is_short) {
+        return asks.challenge(round, &agents, &finding);
     }
-    let converged = check.converged && !doubt::is_hollow(log, &check);
+    let converged = check.converged && !trickster::is_hollow(log, &check);
     match round {
-        _ if converged || short => make.vote(vote_after(round)),
-        FIRST_REVISION..LAST_REVISION => make.revise(round + 1),
-        LAST_REVISION => make.refine(),
-        _ => make.vote(vote_after(round)),
+        _ if converged || is_short => asks.vote(vote_round(round)),
+        FIRST_REVISION..LAST_REVISION => asks.revise(round + 1),
+        LAST_REVISION => asks.refine(),
+        _ => asks.vote(vote_round(round)),
     }
 }
 
 /// The round of the vote on the proposals of a round.
-fn vote_after(round: u32) -> u32 {
+fn vote_round(round: u32) -> u32 {
     if round <= REFINEMENT { VOTING } else { round }
 }
 
-/// The calls that a check takes: none, where the last ones were computed on this machine.
-fn compared(debate: &Debate) -> usize {
-    let attempts = debate.turns_of("compare").flat_map(|turn| &turn.attempts).flatten();
+/// The calls that a check takes: none, if the earlier ones were errands on this machine.
+fn check_calls(debate: &Debate) -> usize {
+    let attempts = debate.turns_of(ArenaPhase::Compare.as_str()).flat_map(|turn| &turn.attempts).flatten();
     usize::from(attempts.into_iter().any(|attempt| !attempt.errand))
-}
-
-fn agents(brief: &Brief) -> u32 {
-    u32::try_from(brief.seats_of("agent").count()).unwrap_or(u32::MAX)
 }

@@ -1,58 +1,48 @@
 //! Seed 003 and its part of PROTOCOLS.md, sentence by sentence.
 
-use agon_core::{Brief, Debate, Fate, Fidelity, Outcome, Status, Termination};
+use agon_core::{Brief, Debate, Fate, Fidelity, Outcome, QualityCheck, Status, Termination};
 use serde_json::json;
 
 use super::*;
 use crate::testing;
 
-mod absences;
 mod context;
 mod convergence;
-mod decisions;
-mod evidence;
-mod extended;
-mod fates;
+mod degradation;
 mod hollow;
-mod invariants;
 mod judge;
-mod lessons;
-mod limits;
-mod names;
+mod outcome;
+mod positions;
 mod prompts;
-mod ratings;
+mod replies;
 mod rhetoric;
 mod rounds;
-mod shown;
-mod stands;
 mod team;
 mod trickster;
-mod validation;
-mod victories;
+mod view;
 mod votes;
 
 const MODELS: &[&str] = &["a/x", "b/y", "c/z"];
 /// No source of context is asked.
 const BARE: &[(&str, &str)] = &[("no_knowledge", "true"), ("no_memory", "true")];
 
-/// A table that answers: by round, how alike different proposals are, how the seats vote and what the judge gives each.
-struct Table<'a> {
+/// A debate with scripted answers. By default three agents disagree, all vote for the first, and the judge agrees.
+struct ScriptedArena<'a> {
     models: &'a [&'a str],
     set: &'a [(&'a str, &'a str)],
     files: &'a [(&'a str, &'a str)],
     alike: &'a dyn Fn(u32) -> f64,
-    /// For each seat the number of the seat it votes for; 0 abstains.
+    /// By round, for each seat the number of the seat that it votes for; 0 abstains.
     votes: &'a dyn Fn(u32) -> Vec<usize>,
-    /// For each seat its score; by round and order.
+    /// By round and order, the judge's score for each seat.
     scores: &'a dyn Fn(u32, usize) -> Vec<f64>,
-    /// Whoever is absent.
+    /// Which asks stay without a reply.
     absent: &'a dyn Fn(&Ask, &str, u32) -> bool,
-    /// What else is different.
+    /// Changes to the scripted answers.
     with: &'a dyn Fn(&Ask, &str, u32, &mut Value),
 }
 
-impl Default for Table<'_> {
-    /// Everybody votes for the first seat, whose score is the best.
+impl Default for ScriptedArena<'_> {
     fn default() -> Self {
         Self {
             models: MODELS,
@@ -67,7 +57,7 @@ impl Default for Table<'_> {
     }
 }
 
-impl Table<'_> {
+impl ScriptedArena<'_> {
     fn brief(&self) -> Brief {
         let request =
             testing::request(&Arena, "How should the jobs run?", self.files, self.models, self.set).unwrap();
@@ -115,14 +105,14 @@ impl Table<'_> {
     }
 }
 
-/// The number of a seat of an agent.
+/// 2 for `agent-2`.
 fn number(seat: &str) -> usize {
     seat.strip_prefix("agent-").unwrap().parse().unwrap()
 }
 
 /// The label of the agent with this number.
 fn label(brief: &Brief, number: usize) -> String {
-    let agents = log::agents(brief);
+    let agents = log::labelled_agents(brief);
     agents.iter().find(|agent| agent.seat.id == format!("agent-{number}")).unwrap().label.clone()
 }
 
@@ -152,16 +142,17 @@ fn critique(ask: &Ask) -> Value {
     json!({"severity": 0.5, "issues": [format!("{about} leaves the costs open")], "suggestions": ["Say what it costs"]})
 }
 
-/// The values that a schema allows at a pointer, without the label of who is asked.
+/// The values that a schema allows at a pointer, without the label of the asked agent.
 fn allowed(ask: &Ask, pointer: &str) -> Vec<String> {
     let schema = &ask.schema.as_ref().unwrap().json;
     let values = schema.pointer(&format!("{pointer}/enum")).and_then(Value::as_array);
     let values = values.into_iter().flatten().map(|value| value.as_str().unwrap());
-    let is_own = |value: &str| ask.label.as_deref().is_some_and(|own| log::plain(own) == log::plain(value));
+    let is_own =
+        |value: &str| ask.label.as_deref().is_some_and(|own| log::bare_label(own) == log::bare_label(value));
     values.filter(|value| !is_own(value)).map(str::to_owned).collect()
 }
 
-/// The critiques of the asked one's own proposal, as its prompt shows them.
+/// The ids of the critiques in an agent's prompt.
 fn own(ask: &Ask) -> Vec<String> {
     let lines = ask.prompt.tail.lines().filter(|line| line.contains("] from "));
     lines.filter_map(|line| Some(line.strip_prefix('[')?.split_once(']')?.0.to_owned())).collect()
@@ -176,7 +167,7 @@ fn revision(ask: &Ask, round: u32) -> Value {
     said
 }
 
-/// What the measure says: the same texts are the same, others as given.
+/// A comparison: equal texts have similarity 1, others the given one.
 fn compared(ask: &Ask, alike: f64) -> Value {
     let texts: Vec<String> = serde_json::from_str(&ask.prompt.tail).unwrap();
     let figure = |one: &String, other: &String| if one == other { 1.0 } else { alike };
@@ -205,7 +196,7 @@ fn phases(debate: &Debate) -> Vec<(String, u32)> {
     debate.turns.iter().map(|turn| (turn.phase.name.clone(), turn.phase.round)).collect()
 }
 
-/// How many asks went to those who sit, and how many were errands.
+/// How many asks went to seats, and how many were errands.
 fn calls(debate: &Debate) -> (usize, usize) {
     let asked = debate.turns.iter().flat_map(|turn| &turn.asks);
     let (seated, errands): (Vec<_>, Vec<_>) =
@@ -213,17 +204,25 @@ fn calls(debate: &Debate) -> (usize, usize) {
     (seated.len(), errands.len())
 }
 
+fn quality_checks(debate: &Debate) -> Vec<QualityCheck> {
+    Arena.view(debate).unwrap().checks
+}
+
 fn warned(outcome: &Outcome, words: &str) -> bool {
     outcome.warnings.iter().any(|warning| warning.contains(words))
 }
 
-/// The votes of three in which nobody has a majority.
+/// Votes of three agents without a majority.
 const SPLIT: [usize; 3] = [1, 2, 3];
-/// Scores that are too near for the judge to be sure.
+/// Scores that are too close to stop the debate.
 const NEAR: [f64; 3] = [7.0, 6.5, 6.0];
 
-/// A debate in which others speak than were asked first: by the model as it was named and the round, who does.
-fn respoken(table: &Table<'_>, brief: Brief, by: &dyn Fn(&str, u32) -> Option<&'static str>) -> Outcome {
+/// A debate in which fallback models answer: `by` gives the model that answers for another one in a round.
+fn respoken(
+    table: &ScriptedArena<'_>,
+    brief: Brief,
+    by: &dyn Fn(&str, u32) -> Option<&'static str>,
+) -> Outcome {
     use agon_core::play::play;
     use agon_core::{Event, Reply};
     let mut answer = |debate: &Debate, ask: &Ask| {

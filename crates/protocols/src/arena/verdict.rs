@@ -1,183 +1,602 @@
-//! The verdict: arena's own document in the outcome.
+//! The verdict: arena's own document in the outcome. It has the decision, and what was said and by whom.
 
-use serde_json::{Value, json};
+use agon_core::PhaseTurn;
+use agon_core::lesson::RATING_INITIAL;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::convergence::Check;
-use super::ending;
-use super::judgement::{Judged, Sheet};
-use super::log::Log;
-use super::poll::Poll;
-use super::{doubt, ratings, record};
+use super::ballots::{ABSTAIN, VoteRound};
+use super::context::ContextItem;
+use super::convergence::ConvergenceCheck;
+use super::judging::{self, JudgeResult};
+use super::log::{ArenaLog, CritiqueSource, JudgeRound, ProposalStage};
+use super::options::{ConsensusRule, DecidedBy};
+use super::replies::{CritiqueAnswer, ProposalClaim};
+use super::rhetoric::{self, RhetoricFinding};
+use super::team::{self, SeatingReason};
+use super::trickster::{self, AgreementReview, ChallengeResult, WeaknessSignal};
+use super::{ArenaPhase, closing};
 
-pub(super) fn verdict(log: &Log<'_>) -> Value {
-    let winner = ending::winner(log);
-    let held = winner.as_ref().and_then(|winner| log.proposal(winner.place));
-    let brief = &log.debate.brief;
-    json!({
-        "winner": winner.as_ref().map(|winner| log.label(winner.place)),
-        "winner_seat": winner.as_ref().and_then(|winner| Some(&log.agents.get(winner.place)?.seat.id)),
-        "answer": held.map(|held| held.said.proposal.trim()),
-        "position": held.map(|held| held.said.position.trim()),
-        "decided_by": winner.as_ref().map(|winner| winner.by),
-        "consensus": consensus(log),
-        "votes": log.polls.last().map_or(json!([]), |poll| ballots(log, poll)),
-        "tally": log.polls.last().map_or(json!([]), |poll| tally(log, poll)),
-        "judge": ending::judged(log).map(|judged| judge(log, judged)),
-        "convergence": log.checks.iter().map(|check| convergence(log, check)).collect::<Vec<_>>(),
-        "convergence_threshold": log.threshold(),
-        "extended_rounds": log.extended(),
-        "early_consensus": log.early_consensus(),
-        "ratings": rated(log),
-        "trickster": brief.flag("trickster").then(|| trickster(log)),
-        "rhetoric": brief.flag("observer").then(|| record::observed(log)),
-        "context": record::context(log),
-        "team": record::team(log),
-        "proposals": record::proposals(log),
-        "critiques": record::critiques(log),
-        "rounds": record::rounds(log),
-    })
+/// The verdict of an arena. Agents are known by their labels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaVerdict {
+    /// The winner's label; `None` without a decision, like the next four.
+    pub(super) winner: Option<String>,
+    pub(super) winner_seat: Option<String>,
+    /// The winning proposal.
+    pub(super) answer: Option<String>,
+    /// The same in a sentence.
+    pub(super) position: Option<String>,
+    pub(super) decided_by: Option<DecidedBy>,
+    pub(super) consensus: ArenaConsensus,
+    /// The last vote, in seat order.
+    pub(super) votes: Vec<ArenaBallot>,
+    pub(super) tally: Vec<ArenaTally>,
+    /// What the judge said of the last proposals; `None` if it was absent or not asked.
+    pub(super) judge: Option<ArenaJudgement>,
+    pub(super) convergence: Vec<ArenaCheck>,
+    pub(super) convergence_threshold: f64,
+    pub(super) extended_rounds: u32,
+    /// The round of revision in which the proposals converged.
+    pub(super) early_consensus: Option<u32>,
+    pub(super) ratings: Vec<ArenaRating>,
+    /// `None` without a trickster.
+    pub(super) trickster: Option<ArenaTrickster>,
+    /// `None` without an observer.
+    pub(super) rhetoric: Option<Vec<ArenaRhetoric>>,
+    pub(super) context: Vec<ArenaContext>,
+    pub(super) team: Vec<ArenaTeamMember>,
+    /// The final proposals, in label order.
+    pub(super) proposals: Vec<ArenaProposal>,
+    pub(super) critiques: Vec<ArenaCritiqueEntry>,
+    /// Every phase: who answered, and what it came to.
+    pub(super) rounds: Vec<ArenaRound>,
 }
 
-/// What the last vote came to. The share is that of the group with the most votes, where the vote counts at all.
-fn consensus(log: &Log<'_>) -> Value {
-    let poll = log.polls.last();
-    let counted = poll.filter(|poll| poll.is_quorum());
-    let most = counted.and_then(|poll| poll.share(poll.tally().first()?.0));
-    json!({
-        "kind": log.debate.brief.text("consensus"),
-        "reached": poll.is_some_and(|poll| poll.winning().is_some()),
-        "share": most,
-        "cast": poll.map_or(0, Poll::cast),
-        "agents": log.agents.len(),
-        "hollow": poll.is_some_and(|poll| poll.hollow),
-    })
+/// What the last vote came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaConsensus {
+    pub(super) kind: ConsensusRule,
+    pub(super) reached: bool,
+    /// The largest group's share of the votes; `None` without a quorum.
+    pub(super) share: Option<f64>,
+    pub(super) cast: usize,
+    pub(super) agents: usize,
+    #[serde(default)]
+    pub(super) hollow: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaBallot {
+    pub(super) seat: String,
+    pub(super) label: String,
+    /// A label, or `abstain`.
+    pub(super) choice: String,
+    /// All proposals that say the same as the choice.
+    pub(super) group: Option<Vec<String>>,
+    pub(super) confidence: f64,
+    pub(super) reason: String,
+    /// Whether the voter chose its own proposal.
+    pub(super) own: bool,
+}
+
+/// The votes of one group of proposals that say the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaTally {
+    pub(super) labels: Vec<String>,
+    pub(super) votes: usize,
+    pub(super) share: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaJudgement {
+    pub(super) model: String,
+    pub(super) scores: Vec<ArenaScore>,
+    pub(super) ranking: Vec<String>,
+    pub(super) top: Option<String>,
+    pub(super) margin: f64,
+    pub(super) margin_comment: Option<String>,
+    pub(super) consistent: Option<bool>,
+    pub(super) orders: Vec<ArenaOrder>,
+    pub(super) agrees_with_vote: Option<bool>,
+    /// Whether a model that judged also made a proposal.
+    pub(super) also_proposes: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaScore {
+    pub(super) label: String,
+    pub(super) seat: Option<String>,
+    pub(super) score: f64,
+    pub(super) reasons: Vec<String>,
+}
+
+/// What the judge said in one order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaOrder {
+    pub(super) order: Vec<String>,
+    pub(super) scores: Vec<LabelledScore>,
+    pub(super) ranking: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct LabelledScore {
+    pub(super) label: String,
+    pub(super) score: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaCheck {
+    pub(super) round: u32,
+    #[serde(default)]
+    pub(super) after_challenge: bool,
+    pub(super) agreement_min: Option<f64>,
+    pub(super) agreement_mean: Option<f64>,
+    pub(super) stability_min: Option<f64>,
+    pub(super) stability_mean: Option<f64>,
+    pub(super) converged: bool,
+    pub(super) conflicts: Vec<[String; 2]>,
+    pub(super) opposed: Vec<[String; 2]>,
+    pub(super) undeclared: Vec<String>,
+    pub(super) measured_by: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaRating {
+    pub(super) seat: Option<String>,
+    pub(super) agent: String,
+    pub(super) before: f64,
+    /// Seats of one agent share it.
+    pub(super) after: f64,
+    pub(super) change: f64,
+    pub(super) score: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaTrickster {
+    pub(super) checks: Vec<ArenaAgreement>,
+}
+
+/// An agreement that the trickster looked at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaAgreement {
+    pub(super) round: u32,
+    pub(super) hollow: bool,
+    pub(super) agents: Vec<String>,
+    pub(super) challenged: bool,
+    pub(super) came_to: Option<ChallengeResult>,
+    pub(super) met: Option<bool>,
+    pub(super) signals: Vec<WeaknessSignal>,
+    /// The signals after the challenge.
+    pub(super) after: Option<Vec<WeaknessSignal>>,
+}
+
+/// What the observer found in one argument.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaRhetoric {
+    pub(super) round: u32,
+    pub(super) phase: ArenaPhase,
+    pub(super) label: String,
+    #[serde(flatten)]
+    pub(super) finding: RhetoricFinding,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaContext {
+    #[serde(flatten)]
+    pub(super) item: ContextItem,
+    pub(super) cited_by: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaTeamMember {
+    pub(super) seat: String,
+    pub(super) agent: String,
+    pub(super) rating: f64,
+    pub(super) brier: Option<f64>,
+    pub(super) games: u32,
+    pub(super) why: SeatingReason,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaProposal {
+    pub(super) label: String,
+    pub(super) seat: String,
+    pub(super) position: String,
+    pub(super) proposal: String,
+    pub(super) claims: Vec<ProposalClaim>,
+    pub(super) confidence: f64,
+    pub(super) round: u32,
+    /// Whether its author was absent in the last stage.
+    pub(super) carried: bool,
+    pub(super) addressed: Vec<CritiqueAnswer>,
+    pub(super) conflicts_with: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaCritiqueEntry {
+    pub(super) id: String,
+    pub(super) round: u32,
+    /// A label, or `judge`.
+    pub(super) from: String,
+    pub(super) to: String,
+    pub(super) severity: Option<f64>,
+    pub(super) issues: Vec<String>,
+    pub(super) suggestions: Vec<String>,
+    /// The answer to it.
+    pub(super) addressed: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaRound {
+    pub(super) round: u32,
+    pub(super) phase: ArenaPhase,
+    /// Labels, or seats that have none; `A on B` for a critique.
+    pub(super) present: Vec<String>,
+    pub(super) absent: Vec<String>,
+    #[serde(flatten)]
+    pub(super) result: ArenaRoundResult,
+}
+
+/// What a phase came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum ArenaRoundResult {
+    Proposals {
+        positions: Vec<StagePosition>,
+    },
+    Comparison {
+        #[serde(deserialize_with = "present_or_null")]
+        agreement_min: Option<f64>,
+        converged: bool,
+    },
+    Vote {
+        votes: Vec<ArenaBallot>,
+        tally: Vec<ArenaTally>,
+        reached: bool,
+        #[serde(default)]
+        hollow: bool,
+    },
+    Judgement {
+        #[serde(deserialize_with = "present_or_null")]
+        judge_top: Option<String>,
+        margin: Option<f64>,
+        scores: Option<Vec<LabelledScore>>,
+    },
+    /// Of context and critiques there is nothing to add.
+    Nothing {},
+}
+
+/// Reads an option whose key must be there, which tells the variants of an untagged enum apart.
+fn present_or_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(input: D) -> Result<Option<T>, D::Error> {
+    Option::deserialize(input)
+}
+
+/// What an agent proposed after a stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct StagePosition {
+    pub(super) label: String,
+    pub(super) position: String,
+    pub(super) confidence: f64,
+    pub(super) carried: bool,
+}
+
+impl ArenaVerdict {
+    /// The verdict of a log.
+    pub(super) fn of(log: &ArenaLog<'_>) -> Self {
+        let winner = closing::winner(log);
+        let held = winner.as_ref().and_then(|winner| log.proposal(winner.place));
+        let vote = log.votes.last();
+        Self {
+            winner: winner.as_ref().map(|winner| log.label(winner.place).to_owned()),
+            winner_seat: winner.as_ref().and_then(|winner| seat_id(log, winner.place)),
+            answer: held.map(|held| held.said.proposal.trim().to_owned()),
+            position: held.map(|held| held.said.position.trim().to_owned()),
+            decided_by: winner.as_ref().map(|winner| winner.by),
+            consensus: consensus(log),
+            votes: vote.map_or(Vec::new(), |vote| ballots(log, vote)),
+            tally: vote.map_or(Vec::new(), |vote| tally(log, vote)),
+            judge: closing::final_judgement(log).map(|judged| judgement(log, judged)),
+            convergence: log.checks.iter().map(|check| convergence(log, check)).collect(),
+            convergence_threshold: log.options.convergence_threshold,
+            extended_rounds: log.extended_rounds(),
+            early_consensus: log.early_consensus(),
+            ratings: ratings(log),
+            trickster: log.options.trickster.then(|| ArenaTrickster {
+                checks: trickster::reviews(log).into_iter().map(|review| agreement(log, review)).collect(),
+            }),
+            rhetoric: log.options.observer.then(|| rhetoric(log)),
+            context: context(log),
+            team: team(log),
+            proposals: proposals(log),
+            critiques: critiques(log),
+            rounds: rounds(log),
+        }
+    }
+}
+
+fn seat_id(log: &ArenaLog<'_>, place: usize) -> Option<String> {
+    log.agents.get(place).map(|agent| agent.seat.id.clone())
+}
+
+fn consensus(log: &ArenaLog<'_>) -> ArenaConsensus {
+    let vote = log.votes.last();
+    let counted = vote.filter(|vote| vote.is_quorum());
+    ArenaConsensus {
+        kind: log.options.consensus,
+        reached: vote.is_some_and(|vote| vote.winning().is_some()),
+        share: counted.and_then(|vote| vote.share(vote.tally().first()?.0)),
+        cast: vote.map_or(0, VoteRound::cast),
+        agents: log.agents.len(),
+        hollow: vote.is_some_and(|vote| vote.hollow),
+    }
 }
 
 /// The ballots of a vote, in seat order.
-pub(super) fn ballots(log: &Log<'_>, poll: &Poll) -> Value {
+fn ballots(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<ArenaBallot> {
     let given = log.in_seat_order().into_iter().filter_map(|place| {
-        let (agent, ballot) = (log.agents.get(place)?, poll.ballots.get(place)?.as_ref()?);
-        Some(json!({
-            "seat": agent.seat.id,
-            "label": agent.label,
-            "choice": ballot.choice.map_or(super::poll::ABSTAIN, |choice| log.label(choice)),
-            "group": ballot.choice.map(|choice| log.labels(poll.group(choice))),
-            "confidence": ballot.confidence,
-            "reason": ballot.reason,
-            "own": ballot.choice == Some(place),
-        }))
+        let (agent, ballot) = (log.agents.get(place)?, vote.ballot(place)?);
+        Some(ArenaBallot {
+            seat: agent.seat.id.clone(),
+            label: agent.label.clone(),
+            choice: ballot.choice.map_or(ABSTAIN, |choice| log.label(choice)).to_owned(),
+            group: ballot.choice.map(|choice| log.labels(vote.group(choice))),
+            confidence: ballot.confidence,
+            reason: ballot.reason.clone(),
+            own: ballot.choice == Some(place),
+        })
     });
-    given.collect::<Vec<_>>().into()
+    given.collect()
 }
 
-pub(super) fn tally(log: &Log<'_>, poll: &Poll) -> Value {
-    let groups = poll.tally().into_iter();
-    groups
-        .map(
-            |(group, votes)| json!({"labels": log.labels(group), "votes": votes, "share": poll.share(group)}),
-        )
-        .collect::<Vec<_>>()
-        .into()
+fn tally(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<ArenaTally> {
+    let group = |(group, votes)| ArenaTally { labels: log.labels(group), votes, share: vote.share(group) };
+    vote.tally().into_iter().map(group).collect()
 }
 
-fn judge(log: &Log<'_>, judged: &Judged) -> Value {
-    let seat = |place: usize| log.agents.get(place).map(|agent| agent.seat.id.as_str());
-    let scores = judged.scores.iter().map(|(place, score)| {
-        json!({"label": log.label(*place), "seat": seat(*place), "score": score, "reasons": judged.reasons(*place)})
-    });
+fn judgement(log: &ArenaLog<'_>, judged: &JudgeResult) -> ArenaJudgement {
+    let label = |place: usize| log.label(place).to_owned();
     let mut models: Vec<&str> = judged.sheets.iter().map(|sheet| sheet.model.as_str()).collect();
     models.dedup();
-    json!({
-        "model": models.join(", "),
-        "scores": scores.collect::<Vec<_>>(),
-        "ranking": log.labels(&judged.ranking),
-        "top": judged.top.map(|top| log.label(top)),
-        "margin": judged.margin,
-        "margin_comment": judged.sheets.iter().find_map(|sheet| sheet.margin_comment.as_deref()),
-        "consistent": judged.consistent,
-        "orders": judged.sheets.iter().map(|sheet| order(log, sheet)).collect::<Vec<_>>(),
-        "agrees_with_vote": agrees(log, judged),
-        "also_proposes": record::judge_proposes(log, judged),
-    })
+    let scores = judged.scores.iter().map(|(place, score)| ArenaScore {
+        label: label(*place),
+        seat: seat_id(log, *place),
+        score: *score,
+        reasons: judged.reasons(*place),
+    });
+    let orders = judged.sheets.iter().map(|sheet| ArenaOrder {
+        order: log.labels(&sheet.order),
+        scores: sheet
+            .scores
+            .iter()
+            .map(|(place, score, _)| LabelledScore { label: label(*place), score: *score })
+            .collect(),
+        ranking: log.labels(&sheet.ranking),
+    });
+    ArenaJudgement {
+        model: models.join(", "),
+        scores: scores.collect(),
+        ranking: log.labels(&judged.ranking),
+        top: judged.top.map(label),
+        margin: judged.margin,
+        margin_comment: judged.sheets.iter().find_map(|sheet| sheet.margin_comment.clone()),
+        consistent: judged.consistent,
+        orders: orders.collect(),
+        agrees_with_vote: judged.agrees_with_vote(log),
+        also_proposes: judged.is_by_a_proposer(log),
+    }
 }
 
-/// Whether the judge's best is what the vote decided; `None` where one of them decided nothing.
-pub(super) fn agrees(log: &Log<'_>, judged: &Judged) -> Option<bool> {
-    let group = log.polls.last()?.winning()?;
-    if judged.is_for(group) { Some(true) } else { judged.top.map(|_| false) }
-}
-
-fn order(log: &Log<'_>, sheet: &Sheet) -> Value {
-    let scores =
-        sheet.scores.iter().map(|(place, score, _)| json!({"label": log.label(*place), "score": score}));
-    json!({
-        "order": log.labels(&sheet.order),
-        "scores": scores.collect::<Vec<_>>(),
-        "ranking": log.labels(&sheet.ranking),
-    })
-}
-
-fn convergence(log: &Log<'_>, check: &Check) -> Value {
+fn convergence(log: &ArenaLog<'_>, check: &ConvergenceCheck) -> ArenaCheck {
     let pairs = |pairs: &[(usize, usize)]| -> Vec<[String; 2]> {
         pairs.iter().map(|(one, other)| [log.label(*one).to_owned(), log.label(*other).to_owned()]).collect()
     };
-    json!({
-        "round": check.round,
-        "after_challenge": log.stages.get(check.stage).is_some_and(|stage| stage.name == "challenge"),
-        "agreement_min": check.agreement.map(|agreement| agreement.min),
-        "agreement_mean": check.agreement.map(|agreement| agreement.mean),
-        "stability_min": check.stability.map(|stability| stability.min),
-        "stability_mean": check.stability.map(|stability| stability.mean),
-        "converged": check.converged,
-        "conflicts": pairs(&check.conflicts),
-        "opposed": pairs(&check.opposed),
-        "undeclared": log.labels(&check.silent),
-        "measured_by": check.measured_by,
-    })
+    let stage = log.stages.get(check.stage);
+    ArenaCheck {
+        round: check.round,
+        after_challenge: stage.is_some_and(|stage| stage.phase == ArenaPhase::Challenge),
+        agreement_min: check.agreement.map(|agreement| agreement.min),
+        agreement_mean: check.agreement.map(|agreement| agreement.mean),
+        stability_min: check.stability.map(|stability| stability.min),
+        stability_mean: check.stability.map(|stability| stability.mean),
+        converged: check.converged,
+        conflicts: pairs(&check.conflicts),
+        opposed: pairs(&check.opposed),
+        undeclared: log.labels(&check.undeclared),
+        measured_by: check.measured_by.clone(),
+    }
 }
 
-/// The ratings by seat. Seats of one agent share what it is rated afterwards.
-fn rated(log: &Log<'_>) -> Value {
-    let rated = ratings::rated(log);
-    let all = |agent: &str| -> f64 {
+fn ratings(log: &ArenaLog<'_>) -> Vec<ArenaRating> {
+    let rated = judging::rated_seats(log);
+    let all_changes = |agent: &str| -> f64 {
         rated.iter().filter(|other| other.agent == agent).map(|other| other.change).sum()
     };
-    let rows = rated.iter().map(|rated| {
-        json!({
-            "seat": log.agents.get(rated.place).map(|agent| agent.seat.id.as_str()),
-            "agent": rated.agent,
-            "before": rated.before,
-            "after": rated.before + all(&rated.agent),
-            "change": rated.change,
-            "score": rated.score,
-        })
+    let rows = rated.iter().map(|rated| ArenaRating {
+        seat: seat_id(log, rated.place),
+        agent: rated.agent.clone(),
+        before: rated.before,
+        after: rated.before + all_changes(&rated.agent),
+        change: rated.change,
+        score: rated.score,
     });
-    rows.collect::<Vec<_>>().into()
+    rows.collect()
 }
 
-fn trickster(log: &Log<'_>) -> Value {
-    let signals = |finding: &super::trickster::Finding| -> Vec<Value> {
-        let quotes = |quotes: &[(String, String)]| -> Vec<Value> {
-            quotes.iter().map(|(label, quote)| json!({"label": label, "quote": quote})).collect()
-        };
-        let signals = finding.signals.iter();
-        signals
-            .map(|s| {
-                json!({"signal": s.signal, "value": s.value, "threshold": s.threshold, "fired": s.fired, "quotes": quotes(&s.quotes)})
-            })
-            .collect()
+fn agreement(log: &ArenaLog<'_>, review: AgreementReview) -> ArenaAgreement {
+    ArenaAgreement {
+        round: review.round,
+        hollow: review.found.hollow,
+        agents: log.labels(&review.agents),
+        challenged: review.came_to.is_some(),
+        came_to: review.came_to,
+        met: review.is_met(),
+        signals: review.found.signals,
+        after: review.after.map(|after| after.signals),
+    }
+}
+
+/// What the observer finds in every argument, in the order in which they were made.
+fn rhetoric(log: &ArenaLog<'_>) -> Vec<ArenaRhetoric> {
+    let mut entries = Vec::new();
+    let mut observe = |turn: &PhaseTurn, phase: ArenaPhase, label: &str, text: &str| {
+        let findings = rhetoric::observe(text, log.options.observer_threshold).into_iter();
+        entries.extend(findings.map(|finding| ArenaRhetoric {
+            round: turn.phase.round,
+            phase,
+            label: label.to_owned(),
+            finding,
+        }));
     };
-    let checks = doubt::doubts(log).into_iter().map(|doubt| {
-        json!({
-            "round": doubt.round,
-            "hollow": doubt.found.hollow,
-            "agents": log.labels(&doubt.agents),
-            "challenged": doubt.came_to.is_some(),
-            "came_to": doubt.came_to.map(doubt::Answer::as_str),
-            "met": doubt.met(),
-            "signals": signals(&doubt.found),
-            "after": doubt.after.as_ref().map(signals),
+    let (mut stages, mut votes) = (log.stages.iter(), log.votes.iter());
+    for turn in &log.debate.turns {
+        let Some(phase) = ArenaPhase::parse(&turn.phase.name) else { continue };
+        match phase {
+            ArenaPhase::Propose | ArenaPhase::Revise | ArenaPhase::Refine | ArenaPhase::Challenge => {
+                let held = stages.next().into_iter().flat_map(|stage| stage.held.iter().zip(&log.agents));
+                for (held, agent) in held.filter_map(|(held, agent)| Some((held.as_ref()?, agent))) {
+                    if held.is_new {
+                        observe(turn, phase, &agent.label, &held.said.text());
+                    }
+                }
+            }
+            ArenaPhase::Critique => {
+                for critique in log.critiques.iter().filter(|one| matches!(one.from, CritiqueSource::Peer(_)))
+                {
+                    observe(turn, phase, critique.author(log), &critique.issues.join("\n"));
+                }
+            }
+            ArenaPhase::Vote => {
+                let ballots = votes.next().into_iter().flat_map(|vote| vote.ballots.iter().zip(&log.agents));
+                for (ballot, agent) in ballots.filter_map(|(ballot, agent)| Some((ballot.as_ref()?, agent))) {
+                    observe(turn, phase, &agent.label, &ballot.reason);
+                }
+            }
+            ArenaPhase::Context | ArenaPhase::Compare | ArenaPhase::Judge => {}
+        }
+    }
+    entries
+}
+
+fn context(log: &ArenaLog<'_>) -> Vec<ArenaContext> {
+    let cited = |item: &ContextItem| log.labels(&item.cited_by(log));
+    log.context.iter().map(|item| ArenaContext { item: item.clone(), cited_by: cited(item) }).collect()
+}
+
+fn team(log: &ArenaLog<'_>) -> Vec<ArenaTeamMember> {
+    let brief = &log.debate.brief;
+    let seats = brief.seats_of("agent").zip(team::seating_reasons(brief, &log.options, &log.standings));
+    let member = |(seat, why): (&agon_core::Seat, SeatingReason)| {
+        let agent = team::agent_name(&seat.model);
+        let known = team::standing(&log.standings, &agent);
+        ArenaTeamMember {
+            seat: seat.id.clone(),
+            rating: known.map_or(RATING_INITIAL, |known| known.rating),
+            brier: known.and_then(|known| known.brier),
+            games: known.map_or(0, |known| known.games),
+            agent,
+            why,
+        }
+    };
+    seats.map(member).collect()
+}
+
+fn proposals(log: &ArenaLog<'_>) -> Vec<ArenaProposal> {
+    let held = log.held().iter().zip(&log.agents);
+    held.filter_map(|(held, agent)| {
+        let held = held.as_ref()?;
+        Some(ArenaProposal {
+            label: agent.label.clone(),
+            seat: agent.seat.id.clone(),
+            position: held.said.position.trim().to_owned(),
+            proposal: held.said.proposal.trim().to_owned(),
+            claims: held.said.claims.clone(),
+            confidence: held.said.confidence,
+            round: held.round,
+            carried: held.carried,
+            addressed: held.said.addressed.clone(),
+            conflicts_with: log.labels(held.conflicts.as_deref().unwrap_or_default()),
         })
-    });
-    json!({"checks": checks.collect::<Vec<_>>()})
+    })
+    .collect()
+}
+
+fn critiques(log: &ArenaLog<'_>) -> Vec<ArenaCritiqueEntry> {
+    let entry = |critique: &super::log::ArenaCritique| ArenaCritiqueEntry {
+        id: critique.id.clone(),
+        round: critique.round,
+        from: critique.author(log).to_owned(),
+        to: log.label(critique.to).to_owned(),
+        severity: critique.severity,
+        issues: critique.issues.clone(),
+        suggestions: critique.suggestions.clone(),
+        addressed: critique.answer(log).map(str::to_owned),
+    };
+    log.critiques.iter().map(entry).collect()
+}
+
+fn rounds(log: &ArenaLog<'_>) -> Vec<ArenaRound> {
+    let (mut stages, mut checks, mut votes, mut judgements) =
+        (log.stages.iter(), log.checks.iter(), log.votes.iter(), log.judgements.iter());
+    let mut rounds = Vec::new();
+    for turn in &log.debate.turns {
+        let Some(phase) = ArenaPhase::parse(&turn.phase.name) else { continue };
+        let result = match phase {
+            ArenaPhase::Propose | ArenaPhase::Revise | ArenaPhase::Refine | ArenaPhase::Challenge => {
+                stages.next().map(|stage| ArenaRoundResult::Proposals { positions: positions(log, stage) })
+            }
+            ArenaPhase::Compare => checks.next().map(|check| ArenaRoundResult::Comparison {
+                agreement_min: check.agreement.map(|agreement| agreement.min),
+                converged: check.converged,
+            }),
+            ArenaPhase::Vote => votes.next().map(|vote| ArenaRoundResult::Vote {
+                votes: ballots(log, vote),
+                tally: tally(log, vote),
+                reached: vote.winning().is_some(),
+                hollow: vote.hollow,
+            }),
+            ArenaPhase::Judge => judgements.next().map(|judgement| judge_round(log, judgement)),
+            ArenaPhase::Context | ArenaPhase::Critique => None,
+        };
+        let (present, absent) = attendance(log, turn);
+        let result = result.unwrap_or(ArenaRoundResult::Nothing {});
+        rounds.push(ArenaRound { round: turn.phase.round, phase, present, absent, result });
+    }
+    rounds
+}
+
+/// Who answered in a phase, and who did not.
+fn attendance(log: &ArenaLog<'_>, turn: &PhaseTurn) -> (Vec<String>, Vec<String>) {
+    let (mut present, mut absent) = (Vec::new(), Vec::new());
+    for (ask, reply) in turn.settled() {
+        let agent = log.agents.iter().find(|agent| agent.seat.id == ask.seat);
+        let who = agent.map_or(ask.seat.as_str(), |agent| agent.label.as_str());
+        let name = ask.about.as_ref().map_or(who.to_owned(), |about| format!("{who} on {about}"));
+        if reply.text().is_some() { present.push(name) } else { absent.push(name) }
+    }
+    (present, absent)
+}
+
+fn positions(log: &ArenaLog<'_>, stage: &ProposalStage) -> Vec<StagePosition> {
+    let held = stage.held.iter().zip(&log.agents);
+    held.filter_map(|(held, agent)| {
+        let held = held.as_ref()?;
+        Some(StagePosition {
+            label: agent.label.clone(),
+            position: held.said.position.trim().to_owned(),
+            confidence: held.said.confidence,
+            carried: held.carried,
+        })
+    })
+    .collect()
+}
+
+fn judge_round(log: &ArenaLog<'_>, judgement: &JudgeRound) -> ArenaRoundResult {
+    let result = judgement.result.as_ref();
+    let score =
+        |(place, score): &(usize, f64)| LabelledScore { label: log.label(*place).to_owned(), score: *score };
+    ArenaRoundResult::Judgement {
+        judge_top: result.and_then(|result| Some(log.label(result.top?).to_owned())),
+        margin: result.map(|result| result.margin),
+        scores: result.map(|result| result.scores.iter().map(score).collect()),
+    }
 }

@@ -2,31 +2,29 @@
 
 use std::sync::{Arc, OnceLock};
 
-use agon_core::fence::Mask;
-use agon_core::seed::Draw;
-use agon_core::{Corrupt, Debate, Fence, Phase, Prompt, Schema, Seat, Step};
+use agon_core::{Corrupt, Debate, Fence, NameMask, Prompt, ReplySchema, Seat, SeededDraw, Step};
 use serde_json::{Value, json};
 
+use super::AskPhase;
 use super::OWN_TEMPLATES;
-use super::firsts::{ANSWER, COMPARE, First, Firsts, pair_of};
-use super::part::DEEP;
-use super::reply::{Comparison, Given};
-use crate::prompt::{self, Prompts, ask};
+use super::first_answers::{FirstAnswer, FirstAnswers, pair_of};
+use super::replies::{AnswerComparison, AskAnswer};
+use crate::prompt::{self, PromptSet, new_ask};
 
 /// The compiled templates and the schemas, which are the same in every debate.
-struct Parts {
-    prompts: Prompts,
-    given: Arc<Schema>,
-    comparison: Arc<Schema>,
+struct AskParts {
+    prompts: PromptSet,
+    given: Arc<ReplySchema>,
+    comparison: Arc<ReplySchema>,
 }
 
-fn parts() -> Result<&'static Parts, Corrupt> {
-    static PARTS: OnceLock<Parts> = OnceLock::new();
-    prompt::once(&PARTS, || {
-        Ok(Parts {
-            prompts: Prompts::new(OWN_TEMPLATES)?,
-            given: Arc::new(prompt::schema_of::<Given>("first_answer")),
-            comparison: Arc::new(prompt::schema_of::<Comparison>("comparison")),
+fn parts() -> Result<&'static AskParts, Corrupt> {
+    static PARTS: OnceLock<AskParts> = OnceLock::new();
+    prompt::made_once(&PARTS, || {
+        Ok(AskParts {
+            prompts: PromptSet::new(OWN_TEMPLATES)?,
+            given: Arc::new(prompt::schema_of::<AskAnswer>("first_answer")),
+            comparison: Arc::new(prompt::schema_of::<AnswerComparison>("comparison")),
         })
     })
 }
@@ -34,27 +32,27 @@ fn parts() -> Result<&'static Parts, Corrupt> {
 /// The two of the first step answer, each alone.
 pub(super) fn answers(debate: &Debate) -> Result<Step, Corrupt> {
     let pair = pair_of(debate);
-    given(debate, ANSWER.to_owned(), |seat| pair.contains(&seat.id.as_str()))
+    given(debate, AskPhase::Answer, |seat| pair.contains(&seat.id.as_str()))
 }
 
 /// Those who join in the second step answer the same question in the same way, each alone.
 pub(super) fn further(debate: &Debate) -> Result<Step, Corrupt> {
     let pair = pair_of(debate);
-    given(debate, format!("{DEEP}{ANSWER}"), |seat| !pair.contains(&seat.id.as_str()))
+    given(debate, AskPhase::DeepAnswer, |seat| !pair.contains(&seat.id.as_str()))
 }
 
-fn given(debate: &Debate, phase: String, sits: impl Fn(&Seat) -> bool) -> Result<Step, Corrupt> {
+fn given(debate: &Debate, phase: AskPhase, sits: impl Fn(&Seat) -> bool) -> Result<Step, Corrupt> {
     let parts = parts()?;
     let prompt = whole(debate, parts, "ask/answer.hbs", json!({"schema": parts.given.json.to_string()}))?;
     let seats = debate.brief.seats_of("debater").filter(|seat| sits(seat));
-    let asks = seats.map(|seat| ask(seat, prompt.clone(), Some(parts.given.clone())));
-    Ok(Step::Ask(Phase::new(&phase, 0), asks.collect()))
+    let asks = seats.map(|seat| new_ask(seat, prompt.clone(), Some(parts.given.clone())));
+    Ok(Step::Ask(phase.at(0), asks.collect()))
 }
 
 /// Both are asked whether the two answers are the same. Neither is told which one is its own.
-pub(super) fn comparisons(debate: &Debate, firsts: &Firsts<'_>) -> Result<Step, Corrupt> {
+pub(super) fn comparisons(debate: &Debate, firsts: &FirstAnswers<'_>) -> Result<Step, Corrupt> {
     let parts = parts()?;
-    let (fence, mask) = (Fence::new(&debate.brief), Mask::new(&debate.brief));
+    let (fence, mask) = (Fence::new(&debate.brief), NameMask::new(&debate.brief));
     let labelled = labelled(debate, firsts);
     let quoted = |place: usize| {
         let (label, first) = labelled.get(place)?;
@@ -63,21 +61,21 @@ pub(super) fn comparisons(debate: &Debate, firsts: &Firsts<'_>) -> Result<Step, 
     let context = json!({"a": quoted(0), "b": quoted(1), "schema": parts.comparison.json.to_string()});
     let prompt = whole(debate, parts, "ask/compare.hbs", context)?;
     let seats = pair_of(debate).into_iter().filter_map(|seat| debate.brief.seat(seat));
-    let asks = seats.map(|seat| ask(seat, prompt.clone(), Some(parts.comparison.clone())));
-    Ok(Step::Ask(Phase::new(COMPARE, 0), asks.collect()))
+    let asks = seats.map(|seat| new_ask(seat, prompt.clone(), Some(parts.comparison.clone())));
+    Ok(Step::Ask(AskPhase::Compare.at(0), asks.collect()))
 }
 
 /// The answers of the first step under the labels by which they are compared, in label order.
 pub(super) fn labelled<'f, 'a>(
     debate: &Debate,
-    firsts: &'f Firsts<'a>,
-) -> Vec<(&'static str, &'f First<'a>)> {
+    firsts: &'f FirstAnswers<'a>,
+) -> Vec<(&'static str, &'f FirstAnswer<'a>)> {
     let mut pair = firsts.pair(debate);
-    Draw::new(debate.brief.seed, "pair").shuffle(&mut pair);
+    SeededDraw::new(debate.brief.seed, "pair").shuffle(&mut pair);
     ["A", "B"].into_iter().zip(pair).collect()
 }
 
-fn whole(debate: &Debate, parts: &Parts, file: &str, mut context: Value) -> Result<Prompt, Corrupt> {
+fn whole(debate: &Debate, parts: &AskParts, file: &str, mut context: Value) -> Result<Prompt, Corrupt> {
     let fence = Fence::new(&debate.brief);
     let system = parts.prompts.shared("ask/system.hbs", &json!({"rule": fence.rule()}))?;
     let said = debate.interjections.iter();

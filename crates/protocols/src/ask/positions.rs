@@ -3,91 +3,104 @@
 //! `deep` says who changed and on what evidence. Which of the first answers a later text is, is told here, because they were
 //! given in a form in which that can be told: an answer alone.
 
-use agon_core::{Corrupt, Debate, Grouping, Held, Protocol, Stand, Stands, Turn};
+use agon_core::{
+    Corrupt, Debate, PhaseTurn, PositionGrouping, PositionHistory, Protocol, RoundPositions, SeatPosition,
+};
 use serde::Deserialize;
-use serde_json::Value;
 
-use super::firsts::{Agreement, Firsts, is_same};
+use super::first_answers::{FirstAnswers, PairAgreement, is_same};
 use crate::answer::Answer;
-use crate::deep::{Deep, reply::Argument};
+use crate::deep::replies::{Argument, Synthesis};
+use crate::deep::{Deep, DeepPhase};
 use crate::{grouping, lexical};
 
 /// Who held what, and what the debate came to by the same names.
 #[derive(Debug, Default)]
-pub(super) struct Positions {
+pub(super) struct AskPositions {
     /// The rounds, from the first answers to where the debaters stood in the end.
-    pub(super) stands: Stands,
+    pub(super) stands: PositionHistory,
     /// The position that the debate's answer is, where anybody held it.
     pub(super) debated: Option<String>,
 }
 
-impl Positions {
+impl AskPositions {
     /// Of the first answers, and of the debate's part of the log, where there is one.
-    pub(super) fn read(debate: &Debate, firsts: &Firsts<'_>, part: Option<&Debate>) -> Result<Self, Corrupt> {
+    pub(super) fn read(
+        debate: &Debate,
+        firsts: &FirstAnswers<'_>,
+        part: Option<&Debate>,
+    ) -> Result<Self, Corrupt> {
         let grouping = match (part, &firsts.agreement) {
-            (Some(_), _) => Grouping::Similarity,
-            (None, Agreement::Declared) => Grouping::Declared,
-            (None, _) => Grouping::Discrete,
+            (Some(_), _) => PositionGrouping::Similarity,
+            (None, PairAgreement::Declared) => PositionGrouping::Declared,
+            (None, _) => PositionGrouping::Discrete,
         };
-        let deep = part.map(|part| Deep.stands(part)).transpose()?.unwrap_or_default();
-        let mut table = Table { question: &debate.brief.question, firsts, names: Vec::new() };
-        let mut rounds: Vec<Held> = Vec::new();
+        let deep =
+            part.map(|part| Deep.view(part)).transpose()?.map(|view| view.positions).unwrap_or_default();
+        let mut table = AnswerTracker { question: &debate.brief.question, firsts, names: Vec::new() };
+        let mut rounds: Vec<RoundPositions> = Vec::new();
         rounds.extend(table.first(deep.rounds.first()));
         for (after, part) in deep.rounds.iter().skip(1).zip(part.into_iter().cycle()) {
             let before = rounds.last().cloned().unwrap_or_default();
             rounds.push(table.after(&before, after, part)?);
         }
-        let answer = part.and_then(answer_of);
-        let debated = answer.and_then(|answer| table.place(answer, deep.decided.as_deref()));
-        Ok(Self { stands: Stands { grouping, rounds, ..Stands::default() }, debated })
+        let answer = part.map(answer_of).transpose()?.flatten();
+        let debated = answer.and_then(|answer| table.place(&answer, deep.decided.as_deref()));
+        Ok(Self { stands: PositionHistory { grouping, rounds, ..PositionHistory::default() }, debated })
     }
 }
 
-/// The answer that a debate came to.
-fn answer_of(part: &Debate) -> Option<&str> {
-    let said = part.turns_of("synthesis").flat_map(Turn::settled).find_map(|(_, reply)| reply.value());
-    said?.get("answer").and_then(Value::as_str)
+/// The answer of the debate's chair.
+fn answer_of(part: &Debate) -> Result<Option<String>, Corrupt> {
+    let mut said = part.turns_of(DeepPhase::Synthesis.as_str()).flat_map(PhaseTurn::settled);
+    let value = said.find_map(|(_, reply)| reply.value());
+    Ok(value.map(Synthesis::deserialize).transpose()?.map(|synthesis| synthesis.answer))
 }
 
 /// The position that most hold, if at least two do: one voice alone is no vote.
-pub(super) fn vote(held: &Held) -> Option<&str> {
+pub(super) fn vote(held: &RoundPositions) -> Option<&str> {
     let position = held.plurality()?;
     (held.stands.iter().filter(|stand| stand.position == position).count() > 1).then_some(position)
 }
 
 /// The positions while the rounds are read.
-struct Table<'t> {
+struct AnswerTracker<'t> {
     question: &'t str,
-    firsts: &'t Firsts<'t>,
+    firsts: &'t FirstAnswers<'t>,
     /// Every position so far, with the name that `deep` has for it.
     names: Vec<(String, String)>,
 }
 
-impl Table<'_> {
+impl AnswerTracker<'_> {
     /// The first answers. Where both of a pair say that theirs are the same, they are.
-    fn first(&mut self, deep: Option<&Held>) -> Option<Held> {
-        let of_all = self.firsts.all.first().filter(|_| self.firsts.agreement == Agreement::Declared);
+    fn first(&mut self, deep: Option<&RoundPositions>) -> Option<RoundPositions> {
+        let of_all = self.firsts.all.first().filter(|_| self.firsts.agreement == PairAgreement::Declared);
         let mut stands = Vec::new();
         for first in &self.firsts.all {
             let read = deep.and_then(|held| held.of(first.seat));
             let position = of_all.unwrap_or(first).position.clone();
             self.names.push((read.map_or_else(String::new, |read| read.position.clone()), position.clone()));
-            stands.push(Stand {
+            stands.push(SeatPosition {
                 seat: first.seat.to_owned(),
                 label: read.and_then(|read| read.label.clone()),
                 position,
                 confidence: Some(first.given.confidence),
-                ..Stand::default()
+                ..SeatPosition::default()
             });
         }
         (!stands.is_empty()).then(|| ruled(0, stands))
     }
 
     /// Where everybody stands after a round of the debate.
-    fn after(&mut self, before: &Held, deep: &Held, part: &Debate) -> Result<Held, Corrupt> {
+    fn after(
+        &mut self,
+        before: &RoundPositions,
+        deep: &RoundPositions,
+        part: &Debate,
+    ) -> Result<RoundPositions, Corrupt> {
         let mut stands = Vec::new();
         for stand in &before.stands {
-            let mut now = Stand { change: None, ..stand.clone() };
+            let mut now = SeatPosition { change: None, ..stand.clone() };
             if let Some(read) = deep.of(&stand.seat) {
                 now.confidence = read.confidence.or(now.confidence);
                 if let Some(text) =
@@ -137,16 +150,16 @@ impl Table<'_> {
     }
 }
 
-/// Positions with what a plain vote makes of them.
-fn ruled(round: u32, stands: Vec<Stand>) -> Held {
-    let mut held = Held { round, stands, ..Held::default() };
+/// AskPositions with what a plain vote makes of them.
+fn ruled(round: u32, stands: Vec<SeatPosition>) -> RoundPositions {
+    let mut held = RoundPositions { round, stands, ..RoundPositions::default() };
     held.ruling = vote(&held).map(str::to_owned);
     held
 }
 
 /// The new position that a debater took in a round, if it did.
 fn new_position(part: &Debate, round: u32, seat: &str) -> Result<Option<String>, Corrupt> {
-    let mut said = part.turn("debate", round).into_iter().flat_map(Turn::settled);
+    let mut said = part.turn(DeepPhase::Debate.as_str(), round).into_iter().flat_map(PhaseTurn::settled);
     let value = said.find(|(ask, _)| ask.seat == seat).and_then(|(_, reply)| reply.value());
     let argument = value.map(Argument::deserialize).transpose()?;
     Ok(argument.and_then(|argument| argument.new_position().map(str::to_owned)))

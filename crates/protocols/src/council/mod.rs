@@ -1,138 +1,141 @@
-//! `council`: councillors with roles cross-examine each other, write to each other, a moderator intervenes, a vote (seed 002).
+//! `council`: councillors with roles cross-examine each other, exchange messages, a moderator intervenes, and they vote (seed 002).
 //!
-//! This file is the transition table. [`roster`] has the roles; [`log`] reads from the log what was said in each [`round`], [`ledger`]
-//! what became of each challenge, [`findings`] what the moderator finds, [`moderation`] what it does; [`asks`] makes the prompts from [`transcript`]'s
-//! entries, [`schema`] the shapes of the answers, [`validation`] what shapes cannot say; [`votes`] decides, [`close`] writes the
-//! outcome, of which [`verdict`] and [`points`] are the parts; [`summary`] is shown as a round ends, [`session`] is the file that
-//! grows, [`checks`] are the seed's success metrics and failure modes; [`reply`] has the answers' types.
+//! This file has the options, the phases and the transition table. In reading order:
+//!
+//! - [`roster`]: the roles and their charters.
+//! - [`replies`]: what the seats answer; [`reply_rules`]: the schemas of the answers, and the rules that schemas cannot express.
+//! - [`log`]: what was said in each round and where everybody stands after it; [`challenges`]: what became of each challenge.
+//! - [`moderation`]: what the moderator finds in a round, and what it does about it.
+//! - [`asks`]: the prompts.
+//! - [`verdict`]: what the votes decide, and the verdict; [`closing`]: the outcome.
+//! - [`positions`]: who held what after each round; [`minutes`]: the round summaries and `session.md`.
+//! - [`report`]: the headline and the report; [`checks`]: the seed's success metrics and failure modes.
+//! - [`text_matching`]: how texts are compared.
+//! - [`simulation`]: how simulated seats play it.
 
-use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
 use agon_core::{
-    Ask, Brief, Check, Corrupt, Debate, Invalid, Kind, Opt, Phase, Protocol, Request, Saved, Seat, Stands,
-    Step, Summary, Template, Termination,
+    Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol,
+    ProtocolInfo, Request, RoleInfo, RoleModels, Seat, Step, Termination,
 };
+use serde::Deserialize;
 use serde_json::Value;
 
-use crate::prompt::{self, Prompts};
-use asks::Asks;
-use log::{Log, QUORUM};
+use crate::prompt::{PromptSet, made_once};
+use asks::AskBuilder;
+use log::CouncilLog;
+use verdict::CouncilVerdict;
+
+/// The values of an enum and their wire names.
+macro_rules! wire_names {
+    ($name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+        #[allow(dead_code, reason = "not every enum needs the list of its values")]
+        impl $name {
+            pub(super) const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
+
+            pub(super) fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+        }
+    };
+}
+use wire_names;
 
 mod asks;
+mod challenges;
 mod checks;
-mod close;
-mod findings;
-mod ledger;
+mod closing;
 mod log;
+mod minutes;
 mod moderation;
-mod points;
-pub mod reply;
+mod positions;
+mod replies;
+mod reply_rules;
+mod report;
 mod roster;
-mod round;
-mod schema;
-mod session;
-mod stands;
-mod summary;
+mod simulation;
 #[cfg(test)]
 mod tests;
-mod transcript;
-mod validation;
+mod text_matching;
 mod verdict;
-mod votes;
-mod words;
+
+/// The share of the limits on time and money that is kept for the vote.
+const CLOSING_SHARE: f64 = 0.2;
+/// The fewest councillors for a round, and the fewest votes for a decision.
+const QUORUM: usize = 2;
 
 /// The protocol of seed 002.
 #[derive(Debug)]
 pub struct Council;
 
-const OPTIONS: &[Opt] = &[
-    Opt {
-        key: "rounds",
-        kind: Kind::Int(1, 4),
-        default: "2",
-        help: "rounds of cross-examination; all of them are held",
-    },
-    Opt {
-        key: "councillors",
-        kind: Kind::Int(3, 6),
-        default: "",
-        help: "how many councillors sit; by default 4, or as many as the roster has roles",
-    },
-    Opt {
-        key: "focus",
-        kind: Kind::Text,
-        default: "",
-        help: "the field that matters most; the Domain Expert, who sits sixth, needs it",
-    },
-    Opt {
-        key: "exchanges",
-        kind: Kind::Int(1, 5),
-        default: "2",
-        help: "the most messages that a councillor sends to others in a round",
-    },
-    Opt {
-        key: "economy",
-        kind: Kind::Flag,
-        default: "false",
-        help: "one call at a time on one model, and no messages between councillors",
-    },
-    Opt {
-        key: "economy_model",
-        kind: Kind::Text,
-        default: "",
-        help: "the model of economy mode; by default the first of --models",
-    },
-    Opt {
-        key: "roster",
-        kind: Kind::File,
-        default: "",
-        help: "a file (YAML, JSON or TOML) with roles and their charters, which sit first",
-    },
+agon_core::protocol_options! {
+    /// What a user may set.
+    pub struct CouncilOptions {
+        rounds: u32 = Int(1, 4), "2", "rounds of cross-examination; all of them are held";
+        councillors: Option<usize> = Int(3, 6), "", "how many councillors sit; by default 4, or as many as the roster has roles";
+        focus: String = Text, "", "the field that matters most; the Domain Expert, who sits sixth, needs it";
+        exchanges: usize = Int(1, 5), "2", "the most messages that a councillor sends to others in a round";
+        economy: bool = Flag, "false", "one call at a time on one model, and no messages between councillors";
+        economy_model: String = Text, "", "the model of economy mode; by default the first of --models";
+        roster: String = File, "", "a file (YAML, JSON or TOML) with roles and their charters, which sit first";
+    }
+}
+
+agon_core::protocol_phases! {
+    /// The phases of a council.
+    pub enum CouncilPhase {
+        Opening => PhaseInfo::new("opening", "Opening statements", "gives an opening", "give their openings, each on its own").first_positions(),
+        Challenge => PhaseInfo::new("challenge", "Cross-examination", "challenges the others", "challenge each other"),
+        Exchange => PhaseInfo::new("exchange", "Peer exchange", "answers messages", "answer messages"),
+        Moderate => PhaseInfo::new("moderate", "The moderator's assessment", "looks for groupthink, evasion and stalemate", "look for groupthink, evasion and stalemate"),
+        Intervene => PhaseInfo::new("intervene", "Answers to the moderator", "answers the moderator", "answer the moderator"),
+        Vote => PhaseInfo::new("verdict", "Votes", "votes", "vote").closing().outside_rounds(),
+    }
+}
+
+static INFO: ProtocolInfo = ProtocolInfo {
+    name: "council",
+    about: "Councillors with roles cross-examine each other, exchange messages, a moderator intervenes, and they vote",
+    subject: "TOPIC",
+    options: CouncilOptions::SPECS,
+    roles: &[
+        RoleInfo { name: "councillor", models: RoleModels::Listed },
+        RoleInfo { name: "moderator", models: RoleModels::Named },
+    ],
+    templates: TEMPLATES,
+    phases: CouncilPhase::INFO,
+    closing_share: CLOSING_SHARE,
+    title: |request| request.question.clone(),
+    gate: None,
+    is_rated: false,
+    record_folder: None,
+    isolation: &[],
+    simulation: Some(&simulation::CouncilSimulation),
+};
+
+const TEMPLATES: &[PromptTemplate] = &[
+    PromptTemplate { file: "council/system.hbs", text: include_str!("prompts/system.hbs") },
+    PromptTemplate { file: "council/material.hbs", text: include_str!("prompts/material.hbs") },
+    PromptTemplate { file: "council/positions.hbs", text: include_str!("prompts/positions.hbs") },
+    PromptTemplate { file: "council/opening.hbs", text: include_str!("prompts/opening.hbs") },
+    PromptTemplate { file: "council/challenge.hbs", text: include_str!("prompts/challenge.hbs") },
+    PromptTemplate { file: "council/exchange.hbs", text: include_str!("prompts/exchange.hbs") },
+    PromptTemplate { file: "council/moderator.hbs", text: include_str!("prompts/moderator.hbs") },
+    PromptTemplate { file: "council/re_ask.hbs", text: include_str!("prompts/re_ask.hbs") },
+    PromptTemplate { file: "council/steelman.hbs", text: include_str!("prompts/steelman.hbs") },
+    PromptTemplate { file: "council/reframing.hbs", text: include_str!("prompts/reframing.hbs") },
+    PromptTemplate { file: "council/final.hbs", text: include_str!("prompts/final.hbs") },
 ];
 
-const TEMPLATES: &[Template] = &[
-    Template { file: "council/system.hbs", text: include_str!("prompts/system.hbs") },
-    Template { file: "council/material.hbs", text: include_str!("prompts/material.hbs") },
-    Template { file: "council/positions.hbs", text: include_str!("prompts/positions.hbs") },
-    Template { file: "council/opening.hbs", text: include_str!("prompts/opening.hbs") },
-    Template { file: "council/challenge.hbs", text: include_str!("prompts/challenge.hbs") },
-    Template { file: "council/exchange.hbs", text: include_str!("prompts/exchange.hbs") },
-    Template { file: "council/moderator.hbs", text: include_str!("prompts/moderator.hbs") },
-    Template { file: "council/re_ask.hbs", text: include_str!("prompts/re_ask.hbs") },
-    Template { file: "council/steelman.hbs", text: include_str!("prompts/steelman.hbs") },
-    Template { file: "council/reframing.hbs", text: include_str!("prompts/reframing.hbs") },
-    Template { file: "council/final.hbs", text: include_str!("prompts/final.hbs") },
-];
-
-fn prompts() -> Result<&'static Prompts, Corrupt> {
-    static PROMPTS: OnceLock<Prompts> = OnceLock::new();
-    prompt::once(&PROMPTS, || Prompts::new(TEMPLATES))
+fn prompts() -> Result<&'static PromptSet, Corrupt> {
+    static PROMPTS: OnceLock<PromptSet> = OnceLock::new();
+    made_once(&PROMPTS, || PromptSet::new(TEMPLATES))
 }
 
 impl Protocol for Council {
-    fn name(&self) -> &'static str {
-        "council"
-    }
-
-    fn about(&self) -> &'static str {
-        "Councillors with roles cross-examine each other, exchange messages, a moderator intervenes, and they vote"
-    }
-
-    fn subject(&self) -> &'static str {
-        "TOPIC"
-    }
-
-    fn options(&self) -> &'static [Opt] {
-        OPTIONS
-    }
-
-    fn roles(&self) -> &'static [&'static str] {
-        &["moderator"]
-    }
-
-    fn templates(&self) -> &'static [Template] {
-        TEMPLATES
+    fn info(&self) -> &'static ProtocolInfo {
+        &INFO
     }
 
     fn seats(&self, request: &Request) -> Result<Vec<Seat>, Invalid> {
@@ -140,142 +143,141 @@ impl Protocol for Council {
             return Err(Invalid::new("the topic is empty: agon council \"TOPIC\""));
         }
         let first = request.models.first().ok_or_else(|| Invalid::new("council needs at least one model"))?;
-        let roles = roster::seated(request)?;
-        let economy = economy_model(request)?;
-        let models = request.models.iter().cycle();
-        let seat = |id: String, role: &str, model: &String| Seat {
-            id,
-            role: role.into(),
+        let options = CouncilOptions::read(&request.options);
+        let roles = roster::seated_roles(request, &options)?;
+        let economy = economy_model(first, &options)?;
+        let councillor = |(role, model): (&roster::CouncilRole, &String)| Seat {
+            id: role.id(),
+            role: "councillor".into(),
             model: economy.as_ref().unwrap_or(model).clone(),
         };
-        let mut seats: Vec<Seat> =
-            roles.iter().zip(models).map(|(role, model)| seat(role.id(), "councillor", model)).collect();
-        // In economy mode, too, a moderator that somebody named is that one.
+        let mut seats: Vec<Seat> = roles.iter().zip(request.models.iter().cycle()).map(councillor).collect();
+        // A moderator that the user names keeps its model in economy mode, too.
         let moderator = request.roles.get("moderator").or(economy.as_ref()).unwrap_or(first);
         seats.push(Seat { id: "moderator".into(), role: "moderator".into(), model: moderator.clone() });
         Ok(seats)
     }
 
-    fn calls(&self, brief: &Brief) -> RangeInclusive<u32> {
-        let (n, rounds) = (councillors(brief), brief.int("rounds"));
-        let exchange = if brief.flag("economy") { 0 } else { n };
-        // The dearest interventions are a question to all and one seat for each of the others.
+    fn plan(&self, brief: &Brief) -> CallPlan {
+        let options = CouncilOptions::read(&brief.options);
+        let n = u32::try_from(brief.seats_of("councillor").count()).unwrap_or(u32::MAX);
+        let exchange = if options.economy { 0 } else { n };
+        // The interventions with the most calls are a question to all and two to one councillor each.
         let interventions = n + 2;
-        let total = |each: u32| n + rounds * each + n;
-        total(n + 1)..=total(n + exchange + 1 + interventions)
-    }
-
-    fn bound(&self, brief: &Brief) -> u32 {
-        match brief.flag("economy") {
-            true => *self.calls(brief).end(),
-            false => 2 + 4 * brief.int("rounds"),
+        let total = |calls_per_round: u32| n + options.rounds * calls_per_round + n;
+        let most_calls = total(n + exchange + 1 + interventions);
+        CallPlan {
+            fewest_calls: total(n + 1),
+            most_calls,
+            most_phases: if options.economy { most_calls } else { 2 + 4 * options.rounds },
+            most_rounds: Some(options.rounds),
         }
     }
 
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
-        let log = Log::read(debate)?;
-        let Some(phase) = debate.last_phase() else { return ask(&log, Phase::new("opening", 0)) };
-        if let Some(step) = rest_of(debate, &log, phase)? {
+        let log = CouncilLog::read(debate)?;
+        let Some(last) = debate.last_phase() else { return ask(&log, CouncilPhase::Opening, 0) };
+        let (phase, round) = (CouncilPhase::of(last)?, last.round);
+        if let Some(step) = rest_of_phase(&log, phase, round)? {
             return Ok(step);
         }
-        let (round, rounds) = (phase.round, debate.brief.int("rounds"));
-        let wrote = log.letters.iter().any(|letter| letter.round == round);
+        let present = log.round(round).map_or(0, |round| round.said.len());
         let intervenes = log.round(round).is_some_and(|round| !round.interventions.is_empty());
-        let present = log.round(round).map_or(0, round::Round::present);
-        let verdict = || ask(&log, Phase::new("verdict", rounds));
-        let unless_short = |name: &str, round: u32| unless_short(&log, Phase::new(name, round));
-        match phase.name.as_str() {
-            "opening" if log.active().len() < QUORUM && log.unasked("opening", 0).next().is_some() => {
-                end(&log, Termination::Budget)
+        match phase {
+            CouncilPhase::Opening if log.active.len() >= QUORUM => {
+                ask_or_vote(&log, CouncilPhase::Challenge, 1)
             }
-            "opening" if log.active().len() < QUORUM => end(&log, Termination::QuorumLost),
-            "opening" => unless_short("challenge", 1),
-            "challenge" if present < QUORUM && !log.limits().spent(1) => end(&log, Termination::QuorumLost),
-            "challenge" if wrote => unless_short("exchange", round),
-            "challenge" | "exchange" => unless_short("moderate", round),
-            "moderate" if intervenes => unless_short("intervene", round),
-            "moderate" | "intervene" if round < rounds => unless_short("challenge", round + 1),
-            "moderate" | "intervene" => verdict(),
-            _ => end(&log, close::termination(&log)),
+            CouncilPhase::Opening if !log.never_asked(phase, 0).is_empty() => {
+                close(&log, Termination::Budget)
+            }
+            CouncilPhase::Opening => close(&log, Termination::QuorumLost),
+            CouncilPhase::Challenge if present < QUORUM && !log.limits().is_exhausted(1) => {
+                close(&log, Termination::QuorumLost)
+            }
+            CouncilPhase::Challenge if log.messages_of(round).next().is_some() => {
+                ask_or_vote(&log, CouncilPhase::Exchange, round)
+            }
+            CouncilPhase::Challenge | CouncilPhase::Exchange => {
+                ask_or_vote(&log, CouncilPhase::Moderate, round)
+            }
+            CouncilPhase::Moderate if intervenes => ask_or_vote(&log, CouncilPhase::Intervene, round),
+            CouncilPhase::Moderate | CouncilPhase::Intervene if round < log.options.rounds => {
+                ask_or_vote(&log, CouncilPhase::Challenge, round + 1)
+            }
+            CouncilPhase::Moderate | CouncilPhase::Intervene => {
+                ask(&log, CouncilPhase::Vote, log.options.rounds)
+            }
+            CouncilPhase::Vote => close(&log, closing::termination(&log)),
         }
     }
 
     fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
-        let exchanges = usize::try_from(debate.brief.int("exchanges")).unwrap_or(usize::MAX);
-        let active = log::opened(debate);
-        let standing = log::standing(debate, &ask.seat);
-        validation::check(&validation::Rules { active, exchanges, standing }, ask, value)
+        let log = CouncilLog::read(debate).map_err(|why| why.to_string())?;
+        reply_rules::check_reply(&log, ask, value)
     }
 
-    fn closing(&self) -> &'static [&'static str] {
-        &["verdict"]
-    }
-
-    fn kept_for_closing(&self) -> f64 {
-        log::KEPT
-    }
-
-    fn stands(&self, debate: &Debate) -> Result<Stands, Corrupt> {
-        stands::stands(debate)
-    }
-
-    fn summary(&self, debate: &Debate) -> Option<Summary> {
-        summary::summary(debate)
-    }
-
-    fn minutes(&self, debate: &Debate) -> Option<Saved> {
-        session::session(debate)
-    }
-
-    fn checks(&self, debate: &Debate) -> Vec<Check> {
-        checks::checks(debate)
+    fn view(&self, debate: &Debate) -> Result<DebateView, Corrupt> {
+        let log = CouncilLog::read(debate)?;
+        // The recorded verdict counts: it may come from another version of these rules.
+        let verdict = match &debate.outcome {
+            Some(outcome) => CouncilVerdict::deserialize(&outcome.verdict)?,
+            None => CouncilVerdict::from_log(&log),
+        };
+        let dissent = report::dissent(debate)?;
+        let positions = positions::position_history(&log);
+        Ok(DebateView {
+            headline: report::headline(debate, &verdict),
+            outline: report::outline(debate, &verdict, &dissent),
+            ballots: positions::ballots(&positions),
+            positions,
+            dissent: report::dissent_items(&dissent),
+            round_summaries: minutes::round_summaries(&log),
+            records: vec![minutes::session_record(&log, &verdict)?],
+            checks: checks::quality_checks(&log),
+            gate: None,
+        })
     }
 }
 
 /// All asks of a phase at once; in economy mode its first.
-fn ask(log: &Log<'_>, phase: Phase) -> Result<Step, Corrupt> {
-    let asks = Asks::new(log)?.phase(&phase, log.is_economy().then_some(0))?;
-    Ok(Step::Ask(phase, asks))
+fn ask(log: &CouncilLog<'_>, phase: CouncilPhase, round: u32) -> Result<Step, Corrupt> {
+    let only = log.options.economy.then_some(0);
+    Ok(Step::Ask(phase.at(round), AskBuilder::new(log)?.asks(phase, round, only)?))
 }
 
-/// In economy mode the next ask of the phase that is under way, made from what was said before it: nobody sees words of the phase
-/// that it is in.
-fn rest_of(debate: &Debate, log: &Log<'_>, phase: &Phase) -> Result<Option<Step>, Corrupt> {
-    let short = phase.name != "verdict" && log.limits().spent(1);
-    if !log.is_economy() || short {
+/// A phase, or the vote where the limits allow no more than that.
+fn ask_or_vote(log: &CouncilLog<'_>, phase: CouncilPhase, round: u32) -> Result<Step, Corrupt> {
+    let calls = if log.options.economy { 1 } else { AskBuilder::new(log)?.seats(phase, round).len() };
+    match log.limits().is_exhausted(calls) {
+        true => ask(log, CouncilPhase::Vote, log.options.rounds),
+        false => ask(log, phase, round),
+    }
+}
+
+/// In economy mode, the next ask of the phase that is under way. It is made from what was said before the phase, so that nobody sees
+/// words of the phase itself.
+fn rest_of_phase(log: &CouncilLog<'_>, phase: CouncilPhase, round: u32) -> Result<Option<Step>, Corrupt> {
+    let is_short = phase != CouncilPhase::Vote && log.limits().is_exhausted(1);
+    if !log.options.economy || is_short {
         return Ok(None);
     }
-    let begun = log::begun(debate);
-    let before = Log::of_first(debate, begun)?;
-    let next = Asks::new(&before)?.phase(phase, Some(debate.turns.len() - begun))?;
-    Ok((!next.is_empty()).then(|| Step::Ask(phase.clone(), next)))
+    let turns = &log.debate.turns;
+    let asked = turns.iter().rev().take_while(|turn| turn.phase == phase.at(round)).count();
+    let before = CouncilLog::read_first(log.debate, turns.len() - asked)?;
+    let next = AskBuilder::new(&before)?.asks(phase, round, Some(asked))?;
+    Ok((!next.is_empty()).then(|| Step::Ask(phase.at(round), next)))
 }
 
-/// A phase, or the vote where a limit leaves no more than that.
-fn unless_short(log: &Log<'_>, phase: Phase) -> Result<Step, Corrupt> {
-    let calls = if log.is_economy() { 1 } else { Asks::new(log)?.asked(&phase).len() };
-    match log.limits().spent(calls) {
-        true => ask(log, Phase::new("verdict", log.debate.brief.int("rounds"))),
-        false => ask(log, phase),
-    }
+fn close(log: &CouncilLog<'_>, termination: Termination) -> Result<Step, Corrupt> {
+    Ok(Step::Close(Box::new(closing::close(log, termination)?)))
 }
 
-fn end(log: &Log<'_>, termination: Termination) -> Result<Step, Corrupt> {
-    Ok(Step::Close(Box::new(close::close(log, termination))))
-}
-
-fn councillors(brief: &Brief) -> u32 {
-    u32::try_from(brief.seats_of("councillor").count()).unwrap_or(u32::MAX)
-}
-
-/// The one model of economy mode.
-fn economy_model(request: &Request) -> Result<Option<String>, Invalid> {
-    let economy = request.options.get("economy").and_then(Value::as_bool).unwrap_or_default();
-    let named = request.options.get("economy_model").and_then(Value::as_str).unwrap_or_default().trim();
-    match (economy, named) {
+/// The one model of economy mode; `None` in standard mode.
+fn economy_model(first: &str, options: &CouncilOptions) -> Result<Option<String>, Invalid> {
+    match (options.economy, options.economy_model.trim()) {
         (false, "") => Ok(None),
         (false, _) => Err(Invalid::new("economy_model is set, but economy is not: add --economy")),
-        (true, "") => Ok(request.models.first().cloned()),
+        (true, "") => Ok(Some(first.to_owned())),
         (true, named) if named.contains(',') => {
             Err(Invalid(format!("economy_model is {named:?}, but it must be one model")))
         }

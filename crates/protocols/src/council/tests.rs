@@ -1,26 +1,23 @@
-//! Seed 002 and its part of PROTOCOLS.md, sentence by sentence.
+//! Tests of seed 002 and the decisions about it. The README says which test shows which sentence.
 
-use agon_core::{Brief, Debate, Fate, Fidelity, Outcome, Status, Termination};
+use agon_core::{Fate, Fidelity, Outcome, RecordBody, Status};
 use serde_json::json;
 
 use super::*;
 use crate::testing::{self, Answer};
 
 mod absences;
-mod challenges;
+mod cross_examination;
 mod economy;
-mod exchange;
-mod groupthink;
-mod interventions;
 mod invariants;
+mod minutes;
+mod moderation;
+mod positions;
 mod prompts;
-mod session;
+mod reply_rules;
+mod report;
 mod setup;
-mod stale;
-mod stands;
-mod validation;
 mod verdict;
-mod votes;
 
 const MODELS: &[&str] = &["a/x", "b/y", "c/z"];
 const SEATS: [&str; 4] = ["visionary", "critic", "pragmatist", "innovator"];
@@ -38,6 +35,20 @@ fn outcome(set: &[(&str, &str)], answer: Answer<'_>) -> Outcome {
     run(set, answer).outcome.unwrap()
 }
 
+fn view(debate: &Debate) -> DebateView {
+    Council.view(debate).unwrap()
+}
+
+/// `session.md`.
+fn session(debate: &Debate) -> String {
+    let [saved] = view(debate).records.try_into().unwrap();
+    assert_eq!((saved.stem.as_str(), saved.ending, saved.grows), ("session", ".md", true));
+    match saved.body {
+        RecordBody::Text(text) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
 /// The councillor `steps` seats further on.
 fn next(seat: &str, steps: usize) -> &'static str {
     let place = SEATS.iter().position(|other| *other == seat).unwrap();
@@ -51,7 +62,7 @@ fn allowed(ask: &Ask, pointer: &str) -> Vec<String> {
     values.into_iter().flatten().map(|value| value.as_str().unwrap().to_owned()).collect()
 }
 
-/// The challenges that the asked one must address.
+/// The challenges that this ask must address.
 fn due(ask: &Ask) -> Vec<String> {
     allowed(ask, "/properties/responses/items/properties/challenge_id")
 }
@@ -147,7 +158,7 @@ fn plain(ask: &Ask, phase: &str, round: u32) -> Value {
     }
 }
 
-/// What everybody says when nothing happens but one thing.
+/// The same with one change.
 fn with(ask: &Ask, phase: &str, round: u32, change: &dyn Fn(&mut Value)) -> Option<Value> {
     let mut said = plain(ask, phase, round);
     change(&mut said);
@@ -206,7 +217,7 @@ fn in_standard_mode_all_are_asked_at_once() {
 
 /// "Every distinct first-round position ends up adopted, refuted with a reason, or in the dissent section".
 #[test]
-fn opening_positions_are_adopted_refuted_or_dissent() {
+fn every_opening_position_is_adopted_refuted_or_dissent() {
     let outcome = outcome(&[], &|ask, phase, round| {
         with(ask, phase, round, &|said| match (phase, round, ask.seat.as_str()) {
             ("challenge", 1, "innovator") => {

@@ -1,285 +1,465 @@
-//! The verdict of `council`, field by field.
+//! The verdict: what the votes decide, and everything that the councillors' own words put beside it. No model writes it.
 
-use serde_json::{Map, Value, json};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 
-use super::log::Log;
-use super::moderation::{Intervention, Kind};
-use super::points;
-use super::reply::{Confidence, Final, Probability, Severity, Vote};
-use super::round::Round;
-use super::summary;
-use super::transcript;
-use super::votes::{confidence, decide};
-use super::words::plain;
+use super::QUORUM;
+use super::challenges::{Challenge, ChallengeFate, ChallengeViolation};
+use super::log::{CouncilLog, CouncilRound, CouncillorStanding, PeerMessage};
+use super::minutes::RoundNotes;
+use super::moderation::{ModeratorIntervention, RoundFindings, SharedPoint};
+use super::replies::{
+    ChallengeStance, CouncilConfidence, CouncilVote, CouncillorQuote, RiskProbability, RiskSeverity,
+};
+use super::text_matching::{is_same_point, plain_words};
 
-/// The votes, in seat order.
-pub(super) fn votes(log: &Log<'_>) -> Vec<Vote> {
-    log.finals.iter().flatten().map(|last| last.vote).collect()
+/// A larger share of the votes than this on one side can be HIGH.
+const HIGH_SHARE: f64 = 0.75;
+/// "consensus points (60% and more)".
+const CONSENSUS_SHARE_MIN: f64 = 0.6;
+const TOLERANCE: f64 = 1e-9;
+
+/// The verdict of `council`, as it is in the outcome. Councillors are named by their ids.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct CouncilVerdict {
+    pub(super) decision: Option<CouncilVote>,
+    pub(super) divided: Option<bool>,
+    pub(super) confidence: Option<CouncilConfidence>,
+    pub(super) votes: Vec<CastVote>,
+    pub(super) tally: IndexMap<CouncilVote, usize>,
+    pub(super) councillors: Vec<SeatedCouncillor>,
+    pub(super) conditions: Vec<VoteCondition>,
+    pub(super) consensus_points: Vec<ConsensusPoint>,
+    pub(super) disagreements: Vec<CouncilDisagreement>,
+    /// From the opening, which is round 0, to the last round.
+    pub(super) position_evolution: IndexMap<String, Vec<CouncillorStanding>>,
+    pub(super) interventions: Vec<ModeratorIntervention>,
+    pub(super) violations: Vec<ChallengeViolation>,
+    pub(super) challenges: Vec<Challenge>,
+    pub(super) exchanges: Vec<PeerMessage>,
+    pub(super) risk_matrix: Vec<RiskEntry>,
+    /// `None` where everybody voted on the side of the decision.
+    pub(super) minority_opinion: Option<Vec<MinorityVote>>,
+    pub(super) open_questions: Vec<OpenQuestion>,
+    rounds: Vec<RoundRecord>,
+    economy: bool,
 }
 
-/// Those who voted, by place.
-fn voters<'a>(log: &'a Log<'_>) -> impl Iterator<Item = (usize, &'a Final)> {
-    log.finals.iter().enumerate().filter_map(|(place, last)| Some((place, last.as_ref()?)))
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct CastVote {
+    pub(super) councillor: String,
+    pub(super) vote: CouncilVote,
+    pub(super) key_argument: String,
+    pub(super) strongest_opposing_point: String,
+    pub(super) remaining_concern: String,
+    pub(super) final_position: String,
 }
 
-pub(super) fn record(log: &Log<'_>) -> Value {
-    let votes = votes(log);
-    let decision = decide(&votes);
-    let unchanged = log.rounds.last().is_some_and(|round| round.changed().next().is_none());
-    let settled = votes.len() == log.members.len() && !log.was_cut() && unchanged;
-    let tally: Map<String, Value> = Vote::ALL
-        .iter()
-        .map(|vote| (vote.as_str().to_owned(), votes.iter().filter(|other| *other == vote).count().into()))
-        .collect();
-    json!({
-        "decision": decision.map(|decision| decision.vote.as_str()),
-        "divided": decision.map(|decision| decision.divided),
-        "confidence": confidence(&votes, settled).map(Confidence::as_str),
-        "votes": cast(log),
-        "tally": tally,
-        "councillors": log.members.iter().map(|member| json!({"councillor": member.seat.id, "name": member.role.name, "active": member.is_active()})).collect::<Vec<_>>(),
-        "conditions": conditions(log),
-        "consensus_points": points::consensus(log),
-        "disagreements": points::disagreements(log),
-        "position_evolution": evolution(log),
-        "interventions": log.rounds.iter().flat_map(|round| round.interventions.iter().map(|done| intervention(log, round, done))).collect::<Vec<_>>(),
-        "violations": violations(log),
-        "challenges": log.challenges.iter().map(|entry| entry.record(log, true)).collect::<Vec<_>>(),
-        "exchanges": exchanges(log),
-        "risk_matrix": risks(log),
-        "minority_opinion": minority(log, decision.map(|decision| decision.vote)),
-        "open_questions": points::open_questions(log),
-        "rounds": log.rounds.iter().map(|round| rounds(log, round)).collect::<Vec<_>>(),
-        "economy": log.is_economy(),
-    })
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SeatedCouncillor {
+    pub(super) councillor: String,
+    pub(super) name: String,
+    pub(super) active: bool,
 }
 
-fn cast(log: &Log<'_>) -> Vec<Value> {
-    let votes = voters(log).map(|(place, last)| {
-        json!({
-            "councillor": log.id(place),
-            "vote": last.vote.as_str(),
-            "key_argument": last.key_argument,
-            "strongest_opposing_point": last.strongest_opposing_point,
-            "remaining_concern": last.remaining_concern,
-            "final_position": last.final_position,
-        })
-    });
-    votes.collect()
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct VoteCondition {
+    pub(super) condition: String,
+    pub(super) councillors: Vec<String>,
 }
 
-/// Each condition once, with who makes it.
-pub(super) fn conditions(log: &Log<'_>) -> Vec<Value> {
-    let mut merged: Vec<(String, Vec<usize>)> = Vec::new();
-    for (place, last) in voters(log) {
-        for condition in last.conditions.iter().map(|text| text.trim()).filter(|text| !text.is_empty()) {
-            match merged.iter_mut().find(|(other, _)| plain(other) == plain(condition)) {
-                Some((_, who)) if who.contains(&place) => {}
-                Some((_, who)) => who.push(place),
-                None => merged.push((condition.to_owned(), vec![place])),
-            }
-        }
-    }
-    let merged = merged.into_iter();
-    merged.map(|(condition, who)| json!({"condition": condition, "councillors": log.ids(&who)})).collect()
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ConsensusPoint {
+    pub(super) point: String,
+    pub(super) councillors: Vec<String>,
+    share: f64,
+    pub(super) challenged: bool,
+    quotes: Vec<CouncillorQuote>,
 }
 
-/// Each risk once, as grave as anybody sees it, the gravest first.
-fn risks(log: &Log<'_>) -> Vec<Value> {
-    struct Merged {
-        risk: String,
-        severity: Severity,
-        probability: Probability,
-        mitigations: Vec<String>,
-        who: Vec<usize>,
-    }
-    let mut merged: Vec<Merged> = Vec::new();
-    for (place, last) in voters(log) {
-        for risk in last.risks.iter().filter(|risk| !risk.risk.trim().is_empty()) {
-            let at = merged.iter().position(|other| plain(&other.risk) == plain(&risk.risk));
-            let at = at.unwrap_or_else(|| {
-                let (severity, probability) = (risk.severity, risk.probability);
-                let text = risk.risk.trim().to_owned();
-                merged.push(Merged {
-                    risk: text,
-                    severity,
-                    probability,
-                    mitigations: Vec::new(),
-                    who: Vec::new(),
-                });
-                merged.len() - 1
-            });
-            let Some(same) = merged.get_mut(at) else { continue };
-            same.severity = same.severity.max(risk.severity);
-            same.probability = same.probability.max(risk.probability);
-            let mitigation = risk.mitigation.trim();
-            if !mitigation.is_empty()
-                && !same.mitigations.iter().any(|other| plain(other) == plain(mitigation))
-            {
-                same.mitigations.push(mitigation.to_owned());
-            }
-            if !same.who.contains(&place) {
-                same.who.push(place);
-            }
-        }
-    }
-    merged.sort_by_key(|risk| std::cmp::Reverse((risk.severity, risk.probability)));
-    let merged = merged.into_iter();
-    merged
-        .map(|risk| {
-            json!({"risk": risk.risk, "severity": risk.severity, "probability": risk.probability,
-                "mitigation": risk.mitigations.join("; "), "councillors": log.ids(&risk.who)})
-        })
-        .collect()
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct CouncilDisagreement {
+    pub(super) point: String,
+    pub(super) challenge_id: Option<String>,
+    pub(super) sides: Vec<DisagreementSide>,
 }
 
-/// "Track position evolution across rounds (who changed their mind, and why)".
-fn evolution(log: &Log<'_>) -> Map<String, Value> {
-    let openings = log.opening_standings();
-    let mut all = Map::new();
-    for place in log.active() {
-        let opening = openings.get(place).map(|standing| (0, standing));
-        let rounds = log.rounds.iter().filter_map(|round| Some((round.number, round.after.get(place)?)));
-        let steps = opening.into_iter().chain(rounds).map(|(round, standing)| {
-            json!({"round": round, "position": standing.position,
-                "confidence": standing.confidence.map(Confidence::as_str), "changed": standing.changed,
-                "because": standing.because, "carried": standing.carried})
-        });
-        all.insert(log.id(place).to_owned(), steps.collect());
-    }
-    all
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct DisagreementSide {
+    pub(super) councillors: Vec<String>,
+    pub(super) view: String,
 }
 
-fn intervention(log: &Log<'_>, round: &Round, done: &Intervention) -> Value {
-    let to = match done.kind {
-        Kind::Stale => "all".to_owned(),
-        _ => log.ids(&done.to).join(", "),
-    };
-    let (about, why) = match &done.kind {
-        Kind::Evasion { entry, why } => {
-            (log.challenges.get(*entry).map(|entry| entry.id()), Some(why.as_str()))
-        }
-        Kind::Groupthink { point } => (Some(point.clone()), None),
-        Kind::Stale => (None, None),
-    };
-    let heard =
-        || done.to.iter().zip(&done.replies).filter_map(|(place, reply)| Some((*place, reply.as_ref()?)));
-    let told: Vec<String> = heard()
-        .map(|(place, reply)| match done.kind {
-            Kind::Stale => format!("{}: {}", log.name(place), transcript::effect(reply)),
-            _ => transcript::intervention(done, reply),
-        })
-        .collect();
-    let replies: Vec<Value> =
-        heard().map(|(place, reply)| json!({"councillor": log.id(place), "reply": reply})).collect();
-    json!({
-        "round": round.number,
-        "kind": done.kind.as_str(),
-        "to": to,
-        "about": about,
-        "why": why,
-        "quote": done.quote,
-        "question": done.question,
-        "reply": (!told.is_empty()).then(|| told.join("\n")),
-        "replies": replies,
-        "outcome": done.outcome,
-    })
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct RiskEntry {
+    pub(super) risk: String,
+    pub(super) severity: RiskSeverity,
+    pub(super) probability: RiskProbability,
+    pub(super) mitigation: String,
+    pub(super) councillors: Vec<String>,
 }
 
-fn violations(log: &Log<'_>) -> Vec<Value> {
-    let violations = log.violations.iter().map(|violation| {
-        json!({
-            "round": violation.round,
-            "councillor": log.id(violation.place),
-            "challenge_id": log.challenges.get(violation.entry).map(|entry| entry.id()),
-            "why": violation.why,
-        })
-    });
-    violations.collect()
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct MinorityVote {
+    pub(super) councillor: String,
+    pub(super) vote: CouncilVote,
+    pub(super) key_argument: String,
+    pub(super) final_position: String,
+    remaining_concern: String,
 }
 
-fn exchanges(log: &Log<'_>) -> Vec<Value> {
-    let letters = log.letters.iter().map(|letter| {
-        json!({"id": letter.id(), "from": log.id(letter.from), "to": log.id(letter.to), "topic": letter.topic,
-            "text": letter.text, "reply": letter.reply, "round": letter.round})
-    });
-    letters.collect()
-}
-
-/// Those who voted on the other side than the decision.
-fn minority(log: &Log<'_>, decision: Option<Vote>) -> Value {
-    let Some(decision) = decision else { return Value::Null };
-    let others = voters(log).filter(|(_, last)| last.vote.is_in_favour() != decision.is_in_favour());
-    let others: Vec<Value> = others
-        .map(|(place, last)| {
-            json!({"councillor": log.id(place), "vote": last.vote.as_str(), "key_argument": last.key_argument,
-                "final_position": last.final_position, "remaining_concern": last.remaining_concern})
-        })
-        .collect();
-    if others.is_empty() { Value::Null } else { json!(others) }
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct OpenQuestion {
+    pub(super) challenge_id: String,
+    pub(super) from: String,
+    pub(super) to: String,
+    claim: String,
+    pub(super) question: String,
+    pub(super) why: String,
 }
 
 /// The seed's debate log of a round, and what was shown as it ended.
-fn rounds(log: &Log<'_>, round: &Round) -> Value {
-    let mut entries = Map::new();
-    for place in log.active() {
-        let made = log.challenges.iter().filter(|entry| entry.from == place && entry.round == round.number);
-        let made = made.map(|entry| json!({"id": entry.id(), "target": log.id(entry.to), "point": entry.claim, "question": entry.question}));
-        let got = log.challenges.iter().filter(|entry| entry.to == place && entry.round == round.number);
-        let got =
-            got.map(|entry| json!({"id": entry.id(), "from": log.id(entry.from), "point": entry.claim}));
-        let letters = log.letters.iter().filter(|letter| letter.round == round.number);
-        let letters = letters.filter(|letter| letter.from == place || letter.to == place).map(|letter| {
-            let with = if letter.from == place { letter.to } else { letter.from };
-            let outcome = letter.reply.as_deref().unwrap_or("no answer");
-            json!({"id": letter.id(), "with": log.id(with), "topic": letter.topic, "outcome": outcome})
-        });
-        let standing = round.after.get(place);
-        let changed = match standing {
-            Some(standing) if standing.changed => format!("yes: {}", standing.because),
-            _ => "no".to_owned(),
-        };
-        entries.insert(
-            log.id(place).to_owned(),
-            json!({
-                "challenges_made": made.collect::<Vec<_>>(),
-                "challenges_received": got.collect::<Vec<_>>(),
-                "position": standing.map(|standing| standing.position.as_str()),
-                "confidence": standing.and_then(|standing| standing.confidence).map(Confidence::as_str),
-                "changed": changed,
-                "present": round.is_present(place),
-                "peer_exchanges": letters.collect::<Vec<_>>(),
-            }),
-        );
-    }
-    json!({
-        "round": round.number,
-        "complete": round.over,
-        "debate_log": entries,
-        "findings": findings(log, round),
-        "summary": summary::record(log, round),
+#[derive(Debug, Serialize, Deserialize)]
+struct RoundRecord {
+    round: u32,
+    complete: bool,
+    debate_log: IndexMap<String, CouncillorRecord>,
+    findings: RoundFindings,
+    summary: RoundNotes,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct CouncillorRecord {
+    challenges_made: Vec<MadeChallenge>,
+    challenges_received: Vec<ReceivedChallenge>,
+    position: String,
+    confidence: CouncilConfidence,
+    changed: String,
+    present: bool,
+    peer_exchanges: Vec<PeerExchange>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct MadeChallenge {
+    id: String,
+    target: String,
+    point: String,
+    question: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ReceivedChallenge {
+    id: String,
+    from: String,
+    point: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct PeerExchange {
+    id: String,
+    with: String,
+    topic: String,
+    outcome: String,
+}
+
+/// What the votes decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct VoteDecision {
+    pub(super) vote: CouncilVote,
+    /// Whether the votes are evenly split.
+    pub(super) divided: bool,
+}
+
+/// Unanimity first, then a majority of either side; an even split is RECONSIDER, divided. `None` without a quorum of votes.
+pub(super) fn decide(votes: &[CouncilVote]) -> Option<VoteDecision> {
+    let first = votes.first().filter(|_| votes.len() >= QUORUM)?;
+    let is_unanimous = votes.iter().all(|vote| vote == first);
+    let favour = votes.iter().filter(|vote| vote.is_in_favour()).count();
+    let (vote, divided) = match favour.cmp(&(votes.len() - favour)) {
+        _ if is_unanimous && matches!(first, CouncilVote::Proceed | CouncilVote::DoNotProceed) => {
+            (*first, false)
+        }
+        std::cmp::Ordering::Greater => (CouncilVote::WithConditions, false),
+        std::cmp::Ordering::Less => (CouncilVote::Reconsider, false),
+        std::cmp::Ordering::Equal => (CouncilVote::Reconsider, true),
+    };
+    Some(VoteDecision { vote, divided })
+}
+
+/// How sure a decision is: HIGH with over 75% on one side if the debate is settled, LOW if it is divided, otherwise MEDIUM. A debate is
+/// settled when everybody voted, all rounds were held, and nobody changed position in the last one.
+pub(super) fn confidence(votes: &[CouncilVote], is_settled: bool) -> Option<CouncilConfidence> {
+    let decision = decide(votes)?;
+    let favour = votes.iter().filter(|vote| vote.is_in_favour()).count();
+    let share = favour.max(votes.len() - favour) as f64 / votes.len() as f64;
+    Some(match decision.divided {
+        true => CouncilConfidence::Low,
+        false if is_settled && share > HIGH_SHARE + TOLERANCE => CouncilConfidence::High,
+        false => CouncilConfidence::Medium,
     })
 }
 
-/// What the moderator found, each with the words that it rests on.
-fn findings(log: &Log<'_>, round: &Round) -> Value {
-    let found = &round.findings;
-    let shared = found.shared.iter().map(|point| {
-        let quotes =
-            point.who.iter().map(|(place, said)| json!({"councillor": log.id(*place), "quote": said}));
-        json!({"point": point.point, "challenged": point.challenged, "quotes": quotes.collect::<Vec<_>>()})
+impl CouncilVerdict {
+    /// The verdict of the log as it is.
+    pub(super) fn from_log(log: &CouncilLog<'_>) -> Self {
+        let votes = log.votes();
+        let decision = decide(&votes);
+        let is_unchanged = log.rounds.last().is_some_and(|round| round.changed().next().is_none());
+        let is_settled = votes.len() == log.members.len() && !log.was_cut() && is_unchanged;
+        let count = |vote: CouncilVote| votes.iter().filter(|other| **other == vote).count();
+        let councillors = log.members.iter().map(|member| SeatedCouncillor {
+            councillor: member.seat.id.clone(),
+            name: member.role.name.clone(),
+            active: member.opening.is_some(),
+        });
+        let cast = log.finals.iter().map(|(seat, last)| CastVote {
+            councillor: (*seat).to_owned(),
+            vote: last.vote,
+            key_argument: last.key_argument.clone(),
+            strongest_opposing_point: last.strongest_opposing_point.clone(),
+            remaining_concern: last.remaining_concern.clone(),
+            final_position: last.final_position.clone(),
+        });
+        let evolution = log.openings.iter().map(|(seat, opening)| {
+            let after = log.rounds.iter().filter_map(|round| round.after.get(seat));
+            ((*seat).to_owned(), std::iter::once(opening).chain(after).cloned().collect())
+        });
+        let interventions = log.rounds.iter().flat_map(|round| &round.interventions);
+        Self {
+            decision: decision.map(|decision| decision.vote),
+            divided: decision.map(|decision| decision.divided),
+            confidence: confidence(&votes, is_settled),
+            votes: cast.collect(),
+            tally: CouncilVote::ALL.into_iter().map(|vote| (vote, count(vote))).collect(),
+            councillors: councillors.collect(),
+            conditions: merged_conditions(log),
+            consensus_points: consensus_points(log),
+            disagreements: disagreements(log),
+            position_evolution: evolution.collect(),
+            interventions: interventions.cloned().collect(),
+            violations: log.violations.clone(),
+            challenges: log.challenges.clone(),
+            exchanges: log.messages.clone(),
+            risk_matrix: merged_risks(log),
+            minority_opinion: decision.and_then(|decision| minority_opinion(log, decision.vote)),
+            open_questions: open_questions(log),
+            rounds: log.rounds.iter().map(|round| round_record(log, round)).collect(),
+            economy: log.options.economy,
+        }
+    }
+}
+
+/// Each condition once, with who makes it.
+pub(super) fn merged_conditions(log: &CouncilLog<'_>) -> Vec<VoteCondition> {
+    let mut merged: Vec<VoteCondition> = Vec::new();
+    for (seat, last) in &log.finals {
+        for condition in last.conditions.iter().map(|text| text.trim()).filter(|text| !text.is_empty()) {
+            let id = (*seat).to_owned();
+            let same = |other: &&mut VoteCondition| plain_words(&other.condition) == plain_words(condition);
+            match merged.iter_mut().find(same) {
+                Some(same) if same.councillors.contains(&id) => {}
+                Some(same) => same.councillors.push(id),
+                None => merged.push(VoteCondition { condition: condition.to_owned(), councillors: vec![id] }),
+            }
+        }
+    }
+    merged
+}
+
+/// Each risk once, as severe as anybody sees it, the most severe first.
+fn merged_risks(log: &CouncilLog<'_>) -> Vec<RiskEntry> {
+    let mut merged: Vec<(RiskEntry, Vec<String>)> = Vec::new();
+    for (seat, last) in &log.finals {
+        for stated in last.risks.iter().filter(|stated| !stated.risk.trim().is_empty()) {
+            let words = plain_words(&stated.risk);
+            let index = merged.iter().position(|(other, _)| plain_words(&other.risk) == words);
+            let index = index.unwrap_or_else(|| {
+                let entry = RiskEntry {
+                    risk: stated.risk.trim().to_owned(),
+                    severity: stated.severity,
+                    probability: stated.probability,
+                    mitigation: String::new(),
+                    councillors: Vec::new(),
+                };
+                merged.push((entry, Vec::new()));
+                merged.len() - 1
+            });
+            let Some((entry, mitigations)) = merged.get_mut(index) else { continue };
+            entry.severity = entry.severity.max(stated.severity);
+            entry.probability = entry.probability.max(stated.probability);
+            let mitigation = stated.mitigation.trim();
+            let is_known = mitigations.iter().any(|other| plain_words(other) == plain_words(mitigation));
+            mitigations.extend((!mitigation.is_empty() && !is_known).then(|| mitigation.to_owned()));
+            let id = (*seat).to_owned();
+            if !entry.councillors.contains(&id) {
+                entry.councillors.push(id);
+            }
+        }
+    }
+    merged.sort_by_key(|(risk, _)| std::cmp::Reverse((risk.severity, risk.probability)));
+    let joined = |(risk, mitigations): (RiskEntry, Vec<String>)| RiskEntry {
+        mitigation: mitigations.join("; "),
+        ..risk
+    };
+    merged.into_iter().map(joined).collect()
+}
+
+/// The points that several share, each once, as it was found last.
+fn shared_points<'a>(log: &'a CouncilLog<'_>) -> Vec<&'a SharedPoint> {
+    let mut points: Vec<&SharedPoint> = Vec::new();
+    for found in log.rounds.iter().flat_map(|round| &round.findings.shared_points) {
+        match points.iter_mut().find(|point| is_same_point(&point.point, &found.point)) {
+            Some(point) => *point = found,
+            None => points.push(found),
+        }
+    }
+    points.retain(|point| !point.quotes.is_empty());
+    points
+}
+
+/// The share of the council that shares a point.
+fn share(log: &CouncilLog<'_>, point: &SharedPoint) -> f64 {
+    point.quotes.len() as f64 / log.active.len().max(1) as f64
+}
+
+fn is_consensus(log: &CouncilLog<'_>, point: &SharedPoint) -> bool {
+    share(log, point) >= CONSENSUS_SHARE_MIN - TOLERANCE
+}
+
+/// What 60% or more share, with the sentences that say so.
+pub(super) fn consensus_points(log: &CouncilLog<'_>) -> Vec<ConsensusPoint> {
+    let points = shared_points(log).into_iter().filter(|point| is_consensus(log, point));
+    let records = points.map(|point| ConsensusPoint {
+        point: point.point.clone(),
+        councillors: point.holders().map(str::to_owned).collect(),
+        share: share(log, point),
+        challenged: point.is_challenged(),
+        quotes: point.quotes.clone(),
     });
-    let evasions = found.evasions.iter().map(|evaded| {
-        let id = log.challenges.get(evaded.entry).map(|entry| entry.id());
-        json!({"challenge_id": id, "why": evaded.why, "quote": evaded.quote})
+    records.collect()
+}
+
+/// What stays in dispute, with both sides: challenges answered with a no, and challenged points that too few share for a consensus.
+pub(super) fn disagreements(log: &CouncilLog<'_>) -> Vec<CouncilDisagreement> {
+    let side = |councillors: &[&str], view: String| DisagreementSide {
+        councillors: councillors.iter().map(|seat| (*seat).to_owned()).collect(),
+        view,
+    };
+    let disputed = log.challenges.iter().filter(|challenge| {
+        challenge.fate == ChallengeFate::Answered && challenge.stance == Some(ChallengeStance::Disagree)
     });
-    let new =
-        found.new_arguments.iter().map(|(place, said)| json!({"councillor": log.id(*place), "quote": said}));
-    json!({
-        "moderator_present": round.moderation.is_some(),
-        "shared_points": shared.collect::<Vec<_>>(),
-        "evasions": evasions.collect::<Vec<_>>(),
-        "new_arguments": new.collect::<Vec<_>>(),
-        "set_aside": found.set_aside,
-    })
+    let disputed = disputed.map(|challenge| {
+        let view = format!("{} {}", challenge.reason, challenge.question).trim().to_owned();
+        let response = challenge.response.clone().unwrap_or_default();
+        CouncilDisagreement {
+            point: challenge.point().to_owned(),
+            challenge_id: Some(challenge.id.clone()),
+            sides: vec![side(&[&challenge.from], view), side(&[&challenge.to], response)],
+        }
+    });
+    let contested = shared_points(log).into_iter();
+    let contested =
+        contested.filter(|point| point.is_challenged() && !is_consensus(log, point)).map(|point| {
+            let with: Vec<&str> = point.holders().collect();
+            let without: Vec<&str> = log.active.iter().copied().filter(|seat| !with.contains(seat)).collect();
+            let said: Vec<&str> = point.quotes.iter().map(|said| said.quote.as_str()).collect();
+            let others = without.iter().filter_map(|seat| log.standings().get(seat));
+            let others: Vec<&str> = others.map(|standing| standing.position.as_str()).collect();
+            CouncilDisagreement {
+                point: point.point.clone(),
+                challenge_id: None,
+                sides: vec![side(&with, said.join(" / ")), side(&without, others.join(" / "))],
+            }
+        });
+    disputed.chain(contested).collect()
+}
+
+/// Those who voted on the other side than the decision.
+fn minority_opinion(log: &CouncilLog<'_>, decision: CouncilVote) -> Option<Vec<MinorityVote>> {
+    let others = log.finals.iter().filter(|(_, last)| last.vote.is_in_favour() != decision.is_in_favour());
+    let others = others.map(|(seat, last)| MinorityVote {
+        councillor: (*seat).to_owned(),
+        vote: last.vote,
+        key_argument: last.key_argument.clone(),
+        final_position: last.final_position.clone(),
+        remaining_concern: last.remaining_concern.clone(),
+    });
+    let others: Vec<MinorityVote> = others.collect();
+    (!others.is_empty()).then_some(others)
+}
+
+/// The challenges and questions that nobody will answer any more.
+fn open_questions(log: &CouncilLog<'_>) -> Vec<OpenQuestion> {
+    let open = log.challenges.iter().filter(|challenge| challenge.fate == ChallengeFate::Open);
+    let records = open.map(|challenge| OpenQuestion {
+        challenge_id: challenge.id.clone(),
+        from: challenge.from.clone(),
+        to: challenge.to.clone(),
+        claim: challenge.claim.clone(),
+        question: challenge.question.clone(),
+        why: why_open(log, challenge),
+    });
+    records.collect()
+}
+
+fn why_open(log: &CouncilLog<'_>, challenge: &Challenge) -> String {
+    let last = log.rounds.last().map_or(0, |round| round.number);
+    if !log.active.contains(&challenge.to.as_str()) {
+        "the councillor who was asked gave no opening and took no part".to_owned()
+    } else if !challenge.absent_in.is_empty() {
+        "the councillor who was asked was absent".to_owned()
+    } else if challenge.round == last && last > 0 {
+        format!("asked in round {last}, the last one that was held")
+    } else {
+        "the debate was cut short before it could be answered".to_owned()
+    }
+}
+
+fn round_record(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> RoundRecord {
+    let standings = round.after.iter();
+    RoundRecord {
+        round: round.number,
+        complete: round.is_over,
+        debate_log: standings
+            .map(|(seat, standing)| ((*seat).to_owned(), councillor_record(log, round, seat, standing)))
+            .collect(),
+        findings: round.findings.clone(),
+        summary: RoundNotes::new(log, round),
+    }
+}
+
+fn councillor_record(
+    log: &CouncilLog<'_>,
+    round: &CouncilRound<'_>,
+    seat: &str,
+    standing: &CouncillorStanding,
+) -> CouncillorRecord {
+    let made = log.made_by(seat, round.number).map(|challenge| MadeChallenge {
+        id: challenge.id.clone(),
+        target: challenge.to.clone(),
+        point: challenge.claim.clone(),
+        question: challenge.question.clone(),
+    });
+    let of_round = log.challenges.iter().filter(|challenge| challenge.round == round.number);
+    let received = of_round.filter(|challenge| challenge.to == seat).map(|challenge| ReceivedChallenge {
+        id: challenge.id.clone(),
+        from: challenge.from.clone(),
+        point: challenge.claim.clone(),
+    });
+    let own = log.messages_of(round.number).filter(|message| message.from == seat || message.to == seat);
+    let exchanges = own.map(|message| PeerExchange {
+        id: message.id.clone(),
+        with: if message.from == seat { &message.to } else { &message.from }.clone(),
+        topic: message.topic.clone(),
+        outcome: message.reply.clone().unwrap_or_else(|| "no answer".to_owned()),
+    });
+    CouncillorRecord {
+        challenges_made: made.collect(),
+        challenges_received: received.collect(),
+        position: standing.position.clone(),
+        confidence: standing.confidence,
+        changed: if standing.changed { format!("yes: {}", standing.because) } else { "no".to_owned() },
+        present: round.is_present(seat),
+        peer_exchanges: exchanges.collect(),
+    }
 }

@@ -1,106 +1,102 @@
-//! The arithmetic of agreement: who is how far from whom, and who the majority is.
+//! The arithmetic of agreement: how far the judges are apart, who the majority is, and what that decides.
 
-use super::log::Standing;
+use agon_core::Termination;
+use serde::{Deserialize, Serialize};
+
+use super::figure;
+use super::log::{JudgeStanding, PanelLog, PanelRound};
 
 /// Comparisons with thresholds allow for rounding.
 pub(super) const TOLERANCE: f64 = 1e-9;
 
-/// The least and the greatest of some scores.
+/// The smallest and the largest of some scores.
 pub(super) fn extremes(scores: &[f64]) -> (f64, f64) {
     let pair = |(low, high): (f64, f64), score: &f64| (low.min(*score), high.max(*score));
     scores.iter().fold((f64::INFINITY, f64::NEG_INFINITY), pair)
 }
 
-/// How far the scores are apart.
+/// The difference between the smallest and the largest score.
 pub(super) fn range(scores: &[f64]) -> f64 {
     let (low, high) = extremes(scores);
     (high - low).max(0.0)
 }
 
-/// The mean; 0 of nothing.
+/// The mean; 0 for no scores.
 pub(super) fn mean(scores: &[f64]) -> f64 {
     scores.iter().sum::<f64>() / scores.len().max(1) as f64
 }
 
 /// How far the judges agree after a round.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Check {
-    /// How far the overall scores are apart.
+pub(super) struct ConsensusCheck {
+    /// The range of the overall scores.
     pub(super) range: f64,
-    /// The same for each dimension of the rubric.
+    /// The range of the scores of each dimension, in the rubric's order.
     pub(super) dimensions: Vec<f64>,
-    /// The places of the critical findings that some hold and some do not.
-    pub(super) disputed: Vec<usize>,
+    /// How many critical findings are disputed.
+    pub(super) disputed: usize,
     /// Whether that is consensus.
     pub(super) reached: bool,
 }
 
-/// Whether the judges agree: overall range, every dimension's range, and no disputed critical finding.
-pub(super) fn check(standings: &[Standing], consensus_range: f64, dimension_range: f64) -> Check {
-    let scores: Vec<f64> = standings.iter().map(|standing| standing.score).collect();
-    let count = |of: fn(&Standing) -> usize| standings.first().map_or(0, of);
-    let dimensions: Vec<f64> = (0..count(|standing| standing.dimensions.len()))
-        .map(|place| range(&column(standings, place)))
-        .collect();
-    let disputed: Vec<usize> = (0..count(|standing| standing.holds.len()))
-        .filter(|place| state(&holders(standings, *place), standings.len()) == State::Disputed)
-        .collect();
-    let range = range(&scores);
-    let near = range <= consensus_range + TOLERANCE;
-    // One judge alone agrees with nobody.
-    let reached = standings.len() > 1
-        && near
-        && disputed.is_empty()
-        && dimensions.iter().all(|apart| *apart <= dimension_range + TOLERANCE);
-    Check { range, dimensions, disputed, reached }
+impl ConsensusCheck {
+    /// Consensus needs a small range of the overall scores and of every dimension, and no disputed critical finding.
+    pub(super) fn new(standings: &[JudgeStanding], consensus_range: f64, dimension_range: f64) -> Self {
+        let scores: Vec<f64> = standings.iter().map(|standing| standing.score).collect();
+        let count = |of: fn(&JudgeStanding) -> usize| standings.first().map_or(0, of);
+        let dimensions = 0..count(|standing| standing.dimensions.len());
+        let dimensions: Vec<f64> =
+            dimensions.map(|place| range(&dimension_scores(standings, place))).collect();
+        let findings = 0..count(|standing| standing.holds.len());
+        let state = |place: usize| FindingState::of(&holders(standings, place), standings.len());
+        let disputed = findings.filter(|place| state(*place) == FindingState::Disputed).count();
+        let range = range(&scores);
+        // A single judge has nobody to agree with.
+        let reached = standings.len() > 1
+            && range <= consensus_range + TOLERANCE
+            && disputed == 0
+            && dimensions.iter().all(|apart| *apart <= dimension_range + TOLERANCE);
+        Self { range, dimensions, disputed, reached }
+    }
 }
 
 /// The judges' scores in one dimension.
-pub(super) fn column(standings: &[Standing], place: usize) -> Vec<f64> {
+pub(super) fn dimension_scores(standings: &[JudgeStanding], place: usize) -> Vec<f64> {
     standings.iter().filter_map(|standing| standing.dimensions.get(place).copied()).collect()
 }
 
 /// The places of the judges who hold a critical finding.
-pub(super) fn holders(standings: &[Standing], finding: usize) -> Vec<usize> {
+pub(super) fn holders(standings: &[JudgeStanding], finding: usize) -> Vec<usize> {
+    let holds = |standing: &JudgeStanding| standing.holds.get(finding).copied().unwrap_or_default();
     let places = standings.iter().enumerate();
-    places
-        .filter(|(_, s)| s.holds.get(finding).copied().unwrap_or_default())
-        .map(|(place, _)| place)
-        .collect()
+    places.filter(|(_, standing)| holds(standing)).map(|(place, _)| place).collect()
 }
 
 /// What has become of a critical finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
-    /// All hold it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FindingState {
+    /// All judges hold it.
     Adopted,
-    /// Nobody does.
+    /// No judge holds it.
     Withdrawn,
-    /// Anything between: it blocks consensus at any scores.
+    /// Some judges hold it. It blocks consensus at any scores.
     Disputed,
 }
 
-impl State {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Adopted => "adopted",
-            Self::Withdrawn => "withdrawn",
-            Self::Disputed => "disputed",
+impl FindingState {
+    /// The state of a finding with these holders among so many judges.
+    pub(super) fn of(holders: &[usize], judges: usize) -> Self {
+        match holders.len() {
+            0 => Self::Withdrawn,
+            n if n == judges => Self::Adopted,
+            _ => Self::Disputed,
         }
     }
 }
 
-/// The state of a finding that these judges, of so many, hold.
-pub(super) fn state(holders: &[usize], judges: usize) -> State {
-    match holders.len() {
-        0 => State::Withdrawn,
-        n if n == judges => State::Adopted,
-        _ => State::Disputed,
-    }
-}
-
-/// The places of the majority, in place order: of the contiguous groups in score order that hold more than half, the one
-/// with the smallest range, of equal ranges the largest. `None` where two are alike in both: that is no majority.
+/// The places of the majority, in place order. It is the group of neighbours in score order that has more than half of the
+/// judges and the smallest range; of equal ranges the largest group. `None` where two groups are equal in both.
 pub(super) fn majority(scores: &[f64]) -> Option<Vec<usize>> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     let score = |place: &usize| scores.get(*place).copied().unwrap_or_default();
@@ -122,4 +118,91 @@ pub(super) fn majority(scores: &[f64]) -> Option<Vec<usize>> {
     let mut places = group.to_vec();
     places.sort_unstable();
     Some(places)
+}
+
+/// What the scores decide, with the judges on each side by place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PanelDecision {
+    Consensus,
+    Majority {
+        majority: Vec<usize>,
+        /// Empty where all judges are the majority and something else keeps them from consensus.
+        minority: Vec<usize>,
+    },
+    /// Two groups are equally near together, so neither has won.
+    NoMajority,
+    /// Too few judges were left, or the debate is not over.
+    None,
+}
+
+impl PanelDecision {
+    /// What a debate that ended in this way decides.
+    pub(super) fn of(log: &PanelLog<'_>, termination: Termination) -> Self {
+        let last = log.last().filter(|_| termination != Termination::QuorumLost);
+        last.map_or(Self::None, |last| Self::after(log, last))
+    }
+
+    /// What the scores after a round would decide.
+    pub(super) fn after(log: &PanelLog<'_>, round: &PanelRound) -> Self {
+        if !log.has_quorum() || !(round.has_quorum() || log.was_cut_short()) {
+            return Self::None;
+        }
+        if round.check.reached {
+            return Self::Consensus;
+        }
+        let Some(majority) = majority(&round.scores()) else { return Self::NoMajority };
+        let minority = log.places().into_iter().filter(|place| !majority.contains(place)).collect();
+        Self::Majority { majority, minority }
+    }
+
+    /// The decision and its score in two words: `consensus 4.2`.
+    pub(super) fn label(&self, round: &PanelRound) -> Option<String> {
+        let scores = round.scores();
+        match self {
+            Self::Consensus => Some(format!("consensus {}", figure(mean(&scores)))),
+            Self::Majority { majority, .. } => {
+                let scores: Vec<f64> =
+                    majority.iter().filter_map(|place| scores.get(*place).copied()).collect();
+                Some(format!("majority {}", figure(mean(&scores))))
+            }
+            Self::NoMajority => Some("no majority".to_owned()),
+            Self::None => None,
+        }
+    }
+
+    pub(super) fn kind(&self) -> Option<VerdictKind> {
+        match self {
+            Self::Consensus => Some(VerdictKind::Consensus),
+            Self::Majority { .. } => Some(VerdictKind::Majority),
+            Self::NoMajority => Some(VerdictKind::NoMajority),
+            Self::None => None,
+        }
+    }
+
+    /// Whether a judge is on the side that the verdict takes.
+    pub(super) fn is_with(&self, place: usize) -> bool {
+        match self {
+            Self::Consensus => true,
+            Self::Majority { majority, .. } => majority.contains(&place),
+            Self::NoMajority | Self::None => false,
+        }
+    }
+
+    /// The majority and the minority, as far as there are any.
+    pub(super) fn sides(&self) -> [Option<&[usize]>; 2] {
+        match self {
+            Self::Majority { majority, minority } if minority.is_empty() => [Some(majority), None],
+            Self::Majority { majority, minority } => [Some(majority), Some(minority)],
+            Self::Consensus | Self::NoMajority | Self::None => [None, None],
+        }
+    }
+}
+
+/// The seed's kinds of verdict, and the one for a tie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VerdictKind {
+    Consensus,
+    Majority,
+    NoMajority,
 }

@@ -1,6 +1,6 @@
 //! Seed 001 and its part of PROTOCOLS.md, sentence by sentence.
 
-use agon_core::{Brief, Debate, Fate, Fidelity, Invalid, Outcome, Status, Termination};
+use agon_core::{Fate, Fidelity, Outcome, RoundSummary, Status, Termination};
 use serde_json::json;
 
 use super::*;
@@ -24,7 +24,7 @@ fn brief(models: &[&str], set: &[(&str, &str)]) -> Brief {
     testing::brief(&Panel, request(&[PLAN], models, set).unwrap()).unwrap()
 }
 
-/// The sentence with which a request is refused.
+/// The sentence that refuses a request.
 fn refused(files: &[(&str, &str)], models: &[&str], set: &[(&str, &str)]) -> String {
     match request(files, models, set) {
         Ok(request) => Panel.seats(&request).unwrap_err().0,
@@ -85,7 +85,7 @@ fn last(score: f64) -> Value {
     })
 }
 
-/// What a judge says whose scores by round are these; the last one stays.
+/// What a judge says in a round if these are its scores by round. The last score repeats.
 fn plain(scores: &[f64], round: u32) -> Value {
     let score = |round: u32| scores.get(round as usize - 1).or(scores.last()).copied().unwrap();
     match round {
@@ -95,7 +95,7 @@ fn plain(scores: &[f64], round: u32) -> Value {
     }
 }
 
-/// A debate in which each judge scores as given, by round.
+/// A debate with these scores, by judge and round.
 fn scored(set: &[(&str, &str)], scores: &[&[f64]]) -> Outcome {
     let models = MODELS.repeat(3);
     let models = &models[..scores.len()];
@@ -180,7 +180,7 @@ fn schema_of_round(wanted: u32) -> Value {
     found.into_inner()
 }
 
-/// A debate with these scores in which somebody looks at every ask.
+/// Plays a debate with these scores and passes every ask to `look`.
 fn scored_with(scores: &[&[f64]], look: &dyn Fn(&Ask, u32)) {
     run(&[], &|ask, _, round| {
         look(ask, round);
@@ -222,13 +222,10 @@ fn dimension_scores_carry_forward_and_the_report_says_so() {
     });
     let first = &outcome.verdict["judges"][0]["dimension_scores"];
     assert_eq!((&first["feasibility"], &first["risk_mitigation"]), (&json!(5.0), &json!(2.0)));
+    assert!(warned(&outcome, "round 2: no dimension scores, so those of the round before count: judge-2"));
     assert!(warned(
         &outcome,
-        "round 2: no dimension scores, so that those of the round before count: judge-2"
-    ));
-    assert!(warned(
-        &outcome,
-        "round 3: no dimension scores, so that those of the round before count: judge-1, judge-2, judge-3"
+        "round 3: no dimension scores, so those of the round before count: judge-1, judge-2, judge-3"
     ));
     let whole = scored(&[], &[&[2.0], &[3.0], &[5.0]]);
     assert!(!warned(&whole, "no dimension scores"), "{:?}", whole.warnings);
@@ -260,9 +257,9 @@ fn first_positions_are_adopted_refuted_or_dissent() {
     assert_eq!(outcome.dissent[0]["position"], "In the end 2.5.", "the dissent is what is held in the end");
 }
 
-/// "Minority opinion (preserved for user review)": who is not on the verdict's side in the end dissents, however far it moved.
+/// "Minority opinion (preserved for user review)": a judge who is not on the verdict's side in the end dissents, however far it moved.
 #[test]
-fn who_moved_and_is_still_in_the_minority_dissents() {
+fn a_judge_who_moved_but_stays_in_the_minority_dissents() {
     let outcome = scored(&[], &[&[4.0], &[4.2], &[1.0, 1.8, 2.5]]);
     assert_eq!(outcome.verdict["minority_judges"], json!(["judge-3"]));
     assert_eq!(fates(&outcome), [Fate::Adopted, Fate::Adopted, Fate::Minority]);
@@ -274,12 +271,12 @@ fn who_moved_and_is_still_in_the_minority_dissents() {
     assert!(reason.ends_with("its score went from 1 to 2.5"), "{reason}");
     assert!(outcome.positions[2].position.contains("I give it 1."));
 
-    // One that comes over is given up at more than the range, and adopted at the range itself.
+    // The first position of a judge who joined the majority is given up if it moved by more than the range.
     for (first, fate) in [(3.5, Fate::Adopted), (3.499_999, Fate::Refuted)] {
         let outcome = scored(&[], &[&[4.0], &[4.0], &[first, 4.0], &[1.0], &[1.0]]);
         assert_eq!(fates(&outcome)[2], fate, "{first}");
     }
-    // Nobody is on the side of a verdict that there is not.
+    // Without a verdict, nobody is on its side.
     let outcome = scored(&[], &[&[1.0, 3.0], &[4.0], &[5.0]]);
     assert_eq!((outcome.termination, fates(&outcome)), (Termination::NoMajority, vec![Fate::Minority; 3]));
     assert_eq!((outcome.dissent.len(), &outcome.dissent[0]["score"]), (3, &json!(3.0)));
@@ -287,7 +284,7 @@ fn who_moved_and_is_still_in_the_minority_dissents() {
 
 /// "the scores by judge, dimension and round": every round's, and which of them were carried forward.
 #[test]
-fn dimension_scores_are_told_by_judge_and_round() {
+fn the_verdict_has_dimension_scores_by_judge_and_round() {
     let outcome = run(&[], &|ask, _, round| {
         let mut said = plain([&[2.0, 2.5][..], &[3.0], &[5.0]][place(ask)], round);
         if (round, place(ask)) == (2, 0) {
@@ -319,19 +316,20 @@ fn dimension_scores_are_told_by_judge_and_round() {
 
 /// "after each round a table".
 #[test]
-fn a_table_is_shown_after_each_round() {
-    let mut shown = Vec::new();
-    let (records, _) = testing::run(&Panel, brief(MODELS, &[]), &|ask, _, round| {
+fn every_round_that_is_over_has_a_table() {
+    let (records, debate) = testing::run(&Panel, brief(MODELS, &[]), &|ask, _, round| {
         (place(ask) != 1 || round != 2).then(|| plain([&[2.0, 3.0][..], &[3.5], &[5.0]][place(ask)], round))
     });
+    let mut seen = Vec::new();
     for length in 1..=records.len() {
-        let debate = Debate::from_records(&records[..length]).unwrap();
-        if debate.outcome.is_none() && debate.outstanding().next().is_none() {
-            shown.extend(Panel.summary(&debate));
-        }
+        let view = Panel.view(&Debate::from_records(&records[..length]).unwrap()).unwrap();
+        seen.push(view.round_summaries.len());
     }
-    assert_eq!(shown.len(), 3);
-    let Summary { title, rows, .. } = &shown[1];
+    seen.dedup();
+    assert_eq!(seen, [0, 1, 2, 3], "a table comes when the last judge of its round has answered");
+    let tables = Panel.view(&debate).unwrap().round_summaries;
+    assert_eq!(tables.iter().map(|table| table.after_phases).collect::<Vec<_>>(), [1, 2, 3]);
+    let RoundSummary { title, rows, .. } = &tables[1];
     assert_eq!(title, "Round 2: mean 3.83, range 2, no consensus");
     assert_eq!(rows[0], ["Judge", "Stance", "Score", "problem", "archit.", "risk", "implem.", "feasib."]);
     assert_eq!(rows[1][..4], ["judge-1", "neutral", "3 (+1)", "3"]);
@@ -339,13 +337,30 @@ fn a_table_is_shown_after_each_round() {
     assert_eq!(rows[4][..4], ["range", "", "2", "2"]);
 }
 
+/// The typed verdict and the JSON of the outcome are the same thing.
+#[test]
+fn the_verdict_reads_back_from_its_json() {
+    for scores in [[4.0, 4.2, 4.4], [4.0, 4.5, 2.0], [3.0, 4.0, 5.0]] {
+        let outcome = scored(&[], &[&scores[..1], &scores[1..2], &scores[2..]]);
+        let verdict = verdict::PanelVerdict::deserialize(&outcome.verdict).unwrap();
+        assert_eq!(
+            verdict.to_json().unwrap().to_string(),
+            outcome.verdict.to_string(),
+            "with the same order"
+        );
+    }
+    let lost = run(&[], &|ask, _, round| (place(ask) == 0).then(|| plain(&[4.0], round)));
+    let verdict = verdict::PanelVerdict::deserialize(&lost.verdict).unwrap();
+    assert!(matches!(verdict.decision, verdict::VerdictDecision::None(_)), "{verdict:?}");
+}
+
 mod absences;
-mod disputes;
-mod ledger;
+mod critical_findings;
+mod findings;
 mod majority;
-mod metrics;
+mod positions;
 mod prompts;
+mod report;
 mod setup;
-mod stands;
 mod templates;
 mod validation;

@@ -2,221 +2,262 @@
 
 use std::sync::Arc;
 
-use agon_core::{Ask, Corrupt, Exchange, Fence, Phase, Prompt, Reply, Schema, Step, Thread};
-use serde_json::{Map, Value, json};
+use agon_core::{Ask, Corrupt, Fence, PriorExchange, Prompt, Reply, ReplySchema, SeatThread, Step};
+use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::log::{Judge, Log, said};
-use super::reply::Second;
-use super::{Parts, packet};
-use crate::prompt::{ask, only, schema_of};
+use super::log::{ReviewJudge, ReviewLog};
+use super::packet::PacketContext;
+use super::replies::{JudgeVerdict, SecondVerdict};
+use super::seats::explorer_id;
+use super::verdict::{JudgeAnswer, ReviewBranch};
+use super::{ReviewMode, ReviewParts, ReviewPhase};
+use crate::prompt::{new_ask, restrict, schema_of};
 
 /// Makes the asks of one debate.
-pub(super) struct Asks<'a> {
-    log: &'a Log<'a>,
-    parts: &'a Parts,
+pub(super) struct ReviewAsks<'a> {
+    log: &'a ReviewLog<'a>,
+    parts: &'a ReviewParts,
     fence: Fence,
     system: Arc<str>,
 }
 
-impl<'a> Asks<'a> {
-    pub(super) fn new(log: &'a Log<'a>, parts: &'a Parts) -> Result<Self, Corrupt> {
+/// What a judge or an explorer reads of its own in round 1.
+#[derive(Serialize)]
+struct SeatContext<'a> {
+    judge: &'a str,
+    perspective: Option<String>,
+    about: String,
+    /// For a judge, what its explorers found.
+    explorations: Vec<String>,
+    /// For an explorer, which one it is.
+    number: usize,
+    of: usize,
+    several: bool,
+}
+
+/// What a judge reads in round 2.
+#[derive(Serialize)]
+struct SecondRoundContext<'a> {
+    judge: &'a str,
+    own: Option<JudgeVerdict>,
+    restated: bool,
+    disagreed: bool,
+    others: Vec<OtherVerdict<'a>>,
+    interjections: Vec<String>,
+    schema: String,
+}
+
+/// The verdict of another judge, quoted.
+#[derive(Serialize)]
+struct OtherVerdict<'a> {
+    judge: &'a str,
+    verdict: String,
+}
+
+impl<'a> ReviewAsks<'a> {
+    pub(super) fn new(parts: &'a ReviewParts, log: &'a ReviewLog<'a>) -> Result<Self, Corrupt> {
         let fence = Fence::new(log.brief());
         let system = parts.prompts.shared("review/system.hbs", &json!({"rule": fence.rule()}))?;
         Ok(Self { log, parts, fence, system })
     }
 
-    /// Every judge's explorers look around.
+    /// The explorers of every judge look around.
     pub(super) fn explorations(&self) -> Result<Step, Corrupt> {
-        let schema = &self.parts.exploration;
-        let shared = self.with_packet("review/explore.hbs", schema)?;
-        let of = self.log.brief().int("explorers");
+        let (file, schema) = ("review/explore.hbs", &self.parts.exploration);
+        let shared = self.with_packet(file, schema)?;
+        let of = self.log.options.explorers;
         let mut asks = Vec::new();
         for judge in &self.log.judges {
             for number in 1..=of {
-                let id = format!("{}-explorer-{number}", judge.seat.id);
-                let Some(seat) = self.log.brief().seat(&id) else { continue };
-                let mut context = self.who(judge);
-                context.extend([
-                    ("number".to_owned(), json!(number)),
-                    ("of".to_owned(), json!(of)),
-                    ("several".to_owned(), json!(of > 1)),
-                ]);
-                let tail = self.parts.prompts.tail("review/explore.hbs", &context)?;
-                asks.push(ask(seat, self.prompt(&shared, tail), Some(schema.clone())));
+                let Some(seat) = self.log.brief().seat(&explorer_id(&judge.seat.id, number)) else {
+                    continue;
+                };
+                let context = SeatContext { number, of, several: of > 1, ..self.seat_context(judge) };
+                let tail = self.parts.prompts.tail(file, &context)?;
+                asks.push(new_ask(seat, self.prompt(&shared, tail), Some(schema.clone())));
             }
         }
-        Ok(Step::Ask(Phase::new("explore", 1), asks))
+        Ok(Step::Ask(ReviewPhase::Explore.at(1), asks))
     }
 
-    /// Round 1: every judge alone.
-    pub(super) fn first(&self) -> Result<Step, Corrupt> {
-        let (file, schema) = self.of_mode();
-        let shared = self.with_packet(file, schema)?;
-        let mut asks = Vec::new();
-        for judge in &self.log.judges {
-            let prompt = self.prompt(&shared, self.first_tail(file, judge)?);
-            asks.push(ask(judge.seat, prompt, Some(schema.clone())));
-        }
-        Ok(Step::Ask(Phase::new("r1", 1), asks))
+    /// Round 1: every judge rules on its own.
+    pub(super) fn first_verdicts(&self) -> Result<Step, Corrupt> {
+        let schema = self.first_template().1;
+        let ask =
+            |(judge, prompt): (&ReviewJudge<'_>, Prompt)| new_ask(judge.seat, prompt, Some(schema.clone()));
+        let asks = self.first_prompts(self.log.judges.iter())?.into_iter().map(ask).collect();
+        Ok(Step::Ask(ReviewPhase::FirstVerdict.at(1), asks))
     }
 
-    /// Round 2, strictly: every judge restates its verdict before it sees another.
+    /// Round 2 with strict anchoring: every judge restates its verdict before it reads another one.
     pub(super) fn restatements(&self) -> Result<Step, Corrupt> {
-        let schema = &self.parts.restatement;
-        let shared =
-            self.parts.prompts.shared("review/restate.hbs", &json!({"schema": schema.json.to_string()}))?;
+        let shared = self.restate_prompt()?;
         let mut asks = Vec::new();
-        for judge in self.log.revisers() {
-            let mut ask = ask(judge.seat, self.prompt(&shared, String::new()), Some(schema.clone()));
-            ask.thread = Thread::Continue(vec![self.first_turn(judge)?]);
-            self.hurry(&mut ask);
-            asks.push(ask);
+        for (judge, first) in self.first_prompts(self.log.revisers())? {
+            let prompt = self.prompt(&shared, String::new());
+            let thread = vec![self.exchange(ReviewPhase::FirstVerdict, judge, first.user())];
+            asks.push(self.second_round_ask(judge, prompt, self.parts.restatement.clone(), thread));
         }
-        Ok(Step::Ask(Phase::new("restate", 2), asks))
+        Ok(Step::Ask(ReviewPhase::Restate.at(2), asks))
     }
 
-    /// Round 2: the same conversation goes on, with the others' full verdicts.
-    pub(super) fn second(&self) -> Result<Step, Corrupt> {
-        let strict = self.log.brief().flag("strict_anchoring");
+    /// Round 2: the conversation of each judge goes on, with the full verdicts of the others.
+    pub(super) fn second_verdicts(&self) -> Result<Step, Corrupt> {
+        let strict = self.log.options.strict_anchoring;
+        let restate = self.restate_prompt()?;
         let mut asks = Vec::new();
-        for judge in self.log.revisers().filter(|judge| !strict || judge.restated) {
-            let mut thread = vec![self.first_turn(judge)?];
+        for (judge, first) in
+            self.first_prompts(self.log.revisers().filter(|judge| !strict || judge.restated))?
+        {
+            let mut thread = vec![self.exchange(ReviewPhase::FirstVerdict, judge, first.user())];
             if strict {
-                thread.push(self.restated_turn(judge)?);
+                thread.push(self.exchange(ReviewPhase::Restate, judge, restate.to_string()));
             }
-            let schema = Arc::new(self.second_schema(judge));
-            let shared = self.parts.prompts.shared("review/r2.hbs", &self.message(judge, strict, &schema))?;
-            let mut ask = ask(judge.seat, self.prompt(&shared, String::new()), Some(schema));
-            ask.thread = Thread::Continue(thread);
-            self.hurry(&mut ask);
-            asks.push(ask);
+            let schema = self.second_schema(judge);
+            let context = self.second_round_context(judge, &schema)?;
+            let shared = self.parts.prompts.shared("review/r2.hbs", &context)?;
+            let prompt = self.prompt(&shared, String::new());
+            asks.push(self.second_round_ask(judge, prompt, Arc::new(schema), thread));
         }
-        Ok(Step::Ask(Phase::new("r2", 2), asks))
+        Ok(Step::Ask(ReviewPhase::SecondVerdict.at(2), asks))
     }
 
-    /// The time of round 2 is the judge's for the whole of its answer; a time that somebody set holds for everybody.
-    fn hurry(&self, ask: &mut Ask) {
-        ask.within_ms = Some(self.log.r2_within_ms());
-        ask.firm = self.log.brief().options.contains_key("r2_timeout");
+    /// The time of round 2 is for the whole answer. A time that the user set also holds for a person or a program that has a
+    /// time of its own.
+    fn second_round_ask(
+        &self,
+        judge: &ReviewJudge<'_>,
+        prompt: Prompt,
+        schema: Arc<ReplySchema>,
+        thread: Vec<PriorExchange>,
+    ) -> Ask {
+        Ask {
+            thread: SeatThread::Continue(thread),
+            within_ms: Some(self.log.r2_within_ms()),
+            firm: self.log.options.r2_timeout.is_some(),
+            ..new_ask(judge.seat, prompt, Some(schema))
+        }
     }
 
-    /// What a judge is told in round 2.
-    fn message(&self, judge: &Judge<'_>, restated: bool, schema: &Schema) -> Value {
-        let others = self.log.survivors().filter(|other| other.seat.id != judge.seat.id);
-        let others: Vec<Value> = others
-            .map(|other| {
-                let verdict = format!("{:#}", full_verdict(other));
-                json!({"judge": other.seat.id, "verdict": self.fence.quote(&other.seat.id, &verdict)})
-            })
-            .collect();
-        json!({
-            "judge": judge.seat.id,
-            "own": judge.first.as_ref().map(|first| first.verdict),
-            "restated": restated,
-            "disagreed": self.log.branch() == Some("disagreed"),
-            "others": others,
-            "interjections": self.interjections(|after| after > self.before_first()),
-            "schema": schema.json.to_string(),
+    fn second_round_context(
+        &self,
+        judge: &'a ReviewJudge<'_>,
+        schema: &ReplySchema,
+    ) -> Result<SecondRoundContext<'a>, Corrupt> {
+        let mut others = Vec::new();
+        for other in self.others(judge) {
+            let full = serde_json::to_string_pretty(&JudgeAnswer::of(other))?;
+            let id = other.seat.id.as_str();
+            others.push(OtherVerdict { judge: id, verdict: self.fence.quote(id, &full) });
+        }
+        Ok(SecondRoundContext {
+            judge: &judge.seat.id,
+            own: judge.first.as_ref().map(|first| first.verdict),
+            restated: self.log.options.strict_anchoring,
+            disagreed: self.log.branch() == Some(ReviewBranch::Disagreed),
+            others,
+            interjections: self.interjections(|after| after > self.phases_before_verdicts()),
+            schema: schema.json.to_string(),
         })
     }
 
-    /// Only other judges can be answered, and where the verdicts differ somebody must be.
-    fn second_schema(&self, judge: &Judge<'_>) -> Schema {
-        let others = self.log.survivors().filter(|other| other.seat.id != judge.seat.id);
-        let others: Vec<String> = others.map(|other| other.seat.id.clone()).collect();
-        let schema = schema_of::<Second>("second_verdict");
-        let schema = only(schema, "/properties/challenges/items/properties/judge", &others);
-        let mut schema = only(schema, "/properties/acknowledgments/items/properties/judge", &others);
-        if self.log.branch() == Some("disagreed")
+    /// The schema lets a judge answer only the others, and where the verdicts differ it must challenge somebody.
+    fn second_schema(&self, judge: &ReviewJudge<'_>) -> ReplySchema {
+        let others: Vec<String> = self.others(judge).map(|other| other.seat.id.clone()).collect();
+        let schema = schema_of::<SecondVerdict>("second_verdict");
+        let schema = restrict(schema, "/properties/challenges/items/properties/judge", &others);
+        let mut schema = restrict(schema, "/properties/acknowledgments/items/properties/judge", &others);
+        if self.log.branch() == Some(ReviewBranch::Disagreed)
             && let Some(Value::Object(challenges)) = schema.json.pointer_mut("/properties/challenges")
         {
-            challenges.insert("minItems".into(), json!(1));
+            challenges.insert("minItems".into(), 1.into());
         }
         schema
     }
 
-    /// A judge's round 1, as it was asked and answered, without a word left out.
-    fn first_turn(&self, judge: &Judge<'_>) -> Result<Exchange, Corrupt> {
-        let (file, schema) = self.of_mode();
-        let prompt = self.prompt(&self.with_packet(file, schema)?, self.first_tail(file, judge)?);
-        Ok(Exchange { prompt: prompt.user(), reply: self.words("r1", 1, judge) })
+    fn others(&self, judge: &ReviewJudge<'_>) -> impl Iterator<Item = &'a ReviewJudge<'a>> {
+        self.log.survivors().filter(|other| other.seat.id != judge.seat.id)
     }
 
-    fn restated_turn(&self, judge: &Judge<'_>) -> Result<Exchange, Corrupt> {
-        let schema = &self.parts.restatement;
-        let context = json!({"schema": schema.json.to_string()});
-        let prompt = self.parts.prompts.shared("review/restate.hbs", &context)?;
-        Ok(Exchange { prompt: prompt.to_string(), reply: self.words("restate", 2, judge) })
+    /// The prompts of round 1 for these judges. A later round repeats them, as the beginning of the judge's conversation.
+    fn first_prompts<'b>(
+        &self,
+        judges: impl Iterator<Item = &'b ReviewJudge<'a>>,
+    ) -> Result<Vec<(&'b ReviewJudge<'a>, Prompt)>, Corrupt>
+    where
+        'a: 'b,
+    {
+        let (file, schema) = self.first_template();
+        let shared = self.with_packet(file, schema)?;
+        let mut prompts = Vec::new();
+        for judge in judges {
+            let explored = self.log.explorations(&judge.seat.id);
+            let explorations =
+                explored.map(|(seat, value)| self.fence.quote(seat, &format!("{value:#}"))).collect();
+            let context = SeatContext { explorations, ..self.seat_context(judge) };
+            prompts.push((judge, self.prompt(&shared, self.parts.prompts.tail(file, &context)?)));
+        }
+        Ok(prompts)
     }
 
-    fn words(&self, phase: &str, round: u32, judge: &Judge<'_>) -> String {
-        let reply = said(self.log.debate, phase, round, &judge.seat.id);
-        reply.and_then(Reply::words).map(|words| words.into_owned()).unwrap_or_default()
+    fn first_template(&self) -> (&'static str, &'a Arc<ReplySchema>) {
+        match self.log.options.mode {
+            ReviewMode::Validate => ("review/r1.hbs", &self.parts.first),
+            ReviewMode::Brainstorm => ("review/brainstorm.hbs", &self.parts.brainstorm),
+            ReviewMode::Research => ("review/research.hbs", &self.parts.research),
+        }
     }
 
-    fn first_tail(&self, file: &str, judge: &Judge<'_>) -> Result<String, Corrupt> {
-        let explored = self.log.explorations(&judge.seat.id);
-        let explored: Vec<String> =
-            explored.map(|(seat, value)| self.fence.quote(seat, &format!("{value:#}"))).collect();
-        let mut context = self.who(judge);
-        context.insert("explorations".into(), explored.into());
-        self.parts.prompts.tail(file, &context)
+    fn restate_prompt(&self) -> Result<Arc<str>, Corrupt> {
+        let schema = self.parts.restatement.json.to_string();
+        self.parts.prompts.shared("review/restate.hbs", &json!({"schema": schema}))
     }
 
-    fn who(&self, judge: &Judge<'_>) -> Map<String, Value> {
+    /// An earlier turn of a judge, as it was asked and answered.
+    fn exchange(&self, phase: ReviewPhase, judge: &ReviewJudge<'_>, prompt: String) -> PriorExchange {
+        let words = self.log.reply(phase, &judge.seat.id).and_then(Reply::words);
+        PriorExchange { prompt, reply: words.map(|words| words.into_owned()).unwrap_or_default() }
+    }
+
+    fn seat_context<'b>(&self, judge: &'b ReviewJudge<'_>) -> SeatContext<'b> {
         let perspective = judge.perspective.as_ref();
-        // A person's own file may say anything; it is no more than a name and a sentence.
-        let plain = |text: &str| self.fence.defuse(&text.split_whitespace().collect::<Vec<_>>().join(" "));
-        Map::from_iter([
-            ("judge".to_owned(), json!(judge.seat.id)),
-            ("perspective".to_owned(), json!(perspective.map(|perspective| plain(&perspective.name)))),
-            (
-                "about".to_owned(),
-                json!(perspective.map_or(String::new(), |perspective| plain(&perspective.about))),
-            ),
-        ])
-    }
-
-    fn of_mode(&self) -> (&'static str, &'a Arc<Schema>) {
-        match self.log.brief().text("mode") {
-            "brainstorm" => ("review/brainstorm.hbs", &self.parts.brainstorm),
-            "research" => ("review/research.hbs", &self.parts.research),
-            _ => ("review/r1.hbs", &self.parts.first),
+        // The user's own file may contain anything. It is reduced to a name and one line, which cannot open a quotation.
+        let one_line = |text: &str| self.fence.defuse(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+        SeatContext {
+            judge: &judge.seat.id,
+            perspective: perspective.map(|perspective| one_line(&perspective.name)),
+            about: perspective.map(|perspective| one_line(&perspective.about)).unwrap_or_default(),
+            explorations: Vec::new(),
+            number: 0,
+            of: 0,
+            several: false,
         }
     }
 
     /// The shared part of a template that shows the whole packet.
-    fn with_packet(&self, file: &str, schema: &Schema) -> Result<Arc<str>, Corrupt> {
-        let mut context = packet::context(self.log.brief(), &self.fence);
-        if let Value::Object(fields) = &mut context {
-            fields.insert("interjections".into(), self.interjections(|after| after <= self.before_first()));
-        }
+    fn with_packet(&self, file: &str, schema: &ReplySchema) -> Result<Arc<str>, Corrupt> {
+        let interjections = self.interjections(|after| after <= self.phases_before_verdicts());
+        let context = PacketContext::new(self.log.brief(), &self.fence, interjections);
         let packet = self.parts.prompts.shared("review/packet.hbs", &context)?;
         let context = json!({"schema": schema.json.to_string(), "packet": packet.trim_end()});
         self.parts.prompts.shared(file, &context)
     }
 
-    /// How many phases there are before round 1's verdicts.
-    fn before_first(&self) -> usize {
+    /// How many phases come before the verdicts of round 1.
+    fn phases_before_verdicts(&self) -> usize {
         let turns = &self.log.debate.turns;
-        turns.iter().position(|turn| turn.phase.name == "r1").unwrap_or(turns.len())
+        let is_first = |name: &str| name == ReviewPhase::FirstVerdict.as_str();
+        turns.iter().position(|turn| is_first(&turn.phase.name)).unwrap_or(turns.len())
     }
 
-    /// What a person said after so many phases.
-    fn interjections(&self, counts: impl Fn(usize) -> bool) -> Value {
-        let said = self.log.debate.interjections.iter().filter(|said| counts(said.after));
+    /// What a person said, quoted, where the number of phases before it is wanted.
+    fn interjections(&self, is_wanted: impl Fn(usize) -> bool) -> Vec<String> {
+        let said = self.log.debate.interjections.iter().filter(|said| is_wanted(said.after));
         said.map(|said| self.fence.quote("the person who asked", &said.text)).collect()
     }
 
     fn prompt(&self, shared: &Arc<str>, tail: String) -> Prompt {
         Prompt { system: self.system.clone(), shared: shared.clone(), tail }
     }
-}
-
-/// A verdict of round 1 as the others read it: the seed's JSON, whole, with the judge's name in front.
-pub(super) fn full_verdict(judge: &Judge<'_>) -> Value {
-    let mut whole = Map::from_iter([("judge".to_owned(), json!(judge.seat.id))]);
-    let own = judge.answer.and_then(Value::as_object).into_iter().flatten();
-    whole.extend(own.filter(|(key, _)| *key != "judge").map(|(key, value)| (key.clone(), value.clone())));
-    Value::Object(whole)
 }

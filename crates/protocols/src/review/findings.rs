@@ -1,145 +1,147 @@
-//! The union of what all judges found in both rounds, each thing once.
+//! The union of what all judges found in both rounds, each finding once.
 
-use serde_json::{Value, json};
-
-use super::log::{Judge, Log};
-use super::packet::{Paths, Place};
-use super::reply::{Finding, Severity};
+use super::log::ReviewLog;
+use super::packet::{FindingLocation, PacketPaths};
+use super::replies::{FindingSeverity, JudgeFinding};
+use super::verdict::{OtherWording, ReviewFinding};
 use crate::lexical;
 
-/// Descriptions this much alike are of one thing, if nothing says otherwise.
-const SAME: f64 = 0.8;
-/// It takes less where they are of the same line.
-const SAME_LINE: f64 = 0.7;
-/// Judges may count the lines of one place a little differently.
-const LINES_OFF_MAX: u64 = 3;
-/// Likeness is computed with roots, which are never quite what they should be.
+/// Descriptions that are this much alike are the same finding, unless something says otherwise.
+const SAME_FROM: f64 = 0.8;
+/// The same for two findings about the same line.
+const SAME_LINE_FROM: f64 = 0.7;
+/// Two judges may count the lines of one place a little differently.
+const LINES_APART_MAX: u64 = 3;
+/// Comparisons with thresholds allow for rounding.
 const TOLERANCE: f64 = 1e-9;
 
-/// A finding, by whomever and whenever it was made.
+/// A finding with everybody who reported it.
 #[derive(Debug)]
-pub(super) struct Merged {
-    pub(super) finding: Finding,
-    pub(super) place: Option<Place>,
-    /// The judges who made it, in seat order.
-    pub(super) judges: Vec<String>,
-    pub(super) rounds: Vec<u32>,
-    /// Who made it when, and how grave: two findings of one judge in one round are two.
-    made: Vec<(String, u32, Severity)>,
+struct MergedFinding {
+    finding: JudgeFinding,
+    location: Option<FindingLocation>,
+    /// The judges who reported it, in seat order.
+    judges: Vec<String>,
+    rounds: Vec<u32>,
+    /// Each report of it: by which judge, in which round, how severe.
+    reports: Vec<(String, u32, FindingSeverity)>,
     /// What others called it, and where they saw it.
-    also: Vec<Value>,
-    /// Those of them who did not repeat it in a round 2 that counts.
-    pub(super) dropped_by: Vec<String>,
+    also: Vec<OtherWording>,
+    /// The judges who did not repeat it in a round 2 that counts.
+    dropped_by: Vec<String>,
 }
 
-impl Merged {
-    /// Whether nobody who made it holds it any more.
-    pub(super) fn is_dropped(&self) -> bool {
-        self.judges.iter().all(|judge| self.dropped_by.contains(judge))
+/// Everything that was found, the most severe first.
+pub(super) fn merged_findings(log: &ReviewLog<'_>) -> Vec<ReviewFinding> {
+    let paths = PacketPaths::of(log.brief());
+    let mut all: Vec<MergedFinding> = Vec::new();
+    for judge in &log.judges {
+        let first = judge.first.iter().flat_map(|first| &first.findings);
+        let second = judge.second.iter().flat_map(|(second, _)| &second.findings);
+        let found = first.map(|finding| (1, finding)).chain(second.map(|finding| (2, finding)));
+        for (round, finding) in found {
+            add(&mut all, &paths, &judge.seat.id, round, finding);
+        }
+    }
+    for merged in &mut all {
+        merged.mark_dropped(log);
+        merged.finding.severity = merged.counted_severity(log);
+    }
+    all.sort_by_key(|merged| merged.finding.severity);
+    all.into_iter().zip(1..).map(|(merged, number)| merged.numbered(number)).collect()
+}
+
+/// Adds a finding to the one that it repeats. Of several, that is the one with the nearest words.
+fn add(all: &mut Vec<MergedFinding>, paths: &PacketPaths, judge: &str, round: u32, finding: &JudgeFinding) {
+    let location = finding.location.as_deref().and_then(|location| paths.locate(location));
+    let same = all.iter_mut().rev().filter(|other| other.accepts(judge, round, finding, location.as_ref()));
+    match same.max_by(|one, other| one.likeness(finding).total_cmp(&other.likeness(finding))) {
+        Some(same) => same.add(judge, round, finding, location),
+        None => all.push(MergedFinding {
+            finding: finding.clone(),
+            location,
+            judges: vec![judge.to_owned()],
+            rounds: vec![round],
+            reports: vec![(judge.to_owned(), round, finding.severity)],
+            also: Vec::new(),
+            dropped_by: Vec::new(),
+        }),
+    }
+}
+
+impl MergedFinding {
+    /// Whether a report can be of this finding. Two findings of one judge in one round are two, unless they are identical.
+    fn accepts(
+        &self,
+        judge: &str,
+        round: u32,
+        finding: &JudgeFinding,
+        location: Option<&FindingLocation>,
+    ) -> bool {
+        let is_repeated = self.reports.iter().any(|(by, when, _)| by == judge && *when == round);
+        match is_repeated {
+            true => {
+                self.finding.description.trim() == finding.description.trim()
+                    && self.location.as_ref() == location
+            }
+            false => self.is_same(finding, location),
+        }
     }
 
-    pub(super) fn document(&self, number: usize) -> Value {
-        let place = self.place.as_ref();
-        json!({
-            "id": format!("F{number}"),
-            "severity": self.finding.severity,
-            "description": self.finding.description,
-            "category": self.finding.category,
-            "location": self.finding.location,
-            "recommendation": self.finding.recommendation,
-            "file": place.map(|place| &place.file),
-            "line": place.and_then(|place| place.line),
-            "end_line": place.and_then(|place| place.end_line),
-            "judges": self.judges,
-            "rounds": self.rounds,
-            "also": self.also,
-            "dropped": self.is_dropped(),
-            "dropped_by": self.dropped_by,
-        })
-    }
-
-    /// The gravest that a judge calls it in its verdict that counts; of those who dropped it, in the one before.
-    fn severity(&self, log: &Log<'_>) -> Severity {
-        let last = |judge: &String| {
-            let reverted = log.judges.iter().any(|other| other.seat.id == *judge && other.is_reverted());
-            let own = self.made.iter().filter(|(by, round, _)| by == judge && !(reverted && *round == 2));
-            own.max_by_key(|(_, round, _)| *round).map(|(.., severity)| *severity)
-        };
-        self.judges.iter().filter_map(last).min().unwrap_or(self.finding.severity)
-    }
-
-    fn is_same(&self, finding: &Finding, place: Option<&Place>) -> bool {
-        if self.is_elsewhere(place) {
+    fn is_same(&self, finding: &JudgeFinding, location: Option<&FindingLocation>) -> bool {
+        if self.is_elsewhere(location) {
             return false;
         }
         let (ours, theirs) = (&self.finding.description, &finding.description);
         if ours.trim().eq_ignore_ascii_case(theirs.trim()) {
             return true;
         }
-        let alike = lexical::similarity(ours, theirs) + TOLERANCE;
-        let line = |place: &Place| place.line.map(|line| (place.file.clone(), line));
-        let same_line =
-            self.place.as_ref().and_then(line).is_some_and(|own| place.and_then(line) == Some(own));
-        let enough = if same_line { SAME_LINE } else { SAME };
-        alike >= enough
+        let line = |location: &FindingLocation| location.line.map(|line| (location.file.clone(), line));
+        let own_line = self.location.as_ref().and_then(line);
+        let is_same_line = own_line.is_some() && location.and_then(line) == own_line;
+        let enough = if is_same_line { SAME_LINE_FROM } else { SAME_FROM };
+        lexical::similarity(ours, theirs) + TOLERANCE >= enough
             && !lexical::opposed(ours, theirs)
             && lexical::figures(ours) == lexical::figures(theirs)
     }
 
-    /// How near its words are to another's; the same words are nearest.
-    fn likeness(&self, finding: &Finding) -> f64 {
+    /// How near its words are to those of another finding. Identical words are nearest.
+    fn likeness(&self, finding: &JudgeFinding) -> f64 {
         let (ours, theirs) = (self.finding.description.trim(), finding.description.trim());
         if ours.eq_ignore_ascii_case(theirs) { f64::INFINITY } else { lexical::similarity(ours, theirs) }
     }
 
-    /// Whether two places are known, and too far apart to be one.
-    fn is_elsewhere(&self, place: Option<&Place>) -> bool {
-        let Some((own, other)) = self.place.as_ref().zip(place) else { return false };
-        let apart = own.line.zip(other.line).is_some_and(|(own, other)| own.abs_diff(other) > LINES_OFF_MAX);
-        own.file != other.file || apart
+    /// Whether both locations are known and too far apart to be the same.
+    fn is_elsewhere(&self, location: Option<&FindingLocation>) -> bool {
+        let Some((own, other)) = self.location.as_ref().zip(location) else { return false };
+        let lines = own.line.zip(other.line);
+        own.file != other.file || lines.is_some_and(|(own, other)| own.abs_diff(other) > LINES_APART_MAX)
     }
 
-    /// Whether it can be what this judge finds in this round: it has not found it in the same round already.
-    fn takes(&self, judge: &str, round: u32, finding: &Finding, place: Option<&Place>) -> bool {
-        let again = self.made.iter().any(|(by, when, _)| by == judge && *when == round);
-        match again {
-            true => {
-                self.finding.description.trim() == finding.description.trim() && self.place.as_ref() == place
-            }
-            false => self.is_same(finding, place),
-        }
-    }
-
-    fn add(&mut self, judge: &str, round: u32, finding: &Finding, place: Option<Place>) {
-        self.made.push((judge.to_owned(), round, finding.severity));
-        // The gravest one's words stand for all; the others are kept beside them.
-        let graver = finding.severity < self.finding.severity;
+    /// Adds another report. The words of the most severe one stand for all, and the others are kept beside them.
+    fn add(&mut self, judge: &str, round: u32, finding: &JudgeFinding, location: Option<FindingLocation>) {
+        self.reports.push((judge.to_owned(), round, finding.severity));
         let own = &mut self.finding;
-        let other = match graver {
-            true => {
-                json!({"judge": self.judges.first(), "description": own.description, "location": own.location})
-            }
-            false => {
-                json!({"judge": judge, "description": finding.description, "location": finding.location})
-            }
+        let is_worse = finding.severity < own.severity;
+        let (by, other) = match is_worse {
+            true => (self.judges.first().map_or(judge, String::as_str), &*own),
+            false => (judge, finding),
+        };
+        let other = OtherWording {
+            judge: by.to_owned(),
+            description: other.description.clone(),
+            location: other.location.clone(),
         };
         let words = |text: &str| text.trim().to_lowercase();
-        let same = words(&own.description) == words(&finding.description) && own.location == finding.location;
-        if !same && !self.also.contains(&other) {
+        let is_same =
+            words(&own.description) == words(&finding.description) && own.location == finding.location;
+        if !is_same && !self.also.contains(&other) {
             self.also.push(other);
         }
-        if graver {
+        if is_worse {
             own.description.clone_from(&finding.description);
+            own.severity = finding.severity;
         }
-        if !self.judges.iter().any(|other| other == judge) {
-            self.judges.push(judge.to_owned());
-        }
-        if !self.rounds.contains(&round) {
-            self.rounds.push(round);
-            self.rounds.sort_unstable();
-        }
-        self.finding.severity = self.finding.severity.min(finding.severity);
-        let own = &mut self.finding;
         for (ours, theirs) in [
             (&mut own.category, &finding.category),
             (&mut own.location, &finding.location),
@@ -149,59 +151,53 @@ impl Merged {
                 ours.clone_from(theirs);
             }
         }
-        if self.place.as_ref().is_none_or(|own| own.line.is_none()) && place.is_some() {
-            self.place = place;
+        if !self.judges.iter().any(|other| other == judge) {
+            self.judges.push(judge.to_owned());
+        }
+        if !self.rounds.contains(&round) {
+            self.rounds.push(round);
+            self.rounds.sort_unstable();
+        }
+        if self.location.as_ref().is_none_or(|own| own.line.is_none()) && location.is_some() {
+            self.location = location;
         }
     }
-}
 
-/// Everything that was found, the gravest first.
-pub(super) fn union(log: &Log<'_>) -> Vec<Merged> {
-    let paths = Paths::of(log.brief());
-    let mut all: Vec<Merged> = Vec::new();
-    for judge in &log.judges {
-        let first = judge.first.as_ref().map_or(&[][..], |first| &first.findings);
-        let second = judge.second.as_ref().map_or(&[][..], |(second, _)| &second.findings);
-        let made = first.iter().map(|finding| (1, finding)).chain(second.iter().map(|finding| (2, finding)));
-        for (round, finding) in made {
-            let place = finding.location.as_deref().and_then(|location| paths.place(location));
-            let fits = all
-                .iter_mut()
-                .rev()
-                .filter(|other| other.takes(&judge.seat.id, round, finding, place.as_ref()));
-            match fits.max_by(|one, other| one.likeness(finding).total_cmp(&other.likeness(finding))) {
-                Some(same) => same.add(&judge.seat.id, round, finding, place),
-                None => all.push(Merged {
-                    finding: finding.clone(),
-                    place,
-                    judges: vec![judge.seat.id.clone()],
-                    rounds: vec![round],
-                    made: vec![(judge.seat.id.clone(), round, finding.severity)],
-                    also: Vec::new(),
-                    dropped_by: Vec::new(),
-                }),
+    /// Marks the judges who reported it in round 1 and no longer do in a round 2 that counts.
+    fn mark_dropped(&mut self, log: &ReviewLog<'_>) {
+        for judge in log.revised().filter(|judge| !judge.is_reverted) {
+            let id = &judge.seat.id;
+            let is_repeated = self.reports.iter().any(|(by, round, _)| by == id && *round == 2);
+            if self.judges.contains(id) && !is_repeated {
+                self.dropped_by.push(id.clone());
             }
         }
     }
-    for judge in &log.judges {
-        mark_dropped(judge, &mut all);
-    }
-    for merged in &mut all {
-        merged.finding.severity = merged.severity(log);
-    }
-    all.sort_by_key(|merged| merged.finding.severity);
-    all
-}
 
-/// Marks what a judge found in round 1 and, in a round 2 that counts, no longer does.
-fn mark_dropped(judge: &Judge<'_>, all: &mut [Merged]) {
-    if judge.second.is_none() || judge.is_reverted() {
-        return;
+    /// The highest severity that a judge gives it in the verdict that counts, or gave it before dropping it.
+    fn counted_severity(&self, log: &ReviewLog<'_>) -> FindingSeverity {
+        let last = |judge: &String| {
+            let is_reverted = log.judges.iter().any(|other| other.seat.id == *judge && other.is_reverted);
+            let own =
+                self.reports.iter().filter(|(by, round, _)| by == judge && !(is_reverted && *round == 2));
+            own.max_by_key(|(_, round, _)| *round).map(|(.., severity)| *severity)
+        };
+        self.judges.iter().filter_map(last).min().unwrap_or(self.finding.severity)
     }
-    let id = &judge.seat.id;
-    for merged in all.iter_mut().filter(|merged| merged.judges.contains(id)) {
-        if !merged.made.iter().any(|(by, round, _)| by == id && *round == 2) {
-            merged.dropped_by.push(id.clone());
+
+    fn numbered(self, number: usize) -> ReviewFinding {
+        let Self { finding, location, judges, rounds, also, dropped_by, .. } = self;
+        ReviewFinding {
+            id: format!("F{number}"),
+            finding,
+            line: location.as_ref().and_then(|location| location.line),
+            end_line: location.as_ref().and_then(|location| location.end_line),
+            file: location.map(|location| location.file),
+            dropped: judges.iter().all(|judge| dropped_by.contains(judge)),
+            judges,
+            rounds,
+            also,
+            dropped_by,
         }
     }
 }

@@ -1,277 +1,234 @@
-//! `review`: judges give PASS, WARN or FAIL, then revise after reading each other under an anti-anchoring rule (seed 004).
+//! `review`: judges rule PASS, WARN or FAIL, and revise after reading each other under an anti-anchoring rule (seed 004).
 //!
-//! This file is the transition table. [`seats`] decides who sits and refuses what cannot be, [`perspectives`] and [`packet`]
-//! say what is looked at, [`log`] reads the verdicts, [`asks`] makes the prompts, [`anchoring`] is the evidence bar for a
-//! changed verdict, [`findings`] and [`verdict`] consolidate, [`close`] writes the outcome, [`records`] the files, [`stands`] says
-//! who held which verdict when, [`reply`] has the answers' types.
+//! This file has the options, the phases and the transition table. [`seats`] decides who sits and rejects requests that
+//! contradict themselves, [`packet`] is what the judges are given, [`log`] reads the verdicts from the log, [`asks`] makes the
+//! prompts, [`replies`] has the types of the answers, [`anchoring`] is the evidence bar for a changed verdict, [`findings`]
+//! merges what the judges found, [`verdict`] consolidates and closes, [`positions`] says who held which verdict in each round,
+//! [`records`] makes the files, [`report`] describes the result for readers and pipelines, [`simulation`] plays it with simulated
+//! seats.
 
-use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
 use agon_core::{
-    Ask, Brief, Corrupt, Debate, Invalid, Kind, Opt, Protocol, Request, Saved, Schema, Seat, Stands, Step,
-    Summary, Template,
+    Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol,
+    ProtocolInfo, ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::prompt::{self, Prompts};
-use log::Log;
+use crate::prompt::{self, PromptSet};
+use log::ReviewLog;
+use verdict::ReviewBranch;
 
 mod anchoring;
 mod asks;
-mod close;
-mod diff;
 mod findings;
 mod log;
 mod packet;
-mod perspectives;
+mod positions;
 mod records;
-pub mod reply;
+pub mod replies;
+mod report;
 mod seats;
-mod stands;
+mod simulation;
 #[cfg(test)]
 mod tests;
-mod verdict;
+pub mod verdict;
 
 /// The protocol of seed 004.
 #[derive(Debug)]
 pub struct Review;
 
-const OPTIONS: &[Opt] = &[
-    Opt {
-        key: "mode",
-        kind: Kind::Choice(&["validate", "brainstorm", "research"]),
-        default: "validate",
-        help: "verdicts with findings (validate), ideas (brainstorm), or what is known (research)",
-    },
-    flag("debate", "a second round, in which the judges read each other and may revise"),
-    flag("deep", "three judges instead of two"),
-    flag("quick", "one judge, no second round"),
-    Opt { key: "count", kind: Kind::Int(1, 12), default: "", help: "the number of judges" },
-    Opt {
-        key: "preset",
-        kind: Kind::Choice(perspectives::PRESETS),
-        default: "",
-        help: "a set of perspectives, one for each judge",
-    },
-    Opt {
-        key: "perspectives",
-        kind: Kind::Text,
-        default: "",
-        help: "what the judges look at, by name, with commas",
-    },
-    Opt {
-        key: "perspectives_file",
-        kind: Kind::File,
-        default: "",
-        help: "perspectives of your own: `name: what it looks at`, in YAML, TOML or JSON",
-    },
-    Opt {
-        key: "explorers",
-        kind: Kind::Int(0, 5),
-        default: "0",
-        help: "explorers for each judge, who look around before round 1",
-    },
-    Opt {
-        key: "mixed",
-        kind: Kind::Models,
-        default: "",
-        help: "judges of a second vendor as well, in round 1 only",
-    },
-    Opt { key: "diff", kind: Kind::File, default: "", help: "a unified diff to judge; `-` is stdin" },
-    Opt { key: "spec", kind: Kind::File, default: "", help: "what the target is meant to do" },
-    Opt {
-        key: "decisions",
-        kind: Kind::File,
-        default: "",
-        help: "what was decided before and is not up for review",
-    },
-    flag(
-        "strict_anchoring",
-        "round 2 begins with a call of its own for the restatement, and a changed verdict without evidence is reverted",
-    ),
-    Opt {
-        key: "r2_timeout",
-        kind: Kind::Float(0.001, 86_400.0),
-        default: "",
-        help: "seconds for a judge's second round, COUNCIL_R2_TIMEOUT [default: 90, or --timeout if that is less]",
-    },
-    Opt {
-        key: "fail_on",
-        kind: Kind::Choice(&["fail", "warn"]),
-        default: "fail",
-        help: "from which verdict on the exit status is 1",
-    },
-];
-
-const fn flag(key: &'static str, help: &'static str) -> Opt {
-    Opt { key, kind: Kind::Flag, default: "false", help }
+agon_core::option_words! {
+    /// What the judges answer.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ReviewMode {
+        /// Verdicts with findings.
+        Validate = "validate",
+        /// Ideas.
+        Brainstorm = "brainstorm",
+        /// What is known.
+        Research = "research",
+    }
 }
 
-const TEMPLATES: &[Template] = &[
-    Template { file: "review/system.hbs", text: include_str!("prompts/system.hbs") },
-    Template { file: "review/packet.hbs", text: include_str!("prompts/packet.hbs") },
-    Template { file: "review/explore.hbs", text: include_str!("prompts/explore.hbs") },
-    Template { file: "review/r1.hbs", text: include_str!("prompts/r1.hbs") },
-    Template { file: "review/restate.hbs", text: include_str!("prompts/restate.hbs") },
-    Template { file: "review/r2.hbs", text: include_str!("prompts/r2.hbs") },
-    Template { file: "review/brainstorm.hbs", text: include_str!("prompts/brainstorm.hbs") },
-    Template { file: "review/research.hbs", text: include_str!("prompts/research.hbs") },
+agon_core::option_words! {
+    /// The mildest ruling that fails the gate.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ReviewFailOn {
+        /// WARN passes.
+        Fail = "fail",
+        /// WARN fails, too.
+        Warn = "warn",
+    }
+}
+
+agon_core::protocol_options! {
+    /// What a user may set.
+    pub struct ReviewOptions {
+        mode: ReviewMode = Choice(ReviewMode::WORDS), "validate", "verdicts with findings (validate), ideas (brainstorm), or what is known (research)";
+        debate: bool = Flag, "false", "a second round, in which the judges read each other and may revise";
+        deep: bool = Flag, "false", "three judges instead of two";
+        quick: bool = Flag, "false", "one judge, no second round";
+        count: Option<usize> = Int(1, 12), "", "the number of judges";
+        preset: String = Choice(seats::PRESETS), "", "a set of perspectives, one for each judge";
+        perspectives: Option<String> = Text, "", "what the judges look at, by name, with commas";
+        perspectives_file: Option<String> = File, "", "perspectives of your own: `name: what it looks at`, in YAML, TOML or JSON";
+        explorers: usize = Int(0, 5), "0", "explorers for each judge, who look around before round 1";
+        mixed: Option<String> = Models, "", "judges of a second vendor as well, in round 1 only";
+        diff: Option<String> = File, "", "a unified diff to judge; `-` is stdin";
+        spec: Option<String> = File, "", "what the target is meant to do";
+        decisions: Option<String> = File, "", "what was decided before and is not up for review";
+        strict_anchoring: bool = Flag, "false", "round 2 begins with a call of its own for the restatement, and a changed verdict without evidence is reverted";
+        r2_timeout: Option<f64> = Float(0.001, 86_400.0), "", "seconds for a judge's second round, COUNCIL_R2_TIMEOUT [default: 90, or --timeout if that is less]", env "COUNCIL_R2_TIMEOUT";
+        fail_on: ReviewFailOn = Choice(ReviewFailOn::WORDS), "fail", "from which verdict on the exit status is 1";
+    }
+}
+
+impl ReviewOptions {
+    fn is_validation(&self) -> bool {
+        self.mode == ReviewMode::Validate
+    }
+
+    /// Whether the user wants a second round.
+    fn has_debate(&self) -> bool {
+        self.debate && self.is_validation()
+    }
+}
+
+agon_core::protocol_phases! {
+    /// The phases.
+    pub enum ReviewPhase {
+        Explore => PhaseInfo::new("explore", "What the explorers found", "looks around", "look around"),
+        FirstVerdict => PhaseInfo::new("r1", "Verdicts, each on its own", "gives a verdict", "give a verdict, each on its own").first_positions(),
+        Restate => PhaseInfo::new("restate", "Restatements", "restates its verdict", "restate their own verdicts"),
+        SecondVerdict => PhaseInfo::new("r2", "Verdicts after reading the others", "reads the others and may revise", "read the others and may revise"),
+    }
+}
+
+const TEMPLATES: &[PromptTemplate] = &[
+    PromptTemplate { file: "review/system.hbs", text: include_str!("prompts/system.hbs") },
+    PromptTemplate { file: "review/packet.hbs", text: include_str!("prompts/packet.hbs") },
+    PromptTemplate { file: "review/explore.hbs", text: include_str!("prompts/explore.hbs") },
+    PromptTemplate { file: "review/r1.hbs", text: include_str!("prompts/r1.hbs") },
+    PromptTemplate { file: "review/restate.hbs", text: include_str!("prompts/restate.hbs") },
+    PromptTemplate { file: "review/r2.hbs", text: include_str!("prompts/r2.hbs") },
+    PromptTemplate { file: "review/brainstorm.hbs", text: include_str!("prompts/brainstorm.hbs") },
+    PromptTemplate { file: "review/research.hbs", text: include_str!("prompts/research.hbs") },
 ];
+
+static INFO: ProtocolInfo = ProtocolInfo {
+    name: "review",
+    about: "Judges rule PASS, WARN or FAIL on files, a text or a diff, and may revise after reading each other",
+    subject: "TARGET...",
+    options: ReviewOptions::SPECS,
+    roles: &[
+        RoleInfo { name: "judge", models: RoleModels::Listed },
+        RoleInfo { name: "mixed_judge", models: RoleModels::Derived },
+        RoleInfo { name: "explorer", models: RoleModels::Derived },
+    ],
+    templates: TEMPLATES,
+    phases: ReviewPhase::INFO,
+    closing_share: 0.0,
+    title: packet::title,
+    gate: Some(|brief| ReviewOptions::read(&brief.options).is_validation()),
+    is_rated: false,
+    record_folder: Some(".agents/council"),
+    isolation: &[],
+    simulation: Some(&simulation::ReviewSimulation),
+};
 
 /// The compiled templates and the schemas that are the same in every debate.
-struct Parts {
-    prompts: Prompts,
-    first: Arc<Schema>,
-    restatement: Arc<Schema>,
-    exploration: Arc<Schema>,
-    brainstorm: Arc<Schema>,
-    research: Arc<Schema>,
+struct ReviewParts {
+    prompts: PromptSet,
+    first: Arc<ReplySchema>,
+    restatement: Arc<ReplySchema>,
+    exploration: Arc<ReplySchema>,
+    brainstorm: Arc<ReplySchema>,
+    research: Arc<ReplySchema>,
 }
 
-fn parts() -> Result<&'static Parts, Corrupt> {
-    static PARTS: OnceLock<Parts> = OnceLock::new();
-    prompt::once(&PARTS, || {
-        Ok(Parts {
-            prompts: Prompts::new(TEMPLATES)?,
-            first: Arc::new(prompt::schema_of::<reply::First>("verdict")),
-            restatement: Arc::new(prompt::schema_of::<reply::Restatement>("restatement")),
-            exploration: Arc::new(prompt::schema_of::<reply::Exploration>("exploration")),
-            brainstorm: Arc::new(prompt::schema_of::<reply::Brainstorm>("brainstorm")),
-            research: Arc::new(prompt::schema_of::<reply::Research>("research")),
+fn parts() -> Result<&'static ReviewParts, Corrupt> {
+    static PARTS: OnceLock<ReviewParts> = OnceLock::new();
+    prompt::made_once(&PARTS, || {
+        Ok(ReviewParts {
+            prompts: PromptSet::new(TEMPLATES)?,
+            first: Arc::new(prompt::schema_of::<replies::FirstVerdict>("verdict")),
+            restatement: Arc::new(prompt::schema_of::<replies::VerdictRestatement>("restatement")),
+            exploration: Arc::new(prompt::schema_of::<replies::ExplorerReport>("exploration")),
+            brainstorm: Arc::new(prompt::schema_of::<replies::BrainstormAnswer>("brainstorm")),
+            research: Arc::new(prompt::schema_of::<replies::ResearchAnswer>("research")),
         })
     })
 }
 
 impl Protocol for Review {
-    fn name(&self) -> &'static str {
-        "review"
-    }
-
-    fn about(&self) -> &'static str {
-        "Judges rule PASS, WARN or FAIL on files, a text or a diff, and may revise after reading each other"
-    }
-
-    fn subject(&self) -> &'static str {
-        "TARGET..."
-    }
-
-    fn options(&self) -> &'static [Opt] {
-        OPTIONS
-    }
-
-    fn roles(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn templates(&self) -> &'static [Template] {
-        TEMPLATES
+    fn info(&self) -> &'static ProtocolInfo {
+        &INFO
     }
 
     fn seats(&self, request: &Request) -> Result<Vec<Seat>, Invalid> {
         seats::seats(request)
     }
 
-    fn named(&self, brief: &Brief) -> Vec<String> {
-        brief.seats_of("judge").map(|seat| seat.model.clone()).collect()
-    }
-
-    fn title(&self, request: &Request) -> String {
-        let judged = request.files.iter().filter(|file| file.part.is_none());
-        let mut paths: Vec<&str> = judged.map(|file| file.path.as_str()).collect();
-        let diff = agon_core::brief::part(&request.files, "diff");
-        paths.extend(diff.map(|file| if file.path == "-" { "a diff" } else { file.path.as_str() }));
-        format!("Review of {}", paths.join(", "))
-    }
-
-    fn environment(&self) -> &'static [(&'static str, &'static str)] {
-        &[("COUNCIL_R2_TIMEOUT", "r2_timeout")]
-    }
-
-    fn is_gate(&self) -> bool {
-        true
-    }
-
-    fn gates(&self, brief: &Brief) -> bool {
-        brief.text("mode") == "validate"
-    }
-
-    fn folder(&self) -> Option<&'static str> {
-        Some(".agents/council")
-    }
-
-    fn records(&self, debate: &Debate) -> Vec<Saved> {
-        Log::read(debate).map(|log| records::records(&log)).unwrap_or_default()
-    }
-
-    fn calls(&self, brief: &Brief) -> RangeInclusive<u32> {
+    fn plan(&self, brief: &Brief) -> CallPlan {
+        let options = ReviewOptions::read(&brief.options);
         let of = |role: &str| u32::try_from(brief.seats_of(role).count()).unwrap_or(u32::MAX);
         let (judges, mixed, explorers) = (of("judge"), of("mixed_judge"), of("explorer"));
-        let second = match (debates(brief), brief.flag("strict_anchoring")) {
-            (false, _) => 0,
-            (true, false) => judges,
-            (true, true) => 2 * judges,
+        // A judge that is alone has nobody to read in round 2.
+        let second = match options.has_debate() && judges + mixed > 1 {
+            false => 0,
+            true if options.strict_anchoring => 2 * judges,
+            true => judges,
         };
-        // With one judge and nobody beside it there is nothing to read in round 2.
-        let second = if judges + mixed < 2 { 0 } else { second };
-        let total = explorers + judges + mixed + second;
-        total..=total
-    }
-
-    fn bound(&self, _: &Brief) -> u32 {
-        4
+        let calls = explorers + judges + mixed + second;
+        CallPlan { fewest_calls: calls, most_calls: calls, most_phases: 4, most_rounds: None }
     }
 
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
-        let parts = parts()?;
-        let log = Log::read(debate)?;
-        let make = asks::Asks::new(&log, parts)?;
+        let log = ReviewLog::read(debate)?;
+        let asks = asks::ReviewAsks::new(parts()?, &log)?;
         let Some(phase) = debate.last_phase() else {
-            return if log.brief().int("explorers") > 0 { make.explorations() } else { make.first() };
+            return if log.options.explorers > 0 { asks.explorations() } else { asks.first_verdicts() };
         };
-        match phase.name.as_str() {
-            "explore" => make.first(),
-            "r1" if !log.has_second_round() || log.limits().spent(log.second_calls()) => close::close(&log),
-            "r1" if log.brief().flag("strict_anchoring") => make.restatements(),
-            "r1" => make.second(),
-            "restate" if log.restated().count() == 0 || log.limits().spent(log.restated().count()) => {
-                close::close(&log)
+        let restated = log.restated().count();
+        match ReviewPhase::of(phase)? {
+            ReviewPhase::Explore => asks.first_verdicts(),
+            ReviewPhase::FirstVerdict if !log.has_second_round() => verdict::close(&log),
+            ReviewPhase::FirstVerdict if log.limits().is_exhausted(log.second_calls()) => {
+                verdict::close(&log)
             }
-            "restate" => make.second(),
-            _ => close::close(&log),
+            ReviewPhase::FirstVerdict if log.options.strict_anchoring => asks.restatements(),
+            ReviewPhase::FirstVerdict => asks.second_verdicts(),
+            ReviewPhase::Restate if restated == 0 => verdict::close(&log),
+            ReviewPhase::Restate if log.limits().is_exhausted(restated) => verdict::close(&log),
+            ReviewPhase::Restate => asks.second_verdicts(),
+            ReviewPhase::SecondVerdict => verdict::close(&log),
         }
     }
 
     fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
         match ask.schema.as_ref().map(|schema| schema.name.as_str()) {
             Some("second_verdict") => {
-                let second = reply::Second::deserialize(value).map_err(|why| why.to_string())?;
-                let disagreed = Log::read(debate).is_ok_and(|log| log.branch() == Some("disagreed"));
-                anchoring::check(&second, disagreed)
+                let second = replies::SecondVerdict::deserialize(value).map_err(|why| why.to_string())?;
+                let branch = ReviewLog::read(debate).ok().and_then(|log| log.branch());
+                anchoring::check_second_verdict(&second, branch == Some(ReviewBranch::Disagreed))
             }
             Some("restatement") => {
-                let said = reply::Restatement::deserialize(value).map_err(|why| why.to_string())?;
+                let said = replies::VerdictRestatement::deserialize(value).map_err(|why| why.to_string())?;
                 anchoring::check_restatement(&said.restatement)
             }
             Some("verdict") => {
-                let first = reply::First::deserialize(value).map_err(|why| why.to_string())?;
+                let first = replies::FirstVerdict::deserialize(value).map_err(|why| why.to_string())?;
                 anchoring::check_findings(&first.findings)
             }
             _ => Ok(()),
         }
     }
 
-    fn summary(&self, debate: &Debate) -> Option<Summary> {
-        close::round_table(debate)
+    fn view(&self, debate: &Debate) -> Result<DebateView, Corrupt> {
+        report::view(&ReviewLog::read(debate)?)
     }
-
-    fn stands(&self, debate: &Debate) -> Result<Stands, Corrupt> {
-        Ok(stands::stands(&Log::read(debate)?))
-    }
-}
-
-/// Whether the person wants the second round.
-fn debates(brief: &Brief) -> bool {
-    brief.flag("debate") && brief.text("mode") == "validate"
 }

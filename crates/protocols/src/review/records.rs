@@ -1,44 +1,47 @@
-//! The files of a review: one for each judge and round, and the report.
+//! The files of a review: the report, and one file for each judge and round.
 
-use agon_core::calendar::day;
-use agon_core::{Body, Saved};
+use agon_core::timestamps::day;
+use agon_core::{RecordBody, SavedRecord};
 use serde_json::Value;
 
-use super::log::{Judge, Log};
+use super::log::{ReviewJudge, ReviewLog};
 use super::packet;
-use super::reply::{Finding, Second};
-use crate::named;
+use super::replies::{JudgeConfidence, JudgeFinding, SecondVerdict};
+use crate::named_lists::name_key;
 
-/// `YYYY-MM-DD-<target>-<vendor>-<perspective>.md`, `-r2.md` for round 2, and the report.
-pub(super) fn records(log: &Log<'_>) -> Vec<Saved> {
+/// `YYYY-MM-DD-<target>-<vendor>-<perspective>.md`, the same with `-r2.md` for round 2, and the report.
+pub(super) fn records(log: &ReviewLog<'_>) -> Vec<SavedRecord> {
     let brief = log.brief();
     let stem = format!("{}-{}", day(&brief.created_at), packet::slug(brief));
-    let mut files = vec![Saved { stem: format!("{stem}-report"), ending: ".md", body: Body::Report }];
+    let mut files = vec![record(format!("{stem}-report"), ".md", RecordBody::Report)];
     for judge in &log.judges {
         let perspective = judge.perspective.as_ref().map_or(&judge.seat.id, |perspective| &perspective.name);
-        let mut own = format!("{stem}-{}-{perspective}", named::key(&judge.vendor));
-        // A judge whose model was replaced by one of the other vendor would take the place of another.
-        while files.iter().any(|file| is_of(file, &own)) {
+        let mut own = format!("{stem}-{}-{perspective}", name_key(&judge.vendor));
+        // Two judges have the same name where the model of one was replaced by a model of the other's vendor.
+        while files.iter().any(|file| is_named(file, &own)) {
             own.push_str("-2");
         }
         if let Some(answer) = judge.answer {
-            files.push(Saved { stem: own.clone(), ending: ".md", body: Body::Text(first(judge, answer)) });
+            files.push(record(own.clone(), ".md", RecordBody::Text(first_round(judge, answer))));
         }
         if let Some((second, value)) = &judge.second {
-            let text = self::second(judge, second, value);
-            files.push(Saved { stem: own, ending: "-r2.md", body: Body::Text(text) });
+            files.push(record(own, "-r2.md", RecordBody::Text(second_round(judge, second, value))));
         }
     }
     files
 }
 
-/// Whether a file has one of the names that a judge's files would have.
-fn is_of(file: &Saved, own: &str) -> bool {
-    let name = format!("{}{}", file.stem, file.ending);
-    name.strip_prefix(own).is_some_and(|ending| matches!(ending, ".md" | "-r2.md"))
+fn record(stem: String, ending: &'static str, body: RecordBody) -> SavedRecord {
+    SavedRecord { stem, ending, body, grows: false }
 }
 
-fn head(judge: &Judge<'_>, round: u32, verdict: Option<&str>) -> String {
+/// Whether a file has one of the names that the files of a judge would have.
+fn is_named(file: &SavedRecord, stem: &str) -> bool {
+    let name = format!("{}{}", file.stem, file.ending);
+    name.strip_prefix(stem).is_some_and(|ending| matches!(ending, ".md" | "-r2.md"))
+}
+
+fn header(judge: &ReviewJudge<'_>, round: u32, verdict: Option<&str>) -> String {
     let verdict = verdict.map_or(String::new(), |verdict| format!(": {verdict}"));
     let perspective = judge.perspective.as_ref();
     let perspective =
@@ -46,53 +49,56 @@ fn head(judge: &Judge<'_>, round: u32, verdict: Option<&str>) -> String {
     format!("# {}, round {round}{verdict}\n\nModel: {}\n{perspective}", judge.seat.id, judge.seat.model)
 }
 
-fn first(judge: &Judge<'_>, answer: &Value) -> String {
+fn first_round(judge: &ReviewJudge<'_>, answer: &Value) -> String {
     let Some(first) = &judge.first else {
-        return format!("{}{}", head(judge, 1, None), json(answer));
+        return header(judge, 1, None) + &json_block(answer);
     };
-    let mut text = head(judge, 1, Some(first.verdict.as_str()));
-    text.push_str(&format!("\nConfidence: {}\n\n{}", first.confidence.as_str(), quoted(&first.key_insight)));
-    text.push_str(&findings(&first.findings));
-    text.push_str(&part("Recommendation", &first.recommendation));
-    text.push_str(&json(answer));
-    text
+    [
+        header(judge, 1, Some(first.verdict.as_str())),
+        insight(first.confidence, &first.key_insight),
+        findings(&first.findings),
+        words("Recommendation", &first.recommendation),
+        json_block(answer),
+    ]
+    .concat()
 }
 
-fn second(judge: &Judge<'_>, second: &Second, value: &Value) -> String {
-    let mut text = head(judge, 2, Some(second.verdict.as_str()));
-    text.push_str(&part("Restatement of round 1", &second.restatement));
-    text.push_str(&format!(
-        "\nConfidence: {}\n\n{}",
-        second.confidence.as_str(),
-        quoted(&second.key_insight)
-    ));
-    if let Some(because) = &second.changed_because {
-        text.push_str(&part("Changed because", &because.citation));
-    }
-    text.push_str(&findings(&second.findings));
-    text.push_str(&part("Steel man", &second.steel_man));
+fn second_round(judge: &ReviewJudge<'_>, second: &SecondVerdict, value: &Value) -> String {
+    let reason = second.changed_because.as_ref().map_or("", |reason| &reason.citation);
     let challenges = second.challenges.iter();
-    let challenges = challenges
-        .map(|said| format!("{}: {} {}", plain(&said.judge), plain(&said.claim), plain(&said.response)));
-    text.push_str(&items("Challenges", &challenges.collect::<Vec<_>>()));
+    let challenges = challenges.map(|said| {
+        format!("{}: {} {}", one_line(&said.judge), one_line(&said.claim), one_line(&said.response))
+    });
     let accepted = second.acknowledgments.iter();
-    let accepted = accepted.map(|said| format!("{}: {}", plain(&said.judge), plain(&said.point)));
-    text.push_str(&items("Acknowledgments", &accepted.collect::<Vec<_>>()));
-    text.push_str(&part("Recommendation", &second.recommendation));
-    text.push_str(&json(value));
-    text
+    let accepted = accepted.map(|said| format!("{}: {}", one_line(&said.judge), one_line(&said.point)));
+    [
+        header(judge, 2, Some(second.verdict.as_str())),
+        words("Restatement of round 1", &second.restatement),
+        insight(second.confidence, &second.key_insight),
+        words("Changed because", reason),
+        findings(&second.findings),
+        words("Steel man", &second.steel_man),
+        list("Challenges", challenges.collect()),
+        list("Acknowledgments", accepted.collect()),
+        words("Recommendation", &second.recommendation),
+        json_block(value),
+    ]
+    .concat()
 }
 
-/// A judge's own words, under a heading.
-fn part(title: &str, text: &str) -> String {
+fn insight(confidence: JudgeConfidence, key_insight: &str) -> String {
+    format!("\nConfidence: {}\n\n{}", confidence.as_str(), quoted(key_insight))
+}
+
+/// A judge's own words under a heading.
+fn words(title: &str, text: &str) -> String {
     match text.trim() {
         "" => String::new(),
         text => format!("\n## {title}\n\n{}", quoted(text)),
     }
 }
 
-/// A list, under a heading.
-fn items(title: &str, lines: &[String]) -> String {
+fn list(title: &str, lines: Vec<String>) -> String {
     if lines.is_empty() {
         return String::new();
     }
@@ -100,47 +106,42 @@ fn items(title: &str, lines: &[String]) -> String {
     format!("\n## {title}\n\n{lines}")
 }
 
-fn findings(found: &[Finding]) -> String {
-    let line = |finding: &Finding| {
-        let place = finding.location.as_ref().map_or(String::new(), |place| format!(" ({})", plain(place)));
-        let mend =
-            finding.recommendation.as_ref().map_or(String::new(), |mend| format!("\n  {}", plain(mend)));
-        format!("{}: {}{place}{mend}", finding.severity.as_str(), plain(&finding.description))
+fn findings(found: &[JudgeFinding]) -> String {
+    let line = |finding: &JudgeFinding| {
+        let place =
+            finding.location.as_ref().map_or(String::new(), |place| format!(" ({})", one_line(place)));
+        let advice = finding.recommendation.as_ref();
+        let advice = advice.map_or(String::new(), |advice| format!("\n  {}", one_line(advice)));
+        format!("{}: {}{place}{advice}", finding.severity.as_str(), one_line(&finding.description))
     };
-    items("Findings", &found.iter().map(line).collect::<Vec<_>>())
+    list("Findings", found.iter().map(line).collect())
 }
 
-/// Words as a quotation: no heading, fence or list in them can pass for one of the page.
+/// The text as a Markdown quotation, so that headings, fences and lists in it stay inside.
 fn quoted(text: &str) -> String {
     let text: String = text.chars().filter(|c| !c.is_control() || *c == '\n').collect();
-    text.trim().lines().map(|line| format!("> {}\n", marked(line))).collect()
+    text.trim().lines().map(|line| format!("> {}\n", escaped(line))).collect()
 }
 
-/// Words in one line.
-fn plain(text: &str) -> String {
-    marked(
-        &text
-            .split(|c: char| c.is_whitespace() || c.is_control())
-            .filter(|word| !word.is_empty())
-            .collect::<Vec<_>>()
-            .join(" "),
-    )
+fn one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    escaped(&words.collect::<Vec<_>>().join(" "))
 }
 
-/// With the signs taken literally that would draw a picture, open a tag or hide what follows.
-fn marked(text: &str) -> String {
-    let mut marked = String::with_capacity(text.len());
+/// Escapes the characters that would open code, a link, a picture or a tag.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         if matches!(c, '<' | '`' | '[' | '!') {
-            marked.push('\\');
+            escaped.push('\\');
         }
-        marked.push(c);
+        escaped.push(c);
     }
-    marked
+    escaped
 }
 
-/// The answer as it was given. A fence of more ticks than any in it keeps it in its place.
-fn json(value: &Value) -> String {
+/// The answer as it was given, in a fence with more ticks than any run of them inside.
+fn json_block(value: &Value) -> String {
     let text = format!("{value:#}");
     let longest = text.split(|char| char != '`').map(str::len).max().unwrap_or_default();
     let ticks = "`".repeat(longest.max(2) + 1);

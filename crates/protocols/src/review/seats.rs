@@ -1,66 +1,47 @@
 //! Who sits in a review: how many judges, with which perspectives, of which vendors, with how many explorers.
 
-use agon_core::{Artifact, Brief, Invalid, Request, Seat, brief};
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
-use super::perspectives::{self, Perspective};
-use super::{diff, packet};
+use agon_core::brief::part;
+use agon_core::{BriefFile, Invalid, Request, Seat};
+use serde::Deserialize;
+use serde_json::Value;
 
-/// The most that may run at once: judges and their explorers.
-pub(super) const AGENTS_MAX: usize = 12;
-const JUDGES: usize = 2;
+use super::{ReviewOptions, packet};
+use crate::named_lists::{name_key, read_named_list};
+
+/// The most judges and explorers that may run at once.
+const AGENTS_MAX: usize = 12;
+const JUDGES_DEFAULT: usize = 2;
 const JUDGES_DEEP: usize = 3;
+const NAME_CHARS_MAX: usize = 40;
 
-/// The sentence of the seed, to the letter.
-pub(super) const ONLY_VALIDATE: &str =
+/// The exact sentence of the seed.
+const ONLY_VALIDATE: &str =
     "Error: --debate is only supported with validate mode. Debate requires PASS/WARN/FAIL verdicts.";
 
-/// What was set, whether a debate has been opened with it or not.
-pub(super) struct Settings<'a> {
-    pub(super) options: &'a Map<String, Value>,
-    pub(super) files: &'a [Artifact],
-}
-
-impl<'a> Settings<'a> {
-    pub(super) fn of(brief: &'a Brief) -> Self {
-        Self { options: &brief.options, files: &brief.files }
-    }
-
-    fn text(&self, key: &str) -> &'a str {
-        self.options.get(key).and_then(Value::as_str).unwrap_or_default()
-    }
-
-    fn flag(&self, key: &str) -> bool {
-        self.options.get(key).and_then(Value::as_bool).unwrap_or_default()
-    }
-
-    fn count(&self, key: &str) -> Option<usize> {
-        self.options.get(key).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok())
-    }
-
-    fn explorers(&self) -> usize {
-        self.count("explorers").unwrap_or_default()
-    }
-
-    pub(super) fn perspectives(&self) -> Result<Vec<Perspective>, Invalid> {
-        let file = brief::part(self.files, "perspectives_file");
-        perspectives::asked_for(self.text("preset"), self.text("perspectives"), file)
-    }
-
-    /// The models of the second vendor; `None` where none was asked for.
-    fn mixed(&self) -> Option<Vec<String>> {
-        let names = self.options.get("mixed")?.as_str()?;
-        Some(names.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect())
-    }
-}
+/// The names of the presets, as the values of the option.
+pub(super) const PRESETS: &[&str] = &[
+    "security-audit",
+    "architecture",
+    "code-review",
+    "plan-review",
+    "doc-review",
+    "ops",
+    "product",
+    "developer-experience",
+    "retrospective",
+    "research",
+];
 
 /// The seats, or what is wrong with the request.
 pub(super) fn seats(request: &Request) -> Result<Vec<Seat>, Invalid> {
-    let settings = Settings { options: &request.options, files: &request.files };
-    let perspectives = settings.perspectives()?;
-    contradictions(&settings, &perspectives)?;
-    check_packet(request)?;
-    let count = judges(&settings, perspectives.len(), request.models.len());
+    let options = ReviewOptions::read(&request.options);
+    let perspectives = perspectives(&options, &request.files)?;
+    check_options(&options, &perspectives)?;
+    packet::check(request)?;
+    let count = judge_count(&options, perspectives.len(), request.models.len());
     let mut models = request.models.iter().cycle();
     let mut seats = Vec::new();
     for place in 0..count {
@@ -69,29 +50,90 @@ pub(super) fn seats(request: &Request) -> Result<Vec<Seat>, Invalid> {
         let id = name.unwrap_or_else(|| format!("judge-{}", place + 1));
         seats.push(Seat { id, role: "judge".into(), model: model.clone() });
     }
-    seats.extend(mixed(&settings, &seats, &perspectives)?);
-    if settings.flag("debate") && seats.len() < 2 {
-        return Err(Invalid::new(
-            "--debate needs two judges at least, who read each other: leave --count away",
-        ));
+    seats.extend(second_vendor(&options, &seats, &perspectives)?);
+    if options.debate && seats.len() < 2 {
+        return Err(Invalid::new("--debate needs at least two judges, who read each other: omit --count"));
     }
-    let agents = seats.len() * (1 + settings.explorers());
+    let (judges, explorers) = (seats.len(), options.explorers);
+    let agents = judges * (1 + explorers);
     if agents > AGENTS_MAX {
-        return Err(too_many(seats.len(), settings.explorers(), agents));
+        let s = if explorers == 1 { "" } else { "s" };
+        return Err(Invalid(format!(
+            "{judges} judges with {explorers} explorer{s} each are {agents} agents, and at most {AGENTS_MAX} may sit: ask for fewer judges or explorers"
+        )));
     }
-    let explorers: Vec<Seat> =
-        seats.iter().flat_map(|judge| explorers(judge, settings.explorers())).collect();
+    let explorers: Vec<Seat> = seats.iter().flat_map(|judge| explorers_of(judge, explorers)).collect();
     seats.extend(explorers);
-    distinct(&seats)?;
+    check_names(&seats)?;
     Ok(seats)
 }
 
-/// A perspective of a person's own may be called like another seat.
-fn distinct(seats: &[Seat]) -> Result<(), Invalid> {
+fn judge_count(options: &ReviewOptions, perspectives: usize, models: usize) -> usize {
+    if options.quick {
+        return 1;
+    }
+    let usual = if options.deep { JUDGES_DEEP } else { JUDGES_DEFAULT };
+    options.count.unwrap_or(usual).max(perspectives).max(models)
+}
+
+/// The models of the second vendor; `None` unless the user wants one.
+fn mixed_models(options: &ReviewOptions) -> Option<Vec<&str>> {
+    let names = options.mixed.as_ref()?.split(',');
+    Some(names.map(str::trim).filter(|name| !name.is_empty()).collect())
+}
+
+/// The judges of the second vendor. A single model seats as many as the first vendor has, several models sit once each.
+fn second_vendor(
+    options: &ReviewOptions,
+    first: &[Seat],
+    perspectives: &[JudgePerspective],
+) -> Result<Vec<Seat>, Invalid> {
+    let Some(models) = mixed_models(options) else { return Ok(Vec::new()) };
+    if models.is_empty() {
+        return Err(Invalid::new(
+            "--mixed names no model: add one of a second vendor (--mixed command/NAME), or set `mixed` under [protocols.review] in agon.toml",
+        ));
+    }
+    let is_first_vendor = |model: &&&str| first.iter().any(|seat| vendor(&seat.model) == vendor(model));
+    if let Some(same) = models.iter().find(is_first_vendor) {
+        return Err(Invalid(format!(
+            "--mixed needs a second vendor, but {same} is of {}, as the other judges are: name a model of another provider",
+            vendor(same)
+        )));
+    }
+    let count = if models.len() == 1 { first.len() } else { models.len() };
+    let seat = |(place, model): (usize, &&str)| {
+        let perspective = perspectives.get(place).map(|perspective| format!("{}-2", perspective.name));
+        let id = perspective.unwrap_or_else(|| format!("judge-{}", first.len() + place + 1));
+        Seat { id, role: "mixed_judge".into(), model: (*model).to_owned() }
+    };
+    Ok(models.iter().cycle().take(count).enumerate().map(seat).collect())
+}
+
+fn explorers_of(judge: &Seat, count: usize) -> impl Iterator<Item = Seat> {
+    (1..=count).map(|number| Seat {
+        id: explorer_id(&judge.id, number),
+        role: "explorer".into(),
+        model: judge.model.clone(),
+    })
+}
+
+pub(super) fn explorer_id(judge: &str, number: usize) -> String {
+    format!("{judge}-explorer-{number}")
+}
+
+/// The vendor of a model: the name of the provider before the slash. A chain of models has the vendor of its first link.
+pub(super) fn vendor(model: &str) -> &str {
+    let first = model.split('|').next().unwrap_or_default().trim();
+    first.split_once('/').map_or(first, |(vendor, _)| vendor)
+}
+
+/// A perspective from the user's own file may have the name of another seat.
+fn check_names(seats: &[Seat]) -> Result<(), Invalid> {
     for (place, seat) in seats.iter().enumerate() {
         if seats.iter().take(place).any(|other| other.id == seat.id) {
             return Err(Invalid(format!(
-                "two seats would be called {}: give the perspective of that name another one",
+                "two seats would be called {}: rename the perspective of that name",
                 seat.id
             )));
         }
@@ -99,102 +141,121 @@ fn distinct(seats: &[Seat]) -> Result<(), Invalid> {
     Ok(())
 }
 
-fn judges(settings: &Settings<'_>, perspectives: usize, models: usize) -> usize {
-    if settings.flag("quick") {
-        return 1;
-    }
-    let usual = if settings.flag("deep") { JUDGES_DEEP } else { JUDGES };
-    settings.count("count").unwrap_or(usual).max(perspectives).max(models)
-}
-
-/// The judges of the second vendor: as many as the first has, or those that are named one by one.
-fn mixed(
-    settings: &Settings<'_>,
-    first: &[Seat],
-    perspectives: &[Perspective],
-) -> Result<Vec<Seat>, Invalid> {
-    let Some(models) = settings.mixed() else { return Ok(Vec::new()) };
-    let vendors: Vec<&str> = first.iter().map(|seat| vendor(&seat.model)).collect();
-    if models.is_empty() {
-        return Err(Invalid::new(
-            "--mixed names no model: add one of a second vendor (--mixed command/NAME), or set `mixed` under [protocols.review] in agon.toml",
-        ));
-    }
-    if let Some(same) = models.iter().find(|model| vendors.contains(&vendor(model))) {
-        return Err(Invalid(format!(
-            "--mixed needs a second vendor, but {same} is of {}, as the other judges are: name a model of another provider",
-            vendor(same)
-        )));
-    }
-    let count = if models.len() == 1 { first.len() } else { models.len() };
-    let named = models.iter().cycle().take(count).enumerate();
-    let seat = |(place, model): (usize, &String)| {
-        let perspective = perspectives.get(place).map(|perspective| format!("{}-2", perspective.name));
-        let id = perspective.unwrap_or_else(|| format!("judge-{}", first.len() + place + 1));
-        Seat { id, role: "mixed_judge".into(), model: model.clone() }
-    };
-    Ok(named.map(seat).collect())
-}
-
-fn explorers(judge: &Seat, count: usize) -> impl Iterator<Item = Seat> {
-    (1..=count).map(|n| Seat {
-        id: format!("{}-explorer-{n}", judge.id),
-        role: "explorer".into(),
-        model: judge.model.clone(),
-    })
-}
-
-fn too_many(judges: usize, explorers: usize, agents: usize) -> Invalid {
-    let s = if explorers == 1 { "" } else { "s" };
-    Invalid(format!(
-        "{judges} judges with {explorers} explorer{s} each are {agents} agents, and at most {AGENTS_MAX} may sit: ask for fewer judges or explorers"
-    ))
-}
-
-/// Options that contradict each other.
-fn contradictions(settings: &Settings<'_>, perspectives: &[Perspective]) -> Result<(), Invalid> {
-    if settings.flag("debate") && settings.text("mode") != "validate" {
+/// Rejects options that contradict each other.
+fn check_options(options: &ReviewOptions, perspectives: &[JudgePerspective]) -> Result<(), Invalid> {
+    if options.debate && !options.is_validation() {
         return Err(Invalid::new(ONLY_VALIDATE));
     }
-    if matches!(settings.options.get("perspectives").and_then(Value::as_str), Some(names) if names.trim().is_empty())
-    {
-        return Err(Invalid::new("--perspectives names none: write them as a,b,c, or leave it away"));
+    if options.perspectives.as_ref().is_some_and(|names| names.trim().is_empty()) {
+        return Err(Invalid::new("--perspectives names none: write them as a,b,c, or omit it"));
     }
-    if !settings.flag("quick") {
+    if !options.quick {
         return Ok(());
     }
-    let other = [
-        (settings.flag("debate"), "--debate, which needs judges that read each other"),
-        (settings.flag("deep"), "--deep"),
-        (settings.count("count").is_some_and(|count| count > 1), "--count over 1"),
+    let others = [
+        (options.debate, "--debate, which needs judges that read each other"),
+        (options.deep, "--deep"),
+        (options.count.is_some_and(|count| count > 1), "--count over 1"),
         (perspectives.len() > 1, "more than one perspective"),
-        (settings.mixed().is_some(), "--mixed"),
+        (options.mixed.is_some(), "--mixed"),
     ];
-    match other.iter().find(|(set, _)| *set) {
-        Some((_, what)) => {
-            Err(Invalid(format!("--quick is one judge and no second round: leave away {what}")))
-        }
+    match others.iter().find(|(is_set, _)| *is_set) {
+        Some((_, what)) => Err(Invalid(format!("--quick is one judge and no second round: omit {what}"))),
         None => Ok(()),
     }
 }
 
-/// Something to judge, and a diff that is one.
-fn check_packet(request: &Request) -> Result<(), Invalid> {
-    let diff = brief::part(&request.files, "diff");
-    if let Some(file) = diff {
-        diff::read(&file.text).map_err(|why| Invalid(format!("the diff {}: {why}", file.path)))?;
-    }
-    let targets = packet::targets(&request.files).count();
-    if targets == 0 && diff.is_none() && request.question.trim().is_empty() {
-        return Err(Invalid::new(
-            "there is nothing to review: agon review FILE..., agon review \"TEXT\", or agon review --diff FILE",
-        ));
-    }
-    Ok(())
+/// What one judge looks at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct JudgePerspective {
+    /// Lower case, words joined by dashes.
+    pub(super) name: String,
+    /// What it asks; empty where the user gave only a name.
+    pub(super) about: String,
 }
 
-/// The vendor of a model: the provider's name before the slash, that of the first link of a chain.
-pub(super) fn vendor(model: &str) -> &str {
-    let first = model.split('|').next().unwrap_or_default().trim();
-    first.split_once('/').map_or(first, |(vendor, _)| vendor)
+/// The built-in presets and perspectives.
+#[derive(Deserialize, Default)]
+struct PerspectiveCatalog {
+    /// The names of the perspectives of each preset.
+    presets: BTreeMap<String, Vec<String>>,
+    /// What each perspective asks.
+    perspectives: BTreeMap<String, String>,
+}
+
+impl PerspectiveCatalog {
+    fn built_in() -> &'static Self {
+        static CATALOG: OnceLock<PerspectiveCatalog> = OnceLock::new();
+        CATALOG.get_or_init(|| toml::from_str(include_str!("perspectives.toml")).unwrap_or_default())
+    }
+
+    fn preset(&self, name: &str) -> impl Iterator<Item = JudgePerspective> {
+        self.presets.get(name).into_iter().flatten().filter_map(|name| self.find(name))
+    }
+
+    fn find(&self, name: &str) -> Option<JudgePerspective> {
+        let about = self.perspectives.get(name)?.clone();
+        Some(JudgePerspective { name: name.to_owned(), about })
+    }
+}
+
+/// The perspectives that the user asked for: by preset, by name and by file, each once.
+pub(super) fn perspectives(
+    options: &ReviewOptions,
+    files: &[BriefFile],
+) -> Result<Vec<JudgePerspective>, Invalid> {
+    let own = part(files, "perspectives_file").map(perspectives_of_file).transpose()?.unwrap_or_default();
+    let mut all: Vec<JudgePerspective> = PerspectiveCatalog::built_in().preset(&options.preset).collect();
+    match options.perspectives.as_deref().filter(|names| !names.trim().is_empty()) {
+        None => all.extend(own),
+        Some(names) => {
+            for name in names.split(',') {
+                all.push(perspective_by_name(name, &own)?);
+            }
+        }
+    }
+    let mut distinct: Vec<JudgePerspective> = Vec::new();
+    for perspective in all {
+        if !distinct.iter().any(|other| other.name == perspective.name) {
+            distinct.push(perspective);
+        }
+    }
+    Ok(distinct)
+}
+
+fn perspective_by_name(name: &str, own: &[JudgePerspective]) -> Result<JudgePerspective, Invalid> {
+    let key = name_key(name);
+    if key.is_empty() {
+        return Err(Invalid::new("perspectives has an empty name: write them as a,b,c"));
+    }
+    let catalog = PerspectiveCatalog::built_in();
+    let defined = own.iter().find(|perspective| perspective.name == key).cloned();
+    defined.or_else(|| catalog.find(&key)).ok_or_else(|| {
+        let own = own.iter().map(|perspective| perspective.name.as_str());
+        let names: Vec<&str> = own.chain(catalog.perspectives.keys().map(String::as_str)).collect();
+        Invalid(format!(
+            "there is no perspective {:?}; the perspectives are: {}. Define your own with --perspectives-file FILE, one `name: what it looks at` a line",
+            name.trim(),
+            names.join(", ")
+        ))
+    })
+}
+
+fn perspectives_of_file(file: &BriefFile) -> Result<Vec<JudgePerspective>, Invalid> {
+    let wrong = |why: String| Invalid(format!("the perspectives in {}: {why}", file.path));
+    let entries = read_named_list(&file.text, &["description", "about"]).map_err(wrong)?;
+    if let Some((name, _)) = entries.iter().find(|(name, _)| name.chars().count() > NAME_CHARS_MAX) {
+        return Err(wrong(format!(
+            "{name:?} is longer than {NAME_CHARS_MAX} characters: it becomes the name of a seat and of a file"
+        )));
+    }
+    let about = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        // The only text of a record, whatever its key.
+        Value::Object(fields) => fields.values().find_map(Value::as_str).unwrap_or_default().to_owned(),
+        _ => String::new(),
+    };
+    let perspective =
+        |(name, value): &(String, Value)| JudgePerspective { name: name_key(name), about: about(value) };
+    Ok(entries.iter().map(perspective).collect())
 }

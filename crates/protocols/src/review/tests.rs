@@ -1,8 +1,10 @@
-//! Seed 004 and its part of PROTOCOLS.md, sentence by sentence: who sits, what each reads, what becomes of its verdict.
+//! Seed 004 and its part of PROTOCOLS.md, sentence by sentence: who sits, what each seat reads, what becomes of its verdict.
 
 use std::cell::RefCell;
 
-use agon_core::{Brief, Fate, Fidelity, Limits, Outcome, Status, Termination, Thread};
+use agon_core::{
+    AbsenceReason, CallUsage, DebateLimits, Fate, Fidelity, Outcome, Reply, SeatThread, Status, Termination,
+};
 use serde_json::json;
 
 use super::*;
@@ -11,18 +13,17 @@ use crate::testing::{self, Answer};
 mod anchoring;
 mod consolidation;
 mod failures;
-mod files;
 mod findings;
-
 mod modes;
 mod packet;
+mod positions;
 mod prompts;
-mod properties;
+mod records;
+mod report;
 mod rounds;
 mod seats;
-mod stands;
 
-/// What is judged where nothing else is said: 50 lines of a file.
+/// The file that is judged by default: 50 lines.
 fn target() -> String {
     (1..=50).map(|n| format!("statement_{n}()\n")).collect()
 }
@@ -47,6 +48,29 @@ fn play(brief: Brief, answer: Answer<'_>) -> Debate {
     testing::run(&Review, brief, answer).1
 }
 
+/// A debate with replies that are made by hand.
+fn play_replies(brief: Brief, mut reply: impl FnMut(&Debate, &Ask) -> Reply) -> Debate {
+    let opened = vec![Debate::open(brief).unwrap().1];
+    let records = agon_core::play::play(&Review, opened, &mut reply, &mut |_| {}).unwrap();
+    Debate::from_records(&records).unwrap()
+}
+
+/// The reply of a model.
+fn spoken(model: &str, value: Value) -> Reply {
+    Reply::Said {
+        text: value.to_string(),
+        value: Some(value),
+        model: model.to_owned(),
+        usage: CallUsage::default(),
+        cut_off: false,
+        shortened: None,
+    }
+}
+
+fn view(debate: &Debate) -> DebateView {
+    Review.view(debate).unwrap()
+}
+
 /// Every ask of a run, with its phase.
 fn asks(brief: Brief, answer: Answer<'_>) -> Vec<(String, Ask)> {
     let seen = RefCell::new(Vec::new());
@@ -63,25 +87,25 @@ fn finding(severity: &str, description: &str, location: &str) -> Value {
 
 fn first(verdict: &str) -> Value {
     json!({"verdict": verdict, "confidence": "HIGH", "key_insight": format!("It is a {verdict}."), "findings": [],
-           "recommendation": "Mend it."})
+           "recommendation": "Fix it."})
 }
 
-/// A second verdict with evidence that is specific, and with a challenge to the first of the others.
+/// A second verdict with specific evidence and a challenge to the first of the other judges.
 fn second(ask: &Ask, verdict: &str) -> Value {
     let other = &ask.schema.as_ref().unwrap().json["properties"]["challenges"]["items"]["properties"]["judge"]
         ["enum"][0];
     json!({"restatement": "I looked at the error paths. They are unchecked.", "verdict": verdict, "confidence": "MEDIUM",
-           "key_insight": format!("It is a {verdict} now."), "findings": [], "recommendation": "Mend it now.",
+           "key_insight": format!("It is a {verdict} now."), "findings": [], "recommendation": "Fix it now.",
            "steel_man": "It may be checked elsewhere.", "challenges": [{"judge": other, "claim": "c", "response": "r"}],
            "acknowledgments": [], "changed_because": {"kind": "code_location", "citation": EVIDENCE}})
 }
 
 const EVIDENCE: &str = "There is an unchecked error path at auth.py:45 that I missed.";
 
-/// Seat, verdict of round 1, verdict of round 2; an empty one is an absence.
-type Lines<'a> = &'a [(&'a str, &'a str, &'a str)];
+/// Seat, verdict of round 1, verdict of round 2. An empty verdict is an absence.
+type VerdictLines<'a> = &'a [(&'a str, &'a str, &'a str)];
 
-fn said(ask: &Ask, phase: &str, lines: Lines<'_>) -> Option<Value> {
+fn said(ask: &Ask, phase: &str, lines: VerdictLines<'_>) -> Option<Value> {
     let (_, r1, r2) = lines.iter().find(|(seat, ..)| *seat == ask.seat)?;
     match phase {
         "r1" => (!r1.is_empty()).then(|| first(r1)),
@@ -90,12 +114,12 @@ fn said(ask: &Ask, phase: &str, lines: Lines<'_>) -> Option<Value> {
     }
 }
 
-/// A debate in which everybody says what their line says.
-fn ruled(models: &[&str], set: &[(&str, &str)], lines: Lines<'_>) -> Debate {
+/// A debate in which every judge rules as its line says.
+fn ruled(models: &[&str], set: &[(&str, &str)], lines: VerdictLines<'_>) -> Debate {
     play(brief(models, set), &|ask, phase, _| said(ask, phase, lines))
 }
 
-fn outcome(models: &[&str], set: &[(&str, &str)], lines: Lines<'_>) -> Outcome {
+fn outcome(models: &[&str], set: &[(&str, &str)], lines: VerdictLines<'_>) -> Outcome {
     ruled(models, set, lines).outcome.unwrap()
 }
 
@@ -113,7 +137,7 @@ fn warns(outcome: &Outcome, words: &str) -> bool {
     outcome.warnings.iter().any(|warning| warning.contains(words))
 }
 
-/// A judge of the outcome's document.
+/// A judge of the verdict document.
 fn judge<'a>(outcome: &'a Outcome, seat: &str) -> &'a Value {
     outcome.verdict["judges"].as_array().unwrap().iter().find(|judge| judge["judge"] == seat).unwrap()
 }

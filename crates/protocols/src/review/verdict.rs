@@ -1,101 +1,606 @@
-//! Consolidation: from the judges' verdicts to the one that counts.
+//! How `review` ends: the ruling, the verdict document, and what became of every first verdict. No model takes part in it.
 
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
-use super::log::{Judge, Log};
-use super::reply::Verdict;
+use agon_core::{
+    AbsenceReason, Corrupt, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step, Termination,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-/// What a review comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ruling {
-    /// What the judges' verdicts add up to.
-    Is(Verdict),
+use super::findings::merged_findings;
+use super::log::{ReviewJudge, ReviewLog};
+use super::packet::{self, PacketPaths};
+use super::replies::{ChangeReason, FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict};
+use super::{ReviewFailOn, ReviewMode, ReviewPhase};
+use crate::participation::{cut_off_warnings, shortened_warnings};
+
+/// The verdict of `review`, as the outcome carries it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReviewVerdict {
+    /// The ruling; null in modes without verdicts and when nobody gave one.
+    pub verdict: Option<ReviewRuling>,
+    /// The mode.
+    pub mode: ReviewMode,
+    /// A short name for what was judged.
+    pub target: String,
+    /// The files that were judged.
+    pub paths: Vec<String>,
+    /// What the judges came to.
+    #[serde(flatten)]
+    pub result: ReviewResult,
+    /// How many were heard in each round.
+    pub footer: String,
+}
+
+/// What the judges came to, by mode.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ReviewResult {
+    /// Validate mode.
+    Judged(JudgedResult),
+    /// The other modes.
+    Answered {
+        /// What each judge answered.
+        answers: Vec<JudgeAnswer>,
+    },
+}
+
+/// The result in validate mode.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JudgedResult {
+    /// The mildest ruling that fails the gate.
+    pub fail_on: ReviewFailOn,
+    /// Whether the user asked for a second round.
+    pub debate: bool,
+    /// Whether round 1 was unanimous; null without a second round.
+    pub branch: Option<ReviewBranch>,
+    /// The judges, in seat order.
+    pub judges: Vec<JudgeRecord>,
+    /// The result of each vendor, in the order of their first judges.
+    pub vendors: Vec<VendorVerdict>,
+    /// What was found in both rounds, each finding once, the most severe first.
+    pub findings: Vec<ReviewFinding>,
+    /// The judges that had a second round, and whether they changed their verdict.
+    pub shifts: Vec<VerdictShift>,
+    /// What the judges recommend in the verdicts that count.
+    pub recommendations: Vec<JudgeRecommendation>,
+}
+
+/// The ruling of a review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum ReviewRuling {
+    /// All verdicts are PASS.
+    Pass,
+    /// Some are WARN, none is FAIL.
+    Warn,
+    /// Some are FAIL.
+    Fail,
     /// One vendor says PASS and another FAIL: the user decides.
     Disagree,
 }
 
-impl Ruling {
-    pub(super) fn as_str(self) -> &'static str {
+impl ReviewRuling {
+    /// The wire name.
+    pub fn as_str(self) -> &'static str {
         match self {
-            Self::Is(verdict) => verdict.as_str(),
+            Self::Pass => "PASS",
+            Self::Warn => "WARN",
+            Self::Fail => "FAIL",
             Self::Disagree => "DISAGREE",
         }
     }
 
-    /// Whether a pipeline may go on.
-    pub(super) fn passes(self, fail_on: &str) -> bool {
+    /// Whether it passes the gate.
+    pub fn passes(self, fail_on: ReviewFailOn) -> bool {
         match self {
-            Self::Is(Verdict::Pass) => true,
-            Self::Is(Verdict::Warn) => fail_on != "warn",
-            Self::Is(Verdict::Fail) | Self::Disagree => false,
+            Self::Pass => true,
+            Self::Warn => fail_on == ReviewFailOn::Fail,
+            Self::Fail | Self::Disagree => false,
         }
     }
 }
 
-/// "All PASS: PASS; any FAIL: FAIL; else WARN." `None` without a verdict.
-pub(super) fn consolidate(verdicts: impl Iterator<Item = Verdict>) -> Option<Verdict> {
-    verdicts.max()
+impl From<JudgeVerdict> for ReviewRuling {
+    fn from(verdict: JudgeVerdict) -> Self {
+        match verdict {
+            JudgeVerdict::Pass => Self::Pass,
+            JudgeVerdict::Warn => Self::Warn,
+            JudgeVerdict::Fail => Self::Fail,
+        }
+    }
 }
 
-/// The verdicts that count, each with its vendor.
-fn used<'a>(log: &'a Log<'_>) -> impl Iterator<Item = (&'a str, Verdict)> {
-    log.judges.iter().filter_map(|judge| Some((judge.vendor.as_str(), judge.used()?.1)))
+/// Whether the verdicts of round 1 are all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the names are the protocol's own words")]
+pub enum ReviewBranch {
+    Agreed,
+    Disagreed,
 }
 
-/// Each vendor's own result, in the order of its first judge.
-pub(super) fn by_vendor<'a>(log: &'a Log<'_>) -> Vec<(&'a str, Verdict)> {
-    of_vendors(used(log))
+/// The round whose verdict counts for a judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum CountedRound {
+    R1 = 1,
+    R2 = 2,
 }
 
-fn of_vendors<'a>(verdicts: impl Iterator<Item = (&'a str, Verdict)>) -> Vec<(&'a str, Verdict)> {
-    let mut vendors: Vec<(&str, Verdict)> = Vec::new();
+/// What a judge answered, with its name in front.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JudgeAnswer {
+    /// The seat.
+    pub judge: String,
+    /// The fields of its answer, as it gave them.
+    #[serde(flatten)]
+    pub answer: Map<String, Value>,
+}
+
+impl JudgeAnswer {
+    /// The answer of a judge in round 1.
+    pub(super) fn of(judge: &ReviewJudge<'_>) -> Self {
+        let mut answer = judge.answer.and_then(Value::as_object).cloned().unwrap_or_default();
+        answer.shift_remove("judge");
+        Self { judge: judge.seat.id.clone(), answer }
+    }
+}
+
+/// A judge and its verdicts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JudgeRecord {
+    /// Its name.
+    pub judge: String,
+    /// Its seat.
+    pub seat: String,
+    /// The provider of its model.
+    pub vendor: String,
+    /// What it looked at.
+    pub perspective: Option<String>,
+    /// Whether it is of the second vendor.
+    pub mixed: bool,
+    /// Its answer in round 1, as it gave it.
+    pub r1: Option<Value>,
+    /// Its answer in round 2, as it gave it.
+    pub r2: Option<Value>,
+    /// Whether it changed its verdict without specific evidence.
+    pub weak_flip: bool,
+    /// Whether its verdict went back to round 1 for that.
+    pub reverted: bool,
+    /// The round whose verdict counts.
+    pub used: Option<CountedRound>,
+    /// The verdict that counts.
+    pub verdict: Option<JudgeVerdict>,
+    /// What a reader should know of its verdict.
+    pub note: Option<String>,
+}
+
+/// The result of all judges of one vendor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VendorVerdict {
+    /// The vendor.
+    pub vendor: String,
+    /// The worst verdict of its judges.
+    pub verdict: JudgeVerdict,
+}
+
+/// A finding with everybody who reported it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewFinding {
+    /// `F1`, `F2`...
+    pub id: String,
+    /// In the words of its most severe report, with the severity of the verdicts that count.
+    #[serde(flatten)]
+    pub finding: JudgeFinding,
+    /// The file, where the location names one.
+    pub file: Option<String>,
+    /// Its first line.
+    pub line: Option<u64>,
+    /// Its last line.
+    pub end_line: Option<u64>,
+    /// Who reported it.
+    pub judges: Vec<String>,
+    /// The rounds in which it was reported.
+    pub rounds: Vec<u32>,
+    /// What others called it.
+    pub also: Vec<OtherWording>,
+    /// Whether everybody who reported it dropped it in round 2.
+    pub dropped: bool,
+    /// Who dropped it in round 2.
+    pub dropped_by: Vec<String>,
+}
+
+/// The same finding in other words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherWording {
+    /// Who reported it so.
+    pub judge: String,
+    /// In which words.
+    pub description: String,
+    /// Where.
+    pub location: Option<String>,
+}
+
+/// The verdicts of a judge that had a second round.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerdictShift {
+    /// The judge.
+    pub judge: String,
+    /// Its verdict of round 1.
+    pub r1: JudgeVerdict,
+    /// Its verdict of round 2.
+    pub r2: JudgeVerdict,
+    /// Whether they differ.
+    pub changed: bool,
+    /// Why they do.
+    pub because: Option<ChangeReason>,
+    /// Whether that is no specific evidence.
+    pub weak_flip: bool,
+    /// Whether its verdict went back to round 1 for that.
+    pub reverted: bool,
+}
+
+/// What a judge recommends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JudgeRecommendation {
+    /// The judge.
+    pub judge: String,
+    /// In its words.
+    pub recommendation: String,
+}
+
+/// A verdict that is not the ruling, as its judge holds it at the end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct ReviewDissent {
+    judge: String,
+    pub(super) seat: String,
+    pub(super) position: String,
+    pub(super) reason: String,
+}
+
+/// Closes the debate.
+pub(super) fn close(log: &ReviewLog<'_>) -> Result<Step, Corrupt> {
+    let (termination, status) = ending(log);
+    let ruling = ruling(log);
+    let positions = fates(log, ruling);
+    let dissent = dissent(log, &positions).iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
+    let rounds_completed = match (log.survivors().next(), log.revised().next()) {
+        (None, _) => 0,
+        (Some(_), None) => 1,
+        (Some(_), Some(_)) => 2,
+    };
+    let outcome = Outcome {
+        status,
+        termination,
+        rounds_completed,
+        verdict: serde_json::to_value(verdict(log))?,
+        dissent,
+        fidelity: fidelity(log),
+        warnings: warnings(log, termination),
+        labels: BTreeMap::new(),
+        positions,
+        passed: ruling.map(|ruling| ruling.passes(log.options.fail_on)),
+        lesson: None,
+    };
+    Ok(Step::Close(Box::new(outcome)))
+}
+
+fn ending(log: &ReviewLog<'_>) -> (Termination, Status) {
+    let is_cut = log.debate.turns.iter().any(|turn| log.limits().cut_short(turn));
+    match (log.survivors().count(), is_cut) {
+        (0, true) => (Termination::Budget, Status::Incomplete),
+        (0, false) => (Termination::Failed, Status::Failed),
+        (_, true) => (Termination::Budget, Status::Complete),
+        _ if second_round_was_skipped(log) => (Termination::Budget, Status::Complete),
+        _ => (Termination::AllRoundsComplete, Status::Complete),
+    }
+}
+
+/// Whether a limit left no room for the second verdicts, although there were judges to give them.
+fn second_round_was_skipped(log: &ReviewLog<'_>) -> bool {
+    let has_phase = |phase: ReviewPhase| log.debate.turn(phase.as_str(), 2).is_some();
+    log.has_second_round()
+        && !has_phase(ReviewPhase::SecondVerdict)
+        && (!has_phase(ReviewPhase::Restate) || log.restated().next().is_some())
+}
+
+fn fidelity(log: &ReviewLog<'_>) -> Fidelity {
+    let (termination, status) = ending(log);
+    let whole = log.debate.absences().next().is_none()
+        && cut_off_warnings(log.debate).is_empty()
+        && termination != Termination::Budget
+        && status == Status::Complete;
+    if whole { Fidelity::Full } else { Fidelity::Degraded }
+}
+
+/// The worst verdict of each vendor, in the order of their first judges.
+fn by_vendor<'a>(verdicts: impl Iterator<Item = (&'a str, JudgeVerdict)>) -> Vec<VendorVerdict> {
+    let mut vendors: Vec<VendorVerdict> = Vec::new();
     for (vendor, verdict) in verdicts {
-        match vendors.iter_mut().find(|(name, _)| *name == vendor) {
-            Some((_, own)) => *own = (*own).max(verdict),
-            None => vendors.push((vendor, verdict)),
+        match vendors.iter_mut().find(|own| own.vendor == vendor) {
+            Some(own) => own.verdict = own.verdict.max(verdict),
+            None => vendors.push(VendorVerdict { vendor: vendor.to_owned(), verdict }),
         }
     }
     vendors
 }
 
-/// The ruling; `None` when nobody gave a verdict.
-pub(super) fn ruling(log: &Log<'_>) -> Option<Ruling> {
-    rule(used(log))
-}
-
-/// What these verdicts come to, each with its vendor.
-pub(super) fn rule<'a>(verdicts: impl Iterator<Item = (&'a str, Verdict)>) -> Option<Ruling> {
-    let vendors = of_vendors(verdicts);
-    let has = |verdict: Verdict| vendors.iter().any(|(_, own)| *own == verdict);
-    if has(Verdict::Pass) && has(Verdict::Fail) {
-        return Some(Ruling::Disagree);
+/// "All PASS: PASS; any FAIL: FAIL; else WARN", and vendors that contradict each other DISAGREE. `None` without verdicts.
+fn consolidated(vendors: &[VendorVerdict]) -> Option<ReviewRuling> {
+    let has = |verdict: JudgeVerdict| vendors.iter().any(|own| own.verdict == verdict);
+    if has(JudgeVerdict::Pass) && has(JudgeVerdict::Fail) {
+        return Some(ReviewRuling::Disagree);
     }
-    consolidate(vendors.iter().map(|(_, verdict)| *verdict)).map(Ruling::Is)
+    vendors.iter().map(|own| own.verdict).max().map(ReviewRuling::from)
 }
 
-/// The verdict-shift table: every judge that had a second round.
-pub(super) fn shifts(log: &Log<'_>) -> Vec<Value> {
-    let shift = |judge: &Judge<'_>| {
-        let (first, (second, _)) = (judge.first.as_ref()?, judge.second.as_ref()?);
-        let changed = first.verdict != second.verdict;
-        Some(json!({
-            "judge": judge.seat.id,
-            "r1": first.verdict,
-            "r2": second.verdict,
-            "changed": changed,
-            "because": second.changed_because.as_ref().filter(|_| changed),
-            "weak_flip": judge.is_weak_flip(),
-            "reverted": judge.is_reverted(),
-        }))
+fn counted_by_vendor(log: &ReviewLog<'_>) -> Vec<VendorVerdict> {
+    by_vendor(log.judges.iter().filter_map(|judge| Some((judge.vendor.as_str(), judge.counted()?.verdict))))
+}
+
+/// The ruling on the verdicts that count; `None` without verdicts.
+pub(super) fn ruling(log: &ReviewLog<'_>) -> Option<ReviewRuling> {
+    consolidated(&counted_by_vendor(log))
+}
+
+/// The ruling on the verdicts of round 1 alone.
+pub(super) fn first_ruling(log: &ReviewLog<'_>) -> Option<ReviewRuling> {
+    let firsts =
+        log.judges.iter().filter_map(|judge| Some((judge.vendor.as_str(), judge.first.as_ref()?.verdict)));
+    consolidated(&by_vendor(firsts))
+}
+
+/// The verdict of a review, as far as it has come.
+pub(super) fn verdict(log: &ReviewLog<'_>) -> ReviewVerdict {
+    let brief = log.brief();
+    let (judges, heard, revised) = (log.judges.len(), log.survivors().count(), log.revised().count());
+    let fidelity = if fidelity(log) == Fidelity::Full { "full" } else { "degraded" };
+    let result = match log.options.is_validation() {
+        true => ReviewResult::Judged(judged_result(log)),
+        false => ReviewResult::Answered { answers: log.survivors().map(JudgeAnswer::of).collect() },
     };
-    log.judges.iter().filter_map(shift).collect()
+    ReviewVerdict {
+        verdict: ruling(log),
+        mode: log.options.mode,
+        target: packet::slug(brief),
+        paths: PacketPaths::of(brief).known.into_iter().map(|(path, _)| path).collect(),
+        result,
+        footer: format!("{heard}/{judges} R1, {revised}/{heard} R2, fidelity {fidelity}"),
+    }
 }
 
-/// "R1 split and R2 unanimous": whether judges who differed in round 1 all say the same in round 2, as far as they had one.
-pub(super) fn has_converged(log: &Log<'_>) -> bool {
-    // What was reverted did not converge.
-    let seconds = log.judges.iter().filter(|judge| judge.second.is_some());
-    let mut seconds = seconds.filter_map(|judge| Some(judge.used()?.1));
+fn judged_result(log: &ReviewLog<'_>) -> JudgedResult {
+    let recommendation = |judge: &ReviewJudge<'_>| {
+        let text = judge.counted()?.recommendation;
+        let recommendation =
+            JudgeRecommendation { judge: judge.seat.id.clone(), recommendation: text.to_owned() };
+        (!text.is_empty()).then_some(recommendation)
+    };
+    JudgedResult {
+        fail_on: log.options.fail_on,
+        debate: log.options.debate,
+        branch: log.branch().filter(|_| log.debate.turn(ReviewPhase::SecondVerdict.as_str(), 2).is_some()),
+        judges: log.judges.iter().map(|judge| judge_record(log, judge)).collect(),
+        vendors: counted_by_vendor(log),
+        findings: merged_findings(log),
+        shifts: log.judges.iter().filter_map(shift).collect(),
+        recommendations: log.judges.iter().filter_map(recommendation).collect(),
+    }
+}
+
+fn judge_record(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> JudgeRecord {
+    let counted = judge.counted();
+    JudgeRecord {
+        judge: judge.seat.id.clone(),
+        seat: judge.seat.id.clone(),
+        vendor: judge.vendor.clone(),
+        perspective: judge.perspective.as_ref().map(|perspective| perspective.name.clone()),
+        mixed: judge.mixed,
+        r1: judge.answer.cloned(),
+        r2: judge.second.as_ref().map(|(_, value)| (*value).clone()),
+        weak_flip: judge.is_weak_flip,
+        reverted: judge.is_reverted,
+        used: counted.map(|counted| counted.round),
+        verdict: counted.map(|counted| counted.verdict),
+        note: note(log, judge),
+    }
+}
+
+/// What a reader should know of a judge's verdict.
+pub(super) fn note(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> Option<String> {
+    let seat = &judge.seat.id;
+    if judge.answer.is_none() {
+        log.reply(ReviewPhase::FirstVerdict, seat)?;
+        let why = log.absence(ReviewPhase::FirstVerdict, seat).map_or("absent", absence_note);
+        return Some(format!("no R1 verdict ({why}), so no R2 for it"));
+    }
+    if judge.is_reverted {
+        return Some("changed without specific evidence: reverted to R1".into());
+    }
+    if judge.is_weak_flip {
+        return Some("weak flip: changed without specific evidence".into());
+    }
+    let missed =
+        log.absence(ReviewPhase::Restate, seat).or_else(|| log.absence(ReviewPhase::SecondVerdict, seat));
+    match missed {
+        Some(AbsenceReason::TimedOut) => {
+            Some(format!("no R2 within {} s: its R1 verdict is used", log.r2_within_ms() as f64 / 1000.0))
+        }
+        Some(why) => Some(format!("no R2 ({}): its R1 verdict is used", absence_note(why))),
+        None if judge.mixed && log.options.has_debate() => Some("of the second vendor: round 1 only".into()),
+        None => None,
+    }
+}
+
+fn absence_note(why: AbsenceReason) -> &'static str {
+    match why {
+        AbsenceReason::TimedOut => "timed out",
+        AbsenceReason::Refused => "would not answer",
+        AbsenceReason::Malformed => "no usable answer",
+        AbsenceReason::Unreachable => "could not be reached",
+        AbsenceReason::OverBudget => "did not fit the budget",
+        AbsenceReason::Cancelled => "cancelled",
+    }
+}
+
+fn shift(judge: &ReviewJudge<'_>) -> Option<VerdictShift> {
+    let (first, (second, _)) = (judge.first.as_ref()?, judge.second.as_ref()?);
+    let changed = first.verdict != second.verdict;
+    Some(VerdictShift {
+        judge: judge.seat.id.clone(),
+        r1: first.verdict,
+        r2: second.verdict,
+        changed,
+        because: second.changed_because.clone().filter(|_| changed),
+        weak_flip: judge.is_weak_flip,
+        reverted: judge.is_reverted,
+    })
+}
+
+/// What became of every answer of round 1.
+fn fates(log: &ReviewLog<'_>, ruling: Option<ReviewRuling>) -> Vec<PositionFate> {
+    let fate = |judge: &ReviewJudge<'_>| {
+        let (position, fate, reason) = match &judge.first {
+            Some(first) => {
+                let (fate, reason) = fate(judge, first, ruling);
+                (held(first.verdict, first.key_insight.trim()), fate, reason)
+            }
+            None => {
+                let insight = judge.answer?.get("key_insight").and_then(Value::as_str).unwrap_or_default();
+                (insight.trim().to_owned(), Fate::Adopted, "all answers are in the result".to_owned())
+            }
+        };
+        Some(PositionFate { seat: judge.seat.id.clone(), label: None, position, fate, reason })
+    };
+    log.judges.iter().filter_map(fate).collect()
+}
+
+fn held(verdict: JudgeVerdict, key_insight: &str) -> String {
+    format!("{}: {key_insight}", verdict.as_str())
+}
+
+fn fate(judge: &ReviewJudge<'_>, first: &FirstVerdict, ruling: Option<ReviewRuling>) -> (Fate, String) {
+    let Some(ruling) = ruling.filter(|ruling| *ruling != ReviewRuling::Disagree) else {
+        return (Fate::Minority, "the vendors disagree, and the user decides".into());
+    };
+    let last = judge.counted().map_or(first.verdict, |counted| counted.verdict);
+    let reason = judge.second.as_ref().and_then(|(second, _)| second.changed_because.as_ref());
+    let because = match reason.filter(|_| !judge.is_weak_flip) {
+        Some(reason) => format!(": {}", reason.citation.trim()),
+        None => " without specific evidence (a weak flip)".into(),
+    };
+    let (own, word) = (last.as_str(), ruling.as_str());
+    match (ReviewRuling::from(last) == ruling, last == first.verdict) {
+        (true, true) => (Fate::Adopted, "it is the verdict".into()),
+        (true, false) => (Fate::Refuted, format!("its judge gave it up in round 2{because}")),
+        (false, true) => {
+            (Fate::Minority, format!("held to the end; the worst verdict counts, which is {word}"))
+        }
+        (false, false) => {
+            (Fate::Minority, format!("moved to {own} in round 2 and not to {word}, which counts{because}"))
+        }
+    }
+}
+
+/// The dissent of a debate that is over.
+pub(super) fn final_dissent(log: &ReviewLog<'_>) -> Vec<ReviewDissent> {
+    dissent(log, log.debate.outcome.as_ref().map_or(&[], |outcome| &outcome.positions))
+}
+
+fn dissent(log: &ReviewLog<'_>, positions: &[PositionFate]) -> Vec<ReviewDissent> {
+    let minority = positions.iter().filter(|position| position.fate == Fate::Minority);
+    let entry = |position: &PositionFate| {
+        let judge = log.judges.iter().find(|judge| judge.seat.id == position.seat);
+        let last = judge.and_then(ReviewJudge::counted);
+        let last = last.map(|counted| held(counted.verdict, counted.key_insight));
+        ReviewDissent {
+            judge: position.seat.clone(),
+            seat: position.seat.clone(),
+            position: last.unwrap_or_else(|| position.position.clone()),
+            reason: position.reason.clone(),
+        }
+    };
+    minority.map(entry).collect()
+}
+
+fn warnings(log: &ReviewLog<'_>, termination: Termination) -> Vec<String> {
+    let mut warnings = round_warnings(log, termination);
+    for judge in log.judges.iter().filter(|judge| judge.is_weak_flip) {
+        let reverted = if judge.is_reverted { "; its verdict of round 1 is used" } else { "" };
+        warnings.push(format!(
+            "weak flip: {} changed its verdict in round 2 without specific evidence{reverted}",
+            judge.seat.id
+        ));
+    }
+    let mut second_vendor = log.judges.iter().filter(|judge| judge.mixed).peekable();
+    if second_vendor.peek().is_some() && second_vendor.all(|judge| judge.answer.is_none()) {
+        warnings.push("no judge of the second vendor was heard: this review is not mixed".into());
+    }
+    for judge in &log.judges {
+        if let [first, .., last] = log.debate.spoke(&judge.seat.id).as_slice() {
+            warnings.push(format!(
+                "{} was {first} in one call and {last} in another: the model changed between the rounds",
+                judge.seat.id
+            ));
+        }
+    }
+    for judge in log.judges.iter().filter(|judge| passes_something_critical(judge)) {
+        warnings.push(format!("{} says PASS and reports a critical finding", judge.seat.id));
+    }
+    if has_converged(log) {
+        let who =
+            if log.revised().count() == log.judges.len() { "all" } else { "all who had a second round" };
+        warnings.push(format!(
+            "convergence: the judges differed in round 1 and {who} agree after round 2; see the shifts for what moved them"
+        ));
+    }
+    if log.options.strict_anchoring && !log.options.has_debate() {
+        warnings.push("strict_anchoring does nothing without debate: there is no round 2".into());
+    }
+    warnings.extend(cut_off_warnings(log.debate));
+    warnings.extend(shortened_warnings(log.debate));
+    warnings
+}
+
+/// Why round 2 is missing, or rests on fewer judges.
+fn round_warnings(log: &ReviewLog<'_>, termination: Termination) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let (heard, revised) = (log.survivors().count(), log.revised().count());
+    if termination == Termination::Budget {
+        // A round that has begun needs no more calls.
+        let has_begun = log.debate.turn(ReviewPhase::SecondVerdict.as_str(), 2).is_some();
+        let calls = if has_begun { 0 } else { log.second_calls() };
+        warnings.extend(log.limits().reached(calls).map(|limit| format!("a limit was reached: {limit}")));
+        if log.has_second_round() && revised == 0 {
+            warnings.push("there was no room for round 2: the verdicts of round 1 are used".into());
+        }
+    }
+    let has_debate = log.options.has_debate();
+    if has_debate && heard == 1 {
+        warnings.push("only one judge gave a verdict in round 1, so there was no round 2".into());
+    } else if has_debate && heard > 1 && log.revisers().next().is_none() {
+        warnings
+            .push("no judge of the first vendor gave a verdict in round 1, so there was no round 2".into());
+    } else if revised == 0 && log.debate.turns.iter().any(|turn: &PhaseTurn| turn.phase.round == 2) {
+        warnings.push("all judges failed in round 2: the verdict rests on round 1 only".into());
+    }
+    warnings
+}
+
+/// "R1 split and R2 unanimous": judges who differed in round 1 all say the same in round 2. A reverted verdict did not
+/// converge.
+fn has_converged(log: &ReviewLog<'_>) -> bool {
+    let mut seconds = log.revised().filter_map(|judge| Some(judge.counted()?.verdict));
     let (Some(first), Some(next)) = (seconds.next(), seconds.next()) else { return false };
-    log.branch() == Some("disagreed") && next == first && seconds.all(|verdict| verdict == first)
+    log.branch() == Some(ReviewBranch::Disagreed) && next == first && seconds.all(|verdict| verdict == first)
+}
+
+/// Whether a judge's verdict contradicts its own findings.
+fn passes_something_critical(judge: &ReviewJudge<'_>) -> bool {
+    let passed = judge.counted().filter(|counted| counted.verdict == JudgeVerdict::Pass);
+    let is_critical = |finding: &JudgeFinding| finding.severity == FindingSeverity::Critical;
+    passed.is_some_and(|counted| counted.findings.iter().any(is_critical))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use agon_core::Invalid;
 use agon_store::Sqlite;
-use agon_trials::{Arm, Dataset, Findings, Plan, Row, Trial, Wanted};
+use agon_experiments::eval::{Arm, Dataset, Findings, Plan, Row, Trial, Wanted};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use crate::cli::limits::whole;
 use crate::cli::opening::{Opening, check_models};
 use crate::cli::run::runtime;
 use crate::cli::trials::{Results, Trials};
-use crate::cli::{defaults, desk, input, output, place, threads};
+use crate::cli::{defaults, desk, input, output, place};
 
 pub(super) const VERB: Verb = Verb { name: "eval", group: Group::Many, command, run };
 
@@ -74,7 +74,6 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
     let config = desk::config(args)?;
     let dataset = dataset(args, &file)?;
     let said = Said::read(args, super::all_roles(), &[]);
-    threads::settle([threads::ANY], &config)?;
     let catalogue = desk::models(&config);
     let models = match (said.models.is_empty(), config.models.is_empty()) {
         (false, _) => said.models.clone(),
@@ -142,7 +141,7 @@ fn report(
 ) -> Result<u8, Failure> {
     let findings = Findings::of(plan, rows);
     if let Some(file) = plot {
-        output::picture(file, &agon_report::trials_svg(&findings))?;
+        output::picture(file, &agon_experiments::eval::eval_svg(&findings))?;
     }
     if args.get_flag("json") {
         let mut document = serde_json::to_value(&findings)
@@ -153,7 +152,7 @@ fn report(
         }
         output::print_json(&document)?;
     } else {
-        output::print(&agon_report::trials(&findings, &output::stdout_style()))?;
+        output::print(&agon_experiments::eval::eval_report(&findings, &output::stdout_style()))?;
         if !args.get_flag("quiet") {
             output::note(&format!("every trial is a line of {}", out.display()));
         }

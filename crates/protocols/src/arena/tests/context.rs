@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A table whose sources have something to say.
+/// A scripted arena whose sources find something.
 fn said(ask: &Ask) -> Value {
     let item = |title: &str, text: &str| json!({"title": title, "text": text, "source": format!("from {}", ask.seat)});
     match ask.seat.as_str() {
@@ -30,8 +30,8 @@ const ALL: &[(&str, &str)] = &[("pulse", "news, feed,news")];
 fn with_context<'a>(
     set: &'a [(&'a str, &'a str)],
     with: &'a dyn Fn(&Ask, &str, u32, &mut Value),
-) -> Table<'a> {
-    Table { set, with, ..Table::default() }
+) -> ScriptedArena<'a> {
+    ScriptedArena { set, with, ..ScriptedArena::default() }
 }
 
 fn answer(ask: &Ask, phase: &str, value: &mut Value) {
@@ -53,7 +53,7 @@ fn every_source_is_asked_as_an_errand_of_its_own() {
     };
     let asked = |set: &[(&str, &str)]| {
         seen.borrow_mut().clear();
-        Table { set, with: &look, ..Table::default() }.run();
+        ScriptedArena { set, with: &look, ..ScriptedArena::default() }.run();
         seen.borrow().clone()
     };
     let all = asked(&[ALL, &[("context_items", "7"), ("context_timeout", "0.5")]].concat());
@@ -113,7 +113,7 @@ fn context_is_numbered_and_kept_in_the_verdict() {
 
 /// "Knowledge and pulse are in everybody's shared part; a memory only in the private tail of the seat whose agent it is of".
 #[test]
-fn a_memory_is_read_by_its_own_agent_only() {
+fn only_its_own_agent_reads_a_memory() {
     let seen = std::cell::RefCell::new(Vec::new());
     let look = |ask: &Ask, phase: &str, _: u32, value: &mut Value| {
         answer(ask, phase, value);
@@ -199,17 +199,17 @@ fn a_poisoned_entry_stays_quoted_material() {
 
 /// "An absent source is an absence (degraded) with a warning that names it, and the debate goes on".
 #[test]
-fn an_absent_source_is_named_and_the_debate_goes_on() {
+fn an_absent_source_is_named_and_the_debate_continues() {
     for (seat, name) in [
         ("knowledge", "the knowledge store"),
         ("memory", "the memory store"),
         ("pulse-news", "the pulse source news"),
     ] {
-        let debate = Table {
+        let debate = ScriptedArena {
             set: ALL,
             absent: &|ask, _, _| ask.seat == seat,
             with: &|ask, phase, _, value| answer(ask, phase, value),
-            ..Table::default()
+            ..ScriptedArena::default()
         }
         .run();
         assert_eq!(calls(&debate).0, 25);
@@ -218,22 +218,24 @@ fn an_absent_source_is_named_and_the_debate_goes_on() {
         assert!(warned(&outcome, &format!("{name} gave no context (timed_out")), "{:?}", outcome.warnings);
         assert_eq!(outcome.warnings.iter().filter(|warning| warning.contains("gave no context")).count(), 1);
     }
-    let none = Table { set: ALL, absent: &|_, phase, _| phase == "context", ..Table::default() }.outcome();
+    let none =
+        ScriptedArena { set: ALL, absent: &|_, phase, _| phase == "context", ..ScriptedArena::default() }
+            .outcome();
     assert_eq!((&none.verdict["context"], none.status), (&json!([]), Status::Complete));
 }
 
 /// "An item is cut to 1,200 characters", and no source gives more than `context_items`.
 #[test]
-fn context_is_limited() {
+fn each_source_gives_at_most_so_many_items() {
     let long = "ä".repeat(2000);
-    let table = Table {
+    let table = ScriptedArena {
         set: &[("context_items", "2"), ("no_memory", "true")],
         with: &|_, phase, _, value| {
             if phase == "context" {
                 *value = json!({"items": vec![json!({"text": long, "note": "ignored"}); 5], "note": "found by words alone"});
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     };
     let outcome = table.outcome();
     let context = outcome.verdict["context"].as_array().unwrap();
@@ -250,14 +252,14 @@ fn every_agent_has_its_own_share_of_memories() {
     let sure = (0..5).map(|n| of("a/x", n));
     let found: Vec<Value> =
         sure.chain((0..5).map(|n| of("z/z", n))).chain([of("b/y", 0), of("c/z", 0), of("b/y", 1)]).collect();
-    let table = Table {
+    let table = ScriptedArena {
         set: &[("context_items", "2"), ("no_knowledge", "true")],
         with: &|_, phase, _, value| {
             if phase == "context" {
                 *value = json!({"items": found});
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     };
     let outcome = table.outcome();
     let texts: Vec<&str> = outcome.verdict["context"]
@@ -269,9 +271,9 @@ fn every_agent_has_its_own_share_of_memories() {
     assert_eq!(texts, ["a/x 0", "a/x 1", "b/y 0", "b/y 1", "c/z 0"]);
 }
 
-/// The ids of an earlier debate are not taken for those of this one: nobody who reads `[K1]` in an old decision means the first item here.
+/// `[K1]` in an old decision does not mean the first item of this debate.
 #[test]
-fn ids_of_earlier_debates_are_no_ids_of_this_one() {
+fn ids_of_earlier_debates_do_not_count_in_this_one() {
     let old = "As [K1] and [Q3] showed, [K2, Q12] too; K9 less so. K8s ran, and Q3 sales rose [1]. (K4 of that debate) stands.";
     let quoted = std::cell::RefCell::new(Vec::new());
     let look = |ask: &Ask, phase: &str, _: u32, value: &mut Value| {
@@ -322,7 +324,7 @@ fn ids_of_earlier_debates_are_no_ids_of_this_one() {
     assert_eq!(context[0]["cited_by"], json!([]), "K1 of that debate is not K1");
 }
 
-/// What is looked up does not eat the debate: no source has more than a fifth of the time that there is.
+/// Lookups leave time for the debate: no source has more than a fifth of the deadline.
 #[test]
 fn sources_have_at_most_a_fifth_of_the_deadline() {
     let within = |deadline_ms: Option<u64>, timeout: &str| {
@@ -332,8 +334,9 @@ fn sources_have_at_most_a_fifth_of_the_deadline() {
                 seen.set(ask.within_ms);
             }
         };
-        let table = Table { set: &[("context_timeout", timeout)], with: &look, ..Table::default() };
-        let limits = agon_core::Limits { deadline_ms, ..agon_core::Limits::default() };
+        let table =
+            ScriptedArena { set: &[("context_timeout", timeout)], with: &look, ..ScriptedArena::default() };
+        let limits = agon_core::DebateLimits { deadline_ms, ..agon_core::DebateLimits::default() };
         table.run_brief(Brief { limits, ..table.brief() });
         seen.get()
     };

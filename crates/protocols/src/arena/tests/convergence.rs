@@ -15,7 +15,7 @@ const DENIED: &[(&str, &str, f64)] = &[
     ("Any of the plans will do.", "None of the plans will do.", 0.86),
 ];
 
-/// Positions that cannot both hold, in words that deny nothing: one has a word and the other its opposite, or another figure.
+/// Positions that cannot both hold and deny nothing: one has a word or a figure, the other its opposite or another figure.
 const CONTRARY: &[(&str, &str, f64)] = &[
     ("Run the jobs on Postgres.", "Run the jobs on Redis.", 0.90),
     ("Let the sales team decide.", "Let the legal team decide.", 0.93),
@@ -31,7 +31,7 @@ const CONTRARY: &[(&str, &str, f64)] = &[
     ("Alert when the load is > 5.", "Alert when the load is < 5.", 0.97),
 ];
 
-/// Positions that cannot both hold, and of which the words do not show it: only those who hold them can say so.
+/// Positions that cannot both hold although the words do not show it: only a declaration does.
 const UNSEEN: &[(&str, &str, f64)] = &[
     ("Postgres runs the jobs.", "It is Redis that all of the jobs go to.", 0.90),
     ("Let the seller choose the date.", "The date is chosen by the buyer.", 0.93),
@@ -45,11 +45,11 @@ const PARAPHRASES: &[(&str, &str, f64)] = &[
     ("Buy the tool.", "Purchase it rather than build it.", 0.08),
 ];
 
-/// A debate of two with these positions, in which the measure finds them this alike.
+/// A debate of two agents with these positions and this measured similarity.
 fn held(one: &str, other: &str, alike: f64, conflict: Option<usize>, set: &[(&str, &str)]) -> Outcome {
     let set = [BARE, set].concat();
     let positions = [one, other];
-    Table {
+    ScriptedArena {
         models: &MODELS[..2],
         set: &set,
         alike: &|_| alike,
@@ -63,7 +63,7 @@ fn held(one: &str, other: &str, alike: f64, conflict: Option<usize>, set: &[(&st
                 }
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome()
 }
@@ -98,14 +98,14 @@ fn a_declared_conflict_in_either_direction_keeps_contraries_apart() {
                 assert_eq!(outcome.verdict["convergence"][0]["conflicts"].as_array().unwrap().len(), 1);
             }
         }
-        // The same words without the declaration: what keeps them apart is what was declared.
+        // Without the declaration they converge, so the declaration keeps them apart.
         assert!(converged(&held(one, other, 1.0, None, &[])));
     }
 }
 
 /// "MiniLM, static embeddings and n-grams all score a contradiction higher than a paraphrase": a paraphrase converges only by its figure.
 #[test]
-fn paraphrases_converge_by_their_figure_alone() {
+fn paraphrases_converge_by_their_similarity() {
     for (one, other, alike) in PARAPHRASES {
         assert!(!converged(&held(one, other, *alike, None, &[])), "{one} {other}: below 0.85");
         let threshold = alike.to_string();
@@ -130,11 +130,11 @@ fn by_words(one: &str, other: &str) -> f64 {
     dot / (length(&one) * length(&other))
 }
 
-/// A debate of two with these positions and plans that are the same but for them, measured by words.
+/// A debate of two agents with these positions and otherwise equal plans, measured by words.
 fn measured_by_words(one: &str, other: &str) -> Outcome {
     let positions = [one, other];
     let plan = "The team writes down what it does, tells everybody a week before, and looks at the figures in June again.";
-    Table {
+    ScriptedArena {
         models: &MODELS[..2],
         votes: &|_| vec![1, 2],
         with: &|ask, phase, _, said| match phase {
@@ -152,14 +152,14 @@ fn measured_by_words(one: &str, other: &str) -> Outcome {
             }
             _ => {}
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome()
 }
 
-/// The same by the measure that is there without any model: it finds them alike enough, and they are kept apart all the same.
+/// The lexical measure finds them alike enough, but they are kept apart.
 #[test]
-fn opposed_proposals_never_converge_by_the_measure_of_words() {
+fn opposed_proposals_never_converge_by_lexical_similarity() {
     for (one, other, _) in
         [DENIED, CONTRARY].concat().into_iter().filter(|(one, ..)| !one.starts_with("Keep the monolith"))
     {
@@ -173,7 +173,7 @@ fn opposed_proposals_never_converge_by_the_measure_of_words() {
     assert_eq!(same.termination, Termination::Converged, "what is not opposed does converge");
 }
 
-/// An id of the context is no figure of the position.
+/// The id of an item is not a figure of the position.
 #[test]
 fn positions_that_cite_different_sources_are_not_opposed() {
     let outcome = held("Use one queue, as [K1] says.", "Use one queue, as [K2] says.", 0.95, None, &[]);
@@ -182,22 +182,28 @@ fn positions_that_cite_different_sources_are_not_opposed() {
 
 /// "A warning once when likeness was measured by words alone in a debate that converged or whose ballots were grouped".
 #[test]
-fn likeness_by_words_alone_is_warned_of_where_it_counted() {
+fn a_decision_by_lexical_similarity_is_warned_about() {
     let times = |outcome: &Outcome| {
-        outcome.warnings.iter().filter(|warning| warning.contains("knows no meaning")).count()
+        outcome.warnings.iter().filter(|warning| warning.contains("not by meaning")).count()
     };
-    assert_eq!(times(&Table { alike: &|_| 0.9, ..Table::default() }.outcome()), 1, "converged");
-    let grouped = Table { alike: &|round| if round == 6 { 0.9 } else { 0.2 }, ..Table::default() }.outcome();
+    assert_eq!(
+        times(&ScriptedArena { alike: &|_| 0.9, ..ScriptedArena::default() }.outcome()),
+        1,
+        "converged"
+    );
+    let grouped =
+        ScriptedArena { alike: &|round| if round == 6 { 0.9 } else { 0.2 }, ..ScriptedArena::default() }
+            .outcome();
     assert_eq!(times(&grouped), 1, "grouped");
-    assert_eq!(times(&Table::default().outcome()), 0, "it decided nothing");
+    assert_eq!(times(&ScriptedArena::default().outcome()), 0, "it decided nothing");
     let set = [BARE, &[("embeddings", "embeddings/minilm")]].concat();
-    assert_eq!(times(&Table { set: &set, alike: &|_| 0.9, ..Table::default() }.outcome()), 0);
+    assert_eq!(times(&ScriptedArena { set: &set, alike: &|_| 0.9, ..ScriptedArena::default() }.outcome()), 0);
 }
 
 /// "three newly reached identical ones do": stability is reported, and does not decide.
 #[test]
 fn three_newly_reached_identical_proposals_converge() {
-    let outcome = Table {
+    let outcome = ScriptedArena {
         with: &|_, phase, round, said| {
             if phase == "revise" {
                 said["position"] = json!("Put them into one queue, from Monday on.");
@@ -205,7 +211,7 @@ fn three_newly_reached_identical_proposals_converge() {
             }
         },
         alike: &|_| 0.1,
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     assert_eq!((outcome.termination, outcome.rounds_completed), (Termination::Converged, 5));
@@ -219,7 +225,7 @@ fn three_newly_reached_identical_proposals_converge() {
 /// declares a conflict, and three votes for them are no majority.
 #[test]
 fn another_word_in_one_place_is_an_alternative() {
-    let outcome = Table {
+    let outcome = ScriptedArena {
         with: &|ask, phase, _, said| {
             if ["propose", "revise", "refine"].contains(&phase) {
                 let vendor = match ask.seat.as_str() {
@@ -236,7 +242,7 @@ fn another_word_in_one_place_is_an_alternative() {
         },
         alike: &|_| 0.96,
         set: &[("max_extended_rounds", "0")],
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     assert_eq!(outcome.termination, Termination::NoMajority);
@@ -246,14 +252,14 @@ fn another_word_in_one_place_is_an_alternative() {
 
 /// The program that the seed was taken from "calls three opposed but unchanged positions converged".
 #[test]
-fn unchanged_proposals_do_not_converge_by_being_stable() {
-    let outcome = Table {
+fn unchanged_proposals_do_not_converge_because_they_are_stable() {
+    let outcome = ScriptedArena {
         with: &|ask, phase, _, said| {
             if ["revise", "refine"].contains(&phase) {
                 said["proposal"] = proposal(&ask.seat)["proposal"].clone();
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     let check = &outcome.verdict["convergence"][0];
@@ -263,7 +269,7 @@ fn unchanged_proposals_do_not_converge_by_being_stable() {
 
 /// "minimum agreement >= `convergence_threshold`", inclusive with 1e-9: the minimum, and not the mean.
 #[test]
-fn the_least_likeness_decides_at_the_threshold() {
+fn the_lowest_similarity_is_compared_with_the_threshold() {
     for (threshold, alike, want) in [
         ("0.85", 0.85, true),
         ("0.85", 0.849_999_999_9, true),
@@ -273,11 +279,11 @@ fn the_least_likeness_decides_at_the_threshold() {
         ("0", 0.0, true),
     ] {
         let set = [BARE, &[("convergence_threshold", threshold)]].concat();
-        let outcome = Table { set: &set, alike: &|_| alike, ..Table::default() }.outcome();
+        let outcome = ScriptedArena { set: &set, alike: &|_| alike, ..ScriptedArena::default() }.outcome();
         assert_eq!(outcome.termination == Termination::Converged, want, "{alike} of {threshold}");
     }
     // One pair of three is far apart.
-    let outcome = Table {
+    let outcome = ScriptedArena {
         with: &|_, phase, _, said| {
             if phase == "compare" {
                 for (row, column) in [(0, 1), (1, 0)] {
@@ -286,7 +292,7 @@ fn the_least_likeness_decides_at_the_threshold() {
             }
         },
         alike: &|_| 0.95,
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     let check = &outcome.verdict["convergence"][0];
@@ -297,12 +303,12 @@ fn the_least_likeness_decides_at_the_threshold() {
 
 /// "every such agent has declared at least once": who was absent from every revision has not agreed to anything.
 #[test]
-fn silence_is_no_declaration() {
+fn an_agent_that_never_declared_has_not_agreed() {
     let silent = |until: u32| {
-        Table {
+        ScriptedArena {
             alike: &|_| 0.95,
             absent: &|ask, phase, round| ask.seat == "agent-2" && phase == "revise" && round <= until,
-            ..Table::default()
+            ..ScriptedArena::default()
         }
         .outcome()
     };
@@ -314,7 +320,7 @@ fn silence_is_no_declaration() {
 /// "Absent in a revision: the last proposal carries, its last declared conflicts too".
 #[test]
 fn a_declared_conflict_is_carried_while_its_author_is_absent() {
-    let outcome = Table {
+    let outcome = ScriptedArena {
         alike: &|_| 0.95,
         absent: &|ask, phase, round| ask.seat == "agent-1" && phase == "revise" && round > 3,
         with: &|ask, phase, _, said| {
@@ -322,7 +328,7 @@ fn a_declared_conflict_is_carried_while_its_author_is_absent() {
                 said["conflicts_with"] = json!([allowed(ask, "/properties/conflicts_with/items")[1]]);
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     assert_eq!(outcome.verdict["early_consensus"], Value::Null);
@@ -333,8 +339,9 @@ fn a_declared_conflict_is_carried_while_its_author_is_absent() {
 
 /// "Similarity absent: all figures null, not converged, a warning".
 #[test]
-fn without_the_measure_no_figure_is_made_up() {
-    let outcome = Table { absent: &|_, phase, _| phase == "compare", ..Table::default() }.outcome();
+fn without_a_measure_no_figure_is_made_up() {
+    let outcome =
+        ScriptedArena { absent: &|_, phase, _| phase == "compare", ..ScriptedArena::default() }.outcome();
     for check in outcome.verdict["convergence"].as_array().unwrap() {
         for figure in ["agreement_min", "agreement_mean", "stability_min", "stability_mean", "measured_by"] {
             assert_eq!(check[figure], Value::Null);
@@ -342,12 +349,12 @@ fn without_the_measure_no_figure_is_made_up() {
         assert_eq!(check["converged"], false);
     }
     assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Degraded));
-    assert!(warned(&outcome, "round 3: how alike the proposals are is not known (timed_out)"));
+    assert!(warned(&outcome, "round 3: it is not known how alike the proposals are (timed_out)"));
 }
 
-/// The errand as the measure's contract has it: the proposals, then the ones before, by the model of the option.
+/// The errand has the proposals, then the ones before, and goes to the model of the option.
 #[test]
-fn the_measure_is_asked_for_the_proposals_and_the_ones_before() {
+fn the_measure_compares_the_proposals_with_each_other_and_the_ones_before() {
     let seen = std::cell::RefCell::new(Vec::new());
     let look = |ask: &Ask, phase: &str, round: u32, _: &mut Value| {
         if phase == "compare" {
@@ -357,7 +364,7 @@ fn the_measure_is_asked_for_the_proposals_and_the_ones_before() {
         }
     };
     let set = [BARE, &[("embeddings", "embeddings/minilm")]].concat();
-    let outcome = Table { set: &set, with: &look, ..Table::default() }.outcome();
+    let outcome = ScriptedArena { set: &set, with: &look, ..ScriptedArena::default() }.outcome();
     let seen = seen.into_inner();
     assert_eq!(seen.iter().map(|(round, ..)| *round).collect::<Vec<_>>(), [3, 4, 5, 6]);
     for pair in seen.windows(2) {
@@ -367,6 +374,6 @@ fn the_measure_is_asked_for_the_proposals_and_the_ones_before() {
     assert!(seen.iter().all(|(_, model, _)| model == "embeddings/minilm"));
     assert_eq!(outcome.verdict["convergence"][0]["measured_by"], "embeddings/minilm");
     assert!(seen[0].2[0].contains('\n'), "position, line, proposal");
-    let plain = Table::default().outcome();
+    let plain = ScriptedArena::default().outcome();
     assert_eq!(plain.verdict["convergence"][0]["measured_by"], "embeddings/lexical");
 }

@@ -1,22 +1,22 @@
-//! "Trickster (optional) -- Detects hollow consensus when enabled", "Rhetorical Observer (optional)": what follows from what they find.
+//! How a debate treats a hollow agreement: challenges before the vote, and winning groups after it.
 
 use super::*;
 
 pub(super) const ON: &[(&str, &str)] =
     &[("no_knowledge", "true"), ("no_memory", "true"), ("trickster", "true")];
 
-/// A table that agrees in round `from` on little, until a challenge has been put `met` rounds.
+/// A scripted arena that agrees on little from a round on.
 fn hollow<'a>(
     set: &'a [(&'a str, &'a str)],
     from: u32,
     with: &'a dyn Fn(&Ask, &str, u32, &mut Value),
-) -> Table<'a> {
+) -> ScriptedArena<'a> {
     let alike: &'a dyn Fn(u32) -> f64 = match from {
         3 => &|round| if round >= 3 { 0.95 } else { 0.2 },
         6 => &|round| if round >= 6 { 0.95 } else { 0.2 },
         _ => &|round| if round >= 9 { 0.95 } else { 0.2 },
     };
-    Table { set, alike, with, ..Table::default() }
+    ScriptedArena { set, alike, with, ..ScriptedArena::default() }
 }
 
 /// Proposals without claims and reasons, the same for all.
@@ -65,7 +65,7 @@ fn a_challenge_that_is_met_lets_the_consensus_count() {
         .collect();
     assert!(fired.len() >= 2 && fired.contains(&"uncited"), "{fired:?}");
     assert!(check["after"].as_array().unwrap().iter().filter(|s| s["fired"] == true).count() < 2);
-    // Two checks of one round can be told apart.
+    // The verdict tells two checks of one round apart.
     let measured: Vec<(&Value, &Value)> = outcome.verdict["convergence"]
         .as_array()
         .unwrap()
@@ -88,8 +88,8 @@ fn a_consensus_that_stays_hollow_never_counts() {
         .collect();
     assert_eq!(challenges, [3, 4, 5, 6, 9], "one in each round");
     assert_eq!(calls(&debate).0, 25 + 7 + 5 * 3);
-    assert_eq!(calls(&debate).0, *Arena.calls(&debate.brief).end() as usize);
-    assert_eq!(debate.turns.len() as u32 + 1, Arena.bound(&debate.brief), "all but the context");
+    assert_eq!(calls(&debate).0, Arena.plan(&debate.brief).most_calls as usize);
+    assert_eq!(debate.turns.len() as u32 + 1, Arena.plan(&debate.brief).most_phases, "all but the context");
     let outcome = debate.outcome.unwrap();
     assert_eq!((outcome.termination, outcome.status), (Termination::NoMajority, Status::Complete));
     let consensus = &outcome.verdict["consensus"];
@@ -117,13 +117,13 @@ fn unmeasured(with: &dyn Fn(&Ask, &str, u32, &mut Value)) -> Outcome {
         challenged.set(challenged.get() || phase == "challenge");
         phase == "compare" && challenged.get()
     };
-    Table { absent: &absent, ..hollow(&set, 6, with) }.outcome()
+    ScriptedArena { absent: &absent, ..hollow(&set, 6, with) }.outcome()
 }
 
 /// "`met` is true only when a check after the challenge was measured and is not hollow; `null` when nothing was measured after it": an
 /// unmeasured challenge keeps the consensus hollow.
 #[test]
-fn a_challenge_after_which_nothing_is_measured_is_not_met() {
+fn a_challenge_is_not_met_if_nothing_is_measured_after_it() {
     let outcome = unmeasured(&|ask, phase, _, said| {
         if phase != "challenge" {
             empty(ask, phase, said);
@@ -138,7 +138,7 @@ fn a_challenge_after_which_nothing_is_measured_is_not_met() {
     assert_eq!((&consensus["hollow"], &consensus["reached"]), (&json!(true), &json!(false)));
     assert_eq!((outcome.termination, &outcome.verdict["winner"]), (Termination::NoMajority, &Value::Null));
     assert!(warned(&outcome, "nothing could be measured after its challenge"), "{:?}", outcome.warnings);
-    // Who declares a conflict has left the agreement, measured or not.
+    // An agent that declares a conflict has left the agreement, measured or not.
     let left = unmeasured(&|ask, phase, _, said| {
         if phase != "challenge" {
             empty(ask, phase, said);
@@ -179,7 +179,7 @@ fn identical_words_are_alike_without_any_measure() {
     assert_eq!(sound.verdict["convergence"][4]["converged"], false, "no figure, no convergence");
 }
 
-/// Before the vote the trickster looks at an agreement that is high enough, whoever declares a conflict.
+/// Before the vote the trickster looks at proposals that are alike enough, even if a conflict is declared.
 #[test]
 fn an_agreement_before_the_vote_is_challenged_once() {
     let debate = hollow(ON, 6, &|ask, phase, _, said| {
@@ -197,9 +197,9 @@ fn an_agreement_before_the_vote_is_challenged_once() {
     assert_eq!(debate.outcome.unwrap().verdict["consensus"]["reached"], true);
 }
 
-/// A challenge may also break the agreement up: then there is nothing hollow left, and the rounds go on.
+/// If a challenge breaks up the agreement, nothing hollow is left, and the rounds continue.
 #[test]
-fn a_challenge_may_break_the_agreement_up() {
+fn a_challenge_can_break_up_the_agreement() {
     let outcome = hollow(ON, 3, &|ask, phase, round, said| {
         empty(ask, phase, said);
         if phase == "challenge" && ask.seat == "agent-2" {
@@ -220,12 +220,12 @@ fn a_challenge_may_break_the_agreement_up() {
     assert_eq!(outcome.verdict["consensus"]["hollow"], false);
 }
 
-/// Off by default; and it stays silent where there is evidence, or no agreement.
+/// The trickster is off by default. It does not object to evidence, or without an agreement.
 #[test]
-fn the_trickster_is_off_by_default_and_silent_where_there_is_evidence() {
+fn the_trickster_is_off_by_default_and_accepts_evidence() {
     let off = hollow(BARE, 3, &|ask, phase, _, said| empty(ask, phase, said)).outcome();
     assert_eq!((&off.verdict["trickster"], off.termination), (&Value::Null, Termination::Converged));
-    let sound = Table { set: ON, alike: &|_| 0.9, ..Table::default() }.run();
+    let sound = ScriptedArena { set: ON, alike: &|_| 0.9, ..ScriptedArena::default() }.run();
     assert_eq!(calls(&sound).0, 16);
     let outcome = sound.outcome.unwrap();
     let check = &outcome.verdict["trickster"]["checks"][0];
@@ -233,7 +233,7 @@ fn the_trickster_is_off_by_default_and_silent_where_there_is_evidence() {
         (&check["hollow"], &check["challenged"], &check["met"]),
         (&json!(false), &json!(false), &Value::Null)
     );
-    let apart = Table { set: ON, ..Table::default() }.outcome();
+    let apart = ScriptedArena { set: ON, ..ScriptedArena::default() }.outcome();
     assert_eq!(apart.verdict["trickster"], json!({"checks": []}), "no agreement, nothing to look at");
 }
 
@@ -258,12 +258,12 @@ fn the_challenge_names_what_fired_with_the_words() {
     assert!(words.len() >= 3 && words.iter().all(|words| !words.is_empty()), "{words:?}");
 }
 
-/// A limit that leaves no room for a challenge leaves the agreement hollow.
+/// If a limit leaves no room for a challenge, the agreement stays hollow.
 #[test]
 fn a_hollow_agreement_that_cannot_be_challenged_does_not_count() {
     let table = hollow(ON, 3, &|ask, phase, _, said| empty(ask, phase, said));
-    // After round 3 and its check there is room for the vote and the judge only.
-    let limits = agon_core::Limits { calls: Some(19), ..agon_core::Limits::default() };
+    // After round 3 and its check there is only room for the vote and the judge.
+    let limits = agon_core::DebateLimits { calls: Some(19), ..agon_core::DebateLimits::default() };
     let brief = Brief { limits, ..table.brief() };
     let outcome = table.run_brief(brief).outcome.unwrap();
     assert_eq!((outcome.termination, outcome.status), (Termination::Budget, Status::Incomplete));
@@ -279,7 +279,7 @@ fn a_hollow_agreement_that_cannot_be_challenged_does_not_count() {
 fn the_observer_reports_every_argument_with_its_words() {
     let fallacy = "Everybody knows that this is the only way.";
     let table = |set: &'static [(&'static str, &'static str)]| {
-        Table {
+        ScriptedArena {
             set,
             with: &|ask, phase, _, said| match phase {
                 "propose" if ask.seat == "agent-1" => said["proposal"] = json!(fallacy),
@@ -287,7 +287,7 @@ fn the_observer_reports_every_argument_with_its_words() {
                 "vote" if ask.seat == "agent-3" => said["reason"] = json!(fallacy),
                 _ => {}
             },
-            ..Table::default()
+            ..ScriptedArena::default()
         }
         .outcome()
     };
@@ -299,7 +299,7 @@ fn the_observer_reports_every_argument_with_its_words() {
         ("observer_threshold", "0.3"),
     ]);
     let found = on.verdict["rhetoric"].as_array().unwrap();
-    let brief = Table::default().brief();
+    let brief = ScriptedArena::default().brief();
     for (phase, round, seat, times) in [("propose", 1, 1, 1), ("critique", 2, 2, 2), ("vote", 7, 3, 1)] {
         let of: Vec<&Value> = found
             .iter()
@@ -316,4 +316,108 @@ fn the_observer_reports_every_argument_with_its_words() {
             assert!(!of[0][key].is_null(), "{key}");
         }
     }
+}
+
+/// A scripted arena in which agents 1 and 2 are near copies without evidence and win two of three votes.
+fn pair<'a>(
+    set: &'a [(&'a str, &'a str)],
+    with: &'a dyn Fn(&Ask, &str, u32, &mut Value),
+) -> ScriptedArena<'a> {
+    ScriptedArena {
+        set,
+        votes: &|_| SPLIT.to_vec(),
+        scores: &|_, _| NEAR.to_vec(),
+        with,
+        ..ScriptedArena::default()
+    }
+}
+
+/// Gives agents 1 and 2 the same proposal; a stubborn pair keeps it unchanged after a challenge.
+fn copied(ask: &Ask, phase: &str, said: &mut Value, stubborn: bool) {
+    if phase == "compare" {
+        let texts: Vec<String> = serde_json::from_str(&ask.prompt.tail).unwrap();
+        let like = |one: &String, other: &String| {
+            let shared = |text: &String| text.contains("one queue");
+            if one == other {
+                1.0
+            } else if shared(one) && shared(other) {
+                0.95
+            } else {
+                0.2
+            }
+        };
+        let row = |one: &String| texts.iter().map(|other| like(one, other)).collect::<Vec<f64>>();
+        said["similarity"] = json!(texts.iter().map(row).collect::<Vec<_>>());
+    }
+    if ["agent-1", "agent-2"].contains(&ask.seat.as_str())
+        && ["propose", "revise", "refine", "challenge"].contains(&phase)
+    {
+        let claims = said["claims"].clone();
+        empty(ask, phase, said);
+        said["position"] = json!("Put them into one queue.");
+        if phase == "challenge" && !stubborn {
+            said["claims"] = claims;
+        }
+    }
+}
+
+/// "The trickster also looks at the winning group of a vote (two empty near-copies that win 2 of 3)": the finding is made at the vote, the
+/// challenge comes in the extended round, to those who agree.
+#[test]
+fn a_hollow_winning_group_is_no_consensus() {
+    let set = [ON, &[("max_extended_rounds", "1"), ("judge_gap", "10")]].concat();
+    let debate = pair(&set, &|ask, phase, _, said| copied(ask, phase, said, true)).run();
+    let challenge = debate.turn("challenge", 9).unwrap();
+    let mut asked: Vec<&str> = challenge.asks.iter().map(|asked| asked.seat.as_str()).collect();
+    asked.sort_unstable();
+    assert_eq!(asked, ["agent-1", "agent-2"]);
+    assert_eq!(debate.turns.iter().filter(|turn| turn.phase.name == "challenge").count(), 1);
+    assert_eq!(calls(&debate).0, 25 + 7 + 2);
+    let outcome = debate.outcome.unwrap();
+    let consensus = &outcome.verdict["consensus"];
+    assert_eq!((&consensus["hollow"], &consensus["reached"]), (&json!(true), &json!(false)));
+    assert_eq!((outcome.termination, &outcome.verdict["winner"]), (Termination::NoMajority, &Value::Null));
+    assert!(warned(&outcome, "its challenge was not met"), "{:?}", outcome.warnings);
+    assert!(!warned(&outcome, "absent"), "who was not asked is not absent: {:?}", outcome.warnings);
+    let checks = outcome.verdict["trickster"]["checks"].as_array().unwrap();
+    let told: Vec<(&Value, &Value, &Value)> =
+        checks.iter().map(|check| (&check["round"], &check["challenged"], &check["came_to"])).collect();
+    assert_eq!(
+        told,
+        [(&json!(7), &json!(false), &Value::Null), (&json!(9), &json!(true), &json!("not_met"))]
+    );
+    for check in checks {
+        let mut seats: Vec<&str> =
+            strings(&check["agents"]).into_iter().map(|label| outcome.labels[label].as_str()).collect();
+        seats.sort_unstable();
+        assert_eq!((seats, &check["hollow"]), (vec!["agent-1", "agent-2"], &json!(true)));
+    }
+
+    let met = pair(&set, &|ask, phase, _, said| copied(ask, phase, said, false)).outcome();
+    assert_eq!(
+        (met.termination, &met.verdict["consensus"]["hollow"]),
+        (Termination::Consensus, &json!(false))
+    );
+    assert_eq!(met.verdict["trickster"]["checks"][1]["met"], true);
+    let off = pair(BARE, &|ask, phase, _, said| copied(ask, phase, said, true)).outcome();
+    assert_eq!(
+        (off.termination, &off.verdict["consensus"]["reached"]),
+        (Termination::Consensus, &json!(true))
+    );
+}
+
+/// Without an extended round there is no challenge, and the vote does not count either.
+#[test]
+fn a_hollow_winning_group_without_a_round_left_does_not_count() {
+    let set = [ON, &[("max_extended_rounds", "0")]].concat();
+    let outcome = pair(&set, &|ask, phase, _, said| copied(ask, phase, said, true)).outcome();
+    assert_eq!(
+        (&outcome.verdict["consensus"]["hollow"], outcome.termination),
+        (&json!(true), Termination::NoMajority)
+    );
+    assert!(warned(&outcome, "no round was left for a challenge"), "{:?}", outcome.warnings);
+}
+
+fn strings(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect()
 }

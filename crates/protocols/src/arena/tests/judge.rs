@@ -1,23 +1,27 @@
-//! "Judge: Single designated agent scores and ranks in round 8": scores, ranking, margin, two orders, and a judge that fails.
+//! What the judge's scores come to, and the ratings that follow.
 
-use super::super::judgement::{Judged, Sheet};
-use super::super::reply::{Judgement, Reasons, Scored};
+use agon_core::lesson::AgentStanding;
+use proptest::prelude::*;
+
 use super::*;
+use crate::arena::judging::{JudgeResult, JudgeSheet};
+use crate::arena::judging::{expected_score, rating_changes};
+use crate::arena::replies::{JudgementReply, ScoreReasons, ScoreReply};
 
-/// What a judge says of A, B, C... with these scores and this ranking.
-fn sheet(scores: &[f64], ranking: &str) -> Sheet {
-    let scored = |(score, label): (&f64, char)| Scored {
+/// A judge's sheet with these scores of A, B, C... and this ranking.
+fn sheet(scores: &[f64], ranking: &str) -> JudgeSheet {
+    let scored = |(score, label): (&f64, char)| ScoreReply {
         label: label.to_string(),
         score: *score,
-        reasons: Reasons::Text(format!("{label} is clear")),
+        reasons: ScoreReasons::Text(format!("{label} is clear")),
     };
-    let said = Judgement {
+    let said = JudgementReply {
         scores: scores.iter().zip('A'..).map(scored).collect(),
         ranking: ranking.chars().map(String::from).collect(),
         margin_comment: None,
     };
     let order = (0..scores.len()).collect();
-    Sheet::read(said, order, "d/w".into(), |label| Some((label.as_bytes()[0] - b'A') as usize))
+    JudgeSheet::read(said, order, "d/w".into(), |label| Some((label.as_bytes()[0] - b'A') as usize))
 }
 
 /// "margin = best - second (one proposal: its score). Equal best scores: ranking decides top, margin 0".
@@ -31,51 +35,54 @@ fn the_margin_is_between_the_best_two_and_ties_go_by_the_ranking() {
         (&[4.5], "A", 0, 4.5),
         (&[0.0, 0.0], "BA", 1, 0.0),
     ] {
-        let judged = Judged::of(vec![sheet(scores, ranking)]).unwrap();
+        let judged = JudgeResult::of(vec![sheet(scores, ranking)]).unwrap();
         assert_eq!((judged.top, judged.margin, judged.consistent), (Some(top), margin, None), "{scores:?}");
         assert_eq!(judged.ranking[0], top);
     }
-    assert!(Judged::of(Vec::new()).is_none(), "no judge, no figure");
+    assert!(JudgeResult::of(Vec::new()).is_none(), "no judge, no figure");
 }
 
 /// "Two orders: mean scores; consistent = the same top in both; inconsistent = a tie: top null, margin 0".
 #[test]
 fn two_orders_give_mean_scores_and_disagreeing_ones_a_tie() {
-    let judged = Judged::of(vec![sheet(&[8.0, 6.0, 3.0], "ABC"), sheet(&[7.0, 5.0, 6.0], "ACB")]).unwrap();
+    let judged =
+        JudgeResult::of(vec![sheet(&[8.0, 6.0, 3.0], "ABC"), sheet(&[7.0, 5.0, 6.0], "ACB")]).unwrap();
     assert_eq!(judged.scores, [(0, 7.5), (1, 5.5), (2, 4.5)]);
     assert_eq!((judged.top, judged.margin, judged.consistent), (Some(0), 2.0, Some(true)));
-    let torn = Judged::of(vec![sheet(&[8.0, 6.0, 3.0], "ABC"), sheet(&[5.0, 9.0, 3.0], "BAC")]).unwrap();
+    let torn = JudgeResult::of(vec![sheet(&[8.0, 6.0, 3.0], "ABC"), sheet(&[5.0, 9.0, 3.0], "BAC")]).unwrap();
     assert_eq!((torn.top, torn.margin, torn.consistent), (None, 0.0, Some(false)));
     assert_eq!(torn.score(1), Some(7.5));
 }
 
-/// Figures are without the noise of binary fractions: 0.1 and 0.2 have the mean 0.15.
+/// Figures have no noise of binary fractions: the mean of 0.1 and 0.2 is 0.15.
 #[test]
 fn margin_and_means_have_no_binary_noise() {
-    let judged = Judged::of(vec![sheet(&[0.1, 8.1, 7.9], "BCA"), sheet(&[0.2, 8.1, 7.9], "BCA")]).unwrap();
+    let judged =
+        JudgeResult::of(vec![sheet(&[0.1, 8.1, 7.9], "BCA"), sheet(&[0.2, 8.1, 7.9], "BCA")]).unwrap();
     assert_eq!(judged.scores, [(0, 0.15), (1, 8.1), (2, 7.9)]);
     assert_eq!(judged.margin, 0.2);
-    let single = Judged::of(vec![sheet(&[8.3, 8.1], "AB")]).unwrap();
+    let single = JudgeResult::of(vec![sheet(&[8.3, 8.1], "AB")]).unwrap();
     assert_eq!(single.margin, 0.2);
 }
 
 /// "a pair of which the orders disagree is a tie in the ratings".
 #[test]
-fn a_pair_of_which_the_orders_disagree_is_a_tie() {
-    let judged = Judged::of(vec![sheet(&[8.0, 6.0, 3.0], "ABC"), sheet(&[7.0, 7.5, 3.0], "BAC")]).unwrap();
+fn a_pair_is_a_tie_if_the_orders_disagree_about_it() {
+    let judged =
+        JudgeResult::of(vec![sheet(&[8.0, 6.0, 3.0], "ABC"), sheet(&[7.0, 7.5, 3.0], "BAC")]).unwrap();
     assert_eq!((judged.result(0, 1), judged.result(1, 0)), (0.5, 0.5));
     assert_eq!((judged.result(0, 2), judged.result(2, 0)), (1.0, 0.0));
-    let even = Judged::of(vec![sheet(&[8.0, 8.0], "AB"), sheet(&[8.0, 7.0], "AB")]).unwrap();
+    let even = JudgeResult::of(vec![sheet(&[8.0, 8.0], "AB"), sheet(&[8.0, 7.0], "AB")]).unwrap();
     assert_eq!((even.result(0, 1), even.result(1, 0)), (1.0, 0.0), "a tie and a win are a win");
-    let same = Judged::of(vec![sheet(&[8.0, 8.000_000_000_1], "AB")]).unwrap();
+    let same = JudgeResult::of(vec![sheet(&[8.0, 8.000_000_000_1], "AB")]).unwrap();
     assert_eq!(same.result(0, 1), 0.5);
 }
 
 /// "one judge, not a proposer by default, scores every proposal on criteria 0 to 10 with reasons and ranks them".
 #[test]
 fn the_judge_scores_and_ranks_every_proposal() {
-    let outcome = Table::default().outcome();
-    let (judge, brief) = (&outcome.verdict["judge"], Table::default().brief());
+    let outcome = ScriptedArena::default().outcome();
+    let (judge, brief) = (&outcome.verdict["judge"], ScriptedArena::default().brief());
     assert_eq!((&judge["model"], &judge["top"]), (&json!("a/x"), &json!(label(&brief, 1))));
     assert_eq!((&judge["margin"], &judge["consistent"]), (&json!(2.0), &Value::Null));
     assert_eq!(judge["scores"].as_array().unwrap().len(), 3);
@@ -92,7 +99,7 @@ fn the_judge_scores_and_ranks_every_proposal() {
 
 /// `--judge-orders 2`: two asks, the second with the proposals reversed.
 #[test]
-fn two_orders_are_two_asks_of_which_one_is_the_reverse() {
+fn two_orders_are_two_asks_and_the_second_is_reversed() {
     let set = [BARE, &[("judge_orders", "2")]].concat();
     let orders = std::cell::RefCell::new(Vec::new());
     let look = |ask: &Ask, phase: &str, _: u32, _: &mut Value| {
@@ -105,7 +112,7 @@ fn two_orders_are_two_asks_of_which_one_is_the_reverse() {
             orders.borrow_mut().push(seen.into_iter().map(|(_, label)| label).collect::<String>());
         }
     };
-    let debate = Table { set: &set, with: &look, ..Table::default() }.run();
+    let debate = ScriptedArena { set: &set, with: &look, ..ScriptedArena::default() }.run();
     assert_eq!(calls(&debate).0, 26);
     let orders = orders.into_inner();
     assert_eq!(orders[0], orders[1].chars().rev().collect::<String>());
@@ -119,10 +126,10 @@ fn two_orders_are_two_asks_of_which_one_is_the_reverse() {
 
 /// "inconsistent orders: a tie": nobody is the judge's best, and the report says so.
 #[test]
-fn inconsistent_orders_are_a_tie_and_said_to_be() {
+fn inconsistent_orders_are_reported_as_a_tie() {
     let set = [BARE, &[("judge_orders", "2"), ("max_extended_rounds", "0"), ("decide", "judge")]].concat();
     let scores = |_: u32, order: usize| if order == 0 { vec![9.0, 5.0, 1.0] } else { vec![5.0, 9.0, 1.0] };
-    let outcome = Table { set: &set, scores: &scores, ..Table::default() }.outcome();
+    let outcome = ScriptedArena { set: &set, scores: &scores, ..ScriptedArena::default() }.outcome();
     let judge = &outcome.verdict["judge"];
     assert_eq!(
         (&judge["top"], &judge["margin"], &judge["consistent"]),
@@ -137,39 +144,42 @@ fn inconsistent_orders_are_a_tie_and_said_to_be() {
 #[test]
 fn one_of_two_orders_counts_alone() {
     let set = [BARE, &[("judge_orders", "2")]].concat();
-    let outcome =
-        Table { set: &set, absent: &|ask, _, _| ask.about.as_deref() == Some("order 1"), ..Table::default() }
-            .outcome();
+    let outcome = ScriptedArena {
+        set: &set,
+        absent: &|ask, _, _| ask.about.as_deref() == Some("order 1"),
+        ..ScriptedArena::default()
+    }
+    .outcome();
     let judge = &outcome.verdict["judge"];
     assert_eq!((&judge["consistent"], judge["orders"].as_array().unwrap().len()), (&Value::Null, 1));
     assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Degraded));
-    assert!(warned(&outcome, "one of two orders only"));
+    assert!(warned(&outcome, "only one of two orders"));
     assert_eq!(judge["scores"].as_array().unwrap().len(), 3);
 }
 
 /// "A ranking that contradicts the scores is not refused: the scores count, a warning says so".
 #[test]
-fn the_scores_count_where_the_ranking_contradicts_them() {
-    let outcome = Table {
+fn the_scores_count_if_the_ranking_contradicts_them() {
+    let outcome = ScriptedArena {
         with: &|_, phase, _, said| {
             if phase == "judge" {
                 said["ranking"].as_array_mut().unwrap().reverse();
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
-    assert_eq!(outcome.verdict["judge"]["top"], label(&Table::default().brief(), 1));
+    assert_eq!(outcome.verdict["judge"]["top"], label(&ScriptedArena::default().brief(), 1));
     assert!(warned(&outcome, "the judge's ranking contradicts its scores"));
-    assert!(!warned(&Table::default().outcome(), "contradicts"));
+    assert!(!warned(&ScriptedArena::default().outcome(), "contradicts"));
 }
 
 /// "A failed judge: no ratings change, `judge` null; with a vote that reached consensus the winner stands: termination `consensus`,
 /// status `incomplete`, exit 3, no extended round; without one `failed`, exit 3".
 #[test]
-fn a_failed_judge_is_a_distinct_ending_without_any_figure() {
+fn a_failed_judge_is_an_ending_of_its_own_without_figures() {
     let absent = |_: &Ask, phase: &str, _: u32| phase == "judge";
-    let reached = Table { absent: &absent, ..Table::default() }.run();
+    let reached = ScriptedArena { absent: &absent, ..ScriptedArena::default() }.run();
     assert_eq!(phases(&reached).last().unwrap(), &("judge".to_owned(), 8));
     let outcome = reached.outcome.unwrap();
     assert_eq!((outcome.termination, outcome.status), (Termination::Consensus, Status::Incomplete));
@@ -187,14 +197,15 @@ fn a_failed_judge_is_a_distinct_ending_without_any_figure() {
     );
     assert_eq!(outcome.rounds_completed, 7);
 
-    let split = Table { absent: &absent, votes: &|_| SPLIT.to_vec(), ..Table::default() }.run();
+    let split =
+        ScriptedArena { absent: &absent, votes: &|_| SPLIT.to_vec(), ..ScriptedArena::default() }.run();
     assert_eq!(phases(&split).last().unwrap(), &("judge".to_owned(), 8), "no extended round");
     let outcome = split.outcome.unwrap();
     assert_eq!((outcome.termination, outcome.status), (Termination::Failed, Status::Failed));
     assert_eq!((&outcome.verdict["winner"], &outcome.verdict["judge"]), (&Value::Null, &Value::Null));
     assert!(warned(&outcome, "the judge was absent"));
 
-    let early = Table { absent: &absent, alike: &|_| 0.9, ..Table::default() }.outcome();
+    let early = ScriptedArena { absent: &absent, alike: &|_| 0.9, ..ScriptedArena::default() }.outcome();
     assert_eq!(
         (early.termination, early.status),
         (Termination::Consensus, Status::Incomplete),
@@ -204,10 +215,10 @@ fn a_failed_judge_is_a_distinct_ending_without_any_figure() {
 
 /// "then the report warns that the judge also proposes".
 #[test]
-fn a_judge_who_also_proposes_is_named() {
-    assert!(warned(&Table::default().outcome(), "the judge's model also makes a proposal"));
+fn a_judge_that_also_proposes_is_reported() {
+    assert!(warned(&ScriptedArena::default().outcome(), "the judge's model also makes a proposal"));
     let set = [BARE, &[("team", "2"), ("explore", "0")]].concat();
-    let apart = Table { set: &set, ..Table::default() };
+    let apart = ScriptedArena { set: &set, ..ScriptedArena::default() };
     assert_eq!(apart.brief().seat("judge").unwrap().model, "c/z");
     let outcome = apart.outcome();
     assert!(!warned(&outcome, "also makes a proposal"));
@@ -216,8 +227,8 @@ fn a_judge_who_also_proposes_is_named() {
 
 /// "compares who really spoke": links that two chains have in common are nothing, until both speak by them.
 #[test]
-fn a_judge_who_fell_back_to_a_proposers_model_is_named() {
-    let table = Table { models: &["a/x|d/w", "b/y", "c/z"], ..Table::default() };
+fn a_judge_that_fell_back_to_a_proposers_model_is_reported() {
+    let table = ScriptedArena { models: &["a/x|d/w", "b/y", "c/z"], ..ScriptedArena::default() };
     let mut brief = table.brief();
     brief.seats.iter_mut().find(|seat| seat.role == "judge").unwrap().model = "e/v|d/w".to_owned();
     let spoken = |agent: &'static str, judge: &'static str| {
@@ -240,15 +251,179 @@ fn a_judge_who_fell_back_to_a_proposers_model_is_named() {
     assert!(warned(&fell, "also makes a proposal") && fell.verdict["judge"]["also_proposes"] == true);
 }
 
-/// Proposals that say the same may change places in the judge's eyes: it still agrees with the vote for them.
+/// If the orders swap proposals that say the same, the judge still agrees with a vote for them.
 #[test]
-fn orders_that_disagree_about_the_same_thing_agree_with_the_vote() {
+fn orders_that_swap_equal_proposals_still_agree_with_the_vote() {
     let set = [BARE, &[("judge_orders", "2")]].concat();
     let scores = |_: u32, order: usize| if order == 0 { vec![9.0, 8.0, 7.0] } else { vec![7.0, 9.0, 8.0] };
-    let debate = Table { set: &set, alike: &|_| 0.9, scores: &scores, ..Table::default() }.run();
+    let debate =
+        ScriptedArena { set: &set, alike: &|_| 0.9, scores: &scores, ..ScriptedArena::default() }.run();
     assert_eq!(phases(&debate).last().unwrap(), &("judge".to_owned(), 8), "no extended round");
     let outcome = debate.outcome.unwrap();
     assert_eq!(outcome.termination, Termination::Converged);
     let judge = &outcome.verdict["judge"];
     assert_eq!((&judge["top"], &judge["agrees_with_vote"]), (&Value::Null, &json!(true)));
+}
+
+/// A published example: 1613 plays 1609, 1477, 1388, 1586 and 1720 with 0, 0.5, 1, 1 and 0; 2.867 points are expected of it, and with
+/// K 32 it is 1601 afterwards.
+#[test]
+fn a_published_elo_example_is_reproduced() {
+    let others = [1609.0, 1477.0, 1388.0, 1586.0, 1720.0];
+    let points: f64 = others.iter().map(|other| expected_score(1613.0, *other)).sum();
+    // The example rounds each expectation to three places: .506, .686, .785, .539, .351.
+    for (other, published) in others.iter().zip([0.506, 0.686, 0.785, 0.539, 0.351]) {
+        assert!((expected_score(1613.0, *other) - published).abs() < 0.0006, "{other}");
+    }
+    assert!((points - 2.867).abs() < 0.001);
+    let results = [0.0, 0.5, 1.0, 1.0, 0.0];
+    let ratings: Vec<f64> = [&[1613.0][..], &others].concat();
+    let change = rating_changes(&ratings, |one, other| match (one, other) {
+        (0, other) => results[other - 1],
+        (one, 0) => 1.0 - results[one - 1],
+        _ => 0.5,
+    })[0];
+    // Five games in one debate count a fifth each; one by one they are the published figure.
+    assert!((change * 5.0 - 32.0 * (2.5 - points)).abs() < 1e-9);
+    assert_eq!((1613.0 + change * 5.0).round(), 1601.0);
+}
+
+/// 400 points make ten to one, and equals gain half of K.
+#[test]
+fn elo_examples_calculated_by_hand_are_reproduced() {
+    assert!((expected_score(1900.0, 1500.0) - 10.0 / 11.0).abs() < 1e-12);
+    assert_eq!(expected_score(1500.0, 1500.0), 0.5);
+    assert_eq!(rating_changes(&[1500.0, 1500.0], |one, _| if one == 0 { 1.0 } else { 0.0 }), [16.0, -16.0]);
+    assert_eq!(rating_changes(&[1500.0; 2], |_, _| 0.5), [0.0, 0.0]);
+    // Of three equals the best wins two games and the last loses two, each for half of 32 / 2.
+    let ranked = rating_changes(&[1500.0; 3], |one, other| if one < other { 1.0 } else { 0.0 });
+    assert_eq!(ranked, [16.0, 0.0, -16.0]);
+    let favourite = rating_changes(&[1900.0, 1500.0], |one, _| if one == 0 { 1.0 } else { 0.0 });
+    assert!((favourite[0] - 32.0 / 11.0).abs() < 1e-9);
+    assert_eq!(rating_changes(&[1500.0], |_, _| 0.5), [0.0], "nobody to play");
+}
+
+proptest! {
+    /// "zero-sum to 1e-9", and nobody changes by more than K.
+    #[test]
+    fn changes_sum_to_zero(ratings in proptest::collection::vec(100.0..3500.0_f64, 2..9),
+                           scores in proptest::collection::vec(0_u32..5, 9)) {
+        let result = |one: usize, other: usize| match scores[one].cmp(&scores[other]) {
+            std::cmp::Ordering::Greater => 1.0,
+            std::cmp::Ordering::Equal => 0.5,
+            std::cmp::Ordering::Less => 0.0,
+        };
+        let changed = rating_changes(&ratings, result);
+        prop_assert!(changed.iter().sum::<f64>().abs() < 1e-9);
+        prop_assert!(changed.iter().all(|change| change.abs() <= 32.0));
+        for (one, a) in changed.iter().enumerate() {
+            for (other, b) in changed.iter().enumerate() {
+                if ratings[one] == ratings[other] && scores[one] > scores[other] {
+                    prop_assert!(a > b);
+                }
+            }
+        }
+    }
+}
+
+fn sum(outcome: &Outcome) -> f64 {
+    outcome.verdict["ratings"].as_array().unwrap().iter().map(|rated| rated["change"].as_f64().unwrap()).sum()
+}
+
+/// The verdict: `[{seat, agent, before, after, change, score}]` in seat order.
+#[test]
+fn a_debate_changes_ratings_by_the_judges_scores() {
+    let outcome = ScriptedArena::default().outcome();
+    let rated = outcome.verdict["ratings"].as_array().unwrap();
+    let row = |place: usize, seat: &str, agent: &str, change: f64, score: f64| {
+        let want = json!({"seat": seat, "agent": agent, "before": 1500.0, "after": 1500.0 + change, "change": change, "score": score});
+        assert_eq!(rated[place], want);
+    };
+    row(0, "agent-1", "a/x", 16.0, 8.0);
+    row(1, "agent-2", "b/y", 0.0, 6.0);
+    row(2, "agent-3", "c/z", -16.0, 4.0);
+    assert!(sum(&outcome).abs() < 1e-9);
+}
+
+/// "before from the standings part", by who speaks.
+#[test]
+fn ratings_start_from_the_standings() {
+    let known = json!([
+        AgentStanding { agent: "a/x".into(), rating: 1900.0, deviation: 50.0, games: 9, brier: None },
+        AgentStanding { agent: "c/z".into(), rating: 1500.0, deviation: 50.0, games: 9, brier: None },
+    ])
+    .to_string();
+    let files = [("standings:kept", known.as_str())];
+    let outcome = ScriptedArena { files: &files, ..ScriptedArena::default() }.outcome();
+    let rated = outcome.verdict["ratings"].as_array().unwrap();
+    assert_eq!(
+        rated.iter().map(|one| one["before"].as_f64().unwrap()).collect::<Vec<_>>(),
+        [1900.0, 1500.0, 1500.0]
+    );
+    // Two expected wins of ten to one.
+    assert!((rated[0]["change"].as_f64().unwrap() - 32.0 / 11.0).abs() < 1e-9);
+    assert!(sum(&outcome).abs() < 1e-9);
+}
+
+/// "Two seats of one agent: each seat has its own change, they cancel between themselves".
+#[test]
+fn two_seats_of_one_agent_cancel_between_themselves() {
+    let outcome = ScriptedArena { models: &["a/x", "b/y", "a/x"], ..ScriptedArena::default() }.outcome();
+    let rated = outcome.verdict["ratings"].as_array().unwrap();
+    assert_eq!(
+        rated.iter().map(|one| one["agent"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["a/x", "b/y", "a/x"]
+    );
+    let own: f64 = [0, 2].map(|place| rated[place]["change"].as_f64().unwrap()).iter().sum();
+    assert_eq!((own, rated[1]["change"].as_f64().unwrap()), (0.0, 0.0), "one win and one loss against b/y");
+}
+
+/// "`after` is the agent's rating after all its changes", in each of its rows; nothing is nothing, without binary noise.
+#[test]
+fn an_agent_that_sits_twice_has_one_rating_afterwards() {
+    let scores = |_: u32, _: usize| vec![8.0, 4.0, 6.0];
+    let outcome =
+        ScriptedArena { models: &["a/x", "b/y", "a/x"], scores: &scores, ..ScriptedArena::default() }
+            .outcome();
+    let rated = outcome.verdict["ratings"].as_array().unwrap();
+    let of = |place: usize, key: &str| rated[place][key].as_f64().unwrap();
+    assert_eq!((of(0, "change"), of(2, "change")), (16.0, 0.0));
+    assert_eq!((of(0, "after"), of(2, "after"), of(1, "after")), (1516.0, 1516.0, 1484.0));
+    let noisy = rating_changes(&[1500.1, 1499.9, 1500.1, 1499.9], |one, other| {
+        expected_score([1500.1, 1499.9][one % 2], [1500.1, 1499.9][other % 2])
+    });
+    assert_eq!(noisy, [0.0; 4]);
+    let tiny = rating_changes(&[1500.0, 1500.0], |one, _| if one == 0 { 0.5 + 1e-12 } else { 0.5 - 1e-12 });
+    assert_eq!(tiny, [0.0; 2], "less than a billionth is nothing");
+}
+
+#[test]
+fn equal_scores_change_nothing_between_equals() {
+    let outcome = ScriptedArena { scores: &|_, _| vec![5.0; 3], ..ScriptedArena::default() }.outcome();
+    assert!(outcome.verdict["ratings"].as_array().unwrap().iter().all(|rated| rated["change"] == 0.0));
+}
+
+/// "Seats whose proposals were spoken by more than one model have no agent and are not rated"; an agent of the configuration goes by its
+/// own name.
+#[test]
+fn a_seat_with_several_speakers_is_not_rated() {
+    let table = ScriptedArena { models: &["agent/keen", "b/y|d/w", "c/z"], ..ScriptedArena::default() };
+    // The chain's second link took over in round 5.
+    let told = |switch: bool| {
+        respoken(&table, table.brief(), &|asked, round| {
+            asked.contains('|').then_some(if round >= 5 && switch { "d/w" } else { "b/y" })
+        })
+    };
+    let one = told(false);
+    assert_eq!(one.verdict["ratings"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        (&one.verdict["ratings"][0]["agent"], &one.verdict["ratings"][1]["agent"]),
+        (&json!("keen"), &json!("b/y"))
+    );
+    let two = told(true);
+    let rated = two.verdict["ratings"].as_array().unwrap();
+    assert_eq!(rated.iter().map(|one| one["agent"].as_str().unwrap()).collect::<Vec<_>>(), ["keen", "c/z"]);
+    assert!(sum(&two).abs() < 1e-9 && warned(&two, "not rated, because more than one model spoke for it"));
+    let lesson = two.lesson.unwrap();
+    assert_eq!((lesson.parts[1].agent.clone(), lesson.parts[1].rated.clone()), (None, None));
 }

@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use agon_core::options;
 use proptest::prelude::*;
 
-use crate::arena::rhetoric::phrases::{Phrase, sentences, words};
-use crate::arena::rhetoric::{Cues, DATA, OPTIONS, Observed, observe};
+use crate::arena::options::ArenaOptions;
+use crate::arena::rhetoric::{
+    PhrasePattern, RHETORIC_CUES, RhetoricCues, RhetoricFinding, observe, sentences, words,
+};
 
 const DEFAULT: f64 = 0.5;
 
@@ -16,7 +18,7 @@ fn names(text: &str, threshold: f64) -> Vec<String> {
 
 /// What the file says, as it is written: kind, name, phrase, weight.
 fn written() -> Vec<(String, String, String, f64)> {
-    let data: serde_json::Value = toml::from_str(DATA).unwrap();
+    let data: serde_json::Value = toml::from_str(RHETORIC_CUES).unwrap();
     let mut all = Vec::new();
     for (kind, names) in data.as_object().unwrap() {
         for (name, weights) in names.as_object().unwrap() {
@@ -31,7 +33,7 @@ fn written() -> Vec<(String, String, String, f64)> {
     all
 }
 
-/// Every name with a sentence that shows it, and one that comes near and does not.
+/// Every pattern and fallacy with a sentence that shows it and one that nearly does.
 const EXAMPLES: &[(&str, &str, &str)] = &[
     ("concession", "Admittedly, the pilot was short.", "Of course the pilot was short."),
     ("rebuttal", "That conclusion does not follow from the figures.", "However, the figures are new."),
@@ -81,7 +83,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn every_name_in_the_file_has_a_sentence_that_shows_it_and_one_that_does_not() {
+fn every_pattern_and_fallacy_has_an_example_and_a_near_miss() {
     for (name, shows, near_miss) in EXAMPLES {
         let found = observe(shows, DEFAULT);
         let own = found.iter().find(|observed| observed.name == *name);
@@ -94,7 +96,7 @@ fn every_name_in_the_file_has_a_sentence_that_shows_it_and_one_that_does_not() {
     assert_eq!(known, shown, "a name in the file without its sentences, or the other way round");
 }
 
-/// The near misses come near: most of them have a weaker cue, so that a lower threshold shows them.
+/// Most near misses have a weak cue, so a lower threshold shows them.
 #[test]
 fn a_weak_cue_alone_is_below_the_default_and_above_a_lower_threshold() {
     let weak = |(name, _, near): &&(&str, &str, &str)| names(near, 0.0).contains(&(*name).to_owned());
@@ -103,15 +105,15 @@ fn a_weak_cue_alone_is_below_the_default_and_above_a_lower_threshold() {
 
 #[test]
 fn every_cue_in_the_file_is_found_and_has_a_weight_above_0_and_at_most_1() {
-    let cues = Cues::parse(DATA);
-    assert_eq!(cues.names.iter().map(|named| named.cues.len()).sum::<usize>(), written().len());
+    let cues = RhetoricCues::parse(RHETORIC_CUES);
+    assert_eq!(cues.lists.iter().map(|list| list.cues.len()).sum::<usize>(), written().len());
     for (kind, name, phrase, weight) in written() {
         assert!(weight > 0.0 && weight <= 1.0, "{name}: {phrase}");
         let sentence = phrase.replace('*', "of the").replace('#', "12").replace(" ?", "?");
         let found = observe(&format!("Well, {sentence}"), weight - 1e-9);
         let own = found.iter().find(|observed| observed.name == name);
         let own = own.unwrap_or_else(|| panic!("{name}: {phrase:?} is not found in {sentence:?}"));
-        assert_eq!(own.kind, kind);
+        assert_eq!(serde_json::to_value(own.kind).unwrap(), kind.as_str());
     }
 }
 
@@ -143,10 +145,11 @@ fn two_weak_cues_make_a_finding_and_the_same_one_twice_does_not() {
 
 /// "reported when score >= `observer_threshold` (Float 0..1, default 0.5; at 0 only what has a cue)".
 #[test]
-fn the_threshold_is_an_option_and_at_0_only_what_has_a_cue_is_reported() {
+fn a_threshold_of_0_reports_only_what_has_a_cue() {
     let set = |given: &[(&str, &str)]| {
         let given = given.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        options::resolve(OPTIONS, given).map(|options| options["observer_threshold"].as_f64().unwrap())
+        options::resolve(ArenaOptions::SPECS, given)
+            .map(|options| ArenaOptions::read(&options).observer_threshold)
     };
     assert_eq!(set(&[]).unwrap(), DEFAULT);
     assert_eq!(set(&[("observer_threshold", "0")]).unwrap(), 0.0);
@@ -159,8 +162,9 @@ fn the_threshold_is_an_option_and_at_0_only_what_has_a_cue_is_reported() {
 
 /// "phrases; `*` for one to three words; word boundaries; case-insensitive".
 #[test]
-fn a_cue_is_words_within_one_sentence_whatever_their_case_and_punctuation() {
-    let cues = Cues::parse("[pattern.p]\n\"0.9\" = [\"old, dear * won't do\", \"# of #\", \"so what ?\"]");
+fn a_cue_matches_within_one_sentence_whatever_the_case_and_punctuation() {
+    let cues =
+        RhetoricCues::parse("[pattern.p]\n\"0.9\" = [\"old, dear * won't do\", \"# of #\", \"so what ?\"]");
     for (text, found) in [
         ("OLD-DEAR friend WON\u{2019}T do", true),
         ("old dear a b c won't do", true),
@@ -182,12 +186,12 @@ fn a_cue_is_words_within_one_sentence_whatever_their_case_and_punctuation() {
         assert_eq!(!cues.observe(text, DEFAULT).is_empty(), found, "{text:?}");
     }
     for nothing in ["", "*", "* word", "?", "-"] {
-        assert_eq!(Phrase::parse(nothing), None, "{nothing:?} could never be found, or everywhere");
+        assert_eq!(PhrasePattern::parse(nothing), None, "{nothing:?} could never be found, or everywhere");
     }
 }
 
 #[test]
-fn sentences_end_where_people_end_them() {
+fn sentences_end_at_stops_but_not_at_abbreviations() {
     let text = "First, v1.2 is out. \"Is it?\" Yes!! e.g. Dr. X says so, i.e. all.\n\n- A list (see p. 3.)\n\u{597d}\u{3002}\u{4e0d}\u{597d}";
     let all: Vec<&str> = sentences(text).into_iter().map(|place| &text[place]).collect();
     assert_eq!(
@@ -206,24 +210,24 @@ fn sentences_end_where_people_end_them() {
 }
 
 #[test]
-fn words_have_apostrophes_and_signs_of_scripts_without_spaces_stand_alone() {
+fn words_keep_apostrophes_and_unspaced_scripts_split_by_character() {
     let folded = |text: &str| words(text).into_iter().map(|word| word.folded).collect::<Vec<_>>();
     assert_eq!(folded("'Don\u{2019}t', the dogs' 50% x_y"), ["don't", "the", "dogs", "50", "%", "x", "y"]);
     assert_eq!(folded("\u{4e2d}\u{6587}abc"), ["\u{4e2d}", "\u{6587}", "abc"]);
 }
 
-/// Of a sentence without an end only what is around the cue is quoted, in whole and exactly.
+/// Only the text around the cue is quoted from a very long sentence.
 #[test]
 fn a_very_long_sentence_is_quoted_around_its_cue() {
     let long = "\u{e9}t\u{e9} ".repeat(300);
     let text = format!("{long}without a doubt {long}");
     let found = observe(&text, DEFAULT);
-    let [Observed { quote, start, .. }] = found.as_slice() else { panic!("{found:?}") };
+    let [RhetoricFinding { quote, start, .. }] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!(&text[*start..start + quote.len()], quote);
     assert!(quote.contains("without a doubt") && quote.chars().count() < 400, "{quote}");
 }
 
-/// Two megabytes of half-begun cues: a search that looks at everything again for each word would not end.
+/// Two megabytes of unfinished cues: a search with quadratic cost would not end.
 #[test]
 fn a_very_long_text_is_read_once() {
     let text = format!("{} without a doubt.", "either we according to a real old. ".repeat(60_000));
@@ -245,7 +249,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn spans_are_exact_for_any_text_and_no_score_is_below_the_threshold() {
+fn quotes_are_exact_for_any_text_and_scores_reach_the_threshold() {
     proptest!(|(text in text(), threshold in 0.0..=1.0)| {
         for observed in observe(&text, threshold) {
             let span = text.get(observed.start..observed.start + observed.quote.len());
@@ -257,17 +261,16 @@ fn spans_are_exact_for_any_text_and_no_score_is_below_the_threshold() {
 }
 
 #[test]
-fn a_higher_threshold_only_leaves_out() {
+fn a_higher_threshold_only_removes_findings() {
     proptest!(|(text in text(), one in 0.0..=1.0, other in 0.0..=1.0)| {
         let (low, high) = (f64::min(one, other), f64::max(one, other));
-        let kept: Vec<Observed> = observe(&text, low).into_iter().filter(|observed| observed.score >= high).collect();
+        let kept: Vec<RhetoricFinding> = observe(&text, low).into_iter().filter(|observed| observed.score >= high).collect();
         prop_assert_eq!(kept, observe(&text, high));
     });
 }
 
-/// Every name can fire and can stay silent at any threshold that its cues reach.
 #[test]
-fn every_name_can_fire_and_can_stay_silent_at_any_threshold() {
+fn every_pattern_and_fallacy_can_fire_and_stay_silent_at_any_threshold() {
     let all = written();
     let known: Vec<String> = EXAMPLES.iter().map(|(name, ..)| (*name).to_owned()).collect();
     proptest!(|(name in prop::sample::select(known), threshold in 0.0..0.9)| {
@@ -279,9 +282,8 @@ fn every_name_can_fire_and_can_stay_silent_at_any_threshold() {
     });
 }
 
-/// A cue that says nothing (weight 0) changes no score, and one that says all (weight 1) makes it sure.
 #[test]
-fn a_weight_of_0_changes_no_score_and_one_of_1_makes_it_sure() {
+fn a_weight_of_0_changes_no_score_and_a_weight_of_1_makes_it_certain() {
     proptest!(|(weights in prop::collection::vec(0.0..=1.0, 1..6))| {
         let file = |weights: &[f64]| {
             let lines = weights.iter().enumerate().map(|(place, weight)| format!("\"{weight:.17}\" = [\"cue{place}\"]\n"));
@@ -290,7 +292,7 @@ fn a_weight_of_0_changes_no_score_and_one_of_1_makes_it_sure() {
         let unique: BTreeSet<String> = weights.iter().map(|weight| format!("{weight:.17}")).collect();
         prop_assume!(unique.len() == weights.len());
         let text: String = (0..=weights.len()).map(|place| format!("cue{place} ")).collect();
-        let score = |weights: &[f64]| Cues::parse(&file(weights)).observe(&text, 0.0)[0].score;
+        let score = |weights: &[f64]| RhetoricCues::parse(&file(weights)).observe(&text, 0.0)[0].score;
         let product: f64 = weights.iter().map(|weight| 1.0 - weight).product();
         prop_assert!((score(&weights) - (1.0 - product)).abs() < 1e-9);
         let with = |more: f64| score(&weights.iter().copied().chain([more]).collect::<Vec<_>>());

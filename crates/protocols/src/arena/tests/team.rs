@@ -1,14 +1,14 @@
 //! "Select agent team (ELO + calibration)": who sits, and why.
 
 use agon_core::Invalid;
-use agon_core::lesson::Standing;
+use agon_core::lesson::AgentStanding;
 use proptest::prelude::*;
 
-use super::super::team::{Why, pick};
 use super::*;
+use crate::arena::team::{SeatingReason, pick};
 
-fn standing(agent: &str, rating: f64, deviation: f64, brier: Option<f64>) -> Standing {
-    Standing { agent: agent.to_owned(), rating, deviation, games: 4, brier }
+fn standing(agent: &str, rating: f64, deviation: f64, brier: Option<f64>) -> AgentStanding {
+    AgentStanding { agent: agent.to_owned(), rating, deviation, games: 4, brier }
 }
 
 fn names(n: usize) -> Vec<String> {
@@ -31,7 +31,7 @@ fn models_of(seated: &[(String, String)]) -> Vec<&str> {
 
 /// "3 agents by default"; as many as models are named; 2 to 8.
 #[test]
-fn as_many_sit_as_are_named_and_three_of_one() {
+fn every_named_model_sits_and_one_model_fills_three_seats() {
     let one = seats(&["a/x"], &[], &[]).unwrap();
     assert_eq!(models_of(&one), ["a/x", "a/x", "a/x", "a/x"], "three agents and the judge");
     let ids: Vec<&str> = one.iter().map(|(id, _)| id.as_str()).collect();
@@ -62,7 +62,7 @@ fn as_many_sit_as_are_named_and_three_of_one() {
 
 /// With as many or fewer names than `--team` the models cycle.
 #[test]
-fn with_fewer_names_than_seats_the_models_cycle() {
+fn models_cycle_if_there_are_fewer_than_seats() {
     let seated = seats(&["a/x", "b/y"], &[("team", "5")], &[]).unwrap();
     assert_eq!(models_of(&seated), ["a/x", "b/y", "a/x", "b/y", "a/x", "a/x"]);
     assert_eq!(models_of(&seats(MODELS, &[("team", "3")], &[]).unwrap()), ["a/x", "b/y", "c/z", "a/x"]);
@@ -74,7 +74,7 @@ fn with_fewer_names_than_seats_the_models_cycle() {
 
 /// "`--judge`, else the first named model that was not picked, else the first model".
 #[test]
-fn the_judge_is_named_or_the_first_who_does_not_sit() {
+fn the_judge_is_named_or_the_first_model_that_does_not_sit() {
     assert_eq!(models_of(&seats(MODELS, &[], &[("judge", "d/w")]).unwrap())[3], "d/w");
     let picked = seats(&["a/x", "b/y", "c/z"], &[("team", "2"), ("explore", "0")], &[]).unwrap();
     assert_eq!(models_of(&picked), ["a/x", "b/y", "c/z"]);
@@ -101,7 +101,7 @@ fn the_best_by_rating_and_calibration_are_picked() {
     let nobody = pick(&names(5), &[], 3, 0.0, 1);
     assert_eq!(
         nobody,
-        [(0, Why::Rated), (1, Why::Rated), (2, Why::Rated)],
+        [(0, SeatingReason::Rated), (1, SeatingReason::Rated), (2, SeatingReason::Rated)],
         "equals in the order of their names"
     );
     let prior = [standing("b/m", 1499.9, 60.0, None), standing("c/m", 1500.1, 60.0, None)];
@@ -115,7 +115,7 @@ fn a_share_of_the_picks_explores() {
     let explored = |team: usize, explore: f64, seed: u64| {
         let picked = pick(&names(10), &[], team, explore, seed);
         assert_eq!(picked.len(), team);
-        picked.iter().filter(|(_, why)| *why == Why::Explored).count()
+        picked.iter().filter(|(_, why)| *why == SeatingReason::Explored).count()
     };
     for (team, explore, whole) in [
         (3, 0.0, 0),
@@ -148,7 +148,7 @@ fn the_least_known_are_the_likeliest_to_be_drawn() {
         let best = [standing("a/m", 1900.0, 50.0, None)];
         let all = [&best[..], &known].concat();
         for (place, why) in pick(&names(4), &all, 2, 0.5, seed) {
-            drawn[place] += usize::from(why == Why::Explored);
+            drawn[place] += usize::from(why == SeatingReason::Explored);
         }
     }
     assert_eq!(drawn[0], 0);
@@ -161,10 +161,10 @@ fn the_least_known_are_the_likeliest_to_be_drawn() {
 proptest! {
     /// "property: N distinct", in the order of the names, the same every time.
     #[test]
-    fn whoever_is_picked_is_picked_once(n in 3_usize..12, team in 2_usize..8, explore in 0.0..=1.0_f64, seed: u64,
+    fn nobody_is_picked_twice(n in 3_usize..12, team in 2_usize..8, explore in 0.0..=1.0_f64, seed: u64,
                                         ratings in proptest::collection::vec(1000.0..2000.0_f64, 12)) {
         prop_assume!(team < n);
-        let known: Vec<Standing> =
+        let known: Vec<AgentStanding> =
             names(n).iter().zip(&ratings).step_by(2).map(|(name, rating)| standing(name, *rating, 80.0, Some(0.2))).collect();
         let picked = pick(&names(n), &known, team, explore, seed);
         prop_assert_eq!(picked.len(), team);
@@ -176,7 +176,7 @@ proptest! {
 
 /// "The verdict has `team: [{seat, agent, rating, brier, games, why}]`".
 #[test]
-fn the_verdict_says_who_sits_and_why() {
+fn the_verdict_says_why_each_agent_sits() {
     let known = json!([
         standing("a/x", 1400.0, 60.0, None),
         standing("b/y", 1600.0, 60.0, Some(0.1)),
@@ -187,7 +187,7 @@ fn the_verdict_says_who_sits_and_why() {
     let files = [("standings:kept", known.as_str())];
     let set = [BARE, &[("team", "2"), ("explore", "0")]].concat();
     let models = ["a/x", "b/y", "agent/keen", "d/w"];
-    let table = Table { models: &models, files: &files, set: &set, ..Table::default() };
+    let table = ScriptedArena { models: &models, files: &files, set: &set, ..ScriptedArena::default() };
     let outcome = table.outcome();
     let team = outcome.verdict["team"].as_array().unwrap();
     assert_eq!(
@@ -206,14 +206,16 @@ fn the_verdict_says_who_sits_and_why() {
     );
 
     let explored = [BARE, &[("team", "2"), ("explore", "0.5")]].concat();
-    let outcome = Table { models: &models, files: &files, set: &explored, ..Table::default() }.outcome();
+    let outcome =
+        ScriptedArena { models: &models, files: &files, set: &explored, ..ScriptedArena::default() }
+            .outcome();
     let mut why: Vec<&str> =
         outcome.verdict["team"].as_array().unwrap().iter().map(|one| one["why"].as_str().unwrap()).collect();
     why.sort_unstable();
     assert_eq!(why, ["explored", "rated"]);
     let best = outcome.verdict["team"].as_array().unwrap().iter().find(|one| one["why"] == "rated").unwrap();
     assert_eq!(best["agent"], "b/y");
-    let named = Table::default().outcome();
+    let named = ScriptedArena::default().outcome();
     assert!(
         named.verdict["team"]
             .as_array()
@@ -223,23 +225,23 @@ fn the_verdict_says_who_sits_and_why() {
     );
 }
 
-/// Why each seat is filled in a debate of these models, with initial standings of everybody who could speak, as a debate without a
-/// store is opened.
+/// The reason for each seat of a debate of these models, with initial standings of everybody who could speak, as for a debate without a
+/// store.
 fn whys(models: &[&str], set: &[(&str, &str)]) -> Vec<String> {
     let mut links: Vec<&str> = models.iter().flat_map(|model| model.split('|')).collect();
     links.dedup();
-    let known: Vec<Standing> = links.iter().map(|link| standing(link, 1500.0, 350.0, None)).collect();
+    let known: Vec<AgentStanding> = links.iter().map(|link| standing(link, 1500.0, 350.0, None)).collect();
     let known = json!(known).to_string();
     let files = [("standings:ratings", known.as_str())];
     let set = [BARE, set].concat();
-    let outcome = Table { models, files: &files, set: &set, ..Table::default() }.outcome();
+    let outcome = ScriptedArena { models, files: &files, set: &set, ..ScriptedArena::default() }.outcome();
     let team = outcome.verdict["team"].as_array().unwrap();
     team.iter().map(|one| one["why"].as_str().unwrap().to_owned()).collect()
 }
 
 /// "`why` is right for chains (a link of a chain that sits was not left out) and when there are standings for all".
 #[test]
-fn a_link_of_a_chain_that_sits_was_not_left_out() {
+fn a_link_of_a_seated_fallback_chain_was_not_left_out() {
     let chains = ["a/x|d/w", "b/y|e/v|f/u", "c/z"];
     assert_eq!(whys(&chains, &[("team", "3")]), ["named"; 3]);
     assert_eq!(whys(&chains, &[("team", "5")]), ["named"; 5], "they cycle");
@@ -252,10 +254,9 @@ fn a_link_of_a_chain_that_sits_was_not_left_out() {
     assert_eq!(whys(&["a/x", "b/y", "c/z", "d/w"], &[("team", "2"), ("explore", "1")]), ["explored"; 2]);
 }
 
-/// Standings that cannot be read are refused before anything is asked.
 #[test]
 fn standings_that_cannot_be_read_are_refused() {
     let request = testing::request(&Arena, "How?", &[("standings:kept", "not json")], MODELS, &[]).unwrap();
     assert!(Arena.seats(&request).unwrap_err().0.contains("kept"));
-    assert!(Arena.rates());
+    assert!(INFO.is_rated);
 }

@@ -1,45 +1,55 @@
 //! "Trickster (optional) -- Detects hollow consensus when enabled": high agreement with weak evidence.
 
-use agon_core::{Brief, LOG_VERSION, Limits, options};
+use agon_core::options;
 use proptest::prelude::*;
 
-use crate::arena::trickster::{Argument, Finding, OPTIONS, Signal, Thresholds, look};
+use super::*;
+use crate::arena::options::ArenaOptions;
+use crate::arena::trickster::{
+    AgentArgument, AgentQuote, SignalKind, SignalThresholds, TricksterFinding, WeaknessSignal,
+    find_weaknesses,
+};
 
-const NAMES: [&str; 4] = ["uncited", "unspecific", "near_copies", "no_reasons"];
+const NAMES: [SignalKind; 4] =
+    [SignalKind::Uncited, SignalKind::Unspecific, SignalKind::NearCopies, SignalKind::NoReasons];
 
-const DEFAULT: Thresholds =
-    Thresholds { uncited: 0.5, unspecific: 0.6, near_copies: 0.5, no_reasons: 0.5, signals: 2 };
+const DEFAULT: SignalThresholds =
+    SignalThresholds { uncited: 0.5, unspecific: 0.6, near_copies: 0.5, no_reasons: 0.5, signals: 2 };
 
-fn at(threshold: f64) -> Thresholds {
+fn at(threshold: f64) -> SignalThresholds {
     let all = threshold;
-    Thresholds { uncited: all, unspecific: all, near_copies: all, no_reasons: all, signals: 1 }
+    SignalThresholds { uncited: all, unspecific: all, near_copies: all, no_reasons: all, signals: 1 }
 }
 
-fn with(mut thresholds: Thresholds, name: &str, threshold: f64) -> Thresholds {
+fn with(mut thresholds: SignalThresholds, name: SignalKind, threshold: f64) -> SignalThresholds {
     match name {
-        "uncited" => thresholds.uncited = threshold,
-        "unspecific" => thresholds.unspecific = threshold,
-        "near_copies" => thresholds.near_copies = threshold,
-        _ => thresholds.no_reasons = threshold,
+        SignalKind::Uncited => thresholds.uncited = threshold,
+        SignalKind::Unspecific => thresholds.unspecific = threshold,
+        SignalKind::NearCopies => thresholds.near_copies = threshold,
+        SignalKind::NoReasons => thresholds.no_reasons = threshold,
     }
     thresholds
 }
 
-fn argument<'a>(label: &'a str, text: &'a str, claims: &[(&'a str, &'a str)]) -> Argument<'a> {
-    Argument { label, text, claims: claims.to_vec(), addressed: vec![], shown: vec![] }
+fn argument<'a>(label: &'a str, text: &'a str, claims: &[(&'a str, &'a str)]) -> AgentArgument<'a> {
+    AgentArgument { label, text, claims: claims.to_vec(), addressed: vec![], shown: vec![] }
 }
 
 /// Without a measured similarity.
-fn seen(arguments: &[Argument<'_>], thresholds: &Thresholds) -> Finding {
-    look(arguments, &|_, _| None, thresholds)
+fn seen(arguments: &[AgentArgument<'_>], thresholds: &SignalThresholds) -> TricksterFinding {
+    find_weaknesses(arguments, &|_, _| None, thresholds)
 }
 
-fn signal<'a>(finding: &'a Finding, name: &str) -> &'a Signal {
+fn signal(finding: &TricksterFinding, name: SignalKind) -> &WeaknessSignal {
     finding.signals.iter().find(|signal| signal.signal == name).unwrap()
 }
 
-fn value(arguments: &[Argument<'_>], name: &str) -> f64 {
+fn value(arguments: &[AgentArgument<'_>], name: SignalKind) -> f64 {
     signal(&seen(arguments, &DEFAULT), name).value
+}
+
+fn quote(label: &str, quote: &str) -> AgentQuote {
+    AgentQuote { label: label.into(), quote: quote.into() }
 }
 
 const SOUND: [(&str, &str, &str); 3] = [
@@ -48,15 +58,15 @@ const SOUND: [(&str, &str, &str); 3] = [
     ("C", "The queue pays off, since the database is at its end.", "Grafana says \"disk 97% full\""),
 ];
 
-fn sound() -> Vec<Argument<'static>> {
+fn sound() -> Vec<AgentArgument<'static>> {
     SOUND
         .iter()
         .map(|(label, text, evidence)| argument(label, text, &[("The peak grows", evidence)]))
         .collect()
 }
 
-/// Everybody says the same, and nobody says why.
-fn empty_words() -> Vec<Argument<'static>> {
+/// All agents say the same, and none says why.
+fn empty_words() -> Vec<AgentArgument<'static>> {
     ["A", "B", "C"]
         .into_iter()
         .map(|label| argument(label, "We adopt the queue and all will be well.", &[]))
@@ -64,23 +74,23 @@ fn empty_words() -> Vec<Argument<'static>> {
 }
 
 #[test]
-fn a_consensus_on_evidence_is_not_hollow_and_one_on_nothing_is() {
+fn a_consensus_is_hollow_without_evidence_and_not_hollow_with_it() {
     let finding = seen(&sound(), &DEFAULT);
     assert_eq!(finding.signals.iter().map(|signal| signal.signal).collect::<Vec<_>>(), NAMES);
     assert!(
         !finding.hollow && finding.signals.iter().all(|signal| !signal.fired && signal.quotes.is_empty())
     );
     let finding = seen(&empty_words(), &DEFAULT);
-    let fired = ["uncited", "near_copies", "no_reasons"];
+    let fired = [SignalKind::Uncited, SignalKind::NearCopies, SignalKind::NoReasons];
     assert!(finding.hollow);
     for name in NAMES {
-        assert_eq!(signal(&finding, name).fired, fired.contains(&name), "{name}");
+        assert_eq!(signal(&finding, name).fired, fired.contains(&name), "{name:?}");
     }
 }
 
 /// "empty input is silent": nobody, and somebody who says nothing.
 #[test]
-fn where_nothing_is_said_nothing_is_found() {
+fn empty_arguments_give_no_signals() {
     for arguments in [vec![], vec![argument("A", " \n", &[]), argument("B", "...", &[("", " ")])]] {
         let finding = seen(&arguments, &at(0.0));
         assert!(!finding.hollow);
@@ -92,19 +102,23 @@ fn where_nothing_is_said_nothing_is_found() {
 
 /// "share of claims without evidence; no claims at all counts 1".
 #[test]
-fn claims_without_evidence_are_uncited_and_so_is_who_makes_none() {
+fn claims_without_evidence_and_texts_without_claims_are_uncited() {
     let claims = [("x", "in 2024"), ("y", ""), ("z", "n/a"), ("w", "None.")];
-    assert_eq!(value(&[argument("A", "text", &claims)], "uncited"), 0.75);
-    assert_eq!(value(&[argument("A", "text", &[])], "uncited"), 1.0);
+    assert_eq!(value(&[argument("A", "text", &claims)], SignalKind::Uncited), 0.75);
+    assert_eq!(value(&[argument("A", "text", &[])], SignalKind::Uncited), 1.0);
     let both = [argument("A", "text", &claims[..1]), argument("B", "We just should. Really.", &[])];
     let finding = seen(&both, &DEFAULT);
-    assert_eq!(signal(&finding, "uncited").value, 0.5, "who claims nothing cannot hide behind who does");
-    assert_eq!(signal(&finding, "uncited").quotes, [("B".into(), "We just should.".into())]);
+    assert_eq!(
+        signal(&finding, SignalKind::Uncited).value,
+        0.5,
+        "who claims nothing cannot hide behind who does"
+    );
+    assert_eq!(signal(&finding, SignalKind::Uncited).quotes, [quote("B", "We just should.")]);
 }
 
 /// "no figure, date, quotation, path, link, code, proper name in mid-sentence"; for ids see `evidence`.
 #[test]
-fn evidence_is_specific_where_something_can_be_checked() {
+fn evidence_is_specific_if_it_can_be_checked() {
     for evidence in [
         "it fell by 12%",
         "since last March",
@@ -113,7 +127,7 @@ fn evidence_is_specific_where_something_can_be_checked() {
         "\u{ab}arr\u{ea}t imm\u{e9}diat\u{bb}",
         "call `flush` first",
         "src/main.rs",
-        "look into /var/log",
+        "find_weaknesses into /var/log",
         "written in plan.md.",
         "see https://example.org/a",
         "www.example.org says so",
@@ -130,13 +144,17 @@ fn evidence_is_specific_where_something_can_be_checked() {
         "best practice, see RFC 9110",
         "\u{6839}\u{636e}\u{89c4}\u{8303}",
     ] {
-        assert_eq!(value(&[argument("A", "t", &[("c", evidence)])], "unspecific"), 0.0, "{evidence}");
+        assert_eq!(
+            value(&[argument("A", "t", &[("c", evidence)])], SignalKind::Unspecific),
+            0.0,
+            "{evidence}"
+        );
     }
 }
 
 /// "boilerplate such as "best practice", "it is well known", "experience shows" is never specific".
 #[test]
-fn what_everybody_says_of_anything_is_not_specific() {
+fn boilerplate_is_not_specific() {
     for evidence in [
         "this is best practice",
         "It is well known.",
@@ -156,15 +174,15 @@ fn what_everybody_says_of_anything_is_not_specific() {
         "\u{43e}\u{43f}\u{44b}\u{442} \u{43f}\u{43e}\u{43a}\u{430}\u{437}\u{44b}\u{432}\u{430}\u{435}\u{442}",
     ] {
         let finding = seen(&[argument("A", "t", &[("c", evidence)])], &DEFAULT);
-        let signal = signal(&finding, "unspecific");
+        let signal = signal(&finding, SignalKind::Unspecific);
         assert_eq!(signal.value, 1.0, "{evidence}");
-        assert_eq!(signal.quotes, [("A".to_owned(), evidence.to_owned())]);
+        assert_eq!(signal.quotes, [quote("A", evidence)]);
     }
 }
 
 /// "no claim and no because/since/therefore-type sentence".
 #[test]
-fn a_reason_is_a_claim_or_a_because_also_in_an_answer_to_a_critique() {
+fn a_claim_or_a_because_is_a_reason_also_in_an_answer_to_a_critique() {
     for (text, reasoned) in [
         ("Do it because it pays.", true),
         ("It pays; hence do it.", true),
@@ -179,28 +197,34 @@ fn a_reason_is_a_claim_or_a_because_also_in_an_answer_to_a_critique() {
         ("\u{5b83}\u{6709}\u{7528}", false),
     ] {
         assert_eq!(
-            value(&[argument("A", text, &[])], "no_reasons"),
+            value(&[argument("A", text, &[])], SignalKind::NoReasons),
             f64::from(u8::from(!reasoned)),
             "{text}"
         );
     }
     let bare = argument("A", "Do it.", &[]);
-    assert_eq!(value(&[Argument { claims: vec![("It pays", "")], ..bare.clone() }], "no_reasons"), 0.0);
-    assert_eq!(value(&[Argument { addressed: vec!["taken in"], ..bare.clone() }], "no_reasons"), 1.0);
+    assert_eq!(
+        value(&[AgentArgument { claims: vec![("It pays", "")], ..bare.clone() }], SignalKind::NoReasons),
+        0.0
+    );
+    assert_eq!(
+        value(&[AgentArgument { addressed: vec!["taken in"], ..bare.clone() }], SignalKind::NoReasons),
+        1.0
+    );
     let why = vec!["taken in", "kept, because it pays"];
-    assert_eq!(value(&[Argument { addressed: why, ..bare }], "no_reasons"), 0.0);
+    assert_eq!(value(&[AgentArgument { addressed: why, ..bare }], SignalKind::NoReasons), 0.0);
 }
 
 /// "word 5-gram Jaccard >= 0.8 or the given similarity >= 0.98".
 #[test]
-fn near_copies_share_four_fifths_of_their_rows_or_are_measured_so() {
+fn near_copies_share_four_fifths_of_their_word_sequences_or_are_measured_alike() {
     let words: Vec<String> = (0..13).map(|n| format!("w{n}")).collect();
-    // Of n words with another last one, n - 5 rows of n - 3 are in both.
+    // If the last of n words differs, n - 5 of n - 3 sequences are in both.
     for (count, copies) in [(13, 1.0), (12, 0.0)] {
         let (one, other) =
             (words[..count].join(" "), format!("{} other", words[..count - 1].join(", ").to_uppercase()));
         assert_eq!(
-            value(&[argument("A", &one, &[]), argument("B", &other, &[])], "near_copies"),
+            value(&[argument("A", &one, &[]), argument("B", &other, &[])], SignalKind::NearCopies),
             copies,
             "{count}"
         );
@@ -209,24 +233,27 @@ fn near_copies_share_four_fifths_of_their_rows_or_are_measured_so() {
         [argument("A", "One thing.", &[]), argument("B", "Another.", &[]), argument("C", "A third.", &[])];
     for (alike, share) in [(0.98, 1.0 / 3.0), (0.979, 0.0)] {
         let measured = |one: usize, other: usize| Some(if (one, other) == (0, 2) { alike } else { 0.1 });
-        let finding = look(&three, &measured, &DEFAULT);
-        assert_eq!(signal(&finding, "near_copies").value, share);
-        let quoted: Vec<&str> =
-            signal(&finding, "near_copies").quotes.iter().map(|(label, _)| label.as_str()).collect();
+        let finding = find_weaknesses(&three, &measured, &DEFAULT);
+        assert_eq!(signal(&finding, SignalKind::NearCopies).value, share);
+        let quoted: Vec<&str> = signal(&finding, SignalKind::NearCopies)
+            .quotes
+            .iter()
+            .map(|quote| quote.label.as_str())
+            .collect();
         assert_eq!(quoted, if share > 0.0 { vec!["A", "C"] } else { vec![] });
     }
     let short =
         [argument("A", "Adopt it!", &[]), argument("B", "adopt it", &[]), argument("C", "drop it", &[])];
-    assert_eq!(value(&short, "near_copies"), 1.0 / 3.0, "less than five words are one row");
+    assert_eq!(value(&short, SignalKind::NearCopies), 1.0 / 3.0, "less than five words are one row");
 }
 
-/// The places of who says nothing are not those of who does: similarities are asked for by the caller's places.
+/// Empty arguments are skipped, but the places stay those of the caller.
 #[test]
-fn a_similarity_is_asked_for_by_the_place_among_all_arguments() {
+fn similarities_are_looked_up_by_the_place_among_all_arguments() {
     let arguments =
         [argument("A", "", &[]), argument("B", "One thing.", &[]), argument("C", "Another one.", &[])];
     let measured = |one: usize, other: usize| ((one, other) == (1, 2)).then_some(1.0);
-    assert_eq!(signal(&look(&arguments, &measured, &DEFAULT), "near_copies").value, 1.0);
+    assert_eq!(signal(&find_weaknesses(&arguments, &measured, &DEFAULT), SignalKind::NearCopies).value, 1.0);
 }
 
 #[test]
@@ -234,45 +261,27 @@ fn quotations_are_few_and_short() {
     let long = "word ".repeat(200);
     let claims: Vec<(&str, &str)> = vec![(long.as_str(), ""), ("b", ""), ("b", ""), ("c", ""), ("d", "")];
     let finding = seen(&[argument("A", "t", &claims)], &DEFAULT);
-    let quotes = &signal(&finding, "uncited").quotes;
+    let quotes = &signal(&finding, SignalKind::Uncited).quotes;
     assert_eq!(quotes.len(), 3);
-    assert!(quotes.iter().all(|(_, quote)| quote.chars().count() <= 240), "{quotes:?}");
-    assert_eq!((&quotes[1].1, &quotes[2].1), (&"b".to_owned(), &"c".to_owned()));
+    assert!(quotes.iter().all(|quoted| quoted.quote.chars().count() <= 240), "{quotes:?}");
+    assert_eq!((quotes[1].quote.as_str(), quotes[2].quote.as_str()), ("b", "c"));
 }
 
 #[test]
 fn the_thresholds_are_options_with_these_defaults() {
     let read = |given: &[(&str, &str)]| {
         let given = given.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        Thresholds::read(&brief(options::resolve(OPTIONS, given).unwrap()))
+        ArenaOptions::read(&options::resolve(ArenaOptions::SPECS, given).unwrap()).signal_thresholds()
     };
     assert_eq!(read(&[]), DEFAULT);
     let keys = ["trickster_uncited", "trickster_unspecific", "trickster_near_copies", "trickster_no_reasons"];
     for (key, name) in keys.into_iter().zip(NAMES) {
         assert_eq!(read(&[(key, "0.125")]), with(DEFAULT, name, 0.125));
     }
-    assert_eq!(read(&[("trickster_signals", "4")]), Thresholds { signals: 4, ..DEFAULT });
+    assert_eq!(read(&[("trickster_signals", "4")]), SignalThresholds { signals: 4, ..DEFAULT });
 }
 
-fn brief(options: serde_json::Map<String, serde_json::Value>) -> Brief {
-    Brief {
-        version: LOG_VERSION,
-        id: "test".into(),
-        protocol: "arena".into(),
-        seats: vec![],
-        question: String::new(),
-        files: vec![],
-        options,
-        seed: 1,
-        limits: Limits::default(),
-        templates: std::collections::BTreeMap::new(),
-        written_by: String::new(),
-        created_at: "2026-01-31T23:59:58Z".into(),
-        parent: None,
-    }
-}
-
-/// One argument, made from figures: which text, and for each claim which evidence.
+/// One argument by indices: its text, and the evidence of each claim.
 type Made = (usize, Vec<(usize, usize)>, usize);
 
 const TEXTS: [&str; 6] = [
@@ -299,9 +308,9 @@ fn made() -> impl Strategy<Value = Vec<Made>> {
     prop::collection::vec((0..TEXTS.len(), claims, 0_usize..2), 0..7)
 }
 
-fn arguments(made: &[Made]) -> Vec<Argument<'static>> {
+fn arguments(made: &[Made]) -> Vec<AgentArgument<'static>> {
     const LABELS: [&str; 7] = ["A", "B", "C", "D", "E", "F", "G"];
-    let argument = |(place, (text, claims, addressed)): (usize, &Made)| Argument {
+    let argument = |(place, (text, claims, addressed)): (usize, &Made)| AgentArgument {
         label: LABELS[place],
         text: TEXTS[*text],
         claims: claims.iter().map(|(claim, evidence)| (CLAIMS[*claim], EVIDENCE[*evidence])).collect(),
@@ -311,26 +320,25 @@ fn arguments(made: &[Made]) -> Vec<Argument<'static>> {
     made.iter().enumerate().map(argument).collect()
 }
 
-/// Whatever the threshold: there is a table at which each signal fires, and one at which it stays silent.
 #[test]
 fn every_signal_can_fire_and_can_stay_silent_at_any_threshold() {
-    let vague: Vec<Argument<'_>> = vec![argument("A", "t", &[("c", "the team says so")])];
+    let vague: Vec<AgentArgument<'_>> = vec![argument("A", "t", &[("c", "the team says so")])];
     proptest!(|(threshold in prop_oneof![Just(1.0), f64::MIN_POSITIVE..=1.0])| {
         for name in NAMES {
-            let weak = if name == "unspecific" { vague.clone() } else { empty_words() };
-            prop_assert!(signal(&seen(&weak, &at(threshold)), name).fired, "{}", name);
-            prop_assert!(!signal(&seen(&sound(), &at(threshold)), name).fired, "{}", name);
+            let weak = if name == SignalKind::Unspecific { vague.clone() } else { empty_words() };
+            prop_assert!(signal(&seen(&weak, &at(threshold)), name).fired, "{:?}", name);
+            prop_assert!(!signal(&seen(&sound(), &at(threshold)), name).fired, "{:?}", name);
         }
     });
 }
 
 /// "moving a threshold across the value flips exactly that signal".
 #[test]
-fn a_threshold_moved_across_the_value_flips_just_that_signal() {
+fn moving_one_threshold_across_its_value_flips_only_that_signal() {
     proptest!(|(made in made(), thresholds in prop::array::uniform4(0.0..=1.0), place in 0_usize..4)| {
         let arguments = arguments(&made);
         let [uncited, unspecific, near_copies, no_reasons] = thresholds;
-        let thresholds = Thresholds { uncited, unspecific, near_copies, no_reasons, signals: 2 };
+        let thresholds = SignalThresholds { uncited, unspecific, near_copies, no_reasons, signals: 2 };
         let name = NAMES[place];
         let value = value(&arguments, name);
         prop_assert!((0.0..=1.0).contains(&value));
@@ -344,20 +352,19 @@ fn a_threshold_moved_across_the_value_flips_just_that_signal() {
     });
 }
 
-/// Whoever asks for more signals never finds a consensus hollow that who asks for fewer does not.
 #[test]
-fn the_more_signals_are_wanted_the_less_is_hollow() {
+fn requiring_more_signals_makes_fewer_agreements_hollow() {
     proptest!(|(made in made(), threshold in 0.0..=1.0)| {
         let arguments = arguments(&made);
         let hollow: Vec<bool> =
-            (1..=4).map(|signals| seen(&arguments, &Thresholds { signals, ..at(threshold) }).hollow).collect();
+            (1..=4).map(|signals| seen(&arguments, &SignalThresholds { signals, ..at(threshold) }).hollow).collect();
         let fired = seen(&arguments, &at(threshold)).signals.iter().filter(|signal| signal.fired).count();
         prop_assert_eq!(hollow, (1..=4).map(|signals| fired >= signals).collect::<Vec<_>>());
     });
 }
 
 #[test]
-fn evidence_that_is_added_never_raises_uncited() {
+fn adding_evidence_never_raises_uncited() {
     proptest!(|(made in made(), which in any::<prop::sample::Index>(), added in "[a-z0-9\\p{Han}]{1,12}")| {
         let before = arguments(&made);
         let mut after = before.clone();
@@ -366,14 +373,14 @@ fn evidence_that_is_added_never_raises_uncited() {
             let which = which.index(claims.len());
             let more = format!("{} {added} 7", claims[which].1);
             claims[which].1 = &more;
-            prop_assert!(value(&after, "uncited") <= value(&before, "uncited"));
+            prop_assert!(value(&after, SignalKind::Uncited) <= value(&before, SignalKind::Uncited));
         }
     });
 }
 
 /// "quotes really stand in the text", "multi-language text must not crash it": for any words at all.
 #[test]
-fn quotations_stand_where_they_are_said_to_in_any_language() {
+fn quotations_are_in_their_agents_words_in_any_language() {
     let words = prop_oneof![".*", "[\\p{L}\\p{N}\\p{P}\\p{S} \\n]{0,40}", "([A-Z][a-z]{1,5}[.?!] ?){0,4}"];
     let claims = prop::collection::vec((words.clone(), words.clone()), 0..4);
     let all = prop::collection::vec((words, claims), 0..5);
@@ -381,17 +388,159 @@ fn quotations_stand_where_they_are_said_to_in_any_language() {
         let labels = ["A", "B", "C", "D", "E"];
         let borrow = |claims: &'_ [(String, String)]| -> Vec<(String, String)> { claims.to_vec() };
         let kept: Vec<Vec<(String, String)>> = all.iter().map(|(_, claims)| borrow(claims)).collect();
-        let arguments: Vec<Argument<'_>> = all.iter().zip(&kept).zip(labels).map(|(((text, _), claims), label)| Argument {
+        let arguments: Vec<AgentArgument<'_>> = all.iter().zip(&kept).zip(labels).map(|(((text, _), claims), label)| AgentArgument {
             label, text, addressed: vec![], shown: vec!["K1"],
             claims: claims.iter().map(|(claim, evidence)| (claim.as_str(), evidence.as_str())).collect(),
         }).collect();
-        for signal in look(&arguments, &|_, _| alike, &DEFAULT).signals {
+        for signal in find_weaknesses(&arguments, &|_, _| alike, &DEFAULT).signals {
             prop_assert!(signal.value > 0.0 || signal.quotes.is_empty());
-            for (label, quote) in &signal.quotes {
+            for AgentQuote { label, quote } in &signal.quotes {
                 let own = arguments.iter().find(|argument| argument.label == label).unwrap();
                 let mut said = own.claims.iter().flat_map(|(claim, evidence)| [*claim, *evidence]).chain([own.text]);
                 prop_assert!(!quote.is_empty() && said.any(|text| text.contains(quote)), "{:?}", quote);
             }
         }
     });
+}
+
+const BARE_ON: &[(&str, &str)] = &[("no_knowledge", "true"), ("no_memory", "true"), ("trickster", "true")];
+
+/// The values of the trickster's first signals for proposals with this change.
+fn signals(set: &[(&str, &str)], change: &dyn Fn(&Ask, &mut Value)) -> Value {
+    let outcome = ScriptedArena {
+        set,
+        alike: &|_| 0.95,
+        with: &|ask, phase, _, said| match phase {
+            "context" if ask.seat == "knowledge" => {
+                *said = json!({"items": [{"title": "Queues", "text": "They halve the delays."}]});
+            }
+            "revise" | "challenge" => change(ask, said),
+            _ => {}
+        },
+        ..ScriptedArena::default()
+    }
+    .outcome();
+    let signals = outcome.verdict["trickster"]["checks"][0]["signals"].clone();
+    signals
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| (s["signal"].as_str().unwrap().to_owned(), s["value"].clone()))
+        .collect()
+}
+
+/// A citation can be checked only if its author was shown the id.
+#[test]
+fn an_id_that_was_not_shown_is_not_checkable_evidence() {
+    let set: &[(&str, &str)] = &[("no_memory", "true"), ("trickster", "true")];
+    let cites = |evidence: &dyn Fn(&Ask) -> String| {
+        signals(set, &|ask, said| said["claims"] = json!([{"claim": "It pays", "evidence": evidence(ask)}]))
+    };
+    assert_eq!(cites(&|_| "[K77]".to_owned())["unspecific"], 1.0);
+    assert_eq!(cites(&|_| "as [K2] says".to_owned())["unspecific"], 1.0);
+    assert_eq!(cites(&|_| "[K1]".to_owned())["unspecific"], 0.0);
+    assert_eq!(cites(&|_| "[Q99] has it".to_owned())["unspecific"], 1.0);
+    assert_eq!(cites(&|ask| format!("[{}]", own(ask)[0]))["unspecific"], 0.0);
+    let others = |ask: &Ask| (1..=6).map(|n| format!("Q{n}")).find(|id| !own(ask).contains(id)).unwrap();
+    assert_eq!(cites(&|ask| format!("[{}]", others(ask)))["unspecific"], 1.0, "a critique that others read");
+}
+
+/// "Done" is no reason; "because" is one.
+#[test]
+fn an_answer_to_a_critique_is_a_reason_only_if_it_gives_one() {
+    let answered = |how: &str| {
+        signals(BARE_ON, &|ask, said| {
+            said["claims"] = json!([]);
+            (said["position"], said["proposal"]) = (json!("Sharing is best."), json!("Sharing is best."));
+            said["addressed"] = own(ask).iter().map(|id| json!({"critique_id": id, "how": how})).collect();
+        })["no_reasons"]
+            .clone()
+    };
+    assert_eq!(answered("taken in"), 1.0);
+    assert_eq!(answered("kept, because the costs are shared"), 0.0);
+}
+
+/// The uncited and unspecific shares of one claim whose author was shown `K1` and `Q5`.
+fn weak(evidence: &str) -> (f64, f64) {
+    let made = AgentArgument {
+        label: "A",
+        text: "Do it.",
+        claims: vec![("It pays", evidence)],
+        addressed: vec![],
+        shown: vec!["K1", "Q5"],
+    };
+    let half =
+        SignalThresholds { uncited: 0.5, unspecific: 0.5, near_copies: 0.5, no_reasons: 0.5, signals: 1 };
+    let found = find_weaknesses(&[made], &|_, _| None, &half);
+    (found.signals[0].value, found.signals[1].value)
+}
+
+/// The rest of the evidence still counts.
+#[test]
+fn a_citation_is_specific_if_its_author_was_shown_it() {
+    for evidence in [
+        "[K1]",
+        "K1",
+        "see [k1]",
+        "[K1, K77]",
+        "Q5",
+        "best practice, see [K1]",
+        "[K77], and 12% in March",
+        "sales rose in Q3",
+        "[K77] in src/main.rs",
+        "K8s runs it",
+    ] {
+        assert_eq!(weak(evidence), (0.0, 0.0), "{evidence}");
+    }
+    for evidence in [
+        "[K77]",
+        "K77",
+        "see [K77]",
+        "[Q9]",
+        "as [Q3] says",
+        "[K77] 7",
+        "[K77], [K78]",
+        "[K77] https://example.org/a",
+        "Q3",
+        "[k77]",
+        "K1 of that debate",
+        "(K1 of that source)",
+        "\"[K77]\"",
+        "`K77`",
+    ] {
+        assert_eq!(weak(evidence), (0.0, 1.0), "{evidence}");
+    }
+}
+
+/// A number or a link alone does not say what it has to do with the claim.
+#[test]
+fn a_bare_number_or_link_is_no_evidence() {
+    for evidence in [
+        "7",
+        "12%",
+        "12 percent",
+        "seven",
+        "2024-03-01",
+        "1, 2, 3",
+        "\"7\"",
+        "https://example.org/a",
+        "<https://example.org/a>.",
+        "www.example.org",
+        "example.org/docs",
+        "https://example.org 7",
+    ] {
+        assert_eq!(weak(evidence), (1.0, 0.0), "{evidence}");
+    }
+    for evidence in [
+        "7 outages",
+        "40 ms",
+        "40ms",
+        "it fell by 12%",
+        "the minutes at https://example.org/a",
+        "src/main.rs",
+        "[K1] 7",
+        "seven outages",
+    ] {
+        assert_eq!(weak(evidence), (0.0, 0.0), "{evidence}");
+    }
 }

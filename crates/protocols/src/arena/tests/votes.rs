@@ -1,40 +1,49 @@
-//! "Voting: Majority / supermajority consensus": the rules on both sides of every boundary, quorum and groups.
+//! What a vote comes to, and who decides when vote and judge disagree.
 
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::super::votes::{Rule, grouped, is_quorum, leading};
 use super::*;
+use crate::arena::ballots::{group_same, is_quorum, leading};
+use crate::arena::options::ConsensusRule;
 
 /// "`majority` (> 1/2), `supermajority` (>= 2/3), `unanimous`, of the votes cast": every tally of up to 8.
 #[test]
-fn every_tally_of_up_to_eight_is_decided_by_its_rule() {
+fn the_rules_decide_every_tally_of_up_to_eight() {
     for cast in 0..=8_usize {
         for votes in 0..=cast {
             let share = votes as f64 / cast.max(1) as f64;
-            assert_eq!(Rule::Majority.is_met(votes, cast), cast > 0 && share > 0.5, "{votes} of {cast}");
             assert_eq!(
-                Rule::Supermajority.is_met(votes, cast),
+                ConsensusRule::Majority.is_met(votes, cast),
+                cast > 0 && share > 0.5,
+                "{votes} of {cast}"
+            );
+            assert_eq!(
+                ConsensusRule::Supermajority.is_met(votes, cast),
                 cast > 0 && share >= 2.0 / 3.0,
                 "{votes} of {cast}"
             );
-            assert_eq!(Rule::Unanimous.is_met(votes, cast), cast > 0 && votes == cast, "{votes} of {cast}");
+            assert_eq!(
+                ConsensusRule::Unanimous.is_met(votes, cast),
+                cast > 0 && votes == cast,
+                "{votes} of {cast}"
+            );
         }
     }
     for (rule, votes, cast, met) in [
-        (Rule::Majority, 2, 4, false),
-        (Rule::Majority, 3, 5, true),
-        (Rule::Majority, 4, 8, false),
-        (Rule::Majority, 5, 8, true),
-        (Rule::Supermajority, 2, 3, true),
-        (Rule::Supermajority, 3, 5, false),
-        (Rule::Supermajority, 4, 6, true),
-        (Rule::Supermajority, 5, 8, false),
-        (Rule::Supermajority, 6, 8, true),
-        (Rule::Unanimous, 7, 8, false),
-        (Rule::Unanimous, 8, 8, true),
-        (Rule::Unanimous, 0, 0, false),
+        (ConsensusRule::Majority, 2, 4, false),
+        (ConsensusRule::Majority, 3, 5, true),
+        (ConsensusRule::Majority, 4, 8, false),
+        (ConsensusRule::Majority, 5, 8, true),
+        (ConsensusRule::Supermajority, 2, 3, true),
+        (ConsensusRule::Supermajority, 3, 5, false),
+        (ConsensusRule::Supermajority, 4, 6, true),
+        (ConsensusRule::Supermajority, 5, 8, false),
+        (ConsensusRule::Supermajority, 6, 8, true),
+        (ConsensusRule::Unanimous, 7, 8, false),
+        (ConsensusRule::Unanimous, 8, 8, true),
+        (ConsensusRule::Unanimous, 0, 0, false),
     ] {
         assert_eq!(rule.is_met(votes, cast), met, "{rule:?}: {votes} of {cast}");
     }
@@ -42,7 +51,7 @@ fn every_tally_of_up_to_eight_is_decided_by_its_rule() {
 
 /// "with quorum half of the agents (fewer: `quorum_lost`)".
 #[test]
-fn a_quorum_is_half_of_those_who_sit() {
+fn a_quorum_is_half_of_the_agents() {
     for (seated, least) in [(2, 1), (3, 2), (4, 2), (5, 3), (6, 3), (7, 4), (8, 4)] {
         for cast in 0..=seated {
             assert_eq!(is_quorum(cast, seated), cast >= least, "{cast} of {seated}");
@@ -52,7 +61,7 @@ fn a_quorum_is_half_of_those_who_sit() {
 
 /// "two groups of equal size never win".
 #[test]
-fn nobody_leads_where_two_have_the_most() {
+fn nobody_leads_if_two_have_the_most_votes() {
     assert_eq!(leading(&[2, 1]), Some(0));
     assert_eq!(leading(&[0, 3, 1]), Some(1));
     for votes in [&[1, 1][..], &[2, 2, 1], &[0, 0], &[]] {
@@ -60,37 +69,36 @@ fn nobody_leads_where_two_have_the_most() {
     }
 }
 
-/// Groups are those who are all the same as each other and as nobody else: of a chain of likenesses nobody is grouped.
+/// In a chain of similarities nobody is grouped.
 #[test]
-fn a_group_has_only_what_is_the_same_as_all_of_it() {
+fn all_members_of_a_group_are_the_same_as_each_other() {
     let chain = |one: usize, other: usize| one.abs_diff(other) <= 1;
-    assert_eq!(grouped(&[0, 1, 2, 3], chain), [[0], [1], [2], [3]]);
-    assert_eq!(grouped(&[0, 1, 3, 5, 6], chain), [vec![0, 1], vec![3], vec![5, 6]]);
-    assert_eq!(grouped(&[0, 1, 2], |_, _| true), [vec![0, 1, 2]]);
-    assert_eq!(grouped(&[0, 2, 4], chain), [vec![0], vec![2], vec![4]]);
-    assert!(grouped(&[], chain).is_empty());
+    assert_eq!(group_same(&[0, 1, 2, 3], chain), [[0], [1], [2], [3]]);
+    assert_eq!(group_same(&[0, 1, 3, 5, 6], chain), [vec![0, 1], vec![3], vec![5, 6]]);
+    assert_eq!(group_same(&[0, 1, 2], |_, _| true), [vec![0, 1, 2]]);
+    assert_eq!(group_same(&[0, 2, 4], chain), [vec![0], vec![2], vec![4]]);
+    assert!(group_same(&[], chain).is_empty());
 }
 
-/// Who is grouped with whom does not depend on who has which label.
 #[test]
-fn groups_do_not_change_when_labels_do() {
+fn groups_do_not_depend_on_labels() {
     let links = prop::collection::vec(prop::bool::weighted(0.25), 64);
     let labels = Just((0..8_usize).collect::<Vec<_>>()).prop_shuffle();
     proptest!(|(n in 0_usize..=8, links in links, labels in labels)| {
         let held: Vec<usize> = labels.into_iter().filter(|place| *place < n).collect();
         let places: Vec<usize> = (0..n).collect();
         let same = |one: usize, other: usize| links[one.min(other) * 8 + one.max(other)];
-        let relabelled = grouped(&places, |one, other| same(held[one], held[other]));
+        let relabelled = group_same(&places, |one, other| same(held[one], held[other]));
         let back = |group: Vec<usize>| group.into_iter().map(|place| held[place]).collect::<BTreeSet<_>>();
         let before: BTreeSet<BTreeSet<usize>> =
-            grouped(&places, same).into_iter().map(|group| group.into_iter().collect()).collect();
+            group_same(&places, same).into_iter().map(|group| group.into_iter().collect()).collect();
         prop_assert_eq!(relabelled.into_iter().map(back).collect::<BTreeSet<_>>(), before);
     });
 }
 
 fn voted(models: &[&str], consensus: &str, votes: &[usize]) -> Outcome {
     let set = [BARE, &[("consensus", consensus), ("max_extended_rounds", "0")]].concat();
-    Table { models, set: &set, votes: &|_| votes.to_vec(), ..Table::default() }.outcome()
+    ScriptedArena { models, set: &set, votes: &|_| votes.to_vec(), ..ScriptedArena::default() }.outcome()
 }
 
 /// The rules over whole debates: who wins, and with which share.
@@ -125,7 +133,8 @@ fn a_vote_without_a_quorum_ends_the_debate_without_the_judge() {
     let four = ["a/1", "b/2", "c/3", "d/4"];
     let set = [BARE, &[("max_extended_rounds", "2")]].concat();
     let with = |votes: &'static [usize]| {
-        Table { models: &four, set: &set, votes: &|_| votes.to_vec(), ..Table::default() }.run()
+        ScriptedArena { models: &four, set: &set, votes: &|_| votes.to_vec(), ..ScriptedArena::default() }
+            .run()
     };
     let lost = with(&[1, 0, 0, 0]);
     assert_eq!(phases(&lost).last().unwrap(), &("vote".to_owned(), 7));
@@ -150,13 +159,14 @@ fn a_vote_without_a_quorum_ends_the_debate_without_the_judge() {
 
 /// "ballots on proposals that are the same in substance are grouped": 2 of 3 for two that say the same are a majority.
 #[test]
-fn ballots_on_the_same_in_substance_count_together() {
+fn ballots_for_the_same_substance_count_together() {
     let alike = |conflict: bool| {
-        Table {
+        ScriptedArena {
             votes: &|_| SPLIT.to_vec(),
             set: &[("no_knowledge", "true"), ("no_memory", "true"), ("max_extended_rounds", "0")],
             with: &move |ask: &Ask, phase: &str, round: u32, said: &mut Value| {
-                let labels: Vec<String> = (1..=3).map(|n| label(&Table::default().brief(), n)).collect();
+                let labels: Vec<String> =
+                    (1..=3).map(|n| label(&ScriptedArena::default().brief(), n)).collect();
                 let place = |n: usize| ["A", "B", "C"].iter().position(|one| *one == labels[n - 1]).unwrap();
                 if phase == "compare" && round == 6 {
                     for (row, column) in [(place(1), place(2)), (place(2), place(1))] {
@@ -167,7 +177,7 @@ fn ballots_on_the_same_in_substance_count_together() {
                     said["conflicts_with"] = json!([labels[0]]);
                 }
             },
-            ..Table::default()
+            ..ScriptedArena::default()
         }
         .outcome()
     };
@@ -184,14 +194,14 @@ fn ballots_on_the_same_in_substance_count_together() {
     assert_eq!(alike(true).verdict["consensus"]["reached"], false, "a declared conflict keeps them apart");
 }
 
-/// Of two who differ, each like a third: whoever is labelled how, the third's ballot decides for neither.
+/// A third proposal that is like two different ones decides for neither, whatever the labels are.
 #[test]
-fn a_proposal_between_two_that_differ_is_counted_with_neither() {
+fn a_proposal_between_two_different_ones_counts_with_neither() {
     let set = [BARE, &[("max_extended_rounds", "0")]].concat();
     for seed in 0..6 {
-        let brief = Brief { seed, ..Table { set: &set, ..Table::default() }.brief() };
+        let brief = Brief { seed, ..ScriptedArena { set: &set, ..ScriptedArena::default() }.brief() };
         let place = |n: usize| label(&brief, n).as_bytes()[0] as usize - usize::from(b'A');
-        let table = Table {
+        let table = ScriptedArena {
             set: &set,
             votes: &|_| SPLIT.to_vec(),
             with: &|_, phase, _, said| {
@@ -201,7 +211,7 @@ fn a_proposal_between_two_that_differ_is_counted_with_neither() {
                     }
                 }
             },
-            ..Table::default()
+            ..ScriptedArena::default()
         };
         let outcome = table.run_brief(brief.clone()).outcome.unwrap();
         assert_eq!(outcome.termination, Termination::NoMajority, "seed {seed}");
@@ -210,7 +220,7 @@ fn a_proposal_between_two_that_differ_is_counted_with_neither() {
     }
 }
 
-/// Two abstentions of three lose the quorum: the words say who did what, and no share is told of a vote that does not count.
+/// Two abstentions of three lose the quorum, and a vote that does not count has no share.
 #[test]
 fn a_lost_quorum_says_how_many_voted_and_abstained() {
     let three = voted(MODELS, "majority", &[1, 0, 0]);
@@ -218,11 +228,11 @@ fn a_lost_quorum_says_how_many_voted_and_abstained() {
     let consensus = &three.verdict["consensus"];
     assert_eq!((&consensus["share"], &consensus["cast"]), (&Value::Null, &json!(1)));
     assert!(warned(&three, "1 of 3 agents voted for a proposal, 2 abstained"), "{:?}", three.warnings);
-    let four = Table {
+    let four = ScriptedArena {
         models: &["a/1", "b/2", "c/3", "d/4"],
         votes: &|_| vec![1, 0, 1, 1],
         absent: &|ask, phase, _| phase == "vote" && ["agent-3", "agent-4"].contains(&ask.seat.as_str()),
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     assert_eq!(four.termination, Termination::QuorumLost);
@@ -239,11 +249,11 @@ fn a_lost_quorum_says_how_many_voted_and_abstained() {
 #[test]
 fn within_a_group_the_most_ballots_then_the_score_then_the_label_win() {
     let same = |votes: [usize; 3], scores: [f64; 3]| {
-        let table = Table {
+        let table = ScriptedArena {
             alike: &|_| 0.9,
             votes: &move |_| votes.to_vec(),
             scores: &move |_, _| scores.to_vec(),
-            ..Table::default()
+            ..ScriptedArena::default()
         };
         let outcome = table.outcome();
         assert_eq!(outcome.verdict["tally"].as_array().unwrap().len(), 1);
@@ -251,26 +261,26 @@ fn within_a_group_the_most_ballots_then_the_score_then_the_label_win() {
     };
     assert_eq!(same([2, 2, 3], [9.0, 1.0, 5.0]), "agent-2");
     assert_eq!(same([1, 2, 3], [4.0, 5.0, 6.0]), "agent-3");
-    let brief = Table::default().brief();
+    let brief = ScriptedArena::default().brief();
     let first = (1..=3).find(|n| label(&brief, *n) == "A").unwrap();
     assert_eq!(same([1, 2, 3], [5.0, 5.0, 5.0]), format!("agent-{first}"));
 }
 
 /// "own proposal allowed but reported", "abstain allowed", and `Agent B` is B.
 #[test]
-fn own_votes_are_reported_and_labels_may_be_written_either_way() {
-    let outcome = Table {
+fn own_votes_are_reported_and_both_spellings_of_labels_count() {
+    let outcome = ScriptedArena {
         votes: &|_| vec![1, 1, 0],
         with: &|_, phase, _, said| {
             if phase == "vote" && said["choice"] != "abstain" {
                 said["choice"] = json!(format!("Agent {}", said["choice"].as_str().unwrap()));
             }
         },
-        ..Table::default()
+        ..ScriptedArena::default()
     }
     .outcome();
     let votes = &outcome.verdict["votes"];
-    let label = label(&Table::default().brief(), 1);
+    let label = label(&ScriptedArena::default().brief(), 1);
     assert_eq!((&votes[0]["choice"], &votes[0]["own"]), (&json!(label), &json!(true)));
     assert_eq!((&votes[1]["choice"], &votes[1]["own"]), (&json!(label), &json!(false)));
     assert_eq!(
@@ -282,9 +292,9 @@ fn own_votes_are_reported_and_labels_may_be_written_either_way() {
 
 /// "without figures only equal texts are the same".
 #[test]
-fn without_figures_only_the_same_words_are_one_choice() {
+fn without_a_measure_only_the_same_words_are_one_choice() {
     let said = |words: &'static [&'static str; 3]| {
-        Table {
+        ScriptedArena {
             votes: &|_| SPLIT.to_vec(),
             absent: &|_, phase, _| phase == "compare",
             with: &|ask, phase, _, said| {
@@ -294,10 +304,132 @@ fn without_figures_only_the_same_words_are_one_choice() {
                 }
             },
             set: &[("no_knowledge", "true"), ("no_memory", "true"), ("max_extended_rounds", "0")],
-            ..Table::default()
+            ..ScriptedArena::default()
         }
         .outcome()
     };
     assert_eq!(said(&["Use a queue.", "Use a queue.", "Use cron."]).verdict["tally"][0]["votes"], 2);
     assert_eq!(said(&["Use a queue.", "Use the queue.", "Use cron."]).verdict["tally"][0]["votes"], 1);
+}
+
+/// The vote is for agent-2; the judge puts agent-1 first by more than `judge_gap`.
+fn torn(set: &[(&str, &str)], scores: [f64; 3]) -> Outcome {
+    let set = [BARE, set].concat();
+    ScriptedArena {
+        set: &set,
+        votes: &|_| vec![2, 2, 1],
+        scores: &move |_, _| scores.to_vec(),
+        ..ScriptedArena::default()
+    }
+    .outcome()
+}
+
+#[test]
+fn the_vote_decides_unless_the_judge_is_set_to_decide() {
+    let by_vote = torn(&[], [9.0, 6.0, 3.0]);
+    assert_eq!(
+        (&by_vote.verdict["winner_seat"], &by_vote.verdict["decided_by"]),
+        (&json!("agent-2"), &json!("vote"))
+    );
+    let by_judge = torn(&[("decide", "judge")], [9.0, 6.0, 3.0]);
+    assert_eq!(
+        (&by_judge.verdict["winner_seat"], &by_judge.verdict["decided_by"]),
+        (&json!("agent-1"), &json!("judge"))
+    );
+    for outcome in [by_vote, by_judge] {
+        assert_eq!((outcome.termination, outcome.status), (Termination::Consensus, Status::Complete));
+        assert_eq!(outcome.verdict["judge"]["agrees_with_vote"], false);
+        assert!(warned(&outcome, "the vote and the judge disagree"), "{:?}", outcome.warnings);
+        let (winner, seat) = (outcome.verdict["winner"].as_str().unwrap(), &outcome.verdict["winner_seat"]);
+        assert_eq!(&json!(outcome.labels[winner]), seat);
+        let own =
+            &outcome.verdict["proposals"].as_array().unwrap().iter().find(|p| p["label"] == winner).unwrap()
+                ["proposal"];
+        assert_eq!(&outcome.verdict["answer"], own, "the answer is the winner's final proposal");
+    }
+}
+
+/// "`no_majority` (`winner` null unless `--decide judge`)".
+#[test]
+fn without_a_majority_only_the_judge_can_decide() {
+    let split = |set: &[(&str, &str)]| {
+        let set = [BARE, set].concat();
+        ScriptedArena { set: &set, votes: &|_| SPLIT.to_vec(), ..ScriptedArena::default() }.outcome()
+    };
+    let open = split(&[]);
+    assert_eq!((open.termination, open.status), (Termination::NoMajority, Status::Complete));
+    for empty in ["winner", "winner_seat", "answer", "position", "decided_by"] {
+        assert_eq!(open.verdict[empty], Value::Null);
+    }
+    assert_eq!(open.dissent.len(), 3, "without a decision everybody dissents");
+    let judged = split(&[("decide", "judge")]);
+    assert_eq!(
+        (judged.termination, &judged.verdict["winner_seat"]),
+        (Termination::NoMajority, &json!("agent-1"))
+    );
+    assert_eq!(
+        (&judged.verdict["decided_by"], &judged.verdict["consensus"]["reached"]),
+        (&json!("judge"), &json!(false))
+    );
+    assert!((judged.lesson.unwrap().decision.unwrap().share - 1.0 / 3.0).abs() < 1e-9);
+}
+
+#[test]
+fn the_vote_decides_if_the_deciding_judge_is_absent() {
+    let set = [BARE, &[("decide", "judge")]].concat();
+    let outcome =
+        ScriptedArena { set: &set, absent: &|_, phase, _| phase == "judge", ..ScriptedArena::default() }
+            .outcome();
+    assert_eq!(
+        (&outcome.verdict["winner_seat"], &outcome.verdict["decided_by"]),
+        (&json!("agent-1"), &json!("vote"))
+    );
+    assert_eq!((outcome.termination, outcome.status), (Termination::Consensus, Status::Incomplete));
+}
+
+/// Without a consensus nobody wins.
+#[test]
+fn the_vote_decides_if_the_deciding_judge_names_no_best() {
+    let set = [BARE, &[("decide", "judge"), ("judge_orders", "2"), ("max_extended_rounds", "0")]].concat();
+    let torn = |_: u32, order: usize| if order == 0 { vec![9.0, 5.0, 1.0] } else { vec![5.0, 9.0, 1.0] };
+    let table = |votes: [usize; 3], alike: f64| {
+        ScriptedArena {
+            set: &set,
+            votes: &move |_| votes.to_vec(),
+            alike: &move |_| alike,
+            scores: &torn,
+            ..ScriptedArena::default()
+        }
+        .outcome()
+    };
+    let stands = table([3, 3, 1], 0.2);
+    assert_eq!(
+        (&stands.verdict["winner_seat"], &stands.verdict["decided_by"]),
+        (&json!("agent-3"), &json!("vote"))
+    );
+    assert!(
+        warned(&stands, "the judge was to decide and names no best: the vote's winner stands"),
+        "{:?}",
+        stands.warnings
+    );
+    assert!(stands.lesson.unwrap().decision.is_some());
+    // Both tops are in the winning group.
+    let same = table([1, 2, 3], 0.9);
+    assert_eq!(
+        (&same.verdict["winner_seat"], &same.verdict["decided_by"]),
+        (&json!("agent-1"), &json!("vote"))
+    );
+    assert_eq!(
+        (&same.verdict["judge"]["top"], &same.verdict["judge"]["agrees_with_vote"]),
+        (&Value::Null, &json!(true))
+    );
+    assert_eq!(same.termination, Termination::Converged);
+    let nobody = table(SPLIT, 0.2);
+    assert_eq!((&nobody.verdict["winner"], &nobody.verdict["decided_by"]), (&Value::Null, &Value::Null));
+    assert!(
+        warned(&nobody, "names no best, and the vote reached no consensus (majority): there is no winner"),
+        "{:?}",
+        nobody.warnings
+    );
+    assert!(!warned(&ScriptedArena::default().outcome(), "was to decide"));
 }

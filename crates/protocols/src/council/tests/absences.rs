@@ -1,6 +1,6 @@
-//! "A missing voice is data": carried positions, quorum, limits.
+//! Absences, quorum and limits.
 
-use agon_core::Limits;
+use agon_core::DebateLimits;
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn without(absent: &dyn Fn(&str, u32, &str) -> bool) -> Debate {
             return None;
         }
         with(ask, phase, round, &|said| {
-            // Who speaks names nobody who never took part.
+            // Challenges go only to councillors who gave an opening.
             let here: Vec<&str> =
                 SEATS.into_iter().filter(|seat| *seat != ask.seat && !absent("opening", 0, seat)).collect();
             if let Some(challenges) = said.get_mut("challenges").and_then(Value::as_array_mut) {
@@ -33,12 +33,12 @@ fn an_absent_councillor_keeps_its_position_and_is_asked_again() {
     assert_eq!((&steps[1]["carried"], &steps[1]["position"]), (&json!(true), &steps[0]["position"]));
     assert_eq!(steps[2]["carried"], false);
     assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Degraded));
-    assert!(warned(&outcome, "round 1: absent, so that the last position counts: Critic"));
+    assert!(warned(&outcome, "round 1: absent, so the last position counts: Critic"));
 }
 
 /// "A councillor without an opening takes no part"; "fewer votes than seated at most MEDIUM".
 #[test]
-fn without_an_opening_there_is_no_part_and_no_high_confidence() {
+fn a_councillor_without_an_opening_takes_no_part_and_prevents_high_confidence() {
     let debate = without(&|_, _, seat| seat == "critic");
     assert_eq!(debate.turn("challenge", 1).unwrap().asks.len(), 3);
     assert_eq!(debate.turn("verdict", 2).unwrap().asks.len(), 3);
@@ -47,15 +47,15 @@ fn without_an_opening_there_is_no_part_and_no_high_confidence() {
         (&outcome.verdict["decision"], &outcome.verdict["confidence"]),
         (&json!("PROCEED"), &json!("MEDIUM"))
     );
-    assert!(warned(&outcome, "without an opening and so without a say: Critic"));
+    assert!(warned(&outcome, "gave no opening and took no part: Critic"));
     let silent = without(&|phase, _, seat| phase == "verdict" && seat == "critic").outcome.unwrap();
     assert_eq!(silent.verdict["confidence"], "MEDIUM");
-    assert!(warned(&silent, "without a vote: Critic"));
+    assert!(warned(&silent, "did not vote: Critic"));
 }
 
 /// "fewer than 2 councillors with an opening, or fewer than 2 present in a round's challenge phase: `quorum_lost`, no vote".
 #[test]
-fn fewer_than_two_lose_the_quorum() {
+fn fewer_than_two_councillors_lose_the_quorum() {
     let opened = |n: usize| without(&move |phase, _, seat| phase == "opening" && SEATS[n..].contains(&seat));
     let one = opened(1);
     assert_eq!(phases(&one), [("opening".to_owned(), 0)]);
@@ -78,14 +78,13 @@ fn fewer_than_two_lose_the_quorum() {
 
 /// "Nobody votes: `failed`, incomplete, decision null".
 #[test]
-fn without_any_vote_it_failed() {
+fn a_debate_without_votes_fails() {
     let outcome = without(&|phase, _, _| phase == "verdict").outcome.unwrap();
     assert_eq!((outcome.status, outcome.termination), (Status::Incomplete, Termination::Failed));
     assert_eq!((&outcome.verdict["decision"], &outcome.verdict["confidence"]), (&Value::Null, &Value::Null));
     assert_eq!(outcome.dissent.len(), 4);
 }
 
-/// A vote needs a quorum too: one vote decides nothing, two do.
 #[test]
 fn fewer_than_two_votes_decide_nothing() {
     let voted = |n: usize| {
@@ -97,15 +96,15 @@ fn fewer_than_two_votes_decide_nothing() {
         assert_eq!(one.verdict[field], Value::Null, "{field}");
     }
     assert_eq!((one.verdict["votes"].as_array().unwrap().len(), one.rounds_completed), (1, 2));
-    assert!(warned(&one, "fewer than 2 councillors voted, so that nothing is decided"));
-    assert!(warned(&one, "without a vote: Critic, Pragmatist, Innovator"));
+    assert!(warned(&one, "fewer than 2 councillors voted, so nothing is decided"));
+    assert!(warned(&one, "did not vote: Critic, Pragmatist, Innovator"));
     assert_eq!(one.dissent.len(), 4, "no opening is lost");
     let two = voted(2);
     assert_eq!((two.status, two.termination), (Status::Complete, Termination::AllRoundsComplete));
     assert_eq!((&two.verdict["decision"], &two.verdict["confidence"]), (&json!("PROCEED"), &json!("MEDIUM")));
 }
 
-fn limited(limits: Limits, set: &[(&str, &str)]) -> Debate {
+fn limited(limits: DebateLimits, set: &[(&str, &str)]) -> Debate {
     let brief = Brief { limits, ..brief(set) };
     testing::run(&Council, brief, &|ask, phase, round| Some(plain(ask, phase, round))).1
 }
@@ -114,7 +113,7 @@ fn limited(limits: Limits, set: &[(&str, &str)]) -> Debate {
 #[test]
 fn a_limit_ends_in_a_vote_that_is_incomplete() {
     // Openings, a round of five calls, the vote; one call is missing for round 2.
-    let calls = |n: u32| limited(Limits { calls: Some(n), ..Limits::default() }, &[]);
+    let calls = |n: u32| limited(DebateLimits { calls: Some(n), ..DebateLimits::default() }, &[]);
     let cut = calls(4 + 5 + 5 + 4 - 2);
     assert_eq!(phases(&cut).last().unwrap(), &("verdict".to_owned(), 2));
     let outcome = cut.outcome.unwrap();
@@ -125,22 +124,23 @@ fn a_limit_ends_in_a_vote_that_is_incomplete() {
     assert!(warned(&outcome, "the limit of 16 calls"), "{:?}", outcome.warnings);
     assert_eq!(calls(4 + 5 + 5 + 4).outcome.unwrap().termination, Termination::AllRoundsComplete);
 
-    let usd = limited(Limits { usd: Some(0.05), ..Limits::default() }, &[]).outcome.unwrap();
+    let usd = limited(DebateLimits { usd: Some(0.05), ..DebateLimits::default() }, &[]).outcome.unwrap();
     assert_eq!((usd.termination, usd.rounds_completed), (Termination::Budget, 0));
     assert!(warned(&usd, "the budget of $0.05"), "{:?}", usd.warnings);
 }
 
-/// The same one call at a time: a phase may be cut in the middle.
+/// A limit can cut a phase between two calls.
 #[test]
 fn economy_mode_is_cut_between_two_calls() {
-    let debate = limited(Limits { calls: Some(4 + 2 + 4), ..Limits::default() }, &[("economy", "true")]);
+    let debate =
+        limited(DebateLimits { calls: Some(4 + 2 + 4), ..DebateLimits::default() }, &[("economy", "true")]);
     let count = |name: &str| phases(&debate).iter().filter(|(phase, _)| phase == name).count();
     assert_eq!((count("opening"), count("challenge"), count("moderate"), count("verdict")), (4, 2, 0, 4));
     assert_eq!(debate.outcome.unwrap().termination, Termination::Budget);
 }
 
 #[test]
-fn who_could_not_finish_is_named() {
+fn a_warning_names_who_was_cut_off() {
     let files = [("roster:r.yaml", "Wordy: You talk.\n")];
     let request = testing::request(&Council, "Should we?", &files, MODELS, &[]).unwrap();
     let seats = ["wordy", "visionary", "critic"];

@@ -6,11 +6,11 @@ const ECONOMY: &[(&str, &str)] = &[("economy", "true")];
 
 /// "economy mode makes one call at a time", in seat order, with the same phases.
 #[test]
-fn one_call_at_a_time_in_seat_order() {
+fn economy_mode_makes_one_call_at_a_time_in_seat_order() {
     let debate = run(ECONOMY, &|ask, phase, round| Some(plain(ask, phase, round)));
     assert!(debate.turns.iter().all(|turn| turn.asks.len() == 1));
     let seats = |name: &str, round: u32| -> Vec<&str> {
-        let turns = debate.turns.iter().filter(|turn| turn.phase == Phase::new(name, round));
+        let turns = debate.turns.iter().filter(|turn| turn.phase == agon_core::Phase::new(name, round));
         turns.map(|turn| turn.asks[0].seat.as_str()).collect()
     };
     for (name, round) in [("opening", 0), ("challenge", 1), ("challenge", 2), ("verdict", 2)] {
@@ -23,7 +23,7 @@ fn one_call_at_a_time_in_seat_order() {
 
 /// "Economy mode has none": no messages, and no phase for them.
 #[test]
-fn there_are_no_messages() {
+fn economy_mode_has_no_messages() {
     let debate = run(ECONOMY, &|ask, phase, round| {
         if phase == "challenge" {
             assert!(ask.schema.as_ref().unwrap().json["properties"].get("messages").is_none());
@@ -37,7 +37,7 @@ fn there_are_no_messages() {
 
 /// "nobody sees words of the phase that is under way": the prompts of both modes are the same.
 #[test]
-fn the_prompts_are_those_of_standard_mode() {
+fn economy_mode_has_the_prompts_of_standard_mode() {
     let read = |set: &[(&str, &str)]| {
         let seen = std::cell::RefCell::new(Vec::new());
         run(set, &|ask, phase, round| {
@@ -62,9 +62,9 @@ fn the_prompts_are_those_of_standard_mode() {
     }
 }
 
-/// The outcome is that of standard mode where nobody writes messages.
+/// Without messages, both modes have the same outcome.
 #[test]
-fn the_rules_are_those_of_standard_mode() {
+fn economy_mode_has_the_rules_of_standard_mode() {
     let answer: Answer<'_> = &|ask, phase, round| Some(plain(ask, phase, round));
     let (standard, economy) = (outcome(&[], answer), outcome(ECONOMY, answer));
     for field in ["decision", "confidence", "challenges", "position_evolution", "interventions"] {
@@ -74,7 +74,7 @@ fn the_rules_are_those_of_standard_mode() {
 
 /// Rule 8: a limit "says which limit", also where it comes between two councillors.
 #[test]
-fn a_limit_between_two_councillors_is_named_with_those_who_were_not_asked() {
+fn a_warning_names_the_limit_and_who_was_not_asked() {
     let limited = |calls: u32| {
         let mut brief = brief(ECONOMY);
         brief.limits.calls = Some(calls);
@@ -83,8 +83,11 @@ fn a_limit_between_two_councillors_is_named_with_those_who_were_not_asked() {
     };
     let early = limited(2);
     assert_eq!((early.termination, early.status), (Termination::Budget, Status::Incomplete));
-    assert!(warned(&early, "the limit of 2 calls") && warned(&early, "not asked for an opening any more"));
+    assert!(
+        warned(&early, "the limit of 2 calls")
+            && warned(&early, "not asked for an opening, because a limit was reached")
+    );
     let later = limited(14);
-    assert!(warned(&later, "not asked any more, because a limit was reached"), "{:?}", later.warnings);
-    assert!(!warned(&later, "absent, so that the last position counts"), "{:?}", later.warnings);
+    assert!(warned(&later, ": not asked, because a limit was reached"), "{:?}", later.warnings);
+    assert!(!warned(&later, "absent, so the last position counts"), "{:?}", later.warnings);
 }

@@ -32,7 +32,6 @@ fn prompt(read: &[(String, u32, Ask)], phase: &str, round: u32, seat: &str, abou
     found.unwrap_or_else(|| panic!("no {phase} {round} {seat}")).2.prompt.user()
 }
 
-/// The seed's words stand in the prompts.
 #[test]
 fn prompts_have_the_headings_and_texts_of_the_seed() {
     let read = read();
@@ -103,7 +102,7 @@ fn every_councillor_is_told_its_role_and_the_topic() {
 
 /// "Ids that a seat must use are shown to it, before the text they name".
 #[test]
-fn ids_stand_before_what_they_name() {
+fn ids_stand_before_the_texts_they_name() {
     let read = read();
     let tail = prompt(&read, "challenge", 2, "critic", None);
     let (_, must) = tail.split_once("### Challenges You Must Address:").unwrap();
@@ -137,7 +136,7 @@ fn nobody_sees_words_of_the_phase_that_is_under_way() {
     }
 }
 
-/// What the last round asked and nobody can answer is shown before the vote.
+/// Nobody can answer the challenges of the last round any more.
 #[test]
 fn open_questions_are_shown_before_the_vote() {
     let last = prompt(&read(), "verdict", 2, "critic", None);
@@ -162,9 +161,9 @@ fn councillors_of_a_phase_share_all_but_their_tails() {
     }
 }
 
-/// What was said comes first and only grows: the prompt of round 2 begins like that of round 1.
+/// The prompt of round 2 begins like that of round 1.
 #[test]
-fn what_was_said_only_grows_from_round_to_round() {
+fn the_transcript_only_grows_from_round_to_round() {
     let read = read();
     let (first, second) =
         (prompt(&read, "challenge", 1, "critic", None), prompt(&read, "challenge", 2, "critic", None));
@@ -219,9 +218,8 @@ fn attempts_to_break_out_stay_quoted() {
     assert_eq!(debate.outcome.unwrap().status, Status::Complete);
 }
 
-/// What a person says to the table reaches everybody.
 #[test]
-fn what_the_person_says_reaches_everybody() {
+fn an_interjection_reaches_everybody() {
     let (mut debate, _) = Debate::open(brief(&[])).unwrap();
     debate.interjections.push(Interjection { by: "you".into(), text: "Mind the budget.".into(), after: 0 });
     let Step::Ask(_, asks) = Council.next(&debate).unwrap() else { panic!("it asks") };

@@ -1,4 +1,4 @@
-//! "Setup": rounds, councillors, focus, economy, roster; "out of range is an error, not a clamp".
+//! Seats, options and rosters.
 
 use super::*;
 
@@ -53,14 +53,14 @@ fn councillors_sit_in_roster_order_and_models_cycle() {
 }
 
 #[test]
-fn the_moderator_may_have_a_model_of_its_own() {
+fn the_moderator_can_have_its_own_model() {
     let mut request = request(&[], MODELS, &[]).unwrap();
     request.roles.insert("moderator".into(), "m/m".into());
     assert_eq!(Council.seats(&request).unwrap().last().unwrap().model, "m/m");
 }
 
 #[test]
-fn out_of_range_is_an_error_and_not_a_clamp() {
+fn a_value_out_of_range_is_an_error() {
     for (set, words) in [
         (("rounds", "0"), "from 1 to 4"),
         (("rounds", "5"), "from 1 to 4"),
@@ -81,7 +81,7 @@ fn out_of_range_is_an_error_and_not_a_clamp() {
 
 /// "runs one councillor at a time on `--economy-model` (default: the first of `--models`)".
 #[test]
-fn economy_seats_everybody_on_one_model() {
+fn economy_mode_seats_everybody_on_one_model() {
     let models = |set: &[(&str, &str)]| -> Vec<String> {
         seats(&[], MODELS, set).into_iter().map(|(.., model)| model).collect()
     };
@@ -91,12 +91,16 @@ fn economy_seats_everybody_on_one_model() {
     let mut request = request(&[], MODELS, &[("economy", "true")]).unwrap();
     request.roles.insert("moderator".into(), "m/m".into());
     let seats = Council.seats(&request).unwrap();
-    assert_eq!(seats.last().map(|seat| seat.model.as_str()), Some("m/m"), "who is named is seated");
+    assert_eq!(
+        seats.last().map(|seat| seat.model.as_str()),
+        Some("m/m"),
+        "a moderator that is named keeps its model"
+    );
 }
 
 /// "a user adds a role or a whole roster without touching Rust (`--roster FILE`)".
 #[test]
-fn a_roster_of_ones_own_sits_first() {
+fn the_roles_of_a_roster_file_sit_first() {
     let skeptic = ("roster:r.yaml", "Skeptic: You doubt everything.\n");
     assert_eq!(ids(&[skeptic], MODELS, &[]), ["skeptic", "visionary", "critic", "pragmatist"]);
     assert_eq!(ids(&[skeptic], MODELS, &[("councillors", "5")]).len(), 5);
@@ -117,12 +121,11 @@ fn a_roster_of_ones_own_sits_first() {
     );
 }
 
-/// What a file leaves out of a role that is built in is as it is built in.
 #[test]
-fn a_known_role_keeps_what_the_file_leaves_out() {
+fn a_built_in_role_keeps_what_the_file_omits() {
     let told = |text: &str, set: &[(&str, &str)]| {
         let request = request(&[("roster:r.yaml", text)], MODELS, set)?;
-        super::super::roster::seated(&request)
+        super::super::roster::seated_roles(&request, &CouncilOptions::read(&request.options))
     };
     let charter = |text: &str| told(text, &[]).unwrap().remove(0).charter;
     assert_eq!(charter("- name: Critic\n"), charter("- Critic\n"));
@@ -142,7 +145,7 @@ fn a_known_role_keeps_what_the_file_leaves_out() {
 }
 
 #[test]
-fn the_charter_of_a_roster_is_what_the_seat_is_told() {
+fn the_prompt_contains_the_charter_of_the_roster_file() {
     let files = [("roster:r.yaml", "Critic: You object to every number.\n")];
     let request = request(&files, MODELS, &[]).unwrap();
     let brief = testing::brief(&Council, request).unwrap();
@@ -166,7 +169,7 @@ fn the_charter_of_a_roster_is_what_the_seat_is_told() {
 
 /// "gets a clear error for a bad one", which names the file.
 #[test]
-fn a_bad_roster_is_refused_with_a_sentence_that_names_the_file() {
+fn a_bad_roster_is_refused_and_the_error_names_the_file() {
     let seven: String = (1..=7).map(|n| format!("Role {n}: You count.\n")).collect();
     for (text, words) in [
         (seven.as_str(), "7 roles"),
@@ -191,6 +194,6 @@ fn a_bad_roster_is_refused_with_a_sentence_that_names_the_file() {
     let four = ("roster:r.yaml", "A: a\nB: b\nC: c\nD: d\n");
     assert!(
         refused(&[four], MODELS, &[("councillors", "3")]).contains("4 roles"),
-        "nobody is left out silently"
+        "no role is dropped silently"
     );
 }

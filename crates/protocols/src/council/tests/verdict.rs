@@ -1,6 +1,129 @@
-//! The verdict: what is in it and where it comes from.
+//! The vote table in full, and what the verdict contains.
 
+use super::super::replies::{CouncilConfidence, CouncilVote};
+use super::super::verdict::{confidence, decide};
 use super::*;
+
+/// All possible votes of `n` councillors.
+fn all(n: usize) -> Vec<Vec<CouncilVote>> {
+    (0..4_usize.pow(n as u32))
+        .map(|code| (0..n).map(|at| CouncilVote::ALL[code / 4_usize.pow(at as u32) % 4]).collect())
+        .collect()
+}
+
+/// "Unanimity first: all PROCEED is PROCEED, all DO NOT PROCEED is that; then a majority of the first two is PROCEED WITH
+/// CONDITIONS, a majority of the last two is RECONSIDER; an even split is RECONSIDER, `divided`", for all votes of 2 to 6.
+#[test]
+fn the_vote_table_holds_for_all_votes_of_two_to_six() {
+    let mut seen = 0;
+    for n in 2..=6 {
+        for votes in all(n) {
+            let count = |vote: CouncilVote| votes.iter().filter(|other| **other == vote).count();
+            let (first_two, last_two) = (
+                count(CouncilVote::Proceed) + count(CouncilVote::WithConditions),
+                count(CouncilVote::Reconsider) + count(CouncilVote::DoNotProceed),
+            );
+            let (want, divided) = if count(CouncilVote::Proceed) == n {
+                ("PROCEED", false)
+            } else if count(CouncilVote::DoNotProceed) == n {
+                ("DO NOT PROCEED", false)
+            } else if 2 * first_two > n {
+                ("PROCEED WITH CONDITIONS", false)
+            } else if 2 * last_two > n {
+                ("RECONSIDER", false)
+            } else {
+                ("RECONSIDER", true)
+            };
+            let decided = decide(&votes).unwrap();
+            assert_eq!((decided.vote.as_str(), decided.divided), (want, divided), "{votes:?}");
+            let sure = |settled| confidence(&votes, settled).unwrap();
+            let over = 4 * first_two.max(last_two) > 3 * n;
+            let want = match (divided, over) {
+                (true, _) => CouncilConfidence::Low,
+                (false, true) => CouncilConfidence::High,
+                (false, false) => CouncilConfidence::Medium,
+            };
+            assert_eq!(sure(true), want, "{votes:?}");
+            assert_eq!(sure(false), want.min(CouncilConfidence::Medium), "{votes:?}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 16 + 64 + 256 + 1024 + 4096);
+    assert_eq!(decide(&[]), None, "without a vote there is no decision");
+    for vote in CouncilVote::ALL {
+        assert_eq!((decide(&[vote]), confidence(&[vote], true)), (None, None), "one vote is no quorum");
+    }
+}
+
+fn voted(votes: [&'static str; 4], change: &'static str) -> Outcome {
+    outcome(&[], &move |ask, phase, round| {
+        with(ask, phase, round, &|said| {
+            let place = SEATS.iter().position(|seat| *seat == ask.seat);
+            match (phase, place) {
+                ("verdict", Some(place)) => said["vote"] = json!(votes[place]),
+                ("challenge", Some(0)) if change == round.to_string() => {
+                    said["changed"] = json!(true);
+                    said["because"] = json!("the figures");
+                    said["position"] = json!("Not before the figures are in.");
+                }
+                _ => {}
+            }
+        })
+    })
+}
+
+/// "HIGH over 75% on one side and no change in the last round, MEDIUM any other majority, LOW divided": 75% is not over 75%.
+#[test]
+fn confidence_is_high_only_over_75_percent_and_without_a_late_change() {
+    let (yes, but, no) = ("PROCEED", "PROCEED WITH CONDITIONS", "DO NOT PROCEED");
+    for (votes, change, decision, confidence) in [
+        ([yes, yes, yes, yes], "", "PROCEED", "HIGH"),
+        ([yes, yes, yes, but], "", "PROCEED WITH CONDITIONS", "HIGH"),
+        ([yes, yes, but, no], "", "PROCEED WITH CONDITIONS", "MEDIUM"),
+        ([yes, yes, no, no], "", "RECONSIDER", "LOW"),
+        ([yes, yes, yes, yes], "2", "PROCEED", "MEDIUM"),
+        ([yes, yes, yes, yes], "1", "PROCEED", "HIGH"),
+        ([no, no, no, no], "", "DO NOT PROCEED", "HIGH"),
+        ([no, no, "RECONSIDER", yes], "", "RECONSIDER", "MEDIUM"),
+    ] {
+        let outcome = voted(votes, change);
+        let verdict = &outcome.verdict;
+        assert_eq!(
+            (&verdict["decision"], &verdict["confidence"]),
+            (&json!(decision), &json!(confidence)),
+            "{votes:?}"
+        );
+        assert_eq!(verdict["divided"], json!(confidence == "LOW"));
+    }
+}
+
+#[test]
+fn a_warning_says_when_nobody_named_a_condition() {
+    let words = "nobody named a condition";
+    assert!(warned(&voted(["PROCEED", "PROCEED", "PROCEED WITH CONDITIONS", "PROCEED"], ""), words));
+    assert!(!warned(&voted(["PROCEED"; 4], ""), words));
+    let named = outcome(&[], &|ask, phase, round| {
+        with(ask, phase, round, &|said| {
+            if (phase, ask.seat.as_str()) == ("verdict", "critic") {
+                said["vote"] = json!("PROCEED WITH CONDITIONS");
+                said["conditions"] = json!(["A way back"]);
+            }
+        })
+    });
+    assert_eq!(named.verdict["decision"], "PROCEED WITH CONDITIONS");
+    assert!(!warned(&named, words));
+}
+
+#[test]
+fn the_tally_counts_every_vote_and_the_minority_is_listed() {
+    let outcome = voted(["PROCEED", "RECONSIDER", "PROCEED WITH CONDITIONS", "PROCEED"], "");
+    let tally = json!({"PROCEED": 2, "PROCEED WITH CONDITIONS": 1, "RECONSIDER": 1, "DO NOT PROCEED": 0});
+    assert_eq!(outcome.verdict["tally"], tally);
+    let minority = outcome.verdict["minority_opinion"].as_array().unwrap();
+    assert_eq!(minority.len(), 1);
+    assert_eq!((&minority[0]["councillor"], &minority[0]["vote"]), (&json!("critic"), &json!("RECONSIDER")));
+    assert_eq!(voted(["PROCEED"; 4], "").verdict["minority_opinion"], Value::Null);
+}
 
 /// The fields of the contract.
 #[test]
@@ -69,7 +192,7 @@ fn the_debate_log_has_the_seeds_fields() {
 
 /// "Track position evolution across rounds (who changed their mind, and why)": round 0 is the opening.
 #[test]
-fn positions_are_tracked_from_the_opening_on() {
+fn positions_are_tracked_from_the_opening() {
     let outcome = outcome(&[], &|ask, phase, round| {
         with(ask, phase, round, &|said| {
             if (phase, round, ask.seat.as_str()) == ("challenge", 1, "innovator") {
@@ -93,7 +216,7 @@ fn positions_are_tracked_from_the_opening_on() {
 
 /// "no change" is arithmetic: who says so keeps its position to the letter, however it words it now.
 #[test]
-fn without_a_change_the_old_words_stand() {
+fn a_position_keeps_its_words_without_a_declared_change() {
     let outcome = outcome(&[], &|ask, phase, round| {
         with(ask, phase, round, &|said| {
             if (phase, ask.seat.as_str()) == ("challenge", "critic") {
@@ -174,7 +297,7 @@ fn consensus_points_need_60_percent_and_the_latest_mention_counts() {
 
 /// Exactly 60% is enough: 3 of 5.
 #[test]
-fn sixty_percent_is_enough() {
+fn exactly_sixty_percent_is_a_consensus() {
     let five: Vec<&str> = SEATS.into_iter().chain(["ethicist"]).collect();
     for (sharing, points) in [(3, 1), (2, 0)] {
         let outcome = outcome(&[("councillors", "5")], &|ask, phase, round| {
@@ -200,7 +323,7 @@ fn sixty_percent_is_enough() {
 
 /// "persistent disagreements": challenges answered with a no, and contested points, with both sides.
 #[test]
-fn disagreements_tell_both_sides() {
+fn disagreements_have_both_sides() {
     let outcome = sharing(&[(&SEATS[..2], true), (&SEATS[..2], true)]);
     let all = outcome.verdict["disagreements"].as_array().unwrap();
     assert_eq!(all.len(), 12 + 1, "all answers are no, and one point is contested");

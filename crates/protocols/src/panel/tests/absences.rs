@@ -1,7 +1,7 @@
-//! Who is missing, what limits leave, and what that makes of a verdict.
+//! Absent judges and limits, and what they do to a verdict.
 
 use agon_core::play::play;
-use agon_core::{Absence, Limits, Reply, Usage};
+use agon_core::{AbsenceReason, CallUsage, DebateLimits, Reply};
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn a_judge_without_a_position_statement_is_out() {
     assert_eq!(outcome.verdict["confidence"], "MEDIUM", "fewer judges than seated is at most MEDIUM");
     assert_eq!(outcome.verdict["judges"].as_array().unwrap().len(), 2);
     assert_eq!(outcome.verdict["judges"][1]["stance"], "against", "the stance goes by the seat");
-    assert!(warned(&outcome, "without a say: judge-2"));
+    assert!(warned(&outcome, "no say in the verdict: judge-2"));
 }
 
 /// "A judge absent in a later round keeps its last score and positions (`carried`), is asked again in the next round, and counts
@@ -40,7 +40,7 @@ fn an_absent_judge_is_carried_counts_and_is_asked_again() {
     assert_eq!(verdict["judges"][2]["carried"], json!([2]));
     assert_eq!(verdict["debate_metrics"]["rounds"]["round_2"]["scores"], json!([4.0, 4.0, 2.0]));
     assert_eq!(verdict["debate_metrics"]["rounds"]["round_2"]["carried"], json!(["judge-3"]));
-    assert!(warned(&outcome, "round 2: absent, so that the last score and positions count: judge-3"));
+    assert!(warned(&outcome, "round 2: absent, so the last score and positions count: judge-3"));
 }
 
 /// "or with a carried one: at most MEDIUM".
@@ -55,9 +55,9 @@ fn consensus_with_a_carried_judge_is_at_most_medium() {
     assert_eq!(whole.verdict["confidence"], "HIGH");
 }
 
-/// A carried judge's hold on a critical finding blocks consensus like any other.
+/// A critical finding that an absent judge holds blocks consensus like any other.
 #[test]
-fn what_a_carried_judge_holds_still_blocks() {
+fn a_finding_of_an_absent_judge_still_blocks_consensus() {
     let outcome = run(&[], &|ask, _, round| {
         let mut said = plain(&[4.0], round);
         if round == 1 && place(ask) == 2 {
@@ -97,16 +97,19 @@ fn fewer_than_two_judges_lose_the_quorum() {
     assert_ne!(two.termination, Termination::QuorumLost);
 }
 
-/// Plays a debate under limits in which some asks do not fit the budget.
-fn limited(limits: Limits, refused: &dyn Fn(&Ask, u32) -> bool) -> Outcome {
+/// Plays a debate under limits; `refused` asks do not fit the budget.
+fn limited(limits: DebateLimits, refused: &dyn Fn(&Ask, u32) -> bool) -> Outcome {
     let brief = Brief { limits, ..brief(MODELS, &[]) };
     let mut reply = |debate: &Debate, ask: &Ask| {
         let round = debate.last_phase().unwrap().round;
         if refused(ask, round) {
-            return Reply::Absent { why: Absence::OverBudget, detail: "the budget of $1 is spent".into() };
+            return Reply::Absent {
+                why: AbsenceReason::OverBudget,
+                detail: "the budget of $1 is spent".into(),
+            };
         }
         let value = plain([&[4.0][..], &[4.5], &[2.0]][place(ask)], round);
-        let usage = Usage { usd: Some(0.01), ..Usage::default() };
+        let usage = CallUsage { usd: Some(0.01), ..CallUsage::default() };
         let (text, model) = (value.to_string(), ask.model.clone());
         Reply::Said { text, value: Some(value), model, usage, cut_off: false, shortened: None }
     };
@@ -118,9 +121,9 @@ fn limited(limits: Limits, refused: &dyn Fn(&Ask, u32) -> bool) -> Outcome {
 /// complete, degraded, a warning which limit."
 #[test]
 fn a_limit_ends_in_a_verdict_from_what_there_is() {
-    let calls = |n| Limits { calls: Some(n), ..Limits::default() };
-    let usd = |n| Limits { usd: Some(n), ..Limits::default() };
-    let time = |n| Limits { deadline_ms: Some(n), ..Limits::default() };
+    let calls = |n| DebateLimits { calls: Some(n), ..DebateLimits::default() };
+    let usd = |n| DebateLimits { usd: Some(n), ..DebateLimits::default() };
+    let time = |n| DebateLimits { deadline_ms: Some(n), ..DebateLimits::default() };
     for (limits, rounds, words) in [
         (calls(1), 1, "the limit of 1 call"),
         (calls(5), 1, "the limit of 5 calls"),
@@ -143,11 +146,11 @@ fn a_limit_ends_in_a_verdict_from_what_there_is() {
     }
 }
 
-/// A round that a limit cut ends the debate with the words that were said in it.
+/// A round that a limit cut short ends the debate, and what was said in it counts.
 #[test]
 fn a_round_that_a_limit_cut_still_counts_for_what_was_said() {
     for (left, completed) in [(2, 2), (1, 1), (0, 1)] {
-        let outcome = limited(Limits::default(), &|ask, round| round == 2 && place(ask) >= left);
+        let outcome = limited(DebateLimits::default(), &|ask, round| round == 2 && place(ask) >= left);
         assert_eq!(
             (outcome.termination, outcome.status),
             (Termination::Budget, Status::Complete),
@@ -163,7 +166,7 @@ fn a_round_that_a_limit_cut_still_counts_for_what_was_said() {
 #[test]
 fn a_limit_that_leaves_no_two_statements_ends_without_a_verdict() {
     for left in [0, 1] {
-        let outcome = limited(Limits::default(), &|ask, round| round == 1 && place(ask) >= left);
+        let outcome = limited(DebateLimits::default(), &|ask, round| round == 1 && place(ask) >= left);
         assert_eq!(
             (outcome.termination, outcome.status),
             (Termination::Budget, Status::Incomplete),
@@ -188,7 +191,7 @@ fn a_limit_that_leaves_no_two_statements_ends_without_a_verdict() {
 
 /// Where there is no verdict, nothing that was carried forward counts, and no warning says that it does.
 #[test]
-fn without_a_verdict_nothing_carried_counts() {
+fn without_a_verdict_nothing_is_said_to_count() {
     let lost = |round_lost: u32| {
         run(&[], &|ask, _, round| {
             let present = round == 1 || place(ask) == 0 || (round < round_lost && place(ask) == 1);
@@ -200,12 +203,12 @@ fn without_a_verdict_nothing_carried_counts() {
         assert_eq!(outcome.termination, Termination::QuorumLost, "round {round}");
         assert!(!warned(&outcome, "count"), "{:?}", outcome.warnings);
     }
-    assert!(warned(&lost(4), "round 3: absent, so that the last score and positions count: judge-3"));
+    assert!(warned(&lost(4), "round 3: absent, so the last score and positions count: judge-3"));
 }
 
-/// Who was cut off or could not read everything is named.
+/// A judge who was cut off or could not read everything is named.
 #[test]
-fn who_could_not_finish_or_read_is_named() {
+fn a_judge_who_could_not_finish_or_read_is_named() {
     let mut brief = brief(MODELS, &[]);
     brief.seats[0].id = "wordy".into();
     brief.seats[1].id = "forgetful".into();

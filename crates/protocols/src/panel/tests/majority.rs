@@ -1,4 +1,4 @@
-//! Who the majority is, and what becomes of the minority.
+//! Who the majority is, and what happens to the minority.
 
 use super::*;
 use crate::panel::consensus::majority;
@@ -128,9 +128,9 @@ fn five_and_seven_judges_need_more_than_half() {
     assert!(["judge-1", "judge-6", "judge-7"].iter().all(|judge| both.contains(judge)));
 }
 
-/// What the majority and the minority leave open, each with both views; only what is flagged is the user's.
+/// Open issues have the views of both sides. Only flagged ones need the user.
 #[test]
-fn user_attention_tells_both_sides() {
+fn user_attention_has_the_views_of_both_sides() {
     let outcome = run(&[], &|ask, _, round| {
         let mut said = plain([&[4.0][..], &[4.5], &[2.0]][place(ask)], round);
         let open = |issue: &str, mine: &str, flagged: bool| {
@@ -167,9 +167,9 @@ fn user_attention_tells_both_sides() {
     assert!(entries[2]["stakes"].as_str().unwrap().ends_with("the majority is GREEN, the minority RED"));
 }
 
-/// Two judges that are left and far apart are by the letter a majority of both, and the report says so.
+/// If two judges are left and are far apart, both are the majority by the rule, and a warning says so.
 #[test]
-fn two_who_are_left_are_a_majority_of_both_with_a_warning() {
+fn two_judges_who_are_left_are_a_majority_with_a_warning() {
     let with = |scores: [f64; 2]| {
         run(&[], &|ask, _, round| (place(ask) < 2).then(|| plain(&[scores[place(ask) % 2]], round)))
     };
@@ -208,9 +208,9 @@ proptest::proptest! {
     }
 }
 
-/// Equal scores and one dimension too far apart: it is told what keeps them from consensus.
+/// With equal scores and one dimension too far apart, the verdict names what prevents consensus.
 #[test]
-fn what_keeps_equal_scores_from_consensus_is_told() {
+fn user_attention_names_the_dimension_that_blocks_consensus() {
     for (score, told) in [(4.0, false), (4.01, true)] {
         let outcome = run(&[], &|ask, _, round| {
             let mut said = plain(&[3.0], round);

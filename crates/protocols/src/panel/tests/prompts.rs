@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use agon_core::{Event, Reply, Usage, quotations};
+use agon_core::{CallUsage, Event, Reply, quotations};
 
 use super::*;
 
@@ -212,7 +212,7 @@ fn quotations_say_what_they_are() {
 
 /// A person's words, before and in between, reach every judge, quoted.
 #[test]
-fn what_the_person_says_reaches_every_judge() {
+fn words_of_the_person_reach_every_judge() {
     let request = testing::request(&Panel, "Is it safe?", &[PLAN], MODELS, &[]).unwrap();
     let (mut debate, opened) = Debate::open(testing::brief(&Panel, request).unwrap()).unwrap();
     let said =
@@ -222,7 +222,7 @@ fn what_the_person_says_reaches_every_judge() {
         let quoted: Vec<&str> = quotations(&text).iter().map(|quoted| quoted.text).collect();
         assert!(quoted.contains(&"Is it safe?") && quoted.contains(&"Assume one region."));
         let value = statement(4.0);
-        let (text, model, usage) = (value.to_string(), ask.model.clone(), Usage::default());
+        let (text, model, usage) = (value.to_string(), ask.model.clone(), CallUsage::default());
         Reply::Said { text, value: Some(value), model, usage, cut_off: false, shortened: None }
     };
     agon_core::play::play(&Panel, vec![opened, said], &mut reply, &mut |_| {}).unwrap();

@@ -48,16 +48,16 @@ fn the_feature_is_named_or_the_first_files_stem() {
     ] {
         let set = [("feature", named)];
         let request = request(&[("rubric:r.yaml", "a: 100"), (path, "text")], MODELS, &set).unwrap();
-        assert_eq!(Panel.title(&request), feature);
+        assert_eq!((Panel.info().title)(&request), feature);
         let brief = testing::brief(&Panel, request).unwrap();
         assert_eq!(brief.question, feature);
-        assert_eq!(log::feature_of(&brief), feature);
+        assert_eq!(log::feature(&PanelOptions::read(&brief.options), &brief.files), feature);
     }
 }
 
 /// "Input: one or more artifact files"; bad input is refused before any call.
 #[test]
-fn without_files_or_with_an_empty_one_nothing_is_asked() {
+fn a_request_without_files_or_with_an_empty_file_is_refused() {
     assert!(refused(&[], MODELS, &[]).contains("agon panel FILE"));
     assert!(refused(&[("rubric:r.yaml", "a: 100")], MODELS, &[]).contains("nothing to judge"));
     assert!(refused(&[PLAN, ("b.md", " \n")], MODELS, &[]).contains("b.md is empty"));
@@ -65,7 +65,7 @@ fn without_files_or_with_an_empty_one_nothing_is_asked() {
 
 /// "Custom rubrics from a file: names, weights", which sum to 100.
 #[test]
-fn a_rubric_of_ones_own_has_weights_that_sum_to_100() {
+fn the_weights_of_a_users_rubric_sum_to_100() {
     for text in [
         "clarity: 60\nsafety: 40\n",
         "{\"clarity\": 60, \"safety\": 40}",
@@ -152,7 +152,7 @@ fn the_standard_rubric_has_the_seeds_dimensions_and_weights() {
 
 /// "`--bands` maps the weighted score to GREEN/YELLOW/RED (defaults 4.0 and 3.0 on the 1 to 5 scale)".
 #[test]
-fn bands_give_the_status_on_both_sides() {
+fn bands_give_the_status_of_a_score() {
     for (score, set, status) in [
         (5.0, &[][..], "GREEN"),
         (4.0, &[], "GREEN"),

@@ -1,4 +1,4 @@
-//! What a reply must be: the schemas, and the rules that a schema cannot say.
+//! What a reply must be: the schemas, and the rules that a schema cannot express.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn a_rebuttal_that_contradicts_itself_or_the_log_is_refused() {
         let mut said = rebuttal(previous, new);
         said["score_changed"] = json!(changed);
         said["change_reason"] = json!(reason);
-        check_rebuttal(&Rebuttal::deserialize(&said).unwrap(), Some(3.0))
+        replies::check_rebuttal(&said, Some(3.0))
     };
     assert_eq!(check(3.0, 3.5, true, "line 3"), Ok(()));
     assert_eq!(check(3.0, 3.0, false, ""), Ok(()));
@@ -20,18 +20,17 @@ fn a_rebuttal_that_contradicts_itself_or_the_log_is_refused() {
     assert!(check(3.0, 3.5, true, " ").unwrap_err().contains("change_reason"));
     let mut empty = rebuttal(3.0, 3.0);
     empty["position_revision"] = json!("");
-    let empty = Rebuttal::deserialize(&empty).unwrap();
-    assert!(check_rebuttal(&empty, Some(3.0)).unwrap_err().contains("position_revision"));
+    assert!(replies::check_rebuttal(&empty, Some(3.0)).unwrap_err().contains("position_revision"));
 }
 
-/// The same through the protocol's own door, with the log of a running debate.
+/// `check` applies the same rules with the log of a running debate.
 #[test]
 fn check_compares_with_the_log() {
     let scores: [&[f64]; 3] = [&[2.0], &[3.0], &[5.0]];
     let (records, _) =
         testing::run(&Panel, brief(MODELS, &[]), &|ask, _, round| Some(plain(scores[place(ask)], round)));
     let begun = |phase: &str| {
-        let asked = |record: &agon_core::Record| matches!(&record.entry.event, agon_core::Event::Asked { phase: p, .. } if p == phase);
+        let asked = |record: &agon_core::LogRecord| matches!(&record.entry.event, agon_core::Event::Asked { phase: p, .. } if p == phase);
         let end = records.iter().position(asked).unwrap();
         let (debate, asks) = agon_core::play::reopen(&Panel, &records[..=end]).unwrap();
         (debate, asks[1].clone())
@@ -97,10 +96,9 @@ fn optional_fields_may_be_left_out_and_extra_ones_are_ignored() {
     assert_eq!(outcome.rounds_completed, 3);
 }
 
-/// `score_changed` is the arithmetic's; the record has it whether it was said or not. What is no number among the dimension scores
-/// says nothing.
+/// `score_changed` follows from the scores, so the record always has it. Dimension scores that are not numbers are ignored.
 #[test]
-fn what_follows_from_the_scores_need_not_be_said() {
+fn score_changed_may_be_left_out() {
     let debate = run_brief(brief(MODELS, &[]), &|ask, _, round| {
         let mut said = plain([&[2.0][..], &[3.0, 3.5], &[5.0]][place(ask)], round);
         said.as_object_mut().unwrap().remove("score_changed");
@@ -112,7 +110,7 @@ fn what_follows_from_the_scores_need_not_be_said() {
         assert_eq!(record["score_changed"], changed);
         assert!(record["dimension_scores"].get("comment").is_none());
     }
-    // The schema has the field, so that a model which follows it to the letter can give it, or not.
+    // The schema has the field as an optional one.
     let schema = schema_of_round(2);
     let about = schema["properties"]["score_changed"]["description"].as_str().unwrap();
     assert!(about.contains('?'), "{about}");

@@ -1,4 +1,4 @@
-//! The anti-anchoring protocol: restate first, read then, and change only for specific evidence.
+//! The anti-anchoring rule: restate first, then read, and change only for specific evidence.
 
 use super::*;
 
@@ -63,9 +63,9 @@ fn only_specific_evidence_is_sufficient() {
     assert_eq!(judge(&outcome, "judge-1")["weak_flip"], true, "no evidence at all");
 }
 
-/// With presets a judge is called by its perspective: to name it is no more evidence than to name "Judge 2".
+/// With presets a judge is called by its perspective. Naming it is no more evidence than naming "Judge 2".
 #[test]
-fn the_name_of_a_perspective_is_no_evidence() {
+fn the_name_of_a_perspective_is_not_evidence() {
     for (citation, weak) in [
         ("error-paths made a good point", true),
         ("Correctness is right", true),
@@ -138,7 +138,6 @@ fn a_weak_flip_is_flagged_and_reverted_when_strict() {
     }
 }
 
-/// What is reverted is reverted for the ruling as well.
 #[test]
 fn a_reverted_verdict_counts_in_the_ruling() {
     let lines = [("judge-1", "FAIL", "PASS"), ("judge-2", "PASS", "PASS")];
@@ -156,9 +155,9 @@ fn a_reverted_verdict_counts_in_the_ruling() {
     }
 }
 
-/// Evidence for a verdict that did not change is of no account.
+/// Evidence for a verdict that did not change is ignored.
 #[test]
-fn who_does_not_change_cannot_flip() {
+fn a_judge_that_keeps_its_verdict_does_not_flip() {
     for because in [Value::Null, cited("Judge 2 made a good point"), cited(EVIDENCE)] {
         let debate = play(brief(&["a/x"], &[DEBATE, STRICT]), &|ask, phase, _| {
             let mut value = said(ask, phase, &[("judge-1", "WARN", "WARN"), ("judge-2", "WARN", "WARN")])?;
@@ -191,7 +190,7 @@ fn the_shifts_say_who_moved_from_what_to_what_and_why() {
     };
     let want =
         [row("judge-1", "PASS", "FAIL", true, because), row("judge-2", "FAIL", "FAIL", false, Value::Null)];
-    assert_eq!(outcome.verdict["shifts"], json!(want), "who had no round 2 has no row");
+    assert_eq!(outcome.verdict["shifts"], json!(want), "a judge without a round 2 has no row");
 }
 
 /// Seed: "RESTATE your R1 position"; "the R2 answer opens with a restatement": one that is empty is sent back.
@@ -219,7 +218,7 @@ fn a_restatement_must_say_something() {
 
 /// "challenges (at least 1 when disagreed: validation)": 0 and 1 in both branches.
 #[test]
-fn who_disagrees_must_challenge() {
+fn a_judge_must_challenge_another_where_the_verdicts_differ() {
     for (other, challenges, fits) in [
         ("PASS", json!([]), true),
         ("PASS", json!([{"judge": "judge-2", "claim": "c"}]), true),
@@ -236,13 +235,13 @@ fn who_disagrees_must_challenge() {
         let schema = &ask.schema.as_ref().unwrap().json;
         let keeps = jsonschema::is_valid(schema, &value) && Review.check(&debate, ask, &value).is_ok();
         assert_eq!(keeps, fits, "PASS against {other}: {challenges}");
-        // The rule is in the protocol's own check as well: a schema may be beyond what a server enforces.
+        // The check repeats the rule of the schema, because a server may not enforce it.
         assert_eq!(Review.check(&debate, ask, &value).is_ok(), fits, "PASS against {other}: {challenges}");
         assert_eq!(schema["properties"]["challenges"]["minItems"] == 1, other == "FAIL");
     }
 }
 
-/// One can only answer judges who are there and are not oneself.
+/// A judge can only answer others who gave a verdict.
 #[test]
 fn challenges_and_acknowledgments_are_to_other_judges() {
     let lines = [("judge-1", "PASS", "PASS"), ("judge-2", "FAIL", "FAIL"), ("judge-3", "", "")];
@@ -274,7 +273,9 @@ fn a_strict_restatement_comes_before_any_other_verdict() {
     let of = |phase: &str| seen.iter().filter(|(p, _)| p == phase).map(|(_, ask)| ask).collect::<Vec<_>>();
     assert_eq!(of("restate").len(), 2, "the second vendor has no round 2 and nothing to restate");
     for ask in of("restate") {
-        let Thread::Continue(turns) = &ask.thread else { panic!("{} begins anew", ask.seat) };
+        let SeatThread::Continue(turns) = &ask.thread else {
+            panic!("{} starts a new conversation", ask.seat)
+        };
         assert_eq!(turns.len(), 1);
         let all = format!("{}{}{}{}", ask.prompt.system, turns[0].prompt, turns[0].reply, ask.prompt.user());
         for other in ["judge-1", "judge-2", "judge-3", "judge-4"] {
@@ -290,7 +291,9 @@ fn a_strict_restatement_comes_before_any_other_verdict() {
         ));
     }
     for (ask, restated) in of("r2").iter().zip(of("restate")) {
-        let Thread::Continue(turns) = &ask.thread else { panic!("{} begins anew", ask.seat) };
+        let SeatThread::Continue(turns) = &ask.thread else {
+            panic!("{} starts a new conversation", ask.seat)
+        };
         assert_eq!(turns.len(), 2);
         assert_eq!(turns[1].prompt, restated.prompt.user(), "as it was asked");
         assert!(turns[1].reply.contains(&format!("restated by {}", ask.seat)), "as it was answered");

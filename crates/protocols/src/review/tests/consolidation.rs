@@ -1,4 +1,6 @@
-//! From the judges' verdicts to the one that counts.
+//! How the verdicts of the judges are consolidated.
+
+use proptest::prelude::*;
 
 use super::*;
 
@@ -15,9 +17,9 @@ fn expected(verdicts: &[&str]) -> &'static str {
     }
 }
 
-/// All 27 combinations of three judges of one vendor: one that fails it is enough, and nobody outvotes it.
+/// All 27 combinations of three judges of one vendor. One FAIL is enough and cannot be outvoted.
 #[test]
-fn one_vendors_verdicts_add_up() {
+fn the_verdicts_of_one_vendor_are_consolidated() {
     for one in ALL {
         for two in ALL {
             for three in ALL {
@@ -72,9 +74,9 @@ fn three_vendors_disagree_when_two_of_them_do() {
     }
 }
 
-/// It is the vendors' own results that split, not single judges of different vendors.
+/// DISAGREE compares the results of the vendors, not single judges.
 #[test]
-fn a_vendors_own_result_is_that_of_all_its_judges() {
+fn the_result_of_a_vendor_is_that_of_all_its_judges() {
     for (verdicts, want) in [
         (["PASS", "FAIL", "FAIL", "FAIL"], "FAIL"),
         (["PASS", "FAIL", "PASS", "FAIL"], "DISAGREE"),
@@ -108,7 +110,7 @@ fn round_2_counts_for_the_first_vendor_and_round_1_for_the_second() {
     assert_eq!(outcome.fidelity, Fidelity::Full);
 }
 
-/// "A vendor is the provider prefix of the model"; of a chain that of the link that spoke.
+/// "A vendor is the provider prefix of the model". For a chain it is the provider of the model that spoke.
 #[test]
 fn the_vendor_is_that_of_the_model_that_spoke() {
     for (model, spoke, vendor) in [
@@ -121,20 +123,18 @@ fn the_vendor_is_that_of_the_model_that_spoke() {
         ("command/coder", "something the program says", "command"),
     ] {
         let brief = brief(&[model], &[("count", "1")]);
-        let mut reply = |_: &Debate, _: &Ask| match spoke {
-            "" => agon_core::Reply::Absent { why: agon_core::Absence::Refused, detail: String::new() },
-            spoke => super::rounds::spoken(spoke, first("PASS")),
-        };
-        let opened = vec![Debate::open(brief).unwrap().1];
-        let records = agon_core::play::play(&Review, opened, &mut reply, &mut |_| {}).unwrap();
-        let outcome = Debate::from_records(&records).unwrap().outcome.unwrap();
+        let debate = play_replies(brief, |_, _| match spoke {
+            "" => Reply::Absent { why: AbsenceReason::Refused, detail: String::new() },
+            spoke => spoken(spoke, first("PASS")),
+        });
+        let outcome = debate.outcome.unwrap();
         assert_eq!(judge(&outcome, "judge-1")["vendor"], vendor, "{model} by {spoke}");
     }
 }
 
 /// "Exit status: PASS and WARN 0 (`--fail-on warn` makes WARN 1), FAIL and DISAGREE 1".
 #[test]
-fn fail_on_says_from_where_on_it_fails() {
+fn fail_on_sets_the_mildest_verdict_that_fails() {
     for (one, two, fail_on, exit) in [
         ("PASS", "PASS", "fail", 0),
         ("PASS", "PASS", "warn", 0),
@@ -155,7 +155,7 @@ fn fail_on_says_from_where_on_it_fails() {
 
 /// "R1 split and R2 unanimous: a convergence warning."
 #[test]
-fn a_convergence_warning_fires_and_stays_silent() {
+fn a_convergence_warning_needs_a_split_and_a_unanimous_round() {
     for (set, lines, fires) in [
         (&[DEBATE][..], [("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL")], true),
         (&[DEBATE], [("judge-1", "PASS", "WARN"), ("judge-2", "FAIL", "WARN")], true),
@@ -173,7 +173,7 @@ fn a_convergence_warning_fires_and_stays_silent() {
             "{set:?} {lines:?}"
         );
     }
-    // It is about those who had a second round: a judge without one neither makes nor breaks it.
+    // Only judges with a second round matter for it.
     for held in ["PASS", "FAIL"] {
         let lines = [
             ("judge-1", "PASS", "FAIL"),
@@ -187,7 +187,7 @@ fn a_convergence_warning_fires_and_stays_silent() {
     let lines = [("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL"), ("judge-3", "WARN", "")];
     let missed = outcome(&["a/x"], &[DEBATE, ("count", "3")], &lines);
     assert!(warns(&missed, "all who had a second round agree"));
-    // What was reverted did not converge.
+    // A reverted verdict did not converge.
     let debate = play(brief(&["a/x"], &[DEBATE, STRICT]), &|ask, phase, _| {
         let mut value = said(ask, phase, &[("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL")])?;
         if phase == "r2" {
@@ -219,7 +219,7 @@ fn every_first_verdict_is_adopted_refuted_or_dissent() {
     let outcome = outcome(&["a/x"], &[DEBATE, ("count", "5")], &lines);
     let refuted = format!("its judge gave it up in round 2: {EVIDENCE}");
     let moved = format!("moved to WARN in round 2 and not to FAIL, which counts: {EVIDENCE}");
-    let held = "held to the end; the gravest verdict counts, which is FAIL";
+    let held = "held to the end; the worst verdict counts, which is FAIL";
     assert_eq!(
         fates(&outcome),
         [
@@ -237,9 +237,9 @@ fn every_first_verdict_is_adopted_refuted_or_dissent() {
     );
 }
 
-/// A position that was given up for nothing says so; one that was reverted was never given up.
+/// A verdict given up without evidence is refuted with that remark; a reverted change gave nothing up.
 #[test]
-fn a_weak_flip_refutes_and_a_reverted_one_does_not() {
+fn a_weak_flip_refutes_the_first_verdict_and_a_reverted_one_does_not() {
     for (set, fate, words) in [
         (&[DEBATE][..], Fate::Refuted, "without specific evidence (a weak flip)"),
         (&[DEBATE, STRICT], Fate::Minority, "held to the end"),
@@ -267,11 +267,56 @@ fn when_vendors_disagree_every_position_is_dissent() {
     assert_eq!(outcome.dissent.len(), 2);
 }
 
-/// The recommendations are those of the verdicts that count.
 #[test]
 fn recommendations_are_of_the_round_that_counts() {
     let lines = [("judge-1", "WARN", "WARN"), ("judge-2", "WARN", "")];
     let outcome = outcome(&["a/x"], &[DEBATE], &lines);
-    let want = json!([{"judge": "judge-1", "recommendation": "Mend it now."}, {"judge": "judge-2", "recommendation": "Mend it."}]);
+    let want = json!([{"judge": "judge-1", "recommendation": "Fix it now."}, {"judge": "judge-2", "recommendation": "Fix it."}]);
     assert_eq!(outcome.verdict["recommendations"], want);
+}
+
+const MODELS: [&str; 3] = ["a/x", "b/y", "c/z"];
+
+/// For any judges, vendors, rounds and absences the ruling is the worst verdict that counts, or DISAGREE between vendors.
+#[test]
+fn the_ruling_is_never_milder_than_the_worst_verdict() {
+    let judge = (0_usize..3, 0_usize..4, 0_usize..4, any::<bool>());
+    let table = (prop::collection::vec(judge, 2..6), any::<bool>(), any::<bool>());
+    proptest!(ProptestConfig::with_cases(200), |((judges, debate, strict) in table)| {
+        let models: Vec<&str> = judges.iter().map(|(vendor, ..)| MODELS[*vendor]).collect();
+        let count = judges.len().to_string();
+        let (debate, strict) = (debate.to_string(), strict.to_string());
+        let set = [("count", count.as_str()), ("debate", debate.as_str()), ("strict_anchoring", strict.as_str())];
+        let played = play(brief(&models, &set), &|ask, phase, _| {
+            let place: usize = ask.seat.trim_start_matches("judge-").parse().unwrap();
+            let (_, r1, r2, specific) = judges[place - 1];
+            let mut value = match phase {
+                "r1" => first(ALL.get(r1)?),
+                "restate" => json!({"restatement": "I said it."}),
+                _ => second(ask, ALL.get(r2)?),
+            };
+            if phase == "r2" && !specific {
+                value["changed_because"] = Value::Null;
+            }
+            Some(value)
+        });
+        let outcome = played.outcome.unwrap();
+        let rank = |verdict: &Value| ALL.iter().position(|name| verdict == name);
+        let shown = outcome.verdict["judges"].as_array().unwrap();
+        let worst = shown.iter().filter_map(|judge| rank(&judge["verdict"])).max();
+        match outcome.verdict["verdict"].as_str() {
+            Some("DISAGREE") => {
+                let vendors = outcome.verdict["vendors"].as_array().unwrap();
+                let says = |name: &str| vendors.iter().any(|vendor| vendor["verdict"] == name);
+                prop_assert!(says("PASS") && says("FAIL"));
+            }
+            verdict => prop_assert_eq!(verdict, worst.map(|place| ALL[place])),
+        }
+        prop_assert_eq!(outcome.passed, worst.map(|place| place < 2 && outcome.verdict["verdict"] != "DISAGREE"));
+        let survivors = judges.iter().filter(|(_, r1, ..)| *r1 < 3).count();
+        prop_assert_eq!(outcome.positions.len(), survivors, "every first verdict has a fate");
+        for judge in shown.iter().filter(|judge| judge["weak_flip"] == true) {
+            prop_assert_eq!(judge["used"] == "r1", strict == "true", "a weak flip counts only without strict anchoring");
+        }
+    });
 }

@@ -1,7 +1,5 @@
 //! The seed's table "Timeout and Failure Handling", row by row, and what a limit does.
 
-use agon_core::{Absence, Reply};
-
 use super::*;
 
 /// Row 1: "No R2 completion message within `COUNCIL_R2_TIMEOUT` (default 90s) | Read their R1 output file, use R1 verdict for
@@ -24,7 +22,7 @@ fn row_1_no_r2_in_time_uses_the_r1_verdict() {
             .absences()
             .map(|(phase, ask, why, _)| (phase.name.as_str(), ask.seat.as_str(), why))
             .collect();
-        assert_eq!(logged, [("r2", "judge-2", Absence::TimedOut)]);
+        assert_eq!(logged, [("r2", "judge-2", AbsenceReason::TimedOut)]);
         assert_eq!(outcome.status, Status::Complete);
     }
 }
@@ -40,7 +38,7 @@ fn row_2_all_fail_r2_and_r1_is_consolidated() {
                 None
             }
         });
-        assert_eq!(debate.turns.len(), 2, "nobody is left to ask anything");
+        assert_eq!(debate.turns.len(), 2, "nobody is left to ask");
         let outcome = debate.outcome.as_ref().unwrap();
         assert_eq!((&outcome.verdict["verdict"], outcome.rounds_completed), (&json!("WARN"), 1), "{set:?}");
         assert!(warns(outcome, "all judges failed in round 2: the verdict rests on round 1 only"), "{set:?}");
@@ -53,7 +51,7 @@ fn row_2_all_fail_r2_and_r1_is_consolidated() {
 
 /// Row 3: "R1 judge timed out | No R2 message for that perspective (N-1 in R2)".
 #[test]
-fn row_3_who_missed_r1_has_no_r2() {
+fn row_3_a_judge_that_missed_r1_has_no_r2() {
     let lines = [("attacker", "PASS", "PASS"), ("defender", "", "FAIL"), ("compliance", "WARN", "PASS")];
     let seen = RefCell::new(Vec::new());
     let debate = play(brief(&["a/x"], &[DEBATE, ("preset", "security-audit")]), &|ask, phase, _| {
@@ -65,7 +63,7 @@ fn row_3_who_missed_r1_has_no_r2() {
     assert_eq!(asked_in(&debate, "r2"), ["attacker", "compliance"]);
     assert!(
         seen.into_inner().iter().all(|text| !text.contains("### defender")),
-        "there is no verdict of it to read"
+        "its verdict is not there to read"
     );
     let outcome = debate.outcome.as_ref().unwrap();
     assert_eq!(outcome.verdict["verdict"], "PASS");
@@ -115,7 +113,7 @@ fn one_survivor_has_no_round_2_and_none_is_a_failure() {
     assert_eq!(asked_in(&two, "r2").len(), 2, "two are enough to read each other");
 }
 
-/// A round 2 needs a judge of the first vendor; one of them who has somebody of the second to read is enough.
+/// Round 2 needs one judge of the first vendor and another judge, of any vendor, to read.
 #[test]
 fn without_the_first_vendor_there_is_no_round_2() {
     let set = [DEBATE, ("mixed", "b/y")];
@@ -156,32 +154,29 @@ fn the_footer_counts_who_was_heard() {
     }
 }
 
-/// Absences of every kind are named in the judge's note.
 #[test]
 fn a_note_says_why_a_judge_is_missing() {
     for (why, words) in [
-        (Absence::TimedOut, "timed out"),
-        (Absence::Refused, "would not answer"),
-        (Absence::Malformed, "no usable answer"),
-        (Absence::Unreachable, "could not be reached"),
-        (Absence::Cancelled, "cancelled"),
+        (AbsenceReason::TimedOut, "timed out"),
+        (AbsenceReason::Refused, "would not answer"),
+        (AbsenceReason::Malformed, "no usable answer"),
+        (AbsenceReason::Unreachable, "could not be reached"),
+        (AbsenceReason::Cancelled, "cancelled"),
     ] {
         for missing in ["r1", "r2"] {
             let lines =
                 [("judge-1", "PASS", "PASS"), ("judge-2", "PASS", "PASS"), ("judge-3", "PASS", "PASS")];
-            let mut reply = |debate: &Debate, ask: &Ask| {
+            let debate = play_replies(brief(&["a/x"], &[DEBATE, ("count", "3")]), |debate, ask| {
                 let phase = debate.last_phase().unwrap().name.as_str();
                 match (phase == missing && ask.seat == "judge-2", said(ask, phase, &lines)) {
-                    (false, Some(value)) => super::rounds::spoken(&ask.model, value),
+                    (false, Some(value)) => spoken(&ask.model, value),
                     _ => Reply::Absent { why, detail: "test".into() },
                 }
-            };
-            let opened = vec![Debate::open(brief(&["a/x"], &[DEBATE, ("count", "3")])).unwrap().1];
-            let records = agon_core::play::play(&Review, opened, &mut reply, &mut |_| {}).unwrap();
-            let outcome = Debate::from_records(&records).unwrap().outcome.unwrap();
+            });
+            let outcome = debate.outcome.unwrap();
             let want = match (missing, why) {
                 ("r1", _) => format!("no R1 verdict ({words}), so no R2 for it"),
-                (_, Absence::TimedOut) => "no R2 within 90 s: its R1 verdict is used".into(),
+                (_, AbsenceReason::TimedOut) => "no R2 within 90 s: its R1 verdict is used".into(),
                 _ => format!("no R2 ({words}): its R1 verdict is used"),
             };
             assert_eq!(judge(&outcome, "judge-2")["note"], want);
@@ -189,9 +184,9 @@ fn a_note_says_why_a_judge_is_missing() {
     }
 }
 
-/// Who does not restate in the strict call has no round 2: its R1 verdict is used.
+/// A judge that gives no restatement has no round 2: its R1 verdict is used.
 #[test]
-fn a_missing_restatement_is_a_missing_round_2() {
+fn a_judge_without_a_restatement_has_no_round_2() {
     let lines = [("judge-1", "FAIL", "PASS"), ("judge-2", "PASS", "PASS")];
     let debate =
         play(brief(&["a/x"], &[DEBATE, STRICT]), &|ask, phase, _| match (phase, ask.seat.as_str()) {
@@ -207,9 +202,8 @@ fn a_missing_restatement_is_a_missing_round_2() {
     );
 }
 
-/// An explorer who does not come back leaves its judge with what the others brought.
 #[test]
-fn a_missing_explorer_stops_nobody() {
+fn a_missing_explorer_does_not_stop_its_judge() {
     let lines = [("judge-1", "PASS", ""), ("judge-2", "PASS", "")];
     let debate = play(brief(&["a/x"], &[("explorers", "2")]), &|ask, phase, _| match ask.seat.as_str() {
         "judge-1-explorer-2" => Some(json!({"notes": "look here"})),
@@ -224,9 +218,9 @@ fn a_missing_explorer_stops_nobody() {
 /// costs 0.01 and takes 10 ms.
 #[test]
 fn a_limit_before_round_2_leaves_round_1() {
-    let calls = |n| Limits { calls: Some(n), ..Limits::default() };
-    let usd = |usd| Limits { usd: Some(usd), ..Limits::default() };
-    let time = |ms| Limits { deadline_ms: Some(ms), ..Limits::default() };
+    let calls = |n| DebateLimits { calls: Some(n), ..DebateLimits::default() };
+    let usd = |usd| DebateLimits { usd: Some(usd), ..DebateLimits::default() };
+    let time = |ms| DebateLimits { deadline_ms: Some(ms), ..DebateLimits::default() };
     for (set, limits, rounds, which) in [
         (&[DEBATE][..], calls(3), 1, "the limit of 3 calls"),
         (&[DEBATE], calls(4), 2, ""),
@@ -261,29 +255,26 @@ fn a_limit_before_round_2_leaves_round_1() {
         assert_eq!(
             debate.last_phase().unwrap().name == "r1",
             rounds == 1,
-            "no restatement that nothing can follow"
+            "no restatement without room for the verdict after it"
         );
     }
 }
 
-/// A debate in which the calls of this phase, and of this judge where one is named, do not fit the budget.
-fn over_budget(phase: &str, seat: &str, limits: Limits) -> Debate {
+/// A debate in which the calls of this phase do not fit the budget: those of this judge, or all where it is empty.
+fn over_budget(phase: &str, seat: &str, limits: DebateLimits) -> Debate {
     let mut brief = brief(&["a/x"], &[DEBATE]);
     brief.limits = limits;
     let lines = [("judge-1", "PASS", "PASS"), ("judge-2", "WARN", "PASS")];
-    let mut reply = |debate: &Debate, ask: &Ask| {
+    play_replies(brief, |debate, ask| {
         let at = debate.last_phase().unwrap().name.as_str();
         match at == phase && (seat.is_empty() || ask.seat == seat) {
-            true => Reply::Absent { why: Absence::OverBudget, detail: "the budget of $1".into() },
-            false => super::rounds::spoken(&ask.model, said(ask, at, &lines).unwrap()),
+            true => Reply::Absent { why: AbsenceReason::OverBudget, detail: "the budget of $1".into() },
+            false => spoken(&ask.model, said(ask, at, &lines).unwrap()),
         }
-    };
-    let opened = vec![Debate::open(brief).unwrap().1];
-    let records = agon_core::play::play(&Review, opened, &mut reply, &mut |_| {}).unwrap();
-    Debate::from_records(&records).unwrap()
+    })
 }
 
-/// Money that runs out within a round is `budget`, with what there is; within round 1 for all, nothing is left: exit 3.
+/// A limit within a round is `budget`, with the verdicts so far. Without any verdict it is exit 3.
 #[test]
 fn a_limit_within_a_round_keeps_what_was_said() {
     for (phase, seat, status, rounds, exit) in [
@@ -292,7 +283,7 @@ fn a_limit_within_a_round_keeps_what_was_said() {
         ("r1", "judge-2", Status::Complete, 1, 0),
         ("r1", "", Status::Incomplete, 0, 3),
     ] {
-        let debate = over_budget(phase, seat, Limits { calls: Some(5), ..Limits::default() });
+        let debate = over_budget(phase, seat, DebateLimits { calls: Some(5), ..DebateLimits::default() });
         let outcome = debate.outcome.as_ref().unwrap();
         let what = format!("{phase} {seat}");
         assert_eq!((outcome.termination, outcome.status), (Termination::Budget, status), "{what}");
@@ -306,7 +297,6 @@ fn a_limit_within_a_round_keeps_what_was_said() {
     }
 }
 
-/// An answer that was cut off is heard, and the report says that there was more.
 #[test]
 fn an_answer_that_was_cut_off_degrades_the_review() {
     for (seat, words, fidelity) in [

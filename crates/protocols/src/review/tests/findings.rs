@@ -24,8 +24,8 @@ fn found(set: &[(&str, &str)], by: &[(&str, &[Value], &[Value])]) -> Vec<Value> 
     debate.outcome.unwrap().verdict["findings"].as_array().unwrap().clone()
 }
 
-/// When two findings are one: the same words, or words much alike that are not opposed, of the same file
-/// and not more than three lines apart; on one line less will do.
+/// Two findings are one if their words are the same, or much alike and not opposed, and they are in the same file and at most
+/// three lines apart. On the same line less likeness is enough.
 #[test]
 fn findings_are_the_same_when_words_and_place_are() {
     let denied = "The user name goes into the SQL statement not unescaped";
@@ -71,9 +71,9 @@ fn findings_are_the_same_when_words_and_place_are() {
     }
 }
 
-/// Nothing vanishes: two findings of one judge in one round are two, however alike they are.
+/// Two findings of one judge in one round are two, however alike they are.
 #[test]
-fn one_judge_makes_two_findings_of_two() {
+fn two_findings_of_one_judge_in_one_round_stay_two() {
     let user =
         finding("significant", "The argument user is not validated before use in the query", "src/auth.py:5");
     let password = finding(
@@ -111,9 +111,9 @@ fn likeness_has_two_thresholds() {
     }
 }
 
-/// One finding is as grave as its gravest, and has what anybody said of its kind, place and cure.
+/// It has the highest severity, and what anybody said of its category, location and recommendation.
 #[test]
-fn a_finding_of_several_has_the_most_of_each() {
+fn a_merged_finding_combines_what_its_judges_reported() {
     let vague = json!({"severity": "minor", "description": INJECTION});
     let exact = json!({"severity": "critical", "description": INJECTION_TOO, "category": "injection",
                        "location": "src/auth.py:5-7", "recommendation": "Bind it."});
@@ -125,22 +125,22 @@ fn a_finding_of_several_has_the_most_of_each() {
     assert_eq!(all, [want]);
 }
 
-/// A finding is as grave as the verdict that counts calls it.
+/// The severity is that of the verdict that counts.
 #[test]
-fn a_severity_that_was_lowered_in_round_2_is_lower() {
-    let (grave, small) =
+fn a_severity_lowered_in_round_2_counts() {
+    let (severe, small) =
         (finding("critical", INJECTION, "src/auth.py:5"), finding("minor", INJECTION, "src/auth.py:5"));
-    let held = [("judge-1", from_ref(&grave), from_ref(&small)), ("judge-2", &[][..], &[][..])];
+    let held = [("judge-1", from_ref(&severe), from_ref(&small)), ("judge-2", &[][..], &[][..])];
     assert_eq!(found(&[DEBATE], &held)[0]["severity"], "minor");
     assert_eq!(found(&[], &held)[0]["severity"], "critical");
     let other =
-        [("judge-1", from_ref(&grave), from_ref(&small)), ("judge-2", from_ref(&grave), from_ref(&grave))];
+        [("judge-1", from_ref(&severe), from_ref(&small)), ("judge-2", from_ref(&severe), from_ref(&severe))];
     assert_eq!(found(&[DEBATE], &other)[0]["severity"], "critical", "another judge still calls it so");
 }
 
-/// Rule 10: ids `[F1]` are numbered; the gravest come first, and seat order decides between equals.
+/// Rule 10: ids `[F1]` are numbered. The most severe come first, and seat order decides between equals.
 #[test]
-fn the_gravest_findings_come_first() {
+fn the_most_severe_findings_come_first() {
     let of = |severity: &str, what: &str| finding(severity, what, "");
     let all = found(
         &[],
@@ -163,9 +163,9 @@ fn the_gravest_findings_come_first() {
     );
 }
 
-/// "the union of R1 and R2 ... a finding dropped in R2 is marked so": nothing vanishes.
+/// "the union of R1 and R2 ... a finding dropped in R2 is marked so": it stays in the list.
 #[test]
-fn what_is_dropped_in_round_2_is_marked_and_kept() {
+fn a_finding_dropped_in_round_2_is_kept_and_marked() {
     let (a, b, c, d) = (
         finding("minor", "apples rot", ""),
         finding("minor", "pears burn", ""),
@@ -193,7 +193,7 @@ fn what_is_dropped_in_round_2_is_marked_and_kept() {
     assert_eq!(all.len(), 4);
 }
 
-/// Who had no round 2 that counts dropped nothing: absent, without debate, or reverted.
+/// A judge drops nothing if it was absent, had no round 2, or was reverted.
 #[test]
 fn only_a_round_2_that_counts_drops_anything() {
     let lines = [("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL")];
@@ -223,9 +223,8 @@ fn only_a_round_2_that_counts_drops_anything() {
     }
 }
 
-/// A judge who repeats in round 2 what it found in other words holds it.
 #[test]
-fn a_finding_in_other_words_is_held() {
+fn a_finding_repeated_in_other_words_is_not_dropped() {
     let one = finding("minor", INJECTION, "src/auth.py:5");
     let two = finding("significant", INJECTION_TOO, "auth.py:5");
     let all = found(&[DEBATE], &[("judge-1", &[one], &[two]), ("judge-2", &[], &[])]);
@@ -233,7 +232,7 @@ fn a_finding_in_other_words_is_held() {
     assert_eq!((&all[0]["rounds"], &all[0]["dropped"]), (&json!([1, 2]), &json!(false)));
 }
 
-/// A location is read against the packet's files; a line that a file does not have was made up.
+/// A location is read against the files of the packet. A line that a file does not have is left out.
 #[test]
 fn a_finding_has_the_file_and_line_of_its_location() {
     for (location, file, line) in [

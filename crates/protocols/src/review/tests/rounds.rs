@@ -1,8 +1,8 @@
-//! The flow of the rounds: who is asked when, in which conversation, and how long each may take.
+//! The rounds: who is asked when, in which conversation, and how long each judge may take.
 
 use super::*;
 
-const TWO: Lines<'_> = &[("judge-1", "PASS", "WARN"), ("judge-2", "WARN", "WARN")];
+const TWO: VerdictLines<'_> = &[("judge-1", "PASS", "WARN"), ("judge-2", "WARN", "WARN")];
 
 /// Seed: "When `--debate` is passed, council runs two rounds instead of one."
 #[test]
@@ -34,7 +34,7 @@ fn the_judges_of_round_2_are_those_of_round_1() {
 
 /// Seed: "Each judge already has its own R1 in context (no truncation needed)"; "the same judge continues its own conversation".
 #[test]
-fn a_judge_goes_on_with_its_own_conversation_untruncated() {
+fn a_judge_continues_its_own_conversation_untruncated() {
     let long = "All of it matters. ".repeat(200);
     let seen = asks(brief(&["a/x"], &[DEBATE, ("explorers", "1")]), &|ask, phase, _| match phase {
         "explore" => Some(json!({"notes": format!("a note for {}", ask.seat)})),
@@ -49,27 +49,27 @@ fn a_judge_goes_on_with_its_own_conversation_untruncated() {
         |phase: &str, seat: &str| &seen.iter().find(|(p, ask)| p == phase && ask.seat == seat).unwrap().1;
     for seat in ["judge-1", "judge-2"] {
         let (r1, r2) = (of("r1", seat), of("r2", seat));
-        assert_eq!(r1.thread, Thread::Fresh);
-        let Thread::Continue(turns) = &r2.thread else { panic!("{seat} begins anew") };
+        assert_eq!(r1.thread, SeatThread::Fresh);
+        let SeatThread::Continue(turns) = &r2.thread else { panic!("{seat} starts a new conversation") };
         assert_eq!(
             (turns.len(), &turns[0].prompt),
             (1, &r1.prompt.user()),
-            "as it was asked, explorers and all"
+            "the whole prompt, with the explorers' reports"
         );
         let reply: Value = serde_json::from_str(&turns[0].reply).unwrap();
-        assert_eq!(reply["recommendation"], format!("{long} {seat}"), "as it answered, to the last word");
+        assert_eq!(reply["recommendation"], format!("{long} {seat}"), "the whole answer");
         assert_eq!((&r2.model, &r2.prompt.system), (&r1.model, &r1.prompt.system));
     }
 }
 
 /// Seed: "Each judge receives other judges' verdicts (full JSON, not truncated)".
 #[test]
-fn everybody_gets_the_others_full_json() {
+fn every_judge_reads_the_full_json_of_the_others() {
     let brief = brief(&["a/x", "b/y", "c/z"], &[DEBATE]);
     let own = |seat: &str| {
         json!({"verdict": "WARN", "confidence": "LOW", "key_insight": format!("insight of {seat}"),
                "findings": [{"severity": "minor", "description": "d".repeat(3_000), "category": "style", "location": "src/auth.py:7",
-                             "recommendation": format!("mend of {seat}")}],
+                             "recommendation": format!("fix of {seat}")}],
                "recommendation": format!("{} of {seat}", "long ".repeat(1_000))})
     };
     let seen = asks(brief, &|ask, phase, _| match phase {
@@ -126,7 +126,6 @@ fn the_branch_is_agreed_when_all_verdicts_are_the_same() {
     }
 }
 
-/// Without a second round there is no branch to speak of.
 #[test]
 fn one_round_has_no_branch() {
     assert_eq!(outcome(&["a/x"], &[], TWO).verdict["branch"], Value::Null);
@@ -171,9 +170,10 @@ fn judges_of_the_second_vendor_run_once() {
 
 /// "`COUNCIL_R2_TIMEOUT`, default 90 s, and `--r2-timeout`; R1 timeout default 120 s".
 #[test]
-fn round_2_has_a_time_of_its_own() {
-    assert_eq!(Review.environment(), [("COUNCIL_R2_TIMEOUT", "r2_timeout")]);
-    assert_eq!(Limits::default().call_timeout_ms, 120_000, "round 1");
+fn round_2_has_its_own_timeout() {
+    let spec = Review.info().options.iter().find(|spec| spec.key == "r2_timeout").unwrap();
+    assert_eq!(spec.environment, Some("COUNCIL_R2_TIMEOUT"));
+    assert_eq!(DebateLimits::default().call_timeout_ms, 120_000, "round 1");
     for (set, call_s, within_ms) in [
         (&[DEBATE][..], 120, 90_000),
         (&[DEBATE], 90, 90_000),
@@ -198,9 +198,9 @@ fn round_2_has_a_time_of_its_own() {
     }
 }
 
-/// A person's word before round 1 is in the packet; one between the rounds is in round 2's message, once.
+/// An interjection before round 1 is in the packet; one between the rounds is in the message of round 2.
 #[test]
-fn a_persons_word_reaches_everybody_who_is_asked_after_it() {
+fn an_interjection_reaches_everybody_who_is_asked_after_it() {
     for between in [false, true] {
         let seen = RefCell::new(Vec::new());
         let (mut debate, _) = Debate::open(brief(&["a/x"], &[DEBATE])).unwrap();
@@ -208,7 +208,7 @@ fn a_persons_word_reaches_everybody_who_is_asked_after_it() {
         if !between {
             debate.push(word.clone(), 0).unwrap();
         }
-        while let agon_core::Advance::Ask(event, asks) = agon_core::advance(&Review, &debate).unwrap() {
+        while let agon_core::NextEvent::Ask(event, asks) = agon_core::advance(&Review, &debate).unwrap() {
             debate.push(event, 0).unwrap();
             let phase = debate.last_phase().unwrap().name.clone();
             for ask in asks {
@@ -225,17 +225,5 @@ fn a_persons_word_reaches_everybody_who_is_asked_after_it() {
         let times = |phase: &str| seen.borrow().iter().filter(|(p, n)| p == phase && *n == 1).count();
         let want = if between { (0, 2) } else { (2, 0) };
         assert_eq!((times("r1"), times("r2")), want, "between: {between}");
-    }
-}
-
-/// What a model says, with nothing odd about it.
-pub(super) fn spoken(model: &str, value: Value) -> agon_core::Reply {
-    agon_core::Reply::Said {
-        text: value.to_string(),
-        value: Some(value),
-        model: model.to_owned(),
-        usage: agon_core::Usage::default(),
-        cut_off: false,
-        shortened: None,
     }
 }

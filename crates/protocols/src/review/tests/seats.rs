@@ -1,5 +1,6 @@
 //! Who sits: counts, perspectives, explorers, a second vendor, and the limit of twelve.
 
+use super::super::seats::PRESETS;
 use super::*;
 
 fn count(models: &[&str], set: &[(&str, &str)], role: &str) -> usize {
@@ -12,7 +13,7 @@ fn ids(seats: &[Seat]) -> Vec<&str> {
 
 /// "Judges: default 2, `--deep` 3, `--count N`".
 #[test]
-fn two_judges_sit_or_three_or_as_many_as_are_counted() {
+fn the_number_of_judges_is_two_or_three_or_the_count() {
     for (set, judges) in [
         (&[][..], 2),
         (&[("deep", "true")], 3),
@@ -93,7 +94,7 @@ fn at_most_twelve_agents_sit() {
 
 /// "`--explorers N` (up to 5 per judge)".
 #[test]
-fn explorers_are_up_to_five_a_judge() {
+fn a_judge_has_up_to_five_explorers() {
     for (explorers, fits) in [("0", true), ("5", true), ("6", false), ("-1", false)] {
         assert_eq!(
             seated(&["a/x"], &[("count", "1"), ("explorers", explorers)]).is_ok(),
@@ -120,10 +121,10 @@ fn explorers_are_up_to_five_a_judge() {
 fn every_preset_has_three_or_four_perspectives_that_exist() {
     let named = "security-audit, architecture, code-review, plan-review, doc-review, ops, product, developer-experience, \
                  retrospective, research";
-    assert_eq!(perspectives::PRESETS.join(", "), named);
+    assert_eq!(PRESETS.join(", "), named);
     let data: Value = toml::from_str(include_str!("../perspectives.toml")).unwrap();
-    assert_eq!(data["presets"].as_object().unwrap().len(), perspectives::PRESETS.len());
-    for preset in perspectives::PRESETS {
+    assert_eq!(data["presets"].as_object().unwrap().len(), PRESETS.len());
+    for preset in PRESETS {
         let names: Vec<&str> =
             data["presets"][preset].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
         assert!((3..=4).contains(&names.len()), "{preset}: {names:?}");
@@ -148,10 +149,10 @@ fn perspectives_are_found_by_name_or_refused_by_name() {
     assert!(why.contains("there is no perspective \"vibes\""), "{why}");
     assert!(
         why.contains("attacker, ") && why.contains("--perspectives-file"),
-        "it says what there is: {why}"
+        "it lists the perspectives: {why}"
     );
     assert!(seated(&["a/x"], &[("perspectives", "security,,cost")]).unwrap_err().contains("empty name"));
-    // More judges than perspectives: the others look at everything.
+    // Judges beyond the perspectives look at everything.
     let seats = seated(&["a/x"], &[("perspectives", "security"), ("count", "3")]).unwrap();
     assert_eq!(ids(&seats), ["security", "judge-2", "judge-3"]);
 }
@@ -174,7 +175,7 @@ fn a_file_of_perspectives_is_yaml_toml_or_json() {
         let seats = with_file(text, &[]).unwrap();
         assert_eq!(ids(&seats), ["tenant-safety", "rollout", "cost"], "{text}");
         let picked = with_file(text, &[("perspectives", "rollout,security")]).unwrap();
-        assert_eq!(ids(&picked), ["rollout", "security"], "named, from the file and from ours: {text}");
+        assert_eq!(ids(&picked), ["rollout", "security"], "named, from the file and built in: {text}");
     }
 }
 
@@ -196,9 +197,9 @@ fn a_bad_file_of_perspectives_is_refused_by_name() {
     assert!(with_file(&format!("{}: x\n", "a".repeat(40)), &[]).is_ok());
 }
 
-/// A perspective of one's own may be called like a seat that has its name from us.
+/// A perspective from the user's file may have the name of a numbered seat.
 #[test]
-fn no_two_seats_have_one_name() {
+fn two_seats_cannot_have_the_same_name() {
     for (text, set, name) in [
         ("- judge-2\n", &[("count", "2")][..], "judge-2"),
         ("- cost\n- cost-2\n", &[("mixed", "b/y")], "cost-2"),
@@ -253,9 +254,9 @@ fn mixed_without_a_second_vendor_is_an_error() {
     );
 }
 
-/// Seed: "Agents spawned: N judges total (same instances for both rounds, not 2N)"; what a debate will cost is told before.
+/// Seed: "Agents spawned: N judges total (same instances for both rounds, not 2N)"; the cost of a debate is known in advance.
 #[test]
-fn the_number_of_calls_is_known_before() {
+fn the_number_of_calls_is_known_in_advance() {
     for (set, calls) in [
         (&[][..], 2),
         (&[DEBATE], 4),
@@ -267,23 +268,23 @@ fn the_number_of_calls_is_known_before() {
         (&[("quick", "true")], 1),
         (&[("mode", "research"), ("explorers", "1")], 4),
     ] {
-        assert_eq!(Review.calls(&brief(&["a/x"], set)), calls..=calls, "{set:?}");
+        let plan = Review.plan(&brief(&["a/x"], set));
+        assert_eq!((plan.fewest_calls, plan.most_calls), (calls, calls), "{set:?}");
         assert_eq!(seated(&["a/x"], set).unwrap(), brief(&["a/x"], set).seats);
     }
 }
 
-/// A debate needs somebody to read, and perspectives that are named a name.
 #[test]
-fn a_debate_with_oneself_and_perspectives_without_a_name_are_refused() {
+fn a_debate_of_one_judge_and_empty_perspectives_are_refused() {
     let why = seated(&["a/x"], &[DEBATE, ("count", "1")]).unwrap_err();
-    assert!(why.contains("--debate needs two judges"), "{}", why);
+    assert!(why.contains("--debate needs at least two judges"), "{}", why);
     assert!(seated(&["a/x"], &[DEBATE, ("count", "1"), ("mixed", "b/y")]).is_ok());
     assert!(seated(&["a/x"], &[("perspectives", " ")]).unwrap_err().contains("--perspectives names none"));
 }
 
-/// The seats can be asked for again by the same models: a branch and a replay need that.
+/// A branch seats the same judges again from this list.
 #[test]
-fn the_models_of_the_judges_are_what_a_person_names() {
+fn the_listed_models_are_those_of_the_first_vendor() {
     let brief = brief(&["a/x", "b/y"], &[("mixed", "c/z"), ("explorers", "1")]);
-    assert_eq!(Review.named(&brief), ["a/x", "b/y"]);
+    assert_eq!(Review.info().listed_models(&brief), ["a/x", "b/y"]);
 }

@@ -1,0 +1,563 @@
+//! When a debate is over, who has won, and the outcome: the fates of the first positions, the lesson and the warnings.
+
+use agon_core::lesson::{EvidencedClaim, LessonBallot, LessonDecision, LessonSeat, RatingChange};
+use agon_core::{
+    Corrupt, DebateLesson, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step, Termination,
+};
+use serde::{Deserialize, Serialize};
+
+use super::asks::LEXICAL_EMBEDDINGS;
+use super::ballots::VoteRound;
+use super::convergence::ConvergenceCheck;
+use super::judging::{self, JudgeResult, JudgeSheet, RatedSeat, SCORE_TOLERANCE};
+use super::log::{ArenaLog, HeldProposal};
+use super::options::DecidedBy;
+use super::trickster::{self, ChallengeResult};
+use super::verdict::ArenaVerdict;
+use super::{ArenaPhase, PROPOSALS_MIN, check_calls, context};
+use crate::limits::LimitCheck;
+use crate::{lexical, participation};
+
+/// Closes the debate.
+pub(super) fn close(log: &ArenaLog<'_>) -> Result<Step, Corrupt> {
+    let (termination, status) = ending(log);
+    let positions = position_fates(log);
+    let is_full = log.debate.absences().next().is_none()
+        && participation::cut_off_warnings(log.debate).is_empty()
+        && !is_limited(log)
+        && status == Status::Complete;
+    let labels = log.agents.iter().map(|agent| (agent.label.clone(), agent.seat.id.clone()));
+    let dissent = dissent(log, &positions).iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
+    let outcome = Outcome {
+        status,
+        termination,
+        rounds_completed: rounds_completed(log),
+        verdict: serde_json::to_value(ArenaVerdict::of(log))?,
+        dissent,
+        fidelity: if is_full { Fidelity::Full } else { Fidelity::Degraded },
+        warnings: warnings(log),
+        labels: labels.collect(),
+        lesson: lesson(log, &positions),
+        positions,
+        passed: None,
+    };
+    Ok(Step::Close(Box::new(outcome)))
+}
+
+/// How many of the numbered rounds had an answer from a seat.
+fn rounds_completed(log: &ArenaLog<'_>) -> u32 {
+    let held = log.debate.turns.iter().filter(|turn| turn.phase.round > 0 && log.was_answered(turn));
+    let mut rounds: Vec<u32> = held.map(|turn| turn.phase.round).collect();
+    rounds.dedup();
+    u32::try_from(rounds.len()).unwrap_or(u32::MAX)
+}
+
+/// The proposal that is the decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ArenaWinner {
+    pub(super) place: usize,
+    /// All proposals that say the same, the winner's included.
+    pub(super) group: Vec<usize>,
+    pub(super) by: DecidedBy,
+}
+
+/// The judge's result on the proposals that were voted on last; `None` if the judge was absent or not asked.
+pub(super) fn final_judgement<'l>(log: &'l ArenaLog<'_>) -> Option<&'l JudgeResult> {
+    let asked = log.judgements.len() == log.votes.len();
+    log.judgements.last().filter(|_| asked)?.result.as_ref()
+}
+
+/// Who has won.
+pub(super) fn winner(log: &ArenaLog<'_>) -> Option<ArenaWinner> {
+    winner_after(log, log.votes.len().checked_sub(1)?)
+}
+
+/// Who would have won if this vote had been the last. The vote decides, unless the judge is to decide and names a best.
+pub(super) fn winner_after(log: &ArenaLog<'_>, vote: usize) -> Option<ArenaWinner> {
+    // Every vote but the last has a judgement.
+    let judged = log.judgements.get(vote).and_then(|judgement| judgement.result.as_ref());
+    let vote = log.votes.get(vote).filter(|vote| vote.is_quorum())?;
+    let of = |place: usize, by: DecidedBy| ArenaWinner { place, group: vote.group(place).to_vec(), by };
+    let best = judged.and_then(|judged| judged.top).filter(|_| log.options.decide == DecidedBy::Judge);
+    match best {
+        Some(top) => Some(of(top, DecidedBy::Judge)),
+        None => vote.best_of(vote.winning()?, judged).map(|place| of(place, DecidedBy::Vote)),
+    }
+}
+
+/// "Early stop criteria met?": the vote and the judge agree, or the judge's best is clearly ahead.
+pub(super) fn is_early_stop(log: &ArenaLog<'_>, vote: &VoteRound, judged: &JudgeResult) -> bool {
+    let agree = vote.winning().is_some_and(|group| judged.is_for(group));
+    agree || judged.margin > log.options.judge_gap + SCORE_TOLERANCE
+}
+
+/// Whether an extended round is due by the rules.
+fn is_extension_due(log: &ArenaLog<'_>) -> bool {
+    let Some((vote, judged)) = log.votes.last().zip(final_judgement(log)) else { return false };
+    !is_early_stop(log, vote, judged) && log.extended_rounds() < log.options.max_extended_rounds
+}
+
+/// Whether an extended round follows the last judgement.
+pub(super) fn continues(log: &ArenaLog<'_>) -> bool {
+    let calls = log.proposers().len() + check_calls(log.debate);
+    is_extension_due(log) && !was_cut_short(log) && !log.limits().is_exhausted(calls)
+}
+
+/// Whether a limit left out seats or rounds.
+fn was_cut_short(log: &ArenaLog<'_>) -> bool {
+    let cut = |turn: &PhaseTurn| {
+        let limits = log.limits();
+        let closing_share = if is_closing(turn) { 0.0 } else { limits.closing_share };
+        LimitCheck { closing_share, ..limits }.cut_short(turn)
+    };
+    let refined = log.stages.iter().any(|stage| stage.phase == ArenaPhase::Refine);
+    let skipped = !log.votes.is_empty() && !refined && log.early_consensus().is_none();
+    let checked = |vote: &VoteRound| log.checks.iter().any(|check| check.stage == vote.stage);
+    skipped || !log.votes.iter().all(checked) || log.debate.turns.iter().any(cut)
+}
+
+fn is_closing(turn: &PhaseTurn) -> bool {
+    ArenaPhase::parse(&turn.phase.name).is_some_and(|phase| phase.info().is_closing)
+}
+
+/// Whether a limit ended a debate that is about to close. An extended round that is due and was not held did not fit.
+fn is_limited(log: &ArenaLog<'_>) -> bool {
+    was_cut_short(log) || is_extension_due(log)
+}
+
+/// Why a debate ended that is about to close, and how far it got.
+fn ending(log: &ArenaLog<'_>) -> (Termination, Status) {
+    let limited = is_limited(log);
+    let vote = log.votes.last().filter(|vote| vote.is_quorum());
+    let Some(vote) = vote.filter(|_| log.proposers().len() >= PROPOSALS_MIN) else {
+        let why = if limited { Termination::Budget } else { Termination::QuorumLost };
+        return (why, Status::Incomplete);
+    };
+    let reached = vote.winning().is_some();
+    match (final_judgement(log), reached) {
+        (None, _) if limited => (Termination::Budget, Status::Incomplete),
+        (None, true) => (Termination::Consensus, Status::Incomplete),
+        (None, false) => (Termination::Failed, Status::Failed),
+        (Some(_), _) if limited => {
+            let status = if winner(log).is_some() { Status::Complete } else { Status::Incomplete };
+            (Termination::Budget, status)
+        }
+        (Some(_), true) if log.early_consensus().is_some() && log.extended_rounds() == 0 => {
+            (Termination::Converged, Status::Complete)
+        }
+        (Some(_), true) => (Termination::Consensus, Status::Complete),
+        (Some(_), false) => (Termination::NoMajority, Status::Complete),
+    }
+}
+
+/// A position this similar to the first one still says the same, unless its figures or its sense differ.
+const SAME_POSITION_FROM: f64 = 0.85;
+/// Quoted words in a reason are cut here. The verdict has them in full.
+const REASON_CHARS_MAX: usize = 160;
+
+/// Every position of round 1 with its fate, in label order.
+pub(super) fn position_fates(log: &ArenaLog<'_>) -> Vec<PositionFate> {
+    let winner = winner(log);
+    let Some(first) = log.stages.first() else { return Vec::new() };
+    let held = first.held.iter().enumerate();
+    held.filter_map(|(place, held)| {
+        let position = held.as_ref()?.said.position.trim().to_owned();
+        let (fate, reason) = fate(log, winner.as_ref(), place, &position);
+        let agent = log.agents.get(place)?;
+        let (seat, label) = (agent.seat.id.clone(), Some(agent.label.clone()));
+        Some(PositionFate { seat, label, position, fate, reason })
+    })
+    .collect()
+}
+
+fn fate(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize, first: &str) -> (Fate, String) {
+    let last = log.proposal(place).map_or(first, |held| held.said.position.trim());
+    let (same, change) = (is_same_position(first, last), change_of_position(log, place, first));
+    let given_up = || match &change {
+        Some(change) => format!("given up: {change}"),
+        None => "given up by its author".to_owned(),
+    };
+    let kept = same || is_extended_position(first, last);
+    let Some(winner) = winner else {
+        return match kept {
+            true => (
+                Fate::Minority,
+                format!("there is no decision that could adopt it{}", vote_count(log, place)),
+            ),
+            false => (Fate::Refuted, given_up()),
+        };
+    };
+    let won = winner.group.contains(&place);
+    match (won, same) {
+        (true, true) if winner.place == place => {
+            (Fate::Adopted, format!("it is the decision, by the {}", winner.by.as_str()))
+        }
+        (true, true) => (
+            Fate::Adopted,
+            format!("it says the same as the decision, which is that of {}", log.name(winner.place)),
+        ),
+        (true, false) if winner.place == place && kept => {
+            let how = change.unwrap_or_else(|| "its author added to it".to_owned());
+            (Fate::Adopted, format!("it became the decision; {how}"))
+        }
+        (true, false) => (Fate::Refuted, given_up()),
+        (false, same) => {
+            let held = match same {
+                true => "held to the end".to_owned(),
+                false => change.unwrap_or_else(|| "changed".to_owned()),
+            };
+            (Fate::Minority, format!("{held}{}{}", vote_count(log, place), objection(log, winner, place)))
+        }
+    }
+}
+
+/// Whether a position still says what it said at first.
+pub(super) fn is_same_position(first: &str, last: &str) -> bool {
+    let alike = || {
+        lexical::similarity(first, last) >= SAME_POSITION_FROM
+            && lexical::figures(first) == lexical::figures(last)
+    };
+    lexical::same_words(first, last) || (alike() && !lexical::contrary(first, last))
+}
+
+/// Whether a position says more than it did at first and takes nothing back.
+pub(super) fn is_extended_position(first: &str, last: &str) -> bool {
+    lexical::is_within(first, last) && !lexical::contrary(first, last)
+}
+
+/// When an agent left its first position, and what it answered to critiques then.
+fn change_of_position(log: &ArenaLog<'_>, place: usize, first: &str) -> Option<String> {
+    let held = log.stages.iter().filter_map(|stage| Some((stage.round, stage.held_by(place)?)));
+    let has_left = |(_, held): &(u32, &HeldProposal)| {
+        !held.carried && !is_same_position(first, held.said.position.trim())
+    };
+    let (round, held) = held.into_iter().find(has_left)?;
+    let answers = held.said.addressed.iter();
+    let answers: Vec<String> =
+        answers.map(|answer| format!("{}: {}", answer.critique_id, short_line(&answer.how))).collect();
+    let why = if answers.is_empty() { "no critique was answered".to_owned() } else { answers.join("; ") };
+    Some(format!("changed in round {round} ({why})"))
+}
+
+/// How many of the last votes its group had.
+fn vote_count(log: &ArenaLog<'_>, place: usize) -> String {
+    let Some(vote) = log.votes.last() else { return "; there was no vote".to_owned() };
+    let (own, cast) = (vote.votes(vote.group(place)), vote.cast());
+    format!("; {own} of {cast} vote{}", if cast == 1 { "" } else { "s" })
+}
+
+/// The reason of the first other agent that voted for the decision, or the judge's if nobody did.
+fn objection(log: &ArenaLog<'_>, winner: &ArenaWinner, place: usize) -> String {
+    let voters = log.in_seat_order().into_iter().filter(|voter| *voter != place);
+    let mut reasons = voters.filter_map(|voter| {
+        let ballot = log.votes.last()?.ballot(voter)?;
+        let is_for = ballot.choice.is_some_and(|choice| winner.group.contains(&choice));
+        is_for.then(|| (log.name(voter), ballot.reason.clone()))
+    });
+    let judge = || {
+        let reasons = final_judgement(log)?.reasons(winner.place);
+        Some(("the judge".to_owned(), reasons.into_iter().next()?))
+    };
+    reasons.next().or_else(judge).map_or(String::new(), |(who, why)| {
+        format!("; {who} for {}: {}", log.name(winner.place), short_line(&why))
+    })
+}
+
+/// A text on one line, cut at the end of a word.
+fn short_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some((end, _)) = line.char_indices().nth(REASON_CHARS_MAX) else { return line };
+    let kept = line.get(..end).unwrap_or_default();
+    format!("{}\u{2026}", kept.rsplit_once(' ').map_or(kept, |(kept, _)| kept).trim_end())
+}
+
+/// A minority position in the outcome.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaDissent {
+    pub(super) seat: String,
+    pub(super) label: Option<String>,
+    /// The last position.
+    pub(super) position: String,
+    /// The first position.
+    pub(super) opening: String,
+    pub(super) reason: String,
+    /// The votes of its group; `None` without a vote.
+    pub(super) votes: Option<usize>,
+}
+
+/// The minority positions.
+pub(super) fn dissent(log: &ArenaLog<'_>, fates: &[PositionFate]) -> Vec<ArenaDissent> {
+    let minority = fates.iter().filter(|position| position.fate == Fate::Minority);
+    minority
+        .map(|position| {
+            let place = position.label.as_deref().and_then(|label| log.place(label));
+            let last = place.and_then(|place| log.proposal(place));
+            let last = last.map_or(position.position.as_str(), |held| held.said.position.trim());
+            ArenaDissent {
+                seat: position.seat.clone(),
+                label: position.label.clone(),
+                position: last.to_owned(),
+                opening: position.position.clone(),
+                reason: position.reason.clone(),
+                votes: place.zip(log.votes.last()).map(|(place, vote)| vote.votes(vote.group(place))),
+            }
+        })
+        .collect()
+}
+
+/// What later debates may know; `None` without a quorum. A branch leaves no lesson, or a debate that is branched often would count
+/// more than once.
+fn lesson(log: &ArenaLog<'_>, fates: &[PositionFate]) -> Option<DebateLesson> {
+    if log.is_branch() {
+        return None;
+    }
+    let vote = log.votes.last().filter(|vote| vote.is_quorum())?;
+    let winner = winner(log);
+    let rated = judging::rated_seats(log);
+    let places = log.in_seat_order().into_iter();
+    let parts = places.filter_map(|place| lesson_seat(log, vote, winner.as_ref(), &rated, place)).collect();
+    let decision = winner.and_then(|winner| lesson_decision(log, vote, &winner, fates));
+    Some(DebateLesson { decision, parts })
+}
+
+fn lesson_decision(
+    log: &ArenaLog<'_>,
+    vote: &VoteRound,
+    winner: &ArenaWinner,
+    fates: &[PositionFate],
+) -> Option<LessonDecision> {
+    let held = log.proposal(winner.place)?;
+    let claims = held.said.claims.iter();
+    Some(LessonDecision {
+        position: held.said.position.trim().to_owned(),
+        answer: held.said.proposal.trim().to_owned(),
+        claims: claims
+            .map(|made| EvidencedClaim { claim: made.claim.clone(), evidence: made.evidence.clone() })
+            .collect(),
+        share: vote.share(&winner.group).unwrap_or_default(),
+        dissent: dissent(log, fates).into_iter().map(|dissent| dissent.position).collect(),
+        labels: log.labels(&winner.group),
+    })
+}
+
+fn lesson_seat(
+    log: &ArenaLog<'_>,
+    vote: &VoteRound,
+    winner: Option<&ArenaWinner>,
+    rated: &[RatedSeat],
+    place: usize,
+) -> Option<LessonSeat> {
+    let agent = log.agents.get(place)?;
+    let held = log.proposal(place);
+    let seat = |place: usize| log.agents.get(place).map(|agent| agent.seat.id.clone());
+    let rated = rated.iter().find(|rated| rated.place == place).map(|rated| RatingChange {
+        before: rated.before,
+        change: rated.change,
+        against: rated.against.iter().filter_map(|(other, result)| Some((seat(*other)?, *result))).collect(),
+    });
+    let ballot = vote.ballot(place).and_then(|ballot| {
+        let choice = log.labels(vote.group(ballot.choice?));
+        Some(LessonBallot { choice, confidence: ballot.confidence })
+    });
+    Some(LessonSeat {
+        seat: agent.seat.id.clone(),
+        label: agent.label.clone(),
+        agent: log.sole_speaker(&agent.seat.id),
+        position: held.map(|held| held.said.position.trim().to_owned()),
+        confidence: held.map(|held| held.said.confidence),
+        won: winner.is_some_and(|winner| winner.group.contains(&place)),
+        score: final_judgement(log).and_then(|judged| judged.score(place)),
+        rated,
+        ballot,
+    })
+}
+
+/// What a reader should know before trusting the verdict.
+fn warnings(log: &ArenaLog<'_>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    warnings.extend(branch_warning(log));
+    warnings.extend(limit_warning(log));
+    warnings.extend(context::source_warnings(log));
+    warnings.extend(participation::cut_off_warnings(log.debate));
+    warnings.extend(participation::shortened_warnings(log.debate));
+    warnings.extend(proposal_warnings(log));
+    warnings.extend(unmeasured_warnings(log));
+    warnings.extend(lexical_warning(log));
+    warnings.extend(log.votes.last().map_or(Vec::new(), |vote| vote_warnings(log, vote)));
+    warnings.extend(judge_warnings(log));
+    warnings
+}
+
+fn branch_warning(log: &ArenaLog<'_>) -> Option<String> {
+    let parent = &log.debate.brief.parent.as_ref()?.id;
+    Some(format!(
+        "this is a branch of {parent}: it changes no rating, and later debates learn nothing from it"
+    ))
+}
+
+fn limit_warning(log: &ArenaLog<'_>) -> Option<String> {
+    if !is_limited(log) {
+        return None;
+    }
+    let limit = log.limits().reached(log.proposers().len().max(1));
+    let limit = limit.unwrap_or_else(|| "a limit of the debate".to_owned());
+    let mut before_vote = log.debate.turns.iter().rev().filter(|turn| !is_closing(turn));
+    let last = before_vote.find(|turn| log.was_answered(turn)).map_or(0, |turn| turn.phase.round);
+    Some(match log.votes.is_empty() {
+        true => format!("there was no vote, because a limit was reached: {limit}"),
+        false => format!(
+            "after round {last} there was only the vote and the judge, because a limit was reached: {limit}"
+        ),
+    })
+}
+
+/// Who has no proposal, who was absent so that its last proposal counts, and who cannot be rated.
+fn proposal_warnings(log: &ArenaLog<'_>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let proposers = log.proposers();
+    let without: Vec<usize> = (0..log.agents.len()).filter(|place| !proposers.contains(place)).collect();
+    if !without.is_empty() && !log.stages.is_empty() {
+        warnings.push(format!("without a proposal: {}", log.names(&without)));
+    }
+    for stage in log.stages.iter().skip(1) {
+        let turn = log.debate.turn(stage.phase.as_str(), stage.round);
+        let is_absent = |place: &usize| {
+            let seat = log.agents.get(*place).map(|agent| agent.seat.id.as_str());
+            turn.is_some_and(|turn| turn.absences().any(|(ask, ..)| Some(ask.seat.as_str()) == seat))
+        };
+        let places = (0..log.agents.len()).filter(|place| stage.held_by(*place).is_some());
+        let carried: Vec<usize> = places.filter(is_absent).collect();
+        if !carried.is_empty() {
+            let (round, phase, names) = (stage.round, stage.phase.as_str(), log.names(&carried));
+            warnings.push(format!("round {round}, {phase}: absent, the last proposal counts: {names}"));
+        }
+    }
+    if final_judgement(log).is_some() {
+        let has_several = |place: &usize| {
+            log.agents.get(*place).is_some_and(|agent| log.sole_speaker(&agent.seat.id).is_none())
+        };
+        let several: Vec<usize> = proposers.into_iter().filter(has_several).collect();
+        if !several.is_empty() {
+            let names = log.names(&several);
+            warnings.push(format!("not rated, because more than one model spoke for it: {names}"));
+        }
+    }
+    warnings
+}
+
+fn unmeasured_warnings(log: &ArenaLog<'_>) -> Vec<String> {
+    let turns = log.debate.turns_of(ArenaPhase::Compare.as_str());
+    let absences = turns.flat_map(|turn| turn.absences().map(move |(_, why, _)| (turn.phase.round, why)));
+    absences
+        .map(|(round, why)| {
+            format!(
+                "round {round}: it is not known how alike the proposals are ({}): nothing could converge, and only proposals with \
+                 the same words count as one choice",
+                why.as_str()
+            )
+        })
+        .collect()
+}
+
+/// Warns if similarity decided something and was measured by words alone.
+fn lexical_warning(log: &ArenaLog<'_>) -> Option<String> {
+    let by_words = |check: &ConvergenceCheck| check.measured_by.as_deref() == Some(LEXICAL_EMBEDDINGS);
+    let converged = log.checks.iter().any(|check| check.converged && by_words(check));
+    let grouped = log.votes.iter().any(|vote| {
+        vote.groups.iter().any(|group| group.len() > 1) && by_words(&log.check_of_stage(vote.stage))
+    });
+    (converged || grouped).then(|| {
+        format!(
+            "the similarity of the proposals was measured by words alone ({LEXICAL_EMBEDDINGS}), not by meaning: check for \
+             yourself that proposals that count as the same say the same"
+        )
+    })
+}
+
+fn vote_warnings(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let absent = vote.ballots.iter().enumerate().filter(|(_, ballot)| ballot.is_none());
+    let absent: Vec<usize> = absent.map(|(place, _)| place).collect();
+    if !absent.is_empty() {
+        warnings.push(format!("round {}: without a vote: {}", vote.round, log.names(&absent)));
+    }
+    if !vote.is_quorum() {
+        warnings.push(format!(
+            "{}; half of them must vote for one: nothing is decided, and the judge was not asked",
+            vote.turnout()
+        ));
+    }
+    if vote.hollow {
+        let why = match trickster::reviews(log).last().and_then(|review| review.came_to) {
+            Some(ChallengeResult::Unmeasured) => "nothing could be measured after its challenge",
+            Some(ChallengeResult::NotMet) => "its challenge was not met",
+            Some(ChallengeResult::Met | ChallengeResult::Left) | None => "no round was left for a challenge",
+        };
+        warnings.push(format!(
+            "the agreement is hollow by the trickster's signals, and {why}: the vote makes no consensus"
+        ));
+    }
+    warnings
+}
+
+fn judge_warnings(log: &ArenaLog<'_>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let mut results = log.judgements.iter().filter_map(|judgement| judgement.result.as_ref());
+    if results.any(|result| result.is_by_a_proposer(log)) {
+        warnings.push("the judge's model also makes a proposal: name another with --judge".to_owned());
+    }
+    for judgement in &log.judgements {
+        let round = judgement.round;
+        match &judgement.result {
+            None => warnings.push(format!(
+                "round {round}: the judge was absent: nothing is scored, and no rating changes"
+            )),
+            Some(result) => {
+                let said = order_warnings(result, judgement.orders);
+                warnings.extend(said.iter().map(|why| format!("round {round}: {why}")));
+            }
+        }
+    }
+    warnings.extend(undecided_judge_warning(log));
+    let judged = final_judgement(log);
+    if let Some(judged) = judged.filter(|judged| judged.agrees_with_vote(log) == Some(false)) {
+        let group = log.votes.last().and_then(VoteRound::winning).unwrap_or_default();
+        let top = judged.top.map_or("nobody", |top| log.label(top));
+        let (voted, by) = (log.names(group), log.options.decide.as_str());
+        warnings.push(format!("the vote and the judge disagree: the vote is for {voted}, the judge's best is Agent {top}; the {by} decides"));
+    }
+    warnings
+}
+
+/// Warns if the judge was to decide and did not.
+fn undecided_judge_warning(log: &ArenaLog<'_>) -> Option<String> {
+    let judged = final_judgement(log);
+    let has_best = judged.is_some_and(|judged| judged.top.is_some());
+    if log.options.decide != DecidedBy::Judge || log.judgements.is_empty() || has_best {
+        return None;
+    }
+    let how = if judged.is_some() { "names no best" } else { "was absent" };
+    Some(match winner(log) {
+        Some(_) => format!("the judge was to decide and {how}: the vote's winner stands"),
+        None => {
+            let kind = log.options.consensus.as_str();
+            format!(
+                "the judge was to decide and {how}, and the vote reached no consensus ({kind}): there is no winner"
+            )
+        }
+    })
+}
+
+fn order_warnings(judged: &JudgeResult, orders: usize) -> Vec<&'static str> {
+    let mut warnings = Vec::new();
+    if judged.sheets.len() < orders {
+        warnings.push("the judge answered in only one of two orders, which counts alone");
+    }
+    if judged.consistent == Some(false) {
+        warnings.push("the judge's best depends on the order in which it reads the proposals: a tie");
+    }
+    if judged.sheets.iter().any(JudgeSheet::is_contradictory) {
+        warnings.push("the judge's ranking contradicts its scores: the scores count");
+    }
+    warnings
+}

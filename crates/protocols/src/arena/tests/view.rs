@@ -1,0 +1,362 @@
+//! What a reader sees while a debate runs and afterwards.
+
+use agon_core::{Headline, ReportBlock, ReportLength, ReportSection, RoundSummary, VerdictTone};
+
+use super::*;
+
+fn summary_titles(summaries: &[RoundSummary]) -> Vec<&str> {
+    summaries.iter().map(|summary| summary.title.as_str()).collect()
+}
+
+#[test]
+fn every_check_vote_and_judgement_has_a_summary() {
+    let debate = ScriptedArena { votes: &|_| vec![1, 1, 0], ..ScriptedArena::default() }.run();
+    let shown = Arena.view(&debate).unwrap().round_summaries;
+    let titles = summary_titles(&shown);
+    let first = label(&debate.brief, 1);
+    assert_eq!(titles.len(), 6, "{titles:?}");
+    assert_eq!(titles[0], "Round 3: how alike: at least 0.20, 0.20 on average, not converged");
+    assert_eq!(titles[4], format!("Round 7: the vote: majority for {first} (2 of 2)"));
+    assert_eq!(titles[5], format!("Round 8: the judge: {first} is best, 2.0 ahead"));
+    for summary in &shown {
+        assert_eq!(summary.rows.len(), 4);
+        assert!(summary.rows.iter().all(|row| row.len() == summary.rows[0].len()));
+        let phase = &debate.turns[summary.after_phases - 1].phase;
+        assert!(["compare", "vote", "judge"].contains(&phase.name.as_str()));
+        assert!(summary.title.starts_with(&format!("Round {}:", phase.round)));
+    }
+    assert!(shown[4].rows[1][1].ends_with("(own)") && shown[4].rows[3][1] == "abstain");
+}
+
+#[test]
+fn a_phase_that_is_not_complete_has_no_summary() {
+    let table = ScriptedArena::default();
+    let brief = table.brief();
+    let answer = |ask: &Ask, phase: &str, round: u32| Some(table.said(&brief, ask, phase, round));
+    let records = testing::run(&Arena, table.brief(), &answer).0;
+    let mut seen = 0;
+    for end in 1..=records.len() {
+        let debate = Debate::from_records(&records[..end]).unwrap();
+        let summaries = Arena.view(&debate).unwrap().round_summaries.len();
+        assert!(summaries >= seen, "summaries stay");
+        if debate.outstanding().next().is_some() {
+            assert_eq!(summaries, seen);
+        }
+        seen = summaries;
+    }
+    assert_eq!(seen, 6);
+}
+
+#[test]
+fn summaries_show_no_figure_for_what_is_not_known() {
+    let absent = |_: &Ask, phase: &str, _: u32| ["compare", "judge"].contains(&phase);
+    let summaries = |table: ScriptedArena<'_>| Arena.view(&table.run()).unwrap().round_summaries;
+    let shown = summaries(ScriptedArena { absent: &absent, ..ScriptedArena::default() });
+    assert_eq!(summary_titles(&shown)[0], "Round 3: how alike: not measured, not converged");
+    assert_eq!(summary_titles(&shown)[5], "Round 8: the judge was absent");
+    let few = summaries(ScriptedArena { votes: &|_| vec![1, 0, 0], ..ScriptedArena::default() });
+    assert_eq!(
+        few.last().unwrap().title,
+        "Round 7: the vote: no quorum: 1 of 3 agents voted for a proposal, 2 abstained"
+    );
+}
+
+fn unmet(debate: &Debate) -> Vec<String> {
+    quality_checks(debate)
+        .into_iter()
+        .filter(|check| check.met == Some(false))
+        .map(|check| check.sentence)
+        .collect()
+}
+
+#[test]
+fn a_complete_debate_meets_every_mechanism_of_the_seed() {
+    let debate = ScriptedArena { set: &[], ..ScriptedArena::default() }.run();
+    let checks = quality_checks(&debate);
+    assert_eq!(checks.len(), 11);
+    assert_eq!(unmet(&debate), Vec::<String>::new());
+    let asks = debate.asks();
+    for check in &checks {
+        assert!(!check.sentence.is_empty() && !check.note.is_empty());
+        assert!(check.shown_by.iter().all(|ask| (1..=asks).contains(ask)));
+        assert!(check.met.is_none() || !check.shown_by.is_empty(), "{}", check.sentence);
+    }
+    let early = ScriptedArena { alike: &|_| 0.9, ..ScriptedArena::default() }.run();
+    assert!(unmet(&early).is_empty());
+    let met: Vec<Option<bool>> = quality_checks(&early).into_iter().map(|check| check.met).collect();
+    assert_eq!(
+        (met[0], met[4], met[5]),
+        (None, Some(true), None),
+        "no context, short-circuit, no refinement"
+    );
+}
+
+#[test]
+fn the_checks_say_what_a_debate_missed() {
+    for (absent, words) in [
+        ("context", "Round 0"),
+        ("critique", "Round 2"),
+        ("compare", "Rounds 3 to 5"),
+        ("refine", "Round 6"),
+        ("vote", "Round 7"),
+        ("judge", "Round 8"),
+    ] {
+        let table =
+            ScriptedArena { set: &[], absent: &|_, phase, _| phase == absent, ..ScriptedArena::default() };
+        let missed = unmet(&table.run());
+        assert!(missed.iter().any(|sentence| sentence.starts_with(words)), "{absent}: {missed:?}");
+    }
+    let limits = agon_core::DebateLimits { calls: Some(12), ..Default::default() };
+    let table = ScriptedArena::default();
+    let cut = table.run_brief(Brief { limits, ..table.brief() });
+    assert_eq!(unmet(&cut).len(), 3, "no critique, no revision, no refinement: {:?}", unmet(&cut));
+}
+
+#[test]
+fn the_verdict_has_every_field_however_it_ends() {
+    let nobody = |_: &Ask, _: &str, _: u32| true;
+    let no_judge = |_: &Ask, phase: &str, _: u32| phase == "judge";
+    for outcome in [
+        ScriptedArena::default().outcome(),
+        ScriptedArena { absent: &nobody, ..ScriptedArena::default() }.outcome(),
+        ScriptedArena { absent: &no_judge, ..ScriptedArena::default() }.outcome(),
+        ScriptedArena { votes: &|_| vec![0; 3], ..ScriptedArena::default() }.outcome(),
+    ] {
+        let verdict = outcome.verdict.as_object().unwrap();
+        for field in [
+            "winner",
+            "winner_seat",
+            "answer",
+            "position",
+            "decided_by",
+            "consensus",
+            "votes",
+            "tally",
+            "judge",
+            "convergence",
+            "extended_rounds",
+            "early_consensus",
+            "ratings",
+            "trickster",
+            "rhetoric",
+            "context",
+            "team",
+            "proposals",
+            "critiques",
+            "rounds",
+        ] {
+            assert!(verdict.contains_key(field), "{field}");
+        }
+        for field in ["kind", "reached", "share", "cast", "agents", "hollow"] {
+            assert!(verdict["consensus"].get(field).is_some(), "{field}");
+        }
+    }
+}
+
+/// The lines of a report's sections that reports of this length show.
+fn report_lines(sections: &[ReportSection], length: ReportLength) -> Vec<String> {
+    fn add(lines: &mut Vec<String>, blocks: &[ReportBlock], length: ReportLength) {
+        for block in blocks {
+            match block {
+                ReportBlock::In(wanted, inner) if *wanted == length => add(lines, inner, length),
+                ReportBlock::In(..) => {}
+                ReportBlock::Prose(text) | ReportBlock::Line(text) | ReportBlock::Headline(_, text) => {
+                    lines.push(text.clone());
+                }
+                ReportBlock::Items(items) => {
+                    lines.extend(items.iter().map(|item| format!("{:?} {}", item.who, item.text)));
+                }
+                ReportBlock::Table(rows) => lines.extend(rows.iter().map(|row| row.join(" | "))),
+                ReportBlock::Group { title, badges, blocks } => {
+                    lines.push(format!("{title} {}", badges.join(", ")));
+                    add(lines, blocks, length);
+                }
+                block => lines.push(format!("{block:?}")),
+            }
+        }
+    }
+    let mut lines = Vec::new();
+    for section in sections.iter().filter(|section| [ReportLength::Any, length].contains(&section.shown)) {
+        lines.push(format!("# {}", section.title));
+        add(&mut lines, &section.blocks, length);
+    }
+    lines
+}
+
+/// The whole report of a debate in lines.
+fn report(debate: &Debate, length: ReportLength) -> Vec<String> {
+    let outline = Arena.view(debate).unwrap().outline;
+    [report_lines(&outline.answer, length), report_lines(&outline.details, length)].concat()
+}
+
+fn headings(lines: &[String]) -> Vec<&str> {
+    lines.iter().filter_map(|line| line.strip_prefix("# ")).collect()
+}
+
+#[test]
+fn the_report_has_the_decision_first_and_the_full_one_has_everything() {
+    let set = [("trickster", "true"), ("observer", "true"), ("no_memory", "true")];
+    let with = |_: &Ask, phase: &str, _: u32, said: &mut Value| {
+        if phase == "context" {
+            *said = json!({"items": [{"title": "Queues", "text": "They help.", "source": "debate x1"}]});
+        }
+    };
+    let debate = ScriptedArena { set: &set, with: &with, ..ScriptedArena::default() }.run();
+    let (short, full) = (report(&debate, ReportLength::Short), report(&debate, ReportLength::Full));
+    let common =
+        ["Decision", "Votes", "The judge", "How alike the proposals were", "Hollow consensus", "Rhetoric"];
+    let short_headings = headings(&short);
+    assert_eq!(short_headings[..6], common);
+    assert_eq!(short_headings[6..], ["What they were given to read", "Ratings"]);
+    assert_eq!(
+        headings(&full),
+        [
+            "Decision",
+            "Votes",
+            "The judge",
+            "Round by round",
+            "How alike the proposals were",
+            "Hollow consensus",
+            "Rhetoric",
+            "What they were given to read",
+            "Final proposals",
+            "Critiques and how they were addressed",
+            "The team",
+            "Ratings",
+        ]
+    );
+    let first = label(&debate.brief, 1);
+    assert_eq!(short[1], format!("Agent {first} wins"));
+    assert_eq!(
+        short[2],
+        "By vote: 3 of 3 votes cast (100%); a majority is more than half. The judge agrees."
+    );
+    assert!(short.contains(&"Nobody cites 1 piece, which the full report has.".to_owned()), "{short:?}");
+    assert!(full.iter().any(|line| line.contains("Queues: They help.")), "{full:?}");
+    let all_rounds = "Some(\"Rounds 3 to 6\") not alike enough";
+    assert!(short.iter().any(|line| line.starts_with(all_rounds)), "{short:?}");
+}
+
+#[test]
+fn the_headline_has_the_answer_its_reason_and_the_ending() {
+    let view = Arena.view(&ScriptedArena { alike: &|_| 0.9, ..ScriptedArena::default() }.run()).unwrap();
+    assert!(view.headline.answer.unwrap().starts_with(POSITIONS[0]));
+    assert!(view.headline.why.unwrap().ends_with("The judge agrees. The proposals converged in round 3."));
+    assert_eq!((view.headline.tone, view.headline.verdict), (VerdictTone::Good, None));
+    assert_eq!(view.headline.ending, "The agents converged in round 3.");
+    let ballots: Vec<&str> = view.ballots.iter().map(|ballot| ballot.answer.as_str()).collect();
+    assert_eq!(ballots, POSITIONS[..3], "in seat order");
+}
+
+#[test]
+fn every_ending_without_a_decision_says_why() {
+    let nobody = |_: &Ask, _: &str, _: u32| true;
+    let no_judge = |_: &Ask, phase: &str, _: u32| phase == "judge";
+    let near = |_: u32, _: usize| NEAR.to_vec();
+    let torn = |_: u32, order: usize| if order == 0 { vec![7.0, 6.5, 6.0] } else { vec![6.5, 7.0, 6.0] };
+    let judge_decides = [BARE, &[("judge_orders", "2"), ("max_extended_rounds", "0")]].concat();
+    let split = |_: u32| SPLIT.to_vec();
+    let plain = ScriptedArena::default;
+    for (arena, why) in [
+        (ScriptedArena { absent: &nobody, ..plain() }, "Fewer than two agents made a proposal"),
+        (
+            ScriptedArena { votes: &|_| vec![1, 0, 0], ..plain() },
+            "Only 1 of 3 agents voted for a proposal (2 abstained), and half of them must.",
+        ),
+        (ScriptedArena { votes: &split, absent: &no_judge, ..plain() }, "and no judge was heard."),
+        (
+            ScriptedArena { votes: &split, scores: &near, ..plain() },
+            "0.50 points ahead, but the vote decides. It took 2 extended rounds.",
+        ),
+        (
+            ScriptedArena { votes: &split, scores: &torn, set: &judge_decides, ..plain() },
+            "The judge names no best either: its two orders contradict each other.",
+        ),
+    ] {
+        let debate = arena.run();
+        let lines = report(&debate, ReportLength::Short);
+        assert_eq!(lines[1], "No decision");
+        assert!(lines[2].contains(why), "{lines:?}");
+        let headline = Arena.view(&debate).unwrap().headline;
+        assert_eq!((headline.tone, headline.answer), (VerdictTone::Warn, None));
+    }
+}
+
+#[test]
+fn the_decision_says_whether_vote_and_judge_agree() {
+    let scores = |_: u32, _: usize| vec![9.0, 6.0, 3.0];
+    let by_judge = [BARE, &[("decide", "judge")]].concat();
+    for (set, votes, sentence) in [
+        (BARE, vec![2, 2, 1], "The judge does not agree: it puts Agent {1} first."),
+        (
+            &by_judge[..],
+            vec![2, 2, 1],
+            "By the judge, 3.00 points ahead. The vote does not agree: it is for Agent {2}.",
+        ),
+        (&by_judge[..], vec![1, 1, 2], "By the judge, 3.00 points ahead. The vote agrees."),
+        (&by_judge[..], vec![1, 2, 3], "The vote reached no majority: "),
+    ] {
+        let votes = |_: u32| votes.clone();
+        let debate = ScriptedArena { set, votes: &votes, scores: &scores, ..ScriptedArena::default() }.run();
+        let named =
+            |text: &str, number: usize| text.replace(&format!("{{{number}}}"), &label(&debate.brief, number));
+        let sentence = named(&named(sentence, 1), 2);
+        let lines = report(&debate, ReportLength::Short);
+        assert!(lines[2].contains(&sentence), "{sentence}: {lines:?}");
+    }
+}
+
+#[test]
+fn a_failed_judge_is_reported_without_figures() {
+    let absent = |_: &Ask, phase: &str, _: u32| phase == "judge";
+    let lines =
+        report(&ScriptedArena { absent: &absent, ..ScriptedArena::default() }.run(), ReportLength::Short);
+    assert!(
+        lines[2].ends_with("No judge was heard. The debate is incomplete: weigh the decision accordingly.")
+    );
+    assert!(lines.contains(&"No judge was heard: nothing is scored, and no rating changes.".to_owned()));
+    assert!(!headings(&lines).contains(&"Ratings"));
+}
+
+/// The seat behind a label is known only when the debate is over.
+#[test]
+fn a_running_debate_never_shows_the_seat_behind_a_label() {
+    let set = [("trickster", "true"), ("observer", "true")];
+    let arena = ScriptedArena { set: &set, ..ScriptedArena::default() };
+    let brief = arena.brief();
+    let answer = |ask: &Ask, phase: &str, round: u32| {
+        let mut said = arena.said(&brief, ask, phase, round);
+        if phase == "vote" {
+            said["reason"] = json!("It is the best.");
+        }
+        Some(said)
+    };
+    let records = testing::run(&Arena, arena.brief(), &answer).0;
+    for end in 1..records.len() {
+        let view = Arena.view(&Debate::from_records(&records[..end]).unwrap()).unwrap();
+        let shown = format!("{:?}{:?}", view.outline, view.round_summaries);
+        assert!(!shown.contains("agent-") && MODELS.iter().all(|model| !shown.contains(model)), "{shown}");
+        assert_eq!(view.headline, Headline::default());
+    }
+}
+
+/// The report reads the recorded verdict, so the struct must read every verdict that it writes.
+#[test]
+fn a_recorded_verdict_is_read_back_without_loss() {
+    let set = [("trickster", "true"), ("observer", "true"), ("judge_orders", "2")];
+    let absent = |ask: &Ask, phase: &str, _: u32| ask.seat == "agent-2" && phase == "vote";
+    for arena in [
+        ScriptedArena {
+            set: &set,
+            votes: &|_| SPLIT.to_vec(),
+            scores: &|_, _| NEAR.to_vec(),
+            ..ScriptedArena::default()
+        },
+        ScriptedArena { absent: &absent, ..ScriptedArena::default() },
+        ScriptedArena { absent: &|_, _, _| true, ..ScriptedArena::default() },
+    ] {
+        let recorded = arena.outcome().verdict;
+        let read: verdict::ArenaVerdict = serde_json::from_value(recorded.clone()).unwrap();
+        assert_eq!(serde_json::to_value(read).unwrap().to_string(), recorded.to_string());
+    }
+}

@@ -1,0 +1,199 @@
+//! The parts of the log that are debates of their own: what `deep` and `panel` read.
+//!
+//! A part has the phases whose names begin with its protocol's name, without that prefix, and the limits that earlier phases
+//! left over.
+
+use agon_core::{
+    Brief, BriefFile, CallUsage, Debate, DebateLimits, Phase, PhaseTurn, PromptTemplate, Protocol, Reply,
+    Seat, Step, options,
+};
+use serde_json::{Map, Value, json};
+
+use super::AskOptions;
+use super::first_answers::{FirstAnswer, FirstAnswers};
+use crate::deep::{Deep, DeepPhase};
+use crate::panel::Panel;
+
+/// The prefixes of the phases of the second and third step.
+pub(super) const DEEP_PREFIX: &str = "deep/";
+pub(super) const PANEL_PREFIX: &str = "panel/";
+/// The share of the time and money limits that the debate leaves to the panel.
+pub(super) const PANEL_SHARE: f64 = 0.15;
+/// Calls that are kept beside one for each judge, because a call may have to be repeated.
+pub(super) const SPARE_CALLS: usize = 1;
+/// The options of `ask` that are the debate's.
+pub(super) const DEBATE_OPTIONS: [&str; 5] =
+    ["min_rounds", "max_rounds", "agreement_score", "new_points_ratio", "strict"];
+const RUBRIC: &str = include_str!("rubric.toml");
+/// The rubric as the log knows it.
+pub(super) const RUBRIC_TEMPLATE: PromptTemplate = PromptTemplate { file: "ask/rubric.toml", text: RUBRIC };
+
+/// The debate of the second step. The first answers are its answers.
+pub(super) fn deep(debate: &Debate, firsts: &FirstAnswers<'_>) -> Debate {
+    let mut brief = deep_brief(&debate.brief);
+    let judges = debate.brief.seats_of("judge").count() + SPARE_CALLS;
+    let judges = u32::try_from(judges).unwrap_or(u32::MAX);
+    brief.limits = left(debate, DEEP_PREFIX);
+    let limits = &mut brief.limits;
+    limits.usd = limits.usd.map(|usd| usd * (1.0 - PANEL_SHARE));
+    limits.deadline_ms = limits.deadline_ms.map(|ms| (ms as f64 * (1.0 - PANEL_SHARE)) as u64);
+    limits.calls = limits.calls.map(|calls| calls.saturating_sub(judges));
+    let mut part = part(debate, DEEP_PREFIX, brief);
+    for turn in part.turns.iter_mut().filter(|turn| turn.phase.name == DeepPhase::Answer.as_str()) {
+        with_the_pair(turn, debate, firsts);
+    }
+    part
+}
+
+/// The panel of the third step, which judges these files.
+pub(super) fn panel(debate: &Debate, files: Vec<BriefFile>) -> Debate {
+    let mut brief = panel_brief(&debate.brief);
+    brief.limits = left(debate, PANEL_PREFIX);
+    brief.files.extend(files);
+    let mut part = part(debate, PANEL_PREFIX, brief);
+    let debated = debated(debate);
+    for turn in &mut part.turns {
+        turn.phase.round = turn.phase.round.saturating_sub(debated);
+    }
+    part
+}
+
+/// The last round of the debate. The panel's rounds continue from it, so that no two rounds have the same number.
+fn debated(debate: &Debate) -> u32 {
+    let deep = debate.turns.iter().filter(|turn| turn.phase.name.starts_with(DEEP_PREFIX));
+    deep.map(|turn| turn.phase.round).max().unwrap_or_default()
+}
+
+/// The options of the debate: those that the ladder passes on, and `deep`'s own defaults.
+pub(super) fn deep_options(options: &Map<String, Value>) -> Map<String, Value> {
+    let mut own = options::resolve(Deep.info().options, []).unwrap_or_default();
+    for key in DEBATE_OPTIONS {
+        own.extend(options.get(key).map(|value| (key.to_owned(), value.clone())));
+    }
+    own
+}
+
+/// The brief of the second step, as far as it follows from the ladder's.
+pub(super) fn deep_brief(brief: &Brief) -> Brief {
+    sub_brief(brief, Deep.info().name, deep_options(&brief.options), |seat| seat.role != "judge")
+}
+
+/// The brief of the third step, as far as it follows from the ladder's.
+pub(super) fn panel_brief(brief: &Brief) -> Brief {
+    let mut options = options::resolve(Panel.info().options, []).unwrap_or_default();
+    options.insert("max_rounds".into(), json!(AskOptions::read(&brief.options).panel_rounds));
+    options.insert("feature".into(), json!("the answer of a debate, in answer.md"));
+    let mut panel = sub_brief(brief, Panel.info().name, options, |seat| seat.role == "judge");
+    let (path, part) = (RUBRIC_TEMPLATE.file.to_owned(), Some("rubric".to_owned()));
+    panel.files.push(BriefFile { path, text: RUBRIC.to_owned(), part });
+    panel
+}
+
+fn sub_brief(brief: &Brief, protocol: &str, options: Map<String, Value>, sits: fn(&&Seat) -> bool) -> Brief {
+    Brief {
+        version: brief.version,
+        id: brief.id.clone(),
+        protocol: protocol.to_owned(),
+        question: brief.question.clone(),
+        files: Vec::new(),
+        options,
+        seats: brief.seats.iter().filter(sits).cloned().collect(),
+        seed: brief.seed,
+        limits: brief.limits.clone(),
+        templates: brief.templates.clone(),
+        written_by: brief.written_by.clone(),
+        created_at: brief.created_at.clone(),
+        parent: brief.parent.clone(),
+    }
+}
+
+/// The limits less what phases outside the part used before it ended.
+fn left(debate: &Debate, prefix: &str) -> DebateLimits {
+    let end = end(debate, prefix);
+    let elsewhere = debate
+        .spent_where(|turn| !turn.inherited && turn.since < end && !turn.phase.name.starts_with(prefix));
+    let usd = elsewhere.usd + elsewhere.lost_usd + elsewhere.doubtful_usd;
+    let limits = debate.brief.limits.clone();
+    DebateLimits {
+        usd: limits.usd.map(|limit| (limit - usd).max(0.0)),
+        calls: limits.calls.map(|limit| limit.saturating_sub(elsewhere.calls)),
+        ..limits
+    }
+}
+
+/// How many events the log had when the part was over, or has now.
+fn end(debate: &Debate, prefix: &str) -> u64 {
+    let last = debate.turns.iter().rposition(|turn| turn.phase.name.starts_with(prefix));
+    let after = last.and_then(|last| debate.turns.get(last + 1));
+    after.map_or(debate.events, |turn| turn.since)
+}
+
+fn part(debate: &Debate, prefix: &str, brief: Brief) -> Debate {
+    let own = |turn: &PhaseTurn| {
+        let name = turn.phase.name.strip_prefix(prefix)?;
+        Some(PhaseTurn { phase: Phase::new(name, turn.phase.round), ..turn.clone() })
+    };
+    let turns: Vec<PhaseTurn> = debate.turns.iter().filter_map(own).collect();
+    let events = end(debate, prefix);
+    // Later phases took more time; a part that is over does not change.
+    let ended = turns.last().filter(|_| events < debate.events).map(|turn| turn.ended_at_ms);
+    Debate {
+        brief,
+        turns,
+        interjections: debate.interjections.clone(),
+        outcome: None,
+        at_ms: ended.unwrap_or(debate.at_ms),
+        events,
+        head: debate.head.clone(),
+    }
+}
+
+/// Adds the first two answers before the others'. Their cost belongs to the first step.
+fn with_the_pair(turn: &mut PhaseTurn, debate: &Debate, firsts: &FirstAnswers<'_>) {
+    for reply in turn.asks.iter().zip(&mut turn.replies) {
+        let (ask, reply) = reply;
+        as_text(reply, firsts.all.iter().find(|first| first.seat == ask.seat), false);
+    }
+    let Some(pair) = debate.turn(DeepPhase::Answer.as_str(), 0) else { return };
+    let mut replies = pair.replies.clone();
+    for (ask, reply) in pair.asks.iter().zip(&mut replies) {
+        as_text(reply, firsts.all.iter().find(|first| first.seat == ask.seat), true);
+    }
+    turn.asks.splice(0..0, pair.asks.iter().cloned());
+    turn.replies.splice(0..0, replies);
+    turn.attempts.splice(0..0, pair.asks.iter().map(|_| Vec::new()));
+}
+
+/// A first answer as the debaters read it.
+fn as_text(reply: &mut Option<Reply>, first: Option<&FirstAnswer<'_>>, is_paid: bool) {
+    if let (Some(Reply::Said { text, value, usage, .. }), Some(first)) = (reply, first) {
+        *text = first.given.text();
+        *value = None;
+        if is_paid {
+            *usage = CallUsage { usd: Some(0.0), latency_ms: usage.latency_ms, ..CallUsage::default() };
+        }
+    }
+}
+
+/// A part's phase as the ladder's log has it.
+pub(super) fn asked(debate: &Debate, prefix: &str, phase: &Phase, asks: Vec<agon_core::Ask>) -> Step {
+    let before = if prefix == PANEL_PREFIX { debated(debate) } else { 0 };
+    Step::Ask(Phase::new(&format!("{prefix}{}", phase.name), before + phase.round), asks)
+}
+
+/// A part's warning with the limits that the person set, not with what was left of them.
+pub(super) fn in_whole_limits(warning: &str, part: &DebateLimits, whole: &DebateLimits) -> String {
+    let deadline = |limits: &DebateLimits| {
+        limits.deadline_ms.map(|ms| format!("the deadline of {} s", ms as f64 / 1000.0))
+    };
+    let budget = |limits: &DebateLimits| limits.usd.map(|usd| format!("the budget of ${usd}"));
+    let calls = |limits: &DebateLimits| {
+        let s = |n: u32| if n == 1 { "" } else { "s" };
+        limits.calls.map(|n| format!("the limit of {n} call{}", s(n)))
+    };
+    let figures =
+        [(deadline(part), deadline(whole)), (budget(part), budget(whole)), (calls(part), calls(whole))];
+    let named = figures.into_iter().filter_map(|(part, whole)| part.zip(whole));
+    let mut told = named.filter_map(|(part, whole)| Some(format!("{}{whole}", warning.strip_suffix(&part)?)));
+    told.next().unwrap_or_else(|| warning.to_owned())
+}

@@ -1,0 +1,278 @@
+//! What readers see of an `ask`: headline, outline, tables.
+
+use agon_core::view::{ending_sentence, holder_name, minority_items};
+use agon_core::wording::{capitalized, count, dollars, score, spoken};
+use agon_core::{
+    Ballot, Corrupt, Debate, DebateView, Headline, Outline, Protocol, ReportBlock, ReportItem, ReportLength,
+    ReportSection, RoundSummary, SectionKind, Status, VerdictTone,
+};
+use serde::Deserialize;
+
+use super::decision::DecidedBy;
+use super::first_answers::{FirstAnswers, PairAgreement};
+use super::ladder::LadderStep;
+use super::positions::AskPositions;
+use super::verdict::{AgreementSource, AskVerdict, StepReport, StepVerdict};
+use super::{AskPhase, parts};
+use crate::deep::Deep;
+use crate::panel::Panel;
+
+/// One reading of the log for every face.
+pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
+    let firsts = FirstAnswers::read(debate)?;
+    let is_debated = debate.turns.iter().any(|turn| LadderStep::of(&turn.phase.name) == LadderStep::Deep);
+    let is_judged = debate.turns.iter().any(|turn| LadderStep::of(&turn.phase.name) == LadderStep::Panel);
+    let deep = is_debated.then(|| parts::deep(debate, &firsts));
+    let outcome = debate.outcome.as_ref();
+    let verdict = outcome.map(|outcome| AskVerdict::deserialize(&outcome.verdict)).transpose()?;
+    let mut positions = AskPositions::read(debate, &firsts, deep.as_ref())?.stands;
+    // An answer that nobody held is its own position.
+    positions.decided =
+        verdict.as_ref().and_then(|verdict| verdict.position.clone().or(verdict.answer.clone()));
+    let ballots = firsts.all.iter().map(|first| Ballot {
+        seat: first.seat.to_owned(),
+        answer: first.given.answer.trim().to_owned(),
+        stands_alone: true,
+    });
+    let mut round_summaries: Vec<RoundSummary> = first_summary(debate, &firsts).into_iter().collect();
+    let mut details = Vec::new();
+    if let Some(deep) = &deep {
+        let view = Deep.view(deep)?;
+        round_summaries.extend(in_whole_log(debate, parts::DEEP_PREFIX, view.round_summaries));
+        details.extend(view.outline.details);
+    }
+    if is_judged {
+        let mut panel = parts::panel(debate, Vec::new());
+        // The panel's own outcome is needed to describe its verdict.
+        if let agon_core::Step::Close(outcome) = Panel.next(&panel)? {
+            panel.outcome = Some(*outcome);
+        }
+        let view = Panel.view(&panel)?;
+        round_summaries.extend(in_whole_log(debate, parts::PANEL_PREFIX, view.round_summaries));
+        details.extend(judging(view.outline));
+    }
+    Ok(DebateView {
+        headline: headline(debate, verdict.as_ref()),
+        outline: verdict.map(|verdict| outline(debate, &verdict, details)).unwrap_or_default(),
+        positions,
+        ballots: ballots.collect(),
+        dissent: minority_items(debate),
+        round_summaries,
+        ..DebateView::default()
+    })
+}
+
+fn headline(debate: &Debate, verdict: Option<&AskVerdict>) -> Headline {
+    let Some((verdict, outcome)) = verdict.zip(debate.outcome.as_ref()) else { return Headline::default() };
+    let decided_by = verdict.decided_by.filter(|_| outcome.status == Status::Complete);
+    Headline {
+        answer: verdict.answer.clone(),
+        why: verdict.why.clone(),
+        tone: if verdict.answer.is_some() { VerdictTone::Good } else { VerdictTone::Bad },
+        ending: match decided_by {
+            Some(DecidedBy::Agreement) => "The first two answers agree.".into(),
+            Some(DecidedBy::Panel) => "The debaters did not agree; the judges let the answer stand.".into(),
+            Some(DecidedBy::FirstRoundVote) => "The plain vote on the first answers decides.".into(),
+            Some(DecidedBy::Debate) | None => ending_sentence(outcome, "debaters"),
+        },
+        ..Headline::default()
+    }
+}
+
+fn outline(debate: &Debate, verdict: &AskVerdict, details: Vec<ReportSection>) -> Outline {
+    let mut answer = vec![answer(debate, verdict)];
+    answer.extend(
+        verdict
+            .why
+            .as_deref()
+            .filter(|why| !why.trim().is_empty())
+            .map(|why| ReportSection::new(SectionKind::Why, "Why", vec![ReportBlock::Prose(why.to_owned())])),
+    );
+    let mut body = vec![how_decided(verdict)];
+    let contested: Vec<ReportItem> = verdict.contested.iter().map(ReportItem::text).collect();
+    if !contested.is_empty() {
+        let blocks = vec![ReportBlock::Items(contested)];
+        body.push(ReportSection::new(SectionKind::Part, "What was contested", blocks));
+    }
+    let mut all = vec![steps(verdict)];
+    all.extend(first_answers(debate, verdict));
+    all.extend(details.into_iter().map(|section| section.only(ReportLength::Full)));
+    Outline {
+        answer,
+        body,
+        details: all,
+        voices: Some((verdict.answers.len() as u64, "first answer")),
+        ..Outline::default()
+    }
+}
+
+fn answer(debate: &Debate, verdict: &AskVerdict) -> ReportSection {
+    if let Some(answer) = verdict.answer.as_deref().filter(|answer| !answer.trim().is_empty()) {
+        return ReportSection::new(SectionKind::Answer, "Answer", vec![ReportBlock::Prose(answer.into())]);
+    }
+    let items: Vec<ReportItem> = verdict
+        .answers
+        .iter()
+        .map(|first| ReportItem {
+            who: Some(holder_name(debate, first.label.as_deref(), &first.seat)),
+            text: first.answer.clone(),
+            note: None,
+        })
+        .collect();
+    let blocks = match items.is_empty() {
+        true => vec![ReportBlock::Line("There is no answer.".into())],
+        false => vec![ReportBlock::Line("These were the first answers:".into()), ReportBlock::Items(items)],
+    };
+    ReportSection::new(SectionKind::NoAnswer, "No answer", blocks)
+}
+
+/// What decided and why that was enough, the risk, and whether the vote was kept.
+fn how_decided(verdict: &AskVerdict) -> ReportSection {
+    let mut lines = vec![decided_sentence(verdict)];
+    lines.extend(verdict.risk.as_ref().map(|risk| risk.sentence.clone()));
+    if verdict.decided_by == Some(DecidedBy::Agreement) && verdict.risk.is_none() {
+        lines.push(
+            "How often these two are wrong when they agree is not known: none of their earlier debates is resolved."
+                .into(),
+        );
+    }
+    if let Some(check) = &verdict.never_worse {
+        let what = if check.kept { "the vote was kept" } else { "the vote was not kept" };
+        lines.push(format!("Never worse: {what}, because {}.", check.why));
+    }
+    let blocks = lines.into_iter().map(ReportBlock::Line).collect();
+    ReportSection::new(SectionKind::Part, "How it was decided", blocks)
+}
+
+fn decided_sentence(verdict: &AskVerdict) -> String {
+    let panel = verdict.steps.iter().find(|step| step.step == LadderStep::Panel);
+    let ruling = panel.and_then(|panel| panel.ruling.as_ref()?.as_ref()).map(|ruling| ruling.why.as_str());
+    let both_say_so = verdict.steps.iter().any(|step| {
+        matches!(&step.verdict, StepVerdict::Pair(pair) if pair.by == Some(AgreementSource::BothSaySo))
+    });
+    match verdict.decided_by {
+        Some(DecidedBy::Agreement) if both_say_so => {
+            "Two models answered alone, and both say that their answers are the same. Nothing more was needed.".into()
+        }
+        Some(DecidedBy::Agreement) => {
+            "Two models answered alone and gave the same answer. Nothing more was needed.".into()
+        }
+        Some(DecidedBy::Panel) => {
+            let ruling = ruling.map_or(String::new(), |ruling| format!(": {ruling}"));
+            format!("The judges let the debate's answer stand{ruling}.")
+        }
+        Some(DecidedBy::Debate) if panel.is_some() => {
+            "The debate decided; the judges did not change that.".into()
+        }
+        Some(DecidedBy::Debate) => "The first two answers differ; the debate decided.".into(),
+        Some(DecidedBy::FirstRoundVote) => {
+            let ruling = ruling.map_or(String::new(), |ruling| format!(" ({ruling})"));
+            let answers = verdict.answers.len();
+            format!("The plain vote on the {answers} first answers decided, not the debate{ruling}.")
+        }
+        None => "Nothing was decided.".into(),
+    }
+}
+
+/// The ladder as a table.
+fn steps(verdict: &AskVerdict) -> ReportSection {
+    let head = ["Step", "Why", "Calls", "Tokens", "US dollars", "Ended"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for step in &verdict.steps {
+        let name = match step.step {
+            LadderStep::Pair => "Two answers",
+            LadderStep::Deep => "Debate",
+            LadderStep::Panel => "Judges",
+        };
+        rows.push(vec![
+            name.to_owned(),
+            step.reason.clone(),
+            count(step.calls as u64),
+            count(step.input_tokens.saturating_add(step.output_tokens)),
+            step.usd.map_or("unknown".into(), dollars),
+            ended(step),
+        ]);
+    }
+    ReportSection::new(SectionKind::Part, "Step by step", vec![ReportBlock::Table(rows)])
+}
+
+fn ended(step: &StepReport) -> String {
+    match &step.verdict {
+        StepVerdict::Pair(pair) => match pair.agreed {
+            Some(true) => "agreed".to_owned(),
+            Some(false) => "differ".to_owned(),
+            None => String::new(),
+        },
+        StepVerdict::Deep(_) | StepVerdict::Panel(_) => {
+            let name = step.termination.and_then(|termination| serde_json::to_value(termination).ok());
+            name.as_ref().and_then(|name| name.as_str()).map(spoken).unwrap_or_default()
+        }
+    }
+}
+
+fn first_answers(debate: &Debate, verdict: &AskVerdict) -> Option<ReportSection> {
+    let items = |with_why: bool| -> Vec<ReportItem> {
+        let item = |first: &super::verdict::FirstAnswerReport| {
+            let why = Some(first.why.clone()).filter(|why| with_why && !why.is_empty());
+            let notes: Vec<String> =
+                std::iter::once(format!("confidence {}", score(first.confidence))).chain(why).collect();
+            ReportItem {
+                who: Some(holder_name(debate, first.label.as_deref(), &first.seat)),
+                text: first.answer.clone(),
+                note: Some(notes.join("; ")),
+            }
+        };
+        verdict.answers.iter().map(item).collect()
+    };
+    let blocks = vec![
+        ReportBlock::In(ReportLength::Short, vec![ReportBlock::Items(items(false))]),
+        ReportBlock::In(ReportLength::Full, vec![ReportBlock::Items(items(true))]),
+    ];
+    (!verdict.answers.is_empty()).then(|| ReportSection::new(SectionKind::Part, "First answers", blocks))
+}
+
+/// The judging in full, under headings that tell it from the answer.
+fn judging(outline: Outline) -> Vec<ReportSection> {
+    let sections = outline.answer.into_iter().chain(outline.body).chain(outline.details);
+    let judged = sections.map(|section| {
+        let is_answer =
+            matches!(section.kind, SectionKind::Answer | SectionKind::NoAnswer | SectionKind::Why);
+        let kind = if is_answer { SectionKind::Part } else { section.kind };
+        let mut title = section.title.chars();
+        let first = title.next().map(|first| first.to_lowercase().to_string()).unwrap_or_default();
+        ReportSection { kind, title: format!("The judges: {first}{}", title.as_str()), ..section }
+    });
+    judged.collect()
+}
+
+/// The summaries of a part, placed in the whole log.
+fn in_whole_log(debate: &Debate, prefix: &str, summaries: Vec<RoundSummary>) -> Vec<RoundSummary> {
+    let places = debate.turns.iter().enumerate().filter(|(_, turn)| turn.phase.name.starts_with(prefix));
+    let places: Vec<usize> = places.map(|(place, _)| place + 1).collect();
+    let placed = summaries.into_iter().filter_map(|summary| {
+        let after_phases = *places.get(summary.after_phases.checked_sub(1)?)?;
+        Some(RoundSummary { after_phases, ..summary })
+    });
+    placed.collect()
+}
+
+/// The first answers, once they are compared.
+fn first_summary(debate: &Debate, firsts: &FirstAnswers<'_>) -> Option<RoundSummary> {
+    let title = match &firsts.agreement {
+        PairAgreement::Missing(_) => return None,
+        PairAgreement::Same | PairAgreement::Declared => "the two answers agree",
+        PairAgreement::Open => "the two answers are compared",
+        PairAgreement::Divided(_) => "the two answers differ",
+    };
+    let is_first = |name: &str| matches!(AskPhase::parse(name), Some(AskPhase::Answer | AskPhase::Compare));
+    let last = debate.turns.iter().rposition(|turn| is_first(&turn.phase.name))?;
+    if debate.turns.get(last)?.outstanding().next().is_some() {
+        return None;
+    }
+    let mut rows = vec![["Seat", "Answer", "Confidence"].map(String::from).to_vec()];
+    for first in firsts.pair(debate) {
+        let answer = first.given.answer.split_whitespace().collect::<Vec<_>>().join(" ");
+        rows.push(vec![first.seat.to_owned(), answer, score(first.given.confidence)]);
+    }
+    Some(RoundSummary { after_phases: last + 1, title: capitalized(title), rows, notes: Vec::new() })
+}

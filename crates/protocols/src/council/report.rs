@@ -1,0 +1,422 @@
+//! What people read of a council's verdict: the headline and the report.
+
+use agon_core::view::ending_sentence;
+use agon_core::wording::{capitalized, counted, heading, percent};
+use agon_core::{
+    Corrupt, Debate, Headline, Outcome, Outline, ReportBlock, ReportItem, ReportLength, ReportSection,
+    SectionKind, Status, Termination, VerdictTone,
+};
+use serde::Deserialize;
+
+use super::challenges::{Challenge, stance_word};
+use super::closing::CouncilDissent;
+use super::log::CouncillorStanding;
+use super::moderation::{InterventionKind, ModeratorIntervention};
+use super::replies::{CouncilVote, RiskProbability, RiskSeverity};
+use super::verdict::CouncilVerdict;
+
+/// A list in the short report ends here if at least two entries would follow.
+const SHORT_ITEMS_MAX: usize = 6;
+
+/// The minority's positions, as the outcome has them.
+pub(super) fn dissent(debate: &Debate) -> Result<Vec<CouncilDissent>, Corrupt> {
+    let recorded = debate.outcome.iter().flat_map(|outcome| &outcome.dissent);
+    Ok(recorded.map(CouncilDissent::deserialize).collect::<Result<_, _>>()?)
+}
+
+pub(super) fn dissent_items(dissent: &[CouncilDissent]) -> Vec<ReportItem> {
+    let item = |held: &CouncilDissent| ReportItem {
+        who: Some(held.seat.clone()),
+        text: held.position.clone(),
+        note: Some(held.reason.clone()),
+    };
+    dissent.iter().map(item).collect()
+}
+
+pub(super) fn headline(debate: &Debate, verdict: &CouncilVerdict) -> Headline {
+    let Some(outcome) = &debate.outcome else { return Headline::default() };
+    Headline {
+        verdict: verdict.decision.map(|decision| decision.as_str().to_owned()),
+        answer: None,
+        why: Some(vote_sentence(verdict, outcome)),
+        score: None,
+        tone: tone(verdict),
+        ending: ending_sentence(outcome, "councillors"),
+    }
+}
+
+fn tone(verdict: &CouncilVerdict) -> VerdictTone {
+    match verdict.decision {
+        Some(CouncilVote::Proceed) => VerdictTone::Good,
+        Some(CouncilVote::WithConditions | CouncilVote::Reconsider) | None => VerdictTone::Warn,
+        Some(CouncilVote::DoNotProceed) => VerdictTone::Bad,
+    }
+}
+
+/// How the votes fell, how sure the decision is, and what speaks against relying on it.
+fn vote_sentence(verdict: &CouncilVerdict, outcome: &Outcome) -> String {
+    if verdict.votes.is_empty() {
+        return match outcome.termination {
+            Termination::QuorumLost => "Fewer than two councillors were left, so there was no vote.".into(),
+            _ => "Nobody voted.".into(),
+        };
+    }
+    let cast = verdict.tally.iter().filter(|(_, count)| **count > 0);
+    let tally: Vec<String> = cast.map(|(vote, count)| format!("{count} {}", vote.as_str())).collect();
+    let seated = verdict.councillors.len();
+    let of = if seated > verdict.votes.len() { format!(" of {seated} councillors") } else { String::new() };
+    let votes = format!("{}{of}: {}", counted(verdict.votes.len() as u64, "vote"), tally.join(", "));
+    let Some(confidence) = verdict.confidence else {
+        return format!("{votes}. That is too few to decide anything.");
+    };
+    let cut = match outcome.status {
+        Status::Complete => "",
+        Status::Incomplete | Status::Failed => " The debate is incomplete: weigh the vote by that.",
+    };
+    format!("{votes}. Confidence {}.{cut}", confidence.as_str())
+}
+
+/// The verdict, the votes, the conditions and the minority; how positions moved; what the councillors agree on and what not; who evaded
+/// a challenge and what the moderator did; risks and open questions. The full report adds every challenge and every message.
+pub(super) fn outline(debate: &Debate, verdict: &CouncilVerdict, dissent: &[CouncilDissent]) -> Outline {
+    let report = CouncilReport { verdict };
+    let body = [
+        report.votes(),
+        report.conditions(),
+        report.minority(dissent),
+        report.evolution(),
+        report.consensus(),
+        report.disagreements(),
+        report.violations(),
+        report.interventions(),
+        report.risks(),
+        // While the debate runs, an open question may still be answered.
+        debate.outcome.as_ref().and_then(|_| report.open_questions()),
+    ];
+    Outline {
+        answer: debate.outcome.iter().map(|outcome| report.verdict(outcome)).collect(),
+        body: body.into_iter().flatten().collect(),
+        details: [report.challenges(), report.exchanges()].into_iter().flatten().collect(),
+        ..Outline::default()
+    }
+}
+
+struct CouncilReport<'a> {
+    verdict: &'a CouncilVerdict,
+}
+
+fn part(title: &str, blocks: Vec<ReportBlock>) -> ReportSection {
+    ReportSection::new(SectionKind::Part, title, blocks)
+}
+
+/// A section with a list, of which the short report shows the first entries.
+fn list_section(title: &str, mut first: Vec<ReportBlock>, items: Vec<ReportItem>) -> Option<ReportSection> {
+    if items.is_empty() {
+        return None;
+    }
+    let more = items.len().saturating_sub(SHORT_ITEMS_MAX);
+    match items.get(..SHORT_ITEMS_MAX).filter(|_| more > 1) {
+        None => first.push(ReportBlock::Items(items)),
+        Some(shown) => {
+            let rest = ReportBlock::Line(format!("And {more} more: the full report has them."));
+            let shown = vec![ReportBlock::Items(shown.to_vec()), rest];
+            first.push(ReportBlock::In(ReportLength::Short, shown));
+            first.push(ReportBlock::In(ReportLength::Full, vec![ReportBlock::Items(items)]));
+        }
+    }
+    Some(part(title, first))
+}
+
+impl CouncilReport<'_> {
+    /// A councillor's name, by its id.
+    fn name(&self, id: &str) -> String {
+        let known = self.verdict.councillors.iter().find(|known| known.councillor == id);
+        known.map_or_else(|| heading(id), |known| known.name.clone())
+    }
+
+    fn names(&self, ids: &[String]) -> String {
+        ids.iter().map(|id| self.name(id)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn verdict(&self, outcome: &Outcome) -> ReportSection {
+        let (kind, word) = match self.verdict.decision {
+            Some(decision) if self.verdict.divided == Some(true) => {
+                (SectionKind::Answer, format!("{} (divided)", decision.as_str()))
+            }
+            Some(decision) => (SectionKind::Answer, decision.as_str().to_owned()),
+            None => (SectionKind::NoAnswer, "No verdict".to_owned()),
+        };
+        let blocks = vec![
+            ReportBlock::Headline(tone(self.verdict), word),
+            ReportBlock::Line(vote_sentence(self.verdict, outcome)),
+        ];
+        ReportSection::new(kind, "Verdict", blocks)
+    }
+
+    fn votes(&self) -> Option<ReportSection> {
+        let head = ["Councillor", "Vote", "Key argument", "Remaining concern"].map(String::from);
+        let (mut rows, mut opposing) = (vec![head.to_vec()], Vec::new());
+        for cast in &self.verdict.votes {
+            let name = self.name(&cast.councillor);
+            let point = cast.strongest_opposing_point.trim();
+            opposing.extend((!point.is_empty()).then(|| (name.clone(), point.to_owned())));
+            let (argument, concern) = (cast.key_argument.clone(), cast.remaining_concern.clone());
+            rows.push(vec![name, cast.vote.as_str().to_owned(), argument, concern]);
+        }
+        let mut blocks = vec![ReportBlock::Table(rows)];
+        if !opposing.is_empty() {
+            blocks.push(ReportBlock::Line("The strongest point of the other side, as each sees it:".into()));
+            blocks.push(ReportBlock::Pairs(opposing));
+        }
+        (!self.verdict.votes.is_empty()).then(|| part("Votes", blocks))
+    }
+
+    fn conditions(&self) -> Option<ReportSection> {
+        let items = self.verdict.conditions.iter().map(|made| ReportItem {
+            who: None,
+            text: made.condition.clone(),
+            note: Some(self.names(&made.councillors)),
+        });
+        list_section("Conditions", Vec::new(), items.collect())
+    }
+
+    fn minority(&self, dissent: &[CouncilDissent]) -> Option<ReportSection> {
+        let minority = self.verdict.minority_opinion.as_ref()?;
+        let items = minority.iter().map(|vote| {
+            let own = dissent.iter().find(|held| held.councillor == vote.councillor);
+            let opening = own.map(|held| held.opening.trim()).filter(|opening| !opening.is_empty());
+            let opening = opening.filter(|opening| *opening != vote.final_position.trim());
+            let argument = Some(vote.key_argument.trim()).filter(|argument| !argument.is_empty());
+            let notes: Vec<String> = argument
+                .map(str::to_owned)
+                .into_iter()
+                .chain(opening.map(|opening| format!("Opened with: {opening}")))
+                .collect();
+            ReportItem {
+                who: Some(format!("{} ({})", self.name(&vote.councillor), vote.vote.as_str())),
+                text: vote.final_position.clone(),
+                note: (!notes.is_empty()).then(|| notes.join(" ")),
+            }
+        });
+        let title = match self.verdict.divided {
+            Some(true) => "The other half's opinion",
+            _ => "The minority's opinion",
+        };
+        Some(part(title, vec![ReportBlock::Items(items.collect())]))
+    }
+
+    /// Everybody's confidence through the rounds at a glance, and the reasons of every change.
+    fn evolution(&self) -> Option<ReportSection> {
+        let all = &self.verdict.position_evolution;
+        let steps_max = all.values().map(Vec::len).max().unwrap_or_default();
+        let mut head = vec!["Councillor".to_owned(), "Opening".into()];
+        head.extend((1..steps_max).map(|round| format!("Round {round}")));
+        head.push("Vote".into());
+        let (mut rows, mut changes) = (vec![head], Vec::new());
+        for (id, steps) in all {
+            let name = self.name(id);
+            for step in steps.iter().filter(|step| step.changed) {
+                changes.push(ReportItem {
+                    who: Some(format!("{name} in round {}", step.round)),
+                    text: step.position.clone(),
+                    note: Some(step.because.clone()),
+                });
+            }
+            let vote = self.verdict.votes.iter().find(|cast| cast.councillor == *id);
+            let vote = vote.map_or("none", |cast| cast.vote.as_str());
+            let cells = steps.iter().map(confidence_cell);
+            rows.push(std::iter::once(name).chain(cells).chain([vote.to_owned()]).collect());
+        }
+        let changes = match changes.is_empty() {
+            true => ReportBlock::Line("Nobody changed position.".into()),
+            false => ReportBlock::Items(changes),
+        };
+        (!all.is_empty()).then(|| part("How positions moved", vec![ReportBlock::Table(rows), changes]))
+    }
+
+    fn consensus(&self) -> Option<ReportSection> {
+        let active = self.verdict.councillors.iter().filter(|known| known.active).count();
+        let items = self.verdict.consensus_points.iter().map(|shared| {
+            let share = percent(shared.councillors.len() as u64, active as u64);
+            let challenged = match shared.challenged {
+                true => "challenged and held",
+                false => "not challenged by anybody",
+            };
+            let note = format!("{} ({share}); {challenged}", self.names(&shared.councillors));
+            ReportItem { who: None, text: shared.point.clone(), note: Some(note) }
+        });
+        list_section("What they agree on", Vec::new(), items.collect())
+    }
+
+    fn disagreements(&self) -> Option<ReportSection> {
+        let items = self.verdict.disagreements.iter().map(|dispute| {
+            // The view of a councillor who asked a question is that question, which is the point already.
+            let sides = dispute.sides.iter().filter(|side| side.view.trim() != dispute.point.trim());
+            let sides: Vec<String> =
+                sides.map(|side| format!("{}: {}", self.names(&side.councillors), side.view)).collect();
+            ReportItem {
+                who: dispute.challenge_id.as_ref().map(|id| format!("[{id}]")),
+                text: dispute.point.clone(),
+                note: Some(sides.join(" / ")),
+            }
+        });
+        list_section("Where they still disagree", Vec::new(), items.collect())
+    }
+
+    fn violations(&self) -> Option<ReportSection> {
+        let items = self.verdict.violations.iter().map(|violation| {
+            let id = &violation.challenge_id;
+            let challenge = self.verdict.challenges.iter().find(|challenge| challenge.id == *id);
+            ReportItem {
+                who: Some(format!(
+                    "{} on [{id}], round {}",
+                    self.name(&violation.councillor),
+                    violation.round
+                )),
+                text: challenge.map_or(String::new(), |challenge| challenge.question.clone()),
+                note: Some(capitalized(&violation.why)),
+            }
+        });
+        let items: Vec<ReportItem> = items.collect();
+        (!items.is_empty()).then(|| part("Who evaded a challenge", vec![ReportBlock::Items(items)]))
+    }
+
+    fn interventions(&self) -> Option<ReportSection> {
+        let groups: Vec<ReportBlock> =
+            self.verdict.interventions.iter().map(|done| self.intervention(done)).collect();
+        (!groups.is_empty()).then(|| part("What the moderator did", groups).folded())
+    }
+
+    fn intervention(&self, done: &ModeratorIntervention) -> ReportBlock {
+        let what = match done.kind {
+            InterventionKind::Evasion => format!("a challenge is put again to {}", self.name(&done.to)),
+            InterventionKind::Groupthink => format!("{} must make the case against", self.name(&done.to)),
+            InterventionKind::Stale => "a question to all".to_owned(),
+        };
+        let pairs = [
+            ("Asked", Some(done.question.as_str())),
+            ("Because", done.why.as_deref()),
+            ("Words", Some(done.quote.as_str()).filter(|quote| quote.trim() != done.question.trim())),
+            ("Answer", done.reply.as_deref()),
+            ("Outcome", Some(done.outcome.as_str())),
+        ];
+        let title = format!("Round {}, {}: {what}", done.round, heading(done.kind.as_str()));
+        group(title, Vec::new(), pairs.into_iter().filter_map(|(name, text)| Some((name, text?))))
+    }
+
+    /// How many risks there are of each severity and probability, and which.
+    fn risks(&self) -> Option<ReportSection> {
+        let risks = &self.verdict.risk_matrix;
+        let mut rows = vec![["Severity", "Unlikely", "Possible", "Likely"].map(String::from).to_vec()];
+        for severity in RiskSeverity::ALL.into_iter().rev() {
+            let counts = RiskProbability::ALL.map(|probability| {
+                let same =
+                    risks.iter().filter(|risk| (risk.severity, risk.probability) == (severity, probability));
+                match same.count() {
+                    0 => "-".to_owned(),
+                    n => n.to_string(),
+                }
+            });
+            rows.push([heading(severity.as_str())].into_iter().chain(counts).collect());
+        }
+        let items = risks.iter().map(|risk| {
+            let likely = match risk.probability {
+                RiskProbability::High => "likely",
+                RiskProbability::Medium => "possible",
+                RiskProbability::Low => "unlikely",
+            };
+            let mitigation = match risk.mitigation.trim() {
+                "" => String::new(),
+                text => format!(". Against it: {text}"),
+            };
+            ReportItem {
+                who: Some(format!("{}, {likely}", heading(risk.severity.as_str()))),
+                text: risk.risk.clone(),
+                note: Some(format!("{}{mitigation}", self.names(&risk.councillors))),
+            }
+        });
+        list_section("Risks", vec![ReportBlock::Table(rows)], items.collect())
+    }
+
+    fn open_questions(&self) -> Option<ReportSection> {
+        let open = &self.verdict.open_questions;
+        // A reason that all share is told once.
+        let why = open.first().map(|first| first.why.as_str());
+        let shared = why.filter(|why| open.len() > 1 && open.iter().all(|other| other.why == *why));
+        let items = open.iter().map(|open| ReportItem {
+            who: Some(format!(
+                "[{}] {} to {}",
+                open.challenge_id,
+                self.name(&open.from),
+                self.name(&open.to)
+            )),
+            text: open.question.clone(),
+            note: shared.is_none().then(|| capitalized(&open.why)),
+        });
+        let first = shared.map(|why| ReportBlock::Line(format!("{}.", capitalized(why))));
+        let section = list_section("Open questions", first.into_iter().collect(), items.collect());
+        section.map(ReportSection::folded)
+    }
+
+    /// Every challenge with its fate.
+    fn challenges(&self) -> Option<ReportSection> {
+        let groups: Vec<ReportBlock> =
+            self.verdict.challenges.iter().map(|challenge| self.challenge(challenge)).collect();
+        let section = || part("Every challenge and its fate", groups).folded().only(ReportLength::Full);
+        (!self.verdict.challenges.is_empty()).then(section)
+    }
+
+    fn challenge(&self, challenge: &Challenge) -> ReportBlock {
+        let mut badges = vec![challenge.fate.as_str().to_owned()];
+        badges.extend(challenge.stance.map(|stance| stance.as_str().to_owned()));
+        badges.extend(challenge.re_asked.map(|round| format!("put again in round {round}")));
+        badges.extend((challenge.quoted == Some(false)).then(|| "claim not found".to_owned()));
+        let words =
+            [("Claim", &challenge.claim), ("Reason", &challenge.reason), ("Question", &challenge.question)];
+        let words = words.map(|(name, text)| (name.to_owned(), text.as_str())).into_iter();
+        let answers = challenge.answers.iter().map(|answer| {
+            let name = format!("Answer in round {} ({})", answer.round, stance_word(answer.stance));
+            (name, answer.response.as_str())
+        });
+        let round = match challenge.round {
+            0 => "opening".to_owned(),
+            round => format!("round {round}"),
+        };
+        let (from, to) = (self.name(&challenge.from), self.name(&challenge.to));
+        let title = format!("[{}] {from} to {to}, {round}", challenge.id);
+        group(title, badges, words.filter(|(_, text)| !text.is_empty()).chain(answers))
+    }
+
+    /// Every message with its answer.
+    fn exchanges(&self) -> Option<ReportSection> {
+        let groups = self.verdict.exchanges.iter().map(|message| {
+            let (from, to) = (self.name(&message.from), self.name(&message.to));
+            let title = format!("[{}] {from} to {to}, round {}", message.id, message.round);
+            let reply = message.reply.as_deref().unwrap_or("no answer");
+            let pairs = [("About".to_owned(), message.topic.as_str()), (from, &message.text), (to, reply)];
+            group(title, Vec::new(), pairs)
+        });
+        let groups: Vec<ReportBlock> = groups.collect();
+        let section = || part("Messages between councillors", groups).folded().only(ReportLength::Full);
+        (!self.verdict.exchanges.is_empty()).then(section)
+    }
+}
+
+fn group<'a, N: Into<String>>(
+    title: String,
+    badges: Vec<String>,
+    pairs: impl IntoIterator<Item = (N, &'a str)>,
+) -> ReportBlock {
+    let pairs = pairs.into_iter().map(|(name, text)| (name.into(), text.to_owned())).collect();
+    ReportBlock::Group { title, badges, blocks: vec![ReportBlock::Pairs(pairs)] }
+}
+
+/// A councillor's confidence after a round, and whether its position changed in it.
+fn confidence_cell(step: &CouncillorStanding) -> String {
+    let confidence = step.confidence.as_str();
+    match (step.changed, step.carried) {
+        (true, _) => format!("{confidence}, changed"),
+        (false, true) => format!("{confidence} (absent)"),
+        (false, false) => confidence.to_owned(),
+    }
+}

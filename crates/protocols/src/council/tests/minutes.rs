@@ -1,0 +1,293 @@
+//! The round summaries, `session.md`, and the checks.
+
+use agon_core::QualityCheck;
+
+use super::*;
+
+/// A debate in which everything happens.
+fn eventful(set: &[(&str, &str)]) -> Debate {
+    run(set, &|ask, phase, round| {
+        with(ask, phase, round, &|said| match (phase, round, ask.seat.as_str()) {
+            ("challenge", 1, "visionary") if !set.contains(&("economy", "true")) => {
+                said["messages"] = json!([{"to": "critic", "topic": "the load", "text": "Which load?"}]);
+            }
+            ("challenge", 1, "critic") => said["responses"] = json!([]),
+            ("challenge", 1, "innovator") => {
+                said["changed"] = json!(true);
+                said["because"] = json!("the Critic counted");
+                said["position"] = json!("No queue | for now.");
+            }
+            ("moderate", 1, _) => {
+                said["shared_points"] = json!([{"point": "the queue is worth a trial", "councillors": SEATS[..3], "challenged": false}]);
+            }
+            _ => {}
+        })
+    })
+}
+
+/// The debate as it was after this many phases.
+fn until(debate: &Debate, turns: usize) -> Debate {
+    let mut before = debate.clone();
+    before.turns.truncate(turns);
+    before.outcome = None;
+    before
+}
+
+/// "After each round, display to the user": once, when the round's last phase ends, with the seed's table and headings.
+#[test]
+fn every_round_that_is_over_has_a_summary() {
+    let debate = eventful(&[]);
+    let summaries = view(&debate).round_summaries;
+    let shown: Vec<(&str, &str)> = summaries
+        .iter()
+        .map(|summary| (debate.turns[summary.after_phases - 1].phase.name.as_str(), summary.title.as_str()))
+        .collect();
+    assert_eq!(shown, [("intervene", "Round 1 of 2 Complete"), ("moderate", "Round 2 of 2 Complete")]);
+    let summary = &summaries[0];
+    for (turns, count) in [(summary.after_phases - 1, 0), (summary.after_phases, 1)] {
+        let so_far = view(&until(&debate, turns)).round_summaries;
+        assert_eq!(so_far, summaries[..count], "the same when the round ends and later");
+    }
+    assert_eq!(summary.rows[0], ["Councillor", "Before", "After", "Changed?"]);
+    assert_eq!(summary.rows.len(), 5);
+    assert_eq!(summary.rows[4][0], "Innovator");
+    assert_eq!(summary.rows[4][2..], ["No queue | for now.", "Yes: the Critic counted"]);
+    assert_eq!(summary.rows[1][2..], ["unchanged", "No"]);
+    let headings: Vec<&str> = summary.notes.iter().map(|(heading, _)| heading.as_str()).collect();
+    assert_eq!(
+        headings,
+        ["Key Exchanges", "Emerging Consensus", "Persistent Disagreements", "Moderator Notes"]
+    );
+    let note = |at: usize| summary.notes[at].1.join("\n");
+    assert!(note(0).contains("Visionary \u{2192} Critic [M1]: the load"), "{}", note(0));
+    assert!(note(0).contains("Critic \u{2192} Pragmatist [C2]"), "{}", note(0));
+    assert!(note(1).contains("the queue is worth a trial (Visionary, Critic, Pragmatist)"), "{}", note(1));
+    assert!(note(2).contains("Critic \u{2192} Pragmatist [C2]"), "{}", note(2));
+    assert!(note(3).contains("Evasion: [C1] put again to Critic"), "{}", note(3));
+    assert!(note(3).contains("Groupthink: Critic steelmans"), "{}", note(3));
+}
+
+/// In economy mode the round ends with its last call.
+#[test]
+fn economy_mode_has_one_summary_for_each_round() {
+    let debate = eventful(&[("economy", "true")]);
+    let ends: Vec<usize> = view(&debate).round_summaries.iter().map(|summary| summary.after_phases).collect();
+    assert_eq!(ends.len(), 2);
+    for end in ends {
+        let phase = |turn: usize| &debate.turns[turn].phase;
+        assert_ne!(phase(end - 1), phase(end), "a round ends with its last call");
+    }
+}
+
+/// "Append to `{output_dir}/session.md`", under the seed's headings.
+#[test]
+fn the_session_grows_under_the_seeds_headings() {
+    for set in [&[][..], &[("economy", "true")]] {
+        let debate = eventful(set);
+        let (mut before, mut steps) = (String::new(), 0);
+        for turns in 0..=debate.turns.len() {
+            let now = session(&until(&debate, turns));
+            assert!(
+                now.starts_with(&before),
+                "{set:?}, {turns} phases: it only grows\n{before}\n=====\n{now}"
+            );
+            steps += usize::from(now.len() > before.len());
+            before = now;
+        }
+        assert!(session(&debate).starts_with(&before) && steps >= 4, "{set:?}: {steps} steps");
+    }
+    let debate = eventful(&[]);
+    let whole = session(&debate);
+    let mut rest = whole.as_str();
+    for heading in [
+        "# Council: Should we adopt the queue?",
+        "## Opening Statements",
+        "### Visionary",
+        "### Round 1",
+        "#### Challenges",
+        "#### Position Updates",
+        "| Councillor | Before | After | Changed? |",
+        "#### Key Exchanges",
+        "#### Moderator Interventions",
+        "---",
+        "### Round 2",
+        "#### Challenges",
+        "**Debate complete.** 2 rounds of cross-examination finished.",
+        "**Position Evolution:**",
+        "- Innovator changed in round 1: the Critic counted",
+        "**Key Results:**",
+        "- Consensus areas: 1",
+        "- Persistent disagreements: ",
+        "- Position changes: 1",
+        "**NEXT: Phase 4 - Verdict**",
+        "## Verdict",
+    ] {
+        let (_, after) =
+            rest.split_once(heading).unwrap_or_else(|| panic!("{heading:?} is missing in\n{rest}"));
+        rest = after;
+    }
+    assert!(whole.contains("No queue \\| for now."), "a cell stays a cell");
+    assert!(
+        whole.contains("[M1] **Visionary \u{2192} Critic**, the load: Which load?"),
+        "the full text is shown"
+    );
+    assert!(whole.contains("### Strongest Opposing Points\n\n- visionary: It costs a month.\n"), "{whole}");
+}
+
+/// An absent councillor answers a challenge one round after it was put again. The earlier round keeps its text.
+#[test]
+fn the_session_never_rewrites_a_round() {
+    let debate = run(&[("rounds", "3")], &|ask, phase, round| {
+        let said = with(ask, phase, round, &|said| {
+            if (phase, round) == ("moderate", 1) {
+                said["evasions"] =
+                    json!([{"challenge_id": "C2", "why": "no figure", "quote": "measured it twice"}]);
+            }
+        });
+        said.filter(|_| phase != "intervene")
+    });
+    let mut before = String::new();
+    for turns in 0..=debate.turns.len() {
+        let now = session(&until(&debate, turns));
+        assert!(now.starts_with(&before), "{turns} phases");
+        before = now;
+    }
+    let rounds = &debate.outcome.unwrap().verdict["rounds"];
+    let persists = |round: usize, id: &str| {
+        let listed = rounds[round]["summary"]["persistent_disagreements"].as_array().unwrap();
+        listed.iter().filter(|point| point.as_str().unwrap().contains(&format!("[{id}]"))).count()
+    };
+    let by_round = |id: &str| [0, 1, 2].map(|round| persists(round, id));
+    assert_eq!(by_round("C1"), [1, 1, 1], "a no stays one in the rounds after");
+    assert_eq!(by_round("C2"), [0, 1, 1], "found evasive, and answered in round 2");
+    assert_eq!(by_round("C5"), [0, 1, 1], "asked in round 1, answered in round 2");
+}
+
+/// A round that a limit cut is written when the debate is over, and is not called complete.
+#[test]
+fn a_round_that_was_cut_is_marked_incomplete() {
+    let limits = agon_core::DebateLimits { calls: Some(4 + 5 + 4 + 4), ..agon_core::DebateLimits::default() };
+    let brief = Brief { limits, ..brief(&[]) };
+    let debate = testing::run(&Council, brief, &|ask, phase, round| Some(plain(ask, phase, round))).1;
+    let before = session(&until(&debate, debate.turns.len()));
+    assert!(before.contains("### Round 1\n") && !before.contains("### Round 2"), "{before}");
+    let whole = session(&debate);
+    assert!(whole.starts_with(&before));
+    assert!(whole.contains("### Round 2 (incomplete)\n") && !whole.contains("Debate complete"), "{whole}");
+    let titles: Vec<Value> = (0..2)
+        .map(|round| debate.outcome.as_ref().unwrap().verdict["rounds"][round]["summary"]["title"].clone())
+        .collect();
+    assert_eq!(titles, ["Round 1 of 2 Complete", "Round 2 of 2 Incomplete"]);
+    assert_eq!(checked(&debate, "New insights").met, Some(true), "what was said in it counts");
+}
+
+fn checked(debate: &Debate, words: &str) -> QualityCheck {
+    let checks = view(debate).checks;
+    checks
+        .into_iter()
+        .find(|check| check.sentence.contains(words))
+        .unwrap_or_else(|| panic!("no check of {words:?}"))
+}
+
+const METRICS: [&str; 14] = [
+    "All rounds completed (no rounds skipped)",
+    "Each councillor challenged 2+ specific points per round",
+    "Peer exchange occurred between councillors (standard mode)",
+    "Position evolution tracked across all rounds",
+    "Moderator intervened when groupthink, evasion, or stalemate detected",
+    "New insights emerged in each round (not just repetition)",
+    "Debate log accumulated across all rounds",
+    "Avoided: Cutting rounds short before all councillors respond",
+    "Avoided: Not enforcing the 2-challenge minimum per councillor per round",
+    "Avoided: Skipping moderator intervention when groupthink is detected",
+    "Avoided: Not tracking position changes across rounds",
+    "Avoided: Letting councillors repeat arguments without new substance",
+    "Avoided: Over-intervening and dominating the debate (moderator should facilitate, not lead)",
+    "Avoided: In standard mode: not encouraging/allowing peer exchange",
+];
+
+/// "the seed's success metrics and failure modes as checks over a log": every one, met, with the asks that show it.
+#[test]
+fn a_good_debate_meets_every_metric_of_the_seed() {
+    let debate = eventful(&[]);
+    let checks = view(&debate).checks;
+    assert_eq!(checks.iter().map(|check| check.sentence.as_str()).collect::<Vec<_>>(), METRICS);
+    for check in &checks {
+        assert_ne!(check.met, Some(false), "{check:?}");
+        assert!(check.shown_by.iter().all(|id| *id >= 1 && *id <= debate.asks()), "{check:?}");
+    }
+    assert_eq!(checked(&debate, "repeat arguments").met, None, "no round stalled");
+    let intervene: Vec<u32> = debate.turn("intervene", 1).unwrap().asks.iter().map(|ask| ask.id).collect();
+    let steelman = checked(&debate, "Skipping moderator");
+    assert_eq!(
+        (steelman.shown_by, steelman.note.as_str()),
+        (intervene, "1 steelman for 1 unchallenged point")
+    );
+    let all: Vec<u32> = debate.turns_of("challenge").flat_map(|turn| &turn.asks).map(|ask| ask.id).collect();
+    assert_eq!(all.len(), 8);
+    assert_eq!(checked(&debate, "Cutting rounds").shown_by, all);
+    assert_eq!(checked(&debate, "Moderator intervened").note, "2 interventions for 2 findings");
+}
+
+#[test]
+fn a_bad_debate_fails_the_metrics_that_it_misses() {
+    let quiet = run(&[], &|ask, phase, round| Some(plain(ask, phase, round)));
+    assert_eq!(checked(&quiet, "Peer exchange occurred").met, Some(false));
+    assert_eq!(checked(&quiet, "Moderator intervened").met, None);
+    assert_eq!(checked(&quiet, "tracking position changes").met, None);
+    let economy = run(&[("economy", "true")], &|ask, phase, round| Some(plain(ask, phase, round)));
+    assert_eq!(checked(&economy, "Peer exchange occurred").met, None);
+    assert_eq!(checked(&economy, "allowing peer exchange").met, None);
+
+    let missing = run(&[], &|ask, phase, round| {
+        ((phase, round, ask.seat.as_str()) != ("challenge", 1, "critic")).then(|| plain(ask, phase, round))
+    });
+    let cut = checked(&missing, "Cutting rounds short");
+    let id = missing.turn("challenge", 1).unwrap().asks[1].id;
+    assert_eq!((cut.met, cut.shown_by), (Some(false), vec![id]));
+    assert_eq!(checked(&missing, "Each councillor challenged").met, Some(false));
+    assert_eq!(
+        checked(&missing, "2-challenge minimum").met,
+        Some(true),
+        "an absence does not break the rule"
+    );
+
+    let stale = run(&[], &|ask, phase, round| {
+        with(ask, phase, round, &|said| {
+            if phase == "moderate" {
+                said["new_arguments"] = json!([]);
+            }
+        })
+    });
+    assert_eq!(checked(&stale, "New insights").met, Some(false));
+    assert_eq!(checked(&stale, "repeat arguments").met, Some(true), "the moderator asked");
+    let limits = agon_core::DebateLimits { calls: Some(10), ..agon_core::DebateLimits::default() };
+    let brief = Brief { limits, ..brief(&[]) };
+    let cut = testing::run(&Council, brief, &|ask, phase, round| Some(plain(ask, phase, round))).1;
+    for check in view(&cut).checks {
+        let of_the_whole = ["All rounds completed", "Cutting rounds"];
+        let met = of_the_whole.iter().any(|words| check.sentence.contains(words)).then_some(false);
+        assert_eq!(check.met, met, "no round was held: {check:?}");
+    }
+}
+
+#[test]
+fn checks_find_violations_in_an_edited_log() {
+    let mut debate = eventful(&[]);
+    let turn = debate.turns.iter_mut().find(|turn| turn.phase.name == "challenge").unwrap();
+    if let Some(agon_core::Reply::Said { value: Some(value), .. }) = &mut turn.replies[0] {
+        value["challenges"].as_array_mut().unwrap().truncate(1);
+    }
+    if let Some(agon_core::Reply::Said { value: Some(value), .. }) = &mut turn.replies[3] {
+        value["because"] = json!("");
+    }
+    assert_eq!(checked(&debate, "2-challenge minimum").met, Some(false));
+    assert_eq!(checked(&debate, "tracking position changes").met, Some(false));
+    let again = debate.turns.iter().find(|turn| turn.phase.name == "intervene").unwrap().clone();
+    debate.turns.push(again);
+    assert_eq!(checked(&debate, "Over-intervening").met, Some(false), "four in one round");
+    debate.turns.retain(|turn| turn.phase.name != "intervene" && turn.phase.name != "exchange");
+    assert_eq!(checked(&debate, "Skipping moderator").met, Some(false));
+    assert_eq!(checked(&debate, "Moderator intervened").met, Some(false));
+    assert_eq!(checked(&debate, "allowing peer exchange").met, Some(false));
+}

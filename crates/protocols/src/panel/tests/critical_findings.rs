@@ -1,0 +1,199 @@
+//! "Critical Finding: a severe issue that blocks consensus until resolved."
+
+use std::cell::RefCell;
+
+use super::*;
+
+/// A debate with equal scores in which judge-1 raises one critical finding. `said` has a letter for each judge in seat order, for
+/// round 2 and round 3: `a`dopt, `d`ispute, `w`ithdraw, `-` nothing.
+fn raised(said: &str) -> Outcome {
+    let letters: Vec<&str> = said.split(' ').collect();
+    run(&[], &|ask, _, round| {
+        let mut reply = plain(&[4.0], round);
+        match round {
+            1 if place(ask) == 0 => {
+                reply["critical_findings"] = json!([
+                    {"finding": "ordinary", "severity": "HIGH", "evidence": "line 1"},
+                    {"finding": "no rollback", "severity": "CRITICAL", "evidence": "line 3", "blocks_consensus": true},
+                ]);
+            }
+            1 => {}
+            _ => {
+                let letter = &letters[round as usize - 2][place(ask)..=place(ask)];
+                let position =
+                    ["adopt", "dispute", "withdraw"].into_iter().find(|word| word.starts_with(letter));
+                let entry =
+                    |word| json!({"finding_id": "F1", "position": word, "reason": format!("{word} it")});
+                reply["critical_positions"] = position.into_iter().map(entry).collect();
+            }
+        }
+        Some(reply)
+    })
+}
+
+/// "A judge *holds* a critical finding that it raised or adopted and has not since disputed or withdrawn. Held by all: adopted.
+/// Held by none: withdrawn. Anything between: disputed, and it blocks consensus at any scores."
+#[test]
+fn a_finding_is_adopted_withdrawn_or_disputed() {
+    for (what, said, state, held, rounds) in [
+        ("raised and left", "--- ---", "disputed", 1, 3),
+        ("adopted by all", "-aa ---", "adopted", 3, 2),
+        ("adopted by one", "-a- ---", "disputed", 2, 3),
+        ("adopted late", "-ad --a", "adopted", 3, 3),
+        ("withdrawn", "w-- ---", "withdrawn", 0, 2),
+        ("withdrawn late", "-d- w--", "withdrawn", 0, 3),
+        ("disputed by its own judge", "d-- ---", "withdrawn", 0, 2),
+        ("taken up again", "wa- a-a", "adopted", 3, 3),
+        ("given up again", "-a- -da", "disputed", 2, 3),
+        ("withdrawn by one who never held it", "-w- ---", "disputed", 1, 3),
+    ] {
+        let outcome = raised(said);
+        let finding = &outcome.verdict["critical_findings"][0];
+        assert_eq!(finding["state"], state, "{what}");
+        assert_eq!(finding["held_by"].as_array().unwrap().len(), held, "{what}");
+        let open = state == "disputed";
+        let termination = if open { Termination::Majority } else { Termination::Consensus };
+        assert_eq!((outcome.rounds_completed, outcome.termination), (rounds, termination), "{what}");
+        assert_ne!(open, outcome.verdict["confidence"] == "HIGH", "{what}: open is never HIGH");
+    }
+}
+
+/// "One that all hold is consensus that the plan is bad: verdict `consensus`, and the finding leads the report with
+/// `action_required: true`."
+#[test]
+fn a_finding_that_all_hold_leads_the_consensus() {
+    let outcome = raised("-aa ---");
+    let verdict = &outcome.verdict;
+    assert_eq!(verdict["verdict_type"], "consensus");
+    assert_eq!(
+        verdict["convergent_findings"][0],
+        json!({"finding": "no rollback", "priority": "CRITICAL", "source_judges": ["all"], "action_required": true})
+    );
+    assert_eq!(verdict["recommendations"][0]["priority"], "MUST");
+    assert_eq!(verdict["recommendations"][0]["action"], "Resolve [F1]: no rollback");
+    assert!(verdict["recommendations"][0]["rationale"].as_str().unwrap().contains("line 3"));
+    let ledger = &verdict["critical_findings"][0];
+    assert_eq!((&ledger["finding_id"], &ledger["raised_by"]), (&json!("F1"), &json!(["judge-1"])));
+    assert_eq!(
+        ledger["positions"][0],
+        json!({"round": 2, "judge_id": "judge-2", "position": "adopt", "reason": "adopt it"})
+    );
+    assert_eq!(
+        verdict["critical_findings"].as_array().unwrap().len(),
+        1,
+        "other severities are ordinary findings"
+    );
+}
+
+/// "an open critical ... is in `user_attention_needed`", first; who holds it and who does not, with the reasons.
+#[test]
+fn an_open_finding_comes_first_in_what_needs_attention() {
+    let outcome = raised("-a- --d");
+    let entry = &outcome.verdict["user_attention_needed"][0];
+    assert_eq!(entry["issue"], "[F1] no rollback");
+    assert_eq!(
+        entry["majority_view"],
+        "judge-1 holds it; judge-2 holds it: adopt it; judge-3 does not hold it: dispute it"
+    );
+    assert!(entry["stakes"].as_str().unwrap().contains("held by 2 of 3 judges; evidence: line 3"));
+    let must = &outcome.verdict["recommendations"][0];
+    assert_eq!((&must["priority"], &must["consensus_level"]), (&json!("MUST"), &json!("majority")));
+    let alone = raised("--- ---");
+    let consider = &alone.verdict["recommendations"].as_array().unwrap()[0];
+    assert_eq!(
+        (&consider["priority"], &consider["consensus_level"]),
+        (&json!("CONSIDER"), &json!("minority"))
+    );
+    assert_eq!(alone.verdict["divergent_findings"][0]["finding"], "[F1] no rollback");
+    assert!(warned(
+        &alone,
+        "round 2: no position on the critical findings, so those of the round before count: judge-1, judge-2, judge-3"
+    ));
+}
+
+/// Rule 10: ids "numbered in seat order over the whole debate; the schema enumerates the ones that may be used".
+#[test]
+fn findings_are_numbered_in_seat_order_and_enumerated() {
+    let seen = RefCell::new(Vec::new());
+    let outcome = run(&[], &|ask, _, round| {
+        let mut said = plain(&[4.0], round);
+        if round == 1 {
+            let finding = |text: &str| json!({"finding": text, "severity": "CRITICAL", "evidence": "line 3"});
+            let texts: &[&str] = [&["one", "two"][..], &[], &["Two!", "three"]][place(ask)];
+            said["critical_findings"] = texts.iter().map(|text| finding(text)).collect();
+        } else {
+            let schema = ask.schema.as_ref().unwrap().json.clone();
+            let ids =
+                schema.pointer("/properties/critical_positions/items/properties/finding_id/enum").unwrap();
+            assert_eq!(ids, &json!(["F1", "F2", "F3"]));
+            for (id, fits) in [("F1", true), ("F4", false), ("[F1]", false)] {
+                said["critical_positions"] = json!([{"finding_id": id, "position": "dispute"}]);
+                assert_eq!(jsonschema::is_valid(&schema, &said), fits, "{id}");
+            }
+            seen.borrow_mut().push(ask.prompt.user());
+            said["critical_positions"] = json!([{"finding_id": "F1", "position": "adopt"}]);
+        }
+        Some(said)
+    });
+    let raised: Vec<&Value> =
+        outcome.verdict["critical_findings"].as_array().unwrap().iter().map(|f| &f["raised_by"]).collect();
+    assert_eq!(
+        raised,
+        [&json!(["judge-1"]), &json!(["judge-1", "judge-3"]), &json!(["judge-3"])],
+        "the same words are one"
+    );
+    for prompt in seen.into_inner() {
+        assert!(
+            prompt.contains("finding: [F1] one")
+                && prompt.contains("[F2] raised by judge-1, judge-3, held by")
+        );
+    }
+}
+
+/// "each finding_id at most once".
+#[test]
+fn a_judge_takes_one_position_on_each_finding() {
+    let position = |id: &str| json!({"finding_id": id, "position": "adopt", "reason": ""});
+    for (ids, fits) in [(&["F1", "F2"][..], true), (&["F1", "F2", "F1"], false), (&[], true)] {
+        let mut said = last(3.0);
+        said["critical_positions"] = ids.iter().map(|id| position(id)).collect();
+        assert_eq!(replies::check_final(&said).is_ok(), fits, "{ids:?}");
+    }
+}
+
+/// Judges who raise the same words in round 1 all hold the finding at once.
+#[test]
+fn a_finding_that_all_raise_in_the_same_words_is_adopted_at_once() {
+    let outcome = run(&[], &|ask, _, _| {
+        let mut said = statement(1.5);
+        let text = ["No rollback.", "no rollback", "NO ROLLBACK"][place(ask)];
+        said["critical_findings"] = json!([{"finding": text, "severity": "CRITICAL", "evidence": "line 3"}]);
+        Some(said)
+    });
+    assert_eq!((outcome.termination, outcome.rounds_completed), (Termination::Consensus, 1));
+    assert_eq!(outcome.verdict["critical_findings"][0]["state"], "adopted");
+    assert_eq!(outcome.verdict["status"], "RED");
+}
+
+/// Similar words can mean the opposite: signs and numbers count.
+#[test]
+fn opposite_findings_stay_apart() {
+    for (one, other, same) in [
+        ("Timeout must be < 30 s", "timeout must be  < 30 s.", true),
+        ("Timeout must be < 30 s", "Timeout must be > 30 s", false),
+        ("The limit is -1", "The limit is 1", false),
+        ("???", "!!!", false),
+    ] {
+        let outcome = run(&[], &|ask, _, round| {
+            let mut said = plain(&[3.0], round);
+            if round == 1 {
+                let finding = if place(ask) == 1 { other } else { one };
+                said["critical_findings"] = json!([{"finding": finding, "severity": "CRITICAL", "evidence": "x", "blocks_consensus": true}]);
+            }
+            Some(said)
+        });
+        let ledger = outcome.verdict["critical_findings"].as_array().unwrap().len();
+        assert_eq!(ledger, if same { 1 } else { 2 }, "{one} and {other}");
+        assert_eq!(outcome.verdict["verdict_type"] == "consensus", same);
+    }
+}
