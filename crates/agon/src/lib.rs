@@ -21,7 +21,7 @@
 //!   unchanged.
 //! - [`cli::model_directory`]: what a debate can ask; [`cli::knowledge_index`] and [`cli::document_sections`]: how
 //!   knowledge is found and imported.
-//! - [`cli::local_models`] and [`cli::model_pull`]: model files and programs on this machine.
+//! - [`cli::model_files`] and [`cli::local_programs`]: model files and programs on this machine.
 //! - [`cli::errors`]: what can go wrong.
 
 #![warn(missing_docs)]

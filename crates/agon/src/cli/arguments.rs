@@ -107,8 +107,7 @@ pub fn output_options() -> [Arg; 4] {
 /// `--format` and `--no-files`, for verdicts that are a gate in a pipeline.
 pub fn gate_options() -> [Arg; 2] {
     let names = std::iter::once("text").chain(GateFormat::NAMES);
-    let help =
-        "What to print: the report, annotations for a pull request, a SARIF file, a JUnit report [default: text]";
+    let help = "What to print: the report, annotations for a pull request, a SARIF file, a JUnit report [default: text]";
     let format = Arg::new("format")
         .long("format")
         .value_name("FORMAT")
@@ -148,7 +147,12 @@ pub fn seats() -> [Arg; 2] {
 pub fn role_models(roles: impl IntoIterator<Item = &'static str>) -> Vec<Arg> {
     let option = |name: &'static str| {
         let help = format!("The {name}'s model");
-        Arg::new(name).long(name).value_name("MODEL").value_parser(parse_model).help(help).help_heading("Seats")
+        Arg::new(name)
+            .long(name)
+            .value_name("MODEL")
+            .value_parser(parse_model)
+            .help(help)
+            .help_heading("Seats")
     };
     roles.into_iter().map(option).collect()
 }
@@ -173,7 +177,8 @@ pub fn limits() -> Vec<Arg> {
         limit("timeout", "SECONDS", timeout).value_parser(parse_seconds),
         limit("deadline", "SECONDS", "How long the debate may take").value_parser(parse_seconds),
         limit("budget-usd", "X", "The most US dollars that the debate may cost").value_parser(parse_usd),
-        limit("max-calls", "N", "The most calls, counting every attempt").value_parser(whole_number(1_u32, None)),
+        limit("max-calls", "N", "The most calls, counting every attempt")
+            .value_parser(whole_number(1_u32, None)),
         limit("max-tokens", "N", "The most tokens, input and output together")
             .value_parser(whole_number(1_u64, None)),
     ]

@@ -95,8 +95,7 @@ fn parse_batch(
         }
         let raw: RawBatchLine = serde_json::from_str(text).map_err(|why| error(json_error(&why)))?;
         let line = batch_line(raw, lines.len(), builder, seed).map_err(&error)?;
-        let checked =
-            builder.brief(line.subject.clone()).and_then(|brief| check_models(&brief, models));
+        let checked = builder.brief(line.subject.clone()).and_then(|brief| check_models(&brief, models));
         checked.map_err(|why| match why {
             CliError::Input { sentence, help } => {
                 CliError::Input { sentence: error(sentence).to_string(), help }

@@ -282,9 +282,12 @@ mod tests {
 
     #[test]
     fn without_a_store_every_agent_of_a_rated_protocol_has_the_initial_rating() {
-        let arguments =
-            || CliArguments { models: vec!["a/x|b/y".into(), "agent/anna".into()], ..CliArguments::default() };
-        for protocol in agon_protocols::all().filter(|protocol| !protocol.info().subject.starts_with("FILE")) {
+        let arguments = || CliArguments {
+            models: vec!["a/x|b/y".into(), "agent/anna".into()],
+            ..CliArguments::default()
+        };
+        for protocol in agon_protocols::all().filter(|protocol| !protocol.info().subject.starts_with("FILE"))
+        {
             let builder = BriefBuilder::new(protocol, arguments(), &Configuration::default()).unwrap();
             let Ok(brief) = builder.brief(DebateSubject::question("Why?")) else { continue };
             let Some(file) = brief.part(STANDINGS) else {

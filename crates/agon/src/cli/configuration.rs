@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use agon_context::PulseConfig;
 use agon_core::Invalid;
 use agon_core::options::resolve;
-use agon_publish::deliveries::{Destination, DestinationConfig, HookConfig};
 use agon_engine::EngineSettings;
+use agon_publish::deliveries::{Destination, DestinationConfig, HookConfig};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
@@ -261,10 +261,7 @@ impl EngineSection {
 }
 
 /// The options of one protocol's section, each checked against the protocol's table.
-fn option_pairs(
-    name: &Spanned<String>,
-    section: OptionSection,
-) -> Result<OptionPairs, ConfigurationMistake> {
+fn option_pairs(name: &Spanned<String>, section: OptionSection) -> Result<OptionPairs, ConfigurationMistake> {
     let Some(protocol) = agon_protocols::find(name.get_ref()) else {
         let known: Vec<&str> = agon_protocols::all().map(|protocol| protocol.info().name).collect();
         let sentence = format!("there is no protocol {:?}; there are: {}", name.get_ref(), known.join(", "));

@@ -85,9 +85,7 @@ impl DebateRun<'_> {
             Err(error) => !matches!(error, StoreError::Unknown(_)),
         };
         match can_continue && has_log {
-            true => {
-                CliError::Unfinished { reason: Box::new(reason), resume_command: self.resume_command() }
-            }
+            true => CliError::Unfinished { reason: Box::new(reason), resume_command: self.resume_command() },
             false => reason.into(),
         }
     }

@@ -12,8 +12,8 @@ use std::time::Duration;
 use agon_core::Debate;
 use agon_core::event::open_all;
 use agon_publish::deliveries::{
-    CALLBACK_SECRET, DeliveryReport, DeliveryRunner, DeliverySettings, Destination, DestinationConfig, DueDelivery,
-    HookConfig, Outbox, OutcomeRenderer, ReportFormat, ReportedDelivery, hooks_for,
+    CALLBACK_SECRET, DeliveryReport, DeliveryRunner, DeliverySettings, Destination, DestinationConfig,
+    DueDelivery, HookConfig, Outbox, OutcomeRenderer, ReportFormat, ReportedDelivery, hooks_for,
 };
 use agon_report::Style;
 use agon_store::{AfterFailure, DeliveryState, NewDelivery, SqliteStore, StoredDelivery};

@@ -16,7 +16,8 @@ const SECTION_CHARS_MAX: usize = 2_400;
 pub fn split_document(file_name: &str, text: &str) -> Vec<DocumentSection> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let stem = file_name.rsplit(['/', '\\']).next().unwrap_or(file_name);
-    let is_markdown = [".md", ".markdown", ".mdown"].iter().any(|ending| stem.to_lowercase().ends_with(ending));
+    let is_markdown =
+        [".md", ".markdown", ".mdown"].iter().any(|ending| stem.to_lowercase().ends_with(ending));
     let parts = if is_markdown { split_at_headings(&text) } else { vec![(Vec::new(), text)] };
     let mut sections = Vec::new();
     for (headings, body) in parts {

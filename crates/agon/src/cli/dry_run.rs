@@ -96,7 +96,11 @@ impl DebateEstimate {
         });
         Ok(Self {
             calls,
-            input_tokens: range(|model| model.input_min, |model| model.input_max, longest.unwrap_or_default()),
+            input_tokens: range(
+                |model| model.input_min,
+                |model| model.input_max,
+                longest.unwrap_or_default(),
+            ),
             output_tokens: range(|model| model.output_min, |model| model.output_max, output_max),
             usd,
             prices,
@@ -161,10 +165,7 @@ impl DebateEstimate {
     }
 }
 
-fn model_prices(
-    brief: &Brief,
-    models: &dyn ModelSource,
-) -> Result<BTreeMap<String, ModelPrice>, CliError> {
+fn model_prices(brief: &Brief, models: &dyn ModelSource) -> Result<BTreeMap<String, ModelPrice>, CliError> {
     let mut prices = BTreeMap::new();
     for name in brief.seats.iter().flat_map(|seat| seat.model.split('|')).map(str::trim) {
         prices.insert(name.to_owned(), models.model(name)?.price());

@@ -156,7 +156,9 @@ impl CliError {
                 let theirs = version_name(written_by);
                 let ours = env!("CARGO_PKG_VERSION");
                 vec![
-                    format!("it was opened by {theirs}, and this is agon {ours}: a replay needs the same prompts"),
+                    format!(
+                        "it was opened by {theirs}, and this is agon {ours}: a replay needs the same prompts"
+                    ),
                     format!("agon show {id}{store_option} still prints it"),
                     format!("agon verify {id}{store_option} tells you whether it was changed"),
                 ]
@@ -198,7 +200,7 @@ fn store_status(error: &StoreError) -> u8 {
         StoreError::Unknown(_) | StoreError::Ambiguous(_) | StoreError::Refused(_) => EXIT_BAD_INPUT,
         StoreError::Leased(_)
         | StoreError::LeaseLost(_)
-        | StoreError::Broken { .. }
+        | StoreError::BrokenChain { .. }
         | StoreError::Failed { .. } => EXIT_INCOMPLETE,
     }
 }

@@ -57,10 +57,9 @@ fn check_paths(configuration: &Configuration) -> Result<(), String> {
         .pulse
         .iter()
         .filter_map(|(name, source)| Some((format!("[pulse.{name}]"), source.file.as_ref()?)));
-    let folders = configuration
-        .destinations
-        .iter()
-        .filter_map(|(name, destination)| Some((format!("[destinations.{name}]"), destination.dir.as_ref()?)));
+    let folders = configuration.destinations.iter().filter_map(|(name, destination)| {
+        Some((format!("[destinations.{name}]"), destination.dir.as_ref()?))
+    });
     let exports = (1..).zip(&configuration.hooks).filter_map(|(number, hook)| {
         Some((format!("[[hooks]] number {number}"), &hook.export.as_ref()?.dir))
     });

@@ -201,6 +201,9 @@ mod tests {
         let half = DEBATE_FILES_BYTES_MAX / 2;
         assert_eq!(check_total_size(vec![file("a", half), file("b", half)]).unwrap().len(), 2);
         let error = check_total_size(vec![file("a", half), file("b", half + 1)]).unwrap_err().to_string();
-        assert!(error.contains("the 2 files have 4096 KB together") && error.contains("omit some"), "{error}");
+        assert!(
+            error.contains("the 2 files have 4096 KB together") && error.contains("omit some"),
+            "{error}"
+        );
     }
 }

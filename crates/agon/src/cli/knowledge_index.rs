@@ -34,9 +34,7 @@ pub async fn embed_query(
 ) -> (Option<(String, Vec<f32>)>, Option<String>) {
     let Some(embedder) = local_embedder(catalogue) else { return (None, None) };
     match embedder.of(&[query.to_owned()]).await {
-        Ok(vectors) => {
-            (vectors.into_iter().next().map(|vector| (embedder.name().to_owned(), vector)), None)
-        }
+        Ok(vectors) => (vectors.into_iter().next().map(|vector| (embedder.name().to_owned(), vector)), None),
         Err(why) => (None, Some(format!("found by words alone: {why}"))),
     }
 }

@@ -45,7 +45,8 @@ use errors::CliError;
 use verbs::{VERB_GROUPS, VERBS};
 
 const ABOUT: &str = "Structured debate between language models";
-const HELP_TEMPLATE: &str = "{about}\n\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
+const HELP_TEMPLATE: &str =
+    "{about}\n\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
 const EXAMPLES: &str = "\
 Examples:
   agon deep \"Rust or Go?\" --models script/demo
@@ -110,8 +111,10 @@ fn listing_line(name: &str, about: &str) -> String {
 /// Parses the command line.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<ArgMatches, CliError> {
     command().try_get_matches_from(args).map_err(|error| match error.kind() {
-        ErrorKind::InvalidUtf8 => CliError::input("an argument is not UTF-8 text: convert it, then try again")
-            .with_help("a question can also come from a file or a pipe: agon VERB - < FILE"),
+        ErrorKind::InvalidUtf8 => {
+            CliError::input("an argument is not UTF-8 text: convert it, then try again")
+                .with_help("a question can also come from a file or a pipe: agon VERB - < FILE")
+        }
         _ => error.into(),
     })
 }

@@ -5,10 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use agon_core::wording::seconds;
-use agon_weights::{
-    KNOWN as KNOWN_MODELS, Known as KnownModel, Meter as SpeedMeter, Pace as TransferSpeed, Progress as PullProgress,
-    PullError, Shelf as ModelFileStore, Source as PullSource, State as ModelFileState, Ways as PullSettings,
-    known as known_model,
+use agon_embedded::model_files::{
+    KNOWN_MODELS, KnownModel, ModelFileState, ModelFileStore, PullError, PullProgress, PullSettings,
+    PullSource, SpeedMeter, TransferSpeed, known_model,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
@@ -34,7 +33,7 @@ pub fn all_model_files() -> Vec<EmbeddedModelFiles> {
     let Ok(store) = file_store() else { return Vec::new() };
     let files = |model: &'static KnownModel| EmbeddedModelFiles {
         model,
-        folder: store.place(model),
+        folder: store.model_folder(model),
         state: store.state(model),
     };
     KNOWN_MODELS.iter().map(files).collect()
@@ -162,7 +161,7 @@ pub fn verify_models(names: &[&str]) -> Result<Vec<EmbeddedModelFiles>, CliError
         let ended = run_until_stopped(store.verify(model, &|_| {}))?;
         let ended = ended.ok_or_else(|| CliError::Stopped("stopped; nothing was changed".into()))?;
         let state = ended.map_err(pull_error)?;
-        verified.push(EmbeddedModelFiles { model, folder: store.place(model), state });
+        verified.push(EmbeddedModelFiles { model, folder: store.model_folder(model), state });
     }
     Ok(verified)
 }

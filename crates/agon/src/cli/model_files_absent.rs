@@ -82,5 +82,6 @@ pub fn verify_models(_: &[&str]) -> Result<Vec<EmbeddedModelFiles>, CliError> {
 }
 
 fn built_without() -> CliError {
-    CliError::input("this agon was built without embedded models").with_help("name another model with --models")
+    CliError::input("this agon was built without embedded models")
+        .with_help("name another model with --models")
 }

@@ -83,7 +83,10 @@ pub fn write_file(file: &Path, text: &str) -> Result<(), CliError> {
 /// Writes a file that must not exist yet.
 pub fn write_new_file(file: &Path, text: &str) -> Result<(), CliError> {
     if file.exists() {
-        return Err(CliError::file(file, "it exists already, and nothing is overwritten: choose another name"));
+        return Err(CliError::file(
+            file,
+            "it exists already, and nothing is overwritten: choose another name",
+        ));
     }
     write_file(file, text)
 }

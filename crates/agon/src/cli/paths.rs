@@ -43,7 +43,9 @@ pub fn configuration_files(env: Environment) -> Vec<PathBuf> {
 /// Whether a configuration file is the user's own. One in the working directory may have come with somebody else's
 /// repository.
 pub fn is_own_configuration(file: &Path, env: Environment) -> bool {
-    let Some((found, own)) = std::fs::canonicalize(file).ok().zip(own_configuration(env)) else { return false };
+    let Some((found, own)) = std::fs::canonicalize(file).ok().zip(own_configuration(env)) else {
+        return false;
+    };
     std::fs::canonicalize(own).is_ok_and(|own| own == found)
 }
 

@@ -4,7 +4,8 @@ use agon_core::document;
 use agon_core::event::open_all;
 use agon_models::ModelCatalogue;
 use agon_publish::receipts::{
-    Keyring, KeyringError, KnownKey, KnownSecret, ReceiptSubject, ReceiptVerification, ReplayContext, issue, verify,
+    Keyring, KeyringError, KnownKey, KnownSecret, ReceiptSubject, ReceiptVerification, ReplayContext, issue,
+    verify,
 };
 use serde_json::Value;
 

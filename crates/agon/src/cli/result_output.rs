@@ -104,7 +104,9 @@ impl ResultOutput {
     /// ` --save DIR`, for a command that is printed and must use the same folder; empty if nothing is saved.
     pub fn save_option(&self) -> String {
         let folder = self.save_folder.as_ref();
-        folder.map(|folder| format!(" --save {}", shell_quoted(&folder.to_string_lossy()))).unwrap_or_default()
+        folder
+            .map(|folder| format!(" --save {}", shell_quoted(&folder.to_string_lossy())))
+            .unwrap_or_default()
     }
 
     /// The folder that the debate is saved in, if it is saved.

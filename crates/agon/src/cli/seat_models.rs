@@ -30,7 +30,10 @@ pub fn default_models(catalogue: &ModelCatalogue) -> Result<Vec<String>, CliErro
     if local.is_empty() {
         return Ok(vec![format!("embedded/{SMOLLM2}")]);
     }
-    output::note(&format!("note: no model is named, so models of the local Ollama are used: {}.", local.join(", ")));
+    output::note(&format!(
+        "note: no model is named, so models of the local Ollama are used: {}.",
+        local.join(", ")
+    ));
     Ok(local)
 }
 
@@ -59,7 +62,9 @@ fn name_a_model(provider: &str, variable: &str) -> CliError {
     CliError::input(format!(
         "{variable} is set, but no model is named: add --models {provider}/MODEL, or `models` to agon.toml"
     ))
-    .with_help("agon does not guess a model, because a call costs money; `agon doctor` lists the provider's models")
+    .with_help(
+        "agon does not guess a model, because a call costs money; `agon doctor` lists the provider's models",
+    )
     .with_help(format!("to use the tiny built-in model: --models embedded/{SMOLLM2}"))
     .with_help("to name models once for all debates: agon init, then `models = [..]` in agon.toml")
 }
@@ -136,7 +141,9 @@ fn unknown_price(name: &str) -> CliError {
     match name.strip_prefix("command/") {
         // The tokens of a program are not counted, so its price can only be nothing.
         Some(program) => error
-            .with_help(format!("if it costs nothing, set `free = true` under [commands.{program}] in agon.toml"))
+            .with_help(format!(
+                "if it costs nothing, set `free = true` under [commands.{program}] in agon.toml"
+            ))
             .with_help("or omit --budget-usd and use --max-calls"),
         None => error
             .with_help(format!("add it to agon.toml: [prices] \"{name}\" = {{ input = 1.0, output = 4.0 }}"))

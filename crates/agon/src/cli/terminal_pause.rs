@@ -111,7 +111,9 @@ mod tests {
     use super::*;
 
     /// Attaches a view that notes when it pauses and when it continues.
-    fn noting_view(terminal: &'static SharedTerminal) -> (Receiver<&'static str>, std::thread::JoinHandle<()>) {
+    fn noting_view(
+        terminal: &'static SharedTerminal,
+    ) -> (Receiver<&'static str>, std::thread::JoinHandle<()>) {
         let (note, notes) = mpsc::channel();
         let mut pauses = terminal.attach_view();
         let view = std::thread::spawn(move || {

@@ -39,7 +39,10 @@ fn command(command: Command) -> Command {
                 option("resamples", "N", "Resamples for the intervals [default: 1000]")
                     .value_parser(whole_number(10_u32, Some(RESAMPLES_MAX))),
             )
-            .arg(option("seed", "N", "The seed of the resamples [default: 0]").value_parser(whole_number(0_u64, None)))
+            .arg(
+                option("seed", "N", "The seed of the resamples [default: 0]")
+                    .value_parser(whole_number(0_u64, None)),
+            )
             .arg(arguments::json())
     };
     command

@@ -75,8 +75,9 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let app = App::new(args);
     let configuration = app.configuration()?;
     let name = args.get_one::<String>("protocol").map(String::as_str).unwrap_or_default();
-    let protocol = agon_protocols::find(name)
-        .ok_or_else(|| CliError::input(format!("there is no protocol {name:?}: `agon protocols` lists them")))?;
+    let protocol = agon_protocols::find(name).ok_or_else(|| {
+        CliError::input(format!("there is no protocol {name:?}: `agon protocols` lists them"))
+    })?;
     let arguments = CliArguments::of_any_protocol(args);
     if let Some(role) = arguments.role_without_seat(protocol.info()) {
         return Err(CliError::input(format!("{name} has no {role}: omit --{role}")));
@@ -103,7 +104,9 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         store: store.clone(),
         builder: builder.with_store(Some(store.clone())),
         bindings,
-        concurrency: args.get_one::<u32>("concurrency").map_or(1, |n| usize::try_from(*n).unwrap_or(usize::MAX)),
+        concurrency: args
+            .get_one::<u32>("concurrency")
+            .map_or(1, |n| usize::try_from(*n).unwrap_or(usize::MAX)),
         shows_progress: !app.flag("quiet") && output::stderr_is_live(),
         store_option: app.store_option(),
     };
@@ -301,7 +304,10 @@ impl BatchProgress {
             output::note("");
         }
         if is_stopped {
-            output::note(&format!("interrupted after {} of {} debates; the logs are kept", self.done, self.total));
+            output::note(&format!(
+                "interrupted after {} of {} debates; the logs are kept",
+                self.done, self.total
+            ));
             for id in self.resumable.iter().take(RESUME_COMMANDS_MAX) {
                 output::note(&format!("agon resume {id}{}", self.store_option));
             }

@@ -112,8 +112,7 @@ fn not_taken_over(
     let Some(first) = wanted.clone().nth(taken).map(|turn| &turn.phase) else {
         // Closing phases, such as a vote, may have rounds of their own.
         let last = wanted.clone().next_back().map_or(0, |turn| turn.phase.round);
-        let mut closing =
-            source.turns.iter().filter(|turn| turn.phase.round <= at_round && is_closing(turn));
+        let mut closing = source.turns.iter().filter(|turn| turn.phase.round <= at_round && is_closing(turn));
         return Ok(closing.find(|turn| turn.phase.round > last).map(|turn| {
             let name = &turn.phase.name;
             format!(
@@ -149,11 +148,7 @@ fn nothing_taken_over(source: &Debate, brief: &Brief) -> CliError {
 }
 
 /// The source's brief with the arguments in place of its own values. The seed stays, and with it who is A and who is B.
-fn branch_brief(
-    protocol: &dyn Protocol,
-    source: &Brief,
-    arguments: CliArguments,
-) -> Result<Brief, CliError> {
+fn branch_brief(protocol: &dyn Protocol, source: &Brief, arguments: CliArguments) -> Result<Brief, CliError> {
     let info = protocol.info();
     if let Some(role) = arguments.role_without_seat(info) {
         return Err(CliError::input(format!("{} has no {role}: omit --{role}", info.name)));

@@ -83,11 +83,7 @@ fn deliveries_to_retry(args: &ArgMatches, store: &SqliteStore) -> Result<Vec<i64
     Ok(numbers)
 }
 
-fn print_deliveries(
-    app: &App<'_>,
-    report: &DeliveryReport,
-    all: &[StoredDelivery],
-) -> Result<u8, CliError> {
+fn print_deliveries(app: &App<'_>, report: &DeliveryReport, all: &[StoredDelivery]) -> Result<u8, CliError> {
     if app.flag("json") {
         output::print_json(&all.iter().map(delivery_document).collect::<Vec<_>>())?;
     } else if app.flag("list") {

@@ -100,9 +100,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
 }
 
 /// The store's health, and the deliveries that were given up.
-fn examine_store(
-    store: Option<SqliteStore>,
-) -> Result<Option<(StoreHealth, Vec<StoredDelivery>)>, CliError> {
+fn examine_store(store: Option<SqliteStore>) -> Result<Option<(StoreHealth, Vec<StoredDelivery>)>, CliError> {
     let Some(store) = store else { return Ok(None) };
     Ok(Some((store.health()?, store.deliveries(Some(DeliveryState::Dead))?)))
 }
@@ -261,8 +259,9 @@ impl ProviderStatus {
 
     /// An Ollama that does not run is not a problem.
     fn is_not_running(&self) -> bool {
-        let is_refused =
-            |probe: &ProviderProbe| probe.problem.as_ref().is_some_and(|why| why.contains("connection refused"));
+        let is_refused = |probe: &ProviderProbe| {
+            probe.problem.as_ref().is_some_and(|why| why.contains("connection refused"))
+        };
         self.info.name == "ollama"
             && self.probe.as_ref().is_some_and(|probe| !probe.reachable && is_refused(probe))
     }
@@ -292,8 +291,7 @@ impl ProviderStatus {
     }
 
     fn row(&self) -> Vec<String> {
-        let needs_key =
-            self.key_word() == "not set" && self.probe.is_none() && self.state_word() != "wrong";
+        let needs_key = self.key_word() == "not set" && self.probe.is_none() && self.state_word() != "wrong";
         let more = match (&self.info.key_env, self.problem()) {
             (Some(variable), _) if needs_key => format!("set {variable} to use it"),
             (_, Some(problem)) => problem.clone(),

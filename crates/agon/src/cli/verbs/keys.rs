@@ -21,8 +21,10 @@ fn command(command: Command) -> Command {
         .value_name("FILE|KEY")
         .required(true)
         .help("ed25519:..., a file with it, or a receipt that it signed");
-    let owner =
-        Arg::new("name").long("name").value_name("NAME").help("A name for its owner [default: the key's short id]");
+    let owner = Arg::new("name")
+        .long("name")
+        .value_name("NAME")
+        .help("A name for its owner [default: the key's short id]");
     let distrusted = Arg::new("name")
         .value_name("NAME")
         .required(true)
@@ -72,7 +74,8 @@ fn rotate(ring: &Keyring, now: &str, as_json: bool) -> Result<(), CliError> {
     if as_json {
         return output::print_json(&json!({"retired": old, "key": new.to_string(), "id": new.id()}));
     }
-    let retired = old.map(|old| format!("{old} is retired: what it signed stays valid, but it signs no more\n"));
+    let retired =
+        old.map(|old| format!("{old} is retired: what it signed stays valid, but it signs no more\n"));
     output::print(&format!("{}new key {}: {new}\n", retired.unwrap_or_default(), new.id()))
 }
 

@@ -33,11 +33,13 @@ fn command(command: Command) -> Command {
         .value_name("TEXT")
         .num_args(0..)
         .help("The text; without it, or with `-`, it is read from stdin");
-    let option = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name("TEXT").help(help)
-    };
-    let files =
-        Arg::new("files").value_name("FILE").num_args(1..).required(true).value_parser(value_parser!(PathBuf));
+    let option =
+        |name: &'static str, help: &'static str| Arg::new(name).long(name).value_name("TEXT").help(help);
+    let files = Arg::new("files")
+        .value_name("FILE")
+        .num_args(1..)
+        .required(true)
+        .value_parser(value_parser!(PathBuf));
     let subcommand = |name: &'static str, about: &'static str| {
         Command::new(name).about(about).arg(arguments::json()).args(arguments::config_and_store())
     };
@@ -52,7 +54,8 @@ fn command(command: Command) -> Command {
                 .arg(option("source", "Where it is from")),
         )
         .subcommand(
-            subcommand("import", "Add files: Markdown is split at its headings, text between paragraphs").arg(files),
+            subcommand("import", "Add files: Markdown is split at its headings, text between paragraphs")
+                .arg(files),
         )
         .subcommand(
             subcommand("list", "List entries, the newest first")
@@ -63,9 +66,12 @@ fn command(command: Command) -> Command {
                 .arg(Arg::new("words").value_name("WORDS").num_args(1..).required(true))
                 .arg(count_limit(DEFAULT_LIMIT, "The most entries to find")),
         )
-        .subcommand(subcommand("show", "Show an entry").arg(entry("The id of an entry, or a unique prefix of it")))
         .subcommand(
-            subcommand("forget", "Delete entries for good").arg(entry("The ids of the entries").num_args(1..)),
+            subcommand("show", "Show an entry").arg(entry("The id of an entry, or a unique prefix of it")),
+        )
+        .subcommand(
+            subcommand("forget", "Delete entries for good")
+                .arg(entry("The ids of the entries").num_args(1..)),
         )
 }
 
@@ -195,7 +201,9 @@ fn list(app: &App<'_>) -> Result<u8, CliError> {
     if app.flag("json") {
         output::print_json(&entries)?;
     } else if entries.is_empty() {
-        output::note("there are no entries yet: arenas add what they decide, and `agon knowledge add TEXT` adds a note");
+        output::note(
+            "there are no entries yet: arenas add what they decide, and `agon knowledge add TEXT` adds a note",
+        );
     } else {
         let row = |entry: &KnowledgeEntry| {
             vec![

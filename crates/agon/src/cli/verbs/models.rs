@@ -171,7 +171,9 @@ impl ModelListing {
         rows.push(row("embedded/PATH.gguf", "", "a GGUF file of your own"));
         rows.push(row("embeddings/lexical", "ready", "compares words, not meaning"));
         let programs = self.programs.iter();
-        rows.extend(programs.map(|program| row(&program.model, program.state_word(), &program.explanation())));
+        rows.extend(
+            programs.map(|program| row(&program.model, program.state_word(), &program.explanation())),
+        );
         let agents = self.agents.iter();
         rows.extend(agents.map(|(name, model)| row(name, "", &format!("{model} with a charter"))));
         rows.push(row("agent/NAME", "", "a model with a name and a charter: [agents.NAME] in agon.toml"));
@@ -179,8 +181,11 @@ impl ModelListing {
         rows.extend(self.humans.iter().map(|name| row(name, "", "a person at this terminal")));
         rows.push(row("human/NAME", "", "a person at this terminal, with any name"));
         let demos = self.demo_scripts();
-        let others: Vec<&str> =
-            demos.iter().filter_map(|name| name.strip_prefix("script/")).filter(|name| *name != "demo").collect();
+        let others: Vec<&str> = demos
+            .iter()
+            .filter_map(|name| name.strip_prefix("script/"))
+            .filter(|name| *name != "demo")
+            .collect();
         let demo = format!("a scripted debate to watch; also {}", others.join(", "));
         rows.push(row("script/demo", "ready", &demo));
         rows.push(row("script/FILE", "", "a script of your own"));

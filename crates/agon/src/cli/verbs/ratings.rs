@@ -46,7 +46,9 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     if app.flag("json") {
         output::print_json(&ratings.iter().map(rating_document).collect::<Vec<_>>())?;
     } else if agents.is_empty() {
-        output::note("no agent is rated yet: agon arena \"TASK\" --models A,B,C holds a debate that is judged");
+        output::note(
+            "no agent is rated yet: agon arena \"TASK\" --models A,B,C holds a debate that is judged",
+        );
     } else {
         output::print(&ratings_table(&agents, &output::stdout_style()))?;
     }

@@ -46,8 +46,13 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let resolution = read_resolution(args, &debate, &view.positions)?;
     let note = args.get_one::<String>("note").map(|note| input::check_question(note, "note")).transpose()?;
     let turned_out = decision_truth(&debate, &view.positions, &resolution);
-    let stored =
-        block_on(handle.store.resolve_debate(&handle.id, resolution, note, &clock::timestamp(), turned_out))??;
+    let stored = block_on(handle.store.resolve_debate(
+        &handle.id,
+        resolution,
+        note,
+        &clock::timestamp(),
+        turned_out,
+    ))??;
     if app.flag("json") {
         let mut document = json!({"id": handle.id});
         if let (Some(fields), Ok(serde_json::Value::Object(own))) =

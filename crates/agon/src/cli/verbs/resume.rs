@@ -49,17 +49,16 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     output.check(protocol, &debate.brief)?;
     if is_over && interjection.is_some() {
         let (id, store_option) = (&handle.id, app.store_option());
-        return Err(CliError::input(format!("debate {id} is over, so no seat can read it")).with_help(format!(
-            "agon branch {id}{store_option} --at ROUND --say TEXT continues from an earlier round"
-        )));
+        return Err(CliError::input(format!("debate {id} is over, so no seat can read it")).with_help(
+            format!("agon branch {id}{store_option} --at ROUND --say TEXT continues from an earlier round"),
+        ));
     }
     if !is_over {
         check_models(&debate.brief, &**app.catalogue()?)?;
         fetch_model_files(&app, brief_models(&debate.brief))?;
     }
     let engine = app.engine(&handle.store)?;
-    let run =
-        DebateRun { protocol, id: handle.id.clone(), store: handle.store.clone(), output: &output };
+    let run = DebateRun { protocol, id: handle.id.clone(), store: handle.store.clone(), output: &output };
     let status = run.run(async |watch: &DebateWatch, stop: &StopSignal| {
         engine.resume(&agon_protocols::find, &handle.id, interjection, watch, stop).await
     })?;

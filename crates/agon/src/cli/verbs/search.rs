@@ -14,11 +14,8 @@ use crate::cli::{arguments, output};
 pub(super) const VERB: CliVerb = CliVerb { name: "search", group: VerbGroup::StoredDebates, command, run };
 
 fn command(command: Command) -> Command {
-    let words = Arg::new("words")
-        .value_name("WORDS")
-        .num_args(1..)
-        .required(true)
-        .help("Words that must all occur");
+    let words =
+        Arg::new("words").value_name("WORDS").num_args(1..).required(true).help("Words that must all occur");
     command
         .about("Find debates by what was asked, said or decided")
         .arg(words)
