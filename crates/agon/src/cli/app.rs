@@ -180,6 +180,6 @@ impl DebateHandle {
 
     /// An error in the log.
     pub fn log_error(&self, reason: agon_core::Corrupt) -> CliError {
-        CliError::Log { id: self.id.clone(), reason }
+        CliError::Log { id: self.id.clone(), reason: Box::new(reason) }
     }
 }

@@ -24,7 +24,7 @@ impl<'a> DebateReading<'a> {
     /// Reads a debate. Fails if its protocol cannot read the log.
     pub fn of(debate: &'a Debate) -> Result<Self, CliError> {
         let protocol = protocol_of(&debate.brief)?;
-        let unreadable = |reason| CliError::Log { id: debate.brief.id.clone(), reason };
+        let unreadable = |reason| CliError::Log { id: debate.brief.id.clone(), reason: Box::new(reason) };
         let view = protocol.view(debate).map_err(unreadable)?;
         let evidence = agon_measure::evidence(debate, &view.positions);
         let json = serde_json::to_value(&evidence).map_err(|why| unreadable(why.into()))?;

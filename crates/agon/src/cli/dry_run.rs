@@ -185,7 +185,7 @@ fn play_once(
     seed: u64,
     models: &dyn ModelSource,
 ) -> Result<DebateTraffic, CliError> {
-    let unplayable = |reason| CliError::Log { id: brief.id.clone(), reason };
+    let unplayable = |reason| CliError::Log { id: brief.id.clone(), reason: Box::new(reason) };
     let output_max = u64::from(brief.limits.output_tokens);
     let mut traffic = DebateTraffic::new();
     let mut answer = |debate: &Debate, ask: &Ask| {

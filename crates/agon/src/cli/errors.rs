@@ -56,7 +56,7 @@ pub enum CliError {
         /// The debate.
         id: String,
         /// Why.
-        reason: Corrupt,
+        reason: Box<Corrupt>,
     },
     /// A log in which this version would have taken another step.
     #[error("debate {id}: {reason}")]
@@ -64,7 +64,7 @@ pub enum CliError {
         /// The debate.
         id: String,
         /// Where and how.
-        reason: Corrupt,
+        reason: Box<Corrupt>,
         /// The version of Agon that opened it; empty if the log does not say.
         written_by: String,
         /// ` --db FILE` if a store was named.

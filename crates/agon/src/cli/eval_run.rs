@@ -140,7 +140,7 @@ impl EvalRun {
         let Some(raw) = self.store.raw_log(id).ok().filter(|raw| !raw.is_empty()) else { return Ok(None) };
         let records = open_all(raw).map_err(|broken| CliError::BrokenLog { id: id.to_owned(), broken })?;
         let debate = Debate::from_records(&records);
-        debate.map(Some).map_err(|reason| CliError::Log { id: id.to_owned(), reason })
+        debate.map(Some).map_err(|reason| CliError::Log { id: id.to_owned(), reason: Box::new(reason) })
     }
 }
 

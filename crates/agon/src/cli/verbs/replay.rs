@@ -29,11 +29,11 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let debate = play::replay(protocol, &records).map_err(|reason| match reason {
         Corrupt::Departed { .. } | Corrupt::ChangedTemplate { .. } => CliError::Departed {
             id: brief.id,
-            reason,
+            reason: Box::new(reason),
             written_by: brief.written_by,
             store_option: app.store_option(),
         },
-        _ => CliError::Log { id: brief.id, reason },
+        _ => CliError::Log { id: brief.id, reason: Box::new(reason) },
     })?;
     let reading = DebateReading::of(&debate)?;
     match app.flag("json") {
