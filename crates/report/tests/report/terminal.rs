@@ -1,0 +1,169 @@
+//! The report in a terminal.
+
+use agon_core::{BranchParent, DebateView, Event, Fidelity, Outcome, Status, Termination};
+use agon_report::{Style, terminal_report};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
+
+use crate::samples::{self, DebateLog, PLAIN, ReadDebate, ScriptedReply, answer, brief, deep};
+
+#[test]
+fn a_converged_debate_reads_from_the_answer_to_the_cost() {
+    assert_snapshot!(samples::converged().read().terminal(&PLAIN), @"");
+}
+
+#[test]
+fn a_degraded_debate_says_what_was_missing() {
+    assert_snapshot!(samples::degraded().read().terminal(&PLAIN), @"");
+}
+
+#[test]
+fn a_failed_debate_has_no_answer_but_all_positions() {
+    assert_snapshot!(samples::failed().read().terminal(&PLAIN), @"");
+}
+
+/// An outcome whose verdict no protocol describes.
+pub(crate) fn outcome(verdict: Value) -> Outcome {
+    Outcome {
+        status: Status::Complete,
+        termination: Termination::Majority,
+        rounds_completed: 1,
+        verdict,
+        dissent: Vec::new(),
+        fidelity: Fidelity::Full,
+        warnings: Vec::new(),
+        labels: [("A", "debater-2"), ("B", "debater-1")].map(|(label, seat)| (label.into(), seat.into())).into(),
+        positions: Vec::new(),
+        passed: None,
+        lesson: None,
+    }
+}
+
+#[test]
+fn a_verdict_without_an_outline_is_still_readable() {
+    let mut log = DebateLog::open(brief(&[]));
+    log.debate.brief.protocol = "symposium".into();
+    let verdict = json!({
+        "decision": "approve", "share": 0.6666666, "votes_cast": 2025, "divided": true, "nothing": null, "empty": [],
+        "rationale": "A paragraph long enough that it does not fit beside its name on one line of the report.",
+        "votes": [{"voter": "A", "choice": "yes"}, {"voter": "B", "choice": "no"}],
+        "open_questions": ["Who pays?", "Until when?"],
+        "risks": [{"name": "Cost", "risk": "It may well cost twice what anybody expects it to cost.", "severity": "high"}],
+        "convergence": [{"round": 1, "agreement": 0.5, "speakers": [{"label": "A", "said": ["one", "two"]}]}],
+    });
+    log.push(Event::Closed { outcome: Box::new(outcome(verdict)) }, 5);
+    let read = ReadDebate::with_view(deep(), log.debate, DebateView::default());
+    let shown = read.terminal(&PLAIN);
+    assert_snapshot!(shown.split("\n\nWho sat where").next().unwrap(), @"");
+}
+
+#[test]
+fn an_interrupted_debate_says_how_to_continue_and_hides_who_is_who() {
+    let mut log = DebateLog::open(brief(&[]));
+    log.next_phase();
+    let shown = log.read().terminal(&PLAIN);
+    assert!(shown.contains("agon resume k3v9q2") && !shown.contains("Debater A"), "{shown}");
+}
+
+#[test]
+fn the_report_says_that_there_is_no_dissent_only_if_every_position_is_accounted_for() {
+    let mut read = samples::converged().read();
+    read.view.dissent.clear();
+    read.evidence.dissent.iter_mut().for_each(|held| held.fate = agon_core::Fate::Adopted);
+    assert!(read.terminal(&PLAIN).contains("No dissent"));
+    read.evidence.dissent[0].fate = agon_core::Fate::Minority;
+    assert!(!read.terminal(&PLAIN).contains("No dissent"));
+    read.evidence.dissent.clear();
+    assert!(!read.terminal(&PLAIN).contains("issent"));
+}
+
+fn cost_of(change: impl Fn(&mut DebateLog)) -> String {
+    let mut log = DebateLog::open(brief(&[("mode", "quick")]));
+    change(&mut log);
+    let log = log.play(&|phase, ask| {
+        ScriptedReply::Said(if phase.name == "answer" { answer(ask) } else { samples::synthesis() })
+    });
+    log.read().section("Cost", &PLAIN)
+}
+
+#[test]
+fn the_cost_line_says_what_is_cached_and_what_is_unknown() {
+    assert_snapshot!(cost_of(|_| {}), @"");
+    assert_snapshot!(cost_of(|log| log.usage.cache_write_tokens = 90), @"");
+    assert_snapshot!(cost_of(|log| (log.usage.usd, log.usage.cached_input_tokens) = (None, 0)), @"");
+}
+
+/// Which model has each seat, and which model speaks for it.
+fn seats(models: [&str; 3], spoke: [&str; 3]) -> String {
+    let mut brief = brief(&[("mode", "quick")]);
+    brief.seats.iter_mut().zip(models.into_iter().cycle()).for_each(|(seat, model)| seat.model = model.into());
+    brief.seats.truncate(3);
+    let mut log = DebateLog::open(brief);
+    for (ask, model) in log.next_phase().iter().zip(spoke) {
+        match model {
+            "" => log.absent(ask, agon_core::AbsenceReason::TimedOut, ""),
+            model => log.said_by(model, ask, answer(ask), None),
+        }
+    }
+    log.push(Event::Closed { outcome: Box::new(outcome(json!({}))) }, 5);
+    log.read().section("Who sat where", &PLAIN)
+}
+
+#[test]
+fn a_model_is_named_with_the_one_that_really_spoke() {
+    const CHAIN: &str = "openai/x|anthropic/y";
+    assert_snapshot!(seats([CHAIN, "gemini/z", CHAIN], ["anthropic/y", "gemini/z-002", "openai/x"]), @"");
+    assert_snapshot!(seats([CHAIN; 3], ["anthropic/y", "openai/x", ""]), @"");
+}
+
+#[test]
+fn one_model_on_every_seat_is_named_once() {
+    assert_snapshot!(seats(["openai/x|anthropic/y"; 3], ["anthropic/y", "", "anthropic/y"]), @"");
+}
+
+#[test]
+fn lines_keep_to_the_width_and_colour_changes_no_word() {
+    for log in [samples::converged(), samples::degraded(), samples::failed()] {
+        let read = log.read();
+        for width in [24, 40, 80, 300] {
+            let shown = read.terminal(&Style { width, ..PLAIN });
+            // Code and commands are there to be copied: they are never wrapped.
+            let is_kept = |line: &&str| line.contains("fn main") || line.contains("agon export");
+            for line in shown.lines().filter(|line| !is_kept(line)) {
+                assert!(line.width() <= width.min(100), "{} columns of {width}: {line:?}", line.width());
+            }
+        }
+        let painted = read.terminal(&Style { color: true, ..PLAIN });
+        assert!(painted.contains("\u{1b}["));
+        let bare = |text: &str| agon_host::clean_text(text).replace('`', "");
+        assert_eq!(bare(&painted), bare(&read.terminal(&PLAIN)));
+    }
+}
+
+#[test]
+fn ascii_terminals_get_ascii_signs() {
+    let shown = samples::converged().read().terminal(&Style { unicode: false, ..PLAIN });
+    assert!(shown.is_ascii(), "{shown}");
+}
+
+#[test]
+fn a_branch_says_where_it_came_from() {
+    let mut read = samples::converged().read();
+    assert!(!read.terminal(&PLAIN).contains("branched"));
+    for (at_round, want) in [(0, "branched from 1parent before round 1"), (2, "branched from 1parent after round 2")] {
+        read.debate.brief.parent = Some(BranchParent { id: "1parent".into(), at_round, events: 1 });
+        let shown = read.terminal(&PLAIN).replace('\n', " ");
+        assert!(shown.contains(want), "{shown}");
+    }
+}
+
+#[test]
+fn every_command_names_the_store_if_it_must_be_named() {
+    let mut log = DebateLog::open(brief(&[]));
+    log.next_phase();
+    let shown = terminal_report(&log.read().source(), &PLAIN, " --db my.db");
+    let commands = shown.matches("agon ").count();
+    assert_eq!(commands, 3, "{shown}");
+    assert_eq!(shown.replace('\n', " ").matches(" --db my.db").count(), commands, "{shown}");
+}
