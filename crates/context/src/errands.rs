@@ -1,7 +1,7 @@
 //! The request and the answer of every errand, as JSON.
 
 use agon_core::CallUsage;
-use agon_engine::{ModelCall, ModelCompletion, CallFault, CallFaultKind, FinishReason};
+use agon_engine::{CallFault, CallFaultKind, FinishReason, ModelCall, ModelCompletion};
 use serde::{Deserialize, Serialize};
 
 /// The most items in an answer, whatever was asked for. Memories have this limit per agent.

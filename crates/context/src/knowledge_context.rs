@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallFaultKind, Model, ModelPrice};
+use agon_engine::{CallFault, CallFaultKind, DeltaSink, Model, ModelCall, ModelCompletion, ModelPrice};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
@@ -110,7 +110,11 @@ impl ContextSearch {
         self
     }
 
-    async fn answer(&self, call: &ModelCall, deltas: Option<DeltaSink<'_>>) -> Result<ModelCompletion, CallFault> {
+    async fn answer(
+        &self,
+        call: &ModelCall,
+        deltas: Option<DeltaSink<'_>>,
+    ) -> Result<ModelCompletion, CallFault> {
         let errand = Errand::of(call)?;
         let (vector, note) = match &self.embedder {
             Some(embedder) => match self.embed_query(embedder.as_ref(), &errand.query).await {

@@ -1,7 +1,9 @@
 //! The log, folded into what protocols and reports read.
 
-use crate::event::{LogEntry, GENESIS};
-use crate::{AbsenceReason, AskRecord, Brief, Corrupt, Event, LOG_VERSION, Outcome, Phase, LogRecord, Reply, CallUsage};
+use crate::event::{GENESIS, LogEntry};
+use crate::{
+    AbsenceReason, AskRecord, Brief, CallUsage, Corrupt, Event, LOG_VERSION, LogRecord, Outcome, Phase, Reply,
+};
 
 /// A call that left, and what became of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -204,11 +206,18 @@ impl Debate {
             Event::Asked { phase, round, asks } => self.fold_asked(seq, Phase::new(phase, *round), asks),
             Event::Sent { ask, attempt, model, worst_usd, errand } => {
                 let (number, model, worst_usd, errand) = (*attempt, model.clone(), *worst_usd, *errand);
-                self.attempts_of(seq, *ask)?.push(CallAttempt { number, model, worst_usd, errand, fault: None });
+                self.attempts_of(seq, *ask)?.push(CallAttempt {
+                    number,
+                    model,
+                    worst_usd,
+                    errand,
+                    fault: None,
+                });
                 Ok(())
             }
             Event::Attempted { ask, attempt, why, detail, text, usage } => {
-                let fault = AttemptFault { why: *why, detail: detail.clone(), text: text.clone(), usage: *usage };
+                let fault =
+                    AttemptFault { why: *why, detail: detail.clone(), text: text.clone(), usage: *usage };
                 let attempts = self.attempts_of(seq, *ask)?;
                 let sent = attempts.iter_mut().rev().find(|sent| sent.number == *attempt);
                 let sent =

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{AbsenceReason, AskRecord, Brief, Outcome, Reply, CallUsage};
+use crate::{AbsenceReason, AskRecord, Brief, CallUsage, Outcome, Reply};
 
 /// One thing that happened in a debate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -148,8 +148,8 @@ impl LogRecord {
         if expected != hash {
             return Err(BrokenChain::Hash { seq, expected, found: hash });
         }
-        let entry: LogEntry =
-            serde_json::from_str(&body).map_err(|why| BrokenChain::Unreadable { seq, why: why.to_string() })?;
+        let entry: LogEntry = serde_json::from_str(&body)
+            .map_err(|why| BrokenChain::Unreadable { seq, why: why.to_string() })?;
         if entry.seq != seq {
             return Err(BrokenChain::Gap { expected: seq, found: entry.seq });
         }

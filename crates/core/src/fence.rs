@@ -79,7 +79,8 @@ impl Fence {
     }
 
     fn defuse_line(&self, line: &str) -> String {
-        let start = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '#' | '*' | '_' | '>'));
+        let start =
+            line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '#' | '*' | '_' | '>'));
         let head = start.split(':').next().filter(|head| head.len() < start.len()).unwrap_or_default();
         let word = head.split_whitespace().next().unwrap_or_default().trim_matches('*').to_ascii_lowercase();
         if head.len() <= 24 && self.speakers.contains(&word) { format!("| {line}") } else { line.to_owned() }
@@ -115,7 +116,6 @@ fn is_hidden(c: char) -> bool {
     let invisible = matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     invisible || (c.is_control() && !matches!(c, '\n' | '\t'))
 }
-
 
 /// Names that must not reach other seats.
 #[derive(Debug, Clone)]

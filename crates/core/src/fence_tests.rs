@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{LOG_VERSION, DebateLimits, Seat};
+use crate::{DebateLimits, LOG_VERSION, Seat};
 
 fn fence() -> Fence {
     Fence::new(&brief("Tabs or spaces?", &[]))
@@ -200,7 +200,8 @@ fn brief(question: &str, models: &[&str]) -> Brief {
 
 #[test]
 fn self_identification_and_the_names_of_seats_models_and_vendors_are_masked() {
-    let mask = NameMask::new(&brief("Tabs or spaces?", &["openai/gpt-x1", "anthropic/claude-y", "script/demo"]));
+    let mask =
+        NameMask::new(&brief("Tabs or spaces?", &["openai/gpt-x1", "anthropic/claude-y", "script/demo"]));
     for (said, seen) in [
         ("As an AI model by OpenAI, I say tabs.", "As an AI model by [masked], I say tabs."),
         ("I am Claude, made by Anthropic. Tabs.", "I am [masked], made by [masked]. Tabs."),

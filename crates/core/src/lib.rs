@@ -20,6 +20,7 @@
 //! - [`fence`]: how untrusted text is quoted, and how anonymity is kept.
 //! - [`timestamps`]: dates by arithmetic; [`seed`]: shuffles and draws that are the same every time.
 //! - [`play`]: a whole debate without any I/O: replay, branches, dry runs and the laws.
+//! - [`simulation`]: how a protocol is played by simulated seats.
 //! - [`document`]: the JSON outcome that every face of Agon prints.
 
 #![warn(missing_docs)]
@@ -43,6 +44,7 @@ pub mod positions;
 pub mod protocol;
 pub mod reply;
 pub mod seed;
+pub mod simulation;
 pub mod timestamps;
 pub mod view;
 pub mod wording;
@@ -58,17 +60,20 @@ pub use lesson::DebateLesson;
 pub use old_names::*;
 pub use options::{Invalid, OptionKind, OptionSpec};
 pub use outline::{
-    ChartPoint, LevelBars, Outline, PathStep, PositionPaths, ReportBar, ReportBlock, ReportItem, ReportLength,
-    ReportSection, RoundChart, SeatCard, SeatPath, SectionFold, SectionKind, VerdictTone,
+    ChartPoint, LevelBars, Outline, PathStep, PositionPaths, ReportBar, ReportBlock, ReportItem,
+    ReportLength, ReportSection, RoundChart, SeatCard, SeatPath, SectionFold, SectionKind, VerdictTone,
 };
 pub use phases::PhaseInfo;
 pub use positions::{
     JudgeMarks, PositionChange, PositionFlip, PositionGrouping, PositionHistory, RoundPositions, SeatPosition,
 };
 pub use protocol::{
-    CallPlan, Corrupt, Fate, Fidelity, NextEvent, Outcome, PositionFate, PromptTemplate, Protocol, ProtocolInfo,
-    RoleInfo, RoleModels, Status, Step, Termination, advance,
+    CallPlan, Corrupt, Fate, Fidelity, NextEvent, Outcome, PositionFate, PromptTemplate, Protocol,
+    ProtocolInfo, RoleInfo, RoleModels, Status, Step, Termination, advance,
 };
 pub use reply::{AbsenceReason, CallUsage, Reply, ShortenedPrompt};
 pub use seed::SeededDraw;
+pub use simulation::{
+    SimulatedAsk, SimulatedMove, SimulatedPlay, SimulatedSeat, SimulatedSide, SimulatedSpeaker, SimulationSetup,
+};
 pub use view::{Ballot, DebateView, Headline, QualityCheck, RecordBody, RoundSummary, SavedRecord};

@@ -274,11 +274,41 @@ mod tests {
     use super::*;
 
     const TABLE: &[OptionSpec] = &[
-        OptionSpec { key: "max_rounds", kind: OptionKind::Int(1, 20), default: "3", help: "the most rounds", environment: None },
-        OptionSpec { key: "agreement_score", kind: OptionKind::Float(0.0, 1.0), default: "0.8", help: "the threshold", environment: None },
-        OptionSpec { key: "mode", kind: OptionKind::Choice(&["quick", "deep"]), default: "deep", help: "the stages", environment: None },
-        OptionSpec { key: "strict", kind: OptionKind::Flag, default: "false", help: "no degraded verdict", environment: None },
-        OptionSpec { key: "focus", kind: OptionKind::Text, default: "", help: "the field", environment: None },
+        OptionSpec {
+            key: "max_rounds",
+            kind: OptionKind::Int(1, 20),
+            default: "3",
+            help: "the most rounds",
+            environment: None,
+        },
+        OptionSpec {
+            key: "agreement_score",
+            kind: OptionKind::Float(0.0, 1.0),
+            default: "0.8",
+            help: "the threshold",
+            environment: None,
+        },
+        OptionSpec {
+            key: "mode",
+            kind: OptionKind::Choice(&["quick", "deep"]),
+            default: "deep",
+            help: "the stages",
+            environment: None,
+        },
+        OptionSpec {
+            key: "strict",
+            kind: OptionKind::Flag,
+            default: "false",
+            help: "no degraded verdict",
+            environment: None,
+        },
+        OptionSpec {
+            key: "focus",
+            kind: OptionKind::Text,
+            default: "",
+            help: "the field",
+            environment: None,
+        },
     ];
 
     fn set(key: &str, raw: &str) -> Result<Value, String> {

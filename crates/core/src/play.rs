@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use crate::protocol::check_templates;
 use crate::seed::SeededDraw;
 use crate::{
-    AbsenceReason, NextEvent, Ask, Brief, Corrupt, Debate, Event, BranchParent, Protocol, LogRecord, Reply, ReplySchema, PhaseTurn,
-    advance,
+    AbsenceReason, Ask, BranchParent, Brief, Corrupt, Debate, Event, LogRecord, NextEvent, PhaseTurn,
+    Protocol, Reply, ReplySchema, advance,
 };
 
 /// Folds a log that is to be continued: the debate, and the asks of its last phase that have no reply, with their

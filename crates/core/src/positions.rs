@@ -226,10 +226,15 @@ mod tests {
         let stand = |(place, (position, cited)): (usize, &(&str, Option<&[&str]>))| SeatPosition {
             seat: format!("seat-{}", place + 1),
             position: (*position).to_owned(),
-            change: cited.map(|cited| PositionChange { cited: cited.iter().map(|c| (*c).to_owned()).collect() }),
+            change: cited
+                .map(|cited| PositionChange { cited: cited.iter().map(|c| (*c).to_owned()).collect() }),
             ..SeatPosition::default()
         };
-        RoundPositions { round, stands: positions.iter().enumerate().map(stand).collect(), ..RoundPositions::default() }
+        RoundPositions {
+            round,
+            stands: positions.iter().enumerate().map(stand).collect(),
+            ..RoundPositions::default()
+        }
     }
 
     /// "A flip is `{round, seat, from, to, evidenced, toward_majority}`."
@@ -268,7 +273,9 @@ mod tests {
         let before = held(1, &[("FAIL", None), ("PASS", None), ("WARN", None), ("WARN", None)]);
         let after = |to| held(2, &[(to, Some(&[])), ("PASS", None), ("WARN", None), ("WARN", None)]);
         for (to, toward) in [("PASS", false), ("WARN", true)] {
-            let flips = PositionHistory { rounds: vec![before.clone(), after(to)], ..PositionHistory::default() }.flips();
+            let flips =
+                PositionHistory { rounds: vec![before.clone(), after(to)], ..PositionHistory::default() }
+                    .flips();
             assert_eq!(flips[0].toward_majority, toward, "{to}");
         }
     }

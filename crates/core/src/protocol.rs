@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::event::sha256;
 use crate::{
     Ask, Brief, Debate, DebateLesson, DebateView, Event, Invalid, OptionSpec, Phase, PhaseInfo, Request, Seat,
+    SimulatedPlay,
 };
 
 /// The rules of one kind of debate.
@@ -65,6 +66,8 @@ pub struct ProtocolInfo {
     pub record_folder: Option<&'static str>,
     /// Options that keep a debate from reading what earlier debates left: key and value.
     pub isolation: &'static [(&'static str, &'static str)],
+    /// How simulated seats play it; `None` where it cannot be simulated.
+    pub simulation: Option<&'static dyn SimulatedPlay>,
 }
 
 impl ProtocolInfo {
@@ -76,9 +79,8 @@ impl ProtocolInfo {
 
     /// The models of a debate as a user would list them to seat the same seats again.
     pub fn listed_models(&self, brief: &Brief) -> Vec<String> {
-        let listed = |role: &str| {
-            self.roles.iter().any(|info| info.name == role && info.models == RoleModels::Listed)
-        };
+        let listed =
+            |role: &str| self.roles.iter().any(|info| info.name == role && info.models == RoleModels::Listed);
         brief.seats.iter().filter(|seat| listed(&seat.role)).map(|seat| seat.model.clone()).collect()
     }
 
@@ -334,7 +336,12 @@ pub fn advance(protocol: &dyn Protocol, debate: &Debate) -> Result<NextEvent, Co
 
 /// The names and hashes of a protocol's templates, as `Opened` carries them.
 pub fn template_hashes(protocol: &dyn Protocol) -> BTreeMap<String, String> {
-    protocol.info().templates.iter().map(|template| (template.file.to_owned(), sha256(template.text))).collect()
+    protocol
+        .info()
+        .templates
+        .iter()
+        .map(|template| (template.file.to_owned(), sha256(template.text)))
+        .collect()
 }
 
 /// Refuses a debate that was opened with other templates, and names the first that differs.

@@ -1,5 +1,6 @@
 //! One reading of a log for every face: the terminal, the page, chat messages, pipelines, receipts and evals.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::outline::{Outline, ReportItem, VerdictTone};
@@ -29,8 +30,8 @@ pub struct DebateView {
     pub gate: Option<GateReport>,
 }
 
-/// What a debate came to.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// What a debate came to. The outcome document has it, so that a chat message or an agent needs to know no protocol.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Headline {
     /// The verdict in a word or two, where the protocol has such words: `PASS`, `PROCEED`, `GREEN`.
     pub verdict: Option<String>,
@@ -41,6 +42,7 @@ pub struct Headline {
     /// The score, where the verdict is one.
     pub score: Option<f64>,
     /// Whether it is good news.
+    #[serde(skip)]
     pub tone: VerdictTone,
     /// How the debate ended, in a sentence.
     pub ending: String,

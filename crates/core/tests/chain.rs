@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use agon_core::event::{BrokenChain, open_all};
-use agon_core::{Brief, Debate, Event, LOG_VERSION, DebateLimits, LogRecord};
+use agon_core::{Brief, Debate, DebateLimits, Event, LOG_VERSION, LogRecord};
 use proptest::prelude::*;
 
 fn log(words: &[String]) -> Vec<LogRecord> {

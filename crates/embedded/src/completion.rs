@@ -3,7 +3,7 @@
 use agon_core::CallUsage;
 use agon_core::quotations;
 use agon_core::seed::SeededDraw;
-use agon_engine::{ModelCall, ModelCompletion, FinishReason, CallMessage, MessageRole};
+use agon_engine::{CallMessage, FinishReason, MessageRole, ModelCall, ModelCompletion};
 
 use crate::EmbeddedError;
 use crate::context_window::{PromptPieces, PromptStyle};
@@ -128,7 +128,8 @@ fn messages_to_read(messages: &[CallMessage], style: PromptStyle) -> &[CallMessa
     if style != (PromptStyle::Plain { with_instructions: false }) {
         return messages;
     }
-    let is_ask = |message: &CallMessage| message.role == MessageRole::User && !quotations(&message.text).is_empty();
+    let is_ask =
+        |message: &CallMessage| message.role == MessageRole::User && !quotations(&message.text).is_empty();
     let end = messages.iter().rposition(is_ask).map_or(messages.len(), |index| index + 1);
     messages.get(..end).unwrap_or(messages)
 }

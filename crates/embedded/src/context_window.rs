@@ -150,7 +150,9 @@ impl PromptPieces {
                 }
             }
             (PromptPiece::Prose(text), PromptStyle::AsWritten) => text.clone(),
-            (PromptPiece::Prose(text), PromptStyle::Plain { .. }) if role == MessageRole::Assistant => text.clone(),
+            (PromptPiece::Prose(text), PromptStyle::Plain { .. }) if role == MessageRole::Assistant => {
+                text.clone()
+            }
             // A prompt without quotations is all prose.
             (PromptPiece::Prose(text), PromptStyle::Plain { .. }) if is_last && !self.has_entries() => {
                 without_headings(text)
@@ -241,7 +243,10 @@ mod tests {
             "## Question\n{question}\n\nAnswer in JSON.\n### Debater A\n{one}\n### Debater B\n{two}\n"
         );
         let text = format!("{shared}## You\n{}\n\nSay what you think.", quote("your words", "Tabs."));
-        vec![CallMessage::new(MessageRole::System, "Rules."), CallMessage { role: MessageRole::User, shared: shared.len(), text }]
+        vec![
+            CallMessage::new(MessageRole::System, "Rules."),
+            CallMessage { role: MessageRole::User, shared: shared.len(), text },
+        ]
     }
 
     fn words(messages: &[CallMessage]) -> Result<usize, EmbeddedError> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agon_core::Invalid;
-use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, Model, ModelPrice};
+use agon_engine::{CallFault, DeltaSink, Model, ModelCall, ModelCompletion, ModelPrice};
 use futures_util::future::BoxFuture;
 
 use crate::model_files::ModelFileStore;

@@ -40,5 +40,9 @@ mod vocabulary;
 
 pub use embedded_error::EmbeddedError;
 pub use embedded_model::{EmbeddedModel, EmbeddedSettings, SMOLLM2, StructuredStrategy};
+pub use model_files::{
+    KNOWN_MODELS, KnownModel, ModelFileState, ModelFileStore, PullError, PullProgress, PullSettings,
+    PullSource, PulledModel, SpeedMeter, TransferSpeed, known_model,
+};
 #[doc(hidden)]
 pub use old_names::*;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
-use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallFaultKind};
+use agon_engine::{CallFault, CallFaultKind, DeltaSink, ModelCall, ModelCompletion};
 use candle_core::quantized::gguf_file::Content;
 use tokio::sync::{mpsc as async_mpsc, oneshot};
 
@@ -97,7 +97,10 @@ impl ModelThread {
     }
 
     fn stopped(&self) -> CallFault {
-        CallFault::new(CallFaultKind::Unavailable, format!("{} stopped in the middle of an answer", self.name))
+        CallFault::new(
+            CallFaultKind::Unavailable,
+            format!("{} stopped in the middle of an answer", self.name),
+        )
     }
 }
 

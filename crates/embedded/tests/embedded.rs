@@ -6,10 +6,13 @@ mod tiny;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use agon_core::{Brief, Fence, LOG_VERSION, DebateLimits, Phase, ReplySchema};
+use agon_core::{Brief, DebateLimits, Fence, LOG_VERSION, Phase, ReplySchema};
 use agon_embedded::model_files::ModelFileStore;
 use agon_embedded::{EmbeddedModel, EmbeddedSettings, StructuredStrategy};
-use agon_engine::{ModelCall, ModelCompletion, CallFault, CallFaultKind, FinishReason, CallMessage, Model, ModelPrice, MessageRole};
+use agon_engine::{
+    CallFault, CallFaultKind, CallMessage, FinishReason, MessageRole, Model, ModelCall, ModelCompletion,
+    ModelPrice,
+};
 use candle_core::quantized::GgmlDType;
 use serde_json::{Value, json};
 use tiny::{CONTROL_TOKENS, TinyModelOptions};
@@ -99,7 +102,10 @@ async fn another_attempt_at_the_same_prompt_gets_the_same_answer() {
     assert_eq!(ask(&model, &again).await.unwrap().text, first);
     let repair = [
         prompt("Tabs?"),
-        vec![CallMessage::new(MessageRole::Assistant, "x"), CallMessage::new(MessageRole::User, "Answer again.")],
+        vec![
+            CallMessage::new(MessageRole::Assistant, "x"),
+            CallMessage::new(MessageRole::User, "Answer again."),
+        ],
     ]
     .concat();
     assert_ne!(ask(&model, &call(repair, None, 3)).await.unwrap().text, first);
@@ -173,7 +179,10 @@ fn quoted(entries: usize, words: usize) -> Vec<CallMessage> {
     let shared = format!("{question}\n\n{}\n", (0..entries).map(entry).collect::<Vec<_>>().join("\n"));
     let own = fence.quote("your words", "Tabs, always.");
     let text = format!("{shared}{own}\n\nAnswer now.");
-    vec![CallMessage::new(MessageRole::System, "You debate."), CallMessage { role: MessageRole::User, shared: shared.len(), text }]
+    vec![
+        CallMessage::new(MessageRole::System, "You debate."),
+        CallMessage { role: MessageRole::User, shared: shared.len(), text },
+    ]
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use agon_core::{Phase, ReplySchema};
 use agon_embedded::model_files::ModelFileStore;
 use agon_embedded::{EmbeddedModel, EmbeddedSettings, SMOLLM2};
-use agon_engine::{ModelCall, CallMessage, Model, MessageRole};
+use agon_engine::{CallMessage, MessageRole, Model, ModelCall};
 use serde_json::{Value, json};
 
 fn model() -> Option<EmbeddedModel> {
@@ -33,7 +33,10 @@ fn call(question: &str, schema: Option<Value>, seed: u64) -> ModelCall {
         phase: Phase::new("answer", 0),
         label: None,
         about: None,
-        messages: vec![CallMessage::new(MessageRole::System, "Rules."), CallMessage::new(MessageRole::User, question)],
+        messages: vec![
+            CallMessage::new(MessageRole::System, "Rules."),
+            CallMessage::new(MessageRole::User, question),
+        ],
         schema: schema.map(|json| Arc::new(ReplySchema { name: "x".into(), json })),
         max_output_tokens: 2_000,
         seed,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agon_core::debate::CallAttempt;
 use agon_core::seed::SeededDraw;
-use agon_core::{AbsenceReason, Event, Reply, CallUsage};
+use agon_core::{AbsenceReason, CallUsage, Event, Reply};
 use futures_util::FutureExt;
 
 use crate::answer_parsing::{self, truncated};
@@ -302,7 +302,8 @@ impl DebateRun<'_> {
         fault: CallFault,
         usage: CallUsage,
     ) -> Result<(), EngineError> {
-        let mut failed = FailedAttempt::new(attempt, AbsenceReason::Unreachable, fault.message.clone(), usage);
+        let mut failed =
+            FailedAttempt::new(attempt, AbsenceReason::Unreachable, fault.message.clone(), usage);
         let last_in_chain = self.asks.get(index).and_then(|pending| pending.chain.last());
         let has_fallback = last_in_chain.is_some_and(|last| last.name != model.name);
         match fault.kind {
@@ -358,7 +359,12 @@ impl DebateRun<'_> {
         })
     }
 
-    fn settle_absent(&mut self, index: usize, why: AbsenceReason, mut detail: String) -> Result<(), EngineError> {
+    fn settle_absent(
+        &mut self,
+        index: usize,
+        why: AbsenceReason,
+        mut detail: String,
+    ) -> Result<(), EngineError> {
         if let Some((end, _)) = detail.char_indices().nth(DETAIL_CHARS_MAX) {
             detail.truncate(end);
         }

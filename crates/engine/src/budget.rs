@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use agon_core::debate::CallAttempt;
-use agon_core::{AbsenceReason, Debate, DebateLimits, Phase, Protocol, Reply, CallUsage};
+use agon_core::{AbsenceReason, CallUsage, Debate, DebateLimits, Phase, Protocol, Reply};
 
 use crate::{CallMessage, ModelPrice};
 

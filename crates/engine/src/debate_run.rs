@@ -5,7 +5,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::{AbsenceReason, NextEvent, Corrupt, Debate, Event, Protocol, advance};
+use agon_core::{AbsenceReason, Corrupt, Debate, Event, NextEvent, Protocol, advance};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::time::{Instant, Sleep, sleep};
@@ -179,7 +179,8 @@ impl<'a> DebateRun<'a> {
                 return Ok(true);
             }
         };
-        let phases_max = usize::try_from(self.protocol.plan(&self.debate.brief).most_phases).unwrap_or(usize::MAX);
+        let phases_max =
+            usize::try_from(self.protocol.plan(&self.debate.brief).most_phases).unwrap_or(usize::MAX);
         if self.debate.turns.len() > phases_max {
             let why = "it asks more phases than its bound".to_owned();
             return Err(Corrupt::Departed { seq: self.debate.events, why }.into());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_core::play::reopen;
-use agon_core::{Ask, Brief, Corrupt, Debate, Event, Invalid, Protocol, LogRecord};
+use agon_core::{Ask, Brief, Corrupt, Debate, Event, Invalid, LogRecord, Protocol};
 
 use crate::call_limits::CallLimiter;
 use crate::debate_run::DebateRun;

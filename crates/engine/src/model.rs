@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::{Invalid, Phase, ReplySchema, ShortenedPrompt, CallUsage};
+use agon_core::{CallUsage, Invalid, Phase, ReplySchema, ShortenedPrompt};
 use futures_util::future::BoxFuture;
 
 /// A model. It makes one call and never retries: the engine does retries, timeouts and limits.

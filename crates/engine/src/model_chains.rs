@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use agon_core::debate::CallAttempt;
-use agon_core::{AbsenceReason, Ask, Debate, Invalid, DebateLimits, Protocol, Reply, PhaseTurn};
+use agon_core::{AbsenceReason, Ask, Debate, DebateLimits, Invalid, PhaseTurn, Protocol, Reply};
 
 use crate::budget::PhaseLimits;
 use crate::call_limits::{CallLimiter, ProviderLimit};
@@ -108,8 +108,10 @@ pub(crate) fn models_down<'a>(protocol: &dyn Protocol, debate: &'a Debate) -> BT
         // At the deadline, calls end that might have been answered. That says nothing about their models.
         let met_deadline = deadline_ms.is_some_and(|deadline_ms| turn.ended_at_ms >= deadline_ms);
         for (attempts, reply) in asks_of(turn) {
-            let no_response =
-                matches!(reply, Some(Reply::Absent { why: AbsenceReason::Unreachable | AbsenceReason::TimedOut, .. }));
+            let no_response = matches!(
+                reply,
+                Some(Reply::Absent { why: AbsenceReason::Unreachable | AbsenceReason::TimedOut, .. })
+            );
             down.extend(silent_models(attempts, no_response && !met_deadline));
         }
     }
@@ -136,7 +138,8 @@ fn answering_model<'a>(attempts: &'a [CallAttempt], reply: Option<&Reply>) -> Op
 fn silent_models(attempts: &[CallAttempt], gave_up: bool) -> impl Iterator<Item = &str> {
     attempts.iter().enumerate().filter_map(move |(index, attempt)| {
         let moved_on = attempts.get(index + 1).map_or(gave_up, |next| next.model != attempt.model);
-        let silent = matches!(attempt.fault.as_ref()?.why, AbsenceReason::Unreachable | AbsenceReason::TimedOut);
+        let silent =
+            matches!(attempt.fault.as_ref()?.why, AbsenceReason::Unreachable | AbsenceReason::TimedOut);
         (moved_on && silent).then_some(attempt.model.as_str())
     })
 }

@@ -115,8 +115,12 @@ mod tests {
     use super::*;
 
     fn attempt(model: &str, why: Option<AbsenceReason>) -> CallAttempt {
-        let fault =
-            why.map(|why| AttemptFault { why, detail: "d".into(), text: Some("t".into()), usage: CallUsage::default() });
+        let fault = why.map(|why| AttemptFault {
+            why,
+            detail: "d".into(),
+            text: Some("t".into()),
+            usage: CallUsage::default(),
+        });
         CallAttempt { number: 1, model: model.into(), worst_usd: None, errand: false, fault }
     }
 
@@ -169,7 +173,8 @@ mod tests {
             (&["a", "b", "c"], vec![("a", TimedOut)], call(1, None, 0)),
             (&["a"], vec![("a", TimedOut)], call(1, None, 0)),
         ] {
-            let attempts: Vec<CallAttempt> = log.iter().map(|(model, why)| attempt(model, Some(*why))).collect();
+            let attempts: Vec<CallAttempt> =
+                log.iter().map(|(model, why)| attempt(model, Some(*why))).collect();
             let skipped = down.iter().copied().collect();
             let next = next_attempt(&["a", "b", "c"], &skipped, &attempts, &limits, false);
             assert_eq!(next, expected, "{down:?} {log:?}");

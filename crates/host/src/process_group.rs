@@ -61,7 +61,10 @@ impl ProcessGroup {
         in_own_group(&mut command);
         let mut child = command.spawn()?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let program = Arc::new(RunningProgram { id: child.id(), child: Mutex::new(ChildState { child, status_taken: false }) });
+        let program = Arc::new(RunningProgram {
+            id: child.id(),
+            child: Mutex::new(ChildState { child, status_taken: false }),
+        });
         lock(&RUNNING).insert(program.id, program.clone());
         let group = Self::watched(program)?;
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
@@ -105,7 +108,9 @@ impl ProcessGroup {
         self.ended().await;
         self.hold = None;
         let status = &mut self.status;
-        status.await.unwrap_or_else(|_| Err(io::Error::other("the thread that waits for the program is gone")))
+        status
+            .await
+            .unwrap_or_else(|_| Err(io::Error::other("the thread that waits for the program is gone")))
     }
 }
 

@@ -18,7 +18,8 @@ pub fn visible_text(text: &str) -> String {
 }
 
 fn is_invisible(c: char) -> bool {
-    let hidden = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
+    let hidden =
+        matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
     c.is_control() || hidden || reorders(c)
 }
 
@@ -60,16 +61,26 @@ impl TextCleaner {
             (EscapeState::Text, _) => (step_text(char, kept), StepResult::Taken),
             (EscapeState::Escape, '[') => (EscapeState::Sequence, StepResult::Taken),
             (EscapeState::Escape, ']' | 'P' | 'X' | '^' | '_') => (EscapeState::String, StepResult::Taken),
-            (EscapeState::Escape | EscapeState::Designation, ' '..='/') => (EscapeState::Designation, StepResult::Taken),
-            (EscapeState::Escape | EscapeState::Designation, '0'..='~') => (EscapeState::Text, StepResult::Taken),
+            (EscapeState::Escape | EscapeState::Designation, ' '..='/') => {
+                (EscapeState::Designation, StepResult::Taken)
+            }
+            (EscapeState::Escape | EscapeState::Designation, '0'..='~') => {
+                (EscapeState::Text, StepResult::Taken)
+            }
             (EscapeState::Sequence, ' '..='?') => (EscapeState::Sequence, StepResult::Taken),
             (EscapeState::Sequence, '@'..='~') => (EscapeState::Text, StepResult::Taken),
-            (EscapeState::String, '\u{07}' | '\u{9c}') | (EscapeState::StringEscape, '\\') => (EscapeState::Text, StepResult::Taken),
+            (EscapeState::String, '\u{07}' | '\u{9c}') | (EscapeState::StringEscape, '\\') => {
+                (EscapeState::Text, StepResult::Taken)
+            }
             (EscapeState::String, '\u{1b}') => (EscapeState::StringEscape, StepResult::Taken),
             // An unfinished string ends with its line, so that a stray byte cannot swallow an answer.
             (EscapeState::String, char) if char != '\n' => (EscapeState::String, StepResult::Taken),
-            (EscapeState::Escape | EscapeState::Designation | EscapeState::Sequence, _) => (EscapeState::Text, StepResult::ReadAgain),
-            (EscapeState::String | EscapeState::StringEscape, _) => (EscapeState::Text, StepResult::ReadAgain),
+            (EscapeState::Escape | EscapeState::Designation | EscapeState::Sequence, _) => {
+                (EscapeState::Text, StepResult::ReadAgain)
+            }
+            (EscapeState::String | EscapeState::StringEscape, _) => {
+                (EscapeState::Text, StepResult::ReadAgain)
+            }
         };
         self.state = state;
         again

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use agon_core::play::{invent, play};
 use agon_core::SeededDraw;
+use agon_core::play::{invent, play};
 use agon_core::{
     Artifact, Ask, Brief, Debate, LOG_VERSION, Limits, Protocol, Reply, Request, options, protocol,
 };

@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 
 use agon_core::DebateLesson;
-use agon_core::lesson::{AgentStanding, LessonBallot, LessonDecision, LessonSeat, RATING_INITIAL, RatingChange};
+use agon_core::lesson::{
+    AgentStanding, LessonBallot, LessonDecision, LessonSeat, RATING_INITIAL, RatingChange,
+};
 use serde::Serialize;
 
 mod glicko;

@@ -1,7 +1,7 @@
 //! How the first positions of a resolved debate turned out: what later debates know of those who sat.
 
 use agon_core::history::{ResolvedDebate, SeatResult};
-use agon_core::{Debate, PositionGrouping, RoundPositions, PositionHistory};
+use agon_core::{Debate, PositionGrouping, PositionHistory, RoundPositions};
 
 use crate::calibration::{Resolution, Truth};
 
@@ -30,7 +30,11 @@ pub fn resolved_debate(debate: &Debate, stands: &PositionHistory, resolution: &R
         let agent = agent(debate, &stand.seat)?.to_owned();
         Some(SeatResult { agent, right, confidence: stand.confidence, position: stand.position.clone() })
     });
-    ResolvedDebate { id: debate.brief.id.clone(), seats: seats.collect(), partial: matches!(truth, KnownTruth::IsNot(_)) }
+    ResolvedDebate {
+        id: debate.brief.id.clone(),
+        seats: seats.collect(),
+        partial: matches!(truth, KnownTruth::IsNot(_)),
+    }
 }
 
 /// How the decision of a debate turned out by a resolution.
@@ -45,8 +49,11 @@ pub fn decision_truth(debate: &Debate, stands: &PositionHistory, resolution: &Re
 
 /// The position that a name means: one of them, or that of a label or a seat.
 pub fn position_named<'a>(debate: &Debate, stands: &'a PositionHistory, name: &str) -> Option<&'a str> {
-    let positions =
-        stands.rounds.iter().flat_map(|held: &RoundPositions| &held.stands).map(|stand| stand.position.as_str());
+    let positions = stands
+        .rounds
+        .iter()
+        .flat_map(|held: &RoundPositions| &held.stands)
+        .map(|stand| stand.position.as_str());
     let mut positions = positions.chain(stands.decided.as_deref());
     if let Some(position) = positions.find(|position| position.eq_ignore_ascii_case(name)) {
         return Some(position);
@@ -83,7 +90,9 @@ fn truth<'a>(debate: &'a Debate, stands: &'a PositionHistory, resolution: &'a Re
         (Resolution::Winner(name), Some(decided)) if labels.contains(name) => KnownTruth::Is(decided),
         // No position has this name, so that all were wrong: that they were together is just what is to be known.
         (Resolution::Winner(name), _) if name == NOBODY => KnownTruth::Is(""),
-        (Resolution::Winner(name), _) => position_named(debate, stands, name).map_or(KnownTruth::Nothing, KnownTruth::Is),
+        (Resolution::Winner(name), _) => {
+            position_named(debate, stands, name).map_or(KnownTruth::Nothing, KnownTruth::Is)
+        }
     }
 }
 
@@ -91,7 +100,9 @@ fn truth<'a>(debate: &'a Debate, stands: &'a PositionHistory, resolution: &'a Re
 mod tests {
     use std::collections::BTreeMap;
 
-    use agon_core::{Brief, Event, LOG_VERSION, DebateLimits, Phase, Prompt, Reply, Seat, SeatPosition, CallUsage};
+    use agon_core::{
+        Brief, CallUsage, DebateLimits, Event, LOG_VERSION, Phase, Prompt, Reply, Seat, SeatPosition,
+    };
 
     use super::*;
 
@@ -150,8 +161,16 @@ mod tests {
             position: (*position).into(),
             ..SeatPosition::default()
         };
-        let first = RoundPositions { round: 1, stands: positions.iter().map(stand).collect(), ..RoundPositions::default() };
-        PositionHistory { rounds: vec![first], decided: decided.map(str::to_owned), ..PositionHistory::default() }
+        let first = RoundPositions {
+            round: 1,
+            stands: positions.iter().map(stand).collect(),
+            ..RoundPositions::default()
+        };
+        PositionHistory {
+            rounds: vec![first],
+            decided: decided.map(str::to_owned),
+            ..PositionHistory::default()
+        }
     }
 
     /// Who was right when the decision was, and who was wrong; of those who dissented from a wrong decision nothing is known.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallMessage, Model, ModelPrice, MessageRole};
+use agon_engine::{
+    CallFault, CallMessage, DeltaSink, MessageRole, Model, ModelCall, ModelCompletion, ModelPrice,
+};
 use futures_util::future::BoxFuture;
 
 use crate::config::AgentConfig;
@@ -76,7 +78,7 @@ impl Model for AgentModel {
 mod tests {
     use std::sync::Mutex;
 
-    use agon_core::{Phase, CallUsage};
+    use agon_core::{CallUsage, Phase};
     use agon_engine::FinishReason;
 
     use super::*;
@@ -100,9 +102,9 @@ mod tests {
         ) -> BoxFuture<'a, Result<ModelCompletion, CallFault>> {
             *self.0.lock().unwrap() = call.messages.clone();
             let (text, model, usage) = ("yes".into(), "one/a".into(), CallUsage::default());
-            Box::pin(
-                async move { Ok(ModelCompletion { text, model, usage, finish: FinishReason::End, shortened: None }) },
-            )
+            Box::pin(async move {
+                Ok(ModelCompletion { text, model, usage, finish: FinishReason::End, shortened: None })
+            })
         }
     }
 
@@ -125,15 +127,23 @@ mod tests {
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(agent.call(&call, None)).unwrap();
-        assert_eq!((agent.name(), agent.provider(), agent.price()), ("agent/skeptic", "one", ModelPrice::Unknown));
+        assert_eq!(
+            (agent.name(), agent.provider(), agent.price()),
+            ("agent/skeptic", "one", ModelPrice::Unknown)
+        );
         inner.0.lock().unwrap().iter().map(|message| message.text.clone()).collect()
     }
 
     #[test]
     fn the_charter_is_put_before_the_rules() {
-        let rules = || vec![CallMessage::new(MessageRole::System, "Rules."), CallMessage::new(MessageRole::User, "Why?")];
+        let rules = || {
+            vec![CallMessage::new(MessageRole::System, "Rules."), CallMessage::new(MessageRole::User, "Why?")]
+        };
         assert_eq!(messages_sent("Doubt.", rules()), ["Doubt.\n\nRules.", "Why?"]);
         assert_eq!(messages_sent(" ", rules()), ["Rules.", "Why?"]);
-        assert_eq!(messages_sent("Doubt.", vec![CallMessage::new(MessageRole::User, "Why?")]), ["Doubt.", "Why?"]);
+        assert_eq!(
+            messages_sent("Doubt.", vec![CallMessage::new(MessageRole::User, "Why?")]),
+            ["Doubt.", "Why?"]
+        );
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use agon_core::Invalid;
 use agon_embedded::EmbeddedModel;
-use agon_engine::{Model, ModelSource, ModelPrice};
 use agon_embedded::ModelFileStore;
+use agon_engine::{Model, ModelPrice, ModelSource};
 
 use crate::agents::AgentModel;
 use crate::command::CommandModel;

@@ -10,8 +10,11 @@ use std::pin::pin;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use agon_core::{Invalid, CallUsage};
-use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallFaultKind, FinishReason, CallMessage, Model, ModelPrice, MessageRole};
+use agon_core::{CallUsage, Invalid};
+use agon_engine::{
+    CallFault, CallFaultKind, CallMessage, DeltaSink, FinishReason, MessageRole, Model, ModelCall,
+    ModelCompletion, ModelPrice,
+};
 use agon_host::{ProcessGroup, ProcessPipes, TextCleaner, clean_line};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -46,7 +49,11 @@ impl CommandModel {
         Ok(Self { name: format!("command/{name}"), program, config })
     }
 
-    async fn run(&self, call: &ModelCall, deltas: Option<DeltaSink<'_>>) -> Result<ModelCompletion, CallFault> {
+    async fn run(
+        &self,
+        call: &ModelCall,
+        deltas: Option<DeltaSink<'_>>,
+    ) -> Result<ModelCompletion, CallFault> {
         let prompt = prompt_text(&call.messages);
         let (mut group, pipes) = self.start().map_err(|why| self.start_fault(&why))?;
         let mut answer = CommandAnswer::new(self.config.output_bytes_max.unwrap_or(OUTPUT_BYTES_MAX));
@@ -54,7 +61,10 @@ impl CommandModel {
         let exchanged = exchange(&mut group, pipes, &prompt, deltas, &mut answer, &mut stderr).await;
         exchanged.map_err(|why| self.output_fault(&why))?;
         let status = group.end().await.map_err(|why| {
-            CallFault::new(CallFaultKind::Unavailable, format!("the exit status of {} is unknown: {why}", self.name))
+            CallFault::new(
+                CallFaultKind::Unavailable,
+                format!("the exit status of {} is unknown: {why}", self.name),
+            )
         })?;
         if !status.success() {
             return Err(self.exit_fault(status, &stderr, &answer));
@@ -440,8 +450,10 @@ mod tests {
             "{RULES}\n\nBe brief.\n\n{EARLIER_ASK}\n\nFirst?\n\n{EARLIER_ANSWER}\n\nOne.\n\n{CURRENT_ASK}\n\nSecond?\n"
         );
         assert_eq!(page, format!("{INTRODUCTION}\n\n{sections}"));
-        let short =
-            prompt_text(&[CallMessage::new(MessageRole::System, "Be brief."), CallMessage::new(MessageRole::User, "What?")]);
+        let short = prompt_text(&[
+            CallMessage::new(MessageRole::System, "Be brief."),
+            CallMessage::new(MessageRole::User, "What?"),
+        ]);
         assert_eq!(short, format!("{INTRODUCTION}\n\n{RULES}\n\nBe brief.\n\n{CURRENT_ASK}\n\nWhat?\n"));
     }
 

@@ -9,8 +9,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use agon_core::CallUsage;
-use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallFaultKind, FinishReason, Model, ModelPrice};
 use agon_embedded::ModelFileStore;
+use agon_engine::{
+    CallFault, CallFaultKind, DeltaSink, FinishReason, Model, ModelCall, ModelCompletion, ModelPrice,
+};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::json;
@@ -73,7 +75,11 @@ impl EmbeddingModel {
         Self { embedder: Arc::new(embedder) }
     }
 
-    async fn answer(&self, call: &ModelCall, deltas: Option<DeltaSink<'_>>) -> Result<ModelCompletion, CallFault> {
+    async fn answer(
+        &self,
+        call: &ModelCall,
+        deltas: Option<DeltaSink<'_>>,
+    ) -> Result<ModelCompletion, CallFault> {
         let texts = parse_texts(call.messages.last().map_or("", |last| &last.text))?;
         let TextVectors { vectors, usage } = self.embedder.embed(&texts).await?;
         let length = vectors.first().map_or(0, Vec::len);
@@ -178,7 +184,10 @@ pub struct EmbeddingsInUse {
 }
 
 /// The configured embeddings, else the best that need no key: MiniLM if its files are present, or shared words.
-pub(crate) fn choose_embeddings(config: &EmbeddingsConfig, files: Option<&ModelFileStore>) -> EmbeddingsInUse {
+pub(crate) fn choose_embeddings(
+    config: &EmbeddingsConfig,
+    files: Option<&ModelFileStore>,
+) -> EmbeddingsInUse {
     let lexical = LEXICAL.to_owned();
     let (model, why) = match (config.named(), files.map(minilm::model_folder)) {
         (Some(model), _) => (model, "agon.toml says so under [embeddings]".to_owned()),

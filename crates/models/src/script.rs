@@ -11,8 +11,10 @@ use std::fs::File;
 use std::io::Read;
 use std::time::Duration;
 
-use agon_core::{Invalid, CallUsage};
-use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallFaultKind, FinishReason, Model, ModelPrice};
+use agon_core::{CallUsage, Invalid};
+use agon_engine::{
+    CallFault, CallFaultKind, DeltaSink, FinishReason, Model, ModelCall, ModelCompletion, ModelPrice,
+};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -130,7 +132,11 @@ impl ScriptModel {
         CallFault::new(CallFaultKind::Rejected, message)
     }
 
-    async fn complete(&self, call: &ModelCall, deltas: Option<DeltaSink<'_>>) -> Result<ModelCompletion, CallFault> {
+    async fn complete(
+        &self,
+        call: &ModelCall,
+        deltas: Option<DeltaSink<'_>>,
+    ) -> Result<ModelCompletion, CallFault> {
         let reply = self.reply(call)?;
         sleep(reply.delay).await;
         let text = match &reply.content {

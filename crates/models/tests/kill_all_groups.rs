@@ -6,7 +6,7 @@
 #[allow(dead_code)]
 mod support;
 
-use agon_engine::{CallMessage, Model, MessageRole};
+use agon_engine::{CallMessage, MessageRole, Model};
 use agon_host::kill_all_groups;
 use agon_models::{CommandConfig, CommandModel};
 use support::{call_with, process_id_in, wait_until_ended, wait_until_gone, within_two_minutes};

@@ -51,6 +51,9 @@ pub const PROTOCOLS: &[&'static dyn Protocol] =
 /// What is built around the five: they keep the same laws.
 pub const BESIDE: &[&'static dyn Protocol] = &[&poll::Poll, &ask::Ask];
 
+/// Every seat answers alone, and the answer that most of them give is the answer: what debates are compared with.
+pub const PLAIN_VOTE: &'static dyn Protocol = &poll::Poll;
+
 /// Every protocol of both tables.
 pub fn all() -> impl Iterator<Item = &'static dyn Protocol> {
     PROTOCOLS.iter().chain(BESIDE).copied()

@@ -1,6 +1,6 @@
 //! Whether a limit on time, money or calls ends a debate, and which one.
 
-use agon_core::{AbsenceReason, Debate, Reply, PhaseTurn};
+use agon_core::{AbsenceReason, Debate, PhaseTurn, Reply};
 
 /// Comparisons with limits allow for rounding.
 const TOLERANCE: f64 = 1e-9;
@@ -44,9 +44,11 @@ impl LimitCheck<'_> {
     /// Whether a limit kept a seat from answering in this phase.
     pub fn cut_short(&self, turn: &PhaseTurn) -> bool {
         let deadline = self.debate.brief.limits.deadline_ms;
-        let late = deadline
-            .is_some_and(|limit| turn.ended_at_ms as f64 >= limit as f64 * (1.0 - self.closing_share) - TOLERANCE);
-        turn.absences().any(|(_, why, _)| why == AbsenceReason::OverBudget || (late && why == AbsenceReason::TimedOut))
+        let late = deadline.is_some_and(|limit| {
+            turn.ended_at_ms as f64 >= limit as f64 * (1.0 - self.closing_share) - TOLERANCE
+        });
+        turn.absences()
+            .any(|(_, why, _)| why == AbsenceReason::OverBudget || (late && why == AbsenceReason::TimedOut))
     }
 
     /// Whether the deadline has passed.

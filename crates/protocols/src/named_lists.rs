@@ -107,7 +107,10 @@ mod tests {
         let records = "perspectives:\n- name: b\n  description: x\n- name: a\n  description: y\n";
         let want = [("b".to_owned(), json!({"description": "x"})), ("a".into(), json!({"description": "y"}))];
         assert_eq!(read_named_list(records, &["description"]).unwrap(), want);
-        assert_eq!(read_named_list("[[p]]\nname = \"b\"\n", &["description"]).unwrap(), [("b".into(), json!({}))]);
+        assert_eq!(
+            read_named_list("[[p]]\nname = \"b\"\n", &["description"]).unwrap(),
+            [("b".into(), json!({}))]
+        );
         assert_eq!(
             read_named_list("- b\n- a\n", &["description"]).unwrap(),
             [("b".into(), Value::Null), ("a".into(), Value::Null)]

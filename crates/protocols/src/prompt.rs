@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use agon_core::{Ask, Corrupt, Prompt, ReplySchema, Seat, PromptTemplate, SeatThread};
+use agon_core::{Ask, Corrupt, Prompt, PromptTemplate, ReplySchema, Seat, SeatThread};
 use handlebars::Handlebars;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

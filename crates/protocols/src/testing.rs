@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use agon_core::play::play;
 use agon_core::{
-    AbsenceReason, BriefFile, Ask, Brief, Debate, Invalid, LOG_VERSION, DebateLimits, Protocol, LogRecord, Reply, Request,
-    ShortenedPrompt, CallUsage, options, protocol,
+    AbsenceReason, Ask, Brief, BriefFile, CallUsage, Debate, DebateLimits, Invalid, LOG_VERSION, LogRecord,
+    Protocol, Reply, Request, ShortenedPrompt, options, protocol,
 };
 use serde_json::Value;
 

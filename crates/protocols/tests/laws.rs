@@ -5,10 +5,12 @@ mod play;
 
 use std::collections::BTreeSet;
 
+use agon_core::SeededDraw;
 use agon_core::document::document;
 use agon_core::play::{play, replay};
-use agon_core::SeededDraw;
-use agon_core::{AbsenceReason, Ask, Brief, Debate, Event, Fate, DebateLimits, Protocol, LogRecord, Reply, PhaseTurn};
+use agon_core::{
+    AbsenceReason, Ask, Brief, Debate, DebateLimits, Event, Fate, LogRecord, PhaseTurn, Protocol, Reply,
+};
 use serde_json::Value;
 
 use self::play::{cases, invented, limits, opened, played};
@@ -290,7 +292,8 @@ fn a_branch_takes_over_the_replies_and_costs_nothing_until_it_asks() {
 /// What a branch takes over is paid for: no limit of its own can cut it.
 #[test]
 fn limits_do_not_cut_what_a_branch_takes_over() {
-    for (protocol, brief) in cases().into_iter().filter(|(_, brief)| brief.limits == DebateLimits::default()) {
+    for (protocol, brief) in cases().into_iter().filter(|(_, brief)| brief.limits == DebateLimits::default())
+    {
         let whole = played(protocol, opened(&brief), 4);
         let first = Debate::from_records(&whole).unwrap();
         let closing = |turn: &&PhaseTurn| protocol.info().is_closing(&turn.phase.name);

@@ -10,7 +10,8 @@
 
 use agon_core::play::play;
 use agon_core::{
-    Ask, Brief, Debate, LOG_VERSION, DebateLimits, Protocol, Reply, Request, CallUsage, options, protocol, quotations,
+    Ask, Brief, CallUsage, Debate, DebateLimits, LOG_VERSION, Protocol, Reply, Request, options, protocol,
+    quotations,
 };
 use agon_protocols::PROTOCOLS;
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ mod play;
 
 use std::collections::BTreeSet;
 
-use agon_core::{Debate, PositionGrouping, Protocol, PositionHistory};
+use agon_core::{Debate, PositionGrouping, PositionHistory, Protocol};
 
 use play::{cases, opened, played};
 
@@ -37,8 +37,13 @@ fn who_held_what_can_be_told_of_every_beginning_of_a_debate() {
 
 fn keeps_the_laws_of_stands(protocol: &dyn Protocol, debate: &Debate) -> PositionHistory {
     let name = protocol.info().name;
-    let stands = protocol.view(debate).map(|view| view.positions).unwrap_or_else(|why| panic!("{name}: {why:?}"));
-    assert_eq!(stands, protocol.view(debate).unwrap().positions, "{name}: the same log gives the same stands");
+    let stands =
+        protocol.view(debate).map(|view| view.positions).unwrap_or_else(|why| panic!("{name}: {why:?}"));
+    assert_eq!(
+        stands,
+        protocol.view(debate).unwrap().positions,
+        "{name}: the same log gives the same stands"
+    );
     for (at, held) in stands.rounds.iter().enumerate() {
         let places =
             held.stands.iter().map(|stand| debate.brief.seats.iter().position(|seat| seat.id == stand.seat));

@@ -109,9 +109,10 @@ fn ending(source: &ReportSource<'_>, store: &str) -> String {
 fn facts(source: &ReportSource<'_>) -> Vec<String> {
     let (brief, outline) = (&source.debate.brief, &source.view.outline);
     let role = brief.seats.first().map_or("seat", |seat| seat.role.as_str());
-    let (voices, noun) = outline
-        .voices
-        .map_or_else(|| (brief.seats_of(role).count() as u64, spoken(role)), |(count, noun)| (count, noun.into()));
+    let (voices, noun) = outline.voices.map_or_else(
+        || (brief.seats_of(role).count() as u64, spoken(role)),
+        |(count, noun)| (count, noun.into()),
+    );
     let mut facts = vec![brief.protocol.clone()];
     facts.extend(outline.facts.iter().cloned());
     facts.extend((voices > 0).then(|| counted(voices, &noun)));

@@ -7,8 +7,8 @@ mod votes;
 use unicode_width::UnicodeWidthStr;
 
 use crate::Style;
-use agon_host::clean_line;
 use crate::markdown_text::wrap;
+use agon_host::clean_line;
 
 pub use heatmap::heatmap;
 pub use judges::{judges, judges_svg};

@@ -34,7 +34,8 @@ pub(crate) fn sections(verdict: &Value) -> Vec<ReportSection> {
     let Some(fields) = verdict.as_object() else {
         return vec![ReportSection::new(SectionKind::Answer, "Verdict", blocks(verdict))];
     };
-    let mut sections = vec![ReportSection::new(SectionKind::Answer, "Verdict", pairs(fields).into_iter().collect())];
+    let mut sections =
+        vec![ReportSection::new(SectionKind::Answer, "Verdict", pairs(fields).into_iter().collect())];
     for (key, value) in fields.iter().filter(|(_, value)| !is_short(value)) {
         sections.push(ReportSection::new(SectionKind::Part, heading(key), blocks(value)));
     }

@@ -42,7 +42,7 @@ pub use gate::{GateFormat, NotAGate, gate_report};
 pub use live::{LiveOutput, LiveView};
 pub use markdown::markdown_report;
 pub use page::page_report;
-pub use ratings::{RatedAgent, ratings_svg, ratings_table};
+pub use ratings::{RatedAgent, ratings_svg, ratings_table, svg_label};
 pub use source::ReportSource;
 pub use style::Style;
 pub use table::table;

@@ -34,7 +34,10 @@ const LEVEL_MAX: usize = 6;
 
 fn write_blocks(out: &mut String, blocks: &[ReportBlock], level: usize) {
     for (place, block) in blocks.iter().enumerate() {
-        if place > 0 && !matches!(block, ReportBlock::Chart(_) | ReportBlock::Cards(_)) && !out.ends_with("\n\n") {
+        if place > 0
+            && !matches!(block, ReportBlock::Chart(_) | ReportBlock::Cards(_))
+            && !out.ends_with("\n\n")
+        {
             out.push('\n');
         }
         write_block(out, block, level);

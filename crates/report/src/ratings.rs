@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use crate::Style;
-use agon_host::clean_line;
 use crate::table::table;
+use agon_host::clean_line;
 
 /// An agent as the ratings show it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -170,7 +170,7 @@ impl Frame {
             "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash} points=\"{}\"/>",
             points.join(" ")
         );
-        let (key, name) = (TOP + 18.0 * place as f64, escaped(&rated.agent));
+        let (key, name) = (TOP + 18.0 * place as f64, svg_label(&rated.agent));
         let left = WIDTH - RIGHT + 16.0;
         let _ = write!(
             svg,
@@ -184,8 +184,8 @@ impl Frame {
     }
 }
 
-/// A name on one line, short enough for the key, and no markup.
-pub(crate) fn escaped(name: &str) -> String {
+/// A name as text in an SVG picture: on one line, short enough for the key, with markup escaped.
+pub fn svg_label(name: &str) -> String {
     let line = clean_line(name);
     let mut shown: String = line.chars().take(NAME_CHARS_MAX).collect();
     if line.chars().count() > NAME_CHARS_MAX {

@@ -3,7 +3,8 @@
 use agon_core::view::{absence_words, holder_name, label_name, warning_sentence};
 use agon_core::wording::{capitalized, count, counted, dollars, excerpt, joined, percent, seat_name, spoken};
 use agon_core::{
-    Fate, Fidelity, ReportBar, ReportBlock, ReportItem, ReportSection, Seat, SeatCard, SectionFold, SectionKind,
+    Fate, Fidelity, ReportBar, ReportBlock, ReportItem, ReportSection, Seat, SeatCard, SectionFold,
+    SectionKind,
 };
 use agon_measure::evidence::PhaseCost;
 
@@ -47,7 +48,8 @@ pub(crate) fn missing(source: &ReportSource<'_>) -> Option<ReportSection> {
     if items.is_empty() && is_degraded {
         items.push(ReportItem::text("Some steps of the protocol were left out."));
     }
-    let section = |items| ReportSection::new(SectionKind::Part, "What was missing", vec![ReportBlock::Items(items)]);
+    let section =
+        |items| ReportSection::new(SectionKind::Part, "What was missing", vec![ReportBlock::Items(items)]);
     (!items.is_empty()).then(|| section(items))
 }
 
@@ -71,7 +73,8 @@ pub(crate) fn first_positions(source: &ReportSource<'_>) -> Option<ReportSection
         })
         .collect();
     let title = "What became of each first position";
-    let section = |items| ReportSection::new(SectionKind::Part, title, vec![ReportBlock::Items(items)]).folded();
+    let section =
+        |items| ReportSection::new(SectionKind::Part, title, vec![ReportBlock::Items(items)]).folded();
     (!items.is_empty()).then(|| section(items))
 }
 
@@ -88,7 +91,8 @@ pub(crate) fn seat_cards(source: &ReportSource<'_>) -> Option<ReportSection> {
     let mut section = seats(source)?;
     let paths = paths::position_paths(source);
     let seats = source.debate.brief.seats.iter().enumerate();
-    let mut cards: Vec<SeatCard> = seats.map(|(place, seat)| seat_card(source, &paths, place, seat)).collect();
+    let mut cards: Vec<SeatCard> =
+        seats.map(|(place, seat)| seat_card(source, &paths, place, seat)).collect();
     // In label order, as the seats were known; seats without a label follow in seat order.
     cards.sort_by_key(|card| source.label(&card.id).map_or((true, ""), |label| (false, label)));
     let (pairs, lines): (Vec<ReportBlock>, Vec<ReportBlock>) =
@@ -276,7 +280,11 @@ fn cache_sentence(source: &ReportSource<'_>) -> Option<String> {
     let cost = &source.evidence.cost;
     let percent = |share: f64| format!("{:.0}%", 100.0 * share);
     let expected = cost.predicted_cached_share.map(|share| format!("; {} was expected", percent(share)));
-    Some(format!("{} of the input came from a cache{}.", percent(cost.cached_share?), expected.unwrap_or_default()))
+    Some(format!(
+        "{} of the input came from a cache{}.",
+        percent(cost.cached_share?),
+        expected.unwrap_or_default()
+    ))
 }
 
 /// What is needed to find, check and repeat the debate.

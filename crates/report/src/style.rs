@@ -23,6 +23,12 @@ impl Style {
         self.width.clamp(NARROWEST, WIDEST)
     }
 
+    /// A paragraph as lines of a width that is easy to read. All lines but the first are indented.
+    pub fn paragraph(&self, text: &str) -> String {
+        let lines = crate::markdown_text::wrap(text, self.columns(), "", "  ");
+        lines.into_iter().map(|line| line + "\n").collect()
+    }
+
     pub(crate) fn bold(&self, text: &str) -> String {
         self.paint(anstyle::Style::new().effects(Effects::BOLD), text)
     }

@@ -3,8 +3,8 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::Style;
-use agon_host::clean_line;
 use crate::markdown_text::{cut, wrap};
+use agon_host::clean_line;
 
 /// The space between two columns.
 const GAP: usize = 2;

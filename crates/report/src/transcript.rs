@@ -3,7 +3,8 @@
 use agon_core::view::absence_words;
 use agon_core::wording::{seat_name, seconds};
 use agon_core::{
-    AskRecord, Interjection, PhaseTurn, Reply, ReportBlock, ReportItem, ReportSection, SectionFold, SectionKind,
+    AskRecord, Interjection, PhaseTurn, Reply, ReportBlock, ReportItem, ReportSection, SectionFold,
+    SectionKind,
 };
 use serde_json::Value;
 
@@ -36,8 +37,9 @@ fn interjections<'a>(said: impl Iterator<Item = &'a Interjection>) -> Option<Rep
     let item =
         |said: &Interjection| ReportItem { who: Some(said.by.clone()), text: said.text.clone(), note: None };
     let items: Vec<ReportItem> = said.map(item).collect();
-    let section =
-        |items| ReportSection::new(SectionKind::Transcript, "From the floor", vec![ReportBlock::Items(items)]);
+    let section = |items| {
+        ReportSection::new(SectionKind::Transcript, "From the floor", vec![ReportBlock::Items(items)])
+    };
     (!items.is_empty()).then(|| section(items))
 }
 

@@ -1,7 +1,7 @@
 //! The knowledge store: what debates decided and on what evidence, and what people have added.
 
 use agon_core::event::sha256;
-use agon_core::lesson::{LessonDecision, DebateLesson};
+use agon_core::lesson::{DebateLesson, LessonDecision};
 use agon_engine::StoreError;
 use agon_measure::calibration::Truth;
 use rusqlite::{Connection, Row, params};

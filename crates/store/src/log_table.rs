@@ -49,8 +49,9 @@ pub(crate) fn append(
         }
         insert.execute(params![debate, seq, record.hash, record.body])?;
     }
-    if let Some(LogRecord { entry: LogEntry { seq, at_ms, event: Event::Closed { outcome } }, hash, .. }) =
-        records.last()
+    if let Some(LogRecord {
+        entry: LogEntry { seq, at_ms, event: Event::Closed { outcome } }, hash, ..
+    }) = records.last()
     {
         let status = status_name(outcome.status);
         db.run("UPDATE debates SET status = ?2, owner = NULL WHERE n = ?1", params![debate, status])?;

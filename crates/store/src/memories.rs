@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use agon_core::lesson::{LessonDecision, DebateLesson, LessonSeat};
+use agon_core::lesson::{DebateLesson, LessonDecision, LessonSeat};
 use agon_engine::StoreError;
 use agon_measure::calibration::{Resolution, Truth};
 use agon_measure::memory::{HALF_LIVES, Item, Tier, score};

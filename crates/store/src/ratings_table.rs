@@ -60,7 +60,11 @@ impl SqliteStore {
 }
 
 /// Updates the ratings of a debate's agents and stores their ballots.
-pub(crate) fn record_game(db: &Connection, closed: &ClosedDebate, lesson: &DebateLesson) -> Result<(), StoreFault> {
+pub(crate) fn record_game(
+    db: &Connection,
+    closed: &ClosedDebate,
+    lesson: &DebateLesson,
+) -> Result<(), StoreFault> {
     if let Some(game) = Game::of(&closed.id, &closed.at, lesson) {
         apply_game(db, closed.n, &game)?;
     }

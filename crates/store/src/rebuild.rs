@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use agon_core::event::LogEntry;
-use agon_core::{Event, DebateLesson};
+use agon_core::{DebateLesson, Event};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use serde::Serialize;

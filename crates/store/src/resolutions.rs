@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use agon_core::event::LogEntry;
-use agon_core::{Event, DebateLesson};
+use agon_core::{DebateLesson, Event};
 use agon_engine::StoreError;
 use agon_measure::calibration::{Resolution, Truth};
 use rusqlite::{Connection, Row, params};

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use agon_models::Catalogue;
 use agon_context::{Shelf, index as give_vectors};
+use agon_models::Catalogue;
 use agon_store::Sqlite;
 
 use super::failure::Failure;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use agon_context::PulseConfig;
 use agon_core::Invalid;
 use agon_core::options::resolve;
 use agon_engine::Settings;
 use agon_publish::deliveries::{Destination, DestinationConfig, HookConfig};
-use agon_context::PulseConfig;
 use serde::Deserialize;
 use toml::Spanned;
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use agon_context::{Item, Knowledge, Memory, Pulse, PulseConfig, Shelf, TurnedOut, Vectors};
 use agon_core::Invalid;
 use agon_engine::{Model, Models};
 use agon_evidence::calibration::Truth;
 use agon_models::{Catalogue, Embed};
-use agon_context::{Item, Knowledge, Memory, Pulse, PulseConfig, Shelf, TurnedOut, Vectors};
 use agon_store::{KnowledgeHit, MemoryHit, Sqlite};
 use futures_util::future::BoxFuture;
 

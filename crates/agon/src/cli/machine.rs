@@ -3,8 +3,8 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use agon_models::Config;
 use agon_embedded::{KNOWN, Known, Shelf, State};
+use agon_models::Config;
 use serde_json::{Value, json};
 
 use super::pull::size;

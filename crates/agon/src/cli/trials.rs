@@ -10,7 +10,7 @@ use agon_core::event::{open_all, sha256};
 use agon_core::{Debate, Status};
 use agon_engine::{Engine, EngineError, Stop, Watch};
 use agon_store::Sqlite;
-use agon_trials::{Dataset, Kept, Plan, Row, Trial, grade};
+use agon_experiments::eval::{Dataset, Kept, Plan, Row, Trial, grade};
 use tokio::task::JoinSet;
 
 use super::failure::Failure;

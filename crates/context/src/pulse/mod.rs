@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agon_core::Invalid;
-use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallFaultKind, Model, ModelPrice};
+use agon_engine::{CallFault, CallFaultKind, DeltaSink, Model, ModelCall, ModelCompletion, ModelPrice};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use reqwest::{Client, Url};
@@ -71,7 +71,11 @@ impl PulseSource {
         Ok(Self { name: format!("pulse/{name}"), config, location, client: OnceCell::new() })
     }
 
-    async fn answer(&self, call: &ModelCall, deltas: Option<DeltaSink<'_>>) -> Result<ModelCompletion, CallFault> {
+    async fn answer(
+        &self,
+        call: &ModelCall,
+        deltas: Option<DeltaSink<'_>>,
+    ) -> Result<ModelCompletion, CallFault> {
         let errand = Errand::of(call)?;
         let limit = errand.limit.min(self.config.limit);
         let timeout = self.config.timeout();

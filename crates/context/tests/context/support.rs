@@ -2,7 +2,7 @@
 
 use agon_context::{ErrandAnswer, PulseConfig, PulseSource};
 use agon_core::Phase;
-use agon_engine::{ModelCall, CallFault, CallMessage, Model, MessageRole};
+use agon_engine::{CallFault, CallMessage, MessageRole, Model, ModelCall};
 use serde_json::json;
 
 pub(crate) fn call_with(last_message: &str) -> ModelCall {

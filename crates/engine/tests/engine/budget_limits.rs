@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_core::seed::SeededDraw;
-use agon_core::{AbsenceReason, Debate, Event, DebateLimits, LogRecord, Reply, CallUsage};
+use agon_core::{AbsenceReason, CallUsage, Debate, DebateLimits, Event, LogRecord, Reply};
 use agon_engine::*;
 use proptest::prelude::*;
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agon_core::{AbsenceReason, Event, DebateLimits};
+use agon_core::{AbsenceReason, DebateLimits, Event};
 use agon_engine::*;
 use tokio::time::Instant;
 

@@ -35,6 +35,8 @@ const fn info(name: &'static str, phases: &'static [PhaseInfo], closing_share: f
         is_rated: false,
         record_folder: None,
         isolation: &[],
+        simulation: None,
+        simulation: None,
     }
 }
 
@@ -93,7 +95,10 @@ impl Protocol for RoundsProtocol {
             about: None,
             thread: match earlier.first() {
                 Some(reply) if option_flag(brief, "continues_thread") => {
-                    SeatThread::Continue(vec![PriorExchange { prompt: "before".into(), reply: reply.clone() }])
+                    SeatThread::Continue(vec![PriorExchange {
+                        prompt: "before".into(),
+                        reply: reply.clone(),
+                    }])
                 }
                 _ => SeatThread::Fresh,
             },

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agon_core::{Brief, Debate, Event, Invalid, PhaseTurn, CallUsage};
+use agon_core::{Brief, CallUsage, Debate, Event, Invalid, PhaseTurn};
 use agon_engine::*;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;

@@ -54,16 +54,18 @@ fn slow_answer() -> ScriptedResult {
 /// Without a watcher, nothing is streamed.
 #[tokio::test(start_paused = true)]
 async fn without_warm_up_all_calls_of_a_phase_start_at_once() {
-    let timed = timed(&["a/x"; 4], EngineSettings::default(), DebateLimits::default(), |_| slow_answer()).await;
+    let timed =
+        timed(&["a/x"; 4], EngineSettings::default(), DebateLimits::default(), |_| slow_answer()).await;
     assert_eq!((timed.started_ms, timed.streamed), (vec![0; 4], 0));
 }
 
 #[tokio::test(start_paused = true)]
 async fn with_warm_up_the_other_calls_start_at_the_first_token_of_the_lead_call() {
-    let all = timed(&["a/x", "b/y", "a/x", "a/x", "b/y", "c/z"], with_warm_up(), DebateLimits::default(), |_| {
-        slow_answer()
-    })
-    .await;
+    let all =
+        timed(&["a/x", "b/y", "a/x", "a/x", "b/y", "c/z"], with_warm_up(), DebateLimits::default(), |_| {
+            slow_answer()
+        })
+        .await;
     assert_eq!(all.started_ms, [0, 0, 20, 20, 20, 0], "models do not wait for each other");
     assert_eq!(all.streamed, 2, "only if another call waits for the first token");
     assert_eq!(all.replies, ["yes yes"; 6]);

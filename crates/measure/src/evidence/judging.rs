@@ -55,8 +55,9 @@ fn order_consistency(marks: &[JudgeMarks]) -> Option<OrderConsistency> {
         .iter()
         .filter(|one| one.order == 0)
         .filter_map(|one| {
-            let other =
-                |other: &&JudgeMarks| other.judge == one.judge && other.round == one.round && other.order == 1;
+            let other = |other: &&JudgeMarks| {
+                other.judge == one.judge && other.round == one.round && other.order == 1
+            };
             Some((one, marks.iter().find(other)?))
         })
         .collect();

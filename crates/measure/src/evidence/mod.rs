@@ -21,7 +21,8 @@ mod voices;
 pub use cost::{CostEvidence, PhaseCost};
 pub use judging::{JudgeEvidence, OrderConsistency};
 pub use movement::{
-    Counterfactual, FirstRound, HeldPosition, PositionCount, RoundAgreement, RoundVerdict, SeatFlips, SeatTrajectory,
+    Counterfactual, FirstRound, HeldPosition, PositionCount, RoundAgreement, RoundVerdict, SeatFlips,
+    SeatTrajectory,
 };
 pub use voices::{
     AgentPair, CalibrationEvidence, IndependenceEvidence, SeatCalibration, SharedFamily, SharedModel,

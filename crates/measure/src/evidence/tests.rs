@@ -307,7 +307,8 @@ fn judges_are_held_against_themselves_and_each_other() {
 
 #[test]
 fn nothing_held_is_nothing_measured() {
-    let section = of_stands(&debate(&[], &[]), &Stands { grouping: Grouping::Declared, ..PositionHistory::default() });
+    let section =
+        of_stands(&debate(&[], &[]), &Stands { grouping: Grouping::Declared, ..PositionHistory::default() });
     assert_eq!((&section["grouping"], &section["first_round"]), (&Value::Null, &Value::Null));
     assert_eq!((&section["flips"], &section["judge"]), (&json!([]), &Value::Null));
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agon_core::{Invalid, CallUsage};
+use agon_core::{CallUsage, Invalid};
 use agon_embedded::EmbeddedError;
 use agon_embedded::minilm::MiniLm;
+use agon_embedded::{ModelFileState, ModelFileStore};
 use agon_engine::{CallFault, CallFaultKind};
-use agon_embedded::{ModelFileStore, ModelFileState};
 use futures_util::future::BoxFuture;
 use tokio::sync::OnceCell;
 
@@ -110,7 +110,9 @@ async fn on_blocking_thread<T: Send + 'static>(
 ) -> Result<T, CallFault> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done.map_err(|why| fault(&why)),
-        Err(_) => Err(CallFault::new(CallFaultKind::Unavailable, format!("{NAME} stopped before it was done"))),
+        Err(_) => {
+            Err(CallFault::new(CallFaultKind::Unavailable, format!("{NAME} stopped before it was done")))
+        }
     }
 }
 
@@ -118,7 +120,9 @@ pub(super) fn fault(why: &EmbeddedError) -> CallFault {
     let (kind, help) = match why {
         EmbeddedError::File(_) => (CallFaultKind::NoSuchModel, "; `agon models pull minilm` puts that right"),
         EmbeddedError::Prompt(_) | EmbeddedError::TooLong { .. } => (CallFaultKind::Rejected, ""),
-        EmbeddedError::Abandoned | EmbeddedError::Arithmetic(_) | EmbeddedError::Io(_) => (CallFaultKind::Unavailable, ""),
+        EmbeddedError::Abandoned | EmbeddedError::Arithmetic(_) | EmbeddedError::Io(_) => {
+            (CallFaultKind::Unavailable, "")
+        }
     };
     CallFault::new(kind, format!("{NAME}: {why}{help}"))
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use agon_core::{Invalid, CallUsage};
+use agon_core::{CallUsage, Invalid};
 use agon_engine::{CallFault, ModelPrice};
 use futures_util::future::BoxFuture;
 use serde::Deserialize;

@@ -16,8 +16,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::{Invalid, CallUsage};
-use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallFaultKind, FinishReason, Model, ModelPrice};
+use agon_core::{CallUsage, Invalid};
+use agon_engine::{
+    CallFault, CallFaultKind, DeltaSink, FinishReason, Model, ModelCall, ModelCompletion, ModelPrice,
+};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
@@ -63,7 +65,10 @@ impl HumanModel {
             Err(_) => "",
         });
         let text = asked.map_err(|why| {
-            CallFault::new(CallFaultKind::Unavailable, format!("the terminal of {} is gone: {why}", self.name))
+            CallFault::new(
+                CallFaultKind::Unavailable,
+                format!("the terminal of {} is gone: {why}", self.name),
+            )
         })??;
         let (model, usage) = (self.name.clone(), CallUsage::default());
         Ok(ModelCompletion { text, model, usage, finish: FinishReason::End, shortened: None })
@@ -113,7 +118,11 @@ impl Model for HumanModel {
         Some(self.timeout)
     }
 
-    fn call<'a>(&'a self, call: &'a ModelCall, _: Option<DeltaSink<'a>>) -> BoxFuture<'a, Result<ModelCompletion, CallFault>> {
+    fn call<'a>(
+        &'a self,
+        call: &'a ModelCall,
+        _: Option<DeltaSink<'a>>,
+    ) -> BoxFuture<'a, Result<ModelCompletion, CallFault>> {
         self.ask(call).boxed()
     }
 }

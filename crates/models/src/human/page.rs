@@ -1,6 +1,6 @@
 //! What a person reads: the same text as any other seat, formatted for a terminal.
 
-use agon_engine::{ModelCall, CallMessage, MessageRole};
+use agon_engine::{CallMessage, MessageRole, ModelCall};
 use serde_json::{Deserializer, Value};
 
 /// The narrowest and widest page.

@@ -132,7 +132,11 @@ impl FailureContext<'_> {
             );
             self.failure(None, CallFaultKind::Unavailable, message)
         } else if error.is_builder() {
-            self.failure(None, CallFaultKind::Rejected, format!("no request can be made for {name} at {address}"))
+            self.failure(
+                None,
+                CallFaultKind::Rejected,
+                format!("no request can be made for {name} at {address}"),
+            )
         } else if is_cut || error.is_request() {
             // The request was sent, so the server may have answered and may charge for it.
             let message = format!("{name} at {address} closed the connection{why}");
@@ -160,7 +164,9 @@ impl FailureContext<'_> {
             (CallFaultKind::NoSuchModel, message)
         } else {
             match status {
-                429 => (CallFaultKind::RateLimited, format!("{name} accepts no more calls for now (HTTP 429)")),
+                429 => {
+                    (CallFaultKind::RateLimited, format!("{name} accepts no more calls for now (HTTP 429)"))
+                }
                 408 | 409 | 425 | 500..=599 => {
                     (CallFaultKind::Unavailable, format!("{name} at {address} failed (HTTP {status})"))
                 }

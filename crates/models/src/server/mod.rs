@@ -7,8 +7,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agon_core::{Invalid, ReplySchema, CallUsage};
-use agon_engine::{ModelCall, ModelCompletion, DeltaSink, CallFault, CallFaultKind, FinishReason, Model, ModelPrice};
+use agon_core::{CallUsage, Invalid, ReplySchema};
+use agon_engine::{
+    CallFault, CallFaultKind, DeltaSink, FinishReason, Model, ModelCall, ModelCompletion, ModelPrice,
+};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use genai::chat::{
@@ -99,7 +101,11 @@ impl ServerModel {
         })
     }
 
-    async fn complete(&self, call: &ModelCall, deltas: Option<DeltaSink<'_>>) -> Result<ModelCompletion, CallFault> {
+    async fn complete(
+        &self,
+        call: &ModelCall,
+        deltas: Option<DeltaSink<'_>>,
+    ) -> Result<ModelCompletion, CallFault> {
         let stream = deltas.filter(|_| !self.cannot_stream.load(Ordering::Relaxed));
         let parts = RequestParts {
             // The prompt also contains the schema, so a server without support for schemas still gets it.

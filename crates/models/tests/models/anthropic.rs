@@ -1,7 +1,7 @@
 //! Anthropic's wire format: cache marks, and errors in the middle of a stream.
 
 use crate::support::{ask, call, message, mock, model_of};
-use agon_engine::{ModelCall, CallFaultKind, CallMessage, MessageRole};
+use agon_engine::{CallFaultKind, CallMessage, MessageRole, ModelCall};
 use agon_mock::{MockRequest, MockResponse};
 use serde_json::{Value, json};
 
@@ -51,7 +51,8 @@ async fn a_later_round_can_use_the_cache_of_an_earlier_one() {
         |entries: u32| (1..=entries).map(|n| format!("### Debater {n}\n{}\n", quote(n))).collect::<String>();
     let mut prefixes = Vec::new();
     for entries in [2, 5] {
-        let prompt = shared(MessageRole::User, &format!("{}\n## Focus {entries}\n", round(entries)), "You are B.");
+        let prompt =
+            shared(MessageRole::User, &format!("{}\n## Focus {entries}\n", round(entries)), "You are B.");
         let request = sent(vec![prompt.clone()]).await;
         assert_eq!(request.messages(), [("user", prompt.text.as_str())], "the text is unchanged");
         let blocks = request.body()["messages"][0]["content"].as_array().unwrap().clone();
@@ -67,7 +68,8 @@ async fn a_later_round_can_use_the_cache_of_an_earlier_one() {
 
 #[tokio::test]
 async fn a_prompt_without_shared_parts_has_no_marks() {
-    let request = sent(vec![message(MessageRole::System, "Rules."), message(MessageRole::User, "Why?")]).await;
+    let request =
+        sent(vec![message(MessageRole::System, "Rules."), message(MessageRole::User, "Why?")]).await;
     assert_eq!(request.body()["system"], json!("Rules."));
     assert_eq!(request.body()["messages"], json!([{"role": "user", "content": "Why?"}]));
 }
@@ -101,7 +103,8 @@ async fn no_block_is_empty_and_at_most_four_are_marked() {
 #[tokio::test]
 async fn partly_shared_rules_become_two_blocks() {
     let request =
-        sent(vec![shared(MessageRole::System, "For all. ", "For you."), message(MessageRole::User, "Why?")]).await;
+        sent(vec![shared(MessageRole::System, "For all. ", "For you."), message(MessageRole::User, "Why?")])
+            .await;
     let blocks = json!([
         {"type": "text", "text": "For all. ", "cache_control": mark()},
         {"type": "text", "text": "For you."},
@@ -114,8 +117,10 @@ async fn partly_shared_rules_become_two_blocks() {
 async fn other_wire_formats_get_no_marks() {
     for wire in ["openai", "gemini"] {
         let mock = mock(|_| MockResponse::say("Yes."));
-        let messages =
-            vec![shared(MessageRole::System, "Rules.", ""), shared(MessageRole::User, "The question. ", "You are B.")];
+        let messages = vec![
+            shared(MessageRole::System, "Rules.", ""),
+            shared(MessageRole::User, "The question. ", "You are B."),
+        ];
         ask(&*model_of(&mock, wire), &ModelCall { messages, ..call() }, false).await.0.unwrap();
         let body = mock.requests()[0].body().clone();
         assert!(!body.to_string().contains("cache"), "{wire}: {body}");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::support::{KEY, ask, call, mock};
-use agon_engine::{ModelSource, ModelPrice};
+use agon_engine::{ModelPrice, ModelSource};
 use agon_mock::MockResponse;
 use agon_models::{ModelCatalogue, ModelsConfig};
 
@@ -119,7 +119,8 @@ fn well_known_models_have_the_price_of_their_own_provider() {
     assert_eq!((price("openai/gpt-4o"), price("openai/gpt-4o-2024-08-06")), (gpt_4o, gpt_4o));
     let sonnet = ModelPrice::PerMillion { input: 3.0, cached_input: 0.3, cache_write: 3.75, output: 15.0 };
     assert_eq!(price("anthropic/claude-sonnet-4-5-20250929"), sonnet);
-    let embedding = ModelPrice::PerMillion { input: 0.02, cached_input: 0.02, cache_write: 0.02, output: 0.0 };
+    let embedding =
+        ModelPrice::PerMillion { input: 0.02, cached_input: 0.02, cache_write: 0.02, output: 0.0 };
     assert_eq!(price("embeddings/openai/text-embedding-3-small"), embedding);
     let mini = ModelPrice::PerMillion { input: 9.0, cached_input: 9.0, cache_write: 9.0, output: 9.0 };
     assert_eq!(price("openai/gpt-4o-mini"), mini, "a configured price overrides the table");

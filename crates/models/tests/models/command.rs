@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use crate::support::{call_with, process_id_in, wait_until_ended, wait_until_gone, within_two_minutes};
 use agon_core::CallUsage;
-use agon_engine::{ModelCompletion, CallFault, CallFaultKind, FinishReason, CallMessage, Model, ModelPrice, MessageRole};
+use agon_engine::{
+    CallFault, CallFaultKind, CallMessage, FinishReason, MessageRole, Model, ModelCompletion, ModelPrice,
+};
 use agon_models::{CommandConfig, CommandModel};
 use tempfile::TempDir;
 
@@ -47,7 +49,8 @@ impl ShellScript {
 }
 
 async fn ask(command: &CommandModel, prompt: &str) -> Result<ModelCompletion, CallFault> {
-    within_two_minutes(command.call(&call_with(vec![CallMessage::new(MessageRole::User, prompt)]), None)).await
+    within_two_minutes(command.call(&call_with(vec![CallMessage::new(MessageRole::User, prompt)]), None))
+        .await
 }
 
 async fn text(script: &str) -> Result<String, CallFault> {
@@ -59,10 +62,19 @@ async fn a_program_reads_the_prompt_and_writes_the_answer() {
     let cat = command(config(&["cat"]));
     let completion = ask(&cat, "Tabs or\nspaces?").await.unwrap();
     let (text, model) = ("Tabs or\nspaces?".to_owned(), "command/x".to_owned());
-    let expected = ModelCompletion { text, model, usage: CallUsage::default(), finish: FinishReason::End, shortened: None };
+    let expected = ModelCompletion {
+        text,
+        model,
+        usage: CallUsage::default(),
+        finish: FinishReason::End,
+        shortened: None,
+    };
     assert_eq!(completion, expected);
     assert_eq!((cat.name(), cat.provider()), ("command/x", "command"));
-    let messages = vec![CallMessage::new(MessageRole::System, "Be brief."), CallMessage::new(MessageRole::User, "Tabs?")];
+    let messages = vec![
+        CallMessage::new(MessageRole::System, "Be brief."),
+        CallMessage::new(MessageRole::User, "Tabs?"),
+    ];
     let page = within_two_minutes(cat.call(&call_with(messages), None)).await.unwrap().text;
     assert!(
         page.contains("Rules (system) =====\n\nBe brief.\n\n") && page.ends_with("=====\n\nTabs?"),

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use agon_core::{
-    Ask, Brief, Debate, Fidelity, LOG_VERSION, DebateLimits, Phase, Reply, Request, Termination, options, play,
+    Ask, Brief, Debate, DebateLimits, Fidelity, LOG_VERSION, Phase, Reply, Request, Termination, options,
+    play,
 };
-use agon_engine::{ModelCall, CallMessage, Model, MessageRole};
+use agon_engine::{CallMessage, MessageRole, Model, ModelCall};
 use agon_models::ScriptModel;
 use serde_json::{Map, Value};
 
@@ -48,7 +49,10 @@ fn answer(demo: &ScriptModel, runtime: &tokio::runtime::Runtime, debate: &Debate
         phase: Phase::new(&turn.phase.name, turn.phase.round),
         label: ask.label.clone(),
         about: ask.about.clone(),
-        messages: vec![message(MessageRole::System, &ask.prompt.system), message(MessageRole::User, &ask.prompt.user())],
+        messages: vec![
+            message(MessageRole::System, &ask.prompt.system),
+            message(MessageRole::User, &ask.prompt.user()),
+        ],
         schema: ask.schema.clone(),
         max_output_tokens: 4096,
         seed: 1,

@@ -2,14 +2,17 @@
 
 use crate::support::{KEY, PROMPT, all_wires, ask, call, message, mock};
 use agon_core::CallUsage;
-use agon_engine::{ModelCall, CallFaultKind, FinishReason, ModelSource, ModelPrice, MessageRole};
-use agon_mock::{MockResponse, ConnectionFault};
+use agon_engine::{CallFaultKind, FinishReason, MessageRole, ModelCall, ModelPrice, ModelSource};
+use agon_mock::{ConnectionFault, MockResponse};
 use agon_models::{ModelCatalogue, ModelsConfig};
 use serde_json::{Value, json};
 
 fn asking(texts: &Value) -> ModelCall {
     ModelCall {
-        messages: vec![message(MessageRole::System, "ignored"), message(MessageRole::User, &texts.to_string())],
+        messages: vec![
+            message(MessageRole::System, "ignored"),
+            message(MessageRole::User, &texts.to_string()),
+        ],
         ..call()
     }
 }
@@ -70,7 +73,11 @@ async fn each_failure_has_its_fault_kind() {
         (|| MockResponse::error(400, PROMPT), CallFaultKind::Rejected, "400"),
         (MockResponse::html, CallFaultKind::Garbled, "no embeddings"),
         (|| MockResponse::spoilt("x", ConnectionFault::Truncate), CallFaultKind::Garbled, "was cut off"),
-        (|| MockResponse::json(200, &json!({"data": [{"embedding": [1.0]}]})), CallFaultKind::Garbled, "each text"),
+        (
+            || MockResponse::json(200, &json!({"data": [{"embedding": [1.0]}]})),
+            CallFaultKind::Garbled,
+            "each text",
+        ),
         (
             || MockResponse::json(200, &json!({"data": [{"embedding": [1.0]}, {"embedding": [1.0, 2.0]}]})),
             CallFaultKind::Garbled,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::support::{KEY, PROMPT, ask, call, catalogue, mock, model};
 use agon_engine::{CallFault, CallFaultKind, ModelSource};
-use agon_mock::{MockServer, MockResponse, ConnectionFault};
+use agon_mock::{ConnectionFault, MockResponse, MockServer};
 use serde_json::json;
 
 /// Checks that the message has neither key nor prompt, and is one line of at most 300 characters.
@@ -33,7 +33,11 @@ async fn retry_after_is_passed_on() {
         let mock = mock(move |_| MockResponse::error(429, "slow down").header(name, value));
         for streamed in [false, true] {
             let fault = fault_of(&mock, streamed).await;
-            assert_eq!((fault.kind, fault.retry_after), (CallFaultKind::RateLimited, wait), "{name}: {value}");
+            assert_eq!(
+                (fault.kind, fault.retry_after),
+                (CallFaultKind::RateLimited, wait),
+                "{name}: {value}"
+            );
         }
     }
 }
@@ -81,7 +85,8 @@ async fn an_error_code_may_say_more_than_the_status() {
         (429, "insufficient_quota", CallFaultKind::Key),
         (429, "rate_limit_exceeded", CallFaultKind::RateLimited),
     ] {
-        let mock = mock(move |_| MockResponse::json(status, &json!({"error": {"message": "no", "code": code}})));
+        let mock =
+            mock(move |_| MockResponse::json(status, &json!({"error": {"message": "no", "code": code}})));
         assert_eq!(fault_of(&mock, false).await.kind, kind, "{status} {code}");
     }
 }
@@ -111,7 +116,8 @@ async fn dropping_a_call_closes_its_connection() {
 
 #[tokio::test]
 async fn a_stalled_stream_still_delivers_what_came_before() {
-    let mock = mock(|_| MockResponse::spoilt("one two three four five six seven eight", ConnectionFault::Stall));
+    let mock =
+        mock(|_| MockResponse::spoilt("one two three four five six seven eight", ConnectionFault::Stall));
     let (model, call) = (model(&mock), call());
     let (sender, mut seen) = tokio::sync::mpsc::unbounded_channel();
     let push = move |piece: &str| sender.send(piece.to_owned()).unwrap();

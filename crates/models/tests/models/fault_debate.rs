@@ -7,11 +7,12 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use agon_core::{
-    AbsenceReason, Brief, Debate, LOG_VERSION, DebateLimits, Phase, LogRecord, Reply, MockRequest as DebateRequest, options,
+    AbsenceReason, Brief, Debate, DebateLimits, LOG_VERSION, LogRecord, MockRequest as DebateRequest, Phase,
+    Reply, options,
 };
-use agon_engine::{Engine, EngineError, EngineSettings, StopSignal, Store, StoreError, DebateWatch};
+use agon_engine::{DebateWatch, Engine, EngineError, EngineSettings, StopSignal, Store, StoreError};
 use agon_mock::response::Body;
-use agon_mock::{MockServer, MockRequest, MockResponse, converging_debate};
+use agon_mock::{MockRequest, MockResponse, MockServer, converging_debate};
 use agon_protocols::deep::reply::{Argument, Assessment, Synthesis};
 use agon_protocols::prompt::schema_of;
 use futures_util::FutureExt;
@@ -85,7 +86,8 @@ pub(crate) async fn run(case: FaultCase) {
         converging_debate.outcome.as_ref().is_some_and(|outcome| outcome.verdict["answer"].is_string()),
         "{what}: no verdict"
     );
-    let failed = reactions(&converging_debate, *case.fails.start() == 1, case.fails.end() - case.fails.start() > 0);
+    let failed =
+        reactions(&converging_debate, *case.fails.start() == 1, case.fails.end() - case.fails.start() > 0);
     assert!(failed.iter().all(|seen| *seen == case.reaction), "{what}: {failed:?}");
     assert_values_conform(&converging_debate, &what);
 }

@@ -13,7 +13,7 @@ use crate::fault_debate::Reaction::{self, Absent, Accepts, Repairs, Retries, Sto
 use crate::fault_debate::{BadAnswer, FaultCase, reworded, run};
 use crate::support::WIRES;
 use agon_core::AbsenceReason::{Malformed, Refused, TimedOut, Unreachable};
-use agon_mock::{MockRequest, MockResponse, ConnectionFault};
+use agon_mock::{ConnectionFault, MockRequest, MockResponse};
 use futures_util::StreamExt;
 
 struct FaultRow {

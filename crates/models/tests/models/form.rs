@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use agon_core::play::{invent, play};
 use agon_core::{
-    BriefFile, Ask, Brief, Debate, OptionKind, LOG_VERSION, DebateLimits, Protocol, Request, options, protocol,
+    Ask, Brief, BriefFile, Debate, DebateLimits, LOG_VERSION, OptionKind, Protocol, Request, options,
+    protocol,
 };
 use agon_models::human::TerminalInput;
 use agon_models::human::form::{FormStep, next_step};

@@ -50,7 +50,10 @@ async fn wrong_keys_and_waits_are_read_from_the_body() {
         let body = if streamed { json!([busy]) } else { busy.clone() };
         let mock2 = mock(move |_| MockResponse::json(429, &body));
         let fault = ask(&*model_of(&mock2, "gemini"), &call(), streamed).await.0.unwrap_err();
-        assert_eq!((fault.kind, fault.retry_after), (CallFaultKind::RateLimited, Some(Duration::from_secs(12))));
+        assert_eq!(
+            (fault.kind, fault.retry_after),
+            (CallFaultKind::RateLimited, Some(Duration::from_secs(12)))
+        );
     }
 }
 

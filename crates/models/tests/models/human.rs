@@ -6,8 +6,11 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use crate::support::{self, wait_until, within_two_minutes};
-use agon_core::{ReplySchema, CallUsage};
-use agon_engine::{ModelCall, ModelCompletion, CallFault, CallFaultKind, FinishReason, CallMessage, Model, ModelPrice, MessageRole};
+use agon_core::{CallUsage, ReplySchema};
+use agon_engine::{
+    CallFault, CallFaultKind, CallMessage, FinishReason, MessageRole, Model, ModelCall, ModelCompletion,
+    ModelPrice,
+};
 use agon_models::human::{TerminalDevice, TerminalInput};
 use agon_models::{HumanConfig, HumanModel, TerminalPrompt};
 use serde_json::json;
@@ -112,7 +115,13 @@ async fn a_person_sees_the_whole_prompt_and_answers_over_several_lines() {
     let question = call("Tabs?\u{1b}]0;title\u{7}\u{1b}[2J Or\u{202e} spaces?");
     let (screen, answer) = asked(&question, &["Tabs.", "", "Always.", "."]).await;
     let (text, model) = ("Tabs.\n\nAlways.".to_owned(), "human/anna".to_owned());
-    let expected = ModelCompletion { text, model, usage: CallUsage::default(), finish: FinishReason::End, shortened: None };
+    let expected = ModelCompletion {
+        text,
+        model,
+        usage: CallUsage::default(),
+        finish: FinishReason::End,
+        shortened: None,
+    };
     assert_eq!(answer, Ok(expected));
     assert!(screen.contains("human/anna, it is your turn: answer\n"), "{screen}");
     assert!(screen.contains("--- What you are asked ---\nTabs? Or spaces?\n"), "{screen}");
@@ -127,7 +136,8 @@ async fn a_structured_answer_is_json_that_conforms_to_its_schema() {
         "required": ["sure", "score"],
     });
     let schema = Some(Arc::new(ReplySchema { name: "s".into(), json }));
-    let (screen, answer) = asked(&ModelCall { schema, ..call("Score it.") }, &["perhaps", "y", "11", "7"]).await;
+    let (screen, answer) =
+        asked(&ModelCall { schema, ..call("Score it.") }, &["perhaps", "y", "11", "7"]).await;
     assert_eq!(answer.unwrap().text, r#"{"sure":true,"score":7}"#);
     assert!(screen.contains("type y for yes or n for no"), "{screen}");
     assert!(screen.contains("type a whole number from 1 to 10"), "{screen}");

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::support::{KEY, ask, call, message};
-use agon_engine::{ModelCall, CallFaultKind, Model, ModelSource, ModelPrice, MessageRole};
+use agon_embedded::{ModelFileState, ModelFileStore, known_model};
+use agon_engine::{CallFaultKind, MessageRole, Model, ModelCall, ModelPrice, ModelSource};
 use agon_models::{ModelCatalogue, ModelsConfig};
-use agon_embedded::{ModelFileStore, ModelFileState, known_model};
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 

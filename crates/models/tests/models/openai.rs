@@ -2,8 +2,8 @@
 
 use crate::support::{KEY, PROMPT, ask, body, call, call_with_schema, catalogue, message, mock, model};
 use agon_core::CallUsage;
-use agon_engine::{ModelCall, CallFaultKind, FinishReason, ModelSource, MessageRole};
-use agon_mock::{MockResponse, ConnectionFault};
+use agon_engine::{CallFaultKind, FinishReason, MessageRole, ModelCall, ModelSource};
+use agon_mock::{ConnectionFault, MockResponse};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -164,7 +164,11 @@ async fn an_empty_answer_is_an_answer() {
         let mock = mock(move |_| MockResponse::say(text).tokens(90, 0, 3));
         for streamed in [false, true] {
             let answer = ask(&*model(&mock), &call(), streamed).await.0.unwrap();
-            assert_eq!((answer.text.as_str(), answer.finish), ("", FinishReason::End), "streamed: {streamed}");
+            assert_eq!(
+                (answer.text.as_str(), answer.finish),
+                ("", FinishReason::End),
+                "streamed: {streamed}"
+            );
             assert_eq!((answer.usage.input_tokens, answer.usage.output_tokens), (90, 3), "it is charged for");
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::support::{KEY, WIRES, all_wires, mock};
-use agon_mock::{MockServer, MockResponse, ConnectionFault};
+use agon_mock::{ConnectionFault, MockResponse, MockServer};
 use agon_models::{ModelCatalogue, ModelsConfig, ProviderProbe};
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::support::{all_wires, ask, call, call_with_schema, mock, model_of, ways};
 use agon_core::ReplySchema;
-use agon_engine::{ModelCall, CallFaultKind, ModelSource};
+use agon_engine::{CallFaultKind, ModelCall, ModelSource};
 use agon_mock::MockResponse;
 use serde_json::json;
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::{ask, call, message};
-use agon_core::{Phase, ReplySchema, CallUsage};
-use agon_engine::{ModelCall, ModelCompletion, CallFault, CallFaultKind, FinishReason, Model, MessageRole};
+use agon_core::{CallUsage, Phase, ReplySchema};
+use agon_engine::{CallFault, CallFaultKind, FinishReason, MessageRole, Model, ModelCall, ModelCompletion};
 use agon_models::ScriptModel;
 use serde_json::{Value, json};
 
@@ -52,7 +52,11 @@ async fn a_reply_is_chosen_by_seat_phase_round_and_attempt() {
         let answer = reply_to(SCRIPT, &asked(seat, phase, round, attempt)).await.unwrap();
         assert_eq!(answer.text, text, "{seat} {phase} {round} {attempt}");
         let rest = (answer.model.as_str(), answer.usage, answer.finish);
-        assert_eq!(rest, ("script/test.yaml", CallUsage::default(), FinishReason::End), "a script counts no tokens");
+        assert_eq!(
+            rest,
+            ("script/test.yaml", CallUsage::default(), FinishReason::End),
+            "a script counts no tokens"
+        );
     }
 }
 

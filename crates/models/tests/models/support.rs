@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agon_core::{Phase, ReplySchema};
-use agon_engine::{ModelCall, ModelCompletion, CallFault, CallMessage, Model, ModelSource, MessageRole};
-use agon_mock::{MockServer, MockSettings, MockRequest, MockResponse};
+use agon_engine::{CallFault, CallMessage, MessageRole, Model, ModelCall, ModelCompletion, ModelSource};
+use agon_mock::{MockRequest, MockResponse, MockServer, MockSettings};
 use agon_models::{ModelCatalogue, ModelsConfig};
 use serde_json::{Value, json};
 

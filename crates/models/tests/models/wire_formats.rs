@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::support::{KEY, WIRES, all_wires, ask, call, message, mock, model_of, ways};
 use agon_core::CallUsage;
-use agon_engine::{ModelCall, CallFaultKind, FinishReason, ModelSource, MessageRole};
-use agon_mock::{MockResponse, ConnectionFault};
+use agon_engine::{CallFaultKind, FinishReason, MessageRole, ModelCall, ModelSource};
+use agon_mock::{ConnectionFault, MockResponse};
 use agon_models::ModelCatalogue;
 use serde_json::{Value, json};
 
@@ -15,7 +15,8 @@ async fn an_answer_has_its_usage() {
     for (wire, streamed) in ways() {
         // Gemini does not report cache writes.
         let written = if wire == "gemini" { 0 } else { 150 };
-        let mock = mock(move |_| MockResponse::say("Sell in spring.").tokens(1200, 1000, 4).cache_write(written));
+        let mock =
+            mock(move |_| MockResponse::say("Sell in spring.").tokens(1200, 1000, 4).cache_write(written));
         let (answer, seen) = ask(&*model_of(&mock, wire), &call(), streamed).await;
         let answer = answer.unwrap();
         assert_eq!((answer.text.as_str(), answer.finish), ("Sell in spring.", FinishReason::End), "{wire}");
@@ -175,7 +176,8 @@ async fn each_status_has_its_fault_kind() {
     ];
     for (wire, streamed) in ways() {
         for (status, kind, named) in cases {
-            let mock = mock(move |_| MockResponse::error(status, "a short reason").header("Retry-After", "3"));
+            let mock =
+                mock(move |_| MockResponse::error(status, "a short reason").header("Retry-After", "3"));
             let fault = ask(&*model_of(&mock, wire), &call(), streamed).await.0.unwrap_err();
             assert_eq!(fault.kind, kind, "{wire} {status}, streamed: {streamed}: {}", fault.message);
             assert!(

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use agon_core::{Ask, Corrupt, Fence, NameMask, Prompt, ReplySchema, Seat, Step};
 use serde::Serialize;
+use serde_json::json;
 
 use super::context::{ContextItem, ContextKind};
 use super::log::{ArenaCritique, ArenaLog, CritiqueSource, ProposalStage};
@@ -95,12 +96,8 @@ fn template(phase: ArenaPhase) -> String {
 
 impl<'a> ArenaAsks<'a> {
     pub(super) fn new(log: &'a ArenaLog<'a>) -> Result<Self, Corrupt> {
-        #[derive(Serialize)]
-        struct SystemContext {
-            rule: String,
-        }
         let (prompts, fence) = (prompts()?, Fence::new(&log.debate.brief));
-        let system = prompts.shared("arena/system.hbs", &SystemContext { rule: fence.rule() })?;
+        let system = prompts.shared("arena/system.hbs", &json!({"rule": fence.rule()}))?;
         Ok(Self { log, prompts, fence, mask: OnceCell::new(), system })
     }
 
@@ -271,14 +268,10 @@ impl<'a> ArenaAsks<'a> {
 
     /// What only one agent remembers.
     fn memory(&self, place: usize) -> Result<String, Corrupt> {
-        #[derive(Serialize)]
-        struct MemoryContext {
-            memory: Vec<ItemContext>,
-        }
         let Some(agent) = self.log.agents.get(place) else { return Ok(String::new()) };
         let memories = self.log.context.iter().filter(|item| item.kind == ContextKind::Memory);
         let own = memories.filter(|item| item.is_for(agent));
-        self.part("arena/memory.hbs", &MemoryContext { memory: own.map(|item| self.item(item)).collect() })
+        self.part("arena/memory.hbs", &json!({"memory": own.map(|item| self.item(item)).collect::<Vec<_>>()}))
     }
 
     /// The source of an item is as untrusted as its text, so only its kind stands outside the quotation.
@@ -288,24 +281,16 @@ impl<'a> ArenaAsks<'a> {
     }
 
     fn positions(&self) -> Result<String, Corrupt> {
-        #[derive(Serialize)]
-        struct PositionsContext {
-            positions: Vec<LabelledText>,
-        }
         let held = self.log.held().iter().enumerate();
         let positions = held.filter_map(|(place, held)| {
             let content = self.quote(&self.log.name(place), held.as_ref()?.said.sentence());
             Some(LabelledText { label: self.log.label(place).to_owned(), content })
         });
-        self.part("arena/positions.hbs", &PositionsContext { positions: positions.collect() })
+        self.part("arena/positions.hbs", &json!({"positions": positions.collect::<Vec<_>>()}))
     }
 
     fn form(&self, schema: &ReplySchema) -> Result<String, Corrupt> {
-        #[derive(Serialize)]
-        struct FormContext {
-            schema: String,
-        }
-        self.part("arena/form.hbs", &FormContext { schema: schema.json.to_string() })
+        self.part("arena/form.hbs", &json!({"schema": schema.json.to_string()}))
     }
 
     /// An agent's own proposal and the critiques of it.

@@ -12,6 +12,7 @@
 //! - [`closing`]: why a debate ends, who has won, and the outcome; [`verdict`]: arena's document in the outcome.
 //! - [`positions`]: who held what after each round; [`report`]: the outline of the report; [`view`]: everything else that a
 //!   reader may want.
+//! - [`simulation`]: how simulated seats play it.
 
 use std::sync::OnceLock;
 
@@ -39,6 +40,7 @@ mod positions;
 mod replies;
 mod report;
 mod rhetoric;
+mod simulation;
 mod team;
 #[cfg(test)]
 mod tests;
@@ -120,6 +122,7 @@ static INFO: ProtocolInfo = ProtocolInfo {
     is_rated: true,
     record_folder: None,
     isolation: &[("context_items", "0")],
+    simulation: Some(&simulation::ArenaSimulation),
 };
 
 fn prompts() -> Result<&'static PromptSet, Corrupt> {

@@ -304,22 +304,15 @@ pub(super) fn context_schema() -> Arc<ReplySchema> {
 
 /// The schema of a matrix that compares so many texts.
 pub(super) fn similarity_schema(texts: usize) -> Arc<ReplySchema> {
-    let json = serde_json::json!({
-        "type": "object",
-        "properties": {"similarity": {
-            "type": "array",
-            "items": {
-                "type": "array",
-                "items": {"type": "number", "minimum": -1.0, "maximum": 1.0},
-                "minItems": texts,
-                "maxItems": texts,
-            },
-            "minItems": texts,
-            "maxItems": texts,
-        }},
-        "required": ["similarity"],
-    });
-    Arc::new(ReplySchema { name: "similarity".to_owned(), json })
+    static BASE: OnceLock<ReplySchema> = OnceLock::new();
+    let mut draft = SchemaDraft::new(&BASE, || schema_of::<SimilarityReply>("similarity"));
+    for list in ["/properties/similarity", "/properties/similarity/items"] {
+        draft.set(list, "minItems", texts);
+        draft.set(list, "maxItems", texts);
+    }
+    draft.set("/properties/similarity/items/items", "minimum", -1.0);
+    draft.set("/properties/similarity/items/items", "maximum", 1.0);
+    draft.finish()
 }
 
 /// A reply's schema while it is narrowed. The schema of the type is made once.

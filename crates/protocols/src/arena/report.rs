@@ -393,15 +393,15 @@ impl ArenaReport<'_> {
         let is_part = (1..self.verdict.proposals.len()).contains(&check.agents.len());
         let whose = if is_part { format!(", {}", agents(&check.agents)) } else { String::new() };
         let found = if check.hollow { "hollow" } else { "not hollow" };
-        let result = check.challenged.then(|| match (check.came_to, check.met) {
+        let result = match (check.came_to, check.met) {
             (Some(ChallengeResult::Left), _) => "challenged, and the agreement was left",
             (Some(ChallengeResult::Unmeasured), _) => "challenged, and nothing could be measured after it",
             (_, Some(true)) => "challenged, and the challenge was met",
             _ => "challenged, and the challenge was not met",
-        });
+        };
         ReportBlock::Group {
             title: format!("Round {}{whose}: {found}", check.round),
-            badges: result.map(str::to_owned).into_iter().collect(),
+            badges: check.challenged.then(|| result.to_owned()).into_iter().collect(),
             blocks: signal_blocks(check),
         }
     }
@@ -546,7 +546,8 @@ fn part(title: &str, blocks: Vec<ReportBlock>) -> ReportSection {
     ReportSection::new(SectionKind::Part, title, blocks)
 }
 
-fn table_head(cells: &[&str]) -> Vec<Vec<String>> {
+/// A table with only its head.
+pub(super) fn table_head(cells: &[&str]) -> Vec<Vec<String>> {
     vec![cells.iter().map(|cell| (*cell).to_owned()).collect()]
 }
 

@@ -13,7 +13,7 @@ use super::closing::{self, ArenaDissent};
 use super::convergence::ConvergenceCheck;
 use super::log::{ArenaLog, JudgeRound};
 use super::positions::position_history;
-use super::report::ArenaReport;
+use super::report::{ArenaReport, table_head};
 use super::verdict::ArenaVerdict;
 use super::{ArenaPhase, FIRST_REVISION, LAST_REVISION, context, judging};
 
@@ -108,12 +108,8 @@ fn round_summaries(log: &ArenaLog<'_>) -> Vec<RoundSummary> {
     summaries
 }
 
-fn summary_table(cells: &[&str]) -> Vec<Vec<String>> {
-    vec![cells.iter().map(|cell| (*cell).to_owned()).collect()]
-}
-
 fn check_summary(log: &ArenaLog<'_>, check: &ConvergenceCheck) -> RoundSummary {
-    let mut rows = summary_table(&["Agent", "Position", "Like its last", "Conflicts with"]);
+    let mut rows = table_head(&["Agent", "Position", "Like its last", "Conflicts with"]);
     let held = log.stages.get(check.stage).into_iter().flat_map(|stage| stage.held.iter().enumerate());
     for (place, held) in held.filter_map(|(place, held)| Some((place, held.as_ref()?))) {
         let stable = check.stabilities.iter().find(|(holder, _)| *holder == place);
@@ -144,7 +140,7 @@ fn check_summary(log: &ArenaLog<'_>, check: &ConvergenceCheck) -> RoundSummary {
 }
 
 fn vote_summary(log: &ArenaLog<'_>, vote: &VoteRound) -> RoundSummary {
-    let mut rows = summary_table(&["Agent", "Vote", "Confidence", "Reason"]);
+    let mut rows = table_head(&["Agent", "Vote", "Confidence", "Reason"]);
     for place in log.in_seat_order() {
         let cells = match vote.ballot(place) {
             Some(ballot) => {
@@ -171,7 +167,7 @@ fn vote_summary(log: &ArenaLog<'_>, vote: &VoteRound) -> RoundSummary {
 }
 
 fn judge_summary(log: &ArenaLog<'_>, judgement: &JudgeRound) -> RoundSummary {
-    let mut rows = summary_table(&["Proposal", "Score", "Reasons"]);
+    let mut rows = table_head(&["Proposal", "Score", "Reasons"]);
     let Some(judged) = &judgement.result else {
         let title = format!("Round {}: the judge was absent", judgement.round);
         return RoundSummary { title, rows, ..RoundSummary::default() };
@@ -198,7 +194,7 @@ fn cut(text: &str) -> String {
 }
 
 /// The seed's mechanisms, checked over the log, in the order of the rounds.
-pub(super) fn quality_checks(log: &ArenaLog<'_>) -> Vec<QualityCheck> {
+fn quality_checks(log: &ArenaLog<'_>) -> Vec<QualityCheck> {
     vec![
         context_check(log),
         proposals_check(log),

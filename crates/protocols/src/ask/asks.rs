@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use agon_core::{Corrupt, Debate, Fence, NameMask, Prompt, ReplySchema, Seat, SeededDraw, Step};
 use serde_json::{Value, json};
 
-use super::OWN_TEMPLATES;
 use super::AskPhase;
+use super::OWN_TEMPLATES;
 use super::first_answers::{FirstAnswer, FirstAnswers, pair_of};
 use super::replies::{AnswerComparison, AskAnswer};
 use crate::prompt::{self, PromptSet, new_ask};

@@ -333,7 +333,10 @@ mod tests {
         let after =
             |then: Then<'_>| then.iter().enumerate().map(|(n, (p, cited))| stand(n, p, *cited)).collect();
         let rounds = (1..).zip(then).map(|(round, then)| held(round, after(then)));
-        PositionHistory { rounds: [held(0, before)].into_iter().chain(rounds).collect(), ..PositionHistory::default() }
+        PositionHistory {
+            rounds: [held(0, before)].into_iter().chain(rounds).collect(),
+            ..PositionHistory::default()
+        }
     }
 
     /// "keeps the plain first-round vote unless [...] backed by evidenced flips": both sides of the rule.
@@ -389,6 +392,12 @@ mod tests {
         let (low, high) = wilson(1.0, 10.0);
         assert!((low - 0.017_876).abs() < 1e-5 && (high - 0.404_150).abs() < 1e-5, "{low} {high}");
         let (low, high) = wilson(0.0, 10.0);
-        assert!(low.abs() < 1e-12 && (high - NORMAL_QUANTILE * NORMAL_QUANTILE / (10.0 + NORMAL_QUANTILE * NORMAL_QUANTILE)).abs() < 1e-12, "{low} {high}");
+        assert!(
+            low.abs() < 1e-12
+                && (high - NORMAL_QUANTILE * NORMAL_QUANTILE / (10.0 + NORMAL_QUANTILE * NORMAL_QUANTILE))
+                    .abs()
+                    < 1e-12,
+            "{low} {high}"
+        );
     }
 }

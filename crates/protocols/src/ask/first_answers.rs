@@ -1,6 +1,6 @@
 //! The first answers, each given alone, and whether the first two agree.
 
-use agon_core::{Corrupt, Debate, Reply, PhaseTurn};
+use agon_core::{Corrupt, Debate, PhaseTurn, Reply};
 use serde::Deserialize;
 
 use super::AskPhase;

@@ -3,10 +3,10 @@
 use agon_core::{Corrupt, Debate, Outcome, Protocol, Step};
 use serde::{Deserialize, Serialize};
 
-use super::open_points;
 use super::AskOptions;
 use super::decision::NeverWorseCheck;
 use super::first_answers::FirstAnswers;
+use super::open_points;
 use super::parts::{self, DEEP_PREFIX, PANEL_PREFIX};
 use super::positions::AskPositions;
 use crate::deep::verdict::DeepVerdict;
@@ -144,7 +144,9 @@ pub(super) fn closing_share() -> f64 {
 
 /// The limit that leaves no room for this many calls, in the person's words.
 pub(super) fn stopped(limits: LimitCheck<'_>, calls: usize) -> Option<String> {
-    limits.is_exhausted(calls).then(|| limits.reached(calls).unwrap_or_else(|| "a limit of the debate".to_owned()))
+    limits
+        .is_exhausted(calls)
+        .then(|| limits.reached(calls).unwrap_or_else(|| "a limit of the debate".to_owned()))
 }
 
 /// The part of the debate that the last phase is in, with its protocol; `None` in the first step and for the first answers.

@@ -9,8 +9,8 @@
 
 use agon_core::protocol::file_names;
 use agon_core::{
-    Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol, ProtocolInfo, Request,
-    RoleInfo, RoleModels, Seat, Step,
+    Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol, ProtocolInfo,
+    Request, RoleInfo, RoleModels, Seat, Step,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -117,6 +117,7 @@ static INFO: ProtocolInfo = ProtocolInfo {
     is_rated: false,
     record_folder: None,
     isolation: &[],
+    simulation: None,
 };
 
 /// Debaters when no more models are named.

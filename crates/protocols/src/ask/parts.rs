@@ -4,7 +4,8 @@
 //! left over.
 
 use agon_core::{
-    Brief, BriefFile, CallUsage, Debate, DebateLimits, Phase, PhaseTurn, PromptTemplate, Protocol, Reply, Seat, Step, options,
+    Brief, BriefFile, CallUsage, Debate, DebateLimits, Phase, PhaseTurn, PromptTemplate, Protocol, Reply,
+    Seat, Step, options,
 };
 use serde_json::{Map, Value, json};
 
@@ -25,8 +26,7 @@ pub(super) const DEBATE_OPTIONS: [&str; 5] =
     ["min_rounds", "max_rounds", "agreement_score", "new_points_ratio", "strict"];
 const RUBRIC: &str = include_str!("rubric.toml");
 /// The rubric as the log knows it.
-pub(super) const RUBRIC_TEMPLATE: PromptTemplate =
-    PromptTemplate { file: "ask/rubric.toml", text: RUBRIC };
+pub(super) const RUBRIC_TEMPLATE: PromptTemplate = PromptTemplate { file: "ask/rubric.toml", text: RUBRIC };
 
 /// The debate of the second step. The first answers are its answers.
 pub(super) fn deep(debate: &Debate, firsts: &FirstAnswers<'_>) -> Debate {
@@ -183,8 +183,9 @@ pub(super) fn asked(debate: &Debate, prefix: &str, phase: &Phase, asks: Vec<agon
 
 /// A part's warning with the limits that the person set, not with what was left of them.
 pub(super) fn in_whole_limits(warning: &str, part: &DebateLimits, whole: &DebateLimits) -> String {
-    let deadline =
-        |limits: &DebateLimits| limits.deadline_ms.map(|ms| format!("the deadline of {} s", ms as f64 / 1000.0));
+    let deadline = |limits: &DebateLimits| {
+        limits.deadline_ms.map(|ms| format!("the deadline of {} s", ms as f64 / 1000.0))
+    };
     let budget = |limits: &DebateLimits| limits.usd.map(|usd| format!("the budget of ${usd}"));
     let calls = |limits: &DebateLimits| {
         let s = |n: u32| if n == 1 { "" } else { "s" };

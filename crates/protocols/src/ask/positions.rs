@@ -8,7 +8,7 @@ use agon_core::{
 };
 use serde::Deserialize;
 
-use super::first_answers::{PairAgreement, FirstAnswers, is_same};
+use super::first_answers::{FirstAnswers, PairAgreement, is_same};
 use crate::answer::Answer;
 use crate::deep::replies::{Argument, Synthesis};
 use crate::deep::{Deep, DeepPhase};
@@ -25,13 +25,18 @@ pub(super) struct AskPositions {
 
 impl AskPositions {
     /// Of the first answers, and of the debate's part of the log, where there is one.
-    pub(super) fn read(debate: &Debate, firsts: &FirstAnswers<'_>, part: Option<&Debate>) -> Result<Self, Corrupt> {
+    pub(super) fn read(
+        debate: &Debate,
+        firsts: &FirstAnswers<'_>,
+        part: Option<&Debate>,
+    ) -> Result<Self, Corrupt> {
         let grouping = match (part, &firsts.agreement) {
             (Some(_), _) => PositionGrouping::Similarity,
             (None, PairAgreement::Declared) => PositionGrouping::Declared,
             (None, _) => PositionGrouping::Discrete,
         };
-        let deep = part.map(|part| Deep.view(part)).transpose()?.map(|view| view.positions).unwrap_or_default();
+        let deep =
+            part.map(|part| Deep.view(part)).transpose()?.map(|view| view.positions).unwrap_or_default();
         let mut table = AnswerTracker { question: &debate.brief.question, firsts, names: Vec::new() };
         let mut rounds: Vec<RoundPositions> = Vec::new();
         rounds.extend(table.first(deep.rounds.first()));
@@ -87,7 +92,12 @@ impl AnswerTracker<'_> {
     }
 
     /// Where everybody stands after a round of the debate.
-    fn after(&mut self, before: &RoundPositions, deep: &RoundPositions, part: &Debate) -> Result<RoundPositions, Corrupt> {
+    fn after(
+        &mut self,
+        before: &RoundPositions,
+        deep: &RoundPositions,
+        part: &Debate,
+    ) -> Result<RoundPositions, Corrupt> {
         let mut stands = Vec::new();
         for stand in &before.stands {
             let mut now = SeatPosition { change: None, ..stand.clone() };

@@ -3,8 +3,8 @@
 use agon_core::view::{ending_sentence, holder_name, minority_items};
 use agon_core::wording::{capitalized, count, dollars, score, spoken};
 use agon_core::{
-    Ballot, Corrupt, Debate, DebateView, Headline, Outline, Protocol, ReportBlock, ReportItem,
-    ReportLength, ReportSection, RoundSummary, SectionKind, Status, VerdictTone,
+    Ballot, Corrupt, Debate, DebateView, Headline, Outline, Protocol, ReportBlock, ReportItem, ReportLength,
+    ReportSection, RoundSummary, SectionKind, Status, VerdictTone,
 };
 use serde::Deserialize;
 
@@ -27,7 +27,8 @@ pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
     let verdict = outcome.map(|outcome| AskVerdict::deserialize(&outcome.verdict)).transpose()?;
     let mut positions = AskPositions::read(debate, &firsts, deep.as_ref())?.stands;
     // An answer that nobody held is its own position.
-    positions.decided = verdict.as_ref().and_then(|verdict| verdict.position.clone().or(verdict.answer.clone()));
+    positions.decided =
+        verdict.as_ref().and_then(|verdict| verdict.position.clone().or(verdict.answer.clone()));
     let ballots = firsts.all.iter().map(|first| Ballot {
         seat: first.seat.to_owned(),
         answer: first.given.answer.trim().to_owned(),
@@ -80,9 +81,13 @@ fn headline(debate: &Debate, verdict: Option<&AskVerdict>) -> Headline {
 
 fn outline(debate: &Debate, verdict: &AskVerdict, details: Vec<ReportSection>) -> Outline {
     let mut answer = vec![answer(debate, verdict)];
-    answer.extend(verdict.why.as_deref().filter(|why| !why.trim().is_empty()).map(|why| {
-        ReportSection::new(SectionKind::Why, "Why", vec![ReportBlock::Prose(why.to_owned())])
-    }));
+    answer.extend(
+        verdict
+            .why
+            .as_deref()
+            .filter(|why| !why.trim().is_empty())
+            .map(|why| ReportSection::new(SectionKind::Why, "Why", vec![ReportBlock::Prose(why.to_owned())])),
+    );
     let mut body = vec![how_decided(verdict)];
     let contested: Vec<ReportItem> = verdict.contested.iter().map(ReportItem::text).collect();
     if !contested.is_empty() {
@@ -230,7 +235,8 @@ fn first_answers(debate: &Debate, verdict: &AskVerdict) -> Option<ReportSection>
 fn judging(outline: Outline) -> Vec<ReportSection> {
     let sections = outline.answer.into_iter().chain(outline.body).chain(outline.details);
     let judged = sections.map(|section| {
-        let is_answer = matches!(section.kind, SectionKind::Answer | SectionKind::NoAnswer | SectionKind::Why);
+        let is_answer =
+            matches!(section.kind, SectionKind::Answer | SectionKind::NoAnswer | SectionKind::Why);
         let kind = if is_answer { SectionKind::Part } else { section.kind };
         let mut title = section.title.chars();
         let first = title.next().map(|first| first.to_lowercase().to_string()).unwrap_or_default();

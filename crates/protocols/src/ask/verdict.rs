@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::AskPhase;
 use super::asks::labelled;
-use super::decision::{AgreementRisk, AskDecision, DecidedBy, NeverWorseCheck, PanelRuling, agreement_risk, decide};
+use super::decision::{
+    AgreementRisk, AskDecision, DecidedBy, NeverWorseCheck, PanelRuling, agreement_risk, decide,
+};
 use super::first_answers::{FirstAnswer, PairAgreement};
 use super::ladder::{AskLadder, LadderStep};
 use super::open_points;
@@ -211,11 +213,7 @@ fn label_of<'l>(labels: &'l BTreeMap<String, String>, seat: &str) -> Option<&'l 
     labels.iter().find(|(_, behind)| *behind == seat).map(|(label, _)| label)
 }
 
-fn verdict(
-    ladder: &AskLadder<'_>,
-    decision: AskDecision,
-    labels: &BTreeMap<String, String>,
-) -> AskVerdict {
+fn verdict(ladder: &AskLadder<'_>, decision: AskDecision, labels: &BTreeMap<String, String>) -> AskVerdict {
     let agreed = decision.by == Some(DecidedBy::Agreement);
     let answer = |first: &FirstAnswer<'_>| FirstAnswerReport {
         label: label_of(labels, first.seat).cloned(),
@@ -317,9 +315,7 @@ fn pair_verdict(ladder: &AskLadder<'_>) -> PairVerdict {
         PairAgreement::Divided(reasons) if compared => {
             (Some(false), Some(AgreementSource::Comparison), reasons.clone())
         }
-        PairAgreement::Divided(reasons) => {
-            (Some(false), Some(AgreementSource::Arithmetic), reasons.clone())
-        }
+        PairAgreement::Divided(reasons) => (Some(false), Some(AgreementSource::Arithmetic), reasons.clone()),
         PairAgreement::Missing(_) | PairAgreement::Open => (None, None, Vec::new()),
     };
     PairVerdict { agreed, by, differences }

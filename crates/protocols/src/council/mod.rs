@@ -11,6 +11,7 @@
 //! - [`positions`]: who held what after each round; [`minutes`]: the round summaries and `session.md`.
 //! - [`report`]: the headline and the report; [`checks`]: the seed's success metrics and failure modes.
 //! - [`text_matching`]: how texts are compared.
+//! - [`simulation`]: how simulated seats play it.
 
 use std::sync::OnceLock;
 
@@ -53,6 +54,7 @@ mod replies;
 mod reply_rules;
 mod report;
 mod roster;
+mod simulation;
 #[cfg(test)]
 mod tests;
 mod text_matching;
@@ -109,6 +111,7 @@ static INFO: ProtocolInfo = ProtocolInfo {
     is_rated: false,
     record_folder: None,
     isolation: &[],
+    simulation: Some(&simulation::CouncilSimulation),
 };
 
 const TEMPLATES: &[PromptTemplate] = &[

@@ -38,7 +38,8 @@ pub(super) fn pairs<'a>(log: &'a DeepLog<'_>) -> Vec<(&'a Debater<'a>, &'a Debat
     for answer in &log.debaters {
         let mut others: Vec<&Debater<'_>> =
             log.debaters.iter().filter(|other| other.label != answer.label).collect();
-        SeededDraw::new(log.debate.brief.seed, &format!("evaluators of {}", answer.label)).shuffle(&mut others);
+        SeededDraw::new(log.debate.brief.seed, &format!("evaluators of {}", answer.label))
+            .shuffle(&mut others);
         pairs.extend(others.into_iter().take(evaluators_each(count) as usize).map(|other| (other, answer)));
     }
     let place =
@@ -68,7 +69,8 @@ pub(super) fn ranking(log: &DeepLog<'_>) -> Result<Vec<RankedAnswer>, Corrupt> {
     for score in scores.iter_mut().filter(|score| doubtful.contains(&score.answer)) {
         score.weighted = score.weighted.min(FACTUAL_ERROR_CAP);
     }
-    let mut ranked: Vec<RankedAnswer> = log.debaters.iter().map(|debater| rank(&debater.label, &scores)).collect();
+    let mut ranked: Vec<RankedAnswer> =
+        log.debaters.iter().map(|debater| rank(&debater.label, &scores)).collect();
     ranked.sort_by(|a, b| {
         let by_score = b.score.unwrap_or(f64::MIN).total_cmp(&a.score.unwrap_or(f64::MIN));
         let by_z = b.z.total_cmp(&a.z);
@@ -80,14 +82,22 @@ pub(super) fn ranking(log: &DeepLog<'_>) -> Result<Vec<RankedAnswer>, Corrupt> {
 /// Every score that was given, as it was given.
 pub(super) fn scores(log: &DeepLog<'_>) -> Result<Vec<WeightedScore>, Corrupt> {
     let mut scores = Vec::new();
-    for (ask, reply) in log.debate.turn(DeepPhase::Evaluate.as_str(), 0).into_iter().flat_map(PhaseTurn::settled) {
+    for (ask, reply) in
+        log.debate.turn(DeepPhase::Evaluate.as_str(), 0).into_iter().flat_map(PhaseTurn::settled)
+    {
         let (Some(value), Some(answer)) = (reply.value(), &ask.about) else { continue };
         let evaluation = Evaluation::deserialize(value)?;
         let weights = log.options.weights();
         scores.push(WeightedScore {
             evaluator: ask.seat.clone(),
             answer: answer.clone(),
-            weighted: evaluation.scores.values().iter().zip(weights).map(|(score, weight)| score * weight / 100.0).sum(),
+            weighted: evaluation
+                .scores
+                .values()
+                .iter()
+                .zip(weights)
+                .map(|(score, weight)| score * weight / 100.0)
+                .sum(),
             factual_error: evaluation.factual_error,
             fabrication: evaluation.fabrication,
         });

@@ -131,7 +131,8 @@ impl<'a> DeepLog<'a> {
         let cut = |phase: DeepPhase, round: u32| {
             self.debate.turn(phase.as_str(), round).is_some_and(|turn| self.limits().cut_short(turn))
         };
-        let evaluated = self.debate.turn(DeepPhase::Evaluate.as_str(), 0).is_some() && !cut(DeepPhase::Evaluate, 0);
+        let evaluated =
+            self.debate.turn(DeepPhase::Evaluate.as_str(), 0).is_some() && !cut(DeepPhase::Evaluate, 0);
         match (self.options.mode, self.rounds.last()) {
             (DeepMode::Quick, _) if !cut(DeepPhase::Answer, 0) => Termination::AllRoundsComplete,
             (DeepMode::Standard, _) if evaluated => Termination::AllRoundsComplete,
@@ -192,7 +193,10 @@ impl DeepRound {
 
 /// The consensus answer, kept only when the agreement is high enough for one.
 pub(super) fn consensus_answer(assessment: &Assessment) -> Option<&str> {
-    assessment.consensus_answer.as_deref().filter(|_| assessment.agreement_score > CONSENSUS_ABOVE + TOLERANCE)
+    assessment
+        .consensus_answer
+        .as_deref()
+        .filter(|_| assessment.agreement_score > CONSENSUS_ABOVE + TOLERANCE)
 }
 
 /// The first labels.

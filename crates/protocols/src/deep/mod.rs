@@ -2,14 +2,15 @@
 //!
 //! This file has the options, the phases and the transition table. [`log`] reads rounds and positions from the log, [`asks`]
 //! makes the prompts, [`replies`] has the types of the answers, [`evaluation`] is the cross-evaluation of standard mode,
-//! [`verdict`] closes the debate, [`positions`] says who held what in each round, [`report`] describes the result for readers.
+//! [`verdict`] closes the debate, [`positions`] says who held what in each round, [`report`] describes the result for readers,
+//! [`simulation`] plays it with simulated seats.
 
 use std::sync::{Arc, OnceLock};
 
 use agon_core::protocol::file_names;
 use agon_core::{
-    Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol, ProtocolInfo,
-    ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
+    Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol,
+    ProtocolInfo, ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -25,6 +26,7 @@ mod log;
 mod positions;
 pub mod replies;
 mod report;
+mod simulation;
 #[cfg(test)]
 mod tests;
 pub mod verdict;
@@ -115,6 +117,7 @@ static INFO: ProtocolInfo = ProtocolInfo {
     is_rated: false,
     record_folder: None,
     isolation: &[],
+    simulation: Some(&simulation::DeepSimulation),
 };
 
 /// Debaters when one model is named.
@@ -212,10 +215,9 @@ impl Protocol for Deep {
                 let calls = debaters + debaters * evaluation::evaluators_each(debaters) + 1;
                 (calls, calls)
             }
-            DeepMode::Deep => (
-                with_rounds(options.min_rounds.min(options.max_rounds)),
-                with_rounds(options.max_rounds),
-            ),
+            DeepMode::Deep => {
+                (with_rounds(options.min_rounds.min(options.max_rounds)), with_rounds(options.max_rounds))
+            }
         };
         let chairs = u32::try_from(log::chair_models(brief).len()).unwrap_or(u32::MAX);
         let most_phases = 2 + 2 * options.max_rounds + chairs;
@@ -281,9 +283,12 @@ fn check_request(request: &Request, options: &DeepOptions) -> Result<(), Invalid
         return Err(Invalid::new("the question is empty: agon deep \"QUESTION\""));
     }
     let DeepOptions { min_rounds, max_rounds, .. } = *options;
-    let default = DeepOptions::SPECS.iter().find(|spec| spec.key == "min_rounds").map_or("", |spec| spec.default);
+    let default =
+        DeepOptions::SPECS.iter().find(|spec| spec.key == "min_rounds").map_or("", |spec| spec.default);
     if min_rounds > max_rounds && min_rounds.to_string() != default {
-        return Err(Invalid(format!("min_rounds is {min_rounds}, which is more than max_rounds, {max_rounds}")));
+        return Err(Invalid(format!(
+            "min_rounds is {min_rounds}, which is more than max_rounds, {max_rounds}"
+        )));
     }
     let weights: f64 = options.weights().iter().sum();
     if (weights - 100.0).abs() > 1e-9 {

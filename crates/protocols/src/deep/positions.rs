@@ -3,7 +3,8 @@
 use std::cell::OnceCell;
 
 use agon_core::{
-    Corrupt, Fate, JudgeMarks, PositionChange, PositionGrouping, PositionHistory, RoundPositions, SeatPosition,
+    Corrupt, Fate, JudgeMarks, PositionChange, PositionGrouping, PositionHistory, RoundPositions,
+    SeatPosition,
 };
 
 use super::evaluation;
@@ -16,14 +17,21 @@ use crate::lexical;
 
 /// The positions after Stage 1 and after each round.
 pub(super) fn positions(log: &DeepLog<'_>) -> Result<PositionHistory, Corrupt> {
-    let mut table = PositionTracker { log, groups: Groups::default(), held: Vec::new(), points: OnceCell::new() };
+    let mut table =
+        PositionTracker { log, groups: Groups::default(), held: Vec::new(), points: OnceCell::new() };
     let mut rounds = Vec::new();
     if !log.debaters.is_empty() {
         rounds.push(table.first());
         rounds.extend(log.counted().map(|round| table.after(round)));
     }
     let decided = table.decided();
-    Ok(PositionHistory { grouping: PositionGrouping::Similarity, rounds, decided, marks: marks(log)?, near: None })
+    Ok(PositionHistory {
+        grouping: PositionGrouping::Similarity,
+        rounds,
+        decided,
+        marks: marks(log)?,
+        near: None,
+    })
 }
 
 /// Where everybody stands while the rounds are read.
@@ -69,7 +77,12 @@ impl<'l> PositionTracker<'l> {
     }
 
     /// The new position's name and what is given for it, where a debater declares a change and its words are others.
-    fn change(&mut self, place: usize, round: &DeepRound, argument: &Argument) -> Option<(String, PositionChange)> {
+    fn change(
+        &mut self,
+        place: usize,
+        round: &DeepRound,
+        argument: &Argument,
+    ) -> Option<(String, PositionChange)> {
         let (new, seat) = (argument.new_position()?, self.log.debaters.get(place)?.seat);
         let old = self.log.position(place, round.number.checked_sub(1)?);
         if lexical::same_words(new, old) {
@@ -229,7 +242,11 @@ fn marks(log: &DeepLog<'_>) -> Result<Vec<JudgeMarks>, Corrupt> {
         let given = (score.answer, score.weighted);
         match marks.iter_mut().find(|marks| marks.judge == score.evaluator) {
             Some(marks) => marks.scores.push(given),
-            None => marks.push(JudgeMarks { judge: score.evaluator, scores: vec![given], ..JudgeMarks::default() }),
+            None => marks.push(JudgeMarks {
+                judge: score.evaluator,
+                scores: vec![given],
+                ..JudgeMarks::default()
+            }),
         }
     }
     Ok(marks)

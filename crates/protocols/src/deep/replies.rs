@@ -151,14 +151,7 @@ pub struct EvaluationScores {
 impl EvaluationScores {
     /// The scores in the order of the criteria.
     pub fn values(&self) -> [f64; 6] {
-        [
-            self.accuracy,
-            self.completeness,
-            self.verifiability,
-            self.reasoning,
-            self.clarity,
-            self.usefulness,
-        ]
+        [self.accuracy, self.completeness, self.verifiability, self.reasoning, self.clarity, self.usefulness]
     }
 }
 

@@ -3,8 +3,8 @@
 use agon_core::view::{ending_sentence, holder_name, label_name, minority_items};
 use agon_core::wording::{score, spoken};
 use agon_core::{
-    Ballot, ChartPoint, Corrupt, DebateView, Headline, Outline, ReportBlock, ReportItem, ReportLength, ReportSection,
-    RoundChart, RoundSummary, SectionKind, VerdictTone,
+    Ballot, ChartPoint, Corrupt, DebateView, Headline, Outline, ReportBlock, ReportItem, ReportLength,
+    ReportSection, RoundChart, RoundSummary, SectionKind, VerdictTone,
 };
 
 use super::log::{DeepLog, DeepRound, LoopExit};
@@ -45,15 +45,18 @@ fn headline(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Headline {
 
 fn outline(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Outline {
     let mut answer = vec![answer(log, verdict)];
-    answer.extend(verdict.why.as_ref().map(|why| {
-        ReportSection::new(SectionKind::Why, "Why", vec![ReportBlock::Prose(why.clone())])
-    }));
+    answer.extend(
+        verdict
+            .why
+            .as_ref()
+            .map(|why| ReportSection::new(SectionKind::Why, "Why", vec![ReportBlock::Prose(why.clone())])),
+    );
     let mut details = Vec::new();
     details.extend(rounds(log, verdict));
     details.extend(ranking(log, verdict));
     let stand_in = verdict.chair.as_ref().filter(|chair| chair.stand_in);
-    let stood_in =
-        stand_in.map(|chair| format!("The chair was absent: {} stood in and wrote the verdict.", chair.model));
+    let stood_in = stand_in
+        .map(|chair| format!("The chair was absent: {} stood in and wrote the verdict.", chair.model));
     let mode = (log.options.mode != DeepMode::Deep).then(|| log.options.mode.as_str().to_owned());
     Outline {
         answer,
@@ -88,7 +91,8 @@ fn answer(log: &DeepLog<'_>, verdict: &DeepVerdict) -> ReportSection {
 
 fn contested(verdict: &DeepVerdict) -> Option<ReportSection> {
     let items: Vec<ReportItem> = verdict.contested.iter().map(ReportItem::text).collect();
-    let section = ReportSection::new(SectionKind::Part, "What was contested", vec![ReportBlock::Items(items)]);
+    let section =
+        ReportSection::new(SectionKind::Part, "What was contested", vec![ReportBlock::Items(items)]);
     (!verdict.contested.is_empty()).then_some(section)
 }
 
@@ -116,7 +120,8 @@ fn rounds(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Option<ReportSection> {
         points: verdict.rounds.iter().map(point).collect(),
     };
     let chart = ReportBlock::In(ReportLength::Full, vec![ReportBlock::Chart(chart)]);
-    let section = ReportSection::new(SectionKind::Part, "Round by round", vec![chart, ReportBlock::Table(rows)]);
+    let section =
+        ReportSection::new(SectionKind::Part, "Round by round", vec![chart, ReportBlock::Table(rows)]);
     (!verdict.rounds.is_empty()).then_some(section)
 }
 

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use agon_core::play::play;
-use agon_core::{AbsenceReason, Brief, Fidelity, DebateLimits, Outcome, LogRecord, Reply, Status, Termination, CallUsage};
+use agon_core::{
+    AbsenceReason, Brief, CallUsage, DebateLimits, Fidelity, LogRecord, Outcome, Reply, Status, Termination,
+};
 use serde_json::json;
 
 use super::*;
@@ -309,5 +311,5 @@ fn requests_that_contradict_themselves_are_refused() {
 mod absences;
 mod degradation;
 mod evaluations;
-mod prompts;
 mod positions;
+mod prompts;

@@ -309,7 +309,7 @@ pub(super) fn is_similar(similarity: f64) -> bool {
 }
 
 /// A point that judges accept from each other.
-struct SharedPoint<'a> {
+struct PanelPoint<'a> {
     text: &'a str,
     /// The judges who accepted it, and those who made it.
     accepted_by: BTreeSet<usize>,
@@ -324,17 +324,17 @@ struct SharedPoint<'a> {
     findings: Vec<usize>,
 }
 
-fn shared_points<'a>(log: &'a PanelLog<'_>) -> Vec<SharedPoint<'a>> {
+fn panel_points<'a>(log: &'a PanelLog<'_>) -> Vec<PanelPoint<'a>> {
     let accepted = accepted_points(log);
-    accepted.iter().map(|(text, judges)| shared_point(log, &accepted, text, judges)).collect()
+    accepted.iter().map(|(text, judges)| panel_point(log, &accepted, text, judges)).collect()
 }
 
-fn shared_point<'a>(
+fn panel_point<'a>(
     log: &PanelLog<'_>,
     all: &[AcceptedPoint<'_>],
     text: &'a str,
     accepted_by: &BTreeSet<usize>,
-) -> SharedPoint<'a> {
+) -> PanelPoint<'a> {
     let mut disputed_by = BTreeSet::new();
     let (mut issues, mut denials, mut findings) = (Vec::new(), Vec::new(), Vec::new());
     for (at, issue) in open_issues(log).iter().enumerate() {
@@ -362,7 +362,7 @@ fn shared_point<'a>(
         }
     }
     let shared_by = accepted_by.difference(&disputed_by).copied().collect();
-    SharedPoint { text, accepted_by: accepted_by.clone(), shared_by, issues, denials, findings }
+    PanelPoint { text, accepted_by: accepted_by.clone(), shared_by, issues, denials, findings }
 }
 
 /// A point with the judges who accepted it.
@@ -430,7 +430,7 @@ pub(super) struct PanelFindings {
 
 impl PanelFindings {
     pub(super) fn of(log: &PanelLog<'_>) -> Self {
-        let points = shared_points(log);
+        let points = panel_points(log);
         Self {
             convergent: convergent(log, &points),
             shared: shared(log, &points),
@@ -444,28 +444,28 @@ fn all_judges() -> Vec<String> {
 }
 
 /// Critical findings that all hold, points that all share, and dimensions that all score alike.
-fn convergent(log: &PanelLog<'_>, points: &[SharedPoint<'_>]) -> Vec<PanelFinding> {
+fn convergent(log: &PanelLog<'_>, points: &[PanelPoint<'_>]) -> Vec<PanelFinding> {
     let held = in_state(log, FindingState::Adopted);
     let mut found: Vec<PanelFinding> = held
         .map(|(_, held)| PanelFinding::new(&held.finding, FindingSeverity::Critical, all_judges(), true))
         .collect();
     // A point that is also a critical finding is in the list already.
     let all =
-        |point: &&SharedPoint<'_>| point.shared_by.len() == log.judges.len() && point.findings.is_empty();
+        |point: &&PanelPoint<'_>| point.shared_by.len() == log.judges.len() && point.findings.is_empty();
     let points = points.iter().filter(all);
     found.extend(points.map(|point| accepted_finding(log, point, FindingSeverity::Medium, all_judges())));
     found.extend(dimension_findings(log, true));
     found
 }
 
-fn shared(log: &PanelLog<'_>, points: &[SharedPoint<'_>]) -> Vec<PanelFinding> {
+fn shared(log: &PanelLog<'_>, points: &[PanelPoint<'_>]) -> Vec<PanelFinding> {
     // A point that a single judge conceded and nobody is known to share is not agreed on.
     let some = 2..log.judges.len();
     let is_adopted = |at: &usize| state(log, *at) == FindingState::Adopted;
-    let is_shared = |point: &&SharedPoint<'_>| {
+    let is_shared = |point: &&PanelPoint<'_>| {
         some.contains(&point.shared_by.len()) && !point.findings.iter().any(is_adopted)
     };
-    let mut points: Vec<&SharedPoint<'_>> = points.iter().filter(is_shared).collect();
+    let mut points: Vec<&PanelPoint<'_>> = points.iter().filter(is_shared).collect();
     points.sort_by_key(|point| std::cmp::Reverse(point.shared_by.len()));
     let points = points.into_iter();
     points
@@ -475,7 +475,7 @@ fn shared(log: &PanelLog<'_>, points: &[SharedPoint<'_>]) -> Vec<PanelFinding> {
 
 /// Disputed critical findings, dimensions that are scored too differently, open issues, and points that some judges accept and
 /// others deny.
-fn divergent(log: &PanelLog<'_>, points: &[SharedPoint<'_>]) -> Vec<PanelFinding> {
+fn divergent(log: &PanelLog<'_>, points: &[PanelPoint<'_>]) -> Vec<PanelFinding> {
     let mut found = Vec::new();
     for (place, finding) in in_state(log, FindingState::Disputed) {
         let spoke = |judge: &PanelJudge<'_>| judge.last_position_on(&finding.id).is_some();
@@ -500,7 +500,7 @@ fn divergent(log: &PanelLog<'_>, points: &[SharedPoint<'_>]) -> Vec<PanelFinding
 }
 
 /// Points of which some judges accepted one and others its denial, unless a judge leaves one of them open.
-fn denied_points(log: &PanelLog<'_>, points: &[SharedPoint<'_>]) -> Vec<PanelFinding> {
+fn denied_points(log: &PanelLog<'_>, points: &[PanelPoint<'_>]) -> Vec<PanelFinding> {
     let mut found = Vec::new();
     for (place, one) in points.iter().enumerate() {
         let others = one.denials.iter().filter(|at| **at > place).filter_map(|at| points.get(*at));
@@ -520,7 +520,7 @@ fn ids(log: &PanelLog<'_>, judges: &BTreeSet<usize>) -> Vec<String> {
 /// A point as a finding. It is as urgent as the ordinary finding that says the same, else as urgent as `otherwise`.
 fn accepted_finding(
     log: &PanelLog<'_>,
-    point: &SharedPoint<'_>,
+    point: &PanelPoint<'_>,
     otherwise: FindingSeverity,
     judges: Vec<String>,
 ) -> PanelFinding {

@@ -5,7 +5,7 @@
 //! round, [`rubric`] has the dimensions, [`replies`] the types of the answers, [`asks`] makes the prompts. [`consensus`] is the
 //! arithmetic that decides, [`findings`] says what the judges agree and disagree on, [`verdict`] composes the verdict and
 //! [`follow_up`] what the reader must decide and do; [`closing`] writes the outcome. [`positions`] says who gave which score when,
-//! [`report`] describes the result for readers.
+//! [`report`] describes the result for readers, [`simulation`] plays it with simulated seats.
 
 use std::sync::OnceLock;
 
@@ -29,6 +29,7 @@ mod positions;
 pub mod replies;
 mod report;
 mod rubric;
+mod simulation;
 #[cfg(test)]
 mod tests;
 pub mod verdict;
@@ -128,6 +129,7 @@ static INFO: ProtocolInfo = ProtocolInfo {
     is_rated: false,
     record_folder: None,
     isolation: &[],
+    simulation: Some(&simulation::PanelSimulation),
 };
 
 /// Judges when no more models are named.

@@ -68,6 +68,7 @@ static INFO: ProtocolInfo = ProtocolInfo {
     is_rated: false,
     record_folder: None,
     isolation: &[],
+    simulation: None,
 };
 
 struct PollParts {

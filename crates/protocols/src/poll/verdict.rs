@@ -6,8 +6,8 @@ use agon_core::view::{ending_sentence, minority_items};
 use agon_core::wording::{percent, score};
 use agon_core::{
     Ballot, Corrupt, DebateView, Fate, Fidelity, Headline, Outcome, Outline, PositionFate, PositionHistory,
-    ReportBlock, ReportItem, ReportSection, RoundPositions, SeatPosition, SectionKind, Status, Step, Termination,
-    VerdictTone,
+    ReportBlock, ReportItem, ReportSection, RoundPositions, SeatPosition, SectionKind, Status, Step,
+    Termination, VerdictTone,
 };
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,8 @@
 //! contradict themselves, [`packet`] is what the judges are given, [`log`] reads the verdicts from the log, [`asks`] makes the
 //! prompts, [`replies`] has the types of the answers, [`anchoring`] is the evidence bar for a changed verdict, [`findings`]
 //! merges what the judges found, [`verdict`] consolidates and closes, [`positions`] says who held which verdict in each round,
-//! [`records`] makes the files, [`report`] describes the result for readers and pipelines.
+//! [`records`] makes the files, [`report`] describes the result for readers and pipelines, [`simulation`] plays it with simulated
+//! seats.
 
 use std::sync::{Arc, OnceLock};
 
@@ -29,6 +30,7 @@ mod records;
 pub mod replies;
 mod report;
 mod seats;
+mod simulation;
 #[cfg(test)]
 mod tests;
 pub mod verdict;
@@ -135,6 +137,7 @@ static INFO: ProtocolInfo = ProtocolInfo {
     is_rated: false,
     record_folder: Some(".agents/council"),
     isolation: &[],
+    simulation: Some(&simulation::ReviewSimulation),
 };
 
 /// The compiled templates and the schemas that are the same in every debate.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use agon_core::play::{REPLY_MS, REPLY_USD, invent, play};
 use agon_core::{
-    BriefFile, Ask, Brief, Debate, Invalid, OptionKind, LOG_VERSION, DebateLimits, Protocol, LogRecord, Reply, Request,
-    options, protocol,
+    Ask, Brief, BriefFile, Debate, DebateLimits, Invalid, LOG_VERSION, LogRecord, OptionKind, Protocol,
+    Reply, Request, options, protocol,
 };
 use agon_protocols::all;
 
@@ -17,14 +17,21 @@ pub(crate) fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
         let mut settings: Vec<Vec<(String, String)>> = vec![Vec::new()];
         for opt in protocol.info().options {
             let values: Vec<&str> = match opt.kind {
-                OptionKind::Choice(words) => words.iter().filter(|word| **word != opt.default).copied().collect(),
+                OptionKind::Choice(words) => {
+                    words.iter().filter(|word| **word != opt.default).copied().collect()
+                }
                 OptionKind::Flag => vec![if opt.default == "true" { "false" } else { "true" }],
                 _ => Vec::new(),
             };
             settings.extend(values.into_iter().map(|value| vec![(opt.key.to_owned(), value.to_owned())]));
         }
-        let flags: Vec<&str> =
-            protocol.info().options.iter().filter(|opt| opt.kind == OptionKind::Flag).map(|opt| opt.key).collect();
+        let flags: Vec<&str> = protocol
+            .info()
+            .options
+            .iter()
+            .filter(|opt| opt.kind == OptionKind::Flag)
+            .map(|opt| opt.key)
+            .collect();
         for (place, one) in flags.iter().enumerate() {
             let on = |key: &str| (key.to_owned(), "true".to_owned());
             settings.extend(flags.iter().skip(place + 1).map(|other| vec![on(one), on(other)]));

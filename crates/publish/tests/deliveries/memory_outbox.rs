@@ -65,9 +65,9 @@ impl OutcomeRenderer for FixedOutcome {
     fn outcome(&self, debate: &str) -> Result<Value, String> {
         match debate {
             "gone" => Err("there is no debate gone".into()),
-            "big" => Ok(json!({"id": debate, "status": self.0, "verdict": {"answer": "x".repeat(1 << 20)}})),
+            "big" => Ok(json!({"id": debate, "status": self.0, "headline": {"answer": "x".repeat(1 << 20)}})),
             _ => Ok(json!({"id": debate, "protocol": "arena", "question": "Which <one>?", "status": self.0,
-                           "verdict": {"answer": "This one, @here."}})),
+                           "headline": {"answer": "This one, @here."}})),
         }
     }
 

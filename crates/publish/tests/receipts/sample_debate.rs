@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use agon_core::document::document;
 use agon_core::play::{invent, play};
 use agon_core::{
-    BriefFile, Ask, Brief, Debate, LOG_VERSION, DebateLimits, Protocol, LogRecord, Reply, Request, options, protocol,
+    Ask, Brief, BriefFile, Debate, DebateLimits, LOG_VERSION, LogRecord, Protocol, Reply, Request, options,
+    protocol,
 };
 use agon_publish::receipts::envelope::SignedEnvelope;
 use agon_publish::receipts::{

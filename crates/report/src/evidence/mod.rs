@@ -9,8 +9,8 @@ pub(crate) mod paths;
 pub(crate) use measures::measures;
 
 use agon_core::{
-    AskRecord, ChartPoint, Debate, PhaseTurn, PositionFlip, Reply, ReportBlock, ReportLength, ReportSection, RoundChart,
-    SectionKind,
+    AskRecord, ChartPoint, Debate, PhaseTurn, PositionFlip, Reply, ReportBlock, ReportLength, ReportSection,
+    RoundChart, SectionKind,
 };
 use serde_json::Value;
 

@@ -152,7 +152,9 @@ impl<'a> EvidenceFacts<'a> {
     fn tie(&self, first: &FirstRound) -> String {
         let all_alone = first.positions.iter().all(|position| position.count <= 1);
         match (all_alone, self.scored, self.evidence.grouping) {
-            (true, true, _) => "Before the debate no two scores were the same, so a plain vote was tied".into(),
+            (true, true, _) => {
+                "Before the debate no two scores were the same, so a plain vote was tied".into()
+            }
             // Positions are kept apart when in doubt: more than that is not known.
             (true, false, Some(PositionGrouping::Similarity)) => {
                 "No two of the first answers are known to say the same, so a plain vote was tied".into()

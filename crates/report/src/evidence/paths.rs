@@ -86,7 +86,8 @@ pub(crate) fn step_cell(seat: &SeatPath, place: usize, keys: &[String]) -> Strin
 /// What the marks mean, where there are any.
 pub(crate) fn marks_legend(paths: &PositionPaths) -> Option<String> {
     let steps = || paths.seats.iter().flat_map(|seat| &seat.steps).flatten();
-    let any = |bare: bool| steps().filter_map(|step| step.cited.as_ref()).any(|cited| cited.is_empty() == bare);
+    let any =
+        |bare: bool| steps().filter_map(|step| step.cited.as_ref()).any(|cited| cited.is_empty() == bare);
     let parts = [
         any(false).then(|| format!("{CITED_MARK} changed after a cited point")),
         any(true).then(|| format!("{BARE_MARK} changed with nothing cited")),

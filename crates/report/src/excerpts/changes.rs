@@ -27,10 +27,11 @@ struct ExplainedFlip<'a> {
 }
 
 pub(super) fn flips_json(source: &ReportSource<'_>) -> Value {
-    let flips = source.evidence.flips.iter().map(|flip| ExplainedFlip {
-        flip,
-        reason: reason_given(source.debate, &flip.seat, flip.round),
-    });
+    let flips = source
+        .evidence
+        .flips
+        .iter()
+        .map(|flip| ExplainedFlip { flip, reason: reason_given(source.debate, &flip.seat, flip.round) });
     let flips: Vec<ExplainedFlip<'_>> = flips.collect();
     json!({"id": source.debate.brief.id, "flips": flips, "flips_by_seat": source.evidence.flips_by_seat})
 }

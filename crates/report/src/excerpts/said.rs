@@ -214,8 +214,5 @@ fn seats_named(source: &ReportSource<'_>, wanted: &str) -> Result<Vec<String>, E
         Some(_) => format!("{id} ({})", source.name(id)),
         None => id.clone(),
     });
-    Err(ExcerptError::NoSeat {
-        seat: wanted.trim().to_owned(),
-        there: joined(&there.collect::<Vec<_>>()),
-    })
+    Err(ExcerptError::NoSeat { seat: wanted.trim().to_owned(), there: joined(&there.collect::<Vec<_>>()) })
 }

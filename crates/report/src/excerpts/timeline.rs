@@ -8,8 +8,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::StoredDebate;
 use crate::Style;
-use crate::transcript::asked_name;
 use crate::markdown_text::{cut, wrap};
+use crate::transcript::asked_name;
 
 /// A longer name is cut.
 const NAME_MAX: usize = 22;
@@ -45,7 +45,11 @@ pub(super) fn text(stored: &StoredDebate<'_>, style: &Style) -> String {
         line("");
         line(&style.heading("Where the time went"));
         line(crate::table("", &timeline.rows(), style).trim_end());
-        timeline.sums().iter().flat_map(|timeline| wrap(timeline, width, "", "")).for_each(|text| line(&text));
+        timeline
+            .sums()
+            .iter()
+            .flat_map(|timeline| wrap(timeline, width, "", ""))
+            .for_each(|text| line(&text));
     }
     out
 }

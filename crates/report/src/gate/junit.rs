@@ -88,8 +88,12 @@ fn verdict(review: &PipelineReport) -> JunitCase {
         Some(_) => (findings.join("\n"), vec![review.meaning.clone()]),
         None => (String::new(), [vec![review.meaning.clone()], findings].concat()),
     };
-    let result =
-        tag.map(|tag| JunitResult { tag, kind: review.verdict.clone(), message: review.meaning.clone(), text });
+    let result = tag.map(|tag| JunitResult {
+        tag,
+        kind: review.verdict.clone(),
+        message: review.meaning.clone(),
+        text,
+    });
     out.extend(review.absences.iter().chain(&review.warnings).cloned());
     out.extend(review.gate.footer.clone());
     JunitCase { name: "verdict".into(), result, out: out.join("\n") }

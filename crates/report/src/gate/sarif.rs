@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use super::{PipelineReport, dropped_sentence, finding_text};
 
-
 /// The whole file.
 pub(super) fn file(review: &PipelineReport) -> String {
     let mut rules: Vec<Value> = Vec::new();
@@ -62,8 +61,7 @@ fn rule_of(finding: &GateFinding) -> (String, String) {
 
 fn rule(id: &str, name: &str) -> Value {
     let what = format!("Findings of the judges: {name}");
-    let help =
-        "A judge found this. The report says what the other judges think of it.";
+    let help = "A judge found this. The report says what the other judges think of it.";
     json!({"id": id, "shortDescription": {"text": what}, "fullDescription": {"text": what}, "help": {"text": help}})
 }
 

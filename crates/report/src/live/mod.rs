@@ -263,7 +263,8 @@ impl LiveView {
         let Some(debate) = &self.debate else { return };
         let Ok(view) = self.protocol.view(debate) else { return };
         let phases = debate.turns.len();
-        let Some(summary) = view.round_summaries.into_iter().find(|round| round.after_phases == phases) else {
+        let Some(summary) = view.round_summaries.into_iter().find(|round| round.after_phases == phases)
+        else {
             return;
         };
         let style = Style { width: self.style.columns().saturating_sub(4), ..self.style };
@@ -273,7 +274,8 @@ impl LiveView {
         for (heading, items) in &summary.notes {
             self.screen.line(&format!("    {}", style.bold(&clean_line(heading))));
             let bullet = format!("{} ", style.bullet());
-            for line in items.iter().flat_map(|item| wrap(&clean_line(item), style.columns(), &bullet, "  ")) {
+            for line in items.iter().flat_map(|item| wrap(&clean_line(item), style.columns(), &bullet, "  "))
+            {
                 self.screen.line(&format!("    {line}"));
             }
         }

@@ -121,9 +121,7 @@ fn write_paths(out: &mut String, paths: &PositionPaths) {
     out.push_str("<figure>\n");
     out.push_str(&if paths.scored { score_paths::svg(paths) } else { paths::svg(paths) });
     if let Some(told) = marks_legend(paths) {
-        let told = told
-            .replace(CITED_MARK, "Solid line:")
-            .replace(BARE_MARK, "broken line:");
+        let told = told.replace(CITED_MARK, "Solid line:").replace(BARE_MARK, "broken line:");
         out.push_str(&format!("<figcaption>{}.</figcaption>\n", capital(&escape(&told))));
     }
     out.push_str("</figure>\n");

@@ -1,9 +1,9 @@
 //! Two measures by round, drawn small.
 
-use super::paths::every;
 use super::markup::escape;
-use agon_core::wording::score;
+use super::paths::every;
 use agon_core::RoundChart;
+use agon_core::wording::score;
 
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 190.0;

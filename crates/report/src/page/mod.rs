@@ -5,8 +5,8 @@
 
 mod blocks;
 mod chart;
-mod paths;
 mod markup;
+mod paths;
 mod score_paths;
 
 use agon_core::{ReportSection, SectionFold, SectionKind};

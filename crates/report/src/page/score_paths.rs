@@ -1,8 +1,8 @@
 //! Scores by round, one line for each seat.
 
 use super::blocks::colour;
-use super::paths::{cut, described, every, segment, x_of};
 use super::markup::escape;
+use super::paths::{cut, described, every, segment, x_of};
 use agon_core::{PositionPaths, SeatPath};
 
 use crate::evidence::paths::column_head;

@@ -67,7 +67,10 @@ impl TerminalPage<'_> {
 
     fn blocks(&mut self, blocks: &[ReportBlock], indent: usize) {
         for (place, block) in blocks.iter().enumerate() {
-            let apart = matches!(block, ReportBlock::Group { .. } | ReportBlock::Speech { .. } | ReportBlock::Paths(_));
+            let apart = matches!(
+                block,
+                ReportBlock::Group { .. } | ReportBlock::Speech { .. } | ReportBlock::Paths(_)
+            );
             if place > 0 && apart {
                 self.out.push('\n');
             }
@@ -79,7 +82,9 @@ impl TerminalPage<'_> {
         let style = self.style;
         let room = self.width.saturating_sub(indent).max(INDENT);
         match block {
-            ReportBlock::Prose(text) => lines(text, room, style).iter().for_each(|line| self.line(indent, line)),
+            ReportBlock::Prose(text) => {
+                lines(text, room, style).iter().for_each(|line| self.line(indent, line))
+            }
             ReportBlock::Line(text) => {
                 wrap(&painted(text, style), room, "", "").iter().for_each(|line| self.line(indent, line));
             }
@@ -102,7 +107,8 @@ impl TerminalPage<'_> {
                 let table = crate::table("", rows, &Style { width: room, ..*style });
                 table.lines().for_each(|line| self.line(indent, line));
             }
-            ReportBlock::Group { title, badges, blocks } | ReportBlock::Speech { title, badges, blocks, .. } => {
+            ReportBlock::Group { title, badges, blocks }
+            | ReportBlock::Speech { title, badges, blocks, .. } => {
                 let badges = badges.join(&format!(" {} ", style.dot()));
                 let gap = if badges.is_empty() { "" } else { "  " };
                 let told = format!("{}{gap}{}", style.bold(title), style.dim(&badges));
@@ -122,8 +128,9 @@ impl TerminalPage<'_> {
     /// Bars of up to half the line, one below the other.
     fn bars(&mut self, bars: &[ReportBar], indent: usize) {
         let (style, room) = (self.style, self.room_for(bars, indent));
-        let drawn =
-            bar_shares(bars).into_iter().map(|share| style.bar().repeat((share * room as f64).round() as usize));
+        let drawn = bar_shares(bars)
+            .into_iter()
+            .map(|share| style.bar().repeat((share * room as f64).round() as usize));
         self.draw(bars, drawn.collect(), indent);
     }
 
@@ -135,7 +142,8 @@ impl TerminalPage<'_> {
             BarCell::Empty => " ",
             BarCell::Threshold => style.mark(),
         };
-        let drawn = levels.bars.iter().map(|bar| level_cells(levels, bar, room).into_iter().map(sign).collect());
+        let drawn =
+            levels.bars.iter().map(|bar| level_cells(levels, bar, room).into_iter().map(sign).collect());
         self.draw(&levels.bars, drawn.collect(), indent);
     }
 

@@ -2,10 +2,10 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use agon_core::PositionPaths;
 use crate::Style;
 use crate::evidence::paths::{column_head, held_positions, marks_legend, position_keys, step_cell};
 use crate::markdown_text::{cut, wrap};
+use agon_core::PositionPaths;
 
 /// If a position has a longer name, all are called P1, P2 and so on.
 const OWN_NAME_MAX: usize = 14;
@@ -38,7 +38,9 @@ pub(super) fn path_lines(paths: &PositionPaths, room: usize, style: &Style) -> V
     if !own {
         lines.extend(legend(paths, &keys, room, style));
     }
-    lines.extend(marks_legend(paths).iter().flat_map(|told| wrap(told, room, "", "")).map(|line| style.dim(&line)));
+    lines.extend(
+        marks_legend(paths).iter().flat_map(|told| wrap(told, room, "", "")).map(|line| style.dim(&line)),
+    );
     lines
 }
 

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use agon_core::lesson::{LessonBallot, EvidencedClaim, LessonDecision, LessonSeat, RatingChange};
+use agon_core::lesson::{EvidencedClaim, LessonBallot, LessonDecision, LessonSeat, RatingChange};
 use agon_core::{
-    AskRecord, Brief, Debate, Event, Fidelity, LOG_VERSION, DebateLesson, DebateLimits, Outcome, LogRecord, Reply, Seat, Status,
-    Termination, CallUsage,
+    AskRecord, Brief, CallUsage, Debate, DebateLesson, DebateLimits, Event, Fidelity, LOG_VERSION, LogRecord,
+    Outcome, Reply, Seat, Status, Termination,
 };
 use agon_engine::{Store, StoreError};
 use agon_store::SqliteStore;

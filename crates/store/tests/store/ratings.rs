@@ -40,7 +40,10 @@ fn ratings_follow_the_games_in_the_order_in_which_they_closed() {
     let standings = store.standings(&["gemini/c".into(), "nobody".into()]).unwrap();
     let c = of(&stored, "gemini/c");
     let (rating, deviation) = (c.rating.elo, c.rating.glicko.deviation);
-    assert_eq!(standings[0], AgentStanding { agent: "gemini/c".into(), rating, deviation, games: 3, brier: None });
+    assert_eq!(
+        standings[0],
+        AgentStanding { agent: "gemini/c".into(), rating, deviation, games: 3, brier: None }
+    );
     let (agent, brier) = ("nobody".to_owned(), None);
     assert_eq!(standings[1], AgentStanding { agent, rating: 1500.0, deviation: 350.0, games: 0, brier });
 }

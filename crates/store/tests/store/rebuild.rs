@@ -16,8 +16,10 @@ fn fill(store: &SqliteStore) {
         let mut lesson = lesson();
         for (part, place) in lesson.parts.iter_mut().zip(0..) {
             part.confidence = Some(0.1 + 0.13 * f64::from(n + place));
-            part.rated =
-                part.rated.clone().map(|rated| RatingChange { change: rated.change / f64::from(n + 3), ..rated });
+            part.rated = part
+                .rated
+                .clone()
+                .map(|rated| RatingChange { change: rated.change / f64::from(n + 3), ..rated });
         }
         let at = format!("2026-05-0{}T10:00:00Z", n + 1);
         close_debate_at(store, &format!("d{n}"), &format!("Question {}?", n % 4), &at, lesson);
@@ -116,8 +118,10 @@ fn any_lesson() -> impl Strategy<Value = DebateLesson> {
             part.position = (position < 3).then(|| format!("Position {position} is the one to take."));
             (part.confidence, part.won) = (Some(confidence).filter(|_| agent != 1), won);
             part.rated = part.rated.take().map(|rated| RatingChange { change, ..rated }).filter(|_| decided);
-            part.ballot =
-                part.ballot.take().map(|ballot| agon_core::lesson::LessonBallot { confidence: sure, ..ballot });
+            part.ballot = part
+                .ballot
+                .take()
+                .map(|ballot| agon_core::lesson::LessonBallot { confidence: sure, ..ballot });
         }
         lesson.decision = lesson.decision.filter(|_| decided);
         lesson

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use agon_core::Invalid;
 use agon_store::Sqlite;
-use agon_trials::{Arm, Dataset, Findings, Plan, Row, Trial, Wanted};
+use agon_experiments::eval::{Arm, Dataset, Findings, Plan, Row, Trial, Wanted};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 
@@ -141,7 +141,7 @@ fn report(
 ) -> Result<u8, Failure> {
     let findings = Findings::of(plan, rows);
     if let Some(file) = plot {
-        output::picture(file, &agon_report::trials_svg(&findings))?;
+        output::picture(file, &agon_experiments::eval::eval_svg(&findings))?;
     }
     if args.get_flag("json") {
         let mut document = serde_json::to_value(&findings)
@@ -152,7 +152,7 @@ fn report(
         }
         output::print_json(&document)?;
     } else {
-        output::print(&agon_report::trials(&findings, &output::stdout_style()))?;
+        output::print(&agon_experiments::eval::eval_report(&findings, &output::stdout_style()))?;
         if !args.get_flag("quiet") {
             output::note(&format!("every trial is a line of {}", out.display()));
         }

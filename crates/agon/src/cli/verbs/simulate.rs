@@ -1,6 +1,6 @@
 //! `agon simulate`: debates of made-up people of whom everything is known, to see what a protocol does to them.
 
-use agon_simulate::{Adversary, Plan, Population, simulate};
+use agon_experiments::simulate::{Adversary, Plan, Population, simulate};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command};
 
@@ -66,7 +66,7 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
         output::print_json(&document)?;
         return Ok(0);
     }
-    output::print(&agon_simulate::text::text(&findings))?;
+    output::print(&agon_experiments::simulate::text::text(&findings))?;
     Ok(0)
 }
 

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use agon_core::play::{invent, play};
 use agon_core::seed::SeededDraw;
 use agon_core::{
-    BriefFile, Ask, Brief, Debate, OptionKind, LOG_VERSION, DebateLimits, Protocol, Request, options, protocol,
+    Ask, Brief, BriefFile, Debate, DebateLimits, LOG_VERSION, OptionKind, Protocol, Request, options,
+    protocol,
 };
 use agon_protocols::PROTOCOLS;
 use candle_core::quantized::gguf_file::{Content, Value as Field, VersionedMagic};

@@ -52,7 +52,12 @@ pub(super) fn audit(read: &Read, items: &[usize], bootstrap: Bootstrap, threads:
     }
 }
 
-fn described(name: &str, cells: &[Option<Cell>], of_judge: &[f64], intervals: crate::audit::Intervals) -> Judge {
+fn described(
+    name: &str,
+    cells: &[Option<Cell>],
+    of_judge: &[f64],
+    intervals: crate::audit::Intervals,
+) -> Judge {
     let figure = |place: usize| of_judge.get(place).copied().filter(|value| value.is_finite());
     let how_many = |wanted: Ruling| {
         cells.iter().flatten().flat_map(|cell| cell.rulings).filter(|ruling| *ruling == wanted).count()

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 
 use agon_core::Phase;
-use agon_engine::{ModelCall, CallMessage, Model, MessageRole};
+use agon_engine::{CallMessage, MessageRole, Model, ModelCall};
 use rustix::fs::OFlags;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 

@@ -40,7 +40,7 @@ fn seen(arguments: &[AgentArgument<'_>], thresholds: &SignalThresholds) -> Trick
     find_weaknesses(arguments, &|_, _| None, thresholds)
 }
 
-fn signal<'a>(finding: &'a TricksterFinding, name: SignalKind) -> &'a WeaknessSignal {
+fn signal(finding: &TricksterFinding, name: SignalKind) -> &WeaknessSignal {
     finding.signals.iter().find(|signal| signal.signal == name).unwrap()
 }
 

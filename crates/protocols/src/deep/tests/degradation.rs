@@ -125,7 +125,8 @@ fn standard_mode_evaluates_only_if_all_evaluations_fit() {
     for (calls, termination) in
         [(4, Termination::Budget), (9, Termination::Budget), (10, Termination::AllRoundsComplete)]
     {
-        let debate = limited(DebateLimits { calls: Some(calls), ..DebateLimits::default() }, &[("mode", "standard")]);
+        let debate =
+            limited(DebateLimits { calls: Some(calls), ..DebateLimits::default() }, &[("mode", "standard")]);
         let outcome = debate.outcome.as_ref().unwrap();
         assert_eq!((outcome.termination, outcome.status), (termination, Status::Complete), "{calls} calls");
         let degraded = outcome.warnings.contains(&"standard -> synthesis (degraded)".to_owned());

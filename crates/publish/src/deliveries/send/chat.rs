@@ -38,8 +38,8 @@ impl ChatSummary {
         };
         Self {
             question: text("/question").unwrap_or_default(),
-            verdict: text("/verdict/verdict").or_else(|| text("/verdict/decision")),
-            answer: text("/verdict/answer"),
+            verdict: text("/headline/verdict"),
+            answer: text("/headline/answer"),
             dissent: dissent.filter_map(sentence).collect(),
             ending: ending.join(" \u{b7} "),
             id: text("/id").unwrap_or_default(),
@@ -164,17 +164,17 @@ mod tests {
     #[test]
     fn a_summary_has_the_question_the_verdict_and_the_ending() {
         let outcome = json!({"id": "d-1", "protocol": "arena", "question": " Which one? ", "status": "complete",
-                             "termination": "consensus", "verdict": {"answer": "This one."}});
+                             "termination": "consensus", "headline": {"answer": "This one."}});
         let ending = "arena \u{b7} complete \u{b7} consensus".to_owned();
         let expected = ChatSummary { ending, ..summary("This one.") };
         assert_eq!(ChatSummary::from_document(&outcome), expected);
         let outcome =
-            json!({"verdict": {"decision": "Adopt it."}, "dissent": [{"position": "Wait."}, "Never."]});
+            json!({"headline": {"verdict": "Adopt it."}, "dissent": [{"position": "Wait."}, "Never."]});
         assert_eq!(
             ChatSummary::from_document(&outcome).body(),
             "Verdict: Adopt it.\nDissent: Wait.\nDissent: Never."
         );
-        let empty = json!({"verdict": {"answer": 7}, "termination": null, "dissent": 1});
+        let empty = json!({"headline": {"answer": 7}, "termination": null, "dissent": 1});
         assert_eq!(ChatSummary::from_document(&empty), ChatSummary::default());
     }
 

@@ -1,7 +1,7 @@
 //! The log of a receipt: its hash chain, whether it gives what the statement says, and whether the protocol would
 //! decide the same again.
 
-use agon_core::event::{LogEntry, GENESIS};
+use agon_core::event::{GENESIS, LogEntry};
 use agon_core::play::replay as replay_debate;
 use agon_core::{Corrupt, Debate, LogRecord};
 use serde_json::Value;
@@ -73,7 +73,9 @@ impl CheckedLog {
             }
         }
         match serde_json::from_str::<LogEntry>(body) {
-            Ok(entry) => self.records.push(LogRecord { entry, body: body.clone(), hash: record.hash.clone() }),
+            Ok(entry) => {
+                self.records.push(LogRecord { entry, body: body.clone(), hash: record.hash.clone() })
+            }
             Err(why) => {
                 if record.fault.is_none() {
                     let why = format!(

@@ -8,8 +8,11 @@ use super::*;
 const PLAIN: Style = Style { color: false, width: 90, unicode: true };
 
 fn audited(table: &Table, options: VoteOptions) -> Votes {
-    agon_measure::audit::votes(table, &VoteOptions { bootstrap: Bootstrap { resamples: 200, seed: 7 }, ..options })
-        .unwrap()
+    agon_measure::audit::votes(
+        table,
+        &VoteOptions { bootstrap: Bootstrap { resamples: 200, seed: 7 }, ..options },
+    )
+    .unwrap()
 }
 
 fn of(text: &str) -> Votes {
