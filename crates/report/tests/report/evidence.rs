@@ -37,7 +37,8 @@ impl Situation<'_> {
     fn history(&self) -> PositionHistory {
         let rounds = self.held.first().map_or(0, |held| held.len());
         let held = |seat: usize, round: usize| {
-            let (name, before) = (self.held[seat][round], round.checked_sub(1).map(|before| self.held[seat][before]));
+            let (name, before) =
+                (self.held[seat][round], round.checked_sub(1).map(|before| self.held[seat][before]));
             let position = name.trim_end_matches('*');
             let changed = before.is_some_and(|before| before.trim_end_matches('*') != position);
             let cited = if name.ends_with('*') { vec!["a point".to_owned()] } else { Vec::new() };
@@ -94,17 +95,38 @@ fn paragraph(read: &ReadDebate) -> String {
 }
 
 #[test]
-fn long_positions_get_keys_and_a_legend() {
-    assert_snapshot!(samples::converged().read().section(TITLE, &PLAIN), @"");
-}
-
-#[test]
 fn values_and_scores_stand_for_themselves() {
     let values = Situation { held: &[&["WARN", "FAIL*"], &["PASS", "WARN"], &["WARN", "WARN"]], ..SITUATION };
-    assert_snapshot!(values.read().section(TITLE, &PLAIN), @"");
-    let scores =
-        Situation { held: &[&["3.5", "3.8*", "4"], &["4.5", "4.5", "4.3"], &["2", "2.2*", "2.2"]], ..SITUATION };
-    assert_snapshot!(scores.read().section(TITLE, &PLAIN), @"");
+    assert_snapshot!(values.read().section(TITLE, &PLAIN), @"
+    What the debate did
+      Two of three changed their minds in round 2, one after a cited point, one with
+      nothing cited. By its own rule the first positions would have given the same
+      verdict; a plain vote would have said WARN. How independent these voices are
+      is not known yet; no two seats share a model.
+
+              R1     R2
+      seat-1  WARN   FAIL*
+      seat-2  PASS   WARN~
+      seat-3  WARN   WARN
+      * changed after a cited point; ~ changed with nothing cited
+    ");
+    let scores = Situation {
+        held: &[&["3.5", "3.8*", "4"], &["4.5", "4.5", "4.3"], &["2", "2.2*", "2.2"]],
+        ..SITUATION
+    };
+    assert_snapshot!(scores.read().section(TITLE, &PLAIN), @"
+    What the debate did
+      All three changed their scores in rounds 2 and 3, four times in all: two after
+      a cited point, two with nothing cited. By its own rule the first positions
+      would have given the same verdict. How independent these voices are is not
+      known yet; no two seats share a model.
+
+              R1    R2    R3
+      seat-1  3.5   3.8*  4~
+      seat-2  4.5   4.5   4.3~
+      seat-3  2     2.2*  2.2
+      * changed after a cited point; ~ changed with nothing cited
+    ");
 }
 
 /// Each situation with its sentences.
@@ -115,11 +137,20 @@ fn the_paragraph_fits_the_situation() {
     let words: (&[&str], &[&str]) = (&["Yes, move it", "Yes, move it"], &["No", "No"]);
     let cases = [
         ("one voice", Situation { held: &[pass], ..SITUATION }),
-        ("two keep theirs, one model", Situation { held: &[pass, fail], models: &["a/1", "a/1"], ..SITUATION }),
+        (
+            "two keep theirs, one model",
+            Situation { held: &[pass, fail], models: &["a/1", "a/1"], ..SITUATION },
+        ),
         ("all agreed, one model", Situation { held: &[pass, pass, pass], models: &["a/1"; 3], ..SITUATION }),
         ("all agreed, no verdict", Situation { held: &[pass, pass, pass], ..none }),
-        ("all agreed, another verdict", Situation { held: &[pass, pass], decided: Some("FAIL"), ..SITUATION }),
-        ("both change, nothing cited", Situation { held: &[&["PASS", "FAIL"], &["FAIL", "PASS"]], ..SITUATION }),
+        (
+            "all agreed, another verdict",
+            Situation { held: &[pass, pass], decided: Some("FAIL"), ..SITUATION },
+        ),
+        (
+            "both change, nothing cited",
+            Situation { held: &[&["PASS", "FAIL"], &["FAIL", "PASS"]], ..SITUATION },
+        ),
         ("one changes, with a citation", Situation { held: &[&["FAIL", "PASS*"], pass, pass], ..SITUATION }),
         ("one changes, no verdict", Situation { held: &[&["FAIL", "PASS"], pass, pass], ..none }),
         (
@@ -134,16 +165,55 @@ fn the_paragraph_fits_the_situation() {
         ("one round", Situation { held: &[&["PASS"], &["FAIL"]], ..SITUATION }),
         (
             "a tie of words",
-            Situation { grouping: PositionGrouping::Similarity, held: &[words.0, words.1, words.1, words.0], ..none },
+            Situation {
+                grouping: PositionGrouping::Similarity,
+                held: &[words.0, words.1, words.1, words.0],
+                ..none
+            },
         ),
-        ("a family of models", Situation { held: &[pass, pass, fail], models: &["a/1", "a/2", "b/3"], ..SITUATION }),
+        (
+            "a family of models",
+            Situation { held: &[pass, pass, fail], models: &["a/1", "a/2", "b/3"], ..SITUATION },
+        ),
         (
             "the rule and the vote differ",
-            Situation { held: &[pass, pass, fail], rulings: &[Some("FAIL"); 2], decided: Some("FAIL"), ..SITUATION },
+            Situation {
+                held: &[pass, pass, fail],
+                rulings: &[Some("FAIL"); 2],
+                decided: Some("FAIL"),
+                ..SITUATION
+            },
         ),
     ];
     let told = cases.map(|(what, situation)| format!("{what}\n  {}\n", situation.paragraph())).concat();
-    assert_snapshot!(told, @"");
+    assert_snapshot!(told, @"
+    one voice
+      The only voice kept its position. Round 2 changed nothing.
+    two keep theirs, one model
+      Neither of the two changed its position. By its own rule the first positions would have given the same verdict. Round 2 changed nothing. How independent these voices are is not known yet; both share one model.
+    all agreed, one model
+      None of the three changed its position. They agreed before the debate began, and that is the verdict. Round 2 changed nothing. How independent these voices are is not known yet; all three share one model.
+    all agreed, no verdict
+      None of the three changed its position. They agreed before the debate began, but there is no verdict. Round 2 changed nothing. How independent these voices are is not known yet; no two seats share a model.
+    all agreed, another verdict
+      Neither of the two changed its position. They agreed before the debate began, but the verdict is another. Round 2 changed nothing. How independent these voices are is not known yet; no two seats share a model.
+    both change, nothing cited
+      Both changed their minds in round 2, both with nothing cited. By its own rule the first positions would have given the same verdict. How independent these voices are is not known yet; no two seats share a model.
+    one changes, with a citation
+      One of three changed its mind in round 2, after a cited point. A plain vote before the debate would have said the same. How independent these voices are is not known yet; no two seats share a model.
+    one changes, no verdict
+      One of three changed its mind in round 2, with nothing cited. A plain vote before the debate would have said PASS, but there is no verdict. How independent these voices are is not known yet; no two seats share a model.
+    all change more than once, another verdict
+      All three changed their minds in rounds 2 and 3, five times in all: two after a cited point, three with nothing cited. A plain vote before the debate would have said something else: FAIL. How independent these voices are is not known yet; two seats share a model.
+    one round
+      Positions were taken only once, so nobody could change. By its own rule the first positions would have given the same verdict. How independent these voices are is not known yet; no two seats share a model.
+    a tie of words
+      None of the four changed its position. A plain vote before the debate would have been tied between two positions. Nothing settled it. Round 2 changed nothing. How independent these voices are is not known yet; no two seats share a model.
+    a family of models
+      None of the three changed its position. A plain vote before the debate would have said the same. Round 2 changed nothing. How independent these voices are is not known yet; two seats are models of one family.
+    the rule and the vote differ
+      None of the three changed its position. By its own rule the first positions would have given the same verdict; a plain vote would have said PASS. Round 2 changed nothing. How independent these voices are is not known yet; no two seats share a model.
+    ");
 }
 
 #[test]
@@ -159,17 +229,23 @@ fn idle_rounds_at_the_end_say_how_many_calls_they_took() {
         usd: None,
     };
     // The synthesis would have been needed after round 1, too.
-    read.evidence.cost.rounds =
-        vec![phase("debate", 1, 3), phase("debate", 2, 3), phase("moderate", 2, 1), phase("debate", 3, 3), phase("synthesis", 3, 1)];
-    assert_snapshot!(paragraph(&read), @"");
+    read.evidence.cost.rounds = vec![
+        phase("debate", 1, 3),
+        phase("debate", 2, 3),
+        phase("moderate", 2, 1),
+        phase("debate", 3, 3),
+        phase("synthesis", 3, 1),
+    ];
+    assert_snapshot!(paragraph(&read), @"None of the three changed its position. A plain vote before the debate would have said the same. Rounds 2 and 3 changed nothing: the same verdict after round 1 for 7 fewer calls. How independent these voices are is not known yet; no two seats share a model.");
 }
 
 #[test]
 fn known_correlations_are_told_as_independent_voices() {
-    let mut read = Situation { held: &[&["FAIL", "PASS*"], &["PASS", "FAIL*"], &["PASS", "PASS"]], ..SITUATION }.read();
+    let mut read =
+        Situation { held: &[&["FAIL", "PASS*"], &["PASS", "FAIL*"], &["PASS", "PASS"]], ..SITUATION }.read();
     read.evidence.independence.known = true;
     read.evidence.independence.n_eff = Some(1.7633);
-    assert_snapshot!(paragraph(&read), @"");
+    assert_snapshot!(paragraph(&read), @"Two of three changed their minds in round 2, both after a cited point. A plain vote before the debate would have said the same. The three voices count for about 1.8 independent ones.");
     read.evidence.independence.n_eff = Some(3.2);
     assert!(paragraph(&read).ends_with("The three voices count in full: they do not err together."));
 }
@@ -183,46 +259,116 @@ fn a_debate_without_positions_has_no_such_section() {
 fn the_long_form_has_every_measure() {
     let long = samples::converged().read().markdown();
     let figures = long.split("## The evidence in figures").nth(1).unwrap().split("\n## ").next().unwrap();
-    assert_snapshot!(figures.trim(), @"");
+    assert_snapshot!(figures.trim(), @"
+    ### Before the debate
+
+    | Position | Held by | Share |
+    | --- | --- | --- |
+    | Yes, rewrite it. | Debater C | 33% |
+    | No. | Debater B | 33% |
+    | Only the ledger: it is 4,000 lines and *all* the incidents are there. | Debater A | 33% |
+
+    - **The verdict**: Only the ledger: it is 4,000 lines and *all* the incidents are there.
+    - **Changed by the debate**: yes
+    - **How positions are told apart**: by the likeness of their words and by declared conflicts
+
+    ### How sure they were
+
+    | Seat | The first answers | Round 1 | Round 2 |
+    | --- | --- | --- | --- |
+    | Debater C | - | 0.90 | 0.90 |
+    | Debater B | - | 0.90 | 0.80 |
+    | Debater A | - | 0.90 | 0.90 |
+
+    ### Changes by seat
+
+    | Seat | Changes | With something cited | Toward the majority |
+    | --- | --- | --- | --- |
+    | Debater C | 0 | 0 | 0 |
+    | Debater B | 1 | 0 | 1 |
+    | Debater A | 0 | 0 | 0 |
+
+    ### Agreement by round
+
+    | After | Positions | Pairs that agree | Spread, bits | Gain, bits |
+    | --- | --- | --- | --- | --- |
+    | The first answers | 3 | 0.00 | 1.58 | - |
+    | Round 1 | 3 | 0.00 | 1.58 | 0.00 |
+    | Round 2 | 2 | 0.33 | 0.92 | 0.67 |
+
+    ### The verdict, had it stopped there
+
+    | After | Verdict | Changed |
+    | --- | --- | --- |
+    | The first answers | none | no |
+    | Round 1 | none | no |
+    | Round 2 | Only the ledger: it is 4,000 lines and *all* the incidents are there. | yes |
+
+    ### Independence
+
+    - **Debates measured**: 0
+
+    unknown: no earlier debate of these models is resolved; tell agon how one turned out with `agon resolve`
+
+    ### Calibration
+
+    | Seat | Agent | Forecasts | Brier | Calibration error | Sure before | Sure after |
+    | --- | --- | --- | --- | --- | --- | --- |
+    | Debater C | openai/alpha | 0 | - | - | - | 0.90 |
+    | Debater B | anthropic/beta | 0 | - | - | - | 0.80 |
+    | Debater A | gemini/gamma | 0 | - | - | - | 0.90 |
+    ");
     let changes = long.split("## Who changed and why").nth(1).unwrap().split("\n## ").next().unwrap();
-    assert_snapshot!(changes.trim(), @"");
+    assert_snapshot!(changes.trim(), @"
+    ### Debater B in round 2
+
+    *nothing cited · toward the majority*
+
+    - **From**: No.
+    - **To**: Only the ledger: it is 4,000 lines and *all* the incidents are there.
+    - **In its own words**: All nine incidents were in the ledger
+    ");
 }
 
 /// Positions of up to six seats through up to five rounds.
 fn histories() -> impl Strategy<Value = PositionHistory> {
-    let position = prop_oneof!["PASS|FAIL|WARN", "[0-9]\\.[0-9]", "[a-zA-Z ,*_~|<>\u{e9}\u{4e2d}-]{1,90}", "x{120}"];
+    let position =
+        prop_oneof!["PASS|FAIL|WARN", "[0-9]\\.[0-9]", "[a-zA-Z ,*_~|<>\u{e9}\u{4e2d}-]{1,90}", "x{120}"];
     let stand = (position, prop::option::of(0.0..1.0_f64), prop::option::of(any::<bool>()));
     let grouping = prop::sample::select(vec![
         PositionGrouping::Discrete,
         PositionGrouping::Declared,
         PositionGrouping::Similarity,
     ]);
-    let rounds = prop::collection::vec((prop::collection::vec(stand, 0..6), prop::option::of("PASS|FAIL")), 0..5);
-    (grouping, rounds, prop::option::of("PASS|FAIL|WARN")).prop_map(|(grouping, rounds, decided)| PositionHistory {
-        grouping,
-        rounds: (0..)
-            .zip(rounds)
-            .map(|(round, (stands, ruling))| RoundPositions {
-                round,
-                stands: (1..)
-                    .zip(stands)
-                    .map(|(seat, (position, confidence, change))| SeatPosition {
-                        seat: format!("seat-{seat}"),
-                        value: position.parse().ok(),
-                        position,
-                        confidence,
-                        change: change.map(|cites| PositionChange {
-                            cited: if cites { vec!["a point".into()] } else { Vec::new() },
-                        }),
-                        ..SeatPosition::default()
-                    })
-                    .collect(),
-                ruling,
-                ballots: false,
-            })
-            .collect(),
-        decided,
-        ..PositionHistory::default()
+    let rounds =
+        prop::collection::vec((prop::collection::vec(stand, 0..6), prop::option::of("PASS|FAIL")), 0..5);
+    (grouping, rounds, prop::option::of("PASS|FAIL|WARN")).prop_map(|(grouping, rounds, decided)| {
+        PositionHistory {
+            grouping,
+            rounds: (0..)
+                .zip(rounds)
+                .map(|(round, (stands, ruling))| RoundPositions {
+                    round,
+                    stands: (1..)
+                        .zip(stands)
+                        .map(|(seat, (position, confidence, change))| SeatPosition {
+                            seat: format!("seat-{seat}"),
+                            value: position.parse().ok(),
+                            position,
+                            confidence,
+                            change: change.map(|cites| PositionChange {
+                                cited: if cites { vec!["a point".into()] } else { Vec::new() },
+                            }),
+                            ..SeatPosition::default()
+                        })
+                        .collect(),
+                    ruling,
+                    ballots: false,
+                })
+                .collect(),
+            decided,
+            ..PositionHistory::default()
+        }
     })
 }
 

@@ -10,7 +10,9 @@ use crate::samples::{self, PLAIN, ReadDebate, deep};
 /// Every string of a value with `text` appended, except the words that the protocol defines.
 fn poisoned(value: &Value, text: &str) -> Value {
     match value {
-        Value::String(said) if matches!(said.as_str(), "concede" | "maintain" | "major_revision" | "no_change") => {
+        Value::String(said)
+            if matches!(said.as_str(), "concede" | "maintain" | "major_revision" | "no_change") =>
+        {
             value.clone()
         }
         Value::String(said) => json!(format!("{said}{text}")),
@@ -60,13 +62,16 @@ fn poisoned_debate(text: &str) -> ReadDebate {
 
 fn assert_harmless(read: &ReadDebate) {
     let shown = read.terminal(&PLAIN);
-    assert!(shown.chars().all(|char| char == '\n' || !char.is_control()), "{shown:?}");
+    assert!(shown.chars().all(|char| char == '\n' || char == '\t' || !char.is_control()), "{shown:?}");
     assert!(!shown.contains('\u{202e}'), "{shown:?}");
     // Only our own styles come out in colour.
     let painted = read.terminal(&Style { color: true, ..PLAIN });
     for escape in painted.split('\u{1b}').skip(1) {
         let style = escape.strip_prefix('[').and_then(|escape| escape.split_once('m'));
-        assert!(style.is_some_and(|(digits, _)| digits.bytes().all(|b| b.is_ascii_digit() || b == b';')), "{escape:?}");
+        assert!(
+            style.is_some_and(|(digits, _)| digits.bytes().all(|b| b.is_ascii_digit() || b == b';')),
+            "{escape:?}"
+        );
     }
     assert_no_live_html_in_markdown(&read.markdown());
     assert_no_foreign_markup_in_page(&read.page());
@@ -133,7 +138,50 @@ proptest! {
 
 /// What Markdown and HTML give a meaning to.
 const PIECES: &[&str] = &[
-    "`", "``", "```", "~~~", "\\", "<b>", "</b>", "<", ">", "<!--", "-->", "<http://x>", "![", "[", "](", ")", "x", " ", "\n", "\n\n",
-    "    ", "\t", "- ", "1. ", "> ", "# ", "|", "---", "*", "**", "_", "&lt;", "&#60;", "&amp;", "\"", "'", "\u{1b}[1m", "\u{85}",
-    "\u{2028}", "<br", "=", "===", ":", "]:", "\u{a0}", "<script>",
+    "`",
+    "``",
+    "```",
+    "~~~",
+    "\\",
+    "<b>",
+    "</b>",
+    "<",
+    ">",
+    "<!--",
+    "-->",
+    "<http://x>",
+    "![",
+    "[",
+    "](",
+    ")",
+    "x",
+    " ",
+    "\n",
+    "\n\n",
+    "    ",
+    "\t",
+    "- ",
+    "1. ",
+    "> ",
+    "# ",
+    "|",
+    "---",
+    "*",
+    "**",
+    "_",
+    "&lt;",
+    "&#60;",
+    "&amp;",
+    "\"",
+    "'",
+    "\u{1b}[1m",
+    "\u{85}",
+    "\u{2028}",
+    "<br",
+    "=",
+    "===",
+    ":",
+    "]:",
+    "\u{a0}",
+    "<script>",
 ];

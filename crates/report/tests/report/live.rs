@@ -59,10 +59,18 @@ fn eventful() -> DebateLog {
     log.push(Event::Interjected { by: "Ada".into(), text: "Mind the\ninvoices.".into() }, 5);
     let asks = log.next_phase();
     asks.iter().for_each(|ask| log.sent(ask, 1));
-    log.fault(&asks[0], 1, AbsenceReason::Unreachable, "anthropic/beta on debater-2 answered with status 503.");
+    log.fault(
+        &asks[0],
+        1,
+        AbsenceReason::Unreachable,
+        "anthropic/beta on debater-2 answered with status 503.",
+    );
     log.sent(&asks[0], 2);
     log.said(&asks[0], argument("maintain", None, 0.8, &["I am Beta by Anthropic and I say it works"]));
-    log.said(&asks[1], argument("concede", Some("The ledger."), 0.6, &["All nine incidents were in the ledger"]));
+    log.said(
+        &asks[1],
+        argument("concede", Some("The ledger."), 0.6, &["All nine incidents were in the ledger"]),
+    );
     log.absent(&asks[2], AbsenceReason::TimedOut, "gemini/gamma gave no answer within 120 s");
     let asks = log.next_phase();
     log.sent(&asks[0], 1);
@@ -75,7 +83,33 @@ fn eventful() -> DebateLog {
 fn a_debate_in_a_pipe_is_plain_lines() {
     let shown = watched(&eventful().records);
     assert!(shown.chars().all(|char| char == '\n' || !char.is_control()), "{shown:?}");
-    assert_snapshot!(shown, @"");
+    assert_snapshot!(shown, @"
+    Should a team of four rewrite its billing service in Rust this year?
+    deep · 3 debaters, moderator, chair · k3v9q2
+
+    3 debaters answer, each on its own
+      ✓ debater-3   1.2 s  Only the ledger: it is 4,000 lines and all the incidents…
+      ↻ debater-2: rate limited, trying again
+      ✓ debater-1   2.9 s  Yes, rewrite it. The two worst outages of last year were…
+      ✓ debater-2   4.1 s  No. A rewrite stops features.
+      Ada: Mind the invoices.
+
+    Round 1 of 3 - 3 debaters argue
+      ↻ Debater C: [masked] on [masked] answered with status 503, trying again
+      ✓ Debater C   1.6 s  maintain; I am [masked] by [masked] and I say it works;…
+      ✓ Debater B   2.9 s  concede; All nine incidents were in the ledger; Debater…
+      ✗ Debater A  timed out: [masked] gave no answer within 120 s
+
+    Round 1 of 3 - the moderator measures how far they agree
+      ✓ Moderator   1.2 s  Who maintains the Rust code when its two authors are awa…
+        Round 1 of 3, agreement 0.55, new points 0.80
+        Debater  Stance    Revision        Confidence
+        A        absent    carried         -
+        B        concede   major_revision  0.60
+        C        maintain  no_change       0.80
+
+    Round 2 of 3 - 3 debaters argue
+    ");
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use agon_core::play::{invent, play};
 use agon_core::{
-    AbsenceReason, Ask, Brief, BriefFile, Debate, DebateLimits, LOG_VERSION, LogRecord, PhaseTurn, Protocol, Reply,
-    Request, options, protocol,
+    AbsenceReason, Ask, Brief, BriefFile, Debate, DebateLimits, LOG_VERSION, LogRecord, PhaseTurn, Protocol,
+    Reply, Request, options, protocol,
 };
 use agon_report::{DebateExcerpt, LiveView, yaml};
 use serde_json::{Value, json};

@@ -89,7 +89,8 @@ pub(crate) struct DebateLog {
 
 /// The brief of a debate with three debaters, and with these options set.
 pub(crate) fn brief(set: &[(&str, &str)]) -> Brief {
-    let seat = |id: &str, role: &str, model: &str| Seat { id: id.into(), role: role.into(), model: model.into() };
+    let seat =
+        |id: &str, role: &str, model: &str| Seat { id: id.into(), role: role.into(), model: model.into() };
     let given = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
     Brief {
         version: LOG_VERSION,
@@ -163,7 +164,13 @@ impl DebateLog {
     }
 
     /// An answer of this model, which may not be the one that the seat is named after.
-    pub(crate) fn said_by(&mut self, model: &str, ask: &Ask, value: Value, shortened: Option<ShortenedPrompt>) {
+    pub(crate) fn said_by(
+        &mut self,
+        model: &str,
+        ask: &Ask,
+        value: Value,
+        shortened: Option<ShortenedPrompt>,
+    ) {
         let (text, value) = match value {
             Value::String(text) => (text, None),
             value => (value.to_string(), Some(value)),
@@ -183,7 +190,9 @@ impl DebateLog {
     pub(crate) fn play(mut self, script: &dyn Fn(&Phase, &Ask) -> ScriptedReply) -> Self {
         loop {
             let asks = self.next_phase();
-            let Some(phase) = self.debate.last_phase().cloned().filter(|_| !asks.is_empty()) else { return self };
+            let Some(phase) = self.debate.last_phase().cloned().filter(|_| !asks.is_empty()) else {
+                return self;
+            };
             asks.iter().for_each(|ask| self.sent(ask, 1));
             for ask in &asks {
                 match script(&phase, ask) {
@@ -251,7 +260,7 @@ fn converging(phase: &Phase, ask: &Ask) -> ScriptedReply {
     })
 }
 
-/// Two rounds, three debaters, everybody heard, one dissenter.
+/// Two rounds, three debaters, everybody heard; one debater changes its mind.
 pub(crate) fn converged() -> DebateLog {
     DebateLog::open(brief(&[])).play(&converging)
 }
@@ -266,13 +275,17 @@ pub(crate) fn degraded() -> DebateLog {
     asks[1..].iter().for_each(|ask| log.sent(ask, 1));
     asks.iter().for_each(|ask| log.said(ask, answer(ask)));
     log.play(&|phase, ask| match (phase.name.as_str(), ask.seat.as_str(), ask.model.as_str()) {
-        ("debate", "debater-3", _) => ScriptedReply::Absent(AbsenceReason::TimedOut, "no answer within 120 s"),
+        ("debate", "debater-3", _) => {
+            ScriptedReply::Absent(AbsenceReason::TimedOut, "no answer within 120 s")
+        }
         ("debate", ..) => ScriptedReply::Said(argument("maintain", None, 0.8, &["It works"])),
         ("moderate", ..) => {
             ScriptedReply::Absent(AbsenceReason::Malformed, "agreement_score is 3, more than 1")
         }
         (_, _, "openai/alpha") => ScriptedReply::Absent(AbsenceReason::Refused, ""),
-        _ => ScriptedReply::Said(json!({"answer": "No.", "why": "The two who were heard agree.", "contested": []})),
+        _ => ScriptedReply::Said(
+            json!({"answer": "No.", "why": "The two who were heard agree.", "contested": []}),
+        ),
     })
 }
 
