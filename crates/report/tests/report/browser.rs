@@ -1,34 +1,34 @@
-//! The page in a real browser: "check it in a real browser (Chromium) in a test at desktop and phone width, in light and dark".
+//! The page in Chromium, at the widths of a desktop and a phone, in light and dark.
 //!
-//! Without a browser there is nothing to see, and the test says so; with `AGON_BROWSER=required` that is a failure.
-//! `AGON_PICTURES=FOLDER` leaves a picture of each page there.
-
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
-
-mod chromium;
-mod sample;
+//! Without a browser the tests say so and pass; with `AGON_BROWSER=required` they fail. `AGON_PICTURES=FOLDER` saves a
+//! picture of each page there.
 
 use std::path::{Path, PathBuf};
 
-use agon_report::html;
-use chromium::Browser;
+use agon_core::{Debate, PositionChange, PositionHistory, ReportBlock, RoundPositions, SeatPosition};
 use serde_json::{Value, json};
+
+use crate::chromium::{self, Browser};
+use crate::protocols::played;
+use crate::samples::{self, ReadDebate};
 
 const WIDTHS: [u32; 2] = [1280, 390];
 const SCHEMES: [&str; 2] = ["light", "dark"];
 
-/// What is seen on the page once everything is open.
+/// Opens everything on the page and reports what is wrong with it.
 const LOOK: &str = include_str!("chromium/look.js");
 
-/// "one self-contained file (no network) with the debate as people would want to look at it: seats, rounds, arguments, who changed
-/// and why, convergence plot, flip diagram, dissent, cost".
 #[test]
-fn every_protocols_page_is_whole_at_both_widths_and_in_both_schemes() {
+fn every_page_is_whole_at_both_widths_and_in_both_schemes() {
     let Some(mut browser) = started() else { return };
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    for (name, debate, document) in sample::evidence::all() {
+    let invented = agon_protocols::all().map(|protocol| {
+        let debate = Debate::from_records(&played(protocol, |_| false)).unwrap();
+        (protocol.info().name, ReadDebate::new(protocol, debate))
+    });
+    for (name, read) in invented.chain([("sample", samples::converged().read())]) {
         let file = folder.join(format!("{name}.html"));
-        std::fs::write(&file, html(&document, &debate)).unwrap();
+        std::fs::write(&file, read.page()).unwrap();
         let mut papers = Vec::new();
         for (width, scheme) in WIDTHS.iter().flat_map(|width| SCHEMES.map(|scheme| (*width, scheme))) {
             let at = format!("{name} at {width} in {scheme}");
@@ -43,21 +43,48 @@ fn every_protocols_page_is_whole_at_both_widths_and_in_both_schemes() {
         }
         assert_ne!(papers[0], papers[1], "{name}: light and dark look the same");
     }
+    let seen = {
+        browser.open(&folder.join("sample.html"), 1280, "light");
+        browser.evaluate(LOOK)
+    };
+    for part in
+        ["h1", ".card", ".flow .way", ".speech", ".did > .line", ".bars .bar", "nav a", "details.turn"]
+    {
+        assert!(seen["parts"][part].as_u64() > Some(0), "no {part}");
+    }
 }
 
-/// Words without a space, wide code and tables, sixteen seats, forty rounds: nothing makes a phone scroll sideways.
+/// Words without a space, sixteen seats, forty rounds: nothing makes a phone scroll sideways.
 #[test]
 fn no_word_is_too_long_for_a_phone() {
     let Some(mut browser) = started() else { return };
-    let (debate, mut document) = sample::evidence::deep();
     let long = format!("{} <b>&amp;</b> {}", "x".repeat(400), "https://example.org/".repeat(20));
-    lengthen(&mut document, &long);
-    let seats: Vec<Value> = (0..16).map(|seat| json!({"seat": format!("seat-{seat}"), "label": null,
-        "positions": (0..40).map(|round| json!({"round": round, "position": format!("{long}{}", (seat * round) % 5), "changed": round > 0}))
-            .collect::<Vec<_>>()})).collect();
-    document["evidence"]["trajectory"] = json!(seats);
+    let mut read = samples::converged().read();
+    read.debate.brief.question.push_str(&long);
+    read.view.outline.answer[0].blocks = vec![
+        ReportBlock::Prose(format!(
+            "{long}\n\n- {long}\n\n> {long}\n\n```\n{long}\n```\n\n| a | {long} |\n|---|---|\n| 1 | 2 |"
+        )),
+        ReportBlock::Line(long.clone()),
+        ReportBlock::Pairs(vec![(long.clone(), long.clone())]),
+    ];
+    let round = |round: u32| RoundPositions {
+        round,
+        stands: (0..16_u32)
+            .map(|seat| SeatPosition {
+                seat: format!("seat-{seat}{long}"),
+                position: format!("{}{long}", (seat * round) % 5),
+                change: (round > 0).then(PositionChange::default),
+                ..SeatPosition::default()
+            })
+            .collect(),
+        ..RoundPositions::default()
+    };
+    read.view.positions =
+        PositionHistory { rounds: (0..40).map(round).collect(), ..PositionHistory::default() };
+    read.evidence = agon_measure::evidence(&read.debate, &read.view.positions);
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("long.html");
-    std::fs::write(&file, html(&document, &debate)).unwrap();
+    std::fs::write(&file, read.page()).unwrap();
     for width in WIDTHS {
         browser.open(&file, width, "light");
         picture(&mut browser, &format!("long-{width}"));
@@ -67,9 +94,9 @@ fn no_word_is_too_long_for_a_phone() {
     }
 }
 
-/// What is looked for would be found: a page with one of each fault.
+/// The checks above find something if there is something: a page with one fault of each kind.
 #[test]
-fn a_bad_page_is_found_out() {
+fn the_faults_of_a_bad_page_are_found() {
     let Some(mut browser) = started() else { return };
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bad.html");
     let page = "<!doctype html><body style='background:#fff'><h1>A</h1><h3>B</h3><p style='color:#aaa'>faint</p>\
@@ -109,34 +136,19 @@ fn picture(browser: &mut Browser, name: &str) {
     }
 }
 
-/// Every text and key-less string made long.
-fn lengthen(value: &mut Value, long: &str) {
-    match value {
-        Value::String(text) if text.contains(' ') => text.push_str(long),
-        Value::Array(values) => values.iter_mut().for_each(|value| lengthen(value, long)),
-        Value::Object(fields) => fields.values_mut().for_each(|value| lengthen(value, long)),
-        _ => {}
-    }
-}
-
 fn assert_whole(at: &str, seen: &Value) {
     assert!(seen["scroll"].as_f64() <= seen["width"].as_f64(), "{at}: it scrolls sideways: {seen}");
     for (what, wrong) in [
         ("wider", "wider than the page"),
-        ("faint", "text that can hardly be read"),
+        ("faint", "text with too little contrast"),
         ("flat", "drawings without a size"),
         ("skipped", "headings that skip a level"),
         ("shut", "details that do not open"),
-        ("nameless", "drawings that say nothing to who does not see them"),
+        ("nameless", "drawings without a description"),
     ] {
         assert_eq!(seen[what], json!([]), "{at}: {wrong}");
     }
-    for part in
-        ["h1", ".card", ".flow .way", ".speech", ".did > .line", ".bars .bar", "nav a", "details.turn"]
-    {
-        assert!(seen["parts"][part].as_u64() > Some(0), "{at}: no {part}");
-    }
-    assert!(seen["texts"].as_u64() > Some(50), "{at}: next to nothing was looked at");
+    assert!(seen["texts"].as_u64() > Some(30), "{at}: the page is almost empty");
 }
 
 /// No error on the console, and nothing asked for but the file itself.
