@@ -26,7 +26,6 @@ pub mod command;
 pub mod config;
 pub mod embeddings;
 pub mod human;
-mod old_names;
 mod prices;
 pub mod probe;
 mod provider;
@@ -34,7 +33,7 @@ pub mod script;
 mod server;
 mod trust;
 
-pub use agon_embedded::{SMOLLM2, Settings as EmbeddedConfig};
+pub use agon_embedded::{EmbeddedSettings as EmbeddedConfig, SMOLLM2};
 pub use catalogue::{ModelCatalogue, ProviderInfo};
 pub use command::CommandModel;
 pub use config::{
@@ -43,6 +42,5 @@ pub use config::{
 };
 pub use embeddings::{EmbeddingModel, EmbeddingsInUse, TextEmbedder, TextVectors};
 pub use human::{HumanModel, TerminalPrompt};
-pub use old_names::*;
 pub use probe::ProviderProbe;
 pub use script::ScriptModel;

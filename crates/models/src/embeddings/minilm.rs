@@ -88,7 +88,7 @@ pub(super) fn model_folder(files: &ModelFileStore) -> Result<PathBuf, EmbeddedEr
         return Err(EmbeddedError::File("its files are not known".into()));
     };
     Err(EmbeddedError::File(match files.state(known) {
-        ModelFileState::Present { .. } => return Ok(files.place(known)),
+        ModelFileState::Present { .. } => return Ok(files.model_folder(known)),
         ModelFileState::Missing => "its files are not here".into(),
         ModelFileState::Partial { .. } => "only a part of its files is here".into(),
         ModelFileState::Unchecked { .. } => "its files have not been checked".into(),
