@@ -65,11 +65,9 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         }
         return Ok(0);
     }
+    let is_running = debate.outcome.is_none() && is_running(&handle)?;
     if as_json {
-        if debate.outcome.is_none()
-            && is_running(&handle)?
-            && let Some(status) = reading.document.get_mut("status")
-        {
+        if let Some(status) = reading.document.get_mut("status").filter(|_| is_running) {
             *status = json!("running");
         }
         output::print_json(&reading.document)?;
@@ -77,6 +75,10 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     }
     if debate.outcome.is_none() {
         print_log_so_far(protocol_of(&debate.brief)?, &records);
+    }
+    if is_running {
+        output::print("\nStill running.\n")?;
+        return Ok(0);
     }
     let report = terminal_report(&reading.source(), &output::stdout_style(), &app.store_option());
     output::print(&report)?;
