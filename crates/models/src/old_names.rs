@@ -13,6 +13,8 @@ pub use crate::TextEmbedder as Embed;
 pub use agon_host::kill_all_groups as kill_commands;
 
 #[doc(hidden)]
+pub type EmbeddedConfig = crate::EmbeddedSettings;
+#[doc(hidden)]
 pub type Aside = TerminalPauseHook;
 #[doc(hidden)]
 pub type Catalogue = ModelCatalogue;
