@@ -96,7 +96,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         };
         let audit = judges(&table, &options).map_err(file_error)?;
         let text = agon_report::audit::judges(&audit, &style);
-        return print_audit(args, &audit, &text, || agon_report::audit::judges_svg(&audit));
+        return print_audit(args, &audit, text, || agon_report::audit::judges_svg(&audit));
     }
     let options = VoteOptions {
         gold: word("gold"),
@@ -107,21 +107,17 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     };
     let audit = votes(&table, &options).map_err(file_error)?;
     let text = agon_report::audit::votes(&audit, &style);
-    print_audit(args, &audit, &text, || agon_report::audit::votes_svg(&audit))
+    print_audit(args, &audit, text, || agon_report::audit::votes_svg(&audit))
 }
 
 fn print_audit(
     args: &ArgMatches,
     audit: &impl Serialize,
-    text: &str,
+    text: String,
     svg: impl FnOnce() -> String,
 ) -> Result<u8, CliError> {
     if let Some(file) = args.get_one::<PathBuf>("plot") {
         output::write_file(file, &svg())?;
     }
-    match args.get_flag("json") {
-        true => output::print_json(audit)?,
-        false => output::print(text)?,
-    }
-    Ok(0)
+    output::print_result(args.get_flag("json"), || audit, || text)
 }
