@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agon_core::event::open_all;
-use agon_core::{Brief, Debate, LogRecord, Protocol};
+use agon_core::{Brief, Corrupt, Debate, LogRecord, Protocol};
 use agon_engine::{Engine, StoreError};
 use agon_models::{ModelCatalogue, ModelsConfig, TerminalPrompt};
 use agon_store::SqliteStore;
@@ -18,6 +18,7 @@ use super::errors::CliError;
 use super::model_directory::ModelDirectory;
 use super::paths::{self, process_env};
 use super::runtime::block_on;
+use super::verification::RawLog;
 use super::{deliveries, knowledge_index, terminal_pause};
 
 /// The parts that a verb works with.
@@ -161,25 +162,28 @@ pub struct DebateHandle {
     pub id: String,
 }
 
+/// A log from the store, read and checked.
+pub struct StoredLog {
+    /// The bytes and hash of each event.
+    pub raw: RawLog,
+    /// The events.
+    pub records: Vec<LogRecord>,
+    /// The debate that they make.
+    pub debate: Debate,
+}
+
 impl DebateHandle {
-    /// The log, after a check of its hash chain.
-    pub fn records(&self) -> Result<Vec<LogRecord>, CliError> {
+    /// Reads the log and checks its hash chain.
+    pub fn read(&self) -> Result<StoredLog, CliError> {
         let raw = self.store.raw_log(&self.id)?;
-        open_all(raw).map_err(|broken| CliError::BrokenLog { id: self.id.clone(), broken })
-    }
-
-    /// The debate, read from its log.
-    pub fn debate(&self) -> Result<Debate, CliError> {
-        self.debate_of(&self.records()?)
-    }
-
-    /// The debate that these records of its log make.
-    pub fn debate_of(&self, records: &[LogRecord]) -> Result<Debate, CliError> {
-        Debate::from_records(records).map_err(|reason| self.log_error(reason))
+        let records = open_all(raw.iter().cloned())
+            .map_err(|broken| CliError::BrokenLog { id: self.id.clone(), broken })?;
+        let debate = Debate::from_records(&records).map_err(|reason| self.log_error(reason))?;
+        Ok(StoredLog { raw, records, debate })
     }
 
     /// An error in the log.
-    pub fn log_error(&self, reason: agon_core::Corrupt) -> CliError {
+    pub fn log_error(&self, reason: Corrupt) -> CliError {
         CliError::Log { id: self.id.clone(), reason: Box::new(reason) }
     }
 }

@@ -72,7 +72,7 @@ struct ConfigurationFile {
     pulse: BTreeMap<String, PulseConfig>,
     destinations: BTreeMap<String, DestinationConfig>,
     hooks: Vec<HookConfig>,
-    embedded: agon_models::EmbeddedConfig,
+    embedded: agon_models::EmbeddedSettings,
     embeddings: agon_models::EmbeddingsConfig,
 }
 

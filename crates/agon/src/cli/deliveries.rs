@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_core::Debate;
-use agon_core::event::open_all;
 use agon_publish::deliveries::{
     CALLBACK_SECRET, DeliveryReport, DeliveryRunner, DeliverySettings, Destination, DestinationConfig,
     DueDelivery, HookConfig, Outbox, OutcomeRenderer, ReportFormat, ReportedDelivery, hooks_for,
@@ -23,6 +22,7 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
+use super::app::DebateHandle;
 use super::clock::store_seconds;
 use super::configuration::Configuration;
 use super::debate_reading::{DebateReading, outcome_document};
@@ -309,8 +309,7 @@ impl OutcomeRenderer for StoreOutbox {
 
 impl StoreOutbox {
     fn debate(&self, id: &str) -> Result<Debate, String> {
-        let raw = self.store.raw_log(id).map_err(|why| why.to_string())?;
-        let records = open_all(raw).map_err(|broken| broken.to_string())?;
-        Debate::from_records(&records).map_err(|why| why.to_string())
+        let handle = DebateHandle { store: self.store.clone(), id: id.to_owned() };
+        handle.read().map(|log| log.debate).map_err(|error| error.to_string())
     }
 }

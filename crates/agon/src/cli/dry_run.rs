@@ -29,11 +29,7 @@ pub fn print_estimate(
 ) -> Result<u8, CliError> {
     brief.seed = seed.unwrap_or(DEFAULT_SEED);
     let estimate = DebateEstimate::of(protocol, &brief, models)?;
-    match as_json {
-        true => output::print_json(&estimate.document(&brief))?,
-        false => output::print(&estimate.text(&brief))?,
-    }
-    Ok(0)
+    output::print_result(as_json, || estimate.document(&brief), || estimate.text(&brief))
 }
 
 /// From the least to the most.

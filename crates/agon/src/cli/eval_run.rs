@@ -6,13 +6,14 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agon_core::event::{open_all, sha256};
+use agon_core::event::sha256;
 use agon_core::{Debate, Status};
 use agon_engine::{DebateWatch, Engine, EngineError, StopSignal};
 use agon_experiments::eval::{EvalDataset, EvalPlan, EvalTrial, ResultRow, StoredResults, grade};
 use agon_store::SqliteStore;
 use tokio::task::JoinSet;
 
+use super::app::DebateHandle;
 use super::brief_builder::{BriefBuilder, DebateSubject};
 use super::debate_reading::DebateReading;
 use super::errors::CliError;
@@ -137,10 +138,11 @@ impl EvalRun {
     }
 
     fn stored_debate(&self, id: &str) -> Result<Option<Debate>, CliError> {
-        let Some(raw) = self.store.raw_log(id).ok().filter(|raw| !raw.is_empty()) else { return Ok(None) };
-        let records = open_all(raw).map_err(|broken| CliError::BrokenLog { id: id.to_owned(), broken })?;
-        let debate = Debate::from_records(&records);
-        debate.map(Some).map_err(|reason| CliError::Log { id: id.to_owned(), reason: Box::new(reason) })
+        if self.store.raw_log(id).ok().is_none_or(|raw| raw.is_empty()) {
+            return Ok(None);
+        }
+        let handle = DebateHandle { store: self.store.clone(), id: id.to_owned() };
+        Ok(Some(handle.read()?.debate))
     }
 }
 

@@ -1,14 +1,14 @@
 //! What the store knows of the agents that may sit, as files of a brief: their ratings, and how they did before.
 
-use agon_core::event::open_all;
 use agon_core::history::{HISTORY, ResolvedDebate};
 use agon_core::lesson::STANDINGS;
-use agon_core::{BriefFile, Debate, Seat};
+use agon_core::{BriefFile, Seat};
 use agon_measure::ratings::RatingState;
 use agon_measure::resolved::resolved_debate;
 use agon_store::SqliteStore;
 use serde::Serialize;
 
+use super::app::{DebateHandle, StoredLog};
 use super::errors::CliError;
 
 /// How many resolved debates are looked at. Older ones say little about today's models.
@@ -49,8 +49,7 @@ fn resolved_debates(store: &SqliteStore, agents: &[&str]) -> Result<Vec<Resolved
     let mut found = Vec::new();
     for (id, resolution) in store.latest_resolutions(DEBATES_MAX)? {
         // A log that cannot be read is skipped here; `agon verify` reports it.
-        let Ok(records) = open_all(store.raw_log(&id)?) else { continue };
-        let Ok(debate) = Debate::from_records(&records) else { continue };
+        let Ok(StoredLog { debate, .. }) = DebateHandle { store: store.clone(), id }.read() else { continue };
         if !debate.brief.seats.iter().any(|seat| agents.iter().any(|agent| seat.model.contains(agent))) {
             continue;
         }

@@ -31,6 +31,15 @@ pub fn print_json(value: &impl Serialize) -> Result<(), CliError> {
     print(&format!("{text}\n"))
 }
 
+/// Prints a result as JSON or as text, and returns the exit status 0.
+pub fn print_result<D: Serialize>(
+    as_json: bool,
+    document: impl FnOnce() -> D,
+    text: impl FnOnce() -> String,
+) -> Result<u8, CliError> {
+    if as_json { print_json(&document()) } else { print(&text()) }.map(|()| 0)
+}
+
 /// Prints a table without a title. The first row is the head.
 pub fn print_table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Result<(), CliError> {
     print(&table(head, rows))

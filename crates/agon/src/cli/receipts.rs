@@ -1,7 +1,6 @@
 //! Signed receipts of stored debates, and the keys that they are checked with.
 
 use agon_core::document;
-use agon_core::event::open_all;
 use agon_models::ModelCatalogue;
 use agon_publish::receipts::{
     Keyring, KeyringError, KnownKey, KnownSecret, ReceiptSubject, ReceiptVerification, ReplayContext, issue,
@@ -9,7 +8,7 @@ use agon_publish::receipts::{
 };
 use serde_json::Value;
 
-use super::app::DebateHandle;
+use super::app::{DebateHandle, StoredLog};
 use super::clock;
 use super::debate_reading::outcome_document;
 use super::errors::CliError;
@@ -37,10 +36,7 @@ pub fn issue_receipt(
     catalogue: &ModelCatalogue,
     with_log: bool,
 ) -> Result<String, CliError> {
-    let raw = handle.store.raw_log(&handle.id)?;
-    let records = open_all(raw.iter().cloned())
-        .map_err(|broken| CliError::BrokenLog { id: handle.id.clone(), broken })?;
-    let debate = handle.debate_of(&records)?;
+    let StoredLog { raw, debate, .. } = handle.read()?;
     let outcome = outcome_document(&debate)?;
     let known = known_secrets(catalogue);
     let secrets: Vec<KnownSecret<'_>> =

@@ -33,7 +33,7 @@ fn the_models_of_an_ollama_that_runs_sit_instead() {
     assert_eq!(said.status, Some(0), "{}", said.err);
     assert!(said.out.contains("ollama/llama3.2:3b") && said.out.contains("ollama/qwen3:8b"), "{}", said.out);
     assert!(!said.out.contains("embed"), "{}", said.out);
-    assert!(said.err.contains("Ollama runs here"), "{}", said.err);
+    assert!(said.err.contains("models of the local Ollama are used"), "{}", said.err);
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         };
         let audit = audit_judges(&table, &options).map_err(file_error)?;
         let text = agon_report::audit::judges(&audit, &style);
-        return print_audit(args, &audit, &text, || agon_report::audit::judges_svg(&audit));
+        return print_audit(args, &audit, text, || agon_report::audit::judges_svg(&audit));
     }
     let options = VoteOptions {
         gold: word("gold"),
@@ -109,21 +109,17 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     };
     let audit = audit_votes(&table, &options).map_err(file_error)?;
     let text = agon_report::audit::votes(&audit, &style);
-    print_audit(args, &audit, &text, || agon_report::audit::votes_svg(&audit))
+    print_audit(args, &audit, text, || agon_report::audit::votes_svg(&audit))
 }
 
 fn print_audit(
     args: &ArgMatches,
     audit: &impl Serialize,
-    text: &str,
+    text: String,
     svg: impl FnOnce() -> String,
 ) -> Result<u8, CliError> {
     if let Some(file) = args.get_one::<PathBuf>("plot") {
         output::write_file(file, &svg())?;
     }
-    match args.get_flag("json") {
-        true => output::print_json(audit)?,
-        false => output::print(text)?,
-    }
-    Ok(0)
+    output::print_result(args.get_flag("json"), || audit, || text)
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::resume::{interjection, say_option};
 use super::{CliVerb, VerbGroup};
-use crate::cli::app::{App, protocol_of};
+use crate::cli::app::{App, StoredLog, protocol_of};
 use crate::cli::arguments::{self, CliArguments};
 use crate::cli::brief_builder::{option_files, split_timeout};
 use crate::cli::debate_run::DebateRun;
@@ -48,8 +48,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let app = App::new(args);
     let (configuration, interjection) = (app.configuration()?, interjection(args)?);
     let handle = app.stored_debate()?;
-    let records = handle.records()?;
-    let source = handle.debate_of(&records)?;
+    let StoredLog { records, debate: source, .. } = handle.read()?;
     let protocol = protocol_of(&source.brief)?;
     let at_round = at_round(args, &source)?;
     let arguments = CliArguments::of_any_protocol(args);

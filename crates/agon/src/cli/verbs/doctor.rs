@@ -92,10 +92,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         embeddings: catalogue.embeddings_in_use(),
         programs,
     };
-    match app.flag("json") {
-        true => output::print_json(&report.document())?,
-        false => output::print(&report.text())?,
-    }
+    output::print_result(app.flag("json"), || report.document(), || report.text())?;
     Ok(if report.is_healthy() { 0 } else { 2 })
 }
 

@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use agon_core::event::open_all;
 use agon_report::{GateFormat, gate_report, markdown_report, page_report, yaml};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 
 use super::{CliVerb, VerbGroup};
-use crate::cli::app::{App, DebateHandle};
+use crate::cli::app::{App, DebateHandle, StoredLog};
 use crate::cli::debate_reading::DebateReading;
 use crate::cli::errors::CliError;
 use crate::cli::{arguments, output, receipts};
@@ -77,10 +76,7 @@ fn format_of_file(file: &Path) -> Option<&'static str> {
 }
 
 fn export_text(handle: &DebateHandle, format: &str) -> Result<String, CliError> {
-    let raw = handle.store.raw_log(&handle.id)?;
-    let records = open_all(raw.iter().cloned())
-        .map_err(|broken| CliError::BrokenLog { id: handle.id.clone(), broken })?;
-    let debate = handle.debate_of(&records)?;
+    let StoredLog { raw, debate, .. } = handle.read()?;
     let reading = DebateReading::of(&debate)?;
     let source = reading.source();
     Ok(match format {

@@ -117,11 +117,7 @@ fn list(args: &ArgMatches) -> Result<u8, CliError> {
         agents: agents.collect(),
         humans: config.humans.keys().map(|name| format!("human/{name}")).collect(),
     };
-    match app.flag("json") {
-        true => output::print_json(&listing.document())?,
-        false => output::print(&listing.text())?,
-    }
-    Ok(0)
+    output::print_result(app.flag("json"), || listing.document(), || listing.text())
 }
 
 impl ModelListing {

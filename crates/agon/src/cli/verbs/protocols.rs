@@ -15,12 +15,12 @@ fn command(command: Command) -> Command {
 }
 
 fn run(args: &ArgMatches) -> Result<u8, CliError> {
-    let infos = agon_protocols::all().map(|protocol| protocol.info());
-    match args.get_flag("json") {
-        true => output::print_json(&infos.map(protocol_document).collect::<Vec<_>>())?,
-        false => output::print(&infos.map(protocol_text).collect::<Vec<_>>().join("\n"))?,
-    }
-    Ok(0)
+    let infos = || agon_protocols::all().map(|protocol| protocol.info());
+    output::print_result(
+        args.get_flag("json"),
+        || infos().map(protocol_document).collect::<Vec<_>>(),
+        || infos().map(protocol_text).collect::<Vec<_>>().join("\n"),
+    )
 }
 
 fn protocol_document(info: &ProtocolInfo) -> Value {

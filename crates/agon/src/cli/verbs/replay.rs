@@ -1,11 +1,11 @@
 //! `agon replay`: checks every step of a debate against its protocol, without a call.
 
-use agon_core::{Corrupt, play};
+use agon_core::{Corrupt, Debate, play};
 use agon_report::terminal_report;
 use clap::{ArgMatches, Command};
 
 use super::{CliVerb, VerbGroup};
-use crate::cli::app::{App, protocol_of};
+use crate::cli::app::{App, StoredLog, protocol_of};
 use crate::cli::debate_reading::DebateReading;
 use crate::cli::errors::CliError;
 use crate::cli::{arguments, output};
@@ -23,8 +23,7 @@ fn command(command: Command) -> Command {
 fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let app = App::new(args);
     let handle = app.stored_debate()?;
-    let records = handle.records()?;
-    let brief = handle.debate_of(&records)?.brief;
+    let StoredLog { records, debate: Debate { brief, .. }, .. } = handle.read()?;
     let protocol = protocol_of(&brief)?;
     let debate = play::replay(protocol, &records).map_err(|reason| match reason {
         Corrupt::Departed { .. } | Corrupt::ChangedTemplate { .. } => CliError::Departed {
@@ -36,12 +35,6 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         _ => CliError::Log { id: brief.id, reason: Box::new(reason) },
     })?;
     let reading = DebateReading::of(&debate)?;
-    match app.flag("json") {
-        true => output::print_json(&reading.document)?,
-        false => {
-            let report = terminal_report(&reading.source(), &output::stdout_style(), &app.store_option());
-            output::print(&report)?;
-        }
-    }
-    Ok(0)
+    let report = || terminal_report(&reading.source(), &output::stdout_style(), &app.store_option());
+    output::print_result(app.flag("json"), || &reading.document, report)
 }

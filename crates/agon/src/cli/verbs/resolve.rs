@@ -41,7 +41,7 @@ fn command(command: Command) -> Command {
 fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let app = App::new(args);
     let handle = app.stored_debate()?;
-    let debate = handle.debate()?;
+    let debate = handle.read()?.debate;
     let view = protocol_of(&debate.brief)?.view(&debate).map_err(|reason| handle.log_error(reason))?;
     let resolution = read_resolution(args, &debate, &view.positions)?;
     let note = args.get_one::<String>("note").map(|note| input::check_question(note, "note")).transpose()?;

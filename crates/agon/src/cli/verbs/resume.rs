@@ -38,7 +38,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     app.configuration()?;
     let interjection = interjection(args)?;
     let handle = app.stored_debate()?;
-    let debate = handle.debate()?;
+    let debate = handle.read()?.debate;
     let protocol = protocol_of(&debate.brief)?;
     let is_over = debate.outcome.is_some();
     let mut output = ResultOutput::read(&app);

@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
 use super::{CliVerb, VerbGroup};
-use crate::cli::app::{App, DebateHandle, protocol_of};
+use crate::cli::app::{App, DebateHandle, StoredLog, protocol_of};
 use crate::cli::debate_reading::DebateReading;
 use crate::cli::errors::CliError;
 use crate::cli::limits::whole_number;
@@ -51,25 +51,22 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let app = App::new(args);
     let as_json = app.flag("json");
     let handle = app.stored_debate()?;
-    let records = handle.records()?;
-    let debate = handle.debate_of(&records)?;
+    let StoredLog { records, debate, .. } = handle.read()?;
     let mut reading = DebateReading::of(&debate)?;
     if app.flag("check") {
         return print_checks(&debate.brief.protocol, &reading.view.checks, &records, as_json);
     }
     if let Some(excerpt) = wanted_excerpt(args) {
         let stored = StoredDebate { source: reading.source(), records: &records };
-        match as_json {
-            true => output::print_json(&excerpt.json(&stored)?)?,
-            false => output::print(&excerpt.text(&stored, &output::stdout_style())?)?,
+        return match as_json {
+            true => output::print_json(&excerpt.json(&stored)?),
+            false => output::print(&excerpt.text(&stored, &output::stdout_style())?),
         }
-        return Ok(0);
+        .map(|()| 0);
     }
+    let is_running = debate.outcome.is_none() && is_running(&handle)?;
     if as_json {
-        if debate.outcome.is_none()
-            && is_running(&handle)?
-            && let Some(status) = reading.document.get_mut("status")
-        {
+        if let Some(status) = reading.document.get_mut("status").filter(|_| is_running) {
             *status = json!("running");
         }
         output::print_json(&reading.document)?;
@@ -77,6 +74,10 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     }
     if debate.outcome.is_none() {
         print_log_so_far(protocol_of(&debate.brief)?, &records);
+    }
+    if is_running {
+        output::print("\nStill running.\n")?;
+        return Ok(0);
     }
     let report = terminal_report(&reading.source(), &output::stdout_style(), &app.store_option());
     output::print(&report)?;
@@ -116,13 +117,11 @@ fn print_checks(
     if checks.is_empty() {
         return Err(CliError::input(format!("{protocol} has no checks: omit --check")));
     }
-    match as_json {
-        true => {
-            let documents: Vec<Value> = checks.iter().map(|check| check_document(check, records)).collect();
-            output::print_json(&documents)?;
-        }
-        false => output::print(&checks.iter().map(|check| check_line(check, records)).collect::<String>())?,
-    }
+    output::print_result(
+        as_json,
+        || checks.iter().map(|check| check_document(check, records)).collect::<Vec<_>>(),
+        || checks.iter().map(|check| check_line(check, records)).collect(),
+    )?;
     Ok(u8::from(checks.iter().any(|check| check.met == Some(false))))
 }
 

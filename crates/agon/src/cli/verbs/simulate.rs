@@ -79,11 +79,7 @@ fn population_options() -> Vec<Arg> {
 
 fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let findings = simulate(&simulation_plan(args)).map_err(|why| CliError::input(why.to_string()))?;
-    match args.get_flag("json") {
-        true => output::print_json(&findings)?,
-        false => output::print(&text(&findings))?,
-    }
-    Ok(0)
+    output::print_result(args.get_flag("json"), || &findings, || text(&findings))
 }
 
 fn simulation_plan(args: &ArgMatches) -> SimulationPlan {

@@ -62,10 +62,8 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         (id, Ok((raw, companion)))
     };
     let checked = read.and_then(|(raw, companion)| check_log(raw, &companion));
-    match app.flag("json") {
-        true => output::print_json(&result_document(&name, &checked))?,
-        false => output::print(&result_sentence(&name, &checked))?,
-    }
+    let (document, sentence) = (|| result_document(&name, &checked), || result_sentence(&name, &checked));
+    output::print_result(app.flag("json"), document, sentence)?;
     Ok(u8::from(checked.is_err()))
 }
 
@@ -90,10 +88,11 @@ fn check_receipt(path: &Path, args: &ArgMatches) -> Result<Option<u8>, CliError>
         verification.require(key);
     }
     let name = path.display().to_string();
-    match args.get_flag("json") {
-        true => output::print_json(&verification.document(&name))?,
-        false => output::print(&verification.text(&name))?,
-    }
+    output::print_result(
+        args.get_flag("json"),
+        || verification.document(&name),
+        || verification.text(&name),
+    )?;
     Ok(Some(u8::from(!verification.is_trusted())))
 }
 
