@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Debate, Seat, Status};
+use crate::{Debate, Headline, Seat, Status};
 
 /// The outcome of a debate as one JSON document. `evidence` is computed from the same log by the caller. A debate that
 /// has not ended has status `interrupted` and no verdict.
@@ -44,7 +44,14 @@ pub fn document(debate: &Debate, evidence: Value) -> Value {
     })
 }
 
-/// Who sat where, and which models really spoke for each.
+/// Adds what the debate came to, for readers that know no protocol: chat messages, agents, scripts.
+pub fn add_headline(document: &mut Value, headline: &Headline) {
+    if let Value::Object(fields) = document {
+        fields.insert("headline".to_owned(), json!(headline));
+    }
+}
+
+/// Who sat where, and which models spoke for each.
 fn seats(debate: &Debate) -> Vec<Value> {
     let seats = debate.brief.seats.iter();
     seats

@@ -28,7 +28,8 @@ impl<'a> DebateReading<'a> {
         let view = protocol.view(debate).map_err(unreadable)?;
         let evidence = agon_measure::evidence(debate, &view.positions);
         let json = serde_json::to_value(&evidence).map_err(|why| unreadable(why.into()))?;
-        let document = document::document(debate, json);
+        let mut document = document::document(debate, json);
+        document::add_headline(&mut document, &view.headline);
         Ok(Self { info: protocol.info(), debate, view, evidence, document })
     }
 
