@@ -9,6 +9,4 @@
 #![warn(missing_docs)]
 
 pub mod eval;
-#[doc(hidden)]
-pub mod old_names;
 pub mod simulate;

@@ -29,7 +29,6 @@ pub mod config;
 mod embedded_models;
 pub mod embeddings;
 pub mod human;
-mod old_names;
 mod prices;
 pub mod probe;
 mod provider;
@@ -46,6 +45,5 @@ pub use config::{
 pub use embedded_models::{EmbeddedSettings, SMOLLM2};
 pub use embeddings::{EmbeddingModel, EmbeddingsInUse, TextEmbedder, TextVectors};
 pub use human::{HumanModel, TerminalPrompt};
-pub use old_names::*;
 pub use probe::ProviderProbe;
 pub use script::ScriptModel;

@@ -3,7 +3,7 @@
 use agon_core::history::{HISTORY, ResolvedDebate};
 use agon_core::lesson::STANDINGS;
 use agon_core::{BriefFile, Seat};
-use agon_measure::ratings::Rating;
+use agon_measure::ratings::RatingState;
 use agon_measure::resolved::resolved_debate;
 use agon_store::SqliteStore;
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub fn standings_file(store: Option<&SqliteStore>, models: &[String]) -> Result<
     }
     let standings = match store {
         Some(store) => store.standings(&agents)?,
-        None => agents.iter().map(|agent| Rating::default().standing(agent, None)).collect(),
+        None => agents.iter().map(|agent| RatingState::default().standing(agent, None)).collect(),
     };
     json_file("ratings", STANDINGS, &standings)
 }

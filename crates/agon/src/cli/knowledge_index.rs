@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agon_context::{ContextItem, DecisionResolution, KnowledgeSource, TextEmbedder, embed_missing_entries};
-use agon_measure::calibration::Truth;
+use agon_measure::calibration::OutcomeTruth;
 use agon_models::ModelCatalogue;
 use agon_store::{KnowledgeHit, MemoryHit, SqliteStore};
 use futures_util::future::BoxFuture;
@@ -121,9 +121,9 @@ fn memory_item(hit: MemoryHit) -> ContextItem {
     }
 }
 
-fn resolution(truth: Truth) -> DecisionResolution {
+fn resolution(truth: OutcomeTruth) -> DecisionResolution {
     match truth {
-        Truth::Right => DecisionResolution::Right,
-        Truth::Wrong => DecisionResolution::Wrong,
+        OutcomeTruth::Right => DecisionResolution::Right,
+        OutcomeTruth::Wrong => DecisionResolution::Wrong,
     }
 }

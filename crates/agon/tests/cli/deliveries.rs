@@ -73,8 +73,14 @@ fn a_result_goes_to_the_terminal_a_file_and_a_signed_callback() {
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let signed = request.header("agon-signature").unwrap();
     let verified = |secret: &str| {
-        agon_publish::deliveries::verify(secret, signed, &request.body, i64::try_from(now_s).unwrap(), 300)
-            .is_ok()
+        agon_publish::deliveries::verify_signature(
+            secret,
+            signed,
+            &request.body,
+            i64::try_from(now_s).unwrap(),
+            300,
+        )
+        .is_ok()
     };
     assert!(verified("s3cret") && !verified("other"));
     let filed: Value = serde_json::from_str(&home.read("out/verdict.json")).unwrap();

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use agon_measure::audit::{Bootstrap, JudgeOptions, Table, Trouble, VoteOptions, judges, votes};
+use agon_measure::audit::{
+    AuditError, AuditTable, BootstrapOptions, JudgeOptions, VoteOptions, audit_judges, audit_votes,
+};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde::Serialize;
 
@@ -74,12 +76,12 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let Some((subcommand, args)) = args.subcommand() else { return Ok(0) };
     let file = args.get_one::<PathBuf>("file").cloned().unwrap_or_default();
     output::check_svg_name(args.get_one("plot"))?;
-    let file_error = |trouble: Trouble| CliError::file(&file, trouble);
-    let table = Table::open(&file).map_err(file_error)?;
+    let file_error = |trouble: AuditError| CliError::file(&file, trouble);
+    let table = AuditTable::open(&file).map_err(file_error)?;
     let word = |name: &str| args.get_one::<String>(name).cloned();
     let list = |name: &str| args.get_many::<String>(name).into_iter().flatten().cloned().collect();
-    let default = Bootstrap::default();
-    let bootstrap = Bootstrap {
+    let default = BootstrapOptions::default();
+    let bootstrap = BootstrapOptions {
         resamples: args.get_one("resamples").copied().unwrap_or(default.resamples),
         seed: args.get_one("seed").copied().unwrap_or(default.seed),
     };
@@ -94,7 +96,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
             bootstrap,
             threads: None,
         };
-        let audit = judges(&table, &options).map_err(file_error)?;
+        let audit = audit_judges(&table, &options).map_err(file_error)?;
         let text = agon_report::audit::judges(&audit, &style);
         return print_audit(args, &audit, text, || agon_report::audit::judges_svg(&audit));
     }
@@ -105,7 +107,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         bootstrap,
         threads: None,
     };
-    let audit = votes(&table, &options).map_err(file_error)?;
+    let audit = audit_votes(&table, &options).map_err(file_error)?;
     let text = agon_report::audit::votes(&audit, &style);
     print_audit(args, &audit, text, || agon_report::audit::votes_svg(&audit))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use agon_core::lesson::LessonSeat;
 use agon_core::{Debate, DebateLesson, PositionHistory};
-use agon_measure::calibration::{Resolution, Truth};
+use agon_measure::calibration::{DebateResolution, OutcomeTruth};
 use agon_measure::resolved::{NOBODY, decision_truth, position_named};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgGroup, ArgMatches, Command};
@@ -63,8 +63,8 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         output::print_json(&document)?;
     } else {
         let sentence = match stored.turned_out {
-            Some(Truth::Right) => "the decision turned out right",
-            Some(Truth::Wrong) => "the decision turned out wrong",
+            Some(OutcomeTruth::Right) => "the decision turned out right",
+            Some(OutcomeTruth::Wrong) => "the decision turned out wrong",
             None => "there was no decision; the resolution is recorded",
         };
         output::print(&format!("debate {}: {sentence}\n", handle.id))?;
@@ -77,7 +77,7 @@ fn read_resolution(
     args: &ArgMatches,
     debate: &Debate,
     positions: &PositionHistory,
-) -> Result<Resolution, CliError> {
+) -> Result<DebateResolution, CliError> {
     let id = &debate.brief.id;
     let Some(outcome) = &debate.outcome else {
         return Err(CliError::input(format!("debate {id} is not over, so nothing can have turned out yet")));
@@ -88,11 +88,11 @@ fn read_resolution(
     };
     let Some(winner) = args.get_one::<String>("winner").map(|name| name.trim()) else {
         let truth = match args.get_one::<String>("truth").map(String::as_str) {
-            Some("right" | "true") => Truth::Right,
-            _ => Truth::Wrong,
+            Some("right" | "true") => OutcomeTruth::Right,
+            _ => OutcomeTruth::Wrong,
         };
         return match has_decision {
-            true => Ok(Resolution::Truth(truth)),
+            true => Ok(DebateResolution::Truth(truth)),
             false => Err(CliError::input(format!(
                 "debate {id} has no decision that could be right or wrong: name the right position with --winner LABEL"
             ))),
@@ -102,7 +102,7 @@ fn read_resolution(
         Some(lesson) => winning_proposal(id, lesson, winner)?,
         None => winning_position(debate, positions, winner)?,
     };
-    Ok(Resolution::Winner(winner))
+    Ok(DebateResolution::Winner(winner))
 }
 
 /// The position that a name means, among those that were held.
