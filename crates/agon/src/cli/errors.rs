@@ -141,7 +141,10 @@ impl CliError {
     }
 
     fn text(&self) -> String {
-        let mut text = format!("error: {}", agon_host::clean_text(&self.to_string()));
+        let sentence = agon_host::clean_text(&self.to_string());
+        // One sentence of a protocol is fixed word for word and has its own prefix.
+        let prefix = if sentence.starts_with("Error: ") { "" } else { "error: " };
+        let mut text = format!("{prefix}{sentence}");
         for line in self.help_lines() {
             text.push_str("\nhelp: ");
             text.push_str(&agon_host::clean_text(&line));

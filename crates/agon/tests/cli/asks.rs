@@ -106,7 +106,8 @@ fn two_that_differ_are_debated_and_every_step_has_its_reason() {
     Step by step
       Step         Why                          Calls  Tokens  US dollars  Ended
       Two answers  two different models are     4      0       $0.00       differ
-                   the least that can disagree
+                   the fewest that can
+                   disagree
       Debate       the two answers differ:      13     0       $0.00       converged
                    They name two different
                    cities.; They name two

@@ -121,7 +121,7 @@ fn checks_over_a_log() {
         assert!(body.to_string().contains("\"replied\""), "line {line} is an answer: {body}");
     }
     home.debate();
-    assert!(home.agon(&["show", "last", "--check"]).err.contains("deep has nothing to check"));
+    assert!(home.agon(&["show", "last", "--check"]).err.contains("deep has no checks"));
 }
 
 /// "printed as the round ends and appended to `session.md` with `--save`"

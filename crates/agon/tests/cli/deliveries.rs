@@ -104,7 +104,7 @@ fn what_is_given_up_is_listed_and_can_be_tried_again() {
     assert_eq!((&dead["state"], &dead["attempts"]), (&json!("dead"), &json!(1)), "{doctor:#}");
     assert!(dead["last_error"].as_str().unwrap().contains("410"), "{dead}");
     let shown = home.agon(&["doctor", "--offline"]).ok().out;
-    assert!(shown.contains("Results that were given up") && shown.contains("127.0.0.1"), "{shown}");
+    assert!(shown.contains("Deliveries that were given up") && shown.contains("127.0.0.1"), "{shown}");
     assert!(!shown.contains("/hook"), "what comes after the host may be a secret: {shown}");
     let idle = home.agon(&["deliver"]);
     assert_eq!((idle.status, idle.err.as_str()), (Some(3), "nothing is due\n"), "something was given up");

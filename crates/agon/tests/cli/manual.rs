@@ -23,9 +23,9 @@ fn agon_help_is_worth_reading() {
                    scores them, and ratings and memory remain
       review       Judges rule PASS, WARN or FAIL on files, a text or a diff, and
                    may revise after reading each other
-      poll         Everybody answers alone, once, and the answer that most give is
-                   the answer
-      ask          Two different models answer; only where they differ there is a
+      poll         Every seat answers once, alone, and the answer that most of them
+                   give is the answer
+      ask          Two different models answer; only if they differ there is a
                    debate, then judges on what still divides
 
     Stored debates:
@@ -53,8 +53,8 @@ fn agon_help_is_worth_reading() {
                    line out, each as it ends
       eval         Try protocols on questions with known answers: accuracy against
                    cost, with intervals and paired tests
-      simulate     Hold debates of simulated seats of which everything is known: what
-                   does a protocol do to them?
+      simulate     Hold debates of simulated seats of which everything is known:
+                   what does a protocol do to them?
       audit        Measure a table of answers or rulings: independence, what a vote
                    gains, whether order matters
 
@@ -128,11 +128,12 @@ fn a_protocols_verb_has_its_options_as_flags() {
           --mode <WORD>           The stages: answers, debate and synthesis (deep); answers, mutual
                                   evaluation and synthesis (standard); answers and synthesis (quick)
                                   [default: deep] [possible values: deep, standard, quick]
-          --min-rounds <N>        No convergence counts before this round [default: 2]
+          --min-rounds <N>        The debate cannot converge before this round [default: 2]
           --max-rounds <N>        The debate ends after this round [default: 3]
-          --agreement-score <X>   Converged needs at least this much agreement [default: 0.8]
-          --new-points-ratio <X>  Converged needs at most this share of new points [default: 0.15]
-          --strict[=<BOOL>]       When the time or money runs out, stop without a synthesis
+          --agreement-score <X>   The debate converges at this agreement or more [default: 0.8]
+          --new-points-ratio <X>  The debate converges at this share of new points or less [default:
+                                  0.15]
+          --strict[=<BOOL>]       Stop without a synthesis when the time or money runs out
           --set <key=value>       Set an option of the protocol by its key; `agon protocols` lists them
 
     Limits:
@@ -149,8 +150,8 @@ fn a_protocols_verb_has_its_options_as_flags() {
           --quiet         Print nothing but the result
           --save [<DIR>]  Also write report.md, outcome.json, log.ndjson and the protocol's own records
                           into DIR/ID
-          --to <WHERE>    Also send the result to file:PATH, https://..., slack:URL, discord:URL, or NAME
-                          of [destinations.NAME]
+          --to <WHERE>    Also send the result to file:PATH, https://..., slack:URL, discord:URL, or
+                          NAME of [destinations.NAME]
 
     Files:
           --config <FILE>  The configuration [default: ./agon.toml, then agon.toml in the configuration
@@ -171,15 +172,15 @@ fn protocols_lists_the_kinds_of_debate() {
           the stages: answers, debate and synthesis (deep); answers, mutual
           evaluation and synthesis (standard); answers and synthesis (quick)
       min_rounds = 2   (1 to 20)
-          no convergence counts before this round
+          the debate cannot converge before this round
       max_rounds = 3   (1 to 20)
           the debate ends after this round
       agreement_score = 0.8   (0.0 to 1.0)
-          converged needs at least this much agreement
+          the debate converges at this agreement or more
       new_points_ratio = 0.15   (0.0 to 1.0)
-          converged needs at most this share of new points
+          the debate converges at this share of new points or less
       strict = false   (true, false)
-          when the time or money runs out, stop without a synthesis
+          stop without a synthesis when the time or money runs out
       weights.accuracy = 30   (0.0 to 100.0)
           weight in standard mode; the six sum to 100
       weights.completeness = 15   (0.0 to 100.0)
@@ -217,8 +218,8 @@ fn a_debate_in_a_pipe_is_plain_lines_on_stderr_and_a_report_on_stdout() {
 
     What the debate did
       None of the three changed its position. No two of the first answers are known
-      to say the same, so that a plain vote was tied; the debate left it so, and the
-      verdict was made of what was said. Rounds 1 and 2 changed nothing. How
+      to say the same, so a plain vote was tied. The debate did not break the tie;
+      the verdict combines what was said. Rounds 1 and 2 changed nothing. How
       independent these voices are is not known yet; all three share one model.
 
                  start  R1     R2

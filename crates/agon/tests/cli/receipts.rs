@@ -131,7 +131,7 @@ fn options_of_receipts_are_for_receipts() {
     home.debate();
     home.agon(&["export", "last", "--format", "json", "-o", "debate.json"]).ok();
     let key = home.agon(&["keys", "show", "--json"]).ok().json()[0]["key"].as_str().unwrap().to_owned();
-    refused(&home, &["--key is for a receipt"], || home.agon(&["verify", "debate.json", "--key", &key]));
+    refused(&home, &["--key needs a receipt"], || home.agon(&["verify", "debate.json", "--key", &key]));
     refused(&home, &["--receipt"], || home.agon(&["export", "last", "--no-log"]));
     refused(&home, &["ed25519:"], || home.agon(&["keys", "trust", "tabs.yaml", "--name", "x"]));
     refused(&home, &["no such file"], || home.agon(&["keys", "trust", "nowhere.pub", "--name", "x"]));

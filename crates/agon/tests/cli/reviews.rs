@@ -35,7 +35,7 @@ pub(crate) fn unanimous(verdict: &str) -> Home {
 fn a_review_in_two_rounds() {
     assert_snapshot!(review(&home(), &["auth.py", "--debate"]).shown(), @"
     Review of auth.py
-    All 2 rounds complete.
+    All 2 rounds are complete.
     review · 2 judges · 2 rounds · 0.0 s
 
     Verdict
@@ -170,7 +170,7 @@ fn formats_for_a_pipeline() {
     assert!(junit.starts_with("<?xml") && junit.contains("<failure"), "{junit}");
     home.debate();
     let other = home.agon(&["export", "last", "--format", "sarif"]);
-    assert!(other.status == Some(2) && other.err.contains("`deep`"), "{other:?}");
+    assert!(other.status == Some(2) && other.err.contains("this debate (deep)"), "{other:?}");
 }
 
 fn council(home: &Home) -> Vec<String> {

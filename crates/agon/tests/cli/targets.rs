@@ -95,8 +95,8 @@ fn bad_input_is_named_and_nobody_is_asked() {
 fn what_is_wrong_with_stdin_is_named() {
     let home = home();
     for (args, want) in [
-        (&["review", "-", "--diff", "-"][..], "stdin can be read once"),
-        (&["review", "--diff", "-", "--spec", "-"], "stdin can be read once"),
+        (&["review", "-", "--diff", "-"][..], "stdin can be read only once"),
+        (&["review", "--diff", "-", "--spec", "-"], "stdin can be read only once"),
         (&["review", "--diff", "-"], "the diff on stdin is empty"),
         (&["review", "-"], "the target is empty"),
     ] {
