@@ -1,4 +1,4 @@
-//! Every entry of `PROTOCOLS` and `BESIDE` is readable in every form, also when nobody answers.
+//! Every entry of `PROTOCOLS` and `COMPANIONS` is readable in every form, also when nobody answers.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
