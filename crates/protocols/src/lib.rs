@@ -1,28 +1,30 @@
-//! The rules of each kind of debate, one folder each.
+//! The debate protocols. Each has its own folder.
 //!
-//! A protocol sees nothing but the public API of `agon-core`, so that one from outside has the same powers. The faces
-//! of Agon know protocols only by the table [`PROTOCOLS`]: the command line's verbs and flags, the listing and the
-//! laws that every protocol is tested for derive from it.
+//! A protocol uses only the public API of `agon-core`, so a protocol in another crate can do the same things. The rest of Agon
+//! finds protocols only through the tables [`PROTOCOLS`] and [`COMPANIONS`]. The verbs and flags of the command line, the
+//! listings and the laws that every protocol is tested for follow from these tables.
 //!
-//! - [`arena`]: agents propose, critique, revise and vote, a judge scores, and ratings and memory remain.
-//! - [`council`]: councillors with roles cross-examine each other, a moderator intervenes, a vote.
-//! - [`deep`]: anonymous debaters, a moderator who measures convergence, a synthesis.
-//! - [`panel`]: judges with stances score files on a rubric, and reach consensus or a majority with dissent.
-//! - [`review`]: judges rule PASS, WARN or FAIL, and revise after reading each other.
+//! The five protocols:
 //!
-//! Beside the five, in [`BESIDE`], stand what is built around them and is measured against them:
+//! - [`arena`]: agents propose, criticize, revise and vote; a judge scores. Ratings and memory carry over to later debates.
+//! - [`council`]: councillors with roles cross-examine each other, a moderator intervenes, and they vote.
+//! - [`deep`]: anonymous debaters argue, a moderator measures convergence, and a chair writes the answer.
+//! - [`panel`]: judges with stances score files on a rubric. They reach a consensus, or a majority with dissent.
+//! - [`review`]: judges rule PASS, WARN or FAIL, read each other, and revise.
 //!
-//! - [`poll`]: everybody answers alone, once, and the answer that most give is the answer.
-//! - [`ask`]: the ladder: two answer, and only where they differ a `deep`, then a `panel`.
+//! The two companions:
 //!
-//! What they share:
+//! - [`poll`]: every seat answers once, alone, and the most common answer wins. Debates are compared with it.
+//! - [`ask`]: two models answer. If they differ there is a `deep` debate, and a `panel` rules on what it leaves open.
 //!
-//! - [`answer`]: when two short answers are the same.
-//! - [`prompt`]: how templates become prompts.
-//! - [`limits`]: whether a limit ends a debate; [`participation`]: how the seats took part.
-//! - [`named_lists`]: files that list names with a value each.
-//! - [`lexical`]: a measure of how much two texts have in common; [`grouping`]: which texts are one position.
-//! - [`cited`]: what a text names of others' points and of evidence.
+//! What the protocols share:
+//!
+//! - [`prompt`]: turns templates into prompts, and reply types into schemas.
+//! - [`limits`]: says whether a limit ends a debate. [`participation`]: says how the seats took part.
+//! - [`named_lists`]: reads files that list names, each with a value.
+//! - [`answer`]: decides when two short answers are the same. [`lexical`]: measures how similar two texts are.
+//!   [`grouping`]: decides which texts are one position.
+//! - [`cited`]: finds the evidence and the points of others that a text cites.
 
 use agon_core::Protocol;
 
@@ -48,18 +50,18 @@ mod testing;
 pub const PROTOCOLS: &[&'static dyn Protocol] =
     &[&deep::Deep, &panel::Panel, &council::Council, &arena::Arena, &review::Review];
 
-/// What is built around the five: they keep the same laws.
-pub const BESIDE: &[&'static dyn Protocol] = &[&poll::Poll, &ask::Ask];
+/// The protocols that are built around the five. They keep the same laws.
+pub const COMPANIONS: &[&'static dyn Protocol] = &[&poll::Poll, &ask::Ask];
 
-/// Every seat answers alone, and the answer that most of them give is the answer: what debates are compared with.
+/// The vote that debates are compared with: every seat answers alone, and the most common answer wins.
 pub const PLAIN_VOTE: &'static dyn Protocol = &poll::Poll;
 
-/// Every protocol of both tables.
+/// The protocols of both tables.
 pub fn all() -> impl Iterator<Item = &'static dyn Protocol> {
-    PROTOCOLS.iter().chain(BESIDE).copied()
+    PROTOCOLS.iter().chain(COMPANIONS).copied()
 }
 
-/// The protocol of this name.
+/// The protocol with this name.
 pub fn find(name: &str) -> Option<&'static dyn Protocol> {
     all().find(|protocol| protocol.info().name == name)
 }

@@ -1,4 +1,4 @@
-//! The laws that every entry of `PROTOCOLS` and `BESIDE` keeps. A protocol that is added to a table gets them for free.
+//! The laws that every protocol of `PROTOCOLS` and `COMPANIONS` keeps. A protocol that is added to a table is tested for them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod play;
@@ -15,13 +15,13 @@ use serde_json::Value;
 
 use self::play::{cases, invented, limits, opened, played};
 
-/// Whether a phase asks somebody who sits, and not only errands.
-fn is_seated(debate: &Debate, turn: &PhaseTurn) -> bool {
+/// Whether a phase asks a seat. Some phases only ask clerks for errands.
+fn asks_a_seat(debate: &Debate, turn: &PhaseTurn) -> bool {
     turn.asks.iter().any(|ask| debate.brief.seat(&ask.seat).is_some())
 }
 
-/// The log without the bookkeeping of calls, which a repeated call adds to.
-fn substance(records: &[LogRecord]) -> Vec<&Event> {
+/// The events of a log without the records of calls, because a resumed debate repeats calls.
+fn events_without_calls(records: &[LogRecord]) -> Vec<&Event> {
     records
         .iter()
         .map(|record| &record.entry.event)
@@ -32,7 +32,7 @@ fn substance(records: &[LogRecord]) -> Vec<&Event> {
 fn report(records: &[LogRecord]) -> String {
     let debate = Debate::from_records(records).unwrap();
     let mut document = document(&debate, Value::Null);
-    // The head covers the order in which replies arrived; everything that people read does not.
+    // The receipt depends on the order in which replies arrived. Nothing else in the document does.
     document["receipt"] = Value::Null;
     document.to_string()
 }
@@ -43,39 +43,33 @@ fn always_closes_within_a_bound_computed_from_its_options() {
         for seed in 0..40 {
             let records = played(protocol, opened(&brief), seed);
             let debate = Debate::from_records(&records).unwrap();
-            let bound = protocol.plan(&brief).most_phases as usize;
-            assert!(debate.outcome.is_some(), "{} seed {seed}", protocol.info().name);
-            assert!(
-                debate.turns.len() <= bound,
-                "{} seed {seed}: {} > {bound}",
-                protocol.info().name,
-                debate.turns.len()
-            );
-            let plan = protocol.plan(&brief);
-            let calls = plan.fewest_calls..=plan.most_calls;
-            let limited = brief.limits != DebateLimits::default();
+            let (name, plan) = (protocol.info().name, protocol.plan(&brief));
+            let (phases, most_phases) = (debate.turns.len(), plan.most_phases as usize);
+            assert!(debate.outcome.is_some(), "{name} seed {seed}");
+            assert!(phases <= most_phases, "{name} seed {seed}: {phases} > {most_phases}");
+            let planned = plan.fewest_calls..=plan.most_calls;
+            let is_limited = brief.limits != DebateLimits::default();
             let asks = debate.turns.iter().flat_map(|turn| &turn.asks);
-            let seated = asks.filter(|ask| brief.seat(&ask.seat).is_some()).count() as u32;
-            let name = protocol.info().name;
-            assert!(limited || calls.contains(&seated), "{name} seed {seed}: {seated} not in {calls:?}");
+            let calls = asks.filter(|ask| brief.seat(&ask.seat).is_some()).count() as u32;
+            assert!(is_limited || planned.contains(&calls), "{name} seed {seed}: {calls} not in {planned:?}");
         }
     }
 }
 
-/// A log with more events than this is long.
-const LONG: usize = 40;
+/// A log with more events than this is not resumed from every prefix with every seed.
+const LONG_LOG_EVENTS: usize = 40;
 
-/// Tries the prefixes of a debate's logs, and says how many.
-fn resume_points(protocol: &dyn Protocol, brief: &Brief) -> usize {
+/// Resumes a debate from prefixes of its log, and returns how many were tried.
+fn try_resume_points(protocol: &dyn Protocol, brief: &Brief) -> usize {
     let mut points = 0;
     for seed in 0..6 {
         let whole = played(protocol, opened(brief), seed);
-        // Of long logs each seed takes other prefixes, all of them together take all.
-        let (from, step) = if whole.len() > LONG { (1 + seed as usize, 6) } else { (1, 1) };
+        // Each seed tries other prefixes of a long log. The six seeds together try all.
+        let (from, step) = if whole.len() > LONG_LOG_EVENTS { (1 + seed as usize, 6) } else { (1, 1) };
         for length in (from..=whole.len()).step_by(step) {
             let resumed = played(protocol, whole[..length].to_vec(), seed);
             let cut = format!("{} seed {seed} cut at {length}", protocol.info().name);
-            assert_eq!(substance(&resumed), substance(&whole), "{cut}");
+            assert_eq!(events_without_calls(&resumed), events_without_calls(&whole), "{cut}");
             points += 1;
         }
     }
@@ -85,12 +79,12 @@ fn resume_points(protocol: &dyn Protocol, brief: &Brief) -> usize {
 #[test]
 fn resuming_from_every_prefix_of_a_log_gives_the_same_log() {
     let cases = cases();
-    // The longest of the laws: the machine's cores share it.
+    // This law takes the longest, so it runs on all cores.
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let points: usize = std::thread::scope(|scope| {
         let share = |worker: usize| {
             let mine = cases.iter().skip(worker).step_by(workers);
-            move || mine.map(|(protocol, brief)| resume_points(*protocol, brief)).sum::<usize>()
+            move || mine.map(|(protocol, brief)| try_resume_points(*protocol, brief)).sum::<usize>()
         };
         let running: Vec<_> = (0..workers).map(|worker| scope.spawn(share(worker))).collect();
         running.into_iter().map(|worker| worker.join().unwrap()).sum()
@@ -147,7 +141,7 @@ fn any_subset_of_seats_absent_in_any_phase_still_closes_with_the_absences_report
 }
 
 #[test]
-fn everybody_absent_always_closes_too() {
+fn a_debate_closes_if_every_seat_is_absent() {
     for (protocol, brief) in cases() {
         let mut nobody =
             |_: &Debate, _: &Ask| Reply::Absent { why: AbsenceReason::Unreachable, detail: "test".into() };
@@ -170,13 +164,13 @@ fn replay_makes_no_call_and_gives_the_same_report_byte_for_byte() {
 }
 
 #[test]
-fn replay_refuses_a_log_in_which_a_reply_was_changed() {
+fn a_replay_rejects_a_log_in_which_a_reply_was_changed() {
     for (protocol, brief) in cases() {
         let mut records = played(protocol, opened(&brief), 3);
         let debate = Debate::from_records(&records).unwrap();
-        let first = debate.turns.iter().find(|turn| is_seated(&debate, turn)).unwrap().asks[0].id;
-        let of = |event: &Event| matches!(event, Event::Replied { ask, .. } if *ask == first);
-        let place = records.iter().position(|record| of(&record.entry.event)).unwrap();
+        let first = debate.turns.iter().find(|turn| asks_a_seat(&debate, turn)).unwrap().asks[0].id;
+        let answers_first = |event: &Event| matches!(event, Event::Replied { ask, .. } if *ask == first);
+        let place = records.iter().position(|record| answers_first(&record.entry.event)).unwrap();
         if let Event::Replied { reply: Reply::Said { text, value, .. }, .. } = &mut records[place].entry.event
         {
             text.push_str(" And more.");
@@ -186,7 +180,7 @@ fn replay_refuses_a_log_in_which_a_reply_was_changed() {
     }
 }
 
-/// Adds to the longest text of a structured answer.
+/// Adds words to the longest text of a structured answer.
 fn add_to_longest(value: &mut Value) {
     let texts = value.as_object_mut().unwrap().values_mut().filter(|field| field.is_string());
     let longest = texts.max_by_key(|field| field.as_str().unwrap().len()).unwrap();
@@ -198,17 +192,19 @@ fn first_round_positions_are_conserved() {
     for (protocol, brief) in cases() {
         for seed in 0..40 {
             let debate = Debate::from_records(&played(protocol, opened(&brief), seed)).unwrap();
-            // A protocol may ask one seat at a time: then its first phase has several turns; and one that contains another has
-            // first positions there, too, in a phase of the same name. What is looked up before is no position.
-            let begun = debate.turns.iter().skip_while(|turn| !is_seated(&debate, turn));
+            // A protocol may ask one seat at a time, so its first phase may have several turns. A protocol that contains another
+            // also has first positions in that one's phase of the same name. Errands before the first phase state no position.
+            let begun = debate.turns.iter().skip_while(|turn| !asks_a_seat(&debate, turn));
             let phase = &begun.clone().next().unwrap().phase;
-            let own = |name: &str| name.rsplit('/').next().unwrap().to_owned();
-            let (of_first, of_part) = (begun.clone().take_while(|turn| turn.phase == *phase), begun);
+            let own_name = |name: &str| name.rsplit('/').next().unwrap().to_owned();
+            let (of_whole, of_part) = (begun.clone().take_while(|turn| turn.phase == *phase), begun);
             let of_part = of_part
-                .filter(|turn| turn.phase.name.contains('/') && own(&turn.phase.name) == own(&phase.name))
+                .filter(|turn| {
+                    turn.phase.name.contains('/') && own_name(&turn.phase.name) == own_name(&phase.name)
+                })
                 .filter(|turn| turn.phase.round == phase.round);
-            let first = of_first.chain(of_part);
-            let said: BTreeSet<&str> = first
+            let first_turns = of_whole.chain(of_part);
+            let answered: BTreeSet<&str> = first_turns
                 .flat_map(PhaseTurn::settled)
                 .filter(|(_, reply)| reply.text().is_some())
                 .map(|(ask, _)| ask.seat.as_str())
@@ -216,8 +212,8 @@ fn first_round_positions_are_conserved() {
             let outcome = debate.outcome.as_ref().unwrap();
             let accounted: BTreeSet<&str> =
                 outcome.positions.iter().map(|position| position.seat.as_str()).collect();
-            assert_eq!(accounted, said, "{} seed {seed}", protocol.info().name);
-            assert_eq!(outcome.positions.len(), said.len(), "each once");
+            assert_eq!(accounted, answered, "{} seed {seed}", protocol.info().name);
+            assert_eq!(outcome.positions.len(), answered.len(), "each seat once");
             for position in &outcome.positions {
                 assert!(!position.position.is_empty() && !position.reason.is_empty());
             }
@@ -244,7 +240,7 @@ fn invented_answers_keep_the_schemas_that_are_sent_to_providers() {
 }
 
 #[test]
-fn a_resume_with_other_templates_is_refused_with_a_sentence_that_names_the_file() {
+fn a_log_with_other_templates_is_rejected_with_the_name_of_the_file() {
     for (protocol, mut brief) in cases() {
         let file = brief.templates.keys().next().unwrap().clone();
         brief.templates.insert(file.clone(), "0".repeat(64));
@@ -254,34 +250,33 @@ fn a_resume_with_other_templates_is_refused_with_a_sentence_that_names_the_file(
 }
 
 #[test]
-fn a_branch_takes_over_the_replies_and_costs_nothing_until_it_asks() {
+fn a_branch_copies_the_replies_and_costs_nothing_until_it_asks() {
     for (protocol, brief) in cases() {
         let whole = played(protocol, opened(&brief), 4);
         let first = Debate::from_records(&whole).unwrap();
-        let mut other = brief.clone();
-        other.id = "branch".into();
+        let branch_brief = Brief { id: "branch".into(), ..brief.clone() };
         let round = first.turns.first().map_or(0, |turn| turn.phase.round);
-        let taken = agon_core::play::branch(protocol, &whole, other, round).unwrap();
-        let begun = Debate::from_records(&taken).unwrap();
+        let copied = agon_core::play::branch(protocol, &whole, branch_brief, round).unwrap();
+        let branch = Debate::from_records(&copied).unwrap();
         assert_eq!(
-            begun.turns.first().map(|turn| &turn.replies),
+            branch.turns.first().map(|turn| &turn.replies),
             first.turns.first().map(|turn| &turn.replies),
             "{}",
             protocol.info().name
         );
-        assert_eq!(begun.spent().calls, 0);
-        assert!(begun.turns.iter().all(|turn| !protocol.info().is_closing(&turn.phase.name)));
-        let ended = Debate::from_records(&played(protocol, taken, 4)).unwrap();
-        // What was taken over counts against no limit of the branch, so with limits it may get further.
+        assert_eq!(branch.spent().calls, 0);
+        assert!(branch.turns.iter().all(|turn| !protocol.info().is_closing(&turn.phase.name)));
+        let ended = Debate::from_records(&played(protocol, copied, 4)).unwrap();
+        // Copied replies do not count against the branch's limits, so a branch with limits may get further.
         if brief.limits == DebateLimits::default() {
             let (ended, mut first) = (ended.outcome.clone().unwrap(), first.outcome.clone().unwrap());
             if protocol.info().is_rated {
-                // A branch asks what if: it rates nobody, leaves no lesson, and says so.
+                // A branch rates no agent and leaves no lesson, and a warning says so.
                 assert!(ended.lesson.is_none(), "{}", protocol.info().name);
                 first.lesson = None;
                 first.verdict["ratings"] = serde_json::json!([]);
-                let said = ended.warnings.iter().find(|warning| warning.contains("a branch of"));
-                first.warnings.insert(0, said.unwrap().clone());
+                let warning = ended.warnings.iter().find(|warning| warning.contains("a branch of"));
+                first.warnings.insert(0, warning.unwrap().clone());
             }
             assert_eq!(ended, first, "the same answers lead to the same end");
         }
@@ -289,20 +284,21 @@ fn a_branch_takes_over_the_replies_and_costs_nothing_until_it_asks() {
     }
 }
 
-/// What a branch takes over is paid for: no limit of its own can cut it.
+/// The replies that a branch copies are paid for, so the branch's own limits do not apply to them.
 #[test]
-fn limits_do_not_cut_what_a_branch_takes_over() {
+fn limits_do_not_cut_the_replies_that_a_branch_copies() {
     for (protocol, brief) in cases().into_iter().filter(|(_, brief)| brief.limits == DebateLimits::default())
     {
         let whole = played(protocol, opened(&brief), 4);
         let first = Debate::from_records(&whole).unwrap();
-        let closing = |turn: &&PhaseTurn| protocol.info().is_closing(&turn.phase.name);
-        let rounds = first.turns.iter().take_while(|turn| !closing(turn)).count();
+        let is_closing = |turn: &&PhaseTurn| protocol.info().is_closing(&turn.phase.name);
+        let phases = first.turns.iter().take_while(|turn| !is_closing(turn)).count();
         for limits in limits() {
-            let other = Brief { limits, id: "branch".into(), ..brief.clone() };
-            let taken = agon_core::play::branch(protocol, &whole, other, u32::MAX).unwrap();
-            assert_eq!(Debate::from_records(&taken).unwrap().turns.len(), rounds, "{}", protocol.info().name);
-            replay(protocol, &taken).unwrap();
+            let branch_brief = Brief { limits, id: "branch".into(), ..brief.clone() };
+            let copied = agon_core::play::branch(protocol, &whole, branch_brief, u32::MAX).unwrap();
+            let branch = Debate::from_records(&copied).unwrap();
+            assert_eq!(branch.turns.len(), phases, "{}", protocol.info().name);
+            replay(protocol, &copied).unwrap();
         }
     }
 }

@@ -1,11 +1,11 @@
-//! What the layout of the prompts saves: DESIGN "Prompts". Of the input of N seats on one model over R rounds,
-//! `T = N[(R+1)(L+c) + N*o*R(R+1)/2]`, only `U = L + R*N*o + N(R+1)c` is new to a cache that keeps prefixes.
+//! How much the layout of the prompts saves with a provider that caches prefixes (DESIGN, "Prompts"). N seats on one model read
+//! `T = N[(R+1)(L+c) + N*o*R(R+1)/2]` over R rounds. Only `U = L + R*N*o + N(R+1)c` of that is new to the cache.
 //!
-//! "A test compares predicted and actual common prefixes": here in bytes, for the debaters of `deep`. The terms, as they are
-//! measured from the prompts: `L` is what stands before the first entry of the transcript (rules, question, instructions,
-//! schema), `o` an entry (heading, quotation, rule), `c` the private tail. Two things are not as in the formula, and are
-//! reckoned with exactly: the first answers are asked for without the instructions of the debate, `L0` instead of `L`; and
-//! nothing in them is private, so that their tail `c0` is new once and not N times.
+//! "A test compares predicted and actual common prefixes". This one does it in bytes, for the debaters of `deep`. It measures the
+//! terms from the prompts: `L` is everything before the first entry of the transcript (rules, question, instructions, schema),
+//! `o` is an entry (heading, quotation, rule), and `c` is the private tail. Two things differ from the formula, and the test
+//! accounts for both exactly. The prompts of the first answers lack the instructions of the debate, so they have `L0` instead of
+//! `L`. And they have nothing private, so their tail `c0` is new once instead of N times.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use agon_core::play::play;
@@ -16,39 +16,39 @@ use agon_core::{
 use agon_protocols::PROTOCOLS;
 use serde_json::{Value, json};
 
-/// Another prompt may go on like this one for a few letters more than it has to: `## You Are Debater ` in a tail, or the line
-/// break and `## ` where one has a heading and the other its tail. No prompt gains more by that.
+/// Two prompts may by chance have a few more bytes in common than their shared parts: `## You Are Debater ` at the start of a tail,
+/// or a line break and `## ` if a heading follows in one and the tail in the other. This is the most that chance adds.
 const CHANCE_BYTES_MAX: usize = "\n## You Are Debater ".len();
 
-/// What a debater was asked.
-struct Asked {
+/// A prompt that a debater read. The sizes are in bytes.
+struct DebaterPrompt {
     phase: String,
     round: u32,
     system: usize,
     shared: usize,
     tail: usize,
     text: String,
-    /// How much of it an earlier prompt of the debate began with, whoever read that.
-    known: usize,
+    /// How much of it is a prefix of an earlier prompt of the debate, read by any seat.
+    cached: usize,
 }
 
-/// Everything that the debaters read in a debate of `n` seats on one model over `rounds` rounds, in order. All answers and
-/// arguments have the same length, and each is different.
-fn debate(n: usize, rounds: u32, focus: Option<&str>) -> Vec<Asked> {
-    let (mut earlier, mut asked) = (Vec::<String>::new(), Vec::new());
+/// The debaters' prompts in a debate of `n` seats on one model over `rounds` rounds, in order. All answers and arguments have the
+/// same length, and no two are the same.
+fn debater_prompts(n: usize, rounds: u32, focus: Option<&str>) -> Vec<DebaterPrompt> {
+    let (mut earlier, mut prompts) = (Vec::<String>::new(), Vec::new());
     let mut answer = |debate: &Debate, ask: &Ask| {
         let phase = debate.last_phase().unwrap();
         let text = format!("{}{}", ask.prompt.system, ask.prompt.user());
-        let known = earlier.iter().map(|before| common(before, &text)).max().unwrap_or_default();
+        let cached = earlier.iter().map(|before| common_prefix(before, &text)).max().unwrap_or_default();
         if ask.seat.starts_with("debater") {
-            asked.push(Asked {
+            prompts.push(DebaterPrompt {
                 phase: phase.name.clone(),
                 round: phase.round,
                 system: ask.prompt.system.len(),
                 shared: ask.prompt.shared.len(),
                 tail: ask.prompt.tail.len(),
                 text: text.clone(),
-                known,
+                cached,
             });
         }
         earlier.push(text);
@@ -56,8 +56,8 @@ fn debate(n: usize, rounds: u32, focus: Option<&str>) -> Vec<Asked> {
     };
     let opened = Debate::open(brief(n, rounds)).unwrap().1;
     play(deep(), vec![opened], &mut answer, &mut |_| {}).unwrap();
-    assert_eq!(asked.len(), n * (rounds as usize + 1), "every debater in every round");
-    asked
+    assert_eq!(prompts.len(), n * (rounds as usize + 1), "every debater in every round");
+    prompts
 }
 
 fn deep() -> &'static dyn Protocol {
@@ -95,7 +95,7 @@ fn scripted(ask: &Ask, phase: &str, round: u32, focus: Option<&str>) -> Reply {
     let point =
         format!("{} of round {round} says that {}", ask.seat, "the queue is worth its cost; ".repeat(40));
     let value = match phase {
-        // The words that others read of an argument, so that all entries are alike.
+        // The same form in which others read an argument, so that all entries have the same length.
         "answer" => json!(format!("Stance: maintain (no_change)\nKey points:\n- {point}")),
         "debate" => {
             json!({"stance": "maintain", "key_points": [point], "counterpoints": [], "revision": "no_change",
@@ -115,57 +115,65 @@ fn scripted(ask: &Ask, phase: &str, round: u32, focus: Option<&str>) -> Reply {
     Reply::Said { text, value, model, usage, cut_off: false, shortened: None }
 }
 
-/// The length of what two texts begin with.
-fn common(one: &str, other: &str) -> usize {
+/// The length of the longest common prefix of two texts.
+fn common_prefix(one: &str, other: &str) -> usize {
     one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count()
 }
 
-/// The terms of the formula, as the prompts have them.
+/// The terms of the formula in bytes, measured from the prompts.
 #[derive(Debug, PartialEq)]
-struct Terms {
+struct FormulaTerms {
     l0: usize,
     c0: usize,
     l: usize,
     c: usize,
     o: usize,
-    /// The heading over the arguments of a round, for which the formula has no term.
+    /// The heading above the arguments of a round, which the formula leaves out.
     heading: usize,
 }
 
-fn measured(asked: &[Asked]) -> Terms {
-    let (first, last) = (&asked[0], asked.last().unwrap());
+fn measured_terms(prompts: &[DebaterPrompt]) -> FormulaTerms {
+    let (first, last) = (&prompts[0], prompts.last().unwrap());
     let start = last.text.find("### Debater A").unwrap();
     let entry = last.text.find("### Debater B").unwrap() - start;
     let heading = "\n## Previous Round Arguments: Round 1\n".len();
-    for ask in asked {
-        assert_eq!(ask.system + ask.shared + ask.tail, ask.text.len());
-        let expected = if ask.phase == "answer" { first.tail } else { last.tail };
-        assert_eq!(ask.tail, expected, "tails have one length");
-        let said = quotations(&ask.text).iter().filter(|quoted| quoted.what.starts_with("Debater")).count();
-        let n = asked.iter().filter(|other| other.phase == "answer").count();
-        assert_eq!(said, ask.round as usize * n, "all entries so far, once each");
+    for prompt in prompts {
+        assert_eq!(prompt.system + prompt.shared + prompt.tail, prompt.text.len());
+        let tail = if prompt.phase == "answer" { first.tail } else { last.tail };
+        assert_eq!(prompt.tail, tail, "all tails of a phase have the same length");
+        let quotations = quotations(&prompt.text);
+        let entries = quotations.iter().filter(|quotation| quotation.what.starts_with("Debater")).count();
+        let n = prompts.iter().filter(|other| other.phase == "answer").count();
+        assert_eq!(entries, prompt.round as usize * n, "every entry so far appears once");
     }
-    Terms { l0: first.system + first.shared, c0: first.tail, l: start, c: last.tail, o: entry, heading }
+    FormulaTerms {
+        l0: first.system + first.shared,
+        c0: first.tail,
+        l: start,
+        c: last.tail,
+        o: entry,
+        heading,
+    }
 }
 
 #[test]
-fn only_as_much_is_new_as_the_formula_predicts() {
+fn the_formula_predicts_how_much_of_the_prompts_is_new() {
     for (n, rounds) in [(2, 1), (2, 4), (3, 1), (3, 2), (3, 3), (5, 2), (5, 5), (7, 3), (4, 6)] {
-        let asked = debate(n, rounds, None);
-        let terms = measured(&asked);
-        let (Terms { l0, c0, l, c, o, heading }, r) = (&terms, rounds as usize);
-        let total: usize = asked.iter().map(|ask| ask.text.len()).sum();
-        let new: usize = asked.iter().map(|ask| ask.text.len() - ask.known).sum();
+        let prompts = debater_prompts(n, rounds, None);
+        let terms = measured_terms(&prompts);
+        let (FormulaTerms { l0, c0, l, c, o, heading }, r) = (&terms, rounds as usize);
+        let total: usize = prompts.iter().map(|prompt| prompt.text.len()).sum();
+        let new: usize = prompts.iter().map(|prompt| prompt.text.len() - prompt.cached).sum();
 
         let formula_total = n * ((r + 1) * (l + c) + n * o * r * (r + 1) / 2);
         let predicted_total = formula_total - n * ((l + c) - (l0 + c0));
-        // From the second round on, every prompt has one heading more than the one before.
+        // From the second round on, each round's prompts have one heading more than the round before.
         let headings = n * heading * r * (r - 1) / 2;
         assert_eq!(total, predicted_total + headings, "T of {n} seats over {r} rounds: {terms:?}");
 
         let formula_new = l + r * n * o + n * (r + 1) * c;
         let predicted_new = formula_new - n * c + c0;
-        let chance = asked.len() * CHANCE_BYTES_MAX;
+        let chance = prompts.len() * CHANCE_BYTES_MAX;
         let most = predicted_new + (r - 1) * heading;
         assert!(
             (most - chance..=most).contains(&new),
@@ -174,25 +182,27 @@ fn only_as_much_is_new_as_the_formula_predicts() {
         let tolerance = chance.max((r - 1) * heading);
         assert!(
             tolerance * 20 < predicted_new,
-            "the tolerance of {tolerance} is small beside {predicted_new}"
+            "the tolerance of {tolerance} must be small compared with {predicted_new}"
         );
     }
 }
 
-/// The moderator's focus is for one round: all its seats read it, and nothing that stands behind it is kept for the next.
+/// The moderator's focus is for one round. All seats of that round share it, and the next round's prompts do not.
 #[test]
-fn the_focus_of_a_round_is_new_once() {
+fn the_focus_of_a_round_is_new_only_once() {
     let focus = "Say what the queue would cost in its first year.";
     for (n, rounds) in [(3, 2), (3, 3), (5, 4)] {
-        let new =
-            |focus| -> usize { debate(n, rounds, focus).iter().map(|ask| ask.text.len() - ask.known).sum() };
-        let with = debate(n, rounds, Some(focus));
-        let last = &with.last().unwrap().text;
+        let new = |focus| -> usize {
+            let prompts = debater_prompts(n, rounds, focus);
+            prompts.iter().map(|prompt| prompt.text.len() - prompt.cached).sum()
+        };
+        let with_focus = debater_prompts(n, rounds, Some(focus));
+        let last = &with_focus.last().unwrap().text;
         let block = quotations(last).into_iter().find(|quoted| quoted.what == "the moderator").unwrap();
         assert_eq!(block.text, focus);
         let whole = "\n## Focus of This Round\n".len() + block.range.len() + "\n".len();
         let more = new(Some(focus)) - new(None);
-        // Where the focus stands now, the tail stood; what both begin with was known by chance.
+        // The focus replaces the tail in its place, so the bytes that both start with are no longer cached by chance.
         let once = (rounds as usize - 1) * whole;
         assert!(
             (once..=once + rounds as usize * CHANCE_BYTES_MAX).contains(&more),
@@ -201,18 +211,19 @@ fn the_focus_of_a_round_is_new_once() {
     }
 }
 
-/// `Message::shared`, up to which a provider is told to keep a prompt, is `Prompt::shared`: the seats of a phase have that much
-/// in common, and no more than chance adds. First answers have nothing private, so that they have everything in common.
+/// A provider is told to cache a prompt up to `Message::shared`, which is `Prompt::shared`. The seats of a phase have that much in
+/// common, and no more except by chance. First answers have nothing private, so their prompts are equal.
 #[test]
-fn what_is_called_shared_is_what_the_seats_of_a_phase_have_in_common() {
-    for asked in [debate(2, 3, None), debate(5, 3, Some("Say what it costs."))] {
-        for phase in asked.chunk_by(|one, other| (&one.phase, one.round) == (&other.phase, other.round)) {
+fn the_shared_part_of_a_prompt_is_what_the_seats_of_a_phase_have_in_common() {
+    for prompts in [debater_prompts(2, 3, None), debater_prompts(5, 3, Some("Say what it costs."))] {
+        for phase in prompts.chunk_by(|one, other| (&one.phase, one.round) == (&other.phase, other.round)) {
             let shared = phase[0].system + phase[0].shared;
-            let same = phase.iter().map(|ask| common(&ask.text, &phase[0].text)).min().unwrap();
-            assert!(phase.iter().all(|ask| ask.system + ask.shared == shared));
+            let common =
+                phase.iter().map(|prompt| common_prefix(&prompt.text, &phase[0].text)).min().unwrap();
+            assert!(phase.iter().all(|prompt| prompt.system + prompt.shared == shared));
             match phase[0].phase.as_str() {
-                "answer" => assert_eq!(same, phase[0].text.len()),
-                _ => assert!((shared..=shared + CHANCE_BYTES_MAX).contains(&same), "{same} of {shared}"),
+                "answer" => assert_eq!(common, phase[0].text.len()),
+                _ => assert!((shared..=shared + CHANCE_BYTES_MAX).contains(&common), "{common} of {shared}"),
             }
         }
     }

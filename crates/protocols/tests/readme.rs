@@ -1,4 +1,4 @@
-//! A protocol's README names for every sentence the test that shows it; this fails when one is not there.
+//! The README of a protocol names the test for every rule. This test fails if a named test does not exist.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 use agon_protocols::all;
 
 #[test]
-fn every_test_that_a_readme_names_is_there() {
+fn every_test_that_a_readme_names_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut named = 0;
     for protocol in all() {
@@ -34,5 +34,5 @@ fn every_test_that_a_readme_names_is_there() {
             }
         }
     }
-    assert!(named > 20, "only {named} names were found");
+    assert!(named > 20, "only {named} test names were found");
 }

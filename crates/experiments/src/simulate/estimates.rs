@@ -185,7 +185,7 @@ mod tests {
 
     use super::*;
     use crate::simulate::observation::{FlipCounts, ObservedPosition};
-    use crate::simulate::population::{HeardViews, MoveCause, SimulatedPopulation};
+    use crate::simulate::seat_behaviour::{HeardViews, MoveCause, SimulatedPopulation};
 
     /// A debate as its log would show it. Debates that are really held would take too long: an interval needs thousands.
     fn observed(population: &SimulatedPopulation, rounds: u32, seed: u64) -> DebateObservation {

@@ -7,7 +7,7 @@ use super::debates::{SimulatedDebates, SimulationError, simulated_protocol, simu
 use super::estimates::{PlantedEstimate, ShareEstimate, estimates};
 use super::neutral::{NeutralUpdating, neutral_updating};
 use super::observation::{DebateObservation, FlipCounts};
-use super::population::SimulatedPopulation;
+use super::seat_behaviour::SimulatedPopulation;
 
 /// Rounds and tables of the figures without a debate.
 const NEUTRAL_ROUNDS: u32 = 5;

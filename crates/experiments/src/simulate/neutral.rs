@@ -9,7 +9,7 @@
 use agon_core::SeededDraw;
 use serde::{Deserialize, Serialize};
 
-use super::population::{HeardViews, SimulatedPopulation};
+use super::seat_behaviour::{HeardViews, SimulatedPopulation};
 
 /// Belief and vote by round, over many tables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,4 +1,7 @@
-//! What the ladder decides in the end, and by what.
+//! What the ladder decides in the end, and on what basis.
+//!
+//! [`decide`] goes through the ladder: the agreement of the first two, the debate's answer, the panel's ruling on it, and
+//! `--never-worse`. The rest of the file has the parts of that decision in the same order, and the risk of an agreement last.
 
 use std::collections::BTreeMap;
 
@@ -13,223 +16,145 @@ use super::positions::vote;
 use crate::panel::consensus::FindingState;
 use crate::panel::verdict::{PanelVerdict, VerdictDecision};
 
+/// Comparisons with thresholds allow for rounding.
+const TOLERANCE: f64 = 1e-9;
+/// The standard normal quantile of a two-sided 95% interval.
+const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
+
 /// What the answer rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum DecidedBy {
+#[serde(rename_all = "snake_case")]
+pub enum AnswerBasis {
     /// The first two answers agree.
-    #[serde(rename = "agreement")]
     Agreement,
-    /// The debate's chair.
-    #[serde(rename = "debate")]
+    /// The debate's chair wrote it.
     Debate,
     /// The judges let the debate's answer stand.
-    #[serde(rename = "panel")]
     Panel,
     /// The plain vote on the first answers.
-    #[serde(rename = "first_round_vote")]
     FirstRoundVote,
 }
 
-/// The decision.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AskDecision {
-    pub(super) by: Option<DecidedBy>,
+    pub(super) basis: Option<AnswerBasis>,
     pub(super) answer: Option<String>,
     pub(super) why: Option<String>,
-    /// The name that the answer has among the positions, where it is one of them.
+    /// The name of the answer's position, if a seat held it.
     pub(super) position: Option<String>,
     pub(super) never_worse: Option<NeverWorseCheck>,
-    /// What the panel said of the debate's answer.
+    /// The panel's ruling on the debate's answer.
     pub(super) ruling: Option<PanelRuling>,
-    /// What a reader should know of how it came about.
+    /// What a reader should know about how the decision came about.
     pub(super) notes: Vec<String>,
 }
 
-/// What follows from a ladder that nobody climbs any further.
-pub(super) fn decide(climb: &AskLadder<'_>) -> AskDecision {
-    if matches!(climb.firsts.agreement, PairAgreement::Same | PairAgreement::Declared) {
-        return agreed(climb);
+/// Decides on a ladder that goes no further.
+pub(super) fn decide(ladder: &AskLadder<'_>) -> AskDecision {
+    if matches!(ladder.firsts.agreement, PairAgreement::Same | PairAgreement::Declared) {
+        return by_agreement(ladder);
     }
-    let Some(deep) = &climb.deep else { return AskDecision::default() };
+    let Some(deep) = &ladder.deep else { return AskDecision::default() };
     let Some(answer) = deep.verdict.answer.clone() else {
-        let note = "the debate came to no answer";
-        return voted(climb, AskDecision::default(), note);
+        return by_vote(ladder, AskDecision::default(), "the debate came to no answer");
     };
     let mut decision = AskDecision {
-        by: Some(DecidedBy::Debate),
+        basis: Some(AnswerBasis::Debate),
         answer: Some(answer),
         why: deep.verdict.why.clone(),
-        position: climb.positions.debated.clone(),
+        position: ladder.positions.debated.clone(),
         ..AskDecision::default()
     };
-    let stands_from = AskOptions::read(&climb.debate.brief.options).stands_from;
-    decision.ruling = climb.panel.as_ref().and_then(|panel| ruling(panel, stands_from));
+    let stands_from = AskOptions::read(&ladder.debate.brief.options).stands_from;
+    decision.ruling = ladder.panel.as_ref().and_then(|panel| ruling(panel, stands_from));
     match &decision.ruling {
-        Some(ruling) if ruling.stands => decision.by = Some(DecidedBy::Panel),
+        Some(ruling) if ruling.stands => decision.basis = Some(AnswerBasis::Panel),
         Some(ruling) => {
             let why = ruling.why.clone();
-            decision = voted(climb, decision, &why);
+            decision = by_vote(ladder, decision, &why);
         }
-        None if climb.panel.is_some() => {
+        None if ladder.panel.is_some() => {
             decision.notes.push("the panel came to no verdict: the debate's answer is as it was".to_owned());
         }
         None => {}
     }
-    decision.never_worse = climb.never_worse();
-    match decision.never_worse.as_ref().filter(|weighed| weighed.kept) {
-        Some(weighed) => {
-            let why = weighed.why.clone();
-            voted(climb, decision, &why)
+    decision.never_worse = ladder.never_worse();
+    match decision.never_worse.as_ref().filter(|check| check.kept) {
+        Some(check) => {
+            let why = check.why.clone();
+            by_vote(ladder, decision, &why)
         }
         None => decision,
     }
 }
 
-fn agreed(climb: &AskLadder<'_>) -> AskDecision {
-    let pair = climb.firsts.pair(climb.debate);
-    // The one that is surer says it, of two that are as sure the first.
-    let surer = pair.iter().rev().max_by(|a, b| a.given.confidence.total_cmp(&b.given.confidence));
+/// The answer of the more confident of the first two, or of the first if both are equally confident.
+fn by_agreement(ladder: &AskLadder<'_>) -> AskDecision {
+    let pair = ladder.firsts.pair(ladder.debate);
+    let surer = pair.iter().rev().max_by(|a, b| a.reply.confidence.total_cmp(&b.reply.confidence));
     AskDecision {
-        by: Some(DecidedBy::Agreement),
-        answer: surer.map(|first| first.given.answer.trim().to_owned()),
-        why: surer.map(|first| first.given.why.trim().to_owned()),
-        position: climb.positions.stands.rounds.first().and_then(vote).map(str::to_owned),
+        basis: Some(AnswerBasis::Agreement),
+        answer: surer.map(|first| first.reply.answer.trim().to_owned()),
+        why: surer.map(|first| first.reply.why.trim().to_owned()),
+        position: ladder.positions.history.rounds.first().and_then(vote).map(str::to_owned),
         ..AskDecision::default()
     }
 }
 
-/// The decision with the vote on the first answers instead of what the debate came to, if there is one.
-fn voted(climb: &AskLadder<'_>, before: AskDecision, reason: &str) -> AskDecision {
-    let Some((position, holders)) = winner(&climb.positions.stands) else {
-        let mut decision = before;
+/// Replaces a decision by the vote on the first answers, for this reason. A tied vote replaces nothing.
+fn by_vote(ladder: &AskLadder<'_>, mut decision: AskDecision, reason: &str) -> AskDecision {
+    let Some((position, holders)) = vote_winner(&ladder.positions.history) else {
         decision
             .notes
             .push(format!("{reason}; the first answers are tied, so that there is no vote to fall back on"));
         return decision;
     };
-    let holds = |first: &&FirstAnswer<'_>| first.position == position;
-    let spokesman = climb.firsts.all.iter().find(holds);
-    let note = format!(
+    decision.notes.push(format!(
         "{reason}: the answer is the plain vote on the first answers, {holders} of {}",
-        climb.firsts.all.len()
-    );
-    let mut notes = before.notes;
-    notes.push(note);
+        ladder.firsts.all.len()
+    ));
+    let first_holder = ladder.firsts.all.iter().find(|first: &&FirstAnswer<'_>| first.position == position);
     AskDecision {
-        by: Some(DecidedBy::FirstRoundVote),
-        answer: spokesman.map(|first| first.given.answer.trim().to_owned()),
-        why: spokesman.map(|first| first.given.why.trim().to_owned()),
+        basis: Some(AnswerBasis::FirstRoundVote),
+        answer: first_holder.map(|first| first.reply.answer.trim().to_owned()),
+        why: first_holder.map(|first| first.reply.why.trim().to_owned()),
         position: Some(position),
-        notes,
-        ..before
+        ..decision
     }
 }
 
-fn winner(stands: &PositionHistory) -> Option<(String, usize)> {
-    let first = stands.rounds.first()?;
+/// The position that wins the vote on the first answers, and how many hold it.
+fn vote_winner(history: &PositionHistory) -> Option<(String, usize)> {
+    let first = history.rounds.first()?;
     let position = vote(first)?;
-    let holders = first.stands.iter().filter(|stand| stand.position == position).count();
+    let holders = first.stands.iter().filter(|seat| seat.position == position).count();
     Some((position.to_owned(), holders))
 }
 
-/// "`--never-worse` keeps the plain first-round vote unless the debate's change is backed by evidenced flips."
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NeverWorseCheck {
-    /// Whether the vote is kept against the debate.
-    pub kept: bool,
-    /// Why.
-    pub why: String,
-    /// What the vote says.
-    pub vote: Option<String>,
-    /// What the debate decided.
-    pub debate: Option<String>,
-}
-
-impl NeverWorseCheck {
-    /// Weighs what the debate came to, by its position where it has one, against the vote on the first answers.
-    pub(super) fn weigh(stands: &PositionHistory, decided: Option<&str>) -> Self {
-        let vote = stands.rounds.first().and_then(vote);
-        let (kept, why) = match vote {
-            None => (false, "the vote on the first answers has no winner that could be kept".to_owned()),
-            Some(vote) if Some(vote) == decided => {
-                (false, "the debate came to what the vote says".to_owned())
-            }
-            Some(_) => backing(stands, decided),
-        };
-        Self { kept, why, vote: vote.map(str::to_owned), debate: decided.map(str::to_owned) }
-    }
-}
-
-/// Whether the flips toward what was decided leave the vote to be kept: at least one names evidence, and no fewer do than do not.
-fn backing(stands: &PositionHistory, decided: Option<&str>) -> (bool, String) {
-    let Some(decided) = decided else {
-        return (
-            true,
-            "the debate came to an answer that nobody held, so that no change of mind backs it".to_owned(),
-        );
-    };
-    let (evidenced, bare): (Vec<_>, Vec<_>) =
-        changed_over(stands, decided).into_iter().partition(|flip| flip.evidenced);
-    let (e, b) = (evidenced.len(), bare.len());
-    let count =
-        |n: usize| if n == 1 { "1 change of mind".to_owned() } else { format!("{n} changes of mind") };
-    match (e, b) {
-        (0, 0) => (true, "nobody changed over to what the debate came to".to_owned()),
-        (0, _) => (true, format!("{} led to what the debate came to, none with evidence", count(b))),
-        _ if b > e => {
-            (true, format!("{} led to what the debate came to, only {e} with evidence", count(e + b)))
-        }
-        _ => (false, format!("{} led to what the debate came to, {e} with evidence", count(e + b))),
-    }
-}
-
-/// The last flip of each seat that held something else at first and holds what was decided in the end: who went there and back,
-/// or left and came back, has changed nothing.
-fn changed_over(stands: &PositionHistory, decided: &str) -> Vec<PositionFlip> {
-    let holds = |held: Option<&RoundPositions>, seat: &str| {
-        held.is_some_and(|held| {
-            held.stands.iter().any(|stand| stand.seat == seat && stand.position == decided)
-        })
-    };
-    let mut last: BTreeMap<String, PositionFlip> = BTreeMap::new();
-    for flip in stands.flips() {
-        last.insert(flip.seat.clone(), flip);
-    }
-    let over = |flip: &PositionFlip| {
-        let changed = flip.to == decided && flip.from != decided;
-        changed && holds(stands.rounds.last(), &flip.seat) && !holds(stands.rounds.first(), &flip.seat)
-    };
-    last.into_values().filter(over).collect()
-}
-
-/// Comparisons with thresholds allow for rounding.
-const TOLERANCE: f64 = 1e-9;
-
-/// Whether the answer stands, and why.
+/// Whether the debate's answer stands before the judges.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PanelRuling {
-    /// Whether the debate's answer stands.
     pub stands: bool,
-    /// Why.
     pub why: String,
 }
 
-/// The ruling of a panel that has ended; `None` where it gave no verdict.
+/// The ruling of a panel that has ended. `None` if it came to no verdict.
 fn ruling(panel: &EndedPart<PanelVerdict>, stands_from: f64) -> Option<PanelRuling> {
-    let score = score(&panel.verdict).filter(|_| panel.outcome.status == Status::Complete)?;
-    let enough = score >= stands_from - TOLERANCE;
-    let adopted = panel.verdict.critical_findings.iter().find(|found| found.state == FindingState::Adopted);
-    let given =
+    let score = panel_score(&panel.verdict).filter(|_| panel.outcome.status == Status::Complete)?;
+    let is_enough = score >= stands_from - TOLERANCE;
+    let mut findings = panel.verdict.critical_findings.iter();
+    let adopted = findings.find(|finding| finding.state == FindingState::Adopted);
+    let mut why =
         format!("the panel gives the answer {} of 5, {} is needed", figure(score), figure(stands_from));
-    let why = match adopted {
-        Some(found) => format!("{given}; all judges hold a critical finding: {}", found.finding),
-        None => given,
-    };
-    Some(PanelRuling { stands: enough && adopted.is_none(), why })
+    if let Some(finding) = adopted {
+        why = format!("{why}; all judges hold a critical finding: {}", finding.finding);
+    }
+    Some(PanelRuling { stands: is_enough && adopted.is_none(), why })
 }
 
-/// The verdict's score. Without consensus or majority every judge must find the answer good enough, so the lowest score counts.
-fn score(panel: &PanelVerdict) -> Option<f64> {
+/// The score that decides. Without consensus or majority, every judge must find the answer good enough, so the lowest score
+/// counts.
+fn panel_score(panel: &PanelVerdict) -> Option<f64> {
     match &panel.decision {
         VerdictDecision::Consensus(verdict) => Some(verdict.consensus_score),
         VerdictDecision::Majority(verdict) => Some(verdict.majority_score),
@@ -242,36 +167,104 @@ fn figure(score: f64) -> String {
     ((score * 100.0).round() / 100.0).to_string()
 }
 
-/// The standard normal quantile of a two-sided 95% interval.
-const NORMAL_QUANTILE: f64 = 1.959_963_984_540_054;
+/// "`--never-worse` keeps the plain first-round vote unless the debate's change is backed by evidenced flips."
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NeverWorseCheck {
+    /// Whether the vote is kept against the debate.
+    pub kept: bool,
+    pub why: String,
+    /// The position that wins the vote.
+    pub vote: Option<String>,
+    /// The position that the debate decided on.
+    pub debate: Option<String>,
+}
 
-/// How often two agents were wrong when they agreed before.
+impl NeverWorseCheck {
+    /// Compares the position that the debate decided on, if a seat held it, with the vote on the first answers.
+    pub(super) fn new(history: &PositionHistory, decided: Option<&str>) -> Self {
+        let vote = history.rounds.first().and_then(vote);
+        let (kept, why) = match vote {
+            None => (false, "the vote on the first answers has no winner that could be kept".to_owned()),
+            Some(vote) if Some(vote) == decided => {
+                (false, "the debate came to what the vote says".to_owned())
+            }
+            Some(_) => is_vote_kept(history, decided),
+        };
+        Self { kept, why, vote: vote.map(str::to_owned), debate: decided.map(str::to_owned) }
+    }
+}
+
+/// Whether the vote is kept, and why. It is not kept if at least one flip to the debate's answer is evidenced, and at least as many
+/// are evidenced as are bare.
+fn is_vote_kept(history: &PositionHistory, decided: Option<&str>) -> (bool, String) {
+    let Some(decided) = decided else {
+        return (
+            true,
+            "the debate came to an answer that nobody held, so that no change of mind backs it".to_owned(),
+        );
+    };
+    let (evidenced, bare): (Vec<_>, Vec<_>) =
+        lasting_flips(history, decided).into_iter().partition(|flip| flip.evidenced);
+    let (evidenced, bare) = (evidenced.len(), bare.len());
+    let count =
+        |n: usize| if n == 1 { "1 change of mind".to_owned() } else { format!("{n} changes of mind") };
+    let all = count(evidenced + bare);
+    match (evidenced, bare) {
+        (0, 0) => (true, "nobody changed over to what the debate came to".to_owned()),
+        (0, _) => (true, format!("{all} led to what the debate came to, none with evidence")),
+        _ if bare > evidenced => {
+            (true, format!("{all} led to what the debate came to, only {evidenced} with evidence"))
+        }
+        _ => (false, format!("{all} led to what the debate came to, {evidenced} with evidence")),
+    }
+}
+
+/// The last flip of each seat that did not hold the decided position at first and holds it in the end. A seat that changed and
+/// then returned has changed nothing.
+fn lasting_flips(history: &PositionHistory, decided: &str) -> Vec<PositionFlip> {
+    let holds = |round: Option<&RoundPositions>, seat: &str| {
+        round.and_then(|round| round.of(seat)).is_some_and(|held| held.position == decided)
+    };
+    let mut last_flips: BTreeMap<String, PositionFlip> = BTreeMap::new();
+    for flip in history.flips() {
+        last_flips.insert(flip.seat.clone(), flip);
+    }
+    let is_lasting = |flip: &PositionFlip| {
+        let leads_there = flip.to == decided && flip.from != decided;
+        leads_there && holds(history.rounds.last(), &flip.seat) && !holds(history.rounds.first(), &flip.seat)
+    };
+    last_flips.into_values().filter(is_lasting).collect()
+}
+
+/// How often two agents were wrong in earlier debates in which they agreed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AgreementRisk {
     /// In how many resolved debates they gave the same first answer.
     pub agreed: usize,
     /// In how many of those they were wrong.
     pub wrong: usize,
-    /// The share of those.
+    /// `wrong` divided by `agreed`.
     pub rate: f64,
-    /// Its 95% interval.
+    /// The 95% interval of the rate.
     pub interval: [f64; 2],
     /// The same in a sentence.
     pub sentence: String,
 }
 
-/// The risk of an agreement of the first two, from earlier debates that are resolved; `None` where they never agreed in one.
+/// The risk that the first two are wrong although they agree, from resolved debates. `None` if they never agreed in one.
 pub(super) fn agreement_risk(debate: &Debate) -> Option<AgreementRisk> {
-    let seats: Vec<&str> = debate.brief.seats_of("debater").take(2).map(|seat| spoke(debate, seat)).collect();
-    let [one, other] = seats.as_slice() else { return None };
-    let past = history(&debate.brief);
-    let together: Vec<bool> = past.iter().filter_map(|past| right_together(past, one, other)).collect();
-    let (agreed, wrong) = (together.len(), together.iter().filter(|right| !**right).count());
+    let agents: Vec<&str> =
+        debate.brief.seats_of("debater").take(2).map(|seat| agent(debate, seat)).collect();
+    let [one, other] = agents.as_slice() else { return None };
+    let resolved = history(&debate.brief);
+    let agreements: Vec<bool> =
+        resolved.iter().filter_map(|resolved| right_together(resolved, one, other)).collect();
+    let (agreed, wrong) = (agreements.len(), agreements.iter().filter(|right| !**right).count());
     if agreed == 0 {
         return None;
     }
     let rate = wrong as f64 / agreed as f64;
-    let (low, high) = wilson(wrong as f64, agreed as f64);
+    let (low, high) = wilson_interval(wrong as f64, agreed as f64);
     let sentence = format!(
         "Of {agreed} earlier debate{} in which these two gave the same first answer, {wrong} {} wrong: {:.0}%, and between {:.0}% and {:.0}% \
          with 95% confidence.",
@@ -284,24 +277,24 @@ pub(super) fn agreement_risk(debate: &Debate) -> Option<AgreementRisk> {
     Some(AgreementRisk { agreed, wrong, rate, interval: [low, high], sentence })
 }
 
-/// Who answered on a seat: of a chain of models the one that really did.
-fn spoke<'a>(debate: &'a Debate, seat: &'a Seat) -> &'a str {
+/// The model that answered on a seat. A seat with a list of fallback models may have been answered by any of them.
+fn agent<'a>(debate: &'a Debate, seat: &'a Seat) -> &'a str {
     debate.spoke(&seat.id).first().copied().unwrap_or(&seat.model)
 }
 
-/// Whether both were right in a debate in which their first positions were the same.
-fn right_together(past: &ResolvedDebate, one: &str, other: &str) -> Option<bool> {
-    let of = |agent: &str, but: Option<usize>| {
-        let mut seats = past.seats.iter().enumerate();
-        seats.find(|(place, seat)| seat.agent == agent && Some(*place) != but)
+/// Whether both agents were right. `None` unless both sat in the debate and held the same first position.
+fn right_together(resolved: &ResolvedDebate, one: &str, other: &str) -> Option<bool> {
+    let seat_of = |agent: &str, except: Option<usize>| {
+        let mut seats = resolved.seats.iter().enumerate();
+        seats.find(|(place, seat)| seat.agent == agent && Some(*place) != except)
     };
-    let (place, first) = of(one, None)?;
-    let (_, second) = of(other, Some(place))?;
+    let (place, first) = seat_of(one, None)?;
+    let (_, second) = seat_of(other, Some(place))?;
     (first.position == second.position).then_some(first.right)
 }
 
-/// Wilson's interval for a share.
-fn wilson(part: f64, n: f64) -> (f64, f64) {
+/// Wilson's interval for the share of `part` in `n`.
+fn wilson_interval(part: f64, n: f64) -> (f64, f64) {
     let (p, z2) = (part / n, NORMAL_QUANTILE * NORMAL_QUANTILE);
     let centre = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = NORMAL_QUANTILE / (1.0 + z2 / n) * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt();
@@ -314,90 +307,90 @@ mod tests {
 
     use super::*;
 
-    /// A round: what each seat holds, and how much it names where it changed.
-    type Then<'a> = &'a [(&'a str, Option<usize>)];
+    /// A round of the debate: for each seat its position and, if it changed, how many things it cites.
+    type LaterRound<'a> = &'a [(&'a str, Option<usize>)];
 
-    fn stands(first: &[&str], then: Then<'_>) -> PositionHistory {
-        rounds(first, &[then])
-    }
-
-    fn rounds(first: &[&str], then: &[Then<'_>]) -> PositionHistory {
-        let stand = |place: usize, position: &str, cited: Option<usize>| SeatPosition {
+    fn history_of(first: &[&str], later: &[LaterRound<'_>]) -> PositionHistory {
+        let seat_position = |place: usize, position: &str, cited: Option<usize>| SeatPosition {
             seat: format!("debater-{place}"),
             position: position.to_owned(),
             change: cited.map(|n| PositionChange { cited: vec!["Debater B".to_owned(); n] }),
             ..SeatPosition::default()
         };
-        let held = |round, stands| RoundPositions { round, stands, ..RoundPositions::default() };
-        let before = first.iter().enumerate().map(|(place, p)| stand(place, p, None)).collect();
-        let after =
-            |then: Then<'_>| then.iter().enumerate().map(|(n, (p, cited))| stand(n, p, *cited)).collect();
-        let rounds = (1..).zip(then).map(|(round, then)| held(round, after(then)));
+        let round = |round, stands| RoundPositions { round, stands, ..RoundPositions::default() };
+        let first = first.iter().enumerate().map(|(place, name)| seat_position(place, name, None)).collect();
+        let later_seats = |later: LaterRound<'_>| {
+            later
+                .iter()
+                .enumerate()
+                .map(|(place, (name, cited))| seat_position(place, name, *cited))
+                .collect()
+        };
+        let later = (1..).zip(later).map(|(number, later)| round(number, later_seats(later)));
         PositionHistory {
-            rounds: [held(0, before)].into_iter().chain(rounds).collect(),
+            rounds: [round(0, first)].into_iter().chain(later).collect(),
             ..PositionHistory::default()
         }
+    }
+
+    fn check(first: &[&str], later: &[LaterRound<'_>], decided: Option<&str>) -> NeverWorseCheck {
+        NeverWorseCheck::new(&history_of(first, later), decided)
     }
 
     /// "keeps the plain first-round vote unless [...] backed by evidenced flips": both sides of the rule.
     #[test]
     fn only_evidenced_flips_beat_the_vote() {
         let first = ["x", "x", "x", "y"];
-        for (then, kept) in [
+        for (later, kept) in [
             ([("y", Some(1)), ("x", None), ("x", None), ("y", None)], false),
             ([("y", Some(0)), ("x", None), ("x", None), ("y", None)], true),
             ([("y", Some(1)), ("y", Some(0)), ("x", None), ("y", None)], false),
             ([("y", Some(1)), ("y", Some(0)), ("y", Some(0)), ("y", None)], true),
             ([("x", None), ("x", None), ("x", None), ("y", None)], true),
-            // Evidence that leads elsewhere backs nothing.
+            // Evidence for a change to another position does not back this one.
             ([("z", Some(3)), ("y", Some(0)), ("x", None), ("y", None)], true),
         ] {
-            let weighed = NeverWorseCheck::weigh(&stands(&first, &then), Some("y"));
-            assert_eq!(weighed.kept, kept, "{then:?}: {}", weighed.why);
+            let check = check(&first, &[&later], Some("y"));
+            assert_eq!(check.kept, kept, "{later:?}: {}", check.why);
         }
     }
 
-    /// "unless the debate's change is backed by evidenced flips": a flip that was taken back backs nothing.
+    /// "unless the debate's change is backed by evidenced flips": a flip that was reversed backs nothing.
     #[test]
-    fn there_and_back_is_no_change() {
-        let first = ["x", "x", "x", "y"];
-        let there = [("y", Some(2)), ("x", None), ("x", None), ("y", None)];
-        let back = [("x", Some(0)), ("x", None), ("x", None), ("y", None)];
-        let weigh = |then: &[Then<'_>]| NeverWorseCheck::weigh(&rounds(&first, then), Some("y"));
-        assert!(!weigh(&[&there]).kept);
-        let taken_back = weigh(&[&there, &back]);
-        assert!(taken_back.kept && taken_back.why.contains("nobody changed over"), "{}", taken_back.why);
-        let again = [("y", Some(0)), ("x", None), ("x", None), ("y", None)];
-        let last = weigh(&[&there, &back, &again]);
+    fn a_reversed_flip_does_not_count() {
+        let check = |later: &[LaterRound<'_>]| check(&["x", "x", "x", "y"], later, Some("y"));
+        let flip = [("y", Some(2)), ("x", None), ("x", None), ("y", None)];
+        let reversal = [("x", Some(0)), ("x", None), ("x", None), ("y", None)];
+        assert!(!check(&[&flip]).kept);
+        let reversed = check(&[&flip, &reversal]);
+        assert!(reversed.kept && reversed.why.contains("nobody changed over"), "{}", reversed.why);
+        let bare_flip = [("y", Some(0)), ("x", None), ("x", None), ("y", None)];
+        let last = check(&[&flip, &reversal, &bare_flip]);
         assert!(last.kept && last.why.contains("none with evidence"), "the last flip counts: {}", last.why);
         let left = [("x", None), ("x", None), ("x", None), ("x", Some(0))];
         let returned = [("x", None), ("x", None), ("x", None), ("y", Some(1))];
-        assert!(weigh(&[&left, &returned]).kept, "who held it at first was counted in the vote");
+        assert!(check(&[&left, &returned]).kept, "a seat that held it at first already voted for it");
     }
 
     /// "A tied vote (no plurality) cannot be kept: say so."
     #[test]
     fn a_tied_vote_cannot_be_kept() {
-        let weighed = NeverWorseCheck::weigh(&stands(&["x", "y"], &[("y", Some(0)), ("y", None)]), Some("y"));
-        assert!(!weighed.kept && weighed.why.contains("no winner"), "{}", weighed.why);
-        let weighed = NeverWorseCheck::weigh(&stands(&["x", "x"], &[("x", None), ("x", None)]), Some("x"));
-        assert!(!weighed.kept && weighed.why.contains("what the vote says"), "{}", weighed.why);
-        let weighed = NeverWorseCheck::weigh(&stands(&["x", "x"], &[("x", None), ("x", None)]), None);
-        assert!(weighed.kept && weighed.why.contains("nobody held"), "{}", weighed.why);
+        let tied = check(&["x", "y"], &[&[("y", Some(0)), ("y", None)]], Some("y"));
+        assert!(!tied.kept && tied.why.contains("no winner"), "{}", tied.why);
+        let unchanged: LaterRound<'_> = &[("x", None), ("x", None)];
+        let same = check(&["x", "x"], &[unchanged], Some("x"));
+        assert!(!same.kept && same.why.contains("what the vote says"), "{}", same.why);
+        let not_held = check(&["x", "x"], &[unchanged], None);
+        assert!(not_held.kept && not_held.why.contains("nobody held"), "{}", not_held.why);
     }
 
-    /// Textbook values: 1 of 10, and none of 10, whose upper end is z^2 / (n + z^2).
+    /// Textbook values for 1 of 10, and for 0 of 10, whose upper end is z^2 / (n + z^2).
     #[test]
     fn the_interval_is_wilsons() {
-        let (low, high) = wilson(1.0, 10.0);
+        let (low, high) = wilson_interval(1.0, 10.0);
         assert!((low - 0.017_876).abs() < 1e-5 && (high - 0.404_150).abs() < 1e-5, "{low} {high}");
-        let (low, high) = wilson(0.0, 10.0);
-        assert!(
-            low.abs() < 1e-12
-                && (high - NORMAL_QUANTILE * NORMAL_QUANTILE / (10.0 + NORMAL_QUANTILE * NORMAL_QUANTILE))
-                    .abs()
-                    < 1e-12,
-            "{low} {high}"
-        );
+        let (low, high) = wilson_interval(0.0, 10.0);
+        let z2 = NORMAL_QUANTILE * NORMAL_QUANTILE;
+        assert!(low.abs() < 1e-12 && (high - z2 / (10.0 + z2)).abs() < 1e-12, "{low} {high}");
     }
 }

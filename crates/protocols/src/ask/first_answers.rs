@@ -1,4 +1,4 @@
-//! The first answers, each given alone, and whether the first two agree.
+//! The first answers, which each seat gives alone, and whether the first two agree.
 
 use agon_core::{Corrupt, Debate, PhaseTurn, Reply};
 use serde::Deserialize;
@@ -8,22 +8,22 @@ use super::replies::{AnswerComparison, AskAnswer};
 use crate::answer::Answer;
 use crate::{grouping, lexical};
 
-/// How many answer first.
+/// How many seats answer in the first step.
 const PAIR_SIZE: usize = 2;
 
 /// A seat's first answer.
 #[derive(Debug, Clone)]
 pub(super) struct FirstAnswer<'a> {
     pub(super) seat: &'a str,
-    pub(super) given: AskAnswer,
+    pub(super) reply: AskAnswer,
     /// The name of the position. Seats with the same answer have the same name.
     pub(super) position: String,
 }
 
-/// Whether the two of the first step say the same.
+/// Whether the two answers of the first step are the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PairAgreement {
-    /// At least one of them is absent, so there is nothing to compare.
+    /// These seats of the pair are absent, so there is nothing to compare.
     Missing(Vec<String>),
     /// The answers are equal.
     Same,
@@ -31,7 +31,7 @@ pub(super) enum PairAgreement {
     Open,
     /// Both seats say that the answers are the same.
     Declared,
-    /// They differ, for these reasons.
+    /// The answers differ, for these reasons.
     Divided(Vec<String>),
 }
 
@@ -47,13 +47,13 @@ impl<'a> FirstAnswers<'a> {
         let is_first = |turn: &&PhaseTurn| {
             matches!(AskPhase::parse(&turn.phase.name), Some(AskPhase::Answer | AskPhase::DeepAnswer))
         };
-        let asked = debate.turns.iter().filter(is_first);
+        let first_turns = debate.turns.iter().filter(is_first);
         let mut all: Vec<FirstAnswer<'a>> = Vec::new();
-        for (ask, reply) in asked.flat_map(PhaseTurn::settled) {
+        for (ask, reply) in first_turns.flat_map(PhaseTurn::settled) {
             let Some(value) = reply.value() else { continue };
-            let given = AskAnswer::deserialize(value)?;
-            let position = position(debate, &all, &ask.seat, &given);
-            all.push(FirstAnswer { seat: &ask.seat, given, position });
+            let reply = AskAnswer::deserialize(value)?;
+            let position = position(debate, &all, &ask.seat, &reply.answer);
+            all.push(FirstAnswer { seat: &ask.seat, reply, position });
         }
         let agreement = agreement(debate, &all)?;
         Ok(Self { all, agreement })
@@ -61,8 +61,7 @@ impl<'a> FirstAnswers<'a> {
 
     /// The first two answers.
     pub(super) fn pair(&self, debate: &Debate) -> Vec<&FirstAnswer<'a>> {
-        let sat = pair_of(debate);
-        self.all.iter().filter(|first| sat.contains(&first.seat)).collect()
+        pair_answers(debate, &self.all)
     }
 }
 
@@ -71,20 +70,25 @@ pub(super) fn pair_of(debate: &Debate) -> Vec<&str> {
     debate.brief.seats_of("debater").take(PAIR_SIZE).map(|seat| seat.id.as_str()).collect()
 }
 
-/// The position's name: that of the first equal answer. Of the first two, only equal answers count; those who join later are
-/// grouped by likeness, too.
-fn position(debate: &Debate, before: &[FirstAnswer<'_>], seat: &str, given: &AskAnswer) -> String {
-    let question = &debate.brief.question;
-    let joins = !pair_of(debate).contains(&seat);
-    let like = |said: &str| {
-        joins && grouping::is_same(said, &given.answer) && contrary(question, said, &given.answer).is_none()
-    };
-    let strict = before.iter().find(|first| is_same(question, &first.given.answer, &given.answer));
-    let same = strict.or_else(|| before.iter().find(|first| like(&first.given.answer)));
-    same.map_or_else(|| given.answer.trim().to_owned(), |first| first.position.clone())
+fn pair_answers<'f, 'a>(debate: &Debate, all: &'f [FirstAnswer<'a>]) -> Vec<&'f FirstAnswer<'a>> {
+    let pair = pair_of(debate);
+    all.iter().filter(|first| pair.contains(&first.seat)).collect()
 }
 
-/// Whether two short answers are the same by arithmetic.
+/// The name of an answer's position, which is that of the first equal answer. The answers of seats that join later are also
+/// grouped by similarity. Those of the first two are not, because whether they agree decides if there is a debate.
+fn position(debate: &Debate, before: &[FirstAnswer<'_>], seat: &str, answer: &str) -> String {
+    let question = &debate.brief.question;
+    let joins_later = !pair_of(debate).contains(&seat);
+    let is_similar = |other: &str| {
+        joins_later && grouping::is_same(other, answer) && contradiction(question, other, answer).is_none()
+    };
+    let equal = before.iter().find(|first| is_same(question, &first.reply.answer, answer));
+    let same = equal.or_else(|| before.iter().find(|first| is_similar(&first.reply.answer)));
+    same.map_or_else(|| answer.trim().to_owned(), |first| first.position.clone())
+}
+
+/// Whether two short answers are equal, which no model needs to be asked.
 pub(super) fn is_same(question: &str, one: &str, other: &str) -> bool {
     match (Answer::alone(question, one), Answer::alone(question, other)) {
         (Some(one), Some(other)) => one == other,
@@ -93,29 +97,28 @@ pub(super) fn is_same(question: &str, one: &str, other: &str) -> bool {
 }
 
 fn agreement(debate: &Debate, all: &[FirstAnswer<'_>]) -> Result<PairAgreement, Corrupt> {
-    let sat = pair_of(debate);
-    let said: Vec<&FirstAnswer<'_>> = all.iter().filter(|first| sat.contains(&first.seat)).collect();
-    let [one, other] = said.as_slice() else {
-        let heard = |seat: &&&str| said.iter().any(|first| first.seat == **seat);
-        let absent = sat.iter().filter(|seat| !heard(seat));
-        return Ok(PairAgreement::Missing(absent.map(|seat| (*seat).to_owned()).collect()));
+    let answers = pair_answers(debate, all);
+    let [one, other] = answers.as_slice() else {
+        let has_answered = |seat: &str| answers.iter().any(|first| first.seat == seat);
+        let absent = pair_of(debate).into_iter().filter(|seat| !has_answered(seat));
+        return Ok(PairAgreement::Missing(absent.map(str::to_owned).collect()));
     };
     if one.position == other.position {
         return Ok(PairAgreement::Same);
     }
-    if let Some(difference) = contrary(&debate.brief.question, &one.given.answer, &other.given.answer) {
+    if let Some(difference) = contradiction(&debate.brief.question, &one.reply.answer, &other.reply.answer) {
         return Ok(PairAgreement::Divided(vec![difference]));
     }
     let Some(turn) = debate.turn(AskPhase::Compare.as_str(), 0) else { return Ok(PairAgreement::Open) };
     let mut reasons = Vec::new();
     for (ask, reply) in turn.settled() {
-        reasons.extend(against(&ask.seat, reply)?);
+        reasons.extend(declared_difference(&ask.seat, reply)?);
     }
     Ok(if reasons.is_empty() { PairAgreement::Declared } else { PairAgreement::Divided(reasons) })
 }
 
-/// Why one of the two does not think that the answers are the same.
-fn against(seat: &str, reply: &Reply) -> Result<Option<String>, Corrupt> {
+/// What differs according to one of the two seats. `None` if it says that the answers are the same.
+fn declared_difference(seat: &str, reply: &Reply) -> Result<Option<String>, Corrupt> {
     let Some(value) = reply.value() else {
         return Ok(Some(format!("{seat} did not say whether the two are the same")));
     };
@@ -124,8 +127,8 @@ fn against(seat: &str, reply: &Reply) -> Result<Option<String>, Corrupt> {
     Ok((!comparison.same).then_some(difference))
 }
 
-/// What makes two answers different whatever the seats say; `None` where arithmetic cannot tell.
-fn contrary(question: &str, one: &str, other: &str) -> Option<String> {
+/// What makes two answers different whatever the seats say. `None` if that cannot be told without asking them.
+fn contradiction(question: &str, one: &str, other: &str) -> Option<String> {
     let option = |words: &str| Answer::alone(question, words).and_then(|answer| answer.option());
     if let (Some(one), Some(other)) = (option(one), option(other)) {
         return (one != other).then(|| format!("one chooses {one}, the other {other}"));
@@ -149,9 +152,9 @@ mod tests {
 
     /// "agreed only if [...] the answers are not opposed, contrary or of other figures".
     #[test]
-    fn what_is_contrary_by_arithmetic_is_divided_whatever_anybody_says() {
+    fn contradictory_answers_differ_without_asking_the_seats() {
         let options = "Which?\nA) tabs\nB) spaces";
-        for (question, one, other, want) in [
+        for (question, one, other, difference) in [
             ("How many?", "42", "about 17", Some("their figures differ: 42 and 17")),
             ("When?", "in July", "on 20 July 1969", None),
             (
@@ -169,7 +172,7 @@ mod tests {
             (options, "A", "B) spaces", Some("one chooses A, the other B")),
             ("Which town?", "Paris", "The capital, Paris", None),
         ] {
-            assert_eq!(contrary(question, one, other).as_deref(), want, "{one} / {other}");
+            assert_eq!(contradiction(question, one, other).as_deref(), difference, "{one} / {other}");
         }
     }
 }

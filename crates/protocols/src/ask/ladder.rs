@@ -1,4 +1,4 @@
-//! How far the ladder was climbed, from the log alone.
+//! The steps of the ladder that were taken, read from the log.
 
 use agon_core::{Corrupt, Debate, Outcome, Protocol, Step};
 use serde::{Deserialize, Serialize};
@@ -41,11 +41,9 @@ impl LadderStep {
 /// A part of the ladder that has ended.
 #[derive(Debug)]
 pub(super) struct EndedPart<V> {
-    /// Its own log.
     pub(super) debate: Debate,
-    /// How it ended.
     pub(super) outcome: Outcome,
-    /// Its verdict.
+    /// The outcome's verdict, typed.
     pub(super) verdict: V,
 }
 
@@ -56,17 +54,17 @@ impl<V: serde::de::DeserializeOwned> EndedPart<V> {
     }
 }
 
-/// The ladder as far as it was climbed.
+/// The ladder so far.
 #[derive(Debug)]
 pub(super) struct AskLadder<'a> {
     pub(super) debate: &'a Debate,
     pub(super) firsts: FirstAnswers<'a>,
-    /// The debate, once it has ended.
+    /// Set once the debate has ended.
     pub(super) deep: Option<EndedPart<DeepVerdict>>,
-    /// The panel, once it has ended.
+    /// Set once the panel has ended.
     pub(super) panel: Option<EndedPart<PanelVerdict>>,
     pub(super) positions: AskPositions,
-    /// The limit that kept the next step from being taken.
+    /// The limit that left no room for the next step.
     pub(super) stopped: Option<String>,
 }
 
@@ -89,9 +87,9 @@ impl<'a> AskLadder<'a> {
         Ok(Self { debate, firsts, deep, panel: None, positions, stopped: None })
     }
 
-    /// All of it, with the debate's outcome made again from its part of the log.
-    pub(super) fn of_panel(debate: &'a Debate, firsts: FirstAnswers<'a>) -> Result<Self, Corrupt> {
-        let part = parts::deep(debate, &firsts);
+    /// The first step and the debate, for a panel that has begun. The debate's outcome is computed again from its part of the log.
+    pub(super) fn with_panel(debate: &'a Debate, firsts: FirstAnswers<'a>) -> Result<Self, Corrupt> {
+        let part = parts::deep_part(debate, &firsts);
         match Deep.next(&part)? {
             Step::Close(outcome) => Self::of_deep(debate, firsts, part, *outcome),
             Step::Ask(phase, _) => Err(Corrupt::Departed {
@@ -103,60 +101,57 @@ impl<'a> AskLadder<'a> {
 
     /// The panel's part of the log.
     pub(super) fn panel_part(&self) -> Debate {
-        let files = self.deep.as_ref().map(|deep| open_points::files(&self.debate.brief, &deep.verdict));
-        parts::panel(self.debate, files.unwrap_or_default())
+        let files =
+            self.deep.as_ref().map(|deep| open_points::panel_files(&self.debate.brief, &deep.verdict));
+        parts::panel_part(self.debate, files.unwrap_or_default())
     }
 
     pub(super) fn deep_outcome(&self) -> Option<&Outcome> {
         self.deep.as_ref().map(|deep| &deep.outcome)
     }
 
-    /// What `--never-worse` makes of what the debate came to, where it is set and there was a debate with an answer.
+    /// The check of `--never-worse`, if that is set and the debate has an answer.
     pub(super) fn never_worse(&self) -> Option<NeverWorseCheck> {
-        let asked = AskOptions::read(&self.debate.brief.options).never_worse;
-        let answered = self.deep.as_ref().is_some_and(|deep| deep.verdict.answer.is_some());
-        (asked && answered)
-            .then(|| NeverWorseCheck::weigh(&self.positions.stands, self.positions.debated.as_deref()))
+        let is_set = AskOptions::read(&self.debate.brief.options).never_worse;
+        let has_answer = self.deep.as_ref().is_some_and(|deep| deep.verdict.answer.is_some());
+        (is_set && has_answer)
+            .then(|| NeverWorseCheck::new(&self.positions.history, self.positions.debated.as_deref()))
     }
 
-    /// Why a panel is needed. None is needed where the vote is kept whatever a panel says.
+    /// Why a panel is needed. `None` if the debate settled the question, or if the vote is kept whatever a panel says.
     pub(super) fn why_panel(&self) -> Option<String> {
-        let kept = || self.never_worse().is_some_and(|weighed| weighed.kept);
         let deep = self.deep.as_ref()?;
-        open_points::reason(&deep.outcome, &deep.verdict, &self.positions.stands).filter(|_| !kept())
+        let reason = open_points::panel_reason(&deep.outcome, &deep.verdict, &self.positions.history)?;
+        let is_vote_kept = self.never_worse().is_some_and(|check| check.kept);
+        (!is_vote_kept).then_some(reason)
     }
 }
 
-/// The limits before a step that is not the last. A share is kept for the closing steps.
-pub(super) fn limits(debate: &Debate) -> LimitCheck<'_> {
-    LimitCheck { debate, closing_share: closing_share(), closing_calls: 1 }
+/// The limits before a step that is not the last. A share is kept for the debate's synthesis and for the panel.
+pub(super) fn step_limits(debate: &Debate) -> LimitCheck<'_> {
+    LimitCheck { debate, closing_share: parts::CLOSING_SHARE, closing_calls: 1 }
 }
 
 /// The limits before the panel, which is the last step. One call is kept, because one may have to be repeated.
-pub(super) fn limits_of_panel(debate: &Debate) -> LimitCheck<'_> {
+pub(super) fn panel_limits(debate: &Debate) -> LimitCheck<'_> {
     LimitCheck { debate, closing_share: 0.0, closing_calls: parts::SPARE_CALLS }
 }
 
-/// The share of the limits that is kept for the debate's synthesis and for the panel.
-pub(super) fn closing_share() -> f64 {
-    1.0 - (1.0 - parts::PANEL_SHARE) * (1.0 - Deep.info().closing_share)
-}
-
-/// The limit that leaves no room for this many calls, in the person's words.
-pub(super) fn stopped(limits: LimitCheck<'_>, calls: usize) -> Option<String> {
+/// The limit that leaves no room for this many calls, with the figure that the user set.
+pub(super) fn exhausted_limit(limits: LimitCheck<'_>, calls: usize) -> Option<String> {
     limits
         .is_exhausted(calls)
         .then(|| limits.reached(calls).unwrap_or_else(|| "a limit of the debate".to_owned()))
 }
 
-/// The part of the debate that the last phase is in, with its protocol; `None` in the first step and for the first answers.
-pub(super) fn current(debate: &Debate) -> Option<(&'static dyn Protocol, Debate)> {
+/// The part that the last phase belongs to, and its protocol. `None` for the first answers and their comparison.
+pub(super) fn current_part(debate: &Debate) -> Option<(&'static dyn Protocol, Debate)> {
     let phase = debate.last_phase()?;
     match LadderStep::of(&phase.name) {
         LadderStep::Pair => None,
         LadderStep::Deep if phase.name.strip_prefix(DEEP_PREFIX) == Some(DeepPhase::Answer.as_str()) => None,
-        LadderStep::Deep => Some((&Deep, parts::deep(debate, &FirstAnswers::read(debate).ok()?))),
-        // The files that are judged only matter for the prompts.
-        LadderStep::Panel => Some((&Panel, parts::panel(debate, Vec::new()))),
+        LadderStep::Deep => Some((&Deep, parts::deep_part(debate, &FirstAnswers::read(debate).ok()?))),
+        // Only the prompts need the files that the panel judges.
+        LadderStep::Panel => Some((&Panel, parts::panel_part(debate, Vec::new()))),
     }
 }

@@ -1,11 +1,19 @@
-//! `ask`: the cheapest thing that is good enough, with the proof beside it.
+//! `ask`: the cheapest way to a good enough answer, with its evidence.
 //!
-//! Two different models answer. Where they differ, more seats join for a `deep` debate; then a `panel` of judges rules on what
-//! still divides. This file has the options, the phases and the transition table. [`first_answers`] reads the first answers and
-//! whether two agree, [`parts`] makes of a part of the log the debate that `deep` or `panel` reads, [`ladder`] says how far the
-//! ladder was climbed, [`positions`] who held what, [`open_points`] what is left for the panel, [`decision`] what was decided and
-//! why, [`verdict`] closes the debate, [`report`] describes it for readers. [`asks`] makes the prompts of the first answers,
-//! [`replies`] has their types.
+//! Two different models answer. If their answers differ, more seats join for a `deep` debate. If that leaves something open, a
+//! `panel` of judges rules on it. The three steps are called the ladder.
+//!
+//! This file has the options, the phases and the transition table. The other files:
+//!
+//! - [`first_answers`] reads the first answers and whether the first two agree.
+//! - [`asks`] makes the prompts of the first answers; [`replies`] has the types of the answers.
+//! - [`parts`] turns the phases of a step into the debate that `deep` or `panel` reads.
+//! - [`ladder`] reads from the log which steps were taken.
+//! - [`positions`] says who held what in each round.
+//! - [`open_points`] says what is left for the panel.
+//! - [`decision`] says what was decided and why.
+//! - [`verdict`] closes the debate.
+//! - [`report`] describes the result for readers.
 
 use agon_core::protocol::file_names;
 use agon_core::{
@@ -33,7 +41,7 @@ mod report;
 mod tests;
 pub mod verdict;
 
-/// The ladder.
+/// The ladder: two answers, a debate, a panel.
 #[derive(Debug)]
 pub struct Ask;
 
@@ -54,7 +62,7 @@ agon_core::protocol_options! {
 }
 
 agon_core::protocol_phases! {
-    /// The phases. Those of the debate and the panel have its name in front.
+    /// The phases of the debate and the panel start with that protocol's name.
     pub enum AskPhase {
         Answer => PhaseInfo::new("answer", "First answers", "answers", "answer, each on its own").first_positions(),
         Compare => PhaseInfo::new("compare", "Whether the two answers are the same", "says whether the two answers are the same", "say whether the two answers are the same"),
@@ -68,7 +76,7 @@ agon_core::protocol_phases! {
     }
 }
 
-/// The templates of the first step.
+/// The templates of the first step, and the panel's rubric.
 const OWN_TEMPLATES: &[PromptTemplate] = &[
     PromptTemplate { file: "ask/system.hbs", text: include_str!("prompts/system.hbs") },
     PromptTemplate { file: "ask/answer.hbs", text: include_str!("prompts/answer.hbs") },
@@ -78,7 +86,7 @@ const OWN_TEMPLATES: &[PromptTemplate] = &[
 
 const TEMPLATE_COUNT: usize = OWN_TEMPLATES.len() + deep::TEMPLATES.len() + panel::TEMPLATES.len();
 
-/// All templates: its own, and those of the debate and the panel.
+/// All templates: those of the first step, the debate and the panel.
 static TEMPLATES: [PromptTemplate; TEMPLATE_COUNT] = all_templates();
 
 #[allow(clippy::indexing_slicing, reason = "evaluated at compile time, where a wrong index is a build error")]
@@ -111,7 +119,7 @@ static INFO: ProtocolInfo = ProtocolInfo {
     ],
     templates: &TEMPLATES,
     phases: AskPhase::INFO,
-    closing_share: 1.0 - (1.0 - parts::PANEL_SHARE) * (1.0 - deep::CLOSING_SHARE),
+    closing_share: parts::CLOSING_SHARE,
     title: file_names,
     gate: None,
     is_rated: false,
@@ -120,10 +128,10 @@ static INFO: ProtocolInfo = ProtocolInfo {
     simulation: None,
 };
 
-/// Debaters when no more models are named.
+/// How many debaters sit, unless more models are named.
 const SEATS_DEFAULT: usize = 4;
 const SEATS_MAX: usize = 7;
-/// How many answer in the first step.
+/// The calls of the first step.
 const PAIR_CALLS: u32 = 2;
 
 impl Protocol for Ask {
@@ -158,8 +166,8 @@ impl Protocol for Ask {
     fn plan(&self, brief: &Brief) -> CallPlan {
         let deep = Deep.plan(&parts::deep_brief(brief));
         let panel = Panel.plan(&parts::panel_brief(brief));
-        // The first answers of the pair are the debate's, too: nothing that was paid for is asked again.
-        let most_calls = PAIR_CALLS + (deep.most_calls - PAIR_CALLS) + PAIR_CALLS + panel.most_calls;
+        // The debate's calls include the pair's answers, which it uses. Two more calls compare them.
+        let most_calls = deep.most_calls + PAIR_CALLS + panel.most_calls;
         CallPlan {
             fewest_calls: PAIR_CALLS,
             most_calls,
@@ -169,18 +177,18 @@ impl Protocol for Ask {
     }
 
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
-        let Some(phase) = debate.last_phase() else { return asks::answers(debate) };
+        let Some(phase) = debate.last_phase() else { return asks::pair_answers(debate) };
         let firsts = FirstAnswers::read(debate)?;
         match LadderStep::of(&phase.name) {
             LadderStep::Pair => after_pair(debate, firsts),
             LadderStep::Deep => {
-                let part = parts::deep(debate, &firsts);
+                let part = parts::deep_part(debate, &firsts);
                 match Deep.next(&part)? {
-                    Step::Ask(phase, asks) => Ok(parts::asked(debate, parts::DEEP_PREFIX, &phase, asks)),
+                    Step::Ask(phase, asks) => Ok(parts::whole_step(debate, parts::DEEP_PREFIX, &phase, asks)),
                     Step::Close(deep) => after_deep(AskLadder::of_deep(debate, firsts, part, *deep)?),
                 }
             }
-            LadderStep::Panel => convene(AskLadder::of_panel(debate, firsts)?),
+            LadderStep::Panel => next_of_panel(AskLadder::with_panel(debate, firsts)?),
         }
     }
 
@@ -197,7 +205,8 @@ impl Protocol for Ask {
                     false => Err("`difference` must say what differs when `same` is false".into()),
                 }
             }
-            _ => ladder::current(debate).map_or(Ok(()), |(protocol, part)| protocol.check(&part, ask, value)),
+            _ => ladder::current_part(debate)
+                .map_or(Ok(()), |(protocol, part)| protocol.check(&part, ask, value)),
         }
     }
 
@@ -206,7 +215,7 @@ impl Protocol for Ask {
     }
 }
 
-/// The two agree, are compared, or their answers are debated; or a limit ends it here.
+/// Closes if the first two agree or a limit leaves no room. Otherwise has them compared, or starts the debate.
 fn after_pair(debate: &Debate, firsts: FirstAnswers<'_>) -> Result<Step, Corrupt> {
     let pair = first_answers::pair_of(debate).len();
     let calls = match &firsts.agreement {
@@ -218,50 +227,49 @@ fn after_pair(debate: &Debate, firsts: FirstAnswers<'_>) -> Result<Step, Corrupt
             debate.brief.seats_of("debater").count().saturating_sub(pair)
         }
     };
-    if let Some(limit) = ladder::stopped(ladder::limits(debate), calls) {
+    if let Some(limit) = ladder::exhausted_limit(ladder::step_limits(debate), calls) {
         return verdict::close(&AskLadder { stopped: Some(limit), ..AskLadder::of_pair(debate, firsts)? });
     }
     match firsts.agreement {
         PairAgreement::Open => asks::comparisons(debate, &firsts),
-        _ => asks::further(debate),
+        _ => asks::joining_answers(debate),
     }
 }
 
-/// A panel where something still divides, unless a limit leaves no room for one.
+/// Convenes a panel if the debate leaves something open and no limit prevents it. Otherwise closes.
 fn after_deep(ladder: AskLadder<'_>) -> Result<Step, Corrupt> {
     if ladder.why_panel().is_none() {
         return verdict::close(&ladder);
     }
     let judges = ladder.debate.brief.seats_of("judge").count();
-    match ladder::stopped(ladder::limits_of_panel(ladder.debate), judges) {
+    match ladder::exhausted_limit(ladder::panel_limits(ladder.debate), judges) {
         Some(limit) => verdict::close(&AskLadder { stopped: Some(limit), ..ladder }),
-        None => convene(ladder),
+        None => next_of_panel(ladder),
     }
 }
 
-/// The panel's next step.
-fn convene(ladder: AskLadder<'_>) -> Result<Step, Corrupt> {
+/// The panel's next step, or the end of the ladder if the panel has ended.
+fn next_of_panel(ladder: AskLadder<'_>) -> Result<Step, Corrupt> {
     let part = ladder.panel_part();
     match Panel.next(&part)? {
-        Step::Ask(phase, asks) => Ok(parts::asked(ladder.debate, parts::PANEL_PREFIX, &phase, asks)),
+        Step::Ask(phase, asks) => Ok(parts::whole_step(ladder.debate, parts::PANEL_PREFIX, &phase, asks)),
         Step::Close(panel) => {
             verdict::close(&AskLadder { panel: Some(EndedPart::new(part, *panel)?), ..ladder })
         }
     }
 }
 
-/// The models, the first two of which differ if any do.
+/// The models in order, except that the second differs from the first if any model does.
 fn different_first(models: &[String]) -> Vec<String> {
     let mut models = models.to_vec();
-    let other = models.iter().position(|model| Some(model) != models.first());
-    if let Some(other) = other {
-        let model = models.remove(other);
+    if let Some(place) = models.iter().position(|model| Some(model) != models.first()) {
+        let model = models.remove(place);
         models.insert(1, model);
     }
     models
 }
 
-/// The seats of the debate, as `deep` gives them.
+/// The seats of the debate, made by `deep`.
 fn debaters(request: &Request, options: &AskOptions, models: &[String]) -> Result<Vec<Seat>, Invalid> {
     if models.is_empty() {
         return Err(Invalid::new("ask needs at least one model, better two different ones"));

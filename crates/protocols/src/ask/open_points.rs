@@ -1,11 +1,11 @@
-//! What still divides the debaters, and what the panel is given to judge.
+//! What the debaters still disagree about, and the files that the panel judges.
 
 use agon_core::{Brief, BriefFile, NameMask, Outcome, PositionHistory, Status, Termination};
 
 use crate::deep::verdict::DeepVerdict;
 use crate::lexical;
 
-/// The points that stayed in dispute: the chair's list, and what the moderator still saw after the last round.
+/// The points that stayed in dispute: the chair's list and the moderator's after the last round, without duplicates.
 pub(super) fn contested(deep: &DeepVerdict) -> Vec<String> {
     let status = deep.synthesis_input.convergence_status.as_ref();
     let open = status.map_or(&[][..], |status| &status.remaining_disagreements);
@@ -19,14 +19,19 @@ pub(super) fn contested(deep: &DeepVerdict) -> Vec<String> {
     contested
 }
 
-/// Why a panel must rule on the debate's result; `None` where there is nothing to rule on.
-pub(super) fn reason(deep: &Outcome, verdict: &DeepVerdict, stands: &PositionHistory) -> Option<String> {
-    let positions = stands.rounds.last().map_or(0, |held| held.distinct().len());
-    let (points, one) = (contested(verdict).len(), positions < 2);
-    let settled = deep.termination == Termination::Converged
-        || (deep.termination == Termination::Stable && one)
-        || (points == 0 && one);
-    if settled || deep.status != Status::Complete || verdict.answer.is_none() {
+/// Why a panel must rule on the debate's answer. `None` if there is nothing to rule on.
+pub(super) fn panel_reason(
+    deep: &Outcome,
+    verdict: &DeepVerdict,
+    history: &PositionHistory,
+) -> Option<String> {
+    let positions = history.rounds.last().map_or(0, |round| round.distinct().len());
+    let points = contested(verdict).len();
+    let is_one_position = positions < 2;
+    let is_settled = deep.termination == Termination::Converged
+        || (deep.termination == Termination::Stable && is_one_position)
+        || (points == 0 && is_one_position);
+    if is_settled || deep.status != Status::Complete || verdict.answer.is_none() {
         return None;
     }
     let s = |n: usize| if n == 1 { "" } else { "s" };
@@ -37,17 +42,17 @@ pub(super) fn reason(deep: &Outcome, verdict: &DeepVerdict, stands: &PositionHis
     ))
 }
 
-/// The files that the panel judges: the answer, and what is said against it. Seats are named by label only.
-pub(super) fn files(brief: &Brief, deep: &DeepVerdict) -> Vec<BriefFile> {
+/// The files that the panel judges: the answer, and the points and positions against it. Seats appear by label only.
+pub(super) fn panel_files(brief: &Brief, deep: &DeepVerdict) -> Vec<BriefFile> {
     let mask = NameMask::new(brief);
     let file =
         |path: &str, text: String| BriefFile { path: path.to_owned(), text: mask.apply(&text), part: None };
     let why = deep.why.as_deref().unwrap_or_default();
     let text = format!("# The answer\n\n{}\n\n## Why\n\n{why}\n", deep.answer.as_deref().unwrap_or_default());
-    vec![file("answer.md", text), file("divided.md", divided(deep))]
+    vec![file("answer.md", text), file("divided.md", disagreements(deep))]
 }
 
-fn divided(deep: &DeepVerdict) -> String {
+fn disagreements(deep: &DeepVerdict) -> String {
     let mut lines = vec!["# What still divides the debaters".to_owned()];
     let contested = contested(deep);
     if !contested.is_empty() {
@@ -55,21 +60,21 @@ fn divided(deep: &DeepVerdict) -> String {
         lines.extend(contested.iter().map(|point| format!("- {point}")));
     }
     lines.push("\n## The positions that are left".to_owned());
-    for (holders, position) in remaining(deep) {
+    for (holders, position) in final_positions(deep) {
         lines.push(format!("\n### {}\n\n{position}", holders.join(", ")));
     }
     format!("{}\n", lines.join("\n"))
 }
 
-/// Where the debaters stand at the end, by label. Equal positions are listed once.
-fn remaining(deep: &DeepVerdict) -> Vec<(Vec<String>, &str)> {
-    let mut left: Vec<(Vec<String>, &str)> = Vec::new();
+/// The debaters' final positions and who holds them, by label. Equal positions are listed once.
+fn final_positions(deep: &DeepVerdict) -> Vec<(Vec<String>, &str)> {
+    let mut positions: Vec<(Vec<String>, &str)> = Vec::new();
     for stance in &deep.synthesis_input.final_stances {
         let (label, position) = (format!("Debater {}", stance.debater), stance.revised_position.as_str());
-        match left.iter_mut().find(|(_, other)| lexical::same_words(other, position)) {
+        match positions.iter_mut().find(|(_, other)| lexical::same_words(other, position)) {
             Some((holders, _)) => holders.push(label),
-            None => left.push((vec![label], position)),
+            None => positions.push((vec![label], position)),
         }
     }
-    left
+    positions
 }

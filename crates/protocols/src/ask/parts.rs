@@ -1,7 +1,7 @@
-//! The parts of the log that are debates of their own: what `deep` and `panel` read.
+//! The parts of the log that are debates of their own, as `deep` and `panel` read them.
 //!
-//! A part has the phases whose names begin with its protocol's name, without that prefix, and the limits that earlier phases
-//! left over.
+//! A part has the phases whose names start with its protocol's name, without that prefix. Its limits are what earlier phases
+//! left of the whole limits.
 
 use agon_core::{
     Brief, BriefFile, CallUsage, Debate, DebateLimits, Phase, PhaseTurn, PromptTemplate, Protocol, Reply,
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::AskOptions;
 use super::first_answers::{FirstAnswer, FirstAnswers};
-use crate::deep::{Deep, DeepPhase};
+use crate::deep::{self, Deep, DeepPhase};
 use crate::panel::Panel;
 
 /// The prefixes of the phases of the second and third step.
@@ -19,66 +19,68 @@ pub(super) const DEEP_PREFIX: &str = "deep/";
 pub(super) const PANEL_PREFIX: &str = "panel/";
 /// The share of the time and money limits that the debate leaves to the panel.
 pub(super) const PANEL_SHARE: f64 = 0.15;
-/// Calls that are kept beside one for each judge, because a call may have to be repeated.
+/// The share of the time and money limits that is kept for the debate's synthesis and for the panel.
+pub(super) const CLOSING_SHARE: f64 = 1.0 - (1.0 - PANEL_SHARE) * (1.0 - deep::CLOSING_SHARE);
+/// Calls that are kept for the panel in addition to one for each judge, because a call may have to be repeated.
 pub(super) const SPARE_CALLS: usize = 1;
-/// The options of `ask` that are the debate's.
+/// The options of `ask` that are passed on to the debate.
 pub(super) const DEBATE_OPTIONS: [&str; 5] =
     ["min_rounds", "max_rounds", "agreement_score", "new_points_ratio", "strict"];
 const RUBRIC: &str = include_str!("rubric.toml");
-/// The rubric as the log knows it.
+/// The rubric, listed among the templates so that a log records its hash.
 pub(super) const RUBRIC_TEMPLATE: PromptTemplate = PromptTemplate { file: "ask/rubric.toml", text: RUBRIC };
 
-/// The debate of the second step. The first answers are its answers.
-pub(super) fn deep(debate: &Debate, firsts: &FirstAnswers<'_>) -> Debate {
+/// The debate of the second step. The first answers are its Stage 1 answers.
+pub(super) fn deep_part(debate: &Debate, firsts: &FirstAnswers<'_>) -> Debate {
     let mut brief = deep_brief(&debate.brief);
-    let judges = debate.brief.seats_of("judge").count() + SPARE_CALLS;
-    let judges = u32::try_from(judges).unwrap_or(u32::MAX);
-    brief.limits = left(debate, DEEP_PREFIX);
+    let panel_calls = debate.brief.seats_of("judge").count() + SPARE_CALLS;
+    let panel_calls = u32::try_from(panel_calls).unwrap_or(u32::MAX);
+    brief.limits = remaining_limits(debate, DEEP_PREFIX);
     let limits = &mut brief.limits;
     limits.usd = limits.usd.map(|usd| usd * (1.0 - PANEL_SHARE));
     limits.deadline_ms = limits.deadline_ms.map(|ms| (ms as f64 * (1.0 - PANEL_SHARE)) as u64);
-    limits.calls = limits.calls.map(|calls| calls.saturating_sub(judges));
+    limits.calls = limits.calls.map(|calls| calls.saturating_sub(panel_calls));
     let mut part = part(debate, DEEP_PREFIX, brief);
     for turn in part.turns.iter_mut().filter(|turn| turn.phase.name == DeepPhase::Answer.as_str()) {
-        with_the_pair(turn, debate, firsts);
+        add_pair_answers(turn, debate, firsts);
     }
     part
 }
 
 /// The panel of the third step, which judges these files.
-pub(super) fn panel(debate: &Debate, files: Vec<BriefFile>) -> Debate {
+pub(super) fn panel_part(debate: &Debate, files: Vec<BriefFile>) -> Debate {
     let mut brief = panel_brief(&debate.brief);
-    brief.limits = left(debate, PANEL_PREFIX);
+    brief.limits = remaining_limits(debate, PANEL_PREFIX);
     brief.files.extend(files);
     let mut part = part(debate, PANEL_PREFIX, brief);
-    let debated = debated(debate);
+    let debate_rounds = last_debate_round(debate);
     for turn in &mut part.turns {
-        turn.phase.round = turn.phase.round.saturating_sub(debated);
+        turn.phase.round = turn.phase.round.saturating_sub(debate_rounds);
     }
     part
 }
 
 /// The last round of the debate. The panel's rounds continue from it, so that no two rounds have the same number.
-fn debated(debate: &Debate) -> u32 {
+fn last_debate_round(debate: &Debate) -> u32 {
     let deep = debate.turns.iter().filter(|turn| turn.phase.name.starts_with(DEEP_PREFIX));
     deep.map(|turn| turn.phase.round).max().unwrap_or_default()
 }
 
-/// The options of the debate: those that the ladder passes on, and `deep`'s own defaults.
+/// The options of the debate: those that `ask` passes on, and `deep`'s own defaults.
 pub(super) fn deep_options(options: &Map<String, Value>) -> Map<String, Value> {
-    let mut own = options::resolve(Deep.info().options, []).unwrap_or_default();
+    let mut deep_options = options::resolve(Deep.info().options, []).unwrap_or_default();
     for key in DEBATE_OPTIONS {
-        own.extend(options.get(key).map(|value| (key.to_owned(), value.clone())));
+        deep_options.extend(options.get(key).map(|value| (key.to_owned(), value.clone())));
     }
-    own
+    deep_options
 }
 
-/// The brief of the second step, as far as it follows from the ladder's.
+/// The brief of the debate, with the whole limits.
 pub(super) fn deep_brief(brief: &Brief) -> Brief {
     sub_brief(brief, Deep.info().name, deep_options(&brief.options), |seat| seat.role != "judge")
 }
 
-/// The brief of the third step, as far as it follows from the ladder's.
+/// The brief of the panel, with the whole limits and without the files that it judges.
 pub(super) fn panel_brief(brief: &Brief) -> Brief {
     let mut options = options::resolve(Panel.info().options, []).unwrap_or_default();
     options.insert("max_rounds".into(), json!(AskOptions::read(&brief.options).panel_rounds));
@@ -89,7 +91,12 @@ pub(super) fn panel_brief(brief: &Brief) -> Brief {
     panel
 }
 
-fn sub_brief(brief: &Brief, protocol: &str, options: Map<String, Value>, sits: fn(&&Seat) -> bool) -> Brief {
+fn sub_brief(
+    brief: &Brief,
+    protocol: &str,
+    options: Map<String, Value>,
+    has_seat: fn(&&Seat) -> bool,
+) -> Brief {
     Brief {
         version: brief.version,
         id: brief.id.clone(),
@@ -97,7 +104,7 @@ fn sub_brief(brief: &Brief, protocol: &str, options: Map<String, Value>, sits: f
         question: brief.question.clone(),
         files: Vec::new(),
         options,
-        seats: brief.seats.iter().filter(sits).cloned().collect(),
+        seats: brief.seats.iter().filter(has_seat).cloned().collect(),
         seed: brief.seed,
         limits: brief.limits.clone(),
         templates: brief.templates.clone(),
@@ -107,9 +114,9 @@ fn sub_brief(brief: &Brief, protocol: &str, options: Map<String, Value>, sits: f
     }
 }
 
-/// The limits less what phases outside the part used before it ended.
-fn left(debate: &Debate, prefix: &str) -> DebateLimits {
-    let end = end(debate, prefix);
+/// The whole limits minus what phases outside the part used before the part ended.
+fn remaining_limits(debate: &Debate, prefix: &str) -> DebateLimits {
+    let end = event_count(debate, prefix);
     let elsewhere = debate
         .spent_where(|turn| !turn.inherited && turn.since < end && !turn.phase.name.starts_with(prefix));
     let usd = elsewhere.usd + elsewhere.lost_usd + elsewhere.doubtful_usd;
@@ -121,21 +128,21 @@ fn left(debate: &Debate, prefix: &str) -> DebateLimits {
     }
 }
 
-/// How many events the log had when the part was over, or has now.
-fn end(debate: &Debate, prefix: &str) -> u64 {
+/// How many events the log had when the part ended, or has now if the part goes on.
+fn event_count(debate: &Debate, prefix: &str) -> u64 {
     let last = debate.turns.iter().rposition(|turn| turn.phase.name.starts_with(prefix));
     let after = last.and_then(|last| debate.turns.get(last + 1));
     after.map_or(debate.events, |turn| turn.since)
 }
 
 fn part(debate: &Debate, prefix: &str, brief: Brief) -> Debate {
-    let own = |turn: &PhaseTurn| {
+    let own_turn = |turn: &PhaseTurn| {
         let name = turn.phase.name.strip_prefix(prefix)?;
         Some(PhaseTurn { phase: Phase::new(name, turn.phase.round), ..turn.clone() })
     };
-    let turns: Vec<PhaseTurn> = debate.turns.iter().filter_map(own).collect();
-    let events = end(debate, prefix);
-    // Later phases took more time; a part that is over does not change.
+    let turns: Vec<PhaseTurn> = debate.turns.iter().filter_map(own_turn).collect();
+    let events = event_count(debate, prefix);
+    // Later phases take more time, but a part that has ended must not change.
     let ended = turns.last().filter(|_| events < debate.events).map(|turn| turn.ended_at_ms);
     Debate {
         brief,
@@ -148,26 +155,25 @@ fn part(debate: &Debate, prefix: &str, brief: Brief) -> Debate {
     }
 }
 
-/// Adds the first two answers before the others'. Their cost belongs to the first step.
-fn with_the_pair(turn: &mut PhaseTurn, debate: &Debate, firsts: &FirstAnswers<'_>) {
-    for reply in turn.asks.iter().zip(&mut turn.replies) {
-        let (ask, reply) = reply;
-        as_text(reply, firsts.all.iter().find(|first| first.seat == ask.seat), false);
+/// Adds the first two answers before the others. Their cost belongs to the first step.
+fn add_pair_answers(turn: &mut PhaseTurn, debate: &Debate, firsts: &FirstAnswers<'_>) {
+    for (ask, reply) in turn.asks.iter().zip(&mut turn.replies) {
+        make_plain_text(reply, firsts.all.iter().find(|first| first.seat == ask.seat), false);
     }
     let Some(pair) = debate.turn(DeepPhase::Answer.as_str(), 0) else { return };
     let mut replies = pair.replies.clone();
     for (ask, reply) in pair.asks.iter().zip(&mut replies) {
-        as_text(reply, firsts.all.iter().find(|first| first.seat == ask.seat), true);
+        make_plain_text(reply, firsts.all.iter().find(|first| first.seat == ask.seat), true);
     }
     turn.asks.splice(0..0, pair.asks.iter().cloned());
     turn.replies.splice(0..0, replies);
     turn.attempts.splice(0..0, pair.asks.iter().map(|_| Vec::new()));
 }
 
-/// A first answer as the debaters read it.
-fn as_text(reply: &mut Option<Reply>, first: Option<&FirstAnswer<'_>>, is_paid: bool) {
+/// Turns a first answer into the plain text that the debaters read.
+fn make_plain_text(reply: &mut Option<Reply>, first: Option<&FirstAnswer<'_>>, is_paid: bool) {
     if let (Some(Reply::Said { text, value, usage, .. }), Some(first)) = (reply, first) {
-        *text = first.given.text();
+        *text = first.reply.text();
         *value = None;
         if is_paid {
             *usage = CallUsage { usd: Some(0.0), latency_ms: usage.latency_ms, ..CallUsage::default() };
@@ -175,14 +181,14 @@ fn as_text(reply: &mut Option<Reply>, first: Option<&FirstAnswer<'_>>, is_paid: 
     }
 }
 
-/// A part's phase as the ladder's log has it.
-pub(super) fn asked(debate: &Debate, prefix: &str, phase: &Phase, asks: Vec<agon_core::Ask>) -> Step {
-    let before = if prefix == PANEL_PREFIX { debated(debate) } else { 0 };
-    Step::Ask(Phase::new(&format!("{prefix}{}", phase.name), before + phase.round), asks)
+/// A part's step as a step of the whole debate: with the prefix, and with the panel's rounds after the debate's.
+pub(super) fn whole_step(debate: &Debate, prefix: &str, phase: &Phase, asks: Vec<agon_core::Ask>) -> Step {
+    let rounds_before = if prefix == PANEL_PREFIX { last_debate_round(debate) } else { 0 };
+    Step::Ask(Phase::new(&format!("{prefix}{}", phase.name), rounds_before + phase.round), asks)
 }
 
-/// A part's warning with the limits that the person set, not with what was left of them.
-pub(super) fn in_whole_limits(warning: &str, part: &DebateLimits, whole: &DebateLimits) -> String {
+/// A part's warning with the limits that the user set, instead of what was left of them for the part.
+pub(super) fn with_whole_limits(warning: &str, part: &DebateLimits, whole: &DebateLimits) -> String {
     let deadline = |limits: &DebateLimits| {
         limits.deadline_ms.map(|ms| format!("the deadline of {} s", ms as f64 / 1000.0))
     };
@@ -193,7 +199,8 @@ pub(super) fn in_whole_limits(warning: &str, part: &DebateLimits, whole: &Debate
     };
     let figures =
         [(deadline(part), deadline(whole)), (budget(part), budget(whole)), (calls(part), calls(whole))];
-    let named = figures.into_iter().filter_map(|(part, whole)| part.zip(whole));
-    let mut told = named.filter_map(|(part, whole)| Some(format!("{}{whole}", warning.strip_suffix(&part)?)));
-    told.next().unwrap_or_else(|| warning.to_owned())
+    let set_limits = figures.into_iter().filter_map(|(part, whole)| part.zip(whole));
+    let mut reworded =
+        set_limits.filter_map(|(part, whole)| Some(format!("{}{whole}", warning.strip_suffix(&part)?)));
+    reworded.next().unwrap_or_else(|| warning.to_owned())
 }

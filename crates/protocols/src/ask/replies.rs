@@ -1,4 +1,4 @@
-//! What the seats of `ask` answer before anybody has read anybody.
+//! What the seats of `ask` answer before the debate.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub struct AskAnswer {
 }
 
 impl AskAnswer {
-    /// The answer and why, as a person reads them.
+    /// The answer and then the reasons, for a person.
     pub fn shown(&self) -> String {
         match self.why.trim() {
             "" => self.answer.trim().to_owned(),
@@ -26,7 +26,7 @@ impl AskAnswer {
         }
     }
 
-    /// Why and the answer, as the others read them: by its last line the answer is told from what leads to it.
+    /// The reasons and then the answer, for the other seats. The last line is the answer, so they can tell it from the reasons.
     pub fn text(&self) -> String {
         let answer = format!("Answer: {}", self.answer.trim());
         match self.why.trim() {
@@ -48,7 +48,7 @@ pub struct AnswerComparison {
 }
 
 impl AnswerComparison {
-    /// The difference, where one is told.
+    /// The difference, if the seat states one.
     pub fn difference(&self) -> Option<&str> {
         self.difference.as_deref().map(str::trim).filter(|text| !text.is_empty())
     }

@@ -1,4 +1,4 @@
-//! What readers see of an `ask`: headline, outline, tables.
+//! What readers see of an `ask`: the headline, the outline and a table for each round.
 
 use agon_core::view::{ending_sentence, holder_name, minority_items};
 use agon_core::wording::{capitalized, count, dollars, score, spoken};
@@ -8,7 +8,7 @@ use agon_core::{
 };
 use serde::Deserialize;
 
-use super::decision::DecidedBy;
+use super::decision::AnswerBasis;
 use super::first_answers::{FirstAnswers, PairAgreement};
 use super::ladder::LadderStep;
 use super::positions::AskPositions;
@@ -17,21 +17,21 @@ use super::{AskPhase, parts};
 use crate::deep::Deep;
 use crate::panel::Panel;
 
-/// One reading of the log for every face.
+/// Everything that the reports, the page and the other interfaces show of the debate.
 pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
     let firsts = FirstAnswers::read(debate)?;
     let is_debated = debate.turns.iter().any(|turn| LadderStep::of(&turn.phase.name) == LadderStep::Deep);
     let is_judged = debate.turns.iter().any(|turn| LadderStep::of(&turn.phase.name) == LadderStep::Panel);
-    let deep = is_debated.then(|| parts::deep(debate, &firsts));
+    let deep = is_debated.then(|| parts::deep_part(debate, &firsts));
     let outcome = debate.outcome.as_ref();
     let verdict = outcome.map(|outcome| AskVerdict::deserialize(&outcome.verdict)).transpose()?;
-    let mut positions = AskPositions::read(debate, &firsts, deep.as_ref())?.stands;
-    // An answer that nobody held is its own position.
+    let mut positions = AskPositions::read(debate, &firsts, deep.as_ref())?.history;
+    // An answer that no seat held is a position of its own.
     positions.decided =
         verdict.as_ref().and_then(|verdict| verdict.position.clone().or(verdict.answer.clone()));
     let ballots = firsts.all.iter().map(|first| Ballot {
         seat: first.seat.to_owned(),
-        answer: first.given.answer.trim().to_owned(),
+        answer: first.reply.answer.trim().to_owned(),
         stands_alone: true,
     });
     let mut round_summaries: Vec<RoundSummary> = first_summary(debate, &firsts).into_iter().collect();
@@ -42,14 +42,14 @@ pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
         details.extend(view.outline.details);
     }
     if is_judged {
-        let mut panel = parts::panel(debate, Vec::new());
+        let mut panel = parts::panel_part(debate, Vec::new());
         // The panel's own outcome is needed to describe its verdict.
         if let agon_core::Step::Close(outcome) = Panel.next(&panel)? {
             panel.outcome = Some(*outcome);
         }
         let view = Panel.view(&panel)?;
         round_summaries.extend(in_whole_log(debate, parts::PANEL_PREFIX, view.round_summaries));
-        details.extend(judging(view.outline));
+        details.extend(panel_sections(view.outline));
     }
     Ok(DebateView {
         headline: headline(debate, verdict.as_ref()),
@@ -70,10 +70,10 @@ fn headline(debate: &Debate, verdict: Option<&AskVerdict>) -> Headline {
         why: verdict.why.clone(),
         tone: if verdict.answer.is_some() { VerdictTone::Good } else { VerdictTone::Bad },
         ending: match decided_by {
-            Some(DecidedBy::Agreement) => "The first two answers agree.".into(),
-            Some(DecidedBy::Panel) => "The debaters did not agree; the judges let the answer stand.".into(),
-            Some(DecidedBy::FirstRoundVote) => "The plain vote on the first answers decides.".into(),
-            Some(DecidedBy::Debate) | None => ending_sentence(outcome, "debaters"),
+            Some(AnswerBasis::Agreement) => "The first two answers agree.".into(),
+            Some(AnswerBasis::Panel) => "The debaters did not agree; the judges let the answer stand.".into(),
+            Some(AnswerBasis::FirstRoundVote) => "The plain vote on the first answers decides.".into(),
+            Some(AnswerBasis::Debate) | None => ending_sentence(outcome, "debaters"),
         },
         ..Headline::default()
     }
@@ -126,19 +126,19 @@ fn answer(debate: &Debate, verdict: &AskVerdict) -> ReportSection {
     ReportSection::new(SectionKind::NoAnswer, "No answer", blocks)
 }
 
-/// What decided and why that was enough, the risk, and whether the vote was kept.
+/// What decided, the risk of an agreement, and the check of `--never-worse`.
 fn how_decided(verdict: &AskVerdict) -> ReportSection {
     let mut lines = vec![decided_sentence(verdict)];
     lines.extend(verdict.risk.as_ref().map(|risk| risk.sentence.clone()));
-    if verdict.decided_by == Some(DecidedBy::Agreement) && verdict.risk.is_none() {
+    if verdict.decided_by == Some(AnswerBasis::Agreement) && verdict.risk.is_none() {
         lines.push(
             "How often these two are wrong when they agree is not known: none of their earlier debates is resolved."
                 .into(),
         );
     }
     if let Some(check) = &verdict.never_worse {
-        let what = if check.kept { "the vote was kept" } else { "the vote was not kept" };
-        lines.push(format!("Never worse: {what}, because {}.", check.why));
+        let vote = if check.kept { "the vote was kept" } else { "the vote was not kept" };
+        lines.push(format!("Never worse: {vote}, because {}.", check.why));
     }
     let blocks = lines.into_iter().map(ReportBlock::Line).collect();
     ReportSection::new(SectionKind::Part, "How it was decided", blocks)
@@ -151,21 +151,21 @@ fn decided_sentence(verdict: &AskVerdict) -> String {
         matches!(&step.verdict, StepVerdict::Pair(pair) if pair.by == Some(AgreementSource::BothSaySo))
     });
     match verdict.decided_by {
-        Some(DecidedBy::Agreement) if both_say_so => {
+        Some(AnswerBasis::Agreement) if both_say_so => {
             "Two models answered alone, and both say that their answers are the same. Nothing more was needed.".into()
         }
-        Some(DecidedBy::Agreement) => {
+        Some(AnswerBasis::Agreement) => {
             "Two models answered alone and gave the same answer. Nothing more was needed.".into()
         }
-        Some(DecidedBy::Panel) => {
+        Some(AnswerBasis::Panel) => {
             let ruling = ruling.map_or(String::new(), |ruling| format!(": {ruling}"));
             format!("The judges let the debate's answer stand{ruling}.")
         }
-        Some(DecidedBy::Debate) if panel.is_some() => {
+        Some(AnswerBasis::Debate) if panel.is_some() => {
             "The debate decided; the judges did not change that.".into()
         }
-        Some(DecidedBy::Debate) => "The first two answers differ; the debate decided.".into(),
-        Some(DecidedBy::FirstRoundVote) => {
+        Some(AnswerBasis::Debate) => "The first two answers differ; the debate decided.".into(),
+        Some(AnswerBasis::FirstRoundVote) => {
             let ruling = ruling.map_or(String::new(), |ruling| format!(" ({ruling})"));
             let answers = verdict.answers.len();
             format!("The plain vote on the {answers} first answers decided, not the debate{ruling}.")
@@ -174,7 +174,7 @@ fn decided_sentence(verdict: &AskVerdict) -> String {
     }
 }
 
-/// The ladder as a table.
+/// The steps as a table.
 fn steps(verdict: &AskVerdict) -> ReportSection {
     let head = ["Step", "Why", "Calls", "Tokens", "US dollars", "Ended"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -231,10 +231,10 @@ fn first_answers(debate: &Debate, verdict: &AskVerdict) -> Option<ReportSection>
     (!verdict.answers.is_empty()).then(|| ReportSection::new(SectionKind::Part, "First answers", blocks))
 }
 
-/// The judging in full, under headings that tell it from the answer.
-fn judging(outline: Outline) -> Vec<ReportSection> {
+/// The panel's sections, under headings that tell them from the sections of the answer.
+fn panel_sections(outline: Outline) -> Vec<ReportSection> {
     let sections = outline.answer.into_iter().chain(outline.body).chain(outline.details);
-    let judged = sections.map(|section| {
+    let renamed = sections.map(|section| {
         let is_answer =
             matches!(section.kind, SectionKind::Answer | SectionKind::NoAnswer | SectionKind::Why);
         let kind = if is_answer { SectionKind::Part } else { section.kind };
@@ -242,10 +242,10 @@ fn judging(outline: Outline) -> Vec<ReportSection> {
         let first = title.next().map(|first| first.to_lowercase().to_string()).unwrap_or_default();
         ReportSection { kind, title: format!("The judges: {first}{}", title.as_str()), ..section }
     });
-    judged.collect()
+    renamed.collect()
 }
 
-/// The summaries of a part, placed in the whole log.
+/// The summaries of a part, with their places in the whole log.
 fn in_whole_log(debate: &Debate, prefix: &str, summaries: Vec<RoundSummary>) -> Vec<RoundSummary> {
     let places = debate.turns.iter().enumerate().filter(|(_, turn)| turn.phase.name.starts_with(prefix));
     let places: Vec<usize> = places.map(|(place, _)| place + 1).collect();
@@ -256,7 +256,7 @@ fn in_whole_log(debate: &Debate, prefix: &str, summaries: Vec<RoundSummary>) -> 
     placed.collect()
 }
 
-/// The first answers, once they are compared.
+/// The table of the first two answers, once both are there and compared.
 fn first_summary(debate: &Debate, firsts: &FirstAnswers<'_>) -> Option<RoundSummary> {
     let title = match &firsts.agreement {
         PairAgreement::Missing(_) => return None,
@@ -271,8 +271,8 @@ fn first_summary(debate: &Debate, firsts: &FirstAnswers<'_>) -> Option<RoundSumm
     }
     let mut rows = vec![["Seat", "Answer", "Confidence"].map(String::from).to_vec()];
     for first in firsts.pair(debate) {
-        let answer = first.given.answer.split_whitespace().collect::<Vec<_>>().join(" ");
-        rows.push(vec![first.seat.to_owned(), answer, score(first.given.confidence)]);
+        let answer = first.reply.answer.split_whitespace().collect::<Vec<_>>().join(" ");
+        rows.push(vec![first.seat.to_owned(), answer, score(first.reply.confidence)]);
     }
     Some(RoundSummary { after_phases: last + 1, title: capitalized(title), rows, notes: Vec::new() })
 }

@@ -1,4 +1,4 @@
-//! How `ask` ends: the verdict, with what each step cost and why it was taken.
+//! How `ask` ends: the verdict, with each step's reason and cost, and what became of every first answer.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use super::AskPhase;
 use super::asks::labelled;
 use super::decision::{
-    AgreementRisk, AskDecision, DecidedBy, NeverWorseCheck, PanelRuling, agreement_risk, decide,
+    AgreementRisk, AnswerBasis, AskDecision, NeverWorseCheck, PanelRuling, agreement_risk, decide,
 };
 use super::first_answers::{FirstAnswer, PairAgreement};
 use super::ladder::{AskLadder, LadderStep};
 use super::open_points;
-use super::parts::in_whole_limits;
+use super::parts::with_whole_limits;
 use crate::deep::verdict::DeepVerdict;
 use crate::panel::verdict::PanelVerdict;
 use crate::participation::{answered_calls, cut_off_warnings, shortened_warnings};
@@ -23,13 +23,11 @@ use crate::participation::{answered_calls, cut_off_warnings, shortened_warnings}
 /// The verdict of `ask`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AskVerdict {
-    /// The answer; null where nothing was decided.
+    /// Null if nothing was decided.
     pub answer: Option<String>,
-    /// Why.
     pub why: Option<String>,
-    /// What the answer rests on.
-    pub decided_by: Option<DecidedBy>,
-    /// The first position that the answer is, where it is one.
+    pub decided_by: Option<AnswerBasis>,
+    /// The name of the answer's position, if a seat held it.
     pub position: Option<String>,
     /// The steps that were taken.
     pub steps: Vec<StepReport>,
@@ -37,38 +35,34 @@ pub struct AskVerdict {
     pub answers: Vec<FirstAnswerReport>,
     /// What is still in dispute.
     pub contested: Vec<String>,
-    /// Where the first two agree: how often they were wrong when they agreed before.
+    /// If the first two agree: how often they were wrong in earlier debates in which they agreed.
     pub risk: Option<AgreementRisk>,
-    /// With `--never-worse`: whether the vote was kept.
+    /// Only with `--never-worse`.
     pub never_worse: Option<NeverWorseCheck>,
 }
 
 /// A step of the ladder: why it was taken, what it cost, how it ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepReport {
-    /// Which step.
     pub step: LadderStep,
-    /// Why it was taken.
+    /// Why the step was taken.
     pub reason: String,
     /// How many calls were answered.
     pub calls: usize,
-    /// Input tokens.
     pub input_tokens: u64,
-    /// Output tokens.
     pub output_tokens: u64,
-    /// US dollars; null where a price is unknown.
+    /// Null if a price is unknown.
     pub usd: Option<f64>,
-    /// How the debate or the panel ended.
+    /// How the debate or the panel ended. Null for the first step.
     pub termination: Option<Termination>,
-    /// Its verdict.
     pub verdict: StepVerdict,
-    /// What the panel's verdict means for the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "present")]
+    /// What the panel's verdict means for the answer. Only the panel's step has this field, and it may be null there.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "nullable_field")]
     pub ruling: Option<Option<PanelRuling>>,
 }
 
-/// A field that only the panel's step has, and that may be null there.
-mod present {
+/// Tells a field that is null from one that is missing: `Some(None)` and `None`.
+mod nullable_field {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     pub(super) fn serialize<T: Serialize, S: Serializer>(
@@ -85,24 +79,19 @@ mod present {
     }
 }
 
-/// The verdict of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum StepVerdict {
-    /// Of the first two answers.
     Pair(PairVerdict),
-    /// Of the debate.
     Deep(Box<DeepVerdict>),
-    /// Of the panel.
     Panel(Box<PanelVerdict>),
 }
 
 /// Whether the first two answers agree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairVerdict {
-    /// Null where there was nothing to compare.
+    /// Null if there was nothing to compare.
     pub agreed: Option<bool>,
-    /// How that is known.
     pub by: Option<AgreementSource>,
     /// What differs.
     pub differences: Vec<String>,
@@ -112,7 +101,7 @@ pub struct PairVerdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AgreementSource {
-    /// The answers are equal, or contrary.
+    /// The answers are equal or contradict each other, so no seat was asked.
     Arithmetic,
     /// Both seats say that they are the same.
     BothSaySo,
@@ -120,20 +109,14 @@ pub enum AgreementSource {
     Comparison,
 }
 
-/// A first answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FirstAnswerReport {
-    /// The label.
     pub label: Option<String>,
-    /// The seat.
     pub seat: String,
-    /// The answer.
     pub answer: String,
-    /// Why.
     pub why: String,
-    /// How sure the seat is.
     pub confidence: f64,
-    /// The name of the position.
+    /// The name of the answer's position. Equal answers have the same name.
     pub position: String,
 }
 
@@ -157,13 +140,14 @@ pub(super) fn close(ladder: &AskLadder<'_>) -> Result<Step, Corrupt> {
         && ladder.stopped.is_none()
         && parts(ladder).all(|(_, outcome)| outcome.fidelity == Fidelity::Full)
         && status == Status::Complete;
-    let minority = positions.iter().filter(|held| held.fate == Fate::Minority).map(|held| AskDissent {
-        debater: held.label.as_deref(),
-        seat: &held.seat,
-        position: &held.position,
-        reason: &held.reason,
+    let minority = positions.iter().filter(|position| position.fate == Fate::Minority);
+    let dissent = minority.map(|position| AskDissent {
+        debater: position.label.as_deref(),
+        seat: &position.seat,
+        position: &position.position,
+        reason: &position.reason,
     });
-    let dissent = minority.map(serde_json::to_value).collect::<Result<_, _>>()?;
+    let dissent = dissent.map(serde_json::to_value).collect::<Result<_, _>>()?;
     Ok(Step::Close(Box::new(Outcome {
         status,
         termination,
@@ -179,26 +163,26 @@ pub(super) fn close(ladder: &AskLadder<'_>) -> Result<Step, Corrupt> {
     })))
 }
 
-/// The debate and the panel, as far as they were held.
+/// The debate and the panel, if they were held.
 fn parts<'c>(ladder: &'c AskLadder<'_>) -> impl Iterator<Item = (&'c Debate, &'c Outcome)> {
     let deep = ladder.deep.as_ref().map(|part| (&part.debate, &part.outcome));
     let panel = ladder.panel.as_ref().map(|part| (&part.debate, &part.outcome));
     deep.into_iter().chain(panel)
 }
 
-/// How far the ladder got and why it ended there.
+/// The status of the last step that was completed, and why the ladder ended there.
 fn ending(ladder: &AskLadder<'_>, decision: &AskDecision) -> (Status, Termination) {
     let panel = ladder.panel.as_ref().map(|part| &part.outcome);
     let ruled = panel.filter(|outcome| outcome.status == Status::Complete);
     match (ladder.deep_outcome(), ruled) {
-        _ if decision.by == Some(DecidedBy::Agreement) => (Status::Complete, Termination::Consensus),
+        _ if decision.basis == Some(AnswerBasis::Agreement) => (Status::Complete, Termination::Consensus),
         (_, Some(panel)) => (Status::Complete, panel.termination),
         (Some(deep), None) => (deep.status, deep.termination),
         (None, None) => (Status::Incomplete, Termination::Budget),
     }
 }
 
-/// Anonymous labels and the seats behind them.
+/// The anonymous labels, each with its seat.
 fn labels(ladder: &AskLadder<'_>) -> BTreeMap<String, String> {
     match ladder.deep_outcome() {
         Some(deep) => deep.labels.clone(),
@@ -210,17 +194,17 @@ fn labels(ladder: &AskLadder<'_>) -> BTreeMap<String, String> {
 }
 
 fn label_of<'l>(labels: &'l BTreeMap<String, String>, seat: &str) -> Option<&'l String> {
-    labels.iter().find(|(_, behind)| *behind == seat).map(|(label, _)| label)
+    labels.iter().find(|(_, labelled)| *labelled == seat).map(|(label, _)| label)
 }
 
 fn verdict(ladder: &AskLadder<'_>, decision: AskDecision, labels: &BTreeMap<String, String>) -> AskVerdict {
-    let agreed = decision.by == Some(DecidedBy::Agreement);
+    let agreed = decision.basis == Some(AnswerBasis::Agreement);
     let answer = |first: &FirstAnswer<'_>| FirstAnswerReport {
         label: label_of(labels, first.seat).cloned(),
         seat: first.seat.to_owned(),
-        answer: first.given.answer.trim().to_owned(),
-        why: first.given.why.trim().to_owned(),
-        confidence: first.given.confidence,
+        answer: first.reply.answer.trim().to_owned(),
+        why: first.reply.why.trim().to_owned(),
+        confidence: first.reply.confidence,
         position: first.position.clone(),
     };
     AskVerdict {
@@ -230,13 +214,13 @@ fn verdict(ladder: &AskLadder<'_>, decision: AskDecision, labels: &BTreeMap<Stri
         risk: agreed.then(|| agreement_risk(ladder.debate)).flatten(),
         answer: decision.answer,
         why: decision.why,
-        decided_by: decision.by,
+        decided_by: decision.basis,
         position: decision.position,
         never_worse: decision.never_worse,
     }
 }
 
-/// What is still in dispute: between the debaters, or between the first two where there was no debate.
+/// What is still in dispute between the debaters, or between the first two if there was no debate.
 fn contested(ladder: &AskLadder<'_>) -> Vec<String> {
     match (&ladder.deep, &ladder.firsts.agreement) {
         (Some(deep), _) => open_points::contested(&deep.verdict),
@@ -270,13 +254,13 @@ fn step(
     termination: Option<Termination>,
     verdict: StepVerdict,
 ) -> StepReport {
-    let of_step = |turn: &PhaseTurn| LadderStep::of(&turn.phase.name) == step;
-    // A branch counts the copied phases, too: everything that the answer rests on.
-    let spent = debate.spent_where(of_step);
+    let is_of_step = |turn: &PhaseTurn| LadderStep::of(&turn.phase.name) == step;
+    // A branch also counts the phases that it copied, because its answer rests on them.
+    let spent = debate.spent_where(is_of_step);
     StepReport {
         step,
         reason,
-        calls: answered_calls(debate.turns.iter().filter(|turn| of_step(turn))),
+        calls: answered_calls(debate.turns.iter().filter(|turn| is_of_step(turn))),
         input_tokens: spent.input_tokens,
         output_tokens: spent.output_tokens,
         usd: spent.usd_known.then_some(spent.usd),
@@ -308,11 +292,11 @@ fn why_deep(agreement: &PairAgreement) -> String {
 }
 
 fn pair_verdict(ladder: &AskLadder<'_>) -> PairVerdict {
-    let compared = ladder.debate.turn(AskPhase::Compare.as_str(), 0).is_some();
+    let is_compared = ladder.debate.turn(AskPhase::Compare.as_str(), 0).is_some();
     let (agreed, by, differences) = match &ladder.firsts.agreement {
         PairAgreement::Same => (Some(true), Some(AgreementSource::Arithmetic), Vec::new()),
         PairAgreement::Declared => (Some(true), Some(AgreementSource::BothSaySo), Vec::new()),
-        PairAgreement::Divided(reasons) if compared => {
+        PairAgreement::Divided(reasons) if is_compared => {
             (Some(false), Some(AgreementSource::Comparison), reasons.clone())
         }
         PairAgreement::Divided(reasons) => (Some(false), Some(AgreementSource::Arithmetic), reasons.clone()),
@@ -321,14 +305,14 @@ fn pair_verdict(ladder: &AskLadder<'_>) -> PairVerdict {
     PairVerdict { agreed, by, differences }
 }
 
-/// The model of both first answers, where it is one.
+/// The model that gives both first answers, if only one model is named.
 fn one_model(debate: &Debate) -> Option<&str> {
     let mut models = debate.brief.seats_of("debater").map(|seat| seat.model.as_str());
     let (one, other) = (models.next()?, models.next()?);
     (one == other).then_some(one)
 }
 
-/// What became of every first answer. The debate says who gave its answer up; the decision says the rest.
+/// What became of every first answer. The debate says which ones were given up. The decision says the rest.
 fn positions(
     ladder: &AskLadder<'_>,
     decision: &AskDecision,
@@ -336,12 +320,12 @@ fn positions(
 ) -> Vec<PositionFate> {
     let fates = ladder.firsts.all.iter().map(|first| {
         let deep = ladder.deep_outcome();
-        let debated = deep.and_then(|deep| deep.positions.iter().find(|held| held.seat == first.seat));
+        let debated = deep.and_then(|deep| deep.positions.iter().find(|fate| fate.seat == first.seat));
         let (fate, reason) = fate(ladder, decision, first, debated);
         PositionFate {
             seat: first.seat.to_owned(),
             label: label_of(labels, first.seat).cloned(),
-            position: first.given.shown(),
+            position: first.reply.shown(),
             fate,
             reason,
         }
@@ -355,23 +339,23 @@ fn fate(
     first: &FirstAnswer<'_>,
     debated: Option<&PositionFate>,
 ) -> (Fate, String) {
-    let is_it = decision.position.as_deref() == Some(first.position.as_str());
-    match (decision.by, debated) {
+    let is_decided = decision.position.as_deref() == Some(first.position.as_str());
+    match (decision.basis, debated) {
         (None, _) => (Fate::Minority, "there is no verdict that could adopt it".to_owned()),
-        (Some(DecidedBy::Agreement), _) if ladder.firsts.agreement == PairAgreement::Same => {
+        (Some(AnswerBasis::Agreement), _) if ladder.firsts.agreement == PairAgreement::Same => {
             (Fate::Adopted, "both gave the same answer".to_owned())
         }
-        (Some(DecidedBy::Agreement), _) => {
+        (Some(AnswerBasis::Agreement), _) => {
             (Fate::Adopted, "both say that their answers are the same".to_owned())
         }
-        (Some(DecidedBy::FirstRoundVote), _) if is_it => {
+        (Some(AnswerBasis::FirstRoundVote), _) if is_decided => {
             (Fate::Adopted, "it won the vote on the first answers".to_owned())
         }
         (_, Some(debated)) if debated.fate == Fate::Refuted => (Fate::Refuted, debated.reason.clone()),
-        (Some(DecidedBy::FirstRoundVote), _) => {
+        (Some(AnswerBasis::FirstRoundVote), _) => {
             (Fate::Minority, "the vote on the first answers went against it".to_owned())
         }
-        (_, _) if is_it => (Fate::Adopted, "it is the answer, in substance".to_owned()),
+        (_, _) if is_decided => (Fate::Adopted, "it is the answer, in substance".to_owned()),
         (_, Some(debated)) if debated.fate == Fate::Minority && decision.position.is_some() => {
             (Fate::Minority, "held to the end; the answer is another one".to_owned())
         }
@@ -380,7 +364,7 @@ fn fate(
     }
 }
 
-/// What a reader should know: the ladder's own warnings first, then those of its parts.
+/// The warnings of the ladder itself, then those of its parts.
 fn warnings(ladder: &AskLadder<'_>, decision: &AskDecision) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(model) = one_model(ladder.debate) {
@@ -394,29 +378,31 @@ fn warnings(ladder: &AskLadder<'_>, decision: &AskDecision) -> Vec<String> {
         warnings.push(format!("{step}, because a limit was reached: {limit}"));
     }
     warnings.extend(decision.notes.iter().cloned());
-    let own = first_step(ladder);
-    warnings.extend(cut_off_warnings(&own).into_iter().chain(shortened_warnings(&own)));
+    let first_step = first_step(ladder);
+    warnings.extend(cut_off_warnings(&first_step).into_iter().chain(shortened_warnings(&first_step)));
     let whole = &ladder.debate.brief.limits;
     if let Some(deep) = &ladder.deep {
         let limits = &deep.debate.brief.limits;
-        warnings.extend(deep.outcome.warnings.iter().map(|warning| in_whole_limits(warning, limits, whole)));
+        let warned = deep.outcome.warnings.iter();
+        warnings.extend(warned.map(|warning| with_whole_limits(warning, limits, whole)));
     }
     if let Some(panel) = &ladder.panel {
         let limits = &panel.debate.brief.limits;
-        let judged = panel.outcome.warnings.iter();
-        warnings.extend(judged.map(|warning| format!("panel: {}", in_whole_limits(warning, limits, whole))));
+        let warned = panel.outcome.warnings.iter();
+        warnings
+            .extend(warned.map(|warning| format!("panel: {}", with_whole_limits(warning, limits, whole))));
     }
     warnings
 }
 
-/// The phases of the first step that no part contains.
+/// The debate with only those phases of the first step that no part contains.
 fn first_step(ladder: &AskLadder<'_>) -> Debate {
-    let mut own = ladder.debate.clone();
+    let mut first_step = ladder.debate.clone();
     let is_debated = ladder.deep.is_some();
-    own.turns.retain(|turn| match AskPhase::parse(&turn.phase.name) {
+    first_step.turns.retain(|turn| match AskPhase::parse(&turn.phase.name) {
         Some(AskPhase::Compare) => true,
         Some(AskPhase::Answer) => !is_debated,
         _ => false,
     });
-    own
+    first_step
 }

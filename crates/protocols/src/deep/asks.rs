@@ -4,12 +4,95 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use agon_core::{Corrupt, Debate, Fence, NameMask, Prompt, Step};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use super::log::{DeepLog, DeepRound};
-use super::replies::Argument;
+use super::replies::{Argument, Revision, Stance};
 use super::{DeepParts, DeepPhase, evaluation, verdict};
 use crate::prompt::new_ask;
+
+/// What a template shows: the question, what the person said in between, and the fields of its phase.
+#[derive(Serialize)]
+struct QuestionContext<P> {
+    question: String,
+    interjections: Vec<String>,
+    #[serde(flatten)]
+    phase: P,
+}
+
+/// For a template that shows only the question and, if the reply has one, its schema.
+#[derive(Serialize)]
+struct SchemaContext {
+    schema: Option<String>,
+}
+
+/// A debater's words under its label.
+#[derive(Serialize)]
+struct DebaterText<'a> {
+    label: &'a str,
+    content: String,
+}
+
+/// What all debaters read in a round.
+#[derive(Serialize)]
+struct DebateContext<'a> {
+    schema: Option<&'a str>,
+    responses: Vec<DebaterText<'a>>,
+    previous_rounds: Vec<RoundContext<ArgumentText<'a>>>,
+    focus: Option<String>,
+}
+
+/// What one debater reads of itself.
+#[derive(Serialize)]
+struct OwnDebaterContext<'a> {
+    label: &'a str,
+    round_number: u32,
+    max_rounds: u32,
+    targets: String,
+    own_response: String,
+    own_position: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ModeratorContext<'a> {
+    schema: String,
+    round_number: u32,
+    max_rounds: u32,
+    earlier_rounds: Vec<RoundContext<AssessedArgument<'a>>>,
+    arguments: Vec<AssessedArgument<'a>>,
+    carried: String,
+}
+
+#[derive(Serialize)]
+struct SynthesisContext {
+    schema: String,
+    synthesis_input: String,
+    ranking: Option<String>,
+}
+
+#[derive(Serialize)]
+struct RoundContext<A> {
+    round: u32,
+    arguments: Vec<A>,
+}
+
+/// An argument as the debaters of later rounds read it.
+#[derive(Serialize)]
+struct ArgumentText<'a> {
+    label: &'a str,
+    argument: String,
+}
+
+/// An argument as the moderator reads it.
+#[derive(Serialize)]
+struct AssessedArgument<'a> {
+    label: &'a str,
+    stance: Stance,
+    confidence: f64,
+    revision: Revision,
+    key_points: String,
+}
 
 /// Makes the asks of one debate.
 pub(super) struct DeepAsks<'a> {
@@ -17,7 +100,7 @@ pub(super) struct DeepAsks<'a> {
     parts: &'a DeepParts,
     log: &'a DeepLog<'a>,
     fence: Fence,
-    /// Made when somebody else's words are first quoted.
+    /// Made when another seat's words are quoted for the first time.
     mask: OnceCell<NameMask>,
     system: Arc<str>,
 }
@@ -32,32 +115,31 @@ impl<'a> DeepAsks<'a> {
 
     /// Stage 1: every debater answers, independently.
     pub(super) fn answers(&self) -> Result<Step, Corrupt> {
-        let prompt = self.whole("deep/answer.hbs", json!({}))?;
+        let prompt = self.whole("deep/answer.hbs", SchemaContext { schema: None })?;
         let asks = self.debate.brief.seats_of("debater").map(|seat| new_ask(seat, prompt.clone(), None));
         Ok(Step::Ask(DeepPhase::Answer.at(0), asks.collect()))
     }
 
     /// Stage 2D: every debater who answered argues.
     pub(super) fn debate(&self, round: u32) -> Result<Step, Corrupt> {
-        let count = self.log.debaters.len();
-        let arguments = self.parts.arguments(count);
+        let schemas = self.parts.arguments(self.log.debaters.len());
         let last = self.log.rounds.last();
         let focus = last.and_then(|round| round.assessment.as_ref()?.next_round_focus.as_deref());
         let shared = self.shared(
             "deep/debater.hbs",
-            json!({
-                "schema": arguments.map(|arguments| &arguments.stated),
-                "responses": self.responses(),
-                "previous_rounds": self.log.rounds.iter().map(|round| self.arguments(round)).collect::<Vec<_>>(),
-                "focus": focus.map(|focus| self.quote("the moderator", focus)),
-            }),
+            DebateContext {
+                schema: schemas.map(|schemas| schemas.stated.as_str()),
+                responses: self.responses(),
+                previous_rounds: self.log.rounds.iter().map(|round| self.arguments(round)).collect(),
+                focus: focus.map(|focus| self.quote("the moderator", focus)),
+            },
         )?;
         let mut asks = Vec::new();
         for seat in self.debate.brief.seats_of("debater") {
             let Some(place) = self.log.debaters.iter().position(|debater| debater.seat == seat.id) else {
                 continue;
             };
-            let schema = arguments.and_then(|arguments| arguments.by_place.get(place)).cloned();
+            let schema = schemas.and_then(|schemas| schemas.by_place.get(place)).cloned();
             let prompt = Prompt {
                 system: self.system.clone(),
                 shared: shared.clone(),
@@ -75,14 +157,14 @@ impl<'a> DeepAsks<'a> {
         let position = self.log.position(place, round);
         let others = self.log.debaters.iter().filter(|debater| debater.label != own.label);
         let targets: Vec<String> = others.map(|debater| format!("\"Debater {}\"", debater.label)).collect();
-        let context = json!({
-            "label": own.label,
-            "round_number": round,
-            "max_rounds": self.log.options.max_rounds,
-            "targets": targets.join(", "),
-            "own_response": self.fence.quote("your words", &own.answer),
-            "own_position": (position != own.answer.trim()).then(|| self.fence.quote("your words", position)),
-        });
+        let context = OwnDebaterContext {
+            label: &own.label,
+            round_number: round,
+            max_rounds: self.log.options.max_rounds,
+            targets: targets.join(", "),
+            own_response: self.fence.quote("your words", &own.answer),
+            own_position: (position != own.answer.trim()).then(|| self.fence.quote("your words", position)),
+        };
         self.parts.prompts.tail("deep/debater.hbs", &context)
     }
 
@@ -90,18 +172,18 @@ impl<'a> DeepAsks<'a> {
     pub(super) fn moderation(&self, number: u32) -> Result<Step, Corrupt> {
         let round = self.log.round(number);
         let earlier = self.log.rounds.iter().filter(|round| round.number < number);
-        let earlier: Vec<Value> =
-            earlier.map(|round| json!({"round": round.number, "arguments": self.assessed(round)})).collect();
+        let earlier = earlier
+            .map(|round| RoundContext { round: round.number, arguments: self.assessed_arguments(round) });
         let prompt = self.whole(
             "deep/moderator.hbs",
-            json!({
-                "schema": self.parts.assessment.json.to_string(),
-                "round_number": number,
-                "max_rounds": self.log.options.max_rounds,
-                "earlier_rounds": earlier,
-                "arguments": round.map(|round| self.assessed(round)),
-                "carried": round.map(|round| self.carried(round)),
-            }),
+            ModeratorContext {
+                schema: self.parts.assessment.json.to_string(),
+                round_number: number,
+                max_rounds: self.log.options.max_rounds,
+                earlier_rounds: earlier.collect(),
+                arguments: round.map(|round| self.assessed_arguments(round)).unwrap_or_default(),
+                carried: round.map(|round| self.absent_debaters(round)).unwrap_or_default(),
+            },
         )?;
         let schema = self.parts.assessment.clone();
         let asks = self
@@ -112,15 +194,16 @@ impl<'a> DeepAsks<'a> {
         Ok(Step::Ask(DeepPhase::Moderate.at(number), asks.collect()))
     }
 
-    /// Stage 2S: every answer is scored by others than its author, one call each.
+    /// Stage 2S: other debaters score every answer, with one call for each evaluator and answer.
     pub(super) fn evaluations(&self) -> Result<Step, Corrupt> {
         let schema = self.parts.evaluation.clone();
-        let shared = self.shared("deep/evaluator.hbs", json!({"schema": schema.json.to_string()}))?;
+        let shared =
+            self.shared("deep/evaluator.hbs", SchemaContext { schema: Some(schema.json.to_string()) })?;
         let mut asks = Vec::new();
         for (evaluator, answer) in evaluation::pairs(self.log) {
             let Some(seat) = self.debate.brief.seat(evaluator.seat) else { continue };
             let context =
-                json!({"label": answer.label, "content": self.quote(&answer.label, &answer.answer)});
+                DebaterText { label: &answer.label, content: self.quote(&answer.label, &answer.answer) };
             let tail = self.parts.prompts.tail("deep/evaluator.hbs", &context)?;
             let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
             let mut ask = new_ask(seat, prompt, Some(schema.clone()));
@@ -139,11 +222,11 @@ impl<'a> DeepAsks<'a> {
         let ranking = (!ranking.is_empty()).then(|| self.quote("ranking", &json!(ranking).to_string()));
         let prompt = self.whole(
             "deep/synthesis.hbs",
-            json!({
-                "schema": self.parts.synthesis.json.to_string(),
-                "synthesis_input": self.quote("the debate", &input),
-                "ranking": ranking,
-            }),
+            SynthesisContext {
+                schema: self.parts.synthesis.json.to_string(),
+                synthesis_input: self.quote("the debate", &input),
+                ranking,
+            },
         )?;
         let schema = self.parts.synthesis.clone();
         let chair = self.debate.brief.seats_of("chair").map(|seat| {
@@ -155,69 +238,76 @@ impl<'a> DeepAsks<'a> {
         Ok(Step::Ask(DeepPhase::Synthesis.at(round), chair.collect()))
     }
 
-    fn whole(&self, file: &str, context: Value) -> Result<Prompt, Corrupt> {
-        self.parts.prompts.whole(&self.system, file, &self.with_question(context))
+    fn whole(&self, file: &str, phase: impl Serialize) -> Result<Prompt, Corrupt> {
+        self.parts.prompts.whole(&self.system, file, &self.with_question(phase))
     }
 
-    fn shared(&self, file: &str, context: Value) -> Result<Arc<str>, Corrupt> {
-        self.parts.prompts.shared(file, &self.with_question(context))
+    fn shared(&self, file: &str, phase: impl Serialize) -> Result<Arc<str>, Corrupt> {
+        self.parts.prompts.shared(file, &self.with_question(phase))
     }
 
-    fn with_question(&self, mut context: Value) -> Value {
-        let said = self.debate.interjections.iter();
-        let said: Vec<String> =
-            said.map(|said| self.fence.quote("the person who asked", &said.text)).collect();
-        if let Value::Object(map) = &mut context {
-            map.insert(
-                "question".into(),
-                self.fence.quote("the question", &self.debate.brief.question).into(),
-            );
-            map.insert("interjections".into(), said.into());
+    fn with_question<P: Serialize>(&self, phase: P) -> QuestionContext<P> {
+        let interjections = self.debate.interjections.iter();
+        QuestionContext {
+            question: self.fence.quote("the question", &self.debate.brief.question),
+            interjections: interjections
+                .map(|interjection| self.fence.quote("the person who asked", &interjection.text))
+                .collect(),
+            phase,
         }
-        context
     }
 
-    /// Other seats' words: masked, then quoted.
+    /// Quotes another seat's words, with the names of models and seats masked.
     fn quote(&self, what: &str, text: &str) -> String {
         let what = if what.len() == 1 { format!("Debater {what}") } else { what.to_owned() };
         self.fence.quote(&what, &self.mask.get_or_init(|| NameMask::new(&self.debate.brief)).apply(text))
     }
 
-    fn responses(&self) -> Vec<Value> {
+    fn responses(&self) -> Vec<DebaterText<'a>> {
         let debaters = self.log.debaters.iter();
-        debaters.map(|d| json!({"label": d.label, "content": self.quote(&d.label, &d.answer)})).collect()
+        debaters
+            .map(|debater| DebaterText {
+                label: &debater.label,
+                content: self.quote(&debater.label, &debater.answer),
+            })
+            .collect()
     }
 
     /// A round's arguments as the debaters of the next round read them.
-    fn arguments(&self, round: &DeepRound) -> Value {
-        let arguments = self.rows(
-            round,
-            |label, argument| json!({"label": label, "argument": self.quote(label, &written(argument))}),
-        );
-        json!({"round": round.number, "arguments": arguments})
+    fn arguments(&self, round: &DeepRound) -> RoundContext<ArgumentText<'a>> {
+        let arguments = self.present_arguments(round).map(|(label, argument)| ArgumentText {
+            label,
+            argument: self.quote(label, &argument_text(argument)),
+        });
+        RoundContext { round: round.number, arguments: arguments.collect() }
     }
 
     /// A round's arguments as the moderator reads them.
-    fn assessed(&self, round: &DeepRound) -> Vec<Value> {
-        self.rows(round, |label, argument| {
+    fn assessed_arguments(&self, round: &DeepRound) -> Vec<AssessedArgument<'a>> {
+        let assessed = self.present_arguments(round).map(|(label, argument)| {
             let points: Vec<String> = argument.key_points.iter().map(|point| format!("- {point}")).collect();
-            json!({
-                "label": label,
-                "stance": argument.stance,
-                "confidence": argument.confidence,
-                "revision": argument.revision,
-                "key_points": self.quote(label, &points.join("\n")),
-            })
-        })
+            AssessedArgument {
+                label,
+                stance: argument.stance,
+                confidence: argument.confidence,
+                revision: argument.revision,
+                key_points: self.quote(label, &points.join("\n")),
+            }
+        });
+        assessed.collect()
     }
 
-    /// The present debaters' arguments in label order.
-    fn rows(&self, round: &DeepRound, show: impl Fn(&str, &Argument) -> Value) -> Vec<Value> {
-        let said = self.log.debaters.iter().zip(&round.arguments);
-        said.filter_map(|(debater, argument)| Some(show(&debater.label, argument.as_ref()?))).collect()
+    /// The arguments of those who argued, with their labels, in label order.
+    fn present_arguments<'r>(
+        &self,
+        round: &'r DeepRound,
+    ) -> impl Iterator<Item = (&'a str, &'r Argument)> + use<'a, 'r> {
+        let log: &'a DeepLog<'a> = self.log;
+        let debaters = log.debaters.iter().zip(&round.arguments);
+        debaters.filter_map(|(debater, argument)| Some((debater.label.as_str(), argument.as_ref()?)))
     }
 
-    fn carried(&self, round: &DeepRound) -> String {
+    fn absent_debaters(&self, round: &DeepRound) -> String {
         let absent =
             self.log.debaters.iter().zip(&round.arguments).filter(|(_, argument)| argument.is_none());
         absent.map(|(debater, _)| format!("Debater {}", debater.label)).collect::<Vec<_>>().join(", ")
@@ -225,7 +315,7 @@ impl<'a> DeepAsks<'a> {
 }
 
 /// An argument as others read it: stance, key points, counterpoints and revised position.
-fn written(argument: &Argument) -> String {
+fn argument_text(argument: &Argument) -> String {
     let mut lines = vec![format!("Stance: {} ({})", argument.stance.as_str(), argument.revision.as_str())];
     lines.push("Key points:".into());
     lines.extend(argument.key_points.iter().map(|point| format!("- {point}")));

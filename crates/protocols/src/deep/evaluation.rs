@@ -7,18 +7,18 @@ use super::DeepPhase;
 use super::log::{Debater, DeepLog};
 use super::replies::Evaluation;
 
-/// An answer whose facts are in doubt scores no more than this.
+/// The highest score of an answer that an evaluator flags for a factual error.
 const FACTUAL_ERROR_CAP: f64 = 5.0;
-/// With this many debaters or more, each answer is scored by a draw of [`EVALUATORS_DRAWN`] others instead of all.
+/// From this many debaters on, [`EVALUATORS_DRAWN`] others score each answer instead of all others.
 const DRAW_FROM: u32 = 4;
 const EVALUATORS_DRAWN: u32 = 3;
 
-/// One line of the ranking, best first.
+/// One line of the ranking.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RankedAnswer {
     /// The label.
     pub debater: String,
-    /// The mean of its evaluators' weighted scores, 1 to 10; null when nobody scored it.
+    /// The mean of its evaluators' weighted scores, 1 to 10. Null if no evaluator scored it.
     pub score: Option<f64>,
     /// The mean of its scores standardized by evaluator.
     pub z: f64,
@@ -26,12 +26,12 @@ pub struct RankedAnswer {
     pub disqualified: bool,
 }
 
-/// How many score each answer among `n` debaters.
+/// How many debaters score each answer, among `n` debaters.
 pub(super) fn evaluators_each(n: u32) -> u32 {
     if n < DRAW_FROM { n.saturating_sub(1) } else { EVALUATORS_DRAWN }
 }
 
-/// Who scores whom, in seat order of the evaluators.
+/// Each evaluator with an answer that it scores, in seat order of the evaluators.
 pub(super) fn pairs<'a>(log: &'a DeepLog<'_>) -> Vec<(&'a Debater<'a>, &'a Debater<'a>)> {
     let count = u32::try_from(log.debaters.len()).unwrap_or(u32::MAX);
     let mut pairs = Vec::new();
@@ -59,14 +59,14 @@ pub(super) struct WeightedScore {
     fabrication: bool,
 }
 
-/// The ranking; empty where there was no evaluation.
+/// The answers, best first. Empty if there was no evaluation.
 pub(super) fn ranking(log: &DeepLog<'_>) -> Result<Vec<RankedAnswer>, Corrupt> {
     let mut scores = scores(log)?;
     if scores.is_empty() {
         return Ok(Vec::new());
     }
-    let doubtful: Vec<String> = scores.iter().filter(|s| s.factual_error).map(|s| s.answer.clone()).collect();
-    for score in scores.iter_mut().filter(|score| doubtful.contains(&score.answer)) {
+    let flagged: Vec<String> = scores.iter().filter(|s| s.factual_error).map(|s| s.answer.clone()).collect();
+    for score in scores.iter_mut().filter(|score| flagged.contains(&score.answer)) {
         score.weighted = score.weighted.min(FACTUAL_ERROR_CAP);
     }
     let mut ranked: Vec<RankedAnswer> =
@@ -79,7 +79,7 @@ pub(super) fn ranking(log: &DeepLog<'_>) -> Result<Vec<RankedAnswer>, Corrupt> {
     Ok(ranked)
 }
 
-/// Every score that was given, as it was given.
+/// Every score as the evaluator gave it, before any cap.
 pub(super) fn scores(log: &DeepLog<'_>) -> Result<Vec<WeightedScore>, Corrupt> {
     let mut scores = Vec::new();
     for (ask, reply) in
@@ -106,19 +106,20 @@ pub(super) fn scores(log: &DeepLog<'_>) -> Result<Vec<WeightedScore>, Corrupt> {
 }
 
 fn rank(label: &str, scores: &[WeightedScore]) -> RankedAnswer {
-    let own: Vec<&WeightedScore> = scores.iter().filter(|score| score.answer == label).collect();
-    let z: Vec<f64> = own.iter().map(|score| standardized(score, scores)).collect();
-    let weighted: Vec<f64> = own.iter().map(|score| score.weighted).collect();
-    let accusers = own.iter().filter(|score| score.fabrication).count();
+    let received: Vec<&WeightedScore> = scores.iter().filter(|score| score.answer == label).collect();
+    let z: Vec<f64> = received.iter().map(|score| standardized(score, scores)).collect();
+    let weighted: Vec<f64> = received.iter().map(|score| score.weighted).collect();
+    let accusers = received.iter().filter(|score| score.fabrication).count();
     RankedAnswer {
         debater: label.to_owned(),
         score: mean(&weighted),
         z: mean(&z).unwrap_or_default(),
-        disqualified: accusers * 2 > own.len(),
+        disqualified: accusers * 2 > received.len(),
     }
 }
 
-/// How far a score is from its evaluator's mean, in that evaluator's standard deviations; 0 where it has no spread.
+/// How far a score is from its evaluator's mean, in that evaluator's standard deviations. 0 if the evaluator's scores are all
+/// equal.
 fn standardized(score: &WeightedScore, scores: &[WeightedScore]) -> f64 {
     let given: Vec<f64> =
         scores.iter().filter(|s| s.evaluator == score.evaluator).map(|s| s.weighted).collect();

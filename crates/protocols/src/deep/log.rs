@@ -1,4 +1,4 @@
-//! What `deep` reads from the log: who sits behind which label, each round's arguments and assessment, positions.
+//! What `deep` reads from the log: the debaters and their labels, each round's arguments and assessment, and positions.
 
 use std::borrow::Cow;
 
@@ -29,15 +29,15 @@ pub(super) struct Debater<'a> {
 #[derive(Debug)]
 pub(super) struct DeepRound {
     pub(super) number: u32,
-    /// For each debater in label order its argument; `None` where its last position is carried forward.
+    /// One for each debater, in label order. `None` if the debater was absent and its last position is carried forward.
     pub(super) arguments: Vec<Option<Argument>>,
-    /// `None` where the moderator was absent or not asked.
+    /// `None` if the moderator was absent or not asked.
     pub(super) assessment: Option<Assessment>,
     /// Whether the moderator was asked.
     pub(super) moderated: bool,
 }
 
-/// How the loop ends by its own rules.
+/// How the debate loop ends by its own rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LoopExit {
     Converged,
@@ -89,12 +89,12 @@ impl<'a> DeepLog<'a> {
         self.round(number).map_or(0, DeepRound::present)
     }
 
-    /// The rounds that count: those in which somebody argued.
+    /// The rounds that count: those in which at least one debater argued.
     pub(super) fn counted(&self) -> impl Iterator<Item = &DeepRound> {
         self.rounds.iter().filter(|round| round.present() > 0)
     }
 
-    /// Whether and how the loop ends after this round by its own rules. `min_rounds` gates every exit but the limit.
+    /// How the loop ends after this round by its own rules, if it does. `min_rounds` gates every exit except `max_rounds`.
     pub(super) fn exit(&self, number: u32) -> Option<LoopExit> {
         let round = self.round(number).filter(|round| round.present() > 0)?;
         let gated = number < self.options.min_rounds;
@@ -107,7 +107,7 @@ impl<'a> DeepLog<'a> {
         (number >= self.options.max_rounds).then_some(LoopExit::MaxRounds)
     }
 
-    /// Whether the moderator's numbers reach both thresholds.
+    /// Whether the moderator's scores reach both thresholds.
     pub(super) fn meets_thresholds(&self, assessment: &Assessment) -> bool {
         assessment.agreement_score >= self.options.agreement_score - TOLERANCE
             && assessment.new_points_ratio <= self.options.new_points_ratio + TOLERANCE
@@ -123,7 +123,7 @@ impl<'a> DeepLog<'a> {
         self.options.strict && self.loop_ending() == Termination::Budget
     }
 
-    /// How Stages 1 and 2 ended, by the log alone.
+    /// How Stages 1 and 2 ended.
     pub(super) fn loop_ending(&self) -> Termination {
         if self.debaters.len() < 2 {
             return Termination::QuorumLost;
@@ -149,19 +149,18 @@ impl<'a> DeepLog<'a> {
         }
     }
 
-    /// A debater's position after a round: its last revision, else its Stage 1 answer.
+    /// A debater's position after a round: its last revision, or its Stage 1 answer if it revised nothing.
     pub(super) fn position(&self, place: usize, after: u32) -> &str {
         let revised = self.rounds.iter().rev().filter(|round| round.number <= after);
         let revised = revised.filter_map(|round| round.arguments.get(place)?.as_ref()?.new_position()).next();
         revised.unwrap_or_else(|| self.debaters.get(place).map_or("", |debater| debater.answer.trim()))
     }
 
-    /// A debater's last argument.
     pub(super) fn last_argument(&self, place: usize) -> Option<&Argument> {
         self.rounds.iter().rev().find_map(|round| round.arguments.get(place)?.as_ref())
     }
 
-    /// The model that is asked for the synthesis next; `None` when all have been.
+    /// The model that is asked for the synthesis next. `None` if all of them were asked.
     pub(super) fn next_chair(&self) -> Option<String> {
         let closing = self.debate.turns_of(DeepPhase::Synthesis.as_str());
         let asked: Vec<&str> = closing.flat_map(|turn| &turn.asks).map(|ask| ask.model.as_str()).collect();
@@ -170,11 +169,10 @@ impl<'a> DeepLog<'a> {
 }
 
 impl DeepRound {
-    /// The moderator's figures in words.
-    pub(super) fn assessed(&self) -> String {
+    /// The moderator's scores in words.
+    pub(super) fn assessment_words(&self) -> String {
         match &self.assessment {
-            Some(assessed) => {
-                let Assessment { agreement_score, new_points_ratio, .. } = assessed;
+            Some(Assessment { agreement_score, new_points_ratio, .. }) => {
                 format!("agreement {agreement_score:.2}, new points {new_points_ratio:.2}")
             }
             None => "unassessed".to_owned(),
@@ -191,7 +189,7 @@ impl DeepRound {
     }
 }
 
-/// The consensus answer, kept only when the agreement is high enough for one.
+/// The consensus answer, if the agreement is high enough for one.
 pub(super) fn consensus_answer(assessment: &Assessment) -> Option<&str> {
     assessment
         .consensus_answer
@@ -199,7 +197,7 @@ pub(super) fn consensus_answer(assessment: &Assessment) -> Option<&str> {
         .filter(|_| assessment.agreement_score > CONSENSUS_ABOVE + TOLERANCE)
 }
 
-/// The first labels.
+/// The labels of this many debaters: `A`, `B`, `C`...
 pub(super) fn labels(count: usize) -> Vec<String> {
     ('A'..='Z').take(count).map(String::from).collect()
 }
@@ -217,14 +215,14 @@ pub(super) fn chair_models(brief: &Brief) -> Vec<String> {
     models
 }
 
-/// The debaters who answered, shuffled by the debate's seed and labelled A, B, C...
+/// The debaters who answered, shuffled with the debate's seed and labelled A, B, C...
 fn debaters(debate: &Debate) -> Vec<Debater<'_>> {
     let answers = debate.turn(DeepPhase::Answer.as_str(), 0).into_iter().flat_map(PhaseTurn::settled);
-    let mut said: Vec<(&str, Cow<'_, str>)> =
+    let mut answers: Vec<(&str, Cow<'_, str>)> =
         answers.filter_map(|(ask, reply)| Some((ask.seat.as_str(), reply.words()?))).collect();
-    SeededDraw::new(debate.brief.seed, "labels").shuffle(&mut said);
-    let labels = labels(said.len()).into_iter();
-    labels.zip(said).map(|(label, (seat, answer))| Debater { label, seat, answer }).collect()
+    SeededDraw::new(debate.brief.seed, "labels").shuffle(&mut answers);
+    let labels = labels(answers.len()).into_iter();
+    labels.zip(answers).map(|(label, (seat, answer))| Debater { label, seat, answer }).collect()
 }
 
 fn read_round(debate: &Debate, turn: &PhaseTurn, debaters: &[Debater<'_>]) -> Result<DeepRound, Corrupt> {
@@ -236,7 +234,7 @@ fn read_round(debate: &Debate, turn: &PhaseTurn, debaters: &[Debater<'_>]) -> Re
         arguments.push(reply.map(Argument::deserialize).transpose()?);
     }
     let moderation = debate.turns.iter().find(|turn| turn.phase == DeepPhase::Moderate.at(number));
-    let assessed = moderation.and_then(|turn| turn.settled().find_map(|(_, reply)| reply.value()));
-    let assessment = assessed.map(Assessment::deserialize).transpose()?;
+    let assessment = moderation.and_then(|turn| turn.settled().find_map(|(_, reply)| reply.value()));
+    let assessment = assessment.map(Assessment::deserialize).transpose()?;
     Ok(DeepRound { number, arguments, assessment, moderated: moderation.is_some() })
 }

@@ -1,9 +1,14 @@
 //! `deep`: anonymous debaters, a moderator who measures convergence, a synthesis (seed 000).
 //!
-//! This file has the options, the phases and the transition table. [`log`] reads rounds and positions from the log, [`asks`]
-//! makes the prompts, [`replies`] has the types of the answers, [`evaluation`] is the cross-evaluation of standard mode,
-//! [`verdict`] closes the debate, [`positions`] says who held what in each round, [`report`] describes the result for readers,
-//! [`simulation`] plays it with simulated seats.
+//! This file has the options, the phases and the transition table. The other files:
+//!
+//! - [`log`] reads the debaters, rounds and positions from the log.
+//! - [`asks`] makes the prompts; [`replies`] has the types of the answers.
+//! - [`evaluation`] is the cross-evaluation of standard mode.
+//! - [`verdict`] closes the debate.
+//! - [`positions`] says who held what in each round.
+//! - [`report`] describes the result for readers.
+//! - [`simulation`] plays the protocol with simulated seats.
 
 use std::sync::{Arc, OnceLock};
 
@@ -80,7 +85,6 @@ impl DeepOptions {
 }
 
 agon_core::protocol_phases! {
-    /// The phases.
     pub enum DeepPhase {
         Answer => PhaseInfo::new("answer", "First answers", "answers", "answer, each on its own").first_positions(),
         Debate => PhaseInfo::new("debate", "Arguments", "argues", "argue"),
@@ -120,7 +124,7 @@ static INFO: ProtocolInfo = ProtocolInfo {
     simulation: Some(&simulation::DeepSimulation),
 };
 
-/// Debaters when one model is named.
+/// How many debaters sit if only one model is named.
 const DEBATERS_DEFAULT: usize = 3;
 const DEBATERS_MAX: usize = 7;
 
@@ -130,13 +134,13 @@ struct DeepParts {
     assessment: Arc<ReplySchema>,
     evaluation: Arc<ReplySchema>,
     synthesis: Arc<ReplySchema>,
-    /// By number of debaters, made when a debate of that size is held.
+    /// By number of debaters. Made when the first debate of that size is held.
     arguments: [OnceLock<ArgumentSchemas>; DEBATERS_MAX + 1],
 }
 
-/// The schemas of an argument for a number of debaters.
+/// The schemas of an argument, for one number of debaters.
 struct ArgumentSchemas {
-    /// By place: a debater may only target the others.
+    /// By place in label order. A debater may only target the others.
     by_place: Vec<Arc<ReplySchema>>,
     /// The schema that the shared part of the prompt states.
     stated: String,
@@ -197,7 +201,7 @@ impl Protocol for Deep {
         let mut seats: Vec<Seat> =
             debaters.map(|(model, n)| seat(format!("debater-{n}"), "debater", model)).collect();
         let named = |role: &str| request.roles.get(role).unwrap_or(first);
-        // Without rounds there is nothing to moderate, but a moderator that is named may stand in for the chair.
+        // Without rounds there is nothing to moderate, but a named moderator may still stand in for the chair.
         if options.mode == DeepMode::Deep || request.roles.contains_key("moderator") {
             seats.push(seat("moderator".into(), "moderator", named("moderator")));
         }

@@ -1,4 +1,4 @@
-//! What readers see of a `deep` debate: headline, outline, round tables.
+//! What readers see of a `deep` debate: the headline, the outline and a table for each round.
 
 use agon_core::view::{ending_sentence, holder_name, label_name, minority_items};
 use agon_core::wording::{score, spoken};
@@ -13,7 +13,7 @@ use super::replies::{Revision, Stance};
 use super::verdict::{self, DeepVerdict, RoundReport, StanceReport};
 use super::{DeepMode, DeepPhase};
 
-/// One reading of the log for every face.
+/// Everything that the reports, the page and the other interfaces show of the debate.
 pub(super) fn view(log: &DeepLog<'_>) -> Result<DebateView, Corrupt> {
     let verdict = verdict::verdict(log)?;
     let ballots = log.debaters.iter().map(|debater| Ballot {
@@ -55,7 +55,7 @@ fn outline(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Outline {
     details.extend(rounds(log, verdict));
     details.extend(ranking(log, verdict));
     let stand_in = verdict.chair.as_ref().filter(|chair| chair.stand_in);
-    let stood_in = stand_in
+    let absent_chair = stand_in
         .map(|chair| format!("The chair was absent: {} stood in and wrote the verdict.", chair.model));
     let mode = (log.options.mode != DeepMode::Deep).then(|| log.options.mode.as_str().to_owned());
     Outline {
@@ -63,7 +63,7 @@ fn outline(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Outline {
         body: contested(verdict).into_iter().collect(),
         details,
         facts: mode.into_iter().collect(),
-        missing: stood_in.into_iter().collect(),
+        missing: absent_chair.into_iter().collect(),
         ..Outline::default()
     }
 }
@@ -101,9 +101,12 @@ fn rounds(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Option<ReportSection> {
     head.extend(log.debaters.iter().map(|debater| label_name(log.debate, &debater.label)));
     let mut rows = vec![head];
     for round in &verdict.rounds {
-        let measured = |figure: Option<f64>| figure.map_or("not assessed".into(), score);
-        let mut row =
-            vec![round.round.to_string(), measured(round.agreement_score), measured(round.new_points_ratio)];
+        let score_cell = |value: Option<f64>| value.map_or("not assessed".into(), score);
+        let mut row = vec![
+            round.round.to_string(),
+            score_cell(round.agreement_score),
+            score_cell(round.new_points_ratio),
+        ];
         row.extend(round.stances.iter().map(stance_cell));
         rows.push(row);
     }
@@ -125,12 +128,12 @@ fn rounds(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Option<ReportSection> {
     (!verdict.rounds.is_empty()).then_some(section)
 }
 
-/// A stance in a cell: what, how sure, and what changed.
-fn stance_cell(said: &StanceReport) -> String {
-    let (Some(stance), Some(revision)) = (said.stance, said.revision) else {
+/// A table cell with a debater's stance, its confidence and what changed.
+fn stance_cell(report: &StanceReport) -> String {
+    let (Some(stance), Some(revision)) = (report.stance, report.revision) else {
         return "absent, carried".into();
     };
-    let confidence = said.confidence.map_or(String::new(), |sure| format!(" {}", score(sure)));
+    let confidence = report.confidence.map_or(String::new(), |value| format!(" {}", score(value)));
     let mut cell = vec![format!("{}{confidence}", spoken(stance.as_str()))];
     if revision != Revision::NoChange {
         cell.push(spoken(revision.as_str()));
@@ -157,7 +160,7 @@ fn ranking(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Option<ReportSection> {
     Some(ReportSection::new(SectionKind::Part, "Ranking", vec![ReportBlock::Table(rows)]))
 }
 
-/// The table that is printed when the moderator has assessed a round.
+/// The table that is printed after the moderator has assessed a round.
 fn round_summary(log: &DeepLog<'_>, round: &DeepRound) -> Option<RoundSummary> {
     let is_assessment = |phase: &agon_core::Phase| *phase == DeepPhase::Moderate.at(round.number);
     let place = log.debate.turns.iter().position(|turn| is_assessment(&turn.phase))?;
@@ -167,9 +170,9 @@ fn round_summary(log: &DeepLog<'_>, round: &DeepRound) -> Option<RoundSummary> {
     let mut rows = vec![["Debater", "Stance", "Revision", "Confidence"].map(String::from).to_vec()];
     for (debater, argument) in log.debaters.iter().zip(&round.arguments) {
         let cells = match argument {
-            Some(said) => {
-                let (stance, revision) = (said.stance.as_str(), said.revision.as_str());
-                [stance.into(), revision.into(), score(said.confidence)]
+            Some(argument) => {
+                let (stance, revision) = (argument.stance.as_str(), argument.revision.as_str());
+                [stance.into(), revision.into(), score(argument.confidence)]
             }
             None => ["absent".into(), "carried".into(), "-".into()],
         };
@@ -181,10 +184,10 @@ fn round_summary(log: &DeepLog<'_>, round: &DeepRound) -> Option<RoundSummary> {
         Some(LoopExit::MaxRounds) => ": last round",
         None => "",
     };
-    let (number, most, assessed) = (round.number, log.options.max_rounds, round.assessed());
+    let (number, max_rounds, assessment) = (round.number, log.options.max_rounds, round.assessment_words());
     Some(RoundSummary {
         after_phases: place + 1,
-        title: format!("Round {number} of {most}, {assessed}{end}"),
+        title: format!("Round {number} of {max_rounds}, {assessment}{end}"),
         rows,
         notes: Vec::new(),
     })

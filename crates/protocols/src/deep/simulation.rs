@@ -1,4 +1,4 @@
-//! How simulated seats play `deep`: debaters, a moderator who counts positions, a chair who follows the majority.
+//! How simulated seats play `deep`: the debaters argue, the moderator counts positions, the chair follows the majority.
 
 use agon_core::simulation::{SimulatedAsk, SimulatedPlay, SimulatedSeat, SimulatedSide, SimulationSetup};
 use agon_core::{Invalid, quotations};
@@ -52,7 +52,7 @@ fn argument(seat: &dyn SimulatedSeat) -> Option<Value> {
     }))
 }
 
-/// The agreement is the share of the debaters who hold what most of them hold.
+/// The agreement is the share of the debaters who hold the most common position.
 fn assessment(round: u32, moderator: &dyn SimulatedSeat) -> Value {
     let debaters = moderator.others();
     let yes = debaters.iter().filter(|debater| debater.side == SimulatedSide::Yes).count();
@@ -72,12 +72,12 @@ fn synthesis(ask: &SimulatedAsk<'_>, chair: &dyn SimulatedSeat) -> Option<Value>
     let quoted = quotations(ask.prompt).into_iter().find(|quoted| quoted.what == "the debate")?;
     let debate: Value = serde_json::from_str(quoted.text).ok()?;
     let stances = debate.get("final_stances").and_then(Value::as_array)?;
-    let held: Vec<SimulatedSide> = stances
+    let sides: Vec<SimulatedSide> = stances
         .iter()
         .filter_map(|stance| SimulatedSide::find_in(stance.get("revised_position")?.as_str()?))
         .collect();
-    let yes = held.iter().filter(|side| **side == SimulatedSide::Yes).count();
-    let side = match (2 * yes).cmp(&held.len()) {
+    let yes = sides.iter().filter(|side| **side == SimulatedSide::Yes).count();
+    let side = match (2 * yes).cmp(&sides.len()) {
         std::cmp::Ordering::Greater => SimulatedSide::Yes,
         std::cmp::Ordering::Less => SimulatedSide::No,
         std::cmp::Ordering::Equal => chair.impartial_side("chair"),

@@ -1,4 +1,4 @@
-//! Seed 000 and its part of PROTOCOLS.md, sentence by sentence.
+//! The rules of seed 000 and of its part of PROTOCOLS.md. Each test quotes the sentence that it checks.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,8 @@ fn evaluation(score: f64, factual_error: bool, fabrication: bool) -> Value {
            "clarity": score, "usefulness": score}, "factual_error": factual_error, "fabrication": fabrication, "comment": ""})
 }
 
-/// Everybody present; the debaters revise as given by round, the moderator scores as given by round.
+/// A reply when no seat is absent. `revisions` and `scores` have the debaters' revision and the moderator's scores of each round;
+/// their last entries count for later rounds.
 fn plain(phase: &str, round: u32, revisions: &[&str], scores: &[(f64, f64)]) -> Option<Value> {
     let at = (round as usize).saturating_sub(1);
     Some(match phase {
@@ -58,11 +59,11 @@ fn plain(phase: &str, round: u32, revisions: &[&str], scores: &[(f64, f64)]) -> 
     })
 }
 
-/// "Convergence conditions (exit when ANY is true)", with `min_rounds` 2 and `max_rounds` 3, both sides of each threshold.
+/// "Convergence conditions (exit when ANY is true)", with `min_rounds` 2 and `max_rounds` 3: values on both sides of each threshold.
 #[test]
 fn exits_at_the_thresholds_and_not_before() {
     const REVISED: &[&str] = &["minor_update"];
-    const HELD: &[&str] = &["no_change"];
+    const UNCHANGED: &[&str] = &["no_change"];
     for (revisions, scores, termination, rounds) in [
         (REVISED, &[(0.8, 0.15)][..], Termination::Converged, 2),
         (REVISED, &[(0.799_999_999_99, 0.150_000_000_01)], Termination::Converged, 2),
@@ -70,20 +71,20 @@ fn exits_at_the_thresholds_and_not_before() {
         (REVISED, &[(0.8, 0.150_001)], Termination::MaxRounds, 3),
         (REVISED, &[(1.0, 0.0)], Termination::Converged, 2),
         (REVISED, &[(0.0, 1.0), (0.0, 1.0), (0.9, 0.1)], Termination::Converged, 3),
-        (HELD, &[(0.1, 0.9)], Termination::Stable, 2),
-        (HELD, &[(0.8, 0.15)], Termination::Converged, 2),
+        (UNCHANGED, &[(0.1, 0.9)], Termination::Stable, 2),
+        (UNCHANGED, &[(0.8, 0.15)], Termination::Converged, 2),
         (&["minor_update", "minor_update", "no_change"], &[(0.1, 0.9)], Termination::Stable, 3),
     ] {
         let outcome = run(&[], &|_, phase, round| plain(phase, round, revisions, scores));
-        let what = format!("{revisions:?} {scores:?}");
-        assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds), "{what}");
-        assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Full), "{what}");
+        let case = format!("{revisions:?} {scores:?}");
+        assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds), "{case}");
+        assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Full), "{case}");
     }
 }
 
 /// "`min_rounds` gates every exit but the limits: all-`no_change` in round 1 does not stop."
 #[test]
-fn min_rounds_gates_every_exit_but_the_limit() {
+fn min_rounds_gates_every_exit_except_max_rounds() {
     for (min, max, rounds, termination) in [
         ("1", "3", 1, Termination::Converged),
         ("2", "3", 2, Termination::Converged),
@@ -110,7 +111,7 @@ fn the_thresholds_are_configurable() {
 
 /// "`should_stop` is advisory: recorded, and the report warns when it contradicts the arithmetic."
 #[test]
-fn should_stop_is_recorded_and_never_obeyed() {
+fn should_stop_is_recorded_and_decides_nothing() {
     let outcome = run(&[], &|_, phase, round| {
         let mut value = plain(phase, round, &["minor_update"], &[(0.3, 0.9)])?;
         if phase == "moderate" {
@@ -132,7 +133,7 @@ fn should_stop_is_recorded_and_never_obeyed() {
 
 /// "Seeded shuffle, labels A, B, C... kept for all rounds."
 #[test]
-fn labels_are_a_seeded_shuffle_and_stay() {
+fn labels_come_from_a_seeded_shuffle_and_never_change() {
     let mut seen = std::collections::BTreeSet::new();
     for seed in 0..40 {
         let mut brief = brief(&["a/x", "b/y", "c/z"], &[]);
@@ -149,12 +150,12 @@ fn labels_are_a_seeded_shuffle_and_stay() {
         }
         seen.insert(labels.into_values().collect::<Vec<_>>());
     }
-    assert_eq!(seen.len(), 6, "every order comes up");
+    assert_eq!(seen.len(), 6, "every order occurs");
 }
 
 /// "`revised_position` is required when `revision` is not `no_change`."
 #[test]
-fn a_revision_needs_its_position() {
+fn a_revision_requires_a_revised_position() {
     let empty = |revision: &str| {
         let mut value = argument(revision);
         value["revised_position"] = json!(" ");
@@ -184,7 +185,7 @@ fn positions_carry_forward() {
 
 /// "`concede` with `no_change` is flagged in the report, not rejected."
 #[test]
-fn conceding_without_a_change_is_flagged() {
+fn a_concession_without_a_change_is_flagged() {
     let outcome = run(&[], &|_, phase, round| {
         let mut value = plain(phase, round, &["no_change"], &[(0.1, 0.9)])?;
         if phase == "debate" {
@@ -200,7 +201,7 @@ fn conceding_without_a_change_is_flagged() {
 fn a_counterpoint_must_target_another_debater() {
     let parts = parts().unwrap();
     let schema = &parts.arguments(3).unwrap().by_place[1];
-    for (target, fits) in [
+    for (target, is_valid) in [
         ("Debater A", true),
         ("Debater C", true),
         ("A", true),
@@ -211,13 +212,13 @@ fn a_counterpoint_must_target_another_debater() {
     ] {
         let mut value = argument("no_change");
         value["counterpoints"] = json!([{"target": target, "point": "p", "evidence": "e"}]);
-        assert_eq!(jsonschema::is_valid(&schema.json, &value), fits, "{target}");
+        assert_eq!(jsonschema::is_valid(&schema.json, &value), is_valid, "{target}");
     }
 }
 
 /// "`consensus_answer` is kept only when `agreement_score > 0.6`."
 #[test]
-fn a_consensus_answer_needs_agreement_over_0_6() {
+fn a_consensus_answer_is_kept_only_above_an_agreement_of_0_6() {
     for (agreement, kept) in [(0.6, false), (0.600_001, true), (0.59, false), (1.0, true)] {
         let outcome =
             run(&[], &|_, phase, round| plain(phase, round, &["minor_update"], &[(agreement, 0.9)]));
@@ -272,11 +273,11 @@ fn quick_and_standard_have_no_rounds() {
 
 /// "2 to 7 debaters, default 3"; rule 11.
 #[test]
-fn the_number_of_models_gives_the_number_of_seats() {
+fn the_number_of_models_sets_the_number_of_debaters() {
     for (models, debaters) in [(1, Some(3)), (2, Some(2)), (7, Some(7)), (8, None), (0, None)] {
         let seats = Deep.seats(&request(&vec!["a/x"; models], &[]).unwrap());
-        let found = seats.ok().map(|seats| seats.iter().filter(|seat| seat.role == "debater").count());
-        assert_eq!(found, debaters, "{models} models");
+        let count = seats.ok().map(|seats| seats.iter().filter(|seat| seat.role == "debater").count());
+        assert_eq!(count, debaters, "{models} models");
     }
 }
 
@@ -294,7 +295,7 @@ fn the_first_model_plays_moderator_and_chair_unless_named() {
 }
 
 #[test]
-fn requests_that_contradict_themselves_are_refused() {
+fn contradictory_requests_are_rejected() {
     for (set, words) in [
         (&[("min_rounds", "4")][..], "min_rounds"),
         (&[("min_rounds", "3"), ("max_rounds", "2")], "max_rounds"),

@@ -1,4 +1,4 @@
-//! How `deep` ends: the verdict, the synthesis input, and what became of every first-round position.
+//! How `deep` ends: the verdict, the input of the synthesis, and what became of every first-round position.
 
 use agon_core::{
     AbsenceReason, Corrupt, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step, Termination,
@@ -18,17 +18,15 @@ const ADOPTED_FROM: f64 = 0.5;
 /// The verdict of `deep`, as the outcome carries it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DeepVerdict {
-    /// The chair's answer; null when no chair gave one.
+    /// The chair's answer. Null if no chair gave one.
     pub answer: Option<String>,
-    /// Why.
     pub why: Option<String>,
     /// What stayed in dispute.
     pub contested: Vec<String>,
     /// What the debate loop passed to Stage 3.
     pub synthesis_input: SynthesisInput,
-    /// The rounds that count.
+    /// The rounds in which at least one debater argued.
     pub rounds: Vec<RoundReport>,
-    /// Who wrote the answer.
     pub chair: Option<ChairRecord>,
     /// Standard mode: the answers, best first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,11 +36,9 @@ pub struct DeepVerdict {
 /// Who wrote the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChairRecord {
-    /// The seat.
     pub seat: String,
-    /// The model.
     pub model: String,
-    /// Whether it stood in for the chair's own model.
+    /// Whether the model stood in for the chair's own model.
     pub stand_in: bool,
 }
 
@@ -53,58 +49,50 @@ pub struct SynthesisInput {
     pub mode: String,
     /// How many rounds count.
     pub rounds_completed: u32,
-    /// Where each debater stands, in label order.
+    /// Each debater's position at the end, in label order.
     pub final_stances: Vec<FinalStance>,
-    /// The last assessment; null without one.
+    /// The last assessment. Null if there is none.
     pub convergence_status: Option<ConvergenceStatus>,
     /// One line for each round.
     pub debate_log: Vec<String>,
 }
 
-/// Where a debater stands at the end.
+/// A debater's position at the end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FinalStance {
     /// The label.
     pub debater: String,
-    /// Its last stance; null without rounds.
+    /// The last stance. Null if there were no rounds.
     pub stance: Option<Stance>,
-    /// Its last confidence.
+    /// The last confidence.
     pub confidence: Option<f64>,
-    /// Its current position.
+    /// The current position, revised or not.
     pub revised_position: String,
 }
 
 /// The moderator's last assessment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConvergenceStatus {
-    /// How far the debaters agree.
     pub agreement_score: f64,
-    /// The share of new points.
     pub new_points_ratio: f64,
-    /// What they agree on, where they agree enough.
+    /// What the debaters agree on, if the agreement is high enough.
     pub consensus_answer: Option<String>,
-    /// What they do not agree on.
     pub remaining_disagreements: Vec<String>,
 }
 
 /// One round of the debate loop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoundReport {
-    /// Its number.
     pub round: u32,
-    /// Whether the moderator assessed it.
+    /// Whether the moderator assessed the round. If not, the fields up to `next_round_focus` are null or empty.
     pub assessed: bool,
-    /// The moderator's score; null where unassessed, like the fields that follow.
     pub agreement_score: Option<f64>,
-    /// The share of new points.
     pub new_points_ratio: Option<f64>,
-    /// The moderator's advice.
+    /// The moderator's advice, which decides nothing.
     pub should_stop: Option<bool>,
-    /// What they agree on.
+    /// What the debaters agree on, if the agreement is high enough.
     pub consensus_answer: Option<String>,
-    /// What they do not agree on.
     pub remaining_disagreements: Vec<String>,
-    /// What the moderator asks for next.
     pub next_round_focus: Option<String>,
     /// What each debater argued, in label order.
     pub stances: Vec<StanceReport>,
@@ -115,25 +103,21 @@ pub struct RoundReport {
 pub struct StanceReport {
     /// The label.
     pub debater: String,
-    /// Null where the debater was absent, like the fields that follow.
+    /// Null if the debater was absent, like `revision` and `confidence`.
     pub stance: Option<Stance>,
-    /// How much its answer changed.
     pub revision: Option<Revision>,
-    /// How sure it is.
     pub confidence: Option<f64>,
-    /// Whether it was absent and its last position counts.
+    /// Whether the debater was absent and its last position counts.
     pub carried: bool,
-    /// Its reasons.
     pub key_points: Vec<String>,
-    /// Its points against others.
     pub counterpoints: Vec<Counterpoint>,
-    /// Its new position, where it has one.
+    /// The new position, if the debater took one.
     pub revised_position: Option<String>,
 }
 
-/// A minority position with everybody who held it.
+/// A minority position and everybody who held it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-struct DissentEntry<'a> {
+struct DeepDissent<'a> {
     debater: Option<&'a str>,
     seat: &'a str,
     position: &'a str,
@@ -166,18 +150,18 @@ pub(super) fn close(log: &DeepLog<'_>) -> Result<Step, Corrupt> {
     Ok(Step::Close(Box::new(outcome)))
 }
 
-/// The minority's positions, each distinct one once, with everybody who held it.
-fn dissent(positions: &[PositionFate]) -> Vec<DissentEntry<'_>> {
-    let mut distinct: Vec<DissentEntry<'_>> = Vec::new();
-    for held in positions.iter().filter(|held| held.fate == Fate::Minority) {
-        let label = held.label.as_deref().unwrap_or_default();
-        match distinct.iter_mut().find(|entry| entry.position.eq_ignore_ascii_case(&held.position)) {
+/// The minority positions. One that several debaters held is listed once, with all of them.
+fn dissent(positions: &[PositionFate]) -> Vec<DeepDissent<'_>> {
+    let mut distinct: Vec<DeepDissent<'_>> = Vec::new();
+    for minority in positions.iter().filter(|position| position.fate == Fate::Minority) {
+        let label = minority.label.as_deref().unwrap_or_default();
+        match distinct.iter_mut().find(|entry| entry.position.eq_ignore_ascii_case(&minority.position)) {
             Some(entry) => entry.held_by.push(label),
-            None => distinct.push(DissentEntry {
-                debater: held.label.as_deref(),
-                seat: &held.seat,
-                position: &held.position,
-                reason: &held.reason,
+            None => distinct.push(DeepDissent {
+                debater: minority.label.as_deref(),
+                seat: &minority.seat,
+                position: &minority.position,
+                reason: &minority.reason,
                 held_by: vec![label],
             }),
         }
@@ -186,19 +170,19 @@ fn dissent(positions: &[PositionFate]) -> Vec<DissentEntry<'_>> {
 }
 
 pub(super) fn ending(log: &DeepLog<'_>) -> (Termination, Status) {
-    let stages = log.loop_ending();
-    match (stages, &log.synthesis) {
-        (Termination::QuorumLost, _) => (stages, Status::Incomplete),
-        (_, Some(_)) => (stages, Status::Complete),
-        (Termination::Budget, None) => (stages, Status::Incomplete),
-        _ if log.debate.spent_share() >= 1.0 || chair_over_budget(log) => {
+    let termination = log.loop_ending();
+    match (termination, &log.synthesis) {
+        (Termination::QuorumLost, _) => (termination, Status::Incomplete),
+        (_, Some(_)) => (termination, Status::Complete),
+        (Termination::Budget, None) => (termination, Status::Incomplete),
+        _ if log.debate.spent_share() >= 1.0 || is_chair_over_budget(log) => {
             (Termination::Budget, Status::Incomplete)
         }
         _ => (Termination::Failed, Status::Failed),
     }
 }
 
-fn chair_over_budget(log: &DeepLog<'_>) -> bool {
+fn is_chair_over_budget(log: &DeepLog<'_>) -> bool {
     let closing = log.debate.turns_of(DeepPhase::Synthesis.as_str());
     let mut absences = closing.flat_map(PhaseTurn::absences).peekable();
     absences.peek().is_some() && absences.all(|(_, why, _)| why == AbsenceReason::OverBudget)
@@ -208,7 +192,7 @@ fn rounds_completed(log: &DeepLog<'_>) -> u32 {
     log.counted().last().map_or(0, |round| round.number)
 }
 
-/// The verdict of a debate, as far as it has come.
+/// The verdict of a debate, so far if it is not over.
 pub(super) fn verdict(log: &DeepLog<'_>) -> Result<DeepVerdict, Corrupt> {
     let synthesis = log.synthesis.as_ref();
     let closing = log.debate.turns_of(DeepPhase::Synthesis.as_str()).last();
@@ -257,58 +241,58 @@ fn final_stance(log: &DeepLog<'_>, place: usize) -> Option<FinalStance> {
     })
 }
 
-/// A round in one line, made from its data.
+/// A round in one line.
 fn round_line(log: &DeepLog<'_>, round: &DeepRound) -> String {
     let stances = log.debaters.iter().zip(&round.arguments).map(|(debater, argument)| match argument {
-        Some(said) => {
-            let (stance, revision) = (said.stance.as_str(), said.revision.as_str());
-            format!("{}: {stance}, {revision}, confidence {:.2}", debater.label, said.confidence)
+        Some(argument) => {
+            let (stance, revision) = (argument.stance.as_str(), argument.revision.as_str());
+            format!("{}: {stance}, {revision}, confidence {:.2}", debater.label, argument.confidence)
         }
         None => format!("{}: absent, position carried", debater.label),
     });
     let stances: Vec<String> = stances.collect();
     let open = round.assessment.as_ref().map_or(0, |assessment| assessment.remaining_disagreements.len());
-    let assessed = round.assessed();
-    format!("Round {}: {}; {assessed}; {open} open disagreements", round.number, stances.join("; "))
+    let (number, assessment) = (round.number, round.assessment_words());
+    format!("Round {number}: {}; {assessment}; {open} open disagreements", stances.join("; "))
 }
 
 fn round_report(log: &DeepLog<'_>, round: &DeepRound) -> RoundReport {
     let assessment = round.assessment.as_ref();
     let stances = log.debaters.iter().zip(&round.arguments).map(|(debater, argument)| {
-        let said = argument.as_ref();
+        let argument = argument.as_ref();
         StanceReport {
             debater: debater.label.clone(),
-            stance: said.map(|said| said.stance),
-            revision: said.map(|said| said.revision),
-            confidence: said.map(|said| said.confidence),
-            carried: said.is_none(),
-            key_points: said.map(|said| said.key_points.clone()).unwrap_or_default(),
-            counterpoints: said.map(|said| said.counterpoints.clone()).unwrap_or_default(),
-            revised_position: said.and_then(Argument::new_position).map(str::to_owned),
+            stance: argument.map(|argument| argument.stance),
+            revision: argument.map(|argument| argument.revision),
+            confidence: argument.map(|argument| argument.confidence),
+            carried: argument.is_none(),
+            key_points: argument.map(|argument| argument.key_points.clone()).unwrap_or_default(),
+            counterpoints: argument.map(|argument| argument.counterpoints.clone()).unwrap_or_default(),
+            revised_position: argument.and_then(Argument::new_position).map(str::to_owned),
         }
     });
     RoundReport {
         round: round.number,
         assessed: assessment.is_some(),
-        agreement_score: assessment.map(|assessed| assessed.agreement_score),
-        new_points_ratio: assessment.map(|assessed| assessed.new_points_ratio),
-        should_stop: assessment.map(|assessed| assessed.should_stop),
+        agreement_score: assessment.map(|assessment| assessment.agreement_score),
+        new_points_ratio: assessment.map(|assessment| assessment.new_points_ratio),
+        should_stop: assessment.map(|assessment| assessment.should_stop),
         consensus_answer: assessment.and_then(log::consensus_answer).map(str::to_owned),
         remaining_disagreements: assessment
-            .map(|assessed| assessed.remaining_disagreements.clone())
+            .map(|assessment| assessment.remaining_disagreements.clone())
             .unwrap_or_default(),
-        next_round_focus: assessment.and_then(|assessed| assessed.next_round_focus.clone()),
+        next_round_focus: assessment.and_then(|assessment| assessment.next_round_focus.clone()),
         stances: stances.collect(),
     }
 }
 
-/// What became of every Stage 1 answer. A debater's own declaration comes first. Where it kept its answer, convergence or
-/// the likeness of its position to the verdict decides.
+/// What became of every Stage 1 answer. An answer that its debater gave up is refuted. Otherwise convergence decides, or the
+/// similarity of the debater's position and the verdict.
 pub(super) fn fates(log: &DeepLog<'_>, termination: Termination) -> Vec<PositionFate> {
     let fate = |place: usize| {
-        given_up(log, place)
+        reason_given_up(log, place)
             .map(|reason| (Fate::Refuted, reason))
-            .unwrap_or_else(|| kept(log, place, termination))
+            .unwrap_or_else(|| fate_if_kept(log, place, termination))
     };
     let debaters = log.debaters.iter().enumerate();
     debaters
@@ -320,11 +304,11 @@ pub(super) fn fates(log: &DeepLog<'_>, termination: Termination) -> Vec<Position
         .collect()
 }
 
-/// Why a debater gave its first answer up, if it did.
-fn given_up(log: &DeepLog<'_>, place: usize) -> Option<String> {
+/// Why a debater gave up its first answer. `None` if it did not.
+fn reason_given_up(log: &DeepLog<'_>, place: usize) -> Option<String> {
     let debater = log.debaters.get(place)?;
     let own = &debater.label;
-    // A debater who came back to its first answer has not given it up.
+    // A debater who returned to its first answer has not given it up.
     if grouping::is_same(log.position(place, u32::MAX), debater.answer.trim()) {
         return None;
     }
@@ -334,41 +318,41 @@ fn given_up(log: &DeepLog<'_>, place: usize) -> Option<String> {
         (conceded || argument.revision == Revision::MajorRevision).then_some((round.number, argument))
     })?;
     let against = log.rounds.iter().filter(|round| round.number <= number).flat_map(|round| {
-        log.debaters.iter().zip(&round.arguments).flat_map(|(debater, said)| {
-            let points = said.iter().flat_map(|argument| &argument.counterpoints);
+        log.debaters.iter().zip(&round.arguments).flat_map(|(debater, argument)| {
+            let points = argument.iter().flat_map(|argument| &argument.counterpoints);
             points
                 .filter(|point| point.target.ends_with(own.as_str()))
                 .map(|point| (&debater.label, &point.point))
         })
     });
-    let by: Vec<String> = against.map(|(label, point)| format!("Debater {label}: {point}")).collect();
-    let by = if by.is_empty() { "no counterpoint named it".to_owned() } else { by.join("; ") };
-    let now = argument.new_position().unwrap_or_default();
-    Some(format!("given up in round {number} for: {now} (against it: {by})"))
+    let points: Vec<String> = against.map(|(label, point)| format!("Debater {label}: {point}")).collect();
+    let points = if points.is_empty() { "no counterpoint named it".to_owned() } else { points.join("; ") };
+    let position = argument.new_position().unwrap_or_default();
+    Some(format!("given up in round {number} for: {position} (against it: {points})"))
 }
 
-fn kept(log: &DeepLog<'_>, place: usize, termination: Termination) -> (Fate, String) {
+fn fate_if_kept(log: &DeepLog<'_>, place: usize, termination: Termination) -> (Fate, String) {
     let Some(synthesis) = &log.synthesis else {
         return (Fate::Minority, "there is no verdict that could adopt it".into());
     };
     if termination == Termination::Converged {
-        let agreement = log.counted().last().and_then(|round| round.assessment.as_ref());
-        let score = agreement.map_or(0.0, |assessment| assessment.agreement_score);
+        let assessment = log.counted().last().and_then(|round| round.assessment.as_ref());
+        let score = assessment.map_or(0.0, |assessment| assessment.agreement_score);
         return (Fate::Adopted, format!("the debaters converged, agreement {score:.2}"));
     }
     let position = log.position(place, u32::MAX);
-    let likeness = lexical::similarity(position, &synthesis.answer);
-    let fate = if is_like(position, &synthesis.answer) { Fate::Adopted } else { Fate::Minority };
+    let similarity = lexical::similarity(position, &synthesis.answer);
+    let fate = if is_similar(position, &synthesis.answer) { Fate::Adopted } else { Fate::Minority };
     (
         fate,
         format!(
-            "held to the end; its words are {likeness:.2} like the answer's, {ADOPTED_FROM:.2} counts as adopted"
+            "held to the end; its words are {similarity:.2} like the answer's, {ADOPTED_FROM:.2} counts as adopted"
         ),
     )
 }
 
-/// Whether the words of a position show that the answer is it.
-pub(super) fn is_like(position: &str, answer: &str) -> bool {
+/// Whether the words of a position are similar enough to the answer's to count as the same position.
+pub(super) fn is_similar(position: &str, answer: &str) -> bool {
     lexical::similarity(position, answer) >= ADOPTED_FROM && !lexical::opposed(position, answer)
 }
 
@@ -399,8 +383,10 @@ fn warnings(log: &DeepLog<'_>, termination: Termination) -> Vec<String> {
             warnings.push(format!("round {} is unassessed: {why}", round.number));
         }
         for (debater, argument) in log.debaters.iter().zip(&round.arguments) {
-            let odd = |a: &&Argument| a.stance == Stance::Concede && a.revision == Revision::NoChange;
-            if argument.as_ref().is_some_and(|argument| odd(&argument)) {
+            let is_empty_concession = |argument: &Argument| {
+                argument.stance == Stance::Concede && argument.revision == Revision::NoChange
+            };
+            if argument.as_ref().is_some_and(is_empty_concession) {
                 warnings.push(format!(
                     "round {}: Debater {} concedes but changes nothing",
                     round.number, debater.label
@@ -411,12 +397,12 @@ fn warnings(log: &DeepLog<'_>, termination: Termination) -> Vec<String> {
     warnings
 }
 
-/// Where the moderator's advice and the arithmetic differ.
+/// A warning if the moderator's advice contradicts its own scores.
 fn contradiction(log: &DeepLog<'_>, round: &DeepRound) -> Option<String> {
     let assessment = round.assessment.as_ref()?;
     let number = round.number;
-    let met = log.meets_thresholds(assessment);
-    let why = match (assessment.should_stop, met, number < log.options.min_rounds) {
+    let is_converged = log.meets_thresholds(assessment);
+    let why = match (assessment.should_stop, is_converged, number < log.options.min_rounds) {
         (true, false, _) => "the moderator would stop, but its own scores do not reach the thresholds",
         (true, true, true) => "the moderator would stop, but min_rounds is not reached",
         (false, true, false) => "the moderator would go on, but its own scores reach the thresholds",

@@ -1,9 +1,10 @@
-//! `poll`: every seat answers once, alone, and the answer that most of them give is the answer.
+//! `poll`: every seat answers once, alone, and the most common answer wins.
 //!
-//! A poll is what debates are compared with. One seat is a single model, many seats of one model are self-consistency, many
-//! models are a plain vote. This file has the options and the transition table; [`tally`] groups and counts the answers,
-//! [`verdict`] closes the poll and describes it for readers, [`replies`] has the type of an answer. [`crate::answer`] decides when
-//! two answers are the same.
+//! A poll is what debates are compared with. One seat is a single model, many seats of one model are self-consistency, and
+//! seats of many models are a plain vote.
+//!
+//! This file has the options and the transition table. [`tally`] groups and counts the answers, [`verdict`] closes the poll and
+//! describes it for readers, and [`replies`] has the type of an answer. [`crate::answer`] decides when two answers are the same.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +14,7 @@ use agon_core::{
     ProtocolInfo, ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::prompt::{self, PromptSet, new_ask};
@@ -25,13 +26,12 @@ mod tally;
 mod tests;
 pub mod verdict;
 
-/// Every seat answers alone.
+/// A vote without a debate.
 #[derive(Debug)]
 pub struct Poll;
 
-/// The most seats.
 pub const SEATS_MAX: u32 = 15;
-/// Seats when one model is named.
+/// How many seats there are if only one model is named.
 const SEATS_DEFAULT: usize = 3;
 const ROUND: u32 = 1;
 
@@ -43,7 +43,6 @@ agon_core::protocol_options! {
 }
 
 agon_core::protocol_phases! {
-    /// The only phase.
     pub enum PollPhase {
         Answer => PhaseInfo::new("answer", "First answers", "answers", "answer, each on its own").first_positions(),
     }
@@ -146,29 +145,25 @@ impl Protocol for Poll {
 
 /// What the prompt shows. It is the same for every seat.
 #[derive(Serialize)]
-struct PollPrompt {
+struct PollPromptContext {
     question: String,
     files: Vec<String>,
     interjections: Vec<String>,
     schema: String,
 }
 
-/// What the system prompt shows.
-#[derive(Serialize)]
-struct FenceRule {
-    rule: String,
-}
-
 fn ask_everybody(debate: &Debate) -> Result<Step, Corrupt> {
     let (parts, brief) = (parts()?, &debate.brief);
     let fence = Fence::new(brief);
-    let system = parts.prompts.shared("poll/system.hbs", &FenceRule { rule: fence.rule() })?;
+    let system = parts.prompts.shared("poll/system.hbs", &json!({"rule": fence.rule()}))?;
     let files = brief.files.iter().filter(|file| file.part.is_none());
-    let said = debate.interjections.iter();
-    let context = PollPrompt {
+    let interjections = debate.interjections.iter();
+    let context = PollPromptContext {
         question: fence.quote("the question", &brief.question),
         files: files.map(|file| fence.quote(&file.path, &file.text)).collect(),
-        interjections: said.map(|said| fence.quote("the person who asked", &said.text)).collect(),
+        interjections: interjections
+            .map(|interjection| fence.quote("the person who asked", &interjection.text))
+            .collect(),
         schema: parts.answer.json.to_string(),
     };
     let prompt = parts.prompts.whole(&system, "poll/answer.hbs", &context)?;

@@ -9,15 +9,16 @@ use crate::answer::Answer;
 
 /// One seat's answer.
 #[derive(Debug)]
-pub(super) struct CastVote<'a> {
+pub(super) struct VoterAnswer<'a> {
     pub(super) seat: &'a str,
     pub(super) reply: PollAnswer,
     pub(super) answer: Answer,
 }
 
-/// An answer and who gave it, by place among the votes.
+/// The votes for one answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct AnswerGroup {
+    /// Their places in [`PollTally::votes`].
     pub(super) votes: Vec<usize>,
 }
 
@@ -26,20 +27,20 @@ pub(super) struct AnswerGroup {
 pub(super) struct PollTally<'a> {
     pub(super) debate: &'a Debate,
     /// In seat order.
-    pub(super) votes: Vec<CastVote<'a>>,
-    /// The most given first, those given by as many in the order of their first givers.
+    pub(super) votes: Vec<VoterAnswer<'a>>,
+    /// The most common answer first. Ties keep the order of their first votes.
     pub(super) groups: Vec<AnswerGroup>,
 }
 
 impl<'a> PollTally<'a> {
     pub(super) fn read(debate: &'a Debate) -> Result<Self, Corrupt> {
         let mut votes = Vec::new();
-        for (asked, said) in debate.turns_of(PollPhase::Answer.as_str()).flat_map(PhaseTurn::settled) {
-            let Some(value) = said.value() else { continue };
+        for (ask, reply) in debate.turns_of(PollPhase::Answer.as_str()).flat_map(PhaseTurn::settled) {
+            let Some(value) = reply.value() else { continue };
             let reply = PollAnswer::deserialize(value)?;
             // `Poll::check` rejects empty answers.
             if let Some(answer) = Answer::alone(&debate.brief.question, &reply.answer) {
-                votes.push(CastVote { seat: &asked.seat, reply, answer });
+                votes.push(VoterAnswer { seat: &ask.seat, reply, answer });
             }
         }
         let mut groups: Vec<AnswerGroup> = Vec::new();
@@ -57,33 +58,32 @@ impl<'a> PollTally<'a> {
         Ok(Self { debate, votes, groups })
     }
 
-    /// The answer that more gave than any other, if there is one.
+    /// The most common answer, unless several are tied.
     pub(super) fn winner(&self) -> Option<&AnswerGroup> {
-        match self.foremost() {
+        match self.most_common() {
             [only] => Some(only),
             _ => None,
         }
     }
 
-    /// The most given answers: one, or several that are tied.
-    pub(super) fn foremost(&self) -> &[AnswerGroup] {
-        let most = self.groups.first().map_or(0, |group| group.votes.len());
-        let many = self.groups.iter().take_while(|group| group.votes.len() == most).count();
-        self.groups.get(..many).unwrap_or_default()
+    /// The most common answer, or several that are tied.
+    pub(super) fn most_common(&self) -> &[AnswerGroup] {
+        let votes = self.groups.first().map_or(0, |group| group.votes.len());
+        let count = self.groups.iter().take_while(|group| group.votes.len() == votes).count();
+        self.groups.get(..count).unwrap_or_default()
     }
 
-    /// An answer in the words in which it was first given.
+    /// An answer in the words of its first vote.
     pub(super) fn name(&self, group: &AnswerGroup) -> &str {
         let first = group.votes.first().and_then(|first| self.votes.get(*first));
         first.map_or("", |vote| vote.answer.said())
     }
 
-    /// The group of a vote.
     pub(super) fn group_of(&self, place: usize) -> Option<&AnswerGroup> {
         self.groups.iter().find(|group| group.votes.contains(&place))
     }
 
-    /// The share of those who answered.
+    /// The group's share of all votes.
     pub(super) fn share(&self, group: &AnswerGroup) -> f64 {
         group.votes.len() as f64 / self.votes.len().max(1) as f64
     }

@@ -1,10 +1,10 @@
-//! What a debate is measured against: one round, and the answer that most give.
+//! The rules of `poll`: one round, and the most common answer wins.
 
 use agon_core::{Brief, Fate, Fidelity, Outcome, Status, Termination};
 use serde_json::json;
 
 use super::*;
-use crate::testing::{self, Answer as Said};
+use crate::testing::{self, Answer as TestAnswer};
 
 const QUESTION: &str = "Which is the capital of France?\nA) Lyon\nB) Paris\nC) Nice";
 
@@ -16,12 +16,12 @@ fn brief(models: &[&str], set: &[(&str, &str)]) -> Brief {
     testing::brief(&Poll, request(models, set).unwrap()).unwrap()
 }
 
-fn debate(brief: Brief, answer: Said<'_>) -> Debate {
+fn debate(brief: Brief, answer: TestAnswer<'_>) -> Debate {
     testing::run(&Poll, brief, answer).1
 }
 
-/// A poll in which the seats answer so, in order; an empty answer is an absence.
-fn polled(answers: &[&str]) -> Debate {
+/// A poll with one seat for each of these answers. An empty answer means that the seat is absent.
+fn poll_of(answers: &[&str]) -> Debate {
     let seats = answers.len().to_string();
     debate(brief(&["a/x"], &[("seats", &seats)]), &|ask, _, _| {
         let place = ask.seat.trim_start_matches("voter-").parse::<usize>().unwrap() - 1;
@@ -32,13 +32,13 @@ fn polled(answers: &[&str]) -> Debate {
 }
 
 fn outcome(answers: &[&str]) -> Outcome {
-    polled(answers).outcome.unwrap()
+    poll_of(answers).outcome.unwrap()
 }
 
 /// "plurality over answers that are the same"; "more than half `majority`, all `consensus`"; "plurality wins, `share` says how
 /// much"; "ties broken by nothing: `answer` null, `tied` lists them, termination `no_majority`".
 #[test]
-fn the_answer_that_most_give_is_the_answer_and_a_tie_is_none() {
+fn the_most_common_answer_wins_and_a_tie_has_no_answer() {
     for (answers, answer, share, termination, by, tied) in [
         (&["B", "b)", "Paris"][..], Some("B"), Some(1.0), Termination::Consensus, Some("consensus"), 0),
         (
@@ -81,7 +81,7 @@ fn every_answer_is_adopted_or_dissent() {
 
 /// "Absences are data; nobody answers: `quorum_lost`, incomplete."
 #[test]
-fn who_is_absent_does_not_count_and_without_anybody_there_is_no_answer() {
+fn absent_seats_do_not_count_and_a_poll_without_votes_has_no_answer() {
     let one = outcome(&["", "B", ""]);
     assert_eq!(
         (one.termination, one.status, one.fidelity),
@@ -99,7 +99,7 @@ fn who_is_absent_does_not_count_and_without_anybody_there_is_no_answer() {
 
 /// "N seats (1 to 15, default 3; models cycle, `--set seats=N`)".
 #[test]
-fn models_sit_in_turn_and_each_that_is_named_is_heard() {
+fn models_take_seats_in_turn_and_every_named_model_gets_one() {
     let seated = |models: &[&str], set: &[(&str, &str)]| -> Result<String, Invalid> {
         let seats = Poll.seats(&request(models, set)?)?;
         Ok(seats.iter().map(|seat| seat.model.as_str()).collect::<Vec<_>>().join(" "))
@@ -109,7 +109,7 @@ fn models_sit_in_turn_and_each_that_is_named_is_heard() {
     assert_eq!(seated(&["a/x", "b/y"], &[("seats", "5")]).unwrap(), "a/x b/y a/x b/y a/x");
     assert_eq!(seated(&["a/x"], &[("seats", "1")]).unwrap(), "a/x");
     for (models, set, why) in [
-        (&["a/x", "b/y"][..], &[("seats", "1")][..], "each is to be heard"),
+        (&["a/x", "b/y"][..], &[("seats", "1")][..], "each must answer"),
         (&["a/x"], &[("seats", "16")], "1 to 15"),
         (&["a/x"], &[("seats", "0")], "1 to 15"),
         (&["a/x"; 16], &[], "1 to 15"),
@@ -123,14 +123,14 @@ fn models_sit_in_turn_and_each_that_is_named_is_heard() {
     assert!(Poll.seats(&empty).unwrap_err().0.contains("empty"));
 }
 
-/// "independently in one round": everybody reads the same, and files and what the person adds are quoted.
+/// "independently in one round": all seats read the same prompt, in which the question and the files are quoted.
 #[test]
-fn everybody_reads_the_same_question_once() {
+fn all_seats_read_the_same_prompt_once() {
     let request =
         testing::request(&Poll, QUESTION, &[("map.txt", "Paris is on it.")], &["a/x", "b/y"], &[]).unwrap();
     let brief = testing::brief(&Poll, request).unwrap();
     let (debate, _) = Debate::open(brief).unwrap();
-    let Step::Ask(phase, asks) = Poll.next(&debate).unwrap() else { panic!("it asks first") };
+    let Step::Ask(phase, asks) = Poll.next(&debate).unwrap() else { panic!("the first step is an ask") };
     assert_eq!((phase.name.as_str(), phase.round, asks.len()), ("answer", 1, 2));
     assert_eq!(asks[0].prompt, asks[1].prompt);
     let text = asks[0].prompt.user();
@@ -142,9 +142,9 @@ fn everybody_reads_the_same_question_once() {
 }
 
 #[test]
-fn an_answer_without_words_is_refused() {
+fn an_empty_answer_is_rejected() {
     let (debate, _) = Debate::open(brief(&["a/x"], &[])).unwrap();
-    let Step::Ask(_, asks) = Poll.next(&debate).unwrap() else { panic!("it asks first") };
+    let Step::Ask(_, asks) = Poll.next(&debate).unwrap() else { panic!("the first step is an ask") };
     let check = |answer: &str| {
         Poll.check(&debate, &asks[0], &json!({"why": "", "answer": answer, "confidence": 1.0}))
     };
@@ -152,17 +152,17 @@ fn an_answer_without_words_is_refused() {
     assert!(check("B").is_ok());
 }
 
-/// "A limit on everything": what fits counts, and the outcome says which limit it was.
+/// "A limit on everything": the answers within the limit count, and the outcome names the limit.
 #[test]
-fn a_limit_that_leaves_somebody_out_is_named() {
+fn a_limit_that_keeps_seats_from_answering_is_named() {
     use agon_core::{AbsenceReason, DebateLimits, Reply};
     let run = |present: usize| {
         let mut brief = brief(&["a/x"], &[]);
         brief.limits = DebateLimits { calls: Some(1), ..DebateLimits::default() };
-        let mut seen = 0;
+        let mut asked = 0;
         let mut answer = |debate: &Debate, ask: &Ask| {
-            seen += 1;
-            match seen <= present {
+            asked += 1;
+            match asked <= present {
                 true => agon_core::play::invent(&Poll, debate, ask, 1),
                 false => {
                     Reply::Absent { why: AbsenceReason::OverBudget, detail: "the limit of 1 call".into() }
@@ -179,14 +179,17 @@ fn a_limit_that_leaves_somebody_out_is_named() {
     assert!(some.warnings[0].contains("the limit of 1 call"), "{:?}", some.warnings);
 }
 
-/// "implement it for poll (discrete)": answers that are the same have one name.
+/// "implement it for poll (discrete)": equal answers have one name.
 #[test]
-fn who_held_what_is_known_by_the_answers_themselves() {
-    let stands = Poll.view(&polled(&["Paris", "b", "Lyon"])).unwrap().positions;
-    assert_eq!((stands.grouping, stands.rounds.len()), (agon_core::PositionGrouping::Discrete, 1));
-    let held: Vec<&str> = stands.rounds[0].stands.iter().map(|stand| stand.position.as_str()).collect();
-    assert_eq!(held, ["Paris", "Paris", "Lyon"]);
-    assert_eq!((stands.rounds[0].plurality(), stands.decided.as_deref()), (Some("Paris"), Some("Paris")));
-    assert_eq!(Poll.view(&polled(&["A", "B"])).unwrap().positions.decided, None);
-    assert!(Poll.view(&polled(&["", ""])).unwrap().positions.rounds.is_empty());
+fn equal_answers_are_one_position() {
+    let positions = Poll.view(&poll_of(&["Paris", "b", "Lyon"])).unwrap().positions;
+    assert_eq!((positions.grouping, positions.rounds.len()), (agon_core::PositionGrouping::Discrete, 1));
+    let names: Vec<&str> = positions.rounds[0].stands.iter().map(|seat| seat.position.as_str()).collect();
+    assert_eq!(names, ["Paris", "Paris", "Lyon"]);
+    assert_eq!(
+        (positions.rounds[0].plurality(), positions.decided.as_deref()),
+        (Some("Paris"), Some("Paris"))
+    );
+    assert_eq!(Poll.view(&poll_of(&["A", "B"])).unwrap().positions.decided, None);
+    assert!(Poll.view(&poll_of(&["", ""])).unwrap().positions.rounds.is_empty());
 }

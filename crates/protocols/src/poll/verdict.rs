@@ -1,4 +1,4 @@
-//! How `poll` ends: the verdict, the fate of every answer, and what readers see.
+//! How `poll` ends: the verdict, what became of every answer, and what readers see.
 
 use std::collections::BTreeMap;
 
@@ -12,28 +12,26 @@ use agon_core::{
 use serde::{Deserialize, Serialize};
 
 use super::ROUND;
-use super::tally::{AnswerGroup, PollTally};
+use super::tally::{AnswerGroup, PollTally, VoterAnswer};
 use crate::limits::LimitCheck;
 use crate::participation::{cut_off_warnings, shortened_warnings};
 
 /// The verdict of `poll`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PollVerdict {
-    /// The answer that more gave than any other; null where none is.
+    /// The most common answer. Null if there is none or several are tied.
     pub answer: Option<String>,
-    /// The share of the votes that it has.
+    /// The answer's share of the votes.
     pub share: Option<f64>,
-    /// Whether all, most or only more than for any other answer voted for it.
     pub decided_by: Option<VoteStrength>,
-    /// The answers that are tied.
+    /// The most common answers, if several are tied.
     pub tied: Vec<String>,
-    /// The answers, the most given first.
+    /// The answers, the most common first.
     pub tally: Vec<TallyEntry>,
-    /// What each seat answered.
     pub votes: Vec<PollVote>,
-    /// How many answered.
+    /// How many seats answered.
     pub answered: usize,
-    /// How many were asked.
+    /// How many seats were asked.
     pub seats: usize,
 }
 
@@ -41,41 +39,36 @@ pub struct PollVerdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VoteStrength {
-    /// All gave the same answer.
+    /// All seats gave the answer.
     Consensus,
-    /// More than half did.
+    /// More than half gave it.
     Majority,
-    /// More than for any other answer.
+    /// No more than half gave it, but more than any other answer.
     Plurality,
 }
 
 /// An answer and who gave it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TallyEntry {
-    /// The answer in the words in which it was first given.
+    /// The answer in the words of its first vote.
     pub answer: String,
-    /// What it is compared by.
+    /// The normal form by which answers are compared.
     pub key: Option<String>,
-    /// How many gave it.
     pub votes: usize,
-    /// Their share.
+    /// The share of all votes.
     pub share: f64,
-    /// Their mean confidence.
+    /// The mean confidence of its votes.
     pub confidence: f64,
-    /// Who gave it.
+    /// The seats that gave it.
     pub seats: Vec<String>,
 }
 
 /// What one seat answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PollVote {
-    /// The seat.
     pub seat: String,
-    /// Its answer.
     pub answer: String,
-    /// How sure it is.
     pub confidence: f64,
-    /// Why.
     pub why: String,
 }
 
@@ -91,13 +84,14 @@ struct PollDissent<'a> {
 pub(super) fn close(tally: &PollTally<'_>) -> Result<Step, Corrupt> {
     let (termination, status) = ending(tally);
     let positions: Vec<PositionFate> =
-        (0..tally.votes.len()).filter_map(|place| position(tally, place)).collect();
-    let minority = positions.iter().filter(|held| held.fate == Fate::Minority).map(|held| PollDissent {
-        seat: &held.seat,
-        position: &held.position,
-        reason: &held.reason,
+        (0..tally.votes.len()).filter_map(|place| position_fate(tally, place)).collect();
+    let minority = positions.iter().filter(|position| position.fate == Fate::Minority);
+    let dissent = minority.map(|position| PollDissent {
+        seat: &position.seat,
+        position: &position.position,
+        reason: &position.reason,
     });
-    let dissent = minority.map(serde_json::to_value).collect::<Result<_, _>>()?;
+    let dissent = dissent.map(serde_json::to_value).collect::<Result<_, _>>()?;
     let whole = tally.debate.absences().next().is_none()
         && cut_off_warnings(tally.debate).is_empty()
         && status == Status::Complete;
@@ -122,11 +116,11 @@ fn limits<'a>(tally: &'a PollTally<'_>) -> LimitCheck<'a> {
 }
 
 fn ending(tally: &PollTally<'_>) -> (Termination, Status) {
-    let cut = tally.debate.turns.iter().any(|turn| limits(tally).cut_short(turn));
+    let is_cut_short = tally.debate.turns.iter().any(|turn| limits(tally).cut_short(turn));
     match (strength(tally), tally.votes.len()) {
-        (_, 0) if cut => (Termination::Budget, Status::Incomplete),
+        (_, 0) if is_cut_short => (Termination::Budget, Status::Incomplete),
         (_, 0) => (Termination::QuorumLost, Status::Incomplete),
-        _ if cut => (Termination::Budget, Status::Complete),
+        _ if is_cut_short => (Termination::Budget, Status::Complete),
         (Some(VoteStrength::Consensus), _) => (Termination::Consensus, Status::Complete),
         (Some(VoteStrength::Majority), _) => (Termination::Majority, Status::Complete),
         (Some(VoteStrength::Plurality) | None, _) => (Termination::NoMajority, Status::Complete),
@@ -144,8 +138,8 @@ fn strength(tally: &PollTally<'_>) -> Option<VoteStrength> {
 
 fn verdict(tally: &PollTally<'_>) -> PollVerdict {
     let winner = tally.winner();
-    let tied = tally.foremost().iter().filter(|_| winner.is_none());
-    let vote = |vote: &super::tally::CastVote<'_>| PollVote {
+    let tied = tally.most_common().iter().filter(|_| winner.is_none());
+    let vote = |vote: &VoterAnswer<'_>| PollVote {
         seat: vote.seat.to_owned(),
         answer: vote.reply.answer.clone(),
         confidence: vote.reply.confidence,
@@ -156,14 +150,14 @@ fn verdict(tally: &PollTally<'_>) -> PollVerdict {
         share: winner.map(|winner| tally.share(winner)),
         decided_by: strength(tally),
         tied: tied.map(|group| tally.name(group).to_owned()).collect(),
-        tally: tally.groups.iter().map(|group| entry(tally, group)).collect(),
+        tally: tally.groups.iter().map(|group| tally_entry(tally, group)).collect(),
         votes: tally.votes.iter().map(vote).collect(),
         answered: tally.votes.len(),
         seats: tally.debate.brief.seats.len(),
     }
 }
 
-fn entry(tally: &PollTally<'_>, group: &AnswerGroup) -> TallyEntry {
+fn tally_entry(tally: &PollTally<'_>, group: &AnswerGroup) -> TallyEntry {
     let votes = || group.votes.iter().filter_map(|place| tally.votes.get(*place));
     let confidence: f64 = votes().map(|vote| vote.reply.confidence).sum();
     TallyEntry {
@@ -176,7 +170,7 @@ fn entry(tally: &PollTally<'_>, group: &AnswerGroup) -> TallyEntry {
     }
 }
 
-fn position(tally: &PollTally<'_>, place: usize) -> Option<PositionFate> {
+fn position_fate(tally: &PollTally<'_>, place: usize) -> Option<PositionFate> {
     let (vote, group) = (tally.votes.get(place)?, tally.group_of(place)?);
     let support = format!("{} of {} gave this answer", group.votes.len(), tally.votes.len());
     let (fate, reason) = match tally.winner() {
@@ -198,7 +192,7 @@ fn warnings(tally: &PollTally<'_>, termination: Termination) -> Vec<String> {
     }
     if tally.votes.len() > 1 && tally.winner().is_none() {
         let tied: Vec<String> =
-            tally.foremost().iter().map(|group| format!("{:?}", tally.name(group))).collect();
+            tally.most_common().iter().map(|group| format!("{:?}", tally.name(group))).collect();
         warnings.push(format!("there is no answer, because these are tied: {}", tied.join(", ")));
     }
     warnings.extend(cut_off_warnings(tally.debate));
@@ -206,7 +200,7 @@ fn warnings(tally: &PollTally<'_>, termination: Termination) -> Vec<String> {
     warnings
 }
 
-/// What readers see.
+/// Everything that the reports, the page and the other interfaces show of the poll.
 pub(super) fn view(tally: &PollTally<'_>) -> DebateView {
     let verdict = verdict(tally);
     let ballots = tally.votes.iter().map(|vote| Ballot {
@@ -269,9 +263,9 @@ fn outline(verdict: &PollVerdict) -> Outline {
     Outline { answer: vec![answer], details, ..Outline::default() }
 }
 
-/// Who held what: one round, in which equal answers have one name.
+/// One round of positions. Equal answers have the same name.
 fn positions(tally: &PollTally<'_>) -> PositionHistory {
-    let held = |(place, vote): (usize, &super::tally::CastVote<'_>)| SeatPosition {
+    let seat_position = |(place, vote): (usize, &VoterAnswer<'_>)| SeatPosition {
         seat: vote.seat.to_owned(),
         position: tally.group_of(place).map_or("", |group| tally.name(group)).to_owned(),
         confidence: Some(vote.reply.confidence),
@@ -280,7 +274,7 @@ fn positions(tally: &PollTally<'_>) -> PositionHistory {
     let decided = tally.winner().map(|winner| tally.name(winner).to_owned());
     let round = RoundPositions {
         round: ROUND,
-        stands: tally.votes.iter().enumerate().map(held).collect(),
+        stands: tally.votes.iter().enumerate().map(seat_position).collect(),
         ruling: decided.clone(),
         ..RoundPositions::default()
     };

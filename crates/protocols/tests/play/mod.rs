@@ -9,38 +9,38 @@ use agon_core::{
 };
 use agon_protocols::all;
 
-/// Every protocol with its defaults, with every other value of each of its choices and switches, and with every two switches
-/// together where that is allowed.
+/// Every protocol with its defaults, with every other value of each choice and flag, with every allowed pair of flags, and with
+/// limits.
 pub(crate) fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
     let mut cases = Vec::new();
     for protocol in all() {
         let mut settings: Vec<Vec<(String, String)>> = vec![Vec::new()];
-        for opt in protocol.info().options {
-            let values: Vec<&str> = match opt.kind {
+        for spec in protocol.info().options {
+            let values: Vec<&str> = match spec.kind {
                 OptionKind::Choice(words) => {
-                    words.iter().filter(|word| **word != opt.default).copied().collect()
+                    words.iter().filter(|word| **word != spec.default).copied().collect()
                 }
-                OptionKind::Flag => vec![if opt.default == "true" { "false" } else { "true" }],
+                OptionKind::Flag => vec![if spec.default == "true" { "false" } else { "true" }],
                 _ => Vec::new(),
             };
-            settings.extend(values.into_iter().map(|value| vec![(opt.key.to_owned(), value.to_owned())]));
+            settings.extend(values.into_iter().map(|value| vec![(spec.key.to_owned(), value.to_owned())]));
         }
         let flags: Vec<&str> = protocol
             .info()
             .options
             .iter()
-            .filter(|opt| opt.kind == OptionKind::Flag)
-            .map(|opt| opt.key)
+            .filter(|spec| spec.kind == OptionKind::Flag)
+            .map(|spec| spec.key)
             .collect();
         for (place, one) in flags.iter().enumerate() {
             let on = |key: &str| (key.to_owned(), "true".to_owned());
             settings.extend(flags.iter().skip(place + 1).map(|other| vec![on(one), on(other)]));
         }
-        for (number, given) in settings.into_iter().enumerate() {
-            let alone = given.len() < 2;
-            match brief(protocol, given, number as u64) {
+        for (number, set) in settings.into_iter().enumerate() {
+            let is_pair = set.len() == 2;
+            match brief(protocol, set, number as u64) {
                 Ok(brief) => cases.push((protocol, brief)),
-                Err(why) => assert!(!alone, "{}: {why}", protocol.info().name),
+                Err(why) => assert!(is_pair, "{}: {why}", protocol.info().name),
             }
         }
         for limits in limits() {
@@ -50,11 +50,11 @@ pub(crate) fn cases() -> Vec<(&'static dyn Protocol, Brief)> {
     cases
 }
 
-/// DebateLimits that a debate runs into early, in the middle, late.
+/// Limits that a debate reaches early, in the middle and late.
 pub(crate) fn limits() -> Vec<DebateLimits> {
     let mut all = Vec::new();
-    // A call that is repeated after a crash counts, so that a limit on calls that a debate just keeps would end it there: it
-    // would not be the same debate.
+    // A call that is repeated after a crash counts. If a limit on calls is only just enough for a debate, the resumed debate
+    // would reach it and differ, so the limits avoid that.
     for n in [0, 4, 10] {
         all.push(DebateLimits { calls: Some(n), ..DebateLimits::default() });
         all.push(DebateLimits { usd: Some(f64::from(n) * REPLY_USD), ..DebateLimits::default() });
@@ -63,13 +63,13 @@ pub(crate) fn limits() -> Vec<DebateLimits> {
     all
 }
 
-fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Result<Brief, Invalid> {
+fn brief(protocol: &dyn Protocol, set: Vec<(String, String)>, seed: u64) -> Result<Brief, Invalid> {
     let request = Request {
         question: "Should the team adopt the queue?".into(),
         files: vec![BriefFile { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],
         models: ["one/a", "two/b", "three/c"].map(String::from).to_vec(),
         roles: BTreeMap::new(),
-        options: options::resolve(protocol.info().options, given).unwrap(),
+        options: options::resolve(protocol.info().options, set).unwrap(),
         seed: 7,
     };
     Ok(Brief {
@@ -89,19 +89,20 @@ fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>, seed: u64) -> Re
     })
 }
 
-/// The log of a debate in which nothing was said yet.
+/// The log of a debate that has just been opened.
 pub(crate) fn opened(brief: &Brief) -> Vec<LogRecord> {
     vec![Debate::open(brief.clone()).unwrap().1]
 }
 
-/// A made-up answer. Rules that few made-up answers keep, such as that a ranking has everybody once, are tried for longer.
+/// A made-up answer that passes the protocol's check. Few pass a strict check, such as that a ranking lists everybody once, so
+/// several are tried.
 pub(crate) fn invented(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) -> Reply {
     let tries = (0..20).map(|more| invent(protocol, debate, ask, seed + 1000 * more));
     let mut tries = tries.skip_while(|reply| matches!(reply, Reply::Absent { .. }));
-    tries.next().unwrap_or_else(|| panic!("{}: no made-up answer keeps the rules", protocol.info().name))
+    tries.next().unwrap_or_else(|| panic!("{}: no made-up answer passes the check", protocol.info().name))
 }
 
-/// Plays a debate with invented answers. They depend on the prompt, so a prompt that depends on arrival order shows.
+/// Plays a debate with made-up answers. They depend on the prompts, so they differ if a prompt depends on the arrival order.
 pub(crate) fn played(protocol: &dyn Protocol, records: Vec<LogRecord>, seed: u64) -> Vec<LogRecord> {
     let mut answer = |debate: &Debate, ask: &Ask| invented(protocol, debate, ask, seed);
     play(protocol, records, &mut answer, &mut |_| {}).unwrap()

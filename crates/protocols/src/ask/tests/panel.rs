@@ -4,38 +4,38 @@ use super::*;
 
 /// "The answer stands when the panel's verdict score reaches `stands_from` (default 3.0 of 5)": both sides.
 #[test]
-fn the_answer_stands_from_the_score_that_is_set() {
+fn the_answer_stands_if_it_reaches_the_score_of_stands_from() {
     for (score, set, stands) in [
         (3.0, &[][..], true),
         (2.9, &[], false),
         (3.5, &[("stands_from", "3.6")], false),
         (3.6, &[("stands_from", "3.6")], true),
     ] {
-        let script = Script { firsts: &["2", "8", "8", "8"], score, ..TWO_AND_EIGHT };
-        let debate = script.climb(set);
+        let script = LadderScript { firsts: &["2", "8", "8", "8"], score, ..SCRIPT };
+        let debate = script.run(set);
         let outcome = outcome(&debate);
-        let (by, answer) = if stands { ("panel", "2 workers.") } else { ("first_round_vote", "8") };
+        let (decided_by, answer) = if stands { ("panel", "2 workers.") } else { ("first_round_vote", "8") };
         assert_eq!(
             (&outcome.verdict["decided_by"], &outcome.verdict["answer"]),
-            (&json!(by), &json!(answer)),
+            (&json!(decided_by), &json!(answer)),
             "{score}"
         );
         assert_eq!((outcome.termination, outcome.status), (Termination::Consensus, Status::Complete));
         assert_eq!(outcome.verdict["steps"][2]["ruling"]["stands"], stands);
         assert_eq!(outcome.rounds_completed, 2 + 1, "two rounds of the debate, one of the panel");
-        let said = outcome
+        let has_warning = outcome
             .warnings
             .iter()
             .any(|warning| warning.ends_with("the plain vote on the first answers, 3 of 4"));
-        assert_eq!(said, !stands, "{:?}", outcome.warnings);
+        assert_eq!(has_warning, !stands, "{:?}", outcome.warnings);
     }
 }
 
 /// "and no critical finding is held by all"
 #[test]
-fn a_critical_finding_that_all_hold_fells_the_answer() {
-    let script = Script { firsts: &["2", "8", "8", "8"], score: 4.5, critical: true, ..TWO_AND_EIGHT };
-    let debate = script.climb(&[]);
+fn the_answer_falls_if_all_judges_hold_a_critical_finding() {
+    let script = LadderScript { firsts: &["2", "8", "8", "8"], score: 4.5, critical: true, ..SCRIPT };
+    let debate = script.run(&[]);
     let verdict = &outcome(&debate).verdict;
     assert_eq!((&verdict["decided_by"], &verdict["answer"]), (&json!("first_round_vote"), &json!("8")));
     let why = verdict["steps"][2]["ruling"]["why"].as_str().unwrap();
@@ -44,31 +44,31 @@ fn a_critical_finding_that_all_hold_fells_the_answer() {
 
 /// "falls back to the plain first-round vote if there is one, and the outcome says so."
 #[test]
-fn without_a_vote_the_debates_answer_stays_and_the_outcome_says_so() {
-    let script = Script { firsts: &["2", "8", "8", "2"], score: 1.0, ..TWO_AND_EIGHT };
-    let debate = script.climb(&[]);
+fn without_a_vote_the_debates_answer_stays_and_a_warning_says_so() {
+    let script = LadderScript { firsts: &["2", "8", "8", "2"], score: 1.0, ..SCRIPT };
+    let debate = script.run(&[]);
     let outcome = outcome(&debate);
     assert_eq!(
         (&outcome.verdict["decided_by"], &outcome.verdict["answer"]),
         (&json!("debate"), &json!("2 workers."))
     );
-    let told = "the panel gives the answer 1 of 5, 3 is needed; the first answers are tied, so that there is no vote to fall back on";
-    assert!(outcome.warnings.contains(&told.to_owned()), "{:?}", outcome.warnings);
+    let warning = "the panel gives the answer 1 of 5, 3 is needed; the first answers are tied, so that there is no vote to fall back on";
+    assert!(outcome.warnings.contains(&warning.to_owned()), "{:?}", outcome.warnings);
 }
 
-/// The judges read the answer and what is said against it, by labels alone, on the ladder's own rubric.
+/// The judges read the answer and the open points with labels only, and the rubric of `ask`.
 #[test]
-fn judges_read_the_answer_and_what_divides_without_names() {
+fn judges_read_the_answer_and_the_open_points_without_names() {
     let prompts = RefCell::new(Vec::new());
     let debate = run(&["acme/x1", "beta/y2"], &[], &|ask, phase, round| {
         if phase.starts_with("panel/") {
             prompts.borrow_mut().push(ask.prompt.user());
         }
-        let mut said = TWO_AND_EIGHT.say(ask, phase, round)?;
+        let mut reply = SCRIPT.reply(ask, phase, round)?;
         if phase == "answer" {
-            said["why"] = json!("I am acme/x1 and answerer-1.");
+            reply["why"] = json!("I am acme/x1 and answerer-1.");
         }
-        Some(said)
+        Some(reply)
     });
     let prompts = prompts.into_inner();
     assert_eq!(prompts.len(), 3);
@@ -93,11 +93,10 @@ fn judges_read_the_answer_and_what_divides_without_names() {
     assert!(labels.keys().all(|label| prompts[0].contains(&format!("Debater {label}"))));
 }
 
-/// A panel that comes to no verdict changes nothing.
 #[test]
 fn a_panel_without_a_verdict_leaves_the_answer_as_it_was() {
     let debate = run(&["a/x", "b/y"], &[], &|ask, phase, round| {
-        TWO_AND_EIGHT.say(ask, phase, round).filter(|_| !phase.starts_with("panel/"))
+        SCRIPT.reply(ask, phase, round).filter(|_| !phase.starts_with("panel/"))
     });
     let outcome = outcome(&debate);
     assert_eq!(
@@ -109,17 +108,17 @@ fn a_panel_without_a_verdict_leaves_the_answer_as_it_was() {
     assert_eq!(outcome.verdict["steps"][2]["termination"], "quorum_lost");
 }
 
-/// What a part warns of is in the outcome, and says of which part it is.
+/// A warning of the panel says that it is the panel's.
 #[test]
-fn the_warnings_of_the_parts_are_told() {
+fn the_warnings_of_the_debate_and_the_panel_are_in_the_outcome() {
     let debate = run(&["a/x", "b/y"], &[], &|ask, phase, round| {
-        let mut said = TWO_AND_EIGHT.say(ask, phase, round)?;
+        let mut reply = SCRIPT.reply(ask, phase, round)?;
         match phase {
-            "deep/debate" => said["stance"] = json!("concede"),
-            "panel/position" => said["overall_score"] = json!(4.4),
+            "deep/debate" => reply["stance"] = json!("concede"),
+            "panel/position" => reply["overall_score"] = json!(4.4),
             _ => {}
         }
-        Some(said)
+        Some(reply)
     });
     let warnings = &outcome(&debate).warnings;
     assert!(warnings.contains(&"round 1: Debater A concedes but changes nothing".to_owned()), "{warnings:?}");
@@ -127,10 +126,10 @@ fn the_warnings_of_the_parts_are_told() {
     assert!(warnings.contains(&gap.to_owned()), "{warnings:?}");
 }
 
-/// `show --round N` and the cost by round tell the two apart.
+/// No two rounds have the same number, so `show --round N` and the cost by round are unambiguous.
 #[test]
-fn the_rounds_of_the_panel_follow_those_of_the_debate() {
-    let debate = TWO_AND_EIGHT.climb(&[]);
+fn the_panels_rounds_continue_the_numbers_of_the_debates() {
+    let debate = SCRIPT.run(&[]);
     let rounds: Vec<(&str, u32)> =
         debate.turns.iter().map(|turn| (turn.phase.name.as_str(), turn.phase.round)).collect();
     assert_eq!(rounds[rounds.len() - 2..], [("deep/synthesis", 2), ("panel/position", 3)]);

@@ -1,4 +1,4 @@
-//! "A missing voice is data": who is absent, who stands in, what that makes of the debate.
+//! "A missing voice is data": what absent seats and stand-ins mean for the outcome.
 
 use super::*;
 
@@ -10,8 +10,8 @@ fn fewer_than_two_answers_lose_the_quorum() {
     {
         let (_, debate) = run_brief(brief(&["a/x", "b/y", "c/z"], &[]), &|ask, phase, round| {
             let number: u32 = ask.seat.trim_start_matches("debater-").parse().unwrap_or(0);
-            let absent = phase == "answer" && number > present;
-            if absent { None } else { plain(phase, round, &["minor_update"], &[(0.9, 0.1)]) }
+            let is_absent = phase == "answer" && number > present;
+            if is_absent { None } else { plain(phase, round, &["minor_update"], &[(0.9, 0.1)]) }
         });
         let outcome = debate.outcome.as_ref().unwrap();
         assert_eq!(outcome.termination, termination, "{present} present");
@@ -29,7 +29,7 @@ fn fewer_than_two_answers_lose_the_quorum() {
 
 /// "An absent debater keeps its last position, is marked `carried`, and does not count in all-`no_change`."
 #[test]
-fn an_absent_debater_is_carried_and_does_not_count() {
+fn the_position_of_an_absent_debater_is_carried_and_does_not_count() {
     let outcome = run(&[], &|ask, phase, round| match (phase, ask.seat.as_str()) {
         ("debate", "debater-2") => None,
         ("debate", _) => Some(argument("no_change")),
@@ -45,7 +45,7 @@ fn an_absent_debater_is_carried_and_does_not_count() {
 
 /// "An absent moderator leaves the round `unassessed`: only `stable` and `max_rounds` can end it."
 #[test]
-fn without_a_moderator_only_stable_and_max_rounds_end_it() {
+fn without_a_moderator_only_stability_and_max_rounds_end_the_loop() {
     for (revision, termination, rounds) in
         [("no_change", Termination::Stable, 2), ("minor_update", Termination::MaxRounds, 3)]
     {
@@ -82,44 +82,43 @@ fn a_round_without_debaters_ends_the_loop() {
 /// "An absent chair is replaced by the moderator's model, then the debaters' in seat order, each model once (status
 /// `complete`, `degraded`); when all are absent: `failed`, exit 3, `answer` null, the positions reported."
 #[test]
-fn an_absent_chair_is_replaced_in_order() {
-    let mut seated = brief(&["a/x", "b/y", "a/x"], &[]);
-    seated.seats[3].model = "m/m".into();
-    seated.seats[4].model = "ch/c".into();
+fn an_absent_chair_is_replaced_by_the_other_models_in_order() {
+    let mut brief = brief(&["a/x", "b/y", "a/x"], &[]);
+    brief.seats[3].model = "m/m".into();
+    brief.seats[4].model = "ch/c".into();
     let order = ["ch/c", "m/m", "a/x", "b/y"];
-    for able in 0..=order.len() {
-        let (_, debate) = run_brief(seated.clone(), &|ask, phase, round| match phase {
-            "synthesis" if Some(ask.model.as_str()) != order.get(able).copied() => None,
+    for answering in 0..=order.len() {
+        let (_, debate) = run_brief(brief.clone(), &|ask, phase, round| match phase {
+            "synthesis" if Some(ask.model.as_str()) != order.get(answering).copied() => None,
             _ => plain(phase, round, &["no_change"], &[(0.9, 0.1)]),
         });
         let asked: Vec<&str> = debate.turns_of("synthesis").map(|turn| turn.asks[0].model.as_str()).collect();
-        assert_eq!(asked, order[..(able + 1).min(order.len())]);
+        assert_eq!(asked, order[..(answering + 1).min(order.len())]);
         let outcome = debate.outcome.as_ref().unwrap();
-        if able == order.len() {
+        if answering == order.len() {
             assert_eq!((outcome.status, outcome.termination), (Status::Failed, Termination::Failed));
             assert_eq!(outcome.verdict["answer"], Value::Null);
             assert_eq!(outcome.verdict["synthesis_input"]["final_stances"].as_array().unwrap().len(), 3);
             assert_eq!(agon_core::document::exit_status(&debate), 3);
         } else {
             assert_eq!((outcome.status, outcome.termination), (Status::Complete, Termination::Converged));
-            assert_eq!(outcome.fidelity == Fidelity::Degraded, able > 0);
-            assert_eq!(outcome.verdict["chair"]["stand_in"], able > 0);
+            assert_eq!(outcome.fidelity == Fidelity::Degraded, answering > 0);
+            assert_eq!(outcome.verdict["chair"]["stand_in"], answering > 0);
         }
     }
 }
 
-/// An answer that was cut off is heard, and the report says that there was more.
+/// An answer that was cut off still counts, and a warning says that it was cut off.
 #[test]
 fn an_answer_that_was_cut_off_degrades_the_debate() {
-    let mut seated = brief(&["a/x", "b/y"], &[]);
-    seated.seats[0].id = "wordy".into();
-    let (_, debate) =
-        run_brief(seated, &|_, phase, round| plain(phase, round, &["no_change"], &[(0.9, 0.1)]));
+    let mut brief = brief(&["a/x", "b/y"], &[]);
+    brief.seats[0].id = "wordy".into();
+    let (_, debate) = run_brief(brief, &|_, phase, round| plain(phase, round, &["no_change"], &[(0.9, 0.1)]));
     let outcome = debate.outcome.unwrap();
     assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Degraded));
-    let said: Vec<_> = outcome.warnings.iter().filter(|w| w.contains("cut off")).collect();
+    let warnings: Vec<_> = outcome.warnings.iter().filter(|w| w.contains("cut off")).collect();
     assert_eq!(
-        said,
+        warnings,
         [
             "answer, round 0: wordy was cut off by the limit on output tokens",
             "debate, round 1: wordy was cut off by the limit on output tokens",
@@ -128,21 +127,20 @@ fn an_answer_that_was_cut_off_degrades_the_debate() {
     );
 }
 
-/// "An explicit, logged shortening of the oldest transcript entries, never a silent cut": everybody was heard, but not everybody
-/// read all.
+/// "An explicit, logged shortening of the oldest transcript entries, never a silent cut". All answers count, so the fidelity stays
+/// full.
 #[test]
-fn what_a_model_could_not_read_is_a_warning() {
-    let mut seated = brief(&["a/x", "b/y"], &[]);
-    seated.seats[0].id = "forgetful".into();
-    let (_, debate) =
-        run_brief(seated, &|_, phase, round| plain(phase, round, &["no_change"], &[(0.9, 0.1)]));
+fn a_warning_says_which_entries_a_model_could_not_read() {
+    let mut brief = brief(&["a/x", "b/y"], &[]);
+    brief.seats[0].id = "forgetful".into();
+    let (_, debate) = run_brief(brief, &|_, phase, round| plain(phase, round, &["no_change"], &[(0.9, 0.1)]));
     let outcome = debate.outcome.unwrap();
     assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Full));
-    let said: Vec<_> = outcome.warnings.iter().filter(|w| w.contains("could not read")).collect();
+    let warnings: Vec<_> = outcome.warnings.iter().filter(|w| w.contains("could not read")).collect();
     let warning = |round| {
         format!(
             "debate, round {round}: forgetful could not read the 3 oldest of 9 entries (its model reads 2048 tokens)"
         )
     };
-    assert_eq!(said, [&warning(1), &warning(2)]);
+    assert_eq!(warnings, [&warning(1), &warning(2)]);
 }

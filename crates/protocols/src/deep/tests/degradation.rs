@@ -8,9 +8,9 @@ fn limited(limits: DebateLimits, set: &[(&str, &str)]) -> Debate {
     run_brief(brief, &|_, phase, round| plain(phase, round, &["minor_update"], &[(0.1, 0.9)])).1
 }
 
-/// Each call of the test costs 0.01: three answers, then four a round.
+/// Each call of the test costs $0.01. There are three answers and then four calls in each round.
 #[test]
-fn at_80_percent_of_the_money_it_goes_to_the_synthesis() {
+fn at_80_percent_of_the_budget_the_synthesis_follows() {
     for (usd, rounds, termination) in [
         (0.0375, 0, Termination::Budget),
         (0.0376, 1, Termination::Budget),
@@ -22,11 +22,11 @@ fn at_80_percent_of_the_money_it_goes_to_the_synthesis() {
         let outcome = debate.outcome.as_ref().unwrap();
         assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds), "{usd}");
         assert_eq!((outcome.status, agon_core::document::exit_status(&debate)), (Status::Complete, 0));
-        let degraded = termination == Termination::Budget;
-        assert_eq!(outcome.fidelity == Fidelity::Degraded, degraded);
-        assert_eq!(outcome.warnings.contains(&"deep -> synthesis (degraded)".to_owned()), degraded);
-        let said = outcome.warnings.contains(&format!("a limit was reached: the budget of ${usd}"));
-        assert_eq!(said, degraded, "rule 8: it says which limit");
+        let is_degraded = termination == Termination::Budget;
+        assert_eq!(outcome.fidelity == Fidelity::Degraded, is_degraded);
+        assert_eq!(outcome.warnings.contains(&"deep -> synthesis (degraded)".to_owned()), is_degraded);
+        let names_limit = outcome.warnings.contains(&format!("a limit was reached: the budget of ${usd}"));
+        assert_eq!(names_limit, is_degraded, "rule 8: a warning names the limit");
     }
 }
 
@@ -56,12 +56,17 @@ fn a_limit_on_calls_leaves_room_for_the_synthesis() {
         assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds), "{calls} calls");
         assert!(debate.spent().calls <= calls, "{} of {calls}", debate.spent().calls);
         assert_eq!(outcome.status, Status::Complete);
-        let said = outcome.warnings.contains(&format!("a limit was reached: the limit of {calls} calls"));
-        assert_eq!(said, termination == Termination::Budget, "{:?}", outcome.warnings);
+        let limit = format!("a limit was reached: the limit of {calls} calls");
+        assert_eq!(
+            outcome.warnings.contains(&limit),
+            termination == Termination::Budget,
+            "{:?}",
+            outcome.warnings
+        );
     }
 }
 
-/// A phase that cannot end in time, going by the slowest answer so far, is not begun.
+/// A phase does not start if it would end too late, judging by the slowest answer so far.
 #[test]
 fn slow_answers_leave_time_for_the_synthesis() {
     for (deadline_ms, rounds, termination) in [
@@ -73,13 +78,13 @@ fn slow_answers_leave_time_for_the_synthesis() {
         brief.templates = agon_core::protocol::template_hashes(&Deep);
         brief.limits.deadline_ms = Some(deadline_ms);
         let (mut debate, _) = Debate::open(brief).unwrap();
-        // The engine's part: the calls of a phase run side by side and take half a second each.
+        // As in the engine, the calls of a phase run at the same time. Each takes half a second.
         while let agon_core::NextEvent::Ask(event, asks) = agon_core::advance(&Deep, &debate).unwrap() {
-            let (began, phase) = (debate.at_ms, debate.turns.len());
-            debate.push(event, began).unwrap();
+            let (started_ms, phase) = (debate.at_ms, debate.turns.len());
+            debate.push(event, started_ms).unwrap();
             let round = debate.last_phase().unwrap().round;
             let name = debate.last_phase().unwrap().name.clone();
-            assert!(began + 500 <= deadline_ms, "phase {phase} cannot end in time");
+            assert!(started_ms + 500 <= deadline_ms, "phase {phase} cannot end in time");
             for ask in asks {
                 let value = plain(&name, round, &["minor_update"], &[(0.1, 0.9)]).unwrap();
                 let (text, value) =
@@ -93,20 +98,20 @@ fn slow_answers_leave_time_for_the_synthesis() {
                     cut_off: false,
                     shortened: None,
                 };
-                debate.push(agon_core::Event::Replied { ask: ask.id, reply }, began + 500).unwrap();
+                debate.push(agon_core::Event::Replied { ask: ask.id, reply }, started_ms + 500).unwrap();
             }
         }
         let agon_core::NextEvent::Close(agon_core::Event::Closed { outcome }) =
             agon_core::advance(&Deep, &debate).unwrap()
         else {
-            panic!("it closes")
+            panic!("the debate closes")
         };
         assert_eq!((outcome.termination, outcome.rounds_completed), (termination, rounds), "{deadline_ms}");
         assert_eq!(outcome.status, Status::Complete);
     }
 }
 
-/// The last round's moderator may be what there is too little left for: that is `budget` too, and says so.
+/// If too little is left to ask the last round's moderator, the termination is `budget` and a warning says why.
 #[test]
 fn a_round_whose_moderator_could_not_be_asked_ends_in_budget() {
     for (max_rounds, calls, strict) in [("1", 7, "false"), ("2", 11, "false"), ("1", 7, "true")] {
@@ -119,7 +124,7 @@ fn a_round_whose_moderator_could_not_be_asked_ends_in_budget() {
     }
 }
 
-/// Standard mode has a call for each evaluator and answer: 3 answers, 6 evaluations, 1 synthesis.
+/// Standard mode makes 3 calls for answers, 6 for evaluations and 1 for the synthesis.
 #[test]
 fn standard_mode_evaluates_only_if_all_evaluations_fit() {
     for (calls, termination) in
@@ -129,14 +134,15 @@ fn standard_mode_evaluates_only_if_all_evaluations_fit() {
             limited(DebateLimits { calls: Some(calls), ..DebateLimits::default() }, &[("mode", "standard")]);
         let outcome = debate.outcome.as_ref().unwrap();
         assert_eq!((outcome.termination, outcome.status), (termination, Status::Complete), "{calls} calls");
-        let degraded = outcome.warnings.contains(&"standard -> synthesis (degraded)".to_owned());
-        assert_eq!(degraded, termination == Termination::Budget);
+        let is_degraded = outcome.warnings.contains(&"standard -> synthesis (degraded)".to_owned());
+        assert_eq!(is_degraded, termination == Termination::Budget);
     }
 }
 
-/// "When 80% of the time ... is spent": each reply of a played debate takes 10 ms, three answers and four a round.
+/// "When 80% of the time ... is spent". Each reply of the test takes 10 ms. There are three answers and then four replies in each
+/// round.
 #[test]
-fn at_80_percent_of_the_time_it_goes_to_the_synthesis() {
+fn at_80_percent_of_the_deadline_the_synthesis_follows() {
     for (deadline_ms, rounds, termination) in [
         (37, 0, Termination::Budget),
         (38, 1, Termination::Budget),
@@ -150,9 +156,9 @@ fn at_80_percent_of_the_time_it_goes_to_the_synthesis() {
     }
 }
 
-/// Money that runs out in the middle of a phase is `budget`, not a lost quorum.
+/// If the budget runs out in the middle of a phase, the termination is `budget` and not `quorum_lost`.
 #[test]
-fn a_round_that_nobody_could_pay_for_ends_in_budget() {
+fn a_round_without_budget_ends_in_budget() {
     let mut brief = brief(&["a/x", "b/y", "c/z"], &[]);
     brief.templates = agon_core::protocol::template_hashes(&Deep);
     let mut reply = |debate: &Debate, ask: &Ask| match debate.last_phase().unwrap().name.as_str() {

@@ -22,7 +22,7 @@ fn ranking(debate: &Debate) -> Vec<(String, f64, bool)> {
 }
 
 #[test]
-fn each_answer_is_scored_by_others_than_its_author() {
+fn each_answer_is_scored_by_debaters_other_than_its_author() {
     for (models, each) in [(2, 1), (3, 2), (4, 3), (5, 3), (7, 3)] {
         let debate = standard(models, &|_| evaluation(5.0, false, false));
         let turn = debate.turn("evaluate", 0).unwrap();
@@ -41,7 +41,7 @@ fn each_answer_is_scored_by_others_than_its_author() {
 }
 
 #[test]
-fn the_best_answer_is_first() {
+fn the_ranking_starts_with_the_best_answer() {
     let by_label = |ask: &Ask| match ask.about.as_deref() {
         Some("B") => 9.0,
         Some("A") => 6.0,
@@ -53,7 +53,7 @@ fn the_best_answer_is_first() {
 }
 
 #[test]
-fn a_factual_error_seen_by_one_evaluator_caps_the_score_at_5() {
+fn a_factual_error_flag_of_one_evaluator_caps_the_score_at_5() {
     let rows = ranking(&standard(4, &|ask| {
         let accuser = ask.label.as_deref() == Some("Debater B");
         evaluation(9.0, accuser && ask.about.as_deref() == Some("A"), false)
@@ -64,13 +64,13 @@ fn a_factual_error_seen_by_one_evaluator_caps_the_score_at_5() {
 }
 
 #[test]
-fn a_cap_does_not_lift_a_low_score() {
+fn the_cap_does_not_raise_a_low_score() {
     let rows = ranking(&standard(3, &|_| evaluation(2.0, true, false)));
     assert!(rows.iter().all(|row| (row.1 - 2.0).abs() < 1e-9));
 }
 
 #[test]
-fn fabrication_disqualifies_by_majority_only() {
+fn only_a_majority_disqualifies_for_fabrication() {
     for (accusers, disqualified) in [(&["Debater B"][..], false), (&["Debater B", "Debater C"], true)] {
         let rows = ranking(&standard(4, &|ask| {
             let accused =
@@ -83,7 +83,7 @@ fn fabrication_disqualifies_by_majority_only() {
     }
 }
 
-/// One of two evaluators is no majority.
+/// One of two evaluators is not a majority.
 #[test]
 fn half_of_the_evaluators_do_not_disqualify() {
     let rows = ranking(&standard(3, &|ask| {
@@ -93,9 +93,9 @@ fn half_of_the_evaluators_do_not_disqualify() {
     assert!(rows.iter().all(|row| !row.2), "{rows:?}");
 }
 
-/// Without a single usable evaluation there is no ranking, and the report says so.
+/// Without any usable evaluation there is no ranking.
 #[test]
-fn no_evaluation_at_all_is_said() {
+fn a_warning_says_that_there_are_no_evaluations() {
     let brief = brief(&["a/x"], &[("mode", "standard")]);
     let (_, debate) = run_brief(brief, &|_, phase, round| match phase {
         "evaluate" => None,
@@ -106,7 +106,7 @@ fn no_evaluation_at_all_is_said() {
     assert!(outcome.warnings.iter().any(|warning| warning.contains("not ranked")));
 }
 
-/// z-scores by hand: an evaluator that gives 8 and 6 has mean 7 and deviation 1.
+/// An evaluator that gives 8 and 6 has a mean of 7 and a deviation of 1, so the z-scores are 1 and -1.
 #[test]
 fn scores_are_standardized_by_evaluator() {
     let debate = standard(3, &|ask| {
@@ -121,7 +121,7 @@ fn scores_are_standardized_by_evaluator() {
 
 /// "weights configurable, must sum to 100".
 #[test]
-fn weights_decide_the_score() {
+fn the_weights_set_the_score() {
     let set = [
         ("mode", "standard"),
         ("weights.accuracy", "100"),

@@ -18,7 +18,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
-use super::population::{HeardViews, MoveCause, SimulatedPopulation};
+use super::seat_behaviour::{HeardViews, MoveCause, SimulatedPopulation};
 use super::prompt_reading::PromptReading;
 
 /// The provider of all simulated seats.
