@@ -6,7 +6,7 @@ SECRET = os.environ.get("JWT_SECRET", "changeme")
 
 
 def login(user, password):
-    """Gives a token to a user who knows the password."""
+    """Return a token for a user who knows the password."""
     with connect() as db:
         row = db.execute(f"SELECT id, password FROM users WHERE name = '{user}'").fetchone()
     if row and row["password"] == password:

@@ -9,5 +9,6 @@
 #![warn(missing_docs)]
 
 pub mod eval;
-mod old_names;
+#[doc(hidden)]
+pub mod old_names;
 pub mod simulate;

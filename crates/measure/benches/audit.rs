@@ -1,11 +1,13 @@
-//! How long an audit takes, the reading of the file included: `cargo bench -p agon-audit --bench audit`. Another number of
-//! resamples than the default can be given: `-- 10000`.
+//! How long an audit takes, including reading the file: `cargo bench -p agon-measure --bench audit`. Add `-- 10000` for another
+//! number of resamples.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::path::Path;
 use std::time::Instant;
 
-use agon_measure::audit::{Bootstrap, JudgeOptions, Table, VoteOptions, judges, votes};
+use agon_measure::audit::{
+    AuditTable, BootstrapOptions, JudgeOptions, VoteOptions, audit_judges, audit_votes,
+};
 
 const RUNS: usize = 7;
 const PANEL: [&str; 5] = [
@@ -18,12 +20,13 @@ const PANEL: [&str; 5] = [
 
 fn main() {
     let resamples = std::env::args().skip(1).find_map(|number| number.parse().ok());
-    let bootstrap = Bootstrap { resamples: resamples.unwrap_or(Bootstrap::default().resamples), seed: 7 };
+    let bootstrap =
+        BootstrapOptions { resamples: resamples.unwrap_or(BootstrapOptions::default().resamples), seed: 7 };
     let file = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data").join(name);
     let (answers, rulings) = (file("mmlu_pro_votes.csv.gz"), file("llmbar_judges.csv.gz"));
     println!("{} resamples; median of {RUNS} runs, and the slowest, in ms", bootstrap.resamples);
     measure("reading the table of 18 x 11,999", || {
-        Table::open(&answers).unwrap();
+        AuditTable::open(&answers).unwrap();
     });
     for threads in [Some(1), None] {
         let on = threads.map_or("all cores".into(), |threads: usize| format!("{threads} thread"));
@@ -33,7 +36,7 @@ fn main() {
         measure(&format!("votes, 5 models and a gate, {on}"), || audit(&answers, &five));
         let options = JudgeOptions { bootstrap, threads, ..JudgeOptions::default() };
         measure(&format!("judges, 6 x 419, 5 subsets, {on}"), || {
-            judges(&Table::open(&rulings).unwrap(), &options).unwrap();
+            audit_judges(&AuditTable::open(&rulings).unwrap(), &options).unwrap();
         });
     }
 }
@@ -43,7 +46,7 @@ fn gate() -> Vec<String> {
 }
 
 fn audit(file: &Path, options: &VoteOptions) {
-    votes(&Table::open(file).unwrap(), options).unwrap();
+    audit_votes(&AuditTable::open(file).unwrap(), options).unwrap();
 }
 
 fn measure(what: &str, run: impl Fn()) {

@@ -1,35 +1,44 @@
 //! Measures over logs and tables.
 //!
-//! Every figure is arithmetic over a log or a table; none is a model's opinion of itself.
+//! Every figure is arithmetic over a log or a table. None comes from a model's opinion of itself.
 //!
-//! Over one debate: [`mod@evidence`], the `evidence` section of the outcome.
+//! One debate:
 //!
-//! Over many debates:
+//! - [`mod@evidence`]: the `evidence` section of the outcome.
 //!
-//! - [`resolved`]: how first positions did, once it is known what was right.
-//! - [`ratings`]: who does well against whom.
-//! - [`calibration`]: whether confidence was earned.
-//! - [`memory`]: how long something is remembered.
+//! Many debates:
 //!
-//! Over many answers, from debates or any table:
+//! - [`resolved`]: which first positions were right, once a person says what was right.
+//! - [`calibration`]: whether confidence is justified.
+//! - [`ratings`]: how agents do against each other.
+//! - [`memory`]: how long a memory lasts.
 //!
-//! - [`audit`]: what a table of answers or rulings says about those who gave them.
+//! Tables of answers, from debates or anywhere else:
+//!
+//! - [`audit`]: what a table of answers or rulings says about the models or judges in it.
+//!
+//! The statistics that these share:
+//!
+//! - [`agreement`]: how far raters agree.
 //! - [`independence`]: how many independent voices a panel has.
-//! - [`agreement`]: how far judges of the same things agree.
-//! - [`chance`]: what a vote would do by chance alone.
-//! - [`interval`]: how far a figure can be trusted.
+//! - [`intervals`]: how certain a figure is.
+//! - [`majority_vote`]: how often a majority vote is right, as closed forms.
 
 #![warn(missing_docs)]
 
 pub mod agreement;
 pub mod audit;
 pub mod calibration;
-pub mod chance;
 pub mod evidence;
 pub mod independence;
-pub mod interval;
+pub mod intervals;
+pub mod majority_vote;
 pub mod memory;
+#[doc(hidden)]
+pub mod old_names;
 pub mod ratings;
 pub mod resolved;
 
 pub use evidence::{Evidence, evidence};
+#[doc(hidden)]
+pub use old_names::{chance, interval};

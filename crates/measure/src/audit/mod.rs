@@ -1,25 +1,42 @@
-//! What a table of answers, or of rulings, says about those who gave them.
+//! What a table of answers or rulings says about the models or judges in it.
 //!
-//! A panel is worth less than its number where its members err together, and a judge less where it rules by the order in
-//! which it is shown things. Both can be measured on any table of what they said, whoever made it. A tour, in reading order:
+//! Models that make the same errors are worth less than their number, and so is a judge whose ruling depends on the order in
+//! which it reads the answers. Both can be measured on any table of what they said.
 //!
-//! - [`Table`]: a CSV file, also a gzipped one.
-//! - [`votes`]: models that answered the same questions. How many independent voices they are, what a vote gains, when two
-//!   of them are enough.
+//! - [`AuditTable`]: a CSV file, gzipped or not.
+//! - [`votes`]: models that answered the same questions. How many independent voices are they, what does a vote gain, and
+//!   when are two of them enough?
 //! - [`judges`]: judges that ruled on the same pairs in both orders.
-//! - `resampling`: the intervals of all figures, on all cores, the same on any number of them.
-//! - [`Trouble`]: what can be wrong with a table, in sentences.
+//! - [`AuditError`]: what can be wrong with a table.
 //!
-//! The statistics themselves are in the other modules of this crate.
+//! The statistics are in the other modules of this crate.
 
+mod answer_table;
+mod audit_error;
+mod audit_table;
+mod bit_columns;
+mod judge_figures;
 pub mod judges;
-mod resampling;
-mod table;
-mod trouble;
+mod ruling_table;
+mod vote_figures;
 pub mod votes;
 
-pub use judges::{JudgeOptions, Judges, judges};
-pub use resampling::{Bootstrap, Intervals};
-pub use table::Table;
-pub use trouble::Trouble;
-pub use votes::{VoteOptions, Votes, votes};
+pub use crate::intervals::{BootstrapOptions, FigureIntervals};
+#[doc(hidden)]
+pub use crate::old_names::audit::*;
+pub use audit_error::AuditError;
+pub use audit_table::AuditTable;
+pub use judges::{JudgeAudit, JudgeOptions, audit_judges};
+pub use votes::{VoteAudit, VoteOptions, audit_votes};
+
+/// The name of the column of right answers, unless the caller names another.
+pub const GOLD_COLUMN: &str = "gold";
+
+/// The cell of a question that was not asked. An empty cell is a question that was not answered.
+const NOT_ASKED: &str = "-";
+
+/// A warning if a table is too small for reliable figures.
+fn small_sample_note(n: usize, what: &str) -> Option<String> {
+    const FEW: usize = 30;
+    (n < FEW).then(|| format!("Only {n} {what}: all figures and intervals are rough."))
+}

@@ -1,42 +1,42 @@
-//! What each phase took.
+//! What each phase cost.
 
 use std::collections::BTreeMap;
 
 use agon_core::{Debate, PhaseTurn, Reply};
 use serde::Serialize;
 
-/// What each phase took, and how well the cache was used.
+/// What each phase cost, and how well the cache was used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CostEvidence {
     /// The phases, in order.
     pub rounds: Vec<PhaseCost>,
     /// The share of the input that came from a provider's cache.
     pub cached_share: Option<f64>,
-    /// The share that could have.
+    /// The share that a perfect cache would have served.
     pub predicted_cached_share: Option<f64>,
 }
 
-/// What one phase took.
+/// What one phase cost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PhaseCost {
     /// The phase.
     pub phase: String,
     /// Its round.
     pub round: u32,
-    /// Calls, every attempt counted.
+    /// The number of calls, including failed attempts.
     pub calls: u32,
-    /// Tokens read.
+    /// Input tokens.
     pub input_tokens: u64,
-    /// Of those, tokens from a provider's cache.
+    /// Input tokens that came from a provider's cache.
     pub cached_input_tokens: u64,
-    /// Tokens written.
+    /// Output tokens.
     pub output_tokens: u64,
-    /// US dollars; null where a price is unknown.
+    /// US dollars; null if a price is unknown.
     pub usd: Option<f64>,
 }
 
 pub(super) fn cost(debate: &Debate) -> CostEvidence {
-    let phases = paid(debate).map(|turn| {
+    let phases = own_turns(debate).map(|turn| {
         let spent = debate.spent_where(|other| std::ptr::eq(other, turn));
         PhaseCost {
             phase: turn.phase.name.clone(),
@@ -53,34 +53,35 @@ pub(super) fn cost(debate: &Debate) -> CostEvidence {
     CostEvidence {
         rounds: phases.collect(),
         cached_share: share(all.cached_input_tokens),
-        predicted_cached_share: share(cacheable(debate).min(all.input_tokens)),
+        predicted_cached_share: share(cacheable_tokens(debate).min(all.input_tokens)),
     }
 }
 
-fn paid(debate: &Debate) -> impl Iterator<Item = &PhaseTurn> {
+/// The turns that this debate paid for: a branch inherits the others from its parent.
+fn own_turns(debate: &Debate) -> impl Iterator<Item = &PhaseTurn> {
     debate.turns.iter().filter(|turn| !turn.inherited)
 }
 
-/// The input tokens that a perfect cache would already have had.
+/// The input tokens that a perfect cache would have served.
 ///
-/// A prompt begins with what is the same for all seats, and a phase's prompts begin with those of the phase before. So all
-/// but the first call of a model in a phase share the shortest prompt of that phase, and the first call shares the shortest of
-/// the phase before. The private part at the end of a prompt makes this an upper bound.
-fn cacheable(debate: &Debate) -> u64 {
-    let mut known: BTreeMap<&str, u64> = BTreeMap::new();
+/// All prompts of a phase begin with the same text, which begins with the text of the phase before. So a model's first call in a
+/// phase can reuse at most the shortest prompt of the phase before, and each further call the shortest prompt of this phase. This
+/// is an upper bound, because the end of each prompt is private.
+fn cacheable_tokens(debate: &Debate) -> u64 {
+    let mut shortest_before: BTreeMap<&str, u64> = BTreeMap::new();
     let mut tokens = 0;
-    for turn in paid(debate) {
-        let mut read: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+    for turn in own_turns(debate) {
+        let mut inputs_of: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
         for (_, reply) in turn.settled() {
             if let Reply::Said { model, usage, .. } = reply {
-                read.entry(model).or_default().push(usage.input_tokens);
+                inputs_of.entry(model).or_default().push(usage.input_tokens);
             }
         }
-        for (model, inputs) in read {
-            let least = inputs.iter().copied().min().unwrap_or_default();
-            let first = known.get(model).copied().unwrap_or_default().min(least);
-            tokens += first + least * (inputs.len() as u64 - 1);
-            known.insert(model, least);
+        for (model, inputs) in inputs_of {
+            let shortest = inputs.iter().copied().min().unwrap_or_default();
+            let first = shortest_before.get(model).copied().unwrap_or_default().min(shortest);
+            tokens += first + shortest * (inputs.len() as u64 - 1);
+            shortest_before.insert(model, shortest);
         }
     }
     tokens

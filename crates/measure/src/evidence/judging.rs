@@ -1,35 +1,35 @@
-//! Whether judges agree: with themselves when they are asked in another order, and with each other.
+//! Whether judges agree with each other, and with themselves when the order changes.
 
 use std::collections::BTreeMap;
 
 use agon_core::{JudgeMarks, PositionHistory};
 use serde::Serialize;
 
-use crate::agreement::{self, Level};
+use crate::agreement::{MeasurementLevel, kendall_w, krippendorff_alpha};
 
 /// Whether judges agree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JudgeEvidence {
-    /// How many judged.
+    /// The number of judges.
     pub judges: usize,
-    /// Where judges were asked in two orders: whether they preferred the same.
+    /// Whether judges preferred the same in two orders; null if no judge was asked in two orders.
     pub order_consistency: Option<OrderConsistency>,
-    /// Krippendorff's alpha over the scores of several judges.
+    /// Krippendorff's alpha over the scores; null with one judge.
     pub alpha: Option<f64>,
-    /// Kendall's W over the rankings of several judges.
+    /// Kendall's W over the scores as rankings; null with one judge.
     pub w: Option<f64>,
 }
 
-/// Whether judges who were asked in two orders preferred the same.
+/// Whether judges that were asked in two orders preferred the same.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OrderConsistency {
     /// How often a judge was asked in two orders.
     pub asked: usize,
-    /// How often it put the same first.
+    /// How often it ranked the same first in both.
     pub same_top: usize,
-    /// The share of those.
+    /// `same_top` divided by `asked`.
     pub share: f64,
-    /// How far its two rankings agree, from -1 to 1, on average.
+    /// Kendall's tau of its two sets of scores, from -1 to 1, on average.
     pub kendall_tau: Option<f64>,
 }
 
@@ -44,12 +44,11 @@ pub(super) fn judge_evidence(history: &PositionHistory) -> Option<JudgeEvidence>
     Some(JudgeEvidence {
         judges: judges.len(),
         order_consistency: order_consistency(marks),
-        alpha: between(marks, alpha),
-        w: between(marks, concordance),
+        alpha: between_judges(marks, scores_alpha),
+        w: between_judges(marks, scores_concordance),
     })
 }
 
-/// How often a judge that was asked in two orders preferred the same, and how far its two rankings agree.
 fn order_consistency(marks: &[JudgeMarks]) -> Option<OrderConsistency> {
     let twice: Vec<(&JudgeMarks, &JudgeMarks)> = marks
         .iter()
@@ -64,8 +63,11 @@ fn order_consistency(marks: &[JudgeMarks]) -> Option<OrderConsistency> {
     if twice.is_empty() {
         return None;
     }
-    let same = twice.iter().filter(|(one, other)| top(one).is_some() && top(one) == top(other)).count();
-    let taus: Vec<f64> = twice.iter().filter_map(|(one, other)| tau(one, other)).collect();
+    let same = twice
+        .iter()
+        .filter(|(one, other)| preferred(one).is_some() && preferred(one) == preferred(other))
+        .count();
+    let taus: Vec<f64> = twice.iter().filter_map(|(one, other)| kendall_tau(one, other)).collect();
     Some(OrderConsistency {
         asked: twice.len(),
         same_top: same,
@@ -74,8 +76,8 @@ fn order_consistency(marks: &[JudgeMarks]) -> Option<OrderConsistency> {
     })
 }
 
-/// What a judge preferred: the head of its ranking, else the only best score.
-fn top(marks: &JudgeMarks) -> Option<&str> {
+/// What a judge preferred: the first in its ranking, or without a ranking the single best score.
+fn preferred(marks: &JudgeMarks) -> Option<&str> {
     if let Some(first) = marks.ranking.first() {
         return Some(first);
     }
@@ -87,8 +89,8 @@ fn top(marks: &JudgeMarks) -> Option<&str> {
     }
 }
 
-/// Kendall's tau over the pairs that both orders scored: 1 for the same order of all, -1 for the opposite.
-fn tau(one: &JudgeMarks, other: &JudgeMarks) -> Option<f64> {
+/// Kendall's tau over the things scored in both orders: 1 if the two orders of scores are the same, -1 if they are opposite.
+fn kendall_tau(one: &JudgeMarks, other: &JudgeMarks) -> Option<f64> {
     let theirs: BTreeMap<&str, f64> =
         other.scores.iter().map(|(item, score)| (item.as_str(), *score)).collect();
     let both: Vec<(f64, f64)> =
@@ -105,8 +107,9 @@ fn tau(one: &JudgeMarks, other: &JudgeMarks) -> Option<f64> {
     (pairs > 0).then(|| sum / f64::from(pairs))
 }
 
-/// A measure over the table of judges and things, each judge's last word in its first order; `None` with one judge.
-fn between(marks: &[JudgeMarks], measure: fn(&[Vec<Option<f64>>]) -> Option<f64>) -> Option<f64> {
+/// Applies a measure to the table of judges and scores. Each judge counts with its last scores in its first order. `None` with
+/// one judge.
+fn between_judges(marks: &[JudgeMarks], measure: fn(&[Vec<Option<f64>>]) -> Option<f64>) -> Option<f64> {
     let mut last: BTreeMap<&str, &JudgeMarks> = BTreeMap::new();
     for marks in marks.iter().filter(|marks| marks.order == 0) {
         last.insert(&marks.judge, marks);
@@ -123,19 +126,18 @@ fn between(marks: &[JudgeMarks], measure: fn(&[Vec<Option<f64>>]) -> Option<f64>
     if table.len() < 2 { None } else { measure(&table) }
 }
 
-/// Krippendorff's alpha for scores.
-fn alpha(table: &[Vec<Option<f64>>]) -> Option<f64> {
+fn scores_alpha(table: &[Vec<Option<f64>>]) -> Option<f64> {
     let columns = table.first()?.len();
     let unit = |column: usize| table.iter().map(|row| row.get(column).copied().flatten()).collect::<Vec<_>>();
-    agreement::alpha(&(0..columns).map(unit).collect::<Vec<_>>(), Level::Interval)
+    krippendorff_alpha(&(0..columns).map(unit).collect::<Vec<_>>(), MeasurementLevel::Interval)
 }
 
-/// Kendall's W over the things that every judge scored.
-fn concordance(table: &[Vec<Option<f64>>]) -> Option<f64> {
+/// Over the things that every judge scored.
+fn scores_concordance(table: &[Vec<Option<f64>>]) -> Option<f64> {
     let columns = table.first()?.len();
-    let whole = |column: &usize| table.iter().all(|row| row.get(*column).is_some_and(Option::is_some));
-    let kept: Vec<usize> = (0..columns).filter(whole).collect();
+    let is_complete = |column: &usize| table.iter().all(|row| row.get(*column).is_some_and(Option::is_some));
+    let kept: Vec<usize> = (0..columns).filter(is_complete).collect();
     let row =
         |row: &Vec<Option<f64>>| kept.iter().filter_map(|column| *row.get(*column)?).collect::<Vec<f64>>();
-    agreement::kendall_w(&table.iter().map(row).collect::<Vec<_>>())
+    kendall_w(&table.iter().map(row).collect::<Vec<_>>())
 }

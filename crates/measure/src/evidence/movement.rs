@@ -1,4 +1,4 @@
-//! Where the seats stood, and where they went.
+//! The positions of the seats and how they changed.
 
 use std::collections::BTreeSet;
 
@@ -7,55 +7,55 @@ use serde::Serialize;
 
 use crate::agreement;
 
-/// The first positions, what a plain vote on them gives, and whether the debate decided otherwise.
+/// The first positions, a plain vote on them, and whether the debate changed the verdict.
 ///
-/// The vote counts heads. Whether the debate changed anything is decided by the protocol's own rule, the one that the verdict
-/// follows: where one FAIL among three is FAIL before and after, nothing changed, whatever most heads said.
+/// `vote` counts seats, but `changed_by_debate` compares the verdict with `ruling`, which follows the protocol's own rule. If one
+/// FAIL among three is enough for FAIL, a FAIL verdict changes nothing although two of three seats said PASS.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FirstRound {
     /// The round.
     pub round: u32,
-    /// The positions, the most held first.
+    /// The positions, most frequent first.
     pub positions: Vec<PositionCount>,
-    /// The position that a plain vote gives; null where it is tied.
+    /// The result of a plain vote; null if it is tied.
     pub vote: Option<String>,
-    /// The positions that are tied.
+    /// The tied positions, if the vote is tied.
     pub tied: Vec<String>,
-    /// What the protocol's own rule makes of the first positions.
+    /// The verdict that the protocol's own rule would give on the first positions.
     pub ruling: Option<String>,
-    /// What was decided.
+    /// The verdict.
     pub decided: Option<String>,
-    /// Whether the debate changed what the rule would have decided.
+    /// Whether the verdict differs from `ruling`.
     pub changed_by_debate: bool,
 }
 
-/// A position and who held it.
+/// A position and its holders.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PositionCount {
     /// The position.
     pub position: String,
-    /// How many seats held it.
+    /// The number of seats that held it.
     pub count: usize,
-    /// Their share of all.
+    /// Their share of all seats.
     pub share: f64,
     /// The seats.
     pub seats: Vec<String>,
-    /// Their labels, where they have any.
+    /// Their labels, if they have any.
     pub labels: Vec<String>,
 }
 
-/// How often a seat changed.
+/// How often a seat changed its position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SeatFlips {
     /// The seat.
     pub seat: String,
     /// Its label.
     pub label: Option<String>,
-    /// All its changes.
+    /// The number of changes.
     pub flips: usize,
-    /// Those that cite something.
+    /// Changes that cite another seat's point or a piece of evidence.
     pub evidenced: usize,
-    /// Those toward the majority.
+    /// Changes toward the majority.
     pub toward_majority: usize,
 }
 
@@ -64,13 +64,13 @@ pub struct SeatFlips {
 pub struct RoundAgreement {
     /// The round.
     pub round: u32,
-    /// How many distinct positions there were.
+    /// The number of distinct positions.
     pub positions: usize,
-    /// The share of pairs that held the same.
+    /// The share of pairs of seats that held the same position.
     pub pairwise: Option<f64>,
     /// The entropy of the positions, in bits.
     pub entropy: f64,
-    /// By how much the entropy fell since the round before.
+    /// How much the entropy fell since the round before.
     pub information_gain: Option<f64>,
 }
 
@@ -92,11 +92,11 @@ pub struct HeldPosition {
     pub round: u32,
     /// The position.
     pub position: String,
-    /// The score, where the position is one.
+    /// The score, if the position is one.
     pub value: Option<f64>,
-    /// How sure the seat was.
+    /// The seat's confidence, from 0 to 1.
     pub confidence: Option<f64>,
-    /// Whether the seat changed in this round.
+    /// Whether the seat changed its position in this round.
     pub changed: bool,
 }
 
@@ -118,7 +118,7 @@ pub struct RoundVerdict {
     pub verdict: Option<String>,
     /// Whether it differs from the round before.
     pub changed: bool,
-    /// Whether it is what was decided in the end.
+    /// Whether it is the final verdict.
     pub as_decided: bool,
 }
 
@@ -134,7 +134,7 @@ pub(super) fn first_round(debate: &Debate, history: &PositionHistory) -> Option<
     });
     let vote = first.plurality().map(str::to_owned);
     let tied = if vote.is_none() { first.foremost() } else { Vec::new() };
-    // A debate that was cut short decided nothing, and one in which positions were taken once was none.
+    // An incomplete debate has no verdict, and with one round of positions there was no debate.
     let is_over = debate.outcome.as_ref().is_some_and(|outcome| outcome.status == Status::Complete);
     let was_debated = is_over && history.rounds.len() > 1;
     Some(FirstRound {
@@ -169,11 +169,11 @@ pub(super) fn agreement_by_round(history: &PositionHistory) -> Vec<RoundAgreemen
     let mut rows = Vec::new();
     for round in &history.rounds {
         let positions = round.grouped(history.near);
-        let entropy = agreement::entropy(&positions);
+        let entropy = agreement::entropy_bits(&positions);
         rows.push(RoundAgreement {
             round: round.round,
             positions: positions.iter().collect::<BTreeSet<_>>().len(),
-            pairwise: agreement::pairwise(&positions),
+            pairwise: agreement::pairwise_agreement(&positions),
             entropy,
             information_gain: before.map(|before| before - entropy),
         });

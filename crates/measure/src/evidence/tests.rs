@@ -1,43 +1,43 @@
-//! The fields of EVIDENCE.md's table, each over stands that are written down here.
+//! Each field of the `evidence` section, over positions that are written down here.
 
 use std::collections::BTreeMap;
 
-use agon_core::history::{HISTORY, Past, Showing};
+use agon_core::history::{HISTORY, ResolvedDebate, SeatResult};
 use agon_core::{
-    Artifact, Brief, Change, Debate, Fidelity, Grouping, Held, LOG_VERSION, Limits, Marks, Outcome, Seat,
-    Stand, Stands, Status, Termination,
+    Brief, BriefFile, DebateLimits, Fidelity, JudgeMarks, LOG_VERSION, Outcome, PositionChange,
+    RoundPositions, Seat, SeatPosition, Status, Termination,
 };
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
-use super::of_stands;
+use super::*;
 
-fn brief(models: &[&str], past: &[Past]) -> Brief {
+const THREE: [&str; 3] = ["a/x", "b/y", "c/z"];
+
+/// A complete debate with one seat per model. The brief contains the history.
+fn debate(models: &[&str], past: &[ResolvedDebate]) -> Debate {
     let seat = |(place, model): (usize, &&str)| Seat {
         id: format!("seat-{}", place + 1),
         role: "judge".into(),
         model: (*model).to_owned(),
     };
     let text = serde_json::to_string(past).unwrap();
-    Brief {
+    let brief = Brief {
         version: LOG_VERSION,
         id: "d1".into(),
         protocol: "review".into(),
         question: "Ship it?".into(),
-        files: vec![Artifact { path: HISTORY.into(), text, part: Some(HISTORY.into()) }],
+        files: vec![BriefFile { path: HISTORY.into(), text, part: Some(HISTORY.into()) }],
         options: Map::new(),
         seats: models.iter().enumerate().map(seat).collect(),
         seed: 1,
-        limits: Limits::default(),
+        limits: DebateLimits::default(),
         templates: BTreeMap::new(),
         written_by: String::new(),
         created_at: String::new(),
         parent: None,
-    }
-}
-
-fn debate(models: &[&str], past: &[Past]) -> Debate {
-    let (mut debate, _) = Debate::open(brief(models, past)).unwrap();
+    };
+    let (mut debate, _) = Debate::open(brief).unwrap();
     debate.outcome = Some(Outcome {
         status: Status::Complete,
         termination: Termination::Majority,
@@ -54,286 +54,273 @@ fn debate(models: &[&str], past: &[Past]) -> Debate {
     debate
 }
 
-/// Rounds of positions by seat; a change that is followed by words cites them.
-fn stands(rounds: &[&[&str]], cited: &[&str], decided: Option<&str>) -> Stands {
-    let mut before: Vec<String> = Vec::new();
-    let mut held = Vec::new();
+/// The positions of all seats, round by round. Every change cites `cited`, and the ruling of a round is a plain vote.
+fn positions(rounds: &[&[&str]], cited: &[&str], decided: Option<&str>) -> PositionHistory {
+    let mut before: &[&str] = &[];
+    let mut history = Vec::new();
     for (place, positions) in rounds.iter().enumerate() {
-        let stand = |(seat, position): (usize, &&str)| {
+        let held = |(seat, position): (usize, &&str)| {
             let changed = before.get(seat).is_some_and(|before| before != position);
-            Stand {
+            let cited = cited.iter().map(|cited| (*cited).to_owned()).collect();
+            SeatPosition {
                 seat: format!("seat-{}", seat + 1),
                 position: (*position).to_owned(),
-                change: changed.then(|| Change { cited: cited.iter().map(|c| (*c).to_owned()).collect() }),
+                change: changed.then_some(PositionChange { cited }),
                 ..SeatPosition::default()
             }
         };
-        let stands: Vec<Stand> = positions.iter().enumerate().map(stand).collect();
-        before = positions.iter().map(|p| (*p).to_owned()).collect();
-        let mut now = Held { round: place as u32 + 1, stands, ..RoundPositions::default() };
-        now.ruling = now.plurality().map(str::to_owned);
-        held.push(now);
+        let stands = positions.iter().enumerate().map(held).collect();
+        let mut round = RoundPositions { round: place as u32 + 1, stands, ..RoundPositions::default() };
+        round.ruling = round.plurality().map(str::to_owned);
+        history.push(round);
+        before = positions;
     }
-    Stands { rounds: held, decided: decided.map(str::to_owned), ..PositionHistory::default() }
+    PositionHistory { rounds: history, decided: decided.map(str::to_owned), ..PositionHistory::default() }
 }
 
-const THREE: [&str; 3] = ["a/x", "b/y", "c/z"];
+fn first_round_of(debate: &Debate, positions: &PositionHistory) -> FirstRound {
+    evidence(debate, positions).first_round.unwrap()
+}
 
-/// "distribution of first-round positions; the verdict that a plain vote on them gives; whether the debate changed it"
 #[test]
-fn the_first_round_is_a_vote_that_the_debate_changed_or_not() {
+fn the_first_round_says_whether_the_debate_changed_the_vote() {
     let debate = debate(&THREE, &[]);
     for (first, decided, vote, changed) in [
-        (["PASS", "PASS", "FAIL"], Some("PASS"), json!("PASS"), false),
-        (["PASS", "PASS", "FAIL"], Some("FAIL"), json!("PASS"), true),
-        // A tie is no verdict: the debate made one of it.
-        (["PASS", "WARN", "FAIL"], Some("FAIL"), Value::Null, true),
-        (["PASS", "WARN", "FAIL"], None, Value::Null, false),
+        (["PASS", "PASS", "FAIL"], Some("PASS"), Some("PASS"), false),
+        (["PASS", "PASS", "FAIL"], Some("FAIL"), Some("PASS"), true),
+        // A tie has no verdict, so any verdict is a change.
+        (["PASS", "WARN", "FAIL"], Some("FAIL"), None, true),
+        (["PASS", "WARN", "FAIL"], None, None, false),
     ] {
-        let section = of_stands(&debate, &stands(&[&first, &first], &[], decided));
-        let round = &section["first_round"];
+        let round = first_round_of(&debate, &positions(&[&first, &first], &[], decided));
         assert_eq!(
-            (&round["vote"], &round["changed_by_debate"]),
-            (&vote, &json!(changed)),
+            (round.vote.as_deref(), round.changed_by_debate),
+            (vote, changed),
             "{first:?} {decided:?}"
         );
     }
-    let section = of_stands(&debate, &stands(&[&["PASS", "FAIL", "PASS"]], &[], Some("PASS")));
-    let positions = &section["first_round"]["positions"];
-    assert_eq!(positions[0]["position"], "PASS");
-    assert_eq!(positions[0]["seats"], json!(["seat-1", "seat-3"]));
-    assert_eq!(positions[1]["count"], 1);
-    assert_eq!(section["grouping"], "discrete");
+    let evidence = evidence(&debate, &positions(&[&["PASS", "FAIL", "PASS"]], &[], Some("PASS")));
+    let counts = evidence.first_round.unwrap().positions;
+    assert_eq!((counts[0].position.as_str(), counts[1].count), ("PASS", 1));
+    assert_eq!(counts[0].seats, ["seat-1", "seat-3"]);
+    assert_eq!(evidence.grouping, Some(PositionGrouping::Discrete));
 }
 
-/// A plain vote counts heads; one FAIL among three is FAIL in a review, before and after, and no debate changed that.
+/// Two of three said PASS, but under a rule where one FAIL is enough the debate changed nothing.
 #[test]
-fn what_the_debate_changed_is_told_by_the_rule_that_the_verdict_is_taken_by() {
+fn a_change_is_measured_against_the_protocols_own_rule() {
     let same: &[&str] = &["PASS", "PASS", "FAIL"];
-    let mut stands = stands(&[same, same], &[], Some("FAIL"));
-    stands.rounds.iter_mut().for_each(|held| held.ruling = Some("FAIL".into()));
-    let section = of_stands(&debate(&THREE, &[]), &stands);
-    assert_eq!(section["first_round"]["vote"], "PASS");
-    assert_eq!(section["first_round"]["ruling"], "FAIL");
-    assert_eq!(section["first_round"]["changed_by_debate"], false);
+    let mut positions = positions(&[same, same], &[], Some("FAIL"));
+    positions.rounds.iter_mut().for_each(|round| round.ruling = Some("FAIL".into()));
+    let round = first_round_of(&debate(&THREE, &[]), &positions);
+    assert_eq!((round.vote.as_deref(), round.ruling.as_deref()), (Some("PASS"), Some("FAIL")));
+    assert!(!round.changed_by_debate);
 }
 
 #[test]
-fn a_debate_that_broke_off_has_changed_nothing() {
+fn an_incomplete_debate_and_a_single_round_change_nothing() {
     let mut debate = debate(&THREE, &[]);
+    let once = positions(&[&["A", "B", "C"]], &[], Some("D"));
+    assert!(!first_round_of(&debate, &once).changed_by_debate);
+    let same: &[&str] = &["PASS", "PASS", "FAIL"];
     debate.outcome.as_mut().unwrap().status = Status::Incomplete;
-    let section = of_stands(&debate, &stands(&[&["PASS", "PASS", "FAIL"]], &[], None));
-    assert_eq!(section["first_round"]["changed_by_debate"], false);
+    assert!(!first_round_of(&debate, &positions(&[same, same], &[], None)).changed_by_debate);
 }
 
-/// "per round: who changed, from what to what, with or without cited evidence, toward the majority or away; per seat totals"
 #[test]
 fn flips_are_listed_and_counted_by_seat() {
-    let moved =
-        stands(&[&["PASS", "PASS", "FAIL"], &["PASS", "PASS", "PASS"]], &["src/a.rs:3"], Some("PASS"));
-    let section = of_stands(&debate(&THREE, &[]), &moved);
+    let rounds: &[&[&str]] = &[&["PASS", "PASS", "FAIL"], &["PASS", "PASS", "PASS"]];
+    let evidence = evidence(&debate(&THREE, &[]), &positions(rounds, &["src/a.rs:3"], Some("PASS")));
     assert_eq!(
-        section["flips"],
+        serde_json::to_value(&evidence.flips).unwrap(),
         json!([{"round": 2, "seat": "seat-3", "from": "FAIL", "to": "PASS", "evidenced": true,
             "toward_majority": true, "cited": ["src/a.rs:3"]}])
     );
-    let totals: Vec<&Value> =
-        section["flips_by_seat"].as_array().unwrap().iter().map(|row| &row["flips"]).collect();
-    assert_eq!(totals, [&json!(0), &json!(0), &json!(1)]);
-    assert_eq!(section["trajectory"][2]["positions"][1]["changed"], true);
+    assert_eq!(evidence.flips_by_seat.iter().map(|seat| seat.flips).collect::<Vec<_>>(), [0, 0, 1]);
+    assert!(evidence.trajectory[2].positions[1].changed);
 }
 
-/// "per round: pairwise agreement, entropy of positions, its change (information gain)"
 #[test]
 fn agreement_is_measured_by_round() {
-    let moved = stands(&[&["A", "A", "B"], &["A", "A", "A"]], &[], Some("A"));
-    let section = of_stands(&debate(&THREE, &[]), &moved);
-    let rounds = section["agreement"].as_array().unwrap();
-    let figure = |round: usize, name: &str| rounds[round][name].as_f64().unwrap();
+    let rounds: &[&[&str]] = &[&["A", "A", "B"], &["A", "A", "A"]];
+    let evidence = evidence(&debate(&THREE, &[]), &positions(rounds, &[], Some("A")));
+    let [first, second] = &evidence.agreement[..] else { panic!("two rounds") };
     // One of three pairs; -(2/3 log2 2/3 + 1/3 log2 1/3).
-    assert!((figure(0, "pairwise") - 1.0 / 3.0).abs() < 1e-12);
-    assert!((figure(0, "entropy") - 0.918_295_834_054_489_6).abs() < 1e-12);
-    assert_eq!((figure(1, "pairwise"), figure(1, "entropy")), (1.0, 0.0));
-    assert!((figure(1, "information_gain") - figure(0, "entropy")).abs() < 1e-12);
-    assert_eq!(rounds[0]["information_gain"], Value::Null);
+    assert!((first.pairwise.unwrap() - 1.0 / 3.0).abs() < 1e-12);
+    assert!((first.entropy - 0.918_295_834_054_489_6).abs() < 1e-12);
+    assert_eq!((second.pairwise, second.entropy), (Some(1.0), 0.0));
+    assert_eq!((first.information_gain, second.information_gain), (None, Some(first.entropy)));
 }
 
-/// "the verdict had it stopped after each round; rounds that changed nothing"
 #[test]
-fn an_earlier_end_is_told_and_idle_rounds_are_named() {
-    let moved = stands(&[&["A", "A", "B"], &["A", "B", "B"], &["A", "B", "B"]], &[], Some("B"));
-    let section = of_stands(&debate(&THREE, &[]), &moved);
-    let verdicts: Vec<&Value> = section["counterfactual"]["rounds"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|round| &round["verdict"])
-        .collect();
-    assert_eq!(verdicts, ["A", "B", "B"]);
-    assert_eq!(section["counterfactual"]["idle_rounds"], json!([3]));
-    assert_eq!(section["counterfactual"]["rounds"][1]["changed"], true);
-    assert_eq!(section["counterfactual"]["rounds"][0]["as_decided"], false);
+fn the_counterfactual_has_the_verdict_after_each_round_and_the_idle_rounds() {
+    let rounds: &[&[&str]] = &[&["A", "A", "B"], &["A", "B", "B"], &["A", "B", "B"]];
+    let Counterfactual { rounds, idle_rounds } =
+        evidence(&debate(&THREE, &[]), &positions(rounds, &[], Some("B"))).counterfactual;
+    let verdicts: Vec<_> = rounds.iter().map(|round| round.verdict.as_deref().unwrap()).collect();
+    assert_eq!((verdicts, idle_rounds), (vec!["A", "B", "B"], vec![3]));
+    assert!(rounds[1].changed && !rounds[0].as_decided);
 }
 
-fn past(right: &[&[(&str, bool)]]) -> Vec<Past> {
-    let showing = |(agent, right): &(&str, bool)| Showing {
+#[test]
+fn a_round_without_a_ruling_has_no_verdict_even_if_a_plain_vote_would() {
+    let same: &[&str] = &["A", "A", "B"];
+    let mut positions = positions(&[same, same], &[], None);
+    positions.rounds.iter_mut().for_each(|round| round.ruling = None);
+    for round in evidence(&debate(&THREE, &[]), &positions).counterfactual.rounds {
+        assert_eq!((round.verdict, round.as_decided), (None, false));
+    }
+}
+
+/// One debate per row, with the agents in it and whether each was right.
+fn past_debates(rows: &[&[(&str, bool)]]) -> Vec<ResolvedDebate> {
+    let result = |(agent, right): &(&str, bool)| SeatResult {
         agent: (*agent).to_owned(),
         right: *right,
         confidence: Some(0.8),
         position: right.to_string(),
     };
-    let past = |(place, seats): (usize, &&[(&str, bool)])| Past {
+    let debate = |(place, seats): (usize, &&[(&str, bool)])| ResolvedDebate {
         id: format!("p{place}"),
-        seats: seats.iter().map(showing).collect(),
+        seats: seats.iter().map(result).collect(),
         partial: false,
     };
-    right.iter().enumerate().map(past).collect()
+    rows.iter().enumerate().map(debate).collect()
 }
 
-/// "for panels with history: mean error correlation rho, effective number of voices n_eff = K / (1 + (K-1) rho)"
-#[test]
-fn seats_that_err_together_count_for_fewer_voices() {
-    let (yes, no) = (true, false);
-    let together: Vec<Vec<(&str, bool)>> =
-        [yes, yes, no, yes, no, yes].map(|right| vec![("a/x", right), ("b/y", right)]).to_vec();
-    let together: Vec<&[(&str, bool)]> = together.iter().map(Vec::as_slice).collect();
-    let debate = debate(&["a/x", "b/y"], &past(&together));
-    let section = of_stands(&debate, &stands(&[&["A", "A"]], &[], Some("A")));
-    let voices = &section["independence"];
-    assert_eq!((&voices["known"], &voices["debates"]), (&json!(true), &json!(6)), "{voices:#}");
-    assert!((voices["rho"].as_f64().unwrap() - 1.0).abs() < 1e-12);
-    assert!((voices["n_eff"].as_f64().unwrap() - 1.0).abs() < 1e-12);
-    // 0.8 sure and right in 4 of 6: (4 * 0.04 + 2 * 0.64) / 6, and a gap of 0.8 - 4/6.
-    let seat = &section["calibration"]["seats"][0];
-    assert!((seat["brier"].as_f64().unwrap() - 0.24).abs() < 1e-12, "{seat}");
-    assert!((seat["ece"].as_f64().unwrap() - (0.8 - 4.0 / 6.0)).abs() < 1e-12, "{seat}");
-}
-
-/// "without history: says unknown, and lists seats that share a model"; "seats of one family flagged"
-#[test]
-fn without_history_independence_is_unknown_and_shared_models_are_named() {
-    let debate = debate(&["a/x", "a/x", "a/y"], &[]);
-    let section = of_stands(&debate, &stands(&[&["A", "A", "B"]], &[], Some("A")));
-    let voices = &section["independence"];
-    assert_eq!((&voices["known"], &voices["n_eff"]), (&json!(false), &Value::Null));
-    assert!(voices["note"].as_str().unwrap().starts_with("unknown"), "{voices}");
-    assert_eq!(voices["shared_models"], json!([{"model": "a/x", "seats": ["seat-1", "seat-2"]}]));
-    assert_eq!(voices["families"], json!([{"family": "a", "seats": ["seat-1", "seat-2", "seat-3"]}]));
-}
-
-/// Four debates in common are too few to say anything; nor can anything be said of one who was never wrong.
-#[test]
-fn too_little_history_is_none() {
-    let few: &[(&str, bool)] = &[("a/x", true), ("b/y", false)];
-    let never: Vec<&[(&str, bool)]> = vec![few; 9];
-    // Of a debate whose decision was wrong it is known only of those who held it: they were wrong together, as they must be.
-    let mixed: Vec<&[(&str, bool)]> = vec![
-        &[("a/x", true), ("b/y", false)],
-        &[("a/x", false), ("b/y", true)],
-        &[("a/x", true), ("b/y", true)],
-    ];
-    let mut partial = past(&[&mixed[..], &mixed[..], &never[..3]].concat());
-    assert!(known(&partial));
-    partial.iter_mut().for_each(|past| past.partial = true);
-    assert!(!known(&partial));
-    for past in [past(&never[..4]), past(&never)] {
-        assert!(!known(&past));
-    }
-}
-
-fn known(past: &[Past]) -> bool {
-    let section = of_stands(&debate(&["a/x", "b/y"], past), &stands(&[&["A", "A"]], &[], Some("A")));
-    section["independence"]["known"] == true
+fn agreed_evidence(models: &[&str], past: &[ResolvedDebate]) -> Evidence {
+    evidence(&debate(models, past), &positions(&[&vec!["A"; models.len()]], &[], Some("A")))
 }
 
 #[test]
-fn a_family_is_the_vendor_behind_whoever_passes_its_models_on() {
-    let families = |models: &[&str]| {
-        let held: &[&str] = &["A", "A"];
-        of_stands(&debate(models, &[]), &stands(&[held], &[], Some("A")))["independence"]["families"].clone()
+fn seats_that_err_together_are_worth_fewer_voices() {
+    let rows = [true, true, false, true, false, true].map(|right| [("a/x", right), ("b/y", right)]);
+    let rows: Vec<&[(&str, bool)]> = rows.iter().map(|row| &row[..]).collect();
+    let evidence = agreed_evidence(&["a/x", "b/y"], &past_debates(&rows));
+    let independence = &evidence.independence;
+    assert_eq!((independence.known, independence.debates), (true, 6), "{independence:?}");
+    assert!((independence.rho.unwrap() - 1.0).abs() < 1e-12);
+    assert!((independence.n_eff.unwrap() - 1.0).abs() < 1e-12);
+    // A confidence of 0.8 and right in 4 of 6: (4 * 0.04 + 2 * 0.64) / 6, and a gap of 0.8 - 4/6.
+    let seat = &evidence.calibration.seats[0];
+    assert!((seat.brier.unwrap() - 0.24).abs() < 1e-12, "{seat:?}");
+    assert!((seat.ece.unwrap() - (0.8 - 4.0 / 6.0)).abs() < 1e-12, "{seat:?}");
+}
+
+#[test]
+fn without_history_independence_is_unknown_and_shared_models_are_listed() {
+    let independence = agreed_evidence(&["a/x", "a/x", "a/y"], &[]).independence;
+    assert_eq!((independence.known, independence.n_eff), (false, None));
+    assert!(independence.note.starts_with("unknown"), "{independence:?}");
+    let json = serde_json::to_value(&independence).unwrap();
+    assert_eq!(json["shared_models"], json!([{"model": "a/x", "seats": ["seat-1", "seat-2"]}]));
+    assert_eq!(json["families"], json!([{"family": "a", "seats": ["seat-1", "seat-2", "seat-3"]}]));
+}
+
+#[test]
+fn independence_needs_enough_complete_history_with_varied_results() {
+    let is_known = |past: &[ResolvedDebate]| agreed_evidence(&["a/x", "b/y"], past).independence.known;
+    let same: &[(&str, bool)] = &[("a/x", true), ("b/y", false)];
+    let varied: [&[(&str, bool)]; 3] =
+        [same, &[("a/x", false), ("b/y", true)], &[("a/x", true), ("b/y", true)]];
+    let mut enough = past_debates(&[&varied[..], &varied[..]].concat());
+    assert!(is_known(&enough));
+    assert!(!is_known(&past_debates(&[&varied[..], &[same]].concat())), "four debates are too few");
+    assert!(!is_known(&past_debates(&[same; 9])), "no agent was both right and wrong");
+    // After a wrong decision only those who held it are known, and they were wrong together by definition.
+    enough.iter_mut().for_each(|past| past.partial = true);
+    assert!(!is_known(&enough));
+}
+
+#[test]
+fn the_family_of_a_model_is_its_vendor() {
+    let families = |models: &[&str]| -> Vec<String> {
+        let families = agreed_evidence(models, &[]).independence.families;
+        families.into_iter().map(|shared| shared.family).collect()
     };
-    assert_eq!(families(&["openrouter/anthropic/x", "anthropic/y"])[0]["family"], "anthropic");
-    assert_eq!(families(&["openrouter/anthropic/x", "openrouter/qwen/y"]), json!([]));
-    assert_eq!(families(&["script/a.yaml", "script/b.yaml"]), json!([]));
+    assert_eq!(families(&["openrouter/anthropic/x", "anthropic/y"]), ["anthropic"]);
+    assert!(families(&["openrouter/anthropic/x", "openrouter/qwen/y"]).is_empty());
+    assert!(families(&["script/a.yaml", "script/b.yaml"]).is_empty());
 }
 
-/// Where nobody debated, the debate changed nothing.
 #[test]
-fn positions_that_were_taken_once_were_not_changed_by_a_debate() {
-    let section = of_stands(&debate(&THREE, &[]), &stands(&[&["A", "B", "C"]], &[], Some("D")));
-    assert_eq!(section["first_round"]["changed_by_debate"], false);
-}
-
-/// A rule that makes nothing of the last positions has no verdict, whatever most of them say.
-#[test]
-fn no_verdict_is_made_up_where_the_rule_makes_none() {
-    let moved: &[&str] = &["A", "A", "B"];
-    let mut stands = stands(&[moved, moved], &[], None);
-    stands.rounds.iter_mut().for_each(|held| held.ruling = None);
-    let section = of_stands(&debate(&THREE, &[]), &stands);
-    for round in section["counterfactual"]["rounds"].as_array().unwrap() {
-        assert_eq!((&round["verdict"], &round["as_decided"]), (&Value::Null, &json!(false)));
-    }
-}
-
-/// "order consistency where two orders were asked; Krippendorff's alpha for scores, Kendall's W for rankings"
-#[test]
-fn judges_are_held_against_themselves_and_each_other() {
-    let marks = |judge: &str, order, scores: &[(&str, f64)], ranking: &[&str]| Marks {
+fn judges_are_compared_with_themselves_and_with_each_other() {
+    let marks = |judge: &str, order, scores: [f64; 3], ranking: &[&str]| JudgeMarks {
         judge: judge.into(),
         round: 8,
         order,
-        scores: scores.iter().map(|(item, score)| ((*item).to_owned(), *score)).collect(),
+        scores: ["A", "B", "C"].map(str::to_owned).into_iter().zip(scores).collect(),
         ranking: ranking.iter().map(|item| (*item).to_owned()).collect(),
     };
-    let both = vec![
-        marks("j1", 0, &[("A", 8.0), ("B", 5.0), ("C", 2.0)], &["A", "B", "C"]),
-        marks("j1", 1, &[("A", 7.0), ("B", 9.0), ("C", 2.0)], &["B", "A", "C"]),
-    ];
-    let section = of_stands(&debate(&THREE, &[]), &Stands { marks: both, ..PositionHistory::default() });
-    let orders = &section["judge"]["order_consistency"];
-    assert_eq!((&orders["asked"], &orders["same_top"]), (&json!(1), &json!(0)));
+    let judge_evidence = |marks| {
+        let positions = PositionHistory { marks, ..PositionHistory::default() };
+        evidence(&debate(&THREE, &[]), &positions).judge.unwrap()
+    };
+    let one_judge = judge_evidence(vec![
+        marks("j1", 0, [8.0, 5.0, 2.0], &["A", "B", "C"]),
+        marks("j1", 1, [7.0, 9.0, 2.0], &["B", "A", "C"]),
+    ]);
+    let orders = one_judge.order_consistency.unwrap();
+    assert_eq!((orders.asked, orders.same_top), (1, 0));
     // Two of three pairs are in the same order.
-    assert!((orders["kendall_tau"].as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-12);
-    assert_eq!(section["judge"]["alpha"], Value::Null, "one judge agrees with nobody");
-    let two = vec![
-        marks("j1", 0, &[("A", 5.0), ("B", 3.0), ("C", 1.0)], &[]),
-        marks("j2", 0, &[("A", 5.0), ("B", 3.0), ("C", 1.0)], &[]),
-    ];
-    let section = of_stands(&debate(&THREE, &[]), &Stands { marks: two, ..PositionHistory::default() });
-    assert_eq!((&section["judge"]["alpha"], &section["judge"]["w"]), (&json!(1.0), &json!(1.0)));
-    assert_eq!(section["judge"]["order_consistency"], Value::Null);
+    assert!((orders.kendall_tau.unwrap() - 1.0 / 3.0).abs() < 1e-12);
+    assert_eq!(one_judge.alpha, None, "one judge has nobody to agree with");
+    let two_judges =
+        judge_evidence(vec![marks("j1", 0, [5.0, 3.0, 1.0], &[]), marks("j2", 0, [5.0, 3.0, 1.0], &[])]);
+    assert_eq!((two_judges.alpha, two_judges.w), (Some(1.0), Some(1.0)));
+    assert_eq!(two_judges.order_consistency, None);
 }
 
+/// The documented JSON names.
 #[test]
-fn nothing_held_is_nothing_measured() {
-    let section =
-        of_stands(&debate(&[], &[]), &Stands { grouping: Grouping::Declared, ..PositionHistory::default() });
-    assert_eq!((&section["grouping"], &section["first_round"]), (&Value::Null, &Value::Null));
-    assert_eq!((&section["flips"], &section["judge"]), (&json!([]), &Value::Null));
+fn a_debate_without_positions_has_empty_evidence() {
+    let positions = PositionHistory { grouping: PositionGrouping::Declared, ..PositionHistory::default() };
+    let json = serde_json::to_value(evidence(&debate(&[], &[]), &positions)).unwrap();
+    let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
+    assert_eq!(
+        keys,
+        [
+            "grouping",
+            "first_round",
+            "flips",
+            "flips_by_seat",
+            "agreement",
+            "trajectory",
+            "independence",
+            "dissent",
+            "counterfactual",
+            "judge",
+            "calibration",
+            "cost"
+        ]
+    );
+    assert!(json["grouping"].is_null() && json["first_round"].is_null() && json["judge"].is_null());
+    assert_eq!(json["flips"], json!([]));
 }
 
 proptest! {
-    /// The order of the seats changes no figure, and every figure is within its bounds.
+    /// The order of the seats changes neither the number of flips nor the bounds.
     #[test]
-    fn figures_are_within_their_bounds_whatever_the_seats(
-        positions in prop::collection::vec(prop::collection::vec("[AB]", 3), 1..5),
-        swap in any::<bool>(),
+    fn figures_are_within_bounds_for_any_positions(
+        rounds in prop::collection::vec(prop::collection::vec("[AB]", 3), 1..5),
+        reverse in any::<bool>(),
     ) {
-        let rounds: Vec<Vec<&str>> = positions.iter().map(|round| {
-            let mut round: Vec<&str> = round.iter().map(String::as_str).collect();
-            if swap { round.reverse(); }
+        let ordered = |round: &Vec<String>| -> Vec<String> {
+            let mut round = round.clone();
+            if reverse { round.reverse(); }
             round
-        }).collect();
-        let borrowed: Vec<&[&str]> = rounds.iter().map(Vec::as_slice).collect();
-        let stands = stands(&borrowed, &["x"], Some("A"));
-        let section = of_stands(&debate(&THREE, &[]), &stands);
-        let straight: usize = positions.windows(2)
+        };
+        let ordered: Vec<Vec<String>> = rounds.iter().map(ordered).collect();
+        let borrowed: Vec<Vec<&str>> =
+            ordered.iter().map(|round| round.iter().map(String::as_str).collect()).collect();
+        let borrowed: Vec<&[&str]> = borrowed.iter().map(Vec::as_slice).collect();
+        let evidence = evidence(&debate(&THREE, &[]), &positions(&borrowed, &["x"], Some("A")));
+        let changes: usize = rounds.windows(2)
             .map(|pair| pair[0].iter().zip(&pair[1]).filter(|(a, b)| a != b).count()).sum();
-        prop_assert_eq!(section["flips"].as_array().unwrap().len(), straight);
-        for round in section["agreement"].as_array().unwrap() {
-            prop_assert!((0.0..=1.0).contains(&round["pairwise"].as_f64().unwrap()));
-            prop_assert!((0.0..=1.0).contains(&round["entropy"].as_f64().unwrap()));
+        prop_assert_eq!(evidence.flips.len(), changes);
+        for round in &evidence.agreement {
+            prop_assert!((0.0..=1.0).contains(&round.pairwise.unwrap()));
+            prop_assert!((0.0..=1.0).contains(&round.entropy));
         }
     }
 }

@@ -1,8 +1,9 @@
 //! EVIDENCE "The ladder", sentence by sentence.
 
+
 use std::cell::RefCell;
 
-use agon_core::{Absence, Fate, Fidelity, Limits, Outcome, Status, Termination, options};
+use agon_core::{AbsenceReason, Fate, Fidelity, DebateLimits, Outcome, Status, Termination, options};
 use serde_json::json;
 
 use super::*;
@@ -132,7 +133,7 @@ fn two_models_that_agree_are_the_answer_after_two_calls() {
         assert_eq!(verdict["steps"][0]["verdict"], by);
         assert!(outcome.positions.iter().all(|position| position.fate == Fate::Adopted));
         assert!(outcome.warnings.is_empty() && outcome.dissent.is_empty());
-        let stands = Ask.stands(&debate).unwrap();
+        let stands = Ask.view(&debate).unwrap().positions;
         assert_eq!((stands.rounds.len(), stands.decided.as_deref()), (1, Some(one)));
     }
 }
@@ -167,7 +168,7 @@ fn the_first_two_different_models_answer_first() {
     assert!(seats.iter().any(|seat| seat.id == "chair" && seat.model == "c/c"));
     // Who names them as they sit has them sit so again.
     let again = brief(
-        &Ask.named(&brief(&["a/x", "a/x", "b/y"], &[])).iter().map(String::as_str).collect::<Vec<_>>(),
+        &Ask.info().listed_models(&brief(&["a/x", "a/x", "b/y"], &[])).iter().map(String::as_str).collect::<Vec<_>>(),
         &[],
     );
     assert_eq!(again.seats, brief(&["a/x", "a/x", "b/y"], &[]).seats);
@@ -223,7 +224,7 @@ fn other_words_are_the_same_only_if_both_say_so() {
     assert_eq!((phases(&debate), debate.spent().calls), (vec!["answer".to_owned(), "compare".into()], 4));
     assert_eq!(outcome(&debate).verdict["steps"][0]["verdict"]["by"], "both_say_so");
     assert_eq!(outcome(&debate).verdict["decided_by"], "agreement");
-    let stands = Ask.stands(&debate).unwrap();
+    let stands = Ask.view(&debate).unwrap().positions;
     assert_eq!(
         (stands.rounds[0].distinct().len(), stands.decided.as_deref()),
         (1, Some("As many as there are cores"))
@@ -239,8 +240,8 @@ fn other_words_are_the_same_only_if_both_say_so() {
     }
     let said = json!({"difference": "", "same": false});
     let debate = compared(Some(yes), Some(no));
-    let mut ask = crate::prompt::ask(&debate.brief.seats[0], prompt(), None);
-    ask.schema = Some(std::sync::Arc::new(crate::prompt::schema_of::<reply::Comparison>("comparison")));
+    let mut ask = crate::prompt::new_ask(&debate.brief.seats[0], prompt(), None);
+    ask.schema = Some(std::sync::Arc::new(crate::prompt::schema_of::<replies::AnswerComparison>("comparison")));
     assert!(Ask.check(&debate, &ask, &said).unwrap_err().contains("what differs"));
 }
 
@@ -294,7 +295,7 @@ fn the_risk_is_how_often_the_two_were_wrong_when_they_agreed() {
     let told = |history: &[Value], models: &[&str]| {
         let mut brief = brief(models, &[]);
         let text = json!(history).to_string();
-        brief.files.push(agon_core::Artifact { path: "history".into(), text, part: Some("history".into()) });
+        brief.files.push(agon_core::BriefFile { path: "history".into(), text, part: Some("history".into()) });
         let debate = testing::run(&Ask, brief, &|_, _, _| Some(given("8", "Counted.", 0.5))).1;
         outcome(&debate).verdict["risk"].clone()
     };
@@ -312,26 +313,42 @@ fn the_risk_is_how_often_the_two_were_wrong_when_they_agreed() {
     assert_eq!(told(&twice, &["a/x"])["agreed"], 1);
 }
 
-/// "options max_rounds etc. passed through"; the panel has a number of rounds of its own.
+/// The debate's options have the same ranges, defaults and help in both tables.
+#[test]
+fn the_debates_options_are_declared_alike() {
+    for key in parts::DEBATE_OPTIONS {
+        let of = |protocol: &dyn Protocol| {
+            let spec = protocol.info().options.iter().find(|spec| spec.key == key).unwrap();
+            (spec.kind, spec.default, spec.help)
+        };
+        assert_eq!(of(&Ask), of(&Deep), "{key}");
+    }
+}
+
+/// The debate's options are passed on; the panel has its own number of rounds.
 #[test]
 fn each_part_gets_its_own_options() {
     let brief = brief(&["a/x", "b/y"], &[("max_rounds", "5"), ("panel_rounds", "1")]);
     assert_eq!(
-        (part::deep_brief(&brief).int("max_rounds"), part::panel_brief(&brief).int("max_rounds")),
-        (5, 1)
+        (
+            &parts::deep_brief(&brief).options["max_rounds"],
+            &parts::panel_brief(&brief).options["max_rounds"]
+        ),
+        (&json!(5), &json!(1))
     );
     let known = |brief: &Brief, protocol: &dyn Protocol| {
-        let default = options::resolve(protocol.options(), []).unwrap();
+        let default = options::resolve(protocol.info().options, []).unwrap();
         default.keys().all(|key| brief.options.contains_key(key))
     };
-    assert!(known(&part::deep_brief(&brief), &Deep) && known(&part::panel_brief(&brief), &Panel));
+    assert!(known(&parts::deep_brief(&brief), &Deep) && known(&parts::panel_brief(&brief), &Panel));
 }
 
 /// "`bound`, `calls` exact ranges": the fewest and the most are both reached.
 #[test]
 fn the_fewest_and_the_most_calls_are_both_reached() {
     let brief = brief(&["a/x", "b/y"], &[]);
-    assert_eq!(Ask.calls(&brief), 2..=2 + 2 + 2 + 3 * 5 + 1 + 3 * 3);
+    let plan = Ask.plan(&brief);
+    assert_eq!((plan.fewest_calls, plan.most_calls), (2, 2 + 2 + 2 + 3 * 5 + 1 + 3 * 3));
     let debate = run(&["a/x", "b/y"], &[], &|ask, phase, round| {
         let place = ask.seat.rsplit('-').next().unwrap().parse::<u32>().unwrap_or(0);
         Some(match phase {
@@ -347,27 +364,23 @@ fn the_fewest_and_the_most_calls_are_both_reached() {
             _ => TWO_AND_EIGHT.say(ask, phase, round)?,
         })
     });
-    assert_eq!(debate.asks(), *Ask.calls(&brief).end());
+    assert_eq!(debate.asks(), plan.most_calls);
     assert_eq!(outcome(&debate).termination, Termination::NoMajority);
 }
 
-/// The table after a phase is that of the step that it is in.
+/// The tables of the parts are placed in the whole log.
 #[test]
-fn a_table_is_shown_after_each_step() {
-    let titles = RefCell::new(Vec::new());
+fn every_round_of_every_step_has_a_table() {
     let debate = TWO_AND_EIGHT.climb(&[]);
-    for length in 1..=debate.turns.len() {
-        let mut before = debate.clone();
-        before.turns.truncate(length);
-        titles.borrow_mut().extend(Ask.summary(&before).map(|table| table.title));
-    }
-    let titles = titles.into_inner();
+    let summaries = Ask.view(&debate).unwrap().round_summaries;
+    assert!(summaries.iter().all(|summary| (1..=debate.turns.len()).contains(&summary.after_phases)));
+    let titles: Vec<&str> = summaries.iter().map(|summary| summary.title.as_str()).collect();
     assert_eq!(titles[0], "The two answers differ");
     assert!(titles.iter().any(|title| title.starts_with("Round 2 of 3, agreement 0.20")), "{titles:?}");
     assert!(titles.last().unwrap().starts_with("Round 1: mean 4"), "{titles:?}");
 }
 
 /// The same absence, in every test of this folder.
-fn absent(debate: &Debate) -> Vec<(String, Absence)> {
+fn absent(debate: &Debate) -> Vec<(String, AbsenceReason)> {
     debate.absences().map(|(_, ask, why, _)| (ask.seat.clone(), why)).collect()
 }

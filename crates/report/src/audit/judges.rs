@@ -1,7 +1,7 @@
 //! What judges are worth.
 
-use agon_measure::audit::Judges;
-use agon_measure::audit::judges::{Judge, Rulings, Subset};
+use agon_measure::audit::JudgeAudit;
+use agon_measure::audit::judges::{JudgeFigures, RulingFigures, RulingSubset};
 
 use super::{
     bracket, capital, end, end_points, four, heatmap, known, paragraph, percent, points, range, row, section,
@@ -11,7 +11,7 @@ use crate::Style;
 use agon_core::wording::{count, counted};
 
 /// The audit of judges.
-pub fn judges(audit: &Judges, style: &Style) -> String {
+pub fn judges(audit: &JudgeAudit, style: &Style) -> String {
     let all = &audit.all;
     let mut shown = paragraph(&meaning(all), style);
     for note in &audit.notes {
@@ -37,7 +37,7 @@ pub fn judges(audit: &Judges, style: &Style) -> String {
             style,
         ));
         if audit.gold.is_some() {
-            let both = |judge: &Judge| judge.accuracy.map(|accuracy| accuracy.both);
+            let both = |judge: &JudgeFigures| judge.accuracy.map(|accuracy| accuracy.both);
             shown.push_str(&section("Right in both orders, by subset", &by_subset(audit, both), style));
         }
     }
@@ -45,7 +45,7 @@ pub fn judges(audit: &Judges, style: &Style) -> String {
 }
 
 /// The error correlations as a picture, or, without gold, how often each pair rules alike.
-pub fn judges_svg(audit: &Judges) -> String {
+pub fn judges_svg(audit: &JudgeAudit) -> String {
     let names = names(&audit.all);
     if audit.all.correlation.is_empty() {
         return heatmap(&audit.all.agreement, &names, "Share of rulings that are the same");
@@ -53,15 +53,15 @@ pub fn judges_svg(audit: &Judges) -> String {
     heatmap(&audit.all.correlation, &names, "Error correlation of judges")
 }
 
-fn names(rulings: &Rulings) -> Vec<String> {
+fn names(rulings: &RulingFigures) -> Vec<String> {
     rulings.judges.iter().map(|judge| judge.judge.clone()).collect()
 }
 
-fn meaning(all: &Rulings) -> String {
-    let mut judges: Vec<(&Judge, f64)> =
+fn meaning(all: &RulingFigures) -> String {
+    let mut judges: Vec<(&JudgeFigures, f64)> =
         all.judges.iter().filter_map(|judge| Some((judge, judge.order_consistency?))).collect();
     judges.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    let kept = |(judge, share): &(&Judge, f64)| {
+    let kept = |(judge, share): &(&JudgeFigures, f64)| {
         format!("{}{}", percent(*share), bracket(judge.intervals.get("order_consistency")))
     };
     let order = match (judges.first(), judges.last()) {
@@ -94,7 +94,7 @@ fn meaning(all: &Rulings) -> String {
 }
 
 /// What no judge has done needs no column.
-fn order(all: &Rulings) -> Vec<Vec<String>> {
+fn order(all: &RulingFigures) -> Vec<Vec<String>> {
     let (neither, missing) =
         (all.judges.iter().any(|judge| judge.neither > 0), all.judges.iter().any(|judge| judge.missing > 0));
     let counts = |mut cells: Vec<String>, for_neither: &str, for_none: &str| {
@@ -103,7 +103,7 @@ fn order(all: &Rulings) -> Vec<Vec<String>> {
         cells
     };
     let head = row(["judge", "consistent", "95% interval", "bias", "95% interval"]);
-    let of_judge = |judge: &Judge| {
+    let of_judge = |judge: &JudgeFigures| {
         let interval = |name: &str| judge.intervals.get(name);
         let cells = row([
             &judge.judge,
@@ -117,9 +117,9 @@ fn order(all: &Rulings) -> Vec<Vec<String>> {
     std::iter::once(counts(head, "neither", "no ruling")).chain(all.judges.iter().map(of_judge)).collect()
 }
 
-fn right(all: &Rulings) -> Vec<Vec<String>> {
+fn right(all: &RulingFigures) -> Vec<Vec<String>> {
     let head = row(["judge", "first order", "second order", "in both", "95% interval"]);
-    let of_judge = |judge: &Judge| {
+    let of_judge = |judge: &JudgeFigures| {
         let accuracy = judge.accuracy.as_ref();
         row([
             &judge.judge,
@@ -132,7 +132,7 @@ fn right(all: &Rulings) -> Vec<Vec<String>> {
     std::iter::once(head).chain(all.judges.iter().map(of_judge)).collect()
 }
 
-fn between(all: &Rulings) -> Vec<Vec<String>> {
+fn between(all: &RulingFigures) -> Vec<Vec<String>> {
     let number = |what: &str, name: &str, value: Option<f64>| {
         row([what, &known(value, four), &range(all.intervals.get(name), four)])
     };
@@ -148,17 +148,17 @@ fn between(all: &Rulings) -> Vec<Vec<String>> {
 }
 
 /// A row for each judge, a column for each subset.
-fn by_subset(audit: &Judges, figure: impl Fn(&Judge) -> Option<f64>) -> Vec<Vec<String>> {
+fn by_subset(audit: &JudgeAudit, figure: impl Fn(&JudgeFigures) -> Option<f64>) -> Vec<Vec<String>> {
     // A long name may be broken where it has a slash.
     let titles = audit
         .subsets
         .iter()
         .map(|subset| format!("{} ({})", subset.subset.replace('/', "/ "), subset.rulings.items));
     let head: Vec<String> = std::iter::once("judge".to_owned()).chain(titles).collect();
-    let cell = |subset: &Subset, place: usize| {
+    let cell = |subset: &RulingSubset, place: usize| {
         known(subset.rulings.judges.get(place).and_then(&figure), |share| format!("{:.0}%", share * 100.0))
     };
-    let of_judge = |(place, judge): (usize, &Judge)| {
+    let of_judge = |(place, judge): (usize, &JudgeFigures)| {
         let cells = audit.subsets.iter().map(|subset| cell(subset, place));
         std::iter::once(judge.judge.clone()).chain(cells).collect()
     };

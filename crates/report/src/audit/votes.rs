@@ -1,7 +1,7 @@
 //! What a vote is worth.
 
-use agon_measure::audit::Votes;
-use agon_measure::audit::votes::{Accuracy, Gate};
+use agon_measure::audit::VoteAudit;
+use agon_measure::audit::votes::{AgreementGate, VoteAccuracy};
 
 use super::{
     bracket, end, end_points, four, heatmap, known, paragraph, percent, points, range, row, section,
@@ -16,7 +16,7 @@ const SHOWN: f64 = 0.05;
 const GATES_MAX: usize = 6;
 
 /// The audit of a vote.
-pub fn votes(audit: &Votes, style: &Style) -> String {
+pub fn votes(audit: &VoteAudit, style: &Style) -> String {
     let mut shown = String::new();
     match &audit.right {
         Some(right) => shown.push_str(&paragraph(&meaning(audit, right), style)),
@@ -43,7 +43,7 @@ pub fn votes(audit: &Votes, style: &Style) -> String {
 }
 
 /// The error correlations as a picture, or, without right answers, how often each pair agrees.
-pub fn votes_svg(audit: &Votes) -> String {
+pub fn votes_svg(audit: &VoteAudit) -> String {
     match &audit.right {
         Some(right) => heatmap(&right.correlation, &audit.models, "Error correlation"),
         None => {
@@ -54,7 +54,7 @@ pub fn votes_svg(audit: &Votes) -> String {
     }
 }
 
-fn meaning(audit: &Votes, right: &Accuracy) -> String {
+fn meaning(audit: &VoteAudit, right: &VoteAccuracy) -> String {
     let models = audit.models.len();
     let voices = voices(models, "models", right.n_eff, right.mean_rho).unwrap_or_else(|| {
         let who = word(models);
@@ -77,7 +77,7 @@ fn meaning(audit: &Votes, right: &Accuracy) -> String {
 }
 
 /// Whether the vote is better than the best alone, said only as firmly as it is shown.
-fn gain(audit: &Votes, right: &Accuracy) -> String {
+fn gain(audit: &VoteAudit, right: &VoteAccuracy) -> String {
     let (best, points, interval) =
         (&right.best_single_model, right.gain * 100.0, audit.intervals.get("gain"));
     if right.gain_p >= SHOWN {
@@ -91,7 +91,7 @@ fn gain(audit: &Votes, right: &Accuracy) -> String {
     format!("{:.1} points{less} worse than the best alone, {best}", -points)
 }
 
-fn without_gold(audit: &Votes) -> String {
+fn without_gold(audit: &VoteAudit) -> String {
     format!(
         "A pair of these {} models gives the same answer {}{} of the time, and all of them do in {} of the questions.",
         word(audit.models.len()),
@@ -101,7 +101,7 @@ fn without_gold(audit: &Votes) -> String {
     )
 }
 
-fn figures(audit: &Votes) -> Vec<Vec<String>> {
+fn figures(audit: &VoteAudit) -> Vec<Vec<String>> {
     let interval = |name: &str| audit.intervals.get(name);
     let share =
         |what: &str, name: &str, value: f64| row([what, &percent(value), &range(interval(name), end)]);
@@ -146,7 +146,7 @@ fn chance(p: f64) -> String {
 }
 
 /// The best first.
-fn alone(right: &Accuracy) -> Vec<Vec<String>> {
+fn alone(right: &VoteAccuracy) -> Vec<Vec<String>> {
     let mut models: Vec<(&String, &f64)> = right.accuracy.iter().collect();
     models.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let of_model = |(model, share): (&String, &f64)| {
@@ -156,7 +156,7 @@ fn alone(right: &Accuracy) -> Vec<Vec<String>> {
 }
 
 /// The gate that was asked for, then those that no other beats.
-fn gates(audit: &Votes, style: &Style) -> String {
+fn gates(audit: &VoteAudit, style: &Style) -> String {
     let mut shown = String::new();
     if let Some(asked) = &audit.gate {
         let gate = &asked.gate;
@@ -175,7 +175,7 @@ fn gates(audit: &Votes, style: &Style) -> String {
         return shown;
     }
     let head = std::iter::once(row(["one", "other", "stops", "calls", "right"]));
-    let of_gate = |gate: &&Gate| {
+    let of_gate = |gate: &&AgreementGate| {
         let [one, other] = &gate.models;
         row([one, other, &percent(gate.stops), &format!("{:.2}", gate.calls), &known(gate.accuracy, percent)])
     };
@@ -191,13 +191,13 @@ fn gates(audit: &Votes, style: &Style) -> String {
 
 /// Those of which no other is right as often with fewer calls, the most often right first. Where there are more than can be
 /// shown, those in the middle go.
-fn unbeaten(gates: &[Gate]) -> Vec<&Gate> {
-    let beats = |other: &Gate, gate: &Gate| {
+fn unbeaten(gates: &[AgreementGate]) -> Vec<&AgreementGate> {
+    let beats = |other: &AgreementGate, gate: &AgreementGate| {
         other.calls <= gate.calls
             && other.accuracy >= gate.accuracy
             && (other.calls < gate.calls || other.accuracy > gate.accuracy)
     };
-    let mut best: Vec<&Gate> =
+    let mut best: Vec<&AgreementGate> =
         gates.iter().filter(|gate| !gates.iter().any(|other| beats(other, gate))).collect();
     best.sort_by(|a, b| {
         b.accuracy

@@ -64,7 +64,7 @@ fn with_one_absent_the_debate_is_held_with_those_who_answer() {
         TWO_AND_EIGHT.say(ask, phase, round).filter(|_| !lost)
     });
     let outcome = outcome(&debate);
-    assert_eq!(absent(&debate), [("answerer-2".to_owned(), Absence::TimedOut)]);
+    assert_eq!(absent(&debate), [("answerer-2".to_owned(), AbsenceReason::TimedOut)]);
     assert_eq!(
         outcome.verdict["steps"][1]["reason"],
         "there was nothing to compare: no answer came from answerer-2"
@@ -110,7 +110,7 @@ fn who_held_what_is_told_by_the_first_answers() {
     let over = [(1, "I now hold 2 workers, as Debater A says", "Debater A measured it.")];
     let script = Script { moves: &over, ..TWO_AND_EIGHT };
     let debate = script.climb(&[]);
-    let stands = Ask.stands(&debate).unwrap();
+    let stands = Ask.view(&debate).unwrap().positions;
     let held = |round: usize| -> Vec<&str> {
         stands.rounds[round].stands.iter().map(|stand| stand.position.as_str()).collect()
     };
@@ -127,6 +127,6 @@ fn who_held_what_is_told_by_the_first_answers() {
         let mut before = debate.clone();
         before.turns.truncate(length);
         before.outcome = None;
-        assert!(Ask.stands(&before).unwrap().decided.is_none());
+        assert!(Ask.view(&before).unwrap().positions.decided.is_none());
     }
 }

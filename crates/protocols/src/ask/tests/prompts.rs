@@ -45,11 +45,11 @@ fn a_word_of_the_person_reaches_everybody() {
 /// "templates: own + deep's + panel's", and the rubric: another one is refused by its name.
 #[test]
 fn every_template_of_the_steps_is_the_ladders() {
-    let files: Vec<&str> = Ask.templates().iter().map(|template| template.file).collect();
+    let files: Vec<&str> = Ask.info().templates.iter().map(|template| template.file).collect();
     for file in ["ask/answer.hbs", "ask/rubric.toml", "deep/debater.hbs", "panel/final.hbs"] {
         assert!(files.contains(&file), "{file}");
     }
-    assert_eq!(files.len(), OWN_TEMPLATES.len() + 1 + Deep.templates().len() + Panel.templates().len());
+    assert_eq!(files.len(), OWN_TEMPLATES.len() + Deep.info().templates.len() + Panel.info().templates.len());
 }
 
 #[test]

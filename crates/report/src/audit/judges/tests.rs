@@ -1,26 +1,26 @@
 use std::path::Path;
 
-use agon_measure::audit::{Bootstrap, JudgeOptions, Table};
+use agon_measure::audit::{AuditTable, BootstrapOptions, JudgeOptions};
 use insta::assert_snapshot;
 
 use super::*;
 
 const PLAIN: Style = Style { color: false, width: 80, unicode: true };
 
-fn audited(table: &Table) -> Judges {
-    let bootstrap = Bootstrap { resamples: 200, seed: 7 };
-    agon_measure::audit::judges(table, &JudgeOptions { bootstrap, ..JudgeOptions::default() }).unwrap()
+fn audited(table: &AuditTable) -> JudgeAudit {
+    let bootstrap = BootstrapOptions { resamples: 200, seed: 7 };
+    agon_measure::audit::audit_judges(table, &JudgeOptions { bootstrap, ..JudgeOptions::default() }).unwrap()
 }
 
-fn of(text: &str) -> Judges {
-    audited(&Table::read(text.as_bytes()).unwrap())
+fn of(text: &str) -> JudgeAudit {
+    audited(&AuditTable::read(text.as_bytes()).unwrap())
 }
 
 /// The judges of LLMBar: order first, then who is right, then what they are together.
 #[test]
 fn six_judges_read_from_what_it_means_to_the_figures() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/llmbar_judges.csv.gz");
-    let audit = audited(&Table::open(&file).unwrap());
+    let audit = audited(&AuditTable::open(&file).unwrap());
     assert_snapshot!(judges(&audit, &PLAIN), @"
     Shown the same two answers in the other order, GPT-4 keeps its ruling most
     often, 92.84% [90.5, 95.2] of the time, and Falcon least, 41.53% [37.2, 45.6].
@@ -94,7 +94,7 @@ fn one_judge_without_gold_is_audited_too() {
     assert_snapshot!(judges(&of("J_ab,J_ba\n1,2\n2,2\n1,1\nNone,\n"), &PLAIN), @"
     Shown the same two answers in the other order, J keeps its ruling 50.00% [0.0,
     100.0] of the time.
-    Only 4 items: all figures are rough, their intervals too.
+    Only 4 items: all figures and intervals are rough.
     No column says which answer is better, so whether they are right is not
     measured: name one with --gold.
     4 items in both orders · intervals from 200 resamples · seed 7

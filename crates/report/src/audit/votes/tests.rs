@@ -1,26 +1,26 @@
 use std::path::Path;
 
-use agon_measure::audit::{Bootstrap, Table, VoteOptions};
+use agon_measure::audit::{AuditTable, BootstrapOptions, VoteOptions};
 use insta::assert_snapshot;
 
 use super::*;
 
 const PLAIN: Style = Style { color: false, width: 90, unicode: true };
 
-fn audited(table: &Table, options: VoteOptions) -> Votes {
-    agon_measure::audit::votes(
+fn audited(table: &AuditTable, options: VoteOptions) -> VoteAudit {
+    agon_measure::audit::audit_votes(
         table,
-        &VoteOptions { bootstrap: Bootstrap { resamples: 200, seed: 7 }, ..options },
+        &VoteOptions { bootstrap: BootstrapOptions { resamples: 200, seed: 7 }, ..options },
     )
     .unwrap()
 }
 
-fn of(text: &str) -> Votes {
-    audited(&Table::read(text.as_bytes()).unwrap(), VoteOptions::default())
+fn of(text: &str) -> VoteAudit {
+    audited(&AuditTable::read(text.as_bytes()).unwrap(), VoteOptions::default())
 }
 
-fn data() -> Table {
-    Table::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/mmlu_pro_votes.csv.gz")).unwrap()
+fn data() -> AuditTable {
+    AuditTable::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/mmlu_pro_votes.csv.gz")).unwrap()
 }
 
 fn list(names: &[&str]) -> Vec<String> {
@@ -103,7 +103,7 @@ fn a_gain_that_may_be_chance_is_said_to_be_none() {
     their errors is -0.33. A plain vote is right 100.00% [51.0, 100.0] of the time, +25.0
     points [0.0, 50.6] against the best alone, m: not shown to differ. When all agree, which
     they do in 25.00% of the questions, they are right 100.00% of the time.
-    Only 4 questions: all figures are rough, their intervals too.
+    Only 4 questions: all figures and intervals are rough.
     4 of 4 rows, which all 3 were asked · intervals from 200 resamples · seed 7
 
     The vote
@@ -151,7 +151,7 @@ fn without_right_answers_the_report_says_so() {
     assert_snapshot!(votes(&of("id,m,n,o\n1,A,A,B\n2,B,B,B\n3,,A,B\n"), &PLAIN), @"
     A pair of these three models gives the same answer 44.44% [11.1, 78.3] of the time, and
     all of them do in 33.33% of the questions.
-    Only 3 questions: all figures are rough, their intervals too.
+    Only 3 questions: all figures and intervals are rough.
     No column says what is right, so only agreement is measured: name one with --gold to learn
     how often they are right and whether they err together.
     3 of 3 rows, which all 3 were asked · intervals from 200 resamples · seed 7
