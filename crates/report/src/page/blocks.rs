@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::{position_lines, round_chart, score_lines};
 use crate::bars::bar_shares;
 use crate::evidence::paths::{BARE_MARK, CITED_MARK, marks_legend};
-use crate::markdown_text::{Para, Span, parse, spans};
+use crate::markdown_text::{MarkdownPart, MarkdownSpan, parse, spans};
 
 /// Where on the page something is set.
 #[derive(Clone, Copy)]
@@ -97,7 +97,7 @@ fn item(item: &ReportItem, level: usize) -> Markup {
         li {
             @if let Some(who) = &item.who { strong { (who) ":" } " " }
             @match parse(&item.text).as_slice() {
-                [Para::Text(text)] => (inline(text)),
+                [MarkdownPart::Text(text)] => (inline(text)),
                 _ => (prose(&item.text, level)),
             }
             @if let Some(note) = &item.note { p class="note" { (inline(note)) } }
@@ -179,7 +179,7 @@ fn held(card: &SeatCard) -> Markup {
 /// Somebody's words. Their headings get the level of this place.
 fn prose(text: &str, level: usize) -> Markup {
     let paras = parse(text);
-    let is_item = |para: &Para| matches!(para, Para::Item { .. });
+    let is_item = |para: &MarkdownPart| matches!(para, MarkdownPart::Item { .. });
     html! {
         @for run in paras.chunk_by(|one, next| is_item(one) && is_item(next)) {
             @if run.iter().any(is_item) {
@@ -191,14 +191,14 @@ fn prose(text: &str, level: usize) -> Markup {
     }
 }
 
-fn paragraph(para: &Para, level: usize) -> Markup {
+fn paragraph(para: &MarkdownPart, level: usize) -> Markup {
     match para {
-        Para::Heading(text) => heading(level, Some("own"), &inline(text)),
-        Para::Text(text) => html! { p { (inline(text)) } },
-        Para::Quote(text) => html! { blockquote { (inline(text)) } },
-        Para::Code(lines) => html! { pre tabindex="0" { (lines.join("\n")) } },
-        Para::Table(rows) => table(rows),
-        Para::Item { depth, marker, text } => html! {
+        MarkdownPart::Heading(text) => heading(level, Some("own"), &inline(text)),
+        MarkdownPart::Text(text) => html! { p { (inline(text)) } },
+        MarkdownPart::Quote(text) => html! { blockquote { (inline(text)) } },
+        MarkdownPart::Code(lines) => html! { pre tabindex="0" { (lines.join("\n")) } },
+        MarkdownPart::Table(rows) => table(rows),
+        MarkdownPart::Item { depth, marker, text } => html! {
             li class={ "deep" (depth) @if marker.is_some() { " numbered" } } {
                 @if let Some(marker) = marker { span class="number" { (marker) } " " }
                 (inline(text))
@@ -229,10 +229,10 @@ pub(super) fn inline(text: &str) -> Markup {
     html! {
         @for span in spans(text) {
             @match span {
-                Span::Plain(text) => (text),
-                Span::Bold(text) => strong { (text) },
-                Span::Italic(text) => em { (text) },
-                Span::Code(text) => code { (text) },
+                MarkdownSpan::Plain(text) => (text),
+                MarkdownSpan::Bold(text) => strong { (text) },
+                MarkdownSpan::Italic(text) => em { (text) },
+                MarkdownSpan::Code(text) => code { (text) },
             }
         }
     }
