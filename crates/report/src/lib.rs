@@ -12,7 +12,8 @@
 //! - [`live`]: the view while a debate runs.
 //! - [`ratings_table`]: how agents are rated, as a table and as a picture.
 //! - [`audit`]: what a table of answers or rulings says about those who gave them.
-//! - [`mod@table`] and `markdown_text`: how tables and light Markdown are set; `bars`: how bars are measured.
+//! - [`mod@table`] and `markdown_text`: how tables and light Markdown are set; `bars`: how bars are measured;
+//!   `svg`: what the drawings share.
 
 #![warn(missing_docs)]
 
@@ -33,6 +34,7 @@ mod page;
 mod sections;
 mod source;
 mod style;
+mod svg;
 mod terminal;
 mod transcript;
 mod yaml;

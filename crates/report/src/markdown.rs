@@ -5,7 +5,7 @@ use agon_core::{PositionPaths, ReportBar, ReportBlock, ReportItem};
 use crate::assemble::full_report;
 use crate::bars::{BarCell, bar_shares, level_cells};
 use crate::evidence::paths::{column_head, held_positions, marks_legend, position_keys, step_cell};
-use crate::markdown_text::{Para, parse};
+use crate::markdown_text::{MarkdownPart, parse};
 use crate::source::ReportSource;
 
 /// The full report as Markdown.
@@ -117,7 +117,7 @@ fn write_item(out: &mut String, item: &ReportItem) {
     let who = item.who.as_ref().map(|who| format!("**{}**: ", escape(who))).unwrap_or_default();
     let told = prose(&item.text);
     // What does not begin as a paragraph cannot follow its speaker on the line.
-    let begins = matches!(parse(&item.text).first(), None | Some(Para::Text(_)));
+    let begins = matches!(parse(&item.text).first(), None | Some(MarkdownPart::Text(_)));
     let gap = if begins || who.is_empty() { "" } else { "\n\n" };
     let whole = format!("{}{gap}{told}", if gap.is_empty() { who.as_str() } else { who.trim_end() });
     for (place, line) in whole.trim_end().lines().enumerate() {
@@ -144,25 +144,25 @@ fn write_table(out: &mut String, rows: &[Vec<String>]) {
 /// text, images become links so that reading fetches nothing, and every fence is closed.
 fn prose(text: &str) -> String {
     let mut out = String::new();
-    let mut before: Option<Para> = None;
+    let mut before: Option<MarkdownPart> = None;
     for para in parse(text) {
-        let list = matches!((&before, &para), (Some(Para::Item { .. }), Para::Item { .. }));
+        let list = matches!((&before, &para), (Some(MarkdownPart::Item { .. }), MarkdownPart::Item { .. }));
         if before.is_some() && !list {
             out.push('\n');
         }
         match &para {
-            Para::Heading(text) => out.push_str(&format!("**{}**\n", escape(text).replace("**", ""))),
-            Para::Text(text) => out.push_str(&format!("{}\n", escape(text))),
-            Para::Quote(text) => out.push_str(&format!("> {}\n", escape(text))),
-            Para::Item { depth, marker, text } => {
+            MarkdownPart::Heading(text) => out.push_str(&format!("**{}**\n", escape(text).replace("**", ""))),
+            MarkdownPart::Text(text) => out.push_str(&format!("{}\n", escape(text))),
+            MarkdownPart::Quote(text) => out.push_str(&format!("> {}\n", escape(text))),
+            MarkdownPart::Item { depth, marker, text } => {
                 let marker = marker.as_deref().unwrap_or("-");
                 out.push_str(&format!("{}{marker} {}\n", "   ".repeat(*depth), escape(text)));
             }
-            Para::Code(lines) => {
+            MarkdownPart::Code(lines) => {
                 let fence = "`".repeat(longest_run(lines).max(2) + 1);
                 out.push_str(&format!("{fence}\n{}\n{fence}\n", lines.join("\n")));
             }
-            Para::Table(rows) => write_table(&mut out, rows),
+            MarkdownPart::Table(rows) => write_table(&mut out, rows),
         }
         before = Some(para);
     }

@@ -10,7 +10,7 @@ use crate::Style;
 
 /// A piece of prose.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Para {
+pub(crate) enum MarkdownPart {
     Heading(String),
     Text(String),
     Item { depth: usize, marker: Option<String>, text: String },
@@ -21,7 +21,7 @@ pub(crate) enum Para {
 
 /// A stretch of a line.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Span {
+pub(crate) enum MarkdownSpan {
     Plain(String),
     Bold(String),
     Italic(String),
@@ -29,7 +29,7 @@ pub(crate) enum Span {
 }
 
 /// Takes a text apart.
-pub(crate) fn parse(text: &str) -> Vec<Para> {
+pub(crate) fn parse(text: &str) -> Vec<MarkdownPart> {
     let mut paras = Vec::new();
     let mut lines = text.lines().peekable();
     let mut open = false;
@@ -43,20 +43,20 @@ pub(crate) fn parse(text: &str) -> Vec<Para> {
             paras.push(code(&mut lines, fence));
         } else if bare.starts_with('|') && bare.len() > 1 {
             paras.push(pipe_table(bare, &mut lines));
-        } else if let (Some(quoted), true, Some(Para::Quote(_))) =
+        } else if let (Some(quoted), true, Some(MarkdownPart::Quote(_))) =
             (bare.strip_prefix('>'), open, paras.last())
         {
             go_on(&mut paras, quoted.trim());
             continue;
         } else if let Some(para) = single(line) {
-            open = matches!(para, Para::Item { .. } | Para::Quote(_));
+            open = matches!(para, MarkdownPart::Item { .. } | MarkdownPart::Quote(_));
             paras.push(para);
             continue;
         } else if open {
             go_on(&mut paras, bare);
             continue;
         } else {
-            paras.push(Para::Text(bare.to_owned()));
+            paras.push(MarkdownPart::Text(bare.to_owned()));
             open = true;
             continue;
         }
@@ -76,12 +76,12 @@ fn fence(bare: &str) -> Option<&'static str> {
     ["```", "~~~"].into_iter().find(|fence| bare.starts_with(fence))
 }
 
-fn code(lines: &mut Peekable<Lines<'_>>, fence: &str) -> Para {
+fn code(lines: &mut Peekable<Lines<'_>>, fence: &str) -> MarkdownPart {
     let body = lines.take_while(|line| !line.trim().starts_with(fence));
-    Para::Code(body.map(|line| line.replace('\t', "    ").trim_end().to_owned()).collect())
+    MarkdownPart::Code(body.map(|line| line.replace('\t', "    ").trim_end().to_owned()).collect())
 }
 
-fn pipe_table(first: &str, lines: &mut Peekable<Lines<'_>>) -> Para {
+fn pipe_table(first: &str, lines: &mut Peekable<Lines<'_>>) -> MarkdownPart {
     let row = |line: &str| -> Vec<String> {
         line.trim().trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
     };
@@ -93,57 +93,59 @@ fn pipe_table(first: &str, lines: &mut Peekable<Lines<'_>>) -> Para {
             rows.push(cells);
         }
     }
-    Para::Table(rows)
+    MarkdownPart::Table(rows)
 }
 
 /// A line that is a paragraph by its first characters.
-fn single(line: &str) -> Option<Para> {
+fn single(line: &str) -> Option<MarkdownPart> {
     let bare = line.trim();
     let hashes = bare.chars().take_while(|c| *c == '#').count();
     if (1..=6).contains(&hashes)
         && let Some(title) = bare.get(hashes..).and_then(|rest| rest.strip_prefix(' '))
     {
-        return Some(Para::Heading(title.trim().trim_end_matches('#').trim().to_owned()));
+        return Some(MarkdownPart::Heading(title.trim().trim_end_matches('#').trim().to_owned()));
     }
     if let Some(quoted) = bare.strip_prefix('>') {
-        return Some(Para::Quote(quoted.trim().to_owned()));
+        return Some(MarkdownPart::Quote(quoted.trim().to_owned()));
     }
     let indent = line.replace('\t', "    ").chars().take_while(|c| *c == ' ').count();
     let depth = (indent / 2).min(3);
     if let Some(text) = ["- ", "* ", "+ ", "\u{2022} "].iter().find_map(|marker| bare.strip_prefix(marker)) {
-        return Some(Para::Item { depth, marker: None, text: text.trim().to_owned() });
+        return Some(MarkdownPart::Item { depth, marker: None, text: text.trim().to_owned() });
     }
     let digits = bare.chars().take_while(char::is_ascii_digit).count();
     let rest = bare.get(digits..).filter(|_| (1..=3).contains(&digits))?;
     let text = rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))?;
     let marker = bare.get(..digits).map(|number| format!("{number}."));
-    Some(Para::Item { depth, marker, text: text.trim().to_owned() })
+    Some(MarkdownPart::Item { depth, marker, text: text.trim().to_owned() })
 }
 
-fn go_on(paras: &mut [Para], more: &str) {
-    if let Some(Para::Text(text) | Para::Quote(text) | Para::Item { text, .. }) = paras.last_mut() {
+fn go_on(paras: &mut [MarkdownPart], more: &str) {
+    if let Some(MarkdownPart::Text(text) | MarkdownPart::Quote(text) | MarkdownPart::Item { text, .. }) =
+        paras.last_mut()
+    {
         text.push(' ');
         text.push_str(more);
     }
 }
 
 /// Takes a line apart: bold, italic and code. Links, images and HTML stay the text that they are.
-pub(crate) fn spans(text: &str) -> Vec<Span> {
+pub(crate) fn spans(text: &str) -> Vec<MarkdownSpan> {
     let mut spans = Vec::new();
     let mut plain = String::new();
     let mut rest = text;
     while let Some(char) = rest.chars().next() {
         let boundary = !plain.chars().next_back().is_some_and(char::is_alphanumeric);
-        let found = enclosed(rest, "`").map(|(inner, after)| (Span::Code(inner.into()), after));
-        let found =
-            found.or_else(|| enclosed(rest, "**").map(|(inner, after)| (Span::Bold(inner.into()), after)));
+        let found = enclosed(rest, "`").map(|(inner, after)| (MarkdownSpan::Code(inner.into()), after));
+        let found = found
+            .or_else(|| enclosed(rest, "**").map(|(inner, after)| (MarkdownSpan::Bold(inner.into()), after)));
         let found = found.or_else(|| {
             let (inner, after) = enclosed(rest, "*").filter(|_| boundary)?;
-            Some((Span::Italic(inner.into()), after))
+            Some((MarkdownSpan::Italic(inner.into()), after))
         });
         if let Some((span, after)) = found {
             if !plain.is_empty() {
-                spans.push(Span::Plain(std::mem::take(&mut plain)));
+                spans.push(MarkdownSpan::Plain(std::mem::take(&mut plain)));
             }
             spans.push(span);
             rest = after;
@@ -153,7 +155,7 @@ pub(crate) fn spans(text: &str) -> Vec<Span> {
         }
     }
     if !plain.is_empty() {
-        spans.push(Span::Plain(plain));
+        spans.push(MarkdownSpan::Plain(plain));
     }
     spans
 }
@@ -167,7 +169,10 @@ fn enclosed<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
 /// The text without its marks.
 pub(crate) fn bare(text: &str) -> String {
     let texts = spans(text).into_iter().map(|span| match span {
-        Span::Plain(text) | Span::Bold(text) | Span::Italic(text) | Span::Code(text) => text,
+        MarkdownSpan::Plain(text)
+        | MarkdownSpan::Bold(text)
+        | MarkdownSpan::Italic(text)
+        | MarkdownSpan::Code(text) => text,
     });
     texts.collect()
 }
@@ -175,10 +180,11 @@ pub(crate) fn bare(text: &str) -> String {
 /// Sets prose for a terminal, in lines of at most `width` columns.
 pub(crate) fn lines(text: &str, width: usize, style: &Style) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    let mut before: Option<Para> = None;
+    let mut before: Option<MarkdownPart> = None;
     for para in parse(text) {
-        let list = matches!(para, Para::Item { .. }) && matches!(before, Some(Para::Item { .. }));
-        let under = matches!(before, Some(Para::Heading(_)));
+        let list =
+            matches!(para, MarkdownPart::Item { .. }) && matches!(before, Some(MarkdownPart::Item { .. }));
+        let under = matches!(before, Some(MarkdownPart::Heading(_)));
         if !(lines.is_empty() || list || under) {
             lines.push(String::new());
         }
@@ -188,19 +194,19 @@ pub(crate) fn lines(text: &str, width: usize, style: &Style) -> Vec<String> {
     lines
 }
 
-fn set(para: &Para, width: usize, style: &Style) -> Vec<String> {
+fn set(para: &MarkdownPart, width: usize, style: &Style) -> Vec<String> {
     match para {
-        Para::Heading(text) => wrap(&words(&bare(text), |word| style.bold(word)), width, "", ""),
-        Para::Text(text) => wrap(&painted(text, style), width, "", ""),
-        Para::Quote(text) => wrap(&painted(text, style), width, "> ", "> "),
-        Para::Code(code) => code.iter().map(|line| format!("    {}", style.code(line))).collect(),
-        Para::Table(rows) => {
+        MarkdownPart::Heading(text) => wrap(&words(&bare(text), |word| style.bold(word)), width, "", ""),
+        MarkdownPart::Text(text) => wrap(&painted(text, style), width, "", ""),
+        MarkdownPart::Quote(text) => wrap(&painted(text, style), width, "> ", "> "),
+        MarkdownPart::Code(code) => code.iter().map(|line| format!("    {}", style.code(line))).collect(),
+        MarkdownPart::Table(rows) => {
             let style = Style { width, ..*style };
             let rows: Vec<Vec<String>> =
                 rows.iter().map(|row| row.iter().map(|cell| bare(cell)).collect()).collect();
             crate::table("", &rows, &style).lines().map(str::to_owned).collect()
         }
-        Para::Item { depth, marker, text } => {
+        MarkdownPart::Item { depth, marker, text } => {
             let marker = marker.as_deref().unwrap_or(style.bullet());
             let lead = format!("{}{marker} ", "  ".repeat(*depth));
             let hang = " ".repeat(lead.width());
@@ -212,11 +218,11 @@ fn set(para: &Para, width: usize, style: &Style) -> Vec<String> {
 /// A line with its marks as colours; without colours code keeps its backticks, because they carry meaning.
 pub(crate) fn painted(text: &str, style: &Style) -> String {
     let parts = spans(text).into_iter().map(|span| match span {
-        Span::Plain(text) => text,
-        Span::Bold(text) => words(&text, |word| style.bold(word)),
-        Span::Italic(text) => words(&text, |word| style.italic(word)),
-        Span::Code(text) if style.color => words(&text, |word| style.code(word)),
-        Span::Code(text) => format!("`{text}`"),
+        MarkdownSpan::Plain(text) => text,
+        MarkdownSpan::Bold(text) => words(&text, |word| style.bold(word)),
+        MarkdownSpan::Italic(text) => words(&text, |word| style.italic(word)),
+        MarkdownSpan::Code(text) if style.color => words(&text, |word| style.code(word)),
+        MarkdownSpan::Code(text) => format!("`{text}`"),
     });
     parts.collect()
 }
@@ -312,7 +318,7 @@ mod tests {
             "**",
         ] {
             assert_eq!(bare(text), text);
-            assert_eq!(parse(text), [Para::Text(text.to_owned())]);
+            assert_eq!(parse(text), [MarkdownPart::Text(text.to_owned())]);
         }
     }
 

@@ -1,10 +1,10 @@
 //! How agents stand: a table with a small line for each, and a plot.
 
-use std::fmt::Write;
-
 use crate::Style;
+use crate::svg::{PICTURE_STYLES, cut_label, px};
 use crate::table::table;
 use agon_host::clean_line;
+use maud::{Markup, html};
 
 /// An agent as the ratings show it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -98,36 +98,29 @@ pub fn ratings_svg(rows: &[RatedAgent]) -> String {
     let games = drawn.iter().map(|rated| rated.history.len()).max().unwrap_or_default();
     let values = drawn.iter().flat_map(|rated| rated.history.iter().map(|(_, rating)| *rating));
     let (low, high) = span(values.chain(std::iter::once(START)));
-    let frame = Frame { games, low, high };
-    let mut svg = String::new();
-    let _ = write!(
-        svg,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-         aria-label=\"Ratings over rated debates\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\
-         <style>svg{{background:#fff;color:#222}}@media (prefers-color-scheme:dark){{svg{{background:#16181d;color:#ddd}}}}\
-         text{{fill:currentColor}}.grid{{stroke:currentColor;opacity:.15}}</style>"
-    );
-    frame.grid(&mut svg);
-    for (place, rated) in drawn.iter().enumerate() {
-        frame.line(&mut svg, place, rated);
-    }
-    if drawn.is_empty() {
-        let _ = write!(svg, "<text x=\"{LEFT}\" y=\"{}\">No rated debates yet</text>", HEIGHT / 2.0);
-    }
-    svg.push_str("</svg>\n");
-    svg
+    let frame = RatingsFrame { games, low, high };
+    let picture = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format_args!("0 0 {WIDTH} {HEIGHT}")) role="img"
+            aria-label="Ratings over rated debates" font-family="system-ui, sans-serif" font-size="12" {
+            style { (PICTURE_STYLES) ".grid{stroke:currentColor;opacity:.15}" }
+            (frame.grid())
+            @for (place, rated) in drawn.iter().enumerate() { (frame.line(place, rated)) }
+            @if drawn.is_empty() { text x=(LEFT) y=(HEIGHT / 2.0) { "No rated debates yet" } }
+        }
+    };
+    format!("{}\n", picture.into_string())
 }
 
-/// Where everybody begins.
+/// The rating of everybody before the first debate.
 const START: f64 = agon_core::lesson::RATING_INITIAL;
 
-struct Frame {
+struct RatingsFrame {
     games: usize,
     low: f64,
     high: f64,
 }
 
-impl Frame {
+impl RatingsFrame {
     fn x(&self, game: usize) -> f64 {
         LEFT + (WIDTH - LEFT - RIGHT) * game as f64 / self.games.max(1) as f64
     }
@@ -136,62 +129,42 @@ impl Frame {
         TOP + (HEIGHT - TOP - BOTTOM) * (self.high - rating) / (self.high - self.low)
     }
 
-    fn grid(&self, svg: &mut String) {
-        for step in 0..=4 {
-            let rating = self.low + (self.high - self.low) * f64::from(step) / 4.0;
-            let (y, end) = (self.y(rating), WIDTH - RIGHT);
-            let _ = write!(
-                svg,
-                "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{end}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
-                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{rating:.0}</text>",
-                LEFT - 8.0,
-                y + 4.0
-            );
+    fn grid(&self) -> Markup {
+        html! {
+            @for step in 0..=4 {
+                @let rating = self.low + (self.high - self.low) * f64::from(step) / 4.0;
+                @let y = self.y(rating);
+                line class="grid" x1=(LEFT) x2=(WIDTH - RIGHT) y1=(px(y)) y2=(px(y)) {}
+                text x=(px(LEFT - 8.0)) y=(px(y + 4.0)) text-anchor="end" { (format_args!("{rating:.0}")) }
+            }
+            text x=(px((LEFT + WIDTH - RIGHT) / 2.0)) y=(px(HEIGHT - 10.0)) text-anchor="middle" {
+                "rated debates, each agent's own (" (self.games) ")"
+            }
         }
-        let _ = write!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">rated debates, each agent's own ({})</text>",
-            (LEFT + WIDTH - RIGHT) / 2.0,
-            HEIGHT - 10.0,
-            self.games
-        );
     }
 
-    fn line(&self, svg: &mut String, place: usize, rated: &RatedAgent) {
+    fn line(&self, place: usize, rated: &RatedAgent) -> Markup {
         let colour = COLOURS.get(place % COLOURS.len()).copied().unwrap_or("#888");
-        let dash = if place >= COLOURS.len() { " stroke-dasharray=\"6 4\"" } else { "" };
+        let dash = (place >= COLOURS.len()).then_some("6 4");
         let course = std::iter::once(START).chain(rated.history.iter().map(|(_, rating)| *rating));
         let points: Vec<String> = course
             .enumerate()
             .map(|(game, rating)| format!("{:.1},{:.1}", self.x(game), self.y(rating)))
             .collect();
-        let _ = write!(
-            svg,
-            "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash} points=\"{}\"/>",
-            points.join(" ")
-        );
-        let (key, name) = (TOP + 18.0 * place as f64, svg_label(&rated.agent));
-        let left = WIDTH - RIGHT + 16.0;
-        let _ = write!(
-            svg,
-            "<line x1=\"{left}\" x2=\"{}\" y1=\"{key}\" y2=\"{key}\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/>\
-             <text x=\"{}\" y=\"{}\">{name} {:.0}</text>",
-            left + 22.0,
-            left + 28.0,
-            key + 4.0,
-            rated.rating
-        );
+        let (left, key) = (WIDTH - RIGHT + 16.0, TOP + 18.0 * place as f64);
+        html! {
+            polyline fill="none" stroke=(colour) stroke-width="2" stroke-dasharray=[dash] points=(points.join(" ")) {}
+            line x1=(left) x2=(left + 22.0) y1=(key) y2=(key) stroke=(colour) stroke-width="2" stroke-dasharray=[dash] {}
+            text x=(left + 28.0) y=(key + 4.0) {
+                (cut_label(&clean_line(&rated.agent), NAME_CHARS_MAX)) " " (format_args!("{:.0}", rated.rating))
+            }
+        }
     }
 }
 
 /// A name as text in an SVG picture: on one line, short enough for the key, with markup escaped.
 pub fn svg_label(name: &str) -> String {
-    let line = clean_line(name);
-    let mut shown: String = line.chars().take(NAME_CHARS_MAX).collect();
-    if line.chars().count() > NAME_CHARS_MAX {
-        shown.push('…');
-    }
-    shown.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    html! { (cut_label(&clean_line(name), NAME_CHARS_MAX)) }.into_string()
 }
 
 #[cfg(test)]

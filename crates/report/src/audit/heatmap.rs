@@ -1,9 +1,9 @@
 //! A matrix as a picture.
 
-use std::fmt::Write;
-
 use super::wide;
+use crate::svg::{PICTURE_STYLES, cut_label, px};
 use agon_host::clean_line;
+use maud::{Markup, html};
 
 /// A cell has room for `-0.46`.
 const CELL: f64 = 42.0;
@@ -24,45 +24,46 @@ const SCALE: [f64; 7] = [-0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0];
 /// the stronger the colour over the background: blue for what goes together, orange for what goes apart. A pair without a
 /// value has a dash.
 pub fn heatmap(matrix: &[Vec<Option<f64>>], names: &[String], title: &str) -> String {
-    let names: Vec<String> = names.iter().map(|name| short(name)).collect();
+    let names: Vec<String> = names.iter().map(|name| cut_label(&clean_line(name), NAME_CHARS_MAX)).collect();
     let longest = names.iter().map(|name| wide(name)).max().unwrap_or_default() as f64 * LETTER;
     // The names above are turned by 45 degrees, so that they rise and reach to the right.
     let turned = longest * std::f64::consts::FRAC_1_SQRT_2 + 12.0;
     let side = CELL * names.len() as f64;
-    let frame = Frame { left: EDGE + longest + 10.0, top: TITLE + turned, names };
+    let frame = HeatmapFrame { left: EDGE + longest + 10.0, top: TITLE + turned, names };
     let legend = SCALE.len() as f64 * CELL;
     let width = (frame.left + side.max(legend) + EDGE).max(frame.left + side + turned);
     let height = frame.top + side + LEGEND;
-    let mut svg = String::new();
-    let title = escaped(&clean_line(title));
-    let _ = write!(
-        svg,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
-         height=\"{height:.0}\" role=\"img\" aria-label=\"{title}\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\
-         <title>{title}</title>\
-         <style>svg{{background:#fff;color:#222}}@media (prefers-color-scheme:dark){{svg{{background:#16181d;color:#ddd}}}}\
-         text{{fill:currentColor}}.strong{{fill:#fff}}.value{{font-size:11px;text-anchor:middle}}\
-         .cell{{stroke:currentColor;stroke-opacity:.12}}.self{{fill:currentColor;fill-opacity:.06}}</style>\
-         <text x=\"{EDGE}\" y=\"22\" font-size=\"15\" font-weight=\"600\">{title}</text>"
-    );
-    frame.labels(&mut svg);
-    for (row, cells) in matrix.iter().enumerate().take(frame.names.len()) {
-        for (column, value) in cells.iter().enumerate().take(frame.names.len()) {
-            frame.cell(&mut svg, row, column, *value);
+    let title = clean_line(title);
+    let picture = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format_args!("0 0 {width:.0} {height:.0}"))
+            width=(width.round()) height=(height.round()) role="img" aria-label=(title)
+            font-family="system-ui, sans-serif" font-size="12" {
+            title { (title) }
+            style {
+                (PICTURE_STYLES)
+                ".strong{fill:#fff}.value{font-size:11px;text-anchor:middle}"
+                ".cell{stroke:currentColor;stroke-opacity:.12}.self{fill:currentColor;fill-opacity:.06}"
+            }
+            text x=(EDGE) y="22" font-size="15" font-weight="600" { (title) }
+            (frame.labels())
+            @for (row, cells) in matrix.iter().enumerate().take(frame.names.len()) {
+                @for (column, value) in cells.iter().enumerate().take(frame.names.len()) {
+                    (frame.cell(row, column, *value))
+                }
+            }
+            (frame.legend(frame.top + side + 14.0))
         }
-    }
-    frame.legend(&mut svg, frame.top + side + 14.0);
-    svg.push_str("</svg>\n");
-    svg
+    };
+    format!("{}\n", picture.into_string())
 }
 
-struct Frame {
+struct HeatmapFrame {
     left: f64,
     top: f64,
     names: Vec<String>,
 }
 
-impl Frame {
+impl HeatmapFrame {
     fn x(&self, column: usize) -> f64 {
         self.left + CELL * column as f64
     }
@@ -71,98 +72,67 @@ impl Frame {
         self.top + CELL * row as f64
     }
 
-    fn labels(&self, svg: &mut String) {
-        for (place, name) in self.names.iter().enumerate() {
-            let (name, middle) = (escaped(name), CELL / 2.0);
-            let (x, y) = (self.x(place) + middle, self.top - 8.0);
-            let _ = write!(
-                svg,
-                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{name}</text>\
-                 <text x=\"{x:.1}\" y=\"{y:.1}\" transform=\"rotate(-45 {x:.1} {y:.1})\">{name}</text>",
-                self.left - 8.0,
-                self.y(place) + middle + 4.0,
-            );
+    fn labels(&self) -> Markup {
+        html! {
+            @for (place, name) in self.names.iter().enumerate() {
+                @let (x, y) = (self.x(place) + CELL / 2.0, self.top - 8.0);
+                text x=(px(self.left - 8.0)) y=(px(self.y(place) + CELL / 2.0 + 4.0)) text-anchor="end" { (name) }
+                text x=(px(x)) y=(px(y)) transform=(format_args!("rotate(-45 {x:.1} {y:.1})")) { (name) }
+            }
         }
     }
 
-    fn cell(&self, svg: &mut String, row: usize, column: usize, value: Option<f64>) {
-        let name = |place: usize| self.names.get(place).map_or_else(String::new, |name| escaped(name));
+    fn cell(&self, row: usize, column: usize, value: Option<f64>) -> Markup {
+        let name = |place: usize| self.names.get(place).map_or("", String::as_str);
         let value = value.filter(|value| value.is_finite());
         let about = match value {
-            _ if row == column => name(row),
+            _ if row == column => name(row).to_owned(),
             Some(value) => format!("{} and {}: {value:.4}", name(row), name(column)),
             None => format!("{} and {}: nothing can be said", name(row), name(column)),
         };
-        let value = if row == column { None } else { value };
-        let kind = if row == column { "cell self" } else { "cell" };
-        let _ = write!(svg, "<g><title>{about}</title>");
-        square(svg, self.x(column), self.y(row), kind, value);
-        if row != column && value.is_none() {
-            written(svg, self.x(column), self.y(row), "value", "\u{2013}");
+        let (class, value) = if row == column { ("cell self", None) } else { ("cell", value) };
+        let strong = value.is_some_and(|value| value.abs() >= STRONG);
+        let written = match value {
+            _ if row == column => None,
+            None => Some("\u{2013}".to_owned()),
+            // A rounded value must not show the sign of zero.
+            Some(value) => {
+                Some(format!("{value:.2}")).map(|shown| if shown == "-0.00" { "0.00".into() } else { shown })
+            }
+        };
+        let (x, y) = (self.x(column), self.y(row));
+        let fill = match value {
+            None if row != column => Some("none"),
+            value => value.map(colour),
+        };
+        html! {
+            g {
+                title { (about) }
+                rect class=(class) x=(px(x)) y=(px(y)) width=(CELL) height=(CELL) fill=[fill] fill-opacity=[value.map(opacity)] {}
+                @if let Some(written) = written {
+                    text class={ "value" @if strong { " strong" } } x=(px(x + CELL / 2.0)) y=(px(y + CELL / 2.0 + 4.0)) { (written) }
+                }
+            }
         }
-        svg.push_str("</g>");
     }
 
-    fn legend(&self, svg: &mut String, y: f64) {
-        for (place, value) in SCALE.into_iter().enumerate() {
-            let x = self.x(place);
-            let _ = write!(
-                svg,
-                "<rect class=\"cell\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{CELL}\" height=\"10\" {}/>",
-                fill(value)
-            );
-            let _ = write!(
-                svg,
-                "<text class=\"value\" x=\"{:.1}\" y=\"{:.1}\">{value}</text>",
-                x + CELL / 2.0,
-                y + 25.0
-            );
+    fn legend(&self, y: f64) -> Markup {
+        html! {
+            @for (place, value) in SCALE.into_iter().enumerate() {
+                @let x = self.x(place);
+                rect class="cell" x=(px(x)) y=(px(y)) width=(CELL) height="10" fill=(colour(value)) fill-opacity=(opacity(value)) {}
+                text class="value" x=(px(x + CELL / 2.0)) y=(px(y + 25.0)) { (value) }
+            }
         }
     }
 }
 
-fn square(svg: &mut String, x: f64, y: f64, kind: &str, value: Option<f64>) {
-    let painted =
-        value.map_or_else(|| if kind == "cell" { "fill=\"none\"".to_owned() } else { String::new() }, fill);
-    let _ = write!(
-        svg,
-        "<rect class=\"{kind}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{CELL}\" height=\"{CELL}\" {painted}/>"
-    );
-    if let Some(value) = value {
-        let class = if value.abs() >= STRONG { "value strong" } else { "value" };
-        // A zero has no sign, whatever is left of it in the third digit.
-        let shown = format!("{value:.2}");
-        written(svg, x, y, class, if shown == "-0.00" { "0.00" } else { &shown });
-    }
+fn colour(value: f64) -> &'static str {
+    if value < 0.0 { AGAINST } else { TOGETHER }
 }
 
-fn written(svg: &mut String, x: f64, y: f64, class: &str, text: &str) {
-    let middle = CELL / 2.0;
-    let _ = write!(
-        svg,
-        "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\">{text}</text>",
-        x + middle,
-        y + middle + 4.0
-    );
-}
-
-fn fill(value: f64) -> String {
-    let colour = if value < 0.0 { AGAINST } else { TOGETHER };
-    format!("fill=\"{colour}\" fill-opacity=\"{:.3}\"", value.abs().min(1.0))
-}
-
-/// A name on one line, short enough for a label.
-fn short(name: &str) -> String {
-    let line = clean_line(name);
-    let mut shown: String = line.chars().take(NAME_CHARS_MAX).collect();
-    if line.chars().count() > NAME_CHARS_MAX {
-        shown.push('\u{2026}');
-    }
-    shown
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+fn opacity(value: f64) -> String {
+    format!("{:.3}", value.abs().min(1.0))
 }
 
 #[cfg(test)]

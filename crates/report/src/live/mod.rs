@@ -19,9 +19,9 @@ use agon_core::view::absence_words;
 use agon_core::wording::{seconds, spoken};
 use agon_host::clean_line;
 
-use crate::markdown_text::{Para, bare, cut, parse, tail, wrap};
-use screen::Screen;
-use stream::Stream;
+use crate::markdown_text::{MarkdownPart, bare, cut, parse, tail, wrap};
+use screen::LiveScreen;
+use stream::ReplyStream;
 
 /// Where the live view goes. Both go to the error stream, because the result is what stdout is for.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,7 @@ pub enum LiveOutput {
 pub struct LiveView {
     protocol: &'static dyn Protocol,
     style: Style,
-    screen: Screen,
+    screen: LiveScreen,
     debate: Option<Debate>,
     mask: Option<NameMask>,
     thinking: BTreeMap<u32, PendingAsk>,
@@ -58,7 +58,7 @@ struct PendingAsk {
     sent: bool,
     attempt: u32,
     fault: Option<String>,
-    stream: Stream,
+    stream: ReplyStream,
     bar: Option<ProgressBar>,
 }
 
@@ -67,7 +67,7 @@ impl LiveView {
     pub fn new(protocol: &'static dyn Protocol, out: LiveOutput) -> Self {
         match out {
             LiveOutput::Terminal { style } => {
-                Self::on(protocol, style, Screen::terminal(ProgressDrawTarget::stderr()))
+                Self::on(protocol, style, LiveScreen::terminal(ProgressDrawTarget::stderr()))
             }
             LiveOutput::Plain { style } => Self::plain(protocol, style, Box::new(std::io::stderr())),
         }
@@ -75,10 +75,10 @@ impl LiveView {
 
     /// Plain lines to any writer.
     pub fn plain(protocol: &'static dyn Protocol, style: Style, out: Box<dyn Write + Send>) -> Self {
-        Self::on(protocol, Style { color: false, ..style }, Screen::Plain(out))
+        Self::on(protocol, Style { color: false, ..style }, LiveScreen::Plain(out))
     }
 
-    fn on(protocol: &'static dyn Protocol, style: Style, screen: Screen) -> Self {
+    fn on(protocol: &'static dyn Protocol, style: Style, screen: LiveScreen) -> Self {
         let (debate, mask, thinking) = (None, None, BTreeMap::new());
         Self { protocol, style, screen, debate, mask, thinking, name_width: 0 }
     }
@@ -196,7 +196,7 @@ impl LiveView {
                 sent: false,
                 attempt: 0,
                 fault: None,
-                stream: Stream::default(),
+                stream: ReplyStream::default(),
                 bar: None,
             };
             self.thinking.insert(ask.id, thinking);
@@ -215,7 +215,7 @@ impl LiveView {
         }
         thinking.sent = true;
         thinking.attempt = attempt;
-        thinking.stream = Stream::default();
+        thinking.stream = ReplyStream::default();
         match &thinking.bar {
             Some(bar) => bar.set_message(""),
             None => thinking.bar = self.screen.spinner(&padded(&thinking.who, name_width), &self.style),
@@ -301,7 +301,7 @@ fn first_words(text: &str, value: Option<&Value>) -> String {
         return strings.join("; ");
     }
     let first = parse(text).into_iter().find_map(|para| match para {
-        Para::Text(text) | Para::Quote(text) | Para::Item { text, .. } => Some(text),
+        MarkdownPart::Text(text) | MarkdownPart::Quote(text) | MarkdownPart::Item { text, .. } => Some(text),
         _ => None,
     });
     clean_line(&bare(&first.unwrap_or_else(|| text.to_owned())))

@@ -11,12 +11,12 @@ use crate::Style;
 const TURN: Duration = Duration::from_millis(120);
 
 /// A terminal with spinners, or a stream of plain lines.
-pub(super) enum Screen {
+pub(super) enum LiveScreen {
     Terminal(MultiProgress),
     Plain(Box<dyn Write + Send>),
 }
 
-impl Screen {
+impl LiveScreen {
     pub(super) fn terminal(target: ProgressDrawTarget) -> Self {
         Self::Terminal(MultiProgress::with_draw_target(target))
     }

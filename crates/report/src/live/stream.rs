@@ -6,39 +6,39 @@ const KEPT_CHARS_MAX: usize = 600;
 /// Takes an answer in pieces and keeps its readable end. Structured answers stream as JSON: of those the string values
 /// are kept, without keys, braces and quotes.
 #[derive(Debug, Default)]
-pub(crate) struct Stream {
-    mode: Mode,
+pub(crate) struct ReplyStream {
+    mode: StreamMode,
     shown: String,
 }
 
 #[derive(Debug, Default)]
-enum Mode {
+enum StreamMode {
     /// Nothing but space, or the beginning of a code fence, has come.
     #[default]
     Undecided,
     Plain,
-    Json(Json),
+    Json(JsonPosition),
 }
 
 /// Where in a JSON text the stream is.
 #[derive(Debug, Default)]
-struct Json {
+struct JsonPosition {
     /// For each open container, whether it is an object.
     open: Vec<bool>,
     /// Whether the next string is a key.
     key: bool,
-    string: Option<Escape>,
+    string: Option<StringEscape>,
 }
 
 #[derive(Debug)]
-enum Escape {
+enum StringEscape {
     None,
     Backslash,
     /// The hexadecimal digits so far.
     Unicode(String),
 }
 
-impl Stream {
+impl ReplyStream {
     /// The next piece.
     pub(crate) fn push(&mut self, text: &str) {
         for char in text.chars() {
@@ -58,9 +58,9 @@ impl Stream {
 
     fn push_char(&mut self, char: char) {
         match &mut self.mode {
-            Mode::Undecided => self.decide(char),
-            Mode::Plain => self.shown.push(char),
-            Mode::Json(json) => {
+            StreamMode::Undecided => self.decide(char),
+            StreamMode::Plain => self.shown.push(char),
+            StreamMode::Json(json) => {
                 if let Some(read) = json.read(char) {
                     self.shown.push_str(&read);
                 }
@@ -73,9 +73,9 @@ impl Stream {
         match char {
             '{' | '[' if self.shown.is_empty() || fenced => {
                 self.shown.clear();
-                let mut json = Json::default();
+                let mut json = JsonPosition::default();
                 json.read(char);
-                self.mode = Mode::Json(json);
+                self.mode = StreamMode::Json(json);
             }
             '`' => self.shown.push(char),
             // "```json" may stand before the braces.
@@ -85,13 +85,13 @@ impl Stream {
             _ if char.is_whitespace() && self.shown.is_empty() => {}
             _ => {
                 self.shown.push(char);
-                self.mode = Mode::Plain;
+                self.mode = StreamMode::Plain;
             }
         }
     }
 }
 
-impl Json {
+impl JsonPosition {
     /// What this character adds to what can be read.
     fn read(&mut self, char: char) -> Option<String> {
         match &mut self.string {
@@ -113,7 +113,7 @@ impl Json {
 
     fn structure(&mut self, char: char) {
         match char {
-            '"' => self.string = Some(Escape::None),
+            '"' => self.string = Some(StringEscape::None),
             '{' | '[' => {
                 self.open.push(char == '{');
                 self.key = char == '{';
@@ -129,7 +129,7 @@ impl Json {
     }
 }
 
-impl Escape {
+impl StringEscape {
     /// Whether the string ends here, and what the character stands for.
     fn read(&mut self, char: char) -> (bool, Option<char>) {
         match self {
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     fn streamed(text: &str, piece: usize) -> String {
-        let mut stream = Stream::default();
+        let mut stream = ReplyStream::default();
         let chars: Vec<char> = text.chars().collect();
         for piece in chars.chunks(piece) {
             stream.push(&piece.iter().collect::<String>());
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn only_the_end_is_kept() {
-        let mut stream = Stream::default();
+        let mut stream = ReplyStream::default();
         (0..2_000).for_each(|n| stream.push(&format!("line {n}\n")));
         assert!(stream.shown.chars().count() <= KEPT_CHARS_MAX);
         assert_eq!(stream.last_line(), "line 1999");

@@ -1,27 +1,25 @@
-//! What stands under a heading.
+//! What stands under a heading of the page.
 
-use super::markup::{escape, heading, inline, write_prose, write_table};
-use super::{chart, paths, score_paths};
 use agon_core::{PositionPaths, ReportBar, ReportBlock, ReportItem, SeatCard, VerdictTone};
+use maud::{Markup, html};
 
+use super::{position_lines, round_chart, score_lines};
 use crate::bars::bar_shares;
 use crate::evidence::paths::{BARE_MARK, CITED_MARK, marks_legend};
-use crate::markdown_text::{Para, parse};
+use crate::markdown_text::{MarkdownPart, MarkdownSpan, parse, spans};
 
 /// Where on the page something is set.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
-    /// The next heading's level.
+pub(super) struct BlockPlace {
+    /// The level of the next heading.
     pub(super) level: usize,
-    /// Whether each seat's words are folded apath.
+    /// Whether the words of each seat are folded.
     pub(super) folded: bool,
 }
 
 /// Blocks, one below the other.
-pub(super) fn write(out: &mut String, blocks: &[ReportBlock], place: Place) {
-    for block in blocks {
-        write_block(out, block, place);
-    }
+pub(super) fn blocks(blocks: &[ReportBlock], place: BlockPlace) -> Markup {
+    html! { @for inner in blocks { (block(inner, place)) } }
 }
 
 /// As many colours for seats as the styles have.
@@ -32,156 +30,210 @@ pub(super) fn colour(place: usize) -> String {
     format!("s{}", place % COLOURS)
 }
 
-fn write_block(out: &mut String, block: &ReportBlock, place: Place) {
+fn block(block: &ReportBlock, place: BlockPlace) -> Markup {
     match block {
-        ReportBlock::Prose(text) => write_prose(out, text, place.level),
-        ReportBlock::Line(text) => out.push_str(&format!("<p class=\"line\">{}</p>\n", inline(text))),
+        ReportBlock::Prose(text) => prose(text, place.level),
+        ReportBlock::Line(text) => html! { p class="line" { (inline(text)) } },
         ReportBlock::Headline(tone, text) => {
             let tone = match tone {
                 VerdictTone::Good => "good",
                 VerdictTone::Warn => "warn",
                 VerdictTone::Bad => "bad",
             };
-            out.push_str(&format!("<p class=\"headline {tone}\">{}</p>\n", escape(text)));
+            html! { p class={ "headline " (tone) } { (text) } }
         }
         ReportBlock::Items(items) => {
-            out.push_str("<ul class=\"items\">\n");
-            items.iter().for_each(|item| write_item(out, item, place.level));
-            out.push_str("</ul>\n");
+            html! { ul class="items" { @for entry in items { (item(entry, place.level)) } } }
         }
-        ReportBlock::Pairs(pairs) => write_pairs(out, pairs),
-        ReportBlock::Table(rows) => write_table(out, rows),
-        ReportBlock::Group { title, badges, blocks } => {
-            write_group(out, "article", "group", &titled(title, badges, place.level), blocks, place);
-        }
-        ReportBlock::Speech { place: seat, title, badges, blocks } => {
-            let tag = if place.folded && !blocks.is_empty() { "details" } else { "article" };
+        ReportBlock::Pairs(pairs) => html! {
+            dl { @for (name, value) in pairs { div { dt { (name) } dd { (inline(value)) } } } }
+        },
+        ReportBlock::Table(rows) => table(rows),
+        ReportBlock::Group { title, badges, blocks: inner } => html! {
+            article class="group" { (titled(title, badges, place.level)) (below(inner, place)) }
+        },
+        ReportBlock::Speech { place: seat, title, badges, blocks: inner } => {
             let class = format!("speech {}", colour(*seat));
-            write_group(out, tag, &class, &titled(title, badges, place.level), blocks, place);
+            let title = titled(title, badges, place.level);
+            html! {
+                @if place.folded && !inner.is_empty() {
+                    details class=(class) { summary { (title) } (below(inner, place)) }
+                } @else {
+                    article class=(class) { (title) (below(inner, place)) }
+                }
+            }
         }
-        ReportBlock::Bars(bars) => write_bars(out, bars),
-        ReportBlock::Chart(drawn) => out.push_str(&chart::svg(drawn)),
-        ReportBlock::Paths(paths) => write_paths(out, paths),
-        ReportBlock::Cards(cards) => write_cards(out, cards, place.level),
-        ReportBlock::Levels(_) | ReportBlock::OffPage(_) | ReportBlock::In(..) => {}
-    }
-}
-
-fn titled(title: &str, badges: &[String], level: usize) -> String {
-    let tag = heading(level);
-    let badges: String =
-        badges.iter().map(|badge| format!(" <span class=\"badge\">{}</span>", escape(badge))).collect();
-    format!("<{tag}>{}{badges}</{tag}>", escape(title))
-}
-
-fn write_group(out: &mut String, tag: &str, class: &str, title: &str, blocks: &[ReportBlock], place: Place) {
-    let (before, after) = if tag == "details" { ("<summary>", "</summary>") } else { ("", "") };
-    out.push_str(&format!("<{tag} class=\"{class}\">\n{before}{title}{after}\n"));
-    write(out, blocks, Place { level: place.level + 1, folded: false });
-    out.push_str(&format!("</{tag}>\n"));
-}
-
-fn write_item(out: &mut String, item: &ReportItem, level: usize) {
-    out.push_str("<li>");
-    if let Some(who) = &item.who {
-        out.push_str(&format!("<strong>{}:</strong> ", escape(who)));
-    }
-    match parse(&item.text).as_slice() {
-        [Para::Text(text)] => out.push_str(&inline(text)),
-        _ => write_prose(out, &item.text, level),
-    }
-    if let Some(note) = &item.note {
-        out.push_str(&format!("<p class=\"note\">{}</p>", inline(note)));
-    }
-    out.push_str("</li>\n");
-}
-
-fn write_pairs(out: &mut String, pairs: &[(String, String)]) {
-    out.push_str("<dl>\n");
-    for (name, value) in pairs {
-        out.push_str(&format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(name), inline(value)));
-    }
-    out.push_str("</dl>\n");
-}
-
-fn write_bars(out: &mut String, bars: &[ReportBar]) {
-    out.push_str("<dl class=\"bars\">\n");
-    for (bar, share) in bars.iter().zip(bar_shares(bars)) {
-        let (name, written) = (escape(&bar.name), escape(&bar.written));
-        let percent = 100.0 * share;
-        let drawn =
-            format!("<span class=\"track\"><span class=\"bar\" style=\"width:{percent:.1}%\"></span></span>");
-        out.push_str(&format!("<div><dt>{name}</dt><dd>{drawn}{written}</dd></div>\n"));
-    }
-    out.push_str("</dl>\n");
-}
-
-/// The drawing, and below it in full what it cuts.
-fn write_paths(out: &mut String, paths: &PositionPaths) {
-    out.push_str("<figure>\n");
-    out.push_str(&if paths.scored { score_paths::svg(paths) } else { paths::svg(paths) });
-    if let Some(told) = marks_legend(paths) {
-        let told = told.replace(CITED_MARK, "Solid line:").replace(BARE_MARK, "broken line:");
-        out.push_str(&format!("<figcaption>{}.</figcaption>\n", capital(&escape(&told))));
-    }
-    out.push_str("</figure>\n");
-    let cut = !paths.scored && paths.positions.iter().any(|position| paths::is_cut(position));
-    if cut {
-        out.push_str(
-            "<details class=\"positions-in-full\">\n<summary>The positions in full</summary>\n<ol>\n",
-        );
-        for position in &paths.positions {
-            out.push_str(&format!("<li>{}</li>\n", inline(position)));
+        ReportBlock::Bars(bars) => bar_list(bars),
+        ReportBlock::Chart(chart) => round_chart::svg(chart),
+        ReportBlock::Paths(paths) => figure(paths),
+        ReportBlock::Cards(cards) => {
+            html! { div class="cards" { @for card in cards { (seat_card(card, place.level)) } } }
         }
-        out.push_str("</ol>\n</details>\n");
+        ReportBlock::Levels(_) | ReportBlock::OffPage(_) | ReportBlock::In(..) => html! {},
     }
 }
 
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+/// What belongs under a title of its own.
+fn below(inner: &[ReportBlock], place: BlockPlace) -> Markup {
+    blocks(inner, BlockPlace { level: place.level + 1, folded: false })
 }
 
-fn write_cards(out: &mut String, cards: &[SeatCard], level: usize) {
-    let tag = heading(level);
-    out.push_str("<div class=\"cards\">\n");
-    for card in cards {
-        let class = colour(card.place);
-        out.push_str(&format!("<article class=\"card {class}\">\n<{tag}>{}</{tag}>\n", escape(&card.name)));
-        let id = if card.id.eq_ignore_ascii_case(&card.name) {
-            String::new()
-        } else {
-            format!("{}, ", escape(&card.id))
-        };
-        out.push_str(&format!("<p class=\"note\">{id}{}</p>\n", escape(&card.model)));
-        write_held(out, card);
-        let notes: String =
-            card.notes.iter().map(|note| format!("<span class=\"badge\">{}</span> ", escape(note))).collect();
-        if !notes.is_empty() {
-            out.push_str(&format!("<p class=\"notes\">{}</p>\n", notes.trim_end()));
+/// A heading at this level.
+fn heading(level: usize, class: Option<&str>, content: &Markup) -> Markup {
+    match level {
+        ..=3 => html! { h3 class=[class] { (content) } },
+        4 => html! { h4 class=[class] { (content) } },
+        5 => html! { h5 class=[class] { (content) } },
+        _ => html! { h6 class=[class] { (content) } },
+    }
+}
+
+fn titled(title: &str, badges: &[String], level: usize) -> Markup {
+    heading(level, None, &html! { (title) @for badge in badges { " " span class="badge" { (badge) } } })
+}
+
+fn item(item: &ReportItem, level: usize) -> Markup {
+    html! {
+        li {
+            @if let Some(who) = &item.who { strong { (who) ":" } " " }
+            @match parse(&item.text).as_slice() {
+                [MarkdownPart::Text(text)] => (inline(text)),
+                _ => (prose(&item.text, level)),
+            }
+            @if let Some(note) = &item.note { p class="note" { (inline(note)) } }
         }
-        out.push_str("</article>\n");
     }
-    out.push_str("</div>\n");
 }
 
-/// Two positions that are shorter stand on one line.
+fn bar_list(bars: &[ReportBar]) -> Markup {
+    html! {
+        dl class="bars" {
+            @for (bar, share) in bars.iter().zip(bar_shares(bars)) {
+                @let width = format!("width:{:.1}%", 100.0 * share);
+                div {
+                    dt { (bar.name) }
+                    dd { span class="track" { span class="bar" style=(width) {} } (bar.written) }
+                }
+            }
+        }
+    }
+}
+
+/// The drawing, and below it the positions that it cuts, in full.
+fn figure(paths: &PositionPaths) -> Markup {
+    let legend = marks_legend(paths)
+        .map(|legend| legend.replace(CITED_MARK, "Solid line:").replace(BARE_MARK, "broken line:"))
+        .map(|legend| agon_core::wording::capitalized(&legend));
+    let is_cut = !paths.scored && paths.positions.iter().any(|position| position_lines::is_cut(position));
+    html! {
+        figure {
+            @if paths.scored { (score_lines::svg(paths)) } @else { (position_lines::svg(paths)) }
+            @if let Some(legend) = legend { figcaption { (legend) "." } }
+        }
+        @if is_cut {
+            details class="positions-in-full" {
+                summary { "The positions in full" }
+                ol { @for position in &paths.positions { li { (inline(position)) } } }
+            }
+        }
+    }
+}
+
+fn seat_card(card: &SeatCard, level: usize) -> Markup {
+    html! {
+        article class={ "card " (colour(card.place)) } {
+            (heading(level, None, &html! { (card.name) }))
+            p class="note" {
+                @if !card.id.eq_ignore_ascii_case(&card.name) { (card.id) ", " }
+                (card.model)
+            }
+            (held(card))
+            @if !card.notes.is_empty() {
+                p class="notes" {
+                    @for (place, note) in card.notes.iter().enumerate() {
+                        @if place > 0 { " " }
+                        span class="badge" { (note) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Two positions that are no longer than this stand on one line.
 const SHORT_CHARS_MAX: usize = 24;
 
-fn write_held(out: &mut String, card: &SeatCard) {
-    let short = |text: &String| text.chars().count() <= SHORT_CHARS_MAX;
-    let mut line = |name: &str, text: &str| {
-        out.push_str(&format!("<p><span class=\"which\">{name}</span> {}</p>\n", inline(text)));
-    };
+fn held(card: &SeatCard) -> Markup {
+    let is_short = |text: &String| text.chars().count() <= SHORT_CHARS_MAX;
+    let line = |name: &str, text: &str| html! { p { span class="which" { (name) } " " (inline(text)) } };
     match (&card.first, &card.last) {
-        (Some(first), Some(last)) if short(first) && short(last) => {
+        (Some(first), Some(last)) if is_short(first) && is_short(last) => {
             line("Held", &format!("{first}, then {last}"))
         }
-        (Some(first), Some(last)) => {
-            line("First", first);
-            line("At last", last);
-        }
+        (Some(first), Some(last)) => html! { (line("First", first)) (line("At last", last)) },
         (Some(first), None) => line("Held", first),
-        (None, _) => {}
+        (None, _) => html! {},
+    }
+}
+
+/// Somebody's words. Their headings get the level of this place.
+fn prose(text: &str, level: usize) -> Markup {
+    let paras = parse(text);
+    let is_item = |para: &MarkdownPart| matches!(para, MarkdownPart::Item { .. });
+    html! {
+        @for run in paras.chunk_by(|one, next| is_item(one) && is_item(next)) {
+            @if run.iter().any(is_item) {
+                ul class="said" { @for para in run { (paragraph(para, level)) } }
+            } @else {
+                @for para in run { (paragraph(para, level)) }
+            }
+        }
+    }
+}
+
+fn paragraph(para: &MarkdownPart, level: usize) -> Markup {
+    match para {
+        MarkdownPart::Heading(text) => heading(level, Some("own"), &inline(text)),
+        MarkdownPart::Text(text) => html! { p { (inline(text)) } },
+        MarkdownPart::Quote(text) => html! { blockquote { (inline(text)) } },
+        MarkdownPart::Code(lines) => html! { pre tabindex="0" { (lines.join("\n")) } },
+        MarkdownPart::Table(rows) => table(rows),
+        MarkdownPart::Item { depth, marker, text } => html! {
+            li class={ "deep" (depth) @if marker.is_some() { " numbered" } } {
+                @if let Some(marker) = marker { span class="number" { (marker) } " " }
+                (inline(text))
+            }
+        },
+    }
+}
+
+/// A table in a frame of its own, which scrolls where the page must not.
+fn table(rows: &[Vec<String>]) -> Markup {
+    html! {
+        div class="wide" tabindex="0" role="region" aria-label="Table" {
+            table {
+                @for (place, row) in rows.iter().enumerate() {
+                    tr {
+                        @for cell in row {
+                            @if place == 0 { th scope="col" { (inline(cell)) } } @else { td { (inline(cell)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A line with its marks.
+pub(super) fn inline(text: &str) -> Markup {
+    html! {
+        @for span in spans(text) {
+            @match span {
+                MarkdownSpan::Plain(text) => (text),
+                MarkdownSpan::Bold(text) => strong { (text) },
+                MarkdownSpan::Italic(text) => em { (text) },
+                MarkdownSpan::Code(text) => code { (text) },
+            }
+        }
     }
 }

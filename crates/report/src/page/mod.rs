@@ -1,95 +1,97 @@
 //! The whole debate as one page: no script, no network, light and dark, desktop and phone.
 //!
-//! [`page_report`] is the frame and the sections; `blocks` sets what stands in them, `markup` the words; `paths`, `score_paths` and
-//! `chart` are the drawings.
+//! [`page_report`] is the frame and the sections. `blocks` sets what stands in them; `position_lines`, `score_lines` and
+//! `round_chart` are the drawings.
 
 mod blocks;
-mod chart;
-mod markup;
-mod paths;
-mod score_paths;
+mod position_lines;
+mod round_chart;
+mod score_lines;
 
 use agon_core::{ReportSection, SectionFold, SectionKind};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::assemble::{AssembledReport, full_report};
 use crate::source::ReportSource;
-use blocks::Place;
-use markup::{escape, inline};
+use blocks::{BlockPlace, blocks, inline};
 
 const STYLES: &str = include_str!("page.css");
 
 /// The whole debate as one self-contained page. All text in it is escaped, and the page forbids itself to load or run
 /// anything.
 pub fn page_report(source: &ReportSource<'_>) -> String {
-    let outline = full_report(source);
-    let mut out = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    out.push_str("<meta name=\"color-scheme\" content=\"light dark\">\n");
-    out.push_str("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n");
-    out.push_str(&format!(
-        "<title>{}</title>\n<style>\n{STYLES}</style>\n</head>\n<body>\n",
-        escape(&title(&outline))
-    ));
-    write_header(&mut out, &outline);
-    write_contents(&mut out, &outline.sections);
-    out.push_str("<main>\n");
-    for (place, section) in outline.sections.iter().enumerate() {
-        write_section(&mut out, place, section);
-    }
-    out.push_str("</main>\n");
-    out.push_str(&format!(
-        "<footer>Debate <code>{}</code>, written by Agon.</footer>\n</body>\n</html>\n",
-        escape(&outline.id)
-    ));
-    out
+    let report = full_report(source);
+    let policy = "default-src 'none'; style-src 'unsafe-inline'";
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                title { (title(&report)) }
+                style { (PreEscaped(STYLES)) }
+            }
+            body {
+                header {
+                    p class="facts" { (report.facts.join(" \u{b7} ")) }
+                    h1 {
+                        @for (place, line) in report.question.lines().enumerate() {
+                            @if place > 0 { br; }
+                            (line)
+                        }
+                    }
+                    p class={ "ending" @if report.is_troubled { " troubled" } } { (inline(&report.ending)) }
+                }
+                (contents(&report.sections))
+                main {
+                    @for (place, part) in report.sections.iter().enumerate() { (section(place, part)) "\n" }
+                }
+                footer { "Debate " code { (report.id) } ", written by Agon." }
+            }
+        }
+    };
+    format!("{}\n", page.into_string())
 }
 
-/// A title in a tab is cut anypath.
+/// Browsers cut longer titles.
 const TITLE_CHARS_MAX: usize = 120;
 
-fn title(outline: &AssembledReport) -> String {
-    outline.question.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(TITLE_CHARS_MAX).collect()
+fn title(report: &AssembledReport) -> String {
+    report.question.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(TITLE_CHARS_MAX).collect()
 }
 
-fn write_header(out: &mut String, outline: &AssembledReport) {
-    let troubled = if outline.is_troubled { " troubled" } else { "" };
-    out.push_str(&format!("<header>\n<p class=\"facts\">{}</p>\n", escape(&outline.facts.join(" \u{b7} "))));
-    out.push_str(&format!("<h1>{}</h1>\n", escape(&outline.question).replace('\n', "<br>")));
-    out.push_str(&format!("<p class=\"ending{troubled}\">{}</p>\n</header>\n", inline(&outline.ending)));
-}
-
-/// Links to the sections, beside the text where there is room for them. All that was said is one entry.
-fn write_contents(out: &mut String, sections: &[ReportSection]) {
-    out.push_str("<nav aria-label=\"Contents\">\n<ul>\n");
-    let mut said = false;
-    for (place, section) in sections.iter().enumerate() {
-        let turn = section.kind == SectionKind::Transcript;
-        let title = if turn { "What was said" } else { &section.title };
-        if !(turn && said) {
-            out.push_str(&format!("<li><a href=\"#part-{place}\">{}</a></li>\n", escape(title)));
+/// Links to the sections, beside the text where there is room for them. The whole transcript is one entry.
+fn contents(sections: &[ReportSection]) -> Markup {
+    let is_transcript = |section: &ReportSection| section.kind == SectionKind::Transcript;
+    let first_said = sections.iter().position(is_transcript);
+    let listed = sections.iter().enumerate();
+    let listed = listed.filter(|(place, section)| !is_transcript(section) || Some(*place) == first_said);
+    html! {
+        nav aria-label="Contents" {
+            ul {
+                @for (place, section) in listed {
+                    @let title = if is_transcript(section) { "What was said" } else { &section.title };
+                    li { a href={ "#part-" (place) } { (title) } }
+                }
+            }
         }
-        said |= turn;
     }
-    out.push_str("</ul>\n</nav>\n");
 }
 
-fn write_section(out: &mut String, place: usize, section: &ReportSection) {
-    let (kind, title) = (escape(section.kind.as_str()), escape(&section.title));
-    let inside = Place { level: 3, folded: section.kind == SectionKind::Transcript };
-    let fold = section.fold;
-    match fold {
-        SectionFold::Never => {
-            out.push_str(&format!("<section class=\"{kind}\" id=\"part-{place}\">\n<h2>{title}</h2>\n"));
-            blocks::write(out, &section.blocks, inside);
-            out.push_str("</section>\n");
-        }
-        SectionFold::Open | SectionFold::Closed => {
-            let open = if fold == SectionFold::Open { " open" } else { "" };
-            out.push_str(&format!(
-                "<details class=\"{kind}\" id=\"part-{place}\"{open}>\n<summary><h2>{title}</h2></summary>\n"
-            ));
-            blocks::write(out, &section.blocks, inside);
-            out.push_str("</details>\n");
+fn section(place: usize, section: &ReportSection) -> Markup {
+    let id = format!("part-{place}");
+    let inside =
+        blocks(&section.blocks, BlockPlace { level: 3, folded: section.kind == SectionKind::Transcript });
+    html! {
+        @if section.fold == SectionFold::Never {
+            section class=(section.kind.as_str()) id=(id) { h2 { (section.title) } (inside) }
+        } @else {
+            details class=(section.kind.as_str()) id=(id) open[section.fold == SectionFold::Open] {
+                summary { h2 { (section.title) } }
+                (inside)
+            }
         }
     }
 }

@@ -130,62 +130,35 @@ fn values_and_scores_stand_for_themselves() {
 }
 
 /// Each situation with its sentences.
+fn told<const N: usize>(cases: [(&str, Situation<'_>); N]) -> String {
+    cases.map(|(what, situation)| format!("{what}\n  {}\n", situation.paragraph())).concat()
+}
+
+const PASS: &[&str] = &["PASS", "PASS"];
+const FAIL: &[&str] = &["FAIL", "FAIL"];
+const NO_VERDICT: Situation<'static> = Situation { rulings: &[], decided: None, ..SITUATION };
+
 #[test]
-fn the_paragraph_fits_the_situation() {
-    let (pass, fail): (&[&str], &[&str]) = (&["PASS", "PASS"], &["FAIL", "FAIL"]);
-    let none = Situation { rulings: &[], decided: None, ..SITUATION };
-    let words: (&[&str], &[&str]) = (&["Yes, move it", "Yes, move it"], &["No", "No"]);
-    let cases = [
-        ("one voice", Situation { held: &[pass], ..SITUATION }),
+fn the_paragraph_says_who_changed_and_what_a_vote_would_have_said() {
+    let told = told([
+        ("one voice", Situation { held: &[PASS], ..SITUATION }),
         (
             "two keep theirs, one model",
-            Situation { held: &[pass, fail], models: &["a/1", "a/1"], ..SITUATION },
+            Situation { held: &[PASS, FAIL], models: &["a/1", "a/1"], ..SITUATION },
         ),
-        ("all agreed, one model", Situation { held: &[pass, pass, pass], models: &["a/1"; 3], ..SITUATION }),
-        ("all agreed, no verdict", Situation { held: &[pass, pass, pass], ..none }),
+        ("all agreed, one model", Situation { held: &[PASS, PASS, PASS], models: &["a/1"; 3], ..SITUATION }),
+        ("all agreed, no verdict", Situation { held: &[PASS, PASS, PASS], ..NO_VERDICT }),
         (
             "all agreed, another verdict",
-            Situation { held: &[pass, pass], decided: Some("FAIL"), ..SITUATION },
+            Situation { held: &[PASS, PASS], decided: Some("FAIL"), ..SITUATION },
         ),
         (
             "both change, nothing cited",
             Situation { held: &[&["PASS", "FAIL"], &["FAIL", "PASS"]], ..SITUATION },
         ),
-        ("one changes, with a citation", Situation { held: &[&["FAIL", "PASS*"], pass, pass], ..SITUATION }),
-        ("one changes, no verdict", Situation { held: &[&["FAIL", "PASS"], pass, pass], ..none }),
-        (
-            "all change more than once, another verdict",
-            Situation {
-                held: &[&["FAIL", "PASS*", "FAIL"], &["WARN", "FAIL", "FAIL"], &["FAIL", "WARN", "PASS*"]],
-                rulings: &[Some("FAIL"), Some("WARN"), Some("PASS")],
-                models: &["a/1", "a/1", "b/2"],
-                ..SITUATION
-            },
-        ),
-        ("one round", Situation { held: &[&["PASS"], &["FAIL"]], ..SITUATION }),
-        (
-            "a tie of words",
-            Situation {
-                grouping: PositionGrouping::Similarity,
-                held: &[words.0, words.1, words.1, words.0],
-                ..none
-            },
-        ),
-        (
-            "a family of models",
-            Situation { held: &[pass, pass, fail], models: &["a/1", "a/2", "b/3"], ..SITUATION },
-        ),
-        (
-            "the rule and the vote differ",
-            Situation {
-                held: &[pass, pass, fail],
-                rulings: &[Some("FAIL"); 2],
-                decided: Some("FAIL"),
-                ..SITUATION
-            },
-        ),
-    ];
-    let told = cases.map(|(what, situation)| format!("{what}\n  {}\n", situation.paragraph())).concat();
+        ("one changes, with a citation", Situation { held: &[&["FAIL", "PASS*"], PASS, PASS], ..SITUATION }),
+        ("one changes, no verdict", Situation { held: &[&["FAIL", "PASS"], PASS, PASS], ..NO_VERDICT }),
+    ]);
     assert_snapshot!(told, @"
     one voice
       The only voice kept its position. Round 2 changed nothing.
@@ -203,6 +176,35 @@ fn the_paragraph_fits_the_situation() {
       One of three changed its mind in round 2, after a cited point. A plain vote before the debate would have said the same. How independent these voices are is not known yet; no two seats share a model.
     one changes, no verdict
       One of three changed its mind in round 2, with nothing cited. A plain vote before the debate would have said PASS, but there is no verdict. How independent these voices are is not known yet; no two seats share a model.
+    ");
+}
+
+#[test]
+fn the_paragraph_fits_several_rounds_ties_and_rules() {
+    let several = Situation {
+        held: &[&["FAIL", "PASS*", "FAIL"], &["WARN", "FAIL", "FAIL"], &["FAIL", "WARN", "PASS*"]],
+        rulings: &[Some("FAIL"), Some("WARN"), Some("PASS")],
+        models: &["a/1", "a/1", "b/2"],
+        ..SITUATION
+    };
+    let words: (&[&str], &[&str]) = (&["Yes, move it", "Yes, move it"], &["No", "No"]);
+    let held: &[&[&str]] = &[words.0, words.1, words.1, words.0];
+    let tie = Situation { grouping: PositionGrouping::Similarity, held, ..NO_VERDICT };
+    let family = Situation { held: &[PASS, PASS, FAIL], models: &["a/1", "a/2", "b/3"], ..SITUATION };
+    let by_rule = Situation {
+        held: &[PASS, PASS, FAIL],
+        rulings: &[Some("FAIL"); 2],
+        decided: Some("FAIL"),
+        ..SITUATION
+    };
+    let told = told([
+        ("all change more than once, another verdict", several),
+        ("one round", Situation { held: &[&["PASS"], &["FAIL"]], ..SITUATION }),
+        ("a tie of words", tie),
+        ("a family of models", family),
+        ("the rule and the vote differ", by_rule),
+    ]);
+    assert_snapshot!(told, @"
     all change more than once, another verdict
       All three changed their minds in rounds 2 and 3, five times in all: two after a cited point, three with nothing cited. A plain vote before the debate would have said something else: FAIL. How independent these voices are is not known yet; two seats share a model.
     one round

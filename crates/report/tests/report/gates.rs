@@ -517,47 +517,11 @@ fn scrambled(mut gate: GateReport, strings: &[String]) -> GateReport {
 }
 
 fn hostile() -> impl Strategy<Value = String> {
-    let pieces = [
-        "::",
-        "error",
-        "##[",
-        "]",
-        "\n",
-        "\r",
-        "\r\n",
-        " ",
-        "%0A",
-        "%",
-        "]]>",
-        "<![CDATA[",
-        "<!--",
-        "&",
-        "&#0;",
-        "\"",
-        "'",
-        "\u{0}",
-        "\u{1b}[31m",
-        "\u{fffe}",
-        "\u{ffff}",
-        "\u{2028}",
-        "\u{85}",
-        "\u{202e}",
-        "\u{feff}",
-        "\u{200b}",
-        "#",
-        "[",
-        "critical",
-        "word",
-        "\u{1f600}",
-        "\t",
-        "a.py",
-        "C:\\",
-        "/",
-        "\\",
-        ",",
-        "=",
-    ];
-    let piece = prop_oneof![4 => proptest::sample::select(pieces.to_vec()).prop_map(str::to_owned), 1 => any::<String>()];
+    let pieces = "::¦error¦##[¦]¦\n¦\r¦\r\n¦ ¦%0A¦%¦]]>¦<![CDATA[¦<!--¦&¦&#0;¦\"¦'¦\0¦\u{1b}[31m¦\u{fffe}¦\u{ffff}¦\u{2028}¦\u{85}¦\
+        \u{202e}¦\u{feff}¦\u{200b}¦#¦[¦critical¦word¦\u{1f600}¦\t¦a.py¦C:\\¦/¦\\¦,¦=";
+    let pieces: Vec<&str> = pieces.split('¦').collect();
+    let piece =
+        prop_oneof![4 => proptest::sample::select(pieces).prop_map(str::to_owned), 1 => any::<String>()];
     proptest::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
 }
 

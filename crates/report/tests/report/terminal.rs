@@ -73,50 +73,13 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
 
 #[test]
 fn a_degraded_debate_says_what_was_missing() {
-    assert_snapshot!(samples::degraded().read().terminal(&PLAIN), @"
-    Should a team of four rewrite its billing service in Rust this year?
-    Nobody changed position any more after 1 round. Degraded: see what was missing.
-    deep · 3 debaters · 1 round · 11 s
-
+    let read = samples::degraded().read();
+    let sections = ["Answer", "What was missing", "Warnings", "Round by round", "Cost"];
+    let shown = sections.map(|title| read.section(title, &PLAIN)).join("\n\n");
+    assert!(read.terminal(&PLAIN).contains("after 1 round. Degraded: see what was missing.\n"));
+    assert_snapshot!(shown, @"
     Answer
       No.
-
-    Why
-      The two who were heard agree.
-
-    What the debate did
-      None of the three changed its position. No two of the first answers are known
-      to say the same, so a plain vote was tied. The debate did not break the tie;
-      the verdict combines what was said. Round 1 changed nothing. How independent
-      these voices are is not known yet; no two seats share a model.
-
-                 start  R1
-      Debater C  P1     P1
-      Debater B  P2     P2
-      Debater A  P3     P3
-      P1  Yes, rewrite it.
-      P2  No.
-      P3  Only the ledger: it is 4,000 lines and *all* the incidents are there.
-
-    Dissent
-      • Debater A (debater-3): Only the ledger: it is 4,000 lines and all the
-        incidents are there.
-        held to the end; its words are 0.00 like the answer's, 0.50 counts as
-        adopted
-      • Debater B (debater-2): No. A rewrite stops features for two quarters; put
-        types around the hot paths instead.
-        held to the end; its words are 0.29 like the answer's, 0.50 counts as
-        adopted
-      • Debater C (debater-1):
-        Yes, rewrite it. The two worst outages of last year were data races.
-
-        Plan
-        1. Port the ledger.
-        2. Port the rest.
-
-            fn main() {}
-        held to the end; its words are 0.00 like the answer's, 0.50 counts as
-        adopted
 
     What was missing
       • Debater A (debater-3): timed out in round 1 (debate): no answer within 120 s
@@ -133,31 +96,19 @@ fn a_degraded_debate_says_what_was_missing() {
       1      not assessed  not assessed  absent,        maintain 0.80  maintain 0.80
                                          carried
 
-    Who sat where
-      Debater A: debater-3, gemini/gamma
-      Debater B: debater-2, anthropic/beta
-      Debater C: debater-1, openai/alpha
-      Moderator: openai/alpha
-      Chair: openai/alpha (anthropic/beta spoke)
-      The first model also plays moderator and chair.
-
     Cost
       10 calls, 4,206 tokens in (31% cached), 1,008 out, $0.0062
       possibly billed twice: 1 call, $0.0100
-
-    Debate k3v9q2
-      agon show k3v9q2
-      agon export k3v9q2 --format html
     ");
 }
 
 #[test]
 fn a_failed_debate_has_no_answer_but_all_positions() {
-    assert_snapshot!(samples::failed().read().terminal(&PLAIN), @"
-    Should a team of four rewrite its billing service in Rust this year?
-    Failed: there is no verdict. Degraded: see what was missing.
-    deep · quick · 3 debaters · 7.7 s
-
+    let read = samples::failed().read();
+    assert!(
+        read.terminal(&PLAIN).contains("\nFailed: there is no verdict. Degraded: see what was missing.\n")
+    );
+    assert_snapshot!(read.section("No answer", &PLAIN), @"
     No answer
       This is where the debaters stood:
       • Debater A (debater-3): Only the ledger. Only the ledger. Only the ledger.
@@ -177,54 +128,6 @@ fn a_failed_debate_has_no_answer_but_all_positions() {
         2. Port the rest.
 
             fn main() {}
-
-    What the debate did
-      Positions were taken only once, so nobody could change. No two of the first
-      answers are known to say the same, so a plain vote was tied. Nothing settled
-      it. How independent these voices are is not known yet; no two seats share a
-      model.
-
-    Dissent
-      • Debater A (debater-3): Only the ledger. Only the ledger. Only the ledger.
-        Only the ledger. Only the ledger. Only the ledger. Only the ledger. Only the
-        ledger. Only the ledger. Only the ledger. Only the ledger. Only the ledger.
-        Only the ledger. Only the ledger. Only the ledger. Only the ledger. Only the
-        ledger. Only the ledger. Only the ledger. Only the ledger. Only the ledger.
-        Only the ledger. Only the ledger. Only the ledger. Only the ledger. Only the
-        ledger. Only the ledger. Only the ledger. Only the ledger. Only [...]
-        there is no verdict that could adopt it
-      • Debater B (debater-2): No. A rewrite stops features for two quarters; put
-        types around the hot paths instead.
-        there is no verdict that could adopt it
-      • Debater C (debater-1):
-        Yes, rewrite it. The two worst outages of last year were data races.
-
-        Plan
-        1. Port the ledger.
-        2. Port the rest.
-
-            fn main() {}
-        there is no verdict that could adopt it
-
-    What was missing
-      • Chair: could not be reached (synthesis): connection refused
-      • Chair: could not be reached (synthesis): connection refused
-      • Chair: could not be reached (synthesis): connection refused
-
-    Who sat where
-      Debater A: debater-3, gemini/gamma
-      Debater B: debater-2, anthropic/beta
-      Debater C: debater-1, openai/alpha
-      Moderator: openai/alpha
-      Chair: openai/alpha
-      The first model also plays moderator and chair.
-
-    Cost
-      6 calls, 2,103 tokens in (31% cached), 504 out, $0.0031
-
-    Debate k3v9q2
-      agon show k3v9q2
-      agon export k3v9q2 --format html
     ");
 }
 
