@@ -150,7 +150,7 @@ impl Protocol for Ask {
             seat.id = format!("answerer-{n}");
         }
         // An even number of judges could tie.
-        if options.judges % 2 == 0 {
+        if options.judges.is_multiple_of(2) {
             return Err(Invalid(format!("judges is {}, but it must be odd: 3, 5 or 7", options.judges)));
         }
         let named = request.roles.get("judge").into_iter().cycle();
