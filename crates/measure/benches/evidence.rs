@@ -18,7 +18,7 @@ use serde_json::Value;
 const RUNS: usize = 101;
 const WORDS: usize = 150;
 
-/// Options that make a debate long, for every protocol that has them.
+/// Options that make a debate long, for every protocol that accepts them.
 const LONG: [(&str, &str); 9] = [
     ("min_rounds", "4"),
     ("max_rounds", "4"),
@@ -59,8 +59,10 @@ fn main() {
 /// Plays a debate with invented answers; `None` if the protocol does not accept so many models or the answers.
 fn played(protocol: &dyn Protocol, models: usize) -> Option<Debate> {
     let info = protocol.info();
-    let has_option = |key: &str| info.options.iter().any(|option| option.key == key);
-    let given = LONG.into_iter().filter(|(key, _)| has_option(key));
+    let accepts = |(key, value): &(&str, &str)| {
+        info.options.iter().any(|option| option.key == *key && option.parse(value).is_ok())
+    };
+    let given = LONG.into_iter().filter(accepts);
     let given: Vec<(String, String)> = given.map(|(key, value)| (key.into(), value.into())).collect();
     let request = Request {
         question: "Should the team adopt the queue?".into(),
