@@ -59,11 +59,8 @@ fn main() {
 /// Plays a debate with invented answers; `None` if the protocol does not accept so many models or the answers.
 fn played(protocol: &dyn Protocol, models: usize) -> Option<Debate> {
     let info = protocol.info();
-    let accepts = |(key, value): &(&str, &str)| {
-        info.options.iter().any(|option| option.key == *key && option.parse(value).is_ok())
-    };
-    let given = LONG.into_iter().filter(accepts);
-    let given: Vec<(String, String)> = given.map(|(key, value)| (key.into(), value.into())).collect();
+    let given = LONG.map(|(key, value)| (key.to_owned(), value.to_owned())).into_iter();
+    let given = given.filter(|option| options::resolve(info.options, [option.clone()]).is_ok());
     let request = Request {
         question: "Should the team adopt the queue?".into(),
         files: vec![BriefFile { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],
