@@ -11,7 +11,7 @@ use std::time::Instant;
 use agon_core::Phase;
 use agon_embedded::model_files::ModelFileStore;
 use agon_embedded::{EmbeddedModel, EmbeddedSettings, SMOLLM2};
-use agon_engine::{Call, Message, Model, Role};
+use agon_engine::{CallMessage, MessageRole, Model, ModelCall};
 
 const RUNS: u64 = 5;
 const SENTENCE: &str = "The team argued about the plan and wrote its reasons down in a long list. ";
@@ -63,8 +63,8 @@ fn median(figures: &mut [f64]) -> f64 {
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn call(prompt: String, seed: u64) -> Call {
-    Call {
+fn call(prompt: String, seed: u64) -> ModelCall {
+    ModelCall {
         debate: "bench".into(),
         seat: "debater-1".into(),
         ask: 1,
@@ -72,7 +72,10 @@ fn call(prompt: String, seed: u64) -> Call {
         phase: Phase::new("answer", 0),
         label: None,
         about: None,
-        messages: vec![Message::new(Role::System, "Rules."), Message::new(Role::User, prompt)],
+        messages: vec![
+            CallMessage::new(MessageRole::System, "Rules."),
+            CallMessage::new(MessageRole::User, prompt),
+        ],
         schema: None,
         max_output_tokens: 2_000,
         seed,

@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use agon_mock::{Mock, MockSettings, debate};
+use agon_mock::{MockServer, MockSettings, converging_debate};
 
 const DELAY: Duration = Duration::from_millis(20);
 const CALLS: u32 = 12;
@@ -24,8 +24,8 @@ const STEPS: [usize; 6] = [3, 3, 1, 3, 1, 1];
 fn main() {
     let first = Arc::new(Mutex::new(None::<Instant>));
     let seen = first.clone();
-    let answer = debate(DELAY);
-    let mock = Mock::start(MockSettings {
+    let answer = converging_debate(DELAY);
+    let mock = MockServer::start(MockSettings {
         keep: 0,
         ..MockSettings::new(move |request| {
             seen.lock().unwrap().get_or_insert_with(Instant::now);

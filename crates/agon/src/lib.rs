@@ -1,19 +1,28 @@
 //! The faces of Agon. There is one so far: the command line.
 //!
-//! Nothing here knows a rule of debate. Verbs, flags, help, completions and the man page derive from two tables:
-//! [`agon_protocols::PROTOCOLS`] and [`cli::verbs::VERBS`]. A tour, in reading order:
+//! No rule of debate is here. Verbs, flags, help, completions and the manual page are made from two tables:
+//! [`agon_protocols::all`] and [`cli::verbs::VERBS`].
 //!
-//! - [`cli`]: the command, how it is read and how it is run.
-//! - [`cli::verbs`]: one verb, one file.
-//! - [`cli::args`] and [`cli::limits`]: the options that verbs share; [`cli::config`]: the same from `agon.toml`.
-//! - [`cli::opening`]: from what a person asked for to the brief that opens a debate.
-//! - [`cli::desk`], [`cli::run`], [`cli::show`]: what a debate is run with, running it, showing it.
-//! - [`cli::verify`]: whether a log is as it was written; [`cli::ndjson`]: the log as lines.
-//! - [`cli::dry_run`] and [`cli::batch`]: a debate that is only reckoned, and many at once.
-//! - [`cli::pull`]: the files of embedded models, fetched; [`cli::machine`]: what is here of them, and which programs.
-//! - [`cli::input`], [`cli::output`], [`cli::write`], [`cli::place`], [`cli::signals`], [`cli::aside`], [`cli::clock`],
-//!   [`cli::id`]: everything that touches the world outside.
-//! - [`cli::failure`]: what can go wrong, in one shape.
+//! A tour, in reading order:
+//!
+//! - [`cli`]: the command, how it is parsed and run; [`cli::verbs`]: one verb per file.
+//! - [`cli::arguments`] and [`cli::limits`]: the options that verbs share.
+//! - [`cli::configuration`]: the same options from `agon.toml`; [`cli::found_configuration`]: what an `agon.toml` in the
+//!   working directory may not do; [`cli::paths`]: where Agon keeps its files.
+//! - [`cli::app`]: configuration, models, store and engine, each opened when it is needed; [`cli::runtime`]: the one
+//!   runtime of the process.
+//! - [`cli::targets`] and [`cli::input`]: what a debate is about; [`cli::brief_builder`]: from there to the brief;
+//!   [`cli::history`]: what the store knows of the seats; [`cli::seat_models`]: which models sit.
+//! - [`cli::debate_run`]: runs a debate; [`cli::signals`] and [`cli::terminal_pause`]: Ctrl-C and people at the terminal.
+//! - [`cli::debate_reading`]: one reading of a log for every output; [`cli::result_output`], [`cli::records`] and
+//!   [`cli::output`]: how it is printed and saved.
+//! - [`cli::dry_run`], [`cli::batch_input`], [`cli::eval_run`]: estimates, the lines of a batch, the trials of an eval.
+//! - [`cli::deliveries`], [`cli::receipts`], [`cli::verification`]: results that go elsewhere, and proof that a log is
+//!   unchanged.
+//! - [`cli::model_directory`]: what a debate can ask; [`cli::knowledge_index`] and [`cli::document_sections`]: how
+//!   knowledge is found and imported.
+//! - [`cli::model_files`] and [`cli::local_programs`]: model files and programs on this machine.
+//! - [`cli::errors`]: what can go wrong.
 
 #![warn(missing_docs)]
 

@@ -17,11 +17,8 @@
 
 pub mod errands;
 pub mod knowledge_context;
-mod old_names;
 pub mod pulse;
 
 pub use errands::{ContextItem, DecisionResolution, Errand, ErrandAnswer};
 pub use knowledge_context::{ContextSearch, KnowledgeSource, TextEmbedder, embed_missing_entries};
-#[doc(hidden)]
-pub use old_names::*;
 pub use pulse::{PulseConfig, PulseSource, check_found_sources};

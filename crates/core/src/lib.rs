@@ -34,8 +34,6 @@ pub mod fence;
 pub mod gate;
 pub mod history;
 pub mod lesson;
-#[doc(hidden)]
-pub mod old_names;
 pub mod options;
 pub mod outline;
 pub mod phases;
@@ -56,8 +54,6 @@ pub use event::{BrokenChain, Event, LogEntry, LogRecord};
 pub use fence::{Fence, FencedQuotation, NameMask, quotations};
 pub use gate::{GateFinding, GateJudge, GateReport, GateRuling, GateSeverity};
 pub use lesson::DebateLesson;
-#[doc(hidden)]
-pub use old_names::*;
 pub use options::{Invalid, OptionKind, OptionSpec};
 pub use outline::{
     ChartPoint, LevelBars, Outline, PathStep, PositionPaths, ReportBar, ReportBlock, ReportItem,
@@ -74,6 +70,7 @@ pub use protocol::{
 pub use reply::{AbsenceReason, CallUsage, Reply, ShortenedPrompt};
 pub use seed::SeededDraw;
 pub use simulation::{
-    SimulatedAsk, SimulatedMove, SimulatedPlay, SimulatedSeat, SimulatedSide, SimulatedSpeaker, SimulationSetup,
+    SimulatedAsk, SimulatedMove, SimulatedPlay, SimulatedSeat, SimulatedSide, SimulatedSpeaker,
+    SimulationSetup,
 };
 pub use view::{Ballot, DebateView, Headline, QualityCheck, RecordBody, RoundSummary, SavedRecord};

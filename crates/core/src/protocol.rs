@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::event::sha256;
 use crate::{
-    Ask, Brief, Debate, DebateLesson, DebateView, Event, Invalid, OptionSpec, Phase, PhaseInfo, Request, Seat,
-    SimulatedPlay,
+    Ask, Brief, Debate, DebateLesson, DebateView, Event, Invalid, OptionSpec, Phase, PhaseInfo, Request,
+    Seat, SimulatedPlay,
 };
 
 /// The rules of one kind of debate.

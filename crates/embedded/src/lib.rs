@@ -32,7 +32,6 @@ mod llama;
 pub mod minilm;
 pub mod model_files;
 mod model_thread;
-mod old_names;
 mod requantize;
 mod sentences;
 mod token_sampling;
@@ -44,5 +43,3 @@ pub use model_files::{
     KNOWN_MODELS, KnownModel, ModelFileState, ModelFileStore, PullError, PullProgress, PullSettings,
     PullSource, PulledModel, SpeedMeter, TransferSpeed, known_model,
 };
-#[doc(hidden)]
-pub use old_names::*;

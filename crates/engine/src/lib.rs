@@ -25,7 +25,6 @@ mod engine;
 mod log_writer;
 mod model;
 mod model_chains;
-mod old_names;
 mod pending_ask;
 mod retry;
 mod run_control;
@@ -37,7 +36,5 @@ pub use model::{
     CallFault, CallFaultKind, CallMessage, DeltaSink, FinishReason, MessageRole, Model, ModelCall,
     ModelCompletion, ModelPrice, ModelSource,
 };
-#[doc(hidden)]
-pub use old_names::*;
 pub use run_control::{DebateWatch, StopSignal, TextDelta};
 pub use store::{Store, StoreError};

@@ -9,5 +9,4 @@
 #![warn(missing_docs)]
 
 pub mod eval;
-mod old_names;
 pub mod simulate;

@@ -5,9 +5,6 @@
 
 use serde::{Deserialize, Serialize};
 
-#[doc(hidden)]
-pub use crate::old_names::calibration::*;
-
 /// The expected calibration error compares forecasts within this many groups of similar confidence.
 const CONFIDENCE_BINS: usize = 10;
 

@@ -34,11 +34,7 @@ pub mod independence;
 pub mod intervals;
 pub mod majority_vote;
 pub mod memory;
-#[doc(hidden)]
-pub mod old_names;
 pub mod ratings;
 pub mod resolved;
 
 pub use evidence::{Evidence, evidence};
-#[doc(hidden)]
-pub use old_names::{chance, interval};

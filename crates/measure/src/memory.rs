@@ -8,9 +8,6 @@
 
 use serde::{Deserialize, Serialize};
 
-#[doc(hidden)]
-pub use crate::old_names::memory::*;
-
 /// A memory moves up if its mean surprise is at least this.
 const SURPRISE_TO_MOVE_UP: f64 = 0.5;
 

@@ -16,9 +16,6 @@ use skillratings::glicko2::{Glicko2Config, glicko2_rating_period};
 
 pub use skillratings::glicko2::Glicko2Rating;
 
-#[doc(hidden)]
-pub use crate::old_names::ratings::*;
-
 /// A debate in which agents were rated against each other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RatedGame {

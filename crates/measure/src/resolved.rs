@@ -5,9 +5,6 @@ use agon_core::{Debate, PositionGrouping, PositionHistory};
 
 use crate::calibration::{DebateResolution, OutcomeTruth};
 
-#[doc(hidden)]
-pub use crate::old_names::resolved::*;
-
 /// The winner's name in a resolution if no position was right.
 pub const NOBODY: &str = "nobody";
 

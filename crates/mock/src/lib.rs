@@ -26,15 +26,12 @@
 #![warn(missing_docs)]
 
 pub mod debate_replies;
-mod old_names;
 pub mod request;
 pub mod response;
 pub mod server;
 pub mod wire_formats;
 
 pub use debate_replies::{MockDebate, converging_debate};
-#[doc(hidden)]
-pub use old_names::*;
 pub use request::MockRequest;
 pub use response::{ConnectionFault, MockResponse};
 pub use server::{MockResponder, MockServer, MockSettings};

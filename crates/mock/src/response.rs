@@ -127,11 +127,6 @@ impl MockResponse {
         Self { spoilt: Some(fault), ..Self::say(text) }
     }
 
-    #[doc(hidden)]
-    pub fn spoilt(text: &str, fault: ConnectionFault) -> Self {
-        Self::broken(text, fault)
-    }
-
     /// Sets the delay.
     pub fn after(self, delay: Duration) -> Self {
         Self { delay, ..self }
@@ -176,6 +171,3 @@ impl MockResponse {
         Self { delay: Duration::ZERO, status, headers: Vec::new(), body, spoilt: None }
     }
 }
-
-#[doc(hidden)]
-pub type Body = ResponseBody;

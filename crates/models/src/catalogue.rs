@@ -6,15 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agon_core::Invalid;
-use agon_embedded::EmbeddedModel;
-use agon_embedded::ModelFileStore;
 use agon_engine::{Model, ModelPrice, ModelSource};
 
 use crate::agents::AgentModel;
 use crate::command::CommandModel;
 use crate::config::ModelsConfig;
+use crate::embedded_models::{ModelFileStore, make_embedded_model};
 use crate::embeddings::{
-    self, EmbeddingModel, EmbeddingsInUse, LexicalEmbedder, MiniLmEmbedder, ServerEmbedder, TextEmbedder,
+    self, EmbeddingModel, EmbeddingsInUse, LexicalEmbedder, ServerEmbedder, TextEmbedder,
 };
 use crate::human::{HumanModel, TerminalPrompt};
 use crate::prices;
@@ -164,9 +163,7 @@ impl ModelCatalogue {
             "command" => self.make_command(model),
             "human" => self.make_human(model),
             "agent" => self.make_agent(name, model),
-            "embedded" => {
-                Ok(Arc::new(EmbeddedModel::new(model, self.model_files(), self.config.embedded.clone())?))
-            }
+            "embedded" => make_embedded_model(model, self.model_files(), &self.config.embedded),
             "embeddings" => Ok(Arc::new(EmbeddingModel::from(self.make_embedder(name, model)?))),
             _ => self.make_server(name, provider, model),
         }
@@ -229,10 +226,9 @@ impl ModelCatalogue {
 
     /// `embeddings/minilm`, `embeddings/lexical`, or `embeddings/PROVIDER/MODEL`.
     fn make_embedder(&self, name: &str, bare_name: &str) -> Result<Arc<dyn TextEmbedder>, Invalid> {
-        match (bare_name, self.model_files()) {
-            ("lexical", _) => return Ok(Arc::new(LexicalEmbedder)),
-            ("minilm", Some(files)) => return Ok(Arc::new(MiniLmEmbedder::new(files)?)),
-            ("minilm", None) => return Err(Invalid(format!("{name}: {}", embeddings::NO_MODELS_FOLDER))),
+        match bare_name {
+            "lexical" => return Ok(Arc::new(LexicalEmbedder)),
+            "minilm" => return embeddings::make_minilm(self.model_files()),
             _ => {}
         }
         let (provider, model) = bare_name.split_once('/').unwrap_or((bare_name, ""));

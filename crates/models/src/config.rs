@@ -25,7 +25,7 @@ pub struct ModelsConfig {
     /// `[agents.NAME]`: models with a name and a charter of their own.
     pub agents: BTreeMap<String, AgentConfig>,
     /// `[embedded]`: the models that run in this process.
-    pub embedded: agon_embedded::EmbeddedSettings,
+    pub embedded: crate::EmbeddedSettings,
     /// `[embeddings]`: how similarity is measured where a debate needs it.
     pub embeddings: EmbeddingsConfig,
     /// The folder that holds the files of models that run in this process.

@@ -9,7 +9,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use agon_core::CallUsage;
-use agon_embedded::ModelFileStore;
 use agon_engine::{
     CallFault, CallFaultKind, DeltaSink, FinishReason, Model, ModelCall, ModelCompletion, ModelPrice,
 };
@@ -18,12 +17,15 @@ use futures_util::future::BoxFuture;
 use serde_json::json;
 
 use crate::config::EmbeddingsConfig;
+use crate::embedded_models::ModelFileStore;
 
+#[cfg_attr(not(feature = "embedded"), path = "embeddings/minilm_absent.rs")]
 mod minilm;
 mod server;
 
+#[cfg(feature = "embedded")]
 pub use minilm::MiniLmEmbedder;
-pub(crate) use minilm::NO_MODELS_FOLDER;
+pub(crate) use minilm::make_minilm;
 pub(crate) use server::ServerEmbedder;
 
 /// Turns texts into vectors, such that similar texts have vectors of similar directions.
@@ -188,12 +190,10 @@ pub(crate) fn choose_embeddings(
     config: &EmbeddingsConfig,
     files: Option<&ModelFileStore>,
 ) -> EmbeddingsInUse {
-    let lexical = LEXICAL.to_owned();
-    let (model, why) = match (config.named(), files.map(minilm::model_folder)) {
+    let (model, why) = match (config.named(), minilm::problem(files)) {
         (Some(model), _) => (model, "agon.toml says so under [embeddings]".to_owned()),
-        (None, Some(Ok(_))) => (minilm::NAME.to_owned(), "its files are here".to_owned()),
-        (None, Some(Err(why))) => (lexical, minilm::fault(&why).message),
-        (None, None) => (lexical, format!("{}: {NO_MODELS_FOLDER}", minilm::NAME)),
+        (None, None) => (minilm::NAME.to_owned(), "its files are here".to_owned()),
+        (None, Some(problem)) => (LEXICAL.to_owned(), problem),
     };
     EmbeddingsInUse { model, why, problem: None }
 }

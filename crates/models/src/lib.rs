@@ -12,6 +12,7 @@
 //! - `prices`: the dated table of what well-known models cost.
 //! - [`probe`]: which providers answer, accept their key and have which models, for `agon doctor`.
 //! - `server`: a call to a server; one file per wire dialect.
+//! - `embedded_models`: the models that run in this process, behind the cargo feature `embedded`.
 //! - `agents`: a model with a name and a charter of its own.
 //! - [`command`]: a program as a model.
 //! - [`human`]: a person at the terminal as a model.
@@ -24,9 +25,10 @@ mod agents;
 pub mod catalogue;
 pub mod command;
 pub mod config;
+#[cfg_attr(not(feature = "embedded"), path = "embedded_absent.rs")]
+mod embedded_models;
 pub mod embeddings;
 pub mod human;
-mod old_names;
 mod prices;
 pub mod probe;
 mod provider;
@@ -34,15 +36,14 @@ pub mod script;
 mod server;
 mod trust;
 
-pub use agon_embedded::{SMOLLM2, Settings as EmbeddedConfig};
 pub use catalogue::{ModelCatalogue, ProviderInfo};
 pub use command::CommandModel;
 pub use config::{
     AgentConfig, CommandConfig, EmbeddingsConfig, HumanConfig, ModelsConfig, PriceConfig, ProviderConfig,
     WireFormat,
 };
+pub use embedded_models::{EmbeddedSettings, SMOLLM2};
 pub use embeddings::{EmbeddingModel, EmbeddingsInUse, TextEmbedder, TextVectors};
 pub use human::{HumanModel, TerminalPrompt};
-pub use old_names::*;
 pub use probe::ProviderProbe;
 pub use script::ScriptModel;

@@ -6,5 +6,4 @@
 #![warn(missing_docs)]
 
 pub mod deliveries;
-mod old_names;
 pub mod receipts;

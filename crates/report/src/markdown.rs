@@ -175,8 +175,9 @@ fn longest_run(lines: &[String]) -> usize {
     runs.max().unwrap_or_default()
 }
 
-/// Text in which HTML is text. Code between single backticks is left as it is, because there it is text already;
-/// where it is not plain which backticks belong together, everything is escaped.
+/// Text in which HTML is text. Code between single backticks is left as it is, because there it is text already. Where it
+/// is not plain which backticks belong together, everything is escaped, the backticks too: one of them could pair with
+/// a backtick that follows.
 fn escape(text: &str) -> String {
     let pieces: Vec<&str> = text.split('`').collect();
     let paired = pieces.len() % 2 == 1 && !text.contains("``") && !text.contains("\\`");
@@ -187,5 +188,5 @@ fn escape(text: &str) -> String {
             piece.replace('&', "&amp;").replace('<', "&lt;").replace("![", "!\\[")
         }
     });
-    escaped.collect::<Vec<_>>().join("`")
+    escaped.collect::<Vec<_>>().join(if paired { "`" } else { "&#96;" })
 }

@@ -221,13 +221,13 @@ mod tests {
             rated("new", &[]),
         ];
         let style = Style { color: false, width: 90, unicode: true };
-        insta::assert_snapshot!(ratings(&rows, &style), @"
+        insta::assert_snapshot!(ratings_table(&rows, &style), @"
         agent         rating  ±    games  Brier       with the winner  course
         openai/alpha  1544    210  4      0.125 of 4  75%              ▁▅▂█
         skeptic       1501    210  2      -           -                ▄▅
         new           1500    210  0      -           -
         ");
-        let plain = ratings(&rows, &Style { unicode: false, ..style });
+        let plain = ratings_table(&rows, &Style { unicode: false, ..style });
         assert!(plain.is_ascii(), "{plain}");
     }
 

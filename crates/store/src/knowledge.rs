@@ -3,7 +3,7 @@
 use agon_core::event::sha256;
 use agon_core::lesson::{DebateLesson, LessonDecision};
 use agon_engine::StoreError;
-use agon_measure::calibration::Truth;
+use agon_measure::calibration::OutcomeTruth;
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
@@ -62,7 +62,7 @@ pub struct KnowledgeEntry {
     /// RFC 3339, UTC.
     pub at: String,
     /// Whether it turned out right or wrong, if known.
-    pub turned_out: Option<Truth>,
+    pub turned_out: Option<OutcomeTruth>,
     /// The end of the log of the debate that decided it.
     pub receipt: Option<LogReceipt>,
 }
@@ -130,7 +130,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<KnowledgeEntry> {
         debate: row.get(5)?,
         confidence: row.get(6)?,
         at: row.get(7)?,
-        turned_out: turned_out.as_deref().and_then(Truth::named),
+        turned_out: turned_out.as_deref().and_then(OutcomeTruth::from_name),
         receipt: LogReceipt::read(row, 9)?,
     })
 }

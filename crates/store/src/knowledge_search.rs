@@ -12,7 +12,7 @@
 use std::collections::{HashMap, HashSet};
 
 use agon_engine::StoreError;
-use agon_measure::calibration::Truth;
+use agon_measure::calibration::OutcomeTruth;
 use rusqlite::{Connection, params};
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ pub struct KnowledgeHit {
     /// RFC 3339, UTC.
     pub at: String,
     /// Whether it turned out right or wrong, if known.
-    pub turned_out: Option<Truth>,
+    pub turned_out: Option<OutcomeTruth>,
     /// The end of the log of the debate that decided it.
     pub receipt: Option<LogReceipt>,
     /// Comparable only with the other hits of the same search.

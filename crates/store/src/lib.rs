@@ -32,7 +32,6 @@ mod knowledge_search;
 mod leases;
 mod log_table;
 mod memories;
-mod old_names;
 mod ratings_table;
 mod rebuild;
 mod resolutions;
@@ -52,8 +51,6 @@ pub use health::StoreHealth;
 pub use knowledge::{KnowledgeEntry, KnowledgeKind, NewKnowledge};
 pub use knowledge_search::{KnowledgeHit, MatchedBy};
 pub use memories::MemoryHit;
-#[doc(hidden)]
-pub use old_names::*;
 pub use ratings_table::AgentRating;
 pub use rebuild::RebuildReport;
 pub use resolutions::StoredResolution;

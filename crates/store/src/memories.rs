@@ -8,8 +8,8 @@ use std::collections::HashSet;
 
 use agon_core::lesson::{DebateLesson, LessonDecision, LessonSeat};
 use agon_engine::StoreError;
-use agon_measure::calibration::{Resolution, Truth};
-use agon_measure::memory::{HALF_LIVES, Item, Tier, score};
+use agon_measure::calibration::{DebateResolution, OutcomeTruth};
+use agon_measure::memory::{HALF_LIVES_PER_TIER, MemoryState, MemoryTier};
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
@@ -35,11 +35,11 @@ pub struct MemoryHit {
     /// When it was first observed: RFC 3339, UTC.
     pub at: String,
     /// Whether it turned out right or wrong, if known.
-    pub turned_out: Option<Truth>,
+    pub turned_out: Option<OutcomeTruth>,
     /// The end of the log of that last debate.
     pub receipt: Option<LogReceipt>,
     /// How fast it fades by now.
-    pub tier: Tier,
+    pub tier: MemoryTier,
     /// How often it was observed.
     pub seen: u32,
     /// Similarity, times how little it has faded, times how sure its agent was: from 0 to 1.
@@ -78,7 +78,7 @@ impl SqliteStore {
                 for memory in memories_of_agent(&snapshot, agent, now_s)? {
                     let similarity = similarity.to(&snapshot, &memory)?;
                     if similarity > 0.0 {
-                        scored.push((score(similarity, &memory.item, now_s), memory));
+                        scored.push((memory.item.score(similarity, now_s), memory));
                     }
                 }
                 scored.sort_by(best_first);
@@ -118,7 +118,7 @@ struct AgentPosition<'a> {
 struct ExistingMemory {
     n: i64,
     text: String,
-    item: Item,
+    item: MemoryState,
 }
 
 impl AgentPosition<'_> {
@@ -163,8 +163,8 @@ impl AgentPosition<'_> {
 
     fn insert(&self, db: &Connection, question: &str, position: &str) -> rusqlite::Result<i64> {
         let ClosedDebate { n: debate, at, at_s, .. } = self.closed;
-        let item = Item::new(self.part.confidence.unwrap_or_default(), *at_s);
-        let Item { tier, surprise, confidence, seen, since_s } = self.observe(item);
+        let item = MemoryState::new(self.part.confidence.unwrap_or_default(), *at_s);
+        let MemoryState { tier, surprise, confidence, seen, since_s } = self.observe(item);
         let (agent, text, tier) = (self.agent, self.text(), tier.name());
         db.insert(
             "INSERT INTO memories (agent, text, question, position, tier, surprise, confidence, seen, since_s, debate,
@@ -196,12 +196,12 @@ impl AgentPosition<'_> {
 
     /// Compares the decision with what the agent expected of its proposal. An agent that did not say how sure it was is
     /// not surprised.
-    fn observe(&self, item: Item) -> Item {
+    fn observe(&self, item: MemoryState) -> MemoryState {
         match self.part.confidence {
             Some(confidence) => {
                 item.observed(confidence, f64::from(u8::from(self.part.won)), self.closed.at_s)
             }
-            None => item.met(self.closed.at_s),
+            None => item.refreshed(self.closed.at_s),
         }
     }
 
@@ -227,14 +227,14 @@ fn words_alone(text: &str) -> String {
 /// The columns that [`read_item`] reads, in its order.
 const ITEM_COLUMNS: &str = "tier, surprise, confidence, seen, since_s";
 
-fn read_item(row: &Row<'_>) -> rusqlite::Result<Item> {
-    let tier = Tier::named(row.get_ref(0)?.as_str()?).unwrap_or(Tier::Fast);
+fn read_item(row: &Row<'_>) -> rusqlite::Result<MemoryState> {
+    let tier = MemoryTier::from_name(row.get_ref(0)?.as_str()?).unwrap_or(MemoryTier::Fast);
     let (surprise, confidence) = (row.get(1)?, row.get(2)?);
-    Ok(Item { tier, surprise, confidence, seen: row.get(3)?, since_s: row.get(4)? })
+    Ok(MemoryState { tier, surprise, confidence, seen: row.get(3)?, since_s: row.get(4)? })
 }
 
-fn write_item(db: &Connection, n: i64, item: &Item) -> rusqlite::Result<()> {
-    let Item { tier, surprise, confidence, seen, since_s } = item;
+fn write_item(db: &Connection, n: i64, item: &MemoryState) -> rusqlite::Result<()> {
+    let MemoryState { tier, surprise, confidence, seen, since_s } = item;
     db.run(
         "UPDATE memories SET tier = ?2, surprise = ?3, confidence = ?4, seen = ?5, since_s = ?6 WHERE n = ?1",
         params![n, tier.name(), surprise, confidence, seen, since_s],
@@ -246,8 +246,8 @@ fn write_item(db: &Connection, n: i64, item: &Item) -> rusqlite::Result<()> {
 pub(crate) fn observe_resolution(
     db: &Connection,
     debate: i64,
-    resolution: &Resolution,
-    decision: Option<Truth>,
+    resolution: &DebateResolution,
+    decision: Option<OutcomeTruth>,
     at_s: i64,
 ) -> Result<(), StoreFault> {
     let sql = "SELECT memory, label, won, confidence FROM memory_observations
@@ -257,7 +257,7 @@ pub(crate) fn observe_resolution(
     let mut read = db.prepare_cached(&format!("SELECT {ITEM_COLUMNS} FROM memories WHERE n = ?1"))?;
     for (memory, label, won, confidence) in observed {
         if let Some(truth) = resolution.of_proposal(&label, won, decision) {
-            let outcome = f64::from(u8::from(truth == Truth::Right));
+            let outcome = f64::from(u8::from(truth == OutcomeTruth::Right));
             let item = read.query_row([memory], read_item)?.observed(confidence, outcome, at_s);
             write_item(db, memory, &item)?;
         }
@@ -272,12 +272,12 @@ struct FadedMemory {
     text: String,
     debate: i64,
     at: String,
-    item: Item,
+    item: MemoryState,
 }
 
 /// An agent's memories, without those that have faded away.
 fn memories_of_agent(db: &Connection, agent: &str, now_s: i64) -> rusqlite::Result<Vec<FadedMemory>> {
-    let lifetime_s: i64 = Tier::ALL.iter().map(|tier| HALF_LIVES * tier.half_life_s()).sum();
+    let lifetime_s: i64 = MemoryTier::ALL.iter().map(|tier| HALF_LIVES_PER_TIER * tier.half_life_s()).sum();
     let sql = format!(
         "SELECT {ITEM_COLUMNS}, n, agent, text, debate, created_at FROM memories
          WHERE agent = ?1 AND since_s >= ?2 ORDER BY since_s DESC LIMIT ?3"
@@ -345,6 +345,6 @@ fn hit(db: &Connection, score: f64, memory: FadedMemory) -> Result<MemoryHit, St
         }
         None => (None, None),
     };
-    let FadedMemory { n, agent, text, at, item: Item { tier, seen, .. }, .. } = memory;
+    let FadedMemory { n, agent, text, at, item: MemoryState { tier, seen, .. }, .. } = memory;
     Ok(MemoryHit { id: format!("m-{n}"), agent, text, debate, at, turned_out, receipt, tier, seen, score })
 }

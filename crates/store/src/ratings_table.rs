@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use agon_core::DebateLesson;
 use agon_core::lesson::AgentStanding;
 use agon_engine::StoreError;
-use agon_measure::calibration::Calibration;
-use agon_measure::ratings::{Game, Glicko, Point, Rating, Ratings, conforms};
+use agon_measure::calibration::CalibrationTally;
+use agon_measure::ratings::{
+    Glicko2Rating, RatedGame, RatingPoint, RatingState, RatingTable, ballot_conforms,
+};
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
@@ -23,7 +25,7 @@ pub struct AgentRating {
     pub agent: String,
     /// Its ratings, its games, and its history.
     #[serde(flatten)]
-    pub rating: Rating,
+    pub rating: RatingState,
     /// Its Brier score over resolved debates; `None` if there are none.
     pub brier: Option<f64>,
     /// Its expected calibration error over the same debates.
@@ -52,7 +54,7 @@ impl SqliteStore {
             let calibrations = calibrations(&snapshot)?;
             let standing = |agent: &String| {
                 let rating = current_rating(&snapshot, agent)?.unwrap_or_default();
-                Ok(rating.standing(agent, calibrations.get(agent).and_then(Calibration::brier)))
+                Ok(rating.standing(agent, calibrations.get(agent).and_then(CalibrationTally::brier)))
             };
             agents.iter().map(standing).collect()
         })
@@ -65,14 +67,14 @@ pub(crate) fn record_game(
     closed: &ClosedDebate,
     lesson: &DebateLesson,
 ) -> Result<(), StoreFault> {
-    if let Some(game) = Game::of(&closed.id, &closed.at, lesson) {
+    if let Some(game) = RatedGame::from_lesson(&closed.id, &closed.at, lesson) {
         apply_game(db, closed.n, &game)?;
     }
     for part in &lesson.parts {
         if let (Some(agent), Some(ballot)) = (&part.agent, &part.ballot) {
             let choice = serde_json::to_string(&ballot.choice).unwrap_or_default();
             let confidence = if ballot.confidence.is_finite() { ballot.confidence } else { 0.0 };
-            let decided = conforms(ballot, lesson.decision.as_ref());
+            let decided = ballot_conforms(ballot, lesson.decision.as_ref());
             db.run(
                 "INSERT INTO ballots (debate, seat, agent, choice, confidence, decided)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -83,15 +85,15 @@ pub(crate) fn record_game(
     Ok(())
 }
 
-fn apply_game(db: &Connection, debate: i64, game: &Game) -> rusqlite::Result<()> {
-    let mut ratings = Ratings::default();
+fn apply_game(db: &Connection, debate: i64, game: &RatedGame) -> rusqlite::Result<()> {
+    let mut ratings = RatingTable::default();
     for player in &game.players {
         if let Some(rating) = current_rating(db, &player.agent)? {
             ratings.agents.insert(player.agent.clone(), rating);
         }
     }
     ratings.apply(game);
-    for (agent, Rating { elo, glicko, games, history }) in &ratings.agents {
+    for (agent, RatingState { elo, glicko, games, history }) in &ratings.agents {
         db.run(
             "INSERT OR REPLACE INTO ratings (agent, elo, glicko, deviation, volatility, games)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -110,12 +112,12 @@ fn apply_game(db: &Connection, debate: i64, game: &Game) -> rusqlite::Result<()>
 const RATING_COLUMNS: &str = "elo, glicko, deviation, volatility, games";
 
 /// Reads the columns [`RATING_COLUMNS`], without the history.
-fn read_rating(row: &Row<'_>) -> rusqlite::Result<Rating> {
-    let glicko = Glicko { rating: row.get(1)?, deviation: row.get(2)?, volatility: row.get(3)? };
-    Ok(Rating { elo: row.get(0)?, glicko, games: row.get(4)?, history: Vec::new() })
+fn read_rating(row: &Row<'_>) -> rusqlite::Result<RatingState> {
+    let glicko = Glicko2Rating { rating: row.get(1)?, deviation: row.get(2)?, volatility: row.get(3)? };
+    Ok(RatingState { elo: row.get(0)?, glicko, games: row.get(4)?, history: Vec::new() })
 }
 
-fn current_rating(db: &Connection, agent: &str) -> rusqlite::Result<Option<Rating>> {
+fn current_rating(db: &Connection, agent: &str) -> rusqlite::Result<Option<RatingState>> {
     db.read_first(&format!("SELECT {RATING_COLUMNS} FROM ratings WHERE agent = ?1"), [agent], read_rating)
 }
 
@@ -123,7 +125,7 @@ fn list(db: &Connection) -> Result<Vec<AgentRating>, StoreFault> {
     let rated = db.read_all(&format!("SELECT {RATING_COLUMNS}, agent FROM ratings"), [], |row| {
         Ok((row.get(5)?, read_rating(row)?))
     })?;
-    let mut ratings: BTreeMap<String, Rating> = rated.into_iter().collect();
+    let mut ratings: BTreeMap<String, RatingState> = rated.into_iter().collect();
     for (agent, point) in history(db)? {
         ratings.entry(agent).or_default().history.push(point);
     }
@@ -137,7 +139,7 @@ fn list(db: &Connection) -> Result<Vec<AgentRating>, StoreFault> {
             let calibration = calibrations.get(&agent).cloned().unwrap_or_default();
             let (ballots, winning) = conformities.get(&agent).copied().unwrap_or_default();
             let conformity = (ballots > 0).then(|| f64::from(winning) / f64::from(ballots));
-            let (brier, calibration_error) = (calibration.brier(), calibration.error());
+            let (brier, calibration_error) = (calibration.brier(), calibration.expected_error());
             let resolved = calibration.resolved();
             AgentRating { agent, rating, brier, calibration_error, resolved, conformity, ballots }
         })
@@ -146,24 +148,24 @@ fn list(db: &Connection) -> Result<Vec<AgentRating>, StoreFault> {
     Ok(all)
 }
 
-fn history(db: &Connection) -> rusqlite::Result<Vec<(String, Point)>> {
+fn history(db: &Connection) -> rusqlite::Result<Vec<(String, RatingPoint)>> {
     let sql = "SELECT h.agent, d.id, h.at, h.elo, h.glicko FROM rating_history AS h JOIN debates AS d ON d.n = h.debate
          ORDER BY h.agent, h.game";
     db.read_all(sql, [], |row| {
         let (debate, at) = (row.get(1)?, row.get(2)?);
-        Ok((row.get(0)?, Point { debate, at, elo: row.get(3)?, glicko: row.get(4)? }))
+        Ok((row.get(0)?, RatingPoint { debate, at, elo: row.get(3)?, glicko: row.get(4)? }))
     })
 }
 
 /// How each agent's ballots compare with what turned out, by the last resolution of each debate.
-fn calibrations(db: &Connection) -> Result<HashMap<String, Calibration>, StoreFault> {
+fn calibrations(db: &Connection) -> Result<HashMap<String, CalibrationTally>, StoreFault> {
     let mut query = db.prepare_cached(
         "SELECT b.agent, b.choice, b.confidence, b.decided, r.kind, r.value
          FROM (SELECT debate, max(n) AS n FROM resolutions GROUP BY debate) AS l
              JOIN resolutions AS r ON r.n = l.n JOIN ballots AS b ON b.debate = r.debate
          ORDER BY b.debate, b.seat",
     )?;
-    let mut all: HashMap<String, Calibration> = HashMap::new();
+    let mut all: HashMap<String, CalibrationTally> = HashMap::new();
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
         let choice: Vec<String> = serde_json::from_str(row.get_ref(1)?.as_str()?).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use agon_core::event::LogEntry;
 use agon_core::{DebateLesson, Event};
 use agon_engine::StoreError;
-use agon_measure::calibration::{Resolution, Truth};
+use agon_measure::calibration::{DebateResolution, OutcomeTruth};
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
@@ -20,13 +20,13 @@ use crate::{SqliteStore, StoreFuture, memories, rebuild};
 pub struct StoredResolution {
     /// What became known.
     #[serde(flatten)]
-    pub resolution: Resolution,
+    pub resolution: DebateResolution,
     /// The reason or the source.
     pub note: Option<String>,
     /// When it was said: RFC 3339, UTC.
     pub at: String,
     /// Whether the decision was right or wrong; `None` if nothing was decided.
-    pub turned_out: Option<Truth>,
+    pub turned_out: Option<OutcomeTruth>,
 }
 
 impl SqliteStore {
@@ -38,10 +38,10 @@ impl SqliteStore {
     pub fn resolve_debate(
         &self,
         debate: &str,
-        resolution: Resolution,
+        resolution: DebateResolution,
         note: Option<String>,
         at: &str,
-        turned_out: Option<Truth>,
+        turned_out: Option<OutcomeTruth>,
     ) -> StoreFuture<'_, StoredResolution> {
         let id = debate.to_owned();
         let new = StoredResolution { resolution, note, at: at.to_owned(), turned_out };
@@ -97,23 +97,23 @@ fn resolve(db: &Connection, id: &str, mut new: StoredResolution) -> Result<Store
 fn truth_of_decision(
     id: &str,
     lesson: &DebateLesson,
-    resolution: &Resolution,
-) -> Result<Option<Truth>, StoreFault> {
+    resolution: &DebateResolution,
+) -> Result<Option<OutcomeTruth>, StoreFault> {
     let labels = lesson.decision.as_ref().map_or(&[][..], |decision| &decision.labels);
     let proposals = lesson.parts.iter().filter(|part| part.position.is_some());
     let known: Vec<&str> = proposals.map(|part| part.label.as_str()).collect();
     match resolution {
-        Resolution::Winner(_) if known.is_empty() => {
+        DebateResolution::Winner(_) if known.is_empty() => {
             Err(refused(format!("debate {id} has no proposal that could have been right")))
         }
-        Resolution::Winner(winner) if !known.contains(&winner.as_str()) => {
+        DebateResolution::Winner(winner) if !known.contains(&winner.as_str()) => {
             let known = known.join(", ");
             Err(refused(format!("debate {id} has no proposal {winner:?}: say which of {known} was right")))
         }
-        Resolution::Truth(_) if lesson.decision.is_none() => Err(refused(format!(
+        DebateResolution::Truth(_) if lesson.decision.is_none() => Err(refused(format!(
             "debate {id} decided nothing that could be right or wrong: say which proposal was right"
         ))),
-        Resolution::Winner(_) | Resolution::Truth(_) => Ok(resolution.of_decision(labels)),
+        DebateResolution::Winner(_) | DebateResolution::Truth(_) => Ok(resolution.of_decision(labels)),
     }
 }
 
@@ -138,13 +138,13 @@ fn read_lesson(db: &Connection, id: &str) -> Result<(i64, Option<DebateLesson>),
 fn insert(db: &Connection, debate: i64, resolution: &StoredResolution) -> rusqlite::Result<()> {
     let StoredResolution { resolution, note, at, turned_out } = resolution;
     let (kind, value) = match resolution {
-        Resolution::Winner(label) => ("winner", label.as_str()),
-        Resolution::Truth(truth) => ("truth", truth.name()),
+        DebateResolution::Winner(label) => ("winner", label.as_str()),
+        DebateResolution::Truth(truth) => ("truth", truth.name()),
     };
     db.run(
         "INSERT INTO resolutions (debate, kind, value, note, at, turned_out, after_event)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, (SELECT coalesce(max(n), 0) FROM events))",
-        params![debate, kind, value, note, at, turned_out.map(Truth::name)],
+        params![debate, kind, value, note, at, turned_out.map(OutcomeTruth::name)],
     )?;
     Ok(())
 }
@@ -158,15 +158,15 @@ fn read_resolution(row: &Row<'_>) -> rusqlite::Result<StoredResolution> {
         resolution: resolution_from_columns(row.get_ref(0)?.as_str()?, row.get(1)?),
         note: row.get(2)?,
         at: row.get(3)?,
-        turned_out: turned_out.as_deref().and_then(Truth::named),
+        turned_out: turned_out.as_deref().and_then(OutcomeTruth::from_name),
     })
 }
 
 /// A resolution from the columns `kind` and `value`.
-pub(crate) fn resolution_from_columns(kind: &str, value: String) -> Resolution {
-    match Truth::named(&value).filter(|_| kind == "truth") {
-        Some(truth) => Resolution::Truth(truth),
-        None => Resolution::Winner(value),
+pub(crate) fn resolution_from_columns(kind: &str, value: String) -> DebateResolution {
+    match OutcomeTruth::from_name(&value).filter(|_| kind == "truth") {
+        Some(truth) => DebateResolution::Truth(truth),
+        None => DebateResolution::Winner(value),
     }
 }
 

@@ -1,11 +1,20 @@
-//! The time of day, as the log writes it.
+//! The time of day.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub use agon_core::calendar::rfc3339;
+pub use agon_core::timestamps::rfc3339;
 
-/// Seconds since 1970, by the system's clock.
-pub fn now_s() -> u64 {
-    // A clock before 1970 is broken; a debate can be held all the same.
+/// Seconds since 1970. A clock that is set before 1970 counts as 0, because a debate does not depend on it.
+pub fn unix_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// Seconds since 1970, as the store counts them.
+pub fn store_seconds() -> i64 {
+    i64::try_from(unix_seconds()).unwrap_or(i64::MAX)
+}
+
+/// The time as a log writes it.
+pub fn timestamp() -> String {
+    rfc3339(unix_seconds())
 }

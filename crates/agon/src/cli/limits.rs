@@ -1,9 +1,9 @@
-//! The limits on a debate, as a person writes them: on the command line and under `[limits]`.
+//! The limits on a debate, as a user writes them on the command line and under `[limits]`.
 
 use std::fmt::Display;
 use std::str::FromStr;
 
-use agon_core::Limits;
+use agon_core::DebateLimits;
 use serde::Deserialize;
 use serde::de::Error as _;
 
@@ -14,10 +14,10 @@ const REPAIRS_MAX: u32 = 10;
 const RETRIES_MAX: u32 = 20;
 const OUTPUT_TOKENS_MAX: u32 = 1_000_000;
 
-/// Limits that somebody set; the rest is left to whoever is asked next.
+/// The limits that one source sets. A limit that is not set comes from the next source.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Wanted {
+pub struct LimitOverrides {
     /// `--timeout`: for each call.
     #[serde(rename = "timeout_s", deserialize_with = "seconds_in_file")]
     pub timeout_ms: Option<u64>,
@@ -44,10 +44,15 @@ pub struct Wanted {
     pub output_tokens: Option<u32>,
 }
 
-impl Wanted {
-    /// These limits over `base`.
-    pub fn over(&self, base: &Limits) -> Limits {
-        Limits {
+impl LimitOverrides {
+    /// Only a limit on the time of each call.
+    pub fn timeout(timeout_ms: Option<u64>) -> Self {
+        Self { timeout_ms, ..Self::default() }
+    }
+
+    /// `base` with these limits in place of its own.
+    pub fn apply_to(&self, base: &DebateLimits) -> DebateLimits {
+        DebateLimits {
             call_timeout_ms: self.timeout_ms.unwrap_or(base.call_timeout_ms),
             deadline_ms: self.deadline_ms.or(base.deadline_ms),
             usd: self.budget_usd.or(base.usd),
@@ -60,35 +65,38 @@ impl Wanted {
     }
 }
 
-/// Seconds as a person writes them, as milliseconds.
-pub fn seconds(raw: &str) -> Result<u64, String> {
-    seconds_ms(number(raw)?)
+/// Parses seconds into milliseconds.
+pub fn parse_seconds(raw: &str) -> Result<u64, String> {
+    seconds_to_ms(parse_number(raw)?)
 }
 
-/// US dollars as a person writes them.
-pub fn usd(raw: &str) -> Result<f64, String> {
-    dollars(number(raw)?)
+/// Parses US dollars.
+pub fn parse_usd(raw: &str) -> Result<f64, String> {
+    check_usd(parse_number(raw)?)
 }
 
-/// A reader of whole numbers from `low` to `high`, in the words of a person where clap has a programmer's.
-pub fn whole<T>(low: T, high: Option<T>) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+/// A parser of whole numbers from `low` to `high` with plainer errors than clap's own.
+pub fn whole_number<T>(
+    low: T,
+    high: Option<T>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
 where
     T: FromStr + PartialOrd + Display + Copy + Send + Sync + 'static,
 {
     move |raw| {
-        let fits = |n: &T| *n >= low && high.is_none_or(|high| *n <= high);
-        raw.trim().parse().ok().filter(fits).ok_or_else(|| match high {
+        let is_in_range = |n: &T| *n >= low && high.is_none_or(|high| *n <= high);
+        raw.trim().parse().ok().filter(is_in_range).ok_or_else(|| match high {
             Some(high) => format!("it must be a whole number from {low} to {high}"),
             None => format!("it must be a whole number, {low} or more"),
         })
     }
 }
 
-fn number(raw: &str) -> Result<f64, String> {
+fn parse_number(raw: &str) -> Result<f64, String> {
     raw.trim().parse().map_err(|_| "it must be a number".to_owned())
 }
 
-fn seconds_ms(seconds: f64) -> Result<u64, String> {
+fn seconds_to_ms(seconds: f64) -> Result<u64, String> {
     let ms = (seconds * 1000.0).round();
     if ms >= 1.0 && seconds <= SECONDS_MAX {
         return Ok(ms as u64);
@@ -96,18 +104,18 @@ fn seconds_ms(seconds: f64) -> Result<u64, String> {
     Err(format!("it must be a number of seconds from 0.001 to {SECONDS_MAX:.0}"))
 }
 
-fn dollars(usd: f64) -> Result<f64, String> {
+fn check_usd(usd: f64) -> Result<f64, String> {
     if usd > 0.0 && usd <= USD_MAX {
         return Ok(usd);
     }
     Err(format!("it must be a number of US dollars over 0 and up to {USD_MAX:.0}"))
 }
 
-fn ranged<T: PartialOrd + Display>(low: T, high: T) -> impl Fn(T) -> Result<T, String> {
+fn in_range<T: PartialOrd + Display>(low: T, high: T) -> impl Fn(T) -> Result<T, String> {
     move |n| if n >= low && n <= high { Ok(n) } else { Err(format!("it must be from {low} to {high}")) }
 }
 
-macro_rules! in_file {
+macro_rules! deserializers {
     ($($name:ident: $from:ty => $to:ty, $check:expr;)*) => {$(
         fn $name<'de, D: serde::Deserializer<'de>>(file: D) -> Result<Option<$to>, D::Error> {
             let raw = <$from>::deserialize(file)?;
@@ -116,14 +124,14 @@ macro_rules! in_file {
     )*};
 }
 
-in_file! {
-    seconds_in_file: f64 => u64, seconds_ms;
-    usd_in_file: f64 => f64, dollars;
-    calls_in_file: u32 => u32, ranged(1, u32::MAX);
-    tokens_in_file: u64 => u64, ranged(1, u64::MAX);
-    repairs_in_file: u32 => u32, ranged(0, REPAIRS_MAX);
-    retries_in_file: u32 => u32, ranged(0, RETRIES_MAX);
-    output_tokens_in_file: u32 => u32, ranged(1, OUTPUT_TOKENS_MAX);
+deserializers! {
+    seconds_in_file: f64 => u64, seconds_to_ms;
+    usd_in_file: f64 => f64, check_usd;
+    calls_in_file: u32 => u32, in_range(1, u32::MAX);
+    tokens_in_file: u64 => u64, in_range(1, u64::MAX);
+    repairs_in_file: u32 => u32, in_range(0, REPAIRS_MAX);
+    retries_in_file: u32 => u32, in_range(0, RETRIES_MAX);
+    output_tokens_in_file: u32 => u32, in_range(1, OUTPUT_TOKENS_MAX);
 }
 
 #[cfg(test)]
@@ -131,40 +139,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seconds_may_be_fractional_but_not_nothing_and_not_nonsense() {
-        assert_eq!(seconds("90"), Ok(90_000));
-        assert_eq!(seconds("0.25"), Ok(250));
+    fn seconds_may_be_fractional_but_must_be_a_positive_number() {
+        assert_eq!(parse_seconds("90"), Ok(90_000));
+        assert_eq!(parse_seconds("0.25"), Ok(250));
         for raw in ["0", "-1", "NaN", "inf", "-inf", "", "soon", "1e300", "0.0001", "1,5"] {
-            assert!(seconds(raw).unwrap_err().contains("must be a number"), "{raw}");
+            assert!(parse_seconds(raw).unwrap_err().contains("must be a number"), "{raw}");
         }
     }
 
     #[test]
-    fn a_whole_number_is_told_in_plain_words() {
-        assert_eq!(whole(0, Some(9_u64))("9"), Ok(9));
+    fn a_whole_number_out_of_range_is_explained_in_plain_words() {
+        assert_eq!(whole_number(0, Some(9_u64))("9"), Ok(9));
         for raw in ["10", "-1", "x", "", "1.5", "99999999999999999999999"] {
-            assert_eq!(
-                whole(0, Some(9_u64))(raw),
-                Err("it must be a whole number from 0 to 9".into()),
-                "{raw}"
-            );
+            let error = whole_number(0, Some(9_u64))(raw).unwrap_err();
+            assert_eq!(error, "it must be a whole number from 0 to 9", "{raw}");
         }
-        assert_eq!(whole(1_u32, None)("0"), Err("it must be a whole number, 1 or more".into()));
+        assert_eq!(whole_number(1_u32, None)("0"), Err("it must be a whole number, 1 or more".into()));
     }
 
     #[test]
-    fn a_budget_is_more_than_nothing() {
-        assert_eq!(usd("0.5"), Ok(0.5));
+    fn a_budget_must_be_more_than_nothing() {
+        assert_eq!(parse_usd("0.5"), Ok(0.5));
         for raw in ["0", "-0.1", "NaN", "inf", "free"] {
-            assert!(usd(raw).is_err(), "{raw}");
+            assert!(parse_usd(raw).is_err(), "{raw}");
         }
     }
 
     #[test]
-    fn what_is_not_set_is_left_as_it_was() {
-        let base = Limits { usd: Some(2.0), ..Limits::default() };
-        let wanted = Wanted { timeout_ms: Some(5), max_calls: Some(9), ..Wanted::default() };
-        let limits = wanted.over(&base);
+    fn limits_that_are_not_set_keep_their_value() {
+        let base = DebateLimits { usd: Some(2.0), ..DebateLimits::default() };
+        let overrides =
+            LimitOverrides { timeout_ms: Some(5), max_calls: Some(9), ..LimitOverrides::default() };
+        let limits = overrides.apply_to(&base);
         assert_eq!((limits.call_timeout_ms, limits.calls, limits.usd), (5, Some(9), Some(2.0)));
         assert_eq!(limits.retries, base.retries);
     }

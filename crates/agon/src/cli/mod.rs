@@ -1,56 +1,56 @@
-//! The command line: the command, how it is read and how it is run.
+//! The command line: the command, how it is parsed and how it is run.
 
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Command};
 
-pub mod after;
-pub mod args;
-pub mod aside;
-pub mod batch;
-pub mod chapters;
-pub mod checks;
+pub mod app;
+pub mod arguments;
+pub mod batch_input;
+pub mod brief_builder;
 pub mod clock;
-pub mod config;
-pub mod defaults;
-pub mod desk;
+pub mod configuration;
+pub mod debate_ids;
+pub mod debate_reading;
+pub mod debate_run;
+pub mod deliveries;
+pub mod document_sections;
 pub mod dry_run;
-pub mod failure;
-pub mod found;
-pub mod house;
-pub mod id;
+pub mod errors;
+pub mod eval_run;
+pub mod found_configuration;
+pub mod history;
 pub mod input;
+pub mod knowledge_index;
 pub mod limits;
-pub mod machine;
-pub mod minutes;
-pub mod ndjson;
-pub mod opening;
+pub mod local_programs;
+pub mod model_directory;
+#[cfg_attr(not(feature = "embedded"), path = "model_files_absent.rs")]
+pub mod model_files;
 pub mod output;
-pub mod past;
-pub mod place;
-pub mod post;
-pub mod pull;
+pub mod paths;
 pub mod receipts;
 pub mod records;
-pub mod run;
-pub mod show;
+pub mod result_output;
+pub mod runtime;
+pub mod seat_models;
 pub mod signals;
-pub mod target;
-pub mod trials;
+pub mod targets;
+pub mod terminal_pause;
 pub mod verbs;
-pub mod verify;
-pub mod write;
+pub mod verification;
 
-use failure::Failure;
-use verbs::{GROUPS, VERBS};
+use errors::CliError;
+use verbs::{VERB_GROUPS, VERBS};
 
 const ABOUT: &str = "Structured debate between language models";
-const TEMPLATE: &str = "{about}\n\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
+const HELP_TEMPLATE: &str =
+    "{about}\n\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
 const EXAMPLES: &str = "\
 Examples:
   agon deep \"Rust or Go?\" --models script/demo
-      a scripted debate to watch, no model needed
+      a scripted debate to watch; no model is needed
   agon deep \"Tabs or spaces?\" --models openai/A,openai/B --chair openai/C
       two debaters, the first of which also moderates, and a chair
   agon deep - --models ollama/A --json < question.txt
@@ -63,16 +63,16 @@ Examples:
       PASS, WARN or FAIL for a change; FAIL is exit status 1
 
 A model is provider/model. `agon doctor` shows the providers,
-`agon VERB --help` a verb's options.
+`agon VERB --help` the options of a verb.
 
-Exit status: 0 a verdict, 1 a negative one, 2 bad usage or input,
+Exit status: 0 a verdict, 1 a negative verdict, 2 bad usage or input,
 3 could not complete, 130 interrupted.";
 
-/// The whole command, from the tables of protocols and verbs. Help, completions and the man page are made from it.
+/// The whole command, made from the tables of protocols and verbs. Help, completions and the manual page come from it.
 pub fn command() -> Command {
     let debates = agon_protocols::all().map(verbs::debate::command);
     let others: Vec<Command> = VERBS.iter().map(|verb| (verb.command)(Command::new(verb.name))).collect();
-    let listing = listing(&others);
+    let listing = verb_listing(&others);
     Command::new("agon")
         .version(env!("CARGO_PKG_VERSION"))
         .about(ABOUT)
@@ -80,52 +80,54 @@ pub fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand_value_name("VERB")
         .override_usage("agon <VERB> [OPTIONS]")
-        .help_template(TEMPLATE)
+        .help_template(HELP_TEMPLATE)
         .subcommands(debates)
         .subcommands(others)
         .before_help(listing)
         .after_help(EXAMPLES)
 }
 
-/// The verbs by what they are for; clap would list them in one heap.
-fn listing(others: &[Command]) -> String {
+/// The verbs in groups. clap would print one long list.
+fn verb_listing(others: &[Command]) -> String {
     let mut text = String::from("Debates:\n");
-    for protocol in agon_protocols::all() {
-        text.push_str(&line(protocol.name(), protocol.about()));
+    for info in agon_protocols::all().map(|protocol| protocol.info()) {
+        text.push_str(&listing_line(info.name, info.about));
     }
-    for group in GROUPS {
+    for group in VERB_GROUPS {
         text.push_str(&format!("\n{}:\n", group.title()));
         for (verb, command) in VERBS.iter().zip(others).filter(|(verb, _)| verb.group == *group) {
             let about = command.get_about().map(ToString::to_string);
-            text.push_str(&line(verb.name, &about.unwrap_or_default()));
+            text.push_str(&listing_line(verb.name, &about.unwrap_or_default()));
         }
     }
     text
 }
 
-fn line(name: &str, about: &str) -> String {
+fn listing_line(name: &str, about: &str) -> String {
     const INDENT: usize = 15;
-    format!("  {name:<12} {}\n", output::hang(about, INDENT))
+    format!("  {name:<12} {}\n", output::hanging_indent(about, INDENT))
 }
 
-/// Reads the command line.
-pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<ArgMatches, Failure> {
+/// Parses the command line.
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<ArgMatches, CliError> {
     command().try_get_matches_from(args).map_err(|error| match error.kind() {
-        ErrorKind::InvalidUtf8 => Failure::input("an argument is not UTF-8 text: convert it, then try again")
-            .help("a question can also come from a file or a pipe: agon VERB - < FILE"),
+        ErrorKind::InvalidUtf8 => {
+            CliError::input("an argument is not UTF-8 text: convert it, then try again")
+                .with_help("a question can also come from a file or a pipe: agon VERB - < FILE")
+        }
         _ => error.into(),
     })
 }
 
-/// Does what the command line asks for, and gives the exit status.
-pub fn run(args: ArgMatches) -> Result<u8, Failure> {
+/// Runs the verb and returns the exit status.
+pub fn run(args: ArgMatches) -> Result<u8, CliError> {
     let Some((name, args)) = args.subcommand() else { return Ok(0) };
     if let Some(protocol) = agon_protocols::find(name) {
         return verbs::debate::run(protocol, args);
     }
     match VERBS.iter().find(|verb| verb.name == name) {
         Some(verb) => (verb.run)(args),
-        None => Err(Failure::input(format!("there is no verb {name:?}: `agon --help` lists them"))),
+        None => Err(CliError::input(format!("there is no verb {name:?}: `agon --help` lists them"))),
     }
 }
 
@@ -134,14 +136,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_is_sound() {
+    fn clap_accepts_the_command() {
         command().debug_assert();
     }
 
     #[test]
     fn every_protocol_and_every_verb_is_in_the_help() {
         let help = command().render_help().to_string();
-        let names = agon_protocols::all().map(|protocol| protocol.name());
+        let names = agon_protocols::all().map(|protocol| protocol.info().name);
         for name in names.chain(VERBS.iter().map(|verb| verb.name)) {
             assert!(help.contains(&format!("\n  {name} ")), "{name} is missing in\n{help}");
         }

@@ -1,45 +1,64 @@
-//! What goes out: stdout for results, stderr for everything else.
+//! What goes out: results on stdout, everything else on stderr, and files.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use agon_host::{FileAccess, write_atomic};
 use agon_report::Style;
-use serde_json::Value;
+use serde::Serialize;
 
-use super::failure::Failure;
-use super::place::{self, Env};
+use super::errors::CliError;
+use super::paths::{Environment, process_env};
 
 /// The width of a report that goes into a file or a pipe.
 const PLAIN_WIDTH: usize = 80;
 
-/// Prints a result. A reader that has gone away (`| head`) is no error.
-pub fn print(text: &str) -> Result<(), Failure> {
+/// Prints a result. It is not an error if the reader has closed the pipe, as `| head` does.
+pub fn print(text: &str) -> Result<(), CliError> {
     let mut out = std::io::stdout().lock();
-    settled(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
-}
-
-/// Prints one JSON document.
-pub fn print_json(value: &Value) -> Result<(), Failure> {
-    print(&format!("{value:#}\n"))
-}
-
-/// What a write to stdout came to, where a reader that has gone away is no error.
-pub fn settled(written: std::io::Result<()>) -> Result<(), Failure> {
-    match written {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(why) if why.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::System(format!("stdout cannot be written: {why}")))
+            Err(CliError::System(format!("stdout cannot be written: {why}")))
         }
         _ => Ok(()),
     }
 }
 
-/// Tells the person something, aside from the result. When nobody can hear it, that is that.
+/// Prints one JSON document.
+pub fn print_json(value: &impl Serialize) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|why| CliError::System(format!("the result cannot be written as JSON: {why}")))?;
+    print(&format!("{text}\n"))
+}
+
+/// Prints a result as JSON or as text, and returns the exit status 0.
+pub fn print_result<D: Serialize>(
+    as_json: bool,
+    document: impl FnOnce() -> D,
+    text: impl FnOnce() -> String,
+) -> Result<u8, CliError> {
+    if as_json { print_json(&document()) } else { print(&text()) }.map(|()| 0)
+}
+
+/// Prints a table without a title. The first row is the head.
+pub fn print_table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Result<(), CliError> {
+    print(&table(head, rows))
+}
+
+/// A table without a title. The first row is the head.
+pub fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let head = head.iter().map(|cell| (*cell).to_owned()).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
+    agon_report::table("", &rows, &stdout_style())
+}
+
+/// Prints a line on stderr. A closed stderr is ignored.
 pub fn note(line: &str) {
     drop(writeln!(std::io::stderr().lock(), "{line}"));
 }
 
-/// `text` in lines that fit a narrow terminal, all but the first indented by `indent`, where the first one begins.
-pub fn hang(text: &str, indent: usize) -> String {
+/// Wraps `text` for a narrow terminal. All lines but the first are indented by `indent`, the column of the first.
+pub fn hanging_indent(text: &str, indent: usize) -> String {
     let mut lines = String::new();
     let mut column = indent;
     for word in text.split_whitespace() {
@@ -58,66 +77,83 @@ pub fn hang(text: &str, indent: usize) -> String {
     lines
 }
 
-/// How stdout wants to be written to.
-pub fn stdout_style() -> Style {
-    style(&place::env, std::io::stdout().is_terminal())
+/// Creates a folder and those above it.
+pub fn create_folder(folder: &Path) -> Result<(), CliError> {
+    std::fs::create_dir_all(folder)
+        .map_err(|why| CliError::file(folder, format!("the folder cannot be created: {why}")))
 }
 
-/// How stderr wants to be written to.
-pub fn stderr_style() -> Style {
-    style(&place::env, std::io::stderr().is_terminal())
+/// Writes a file whole or not at all, and replaces one that exists.
+pub fn write_file(file: &Path, text: &str) -> Result<(), CliError> {
+    write_atomic(file, text.as_bytes(), FileAccess::Default)
+        .map_err(|why| CliError::file(file, format!("it cannot be written: {why}")))
 }
 
-/// Refuses a picture under a name that is not one.
-pub fn check_svg(file: Option<&PathBuf>) -> Result<(), Failure> {
+/// Writes a file that must not exist yet.
+pub fn write_new_file(file: &Path, text: &str) -> Result<(), CliError> {
+    if file.exists() {
+        return Err(CliError::file(
+            file,
+            "it exists already, and nothing is overwritten: choose another name",
+        ));
+    }
+    write_file(file, text)
+}
+
+/// Refuses a plot whose name does not end in `.svg`.
+pub fn check_svg_name(file: Option<&PathBuf>) -> Result<(), CliError> {
     match file.filter(|file| file.extension().is_none_or(|ending| ending != "svg")) {
-        Some(file) => Err(Failure::file(file, "a plot is an SVG picture: name a file that ends in .svg")),
+        Some(file) => Err(CliError::file(file, "a plot is an SVG picture: choose a name that ends in .svg")),
         None => Ok(()),
     }
 }
 
-/// Writes a picture, in the place of one that is there.
-pub fn picture(file: &Path, svg: &str) -> Result<(), Failure> {
-    agon_publish::deliveries::write_to_path(file, svg.as_bytes())
-        .map_err(|why| Failure::file(file, why.to_string()))
+/// The style for stdout.
+pub fn stdout_style() -> Style {
+    style(&process_env, std::io::stdout().is_terminal())
 }
 
-/// Whether somebody sits before stderr, on a terminal that can move its cursor: only there are spinners.
-pub fn watched() -> bool {
-    moves(&place::env, std::io::stderr().is_terminal())
+/// The style for stderr.
+pub fn stderr_style() -> Style {
+    style(&process_env, std::io::stderr().is_terminal())
 }
 
-fn style(env: Env, terminal: bool) -> Style {
-    let width = terminal.then(terminal_width).flatten().unwrap_or(PLAIN_WIDTH);
-    Style { color: color(env, terminal), width, unicode: !terminal || speaks_unicode(env) }
+/// Whether stderr is a terminal that can move its cursor. Spinners are drawn only there.
+pub fn stderr_is_live() -> bool {
+    moves_cursor(&process_env, std::io::stderr().is_terminal())
+}
+
+fn style(env: Environment, is_terminal: bool) -> Style {
+    let width = is_terminal.then(terminal_width).flatten().unwrap_or(PLAIN_WIDTH);
+    Style { color: has_color(env, is_terminal), width, unicode: !is_terminal || has_unicode(env) }
 }
 
 fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0)
 }
 
-fn moves(env: Env, terminal: bool) -> bool {
-    terminal && !is(env, "TERM", "dumb")
+fn moves_cursor(env: Environment, is_terminal: bool) -> bool {
+    is_terminal && !equals(env, "TERM", "dumb")
 }
 
-fn color(env: Env, terminal: bool) -> bool {
-    if set(env, "NO_COLOR") {
+fn has_color(env: Environment, is_terminal: bool) -> bool {
+    if is_set(env, "NO_COLOR") {
         return false;
     }
-    let forced = set(env, "CLICOLOR_FORCE") && !is(env, "CLICOLOR_FORCE", "0");
-    forced || moves(env, terminal)
+    let is_forced = is_set(env, "CLICOLOR_FORCE") && !equals(env, "CLICOLOR_FORCE", "0");
+    is_forced || moves_cursor(env, is_terminal)
 }
 
-fn set(env: Env, name: &str) -> bool {
+fn is_set(env: Environment, name: &str) -> bool {
     env(name).is_some_and(|value| !value.is_empty())
 }
 
-fn is(env: Env, name: &str, value: &str) -> bool {
+fn equals(env: Environment, name: &str, value: &str) -> bool {
     env(name).is_some_and(|found| found == value)
 }
 
-/// By the locale, the first of its variables that is set.
-fn speaks_unicode(env: Env) -> bool {
+/// Whether the locale uses UTF-8. The first of its variables that is set decides.
+fn has_unicode(env: Environment) -> bool {
     if cfg!(any(windows, target_os = "macos")) {
         return true;
     }
@@ -138,46 +174,47 @@ mod tests {
         |name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
     }
 
-    fn colored(pairs: &[(&str, &str)], terminal: bool) -> bool {
-        color(&environment(pairs), terminal)
-    }
-
     #[test]
-    fn text_hangs_under_its_beginning() {
-        assert_eq!(hang("one two", 4), "one two");
-        let long = hang(&"word ".repeat(20), 10);
+    fn long_text_is_indented_under_its_first_line() {
+        assert_eq!(hanging_indent("one two", 4), "one two");
+        let long = hanging_indent(&"word ".repeat(20), 10);
         assert!(long.lines().count() == 2 && long.lines().all(|line| line.len() <= PLAIN_WIDTH), "{long}");
         assert!(long.lines().nth(1).unwrap().starts_with("          word"));
     }
 
     #[test]
-    fn spinners_only_on_a_terminal_that_can_move_its_cursor() {
-        let spins = |pairs: &[(&str, &str)], terminal| moves(&environment(pairs), terminal);
-        assert!(spins(&[("TERM", "xterm")], true));
-        assert!(spins(&[], true), "no TERM, as on Windows");
-        assert!(spins(&[("TERM", "xterm"), ("NO_COLOR", "1")], true), "a spinner is no colour");
-        assert!(!spins(&[("TERM", "dumb")], true));
-        assert!(!spins(&[("TERM", "xterm")], false));
-        assert!(
-            !spins(&[("CLICOLOR_FORCE", "1")], false),
-            "colour can be forced into a pipe, spinners cannot"
-        );
+    fn a_new_file_overwrites_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("report.md");
+        write_new_file(&file, "one").unwrap();
+        assert!(write_new_file(&file, "two").unwrap_err().to_string().contains("nothing is overwritten"));
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "one");
     }
 
     #[test]
-    fn outside_a_terminal_a_report_has_one_width_and_all_signs() {
+    fn spinners_need_a_terminal_that_can_move_its_cursor() {
+        let moves = |pairs: &[(&str, &str)], terminal| moves_cursor(&environment(pairs), terminal);
+        assert!(moves(&[("TERM", "xterm")], true));
+        assert!(moves(&[], true), "no TERM, as on Windows");
+        assert!(moves(&[("TERM", "xterm"), ("NO_COLOR", "1")], true), "a spinner is not a colour");
+        assert!(!moves(&[("TERM", "dumb")], true));
+        assert!(!moves(&[("TERM", "xterm")], false));
+        assert!(!moves(&[("CLICOLOR_FORCE", "1")], false), "only colour can be forced into a pipe");
+    }
+
+    #[test]
+    fn a_report_outside_a_terminal_has_a_fixed_width_and_unicode() {
         let plain = style(&environment(&[("LANG", "C"), ("TERM", "xterm")]), false);
         assert_eq!(plain, Style { color: false, width: PLAIN_WIDTH, unicode: true });
         for (locale, unicode) in [("C", false), ("de_DE.UTF-8", true), ("en_US.utf8", true), ("", false)] {
-            assert_eq!(
-                style(&environment(&[("LC_ALL", locale)]), true).unicode,
-                unicode || cfg!(any(windows, target_os = "macos"))
-            );
+            let expected = unicode || cfg!(any(windows, target_os = "macos"));
+            assert_eq!(style(&environment(&[("LC_ALL", locale)]), true).unicode, expected);
         }
     }
 
     #[test]
-    fn colour_only_on_a_terminal_and_never_with_no_color() {
+    fn colour_needs_a_terminal_and_no_color_switches_it_off() {
+        let colored = |pairs: &[(&str, &str)], terminal| has_color(&environment(pairs), terminal);
         assert!(colored(&[("TERM", "xterm")], true));
         assert!(colored(&[("NO_COLOR", "")], true));
         assert!(!colored(&[("TERM", "xterm")], false));

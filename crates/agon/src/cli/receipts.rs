@@ -1,79 +1,87 @@
-//! Receipts of kept debates, and what they are checked with.
+//! Signed receipts of stored debates, and the keys that they are checked with.
 
-use agon_core::Debate;
-use agon_core::event::open_all;
-use agon_models::Catalogue;
+use agon_core::document;
+use agon_models::ModelCatalogue;
 use agon_publish::receipts::{
-    Keyring, KeyringError, Known, Means, Secret, Subject, Verification, issue, verify,
+    Keyring, KeyringError, KnownKey, KnownSecret, ReceiptSubject, ReceiptVerification, ReplayContext, issue,
+    verify,
 };
+use serde_json::Value;
 
-use super::desk::Kept;
-use super::failure::Failure;
-use super::place::{self, Env};
-use super::{clock, show};
+use super::app::{DebateHandle, StoredLog};
+use super::clock;
+use super::debate_reading::outcome_document;
+use super::errors::CliError;
+use super::paths::{keys_folder, process_env};
 
-/// Words in the names of variables that hold what nobody else may know, whoever reads them.
+/// Words in the names of variables that hold secrets.
 const SECRET_WORDS: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH", "WEBHOOK"];
 
-/// The keys of this person.
-pub fn keyring(env: Env) -> Result<Keyring, Failure> {
-    place::keys(env).map(Keyring::new).ok_or_else(|| {
-        Failure::input("there is no folder for keys: neither AGON_HOME nor a home directory is set")
-            .help("set AGON_HOME to a folder")
+/// The user's keys.
+pub fn keyring() -> Result<Keyring, CliError> {
+    keys_folder(&process_env).map(Keyring::new).ok_or_else(|| {
+        CliError::input("there is no folder for keys: neither AGON_HOME nor a home directory is set")
+            .with_help("set AGON_HOME to a folder")
     })
 }
 
-/// What a keyring refuses, as a sentence.
-pub fn refused(why: KeyringError) -> Failure {
-    Failure::input(why.to_string())
+/// A keyring's error as bad input.
+pub fn keyring_error(error: KeyringError) -> CliError {
+    CliError::input(error.to_string())
 }
 
-/// The signed receipt of a kept debate; without its log if that is private.
-pub fn of(kept: &Kept, catalogue: &Catalogue, with_log: bool) -> Result<String, Failure> {
-    let raw = kept.store.raw(&kept.id)?;
-    let records =
-        open_all(raw.iter().cloned()).map_err(|broken| Failure::Broken { id: kept.id.clone(), broken })?;
-    let debate = Debate::from_records(&records).map_err(|why| Failure::Log { id: kept.id.clone(), why })?;
-    let outcome = show::outcome(&debate);
-    let known = secrets(catalogue);
-    let secrets: Vec<Secret<'_>> = known.iter().map(|(name, value)| Secret { name, value }).collect();
-    let subject =
-        Subject { outcome: &outcome, debate: &debate, log: with_log.then_some(&raw), secrets: &secrets };
-    let key = keyring(&place::env)?.key().map_err(refused)?;
-    issue(&subject, &key, &clock::rfc3339(clock::now_s())).map_err(|why| Failure::input(why.to_string()))
+/// A signed receipt of a stored debate, with its log or without.
+pub fn issue_receipt(
+    handle: &DebateHandle,
+    catalogue: &ModelCatalogue,
+    with_log: bool,
+) -> Result<String, CliError> {
+    let StoredLog { raw, debate, .. } = handle.read()?;
+    let outcome = outcome_document(&debate)?;
+    let known = known_secrets(catalogue);
+    let secrets: Vec<KnownSecret<'_>> =
+        known.iter().map(|(name, value)| KnownSecret { name, value }).collect();
+    let log = with_log.then_some(raw.as_slice());
+    let subject = ReceiptSubject { outcome: &outcome, debate: &debate, log, secrets: &secrets };
+    let key = keyring()?.key().map_err(keyring_error)?;
+    issue(&subject, &key, &clock::timestamp()).map_err(|why| CliError::input(why.to_string()))
 }
 
-/// What this process knows that nobody else may.
-fn secrets(catalogue: &Catalogue) -> Vec<(String, String)> {
-    let named: Vec<String> =
+/// Checks a receipt against known keys.
+pub fn verify_receipt(bytes: &[u8], known: &[KnownKey]) -> ReceiptVerification {
+    // A log that its protocol cannot read has no evidence, and the replay reports why.
+    let outcome = |debate: &agon_core::Debate| {
+        outcome_document(debate).unwrap_or_else(|_| document::document(debate, Value::Null))
+    };
+    verify(bytes, known, &ReplayContext { protocol: &agon_protocols::find, outcome: &outcome })
+}
+
+/// The names and values of the secrets in this process's environment. A receipt must not contain them.
+fn known_secrets(catalogue: &ModelCatalogue) -> Vec<(String, String)> {
+    let key_variables: Vec<String> =
         catalogue.providers().into_iter().filter_map(|provider| provider.key_env).collect();
     let is_secret = |name: &str| {
         let upper = name.to_ascii_uppercase();
-        let words = || upper.split('_').filter(|word| !word.is_empty());
-        let told =
+        let is_secret_word =
             |word: &str| SECRET_WORDS.iter().any(|secret| word.starts_with(secret) || word.ends_with(secret));
-        named.iter().any(|own| own == name) || words().any(told)
+        key_variables.iter().any(|own| own == name)
+            || upper.split('_').filter(|word| !word.is_empty()).any(is_secret_word)
     };
-    let all = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let all: Vec<(String, String)> = all.collect();
-    let whole = all.iter().filter(|(name, _)| is_secret(name)).cloned();
-    // An address may carry its password, whatever the variable is called.
-    let within = all.iter().filter_map(|(name, value)| Some((name.clone(), password(value)?.to_owned())));
-    whole.chain(within).filter(|(_, value)| !value.is_empty() && !value.starts_with('/')).collect()
+    let variables: Vec<(String, String)> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let whole = variables.iter().filter(|(name, _)| is_secret(name)).cloned();
+    // An address may contain a password, whatever its variable is called.
+    let passwords =
+        variables.iter().filter_map(|(name, value)| Some((name.clone(), password_in(value)?.to_owned())));
+    whole.chain(passwords).filter(|(_, value)| !value.is_empty() && !value.starts_with('/')).collect()
 }
 
 /// The password in an address: `scheme://user:password@host`.
-fn password(address: &str) -> Option<&str> {
+fn password_in(address: &str) -> Option<&str> {
     let (_, rest) = address.split_once("://")?;
     let (user, _) = rest.split('/').next()?.rsplit_once('@')?;
     user.split_once(':').map(|(_, password)| password)
-}
-
-/// Checks a receipt by the keys that are known.
-pub fn check(bytes: &[u8], known: &[Known]) -> Verification {
-    let means = Means { protocol: &agon_protocols::find, outcome: &show::outcome };
-    verify(bytes, known, &means)
 }
 
 #[cfg(test)]
@@ -81,10 +89,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_password_of_an_address_is_a_secret() {
-        assert_eq!(password("postgres://u:hunter2secret@h:5432/db"), Some("hunter2secret"));
+    fn the_password_in_an_address_is_a_secret() {
+        assert_eq!(password_in("postgres://u:hunter2secret@h:5432/db"), Some("hunter2secret"));
         for plain in ["https://host/path", "https://u@host/", "no address", "https://host/a:b@c"] {
-            assert_eq!(password(plain), None, "{plain}");
+            assert_eq!(password_in(plain), None, "{plain}");
         }
     }
 }

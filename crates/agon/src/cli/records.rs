@@ -1,59 +1,113 @@
-//! The files that a protocol writes of a debate. A second run of one day overwrites nothing.
+//! The files that a protocol writes of a debate: when it is over, and while it runs.
 
 use std::path::{Path, PathBuf};
 
-use agon_core::{Body, Debate, Protocol, Saved};
-use serde_json::Value;
+use agon_core::{Debate, LogRecord, Protocol, RecordBody, SavedRecord};
 
-use super::failure::Failure;
-use super::write;
+use super::debate_reading::DebateReading;
+use super::errors::CliError;
+use super::output;
 
-/// After so many runs of one day on one target something else is wrong.
+/// More runs than this on one day mean that something else is wrong.
 const RUNS_MAX: u32 = 10_000;
 
-/// Writes the files of a debate into a folder and gives the path of the first, which is the report where there is one.
-pub fn write(
-    folder: &Path,
-    protocol: &dyn Protocol,
-    debate: &Debate,
-    outcome: &Value,
-) -> Result<Option<PathBuf>, Failure> {
-    let files = protocol.records(debate);
-    let Some(first) = files.first() else { return Ok(None) };
-    std::fs::create_dir_all(folder)
-        .map_err(|why| Failure::file(folder, format!("the folder cannot be made: {why}")))?;
-    let run = claim(folder, &files)?;
-    for file in &files {
-        let text = match &file.body {
-            Body::Text(text) => text.clone(),
-            Body::Yaml(value) => agon_report::yaml(value).map_err(|why| Failure::System(why.to_string()))?,
-            Body::Report => agon_report::markdown(outcome, debate),
-        };
-        write::whole(&path(folder, file, run), &text)?;
+/// Writes the records of a debate into a folder without overwriting those of earlier runs. Returns the path of the first
+/// record, which is the report where there is one.
+pub fn write_records(folder: &Path, reading: &DebateReading<'_>) -> Result<Option<PathBuf>, CliError> {
+    let records: Vec<&SavedRecord> = reading.view.records.iter().filter(|record| !record.grows).collect();
+    let Some(first) = records.first() else { return Ok(None) };
+    output::create_folder(folder)?;
+    let run = claim_run(folder, &records)?;
+    for record in &records {
+        output::write_file(&record_path(folder, record, run), &record_text(record, reading)?)?;
     }
-    Ok(Some(path(folder, first, run)))
+    Ok(Some(record_path(folder, first, run)))
 }
 
-/// The first run whose files are not there yet. Making the first of them, empty, keeps others from taking the same.
-fn claim(folder: &Path, files: &[Saved]) -> Result<u32, Failure> {
+/// Writes the records that grow while a debate runs, as they are now.
+pub fn write_growing_records(folder: &Path, reading: &DebateReading<'_>) -> Result<(), CliError> {
+    for record in reading.view.records.iter().filter(|record| record.grows) {
+        output::create_folder(folder)?;
+        output::write_file(&record_path(folder, record, 1), &record_text(record, reading)?)?;
+    }
+    Ok(())
+}
+
+fn record_text(record: &SavedRecord, reading: &DebateReading<'_>) -> Result<String, CliError> {
+    Ok(match &record.body {
+        RecordBody::Text(text) => text.clone(),
+        RecordBody::Yaml(value) => agon_report::yaml(value)?,
+        RecordBody::Report => agon_report::markdown_report(&reading.source()),
+    })
+}
+
+/// The first run whose files do not exist yet. The first file is created empty, so that no other process takes the same
+/// run.
+fn claim_run(folder: &Path, records: &[&SavedRecord]) -> Result<u32, CliError> {
     for run in 1..=RUNS_MAX {
-        if files.iter().any(|file| path(folder, file, run).exists()) {
+        if records.iter().any(|record| record_path(folder, record, run).exists()) {
             continue;
         }
-        let Some(first) = files.first().map(|file| path(folder, file, run)) else { break };
+        let Some(first) = records.first().map(|record| record_path(folder, record, run)) else { break };
         match std::fs::OpenOptions::new().write(true).create_new(true).open(&first) {
             Ok(_) => return Ok(run),
             Err(why) if why.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(why) => return Err(Failure::file(&first, format!("it cannot be written: {why}"))),
+            Err(why) => return Err(CliError::file(&first, format!("it cannot be written: {why}"))),
         }
     }
-    Err(Failure::file(folder, "there are too many files of one day on one target: clear it up"))
+    Err(CliError::file(folder, "it has too many records of one day on one target: delete some"))
 }
 
-fn path(folder: &Path, file: &Saved, run: u32) -> PathBuf {
-    let Saved { stem, ending, .. } = file;
+fn record_path(folder: &Path, record: &SavedRecord, run: u32) -> PathBuf {
+    let SavedRecord { stem, ending, .. } = record;
     match run {
         1 => folder.join(format!("{stem}{ending}")),
         _ => folder.join(format!("{stem}-run{run}{ending}")),
+    }
+}
+
+/// Writes the growing records of a running debate after every phase.
+pub struct GrowingRecords {
+    protocol: &'static dyn Protocol,
+    folder: PathBuf,
+    debate: Option<Debate>,
+    written: Vec<SavedRecord>,
+    has_failed: bool,
+}
+
+impl GrowingRecords {
+    /// For a debate with this log so far and a folder of its own.
+    pub fn new(protocol: &'static dyn Protocol, folder: &Path, log: &[LogRecord]) -> Self {
+        let debate = Debate::from_records(log).ok();
+        Self { protocol, folder: folder.to_owned(), debate, written: Vec::new(), has_failed: false }
+    }
+
+    /// Takes the next record of the log, and writes the files if a phase is over.
+    pub fn add(&mut self, record: &LogRecord) {
+        match &mut self.debate {
+            Some(debate) if record.entry.seq >= debate.events => drop(debate.apply(record)),
+            Some(_) => return,
+            None => self.debate = Debate::from_records(std::slice::from_ref(record)).ok(),
+        }
+        let is_between_phases = |debate: &&Debate| debate.outstanding().next().is_none();
+        let Some(debate) = self.debate.as_ref().filter(is_between_phases) else { return };
+        // A log that the protocol cannot read is reported when the debate ends.
+        let Ok(view) = self.protocol.view(debate) else { return };
+        let growing: Vec<SavedRecord> = view.records.into_iter().filter(|record| record.grows).collect();
+        if self.has_failed || growing == self.written {
+            return;
+        }
+        let written = output::create_folder(&self.folder).and_then(|()| {
+            growing.iter().try_for_each(|record| match &record.body {
+                RecordBody::Text(text) => output::write_file(&record_path(&self.folder, record, 1), text),
+                RecordBody::Yaml(_) | RecordBody::Report => Ok(()),
+            })
+        });
+        // One message is enough. The debate goes on, and its log has everything.
+        if let Err(error) = written {
+            output::note(&format!("note: a record is not written: {error}"));
+            self.has_failed = true;
+        }
+        self.written = growing;
     }
 }

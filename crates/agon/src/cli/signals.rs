@@ -1,49 +1,59 @@
-//! Ctrl-C and the system's request to end: the first in order, the second at once.
+//! Ctrl-C and other requests to end: the first ends the debate in order, the second ends the process at once.
 
-use agon_engine::Stop;
+use agon_engine::StopSignal;
 
-use super::output::{note, watched};
+use super::errors::{CliError, EXIT_INTERRUPTED};
+use super::output::{note, stderr_is_live};
+use super::runtime::block_on;
 
 const STOPPING: &str =
-    "stopping: waiting up to 2 s for answers already under way; press Ctrl-C again to stop at once";
-const INTERRUPTED: i32 = 130;
+    "stopping: waiting up to 2 s for calls in progress; press Ctrl-C again to stop immediately";
 
-/// How somebody asked for the end.
+/// How the process was asked to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
-    /// Ctrl-C, or the system: what is under way may come to its end.
-    InOrder,
-    /// Ctrl-\: now.
-    AtOnce,
+pub enum EndRequest {
+    /// Ctrl-C, or a request of the system: calls in progress may finish.
+    Graceful,
+    /// Ctrl-\: end immediately.
+    Immediate,
 }
 
-/// Watches for signals until dropped by the runtime. `tell` shows a line while the debate is on the screen;
-/// `farewell` is what the person needs to go on later.
-pub async fn watch(stop: Stop, tell: impl Fn(&str), farewell: String) {
-    let Ok(asked) = asked_to_end().await else { return };
-    if asked == Asked::InOrder {
-        tell(STOPPING);
+/// Watches for signals. The first graceful one triggers `stop`; the next one ends the process. `show_line` shows a line
+/// while the debate is on the screen; `farewell` tells the user how to continue later.
+pub async fn watch(stop: StopSignal, show_line: impl Fn(&str), farewell: String) {
+    let Ok(request) = end_requested().await else { return };
+    if request == EndRequest::Graceful {
+        show_line(STOPPING);
         stop.stop();
-        if asked_to_end().await.is_err() {
+        if end_requested().await.is_err() {
             return;
         }
     }
-    // Spinners may stand on the line.
-    note(&if watched() { format!("\n{farewell}") } else { farewell });
-    // The person does not want to wait any longer; what is answered is in the store. The calls that are under way are not
-    // dropped, and so the programs among them would live on.
-    agon_models::kill_commands();
-    std::process::exit(INTERRUPTED);
+    // There may be a spinner on the current line.
+    note(&if stderr_is_live() { format!("\n{farewell}") } else { farewell });
+    // Calls in progress are not dropped when the process exits, so the programs among them must be killed here.
+    agon_host::kill_all_groups();
+    std::process::exit(i32::from(EXIT_INTERRUPTED));
 }
 
-/// Returns when somebody wants this process to end.
+/// Runs a future until it ends. Returns `None` if the process is asked to end first.
+pub fn run_until_stopped<T>(work: impl Future<Output = T>) -> Result<Option<T>, CliError> {
+    block_on(async {
+        tokio::select! {
+            done = work => Some(done),
+            Ok(_) = end_requested() => None,
+        }
+    })
+}
+
+/// Returns when the process is asked to end.
 #[cfg(unix)]
-pub async fn asked_to_end() -> std::io::Result<Asked> {
+pub async fn end_requested() -> std::io::Result<EndRequest> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut quit = signal(SignalKind::quit())?;
-    let mut hangup = if survives_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
+    let mut hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
     let hung_up = async {
         match &mut hangup {
             Some(hangup) => hangup.recv().await,
@@ -51,25 +61,27 @@ pub async fn asked_to_end() -> std::io::Result<Asked> {
         }
     };
     tokio::select! {
-        _ = interrupt.recv() => Ok(Asked::InOrder),
-        _ = terminate.recv() => Ok(Asked::InOrder),
-        _ = hung_up => Ok(Asked::InOrder),
-        _ = quit.recv() => Ok(Asked::AtOnce),
+        _ = interrupt.recv() => Ok(EndRequest::Graceful),
+        _ = terminate.recv() => Ok(EndRequest::Graceful),
+        _ = hung_up => Ok(EndRequest::Graceful),
+        _ = quit.recv() => Ok(EndRequest::Immediate),
     }
 }
 
-/// Whether this process was told to live on when its terminal is closed, as `nohup` does, or where nobody can say: to listen
+/// Whether the process ignores the hangup of its terminal, as `nohup` arranges, or whether that is unknown. A handler
 /// for the signal would undo that.
 #[cfg(unix)]
-fn survives_hangup() -> bool {
-    const HANGUP: u64 = 1;
+fn ignores_hangup() -> bool {
+    const HANGUP_BIT: u64 = 1;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & HANGUP != 0)
+    ignored
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_none_or(|mask| mask & HANGUP_BIT != 0)
 }
 
-/// Returns when somebody wants this process to end.
+/// Returns when the process is asked to end.
 #[cfg(not(unix))]
-pub async fn asked_to_end() -> std::io::Result<Asked> {
-    tokio::signal::ctrl_c().await.map(|()| Asked::InOrder)
+pub async fn end_requested() -> std::io::Result<EndRequest> {
+    tokio::signal::ctrl_c().await.map(|()| EndRequest::Graceful)
 }

@@ -104,7 +104,7 @@ fn a_debate_that_turned_out_scores_its_voters() {
     let outcome = arena(&home, &["--json"]).ok().json();
     let id = outcome["id"].as_str().unwrap();
     let said = home.agon(&["resolve", id, "--winner", "agent-2", "--note", "The offers were taken."]).ok();
-    assert!(said.out.ends_with("what was decided turned out wrong\n"), "{said:?}");
+    assert!(said.out.ends_with("the decision turned out wrong\n"), "{said:?}");
     let brier = |agent: &str| {
         let ratings = home.agon(&["ratings", "--json"]).ok().json();
         let rows = ratings.as_array().unwrap().clone();

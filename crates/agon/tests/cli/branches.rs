@@ -8,7 +8,7 @@ fn another_seed_would_relabel_the_rounds_that_are_taken_over() {
     home.debate();
     let said = home.agon(&["branch", "last", "--at", "1", "--seed", "8", "--json"]);
     assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{said:?}");
-    assert!(said.err.contains("leave --seed away, or branch --at 0"), "{said:?}");
+    assert!(said.err.contains("omit --seed, or branch --at 0"), "{said:?}");
     assert_eq!(home.agon(&["list", "--json"]).json().as_array().unwrap().len(), 1);
     home.agon(&["branch", "last", "--at", "0", "--seed", "8", "--json"]).ok();
 }

@@ -73,8 +73,14 @@ fn a_result_goes_to_the_terminal_a_file_and_a_signed_callback() {
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let signed = request.header("agon-signature").unwrap();
     let verified = |secret: &str| {
-        agon_publish::deliveries::verify(secret, signed, &request.body, i64::try_from(now_s).unwrap(), 300)
-            .is_ok()
+        agon_publish::deliveries::verify_signature(
+            secret,
+            signed,
+            &request.body,
+            i64::try_from(now_s).unwrap(),
+            300,
+        )
+        .is_ok()
     };
     assert!(verified("s3cret") && !verified("other"));
     let filed: Value = serde_json::from_str(&home.read("out/verdict.json")).unwrap();
@@ -185,7 +191,7 @@ fn a_later_run_brings_what_was_bound_and_nothing_else() {
     let args = [&DEEP[..], &["--quiet", "--config", "team.toml", "--to", "team"]].concat();
     let secret = [("AGON_CALLBACK_SECRET", "s3cret")];
     let held = home.agon_in(&secret, &args).ok();
-    assert!(held.err.contains("not yet brought"), "{held:?}");
+    assert!(held.err.contains("not delivered yet"), "{held:?}");
     // Somebody else's file that has the same name for something else.
     home.write("agon.toml", "[destinations.team]\ndir = \"loot\"\n");
     home.agon(&[&DEEP[..], &["--quiet"]].concat()).ok();
@@ -194,7 +200,7 @@ fn a_later_run_brings_what_was_bound_and_nothing_else() {
     let number = home.agon(&["deliver", "--list", "--json"]).json()[0]["delivery"].to_string();
     let unsigned = home.agon(&["deliver", "--retry", &number]);
     assert_eq!(unsigned.status, Some(3), "{unsigned:?}");
-    assert!(unsigned.err.contains("AGON_CALLBACK_SECRET, which is not set here"), "{unsigned:?}");
+    assert!(unsigned.err.contains("AGON_CALLBACK_SECRET, which is not set"), "{unsigned:?}");
     home.agon_in(&secret, &["deliver", "--retry", &number]).ok();
     let request = came.recv_timeout(Duration::from_secs(20)).unwrap();
     assert!(request.header("agon-signature").is_some());

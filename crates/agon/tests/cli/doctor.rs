@@ -1,7 +1,7 @@
 //! "`agon doctor`: per provider reachable or not, key present or not (never shown), models, prices known, embedded files, store,
 //! in one readable table; `--json`."
 
-use agon_mock::{Mock, MockSettings, Response};
+use agon_mock::{MockResponse, MockServer, MockSettings};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -11,8 +11,8 @@ const KEY: &str = "sk-0123456789-secret";
 /// Nobody listens there.
 const NOBODY: (&str, &str) = ("OLLAMA_HOST", "127.0.0.1:1");
 
-fn listing(list: impl Fn() -> Response + Send + Sync + 'static) -> Mock {
-    let mock = Mock::start(MockSettings::new(|_| Response::error(500, "nobody asks"))).unwrap();
+fn listing(list: impl Fn() -> MockResponse + Send + Sync + 'static) -> MockServer {
+    let mock = MockServer::start(MockSettings::new(|_| MockResponse::error(500, "nobody asks"))).unwrap();
     mock.list(move |_| list());
     mock
 }
@@ -33,17 +33,18 @@ fn steady(said: &Said) -> String {
 /// One of each wire, a key that is refused, a page where a list should be, nobody, and one without a key.
 struct Table {
     home: Home,
-    mocks: Vec<Mock>,
+    mocks: Vec<MockServer>,
     env: Vec<(&'static str, String)>,
 }
 
 impl Table {
     fn laid() -> Self {
         let home = Home::new();
-        let wires = Mock::start(MockSettings::new(|_| Response::error(500, "nobody asks"))).unwrap();
-        let own = listing(|| Response::json(200, &listed(&["a", "b", "c", "d"])));
+        let wires =
+            MockServer::start(MockSettings::new(|_| MockResponse::error(500, "nobody asks"))).unwrap();
+        let own = listing(|| MockResponse::json(200, &listed(&["a", "b", "c", "d"])));
         let (refusing, strange) =
-            (listing(|| Response::error(401, "invalid api key")), listing(Response::html));
+            (listing(|| MockResponse::error(401, "invalid api key")), listing(MockResponse::html));
         home.write(
             "here.toml",
             format!(

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use agon_mock::{Mock, MockSettings, Response};
+use agon_mock::{MockResponse, MockServer, MockSettings};
 use serde_json::json;
 
 use crate::support::Home;
@@ -26,14 +26,14 @@ fn the_embedded_model_sits_where_nobody_is_named() {
 fn the_models_of_an_ollama_that_runs_sit_instead() {
     let home = Home::new();
     let list = json!({"object": "list", "data": [{"id": "llama3.2:3b"}, {"id": "nomic-embed-text"}, {"id": "qwen3:8b"}]});
-    let mock = Mock::start(MockSettings::new(|_| Response::say("Tabs."))).unwrap();
-    mock.list(move |_| Response::json(200, &list));
+    let mock = MockServer::start(MockSettings::new(|_| MockResponse::say("Tabs."))).unwrap();
+    mock.list(move |_| MockResponse::json(200, &list));
     let host = mock.url().replace("/v1", "");
     let said = home.agon_in(&[("OLLAMA_HOST", &host)], &["deep", "Tabs?", "--dry-run", "--json"]);
     assert_eq!(said.status, Some(0), "{}", said.err);
     assert!(said.out.contains("ollama/llama3.2:3b") && said.out.contains("ollama/qwen3:8b"), "{}", said.out);
     assert!(!said.out.contains("embed"), "{}", said.out);
-    assert!(said.err.contains("Ollama runs here"), "{}", said.err);
+    assert!(said.err.contains("models of the local Ollama are used"), "{}", said.err);
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn knowledge_is_added_found_shown_and_forgotten() {
     home.write("notes.md", NOTES);
     home.write("log.txt", "May: 61 alerts.\n\nJune: 12 alerts.");
     let imported = home.agon(&["knowledge", "import", "notes.md", "log.txt"]).ok();
-    assert!(imported.out.starts_with("3 entries kept: k-"), "{imported:?}");
+    assert!(imported.out.starts_with("3 entries stored: k-"), "{imported:?}");
     let again = home.agon(&["knowledge", "import", "notes.md", "--json"]).ok().json();
     let listed = home.agon(&["knowledge", "list", "--json"]).ok().json();
     assert_eq!(listed.as_array().unwrap().len(), 3, "what is there word for word is there once");
@@ -47,7 +47,7 @@ fn knowledge_is_added_found_shown_and_forgotten() {
     let found = home.agon(&["knowledge", "search", "callback", "--json"]).ok().json();
     assert_eq!(found, Value::Array(Vec::new()));
     let piped = home.agon_with(&["knowledge", "add", "-", "--title", "Piped"], b"It came through a pipe.");
-    assert!(piped.ok().out.starts_with("1 entry kept: k-"));
+    assert!(piped.ok().out.starts_with("1 entry stored: k-"));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_file_that_is_imported_again_replaces_what_it_was() {
     home.agon(&["knowledge", "add", "A note of mine.", "--source", "notes.md"]).ok();
     home.write("notes.md", NOTES.replace("within an hour", "within a day"));
     let said = home.agon(&["knowledge", "import", "notes.md", "notes.md"]).ok();
-    assert!(said.out.starts_with("2 entries kept") && said.out.contains("1 entry forgotten"), "{said:?}");
+    assert!(said.out.starts_with("2 entries stored") && said.out.contains("1 entry deleted"), "{said:?}");
     let texts: Vec<String> = home
         .agon(&["knowledge", "list", "--json"])
         .json()

@@ -28,46 +28,46 @@ fn agon_help_is_worth_reading() {
       ask          Two different models answer; only where they differ there is a
                    debate, then judges on what still divides
 
-    Debates that are kept:
+    Stored debates:
       list         List debates, the newest first
-      show         Print a debate's report again, or a part of it
+      show         Print the report of a debate again, or a part of it
       search       Find debates by what was asked, said or decided
       export       Write a debate as Markdown, HTML, JSON or YAML; a review also for
                    a pipeline
-      resume       Go on with an interrupted debate; what was answered is not asked
-                   again
+      resume       Continue an interrupted debate; answers that it has are not asked
+                   for again
       replay       Check every step of a debate against its protocol, without any
                    call, and print the report
-      branch       Take a debate's first rounds over into a new one, and go on in
-                   another way
-      verify       Check that nothing in a debate's log, or in a receipt, was
-                   changed since it was written
-      resolve      Say how a debate turned out: it is kept, and forecasts are scored
-      ratings      Show how agents stand: rating, uncertainty, calibration and
-                   course
-      knowledge    What debates have decided and people have added; later arenas are
-                   told what fits
+      branch       Start a new debate from the first rounds of another, and continue
+                   differently
+      verify       Check that a debate's log, or a receipt, was not changed since it
+                   was written
+      resolve      Record how a debate turned out, so that forecasts are scored
+      ratings      Show how agents are rated: rating, uncertainty, calibration and
+                   history
+      knowledge    Show and edit what debates decided and users added; later arenas
+                   are told what is relevant
 
     Many debates:
-      batch        Hold many debates: one JSON object a line in, one outcome a line
-                   out, each as it ends
+      batch        Hold many debates: one JSON object per line in, one outcome per
+                   line out, each as it ends
       eval         Try protocols on questions with known answers: accuracy against
                    cost, with intervals and paired tests
-      simulate     Hold debates of made-up seats of whom everything is known: what
+      simulate     Hold debates of simulated seats of which everything is known: what
                    does a protocol do to them?
       audit        Measure a table of answers or rulings: independence, what a vote
-                   gains, whether order rules
+                   gains, whether order matters
 
-    Around them:
+    Setup:
       protocols    List the kinds of debate and their options
-      models       List what can be named as a model; pull or verify the files of
+      models       List the models that you can name; pull or verify the files of
                    embedded ones
-      deliver      Bring results that have not arrived yet where they belong
+      deliver      Send results that have not arrived yet
       keys         Show, renew or trust the keys that sign receipts
-      doctor       Check configuration, store, providers and the files of embedded
-                   models
-      init         Write a commented agon.toml into this folder
-      completions  Print a shell's completion script
+      doctor       Check the configuration, the store, the providers and the files
+                   of embedded models
+      init         Write a commented agon.toml into this directory
+      completions  Print a completion script for a shell
       man          Print the manual page: agon man | man -l -
 
     Options:
@@ -76,7 +76,7 @@ fn agon_help_is_worth_reading() {
 
     Examples:
       agon deep "Rust or Go?" --models script/demo
-          a scripted debate to watch, no model needed
+          a scripted debate to watch; no model is needed
       agon deep "Tabs or spaces?" --models openai/A,openai/B --chair openai/C
           two debaters, the first of which also moderates, and a chair
       agon deep - --models ollama/A --json < question.txt
@@ -89,9 +89,9 @@ fn agon_help_is_worth_reading() {
           PASS, WARN or FAIL for a change; FAIL is exit status 1
 
     A model is provider/model. `agon doctor` shows the providers,
-    `agon VERB --help` a verb's options.
+    `agon VERB --help` the options of a verb.
 
-    Exit status: 0 a verdict, 1 a negative one, 2 bad usage or input,
+    Exit status: 0 a verdict, 1 a negative verdict, 2 bad usage or input,
     3 could not complete, 130 interrupted.
     "#);
 }
@@ -111,16 +111,16 @@ fn a_protocols_verb_has_its_options_as_flags() {
     Usage: agon deep [OPTIONS] [QUESTION]
 
     Arguments:
-      [QUESTION]  The question, in quotes; `-`, or nothing at all, reads it from stdin
+      [QUESTION]  The question, in quotes; without it, or with `-`, it is read from stdin
 
     Options:
-          --dry-run  Show seats, calls, tokens and price range; make no call, store nothing
+          --dry-run  Show seats, calls, tokens and price; make no call and store nothing
       -h, --help     Print help
 
     Seats:
-          --models <A,B,C>     The models, one per seat, cycling: provider/model, or a fallback chain
-                               A|B
-          --seed <N>           Where every shuffle and draw comes from [default: random]
+          --models <A,B,C>     The models, one per seat, repeated as needed: provider/model, or a
+                               fallback chain A|B
+          --seed <N>           The source of every shuffle and draw [default: random]
           --moderator <MODEL>  The moderator's model
           --chair <MODEL>      The chair's model
 
@@ -140,16 +140,16 @@ fn a_protocols_verb_has_its_options_as_flags() {
                                 120]
           --deadline <SECONDS>  How long the debate may take
           --budget-usd <X>      The most US dollars that the debate may cost
-          --max-calls <N>       The most calls, every attempt counted
-          --max-tokens <N>      The most tokens, read and written together
+          --max-calls <N>       The most calls, counting every attempt
+          --max-tokens <N>      The most tokens, input and output together
 
     Output:
           --json          Print one JSON document on stdout and nothing else there
-          --events        Print the log on stdout as it happens, one JSON event a line
+          --events        Print the log on stdout as it happens, one JSON event per line
           --quiet         Print nothing but the result
           --save [<DIR>]  Also write report.md, outcome.json, log.ndjson and the protocol's own records
                           into DIR/ID
-          --to <WHERE>    Also bring the result to a file, https://..., slack:URL, discord:URL, or NAME
+          --to <WHERE>    Also send the result to file:PATH, https://..., slack:URL, discord:URL, or NAME
                           of [destinations.NAME]
 
     Files:
@@ -297,7 +297,7 @@ fn list_show_and_search_find_a_debate_again() {
     let home = Home::new();
     assert_snapshot!(home.agon(&["list"]).ok().shown(), @r#"
     -- stderr
-    no debates yet: agon deep "QUESTION" holds one
+    there are no debates yet: agon deep "QUESTION" holds one
     "#);
     home.debate();
     assert_snapshot!(home.agon(&["list"]).ok().shown(), @r#"
@@ -338,9 +338,9 @@ fn a_dry_run_says_what_a_debate_would_take() {
     moderator  moderator  script/tabs.yaml  free
     chair      chair      script/tabs.yaml  free
 
-      calls   12 to 16, repairs and retries aside
-      reads   about N to at most about N tokens
-      writes  about N to at most about N tokens
+      calls   12 to 16, not counting repairs and retries
+      input   about N to at most about N tokens
+      output  about N to at most about N tokens
       price   nothing: every model is free
     "#);
     assert!(!home.path("home").exists(), "nothing is stored");
@@ -373,7 +373,7 @@ fn init_writes_a_configuration_and_overwrites_nothing() {
     home.write("agon.toml", "models = [\"script/tabs.yaml\"]\n");
     assert_snapshot!(home.agon(&["init"]).shown(), @r#"
     -- stderr
-    error: agon.toml is there already: edit it, or overwrite it with `agon init --force`
+    error: agon.toml exists already: edit it, or overwrite it with `agon init --force`
     -- exit status Some(2)
     "#);
     assert_eq!(home.agon(&["deep", "Tabs or spaces?", "--json"]).json()["status"], "complete");

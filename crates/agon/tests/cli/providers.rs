@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agon_mock::{Mock, MockSettings, Response, debate};
+use agon_mock::{MockResponse, MockServer, MockSettings, converging_debate};
 
 use crate::support::{Home, Said};
 
@@ -14,16 +14,16 @@ const WIRES: [(&str, &str, &str); 3] = [
 ];
 const KEY: &str = "sk-0123456789-secret";
 
-fn answering(response: Response) -> Mock {
-    Mock::start(MockSettings::new(move |_| response.clone())).unwrap()
+fn answering(response: MockResponse) -> MockServer {
+    MockServer::start(MockSettings::new(move |_| response.clone())).unwrap()
 }
 
-fn talking() -> Mock {
-    Mock::start(MockSettings { responder: debate(Duration::ZERO), keep: 1_000 }).unwrap()
+fn talking() -> MockServer {
+    MockServer::start(MockSettings { responder: converging_debate(Duration::ZERO), keep: 1_000 }).unwrap()
 }
 
 /// Where a wire's base is on this server.
-fn base(mock: &Mock, provider: &str) -> String {
+fn base(mock: &MockServer, provider: &str) -> String {
     if provider == "openai" { mock.url() } else { mock.root() }
 }
 
@@ -46,7 +46,7 @@ fn without_a_key_nothing_is_asked_and_the_sentence_names_the_variable() {
 #[test]
 fn a_wrong_key_stops_at_once_and_names_the_variable() {
     for (provider, address, variable) in WIRES {
-        let (home, mock) = (Home::new(), answering(Response::error(401, "invalid api key")));
+        let (home, mock) = (Home::new(), answering(MockResponse::error(401, "invalid api key")));
         let env = [(address, &*base(&mock, provider)), (variable, KEY)];
         let said = deep(&home, &env, &format!("{provider}/x"), &["--json"]);
         assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{provider}: {said:?}");
@@ -60,7 +60,7 @@ fn a_wrong_key_stops_at_once_and_names_the_variable() {
 #[test]
 fn a_wrong_model_stops_at_once_and_names_the_model() {
     for (provider, address, variable) in WIRES {
-        let (home, mock) = (Home::new(), answering(Response::error(404, "no such model")));
+        let (home, mock) = (Home::new(), answering(MockResponse::error(404, "no such model")));
         let env = [(address, &*base(&mock, provider)), (variable, KEY)];
         let said = deep(&home, &env, &format!("{provider}/no-such-model"), &["--json"]);
         assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{provider}: {said:?}");
@@ -84,7 +84,7 @@ fn a_whole_debate_is_held_in_each_wire_format() {
 /// spoke."
 #[test]
 fn the_second_of_a_chain_speaks_when_the_first_is_down() {
-    let (home, down, up) = (Home::new(), answering(Response::error(503, "overloaded")), talking());
+    let (home, down, up) = (Home::new(), answering(MockResponse::error(503, "overloaded")), talking());
     home.write("agon.toml", "[limits]\nretries = 0\n");
     let env = [
         ("OPENAI_BASE_URL", &*down.url()),

@@ -234,7 +234,7 @@ fn files_that_cannot_be_written_do_not_cost_the_verdict() {
     home.write(".agents", "a file where the folder should be");
     let said = review(&home, &["auth.py", "--quiet"]);
     assert_eq!(said.status, Some(1));
-    assert!(said.out.contains("FAIL") && said.err.contains("files are not written"), "{said:?}");
+    assert!(said.out.contains("FAIL") && said.err.contains("records are not written"), "{said:?}");
 }
 
 /// "`--mixed MODEL,...` adds judges of a second vendor ... typically as an external command: only the first vendor's judges have

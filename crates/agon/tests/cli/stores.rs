@@ -41,7 +41,7 @@ fn a_store_that_fails_in_the_middle_ends_with_the_line_that_goes_on() {
     let home = Home::new();
     let said = limited(&home, "500", &DEEP);
     assert_eq!((said.status, said.out.as_str()), (Some(3), ""), "{said:?}");
-    assert!(said.err.contains("has space; the log is kept. Then go on with:\nagon resume 1"), "{said:?}");
+    assert!(said.err.contains("has space; the log is kept. Then continue with:\nagon resume 1"), "{said:?}");
     let resume: Vec<&str> = said.err.lines().last().unwrap().split(' ').skip(1).collect();
     home.agon(&resume).ok();
     home.agon(&["verify", resume[1]]).ok();

@@ -77,7 +77,10 @@ fn bad_input_is_named_and_nobody_is_asked() {
     assert!(said.status == Some(2) && said.err.contains("spec names a file"), "{said:?}");
     home.write("agon.toml", "models = [\"script/review.yaml\"]\n");
     let said = home.agon(&["review", "auth.py"]);
-    assert!(said.status == Some(2) && said.err.contains("says what script/review.yaml says"), "{said:?}");
+    assert!(
+        said.status == Some(2) && said.err.contains("decides what script/review.yaml answers"),
+        "{said:?}"
+    );
     for gate in ["mode = \"brainstorm\"", "fail_on = \"fail\"", "quick = true"] {
         home.write("agon.toml", format!("[review]\n{gate}\n"));
         let said = review(&home, &["auth.py"]);

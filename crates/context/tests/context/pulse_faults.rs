@@ -10,7 +10,7 @@ use agon_engine::Model;
 use crate::support::{ask, ask_file, pulse};
 use crate::test_server::{ServerAction, TestServer, ok, status};
 
-async fn fault(server: &TestServer, path: &str, settings: &str) -> (FaultKind, String, Option<Duration>) {
+async fn fault(server: &TestServer, path: &str, settings: &str) -> (CallFaultKind, String, Option<Duration>) {
     let source = pulse(&format!("url = {:?}\n{settings}", server.url(path)));
     let fault = ask(&source, "rust", 5).await.unwrap_err();
     assert!(fault.message.starts_with("pulse/news "), "{}", fault.message);

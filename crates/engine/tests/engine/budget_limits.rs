@@ -30,7 +30,7 @@ pub(crate) fn assert_limits_hold(log: &[LogRecord], limits: &DebateLimits, calls
     for record in log {
         let (usd, tokens) = match &record.entry.event {
             Event::Opened { brief } => {
-                has_closing = brief.protocol == CLOSING_ROUNDS.info().name;
+                has_closing = brief.protocol == CLOSING_ROUNDS.info.name;
                 continue;
             }
             Event::Asked { phase, .. } => {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 /// A number of rounds. In each, every seat reads all earlier answers and answers.
 pub(crate) struct RoundsProtocol {
-    info: &'static ProtocolInfo,
+    pub(crate) info: &'static ProtocolInfo,
 }
 
 pub(crate) static ROUNDS: RoundsProtocol = RoundsProtocol { info: &ROUNDS_INFO };
@@ -35,7 +35,6 @@ const fn info(name: &'static str, phases: &'static [PhaseInfo], closing_share: f
         is_rated: false,
         record_folder: None,
         isolation: &[],
-        simulation: None,
         simulation: None,
     }
 }

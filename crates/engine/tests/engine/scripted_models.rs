@@ -277,7 +277,7 @@ pub(crate) async fn run_with_closing(
     models: &Arc<ScriptedModels>,
     mut brief: Brief,
 ) -> Result<Debate, EngineError> {
-    brief.protocol = CLOSING_ROUNDS.info().name.into();
+    brief.protocol = CLOSING_ROUNDS.info.name.into();
     let engine = models.engine(EngineSettings::default());
     engine.open(&CLOSING_ROUNDS, brief, &DebateWatch::default(), &StopSignal::new()).await
 }

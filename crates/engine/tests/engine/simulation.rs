@@ -63,7 +63,7 @@ async fn simulate(seed: u64, warm_up: bool) {
     let chains: Vec<&str> = (0..=draw.below(4)).map(|index| ["a/x", "b/y|a/x", "c/z"][index % 3]).collect();
     let mut brief = brief(&chains, 1 + draw.below(4) as u32);
     let protocol = if draw.below(2) == 0 { &ROUNDS } else { &CLOSING_ROUNDS };
-    brief.protocol = protocol.name.into();
+    brief.protocol = protocol.info.name.into();
     brief.options.insert("structured".into(), json!(draw.below(4) > 0));
     brief.limits = random_limits(&mut draw);
     let limits = brief.limits.clone();

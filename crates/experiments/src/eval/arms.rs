@@ -337,6 +337,16 @@ mod tests {
     }
 
     #[test]
+    fn a_debate_arm_reads_nothing_that_earlier_debates_left_unless_its_name_says_so() {
+        let context_items = |name: &str| {
+            let arms = of(&[name], &["a/x", "b/y"], None).unwrap();
+            arms[0].options.iter().filter(|(key, _)| key == "context_items").cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(context_items("arena"), [("context_items".to_owned(), "0".to_owned())]);
+        assert_eq!(context_items("arena:context_items=3"), [("context_items".to_owned(), "3".to_owned())]);
+    }
+
+    #[test]
     fn an_arm_that_cannot_be_held_is_refused_before_the_first_call() {
         for (names, models, why) in [
             (&["deeep"][..], &["a/x"][..], "there is no arm \"deeep\""),
@@ -344,11 +354,7 @@ mod tests {
             (&["vote"], &["a/x", "a/x"], "two models"),
             (&["deep:rounds=1"], &["a/x"], "the arm deep:rounds=1: there is no option"),
             (&["deep:max_rounds"], &["a/x"], "write deep:key=value"),
-            (
-                &["deep"],
-                &["a/0", "a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "a/7"],
-                "the arm deep: deep seats 2 to 7 debaters",
-            ),
+            (&["panel"], &["a/x"], "the arm panel:"),
             (
                 &["vote"],
                 &[

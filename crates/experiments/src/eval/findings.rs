@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agon_measure::interval::{RESAMPLES, bootstrap_mean, mcnemar_exact, paired_difference, wilson};
+use agon_measure::intervals::{RESAMPLES, bootstrap_mean, mcnemar_exact, paired_difference, wilson};
 use serde::Serialize;
 
 use super::arms::{ArmKind, EvalArm};

@@ -27,6 +27,3 @@ pub use grade::grade;
 pub use plan::{EvalPlan, EvalTrial};
 pub use report::{eval_report, eval_svg};
 pub use results::{ResultRow, StoredResults};
-
-#[doc(hidden)]
-pub use crate::old_names::eval::*;

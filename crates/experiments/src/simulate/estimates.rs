@@ -9,7 +9,7 @@
 //! - A judge that ignores the order likes the first of `n` things best in one of `n` cases. If it does so with frequency `f`, the
 //!   position bias is `b = (f - 1/n) / (1 - 1/n)`.
 
-use agon_measure::interval::{RESAMPLES, bootstrap, bootstrap_mean, wilson};
+use agon_measure::intervals::{RESAMPLES, bootstrap, bootstrap_mean, wilson};
 use serde::{Deserialize, Serialize};
 
 use super::observation::{DebateObservation, ObservedRound};

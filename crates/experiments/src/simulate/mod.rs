@@ -25,6 +25,3 @@ pub use debates::{SimulatedDebates, SimulationError, simulated_protocols};
 pub use findings::{SimulationFindings, SimulationPlan, simulate};
 pub use population::{SimulatedAdversary, SimulatedPopulation};
 pub use text::text;
-
-#[doc(hidden)]
-pub use crate::old_names::simulate::*;

@@ -118,8 +118,8 @@ fn the_report_begins_with_what_the_figures_mean() {
     arm   put right  put wrong  stayed right  stayed wrong
     deep  3          9          135           53
 
-    self-consistency: 14 samples per question, as many calls as the most expensive debate was expected to
-      make.
+    self-consistency: 14 samples per question, as many calls as the most expensive debate was expected
+      to make.
     deep: 2 trials failed and count as wrong.
     deep: no answer could be found in 1 verdict; that counts as wrong.
     Intervals are 95%. p is McNemar's exact test, corrected for 6 tests (Holm).

@@ -22,8 +22,6 @@ mod vote_figures;
 pub mod votes;
 
 pub use crate::intervals::{BootstrapOptions, FigureIntervals};
-#[doc(hidden)]
-pub use crate::old_names::audit::*;
 pub use audit_error::AuditError;
 pub use audit_table::AuditTable;
 pub use judges::{JudgeAudit, JudgeOptions, audit_judges};

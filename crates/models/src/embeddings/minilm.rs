@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use agon_core::{CallUsage, Invalid};
 use agon_embedded::EmbeddedError;
 use agon_embedded::minilm::MiniLm;
-use agon_embedded::{ModelFileState, ModelFileStore};
+use agon_embedded::model_files::{ModelFileState, ModelFileStore, known_model};
 use agon_engine::{CallFault, CallFaultKind};
 use futures_util::future::BoxFuture;
 use tokio::sync::OnceCell;
@@ -23,7 +23,22 @@ pub struct MiniLmEmbedder {
 }
 
 pub(super) const NAME: &str = "embeddings/minilm";
-pub(crate) const NO_MODELS_FOLDER: &str = "there is no folder to keep its files in; set HOME or AGON_HOME";
+const NO_MODELS_FOLDER: &str = "there is no folder to keep its files in; set HOME or AGON_HOME";
+
+/// Why the model cannot be used with these files; `None` if it can.
+pub(super) fn problem(files: Option<&ModelFileStore>) -> Option<String> {
+    match files.map(model_folder) {
+        Some(Ok(_)) => None,
+        Some(Err(why)) => Some(fault(&why).message),
+        None => Some(format!("{NAME}: {NO_MODELS_FOLDER}")),
+    }
+}
+
+/// The embedder, if its files are present.
+pub(crate) fn make_minilm(files: Option<ModelFileStore>) -> Result<Arc<dyn TextEmbedder>, Invalid> {
+    let files = files.ok_or_else(|| Invalid(format!("{NAME}: {NO_MODELS_FOLDER}")))?;
+    Ok(Arc::new(MiniLmEmbedder::new(files)?))
+}
 
 impl MiniLmEmbedder {
     /// Checks that the model's files are present. The error says how to get them.
@@ -83,12 +98,12 @@ impl fmt::Debug for MiniLmEmbedder {
 }
 
 /// The folder of the model's files, or why they cannot be used.
-pub(super) fn model_folder(files: &ModelFileStore) -> Result<PathBuf, EmbeddedError> {
-    let Some(known) = agon_embedded::known_model("minilm") else {
+fn model_folder(files: &ModelFileStore) -> Result<PathBuf, EmbeddedError> {
+    let Some(known) = known_model("minilm") else {
         return Err(EmbeddedError::File("its files are not known".into()));
     };
     Err(EmbeddedError::File(match files.state(known) {
-        ModelFileState::Present { .. } => return Ok(files.place(known)),
+        ModelFileState::Present { .. } => return Ok(files.model_folder(known)),
         ModelFileState::Missing => "its files are not here".into(),
         ModelFileState::Partial { .. } => "only a part of its files is here".into(),
         ModelFileState::Unchecked { .. } => "its files have not been checked".into(),
@@ -116,7 +131,7 @@ async fn on_blocking_thread<T: Send + 'static>(
     }
 }
 
-pub(super) fn fault(why: &EmbeddedError) -> CallFault {
+fn fault(why: &EmbeddedError) -> CallFault {
     let (kind, help) = match why {
         EmbeddedError::File(_) => (CallFaultKind::NoSuchModel, "; `agon models pull minilm` puts that right"),
         EmbeddedError::Prompt(_) | EmbeddedError::TooLong { .. } => (CallFaultKind::Rejected, ""),

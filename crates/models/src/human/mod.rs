@@ -24,8 +24,6 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::config::HumanConfig;
-#[doc(hidden)]
-pub use crate::old_names::Aside;
 use form::FormStep;
 use terminal_prompt::TerminalQuestion;
 pub use terminal_prompt::{TerminalDevice, TerminalInput, TerminalPauseHook, TerminalPrompt};

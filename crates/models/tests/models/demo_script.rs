@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 fn brief(seed: u64, mode: &str) -> Brief {
     let protocol = agon_protocols::find("deep").unwrap();
     let options: Map<String, Value> =
-        options::resolve(protocol.options(), [("mode".to_owned(), mode.to_owned())]).unwrap();
+        options::resolve(protocol.info().options, [("mode".to_owned(), mode.to_owned())]).unwrap();
     let question = "Should a small team write its new service in Rust or in Go?".to_owned();
     let request = Request {
         question: question.clone(),

@@ -72,7 +72,7 @@ async fn each_failure_has_its_fault_kind() {
         (|| MockResponse::error(400, "too long"), CallFaultKind::Rejected, "too long"),
         (|| MockResponse::error(400, PROMPT), CallFaultKind::Rejected, "400"),
         (MockResponse::html, CallFaultKind::Garbled, "no embeddings"),
-        (|| MockResponse::spoilt("x", ConnectionFault::Truncate), CallFaultKind::Garbled, "was cut off"),
+        (|| MockResponse::broken("x", ConnectionFault::Truncate), CallFaultKind::Garbled, "was cut off"),
         (
             || MockResponse::json(200, &json!({"data": [{"embedding": [1.0]}]})),
             CallFaultKind::Garbled,

@@ -94,7 +94,7 @@ async fn an_error_code_may_say_more_than_the_status() {
 #[tokio::test]
 async fn dropping_a_call_closes_its_connection() {
     for how in [ConnectionFault::Hang, ConnectionFault::Stall] {
-        let mock = mock(move |_| MockResponse::spoilt("one two three four", how));
+        let mock = mock(move |_| MockResponse::broken("one two three four", how));
         for streamed in [false, true] {
             let before = mock.abandoned();
             let (model, call) = (model(&mock), call());
@@ -117,7 +117,7 @@ async fn dropping_a_call_closes_its_connection() {
 #[tokio::test]
 async fn a_stalled_stream_still_delivers_what_came_before() {
     let mock =
-        mock(|_| MockResponse::spoilt("one two three four five six seven eight", ConnectionFault::Stall));
+        mock(|_| MockResponse::broken("one two three four five six seven eight", ConnectionFault::Stall));
     let (model, call) = (model(&mock), call());
     let (sender, mut seen) = tokio::sync::mpsc::unbounded_channel();
     let push = move |piece: &str| sender.send(piece.to_owned()).unwrap();

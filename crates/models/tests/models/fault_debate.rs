@@ -1,4 +1,4 @@
-//! A converging_debate in which the server of one seat fails, and how the converging_debate reacts.
+//! A debate in which the server of one seat fails, and how the debate reacts.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -7,13 +7,13 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use agon_core::{
-    AbsenceReason, Brief, Debate, DebateLimits, LOG_VERSION, LogRecord, MockRequest as DebateRequest, Phase,
-    Reply, options,
+    AbsenceReason, Brief, Debate, DebateLimits, LOG_VERSION, LogRecord, Phase, Reply,
+    Request as DebateRequest, options,
 };
 use agon_engine::{DebateWatch, Engine, EngineError, EngineSettings, StopSignal, Store, StoreError};
-use agon_mock::response::Body;
+use agon_mock::response::ResponseBody;
 use agon_mock::{MockRequest, MockResponse, MockServer, converging_debate};
-use agon_protocols::deep::reply::{Argument, Assessment, Synthesis};
+use agon_protocols::deep::replies::{Argument, Assessment, Synthesis};
 use agon_protocols::prompt::schema_of;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -24,7 +24,7 @@ use crate::support::{all_wires, mock};
 /// Makes the failing server's answer from the request and the good answer.
 pub(crate) type BadAnswer = fn(&MockRequest, MockResponse) -> MockResponse;
 
-/// How the converging_debate reacts.
+/// How the debate reacts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Reaction {
     /// Accepts the answer.
@@ -39,7 +39,7 @@ pub(crate) enum Reaction {
     Stops(&'static str),
 }
 
-/// One converging_debate.
+/// One debate.
 pub(crate) struct FaultCase {
     pub(crate) wire: &'static str,
     pub(crate) streamed: bool,
@@ -58,13 +58,13 @@ const OTHER_CALLS: u64 = 9;
 
 /// The same answer with another text.
 pub(crate) fn reworded(mut good: MockResponse, other: impl Fn(&str) -> String) -> MockResponse {
-    if let Body::Words(words) = &mut good.body {
+    if let ResponseBody::Words(words) = &mut good.body {
         words.text = other(&words.text);
     }
     good
 }
 
-/// Plays the converging_debate and compares its reaction.
+/// Plays the debate and compares its reaction.
 pub(crate) async fn run(case: FaultCase) {
     let what =
         format!("{} {}, calls {:?} of it, streamed: {}", case.wire, case.fault, case.fails, case.streamed);
@@ -80,16 +80,15 @@ pub(crate) async fn run(case: FaultCase) {
         assert!(server.calls() <= 3, "{what}: nothing after the first phase");
         return;
     }
-    let converging_debate = ended.unwrap_or_else(|why| panic!("{what}: {why}"));
+    let debate = ended.unwrap_or_else(|why| panic!("{what}: {why}"));
     assert_eq!(server.calls(), OTHER_CALLS + case.calls, "{what}: all calls");
     assert!(
-        converging_debate.outcome.as_ref().is_some_and(|outcome| outcome.verdict["answer"].is_string()),
+        debate.outcome.as_ref().is_some_and(|outcome| outcome.verdict["answer"].is_string()),
         "{what}: no verdict"
     );
-    let failed =
-        reactions(&converging_debate, *case.fails.start() == 1, case.fails.end() - case.fails.start() > 0);
+    let failed = reactions(&debate, *case.fails.start() == 1, case.fails.end() - case.fails.start() > 0);
     assert!(failed.iter().all(|seen| *seen == case.reaction), "{what}: {failed:?}");
-    assert_values_conform(&converging_debate, &what);
+    assert_values_conform(&debate, &what);
 }
 
 /// A server that answers for every seat and fails at these calls of the model `b`.
@@ -118,7 +117,7 @@ async fn play(server: &MockServer, case: &FaultCase) -> Result<Debate, EngineErr
 
 fn brief(case: &FaultCase) -> Brief {
     let protocol = agon_protocols::find("deep").unwrap();
-    let options = options::resolve(protocol.options(), []).unwrap();
+    let options = options::resolve(protocol.info().options, []).unwrap();
     let models = ["a", "b", "c"].map(|model| format!("{}/{model}", case.wire)).to_vec();
     let question = "Sell the house in autumn?".to_owned();
     let request = DebateRequest {
@@ -146,15 +145,15 @@ fn brief(case: &FaultCase) -> Brief {
     }
 }
 
-/// How the converging_debate reacted to the asks that failed.
+/// How the debate reacted to the asks that failed.
 fn reactions(debate: &Debate, from_the_start: bool, always: bool) -> Vec<Reaction> {
     let is_hit = |phase: &Phase| match (phase.name.as_str(), from_the_start) {
         ("answer", true) => true,
-        ("converging_debate", false) => always || phase.round == 1,
+        ("debate", false) => always || phase.round == 1,
         _ => false,
     };
     let mut seen = Vec::new();
-    for turn in converging_debate.turns.iter().filter(|turn| is_hit(&turn.phase)) {
+    for turn in debate.turns.iter().filter(|turn| is_hit(&turn.phase)) {
         for (place, asked) in turn.asks.iter().enumerate().filter(|(_, asked)| asked.seat == "debater-2") {
             let faults: Vec<AbsenceReason> =
                 turn.attempts[place].iter().filter_map(|attempt| Some(attempt.fault.as_ref()?.why)).collect();
@@ -173,7 +172,7 @@ fn reactions(debate: &Debate, from_the_start: bool, always: bool) -> Vec<Reactio
 
 /// No reply that breaks its schema counts as an answer.
 fn assert_values_conform(debate: &Debate, what: &str) {
-    for (asked, reply) in converging_debate.turns.iter().flat_map(|turn| turn.settled()) {
+    for (asked, reply) in debate.turns.iter().flat_map(|turn| turn.settled()) {
         let (Some(schema), Reply::Said { value, .. }) = (&asked.schema, reply) else { continue };
         let value = value.as_ref().unwrap_or_else(|| panic!("{what}: {} gave no value", asked.seat));
         let valid = VALIDATORS[schema.as_str()].validate(value).map_err(|why| why.to_string());

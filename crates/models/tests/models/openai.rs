@@ -140,7 +140,7 @@ async fn a_request_that_fails_without_its_schema_too_keeps_the_schema() {
 async fn a_broken_stream_does_not_switch_streaming_off() {
     type Answer = fn() -> MockResponse;
     let cases: [(Answer, [bool; 3]); 3] = [
-        (|| MockResponse::spoilt("long enough to be cut", ConnectionFault::Truncate), [true, true, true]),
+        (|| MockResponse::broken("long enough to be cut", ConnectionFault::Truncate), [true, true, true]),
         (|| MockResponse::raw(200, "text/event-stream", "data: {\"choices\": []}\n\n"), [true, true, true]),
         // A page is not a stream, so a whole answer is tried once, which fails too.
         (MockResponse::html, [true, false, true]),

@@ -62,7 +62,7 @@ async fn every_problem_is_explained() {
         (MockResponse::html, Some(200), "text/html"),
         (MockResponse::empty, Some(200), "base URL"),
         (|| MockResponse::json(200, &json!({"data": 3})), Some(200), "base URL"),
-        (|| MockResponse::spoilt("x", ConnectionFault::Truncate), Some(200), "was cut off"),
+        (|| MockResponse::broken("x", ConnectionFault::Truncate), Some(200), "was cut off"),
     ];
     for (answer, status, named) in cases {
         for wire in WIRES {
@@ -79,8 +79,8 @@ async fn every_problem_is_explained() {
 async fn a_server_that_hangs_does_not_delay_the_others() {
     let (hangs, answers) = (server_without_chat(), server_without_chat());
     hangs.list(|request| match request.path.starts_with("/v1beta") {
-        true => MockResponse::spoilt("never", ConnectionFault::Hang),
-        false => MockResponse::spoilt("half of it", ConnectionFault::Stall),
+        true => MockResponse::broken("never", ConnectionFault::Hang),
+        false => MockResponse::broken("half of it", ConnectionFault::Stall),
     });
     let config = format!("[providers.local]\nbase_url = \"{}\"", answers.url());
     let (url, root) = (hangs.url(), hangs.root());

@@ -202,8 +202,8 @@ async fn an_unusable_answer_is_garbled() {
             MockResponse::raw(200, "text/event-stream", "event: message_start\ndata: {\"choi\n\n")
         }),
         ("other JSON", || MockResponse::json(200, &json!({"hello": "world"}))),
-        ("truncated", || MockResponse::spoilt("long enough to be cut", ConnectionFault::Truncate)),
-        ("reset", || MockResponse::spoilt("long enough to be cut", ConnectionFault::Reset)),
+        ("truncated", || MockResponse::broken("long enough to be cut", ConnectionFault::Truncate)),
+        ("reset", || MockResponse::broken("long enough to be cut", ConnectionFault::Reset)),
     ];
     for (wire, streamed) in ways() {
         for (what, answer) in cases {

@@ -1,7 +1,8 @@
 //! EVIDENCE "The ladder", sentence by sentence.
 
+use std::cell::RefCell;
 
-use agon_core::{AbsenceReason, Fate, Fidelity, DebateLimits, Outcome, Status, Termination, options};
+use agon_core::{AbsenceReason, DebateLimits, Fate, Fidelity, Outcome, Status, Termination, options};
 use serde_json::json;
 
 use super::*;
@@ -166,7 +167,11 @@ fn the_first_two_different_models_answer_first() {
     assert!(seats.iter().any(|seat| seat.id == "chair" && seat.model == "c/c"));
     // Who names them as they sit has them sit so again.
     let again = brief(
-        &Ask.info().listed_models(&brief(&["a/x", "a/x", "b/y"], &[])).iter().map(String::as_str).collect::<Vec<_>>(),
+        &Ask.info()
+            .listed_models(&brief(&["a/x", "a/x", "b/y"], &[]))
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>(),
         &[],
     );
     assert_eq!(again.seats, brief(&["a/x", "a/x", "b/y"], &[]).seats);
@@ -239,7 +244,8 @@ fn other_words_are_the_same_only_if_both_say_so() {
     let said = json!({"difference": "", "same": false});
     let debate = compared(Some(yes), Some(no));
     let mut ask = crate::prompt::new_ask(&debate.brief.seats[0], prompt(), None);
-    ask.schema = Some(std::sync::Arc::new(crate::prompt::schema_of::<replies::AnswerComparison>("comparison")));
+    ask.schema =
+        Some(std::sync::Arc::new(crate::prompt::schema_of::<replies::AnswerComparison>("comparison")));
     assert!(Ask.check(&debate, &ask, &said).unwrap_err().contains("what differs"));
 }
 
@@ -328,10 +334,7 @@ fn the_debates_options_are_declared_alike() {
 fn each_part_gets_its_own_options() {
     let brief = brief(&["a/x", "b/y"], &[("max_rounds", "5"), ("panel_rounds", "1")]);
     assert_eq!(
-        (
-            &parts::deep_brief(&brief).options["max_rounds"],
-            &parts::panel_brief(&brief).options["max_rounds"]
-        ),
+        (&parts::deep_brief(&brief).options["max_rounds"], &parts::panel_brief(&brief).options["max_rounds"]),
         (&json!(5), &json!(1))
     );
     let known = |brief: &Brief, protocol: &dyn Protocol| {

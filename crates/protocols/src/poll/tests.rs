@@ -155,16 +155,18 @@ fn an_answer_without_words_is_refused() {
 /// "A limit on everything": what fits counts, and the outcome says which limit it was.
 #[test]
 fn a_limit_that_leaves_somebody_out_is_named() {
-    use agon_core::{Absence, Limits, Reply};
+    use agon_core::{AbsenceReason, DebateLimits, Reply};
     let run = |present: usize| {
         let mut brief = brief(&["a/x"], &[]);
-        brief.limits = Limits { calls: Some(1), ..Limits::default() };
+        brief.limits = DebateLimits { calls: Some(1), ..DebateLimits::default() };
         let mut seen = 0;
         let mut answer = |debate: &Debate, ask: &Ask| {
             seen += 1;
             match seen <= present {
                 true => agon_core::play::invent(&Poll, debate, ask, 1),
-                false => Reply::Absent { why: Absence::OverBudget, detail: "the limit of 1 call".into() },
+                false => {
+                    Reply::Absent { why: AbsenceReason::OverBudget, detail: "the limit of 1 call".into() }
+                }
             }
         };
         let records = vec![Debate::open(brief).unwrap().1];

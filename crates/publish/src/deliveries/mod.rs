@@ -38,6 +38,3 @@ pub use runner::{DeliveryReport, DeliveryRunner, DeliverySettings, EnvReader, Re
 pub use send::chat::ChatSummary;
 pub use send::file::{WriteFailure, write_to_path};
 pub use signature::{CALLBACK_SECRET, SignatureError, sign, verify_signature};
-
-#[doc(hidden)]
-pub use crate::old_names::deliveries::*;

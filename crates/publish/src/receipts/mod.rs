@@ -33,6 +33,3 @@ pub use keys::{InvalidKey, PublicKey, SecretKey};
 pub use receipt::{IssueError, LoggedRecord, Receipt, ReceiptSubject, is_receipt, issue};
 pub use secrets::KnownSecret;
 pub use verify::{ReceiptVerification, ReplayContext, verify};
-
-#[doc(hidden)]
-pub use crate::old_names::receipts::*;

@@ -22,7 +22,7 @@ fn a_receipt_of_every_protocol_is_valid_and_can_be_replayed() {
         let records = play_debate(*protocol, brief(*protocol, "Should the team adopt the queue?", &[]));
         let text = receipt(&records, &key);
         let result = check(&text, &trusted(&key));
-        assert_eq!(result.findings, [], "{}", protocol.name());
+        assert_eq!(result.findings, [], "{}", protocol.info().name);
         assert!(result.is_trusted());
         assert!(result.checks.iter().all(|check| check.state == CheckState::Holds), "{:?}", result.checks);
         assert_eq!(result.checks.len(), 5);
@@ -48,8 +48,8 @@ fn a_statement_describes_the_whole_debate() {
         for key in
             ["question", "protocol", "seats", "verdict", "dissent", "evidence", "labels", "status", "usage"]
         {
-            assert_eq!(predicate[key], outcome[key], "{} {key}", protocol.name());
-            assert!(!predicate[key].is_null(), "{} {key}", protocol.name());
+            assert_eq!(predicate[key], outcome[key], "{} {key}", protocol.info().name);
+            assert!(!predicate[key].is_null(), "{} {key}", protocol.info().name);
         }
         let brief = &debate.brief;
         assert_eq!(predicate["options"], canonical_value(&json!(brief.options)).unwrap());
@@ -65,7 +65,7 @@ fn a_statement_describes_the_whole_debate() {
             "no receipt contains the text of a file"
         );
         let votes = predicate["votes"].as_array().unwrap();
-        assert!(!votes.is_empty(), "{} has votes", protocol.name());
+        assert!(!votes.is_empty(), "{} has votes", protocol.info().name);
     }
 }
 

@@ -29,13 +29,13 @@ pub(crate) fn brief(protocol: &dyn Protocol, question: &str, given: &[(&str, &st
         files: vec![BriefFile { path: "plan.md".into(), text: "Adopt the queue.\n".into(), part: None }],
         models: ["one/a", "two/b", "three/c"].map(String::from).to_vec(),
         roles: BTreeMap::new(),
-        options: options::resolve(protocol.options(), given).unwrap(),
+        options: options::resolve(protocol.info().options, given).unwrap(),
         seed: 7,
     };
     Brief {
         version: LOG_VERSION,
         id: "calm-otter-7".into(),
-        protocol: protocol.name().into(),
+        protocol: protocol.info().name.into(),
         seats: protocol.seats(&request).unwrap(),
         question: request.question,
         files: request.files,

@@ -1,62 +1,22 @@
-//! The live view on a terminal that is only a grid in memory.
+//! The live view on a terminal in memory.
 
 use super::*;
 
-use std::ops::RangeInclusive;
-
-use agon_core::{Absence, Ask, Brief, Corrupt, Invalid, Limits, Opt, Request, Seat, Step, Template, Usage};
+use agon_core::{AbsenceReason, Brief, CallUsage, DebateLimits, Seat};
 use indicatif::InMemoryTerm;
 
-struct Silent;
-
-impl Protocol for Silent {
-    fn name(&self) -> &'static str {
-        "silent"
-    }
-    fn about(&self) -> &'static str {
-        ""
-    }
-    fn subject(&self) -> &'static str {
-        "QUESTION"
-    }
-    fn options(&self) -> &'static [Opt] {
-        &[]
-    }
-    fn roles(&self) -> &'static [&'static str] {
-        &[]
-    }
-    fn templates(&self) -> &'static [Template] {
-        &[]
-    }
-    fn seats(&self, _: &Request) -> Result<Vec<Seat>, Invalid> {
-        Ok(Vec::new())
-    }
-    fn calls(&self, _: &Brief) -> RangeInclusive<u32> {
-        0..=0
-    }
-    fn bound(&self, _: &Brief) -> u32 {
-        0
-    }
-    fn next(&self, _: &Debate) -> Result<Step, Corrupt> {
-        Err(Corrupt::Empty)
-    }
-    fn check(&self, _: &Debate, _: &Ask, _: &Value) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-fn opened() -> (Debate, Record) {
+fn opened() -> (Debate, LogRecord) {
     let seat = |id: &str| Seat { id: id.into(), role: "debater".into(), model: "openai/alpha".into() };
     let brief = Brief {
         version: agon_core::LOG_VERSION,
         id: "k3v9q2".into(),
-        protocol: "silent".into(),
+        protocol: "deep".into(),
         question: "Why?".into(),
         files: Vec::new(),
         options: serde_json::Map::new(),
         seats: vec![seat("debater-1"), seat("debater-2")],
         seed: 1,
-        limits: Limits::default(),
+        limits: DebateLimits::default(),
         templates: BTreeMap::new(),
         written_by: String::new(),
         created_at: String::new(),
@@ -65,9 +25,9 @@ fn opened() -> (Debate, Record) {
     Debate::open(brief).unwrap()
 }
 
-fn asked(id: u32, seat: &str) -> Asked {
+fn asked(id: u32, seat: &str) -> AskRecord {
     let (seat, model, prompt) = (seat.into(), "openai/alpha".into(), String::new());
-    Asked { id, seat, model, label: None, about: None, schema: None, prompt }
+    AskRecord { id, seat, model, label: None, about: None, schema: None, prompt }
 }
 
 #[test]
@@ -75,11 +35,11 @@ fn spinners_show_who_is_thinking_and_the_words_as_they_stream() {
     let term = InMemoryTerm::new(20, 60);
     let style = Style { color: true, width: 60, unicode: true };
     let target = ProgressDrawTarget::term_like(Box::new(term.clone()));
-    let mut live = Live::on(&Silent, style, Screen::terminal(target));
+    let mut live = LiveView::on(agon_protocols::find("deep").unwrap(), style, Screen::terminal(target));
     let (mut debate, record) = opened();
     live.record(&record);
     let asks = vec![asked(1, "debater-1"), asked(2, "debater-2")];
-    let mut push = |live: &mut Live, event: Event| live.record(&debate.push(event, 1_500).unwrap());
+    let mut push = |live: &mut LiveView, event: Event| live.record(&debate.push(event, 1_500).unwrap());
     push(&mut live, Event::Asked { phase: "debate".into(), round: 1, asks });
     for ask in [1, 2] {
         push(
@@ -89,14 +49,14 @@ fn spinners_show_who_is_thinking_and_the_words_as_they_stream() {
     }
     live.delta(1, 1, "{\"stance\": \"maintain\", \"key_points\": [\"It costs\u{1b}[31m mo");
     live.delta(2, 7, "from an attempt that was given up");
-    // "The live screen steps aside": somebody else has the whole terminal, and then the spinners are back.
+    // Somebody else has the whole terminal, and then the spinners are back.
     live.aside(|| {
         let shown = term.contents();
-        assert!(shown.ends_with("Round 1 - 2 debaters argue"), "{shown}");
+        assert!(shown.ends_with("Round 1 of 3 - 2 debaters argue"), "{shown}");
         indicatif::TermLike::write_line(&term, "a person types").unwrap();
     });
     let shown = term.contents();
-    assert!(shown.contains("Round 1 - 2 debaters argue\na person types\n"), "{shown}");
+    assert!(shown.contains("Round 1 of 3 - 2 debaters argue\na person types\n"), "{shown}");
     assert!(shown.lines().any(|line| line.contains("debater-1") && line.contains("It costs mo")), "{shown}");
     assert!(
         shown.contains("debater-2") && !shown.contains("given up") && !shown.contains("key_points"),
@@ -107,21 +67,24 @@ fn spinners_show_who_is_thinking_and_the_words_as_they_stream() {
         text: "Yes.".into(),
         value: None,
         model: "m".into(),
-        usage: Usage::default(),
+        usage: CallUsage::default(),
         cut_off: false,
         shortened: None,
     };
     push(&mut live, Event::Replied { ask: 1, reply });
     push(
         &mut live,
-        Event::Replied { ask: 2, reply: Reply::Absent { why: Absence::Refused, detail: String::new() } },
+        Event::Replied {
+            ask: 2,
+            reply: Reply::Absent { why: AbsenceReason::Refused, detail: String::new() },
+        },
     );
     live.finish();
     insta::assert_snapshot!(term.contents(), @"
     Why?
-    silent · 2 debaters · k3v9q2
+    deep · 2 debaters · k3v9q2
 
-    Round 1 - 2 debaters argue
+    Round 1 of 3 - 2 debaters argue
     a person types
       ✓ debater-1   0.0 s  Yes.
       ✗ debater-2  would not answer

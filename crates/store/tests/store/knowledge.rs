@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use agon_measure::calibration::{Resolution, Truth};
+use agon_measure::calibration::{DebateResolution, OutcomeTruth};
 use agon_store::{KnowledgeHit, KnowledgeKind, MatchedBy, NewKnowledge, SqliteStore};
 use proptest::prelude::*;
 
@@ -216,8 +216,9 @@ fn a_search_finds_a_decision_with_its_evidence_and_how_it_turned_out() {
     let hit = search(&store, "Is SQLite the right database?").remove(0);
     assert_eq!((hit.debate.as_deref(), hit.kind, hit.turned_out), (Some("d1"), KnowledgeKind::Debate, None));
     assert!(hit.text.contains("Evidence: measured: 3 a second") && hit.text.contains("Dissent: A server"));
-    block_on(store.resolve_debate("d1", Resolution::Truth(Truth::Wrong), None, OPENED_AT, None)).unwrap();
-    assert_eq!(search(&store, "database")[0].turned_out, Some(Truth::Wrong));
+    block_on(store.resolve_debate("d1", DebateResolution::Truth(OutcomeTruth::Wrong), None, OPENED_AT, None))
+        .unwrap();
+    assert_eq!(search(&store, "database")[0].turned_out, Some(OutcomeTruth::Wrong));
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn a_tampered_log_does_not_load_but_can_be_read_raw() {
         let (store, _) = store_with_debate(&home, "d1");
         assert_eq!(home.sql().execute(change, []).unwrap(), 1);
         match load(&store, "d1") {
-            Err(StoreError::Broken { id, broken: BrokenChain::Hash { seq, .. } }) => {
+            Err(StoreError::BrokenChain { id, broken: BrokenChain::Hash { seq, .. } }) => {
                 assert_eq!((id.as_str(), seq), ("d1", at))
             }
             other => panic!("{change}: {other:?}"),

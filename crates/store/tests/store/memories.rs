@@ -1,7 +1,7 @@
 //! What agents remember, how it fades, and when a memory is observed again.
 
-use agon_measure::calibration::{Resolution, Truth};
-use agon_measure::memory::Tier;
+use agon_measure::calibration::{DebateResolution, OutcomeTruth};
+use agon_measure::memory::MemoryTier;
 use agon_store::{MemoryHit, SqliteStore};
 
 use crate::fixtures::{
@@ -34,12 +34,12 @@ fn an_agent_recalls_its_own_proposals_on_the_question() {
         hit.text,
         "Question: Which database for the archive?\nProposal: Proposal A is to be taken.\nThe debate adopted it."
     );
-    assert_eq!((hit.tier, hit.seen, hit.turned_out), (Tier::Fast, 1, None));
+    assert_eq!((hit.tier, hit.seen, hit.turned_out), (MemoryTier::Fast, 1, None));
     // Both significant words match, nothing has faded, and the agent was sure to 0.9.
     assert!((hit.score - 0.95).abs() < 1e-9, "{}", hit.score);
     let lost = recall(&store, "anthropic/b", "database", OPENED_S);
     assert!(lost[0].text.ends_with("The debate decided otherwise: Use one SQLite file."), "{}", lost[0].text);
-    assert_eq!(lost[0].tier, Tier::Medium, "it was sure to 0.9 and lost");
+    assert_eq!(lost[0].tier, MemoryTier::Medium, "it was sure to 0.9 and lost");
     assert_eq!(recall(&store, "nobody", "database", OPENED_S), []);
     let both = store
         .recall_memories(&agents(&["openai/a", "gemini/c", "openai/a"]), "database", None, OPENED_S, 10)
@@ -86,7 +86,7 @@ fn memories_fade_by_the_time_that_the_caller_gives() {
     assert_eq!(score("openai/a", OPENED_S + 4 * HOUR + 1), None, "forgotten");
     assert!(near(score("anthropic/b", OPENED_S + 24 * HOUR), 0.95 / 2.0), "a surprise lasts longer");
     let sunk = recall(&store, "anthropic/b", "database", OPENED_S + 97 * HOUR);
-    assert_eq!(sunk[0].tier, Tier::Fast, "it moves down a tier after four days");
+    assert_eq!(sunk[0].tier, MemoryTier::Fast, "it moves down a tier after four days");
     assert_eq!(score("anthropic/b", OPENED_S + 100 * HOUR + 1), None);
 }
 
@@ -100,7 +100,7 @@ fn the_same_question_again_updates_the_memory() {
     close_debate_at(&store, "d2", "which  DATABASE", "2026-05-01T11:00:00Z", other);
     assert_eq!((count_rows(&home, "memories"), count_rows(&home, "memory_observations")), (3, 6));
     let hit = &recall(&store, "anthropic/b", "database", OPENED_S + HOUR)[0];
-    assert_eq!((hit.seen, hit.tier, hit.debate.as_str()), (2, Tier::Slow, "d2"), "it surprised again");
+    assert_eq!((hit.seen, hit.tier, hit.debate.as_str()), (2, MemoryTier::Slow, "d2"), "it surprised again");
     assert!(hit.text.contains("Take a server after all."), "{}", hit.text);
     assert_eq!(hit.at, OPENED_AT, "the first time stays");
 }
@@ -136,13 +136,14 @@ fn a_resolution_updates_the_memories_of_its_debate() {
     let store = home.open();
     close_debate(&store, "d1", "Which database?", lesson());
     let an_hour_later = "2026-05-01T11:00:00Z";
-    block_on(store.resolve_debate("d1", Resolution::Winner("B".into()), None, an_hour_later, None)).unwrap();
+    block_on(store.resolve_debate("d1", DebateResolution::Winner("B".into()), None, an_hour_later, None))
+        .unwrap();
     let hit = |agent: &str| recall(&store, agent, "database", OPENED_S + HOUR).remove(0);
     // a: first off by 0.1, now by 0.9: a mean of 0.5. b: first off by 0.9, now by 0.1. c: off by 0.3 both times.
     let (a, b, c) = (hit("openai/a"), hit("anthropic/b"), hit("gemini/c"));
-    assert_eq!((a.tier, a.seen, a.turned_out), (Tier::Medium, 2, Some(Truth::Wrong)));
-    assert_eq!((b.tier, b.seen, b.turned_out), (Tier::Slow, 2, Some(Truth::Right)));
-    assert_eq!((c.tier, c.seen, c.turned_out), (Tier::Fast, 2, Some(Truth::Wrong)));
+    assert_eq!((a.tier, a.seen, a.turned_out), (MemoryTier::Medium, 2, Some(OutcomeTruth::Wrong)));
+    assert_eq!((b.tier, b.seen, b.turned_out), (MemoryTier::Slow, 2, Some(OutcomeTruth::Right)));
+    assert_eq!((c.tier, c.seen, c.turned_out), (MemoryTier::Fast, 2, Some(OutcomeTruth::Wrong)));
     let surprise = |agent: &str| -> f64 {
         let query = "SELECT surprise FROM memories WHERE agent = ?1";
         home.sql().query_row(query, [agent], |row| row.get(0)).unwrap()
@@ -157,9 +158,10 @@ fn without_a_stated_confidence_nothing_is_surprising() {
     let mut silent = lesson();
     silent.parts.iter_mut().for_each(|part| part.confidence = None);
     close_debate(&store, "d1", "Which database?", silent.clone());
-    block_on(store.resolve_debate("d1", Resolution::Winner("B".into()), None, OPENED_AT, None)).unwrap();
+    block_on(store.resolve_debate("d1", DebateResolution::Winner("B".into()), None, OPENED_AT, None))
+        .unwrap();
     let hit = &recall(&store, "anthropic/b", "database", OPENED_S)[0];
-    assert_eq!((hit.tier, hit.seen, hit.score), (Tier::Fast, 0, 0.5));
+    assert_eq!((hit.tier, hit.seen, hit.score), (MemoryTier::Fast, 0, 0.5));
     let a_day_later_s = OPENED_S + 24 * HOUR;
     assert_eq!(recall(&store, "anthropic/b", "database", a_day_later_s), []);
     close_debate_at(&store, "d2", "Which database?", "2026-05-02T10:00:00Z", silent);

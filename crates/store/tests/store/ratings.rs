@@ -1,8 +1,8 @@
-//! Ratings, and calibration by resolved debates.
+//! RatingTable, and calibration by resolved debates.
 
 use agon_core::lesson::AgentStanding;
-use agon_measure::calibration::{Resolution, Truth};
-use agon_measure::ratings::{Game, Ratings};
+use agon_measure::calibration::{DebateResolution, OutcomeTruth};
+use agon_measure::ratings::{RatedGame, RatingTable};
 use agon_store::AgentRating;
 
 use crate::fixtures::{OPENED_AT, TestHome, block_on, close_debate, lesson};
@@ -26,10 +26,10 @@ fn ratings_follow_the_games_in_the_order_in_which_they_closed() {
     let mut games = Vec::new();
     for (n, lesson) in lessons.into_iter().enumerate() {
         let id = format!("d{n}");
-        games.push(Game::of(&id, OPENED_AT, &lesson).unwrap());
+        games.push(RatedGame::from_lesson(&id, OPENED_AT, &lesson).unwrap());
         close_debate(&store, &id, "Why?", lesson);
     }
-    let expected = Ratings::of(games.iter());
+    let expected = RatingTable::from_games(games.iter());
     let stored = store.ratings().unwrap();
     assert_eq!(stored.len(), 3);
     for rated in &stored {
@@ -69,10 +69,10 @@ fn calibration_follows_the_last_resolution_and_conformity_the_decision() {
             rated.brier.map(|brier| (brier * 1e6).round() / 1e6)
         })
     };
-    assert_eq!(brier(Resolution::Truth(Truth::Right)), [Some(0.04), Some(0.16), Some(0.49)]);
-    assert_eq!(brier(Resolution::Truth(Truth::Wrong)), [Some(0.64), Some(0.36), None]);
-    assert_eq!(brier(Resolution::Winner("C".into())), [Some(0.64), Some(0.36), Some(0.09)]);
-    assert_eq!(brier(Resolution::Winner("A".into())), [Some(0.04), Some(0.16), Some(0.49)]);
+    assert_eq!(brier(DebateResolution::Truth(OutcomeTruth::Right)), [Some(0.04), Some(0.16), Some(0.49)]);
+    assert_eq!(brier(DebateResolution::Truth(OutcomeTruth::Wrong)), [Some(0.64), Some(0.36), None]);
+    assert_eq!(brier(DebateResolution::Winner("C".into())), [Some(0.64), Some(0.36), Some(0.09)]);
+    assert_eq!(brier(DebateResolution::Winner("A".into())), [Some(0.04), Some(0.16), Some(0.49)]);
     assert_eq!(store.resolutions("d1").unwrap().len(), 4, "all are kept");
     let standing = &store.standings(&["anthropic/b".into()]).unwrap()[0];
     assert!((standing.brier.unwrap() - 0.16).abs() < 1e-12);

@@ -2,7 +2,7 @@
 
 use agon_core::DebateLesson;
 use agon_core::lesson::RatingChange;
-use agon_measure::calibration::{Resolution, Truth};
+use agon_measure::calibration::{DebateResolution, OutcomeTruth};
 use agon_store::{RebuildReport, SqliteStore};
 use proptest::prelude::*;
 
@@ -24,8 +24,11 @@ fn fill(store: &SqliteStore) {
         let at = format!("2026-05-0{}T10:00:00Z", n + 1);
         close_debate_at(store, &format!("d{n}"), &format!("Question {}?", n % 4), &at, lesson);
         if n % 2 == 1 {
-            let resolution =
-                if n == 1 { Resolution::Winner("B".into()) } else { Resolution::Truth(Truth::Wrong) };
+            let resolution = if n == 1 {
+                DebateResolution::Winner("B".into())
+            } else {
+                DebateResolution::Truth(OutcomeTruth::Wrong)
+            };
             let at = format!("2026-05-0{}T12:00:00Z", n + 1);
             block_on(store.resolve_debate(&format!("d{}", n - 1), resolution, None, &at, None)).unwrap();
         }
@@ -140,7 +143,7 @@ proptest! {
         for (n, (lesson, question, resolved)) in steps.into_iter().enumerate() {
             close_debate_at(&store, &format!("d{n}"), &format!("Question {question}?"), &format!("2026-05-0{}T10:00:00Z", n + 1), lesson);
             if let Some((debate, label)) = resolved.filter(|(debate, _)| *debate <= n) {
-                let resolution = Resolution::Winner(["A", "B", "C"][label].into());
+                let resolution = DebateResolution::Winner(["A", "B", "C"][label].into());
                 let at = format!("2026-05-0{}T15:00:00Z", n + 1);
                 // Refused if that seat proposed nothing.
                 drop(block_on(store.resolve_debate(&format!("d{debate}"), resolution, None, &at, None)));

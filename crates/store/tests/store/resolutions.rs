@@ -1,7 +1,7 @@
 //! Resolutions: what became known after a debate.
 
 use agon_engine::StoreError;
-use agon_measure::calibration::{Resolution, Truth};
+use agon_measure::calibration::{DebateResolution, OutcomeTruth};
 
 use crate::fixtures::{
     OPENED_AT, TestHome, append, block_on, close_debate, close_debate_at, closed_log, count_rows, lesson,
@@ -19,21 +19,24 @@ fn the_last_resolution_counts_and_all_are_stored() {
     let later = "2026-06-01T10:00:00Z";
     block_on(store.resolve_debate(
         "d1",
-        Resolution::Truth(Truth::Right),
+        DebateResolution::Truth(OutcomeTruth::Right),
         Some("it held".into()),
         OPENED_AT,
         None,
     ))
     .unwrap();
-    assert_eq!(store.knowledge_list(1).unwrap()[0].turned_out, Some(Truth::Right));
-    block_on(store.resolve_debate("d1", Resolution::Winner("C".into()), None, later, None)).unwrap();
-    assert_eq!(store.knowledge_list(1).unwrap()[0].turned_out, Some(Truth::Wrong));
+    assert_eq!(store.knowledge_list(1).unwrap()[0].turned_out, Some(OutcomeTruth::Right));
+    block_on(store.resolve_debate("d1", DebateResolution::Winner("C".into()), None, later, None)).unwrap();
+    assert_eq!(store.knowledge_list(1).unwrap()[0].turned_out, Some(OutcomeTruth::Wrong));
     let all = store.resolutions("d1").unwrap();
     assert_eq!(all[0].note.as_deref(), Some("it held"));
-    assert_eq!((&all[0].resolution, all[0].at.as_str()), (&Resolution::Truth(Truth::Right), OPENED_AT));
+    assert_eq!(
+        (&all[0].resolution, all[0].at.as_str()),
+        (&DebateResolution::Truth(OutcomeTruth::Right), OPENED_AT)
+    );
     assert_eq!(
         (&all[1].resolution, all[1].turned_out),
-        (&Resolution::Winner("C".into()), Some(Truth::Wrong))
+        (&DebateResolution::Winner("C".into()), Some(OutcomeTruth::Wrong))
     );
     assert_eq!(
         serde_json::to_value(&all[1]).unwrap(),
@@ -56,22 +59,34 @@ fn an_impossible_resolution_is_refused_and_nothing_changes() {
     close_debate(&store, "nothing", "Why?", nothing);
     let before = table_rows(&home);
     for (id, resolution, sentence) in [
-        ("open", Resolution::Truth(Truth::Right), "is not over: resolve it when it is"),
-        ("undecided", Resolution::Truth(Truth::Wrong), "decided nothing that could be right or wrong"),
-        ("decided", Resolution::Winner("D".into()), "has no proposal \"D\": say which of A, B, C was right"),
-        ("silent", Resolution::Winner("B".into()), "has no proposal \"B\": say which of A, C was right"),
-        ("nothing", Resolution::Winner("A".into()), "has no proposal that could have been right"),
+        ("open", DebateResolution::Truth(OutcomeTruth::Right), "is not over: resolve it when it is"),
+        (
+            "undecided",
+            DebateResolution::Truth(OutcomeTruth::Wrong),
+            "decided nothing that could be right or wrong",
+        ),
+        (
+            "decided",
+            DebateResolution::Winner("D".into()),
+            "has no proposal \"D\": say which of A, B, C was right",
+        ),
+        (
+            "silent",
+            DebateResolution::Winner("B".into()),
+            "has no proposal \"B\": say which of A, C was right",
+        ),
+        ("nothing", DebateResolution::Winner("A".into()), "has no proposal that could have been right"),
     ] {
         let error = block_on(store.resolve_debate(id, resolution, None, OPENED_AT, None)).unwrap_err();
         assert!(error.to_string().contains(sentence), "{error}");
     }
     let unknown =
-        block_on(store.resolve_debate("nobody", Resolution::Winner("A".into()), None, OPENED_AT, None))
+        block_on(store.resolve_debate("nobody", DebateResolution::Winner("A".into()), None, OPENED_AT, None))
             .unwrap_err();
     assert!(matches!(unknown, StoreError::Unknown(_)), "{unknown}");
     assert!(matches!(store.resolutions("nobody"), Err(StoreError::Unknown(_))));
     assert_eq!(table_rows(&home), before);
-    block_on(store.resolve_debate("undecided", Resolution::Winner("B".into()), None, OPENED_AT, None))
+    block_on(store.resolve_debate("undecided", DebateResolution::Winner("B".into()), None, OPENED_AT, None))
         .unwrap();
 }
 
@@ -81,10 +96,10 @@ fn a_debate_without_a_lesson_is_resolved_by_what_the_caller_says() {
     let home = TestHome::new();
     let store = home.open();
     append(&store, "d1", closed_log("d1", "Why?", None).0.records).unwrap();
-    let winner = Resolution::Winner("debater-1".into());
-    block_on(store.resolve_debate("d1", winner, None, OPENED_AT, Some(Truth::Wrong))).unwrap();
+    let winner = DebateResolution::Winner("debater-1".into());
+    block_on(store.resolve_debate("d1", winner, None, OPENED_AT, Some(OutcomeTruth::Wrong))).unwrap();
     let [(id, resolution)] = &store.latest_resolutions(9).unwrap()[..] else { panic!("one debate") };
-    assert_eq!((id.as_str(), resolution.turned_out), ("d1", Some(Truth::Wrong)));
+    assert_eq!((id.as_str(), resolution.turned_out), ("d1", Some(OutcomeTruth::Wrong)));
 }
 
 #[test]
@@ -95,7 +110,8 @@ fn a_resolution_is_not_stored_if_the_memories_cannot_be_updated() {
     let before = table_rows(&home);
     let spoil = "CREATE TRIGGER spoil BEFORE UPDATE ON memories BEGIN SELECT RAISE(ABORT, 'spoiled'); END";
     home.sql().execute_batch(spoil).unwrap();
-    block_on(store.resolve_debate("d1", Resolution::Winner("C".into()), None, OPENED_AT, None)).unwrap_err();
+    block_on(store.resolve_debate("d1", DebateResolution::Winner("C".into()), None, OPENED_AT, None))
+        .unwrap_err();
     assert_eq!(table_rows(&home), before);
 }
 
@@ -104,10 +120,10 @@ fn a_repeated_resolution_changes_nothing() {
     let home = TestHome::new();
     let store = home.open();
     close_debate(&store, "d1", "Which database?", lesson());
-    let resolve = |resolution: &Resolution, note: Option<&str>, at: &str| {
+    let resolve = |resolution: &DebateResolution, note: Option<&str>, at: &str| {
         block_on(store.resolve_debate("d1", resolution.clone(), note.map(str::to_owned), at, None)).unwrap()
     };
-    let (b, noon) = (Resolution::Winner("B".into()), "2026-05-01T12:00:00Z");
+    let (b, noon) = (DebateResolution::Winner("B".into()), "2026-05-01T12:00:00Z");
     let first = resolve(&b, Some("the offers were taken"), noon);
     let before = table_rows(&home);
     assert_eq!(resolve(&b, Some("the offers were taken"), "2026-05-02T12:00:00Z"), first);
@@ -139,7 +155,8 @@ fn a_corrected_resolution_undoes_the_earlier_one() {
             // The same agents debate the same question between two resolutions.
             let id = format!("before-{at}");
             close_debate_at(&store, &id, "Which database?", &format!("2026-05-0{at}T08:00:00Z"), lesson());
-            let (winner, at) = (Resolution::Winner((*label).into()), format!("2026-05-0{at}T12:00:00Z"));
+            let (winner, at) =
+                (DebateResolution::Winner((*label).into()), format!("2026-05-0{at}T12:00:00Z"));
             if !label.is_empty() {
                 block_on(store.resolve_debate("d1", winner, None, &at, None)).unwrap();
             }
@@ -167,7 +184,7 @@ fn a_correction_keeps_the_vectors_of_unchanged_memories() {
     close_debate(&store, "d1", "Which database?", lesson());
     index_all(&store, "embeddings/x", &[0.3, 0.7]);
     for label in ["A", "B"] {
-        block_on(store.resolve_debate("d1", Resolution::Winner(label.into()), None, OPENED_AT, None))
+        block_on(store.resolve_debate("d1", DebateResolution::Winner(label.into()), None, OPENED_AT, None))
             .unwrap();
     }
     assert_eq!(store.texts_without_vectors("embeddings/x", 9).unwrap(), []);

@@ -2,91 +2,91 @@
 
 use std::path::PathBuf;
 
-use agon_audit::{Bootstrap, JudgeOptions, Table, VoteOptions};
+use agon_measure::audit::{
+    AuditError, AuditTable, BootstrapOptions, JudgeOptions, VoteOptions, audit_judges, audit_votes,
+};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde::Serialize;
 
-use super::{Group, Verb};
-use crate::cli::failure::Failure;
-use crate::cli::limits::whole;
-use crate::cli::{args, output};
+use super::{CliVerb, VerbGroup};
+use crate::cli::errors::CliError;
+use crate::cli::limits::whole_number;
+use crate::cli::{arguments, output};
 
-pub(super) const VERB: Verb = Verb { name: "audit", group: Group::Many, command, run };
+pub(super) const VERB: CliVerb = CliVerb { name: "audit", group: VerbGroup::ManyDebates, command, run };
 
-/// More would not change a digit that is printed.
+/// More resamples would not change a digit that is printed.
 const RESAMPLES_MAX: u32 = 100_000;
 
 fn command(command: Command) -> Command {
-    let file = Arg::new("file")
-        .value_name("FILE.csv")
-        .required(true)
-        .value_parser(value_parser!(PathBuf))
-        .help("A table with a head, also gzipped");
-    let gold = Arg::new("gold")
-        .long("gold")
-        .value_name("COLUMN")
-        .help("The column of what is right [default: gold]");
-    let names = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).value_delimiter(',').help(help)
-    };
     let option = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).help(help)
     };
-    let chance =
-        |name: &'static str, help: &'static str| Arg::new(name).long(name).value_name("N").help(help);
-    let verb = |name: &'static str, about: &'static str| {
+    let list = |name: &'static str, value: &'static str, help: &'static str| {
+        option(name, value, help).value_delimiter(',')
+    };
+    let subcommand = |name: &'static str, about: &'static str| {
         Command::new(name)
             .about(about)
-            .arg(file.clone())
-            .arg(gold.clone())
-            .arg(args::path("plot", "FILE.svg", "Also draw how far errors go together"))
             .arg(
-                chance("resamples", "Resamples for the intervals [default: 1000]")
-                    .value_parser(whole(10_u32, Some(RESAMPLES_MAX))),
+                Arg::new("file")
+                    .value_name("FILE.csv")
+                    .required(true)
+                    .value_parser(value_parser!(PathBuf))
+                    .help("A table with a header row; it may be gzipped"),
             )
-            .arg(chance("seed", "Where they come from [default: 0]").value_parser(whole(0_u64, None)))
-            .arg(args::json())
+            .arg(option("gold", "COLUMN", "The column with the right answers [default: gold]"))
+            .arg(arguments::path_option("plot", "FILE.svg", "Also draw how strongly errors are correlated"))
+            .arg(
+                option("resamples", "N", "Resamples for the intervals [default: 1000]")
+                    .value_parser(whole_number(10_u32, Some(RESAMPLES_MAX))),
+            )
+            .arg(
+                option("seed", "N", "The seed of the resamples [default: 0]")
+                    .value_parser(whole_number(0_u64, None)),
+            )
+            .arg(arguments::json())
     };
     command
-        .about("Measure a table of answers or rulings: independence, what a vote gains, whether order rules")
+        .about("Measure a table of answers or rulings: independence, what a vote gains, whether order matters")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(
-            verb("votes", "Models that answered the same questions: how many independent voices they are, what a vote gains")
+            subcommand("votes", "Models that answered the same questions: how independent they are, what a vote gains")
                 .after_help(
-                    "A row is a question, a column a model. `-` is a question that a model was not asked; an empty cell is no answer: it\n\
-                     does not vote, counts as wrong, and breaks unanimity. Only questions count that all of the models were asked.",
+                    "A row is a question, a column a model. `-` is a question that a model was not asked. An empty cell is no answer: it\n\
+                     does not vote, counts as wrong, and breaks unanimity. Only questions that all of the models were asked count.",
                 )
-                .arg(names("models", "A,B,C", "The columns of the models [default: all that are not ids]"))
-                .arg(names("gate", "A,B", "Two models whose agreement ends the asking: what does that save, and cost?")),
+                .arg(list("models", "A,B,C", "The columns of the models [default: all that are not ids]"))
+                .arg(list("gate", "A,B", "Two models: what is saved and lost if their agreement ends the asking")),
         )
         .subcommand(
-            verb("judges", "Judges that ruled on the same pairs in both orders: does the order rule?")
+            subcommand("judges", "Judges that ruled on the same pairs in both orders: does the order matter?")
                 .after_help(
-                    "A judge has two columns, NAME_ab and NAME_ba: which answer it preferred, named as in the first order, when they were\n\
-                     shown in that order and in the other.",
+                    "A judge has two columns, NAME_ab and NAME_ba: which answer it preferred when the pair was shown in the first order and\n\
+                     in the other. Both name the answers as in the first order.",
                 )
-                .arg(option("subset", "COLUMN", "Also look at these apart [default: subset]"))
-                .arg(option("first-suffix", "TEXT", "How the column of the first order ends [default: _ab]"))
-                .arg(option("second-suffix", "TEXT", "How that of the other order ends [default: _ba]")),
+                .arg(option("subset", "COLUMN", "Also measure the subsets in this column [default: subset]"))
+                .arg(option("first-suffix", "TEXT", "The suffix of the columns of the first order [default: _ab]"))
+                .arg(option("second-suffix", "TEXT", "The suffix of the columns of the other order [default: _ba]")),
         )
 }
 
-fn run(args: &ArgMatches) -> Result<u8, Failure> {
-    let Some((verb, args)) = args.subcommand() else { return Ok(0) };
+fn run(args: &ArgMatches) -> Result<u8, CliError> {
+    let Some((subcommand, args)) = args.subcommand() else { return Ok(0) };
     let file = args.get_one::<PathBuf>("file").cloned().unwrap_or_default();
-    output::check_svg(args.get_one("plot"))?;
-    let wrong = |why: agon_audit::Trouble| Failure::file(&file, why.to_string());
-    let table = Table::open(&file).map_err(wrong)?;
+    output::check_svg_name(args.get_one("plot"))?;
+    let file_error = |trouble: AuditError| CliError::file(&file, trouble);
+    let table = AuditTable::open(&file).map_err(file_error)?;
     let word = |name: &str| args.get_one::<String>(name).cloned();
     let list = |name: &str| args.get_many::<String>(name).into_iter().flatten().cloned().collect();
-    let default = Bootstrap::default();
-    let bootstrap = Bootstrap {
+    let default = BootstrapOptions::default();
+    let bootstrap = BootstrapOptions {
         resamples: args.get_one("resamples").copied().unwrap_or(default.resamples),
         seed: args.get_one("seed").copied().unwrap_or(default.seed),
     };
     let style = output::stdout_style();
-    if verb == "judges" {
+    if subcommand == "judges" {
         let default = JudgeOptions::default();
         let options = JudgeOptions {
             gold: word("gold"),
@@ -96,10 +96,9 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
             bootstrap,
             threads: None,
         };
-        let audit = agon_audit::judges(&table, &options).map_err(wrong)?;
-        let (text, svg) =
-            (agon_report::audit::judges(&audit, &style), || agon_report::audit::judges_svg(&audit));
-        return told(args, &audit, &text, svg);
+        let audit = audit_judges(&table, &options).map_err(file_error)?;
+        let text = agon_report::audit::judges(&audit, &style);
+        return print_audit(args, &audit, text, || agon_report::audit::judges_svg(&audit));
     }
     let options = VoteOptions {
         gold: word("gold"),
@@ -108,27 +107,19 @@ fn run(args: &ArgMatches) -> Result<u8, Failure> {
         bootstrap,
         threads: None,
     };
-    let audit = agon_audit::votes(&table, &options).map_err(wrong)?;
-    let (text, svg) = (agon_report::audit::votes(&audit, &style), || agon_report::audit::votes_svg(&audit));
-    told(args, &audit, &text, svg)
+    let audit = audit_votes(&table, &options).map_err(file_error)?;
+    let text = agon_report::audit::votes(&audit, &style);
+    print_audit(args, &audit, text, || agon_report::audit::votes_svg(&audit))
 }
 
-fn told(
+fn print_audit(
     args: &ArgMatches,
     audit: &impl Serialize,
-    text: &str,
+    text: String,
     svg: impl FnOnce() -> String,
-) -> Result<u8, Failure> {
+) -> Result<u8, CliError> {
     if let Some(file) = args.get_one::<PathBuf>("plot") {
-        output::picture(file, &svg())?;
+        output::write_file(file, &svg())?;
     }
-    match args.get_flag("json") {
-        true => {
-            let document = serde_json::to_value(audit)
-                .map_err(|why| Failure::System(format!("the audit cannot be written: {why}")))?;
-            output::print_json(&document)?;
-        }
-        false => output::print(text)?,
-    }
-    Ok(0)
+    output::print_result(args.get_flag("json"), || audit, || text)
 }

@@ -1,31 +1,45 @@
-//! `agon batch`: many debates at once, one JSON object a line in, one outcome a line out.
+//! `agon batch`: many debates at once, one JSON object per line in, one outcome per line out.
 
+use std::fs::{File, OpenOptions};
+use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use agon_core::{Debate, document};
+use agon_engine::{DebateWatch, Engine, EngineError, StopSignal};
+use agon_store::SqliteStore;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
-use super::{Group, Verb};
-use crate::cli::args::{self, Said};
-use crate::cli::batch::{self, Batch};
-use crate::cli::failure::Failure;
-use crate::cli::limits::whole;
-use crate::cli::opening::Opening;
-use crate::cli::post::Bound;
-use crate::cli::{after, defaults, desk, output, place};
+use super::{CliVerb, VerbGroup};
+use crate::cli::app::App;
+use crate::cli::arguments::{self, CliArguments};
+use crate::cli::batch_input::{BatchLine, read_batch};
+use crate::cli::brief_builder::BriefBuilder;
+use crate::cli::debate_reading::outcome_document;
+use crate::cli::deliveries::DeliveryBindings;
+use crate::cli::errors::{CliError, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
+use crate::cli::limits::whole_number;
+use crate::cli::runtime::block_on;
+use crate::cli::terminal_pause::terminal;
+use crate::cli::{output, seat_models, signals};
 
-pub(super) const VERB: Verb = Verb { name: "batch", group: Group::Many, command, run };
+pub(super) const VERB: CliVerb = CliVerb { name: "batch", group: VerbGroup::ManyDebates, command, run };
 
-const CONCURRENCY: &str = "8";
+const DEFAULT_CONCURRENCY: &str = "8";
 const CONCURRENCY_MAX: u32 = 100_000;
+/// Nobody reads more commands than this.
+const RESUME_COMMANDS_MAX: usize = 10;
 
 fn command(command: Command) -> Command {
     let file = Arg::new("file")
         .value_name("FILE.jsonl")
         .required(true)
         .value_parser(value_parser!(PathBuf))
-        .help("One JSON object a line; `-` reads stdin");
-    let names: Vec<&'static str> = agon_protocols::all().map(|protocol| protocol.name()).collect();
+        .help("One JSON object per line; `-` reads stdin");
+    let names: Vec<&'static str> = agon_protocols::all().map(|protocol| protocol.info().name).collect();
     let protocol = Arg::new("protocol")
         .long("protocol")
         .value_name("P")
@@ -35,66 +49,277 @@ fn command(command: Command) -> Command {
     let concurrency = Arg::new("concurrency")
         .long("concurrency")
         .value_name("N")
-        .default_value(CONCURRENCY)
-        .value_parser(whole(1, Some(CONCURRENCY_MAX)))
+        .default_value(DEFAULT_CONCURRENCY)
+        .value_parser(whole_number(1, Some(CONCURRENCY_MAX)))
         .help("How many debates run at once");
     command
-        .about("Hold many debates: one JSON object a line in, one outcome a line out, each as it ends")
+        .about("Hold many debates: one JSON object per line in, one outcome per line out, each as it ends")
         .after_help(
-            "A line: {\"question\": \"...\"}, and if wanted \"id\", \"models\": [..], \"options\": {..}, \"seed\".\n\
+            "A line: {\"question\": \"...\"}, optionally with \"id\", \"models\": [..], \"options\": {..}, \"seed\".\n\
              The whole file is checked before the first call.",
         )
         .arg(file)
         .arg(protocol)
         .arg(concurrency)
-        .arg(args::path("out", "FILE.jsonl", "Write the outcomes here [default: stdout]"))
-        .arg(args::switch("force", "Overwrite the file of --out"))
-        .arg(args::switch("quiet", "Show no progress"))
-        .args(args::seats())
-        .args(args::roles(super::all_roles()))
-        .arg(args::set())
-        .args(args::limits())
-        .args(args::files())
+        .arg(arguments::path_option("out", "FILE.jsonl", "Write the outcomes here [default: stdout]"))
+        .arg(arguments::switch("force", "Overwrite the file of --out"))
+        .arg(arguments::switch("quiet", "Show no progress"))
+        .args(arguments::seats())
+        .args(arguments::role_models(arguments::all_roles().iter().copied()))
+        .arg(arguments::set_option())
+        .args(arguments::limits())
+        .args(arguments::config_and_store())
 }
 
-fn run(args: &ArgMatches) -> Result<u8, Failure> {
-    let config = desk::config(args)?;
+fn run(args: &ArgMatches) -> Result<u8, CliError> {
+    let app = App::new(args);
+    let configuration = app.configuration()?;
     let name = args.get_one::<String>("protocol").map(String::as_str).unwrap_or_default();
     let protocol = agon_protocols::find(name).ok_or_else(|| {
-        Failure::input(format!("there is no protocol {name:?}: `agon protocols` lists them"))
+        CliError::input(format!("there is no protocol {name:?}: `agon protocols` lists them"))
     })?;
-    let said = Said::read(args, super::all_roles(), &[]);
-    if let Some(role) = said.roles.keys().find(|role| !protocol.roles().contains(&role.as_str())) {
-        return Err(Failure::input(format!("{name} has no {role}: leave --{role} away")));
+    let arguments = CliArguments::of_any_protocol(args);
+    if let Some(role) = arguments.role_without_seat(protocol.info()) {
+        return Err(CliError::input(format!("{name} has no {role}: omit --{role}")));
     }
-    let seed = said.seed;
-    let models = desk::models(&config);
-    let opening = Opening::new(protocol, said, &config)?.or_else(|| {
-        // Every line may name its own.
-        Ok(defaults::models(&models, &place::env).unwrap_or_default())
-    })?;
-    let opening = opening.here(&config, &models)?;
-    let bound = Bound::read(args, &config, protocol.name())?;
-    let lines = batch::lines::read(args.get_one("file"), &opening, seed, &*models)?;
-    let own = lines.iter().flat_map(|line| line.subject.models.iter().map(String::as_str));
-    let all: Vec<&str> = match lines.iter().all(|line| !line.subject.models.is_empty()) {
-        true => own.collect(),
-        false => own.chain(opening.named()).collect(),
+    let seed = arguments.seed;
+    let catalogue = app.catalogue()?;
+    let builder = BriefBuilder::new(protocol, arguments, configuration)?
+        // Each line may name its own models, so it is no error yet if there are none.
+        .or_default_models(|| Ok(seat_models::default_models(catalogue).unwrap_or_default()))?
+        .with_local_options(configuration, catalogue)?;
+    let bindings = DeliveryBindings::read(args, configuration, name)?;
+    let lines = read_batch(args.get_one("file"), &builder, seed, &**catalogue)?;
+    let names = model_names(&lines, &builder);
+    if !app.flag("quiet") {
+        for notice in seat_models::embedded_notices(names.iter().copied(), &**catalogue) {
+            output::note(&format!("note: {notice}"));
+        }
+    }
+    seat_models::fetch_model_files(&app, names.iter().copied())?;
+    let out = BatchOutput::open(args.get_one("out"), app.flag("force"))?;
+    let store = app.store()?;
+    let batch = DebateBatch {
+        engine: app.engine(&store)?,
+        store: store.clone(),
+        builder: builder.with_store(Some(store.clone())),
+        bindings,
+        concurrency: args
+            .get_one::<u32>("concurrency")
+            .map_or(1, |n| usize::try_from(*n).unwrap_or(usize::MAX)),
+        shows_progress: !app.flag("quiet") && output::stderr_is_live(),
+        store_option: app.store_option(),
     };
-    if !args.get_flag("quiet") {
-        defaults::notices(all.iter().copied(), &*models).iter().for_each(|notice| output::note(notice));
-    }
-    defaults::fetch(all.iter().map(|name| config.behind(name)), args.get_flag("quiet"))?;
-    let out = batch::out::Out::open(args.get_one("out"), args.get_flag("force"))?;
-    let store = desk::store(args)?;
-    let concurrency =
-        args.get_one::<u32>("concurrency").map_or(1, |n| usize::try_from(*n).unwrap_or(usize::MAX));
-    let progress = !args.get_flag("quiet") && output::watched();
-    let opening = opening.known_by(Some(store.clone()));
-    let engine = desk::engine(&config, models.clone(), store.clone());
-    let again = args::same_store(args);
-    let kept = store.clone();
-    let status = Batch { engine, store, opening, bound, concurrency, progress, again }.run(lines, out)?;
-    after::batch(&models, &kept, args.get_flag("quiet"))?;
+    let status = block_on(batch.run(lines, out))??;
+    app.deliver_and_index(&store, None)?;
     Ok(status)
+}
+
+/// The models of all lines. The builder's are among them unless every line has its own.
+fn model_names<'a>(lines: &'a [BatchLine], builder: &'a BriefBuilder) -> Vec<&'a str> {
+    let own = lines.iter().flat_map(|line| line.subject.models.iter().map(String::as_str));
+    match lines.iter().all(|line| !line.subject.models.is_empty()) {
+        true => own.collect(),
+        false => own.chain(builder.model_names()).collect(),
+    }
+}
+
+/// Many debates that share an engine and its limits.
+struct DebateBatch {
+    engine: Engine,
+    store: SqliteStore,
+    builder: BriefBuilder,
+    bindings: DeliveryBindings,
+    concurrency: usize,
+    shows_progress: bool,
+    store_option: String,
+}
+
+/// What became of one debate.
+struct FinishedLine {
+    line: String,
+    is_complete: bool,
+    is_interrupted: bool,
+    /// Its id, if it is not over and has a log to continue from.
+    resumable: Option<String>,
+}
+
+impl DebateBatch {
+    /// Runs all lines and returns the exit status: 3 if a debate could not complete, 130 if the batch was interrupted.
+    async fn run(self, lines: Vec<BatchLine>, mut out: BatchOutput) -> Result<u8, CliError> {
+        let stop = StopSignal::new();
+        let store_option = self.store_option.clone();
+        let farewell = format!(
+            "`agon list{store_option}` shows the interrupted debates; agon resume ID{store_option} continues one"
+        );
+        let signals = tokio::spawn(signals::watch(stop.clone(), output::note, farewell));
+        let mut progress = BatchProgress {
+            total: lines.len(),
+            is_shown: self.shows_progress,
+            store_option,
+            ..BatchProgress::default()
+        };
+        let (batch, mut waiting) = (Arc::new(self), lines.into_iter());
+        let mut running = JoinSet::new();
+        loop {
+            while running.len() < batch.concurrency && !stop.is_stopped() {
+                let Some(line) = waiting.next() else { break };
+                running.spawn(run_line(Arc::clone(&batch), line, stop.clone()));
+            }
+            let Some(ended) = running.join_next().await else { break };
+            let finished = ended.map_err(|why| CliError::System(format!("a debate broke off: {why}")))?;
+            progress.count(&finished);
+            // An outcome that cannot be written must not be paid for, so the other debates are stopped.
+            if let Err(error) = out.write_line(finished.line) {
+                stop.stop();
+                while running.join_next().await.is_some() {}
+                return Err(error);
+            }
+        }
+        signals.abort();
+        Ok(progress.finish(stop.is_stopped()))
+    }
+}
+
+async fn run_line(batch: Arc<DebateBatch>, line: BatchLine, stop: StopSignal) -> FinishedLine {
+    let BatchLine { index, input_id, subject } = line;
+    let question = subject.question.clone();
+    let mut id = None;
+    let ended = match batch.builder.brief(subject) {
+        Ok(brief) => {
+            id = Some(brief.id.clone());
+            run_debate(&batch, brief, &stop).await
+        }
+        Err(error) => Err(error),
+    };
+    // The debate is dropped here, because thousands of them do not fit into memory.
+    match ended.and_then(|debate| Ok((outcome_document(&debate)?, document::exit_status(&debate)))) {
+        Ok((outcome, status)) => FinishedLine {
+            line: numbered_line(outcome, index, input_id),
+            is_complete: status < EXIT_INCOMPLETE,
+            is_interrupted: false,
+            resumable: None,
+        },
+        Err(error) => {
+            let is_interrupted = matches!(error, CliError::Engine(EngineError::Interrupted { .. }));
+            let has_log = |id: &String| batch.store.raw_log(id).is_ok_and(|log| !log.is_empty());
+            let resumable = id.clone().filter(has_log);
+            let outcome = json!({
+                "id": id,
+                "protocol": batch.builder.protocol.info().name,
+                "question": question,
+                "status": if resumable.is_some() { "interrupted" } else { "failed" },
+                "termination": null,
+                "verdict": null,
+                "error": error.to_string(),
+            });
+            let line = numbered_line(outcome, index, input_id);
+            FinishedLine { line, is_complete: false, is_interrupted, resumable }
+        }
+    }
+}
+
+async fn run_debate(
+    batch: &DebateBatch,
+    brief: agon_core::Brief,
+    stop: &StopSignal,
+) -> Result<Debate, CliError> {
+    batch.bindings.bind(&batch.store, &brief.id).await?;
+    let watch = DebateWatch::default();
+    Ok(batch.engine.open(batch.builder.protocol, brief, &watch, stop).await?)
+}
+
+/// An outcome on one line, with the place of its question in the input.
+fn numbered_line(mut outcome: Value, index: usize, input_id: Option<Value>) -> String {
+    if let Some(fields) = outcome.as_object_mut() {
+        fields.insert("input_id".into(), input_id.unwrap_or_default());
+        fields.insert("index".into(), json!(index));
+    }
+    outcome.to_string()
+}
+
+/// Where the outcomes go. Each line is written at once: a batch may run for hours.
+enum BatchOutput {
+    File(PathBuf, File),
+    Stdout,
+}
+
+impl BatchOutput {
+    /// Opens the output. A file that is not empty is refused unless `force` is set.
+    fn open(file: Option<&PathBuf>, force: bool) -> Result<Self, CliError> {
+        let Some(file) = file else { return Ok(Self::Stdout) };
+        let error = |why: std::io::Error| CliError::file(file, format!("it cannot be written: {why}"));
+        let open = OpenOptions::new().create(true).write(true).truncate(force).open(file).map_err(error)?;
+        if open.metadata().map_err(error)?.len() > 0 {
+            return Err(CliError::file(
+                file,
+                "it exists already and is not empty: choose another name, or add --force",
+            ));
+        }
+        Ok(Self::File(file.clone(), open))
+    }
+
+    fn write_line(&mut self, mut line: String) -> Result<(), CliError> {
+        line.push('\n');
+        match self {
+            Self::Stdout => output::print(&line),
+            Self::File(file, open) => open
+                .write_all(line.as_bytes())
+                .map_err(|why| CliError::file(file, format!("it cannot be written: {why}"))),
+        }
+    }
+}
+
+/// How far the batch is.
+#[derive(Default)]
+struct BatchProgress {
+    total: usize,
+    done: usize,
+    failed: usize,
+    resumable: Vec<String>,
+    is_shown: bool,
+    store_option: String,
+}
+
+impl BatchProgress {
+    fn count(&mut self, finished: &FinishedLine) {
+        if finished.is_interrupted {
+            self.resumable.extend(finished.resumable.clone());
+        } else {
+            self.done += 1;
+            self.failed += usize::from(!finished.is_complete);
+        }
+        // A person who is asked has the terminal alone. The next count will be shown.
+        if self.is_shown && !terminal().is_asking() {
+            let mut stderr = std::io::stderr().lock();
+            let (done, total, failed) = (self.done, self.total, self.failed);
+            // A closed stderr is no reason to stop.
+            drop(write!(stderr, "\r{done} of {total} debates, {failed} could not complete "));
+            drop(stderr.flush());
+        }
+    }
+
+    fn finish(self, is_stopped: bool) -> u8 {
+        if self.is_shown {
+            output::note("");
+        }
+        if is_stopped {
+            output::note(&format!(
+                "interrupted after {} of {} debates; the logs are kept",
+                self.done, self.total
+            ));
+            for id in self.resumable.iter().take(RESUME_COMMANDS_MAX) {
+                output::note(&format!("agon resume {id}{}", self.store_option));
+            }
+            if self.resumable.len() > RESUME_COMMANDS_MAX {
+                output::note(&format!("and so on: `agon list{}` shows the rest", self.store_option));
+            }
+            return EXIT_INTERRUPTED;
+        }
+        if self.failed > 0 {
+            output::note(&format!("{} of {} debates could not complete", self.failed, self.total));
+            return EXIT_INCOMPLETE;
+        }
+        0
+    }
 }

@@ -1,26 +1,25 @@
-//! `agon branch`: a new debate that takes another's first rounds over and goes on in its own way.
+//! `agon branch`: a new debate that takes over the first rounds of another and then goes its own way.
 
 use agon_core::options::resolve;
-use agon_core::{Artifact, Brief, Debate, Event, Protocol, Record, Request, Turn, play};
+use agon_core::{Brief, BriefFile, Debate, Event, LogRecord, PhaseTurn, Protocol, Request, play};
 use clap::{Arg, ArgMatches, Command};
 use serde_json::{Map, Value};
 
-use super::resume::{said, say};
-use super::{Group, Verb, id};
-use crate::cli::args::{self, Said};
-use crate::cli::desk::{self, Kept};
-use crate::cli::failure::Failure;
-use crate::cli::limits::{Wanted, whole};
-use crate::cli::opening::{check_models, parts, split_timeout};
-use crate::cli::post::{self, Bound};
-use crate::cli::run::{self, Run};
-use crate::cli::show::Show;
-use crate::cli::{after, clock, defaults, id as ids, output};
+use super::resume::{interjection, say_option};
+use super::{CliVerb, VerbGroup};
+use crate::cli::app::{App, StoredLog, protocol_of};
+use crate::cli::arguments::{self, CliArguments};
+use crate::cli::brief_builder::{option_files, split_timeout};
+use crate::cli::debate_run::DebateRun;
+use crate::cli::deliveries::{DeliveryBindings, to_option};
+use crate::cli::errors::CliError;
+use crate::cli::limits::{LimitOverrides, whole_number};
+use crate::cli::result_output::ResultOutput;
+use crate::cli::runtime::block_on;
+use crate::cli::seat_models::{brief_models, check_models, fetch_model_files};
+use crate::cli::{clock, debate_ids, output};
 
-pub(super) const VERB: Verb = Verb { name: "branch", group: Group::Kept, command, run };
-
-const RELABELLED: &str = "the rounds that are taken over have their labels from the first debate's seed: \
-                          leave --seed away, or branch --at 0";
+pub(super) const VERB: CliVerb = CliVerb { name: "branch", group: VerbGroup::StoredDebates, command, run };
 
 fn command(command: Command) -> Command {
     let at = Arg::new("at")
@@ -28,93 +27,96 @@ fn command(command: Command) -> Command {
         .value_name("ROUND")
         .required(true)
         .allow_negative_numbers(true)
-        .value_parser(whole(0_u32, None))
-        .help("The last round to take over; 0 takes what came before the first");
+        .value_parser(whole_number(0_u32, None))
+        .help("The last round to take over; 0 takes over only what came before round 1");
     command
-        .about("Take a debate's first rounds over into a new one, and go on in another way")
-        .arg(id())
+        .about("Start a new debate from the first rounds of another, and continue differently")
+        .arg(arguments::debate_id())
         .arg(at)
-        .arg(say())
-        .args(args::seats())
-        .args(args::roles(super::all_roles()))
-        .arg(args::set())
-        .args(args::limits())
-        .args(args::face())
-        .arg(post::to())
-        .arg(args::no_files())
-        .args(args::files())
+        .arg(say_option())
+        .args(arguments::seats())
+        .args(arguments::role_models(arguments::all_roles().iter().copied()))
+        .arg(arguments::set_option())
+        .args(arguments::limits())
+        .args(arguments::output_options())
+        .arg(to_option())
+        .arg(arguments::no_files())
+        .args(arguments::config_and_store())
 }
 
-fn run(args: &ArgMatches) -> Result<u8, Failure> {
-    let (config, say) = (desk::config(args)?, said(args)?);
-    let kept = Kept::find(args)?;
-    let failed = |why| Failure::Log { id: kept.id.clone(), why };
-    let records = kept.records()?;
-    let source = Debate::from_records(&records).map_err(failed)?;
-    let protocol = super::protocol_of(&source.brief)?;
+fn run(args: &ArgMatches) -> Result<u8, CliError> {
+    let app = App::new(args);
+    let (configuration, interjection) = (app.configuration()?, interjection(args)?);
+    let handle = app.stored_debate()?;
+    let StoredLog { records, debate: source, .. } = handle.read()?;
+    let protocol = protocol_of(&source.brief)?;
     let at_round = at_round(args, &source)?;
-    let said = Said::read(args, super::all_roles(), &[]);
-    if at_round > 0 && said.seed.is_some_and(|seed| seed != source.brief.seed) {
-        return Err(Failure::input(RELABELLED));
+    let arguments = CliArguments::of_any_protocol(args);
+    if at_round > 0 && arguments.seed.is_some_and(|seed| seed != source.brief.seed) {
+        return Err(CliError::input(
+            "the rounds that are taken over have labels from the first debate's seed: omit --seed, or branch --at 0",
+        ));
     }
-    let brief = brief(protocol, &source.brief, said)?;
-    let models = desk::models(&config);
-    check_models(&brief, &*models)?;
-    let behind = || defaults::names(&brief).map(|name| config.behind(name));
-    defaults::fetch(behind(), args.get_flag("quiet"))?;
-    let bound = Bound::read(args, &config, protocol.name())?;
-    let show = Show::read(args)?;
-    show.check(protocol, &brief)?;
-    let taken: Vec<Record> = play::branch(protocol, &records, brief.clone(), at_round).map_err(failed)?;
-    if let Some(note) = left_behind(protocol, &source, &brief, &taken, at_round)?
-        && !args.get_flag("quiet")
+    let brief = branch_brief(protocol, &source.brief, arguments)?;
+    check_models(&brief, &**app.catalogue()?)?;
+    fetch_model_files(&app, brief_models(&brief))?;
+    let bindings = DeliveryBindings::read(args, configuration, protocol.info().name)?;
+    let output = ResultOutput::read(&app);
+    output.check(protocol, &brief)?;
+    let taken = play::branch(protocol, &records, brief.clone(), at_round)
+        .map_err(|reason| handle.log_error(reason))?;
+    if let Some(note) = not_taken_over(protocol, &source, &brief, &taken, at_round)?
+        && !app.flag("quiet")
     {
         output::note(&format!("note: {note}"));
     }
-    let id = brief.id;
-    let engine = desk::engine(&config, models.clone(), kept.store.clone());
-    run::runtime()?.block_on(bound.bind(&kept.store, &id))?;
-    let run = Run { protocol, id: id.clone(), store: kept.store.clone(), show: &show };
-    let status = run.debate(async |watch, stop| engine.start(protocol, taken, say, watch, stop).await)?;
-    after::all(&models, &kept.store, &[id], args.get_flag("quiet"))?;
+    let (id, store) = (brief.id, handle.store);
+    let engine = app.engine(&store)?;
+    block_on(bindings.bind(&store, &id))??;
+    let run = DebateRun { protocol, id: id.clone(), store: store.clone(), output: &output };
+    let status =
+        run.run(async |watch, stop| engine.start(protocol, taken, interjection, watch, stop).await)?;
+    app.deliver_and_index(&store, Some(&id))?;
     Ok(status)
 }
 
-fn at_round(args: &ArgMatches, source: &Debate) -> Result<u32, Failure> {
+fn at_round(args: &ArgMatches, source: &Debate) -> Result<u32, CliError> {
     let at_round = args.get_one::<u32>("at").copied().unwrap_or_default();
     let last = source.turns.iter().map(|turn| turn.phase.round).max().unwrap_or_default();
     if at_round <= last {
         return Ok(at_round);
     }
-    Err(Failure::input(format!(
-        "debate {} has rounds 0 to {last}: --at {at_round} is none of them",
+    Err(CliError::input(format!(
+        "debate {} has rounds 0 to {last}, and --at {at_round} is not one of them",
         source.brief.id
     )))
 }
 
-/// Says which rounds were taken over, if not all that were asked for; fails if none was, for that is a new debate.
-fn left_behind(
+/// A note on what was not taken over although it was asked for. It is an error if nothing was taken over, because that
+/// would be a new debate.
+fn not_taken_over(
     protocol: &dyn Protocol,
     source: &Debate,
     brief: &Brief,
-    taken: &[Record],
+    taken: &[LogRecord],
     at_round: u32,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<String>, CliError> {
     let taken = taken.iter().filter(|record| matches!(record.entry.event, Event::Asked { .. })).count();
-    let id = &source.brief.id;
     if taken == 0 {
-        return Err(nothing_taken(source, brief));
+        return Err(nothing_taken_over(source, brief));
     }
-    let closing = |turn: &Turn| protocol.closing().contains(&turn.phase.name.as_str());
-    let wanted = source.turns.iter().filter(|turn| turn.phase.round <= at_round && !closing(turn));
+    let id = &source.brief.id;
+    let is_closing = |turn: &PhaseTurn| protocol.info().is_closing(&turn.phase.name);
+    let wanted = source.turns.iter().filter(|turn| turn.phase.round <= at_round && !is_closing(turn));
     let Some(first) = wanted.clone().nth(taken).map(|turn| &turn.phase) else {
-        // What closes a debate may have rounds of its own, such as a vote.
+        // Closing phases, such as a vote, may have rounds of their own.
         let last = wanted.clone().next_back().map_or(0, |turn| turn.phase.round);
-        let mut anew = source.turns.iter().filter(|turn| turn.phase.round <= at_round && closing(turn));
-        let beyond = anew.find(|turn| turn.phase.round > last);
-        return Ok(beyond.map(|turn| {
+        let mut closing = source.turns.iter().filter(|turn| turn.phase.round <= at_round && is_closing(turn));
+        return Ok(closing.find(|turn| turn.phase.round > last).map(|turn| {
             let name = &turn.phase.name;
-            format!("of debate {id}, round {last} is the last that is taken over: the {name} closes it and is held anew")
+            format!(
+                "round {last} is the last of debate {id} that is taken over: the {name} closes the debate and is held again"
+            )
         }));
     };
     let until = match (wanted.take(taken).last(), first.round) {
@@ -125,59 +127,62 @@ fn left_behind(
         (_, round) => format!("round {}", round - 1),
     };
     Ok(Some(format!(
-        "of debate {id}, only {until} could be taken over, not all of round {at_round}: the rest is asked anew"
+        "of debate {id}, only {until} could be taken over, not all of round {at_round}: the rest is asked again"
     )))
 }
 
-fn nothing_taken(source: &Debate, brief: &Brief) -> Failure {
+fn nothing_taken_over(source: &Debate, brief: &Brief) -> CliError {
     let id = &source.brief.id;
     let seats = |brief: &Brief| brief.seats.iter().map(|seat| seat.id.clone()).collect::<Vec<_>>().join(", ");
     let (theirs, ours) = (seats(&source.brief), seats(brief));
     if theirs == ours {
-        return Failure::input(format!(
-            "nothing of debate {id} can be taken over: its first phase is not over"
-        ))
-        .help(format!("agon resume {id} goes on with it"));
+        let sentence = format!("nothing of debate {id} can be taken over: its first phase is not over");
+        return CliError::input(sentence).with_help(format!("agon resume {id} continues it"));
     }
-    Failure::input(format!(
-        "nothing of debate {id} can be taken over: its seats are {theirs}, and those of the branch {ours}"
+    CliError::input(format!(
+        "nothing of debate {id} can be taken over: its seats are {theirs}, and those of the branch are {ours}"
     ))
-    .help("name as many models as the first debate had, and leave away --set that changes who sits")
-    .help("or open a new debate with these seats")
+    .with_help("name as many models as the first debate had, and omit --set options that change the seats")
+    .with_help("or open a new debate with these seats")
 }
 
-/// The source's brief with what was said in its place. The seed stays, and with it who is called A and who B.
-fn brief(protocol: &dyn Protocol, source: &Brief, said: Said) -> Result<Brief, Failure> {
-    let (timeout_ms, set) = split_timeout(said.options)?;
-    // A file that is named anew takes the place of the one in the log; the others are not read again.
-    let named = resolve(protocol.options(), set.iter().cloned())?;
-    let anew = parts(protocol.options(), &named)?;
-    let replaced = |file: &Artifact| anew.iter().any(|new| new.part == file.part);
-    let files = source.files.iter().filter(|file| !replaced(file)).cloned().chain(anew.clone()).collect();
-    let options = resolve(protocol.options(), raw(&source.options).chain(set))?;
-    let is_role = |role: &str| protocol.roles().contains(&role);
-    if let Some(role) = said.roles.keys().find(|role| !is_role(role)) {
-        return Err(Failure::input(format!("{} has no {role}: leave --{role} away", protocol.name())));
+/// The source's brief with the arguments in place of its own values. The seed stays, and with it who is A and who is B.
+fn branch_brief(protocol: &dyn Protocol, source: &Brief, arguments: CliArguments) -> Result<Brief, CliError> {
+    let info = protocol.info();
+    if let Some(role) = arguments.role_without_seat(info) {
+        return Err(CliError::input(format!("{} has no {role}: omit --{role}", info.name)));
     }
-    // With other models named, the roles are dealt out anew; else everybody keeps their own.
-    let mut roles = said.roles;
-    if said.models.is_empty() {
-        for seat in source.seats.iter().filter(|seat| is_role(&seat.role)) {
-            roles.entry(seat.role.clone()).or_insert_with(|| seat.model.clone());
+    let (timeout_ms, set) = split_timeout(arguments.options)?;
+    // A file that is named again replaces the one in the log. The others are not read again.
+    let new_files = option_files(info.options, &resolve(info.options, set.iter().cloned())?)?;
+    let is_replaced = |file: &BriefFile| new_files.iter().any(|new| new.part == file.part);
+    let kept_files = source.files.iter().filter(|file| !is_replaced(file)).cloned();
+    let files = kept_files.chain(new_files.iter().cloned()).collect();
+    let options = resolve(info.options, raw_options(&source.options).chain(set))?;
+    // If other models are named, the roles are assigned again. Otherwise every role keeps its model.
+    let mut roles = arguments.roles;
+    if arguments.models.is_empty() {
+        for seat in &source.seats {
+            if info.named_roles().any(|role| role == seat.role) {
+                roles.entry(seat.role.clone()).or_insert_with(|| seat.model.clone());
+            }
         }
     }
-    let models = if said.models.is_empty() { protocol.named(source) } else { said.models };
-    let (question, files) = (source.question.clone(), files);
-    let seed = said.seed.unwrap_or(source.seed);
-    let request = Request { question, files, models, roles, options, seed };
-    let now_s = clock::now_s();
+    let models = match arguments.models.is_empty() {
+        true => info.listed_models(source),
+        false => arguments.models,
+    };
+    let seed = arguments.seed.unwrap_or(source.seed);
+    let request = Request { question: source.question.clone(), files, models, roles, options, seed };
+    let limits = LimitOverrides::timeout(timeout_ms).apply_to(&source.limits);
+    let now_s = clock::unix_seconds();
     Ok(Brief {
-        id: ids::fresh(now_s)?,
+        id: debate_ids::new_debate_id(now_s)?,
         seats: protocol.seats(&request)?,
         options: request.options,
         files: request.files,
         seed,
-        limits: said.limits.over(&Wanted { timeout_ms, ..Wanted::default() }.over(&source.limits)),
+        limits: arguments.limits.apply_to(&limits),
         written_by: env!("CARGO_PKG_VERSION").to_owned(),
         created_at: clock::rfc3339(now_s),
         parent: None,
@@ -185,8 +190,8 @@ fn brief(protocol: &dyn Protocol, source: &Brief, said: Said) -> Result<Brief, F
     })
 }
 
-/// Options as a person would write them.
-fn raw(options: &Map<String, Value>) -> impl Iterator<Item = (String, String)> {
+/// Options as a user would write them.
+fn raw_options(options: &Map<String, Value>) -> impl Iterator<Item = (String, String)> {
     options.iter().map(|(key, value)| match value {
         Value::String(text) => (key.clone(), text.clone()),
         other => (key.clone(), other.to_string()),

@@ -3,63 +3,72 @@
 use agon_core::Protocol;
 use clap::{ArgMatches, Command};
 
-use crate::cli::args::{self, Said};
-use crate::cli::failure::Failure;
-use crate::cli::opening::{Opening, check_models, notices};
-use crate::cli::post::{self, Bound};
-use crate::cli::run::{self, Run};
-use crate::cli::show::Show;
-use crate::cli::{after, defaults, desk, dry_run, output, place, target};
+use crate::cli::app::App;
+use crate::cli::arguments::{self, CliArguments};
+use crate::cli::brief_builder::BriefBuilder;
+use crate::cli::debate_run::DebateRun;
+use crate::cli::deliveries::{DeliveryBindings, to_option};
+use crate::cli::errors::CliError;
+use crate::cli::paths::process_env;
+use crate::cli::result_output::ResultOutput;
+use crate::cli::runtime::block_on;
+use crate::cli::{dry_run, found_configuration, output, seat_models, targets};
 
-/// The command of one protocol, from its own tables.
+/// The command of one protocol, made from its tables.
 pub fn command(protocol: &'static dyn Protocol) -> Command {
-    let dry_run = "Show seats, calls, tokens and price range; make no call, store nothing";
-    let gate = args::gate().into_iter().filter(|_| protocol.is_gate());
-    Command::new(protocol.name())
-        .about(protocol.about())
-        .args(target::args(protocol))
-        .arg(args::switch("dry-run", dry_run))
-        .args(args::seats())
-        .args(args::roles(protocol.roles()))
-        .args(args::options(protocol))
-        .arg(args::set())
-        .args(args::limits())
-        .args(args::face())
-        .arg(post::to())
-        .args(gate)
-        .args(args::files())
+    let info = protocol.info();
+    let dry_run = "Show seats, calls, tokens and price; make no call and store nothing";
+    let gate_options = arguments::gate_options().into_iter().filter(|_| info.gate.is_some());
+    Command::new(info.name)
+        .about(info.about)
+        .args(targets::arguments(info))
+        .arg(arguments::switch("dry-run", dry_run))
+        .args(arguments::seats())
+        .args(arguments::role_models(info.named_roles()))
+        .args(arguments::protocol_options(info))
+        .arg(arguments::set_option())
+        .args(arguments::limits())
+        .args(arguments::output_options())
+        .arg(to_option())
+        .args(gate_options)
+        .args(arguments::config_and_store())
 }
 
 /// Runs a debate of this protocol.
-pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Failure> {
-    let config = desk::config(args)?;
-    let said = Said::read(args, protocol.roles(), protocol.options()).under(protocol, &place::env);
-    let seed = said.seed;
-    if protocol.is_gate() {
-        config.check_judges(said.models.iter().map(String::as_str)).map_err(Failure::input)?;
+pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, CliError> {
+    let app = App::new(args);
+    let info = protocol.info();
+    let configuration = app.configuration()?;
+    let arguments = CliArguments::of_protocol(args, info, &process_env);
+    let seed = arguments.seed;
+    if info.gate.is_some() {
+        let named = arguments.models.iter().map(String::as_str);
+        found_configuration::check_judges(configuration, named).map_err(CliError::input)?;
     }
-    let models = desk::models(&config);
-    let opening =
-        Opening::new(protocol, said, &config)?.or_else(|| defaults::models(&models, &place::env))?;
-    let opening = opening.here(&config, &models)?.known_by(desk::already(args)?);
-    let bound = Bound::read(args, &config, protocol.name())?;
-    let brief = opening.brief(target::read(protocol, args)?)?;
-    check_models(&brief, &*models)?;
-    if args.get_flag("dry-run") {
-        return dry_run::show(protocol, brief, seed, &*models, args.get_flag("json"));
+    let catalogue = app.catalogue()?;
+    let builder = BriefBuilder::new(protocol, arguments, configuration)?
+        .or_default_models(|| seat_models::default_models(catalogue))?
+        .with_local_options(configuration, catalogue)?
+        .with_store(app.existing_store()?);
+    let bindings = DeliveryBindings::read(args, configuration, info.name)?;
+    let brief = builder.brief(targets::read_subject(info, args)?)?;
+    seat_models::check_models(&brief, &**catalogue)?;
+    if app.flag("dry-run") {
+        return dry_run::print_estimate(protocol, brief, seed, &**catalogue, app.flag("json"));
     }
-    let show = Show::read(args)?;
-    show.check(protocol, &brief)?;
-    let store = desk::store(args)?;
-    if !args.get_flag("quiet") {
-        notices(&brief, &*models).iter().for_each(|notice| output::note(&format!("note: {notice}")));
+    let output = ResultOutput::read(&app);
+    output.check(protocol, &brief)?;
+    let store = app.store()?;
+    if !app.flag("quiet") {
+        for notice in seat_models::notices(&brief, &**catalogue) {
+            output::note(&format!("note: {notice}"));
+        }
     }
-    defaults::fetch(defaults::names(&brief).map(|name| config.behind(name)), args.get_flag("quiet"))?;
-    let engine = desk::engine(&config, models.clone(), store.clone());
-    let id = brief.id.clone();
-    run::runtime()?.block_on(bound.bind(&store, &id))?;
-    let run = Run { protocol, id: id.clone(), store: store.clone(), show: &show };
-    let status = run.debate(async |watch, stop| engine.open(protocol, brief, watch, stop).await)?;
-    after::all(&models, &store, &[id], args.get_flag("quiet"))?;
+    seat_models::fetch_model_files(&app, seat_models::brief_models(&brief))?;
+    let (id, engine) = (brief.id.clone(), app.engine(&store)?);
+    block_on(bindings.bind(&store, &id))??;
+    let run = DebateRun { protocol, id: id.clone(), store: store.clone(), output: &output };
+    let status = run.run(async |watch, stop| engine.open(protocol, brief, watch, stop).await)?;
+    app.deliver_and_index(&store, Some(&id))?;
     Ok(status)
 }

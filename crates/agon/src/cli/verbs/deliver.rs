@@ -1,21 +1,20 @@
-//! `agon deliver`: brings results that have not arrived yet.
+//! `agon deliver`: sends results that have not arrived yet.
 
 use std::time::Duration;
 
-use agon_publish::deliveries::Report;
-use agon_store::{Delivery, DeliveryState, Sqlite};
+use agon_publish::deliveries::DeliveryReport;
+use agon_store::{DeliveryState, SqliteStore, StoredDelivery};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 
-use super::{Group, Verb};
-use crate::cli::failure::Failure;
-use crate::cli::limits::{seconds, whole};
-use crate::cli::run::runtime;
-use crate::cli::{args, clock, desk, output, post};
+use super::{CliVerb, VerbGroup};
+use crate::cli::app::App;
+use crate::cli::errors::{CliError, EXIT_INCOMPLETE};
+use crate::cli::limits::{parse_seconds, whole_number};
+use crate::cli::runtime::block_on;
+use crate::cli::{arguments, clock, deliveries, output};
 
-pub(super) const VERB: Verb = Verb { name: "deliver", group: Group::Around, command, run };
-
-const COULD_NOT_COMPLETE: u8 = 3;
+pub(super) const VERB: CliVerb = CliVerb { name: "deliver", group: VerbGroup::Setup, command, run };
 
 fn command(command: Command) -> Command {
     let retry = Arg::new("retry")
@@ -24,61 +23,57 @@ fn command(command: Command) -> Command {
         .action(ArgAction::Append)
         .num_args(0..=1)
         .default_missing_value("0")
-        .value_parser(whole(0_u64, None))
-        .help("Try this one now that waits or was given up; without a number, all that were given up");
+        .value_parser(whole_number(0_u64, None))
+        .help("Try this delivery now, even if it was given up; without a number, all that were given up");
     let patience = Arg::new("patience")
         .long("patience")
         .value_name("SECONDS")
-        .value_parser(seconds)
-        .help("How long to go on trying [default: 15]");
+        .value_parser(parse_seconds)
+        .help("How long to keep trying [default: 10]");
     command
-        .about("Bring results that have not arrived yet where they belong")
-        .after_help(
-            "Exit status: 0, or 3 if something is still to be brought or was given up; with --list 0.",
-        )
+        .about("Send results that have not arrived yet")
+        .after_help("Exit status: 0, or 3 if a delivery is still due or was given up; with --list always 0.")
         .arg(retry)
         .arg(patience)
-        .arg(args::switch("list", "Only show what there is to bring, what has arrived and what was given up"))
-        .arg(args::json())
-        .arg(args::db())
+        .arg(arguments::switch("list", "Only list the deliveries: due, done and given up"))
+        .arg(arguments::json())
+        .arg(arguments::store())
 }
 
-fn run(args: &ArgMatches) -> Result<u8, Failure> {
-    let Some(store) = desk::kept(args)? else {
-        return shown(args, &Report::default(), &[]);
+fn run(args: &ArgMatches) -> Result<u8, CliError> {
+    let app = App::new(args);
+    let Some(store) = app.store_to_read()? else {
+        return print_deliveries(&app, &DeliveryReport::default(), &[]);
     };
-    let runtime = runtime()?;
-    if args.get_flag("list") {
-        return shown(args, &Report::default(), &store.deliveries(None)?);
+    if app.flag("list") {
+        return print_deliveries(&app, &DeliveryReport::default(), &store.deliveries(None)?);
     }
-    for number in again(args, &store)? {
-        runtime.block_on(store.delivery_retry(number))?;
+    for number in deliveries_to_retry(args, &store)? {
+        block_on(store.delivery_retry(number))??;
     }
-    let patience = args.get_one::<u64>("patience").map_or(post::PATIENCE, |ms| Duration::from_millis(*ms));
-    let report = runtime.block_on(post::deliver(&store, None, patience));
+    let patience =
+        args.get_one::<u64>("patience").map_or(deliveries::PATIENCE, |ms| Duration::from_millis(*ms));
+    let report = block_on(deliveries::deliver(&store, None, patience))?;
     let all = store.deliveries(None)?;
-    shown(args, &report, &all)?;
-    let open = |delivery: &Delivery| {
+    print_deliveries(&app, &report, &all)?;
+    let is_open = |delivery: &StoredDelivery| {
         matches!(delivery.state, DeliveryState::Due | DeliveryState::Sending | DeliveryState::Dead)
     };
-    Ok(if all.iter().any(open) { COULD_NOT_COMPLETE } else { 0 })
+    Ok(if all.iter().any(is_open) { EXIT_INCOMPLETE } else { 0 })
 }
 
-/// The deliveries that are to be tried again.
-fn again(args: &ArgMatches, store: &Sqlite) -> Result<Vec<i64>, Failure> {
-    let named: Vec<u64> = args.get_many::<u64>("retry").into_iter().flatten().copied().collect();
-    let ids = |state| -> Result<Vec<i64>, Failure> {
+fn deliveries_to_retry(args: &ArgMatches, store: &SqliteStore) -> Result<Vec<i64>, CliError> {
+    let ids = |state| -> Result<Vec<i64>, CliError> {
         Ok(store.deliveries(Some(state))?.iter().map(|delivery| delivery.id).collect())
     };
     let (dead, due) = (ids(DeliveryState::Dead)?, ids(DeliveryState::Due)?);
     let mut numbers = Vec::new();
-    for number in named {
-        let number = i64::try_from(number).unwrap_or(i64::MAX);
-        match number {
+    for number in args.get_many::<u64>("retry").into_iter().flatten() {
+        match i64::try_from(*number).unwrap_or(i64::MAX) {
             0 => numbers.extend(&dead),
-            _ if dead.contains(&number) || due.contains(&number) => numbers.push(number),
-            _ => {
-                return Err(Failure::input(format!(
+            number if dead.contains(&number) || due.contains(&number) => numbers.push(number),
+            number => {
+                return Err(CliError::input(format!(
                     "no delivery {number} is due or was given up: `agon deliver --list` shows them"
                 )));
             }
@@ -88,17 +83,17 @@ fn again(args: &ArgMatches, store: &Sqlite) -> Result<Vec<i64>, Failure> {
     Ok(numbers)
 }
 
-fn shown(args: &ArgMatches, report: &Report, all: &[Delivery]) -> Result<u8, Failure> {
-    if args.get_flag("json") {
-        output::print_json(&json!(all.iter().map(entry).collect::<Vec<_>>()))?;
-    } else if args.get_flag("list") {
+fn print_deliveries(app: &App<'_>, report: &DeliveryReport, all: &[StoredDelivery]) -> Result<u8, CliError> {
+    if app.flag("json") {
+        output::print_json(&all.iter().map(delivery_document).collect::<Vec<_>>())?;
+    } else if app.flag("list") {
         match all.is_empty() {
-            true => output::note("nothing was ever to be brought: say --to WHERE when you open a debate"),
-            false => output::print(&table(all))?,
+            true => output::note("there are no deliveries: pass --to WHERE when you open a debate"),
+            false => output::print(&delivery_table(all))?,
         }
     } else {
-        post::tell(report, false);
-        if report == &Report::default() {
+        deliveries::print_report(report, false);
+        if report == &DeliveryReport::default() {
             let later = all.iter().filter(|delivery| delivery.state == DeliveryState::Due).count();
             output::note(&match later {
                 0 => "nothing is due".to_owned(),
@@ -109,38 +104,31 @@ fn shown(args: &ArgMatches, report: &Report, all: &[Delivery]) -> Result<u8, Fai
     Ok(0)
 }
 
-/// A delivery without what is secret in its address.
-pub(super) fn entry(delivery: &Delivery) -> Value {
+/// A delivery as JSON, without secrets.
+pub(super) fn delivery_document(delivery: &StoredDelivery) -> Value {
+    let timestamp = |s: i64| clock::rfc3339(u64::try_from(s).unwrap_or_default());
     json!({
         "delivery": delivery.id,
         "debate": delivery.debate,
-        "to": post::place(delivery),
+        "to": deliveries::public_address(delivery),
         "state": delivery.state,
         "attempts": delivery.attempts,
         "last_error": delivery.last_error,
-        "created_at": moment(delivery.created_s),
-        "done_at": delivery.done_s.map(moment),
+        "created_at": timestamp(delivery.created_s),
+        "done_at": delivery.done_s.map(timestamp),
     })
 }
 
-fn moment(s: i64) -> String {
-    clock::rfc3339(u64::try_from(s).unwrap_or_default())
-}
-
-pub(super) fn table(all: &[Delivery]) -> String {
-    let head = ["number", "debate", "to", "state", "tried", "last error"].map(str::to_owned).to_vec();
-    let row = |delivery: &Delivery| {
-        let state = json!(delivery.state).as_str().unwrap_or_default().to_owned();
-        let error = delivery.last_error.clone().unwrap_or_default();
+pub(super) fn delivery_table(all: &[StoredDelivery]) -> String {
+    let row = |delivery: &StoredDelivery| {
         vec![
             delivery.id.to_string(),
             delivery.debate.clone(),
-            post::place(delivery),
-            state,
+            deliveries::public_address(delivery),
+            json!(delivery.state).as_str().unwrap_or_default().to_owned(),
             delivery.attempts.to_string(),
-            error,
+            delivery.last_error.clone().unwrap_or_default(),
         ]
     };
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(all.iter().map(row)).collect();
-    agon_report::table("", &rows, &output::stdout_style())
+    output::table(&["number", "debate", "to", "state", "tried", "last error"], all.iter().map(row))
 }

@@ -2,20 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use agon_core::Debate;
-use agon_core::event::open_all;
-use agon_report::Gate;
+use agon_report::{GateFormat, gate_report, markdown_report, page_report, yaml};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 
-use super::{Group, Verb, id};
-use crate::cli::desk::{self, Kept};
-use crate::cli::failure::Failure;
-use crate::cli::show::outcome;
-use crate::cli::{args, output, receipts, write};
+use super::{CliVerb, VerbGroup};
+use crate::cli::app::{App, DebateHandle, StoredLog};
+use crate::cli::debate_reading::DebateReading;
+use crate::cli::errors::CliError;
+use crate::cli::{arguments, output, receipts};
 
-pub(super) const VERB: Verb = Verb { name: "export", group: Group::Kept, command, run };
+pub(super) const VERB: CliVerb = CliVerb { name: "export", group: VerbGroup::StoredDebates, command, run };
 
 const FORMATS: [&str; 7] = ["md", "html", "json", "yaml", "github", "sarif", "junit"];
 
@@ -24,73 +22,74 @@ fn command(command: Command) -> Command {
         .long("format")
         .value_name("FORMAT")
         .value_parser(PossibleValuesParser::new(FORMATS))
-        .help("The format [default: by FILE's ending, else md]");
+        .help("The format [default: by the extension of FILE, else md]");
     let out = Arg::new("output")
         .short('o')
         .long("output")
         .value_name("FILE")
         .value_parser(value_parser!(PathBuf))
-        .help("Write here; never overwrites [default: stdout]");
+        .help("Write here; an existing file is never overwritten [default: stdout]");
     command
         .about("Write a debate as Markdown, HTML, JSON or YAML; a review also for a pipeline")
         .after_help(
-            "json holds the outcome and the whole log with its hashes; --receipt holds both signed: `agon verify FILE` checks either,\n\
-             a receipt also on another machine, without network.",
+            "json contains the outcome and the whole log with its hashes; --receipt contains both, signed. `agon verify FILE` checks\n\
+             either; a receipt also on another machine and without a network.",
         )
-        .arg(id())
+        .arg(arguments::debate_id())
         .arg(format)
-        .arg(args::switch("receipt", "Write a signed receipt instead, with the log").conflicts_with("format"))
-        .arg(args::switch("no-log", "Leave the log out of the receipt: its texts may be private").requires("receipt"))
+        .arg(arguments::switch("receipt", "Write a signed receipt instead, with the log").conflicts_with("format"))
+        .arg(
+            arguments::switch("no-log", "Omit the log from the receipt, because its texts may be private")
+                .requires("receipt"),
+        )
         .arg(out)
-        .arg(args::config())
-        .arg(args::db())
+        .arg(arguments::config())
+        .arg(arguments::store())
 }
 
-fn run(args: &ArgMatches) -> Result<u8, Failure> {
+fn run(args: &ArgMatches) -> Result<u8, CliError> {
+    let app = App::new(args);
     let out = args.get_one::<PathBuf>("output");
     let format = match args.get_one::<String>("format") {
         Some(format) => format.as_str(),
-        None => out.and_then(|file| by_ending(file)).unwrap_or("md"),
+        None => out.and_then(|file| format_of_file(file)).unwrap_or("md"),
     };
-    let kept = Kept::find(args)?;
-    let text = match args.get_flag("receipt") {
-        true => receipts::of(&kept, &desk::models(&desk::config(args)?), !args.get_flag("no-log"))?,
-        false => render(&kept, format)?,
+    let handle = app.stored_debate()?;
+    let text = match app.flag("receipt") {
+        true => receipts::issue_receipt(&handle, app.catalogue()?, !app.flag("no-log"))?,
+        false => export_text(&handle, format)?,
     };
     match out {
-        Some(file) => write::fresh(file, &text)?,
+        Some(file) => output::write_new_file(file, &text)?,
         None => output::print(&text)?,
     }
     Ok(0)
 }
 
-fn by_ending(file: &Path) -> Option<&'static str> {
-    let ending = file.extension()?.to_str()?;
-    let ending = match ending {
+fn format_of_file(file: &Path) -> Option<&'static str> {
+    let name = match file.extension()?.to_str()? {
         "htm" => "html",
         "yml" => "yaml",
         other => other,
     };
-    FORMATS.into_iter().find(|format| *format == ending)
+    FORMATS.into_iter().find(|format| *format == name)
 }
 
-fn render(kept: &Kept, format: &str) -> Result<String, Failure> {
-    let raw = kept.store.raw(&kept.id)?;
-    let records =
-        open_all(raw.iter().cloned()).map_err(|broken| Failure::Broken { id: kept.id.clone(), broken })?;
-    let debate = Debate::from_records(&records).map_err(|why| Failure::Log { id: kept.id.clone(), why })?;
-    let outcome = outcome(&debate);
+fn export_text(handle: &DebateHandle, format: &str) -> Result<String, CliError> {
+    let StoredLog { raw, debate, .. } = handle.read()?;
+    let reading = DebateReading::of(&debate)?;
+    let source = reading.source();
     Ok(match format {
-        gate if let Some(gate) = Gate::from_name(gate) => agon_report::gate(&outcome, gate)?,
-        "html" => agon_report::html(&outcome, &debate),
-        "json" => format!("{:#}\n", document(outcome, raw)),
-        "yaml" => agon_report::yaml(&outcome).map_err(|why| Failure::System(why.to_string()))?,
-        _ => agon_report::markdown(&outcome, &debate),
+        name if let Some(gate) = GateFormat::from_name(name) => gate_report(&source, gate)?,
+        "html" => page_report(&source),
+        "json" => format!("{:#}\n", exported_json(reading.document, raw)),
+        "yaml" => yaml(&reading.document)?,
+        _ => markdown_report(&source),
     })
 }
 
-/// The bodies are strings, not objects: the hashes are over their exact bytes.
-fn document(outcome: Value, raw: Vec<(String, String)>) -> Value {
+/// The events are strings, not objects, because the hashes are over their exact bytes.
+fn exported_json(outcome: Value, raw: Vec<(String, String)>) -> Value {
     let log: Vec<Value> = raw.into_iter().map(|(body, hash)| json!({"hash": hash, "body": body})).collect();
     json!({"outcome": outcome, "log": log})
 }

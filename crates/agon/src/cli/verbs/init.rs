@@ -4,56 +4,58 @@ use std::path::Path;
 
 use clap::{ArgMatches, Command};
 
-use super::{Group, Verb};
-use crate::cli::failure::Failure;
-use crate::cli::{args, output, place, write};
+use super::{CliVerb, VerbGroup};
+use crate::cli::errors::CliError;
+use crate::cli::paths::CONFIGURATION_FILE;
+use crate::cli::{arguments, output};
 
-pub(super) const VERB: Verb = Verb { name: "init", group: Group::Around, command, run };
+pub(super) const VERB: CliVerb = CliVerb { name: "init", group: VerbGroup::Setup, command, run };
 
 const TEMPLATE: &str = include_str!("agon.toml");
 
 fn command(command: Command) -> Command {
     command
-        .about("Write a commented agon.toml into this folder")
-        .arg(args::switch("force", "Overwrite the one that is there"))
+        .about("Write a commented agon.toml into this directory")
+        .arg(arguments::switch("force", "Overwrite an existing one"))
 }
 
-fn run(args: &ArgMatches) -> Result<u8, Failure> {
-    let file = Path::new(place::CONFIG);
+fn run(args: &ArgMatches) -> Result<u8, CliError> {
+    let file = Path::new(CONFIGURATION_FILE);
     if file.exists() && !args.get_flag("force") {
-        return Err(Failure::input(
-            "agon.toml is there already: edit it, or overwrite it with `agon init --force`",
+        return Err(CliError::input(
+            "agon.toml exists already: edit it, or overwrite it with `agon init --force`",
         ));
     }
-    write::whole(file, TEMPLATE)?;
-    output::note("wrote agon.toml; every line of it is a comment until you take the # away");
+    output::write_file(file, TEMPLATE)?;
+    output::note("wrote agon.toml; every line in it is a comment until you remove the #");
     Ok(0)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::cli::config;
+    use crate::cli::configuration::Configuration;
 
     #[test]
-    fn the_example_parses_as_it_is_and_with_every_line_uncommented() {
+    fn the_template_is_valid_as_it_is_and_with_every_setting_uncommented() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("agon.toml");
-        let check = |text: String| {
+        let load = |text: String| {
             std::fs::write(&file, &text).unwrap();
-            config::load(Some(&file), &|_| None).unwrap_or_else(|why| panic!("{why}\n{text}"))
+            Configuration::load(Some(&file), &|_| None).unwrap_or_else(|why| panic!("{why}\n{text}"))
         };
-        assert!(check(super::TEMPLATE.to_owned()).models.is_empty());
-        // A line that begins with `#` and no space is a setting; with a space it is prose.
+        assert!(load(super::TEMPLATE.to_owned()).models.is_empty());
+        // A line that begins with `#` and no space is a setting; with a space it is a comment.
         let uncommented = super::TEMPLATE.lines().map(|line| match line.strip_prefix('#') {
             Some(setting) if !setting.starts_with(' ') => format!("{setting}\n"),
             _ => format!("{line}\n"),
         });
-        let config = check(uncommented.collect());
-        assert!(!config.models.is_empty() && config.roles.len() == 3 && !config.options.is_empty());
-        assert!(config.limits.timeout_ms.is_some() && config.limits.output_tokens.is_some());
-        let models = &config.providers;
+        let configuration = load(uncommented.collect());
+        assert!(!configuration.models.is_empty() && configuration.roles.len() == 3);
+        assert!(!configuration.options.is_empty() && configuration.engine.warm_up);
+        assert!(configuration.limits.timeout_ms.is_some() && configuration.limits.output_tokens.is_some());
+        let models = &configuration.models_config;
         assert!(!models.providers.is_empty() && !models.prices.is_empty());
-        assert!(models.providers["local"].kind.is_some() && config.settings.warm_up);
+        assert!(models.providers["local"].kind.is_some());
         assert!(models.commands["critic"].free && models.humans["anna"].timeout_s.is_some());
         assert!(models.embedded.threads.is_some() && models.embeddings.model.is_some());
     }

@@ -1,294 +1,296 @@
-//! `agon knowledge`: what was decided, on what evidence and how it turned out, and what people add to it.
+//! `agon knowledge`: what debates decided, on what evidence and how it turned out, and what users add to it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use agon_report::{clean, figures};
-use agon_store::{Kind, Knowledge, KnowledgeHit, NewKnowledge, Sqlite};
+use agon_core::wording::counted;
+use agon_host::{clean_line, clean_text};
+use agon_store::{KnowledgeEntry, KnowledgeHit, KnowledgeKind, NewKnowledge, SqliteStore};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 
-use super::{Group, Verb};
-use crate::cli::chapters::chapters;
-use crate::cli::failure::Failure;
-use crate::cli::limits::whole;
-use crate::cli::run::runtime;
-use crate::cli::{after, args, clock, desk, input, output};
+use super::{CliVerb, VerbGroup};
+use crate::cli::app::App;
+use crate::cli::arguments::{count_limit, joined_words, limit_value};
+use crate::cli::document_sections::split_document;
+use crate::cli::errors::CliError;
+use crate::cli::runtime::block_on;
+use crate::cli::{arguments, clock, input, knowledge_index, output};
 
-pub(super) const VERB: Verb = Verb { name: "knowledge", group: Group::Kept, command, run };
+pub(super) const VERB: CliVerb = CliVerb { name: "knowledge", group: VerbGroup::StoredDebates, command, run };
 
-const LIMIT: &str = "20";
-/// The most that one entry may have.
+const DEFAULT_LIMIT: &str = "20";
 const ENTRY_BYTES_MAX: u64 = 64 * 1024;
-const TITLE_CHARS: usize = 100;
-/// The most that a title or a source may have.
-const WORDS_BYTES_MAX: usize = 1_000;
+/// A title that is taken from the text has at most this many characters.
+const TITLE_CHARS_MAX: usize = 100;
+/// A title or source that is given has at most this many bytes.
+const FIELD_BYTES_MAX: usize = 1_000;
+const EXCERPT_CHARS: usize = 240;
 
 fn command(command: Command) -> Command {
-    let limit = || {
-        Arg::new("limit").long("limit").value_name("N").default_value(LIMIT).value_parser(whole(1_u64, None))
-    };
-    let ids = |help: &'static str| Arg::new("entry").value_name("ENTRY").required(true).help(help);
+    let entry = |help: &'static str| Arg::new("entry").value_name("ENTRY").required(true).help(help);
     let text = Arg::new("text")
         .value_name("TEXT")
         .num_args(0..)
-        .help("What is known; `-` or nothing reads it from stdin");
-    let option = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).help(help)
-    };
-    let verb = |name: &'static str, about: &'static str| {
-        Command::new(name).about(about).arg(args::json()).args(args::files())
+        .help("The text; without it, or with `-`, it is read from stdin");
+    let option =
+        |name: &'static str, help: &'static str| Arg::new(name).long(name).value_name("TEXT").help(help);
+    let files = Arg::new("files")
+        .value_name("FILE")
+        .num_args(1..)
+        .required(true)
+        .value_parser(value_parser!(PathBuf));
+    let subcommand = |name: &'static str, about: &'static str| {
+        Command::new(name).about(about).arg(arguments::json()).args(arguments::config_and_store())
     };
     command
-        .about("What debates have decided and people have added; later arenas are told what fits")
+        .about("Show and edit what debates decided and users added; later arenas are told what is relevant")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(
-            verb("add", "Add an entry")
+            subcommand("add", "Add an entry")
                 .arg(text)
-                .arg(option("title", "TEXT", "What it is about [default: its first line]"))
-                .arg(option("source", "TEXT", "Where it is from")),
+                .arg(option("title", "What it is about [default: its first line]"))
+                .arg(option("source", "Where it is from")),
         )
         .subcommand(
-            verb("import", "Add files: Markdown by its headings, text by its paragraphs").arg(
-                Arg::new("files")
-                    .value_name("FILE")
-                    .num_args(1..)
-                    .required(true)
-                    .value_parser(value_parser!(PathBuf)),
-            ),
+            subcommand("import", "Add files: Markdown is split at its headings, text between paragraphs")
+                .arg(files),
         )
-        .subcommand(verb("list", "List entries, the newest first").arg(limit().help("The most to list")))
         .subcommand(
-            verb("search", "Find entries by words and by meaning")
+            subcommand("list", "List entries, the newest first")
+                .arg(count_limit(DEFAULT_LIMIT, "The most entries to list")),
+        )
+        .subcommand(
+            subcommand("search", "Find entries by words and by meaning")
                 .arg(Arg::new("words").value_name("WORDS").num_args(1..).required(true))
-                .arg(limit().help("The most to find")),
+                .arg(count_limit(DEFAULT_LIMIT, "The most entries to find")),
         )
-        .subcommand(verb("show", "Show an entry").arg(ids("An entry's id, or a unique beginning of it")))
-        .subcommand(verb("forget", "Forget entries, for good").arg(ids("The entries' ids").num_args(1..)))
+        .subcommand(
+            subcommand("show", "Show an entry").arg(entry("The id of an entry, or a unique prefix of it")),
+        )
+        .subcommand(
+            subcommand("forget", "Delete entries for good")
+                .arg(entry("The ids of the entries").num_args(1..)),
+        )
 }
 
-fn run(args: &ArgMatches) -> Result<u8, Failure> {
-    match args.subcommand() {
-        Some(("add", args)) => add(args),
-        Some(("import", args)) => import(args),
-        Some(("list", args)) => list(args),
-        Some(("search", args)) => search(args),
-        Some(("show", args)) => show(args),
-        Some(("forget", args)) => forget(args),
-        _ => Err(Failure::input("say what to do: agon knowledge --help")),
+fn run(args: &ArgMatches) -> Result<u8, CliError> {
+    let Some((subcommand, args)) = args.subcommand() else { return Ok(0) };
+    let app = App::new(args);
+    match subcommand {
+        "add" => add(&app),
+        "import" => import(&app),
+        "list" => list(&app),
+        "search" => search(&app),
+        "show" => show(&app),
+        "forget" => forget(&app),
+        _ => Err(CliError::input("name a subcommand: agon knowledge --help lists them")),
     }
 }
 
-fn add(args: &ArgMatches) -> Result<u8, Failure> {
-    let words: Vec<&str> =
-        args.get_many::<String>("text").into_iter().flatten().map(String::as_str).collect();
-    let text = match words.as_slice() {
-        [] | ["-"] => input::stdin("text", ENTRY_BYTES_MAX)?,
-        words => words.join(" "),
+fn add(app: &App<'_>) -> Result<u8, CliError> {
+    let text = match joined_words(app.args, "text") {
+        words if words.is_empty() || words == "-" => input::read_stdin("text", ENTRY_BYTES_MAX)?,
+        words => words,
     };
     let text = text.trim();
     if text.is_empty() {
-        return Err(Failure::input("the text is empty: say what is known, or pipe it in"));
+        return Err(CliError::input("the text is empty: write it in quotes, or pipe it in"));
     }
     if text.len() as u64 > ENTRY_BYTES_MAX {
-        let limit = ENTRY_BYTES_MAX / 1024;
-        return Err(Failure::input(format!("the text is longer than {limit} KB, the limit of an entry"))
-            .help("agon knowledge import FILE takes a file apart"));
+        let limit_kb = ENTRY_BYTES_MAX / 1024;
+        return Err(CliError::input(format!("the text is longer than {limit_kb} KB, the limit of an entry"))
+            .with_help("agon knowledge import FILE splits a file into entries"));
     }
-    let given = |name: &str| args.get_one::<String>(name).map(|text| text.trim().to_owned());
+    let given = |name: &str| app.args.get_one::<String>(name).map(|text| text.trim().to_owned());
     for name in ["title", "source"] {
-        if given(name).is_some_and(|text| text.len() > WORDS_BYTES_MAX) {
-            return Err(Failure::input(format!(
-                "the {name} is longer than {WORDS_BYTES_MAX} bytes: shorten it"
+        if given(name).is_some_and(|text| text.len() > FIELD_BYTES_MAX) {
+            return Err(CliError::input(format!(
+                "the {name} is longer than {FIELD_BYTES_MAX} bytes: shorten it"
             )));
         }
     }
-    let first = || text.lines().next().unwrap_or_default().chars().take(TITLE_CHARS).collect();
+    let first_line = || text.lines().next().unwrap_or_default().chars().take(TITLE_CHARS_MAX).collect();
     let entry = NewKnowledge {
-        kind: Kind::Note,
-        title: given("title").filter(|title| !title.is_empty()).unwrap_or_else(first),
+        kind: KnowledgeKind::Note,
+        title: given("title").filter(|title| !title.is_empty()).unwrap_or_else(first_line),
         text: text.to_owned(),
         source: given("source").filter(|source| !source.is_empty()),
         confidence: None,
-        at: clock::rfc3339(clock::now_s()),
+        at: clock::timestamp(),
     };
-    keep(args, vec![entry])
+    store_entries(app, vec![entry])
 }
 
-fn import(args: &ArgMatches) -> Result<u8, Failure> {
-    let paths: Vec<&Path> =
-        args.get_many::<PathBuf>("files").into_iter().flatten().map(PathBuf::as_path).collect();
-    let at = clock::rfc3339(clock::now_s());
+fn import(app: &App<'_>) -> Result<u8, CliError> {
+    let paths = app.args.get_many::<PathBuf>("files").into_iter().flatten();
+    let at = clock::timestamp();
     let mut entries = Vec::new();
-    // All are read before the first is kept, so that a bad one leaves nothing behind.
-    for file in paths.iter().map(|path| input::artifact(path, None)) {
-        let file = file?;
-        let found = chapters(&file.path, &file.text);
-        if found.is_empty() {
-            return Err(Failure::file(Path::new(&file.path), "there is nothing in it but headings"));
+    // All files are read before an entry is stored, so that a bad file leaves nothing behind.
+    for path in paths {
+        let file = input::debate_file(path, None)?;
+        let sections = split_document(&file.path, &file.text);
+        if sections.is_empty() {
+            return Err(CliError::file(Path::new(&file.path), "it has nothing but headings"));
         }
-        entries.extend(found.into_iter().map(|chapter| NewKnowledge {
-            kind: Kind::Import,
-            title: chapter.title,
-            text: chapter.text,
+        entries.extend(sections.into_iter().map(|section| NewKnowledge {
+            kind: KnowledgeKind::Import,
+            title: section.title,
+            text: section.text,
             source: Some(file.path.clone()),
             confidence: None,
             at: at.clone(),
         }));
     }
-    keep(args, entries)
+    store_entries(app, entries)
 }
 
-/// Keeps entries and says which they are.
-fn keep(args: &ArgMatches, entries: Vec<NewKnowledge>) -> Result<u8, Failure> {
-    // What is wrong with the configuration is said before anything is kept.
-    let models = desk::models(&desk::config(args)?);
-    let store = desk::store(args)?;
-    let runtime = runtime()?;
+/// Stores entries and prints their ids.
+fn store_entries(app: &App<'_>, entries: Vec<NewKnowledge>) -> Result<u8, CliError> {
+    // The configuration is read first, so that a mistake in it is reported before anything is stored.
+    let catalogue = app.catalogue()?;
+    let store = app.store()?;
     let sources: BTreeSet<String> = entries.iter().filter_map(|entry| entry.source.clone()).collect();
-    let imported = entries.iter().any(|entry| entry.kind == Kind::Import);
-    let mut ids = runtime.block_on(store.knowledge_add(entries))?;
+    let is_import = entries.iter().any(|entry| entry.kind == KnowledgeKind::Import);
+    let mut ids = block_on(store.knowledge_add(entries))??;
     let mut seen = BTreeSet::new();
     ids.retain(|id| seen.insert(id.clone()));
-    let gone = if imported { outdated(&store, &sources, &ids)? } else { Vec::new() };
-    for id in &gone {
-        runtime.block_on(store.knowledge_forget(id))?;
+    let outdated = if is_import { outdated_entries(&store, &sources, &ids)? } else { Vec::new() };
+    for id in &outdated {
+        block_on(store.knowledge_forget(id))??;
     }
-    // By words it can be found at once; what cannot be had now is made up for by the next search.
-    let note = runtime.block_on(after::index(&models, &store));
-    if args.get_flag("json") {
-        output::print_json(&json!({"ids": ids, "forgotten": gone}))?;
+    // Entries can be found by words at once. If they cannot be indexed now, the next search does it.
+    let note = block_on(knowledge_index::index_entries(catalogue, &store))?;
+    if app.flag("json") {
+        output::print_json(&json!({"ids": ids, "forgotten": outdated}))?;
     } else {
         let shown: Vec<&str> = ids.iter().take(3).map(String::as_str).collect();
         let more = if ids.len() > shown.len() { ", ..." } else { "" };
-        let count = figures::counted(ids.len() as u64, "entry").replace("entrys", "entries");
-        output::print(&format!("{count} kept: {}{more}\n", shown.join(", ")))?;
-        if !gone.is_empty() {
-            let count = figures::counted(gone.len() as u64, "entry").replace("entrys", "entries");
-            output::print(&format!("{count} forgotten that the files no longer have\n"))?;
+        output::print(&format!("{} stored: {}{more}\n", entries_words(ids.len()), shown.join(", ")))?;
+        if !outdated.is_empty() {
+            let count = entries_words(outdated.len());
+            output::print(&format!("{count} deleted that the files no longer contain\n"))?;
         }
     }
-    note.into_iter().for_each(|note| output::note(&format!("note: {note}")));
+    print_notes(note);
     Ok(0)
 }
 
-/// What was imported from these files before and is no longer in them: two versions of one section would contradict each other.
-fn outdated(store: &Sqlite, sources: &BTreeSet<String>, ids: &[String]) -> Result<Vec<String>, Failure> {
+/// Entries from earlier imports of these files that are no longer in them. Two versions of one section would contradict
+/// each other.
+fn outdated_entries(
+    store: &SqliteStore,
+    sources: &BTreeSet<String>,
+    ids: &[String],
+) -> Result<Vec<String>, CliError> {
+    let is_outdated = |entry: &KnowledgeEntry| {
+        entry.kind == KnowledgeKind::Import
+            && entry.source.as_ref().is_some_and(|source| sources.contains(source))
+            && !ids.contains(&entry.id)
+    };
     let all = store.knowledge_list(usize::MAX)?;
-    let of_files = all.into_iter().filter(|entry| entry.kind == Kind::Import);
-    let old = of_files.filter(|entry| entry.source.as_ref().is_some_and(|source| sources.contains(source)));
-    Ok(old.filter(|entry| !ids.contains(&entry.id)).map(|entry| entry.id).collect())
+    Ok(all.into_iter().filter(is_outdated).map(|entry| entry.id).collect())
 }
 
-fn limit(args: &ArgMatches) -> usize {
-    args.get_one::<u64>("limit").map_or(usize::MAX, |n| usize::try_from(*n).unwrap_or(usize::MAX))
-}
-
-fn list(args: &ArgMatches) -> Result<u8, Failure> {
-    let entries = match desk::kept(args)? {
-        Some(store) => store.knowledge_list(limit(args))?,
+fn list(app: &App<'_>) -> Result<u8, CliError> {
+    let entries = match app.store_to_read()? {
+        Some(store) => store.knowledge_list(limit_value(app.args))?,
         None => Vec::new(),
     };
-    if args.get_flag("json") {
-        output::print_json(&json!(entries))?;
+    if app.flag("json") {
+        output::print_json(&entries)?;
     } else if entries.is_empty() {
         output::note(
-            "nothing is known yet: arenas add what they decide, and `agon knowledge add TEXT` a note",
+            "there are no entries yet: arenas add what they decide, and `agon knowledge add TEXT` adds a note",
         );
     } else {
-        let head = ["entry", "added", "from", "turned out", "about"].map(str::to_owned).to_vec();
-        let row = |entry: &Knowledge| {
-            let turned_out = word(&json!(entry.turned_out));
-            let about = entry.title.lines().next().unwrap_or_default().to_owned();
+        let row = |entry: &KnowledgeEntry| {
             vec![
                 entry.id.clone(),
                 day(&entry.at),
-                from(entry.source.as_deref(), entry.debate.as_deref()),
-                turned_out,
-                about,
+                origin(entry.source.as_deref(), entry.debate.as_deref()),
+                json_word(&json!(entry.turned_out)),
+                entry.title.lines().next().unwrap_or_default().to_owned(),
             ]
         };
-        let rows: Vec<Vec<String>> = std::iter::once(head).chain(entries.iter().map(row)).collect();
-        output::print(&agon_report::table("", &rows, &output::stdout_style()))?;
+        output::print_table(&["entry", "added", "from", "turned out", "about"], entries.iter().map(row))?;
     }
     Ok(0)
 }
 
-fn search(args: &ArgMatches) -> Result<u8, Failure> {
-    let words: Vec<&str> =
-        args.get_many::<String>("words").into_iter().flatten().map(String::as_str).collect();
-    let words = words.join(" ");
+fn search(app: &App<'_>) -> Result<u8, CliError> {
+    let words = joined_words(app.args, "words");
     if !words.chars().any(char::is_alphanumeric) {
-        return Err(Failure::input("there is no word to search for: name one or more"));
+        return Err(CliError::input("there is no word to search for: name one or more"));
     }
-    let (hits, note) = match desk::kept(args)? {
-        Some(store) => found(args, &store, &words)?,
+    let (hits, note) = match app.store_to_read()? {
+        Some(store) => find_entries(app, &store, &words)?,
         None => (Vec::new(), None),
     };
-    if args.get_flag("json") {
-        output::print_json(&json!(hits))?;
+    if app.flag("json") {
+        output::print_json(&hits)?;
     } else if hits.is_empty() {
-        output::note("nothing that is known fits");
+        output::note("no entry matches");
     } else {
-        output::print(&hits.iter().map(lines).collect::<String>())?;
+        output::print(&hits.iter().map(hit_lines).collect::<String>())?;
     }
-    note.into_iter().for_each(|note| output::note(&format!("note: {note}")));
+    print_notes(note);
     Ok(0)
 }
 
-fn found(
-    args: &ArgMatches,
-    store: &Sqlite,
+fn find_entries(
+    app: &App<'_>,
+    store: &SqliteStore,
     words: &str,
-) -> Result<(Vec<KnowledgeHit>, Option<String>), Failure> {
-    let catalogue = desk::models(&desk::config(args)?);
-    runtime()?.block_on(async {
-        let indexed = after::index(&catalogue, store).await;
-        let (vector, note) = after::vector(&catalogue, words).await;
+) -> Result<(Vec<KnowledgeHit>, Option<String>), CliError> {
+    let catalogue = app.catalogue()?;
+    block_on(async {
+        let index_note = knowledge_index::index_entries(catalogue, store).await;
+        let (vector, note) = knowledge_index::embed_query(catalogue, words).await;
         let vector = vector.as_ref().map(|(model, vector)| (model.as_str(), vector.as_slice()));
-        Ok((store.knowledge_search(words, vector, limit(args))?, note.or(indexed)))
-    })
+        Ok((store.knowledge_search(words, vector, limit_value(app.args))?, note.or(index_note)))
+    })?
 }
 
-fn show(args: &ArgMatches) -> Result<u8, Failure> {
-    let id = args.get_one::<String>("entry").map(String::as_str).unwrap_or_default();
-    let entry = match desk::kept(args)? {
+fn show(app: &App<'_>) -> Result<u8, CliError> {
+    let id = app.args.get_one::<String>("entry").map(String::as_str).unwrap_or_default();
+    let entry = match app.store_to_read()? {
         Some(store) => store.knowledge_show(id)?,
-        None => return Err(unknown(id)),
+        None => return Err(unknown_entry(id)),
     };
-    if args.get_flag("json") {
-        output::print_json(&json!(entry))?;
-    } else {
-        let mut head = vec![format!("{} of {}", entry.id, day(&entry.at))];
-        head.push(format!("from {}", from(entry.source.as_deref(), entry.debate.as_deref())));
-        head.extend(entry.confidence.map(|share| format!("share {:.0}%", share * 100.0)));
-        head.extend(entry.turned_out.map(|truth| format!("turned out {}", word(&json!(truth)))));
-        let style = output::stdout_style();
-        let receipt = receipt(&entry).map(|receipt| format!("{}\n", style.dim(&receipt)));
-        output::print(&format!(
-            "{}\n{}\n{}\n{}\n",
-            clean(&entry.title),
-            style.dim(&head.join(", ")),
-            receipt.unwrap_or_default(),
-            clean(&entry.text)
-        ))?;
+    if app.flag("json") {
+        output::print_json(&entry)?;
+        return Ok(0);
     }
+    let mut facts = vec![format!("{} of {}", entry.id, day(&entry.at))];
+    facts.push(format!("from {}", origin(entry.source.as_deref(), entry.debate.as_deref())));
+    facts.extend(entry.confidence.map(|share| format!("share {:.0}%", share * 100.0)));
+    facts.extend(entry.turned_out.map(|truth| format!("turned out {}", json_word(&json!(truth)))));
+    let style = output::stdout_style();
+    let receipt = receipt_words(&entry).map(|receipt| format!("{}\n", style.dim(&receipt)));
+    output::print(&format!(
+        "{}\n{}\n{}\n{}\n",
+        clean_text(&entry.title),
+        style.dim(&facts.join(", ")),
+        receipt.unwrap_or_default(),
+        clean_text(&entry.text)
+    ))?;
     Ok(0)
 }
 
-/// How the log ends that the entry came from, and what compares the two.
-fn receipt(entry: &Knowledge) -> Option<String> {
+/// The end of the log that the entry came from, and the command that checks it.
+fn receipt_words(entry: &KnowledgeEntry) -> Option<String> {
     let (receipt, debate) = (entry.receipt.as_ref()?, entry.debate.as_ref()?);
-    let events = figures::counted(receipt.events, "event");
+    let events = counted(receipt.events, "event");
     Some(format!("receipt: {events}, head {}; `agon verify {debate}` checks it", receipt.head))
 }
 
-fn forget(args: &ArgMatches) -> Result<u8, Failure> {
-    let ids: Vec<&String> = args.get_many::<String>("entry").into_iter().flatten().collect();
+fn forget(app: &App<'_>) -> Result<u8, CliError> {
+    let ids: Vec<&String> = app.args.get_many::<String>("entry").into_iter().flatten().collect();
     let first = ids.first().map(|id| id.as_str()).unwrap_or_default();
-    let store = desk::kept(args)?.ok_or_else(|| unknown(first))?;
-    // A name that is wrong is found before anything is gone, and an entry that is named twice is one.
+    let store = app.store_to_read()?.ok_or_else(|| unknown_entry(first))?;
+    // All ids are looked up before anything is deleted.
     let mut named: Vec<String> = Vec::new();
     for id in ids {
         let id = store.knowledge_show(id)?.id;
@@ -296,47 +298,53 @@ fn forget(args: &ArgMatches) -> Result<u8, Failure> {
             named.push(id);
         }
     }
-    let runtime = runtime()?;
     let mut forgotten = Vec::new();
     for id in &named {
-        forgotten.push(runtime.block_on(store.knowledge_forget(id))?);
+        forgotten.push(block_on(store.knowledge_forget(id))??);
     }
-    if args.get_flag("json") {
+    if app.flag("json") {
         let ids: Vec<&str> = forgotten.iter().map(|entry| entry.id.as_str()).collect();
         output::print_json(&json!({"ids": ids}))?;
     } else {
         for entry in forgotten {
-            output::print(&format!("{} is forgotten: {}\n", entry.id, clean(&entry.title)))?;
+            output::print(&format!("{} is deleted: {}\n", entry.id, clean_text(&entry.title)))?;
         }
     }
     Ok(0)
 }
 
-fn unknown(id: &str) -> Failure {
-    Failure::input(format!("there is no entry {id:?}: `agon knowledge list` shows the ones there are"))
+fn unknown_entry(id: &str) -> CliError {
+    CliError::input(format!("there is no entry {id:?}: `agon knowledge list` lists them"))
 }
 
-fn lines(hit: &KnowledgeHit) -> String {
-    let place = from(hit.source.as_deref(), hit.debate.as_deref());
+fn hit_lines(hit: &KnowledgeHit) -> String {
+    let origin = origin(hit.source.as_deref(), hit.debate.as_deref());
     let turned_out =
-        hit.turned_out.map(|truth| format!(", turned out {}", word(&json!(truth)))).unwrap_or_default();
-    let by = match word(&json!(hit.by)).as_str() {
+        hit.turned_out.map(|truth| format!(", turned out {}", json_word(&json!(truth)))).unwrap_or_default();
+    let matched_by = match json_word(&json!(hit.by)).as_str() {
         "both" => "words and meaning".to_owned(),
         by => by.to_owned(),
     };
-    let text: String =
-        clean(&hit.text).split_whitespace().collect::<Vec<_>>().join(" ").chars().take(240).collect();
+    let text: String = clean_line(&hit.text).chars().take(EXCERPT_CHARS).collect();
     format!(
         "{}  {}\n    {}\n    {text}\n",
         hit.id,
-        clean(hit.title.lines().next().unwrap_or_default()),
-        output::stdout_style().dim(&format!("{}, {place}{turned_out}; by {by}", day(&hit.at)))
+        clean_text(hit.title.lines().next().unwrap_or_default()),
+        output::stdout_style().dim(&format!("{}, {origin}{turned_out}; by {matched_by}", day(&hit.at)))
     )
 }
 
-fn from(source: Option<&str>, debate: Option<&str>) -> String {
+fn print_notes(notes: impl IntoIterator<Item = String>) {
+    notes.into_iter().for_each(|note| output::note(&format!("note: {note}")));
+}
+
+fn entries_words(count: usize) -> String {
+    counted(count as u64, "entry").replace("entrys", "entries")
+}
+
+fn origin(source: Option<&str>, debate: Option<&str>) -> String {
     match (source, debate) {
-        (Some(source), _) => clean(source).replace(['\n', '\t'], " "),
+        (Some(source), _) => clean_text(source).replace(['\n', '\t'], " "),
         (None, Some(debate)) => format!("debate {debate}"),
         (None, None) => "you".to_owned(),
     }
@@ -346,7 +354,7 @@ fn day(at: &str) -> String {
     at.get(..10).unwrap_or(at).to_owned()
 }
 
-/// A word of JSON as a person reads it.
-fn word(value: &Value) -> String {
+/// A JSON string as a reader sees it; `-` for null.
+fn json_word(value: &Value) -> String {
     value.as_str().unwrap_or("-").to_owned()
 }

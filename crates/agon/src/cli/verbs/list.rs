@@ -1,60 +1,58 @@
-//! `agon list`: the debates that are kept, newest first.
+//! `agon list`: the stored debates, the newest first.
 
-use agon_store::Listed;
+use agon_store::ListedDebate;
 use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
-use super::{Group, Verb};
-use crate::cli::failure::Failure;
-use crate::cli::limits::whole;
-use crate::cli::{args, desk, output};
+use super::{CliVerb, VerbGroup};
+use crate::cli::app::App;
+use crate::cli::errors::CliError;
+use crate::cli::limits::whole_number;
+use crate::cli::{arguments, output};
 
-pub(super) const VERB: Verb = Verb { name: "list", group: Group::Kept, command, run };
+pub(super) const VERB: CliVerb = CliVerb { name: "list", group: VerbGroup::StoredDebates, command, run };
 
-const LIMIT: u64 = 20;
+const DEFAULT_LIMIT: u64 = 20;
 
 fn command(command: Command) -> Command {
     let limit = Arg::new("limit")
         .long("limit")
         .value_name("N")
-        .value_parser(whole(1_u64, None))
-        .help(format!("The most to list [default: {LIMIT}; with --json all]"));
-    command.about("List debates, the newest first").arg(limit).arg(args::json()).arg(args::db())
+        .value_parser(whole_number(1_u64, None))
+        .help(format!("The most debates to list [default: {DEFAULT_LIMIT}; with --json all]"));
+    command.about("List debates, the newest first").arg(limit).arg(arguments::json()).arg(arguments::store())
 }
 
-fn run(args: &ArgMatches) -> Result<u8, Failure> {
-    let json = args.get_flag("json");
-    let limit = args.get_one::<u64>("limit").copied().or((!json).then_some(LIMIT));
+fn run(args: &ArgMatches) -> Result<u8, CliError> {
+    let app = App::new(args);
+    let default = (!app.flag("json")).then_some(DEFAULT_LIMIT);
+    let limit = args.get_one::<u64>("limit").copied().or(default);
     let limit = limit.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
-    let listed = match desk::kept(args)? {
-        Some(store) => store.list(limit)?,
+    let debates = match app.store_to_read()? {
+        Some(store) => store.list_debates(limit)?,
         None => Vec::new(),
     };
-    if json {
-        output::print_json(&listed.iter().map(entry).collect())?;
-    } else if listed.is_empty() {
-        output::note("no debates yet: agon deep \"QUESTION\" holds one");
+    if app.flag("json") {
+        output::print_json(&debates.iter().map(debate_document).collect::<Vec<_>>())?;
+    } else if debates.is_empty() {
+        output::note("there are no debates yet: agon deep \"QUESTION\" holds one");
     } else {
-        output::print(&table(&listed))?;
+        let head = ["id", "opened", "protocol", "status", "question"];
+        output::print_table(&head, debates.iter().map(debate_row))?;
     }
     Ok(0)
 }
 
-fn entry(listed: &Listed) -> Value {
-    let Listed { id, protocol, question, status, created_at, parent } = listed;
+fn debate_document(debate: &ListedDebate) -> Value {
+    let ListedDebate { id, protocol, question, status, created_at, parent } = debate;
     json!({
         "id": id, "protocol": protocol, "question": question, "status": status, "created_at": created_at,
         "parent": parent,
     })
 }
 
-fn table(listed: &[Listed]) -> String {
-    let head = ["id", "opened", "protocol", "status", "question"].map(str::to_owned).to_vec();
-    let row = |debate: &Listed| {
-        let opened = debate.created_at.get(..16).unwrap_or(&debate.created_at).replace('T', " ");
-        let question = debate.question.lines().next().unwrap_or_default().to_owned();
-        vec![debate.id.clone(), opened, debate.protocol.clone(), debate.status.clone(), question]
-    };
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(listed.iter().map(row)).collect();
-    agon_report::table("", &rows, &output::stdout_style())
+fn debate_row(debate: &ListedDebate) -> Vec<String> {
+    let opened = debate.created_at.get(..16).unwrap_or(&debate.created_at).replace('T', " ");
+    let question = debate.question.lines().next().unwrap_or_default().to_owned();
+    vec![debate.id.clone(), opened, debate.protocol.clone(), debate.status.clone(), question]
 }

@@ -1,93 +1,97 @@
-//! `agon man`: the manual, in the form that `man -l -` reads.
+//! `agon man`: the manual page, as `man -l -` reads it.
 
 use clap::{Arg, ArgMatches, Command};
 use clap_mangen::Man;
 
-use super::{Group, Verb};
-use crate::cli::failure::Failure;
+use super::{CliVerb, VerbGroup};
+use crate::cli::errors::CliError;
 use crate::cli::output;
 
-pub(super) const VERB: Verb = Verb { name: "man", group: Group::Around, command, run };
+pub(super) const VERB: CliVerb = CliVerb { name: "man", group: VerbGroup::Setup, command, run };
 
 fn command(command: Command) -> Command {
-    let verb = Arg::new("verb").value_name("VERB").help("This verb alone [default: all of agon]");
+    let verb = Arg::new("verb").value_name("VERB").help("Only this verb [default: all of agon]");
     command.about("Print the manual page: agon man | man -l -").arg(verb)
 }
 
-fn run(args: &ArgMatches) -> Result<u8, Failure> {
-    let page = page(args.get_one::<String>("verb").map(String::as_str))?;
+fn run(args: &ArgMatches) -> Result<u8, CliError> {
+    let agon = crate::cli::command();
+    let page = match args.get_one::<String>("verb") {
+        Some(name) => {
+            let verb = agon.find_subcommand(name).cloned();
+            let unknown = || CliError::input(format!("there is no verb {name:?}: `agon --help` lists them"));
+            verb_page(name, &verb.ok_or_else(unknown)?)?
+        }
+        None => whole_page(agon)?,
+    };
     output::print(&page)?;
     Ok(0)
 }
 
-fn page(verb: Option<&str>) -> Result<String, Failure> {
-    let agon = crate::cli::command();
-    let Some(name) = verb else { return manual(agon) };
-    let verb = agon.find_subcommand(name).cloned();
-    let verb =
-        verb.ok_or_else(|| Failure::input(format!("there is no verb {name:?}: `agon --help` lists them")))?;
-    let has_more = verb.get_after_help().is_some();
-    let man = named(name, verb.clone());
+fn verb_page(name: &str, verb: &Command) -> Result<String, CliError> {
+    let has_notes = verb.get_after_help().is_some();
+    let man = verb_man(name, verb.clone());
     let mut page = rendered(|page| {
         man.render_title(page)?;
         man.render_name_section(page)?;
         man.render_synopsis_section(page)?;
         man.render_description_section(page)?;
         man.render_options_section(page)?;
-        if has_more { man.render_extra_section(page) } else { Ok(()) }
+        if has_notes { man.render_extra_section(page) } else { Ok(()) }
     })?;
-    page.push_str(&below(name, &verb)?);
+    page.push_str(&subcommand_sections(name, verb)?);
     Ok(page)
 }
 
-/// One page for all: nobody installs a page for each verb, so none may refer to one.
-fn manual(agon: Command) -> Result<String, Failure> {
+/// One page for all verbs. There are no pages for single verbs to refer to, because nobody installs them.
+fn whole_page(agon: Command) -> Result<String, CliError> {
     let verbs: Vec<Command> = agon.get_subcommands().cloned().collect();
-    let whole = Man::new(agon);
+    let man = Man::new(agon);
     let mut page = rendered(|page| {
-        whole.render_title(page)?;
-        whole.render_name_section(page)?;
-        whole.render_synopsis_section(page)?;
-        whole.render_options_section(page)?;
-        whole.render_extra_section(page)
+        man.render_title(page)?;
+        man.render_name_section(page)?;
+        man.render_synopsis_section(page)?;
+        man.render_options_section(page)?;
+        man.render_extra_section(page)
     })?;
     page = page.replace("\n.SH EXTRA\n", "\n.SH EXAMPLES\n");
     for verb in verbs {
-        page.push_str(&section(verb.get_name(), &verb)?);
-        page.push_str(&below(verb.get_name(), &verb)?);
+        page.push_str(&verb_section(verb.get_name(), &verb)?);
+        page.push_str(&subcommand_sections(verb.get_name(), &verb)?);
     }
-    page.push_str(&rendered(|page| whole.render_version_section(page))?);
+    page.push_str(&rendered(|page| man.render_version_section(page))?);
     Ok(page)
 }
 
-/// The verbs below a verb, as `pull` is below `models`.
-fn below(name: &str, verb: &Command) -> Result<String, Failure> {
-    verb.get_subcommands().map(|inner| section(&format!("{name} {}", inner.get_name()), inner)).collect()
+/// The subcommands of a verb, such as `models pull`.
+fn subcommand_sections(name: &str, verb: &Command) -> Result<String, CliError> {
+    let sections =
+        verb.get_subcommands().map(|inner| verb_section(&format!("{name} {}", inner.get_name()), inner));
+    sections.collect()
 }
 
-/// A verb's own sections, below a heading of its own.
-fn section(name: &str, verb: &Command) -> Result<String, Failure> {
-    let heading = format!(".SH \"agon {name}\"\n");
-    let has_more = verb.get_after_help().is_some();
-    let man = named(name, verb.clone());
+/// The sections of a verb, under a heading of its own.
+fn verb_section(name: &str, verb: &Command) -> Result<String, CliError> {
+    let has_notes = verb.get_after_help().is_some();
+    let man = verb_man(name, verb.clone());
     let text = rendered(|page| {
         man.render_description_section(page)?;
         man.render_synopsis_section(page)?;
         man.render_options_section(page)?;
-        if has_more { man.render_extra_section(page) } else { Ok(()) }
+        if has_notes { man.render_extra_section(page) } else { Ok(()) }
     })?;
-    // What it does stands right under its heading.
+    // The description comes right under the heading.
     let text = text.replacen(".SH DESCRIPTION\n", "", 1).replace("\n.SH ", "\n.SS ");
     let text = text.replace("\n.SS EXTRA\n", "\n.SS NOTES\n");
-    Ok(heading + &text)
+    Ok(format!(".SH \"agon {name}\"\n{text}"))
 }
 
-fn named(name: &str, verb: Command) -> Man {
+fn verb_man(name: &str, verb: Command) -> Man {
     Man::new(verb.name(format!("agon-{}", name.replace(' ', "-"))).bin_name(format!("agon {name}")))
 }
 
-fn rendered(render: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Result<String, Failure> {
+fn rendered(render: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Result<String, CliError> {
     let mut page = Vec::new();
-    render(&mut page).map_err(|why| Failure::System(format!("the page cannot be made: {why}")))?;
+    render(&mut page).map_err(|why| CliError::System(format!("the page cannot be made: {why}")))?;
     Ok(String::from_utf8_lossy(&page).into_owned())
 }

@@ -1,13 +1,9 @@
-//! The verbs, one file each. Those of the protocols come from [`agon_protocols::PROTOCOLS`] by [`debate`]; the rest
-//! is this table.
+//! The verbs, one per file. Those of the protocols come from [`agon_protocols::all`] through [`debate`]; the others are in
+//! [`VERBS`].
 
-use std::collections::BTreeSet;
-use std::sync::OnceLock;
+use clap::{ArgMatches, Command};
 
-use agon_core::{Brief, Protocol};
-use clap::{Arg, ArgMatches, Command};
-
-use super::failure::Failure;
+use super::errors::CliError;
 
 mod audit;
 mod batch;
@@ -35,44 +31,44 @@ mod simulate;
 mod verify;
 
 /// One verb: its name, its options and help, and what it does.
-pub struct Verb {
-    /// As a person types it.
+pub struct CliVerb {
+    /// Its name on the command line.
     pub name: &'static str,
-    /// Under which heading help lists it.
-    pub group: Group,
+    /// The heading under which help lists it.
+    pub group: VerbGroup,
     /// Adds help and options to a command of that name.
     pub command: fn(Command) -> Command,
-    /// Does it, and gives the exit status.
-    pub run: fn(&ArgMatches) -> Result<u8, Failure>,
+    /// Runs it and returns the exit status.
+    pub run: fn(&ArgMatches) -> Result<u8, CliError>,
 }
 
 /// What a verb is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
-    /// Reading and going on with debates that are kept.
-    Kept,
-    /// More than one at a time.
-    Many,
-    /// Setting up.
-    Around,
+pub enum VerbGroup {
+    /// Reads or continues stored debates.
+    StoredDebates,
+    /// Holds or measures many debates.
+    ManyDebates,
+    /// Sets Agon up and shows what is there.
+    Setup,
 }
 
-/// The groups in help's order.
-pub const GROUPS: &[Group] = &[Group::Kept, Group::Many, Group::Around];
+/// The groups in the order of the help.
+pub const VERB_GROUPS: &[VerbGroup] = &[VerbGroup::StoredDebates, VerbGroup::ManyDebates, VerbGroup::Setup];
 
-impl Group {
-    /// The heading in help.
+impl VerbGroup {
+    /// The heading in the help.
     pub fn title(self) -> &'static str {
         match self {
-            Self::Kept => "Debates that are kept",
-            Self::Many => "Many debates",
-            Self::Around => "Around them",
+            Self::StoredDebates => "Stored debates",
+            Self::ManyDebates => "Many debates",
+            Self::Setup => "Setup",
         }
     }
 }
 
-/// Every verb that is not a protocol, in help's order.
-pub const VERBS: &[Verb] = &[
+/// Every verb that is not a protocol, in the order of the help.
+pub const VERBS: &[CliVerb] = &[
     list::VERB,
     show::VERB,
     search::VERB,
@@ -97,28 +93,3 @@ pub const VERBS: &[Verb] = &[
     completions::VERB,
     man::VERB,
 ];
-
-/// The protocol that a kept debate was held by.
-fn protocol_of(brief: &Brief) -> Result<&'static dyn Protocol, Failure> {
-    let name = &brief.protocol;
-    agon_protocols::find(name).ok_or_else(|| {
-        Failure::input(format!(
-            "debate {} is a {name:?}, which this agon does not know: use a newer one",
-            brief.id
-        ))
-    })
-}
-
-/// The roles of all protocols, for verbs that do not know yet which one it will be.
-fn all_roles() -> &'static [&'static str] {
-    static ROLES: OnceLock<Vec<&'static str>> = OnceLock::new();
-    ROLES.get_or_init(|| {
-        let all = agon_protocols::all().flat_map(|protocol| protocol.roles()).copied();
-        all.collect::<BTreeSet<_>>().into_iter().collect()
-    })
-}
-
-/// Which debate a verb is about.
-fn id() -> Arg {
-    Arg::new("id").value_name("ID").required(true).help("A debate's id, a unique beginning of it, or `last`")
-}

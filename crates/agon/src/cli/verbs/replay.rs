@@ -1,43 +1,40 @@
-//! `agon replay`: goes through a debate's log again without a call, and checks that every step follows.
+//! `agon replay`: checks every step of a debate against its protocol, without a call.
 
-use agon_core::{Corrupt, play};
+use agon_core::{Corrupt, Debate, play};
+use agon_report::terminal_report;
 use clap::{ArgMatches, Command};
 
-use super::{Group, Verb, id};
-use crate::cli::desk::Kept;
-use crate::cli::failure::Failure;
-use crate::cli::show::{outcome, report};
-use crate::cli::{args, output};
+use super::{CliVerb, VerbGroup};
+use crate::cli::app::{App, StoredLog, protocol_of};
+use crate::cli::debate_reading::DebateReading;
+use crate::cli::errors::CliError;
+use crate::cli::{arguments, output};
 
-pub(super) const VERB: Verb = Verb { name: "replay", group: Group::Kept, command, run };
+pub(super) const VERB: CliVerb = CliVerb { name: "replay", group: VerbGroup::StoredDebates, command, run };
 
 fn command(command: Command) -> Command {
     command
         .about("Check every step of a debate against its protocol, without any call, and print the report")
-        .arg(id())
-        .arg(args::json())
-        .arg(args::db())
+        .arg(arguments::debate_id())
+        .arg(arguments::json())
+        .arg(arguments::store())
 }
 
-fn run(args: &ArgMatches) -> Result<u8, Failure> {
-    let kept = Kept::find(args)?;
-    let records = kept.records()?;
-    let brief = kept.debate()?.brief;
-    let protocol = super::protocol_of(&brief)?;
-    let debate = play::replay(protocol, &records).map_err(|why| match why {
-        Corrupt::Departed { .. } | Corrupt::Template { .. } => Failure::Departed {
+fn run(args: &ArgMatches) -> Result<u8, CliError> {
+    let app = App::new(args);
+    let handle = app.stored_debate()?;
+    let StoredLog { records, debate: Debate { brief, .. }, .. } = handle.read()?;
+    let protocol = protocol_of(&brief)?;
+    let debate = play::replay(protocol, &records).map_err(|reason| match reason {
+        Corrupt::Departed { .. } | Corrupt::ChangedTemplate { .. } => CliError::Departed {
             id: brief.id,
-            why,
+            reason: Box::new(reason),
             written_by: brief.written_by,
-            store: args::same_store(args),
+            store_option: app.store_option(),
         },
-        _ => Failure::Log { id: brief.id, why },
+        _ => CliError::Log { id: brief.id, reason: Box::new(reason) },
     })?;
-    let outcome = outcome(&debate);
-    if args.get_flag("json") {
-        output::print_json(&outcome)?
-    } else {
-        output::print(&report(&outcome, &args::same_store(args)))?
-    }
-    Ok(0)
+    let reading = DebateReading::of(&debate)?;
+    let report = || terminal_report(&reading.source(), &output::stdout_style(), &app.store_option());
+    output::print_result(app.flag("json"), || &reading.document, report)
 }

@@ -1,22 +1,22 @@
-//! `agon resolve`: says how a debate turned out, so that later ones know and forecasts can be scored.
+//! `agon resolve`: records how a debate turned out, so that later debates know and forecasts can be scored.
 
 use std::collections::BTreeSet;
 
-use agon_core::lesson::{Lesson, Part};
-use agon_core::{Debate, Stands};
-use agon_evidence::calibration::{Resolution, Truth};
-use agon_evidence::past;
+use agon_core::lesson::LessonSeat;
+use agon_core::{Debate, DebateLesson, PositionHistory};
+use agon_measure::calibration::{DebateResolution, OutcomeTruth};
+use agon_measure::resolved::{NOBODY, decision_truth, position_named};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgGroup, ArgMatches, Command};
 use serde_json::json;
 
-use super::{Group, Verb, id};
-use crate::cli::desk::Kept;
-use crate::cli::failure::Failure;
-use crate::cli::run::runtime;
-use crate::cli::{args, clock, input, output};
+use super::{CliVerb, VerbGroup};
+use crate::cli::app::{App, protocol_of};
+use crate::cli::errors::CliError;
+use crate::cli::runtime::block_on;
+use crate::cli::{arguments, clock, input, output};
 
-pub(super) const VERB: Verb = Verb { name: "resolve", group: Group::Kept, command, run };
+pub(super) const VERB: CliVerb = CliVerb { name: "resolve", group: VerbGroup::StoredDebates, command, run };
 
 fn command(command: Command) -> Command {
     let winner = Arg::new("winner")
@@ -27,112 +27,121 @@ fn command(command: Command) -> Command {
         .long("truth")
         .value_name("WORD")
         .value_parser(PossibleValuesParser::new(["right", "wrong", "true", "false"]))
-        .help("Whether what was decided turned out to be right");
-    let note = Arg::new("note").long("note").value_name("TEXT").help("Why, or from where you know");
+        .help("Whether the decision turned out to be right");
+    let note = Arg::new("note").long("note").value_name("TEXT").help("The reason, or how you know");
     command
-        .about("Say how a debate turned out: it is kept, and forecasts are scored")
-        .arg(id())
+        .about("Record how a debate turned out, so that forecasts are scored")
+        .arg(arguments::debate_id())
         .args([winner, truth, note])
         .group(ArgGroup::new("what").args(["winner", "truth"]).required(true))
-        .arg(args::json())
-        .arg(args::db())
+        .arg(arguments::json())
+        .arg(arguments::store())
 }
 
-fn run(args: &ArgMatches) -> Result<u8, Failure> {
-    let kept = Kept::find(args)?;
-    let debate = kept.debate()?;
-    let resolution = resolution(args, &debate)?;
-    let note = args.get_one::<String>("note").map(|note| input::check(note, "note")).transpose()?;
-    let at = clock::rfc3339(clock::now_s());
-    let stands = super::protocol_of(&debate.brief)?.stands(&debate).unwrap_or_default();
-    let turned_out = past::turned_out(&debate, &stands, &resolution);
-    let resolved = kept.store.resolve_as(&kept.id, resolution, note, &at, turned_out);
-    let resolved = runtime()?.block_on(resolved)?;
-    if args.get_flag("json") {
-        let mut document = json!({"id": kept.id});
+fn run(args: &ArgMatches) -> Result<u8, CliError> {
+    let app = App::new(args);
+    let handle = app.stored_debate()?;
+    let debate = handle.read()?.debate;
+    let view = protocol_of(&debate.brief)?.view(&debate).map_err(|reason| handle.log_error(reason))?;
+    let resolution = read_resolution(args, &debate, &view.positions)?;
+    let note = args.get_one::<String>("note").map(|note| input::check_question(note, "note")).transpose()?;
+    let turned_out = decision_truth(&debate, &view.positions, &resolution);
+    let stored = block_on(handle.store.resolve_debate(
+        &handle.id,
+        resolution,
+        note,
+        &clock::timestamp(),
+        turned_out,
+    ))??;
+    if app.flag("json") {
+        let mut document = json!({"id": handle.id});
         if let (Some(fields), Ok(serde_json::Value::Object(own))) =
-            (document.as_object_mut(), serde_json::to_value(&resolved))
+            (document.as_object_mut(), serde_json::to_value(&stored))
         {
             fields.extend(own);
         }
         output::print_json(&document)?;
     } else {
-        let turned_out = match resolved.turned_out {
-            Some(Truth::Right) => "what was decided turned out right",
-            Some(Truth::Wrong) => "what was decided turned out wrong",
-            None => "nothing was decided, and that is kept",
+        let sentence = match stored.turned_out {
+            Some(OutcomeTruth::Right) => "the decision turned out right",
+            Some(OutcomeTruth::Wrong) => "the decision turned out wrong",
+            None => "there was no decision; the resolution is recorded",
         };
-        output::print(&format!("debate {}: {turned_out}\n", kept.id))?;
+        output::print(&format!("debate {}: {sentence}\n", handle.id))?;
     }
     Ok(0)
 }
 
-/// What became known, if it can be of this debate.
-fn resolution(args: &ArgMatches, debate: &Debate) -> Result<Resolution, Failure> {
+/// What the user says became known, if this debate can be resolved that way.
+fn read_resolution(
+    args: &ArgMatches,
+    debate: &Debate,
+    positions: &PositionHistory,
+) -> Result<DebateResolution, CliError> {
     let id = &debate.brief.id;
     let Some(outcome) = &debate.outcome else {
-        return Err(Failure::input(format!("debate {id} is not over: nothing can have turned out yet")));
+        return Err(CliError::input(format!("debate {id} is not over, so nothing can have turned out yet")));
     };
-    let stands = super::protocol_of(&debate.brief)?.stands(debate).unwrap_or_default();
-    let decided = match &outcome.lesson {
+    let has_decision = match &outcome.lesson {
         Some(lesson) => lesson.decision.is_some(),
-        None => stands.decided.is_some(),
+        None => positions.decided.is_some(),
     };
     let Some(winner) = args.get_one::<String>("winner").map(|name| name.trim()) else {
         let truth = match args.get_one::<String>("truth").map(String::as_str) {
-            Some("right" | "true") => Truth::Right,
-            _ => Truth::Wrong,
+            Some("right" | "true") => OutcomeTruth::Right,
+            _ => OutcomeTruth::Wrong,
         };
-        return match decided {
-            true => Ok(Resolution::Truth(truth)),
-            false => Err(Failure::input(format!(
-                "debate {id} decided nothing that could be right or wrong: say which position was with --winner LABEL"
+        return match has_decision {
+            true => Ok(DebateResolution::Truth(truth)),
+            false => Err(CliError::input(format!(
+                "debate {id} has no decision that could be right or wrong: name the right position with --winner LABEL"
             ))),
         };
     };
-    match &outcome.lesson {
-        Some(lesson) => proposed(id, lesson, winner),
-        None => held(debate, &stands, winner),
-    }
-    .map(Resolution::Winner)
+    let winner = match &outcome.lesson {
+        Some(lesson) => winning_proposal(id, lesson, winner)?,
+        None => winning_position(debate, positions, winner)?,
+    };
+    Ok(DebateResolution::Winner(winner))
 }
 
-/// The position that a name means, of those that were held.
-fn held(debate: &Debate, stands: &Stands, name: &str) -> Result<String, Failure> {
-    if let Some(position) = past::named(debate, stands, name) {
+/// The position that a name means, among those that were held.
+fn winning_position(debate: &Debate, positions: &PositionHistory, name: &str) -> Result<String, CliError> {
+    if let Some(position) = position_named(debate, positions, name) {
         return Ok(position.to_owned());
     }
-    if name.eq_ignore_ascii_case(past::NOBODY) {
-        return Ok(past::NOBODY.to_owned());
+    if name.eq_ignore_ascii_case(NOBODY) {
+        return Ok(NOBODY.to_owned());
     }
     let id = &debate.brief.id;
-    let held: BTreeSet<&str> =
-        stands.rounds.iter().flat_map(|held| &held.stands).map(|stand| stand.position.as_str()).collect();
+    let held = positions.rounds.iter().flat_map(|round| &round.stands);
+    let held: BTreeSet<&str> = held.map(|stand| stand.position.as_str()).collect();
     let held = held.into_iter().map(|position| format!("{position:?}")).collect::<Vec<_>>().join(", ");
-    Err(Failure::input(if held.is_empty() {
+    Err(CliError::input(if held.is_empty() {
         format!("debate {id} has no position that could have been right")
     } else {
-        format!("nobody in debate {id} held {name:?}: say a seat, a label, one of {held}, or `nobody`")
+        format!("nobody in debate {id} held {name:?}: name a seat, a label, one of {held}, or `nobody`")
     }))
 }
 
-/// The label of the proposal of this name: a label, as the report has it or alone, or a seat. Who proposed nothing was not right.
-fn proposed(id: &str, lesson: &Lesson, name: &str) -> Result<String, Failure> {
+/// The label of the proposal that a name means: a label, alone or as the report prints it, or a seat. A seat without a
+/// proposal cannot have been right.
+fn winning_proposal(id: &str, lesson: &DebateLesson, name: &str) -> Result<String, CliError> {
     let label = match name.split_once(' ') {
         Some((agent, label)) if agent.eq_ignore_ascii_case("agent") => label.trim(),
         _ => name,
     };
-    let proposals: Vec<&Part> = lesson.parts.iter().filter(|part| part.position.is_some()).collect();
-    let found = proposals.iter().find(|part| part.label.eq_ignore_ascii_case(label) || part.seat == name);
-    if let Some(part) = found {
-        return Ok(part.label.clone());
+    let proposals: Vec<&LessonSeat> = lesson.parts.iter().filter(|seat| seat.position.is_some()).collect();
+    let found = proposals.iter().find(|seat| seat.label.eq_ignore_ascii_case(label) || seat.seat == name);
+    if let Some(seat) = found {
+        return Ok(seat.label.clone());
     }
-    let known: BTreeSet<&str> = proposals.iter().map(|part| part.label.as_str()).collect();
+    let known: BTreeSet<&str> = proposals.iter().map(|seat| seat.label.as_str()).collect();
     let known = known.into_iter().collect::<Vec<_>>().join(", ");
-    Err(Failure::input(if known.is_empty() {
+    Err(CliError::input(if known.is_empty() {
         format!("debate {id} has no proposal that could have been right")
     } else {
-        format!("debate {id} has no proposal {name:?}: say which of {known} was right")
+        format!("debate {id} has no proposal {name:?}: name the one of {known} that was right")
     }))
 }
 
@@ -140,8 +149,8 @@ fn proposed(id: &str, lesson: &Lesson, name: &str) -> Result<String, Failure> {
 mod tests {
     use super::*;
 
-    fn part(label: &str, position: Option<&str>) -> Part {
-        Part {
+    fn seat(label: &str, position: Option<&str>) -> LessonSeat {
+        LessonSeat {
             seat: format!("seat-of-{label}"),
             label: label.into(),
             agent: None,
@@ -154,20 +163,19 @@ mod tests {
         }
     }
 
-    /// "`agon resolve --winner` accepts only parts with a position; the sentence lists only those."
     #[test]
-    fn only_who_proposed_something_can_have_been_right() {
-        let parts = vec![part("C", Some("Tea.")), part("B", None), part("A", Some("Coffee."))];
-        let lesson = Lesson { decision: None, parts };
+    fn only_a_seat_with_a_proposal_can_have_been_right() {
+        let parts = vec![seat("C", Some("Tea.")), seat("B", None), seat("A", Some("Coffee."))];
+        let lesson = DebateLesson { decision: None, parts };
         for name in ["A", "a", "Agent A", "agent a", "seat-of-A"] {
-            assert_eq!(proposed("d1", &lesson, name).unwrap(), "A", "{name}");
+            assert_eq!(winning_proposal("d1", &lesson, name).unwrap(), "A", "{name}");
         }
         for name in ["B", "Agent B", "seat-of-B", "Z"] {
-            let why = proposed("d1", &lesson, name).unwrap_err().to_string();
-            assert!(why.contains(&format!("no proposal {name:?}: say which of A, C was right")), "{why}");
+            let error = winning_proposal("d1", &lesson, name).unwrap_err().to_string();
+            assert!(error.contains(&format!("no proposal {name:?}: name the one of A, C")), "{error}");
         }
-        let silent = Lesson { decision: None, parts: vec![part("A", None)] };
-        let why = proposed("d1", &silent, "A").unwrap_err().to_string();
-        assert!(why.contains("no proposal that could have been right"), "{why}");
+        let silent = DebateLesson { decision: None, parts: vec![seat("A", None)] };
+        let error = winning_proposal("d1", &silent, "A").unwrap_err().to_string();
+        assert!(error.contains("no proposal that could have been right"), "{error}");
     }
 }

@@ -1,73 +1,69 @@
-//! `agon resume`: goes on with a debate that was interrupted.
+//! `agon resume`: continues a debate that was interrupted.
 
-use agon_engine::{Stop, Watch};
+use agon_engine::{DebateWatch, StopSignal};
 use clap::{Arg, ArgMatches, Command};
 
-use super::{Group, Verb, id};
-use crate::cli::desk::{self, Kept};
-use crate::cli::failure::Failure;
-use crate::cli::opening::check_models;
-use crate::cli::run::Run;
-use crate::cli::show::Show;
-use crate::cli::{after, args, defaults, input};
+use super::{CliVerb, VerbGroup};
+use crate::cli::app::{App, protocol_of};
+use crate::cli::debate_run::DebateRun;
+use crate::cli::errors::CliError;
+use crate::cli::result_output::ResultOutput;
+use crate::cli::seat_models::{brief_models, check_models, fetch_model_files};
+use crate::cli::{arguments, input};
 
-pub(super) const VERB: Verb = Verb { name: "resume", group: Group::Kept, command, run };
+pub(super) const VERB: CliVerb = CliVerb { name: "resume", group: VerbGroup::StoredDebates, command, run };
 
 fn command(command: Command) -> Command {
     command
-        .about("Go on with an interrupted debate; what was answered is not asked again")
-        .arg(id())
-        .arg(say())
-        .args(args::face())
-        .arg(args::no_files())
-        .args(args::files())
+        .about("Continue an interrupted debate; answers that it has are not asked for again")
+        .arg(arguments::debate_id())
+        .arg(say_option())
+        .args(arguments::output_options())
+        .arg(arguments::no_files())
+        .args(arguments::config_and_store())
 }
 
 /// `--say`.
-pub(super) fn say() -> Arg {
-    Arg::new("say").long("say").value_name("TEXT").help("Say this to the whole table before it goes on")
+pub(super) fn say_option() -> Arg {
+    Arg::new("say").long("say").value_name("TEXT").help("Say this to all seats before the debate continues")
 }
 
-/// What `--say` says.
-pub(super) fn said(args: &ArgMatches) -> Result<Option<String>, Failure> {
-    args.get_one::<String>("say").map(|text| input::check(text, "text of --say")).transpose()
+/// The text of `--say`.
+pub(super) fn interjection(args: &ArgMatches) -> Result<Option<String>, CliError> {
+    args.get_one::<String>("say").map(|text| input::check_question(text, "text of --say")).transpose()
 }
 
-fn run(args: &ArgMatches) -> Result<u8, Failure> {
-    let (config, say) = (desk::config(args)?, said(args)?);
-    let kept = Kept::find(args)?;
-    let debate = kept.debate()?;
-    let protocol = super::protocol_of(&debate.brief)?;
-    let models = desk::models(&config);
-    let mut show = Show::read(args)?;
-    if debate.outcome.is_some() {
-        // What it wrote when it ended is there, or was not wanted.
-        show.write_no_files();
+fn run(args: &ArgMatches) -> Result<u8, CliError> {
+    let app = App::new(args);
+    app.configuration()?;
+    let interjection = interjection(args)?;
+    let handle = app.stored_debate()?;
+    let debate = handle.read()?.debate;
+    let protocol = protocol_of(&debate.brief)?;
+    let is_over = debate.outcome.is_some();
+    let mut output = ResultOutput::read(&app);
+    if is_over {
+        // The records were written when the debate ended, unless the user did not want them.
+        output.skip_records();
     }
-    show.check(protocol, &debate.brief)?;
-    if debate.outcome.is_some() {
-        if say.is_some() {
-            return Err(Failure::input(format!("debate {} is over: nobody is left to hear it", kept.id))
-                .help(format!(
-                    "agon branch {}{} --at ROUND --say TEXT goes on from an earlier round",
-                    kept.id,
-                    args::same_store(args)
-                )));
-        }
-    } else {
-        check_models(&debate.brief, &*models)?;
-        let behind = || defaults::names(&debate.brief).map(|name| config.behind(name));
-        defaults::fetch(behind(), args.get_flag("quiet"))?;
+    output.check(protocol, &debate.brief)?;
+    if is_over && interjection.is_some() {
+        let (id, store_option) = (&handle.id, app.store_option());
+        return Err(CliError::input(format!("debate {id} is over, so no seat can read it")).with_help(
+            format!("agon branch {id}{store_option} --at ROUND --say TEXT continues from an earlier round"),
+        ));
     }
-    let was_over = debate.outcome.is_some();
-    let engine = desk::engine(&config, models.clone(), kept.store.clone());
-    let run = Run { protocol, id: kept.id.clone(), store: kept.store.clone(), show: &show };
-    let resumed = async |watch: &Watch, stop: &Stop| {
-        engine.resume(&agon_protocols::find, &kept.id, say, watch, stop).await
-    };
-    let status = run.debate(resumed)?;
-    if !was_over {
-        after::all(&models, &kept.store, std::slice::from_ref(&kept.id), args.get_flag("quiet"))?;
+    if !is_over {
+        check_models(&debate.brief, &**app.catalogue()?)?;
+        fetch_model_files(&app, brief_models(&debate.brief))?;
+    }
+    let engine = app.engine(&handle.store)?;
+    let run = DebateRun { protocol, id: handle.id.clone(), store: handle.store.clone(), output: &output };
+    let status = run.run(async |watch: &DebateWatch, stop: &StopSignal| {
+        engine.resume(&agon_protocols::find, &handle.id, interjection, watch, stop).await
+    })?;
+    if !is_over {
+        app.deliver_and_index(&handle.store, Some(&handle.id))?;
     }
     Ok(status)
 }

@@ -1,87 +1,75 @@
 //! `agon search`: the debates in which some words were asked, said or decided.
 
-use agon_store::{HIT_END, HIT_START, Hit};
+use agon_host::clean_text;
+use agon_store::{HIT_END, HIT_START, SearchHit};
 use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
-use super::{Group, Verb};
-use crate::cli::failure::Failure;
-use crate::cli::limits::whole;
-use crate::cli::{args, desk, output};
+use super::{CliVerb, VerbGroup};
+use crate::cli::app::App;
+use crate::cli::arguments::{count_limit, joined_words, limit_value};
+use crate::cli::errors::CliError;
+use crate::cli::{arguments, output};
 
-pub(super) const VERB: Verb = Verb { name: "search", group: Group::Kept, command, run };
+pub(super) const VERB: CliVerb = CliVerb { name: "search", group: VerbGroup::StoredDebates, command, run };
 
 fn command(command: Command) -> Command {
-    let words = Arg::new("words")
-        .value_name("WORDS")
-        .num_args(1..)
-        .required(true)
-        .help("Words that must all be there");
-    let limit = Arg::new("limit")
-        .long("limit")
-        .value_name("N")
-        .default_value("20")
-        .value_parser(whole(1_u64, None))
-        .help("The most to find");
+    let words =
+        Arg::new("words").value_name("WORDS").num_args(1..).required(true).help("Words that must all occur");
     command
         .about("Find debates by what was asked, said or decided")
         .arg(words)
-        .arg(limit)
-        .arg(args::json())
-        .arg(args::db())
+        .arg(count_limit("20", "The most debates to find"))
+        .arg(arguments::json())
+        .arg(arguments::store())
 }
 
-fn run(args: &ArgMatches) -> Result<u8, Failure> {
-    let words: Vec<&str> =
-        args.get_many::<String>("words").into_iter().flatten().map(String::as_str).collect();
-    let words = words.join(" ");
+fn run(args: &ArgMatches) -> Result<u8, CliError> {
+    let app = App::new(args);
+    let words = joined_words(args, "words");
     if !words.chars().any(char::is_alphanumeric) {
-        return Err(Failure::input("there is no word to search for: name one or more"));
+        return Err(CliError::input("there is no word to search for: name one or more"));
     }
-    let limit =
-        args.get_one::<u64>("limit").map_or(usize::MAX, |n| usize::try_from(*n).unwrap_or(usize::MAX));
-    let hits = match desk::kept(args)? {
-        Some(store) => store.search(&words, limit)?,
+    let hits = match app.store_to_read()? {
+        Some(store) => store.search_debates(&words, limit_value(args))?,
         None => Vec::new(),
     };
-    if args.get_flag("json") {
-        output::print_json(&hits.iter().map(entry).collect())?;
+    if app.flag("json") {
+        output::print_json(&hits.iter().map(hit_document).collect::<Vec<_>>())?;
     } else if hits.is_empty() {
         output::note("no debate has these words");
     } else {
-        output::print(&hits.iter().map(lines).collect::<String>())?;
+        output::print(&hits.iter().map(hit_lines).collect::<String>())?;
     }
     Ok(0)
 }
 
-fn entry(hit: &Hit) -> Value {
-    let Hit { id, protocol, question, status, created_at, snippet } = hit;
+fn hit_document(hit: &SearchHit) -> Value {
+    let SearchHit { id, protocol, question, status, created_at, snippet } = hit;
     json!({
         "id": id, "protocol": protocol, "question": question, "status": status, "created_at": created_at,
-        "snippet": marked(snippet, "", ""),
+        "snippet": marked_snippet(snippet, "", ""),
     })
 }
 
-fn lines(hit: &Hit) -> String {
+fn hit_lines(hit: &SearchHit) -> String {
     let (on, off) = if output::stdout_style().color { ("\u{1b}[1m", "\u{1b}[0m") } else { ("", "") };
-    let question = agon_report::clean(hit.question.lines().next().unwrap_or_default());
-    let Hit { id, protocol, status, .. } = hit;
-    format!("{id}  {protocol}, {status}: {question}\n    {}\n", marked(&hit.snippet, on, off))
+    let question = clean_text(hit.question.lines().next().unwrap_or_default());
+    let SearchHit { id, protocol, status, .. } = hit;
+    format!("{id}  {protocol}, {status}: {question}\n    {}\n", marked_snippet(&hit.snippet, on, off))
 }
 
-/// The snippet on one line, with signs of our own around what matched. Cleaned piece by piece, for the store's signs
-/// would not survive it.
-fn marked(snippet: &str, on: &str, off: &str) -> String {
+/// The snippet on one line, with `on` and `off` around what matched. It is cleaned piece by piece, because cleaning removes
+/// the store's own marks.
+fn marked_snippet(snippet: &str, on: &str, off: &str) -> String {
     let mut text = String::new();
     for piece in snippet.split_inclusive([HIT_START, HIT_END]) {
-        let words = agon_report::clean(piece).replace(['\n', '\t'], " ");
-        let sign = match piece.chars().next_back() {
+        text.push_str(&clean_text(piece).replace(['\n', '\t'], " "));
+        text.push_str(match piece.chars().next_back() {
             Some(HIT_START) => on,
             Some(HIT_END) => off,
             _ => "",
-        };
-        text.push_str(&words);
-        text.push_str(sign);
+        });
     }
     text
 }
@@ -91,8 +79,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_matched_is_marked_and_nothing_can_move_the_cursor() {
+    fn a_snippet_marks_what_matched_and_has_no_control_sequences() {
         let snippet = format!("a{HIT_START}tabs{HIT_END}\nb\u{1b}[2J");
-        assert_eq!(marked(&snippet, "<", ">"), "a<tabs> b");
+        assert_eq!(marked_snippet(&snippet, "<", ">"), "a<tabs> b");
     }
 }

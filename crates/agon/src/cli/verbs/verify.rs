@@ -1,147 +1,149 @@
-//! `agon verify`: checks the hash chain of a debate's log, and says exactly where it breaks.
+//! `agon verify`: checks the hash chain of a log or a receipt, and says exactly where it breaks.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use agon_core::event::GENESIS;
-use agon_core::{Debate, Record};
-use agon_publish::receipts::{Known, Link, Receipt, Standing};
+use agon_core::{Debate, LogRecord};
+use agon_publish::receipts::{KeyStanding, KnownKey, LoggedRecord, Receipt, is_receipt};
 use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
-use super::{Group, Verb, keys};
-use crate::cli::failure::Failure;
-use crate::cli::verify::{self, Beside, Finding, Raw};
-use crate::cli::{args, desk, input, output, place, receipts};
+use super::keys::read_key;
+use super::{CliVerb, VerbGroup};
+use crate::cli::app::App;
+use crate::cli::errors::CliError;
+use crate::cli::receipts::{keyring, keyring_error, verify_receipt};
+use crate::cli::verification::{FILE_BYTES_MAX, LogCompanion, LogFault, RawLog, check_log, read_log_file};
+use crate::cli::{arguments, input, output};
 
-pub(super) const VERB: Verb = Verb { name: "verify", group: Group::Kept, command, run };
+pub(super) const VERB: CliVerb = CliVerb { name: "verify", group: VerbGroup::StoredDebates, command, run };
 
 fn command(command: Command) -> Command {
     let id =
         Arg::new("id").value_name("ID|FILE").required(true).value_parser(clap::value_parser!(OsString)).help(
-            "A kept debate, or a file: an export as JSON, a log.ndjson of --save, or the lines of --events",
+            "A stored debate, or a file: an export as JSON, a receipt, a log.ndjson of --save, or the lines of --events",
         );
+    let key = Arg::new("key")
+        .long("key")
+        .value_name("FILE|KEY")
+        .help("The public key that must have signed the receipt");
     command
-        .about("Check that nothing in a debate's log, or in a receipt, was changed since it was written")
+        .about("Check that a debate's log, or a receipt, was not changed since it was written")
         .after_help(
-            "A receipt is checked against --key, else against the keys that `agon keys show` lists: anybody can sign a forged debate with\n\
-             a new key. Exit status: 0 nothing was changed, 1 something was, or it is not signed with a key that you know.",
+            "A receipt is checked against --key, else against the keys that `agon keys show` lists, because anybody can sign a forged\n\
+             debate with a new key. Exit status: 0 nothing was changed; 1 something was, or no known key signed it.",
         )
         .arg(id)
-        .arg(
-            Arg::new("key")
-                .long("key")
-                .value_name("FILE|KEY")
-                .help("The public key that a receipt must be signed with"),
-        )
-        .arg(args::path("log", "FILE", "The exported log of a receipt that came without"))
-        .arg(args::json())
-        .arg(args::db())
+        .arg(key)
+        .arg(arguments::path_option("log", "FILE", "The exported log of a receipt that has none"))
+        .arg(arguments::json())
+        .arg(arguments::store())
 }
 
-type Checked = Result<(Vec<Record>, Debate), Finding>;
+type CheckedLog = Result<(Vec<LogRecord>, Debate), LogFault>;
 
-fn run(args: &ArgMatches) -> Result<u8, Failure> {
+fn run(args: &ArgMatches) -> Result<u8, CliError> {
+    let app = App::new(args);
     let name = args.get_one::<OsString>("id").cloned().unwrap_or_default();
     let path = Path::new(&name);
     if path.is_file()
-        && let Some(status) = receipt(path, args)?
+        && let Some(status) = check_receipt(path, args)?
     {
         return Ok(status);
     }
     if let Some(option) = ["key", "log"].into_iter().find(|option| args.contains_id(option)) {
-        return Err(Failure::input(format!("--{option} is for a receipt, and {} is none", name.display())));
+        return Err(CliError::input(format!("--{option} needs a receipt, and {} is none", name.display())));
     }
-    let (name, read) = if path.is_file() || looks_like_a_path(&name) {
-        // One that is not there, or is a folder, gets its sentence from the same door as every file.
-        (path.display().to_string(), verify::file::read(path)?)
+    let (name, read) = if path.is_file() || looks_like_path(&name) {
+        (path.display().to_string(), read_log_file(path)?)
     } else {
-        let (id, raw, beside) = kept(args, &name)?;
-        (id, Ok((raw, beside)))
+        let (id, raw, companion) = stored_log(&app, &name)?;
+        (id, Ok((raw, companion)))
     };
-    let checked = read.and_then(|(raw, beside)| verify::check(raw, &beside));
-    if args.get_flag("json") {
-        output::print_json(&document(&name, &checked))?;
-    } else {
-        output::print(&sentence(&name, &checked))?;
-    }
+    let checked = read.and_then(|(raw, companion)| check_log(raw, &companion));
+    let (document, sentence) = (|| result_document(&name, &checked), || result_sentence(&name, &checked));
+    output::print_result(app.flag("json"), document, sentence)?;
     Ok(u8::from(checked.is_err()))
 }
 
-/// Checks a file that is a receipt; `None` for another.
-fn receipt(path: &Path, args: &ArgMatches) -> Result<Option<u8>, Failure> {
-    let mut bytes = input::bytes(path, verify::file::FILE_BYTES_MAX)?;
-    if !agon_publish::receipts::is_receipt(&bytes) {
+/// Checks a file that is a receipt; `None` if it is something else.
+fn check_receipt(path: &Path, args: &ArgMatches) -> Result<Option<u8>, CliError> {
+    let mut bytes = input::read_bytes(path, FILE_BYTES_MAX)?;
+    if !is_receipt(&bytes) {
         return Ok(None);
     }
     if let Some(log) = args.get_one::<PathBuf>("log") {
-        bytes = with_log(bytes, path, log)?;
+        bytes = receipt_with_log(bytes, path, log)?;
     }
-    let mut known = receipts::keyring(&place::env)?.known().map_err(receipts::refused)?;
-    let wanted = args.get_one::<String>("key").map(|word| keys::read(word)).transpose()?;
+    let mut known = keyring()?.known().map_err(keyring_error)?;
+    let wanted = args.get_one::<String>("key").map(|word| read_key(word)).transpose()?;
     if let Some(key) = wanted.clone()
         && !known.iter().any(|other| other.key == key)
     {
-        known.push(Known { key, standing: Standing::Trusted { name: "--key".into() } });
+        known.push(KnownKey { key, standing: KeyStanding::Trusted { name: "--key".into() } });
     }
-    let mut told = receipts::check(&bytes, &known);
+    let mut verification = verify_receipt(&bytes, &known);
     if let Some(key) = &wanted {
-        told.require(key);
+        verification.require(key);
     }
     let name = path.display().to_string();
-    match args.get_flag("json") {
-        true => output::print_json(&told.document(&name))?,
-        false => output::print(&told.text(&name))?,
-    }
-    Ok(Some(u8::from(!told.is_trusted())))
+    output::print_result(
+        args.get_flag("json"),
+        || verification.document(&name),
+        || verification.text(&name),
+    )?;
+    Ok(Some(u8::from(!verification.is_trusted())))
 }
 
-/// A receipt with the log that came beside it.
-fn with_log(bytes: Vec<u8>, path: &Path, log: &Path) -> Result<Vec<u8>, Failure> {
-    // A receipt that cannot be read is told of by what checks it.
+/// A receipt with the log of another file.
+fn receipt_with_log(bytes: Vec<u8>, path: &Path, log: &Path) -> Result<Vec<u8>, CliError> {
+    // The verification reports a receipt that cannot be read.
     let Ok(mut receipt) = serde_json::from_slice::<Receipt>(&bytes) else { return Ok(bytes) };
     if receipt.log.is_some() {
-        return Err(Failure::file(path, "this receipt has its log in it: leave --log away"));
+        return Err(CliError::file(path, "this receipt contains its log: omit --log"));
     }
-    let (raw, _) = verify::file::read(log)?.map_err(|finding| Failure::file(log, finding.why))?;
-    receipt.log = Some(raw.into_iter().map(|(body, hash)| Link { hash, body }).collect());
-    serde_json::to_vec_pretty(&receipt).map_err(|why| Failure::file(path, why.to_string()))
+    let (raw, _) = read_log_file(log)?.map_err(|fault| CliError::file(log, fault.reason))?;
+    receipt.log = Some(raw.into_iter().map(|(body, hash)| LoggedRecord { hash, body }).collect());
+    serde_json::to_vec_pretty(&receipt).map_err(|why| CliError::file(path, why))
 }
 
-/// Ids have neither.
-fn looks_like_a_path(name: &OsStr) -> bool {
+/// An id has neither slashes nor dots.
+fn looks_like_path(name: &OsStr) -> bool {
     name.to_string_lossy().contains(['/', '\\', '.'])
 }
 
-fn kept(args: &ArgMatches, name: &OsStr) -> Result<(String, Raw, Beside), Failure> {
+fn stored_log(app: &App<'_>, name: &OsStr) -> Result<(String, RawLog, LogCompanion), CliError> {
     let shown = name.to_string_lossy().into_owned();
     let unknown = || agon_engine::StoreError::Unknown(shown.clone());
-    let store = desk::kept(args)?.ok_or_else(unknown)?;
-    let id = store.find(name.to_str().ok_or_else(unknown)?)?;
-    let (row, raw) = store.stored(&id)?;
-    Ok((id, raw, Beside::Row(row)))
+    let store = app.store_to_read()?.ok_or_else(unknown)?;
+    let id = store.find_debate(name.to_str().ok_or_else(unknown)?)?;
+    let (entry, raw) = store.debate_with_raw_log(&id)?;
+    Ok((id, raw, LogCompanion::ListEntry(entry)))
 }
 
-fn sentence(name: &str, checked: &Checked) -> String {
+fn result_sentence(name: &str, checked: &CheckedLog) -> String {
     match checked {
         Ok((records, debate)) => {
             let so_far = if debate.outcome.is_some() { "" } else { " so far (the debate is not over)" };
             format!("{name}: intact{so_far}, {} events, head {}\n", records.len(), head(records))
         }
-        Err(finding) => format!("{name}: broken: {}\n", finding.why),
+        Err(fault) => format!("{name}: broken: {}\n", fault.reason),
     }
 }
 
-fn document(name: &str, checked: &Checked) -> Value {
+fn result_document(name: &str, checked: &CheckedLog) -> Value {
     match checked {
         Ok((records, debate)) => json!({
             "name": name, "intact": true, "over": debate.outcome.is_some(), "events": records.len(),
             "head": head(records),
         }),
-        Err(Finding { event, why }) => json!({"name": name, "intact": false, "event": event, "why": why}),
+        Err(LogFault { event, reason }) => {
+            json!({"name": name, "intact": false, "event": event, "why": reason})
+        }
     }
 }
 
-fn head(records: &[Record]) -> &str {
+fn head(records: &[LogRecord]) -> &str {
     records.last().map_or(GENESIS, |record| &record.hash)
 }

@@ -195,7 +195,7 @@ pub(super) fn protocol_schemas() -> Vec<Value> {
     let mut found = BTreeMap::new();
     for protocol in PROTOCOLS {
         let mut settings = vec![Vec::new()];
-        for opt in protocol.options() {
+        for opt in protocol.info().options {
             if let OptionKind::Choice(words) = opt.kind {
                 settings.extend(words.iter().map(|word| vec![(opt.key.to_owned(), (*word).to_owned())]));
             }
@@ -219,13 +219,13 @@ fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>) -> Brief {
         files: vec![BriefFile { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],
         models: ["one/a", "two/b", "three/c"].map(String::from).to_vec(),
         roles: BTreeMap::new(),
-        options: options::resolve(protocol.options(), given).unwrap(),
+        options: options::resolve(protocol.info().options, given).unwrap(),
         seed: 7,
     };
     Brief {
         version: LOG_VERSION,
         id: "test".into(),
-        protocol: protocol.name().into(),
+        protocol: protocol.info().name.into(),
         seats: protocol.seats(&request).unwrap(),
         question: request.question,
         files: request.files,

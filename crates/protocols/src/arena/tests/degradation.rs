@@ -300,12 +300,12 @@ fn a_quorum_lost_to_a_limit_ends_as_budget() {
 
 /// Plays a debate in which asks without a seat are errands, as the engine records them for models on this machine.
 fn with_errands(table: &ScriptedArena<'_>, brief: Brief) -> Debate {
-    use agon_core::{Advance, Event, Reply, advance};
+    use agon_core::{Event, NextEvent, Reply, advance};
     let mut debate = Debate::open(brief.clone()).unwrap().0;
     loop {
         let (event, asks) = match advance(&Arena, &debate).unwrap() {
-            Advance::Ask(event, asks) => (event, asks),
-            Advance::Close(event) => {
+            NextEvent::Ask(event, asks) => (event, asks),
+            NextEvent::Close(event) => {
                 debate.push(event, 0).unwrap();
                 return debate;
             }

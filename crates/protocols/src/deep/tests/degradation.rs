@@ -74,7 +74,7 @@ fn slow_answers_leave_time_for_the_synthesis() {
         brief.limits.deadline_ms = Some(deadline_ms);
         let (mut debate, _) = Debate::open(brief).unwrap();
         // The engine's part: the calls of a phase run side by side and take half a second each.
-        while let agon_core::Advance::Ask(event, asks) = agon_core::advance(&Deep, &debate).unwrap() {
+        while let agon_core::NextEvent::Ask(event, asks) = agon_core::advance(&Deep, &debate).unwrap() {
             let (began, phase) = (debate.at_ms, debate.turns.len());
             debate.push(event, began).unwrap();
             let round = debate.last_phase().unwrap().round;
@@ -96,7 +96,7 @@ fn slow_answers_leave_time_for_the_synthesis() {
                 debate.push(agon_core::Event::Replied { ask: ask.id, reply }, began + 500).unwrap();
             }
         }
-        let agon_core::Advance::Close(agon_core::Event::Closed { outcome }) =
+        let agon_core::NextEvent::Close(agon_core::Event::Closed { outcome }) =
             agon_core::advance(&Deep, &debate).unwrap()
         else {
             panic!("it closes")

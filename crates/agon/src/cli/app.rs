@@ -1,0 +1,189 @@
+//! What a verb works with: configuration, models, store and engine. Each is opened when it is first needed, so that
+//! `agon list` reads no configuration and creates no store.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use agon_core::event::open_all;
+use agon_core::{Brief, Corrupt, Debate, LogRecord, Protocol};
+use agon_engine::{Engine, StoreError};
+use agon_models::{ModelCatalogue, ModelsConfig, TerminalPrompt};
+use agon_store::SqliteStore;
+use clap::ArgMatches;
+
+use super::arguments;
+use super::configuration::Configuration;
+use super::errors::CliError;
+use super::model_directory::ModelDirectory;
+use super::paths::{self, process_env};
+use super::runtime::block_on;
+use super::verification::RawLog;
+use super::{deliveries, knowledge_index, terminal_pause};
+
+/// The parts that a verb works with.
+pub struct App<'a> {
+    /// The verb's arguments.
+    pub args: &'a ArgMatches,
+    configuration: OnceCell<Configuration>,
+    catalogue: OnceCell<Arc<ModelCatalogue>>,
+}
+
+impl<'a> App<'a> {
+    /// An app with these arguments. Nothing is opened yet.
+    pub fn new(args: &'a ArgMatches) -> Self {
+        Self { args, configuration: OnceCell::new(), catalogue: OnceCell::new() }
+    }
+
+    /// Whether a flag is set. A flag that the verb does not have is not set.
+    pub fn flag(&self, name: &str) -> bool {
+        matches!(self.args.try_get_one::<bool>(name), Ok(Some(true)))
+    }
+
+    /// ` --db FILE` if a store was named, for commands that are printed.
+    pub fn store_option(&self) -> String {
+        arguments::store_option(self.args)
+    }
+
+    /// The configuration that `--config` names, or the one that is found.
+    pub fn configuration(&self) -> Result<&Configuration, CliError> {
+        if let Some(configuration) = self.configuration.get() {
+            return Ok(configuration);
+        }
+        let loaded = self.load_configuration()?;
+        Ok(self.configuration.get_or_init(|| loaded))
+    }
+
+    /// The same, read again.
+    pub fn load_configuration(&self) -> Result<Configuration, CliError> {
+        let named = self.args.get_one::<PathBuf>("config");
+        Configuration::load(named.map(PathBuf::as_path), &process_env)
+    }
+
+    /// The models that the configuration and the environment give.
+    pub fn catalogue(&self) -> Result<&Arc<ModelCatalogue>, CliError> {
+        let configuration = self.configuration()?;
+        Ok(self.catalogue.get_or_init(|| model_catalogue(configuration)))
+    }
+
+    /// The store, created if it does not exist.
+    pub fn store(&self) -> Result<SqliteStore, CliError> {
+        open_store(&self.store_file()?)
+    }
+
+    /// The store for verbs that only read. `None` if nothing was ever stored; an error if `--db` names a file that does
+    /// not exist.
+    pub fn store_to_read(&self) -> Result<Option<SqliteStore>, CliError> {
+        match self.args.get_one::<PathBuf>("db") {
+            Some(file) if !file.exists() => {
+                Err(CliError::file(file, "there is no such store: check the path"))
+            }
+            _ => self.existing_store(),
+        }
+    }
+
+    /// The store, if it exists.
+    pub fn existing_store(&self) -> Result<Option<SqliteStore>, CliError> {
+        let file = self.store_file()?;
+        if !file.exists() {
+            return Ok(None);
+        }
+        // A store on a full or write-protected disk can still be read. If that fails too, the first error says why.
+        let store = open_store(&file).or_else(|error| SqliteStore::open_to_read(&file).map_err(|_| error));
+        store.map(Some)
+    }
+
+    fn store_file(&self) -> Result<PathBuf, CliError> {
+        match self.args.get_one::<PathBuf>("db") {
+            Some(file) => Ok(file.clone()),
+            None => paths::store_file(&process_env),
+        }
+    }
+
+    /// The debate that the argument `ID` names: a unique prefix of its id, or `last`.
+    pub fn stored_debate(&self) -> Result<DebateHandle, CliError> {
+        let name = self.args.get_one::<String>("id").map(String::as_str).unwrap_or_default();
+        let store = self.store_to_read()?.ok_or_else(|| StoreError::Unknown(name.to_owned()))?;
+        let id = store.find_debate(name)?;
+        Ok(DebateHandle { store, id })
+    }
+
+    /// An engine that keeps its logs in `store` and looks up knowledge there.
+    pub fn engine(&self, store: &SqliteStore) -> Result<Engine, CliError> {
+        let configuration = self.configuration()?;
+        let directory = ModelDirectory::new(self.catalogue()?.clone(), store, configuration.pulse.clone());
+        Ok(Engine::new(Arc::new(directory), Arc::new(store.clone()), configuration.engine.clone()))
+    }
+
+    /// Delivers the results of one debate, or all that are due, and indexes what was learned. Problems are printed, but
+    /// they do not change the result of the debate; a later run makes up for them.
+    pub fn deliver_and_index(&self, store: &SqliteStore, debate: Option<&str>) -> Result<(), CliError> {
+        let catalogue = self.catalogue()?;
+        block_on(async {
+            let report = deliveries::deliver(store, debate, deliveries::PATIENCE).await;
+            deliveries::print_report(&report, self.flag("quiet"));
+            // Without an index, entries are found by words alone until the next search indexes them.
+            drop(knowledge_index::index_entries(catalogue, store).await);
+        })
+    }
+}
+
+/// The models that a configuration and the environment give.
+pub fn model_catalogue(configuration: &Configuration) -> Arc<ModelCatalogue> {
+    let models_dir = paths::models_folder(&process_env);
+    let config = ModelsConfig { models_dir, ..configuration.models_config.clone() };
+    let prompt = TerminalPrompt::on_this_terminal().with_pause_hook(terminal_pause::terminal().pause_hook());
+    Arc::new(ModelCatalogue::new(config, |name| std::env::var(name).ok()).with_terminal(Arc::new(prompt)))
+}
+
+/// The store in this file, created if it does not exist.
+pub fn open_store(file: &Path) -> Result<SqliteStore, CliError> {
+    SqliteStore::open(file).map_err(|error| match error {
+        StoreError::Failed { why, .. } => CliError::file(file, why),
+        other => other.into(),
+    })
+}
+
+/// The protocol of a stored debate.
+pub fn protocol_of(brief: &Brief) -> Result<&'static dyn Protocol, CliError> {
+    agon_protocols::find(&brief.protocol).ok_or_else(|| {
+        CliError::input(format!(
+            "debate {} was held with the protocol {:?}, which this agon does not have: use a newer agon",
+            brief.id, brief.protocol
+        ))
+    })
+}
+
+/// A debate in a store.
+pub struct DebateHandle {
+    /// The store.
+    pub store: SqliteStore,
+    /// The debate's full id.
+    pub id: String,
+}
+
+/// A log from the store, read and checked.
+pub struct StoredLog {
+    /// The bytes and hash of each event.
+    pub raw: RawLog,
+    /// The events.
+    pub records: Vec<LogRecord>,
+    /// The debate that they make.
+    pub debate: Debate,
+}
+
+impl DebateHandle {
+    /// Reads the log and checks its hash chain.
+    pub fn read(&self) -> Result<StoredLog, CliError> {
+        let raw = self.store.raw_log(&self.id)?;
+        let records = open_all(raw.iter().cloned())
+            .map_err(|broken| CliError::BrokenLog { id: self.id.clone(), broken })?;
+        let debate = Debate::from_records(&records).map_err(|reason| self.log_error(reason))?;
+        Ok(StoredLog { raw, records, debate })
+    }
+
+    /// An error in the log.
+    pub fn log_error(&self, reason: Corrupt) -> CliError {
+        CliError::Log { id: self.id.clone(), reason: Box::new(reason) }
+    }
+}

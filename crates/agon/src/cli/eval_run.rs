@@ -1,0 +1,177 @@
+//! The trials of an eval as debates: each is held once, even if the run is interrupted, and its result is written as it ends.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use agon_core::event::sha256;
+use agon_core::{Debate, Status};
+use agon_engine::{DebateWatch, Engine, EngineError, StopSignal};
+use agon_experiments::eval::{EvalDataset, EvalPlan, EvalTrial, ResultRow, StoredResults, grade};
+use agon_store::SqliteStore;
+use tokio::task::JoinSet;
+
+use super::app::DebateHandle;
+use super::brief_builder::{BriefBuilder, DebateSubject};
+use super::debate_reading::DebateReading;
+use super::errors::CliError;
+use super::{output, signals};
+
+/// How many characters of a hash make the id of a trial's debate.
+const ID_CHARS: usize = 16;
+
+/// How trials are held.
+pub struct EvalRun {
+    /// The engine that all trials share.
+    pub engine: Engine,
+    /// The store that has their logs.
+    pub store: SqliteStore,
+    /// How the debates of each arm are opened, by the arm's name.
+    pub builders: BTreeMap<String, BriefBuilder>,
+    /// The questions.
+    pub dataset: EvalDataset,
+    /// The hash of the plan. The ids of the debates derive from it.
+    pub plan_hash: String,
+    /// How many debates run at once.
+    pub concurrency: usize,
+    /// Whether progress is shown on stderr.
+    pub shows_progress: bool,
+    /// Whether failed trials are held again.
+    pub retries_failed: bool,
+}
+
+/// The results file.
+pub struct ResultsFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl ResultsFile {
+    /// Opens the file and reads its results. A line that a crash cut off is overwritten.
+    pub fn open(path: &Path, plan: &EvalPlan) -> Result<(Self, StoredResults), CliError> {
+        let write_error = |why: std::io::Error| CliError::file(path, format!("it cannot be written: {why}"));
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(why) if why.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(why) => return Err(CliError::file(path, format!("it cannot be read: {why}"))),
+        };
+        let stored = StoredResults::read(plan, &bytes).map_err(|why| CliError::file(path, why))?;
+        let options = OpenOptions::new().create(true).truncate(false).write(true).open(path);
+        let mut file = options.map_err(write_error)?;
+        file.set_len(stored.length as u64).map_err(write_error)?;
+        file.seek(SeekFrom::End(0)).map_err(write_error)?;
+        let mut results = Self { path: path.to_owned(), file };
+        if stored.length == 0 {
+            results.write(&format!("{}\n", plan.header()))?;
+        }
+        Ok((results, stored))
+    }
+
+    fn write(&mut self, line: &str) -> Result<(), CliError> {
+        let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
+        written.map_err(|why| CliError::file(&self.path, format!("it cannot be written: {why}")))
+    }
+}
+
+impl EvalRun {
+    /// Holds the trials. Returns the results, and whether the run was interrupted.
+    pub async fn run(
+        self,
+        trials: Vec<EvalTrial>,
+        results: &mut ResultsFile,
+    ) -> Result<(Vec<ResultRow>, bool), CliError> {
+        let stop = StopSignal::new();
+        let farewell = "finished trials are kept: the same command continues with the rest".to_owned();
+        let signals = tokio::spawn(signals::watch(stop.clone(), output::note, farewell));
+        let (total, shows_progress) = (trials.len(), self.shows_progress);
+        let (run, mut waiting) = (Arc::new(self), trials.into_iter());
+        let (mut running, mut rows) = (JoinSet::new(), Vec::new());
+        loop {
+            while running.len() < run.concurrency && !stop.is_stopped() {
+                let Some(trial) = waiting.next() else { break };
+                running.spawn(hold_trial(Arc::clone(&run), trial, stop.clone()));
+            }
+            let Some(ended) = running.join_next().await else { break };
+            let ended = ended.map_err(|why| CliError::System(format!("a trial broke off: {why}")))?;
+            let written = ended.and_then(|row| match row {
+                Some(row) => results.write(&row.line()?).map(|()| rows.push(row)),
+                None => Ok(()),
+            });
+            // A result that cannot be written must not be paid for, so the other trials are stopped.
+            if let Err(error) = written {
+                stop.stop();
+                while running.join_next().await.is_some() {}
+                return Err(error);
+            }
+            if shows_progress {
+                eprint!("\r{} of {total} debates ", rows.len());
+            }
+        }
+        signals.abort();
+        if shows_progress {
+            output::note("");
+        }
+        Ok((rows, stop.is_stopped()))
+    }
+
+    /// The id of a trial's debate, and whether the debate has begun. With `retries_failed`, a debate that failed stays as it
+    /// is and the trial gets a new one.
+    fn debate_id(&self, trial: &EvalTrial) -> Result<(String, bool), CliError> {
+        let mut last: Option<String> = None;
+        for attempt in 0_u32.. {
+            let hash = sha256(&format!("{}\n{}\n{attempt}", self.plan_hash, trial.key));
+            let id: String = hash.chars().take(ID_CHARS).collect();
+            let Some(debate) = self.stored_debate(&id)? else {
+                return Ok(match last {
+                    Some(last) if !self.retries_failed => (last, true),
+                    _ => (id, false),
+                });
+            };
+            if debate.outcome.as_ref().is_none_or(|outcome| outcome.status == Status::Complete) {
+                return Ok((id, true));
+            }
+            last = Some(id);
+        }
+        Err(CliError::System(format!("there is no id left for the trial {}", trial.key)))
+    }
+
+    fn stored_debate(&self, id: &str) -> Result<Option<Debate>, CliError> {
+        if self.store.raw_log(id).ok().is_none_or(|raw| raw.is_empty()) {
+            return Ok(None);
+        }
+        let handle = DebateHandle { store: self.store.clone(), id: id.to_owned() };
+        Ok(Some(handle.read()?.debate))
+    }
+}
+
+/// Holds one trial. Returns `None` if it was interrupted; a later run continues it.
+async fn hold_trial(
+    run: Arc<EvalRun>,
+    trial: EvalTrial,
+    stop: StopSignal,
+) -> Result<Option<ResultRow>, CliError> {
+    let question = run.dataset.questions.get(trial.question);
+    let Some((question, builder)) = question.zip(run.builders.get(&trial.arm.name)) else {
+        return Err(CliError::System(format!("the trial {} has no arm or question in the plan", trial.key)));
+    };
+    let (id, has_begun) = run.debate_id(&trial)?;
+    let subject = DebateSubject {
+        files: question.files.clone(),
+        seed: Some(trial.seed),
+        ..DebateSubject::question(&question.text)
+    };
+    let mut brief = builder.brief(subject)?;
+    brief.id.clone_from(&id);
+    let watch = DebateWatch::default();
+    let ended = match has_begun {
+        true => run.engine.resume(&agon_protocols::find, &id, None, &watch, &stop).await,
+        false => run.engine.open(builder.protocol, brief, &watch, &stop).await,
+    };
+    match ended {
+        Ok(debate) => Ok(Some(grade(&trial, question, &DebateReading::of(&debate)?.source()))),
+        Err(EngineError::Interrupted { .. }) => Ok(None),
+        Err(error) => Ok(Some(ResultRow::failed(&trial, question, &error.to_string()))),
+    }
+}

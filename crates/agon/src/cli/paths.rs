@@ -1,0 +1,140 @@
+//! Where Agon keeps its files.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::errors::CliError;
+
+/// The name of the configuration file, wherever it is.
+pub const CONFIGURATION_FILE: &str = "agon.toml";
+const STORE_FILE: &str = "agon.db";
+
+/// How an environment variable is read. Tests pass their own.
+pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+/// The environment of this process.
+pub fn process_env(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
+/// The store: `AGON_HOME/agon.db`, else `agon.db` in the platform's data folder.
+pub fn store_file(env: Environment) -> Result<PathBuf, CliError> {
+    data_folder(env).map(|folder| folder.join(STORE_FILE)).ok_or_else(|| {
+        CliError::input("there is no folder for the store: neither AGON_HOME nor a home directory is set")
+            .with_help("name a file with --db FILE, or set AGON_HOME to a folder")
+    })
+}
+
+/// The folder for the files of embedded models.
+pub fn models_folder(env: Environment) -> Option<PathBuf> {
+    data_folder(env).map(|folder| folder.join("models"))
+}
+
+/// The folder for the keys that sign receipts.
+pub fn keys_folder(env: Environment) -> Option<PathBuf> {
+    data_folder(env).map(|folder| folder.join("keys"))
+}
+
+/// The configuration files to look for when none is named. The first that exists is used.
+pub fn configuration_files(env: Environment) -> Vec<PathBuf> {
+    [Some(PathBuf::from(CONFIGURATION_FILE)), own_configuration(env)].into_iter().flatten().collect()
+}
+
+/// Whether a configuration file is the user's own. One in the working directory may have come with somebody else's
+/// repository.
+pub fn is_own_configuration(file: &Path, env: Environment) -> bool {
+    let Some((found, own)) = std::fs::canonicalize(file).ok().zip(own_configuration(env)) else {
+        return false;
+    };
+    std::fs::canonicalize(own).is_ok_and(|own| own == found)
+}
+
+fn own_configuration(env: Environment) -> Option<PathBuf> {
+    let folder = non_empty(env, "AGON_HOME").or_else(|| platform_folder(env, FolderPurpose::Configuration));
+    folder.map(|folder| folder.join(CONFIGURATION_FILE))
+}
+
+fn data_folder(env: Environment) -> Option<PathBuf> {
+    non_empty(env, "AGON_HOME").or_else(|| platform_folder(env, FolderPurpose::Data))
+}
+
+fn non_empty(env: Environment, name: &str) -> Option<PathBuf> {
+    env(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+#[derive(Clone, Copy)]
+enum FolderPurpose {
+    Data,
+    Configuration,
+}
+
+#[cfg(target_os = "macos")]
+fn platform_folder(env: Environment, _: FolderPurpose) -> Option<PathBuf> {
+    non_empty(env, "HOME").map(|home| home.join("Library/Application Support/agon"))
+}
+
+#[cfg(windows)]
+fn platform_folder(env: Environment, _: FolderPurpose) -> Option<PathBuf> {
+    non_empty(env, "LOCALAPPDATA").map(|folder| folder.join("agon"))
+}
+
+#[cfg(not(any(target_os = "macos", windows)))]
+fn platform_folder(env: Environment, purpose: FolderPurpose) -> Option<PathBuf> {
+    let (variable, fallback) = match purpose {
+        FolderPurpose::Data => ("XDG_DATA_HOME", ".local/share"),
+        FolderPurpose::Configuration => ("XDG_CONFIG_HOME", ".config"),
+    };
+    // The XDG specification says to ignore paths that are not absolute.
+    let folder = non_empty(env, variable).filter(|folder| folder.is_absolute());
+    let folder = folder.or_else(|| non_empty(env, "HOME").map(|home| home.join(fallback)));
+    folder.map(|folder| folder.join("agon"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment<'a>(pairs: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<OsString> + 'a {
+        |name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
+    }
+
+    #[test]
+    fn agon_home_overrides_the_platform_folder() {
+        let env = environment(&[("AGON_HOME", "/a"), ("HOME", "/h"), ("XDG_DATA_HOME", "/x")]);
+        assert_eq!(store_file(&env).unwrap(), PathBuf::from("/a/agon.db"));
+        assert_eq!(configuration_files(&env), [PathBuf::from("agon.toml"), PathBuf::from("/a/agon.toml")]);
+    }
+
+    #[test]
+    fn only_the_configuration_in_the_users_own_folder_is_the_users_own() {
+        let (own, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let files = [own.path().join(CONFIGURATION_FILE), other.path().join(CONFIGURATION_FILE)];
+        files.iter().for_each(|file| std::fs::write(file, "").unwrap());
+        let own = own.path().join(".");
+        let pairs = [("AGON_HOME", own.to_str().unwrap())];
+        let env = environment(&pairs);
+        assert_eq!(files.map(|file| is_own_configuration(&file, &env)), [true, false]);
+        assert!(!is_own_configuration(&other.path().join(CONFIGURATION_FILE), &environment(&[])));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn linux_uses_the_xdg_folders() {
+        for (pairs, file) in [
+            (&[("HOME", "/h"), ("XDG_DATA_HOME", "/x")][..], "/x/agon/agon.db"),
+            (&[("HOME", "/h"), ("XDG_DATA_HOME", "relative")], "/h/.local/share/agon/agon.db"),
+            (&[("HOME", "/h"), ("AGON_HOME", "")], "/h/.local/share/agon/agon.db"),
+        ] {
+            assert_eq!(store_file(&environment(pairs)).unwrap(), PathBuf::from(file));
+        }
+        let env = environment(&[("HOME", "/h")]);
+        assert_eq!(configuration_files(&env).last().unwrap(), &PathBuf::from("/h/.config/agon/agon.toml"));
+    }
+
+    #[test]
+    fn without_any_home_the_error_says_what_to_set() {
+        let error = store_file(&environment(&[])).unwrap_err();
+        assert_eq!(error.exit_status(), 2);
+        assert!(error.to_string().contains("AGON_HOME"));
+    }
+}

@@ -1,0 +1,193 @@
+//! What a debate is about, from the command line or from a line of a batch.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use agon_core::{BriefFile, OptionKind, ProtocolInfo};
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+
+use super::brief_builder::DebateSubject;
+use super::errors::CliError;
+use super::input;
+
+/// What the positional arguments of a protocol's verb are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SubjectKind {
+    /// One question, topic or task.
+    Question,
+    /// Files.
+    Files,
+    /// Any mix of files and texts.
+    Targets,
+}
+
+impl SubjectKind {
+    fn of(info: &ProtocolInfo) -> Self {
+        match info.subject {
+            subject if subject.starts_with("FILE") => Self::Files,
+            subject if subject.starts_with("TARGET") => Self::Targets,
+            _ => Self::Question,
+        }
+    }
+}
+
+/// The part that marks a text without a file.
+const TEXT_PART: &str = "text";
+
+/// The arguments that say what the debate is about.
+pub fn arguments(info: &'static ProtocolInfo) -> Vec<Arg> {
+    let arg = Arg::new("subject").value_name(info.subject.trim_end_matches('.'));
+    let word = info.subject.to_lowercase();
+    match SubjectKind::of(info) {
+        SubjectKind::Question => {
+            vec![arg.help(format!("The {word}, in quotes; without it, or with `-`, it is read from stdin"))]
+        }
+        SubjectKind::Files => {
+            let files = arg.num_args(1..).required(true).value_parser(value_parser!(PathBuf));
+            vec![files.help("The files to debate about")]
+        }
+        SubjectKind::Targets => {
+            let target = "What to judge: files, or a text in quotes; without any, or with `-`, a text is read from stdin";
+            let text = Arg::new(TEXT_PART)
+                .long(TEXT_PART)
+                .value_name("TEXT")
+                .action(ArgAction::Append)
+                .help("A text to judge, even if it looks like a path");
+            vec![arg.num_args(0..).help(target), text]
+        }
+    }
+}
+
+/// Reads what the command line says the debate is about.
+pub fn read_subject(info: &ProtocolInfo, args: &ArgMatches) -> Result<DebateSubject, CliError> {
+    match SubjectKind::of(info) {
+        SubjectKind::Question => {
+            let given = args.get_one::<String>("subject").map(String::as_str);
+            Ok(DebateSubject::question(input::read_question(given, info)?))
+        }
+        SubjectKind::Files => {
+            let paths = args.get_many::<PathBuf>("subject").into_iter().flatten();
+            let files = input::debate_files(paths.map(PathBuf::as_path))?;
+            Ok(DebateSubject { files, ..DebateSubject::default() })
+        }
+        SubjectKind::Targets => read_targets(info, args),
+    }
+}
+
+fn read_targets(info: &ProtocolInfo, args: &ArgMatches) -> Result<DebateSubject, CliError> {
+    let stdin_readers = count_stdin_readers(info, args);
+    if stdin_readers > 1 {
+        return Err(CliError::input("stdin can be read only once: name a file for all but one of them"));
+    }
+    let mut files = Vec::new();
+    for word in args.get_many::<String>("subject").into_iter().flatten() {
+        files.push(file_or_text(word)?);
+    }
+    for words in args.get_many::<String>(TEXT_PART).into_iter().flatten() {
+        files.push(text_target(words)?);
+    }
+    let has_diff = args.try_contains_id("diff").unwrap_or_default();
+    if files.is_empty() && !has_diff && stdin_readers == 0 && !std::io::stdin().is_terminal() {
+        let piped = input::read_stdin("target", input::QUESTION_BYTES_MAX)?;
+        // The protocol has the error for a debate about nothing.
+        if !piped.trim().is_empty() {
+            files.push(text_target(&piped)?);
+        }
+    }
+    Ok(subject_of_targets(files))
+}
+
+/// How many arguments and options want to read stdin.
+fn count_stdin_readers(info: &ProtocolInfo, args: &ArgMatches) -> usize {
+    let targets = args.get_many::<String>("subject").into_iter().flatten();
+    let options = info.options.iter().filter(|option| {
+        option.kind == OptionKind::File
+            && matches!(args.try_get_one::<String>(option.key), Ok(Some(path)) if path == "-")
+    });
+    targets.filter(|word| *word == "-").count() + options.count()
+}
+
+/// Reads what a line of a batch says the debate is about. The error is a sentence without the line's number.
+pub fn subject_of_line(
+    info: &ProtocolInfo,
+    question: Option<String>,
+    paths: Option<Vec<PathBuf>>,
+) -> Result<DebateSubject, String> {
+    let (name, word) = (info.name, info.subject.to_lowercase());
+    let sentence = |error: CliError| error.to_string();
+    let read = |paths: &[PathBuf]| input::debate_files(paths.iter().map(PathBuf::as_path)).map_err(sentence);
+    match (SubjectKind::of(info), question, paths) {
+        (SubjectKind::Targets, None, None) => Err("it has neither a question nor files".into()),
+        (SubjectKind::Targets, question, paths) => {
+            let mut files = read(&paths.unwrap_or_default())?;
+            files.extend(question.map(|words| text_target(&words)).transpose().map_err(sentence)?);
+            Ok(subject_of_targets(files))
+        }
+        (_, Some(_), Some(_)) => Err("it has both a question and files: give one of them".into()),
+        (SubjectKind::Files, None, Some(paths)) => {
+            Ok(DebateSubject { files: read(&paths)?, ..DebateSubject::default() })
+        }
+        (SubjectKind::Files, ..) => Err(format!("{name} takes files, not a question")),
+        (SubjectKind::Question, None, Some(_)) => Err(format!("{name} takes a {word}, not files")),
+        (SubjectKind::Question, Some(question), None) => {
+            Ok(DebateSubject::question(input::check_question(&question, &word).map_err(sentence)?))
+        }
+        (SubjectKind::Question, None, None) => Err("it has no question".into()),
+    }
+}
+
+/// A file if the word names one, an error if it only looks like a path, else a text.
+fn file_or_text(word: &str) -> Result<BriefFile, CliError> {
+    let path = Path::new(word);
+    match word {
+        "-" => text_target(&input::read_stdin("target", input::QUESTION_BYTES_MAX)?),
+        _ if path.exists() => input::debate_file(path, None),
+        _ if looks_like_path(word) => input::debate_file(path, None).map_err(|error| {
+            CliError::input(error.to_string()).with_help(format!("if it is a text: --text {word:?}"))
+        }),
+        _ => text_target(word),
+    }
+}
+
+/// No white space, and a slash or an extension.
+fn looks_like_path(word: &str) -> bool {
+    !word.contains(char::is_whitespace) && (word.contains('/') || Path::new(word).extension().is_some())
+}
+
+fn text_target(words: &str) -> Result<BriefFile, CliError> {
+    let text = input::check_question(words, "target")?;
+    Ok(BriefFile { path: TEXT_PART.into(), text, part: Some(TEXT_PART.into()) })
+}
+
+/// The texts also become the debate's question.
+fn subject_of_targets(files: Vec<BriefFile>) -> DebateSubject {
+    let texts = files.iter().filter(|file| file.part.as_deref() == Some(TEXT_PART));
+    let question = texts.map(|file| file.text.as_str()).collect::<Vec<_>>().join("\n\n");
+    DebateSubject { question, files, ..DebateSubject::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "A TARGET that exists is a file; one that looks like a path (no white space, with a slash or an extension) and does
+    /// not exist is an error; anything else is text."
+    #[test]
+    fn a_target_is_a_file_an_error_or_a_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("plan");
+        std::fs::write(&file, "Adopt the queue.").unwrap();
+        let found = file_or_text(file.to_str().unwrap()).unwrap();
+        assert_eq!((found.text.as_str(), found.part), ("Adopt the queue.", None));
+        for word in ["none.md", "a/b", "./none", "v1.2", "/none/at/all"] {
+            let error = file_or_text(word).unwrap_err().to_string();
+            assert!(error.contains(word) && error.contains("no such file"), "{error}");
+        }
+        for word in ["Is this sane?", "see a/b for more", "plan", "ends with a dot."] {
+            let found = file_or_text(word).unwrap();
+            assert_eq!((found.text.as_str(), found.part.as_deref()), (word, Some("text")));
+        }
+        assert!(file_or_text(folder.path().to_str().unwrap()).unwrap_err().to_string().contains("folder"));
+        assert!(file_or_text(" ").unwrap_err().to_string().contains("empty"));
+    }
+}

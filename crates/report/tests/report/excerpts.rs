@@ -1,0 +1,246 @@
+//! Parts of a stored debate.
+
+use agon_core::{Debate, Event};
+use agon_report::{DebateExcerpt, ExcerptError, Style};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
+
+use crate::protocols::played;
+use crate::samples::{self, DebateLog, PLAIN, ReadDebate};
+
+fn said(round: Option<u32>, seat: Option<&str>) -> DebateExcerpt {
+    DebateExcerpt::Said { round, seat: seat.map(str::to_owned) }
+}
+
+fn text(log: &DebateLog, excerpt: &DebateExcerpt) -> String {
+    excerpt.text(&log.read().stored(&log.records), &PLAIN).unwrap()
+}
+
+fn document(log: &DebateLog, excerpt: &DebateExcerpt) -> Value {
+    excerpt.json(&log.read().stored(&log.records)).unwrap()
+}
+
+#[test]
+fn one_seat_in_one_round() {
+    let log = samples::converged();
+    let excerpt = said(Some(2), Some("debater-2"));
+    assert_snapshot!(text(&log, &excerpt), @"
+    Who
+      • debater-2: Debater B, debater, anthropic/beta
+
+    Round 2: arguments
+      Debater B (debater-2, anthropic/beta)  concede · major revision · confidence
+        0.80 · 1.2 s
+        Key points
+          • All nine incidents were in the ledger
+          • Two people know Rust; both want to do this
+
+        Counterpoints
+          • Debater B: Two quarters is a guess
+            Evidence: the ledger was ported to Go in five weeks in 2022
+
+        Revised position
+          Only the ledger: it is 4,000 lines and all the incidents are there.
+
+    Where they stood after round 2
+      • Debater B: Only the ledger: it is 4,000 lines and all the incidents are
+        there.
+        Changed in this round.
+
+    Who changed and why
+      Debater B in round 2  nothing cited · toward the majority
+        From: No.
+        To: Only the ledger: it is 4,000 lines and *all* the incidents are there.
+        In its own words: All nine incidents were in the ledger
+    ");
+    let document = document(&log, &excerpt);
+    assert_eq!(document["seats"], json!(["debater-2"]));
+    assert_eq!(document["said"][0]["value"]["revision"], "major_revision");
+    assert_eq!(document["said"].as_array().unwrap().len(), 1);
+    assert_eq!(document["held"][0]["changed"], true);
+    assert_eq!(document["flips"][0]["seat"], "debater-2");
+}
+
+#[test]
+fn a_round_has_everybody_and_where_they_stood_after_it() {
+    let log = samples::converged();
+    let shown = text(&log, &said(Some(1), None));
+    for words in [
+        "Round 1: arguments",
+        "(debater-1, openai/alpha)",
+        "Round 1: the moderator's assessment",
+        "Where they stood after round 1",
+    ] {
+        assert!(shown.contains(words), "{words:?} is missing in\n{shown}");
+    }
+    assert!(!shown.contains("Round 2") && !shown.contains("Who changed"), "{shown}");
+    assert_eq!(document(&log, &said(Some(0), None))["said"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_seat_goes_by_many_names() {
+    let log = samples::converged();
+    let labels = log.debate.outcome.as_ref().unwrap().labels.clone();
+    let (label, _) = labels.iter().find(|(_, seat)| *seat == "debater-1").unwrap();
+    let labelled =
+        [label.clone(), label.to_lowercase(), format!("Debater {label}"), format!("debater {label}")];
+    for name in ["debater-1", "DEBATER-1", " debater-1 "].map(str::to_owned).into_iter().chain(labelled) {
+        assert_eq!(document(&log, &said(None, Some(&name)))["seats"], json!(["debater-1"]), "{name}");
+    }
+    let debaters = json!(["debater-1", "debater-2", "debater-3"]);
+    assert_eq!(document(&log, &said(None, Some("Debater")))["seats"], debaters);
+    assert_eq!(document(&log, &said(None, Some("chair")))["said"].as_array().unwrap().len(), 1);
+    let shown = text(&log, &said(None, Some("debater-2")));
+    assert_snapshot!(shown.split("Where it stood\n").nth(1).unwrap(), @"
+                 start  R1     R2
+      Debater B  P2     P2     P3~
+      P2  No.
+      P3  Only the ledger: it is 4,000 lines and *all* the incidents are there.
+      ~ changed with nothing cited
+
+    Who changed and why
+      Debater B in round 2  nothing cited · toward the majority
+        From: No.
+        To: Only the ledger: it is 4,000 lines and *all* the incidents are there.
+        In its own words: All nine incidents were in the ledger
+    ");
+}
+
+#[test]
+fn an_excerpt_that_does_not_exist_is_answered_with_those_that_do() {
+    let log = samples::converged();
+    let read = log.read();
+    let stored = read.stored(&log.records);
+    let error = |excerpt: DebateExcerpt| {
+        let error = excerpt.text(&stored, &PLAIN).unwrap_err();
+        assert_eq!(excerpt.json(&stored).unwrap_err(), error);
+        error
+    };
+    assert_snapshot!(error(said(Some(7), None)), @"there is no round 7 in this debate: there are rounds 0 to 2");
+    assert_snapshot!(error(said(None, Some("judge-1"))), @"no seat is called `judge-1` in this debate: there are debater-1 (Debater C), debater-2 (Debater B), debater-3 (Debater A), moderator and chair");
+    assert_snapshot!(error(said(Some(1), Some("chair"))), @"chair was not asked in round 1; it was asked in round 2");
+    assert!(matches!(error(said(Some(9), Some("chair"))), ExcerptError::NoRound { round: 9, .. }));
+}
+
+#[test]
+fn changes_and_dissent_have_their_reasons() {
+    let log = samples::converged();
+    assert_snapshot!(text(&log, &DebateExcerpt::Flips), @"
+    Who changed and why
+      Debater B in round 2  nothing cited · toward the majority
+        From: No.
+        To: Only the ledger: it is 4,000 lines and *all* the incidents are there.
+        In its own words: All nine incidents were in the ledger
+    ");
+    assert_snapshot!(text(&log, &DebateExcerpt::Dissent), @"
+    Dissent
+      No dissent: every first-round position was adopted or given up.
+
+    What became of each first position
+      • Debater A (debater-3): Only the ledger: it is 4,000 lines and all the
+        incidents are there.
+        Adopted: the debaters converged, agreement 0.86
+      • Debater B (debater-2): No. A rewrite stops features for two quarters; put
+        types around the hot paths instead.
+        Given up: given up in round 2 for: Only the ledger: it is 4,000 lines and
+        all the incidents are there. (against it: Debater A: Two quarters is a
+        guess; Debater B: Two quarters is a guess; Debater C: Two quarters is a
+        guess; Debater A: Two quarters is a guess; Debater B: Two quarters is a
+        guess; Debater C: Two quarters is a guess)
+      • Debater C (debater-1):
+        Yes, rewrite it. The two worst outages of last year were data races.
+
+        Plan
+        1. Port the ledger.
+        2. Port the rest.
+
+            fn main() {}
+        Adopted: the debaters converged, agreement 0.86
+    ");
+    let flip = &document(&log, &DebateExcerpt::Flips)["flips"][0];
+    assert_eq!(flip["reason"], "All nine incidents were in the ledger");
+    assert_eq!(document(&log, &DebateExcerpt::Dissent)["positions"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn the_timeline_has_bars_side_by_side_and_says_where_the_time_went() {
+    let mut log = samples::degraded();
+    let outcome = log.debate.outcome.clone().unwrap();
+    // The same debate, with a word from the floor before it closes.
+    log.records.pop();
+    log.debate = Debate::from_records(&log.records).unwrap();
+    log.push(Event::Interjected { by: "Ada".into(), text: "Mind the \u{1b}[31mledger.".into() }, 700);
+    log.push(Event::Closed { outcome: Box::new(outcome) }, 5);
+    assert_snapshot!(text(&log, &DebateExcerpt::Timeline), @"
+                 0 s                                12 s
+
+    First answers  3.7 s
+      Debater C  █████                                    1.2 s, 869 tokens, 2 tries
+      Debater B  █████████                                2.5 s, 869 tokens
+      Debater A  █████████████                            3.7 s, 869 tokens
+
+    Round 1: arguments  3.8 s
+      Debater C              █████                        1.2 s, 869 tokens
+      Debater B              █████████                    2.5 s, 869 tokens
+      Debater A              █████████✗██✗                3.8 s, timed out
+
+    Round 1: the moderator's assessment  1.3 s
+      Moderator                          █✗██✗            1.3 s, malformed
+
+    Synthesis  1.3 s
+      Chair                                  █✗██✗        1.3 s, refused
+
+    Synthesis  1.2 s
+      Chair                                      █████    1.2 s, 869 tokens
+    12 s, Ada: Mind the ledger.
+
+    Where the time went
+    Phase                                Time   Share  Calls  The longest
+    First answers                        3.7 s  31%    3      Debater A, 3.7 s
+    Round 1: arguments                   3.8 s  31%    3      Debater A, 3.8 s
+    Round 1: the moderator's assessment  1.3 s  11%    1      Moderator, 1.3 s
+    Synthesis                            1.3 s  11%    1      Chair, 1.3 s
+    Synthesis                            1.2 s  10%    1      Chair, 1.2 s
+    The calls took 18 s together; side by side they took 11 s.
+    0.8 s passed between the phases.
+    ");
+    let document = document(&log, &DebateExcerpt::Timeline);
+    assert_eq!(document["interjections"][0]["by"], "Ada");
+    assert_eq!(
+        document["phases"][1]["calls"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|call| call["absent"] == "timed_out")
+            .count(),
+        1
+    );
+    assert_eq!(document["phases"][0]["calls"][0]["attempts"], 2);
+    assert_eq!(document["total_ms"], json!(log.debate.at_ms));
+}
+
+#[test]
+fn every_timeline_fits_at_every_width() {
+    let mut logs = vec![samples::converged().records, samples::degraded().records, samples::failed().records];
+    logs.push(logs[0][..6].to_vec());
+    logs.push(logs[0][..1].to_vec());
+    let deep = logs.into_iter().map(|records| (samples::deep(), records));
+    for (protocol, records) in
+        deep.chain(agon_protocols::all().map(|protocol| (protocol, played(protocol, |_| false))))
+    {
+        let read = ReadDebate::new(protocol, Debate::from_records(&records).unwrap());
+        for (width, unicode) in [(24, false), (40, true), (80, true), (200, true)] {
+            let style = Style { color: false, width, unicode };
+            let shown = DebateExcerpt::Timeline.text(&read.stored(&records), &style).unwrap();
+            for line in shown.lines() {
+                assert!(line.width() <= width.clamp(44, 100), "{width}: {line:?}");
+                assert!(unicode || line.is_ascii(), "{line:?}");
+            }
+            for excerpt in [said(None, None), DebateExcerpt::Flips, DebateExcerpt::Dissent] {
+                assert!(excerpt.text(&read.stored(&records), &style).is_ok());
+                assert!(excerpt.json(&read.stored(&records)).unwrap().is_object());
+            }
+        }
+    }
+}

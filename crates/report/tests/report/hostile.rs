@@ -1,0 +1,187 @@
+//! Whatever models and people write, nothing in a report can command a terminal or a browser.
+
+use agon_core::{Debate, Reply};
+use agon_report::Style;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::samples::{self, PLAIN, ReadDebate, deep};
+
+/// Every string of a value with `text` appended, except the words that the protocol defines.
+fn poisoned(value: &Value, text: &str) -> Value {
+    match value {
+        Value::String(said)
+            if matches!(said.as_str(), "concede" | "maintain" | "major_revision" | "no_change") =>
+        {
+            value.clone()
+        }
+        Value::String(said) => json!(format!("{said}{text}")),
+        Value::Array(values) => values.iter().map(|value| poisoned(value, text)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(key, value)| (key.clone(), poisoned(value, text))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+/// A finished debate with `text` in the question, the answers, the labels, the models, the seats and the options.
+fn poisoned_debate(text: &str) -> ReadDebate {
+    let mut debate: Debate = samples::converged().debate;
+    let poison = |words: &mut String| words.push_str(text);
+    let brief = &mut debate.brief;
+    poison(&mut brief.question);
+    poison(&mut brief.id);
+    brief.options.insert(format!("key{text}"), json!(text));
+    for seat in &mut brief.seats {
+        poison(&mut seat.model);
+        poison(&mut seat.id);
+    }
+    for turn in &mut debate.turns {
+        for ask in &mut turn.asks {
+            poison(&mut ask.seat);
+            poison(&mut ask.model);
+            ask.label.iter_mut().for_each(poison);
+            ask.about = Some(text.to_owned());
+        }
+        for reply in turn.replies.iter_mut().flatten() {
+            if let Reply::Said { text: said, value, model, .. } = reply {
+                poison(said);
+                poison(model);
+                *value = value.as_ref().map(|value| poisoned(value, text));
+            }
+        }
+    }
+    let outcome = debate.outcome.as_mut().unwrap();
+    outcome.labels.values_mut().for_each(poison);
+    outcome.warnings.push(format!("A warning{text}"));
+    for held in &mut outcome.positions {
+        [&mut held.seat, &mut held.position, &mut held.reason].into_iter().for_each(poison);
+    }
+    ReadDebate::new(deep(), debate)
+}
+
+fn assert_harmless(read: &ReadDebate) {
+    let shown = read.terminal(&PLAIN);
+    assert!(shown.chars().all(|char| char == '\n' || char == '\t' || !char.is_control()), "{shown:?}");
+    assert!(!shown.contains('\u{202e}'), "{shown:?}");
+    // Only our own styles come out in colour.
+    let painted = read.terminal(&Style { color: true, ..PLAIN });
+    for escape in painted.split('\u{1b}').skip(1) {
+        let style = escape.strip_prefix('[').and_then(|escape| escape.split_once('m'));
+        assert!(
+            style.is_some_and(|(digits, _)| digits.bytes().all(|b| b.is_ascii_digit() || b == b';')),
+            "{escape:?}"
+        );
+    }
+    assert_no_live_html_in_markdown(&read.markdown());
+    assert_no_foreign_markup_in_page(&read.page());
+}
+
+/// A reader of Markdown finds no HTML but our own line breaks, and no images.
+fn assert_no_live_html_in_markdown(text: &str) {
+    use pulldown_cmark::{Event, Options, Parser, Tag};
+    for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
+        match event {
+            Event::InlineHtml(html) | Event::Html(html) => assert_eq!(html.trim(), "<br>", "in {text}"),
+            Event::Start(Tag::Image { dest_url, .. }) => panic!("{dest_url} would be fetched by {text}"),
+            _ => {}
+        }
+    }
+}
+
+const TAGS: &str = "!doctype html head meta title style body header p h1 h2 h3 h4 h5 h6 nav ul ol li a main section div \
+    article details summary span strong em code pre blockquote table tr th td dl dt dd figure figcaption svg g rect line \
+    text circle polyline path footer br";
+const ATTRIBUTES: &str = "html lang charset name content http-equiv class id href open tabindex role aria-label scope style viewBox \
+    x y x1 y1 x2 y2 width height rx cx cy r d points text-anchor";
+
+/// Every tag and every attribute of the page is one that we write.
+fn assert_no_foreign_markup_in_page(page: &str) {
+    let (tags, attributes): (Vec<&str>, Vec<&str>) =
+        (TAGS.split_whitespace().collect(), ATTRIBUTES.split_whitespace().collect());
+    let body = page.split_once("</style>").unwrap().1;
+    assert!(!body.contains("</style>") && !body.contains("<style"), "a second style sheet");
+    for tag in body.split('<').skip(1) {
+        // Quoted values are every second piece; what stands between them are names.
+        let (inside, _) = tag.split_once('>').unwrap();
+        let names = inside.split('"').step_by(2).flat_map(|piece| piece.split([' ', '\n', '=', '/']));
+        let mut names = names.filter(|name| !name.is_empty());
+        let name = names.next().unwrap();
+        assert!(tags.contains(&name), "<{inside}> is not ours");
+        names.for_each(|name| assert!(attributes.contains(&name), "{name} in <{inside}> is not ours"));
+    }
+    assert!(!body.contains('\u{1b}') && page.ends_with("</html>\n"));
+}
+
+#[test]
+fn no_field_carries_commands_or_markup_into_a_report() {
+    for text in [
+        "\u{1b}[2J\u{1b}]0;x\u{7}\u{202e}\u{8}",
+        "<script>alert(1)</script><img src=x onerror=y>\"'&",
+        "\" onload=\"x' onload='x",
+        "![x](http://y) [z]: http://y",
+        "\n\n<!-- x\n\n<div onclick=x>\n\n```\n<b>\n",
+        "` <b>x</b> `` <i> ` \\` <u> ``` <s>",
+    ] {
+        assert_harmless(&poisoned_debate(text));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_mixture_of_marks_carries_markup_into_a_report(pieces in prop::collection::vec(prop::sample::select(PIECES.to_vec()), 1..14)) {
+        assert_harmless(&poisoned_debate(&pieces.concat()));
+    }
+}
+
+/// What Markdown and HTML give a meaning to.
+const PIECES: &[&str] = &[
+    "`",
+    "``",
+    "```",
+    "~~~",
+    "\\",
+    "<b>",
+    "</b>",
+    "<",
+    ">",
+    "<!--",
+    "-->",
+    "<http://x>",
+    "![",
+    "[",
+    "](",
+    ")",
+    "x",
+    " ",
+    "\n",
+    "\n\n",
+    "    ",
+    "\t",
+    "- ",
+    "1. ",
+    "> ",
+    "# ",
+    "|",
+    "---",
+    "*",
+    "**",
+    "_",
+    "&lt;",
+    "&#60;",
+    "&amp;",
+    "\"",
+    "'",
+    "\u{1b}[1m",
+    "\u{85}",
+    "\u{2028}",
+    "<br",
+    "=",
+    "===",
+    ":",
+    "]:",
+    "\u{a0}",
+    "<script>",
+];
