@@ -18,7 +18,7 @@ use serde_json::Value;
 const RUNS: usize = 101;
 const WORDS: usize = 150;
 
-/// Options that make a debate long, for every protocol that has them.
+/// Options that make a debate long, for every protocol that accepts them.
 const LONG: [(&str, &str); 9] = [
     ("min_rounds", "4"),
     ("max_rounds", "4"),
@@ -59,9 +59,8 @@ fn main() {
 /// Plays a debate with invented answers; `None` if the protocol does not accept so many models or the answers.
 fn played(protocol: &dyn Protocol, models: usize) -> Option<Debate> {
     let info = protocol.info();
-    let has_option = |key: &str| info.options.iter().any(|option| option.key == key);
-    let given = LONG.into_iter().filter(|(key, _)| has_option(key));
-    let given: Vec<(String, String)> = given.map(|(key, value)| (key.into(), value.into())).collect();
+    let given = LONG.map(|(key, value)| (key.to_owned(), value.to_owned())).into_iter();
+    let given = given.filter(|option| options::resolve(info.options, [option.clone()]).is_ok());
     let request = Request {
         question: "Should the team adopt the queue?".into(),
         files: vec![BriefFile { path: "plan.md".into(), text: "Adopt the queue.".into(), part: None }],

@@ -55,7 +55,9 @@ impl RulingTable {
         let items: Vec<usize> = (0..rows).filter(counts).collect();
         let mut notes = Vec::new();
         if gold.is_none() {
-            notes.push("No column says which answer is better, so whether they are right is not measured: name one with --gold.".into());
+            let note = "No column says which answer is better, so whether they are right is not measured: name one with \
+                        --gold.";
+            notes.push(note.into());
         }
         if items.len() < rows {
             let skipped = rows - items.len();
