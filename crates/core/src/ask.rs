@@ -56,7 +56,7 @@ impl Prompt {
 pub struct ReplySchema {
     /// A short name, as providers want one.
     pub name: String,
-    /// The JSON ReplySchema.
+    /// The JSON Schema.
     pub json: Value,
 }
 
@@ -100,7 +100,7 @@ pub struct Ask {
     pub schema: Option<Arc<ReplySchema>>,
     /// How long the whole ask may take, all its attempts together; `None` for the debate's limit on each call.
     pub within_ms: Option<u64>,
-    /// Whether that also holds for a model that sets itself a time, as a person does.
+    /// Whether the limit also applies to models with their own time limit, such as people.
     pub firm: bool,
     /// How many asks of the phase may be under way when this one leaves; `None` for as many as there is room for.
     pub at_once: Option<u32>,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The version of the log's format that this program writes. A log of a later version is refused.
-pub const LOG_VERSION: u32 = 1;
+/// The version of the log's format. Logs of other versions are refused.
+pub const LOG_VERSION: u32 = 2;
 
 /// A place at the table: a role and the model that speaks in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -158,7 +158,7 @@ impl Debate {
         let Event::Opened { brief } = &first.entry.event else {
             return Err(Corrupt::Order { seq: 0, why: "the log does not begin with `opened`".into() });
         };
-        if brief.version > LOG_VERSION {
+        if brief.version != LOG_VERSION {
             return Err(Corrupt::Version { found: brief.version });
         }
         let mut debate = Self {

@@ -159,9 +159,9 @@ const GENERIC: &[&str] = &["script", "command", "human", "embedded", "local"];
 /// Words by which local models are often called and which every answer may use.
 const ORDINARY: &[&str] = &[
     "model", "models", "test", "default", "chat", "small", "large", "medium", "base", "main", "local",
-    "demo", "mock", "fast", "deep", "best", "auto", "turbo", "mini", "flash", "free", "first", "second",
-    "third", "alpha", "beta", "gamma", "instruct", "code", "coder", "expert", "judge", "writer", "critic",
-    "echo", "slow",
+    "demo", "mock", "fast", "best", "auto", "turbo", "mini", "flash", "free", "first", "second", "third",
+    "alpha", "beta", "gamma", "instruct", "code", "coder", "expert", "judge", "writer", "critic", "echo",
+    "slow",
 ];
 
 /// Turns of phrase by which a speaker says who it is.

@@ -260,8 +260,8 @@ pub enum Corrupt {
     /// The log has no events.
     #[error("the log is empty")]
     Empty,
-    /// A later version of Agon wrote it.
-    #[error("the log has format version {found}, this program reads up to {LOG_VERSION}: use a newer agon", LOG_VERSION = crate::LOG_VERSION)]
+    /// Another version of Agon wrote it.
+    #[error("the log has format version {found}, but this agon reads version {LOG_VERSION}: use the agon that wrote it", LOG_VERSION = crate::LOG_VERSION)]
     Version {
         /// The log's version.
         found: u32,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::outline::{Outline, ReportItem, VerdictTone};
-use crate::wording::{capitalized, counted, heading, spoken};
+use crate::wording::{capitalized, counted, heading};
 use crate::{Debate, Fate, GateReport, Outcome, PositionHistory, Status, Termination};
 
 /// All that a reader may want to know of a debate, in the protocol's own terms.
@@ -125,7 +125,7 @@ pub fn ending_sentence(outcome: &Outcome, voices: &str) -> String {
     };
     match outcome.termination {
         Termination::Converged => format!("The {voices} converged{after}."),
-        Termination::Stable => format!("Nobody changed position any more{after}."),
+        Termination::Stable => format!("No position changed any more{after}."),
         Termination::Consensus => format!("Consensus{after}."),
         Termination::Majority => format!("A majority{after}, not a consensus."),
         Termination::NoMajority => format!("No majority{after}."),
@@ -196,9 +196,4 @@ pub fn absence_words(why: crate::AbsenceReason) -> String {
 /// A warning as a sentence. Fixed lines such as `deep -> synthesis (degraded)` stay as they are.
 pub fn warning_sentence(warning: &str) -> String {
     if warning.contains("->") || warning.contains('/') { warning.to_owned() } else { capitalized(warning) }
-}
-
-/// A role as it is spoken of: `domain_expert` becomes `domain expert`.
-pub fn role_name(role: &str) -> String {
-    spoken(role)
 }

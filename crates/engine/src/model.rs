@@ -82,7 +82,7 @@ pub struct ModelCall {
     pub about: Option<String>,
     /// The conversation. The last message is the ask.
     pub messages: Vec<CallMessage>,
-    /// The JSON ReplySchema of the answer; `None` for plain text.
+    /// The JSON Schema of the answer; `None` for plain text.
     pub schema: Option<Arc<ReplySchema>>,
     /// The maximum length of the answer.
     pub max_output_tokens: u32,

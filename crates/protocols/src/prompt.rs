@@ -98,7 +98,7 @@ pub fn new_ask(seat: &Seat, prompt: Prompt, schema: Option<Arc<ReplySchema>>) ->
     }
 }
 
-/// The JSON ReplySchema of a reply's Rust type, with everything inlined.
+/// The JSON Schema of a reply's Rust type, with everything inlined.
 pub fn schema_of<T: JsonSchema>(name: &str) -> ReplySchema {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;

@@ -42,7 +42,7 @@ fn for_each_code_line(folder: &Path, look: &mut dyn FnMut(&Path, usize, &str)) -
         } else if path.extension().is_some_and(|extension| extension == "rs") && !is_test {
             files += 1;
             let text = fs::read_to_string(&path).unwrap();
-            let code = text.split("#[cfg(test)]").next().unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
             for (line, text) in (1..).zip(code.lines()) {
                 if !text.trim_start().starts_with("//") {
                     look(&path, line, text);

@@ -1,4 +1,4 @@
-//! Light Markdown: as much of it as models use, taken apart once and set by each form of the report in its own way.
+//! Parses the subset of Markdown that models use. Each renderer formats the parts.
 
 use std::iter::Peekable;
 use std::str::Lines;
@@ -129,7 +129,7 @@ fn go_on(paras: &mut [MarkdownPart], more: &str) {
     }
 }
 
-/// Takes a line apart: bold, italic and code. Links, images and HTML stay the text that they are.
+/// Takes a line apart: bold, italic and code. Links, images and HTML are not parsed.
 pub(crate) fn spans(text: &str) -> Vec<MarkdownSpan> {
     let mut spans = Vec::new();
     let mut plain = String::new();

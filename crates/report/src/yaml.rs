@@ -11,7 +11,7 @@ pub struct NotYaml(#[from] serde_norway::Error);
 /// and reading it back gives the same document, also to readers of YAML 1.1, to whom `no` is false and a date a date.
 pub fn yaml(document: &Value) -> Result<String, NotYaml> {
     let text = document.to_string();
-    // The writer cannot be told to quote. A sign that stands nowhere else becomes the quotes.
+    // The YAML writer has no option to quote strings. A placeholder that does not occur in the text is replaced by quotes.
     let Some(sign) = ('\u{e000}'..='\u{f8ff}').find(|sign| !text.contains(*sign)) else {
         return Ok(serde_norway::to_string(document)?);
     };

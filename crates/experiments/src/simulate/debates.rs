@@ -14,9 +14,9 @@ use agon_engine::{DebateWatch, Engine, EngineError, EngineSettings, StopSignal, 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use super::simulated_models::{SimulatedModels, SimulatedTrial, model_of_role, model_of_seat};
 use super::observation::DebateObservation;
 use super::seat_behaviour::SimulatedPopulation;
+use super::simulated_models::{SimulatedModels, SimulatedTrial, model_of_role, model_of_seat};
 
 /// The protocols that can be simulated, with how each is played.
 pub fn simulated_protocols() -> impl Iterator<Item = (&'static dyn Protocol, &'static dyn SimulatedPlay)> {

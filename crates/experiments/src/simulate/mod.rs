@@ -14,11 +14,11 @@
 pub mod debates;
 pub mod estimates;
 pub mod findings;
-mod simulated_models;
 pub mod neutral;
 pub mod observation;
-pub mod seat_behaviour;
 mod prompt_reading;
+pub mod seat_behaviour;
+mod simulated_models;
 pub mod text;
 
 pub use debates::{SimulatedDebates, SimulationError, simulated_protocols};

@@ -18,8 +18,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
-use super::seat_behaviour::{HeardViews, MoveCause, SimulatedPopulation};
 use super::prompt_reading::PromptReading;
+use super::seat_behaviour::{HeardViews, MoveCause, SimulatedPopulation};
 
 /// The provider of all simulated seats.
 const PROVIDER: &str = "population";

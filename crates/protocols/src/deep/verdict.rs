@@ -341,14 +341,10 @@ fn fate_if_kept(log: &DeepLog<'_>, place: usize, termination: Termination) -> (F
         return (Fate::Adopted, format!("the debaters converged, agreement {score:.2}"));
     }
     let position = log.position(place, u32::MAX);
-    let similarity = lexical::similarity(position, &synthesis.answer);
-    let fate = if is_similar(position, &synthesis.answer) { Fate::Adopted } else { Fate::Minority };
-    (
-        fate,
-        format!(
-            "held to the end; its words are {similarity:.2} like the answer's, {ADOPTED_FROM:.2} counts as adopted"
-        ),
-    )
+    match is_similar(position, &synthesis.answer) {
+        true => (Fate::Adopted, "held to the end, and the answer adopts it".into()),
+        false => (Fate::Minority, "held to the end; the answer does not adopt it".into()),
+    }
 }
 
 /// Whether the words of a position are similar enough to the answer's to count as the same position.

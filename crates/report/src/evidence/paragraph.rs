@@ -102,7 +102,7 @@ impl<'a> EvidenceFacts<'a> {
             });
         }
         let vote = first.vote.as_deref();
-        // The protocol's rule may make something else of the first positions than a count of heads.
+        // The protocol's own rule can give another result than a plain vote.
         let ruling = first.ruling.as_deref().filter(|ruling| Some(*ruling) != vote);
         if let (Some(ruling), Some(decided)) = (ruling, decided) {
             let by_rule = match ruling == decided {
@@ -197,7 +197,7 @@ impl<'a> EvidenceFacts<'a> {
         let moved = self.evidence.flips.iter().any(|flip| named.contains(&flip.round));
         let what = if moved { "did not change the verdict" } else { "changed nothing" };
         let what = format!("{} {what}", capitalized(&rounds_words(&named)));
-        // A verdict that the last positions do not give was not there before these rounds either.
+        // Calls are saved only if the last positions give the verdict.
         let last = self.evidence.counterfactual.rounds.last();
         let gives_verdict = last.is_some_and(|round| round.verdict.is_some() && round.as_decided);
         let saved = self.calls_in(tail);

@@ -32,8 +32,8 @@ pub(super) fn annotations(review: &PipelineReport) -> String {
     out
 }
 
-/// GitHub shows this many annotations of a kind for a step and drops the others. The verdict must be among them, so
-/// the findings leave it a place, and what finds none is in the summary.
+/// GitHub shows this many annotations of a kind for a step and drops the others. One place is kept for the verdict.
+/// Findings that do not fit are in the summary.
 const SHOWN_MAX: usize = 10;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -138,8 +138,8 @@ fn judge_line(judge: &GateJudge) -> String {
     format!("- {}{vendor}: {said}{insight}", judge.name)
 }
 
-/// A line in which the runner finds no command of the old form: that needs `##[`. Whether the runner overlooks
-/// invisible characters in between depends on its locale, so the brackets go, not the neighbourhood.
+/// Makes a line safe from commands of the old form, which need `##[`. The runner may ignore invisible characters inside
+/// it, so the brackets are replaced.
 fn inert(text: &str) -> String {
     let line = clean_line(text);
     if line.contains('#') { line.replace('[', "(").replace(']', ")") } else { line }

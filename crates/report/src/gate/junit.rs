@@ -142,7 +142,7 @@ fn attribute(text: &str) -> String {
     escape(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Text as XML 1.0 has it. The cleaning took most of what it forbids; two code points are left.
+/// Escapes text for XML 1.0. `clean_text` has removed all forbidden characters except these two.
 fn escape(text: &str) -> String {
     maud::html! { (text.replace(['\u{fffe}', '\u{ffff}'], "")) }.into_string()
 }

@@ -66,7 +66,7 @@ fn rule(id: &str, name: &str) -> Value {
 }
 
 fn result(review: &PipelineReport, finding: &GateFinding, rule: &str, rule_index: usize) -> Value {
-    // In a run in which one result tells whether it is suppressed, all have to.
+    // If one result has `suppressions`, all results must have it.
     let suppression = |why| json!({"kind": "external", "status": "accepted", "justification": why});
     let suppressions: Vec<Value> = dropped_sentence(finding).map(suppression).into_iter().collect();
     json!({
@@ -97,8 +97,8 @@ fn level(finding: &GateFinding) -> &'static str {
     }
 }
 
-/// Where it is. What has no file is put on the first that was judged, if there is one, and what has no line on the first;
-/// the judge's own words are in the result's properties.
+/// Where a finding is. One without a file is placed in the first judged file, one without a line on line 1. The judge's own
+/// words are in the result's properties.
 fn location(review: &PipelineReport, finding: &GateFinding) -> Option<Value> {
     let uri = uri(finding.file.as_ref().or(review.gate.path.as_ref())?);
     let start = finding.line.filter(|_| finding.file.is_some()).unwrap_or(1);

@@ -83,8 +83,7 @@ impl LiveView {
         Self { protocol, style, screen, debate, mask, thinking, name_width: 0 }
     }
 
-    /// Takes in the next record and shows what is new. A record that does not follow is not shown: what the log is
-    /// worth is for others to say.
+    /// Shows what is new in the next record. A record out of order is not shown; the end of the debate reports it.
     pub fn record(&mut self, record: &LogRecord) {
         let at_ms = record.entry.at_ms;
         match &mut self.debate {
@@ -143,13 +142,12 @@ impl LiveView {
         bar.set_message(tail(&line, room, &self.style));
     }
 
-    /// A word from the program itself, above the spinners: written past them it would be drawn over.
+    /// Prints a message above the spinners, which would otherwise overwrite it.
     pub fn note(&mut self, line: &str) {
         self.screen.line(&self.style.warn(&clean_line(line)));
     }
 
-    /// Leaves the terminal to somebody else while `wait` runs: the spinners are gone before and come back after it. What
-    /// happens meanwhile is for the caller to keep.
+    /// Hides the spinners while `wait` runs. The caller must buffer the records that arrive meanwhile.
     pub fn aside(&mut self, wait: impl FnOnce()) {
         let bars: Vec<(u32, ProgressBar)> = self
             .thinking

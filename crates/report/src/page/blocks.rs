@@ -199,7 +199,7 @@ fn paragraph(para: &MarkdownPart, level: usize) -> Markup {
         MarkdownPart::Code(lines) => html! { pre tabindex="0" { (lines.join("\n")) } },
         MarkdownPart::Table(rows) => table(rows),
         MarkdownPart::Item { depth, marker, text } => html! {
-            li class={ "deep" (depth) @if marker.is_some() { " numbered" } } {
+            li class={ "depth" (depth) @if marker.is_some() { " numbered" } } {
                 @if let Some(marker) = marker { span class="number" { (marker) } " " }
                 (inline(text))
             }
