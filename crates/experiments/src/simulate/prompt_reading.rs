@@ -99,7 +99,7 @@ mod tests {
 
     fn call(quoted: &[(&str, &str)], label: Option<&str>) -> ModelCall {
         let fence = Fence::new(&Brief {
-            version: 1,
+            version: agon_core::LOG_VERSION,
             id: "d".into(),
             protocol: "example".into(),
             question: String::new(),

@@ -44,7 +44,7 @@ async fn a_debate_without_an_answer_sends_its_verdict_and_its_report() {
     struct OutcomeWithoutAnswer;
     impl OutcomeRenderer for OutcomeWithoutAnswer {
         fn outcome(&self, _: &str) -> Result<Value, String> {
-            Ok(json!({"id": "d-1", "status": "complete", "verdict": {"verdict": "PASS"}}))
+            Ok(json!({"id": "d-1", "status": "complete", "headline": {"verdict": "PASS"}}))
         }
         fn text(&self, _: &str, format: ReportFormat) -> Result<String, String> {
             Ok(format!("the report as {format:?}"))

@@ -55,7 +55,10 @@ fn a_statement_describes_the_whole_debate() {
         assert_eq!(predicate["options"], canonical_value(&json!(brief.options)).unwrap());
         assert_eq!(predicate["templates"], json!(brief.templates));
         assert_eq!(predicate["seed"], u64::MAX.to_string());
-        assert_eq!(predicate["log"], json!({"version": 1, "events": records.len(), "head": debate.head}));
+        assert_eq!(
+            predicate["log"],
+            json!({"version": agon_core::LOG_VERSION, "events": records.len(), "head": debate.head})
+        );
         assert_eq!(predicate["signed_at"], SIGNED_AT);
         let file =
             json!({"path": "plan.md", "part": null, "sha256": sha256("Adopt the queue.\n"), "bytes": 17});

@@ -132,10 +132,10 @@ fn light_markdown_is_set_in_every_form() {
     assert_snapshot!(page, @r#"
     <p>A <strong>bold</strong> and an <em>italic</em> word, <code>a &lt; b</code>, [a link](http://x).</p>
     <ul class="said">
-    <li class="deep0">one</li>
-    <li class="deep1">below</li>
-    <li class="deep0">two</li>
-    <li class="deep0 numbered">
+    <li class="depth0">one</li>
+    <li class="depth1">below</li>
+    <li class="depth0">two</li>
+    <li class="depth0 numbered">
     <span class="number">3.</span> three</li>
     </ul>
     <blockquote>quoted</blockquote>
