@@ -169,7 +169,7 @@ pub trait SimulatedSeat {
     }
 }
 
-/// Somebody whom a prompt quotes, and the side of what is quoted.
+/// A speaker that a prompt quotes, and the side of the quoted text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimulatedSpeaker {
     /// The name that the prompt uses.

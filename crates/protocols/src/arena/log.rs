@@ -62,7 +62,7 @@ pub(super) struct HeldProposal {
     pub(super) carried: bool,
     /// Whether it was said in this stage.
     pub(super) is_new: bool,
-    /// The agents with whom it conflicts by its author's last declaration; `None` before the first.
+    /// The agents that it conflicts with by its author's last declaration; `None` before the first.
     pub(super) conflicts: Option<Vec<usize>>,
 }
 

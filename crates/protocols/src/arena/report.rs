@@ -603,7 +603,7 @@ fn judge_sentence(judge: &ArenaJudgement) -> String {
     format!("{first}{agreement}")
 }
 
-/// Who was asked, and about whom: "Agent A on Agent B".
+/// Who was asked, and about which agent: "Agent A on Agent B".
 fn attendee(name: &str) -> String {
     match name.split_once(" on ") {
         Some((who, about)) => format!("{} on {}", agent(who), agent(about)),

@@ -1,4 +1,4 @@
-//! The verdict: arena's own document in the outcome. It has the decision, and what was said and by whom.
+//! The verdict: arena's own document in the outcome. It has the decision, and what each agent said.
 
 use agon_core::PhaseTurn;
 use agon_core::lesson::RATING_INITIAL;

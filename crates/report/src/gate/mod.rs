@@ -164,7 +164,7 @@ fn cleaned_finding(finding: &GateFinding) -> GateFinding {
     }
 }
 
-/// That a finding was dropped, and by whom.
+/// Says that a finding was dropped, and which judges dropped it.
 fn dropped_sentence(finding: &GateFinding) -> Option<String> {
     let by = match finding.dropped_by.as_slice() {
         [] => String::new(),
