@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The version of the log's format. Logs of other versions are refused.
-pub const LOG_VERSION: u32 = 2;
+pub const LOG_VERSION: u32 = 3;
 
 /// A place at the table: a role and the model that speaks in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,8 +117,11 @@ pub struct Brief {
     pub options: Map<String, Value>,
     /// Who sits, in seat order.
     pub seats: Vec<Seat>,
-    /// The source of every shuffle, draw and fence marker.
+    /// The source of every shuffle and draw.
     pub seed: u64,
+    /// The source of the marker that fences quoted text: random, drawn by the caller when the debate is opened. It never follows
+    /// from the seed or the question, because somebody who writes a file or a question may know those.
+    pub nonce: String,
     /// What the debate may cost and how long it may take.
     pub limits: DebateLimits,
     /// The templates' names and hashes; a resume with other templates is refused.

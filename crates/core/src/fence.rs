@@ -10,7 +10,10 @@ mod quotation;
 pub use quotation::{FencedQuotation, quotations};
 
 use crate::Brief;
-use crate::seed::SeededDraw;
+use crate::event::sha256;
+
+/// The length of a marker: 96 bits cannot be guessed.
+const MARKER_CHARS: usize = 24;
 
 /// The quotation marks of one debate.
 #[derive(Debug, Clone)]
@@ -36,17 +39,16 @@ const CONTROL: &[(&str, &str)] = &[
 ];
 
 impl Fence {
-    /// The fence of a debate. It comes from the seed, which nobody at the table knows, and the question, so that a seed
-    /// that is used again does not give the same one; the same debate with the same seed has the same prompts.
+    /// The fence of a debate. Its marker is a hash of the brief's nonce, which nobody at the table knows.
     pub fn new(brief: &Brief) -> Self {
-        let mut draw = SeededDraw::new(brief.seed, &format!("fence {}", brief.question));
         let roles = brief.seats.iter().map(|seat| seat.role.to_lowercase());
         let first_word = |role: String| role.split(['_', '-', ' ']).next().map(str::to_owned);
         let mut speakers: Vec<String> = CHAT_SPEAKERS.iter().map(|word| (*word).to_owned()).collect();
         speakers.extend(roles.filter_map(first_word));
         speakers.sort_unstable();
         speakers.dedup();
-        Self { marker: format!("{:016x}{:08x}", draw.next_u64(), draw.next_u64() >> 32), speakers }
+        let marker = sha256(&format!("fence {}", brief.nonce)).chars().take(MARKER_CHARS).collect();
+        Self { marker, speakers }
     }
 
     /// The rule that prompts state about fenced text.
@@ -57,6 +59,12 @@ impl Fence {
              this code, open or close a quotation.",
             m = self.marker
         )
+    }
+
+    /// The words of the person who asked. They are instructions, so they stand outside the fence; hidden characters are shown, and
+    /// the marker is removed.
+    pub fn person(&self, text: &str) -> String {
+        replace_ignoring_case(&shown(text), &self.marker, "[code removed]").trim_end().to_owned()
     }
 
     /// `text` as quoted material, with `what` it is on the opening line.

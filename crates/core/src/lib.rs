@@ -61,11 +61,12 @@ pub use outline::{
 };
 pub use phases::PhaseInfo;
 pub use positions::{
-    JudgeMarks, PositionChange, PositionFlip, PositionGrouping, PositionHistory, RoundPositions, SeatPosition,
+    DecidedPosition, JudgeMarks, PositionChange, PositionFlip, PositionGrouping, PositionHistory,
+    RoundPositions, SeatPosition,
 };
 pub use protocol::{
     CallPlan, Corrupt, Fate, Fidelity, NextEvent, Outcome, PositionFate, PromptTemplate, Protocol,
-    ProtocolInfo, RoleInfo, RoleModels, Status, Step, Termination, advance,
+    ProtocolInfo, ReplyFault, RoleInfo, RoleModels, Status, Step, Termination, advance,
 };
 pub use reply::{AbsenceReason, CallUsage, Reply, ShortenedPrompt};
 pub use seed::SeededDraw;
@@ -73,4 +74,4 @@ pub use simulation::{
     SimulatedAsk, SimulatedMove, SimulatedPlay, SimulatedSeat, SimulatedSide, SimulatedSpeaker,
     SimulationSetup,
 };
-pub use view::{Ballot, DebateView, Headline, QualityCheck, RecordBody, RoundSummary, SavedRecord};
+pub use view::{Ballot, DebateView, Headline, QualityCheck, RecordBody, RoundSummary, SavedRecord, SeatVote};

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::Corrupt;
+
 /// A user's request that cannot be carried out. The sentence says what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -92,6 +94,22 @@ pub fn resolve(
         options.insert(key, opt.parse(&raw)?);
     }
     Ok(options)
+}
+
+/// Refuses options that are not in the table, or whose values are not of its kinds.
+pub fn check_options(table: &[OptionSpec], options: &Map<String, Value>) -> Result<(), Corrupt> {
+    for (key, value) in options {
+        let raw = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let spec = table.iter().find(|spec| spec.key == key);
+        let is_allowed = spec.is_some_and(|spec| spec.parse(&raw).is_ok_and(|parsed| parsed == *value));
+        if !(is_allowed || value.is_null() && spec.is_some()) {
+            return Err(Corrupt::Option { key: key.clone(), value: value.to_string() });
+        }
+    }
+    Ok(())
 }
 
 /// A type that an option's value is read into.

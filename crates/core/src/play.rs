@@ -3,18 +3,18 @@
 
 use serde_json::{Value, json};
 
-use crate::protocol::check_templates;
+use crate::protocol::check_brief;
 use crate::seed::SeededDraw;
 use crate::{
     AbsenceReason, Ask, BranchParent, Brief, Corrupt, Debate, Event, LogRecord, NextEvent, PhaseTurn,
-    Protocol, Reply, ReplySchema, advance,
+    Protocol, Reply, ReplyFault, ReplySchema, advance, quotations,
 };
 
 /// Folds a log that is to be continued: the debate, and the asks of its last phase that have no reply, with their
 /// prompts made anew and compared with what the log says was asked.
 pub fn reopen(protocol: &dyn Protocol, records: &[LogRecord]) -> Result<(Debate, Vec<Ask>), Corrupt> {
     let debate = Debate::from_records(records)?;
-    check_templates(protocol, &debate.brief)?;
+    check_brief(protocol, &debate.brief)?;
     let Some(turn) = debate.turns.last().filter(|turn| turn.outstanding().next().is_some()) else {
         return Ok((debate, Vec::new()));
     };
@@ -36,7 +36,7 @@ pub fn reopen(protocol: &dyn Protocol, records: &[LogRecord]) -> Result<(Debate,
 pub fn replay(protocol: &dyn Protocol, records: &[LogRecord]) -> Result<Debate, Corrupt> {
     let (first, rest) = records.split_first().ok_or(Corrupt::Empty)?;
     let mut debate = Debate::from_records(std::slice::from_ref(first))?;
-    check_templates(protocol, &debate.brief)?;
+    check_brief(protocol, &debate.brief)?;
     for record in rest {
         let event = &record.entry.event;
         if matches!(event, Event::Asked { .. } | Event::Closed { .. }) {
@@ -202,11 +202,20 @@ pub fn invent(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) ->
     let Some(schema) = &ask.schema else {
         return said(sentence(&mut draw, 24), None);
     };
+    // A quote that happens to verify is better than one that does not, and one that does not is better than no answer.
+    let prompt = ask.prompt.user();
+    let quotes: Vec<&str> = quotations(&prompt).iter().flat_map(|quoted| quoted.text.lines()).collect();
+    let mut unverified = None;
     for _ in 0..200 {
-        let value = invent_value(schema, &mut draw);
-        if protocol.check(debate, ask, &value).is_ok() {
-            return said(value.to_string(), Some(value));
+        let value = made_up(&schema.json, &schema.json, &quotes, &mut draw);
+        match protocol.check(debate, ask, &value) {
+            Ok(()) => return said(value.to_string(), Some(value)),
+            Err(ReplyFault::Unverified(_)) => unverified = unverified.or(Some(value)),
+            Err(ReplyFault::Invalid(_)) => {}
         }
+    }
+    if let Some(value) = unverified {
+        return said(value.to_string(), Some(value));
     }
     let detail = format!("no made-up answer to {} keeps the protocol's rules", schema.name);
     Reply::Absent { why: AbsenceReason::Malformed, detail }
@@ -214,14 +223,14 @@ pub fn invent(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) ->
 
 /// A made-up value of this schema.
 pub fn invent_value(schema: &ReplySchema, draw: &mut SeededDraw) -> Value {
-    made_up(&schema.json, &schema.json, draw)
+    made_up(&schema.json, &schema.json, &[], draw)
 }
 
-fn made_up(root: &Value, schema: &Value, draw: &mut SeededDraw) -> Value {
+fn made_up(root: &Value, schema: &Value, quotes: &[&str], draw: &mut SeededDraw) -> Value {
     if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
         return root
             .pointer(target.trim_start_matches('#'))
-            .map_or(Value::Null, |inner| made_up(root, inner, draw));
+            .map_or(Value::Null, |inner| made_up(root, inner, quotes, draw));
     }
     if let Some(fixed) = schema.get("const") {
         return fixed.clone();
@@ -229,7 +238,7 @@ fn made_up(root: &Value, schema: &Value, draw: &mut SeededDraw) -> Value {
     for key in ["enum", "anyOf", "oneOf"] {
         if let Some(choices) = schema.get(key).and_then(Value::as_array) {
             let choice = choices.get(draw.below(choices.len())).cloned().unwrap_or_default();
-            return if key == "enum" { choice } else { made_up(root, &choice, draw) };
+            return if key == "enum" { choice } else { made_up(root, &choice, quotes, draw) };
         }
     }
     let kinds: Vec<&str> = match schema.get("type") {
@@ -238,8 +247,8 @@ fn made_up(root: &Value, schema: &Value, draw: &mut SeededDraw) -> Value {
         None => Vec::new(),
     };
     match kinds.get(draw.below(kinds.len())).copied() {
-        Some("object") => made_up_object(root, schema, draw),
-        Some("array") => made_up_array(root, schema, draw),
+        Some("object") => made_up_object(root, schema, quotes, draw),
+        Some("array") => made_up_array(root, schema, quotes, draw),
         Some("string") => json!(sentence(draw, 8)),
         Some("boolean") => json!(draw.below(2) == 0),
         Some("integer") => json!(number(schema, draw).round() as i64),
@@ -248,20 +257,24 @@ fn made_up(root: &Value, schema: &Value, draw: &mut SeededDraw) -> Value {
     }
 }
 
-fn made_up_object(root: &Value, schema: &Value, draw: &mut SeededDraw) -> Value {
+fn made_up_object(root: &Value, schema: &Value, quotes: &[&str], draw: &mut SeededDraw) -> Value {
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let mut value_of = |key: &str, inner: &Value| match quotes.get(draw.below(quotes.len())) {
+        Some(line) if key == "quote" => json!(line),
+        _ => made_up(root, inner, quotes, draw),
+    };
     properties
-        .map(|(key, inner)| (key.clone(), made_up(root, inner, draw)))
+        .map(|(key, inner)| (key.clone(), value_of(key, inner)))
         .collect::<serde_json::Map<_, _>>()
         .into()
 }
 
-fn made_up_array(root: &Value, schema: &Value, draw: &mut SeededDraw) -> Value {
+fn made_up_array(root: &Value, schema: &Value, quotes: &[&str], draw: &mut SeededDraw) -> Value {
     let bound = |key: &str, default: u64| schema.get(key).and_then(Value::as_u64).unwrap_or(default) as usize;
     let (least, most) = (bound("minItems", 0), bound("maxItems", 3).min(8));
     let count = least + draw.below(most.saturating_sub(least) + 1);
     let item = schema.get("items").cloned().unwrap_or_default();
-    (0..count).map(|_| made_up(root, &item, draw)).collect::<Vec<_>>().into()
+    (0..count).map(|_| made_up(root, &item, quotes, draw)).collect::<Vec<_>>().into()
 }
 
 fn number(schema: &Value, draw: &mut SeededDraw) -> f64 {

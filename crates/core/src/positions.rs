@@ -5,17 +5,19 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How positions are told apart.
+/// How it is known which seats hold the same position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PositionGrouping {
     /// Positions are values of a list, or scores.
     #[default]
     Discrete,
-    /// A change is what a seat declares.
+    /// Positions are texts, and a seat or a clerk declared which are the same, with quotes that verify.
     Declared,
-    /// Positions are texts, put together by their likeness and by declared conflicts.
-    Similarity,
+    /// Positions are texts, and all that were compared are equal after normalization.
+    Exact,
+    /// Positions are texts, and nobody declared which are the same.
+    Unknown,
 }
 
 impl PositionGrouping {
@@ -24,7 +26,8 @@ impl PositionGrouping {
         match self {
             Self::Discrete => "discrete",
             Self::Declared => "declared",
-            Self::Similarity => "similarity",
+            Self::Exact => "exact",
+            Self::Unknown => "unknown",
         }
     }
 }
@@ -32,16 +35,40 @@ impl PositionGrouping {
 /// The positions of a debate, from the first round to the last.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PositionHistory {
-    /// How positions are told apart.
-    pub grouping: PositionGrouping,
+    /// Whether positions are texts. Otherwise they are values of a list, or scores.
+    pub are_texts: bool,
     /// The rounds in which positions were taken, in order; the first is the one before anybody read anybody.
     pub rounds: Vec<RoundPositions>,
-    /// The position that the verdict adopts, by its name in the rounds; `None` without a verdict.
-    pub decided: Option<String>,
+    /// What the verdict came to.
+    pub decided: DecidedPosition,
     /// The scores that judges gave, where there are judges.
     pub marks: Vec<JudgeMarks>,
     /// Scores no further apart than this count as agreement.
     pub near: Option<f64>,
+}
+
+/// The position that a verdict states.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum DecidedPosition {
+    /// There is no verdict.
+    #[default]
+    Nothing,
+    /// The verdict is this position of the rounds, by its name.
+    Held(String),
+    /// The verdict is a position that nobody held, for instance one that combines several.
+    New(String),
+    /// There is a verdict, and nobody declared which position it states.
+    Unknown,
+}
+
+impl DecidedPosition {
+    /// The name of the position, where it is known.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Held(name) | Self::New(name) => Some(name),
+            Self::Nothing | Self::Unknown => None,
+        }
+    }
 }
 
 /// Who held what after one round.
@@ -64,21 +91,25 @@ pub struct SeatPosition {
     pub seat: String,
     /// The anonymous label, where there is one.
     pub label: Option<String>,
-    /// The position's name. Equal names mean the same position.
+    /// The position's name. Equal names mean the same position. Where `is_unsorted` is set, different names mean nothing.
     pub position: String,
+    /// Whether nobody declared how this text relates to the others of the round.
+    pub is_unsorted: bool,
     /// The score, where the position is one.
     pub value: Option<f64>,
     /// The seat's confidence, from 0 to 1.
     pub confidence: Option<f64>,
-    /// Set where the seat changed its position in this round.
+    /// Set where the seat revised its position in this round. It is a change of mind where the name differs, too.
     pub change: Option<PositionChange>,
 }
 
 /// What a seat cites for a change of position.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PositionChange {
-    /// Other seats' points and pieces of evidence. Empty if the change cites nothing.
+    /// What the seat cites, as far as it verifies: points of other seats, evidence, places in files. Empty if nothing does.
     pub cited: Vec<String>,
+    /// Why it changed, in its own words.
+    pub reason: Option<String>,
 }
 
 /// One judge's scores, for one order of what it judged.
@@ -113,16 +144,34 @@ pub struct PositionFlip {
     /// Whether the change names another seat's point or a piece of evidence.
     pub evidenced: bool,
     /// Whether the new position was held by most of the others and the old one by fewer; for scores, whether the new one is
-    /// nearer to the others' mean.
-    pub toward_majority: bool,
-    /// What it cites.
+    /// nearer to the others' mean. Null where nobody declared which positions are the same.
+    pub toward_majority: Option<bool>,
+    /// What it cites and verifies.
     pub cited: Vec<String>,
+    /// Why it changed, in its own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl PositionHistory {
     /// A seat's last own position, before any vote.
     pub fn at_last(&self, seat: &str) -> Option<&SeatPosition> {
         self.rounds.iter().rev().filter(|held| !held.ballots).find_map(|held| held.of(seat))
+    }
+
+    /// How it is known which seats hold the same position.
+    pub fn grouping(&self) -> PositionGrouping {
+        if !self.are_texts {
+            return PositionGrouping::Discrete;
+        }
+        let known: Vec<&RoundPositions> = self.rounds.iter().filter(|round| round.is_sorted()).collect();
+        match known.as_slice() {
+            [] => PositionGrouping::Unknown,
+            known if known.iter().all(|round| round.stands.iter().all(|held| held.is_unsorted)) => {
+                PositionGrouping::Exact
+            }
+            _ => PositionGrouping::Declared,
+        }
     }
 
     /// Every change, by round and seat.
@@ -146,10 +195,18 @@ impl RoundPositions {
                 from: then.position.clone(),
                 to: now.position.clone(),
                 evidenced: !change.cited.is_empty(),
-                toward_majority: before.draws(then, now),
+                toward_majority: (before.is_sorted() && !now.is_unsorted).then(|| before.draws(then, now)),
                 cited: change.cited.clone(),
+                reason: change.reason.clone(),
             })
         })
+    }
+
+    /// Whether it is known of every two seats if they hold the same position. Texts that are all equal need no declaration.
+    pub fn is_sorted(&self) -> bool {
+        let mut names = self.stands.iter().map(|held| held.position.as_str());
+        let first = names.next();
+        self.stands.iter().all(|held| !held.is_unsorted) || names.all(|name| Some(name) == first)
     }
 
     /// The position of this seat.
@@ -196,10 +253,10 @@ impl RoundPositions {
         self.stands.iter().map(group).collect()
     }
 
-    /// The position that a plain vote gives; `None` for a tie.
+    /// The position that a plain vote gives; `None` for a tie, and where it is not known which positions are the same.
     pub fn plurality(&self) -> Option<&str> {
         match self.foremost().as_slice() {
-            [only] => Some(only),
+            [only] if self.is_sorted() => Some(only),
             _ => None,
         }
     }
@@ -226,8 +283,10 @@ mod tests {
         let stand = |(place, (position, cited)): (usize, &(&str, Option<&[&str]>))| SeatPosition {
             seat: format!("seat-{}", place + 1),
             position: (*position).to_owned(),
-            change: cited
-                .map(|cited| PositionChange { cited: cited.iter().map(|c| (*c).to_owned()).collect() }),
+            change: cited.map(|cited| PositionChange {
+                cited: cited.iter().map(|c| (*c).to_owned()).collect(),
+                reason: None,
+            }),
             ..SeatPosition::default()
         };
         RoundPositions {
@@ -246,7 +305,10 @@ mod tests {
         let flips = stands.flips();
         let seen = flips.iter().map(|f| (f.round, f.seat.as_str(), f.evidenced, f.toward_majority));
         // Of the others of seat 1, one held each: it went to no majority.
-        assert_eq!(seen.collect::<Vec<_>>(), [(2, "seat-1", false, false), (2, "seat-3", true, true)]);
+        assert_eq!(
+            seen.collect::<Vec<_>>(),
+            [(2, "seat-1", false, Some(false)), (2, "seat-3", true, Some(true))]
+        );
         let wire = serde_json::to_value(flips.last()).unwrap();
         assert_eq!(wire["from"], "FAIL");
         assert_eq!(wire["to"], "PASS");
@@ -264,7 +326,7 @@ mod tests {
         for (to, toward) in [(3.0, true), (1.0, false), (6.0, false)] {
             let rounds = vec![scored(1, [2.0, 4.0, 4.0], false), scored(2, [to, 4.0, 4.0], true)];
             let stands = PositionHistory { rounds, ..PositionHistory::default() };
-            assert_eq!(stands.flips()[0].toward_majority, toward, "{to}");
+            assert_eq!(stands.flips()[0].toward_majority, Some(toward), "{to}");
         }
     }
 
@@ -276,7 +338,7 @@ mod tests {
             let flips =
                 PositionHistory { rounds: vec![before.clone(), after(to)], ..PositionHistory::default() }
                     .flips();
-            assert_eq!(flips[0].toward_majority, toward, "{to}");
+            assert_eq!(flips[0].toward_majority, Some(toward), "{to}");
         }
     }
 
@@ -308,5 +370,35 @@ mod tests {
         let tied = held(1, &[("B", None), ("A", None)]);
         assert_eq!((tied.plurality(), tied.foremost()), (None, vec!["B", "A"]));
         assert_eq!(held(1, &[]).plurality(), None);
+    }
+
+    /// "Inequality decides nothing": without a declaration there is no vote and no majority, unless all texts are equal.
+    #[test]
+    fn texts_that_nobody_sorted_have_no_vote_and_no_majority() {
+        let unsorted = |round, positions: &[(&str, Option<&[&str]>)]| {
+            let mut held = held(round, positions);
+            held.stands.iter_mut().for_each(|stand| stand.is_unsorted = true);
+            held
+        };
+        let different = unsorted(1, &[("B", None), ("A", None), ("B", None)]);
+        assert_eq!((different.is_sorted(), different.plurality()), (false, None));
+        let equal = unsorted(1, &[("A", None), ("A", None)]);
+        assert_eq!((equal.is_sorted(), equal.plurality()), (true, Some("A")));
+        let history = |rounds: &[&RoundPositions]| PositionHistory {
+            are_texts: true,
+            rounds: rounds.iter().map(|round| (*round).clone()).collect(),
+            ..PositionHistory::default()
+        };
+        let sorted = held(2, &[("A", None), ("A", Some(&[])), ("B", None)]);
+        for (rounds, grouping) in [
+            (vec![&different], PositionGrouping::Unknown),
+            (vec![&equal], PositionGrouping::Exact),
+            (vec![&different, &sorted], PositionGrouping::Declared),
+        ] {
+            assert_eq!(history(&rounds).grouping(), grouping, "{rounds:?}");
+        }
+        assert_eq!(history(&[&different, &sorted]).flips(), []);
+        let moved = unsorted(2, &[("B", None), ("C", Some(&[])), ("B", None)]);
+        assert_eq!(history(&[&different, &moved]).flips()[0].toward_majority, None);
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::sha256;
+use crate::options::check_options;
 use crate::{
     Ask, Brief, Debate, DebateLesson, DebateView, Event, Invalid, OptionSpec, Phase, PhaseInfo, Request,
     Seat, SimulatedPlay,
@@ -29,10 +30,41 @@ pub trait Protocol: Send + Sync {
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt>;
 
     /// The rules that a schema cannot express. The sentence goes back to the seat, which may answer again.
-    fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String>;
+    fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), ReplyFault>;
 
     /// All that a reader may want to know of a debate, whether it is over or not.
     fn view(&self, debate: &Debate) -> Result<DebateView, Corrupt>;
+}
+
+/// What is wrong with a reply that conforms to its schema, in a sentence for the seat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReplyFault {
+    /// The reply breaks a rule. A seat that does not correct it is absent.
+    Invalid(String),
+    /// The reply declares something that does not verify: a quote, an id, a location, a partition. It is sent back once. If the
+    /// declaration still does not verify, the reply counts without that part.
+    Unverified(String),
+}
+
+impl ReplyFault {
+    /// The sentence.
+    pub fn sentence(&self) -> &str {
+        match self {
+            Self::Invalid(sentence) | Self::Unverified(sentence) => sentence,
+        }
+    }
+}
+
+impl From<String> for ReplyFault {
+    fn from(sentence: String) -> Self {
+        Self::Invalid(sentence)
+    }
+}
+
+impl From<serde_json::Error> for ReplyFault {
+    fn from(why: serde_json::Error) -> Self {
+        Self::Invalid(why.to_string())
+    }
 }
 
 /// What never changes about a protocol. Help, flags, listings, the live view and validation derive from it.
@@ -68,6 +100,10 @@ pub struct ProtocolInfo {
     pub isolation: &'static [(&'static str, &'static str)],
     /// How simulated seats play it; `None` where it cannot be simulated.
     pub simulation: Option<&'static dyn SimulatedPlay>,
+    /// A command line that shows it, for help: the arguments after the verb, and what they do.
+    pub example: Option<(&'static str, &'static str)>,
+    /// A script of canned replies that shows it without any model: `script/demo-NAME`.
+    pub demo: Option<&'static str>,
 }
 
 impl ProtocolInfo {
@@ -207,6 +243,8 @@ pub enum Fate {
     Refuted,
     /// It is in the dissent.
     Minority,
+    /// Nobody declared what became of it.
+    NotSettled,
 }
 
 /// A first-round position and its fate. Every one is accounted for.
@@ -290,6 +328,14 @@ pub enum Corrupt {
         /// The template's file name.
         file: String,
     },
+    /// An option has a value that it cannot have.
+    #[error("the log sets the option {key} to {value}: use the agon that wrote it")]
+    Option {
+        /// The option's key.
+        key: String,
+        /// Its value.
+        value: String,
+    },
     /// The protocol would have done something else than the log says.
     #[error("the log departs from the protocol at event {seq}: {why}")]
     Departed {
@@ -344,8 +390,9 @@ pub fn template_hashes(protocol: &dyn Protocol) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Refuses a debate that was opened with other templates, and names the first that differs.
-pub fn check_templates(protocol: &dyn Protocol, brief: &Brief) -> Result<(), Corrupt> {
+/// Refuses a debate that was opened with options of another shape or with other templates, and names the first that differs.
+pub fn check_brief(protocol: &dyn Protocol, brief: &Brief) -> Result<(), Corrupt> {
+    check_options(protocol.info().options, &brief.options)?;
     let ours = template_hashes(protocol);
     let theirs = &brief.templates;
     let differing = ours.keys().chain(theirs.keys()).find(|file| ours.get(*file) != theirs.get(*file));

@@ -18,6 +18,8 @@ pub struct DebateView {
     pub positions: PositionHistory,
     /// What each seat answered before it read anybody, for grading.
     pub ballots: Vec<Ballot>,
+    /// What each seat voted or ruled in the end, for receipts. Empty where seats do not vote.
+    pub votes: Vec<SeatVote>,
     /// What the minority holds, as the report lists it.
     pub dissent: Vec<ReportItem>,
     /// A table for each round that is over, to be printed as it ends.
@@ -64,6 +66,19 @@ pub struct Ballot {
     pub answer: String,
     /// Whether the answer stands alone, or must be found in a longer text.
     pub stands_alone: bool,
+}
+
+/// A seat's last vote, verdict or score.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SeatVote {
+    /// The seat.
+    pub seat: String,
+    /// Its label, where it has one.
+    pub label: Option<String>,
+    /// The vote in the protocol's own words: `PASS`, `PROCEED`, `4.2`, a label.
+    pub vote: String,
+    /// The seat's confidence, in the protocol's own words.
+    pub confidence: Option<String>,
 }
 
 /// What to print as a round ends.

@@ -17,6 +17,7 @@ fn log(words: &[String]) -> Vec<LogRecord> {
         options: serde_json::Map::new(),
         seats: Vec::new(),
         seed: 1,
+        nonce: "nonce".into(),
         limits: DebateLimits { usd: Some(0.1 + 0.2), ..DebateLimits::default() },
         templates: BTreeMap::new(),
         written_by: String::new(),

@@ -162,6 +162,7 @@ fn brief() -> Brief {
         options: serde_json::Map::new(),
         seats: Vec::new(),
         seed: 1,
+        nonce: "nonce".into(),
         limits: DebateLimits::default(),
         templates: BTreeMap::new(),
         written_by: String::new(),

@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use agon_core::debate::CallAttempt;
 use agon_core::seed::SeededDraw;
-use agon_core::{AbsenceReason, CallUsage, Event, Reply};
+use agon_core::{AbsenceReason, CallUsage, Event, Reply, ReplyFault};
 use futures_util::FutureExt;
+use serde_json::Value;
 
 use crate::answer_parsing::{self, truncated};
 use crate::budget::{BudgetAnswer, CallEstimate, CallGrant};
 use crate::call_limits::CallPermit;
 use crate::debate_run::{DebateRun, HaltReason};
 use crate::model_chains::{self, ChainModel};
-use crate::pending_ask::{AskProgress, AskState, OutgoingCall, PlannedCall};
+use crate::pending_ask::{AskProgress, AskState, OutgoingCall, PendingAsk, PlannedCall};
 use crate::retry::{self, NextAttempt, PROVIDER_WAIT_MAX};
 use crate::warm_up::FirstTokenSignal;
 use crate::{CallFault, CallFaultKind, EngineError, FinishReason, ModelCompletion};
@@ -278,9 +279,11 @@ impl DebateRun<'_> {
         }
         let bytes_max = answer_parsing::answer_bytes_max(&self.debate.brief.limits);
         let parsed = answer_parsing::parse_answer(pending.ask.schema.as_deref(), &text, finish, bytes_max);
-        let checked = parsed.and_then(|value| match &value {
-            Some(object) => self.protocol.check(&self.debate, &pending.ask, object).map(|()| value),
-            None => Ok(value),
+        let checked = parsed.and_then(|value| match self.check(pending, value.as_ref()) {
+            // A declaration that does not verify goes back once. Then the reply counts without it.
+            Err(ReplyFault::Unverified(_)) if !self.may_be_sent_back(pending) => Ok(value),
+            Err(fault) => Err(fault.sentence().to_owned()),
+            Ok(()) => Ok(value),
         });
         match checked {
             Ok(value) => {
@@ -292,6 +295,40 @@ impl DebateRun<'_> {
                 self.fail(index, FailedAttempt { text: Some(text), ..failed })
             }
         }
+    }
+
+    fn check(&self, pending: &PendingAsk, value: Option<&Value>) -> Result<(), ReplyFault> {
+        value.map_or(Ok(()), |value| self.protocol.check(&self.debate, &pending.ask, value))
+    }
+
+    /// Whether no answer to this ask was sent back yet, and one may be.
+    fn may_be_sent_back(&self, pending: &PendingAsk) -> bool {
+        let is_malformed = |attempt: &CallAttempt| {
+            attempt.fault.as_ref().is_some_and(|fault| fault.why == AbsenceReason::Malformed)
+        };
+        let attempts = self.attempts(pending.index_in_phase);
+        self.debate.brief.limits.repairs > 0 && !attempts.iter().any(is_malformed)
+    }
+
+    /// The reply that was sent back because a declaration in it does not verify. It counts if nothing better follows. Its cost is
+    /// that of the attempt.
+    fn unverified_reply(&self, pending: &PendingAsk) -> Option<Reply> {
+        let bytes_max = answer_parsing::answer_bytes_max(&self.debate.brief.limits);
+        self.attempts(pending.index_in_phase).iter().rev().find_map(|attempt| {
+            let fault = attempt.fault.as_ref().filter(|fault| fault.why == AbsenceReason::Malformed)?;
+            let (text, schema) = (fault.text.clone()?, pending.ask.schema.as_deref());
+            let value = answer_parsing::parse_answer(schema, &text, FinishReason::End, bytes_max).ok()?;
+            let checked = self.check(pending, value.as_ref());
+            let usage = CallUsage { usd: Some(0.0), ..CallUsage::default() };
+            matches!(checked, Err(ReplyFault::Unverified(_))).then(|| Reply::Said {
+                text,
+                value,
+                model: attempt.model.clone(),
+                usage,
+                cut_off: false,
+                shortened: None,
+            })
+        })
     }
 
     fn handle_fault(
@@ -368,7 +405,8 @@ impl DebateRun<'_> {
         if let Some((end, _)) = detail.char_indices().nth(DETAIL_CHARS_MAX) {
             detail.truncate(end);
         }
-        self.settle(index, Reply::Absent { why, detail })
+        let unverified = self.asks.get(index).and_then(|pending| self.unverified_reply(pending));
+        self.settle(index, unverified.unwrap_or(Reply::Absent { why, detail }))
     }
 
     fn settle(&mut self, index: usize, reply: Reply) -> Result<(), EngineError> {

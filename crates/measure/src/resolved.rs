@@ -44,7 +44,7 @@ pub fn decision_truth(
     positions: &PositionHistory,
     resolution: &DebateResolution,
 ) -> Option<OutcomeTruth> {
-    let decided = positions.decided.as_deref()?;
+    let decided = positions.decided.name()?;
     match known_truth(debate, positions, resolution) {
         KnownTruth::Is(position) if position == decided => Some(OutcomeTruth::Right),
         KnownTruth::Is(_) | KnownTruth::IsNot(_) => Some(OutcomeTruth::Wrong),
@@ -55,7 +55,7 @@ pub fn decision_truth(
 /// The position with this name, or the last position of the seat with this label or id.
 pub fn position_named<'a>(debate: &Debate, positions: &'a PositionHistory, name: &str) -> Option<&'a str> {
     let held = positions.rounds.iter().flat_map(|round| &round.stands).map(|held| held.position.as_str());
-    let mut known = held.chain(positions.decided.as_deref());
+    let mut known = held.chain(positions.decided.name());
     if let Some(position) = known.find(|position| position.eq_ignore_ascii_case(name)) {
         return Some(position);
     }
@@ -82,7 +82,7 @@ fn known_truth<'a>(
     let lesson = debate.outcome.as_ref().and_then(|outcome| outcome.lesson.as_ref());
     let labels =
         lesson.and_then(|lesson| lesson.decision.as_ref()).map_or(&[][..], |decision| &decision.labels);
-    match (resolution, positions.decided.as_deref()) {
+    match (resolution, positions.decided.name()) {
         (DebateResolution::Truth(OutcomeTruth::Right), Some(decided)) => KnownTruth::Is(decided),
         (DebateResolution::Truth(OutcomeTruth::Wrong), Some(decided)) => KnownTruth::IsNot(decided),
         (DebateResolution::Truth(_), None) => KnownTruth::Nothing,
@@ -101,7 +101,7 @@ fn is_comparable(positions: &PositionHistory, truth: &KnownTruth<'_>) -> bool {
     let (KnownTruth::Is(position) | KnownTruth::IsNot(position)) = truth else { return true };
     let rounds = positions.rounds.iter().filter(|round| !round.ballots);
     let is_held = || rounds.flat_map(|round| &round.stands).any(|held| held.position == *position);
-    positions.grouping == PositionGrouping::Discrete || position.is_empty() || is_held()
+    positions.grouping() == PositionGrouping::Discrete || position.is_empty() || is_held()
 }
 
 #[cfg(test)]

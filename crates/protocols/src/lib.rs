@@ -32,17 +32,21 @@ pub mod answer;
 pub mod arena;
 pub mod ask;
 pub mod cited;
+pub mod clerk;
 pub mod council;
 pub mod deep;
 pub mod grouping;
 pub mod lexical;
 pub mod limits;
 pub mod named_lists;
+pub mod packet_lines;
 pub mod panel;
 pub mod participation;
 pub mod poll;
 pub mod prompt;
+pub mod quotes;
 pub mod review;
+pub mod sorting;
 #[cfg(test)]
 mod testing;
 

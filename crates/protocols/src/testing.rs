@@ -37,6 +37,13 @@ pub(crate) fn request(
     })
 }
 
+/// A brief without a protocol, for tests of what the protocols share.
+pub(crate) fn plain_brief() -> Brief {
+    let protocol = &crate::poll::Poll;
+    let request = request(protocol, "Which database?", &[], &["one/a", "two/b"], &[]).unwrap();
+    brief(protocol, request).unwrap()
+}
+
 /// The brief of a request.
 pub(crate) fn brief(protocol: &dyn Protocol, request: Request) -> Result<Brief, Invalid> {
     let seats = protocol.seats(&request)?;
@@ -53,6 +60,7 @@ pub(crate) fn brief(protocol: &dyn Protocol, request: Request) -> Result<Brief, 
         files: request.files,
         options: request.options,
         seed: 11,
+        nonce: "nonce".into(),
         limits: DebateLimits::default(),
         templates: protocol::template_hashes(protocol),
         written_by: String::new(),

@@ -83,6 +83,7 @@ fn brief(n: usize, rounds: u32) -> Brief {
         files: Vec::new(),
         options: request.options,
         seed: 5,
+        nonce: "nonce".into(),
         limits: DebateLimits::default(),
         templates: protocol::template_hashes(deep()),
         written_by: String::new(),

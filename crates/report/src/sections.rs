@@ -83,6 +83,7 @@ fn fate_words(fate: Fate) -> &'static str {
         Fate::Adopted => "adopted",
         Fate::Refuted => "given up",
         Fate::Minority => "in the dissent",
+        Fate::NotSettled => "not settled",
     }
 }
 

@@ -193,6 +193,7 @@ impl BriefBuilder {
             options: request.options,
             seats,
             seed,
+            nonce: debate_ids::new_nonce()?,
             limits: LimitOverrides::timeout(timeout_ms).apply_to(&self.limits),
             templates: self.templates.clone(),
             written_by: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,4 +1,4 @@
-//! New debate ids and new seeds.
+//! New debate ids, seeds and nonces.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,6 +32,11 @@ pub fn new_debate_id(unix_s: u64) -> Result<String, CliError> {
 /// A new seed of 53 bits, which JSON readers that store numbers as floats keep exactly.
 pub fn new_seed() -> Result<u64, CliError> {
     Ok(random_number()? >> 11)
+}
+
+/// A new nonce of 128 bits, from which a debate's fence marker follows.
+pub fn new_nonce() -> Result<String, CliError> {
+    Ok(format!("{:016x}{:016x}", random_number()?, random_number()?))
 }
 
 fn random_number() -> Result<u64, CliError> {

@@ -36,6 +36,8 @@ const fn info(name: &'static str, phases: &'static [PhaseInfo], closing_share: f
         record_folder: None,
         isolation: &[],
         simulation: None,
+        example: None,
+        demo: None,
     }
 }
 
@@ -111,8 +113,12 @@ impl Protocol for RoundsProtocol {
         Ok(Step::Ask(Phase::new(if is_closing { "last" } else { "speak" }, round), asks.collect()))
     }
 
-    fn check(&self, _: &Debate, _: &Ask, value: &Value) -> Result<(), String> {
-        if value["answer"] == "forbidden" { Err("that word is forbidden".into()) } else { Ok(()) }
+    fn check(&self, _: &Debate, _: &Ask, value: &Value) -> Result<(), ReplyFault> {
+        match value["answer"].as_str() {
+            Some("forbidden") => Err(ReplyFault::Invalid("that word is forbidden".into())),
+            Some("unverified") => Err(ReplyFault::Unverified("that quote does not occur".into())),
+            _ => Ok(()),
+        }
     }
 
     fn view(&self, _: &Debate) -> Result<DebateView, Corrupt> {
@@ -169,6 +175,7 @@ pub(crate) fn brief(models: &[&str], rounds: u32) -> Brief {
         options: [("rounds".to_owned(), json!(rounds))].into_iter().collect(),
         seats: seats.collect(),
         seed: 7,
+        nonce: "nonce".into(),
         limits: DebateLimits::default(),
         templates: BTreeMap::new(),
         written_by: String::new(),

@@ -131,6 +131,7 @@ impl EvalArm {
             options: request.options,
             seats,
             seed,
+            nonce: String::new(),
             limits: DebateLimits::default(),
             templates: BTreeMap::new(),
             written_by: String::new(),

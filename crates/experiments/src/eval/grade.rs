@@ -107,6 +107,7 @@ mod tests {
             options: Default::default(),
             seats: Vec::new(),
             seed: 1,
+            nonce: "nonce".into(),
             limits: DebateLimits::default(),
             templates: Default::default(),
             written_by: String::new(),

@@ -196,6 +196,7 @@ impl SimulatedDebates {
             files: request.files,
             options: request.options,
             seed,
+            nonce: format!("simulated {seed}"),
             // A simulated seat would give the same wrong reply again.
             limits: DebateLimits { repairs: 0, retries: 0, ..DebateLimits::default() },
             templates: template_hashes(self.protocol),

@@ -80,7 +80,7 @@ impl DebateObservation {
         for flip in view.positions.flips() {
             flips.flips += 1;
             flips.evidenced += usize::from(flip.evidenced);
-            flips.toward_majority += usize::from(flip.toward_majority);
+            flips.toward_majority += usize::from(flip.toward_majority == Some(true));
         }
         Ok(Self {
             truth,

@@ -85,6 +85,7 @@ fn row(trial: &EvalTrial, dataset: &EvalDataset) -> ResultRow {
         files: Vec::new(),
         options: request.options,
         seed: trial.seed,
+        nonce: "nonce".into(),
         limits: DebateLimits::default(),
         templates: protocol::template_hashes(protocol),
         written_by: String::new(),

@@ -31,7 +31,7 @@ pub use track_record::{
 /// What a debate did. This is the `evidence` object of the JSON outcome.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evidence {
-    /// How equal positions are recognised; null if no positions were taken.
+    /// How it is known which positions are the same; null if no positions were taken.
     pub grouping: Option<PositionGrouping>,
     /// The first positions and a plain vote on them; null if no positions were taken.
     pub first_round: Option<FirstRound>,
@@ -61,14 +61,14 @@ pub struct Evidence {
 pub fn evidence(debate: &Debate, positions: &PositionHistory) -> Evidence {
     let flips = positions.flips();
     Evidence {
-        grouping: (!positions.rounds.is_empty()).then_some(positions.grouping),
+        grouping: (!positions.rounds.is_empty()).then(|| positions.grouping()),
         first_round: movement::first_round(debate, positions),
         flips_by_seat: movement::flips_by_seat(positions, &flips),
         agreement: movement::agreement_by_round(positions),
         trajectory: movement::trajectories(positions),
         independence: track_record::independence(debate, positions),
         dissent: debate.outcome.as_ref().map(|outcome| outcome.positions.clone()).unwrap_or_default(),
-        counterfactual: movement::counterfactual(debate, positions, &flips),
+        counterfactual: movement::counterfactual(debate, positions),
         judge: judging::judge_evidence(positions),
         calibration: track_record::calibration(debate, positions),
         cost: cost::cost(debate),

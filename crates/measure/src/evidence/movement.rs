@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use agon_core::{Debate, PositionFlip, PositionHistory, SeatPosition, Status};
+use agon_core::{
+    Debate, DecidedPosition, PositionFlip, PositionHistory, RoundPositions, SeatPosition, Status,
+};
 use serde::Serialize;
 
 use crate::agreement;
@@ -25,8 +27,8 @@ pub struct FirstRound {
     pub ruling: Option<String>,
     /// The verdict.
     pub decided: Option<String>,
-    /// Whether the verdict differs from `ruling`.
-    pub changed_by_debate: bool,
+    /// Whether the verdict differs from `ruling`; null where nobody declared which positions are the same.
+    pub changed_by_debate: Option<bool>,
 }
 
 /// A position and its holders.
@@ -55,8 +57,8 @@ pub struct SeatFlips {
     pub flips: usize,
     /// Changes that cite another seat's point or a piece of evidence.
     pub evidenced: usize,
-    /// Changes toward the majority.
-    pub toward_majority: usize,
+    /// Changes toward the majority; null where that is not known of every change.
+    pub toward_majority: Option<usize>,
 }
 
 /// How far the seats agreed after a round.
@@ -64,12 +66,12 @@ pub struct SeatFlips {
 pub struct RoundAgreement {
     /// The round.
     pub round: u32,
-    /// The number of distinct positions.
-    pub positions: usize,
+    /// The number of distinct positions; null where nobody declared which are the same. So are the other figures.
+    pub positions: Option<usize>,
     /// The share of pairs of seats that held the same position.
     pub pairwise: Option<f64>,
     /// The entropy of the positions, in bits.
-    pub entropy: f64,
+    pub entropy: Option<f64>,
     /// How much the entropy fell since the round before.
     pub information_gain: Option<f64>,
 }
@@ -105,7 +107,7 @@ pub struct HeldPosition {
 pub struct Counterfactual {
     /// The verdicts, by round.
     pub rounds: Vec<RoundVerdict>,
-    /// Rounds in which neither a position nor the verdict changed.
+    /// Rounds in which nobody revised a position. A round of votes is none of them.
     pub idle_rounds: Vec<u32>,
 }
 
@@ -114,12 +116,12 @@ pub struct Counterfactual {
 pub struct RoundVerdict {
     /// The round.
     pub round: u32,
-    /// The verdict by the protocol's own rule.
+    /// The verdict by the protocol's own rule; null where it gives none, or where it is not known which positions are the same.
     pub verdict: Option<String>,
-    /// Whether it differs from the round before.
-    pub changed: bool,
-    /// Whether it is the final verdict.
-    pub as_decided: bool,
+    /// Whether it differs from the round before; null where one of the two is not known.
+    pub changed: Option<bool>,
+    /// Whether it is the final verdict; null where that is not known.
+    pub as_decided: Option<bool>,
 }
 
 pub(super) fn first_round(debate: &Debate, history: &PositionHistory) -> Option<FirstRound> {
@@ -133,7 +135,8 @@ pub(super) fn first_round(debate: &Debate, history: &PositionHistory) -> Option<
         labels: holders.iter().filter_map(|held| held.label.clone()).collect(),
     });
     let vote = first.plurality().map(str::to_owned);
-    let tied = if vote.is_none() { first.foremost() } else { Vec::new() };
+    let is_known = first.is_sorted() && history.decided != DecidedPosition::Unknown;
+    let tied = if vote.is_none() && first.is_sorted() { first.foremost() } else { Vec::new() };
     // An incomplete debate has no verdict, and with one round of positions there was no debate.
     let is_over = debate.outcome.as_ref().is_some_and(|outcome| outcome.status == Status::Complete);
     let was_debated = is_over && history.rounds.len() > 1;
@@ -143,8 +146,9 @@ pub(super) fn first_round(debate: &Debate, history: &PositionHistory) -> Option<
         vote,
         tied: tied.into_iter().map(str::to_owned).collect(),
         ruling: first.ruling.clone(),
-        decided: history.decided.clone(),
-        changed_by_debate: was_debated && first.ruling != history.decided,
+        decided: history.decided.name().map(str::to_owned),
+        changed_by_debate: (is_known || !was_debated)
+            .then(|| was_debated && first.ruling.as_deref() != history.decided.name()),
     })
 }
 
@@ -159,7 +163,8 @@ pub(super) fn flips_by_seat(history: &PositionHistory, flips: &[PositionFlip]) -
         label: held.label.clone(),
         flips: total(&held.seat, |_| true),
         evidenced: total(&held.seat, |flip| flip.evidenced),
-        toward_majority: total(&held.seat, |flip| flip.toward_majority),
+        toward_majority: (total(&held.seat, |flip| flip.toward_majority.is_none()) == 0)
+            .then(|| total(&held.seat, |flip| flip.toward_majority == Some(true))),
     };
     last.stands.iter().map(row).collect()
 }
@@ -168,16 +173,16 @@ pub(super) fn agreement_by_round(history: &PositionHistory) -> Vec<RoundAgreemen
     let mut before: Option<f64> = None;
     let mut rows = Vec::new();
     for round in &history.rounds {
-        let positions = round.grouped(history.near);
-        let entropy = agreement::entropy_bits(&positions);
+        let known = round.is_sorted().then(|| round.grouped(history.near));
+        let entropy = known.as_deref().map(agreement::entropy_bits);
         rows.push(RoundAgreement {
             round: round.round,
-            positions: positions.iter().collect::<BTreeSet<_>>().len(),
-            pairwise: agreement::pairwise_agreement(&positions),
+            positions: known.as_ref().map(|known| known.iter().collect::<BTreeSet<_>>().len()),
+            pairwise: known.as_deref().and_then(agreement::pairwise_agreement),
             entropy,
-            information_gain: before.map(|before| before - entropy),
+            information_gain: before.zip(entropy).map(|(before, entropy)| before - entropy),
         });
-        before = Some(entropy);
+        before = entropy;
     }
     rows
 }
@@ -209,28 +214,29 @@ pub(super) fn trajectories(history: &PositionHistory) -> Vec<SeatTrajectory> {
     last.stands.iter().map(row).collect()
 }
 
-pub(super) fn counterfactual(
-    debate: &Debate,
-    history: &PositionHistory,
-    flips: &[PositionFlip],
-) -> Counterfactual {
-    let mut before: Option<Option<&str>> = None;
+pub(super) fn counterfactual(debate: &Debate, history: &PositionHistory) -> Counterfactual {
+    let decided = history.decided.name().filter(|_| debate.outcome.is_some());
+    let is_decided = decided.is_some() || history.decided == DecidedPosition::Nothing;
+    let known_verdict = |round: &RoundPositions| round.is_sorted().then(|| round.ruling.clone());
+    let mut before: Option<&RoundPositions> = None;
     let (mut rounds, mut idle_rounds) = (Vec::new(), Vec::new());
-    let decided = history.decided.as_deref().filter(|_| debate.outcome.is_some());
     for round in &history.rounds {
-        let verdict = round.ruling.as_deref();
-        let changed = before.is_some_and(|before| before != verdict);
-        let moved = flips.iter().any(|flip| flip.round == round.round);
-        if before.is_some() && !changed && !moved {
+        let verdict = known_verdict(round);
+        let pair = verdict.as_ref().zip(before.map_or_else(|| verdict.clone(), known_verdict));
+        let is_revised = round.stands.iter().any(|held| held.change.is_some());
+        if before.is_some() && !is_revised && !round.ballots {
             idle_rounds.push(round.round);
         }
         rounds.push(RoundVerdict {
             round: round.round,
-            verdict: verdict.map(str::to_owned),
-            changed,
-            as_decided: decided.is_some() && verdict == decided,
+            changed: pair.map(|(now, then)| *now != then),
+            as_decided: verdict
+                .as_ref()
+                .filter(|_| is_decided)
+                .map(|verdict| decided.is_some() && verdict.as_deref() == decided),
+            verdict: verdict.flatten(),
         });
-        before = Some(verdict);
+        before = Some(round);
     }
     Counterfactual { rounds, idle_rounds }
 }

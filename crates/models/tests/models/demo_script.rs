@@ -30,6 +30,7 @@ fn brief(seed: u64, mode: &str) -> Brief {
         options,
         seats: protocol.seats(&request).unwrap(),
         seed,
+        nonce: "nonce".into(),
         limits: DebateLimits::default(),
         templates: agon_core::protocol::template_hashes(protocol),
         written_by: String::new(),

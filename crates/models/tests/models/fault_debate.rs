@@ -137,6 +137,7 @@ fn brief(case: &FaultCase) -> Brief {
         options,
         seats: protocol.seats(&request).unwrap(),
         seed: 7,
+        nonce: "nonce".into(),
         limits: DebateLimits { call_timeout_ms, retries: 2, repairs: 1, ..DebateLimits::default() },
         templates: agon_core::protocol::template_hashes(protocol),
         written_by: String::new(),

@@ -83,6 +83,7 @@ fn brief(protocol: &dyn Protocol, given: Vec<(String, String)>) -> Brief {
         files: request.files,
         options: request.options,
         seed: 1,
+        nonce: "nonce".into(),
         limits: DebateLimits::default(),
         templates: protocol::template_hashes(protocol),
         written_by: String::new(),

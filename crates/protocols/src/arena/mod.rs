@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 
 use agon_core::{
     Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol,
-    ProtocolInfo, Request, RoleInfo, RoleModels, Seat, Step,
+    ProtocolInfo, ReplyFault, Request, RoleInfo, RoleModels, Seat, Step,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -123,6 +123,8 @@ static INFO: ProtocolInfo = ProtocolInfo {
     record_folder: None,
     isolation: &[("context_items", "0")],
     simulation: Some(&simulation::ArenaSimulation),
+    example: None,
+    demo: None,
 };
 
 fn prompts() -> Result<&'static PromptSet, Corrupt> {
@@ -193,8 +195,8 @@ impl Protocol for Arena {
         }
     }
 
-    fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
-        replies::check(debate, ask, value)
+    fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), ReplyFault> {
+        Ok(replies::check(debate, ask, value)?)
     }
 
     fn view(&self, debate: &Debate) -> Result<DebateView, Corrupt> {

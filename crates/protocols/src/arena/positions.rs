@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 
 use agon_core::{
-    Corrupt, JudgeMarks, PositionChange, PositionGrouping, PositionHistory, Reply, RoundPositions,
+    Corrupt, DecidedPosition, JudgeMarks, PositionChange, PositionHistory, Reply, RoundPositions,
     SeatPosition,
 };
 use serde::Deserialize;
@@ -53,8 +53,8 @@ pub(super) fn position_history(log: &ArenaLog<'_>) -> Result<PositionHistory, Co
     }
     let last = log.votes.len().checked_sub(1).filter(|_| log.debate.outcome.is_some());
     let decided = last.and_then(|vote| decided_name(log, &names, vote));
-    let grouping = PositionGrouping::Similarity;
-    Ok(PositionHistory { grouping, rounds, decided, marks: judge_marks(log)?, near: None })
+    let decided = decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held);
+    Ok(PositionHistory { are_texts: true, rounds, decided, marks: judge_marks(log)?, near: None })
 }
 
 /// The rounds in which anybody took a position.
@@ -142,7 +142,7 @@ impl<'l> RoundStatement<'l> {
         let now = BackedProposal { position: position.to_owned(), confidence, of_another };
         let before = backed.replace(now);
         let changed = before.is_some_and(|before| before.position != position);
-        changed.then(|| PositionChange { cited: self.cited(of_another) })
+        changed.then(|| PositionChange { cited: self.cited(of_another), reason: None })
     }
 
     /// What the agent cites: for its own proposal its answers and what is new in its text, for a vote the reason of the ballot.

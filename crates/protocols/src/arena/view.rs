@@ -30,6 +30,7 @@ pub(super) fn view(log: &ArenaLog<'_>) -> Result<DebateView, Corrupt> {
         recorded.filter_map(|value| ArenaDissent::deserialize(value).ok()).collect();
     let report = ArenaReport { debate: log.debate, verdict: &verdict, dissent: &dissent };
     Ok(DebateView {
+        votes: Vec::new(),
         headline: outcome.map_or_else(Headline::default, |outcome| headline(outcome, &verdict, &report)),
         outline: report.outline(),
         positions: position_history(log)?,

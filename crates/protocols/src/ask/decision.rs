@@ -314,7 +314,7 @@ mod tests {
         let seat_position = |place: usize, position: &str, cited: Option<usize>| SeatPosition {
             seat: format!("debater-{place}"),
             position: position.to_owned(),
-            change: cited.map(|n| PositionChange { cited: vec!["Debater B".to_owned(); n] }),
+            change: cited.map(|n| PositionChange { cited: vec!["Debater B".to_owned(); n], reason: None }),
             ..SeatPosition::default()
         };
         let round = |round, stands| RoundPositions { round, stands, ..RoundPositions::default() };

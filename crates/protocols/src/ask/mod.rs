@@ -18,7 +18,7 @@
 use agon_core::protocol::file_names;
 use agon_core::{
     Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol, ProtocolInfo,
-    Request, RoleInfo, RoleModels, Seat, Step,
+    ReplyFault, Request, RoleInfo, RoleModels, Seat, Step,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -126,6 +126,8 @@ static INFO: ProtocolInfo = ProtocolInfo {
     record_folder: None,
     isolation: &[],
     simulation: None,
+    example: None,
+    demo: None,
 };
 
 /// How many debaters sit, unless more models are named.
@@ -192,17 +194,23 @@ impl Protocol for Ask {
         }
     }
 
-    fn check(&self, debate: &Debate, ask: &agon_core::Ask, value: &Value) -> Result<(), String> {
+    fn check(&self, debate: &Debate, ask: &agon_core::Ask, value: &Value) -> Result<(), ReplyFault> {
         match ask.schema.as_ref().map(|schema| schema.name.as_str()) {
             Some("first_answer") => {
-                let reply = replies::AskAnswer::deserialize(value).map_err(|why| why.to_string())?;
-                if reply.answer.trim().is_empty() { Err("`answer` must not be empty".into()) } else { Ok(()) }
+                let reply = replies::AskAnswer::deserialize(value)?;
+                if reply.answer.trim().is_empty() {
+                    Err(ReplyFault::Invalid("`answer` must not be empty".into()))
+                } else {
+                    Ok(())
+                }
             }
             Some("comparison") => {
-                let reply = replies::AnswerComparison::deserialize(value).map_err(|why| why.to_string())?;
+                let reply = replies::AnswerComparison::deserialize(value)?;
                 match reply.same || reply.difference().is_some() {
                     true => Ok(()),
-                    false => Err("`difference` must say what differs when `same` is false".into()),
+                    false => Err(ReplyFault::Invalid(
+                        "`difference` must say what differs when `same` is false".into(),
+                    )),
                 }
             }
             _ => ladder::current_part(debate)

@@ -106,6 +106,7 @@ fn sub_brief(
         options,
         seats: brief.seats.iter().filter(has_seat).cloned().collect(),
         seed: brief.seed,
+        nonce: brief.nonce.clone(),
         limits: brief.limits.clone(),
         templates: brief.templates.clone(),
         written_by: brief.written_by.clone(),

@@ -3,9 +3,7 @@
 //! `deep` says who changed its position and what it cites for the change. This file says which first answer a later text
 //! repeats. `deep` can tell that less well: the first answers of `ask` are short, so they can be found in a text.
 
-use agon_core::{
-    Corrupt, Debate, PhaseTurn, PositionGrouping, PositionHistory, Protocol, RoundPositions, SeatPosition,
-};
+use agon_core::{Corrupt, Debate, PhaseTurn, PositionHistory, Protocol, RoundPositions, SeatPosition};
 use serde::Deserialize;
 
 use super::first_answers::{FirstAnswers, PairAgreement, is_same};
@@ -30,11 +28,7 @@ impl AskPositions {
         firsts: &FirstAnswers<'_>,
         part: Option<&Debate>,
     ) -> Result<Self, Corrupt> {
-        let grouping = match (part, &firsts.agreement) {
-            (Some(_), _) => PositionGrouping::Similarity,
-            (None, PairAgreement::Declared) => PositionGrouping::Declared,
-            (None, _) => PositionGrouping::Discrete,
-        };
+        let are_texts = part.is_some() || firsts.agreement == PairAgreement::Declared;
         let deep =
             part.map(|part| Deep.view(part)).transpose()?.map(|view| view.positions).unwrap_or_default();
         let mut tracker = AnswerTracker { question: &debate.brief.question, firsts, names: Vec::new() };
@@ -47,8 +41,8 @@ impl AskPositions {
             }
         }
         let answer = part.map(chair_answer).transpose()?.flatten();
-        let debated = answer.and_then(|answer| tracker.find(&answer, deep.decided.as_deref()));
-        Ok(Self { history: PositionHistory { grouping, rounds, ..PositionHistory::default() }, debated })
+        let debated = answer.and_then(|answer| tracker.find(&answer, deep.decided.name()));
+        Ok(Self { history: PositionHistory { are_texts, rounds, ..PositionHistory::default() }, debated })
     }
 }
 

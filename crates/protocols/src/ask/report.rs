@@ -3,8 +3,8 @@
 use agon_core::view::{ending_sentence, holder_name, minority_items};
 use agon_core::wording::{capitalized, count, dollars, score, spoken};
 use agon_core::{
-    Ballot, Corrupt, Debate, DebateView, Headline, Outline, Protocol, ReportBlock, ReportItem, ReportLength,
-    ReportSection, RoundSummary, SectionKind, Status, VerdictTone,
+    Ballot, Corrupt, Debate, DebateView, DecidedPosition, Headline, Outline, Protocol, ReportBlock,
+    ReportItem, ReportLength, ReportSection, RoundSummary, SectionKind, Status, VerdictTone,
 };
 use serde::Deserialize;
 
@@ -27,8 +27,8 @@ pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
     let verdict = outcome.map(|outcome| AskVerdict::deserialize(&outcome.verdict)).transpose()?;
     let mut positions = AskPositions::read(debate, &firsts, deep.as_ref())?.history;
     // An answer that no seat held is a position of its own.
-    positions.decided =
-        verdict.as_ref().and_then(|verdict| verdict.position.clone().or(verdict.answer.clone()));
+    let decided = verdict.as_ref().and_then(|verdict| verdict.position.clone().or(verdict.answer.clone()));
+    positions.decided = decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held);
     let ballots = firsts.all.iter().map(|first| Ballot {
         seat: first.seat.to_owned(),
         answer: first.reply.answer.trim().to_owned(),
@@ -52,6 +52,7 @@ pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
         details.extend(panel_sections(view.outline));
     }
     Ok(DebateView {
+        votes: Vec::new(),
         headline: headline(debate, verdict.as_ref()),
         outline: verdict.map(|verdict| outline(debate, &verdict, details)).unwrap_or_default(),
         positions,

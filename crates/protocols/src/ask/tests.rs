@@ -139,7 +139,7 @@ fn two_models_that_agree_decide_with_two_calls() {
         assert!(outcome.positions.iter().all(|position| position.fate == Fate::Adopted));
         assert!(outcome.warnings.is_empty() && outcome.dissent.is_empty());
         let history = Ask.view(&debate).unwrap().positions;
-        assert_eq!((history.rounds.len(), history.decided.as_deref()), (1, Some(one)));
+        assert_eq!((history.rounds.len(), history.decided.name()), (1, Some(one)));
     }
 }
 
@@ -227,7 +227,7 @@ fn answers_in_different_words_agree_only_if_both_seats_say_so() {
     assert_eq!(outcome(&debate).verdict["decided_by"], "agreement");
     let history = Ask.view(&debate).unwrap().positions;
     assert_eq!(
-        (history.rounds[0].distinct().len(), history.decided.as_deref()),
+        (history.rounds[0].distinct().len(), history.decided.name()),
         (1, Some("As many as there are cores"))
     );
     for (one, other, why) in [

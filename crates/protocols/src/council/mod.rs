@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 
 use agon_core::{
     Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol,
-    ProtocolInfo, Request, RoleInfo, RoleModels, Seat, Step, Termination,
+    ProtocolInfo, ReplyFault, Request, RoleInfo, RoleModels, Seat, Step, Termination,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -112,6 +112,8 @@ static INFO: ProtocolInfo = ProtocolInfo {
     record_folder: None,
     isolation: &[],
     simulation: Some(&simulation::CouncilSimulation),
+    example: None,
+    demo: None,
 };
 
 const TEMPLATES: &[PromptTemplate] = &[
@@ -211,9 +213,9 @@ impl Protocol for Council {
         }
     }
 
-    fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
+    fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), ReplyFault> {
         let log = CouncilLog::read(debate).map_err(|why| why.to_string())?;
-        reply_rules::check_reply(&log, ask, value)
+        Ok(reply_rules::check_reply(&log, ask, value)?)
     }
 
     fn view(&self, debate: &Debate) -> Result<DebateView, Corrupt> {
@@ -226,6 +228,7 @@ impl Protocol for Council {
         let dissent = report::dissent(debate)?;
         let positions = positions::position_history(&log);
         Ok(DebateView {
+            votes: Vec::new(),
             headline: report::headline(debate, &verdict),
             outline: report::outline(debate, &verdict, &dissent),
             ballots: positions::ballots(&positions),

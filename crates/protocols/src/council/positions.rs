@@ -4,7 +4,7 @@
 //! who never changed position has held its vote from the start, and so has one who said the same. Otherwise all rounds have texts, and the
 //! votes are a round of their own after them.
 
-use agon_core::{Ballot, PositionChange, PositionGrouping, PositionHistory, RoundPositions, SeatPosition};
+use agon_core::{Ballot, DecidedPosition, PositionChange, PositionHistory, RoundPositions, SeatPosition};
 use indexmap::IndexMap;
 
 use super::log::{CouncilLog, CouncilRound, CouncillorStanding};
@@ -27,9 +27,11 @@ pub(super) fn position_history(log: &CouncilLog<'_>) -> PositionHistory {
     // Until the debate is over, votes may be missing that would decide otherwise.
     let decision = decide(&log.votes()).filter(|_| log.debate.outcome.is_some());
     PositionHistory {
-        grouping: PositionGrouping::Declared,
+        are_texts: true,
         rounds,
-        decided: decision.map(|decision| decision.vote.as_str().to_owned()),
+        decided: decision
+            .map(|decision| decision.vote.as_str().to_owned())
+            .map_or(DecidedPosition::Nothing, DecidedPosition::Held),
         marks: Vec::new(),
         near: None,
     }
@@ -152,7 +154,8 @@ impl<'l> PositionTable<'l> {
             Some(SeatPosition {
                 seat: (*seat).to_owned(),
                 position: name(seat)?,
-                change: changed.map(|round| PositionChange { cited: self.cited(seat, round, held) }),
+                change: changed
+                    .map(|round| PositionChange { cited: self.cited(seat, round, held), reason: None }),
                 ..SeatPosition::default()
             })
         });

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use agon_core::protocol::file_names;
 use agon_core::{
     Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol,
-    ProtocolInfo, ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
+    ProtocolInfo, ReplyFault, ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -122,6 +122,8 @@ static INFO: ProtocolInfo = ProtocolInfo {
     record_folder: None,
     isolation: &[],
     simulation: Some(&simulation::DeepSimulation),
+    example: None,
+    demo: None,
 };
 
 /// How many debaters sit if only one model is named.
@@ -257,13 +259,13 @@ impl Protocol for Deep {
         }
     }
 
-    fn check(&self, _debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
+    fn check(&self, _debate: &Debate, ask: &Ask, value: &Value) -> Result<(), ReplyFault> {
         match ask.schema.as_ref().map(|schema| schema.name.as_str()) {
-            Some("argument") => check_argument(value),
+            Some("argument") => Ok(check_argument(value)?),
             Some("synthesis") => {
-                let synthesis = replies::Synthesis::deserialize(value).map_err(|why| why.to_string())?;
+                let synthesis = replies::Synthesis::deserialize(value)?;
                 let empty = synthesis.answer.trim().is_empty();
-                if empty { Err("`answer` must not be empty".into()) } else { Ok(()) }
+                if empty { Err(ReplyFault::Invalid("`answer` must not be empty".into())) } else { Ok(()) }
             }
             _ => Ok(()),
         }

@@ -3,8 +3,7 @@
 use std::cell::OnceCell;
 
 use agon_core::{
-    Corrupt, Fate, JudgeMarks, PositionChange, PositionGrouping, PositionHistory, RoundPositions,
-    SeatPosition,
+    Corrupt, DecidedPosition, Fate, JudgeMarks, PositionChange, PositionHistory, RoundPositions, SeatPosition,
 };
 
 use super::evaluation;
@@ -30,9 +29,9 @@ pub(super) fn positions(log: &DeepLog<'_>) -> Result<PositionHistory, Corrupt> {
     }
     let decided = tracker.decided_position();
     Ok(PositionHistory {
-        grouping: PositionGrouping::Similarity,
+        are_texts: true,
         rounds,
-        decided,
+        decided: decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held),
         marks: marks(log)?,
         near: None,
     })
@@ -92,7 +91,7 @@ impl<'l> PositionTracker<'l> {
         if lexical::same_words(new, old) {
             return None;
         }
-        let change = PositionChange { cited: self.cited(place, round, argument, new) };
+        let change = PositionChange { cited: self.cited(place, round, argument, new), reason: None };
         let given_up = argument.stance == Stance::Concede || argument.revision == Revision::MajorRevision;
         let conflicts = self.conflicts(place, round.number);
         // A minor update keeps the name of the position, unless the words plainly say something else.
@@ -207,6 +206,7 @@ impl<'l> PositionTracker<'l> {
                 seat: seat.id.clone(),
                 label,
                 position,
+                is_unsorted: false,
                 value: None,
                 confidence,
                 change: change(place),

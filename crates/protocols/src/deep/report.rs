@@ -22,6 +22,7 @@ pub(super) fn view(log: &DeepLog<'_>) -> Result<DebateView, Corrupt> {
         stands_alone: false,
     });
     Ok(DebateView {
+        votes: Vec::new(),
         headline: headline(log, &verdict),
         outline: outline(log, &verdict),
         positions: positions::positions(log)?,

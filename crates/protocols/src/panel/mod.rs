@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use agon_core::{
     Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol,
-    ProtocolInfo, Request, RoleInfo, RoleModels, Seat, Step,
+    ProtocolInfo, ReplyFault, Request, RoleInfo, RoleModels, Seat, Step,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -130,6 +130,8 @@ static INFO: ProtocolInfo = ProtocolInfo {
     record_folder: None,
     isolation: &[],
     simulation: Some(&simulation::PanelSimulation),
+    example: None,
+    demo: None,
 };
 
 /// Judges when no more models are named.
@@ -183,12 +185,14 @@ impl Protocol for Panel {
         }
     }
 
-    fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
+    fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), ReplyFault> {
         let phase = ask.schema.as_ref().and_then(|schema| PanelPhase::parse(&schema.name));
         match phase {
-            Some(PanelPhase::Position) => replies::check_position(value),
-            Some(PanelPhase::Rebuttal) => replies::check_rebuttal(value, log::first_score(debate, &ask.seat)),
-            Some(PanelPhase::Final) => replies::check_final(value),
+            Some(PanelPhase::Position) => Ok(replies::check_position(value)?),
+            Some(PanelPhase::Rebuttal) => {
+                Ok(replies::check_rebuttal(value, log::first_score(debate, &ask.seat))?)
+            }
+            Some(PanelPhase::Final) => Ok(replies::check_final(value)?),
             None => Ok(()),
         }
     }

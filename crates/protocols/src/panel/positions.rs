@@ -1,6 +1,6 @@
 //! Which score each judge gave after each round, and what a change of score cites.
 
-use agon_core::{JudgeMarks, PositionChange, PositionHistory, RoundPositions, SeatPosition};
+use agon_core::{DecidedPosition, JudgeMarks, PositionChange, PositionHistory, RoundPositions, SeatPosition};
 
 use super::consensus::PanelDecision;
 use super::log::{PanelJudge, PanelLog, PanelRound};
@@ -22,7 +22,13 @@ pub(super) fn positions(log: &PanelLog<'_>) -> PositionHistory {
     let marks = (0..log.judges.len()).filter_map(|place| marks(log, place)).collect();
     // Scores that would be a consensus count as one position where agreement is counted.
     let near = Some(log.options.consensus_range);
-    PositionHistory { rounds, decided, marks, near, ..PositionHistory::default() }
+    PositionHistory {
+        rounds,
+        decided: decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held),
+        marks,
+        near,
+        ..PositionHistory::default()
+    }
 }
 
 fn position(
@@ -38,8 +44,10 @@ fn position(
         seat: judge.id.to_owned(),
         position: figure(now),
         value: Some(now),
-        change: changed
-            .map(|before| PositionChange { cited: cited_in_change(log, judge, place, round, before) }),
+        change: changed.map(|before| PositionChange {
+            cited: cited_in_change(log, judge, place, round, before),
+            reason: None,
+        }),
         ..SeatPosition::default()
     })
 }

@@ -32,6 +32,7 @@ pub(super) fn view(log: &PanelLog<'_>) -> Result<DebateView, Corrupt> {
         stands_alone: true,
     });
     Ok(DebateView {
+        votes: Vec::new(),
         headline: report.headline(),
         outline: report.outline(),
         positions: positions::positions(log),

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use agon_core::protocol::file_names;
 use agon_core::{
     Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Fence, Invalid, PhaseInfo, PromptTemplate, Protocol,
-    ProtocolInfo, ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
+    ProtocolInfo, ReplyFault, ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -68,6 +68,8 @@ static INFO: ProtocolInfo = ProtocolInfo {
     record_folder: None,
     isolation: &[],
     simulation: None,
+    example: None,
+    demo: None,
 };
 
 struct PollParts {
@@ -130,11 +132,11 @@ impl Protocol for Poll {
         }
     }
 
-    fn check(&self, debate: &Debate, _ask: &Ask, value: &Value) -> Result<(), String> {
-        let reply = replies::PollAnswer::deserialize(value).map_err(|why| why.to_string())?;
+    fn check(&self, debate: &Debate, _ask: &Ask, value: &Value) -> Result<(), ReplyFault> {
+        let reply = replies::PollAnswer::deserialize(value)?;
         match Answer::alone(&debate.brief.question, &reply.answer) {
             Some(_) => Ok(()),
-            None => Err("`answer` must not be empty".into()),
+            None => Err(ReplyFault::Invalid("`answer` must not be empty".into())),
         }
     }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use agon_core::view::{ending_sentence, minority_items};
 use agon_core::wording::{percent, score};
 use agon_core::{
-    Ballot, Corrupt, DebateView, Fate, Fidelity, Headline, Outcome, Outline, PositionFate, PositionHistory,
-    ReportBlock, ReportItem, ReportSection, RoundPositions, SeatPosition, SectionKind, Status, Step,
-    Termination, VerdictTone,
+    Ballot, Corrupt, DebateView, DecidedPosition, Fate, Fidelity, Headline, Outcome, Outline, PositionFate,
+    PositionHistory, ReportBlock, ReportItem, ReportSection, RoundPositions, SeatPosition, SectionKind,
+    Status, Step, Termination, VerdictTone,
 };
 use serde::{Deserialize, Serialize};
 
@@ -210,6 +210,7 @@ pub(super) fn view(tally: &PollTally<'_>) -> DebateView {
     });
     let outcome = tally.debate.outcome.as_ref();
     DebateView {
+        votes: Vec::new(),
         headline: Headline {
             answer: verdict.answer.clone(),
             tone: if verdict.answer.is_some() { VerdictTone::Good } else { VerdictTone::Bad },
@@ -279,5 +280,9 @@ fn positions(tally: &PollTally<'_>) -> PositionHistory {
         ..RoundPositions::default()
     };
     let rounds = if round.stands.is_empty() { Vec::new() } else { vec![round] };
-    PositionHistory { rounds, decided, ..PositionHistory::default() }
+    PositionHistory {
+        rounds,
+        decided: decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held),
+        ..PositionHistory::default()
+    }
 }

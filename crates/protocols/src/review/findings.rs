@@ -1,10 +1,11 @@
 //! The union of what all judges found in both rounds, each finding once.
 
 use super::log::ReviewLog;
-use super::packet::{FindingLocation, PacketPaths};
+use super::packet::packet_lines;
 use super::replies::{FindingSeverity, JudgeFinding};
 use super::verdict::{OtherWording, ReviewFinding};
 use crate::lexical;
+use crate::packet_lines::{PacketLines, PacketLocation};
 
 /// Descriptions that are this much alike are the same finding, unless something says otherwise.
 const SAME_FROM: f64 = 0.8;
@@ -19,7 +20,7 @@ const TOLERANCE: f64 = 1e-9;
 #[derive(Debug)]
 struct MergedFinding {
     finding: JudgeFinding,
-    location: Option<FindingLocation>,
+    location: Option<PacketLocation>,
     /// The judges who reported it, in seat order.
     judges: Vec<String>,
     rounds: Vec<u32>,
@@ -33,7 +34,7 @@ struct MergedFinding {
 
 /// Everything that was found, the most severe first.
 pub(super) fn merged_findings(log: &ReviewLog<'_>) -> Vec<ReviewFinding> {
-    let paths = PacketPaths::of(log.brief());
+    let paths = packet_lines(log.brief());
     let mut all: Vec<MergedFinding> = Vec::new();
     for judge in &log.judges {
         let first = judge.first.iter().flat_map(|first| &first.findings);
@@ -52,7 +53,7 @@ pub(super) fn merged_findings(log: &ReviewLog<'_>) -> Vec<ReviewFinding> {
 }
 
 /// Adds a finding to the one that it repeats. Of several, that is the one with the nearest words.
-fn add(all: &mut Vec<MergedFinding>, paths: &PacketPaths, judge: &str, round: u32, finding: &JudgeFinding) {
+fn add(all: &mut Vec<MergedFinding>, paths: &PacketLines, judge: &str, round: u32, finding: &JudgeFinding) {
     let location = finding.location.as_deref().and_then(|location| paths.locate(location));
     let same = all.iter_mut().rev().filter(|other| other.accepts(judge, round, finding, location.as_ref()));
     match same.max_by(|one, other| one.likeness(finding).total_cmp(&other.likeness(finding))) {
@@ -76,7 +77,7 @@ impl MergedFinding {
         judge: &str,
         round: u32,
         finding: &JudgeFinding,
-        location: Option<&FindingLocation>,
+        location: Option<&PacketLocation>,
     ) -> bool {
         let is_repeated = self.reports.iter().any(|(by, when, _)| by == judge && *when == round);
         match is_repeated {
@@ -88,7 +89,7 @@ impl MergedFinding {
         }
     }
 
-    fn is_same(&self, finding: &JudgeFinding, location: Option<&FindingLocation>) -> bool {
+    fn is_same(&self, finding: &JudgeFinding, location: Option<&PacketLocation>) -> bool {
         if self.is_elsewhere(location) {
             return false;
         }
@@ -96,7 +97,7 @@ impl MergedFinding {
         if ours.trim().eq_ignore_ascii_case(theirs.trim()) {
             return true;
         }
-        let line = |location: &FindingLocation| location.line.map(|line| (location.file.clone(), line));
+        let line = |location: &PacketLocation| location.line.map(|line| (location.file.clone(), line));
         let own_line = self.location.as_ref().and_then(line);
         let is_same_line = own_line.is_some() && location.and_then(line) == own_line;
         let enough = if is_same_line { SAME_LINE_FROM } else { SAME_FROM };
@@ -112,14 +113,14 @@ impl MergedFinding {
     }
 
     /// Whether both locations are known and too far apart to be the same.
-    fn is_elsewhere(&self, location: Option<&FindingLocation>) -> bool {
+    fn is_elsewhere(&self, location: Option<&PacketLocation>) -> bool {
         let Some((own, other)) = self.location.as_ref().zip(location) else { return false };
         let lines = own.line.zip(other.line);
         own.file != other.file || lines.is_some_and(|(own, other)| own.abs_diff(other) > LINES_APART_MAX)
     }
 
     /// Adds another report. The words of the most severe one stand for all, and the others are kept beside them.
-    fn add(&mut self, judge: &str, round: u32, finding: &JudgeFinding, location: Option<FindingLocation>) {
+    fn add(&mut self, judge: &str, round: u32, finding: &JudgeFinding, location: Option<PacketLocation>) {
         self.reports.push((judge.to_owned(), round, finding.severity));
         let own = &mut self.finding;
         let is_worse = finding.severity < own.severity;

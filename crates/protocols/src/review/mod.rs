@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use agon_core::{
     Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol,
-    ProtocolInfo, ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
+    ProtocolInfo, ReplyFault, ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -138,6 +138,8 @@ static INFO: ProtocolInfo = ProtocolInfo {
     record_folder: Some(".agents/council"),
     isolation: &[],
     simulation: Some(&simulation::ReviewSimulation),
+    example: None,
+    demo: None,
 };
 
 /// The compiled templates and the schemas that are the same in every debate.
@@ -209,20 +211,20 @@ impl Protocol for Review {
         }
     }
 
-    fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
+    fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), ReplyFault> {
         match ask.schema.as_ref().map(|schema| schema.name.as_str()) {
             Some("second_verdict") => {
-                let second = replies::SecondVerdict::deserialize(value).map_err(|why| why.to_string())?;
+                let second = replies::SecondVerdict::deserialize(value)?;
                 let branch = ReviewLog::read(debate).ok().and_then(|log| log.branch());
-                anchoring::check_second_verdict(&second, branch == Some(ReviewBranch::Disagreed))
+                Ok(anchoring::check_second_verdict(&second, branch == Some(ReviewBranch::Disagreed))?)
             }
             Some("restatement") => {
-                let said = replies::VerdictRestatement::deserialize(value).map_err(|why| why.to_string())?;
-                anchoring::check_restatement(&said.restatement)
+                let said = replies::VerdictRestatement::deserialize(value)?;
+                Ok(anchoring::check_restatement(&said.restatement)?)
             }
             Some("verdict") => {
-                let first = replies::FirstVerdict::deserialize(value).map_err(|why| why.to_string())?;
-                anchoring::check_findings(&first.findings)
+                let first = replies::FirstVerdict::deserialize(value)?;
+                Ok(anchoring::check_findings(&first.findings)?)
             }
             _ => Ok(()),
         }

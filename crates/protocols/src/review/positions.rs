@@ -1,6 +1,6 @@
 //! Who held which verdict in each round, and what the changes cite.
 
-use agon_core::{PositionChange, PositionHistory, RoundPositions, SeatPosition};
+use agon_core::{DecidedPosition, PositionChange, PositionHistory, RoundPositions, SeatPosition};
 
 use super::log::{ReviewJudge, ReviewLog};
 use super::replies::JudgeVerdict;
@@ -24,7 +24,11 @@ pub(super) fn positions(log: &ReviewLog<'_>) -> PositionHistory {
         rounds.push(RoundPositions { round: 2, stands, ruling, ..RoundPositions::default() });
     }
     let decided = log.debate.outcome.as_ref().and_then(|_| verdict::ruling(log)).map(name);
-    PositionHistory { rounds, decided, ..PositionHistory::default() }
+    PositionHistory {
+        rounds,
+        decided: decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held),
+        ..PositionHistory::default()
+    }
 }
 
 /// The verdict of a judge after round 2. A judge without a second verdict keeps its first.
@@ -35,7 +39,7 @@ fn second_position(judge: &ReviewJudge<'_>, first: JudgeVerdict) -> SeatPosition
     let reason = second.changed_because.as_ref().filter(|_| !judge.is_weak_flip);
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let cited = reason.map(|reason| grouping::cut(&one_line(&reason.citation))).into_iter().collect();
-    position(judge, second.verdict, Some(PositionChange { cited }))
+    position(judge, second.verdict, Some(PositionChange { cited, reason: None }))
 }
 
 fn position(judge: &ReviewJudge<'_>, verdict: JudgeVerdict, change: Option<PositionChange>) -> SeatPosition {

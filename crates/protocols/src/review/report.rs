@@ -42,6 +42,7 @@ pub(super) fn view(log: &ReviewLog<'_>) -> Result<DebateView, Corrupt> {
     };
     let is_over = log.debate.outcome.is_some();
     Ok(DebateView {
+        votes: Vec::new(),
         headline: headline(log, gate.as_ref()),
         outline: Outline { footer: is_over.then(|| footer(&verdict)), ..outline },
         positions: positions::positions(log),

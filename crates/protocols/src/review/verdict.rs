@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::findings::merged_findings;
 use super::log::{ReviewJudge, ReviewLog};
-use super::packet::{self, PacketPaths};
+use super::packet;
 use super::replies::{ChangeReason, FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict};
 use super::{ReviewFailOn, ReviewMode, ReviewPhase};
 use crate::participation::{cut_off_warnings, shortened_warnings};
@@ -366,7 +366,7 @@ pub(super) fn verdict(log: &ReviewLog<'_>) -> ReviewVerdict {
         verdict: ruling(log),
         mode: log.options.mode,
         target: packet::slug(brief),
-        paths: PacketPaths::of(brief).known.into_iter().map(|(path, _)| path).collect(),
+        paths: packet::packet_lines(brief).paths().map(str::to_owned).collect(),
         result,
         footer: format!("{heard}/{judges} R1, {revised}/{heard} R2, fidelity {fidelity}"),
     }

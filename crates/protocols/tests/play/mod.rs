@@ -81,6 +81,7 @@ fn brief(protocol: &dyn Protocol, set: Vec<(String, String)>, seed: u64) -> Resu
         files: request.files,
         options: request.options,
         seed,
+        nonce: "nonce".into(),
         limits: DebateLimits::default(),
         templates: protocol::template_hashes(protocol),
         written_by: String::new(),

@@ -42,6 +42,7 @@ pub(crate) fn brief(protocol: &dyn Protocol, question: &str, given: &[(&str, &st
         options: request.options,
         // Larger than the whole numbers that a double can represent.
         seed: u64::MAX,
+        nonce: "nonce".into(),
         limits: DebateLimits::default(),
         templates: protocol::template_hashes(protocol),
         written_by: "0.1.0".into(),

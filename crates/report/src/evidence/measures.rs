@@ -55,12 +55,16 @@ fn first_round(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     for (name, position) in [("A plain vote says", &first.vote), ("The verdict", &first.decided)] {
         pairs.extend(position.as_ref().map(|position| (name.to_owned(), position.clone())));
     }
-    pairs.push(("Changed by the debate".to_owned(), yes_no(first.changed_by_debate)));
+    pairs.push((
+        "Changed by the debate".to_owned(),
+        first.changed_by_debate.map_or_else(|| "not known".to_owned(), yes_no),
+    ));
     pairs.extend(source.evidence.grouping.map(|grouping| {
         let how = match grouping {
             PositionGrouping::Discrete => "they are values or scores",
             PositionGrouping::Declared => "a change is what a seat declares",
-            PositionGrouping::Similarity => "by the likeness of their words and by declared conflicts",
+            PositionGrouping::Exact => "by the same words",
+            PositionGrouping::Unknown => "nobody declared which are the same",
         };
         ("How positions are told apart".to_owned(), how.to_owned())
     }));
@@ -87,7 +91,8 @@ fn confidence(source: &ReportSource<'_>) -> Vec<ReportBlock> {
 
 fn changes_by_seat(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let rows = source.evidence.flips_by_seat.iter().map(|seat| {
-        let counts = [seat.flips, seat.evidenced, seat.toward_majority].map(|count| count.to_string());
+        let counts = [Some(seat.flips), Some(seat.evidenced), seat.toward_majority]
+            .map(|count| count.map_or_else(|| "not known".to_owned(), |count| count.to_string()));
         [source.name(&seat.seat)].into_iter().chain(counts).collect()
     });
     table(&["Seat", "Changes", "With something cited", "Toward the majority"], rows.collect())
@@ -97,9 +102,9 @@ fn agreement(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let rows = source.evidence.agreement.iter().map(|row| {
         vec![
             capitalized(&after_round(row.round)),
-            row.positions.to_string(),
+            row.positions.map_or_else(|| "not known".to_owned(), |count| count.to_string()),
             figure(row.pairwise),
-            score(row.entropy),
+            row.entropy.map_or_else(|| "not known".to_owned(), score),
             figure(row.information_gain),
         ]
     });
@@ -109,7 +114,11 @@ fn agreement(source: &ReportSource<'_>) -> Vec<ReportBlock> {
 fn earlier_verdicts(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let rows = source.evidence.counterfactual.rounds.iter().map(|row| {
         let verdict = row.verdict.clone().unwrap_or_else(|| "none".to_owned());
-        vec![capitalized(&after_round(row.round)), verdict, yes_no(row.changed)]
+        vec![
+            capitalized(&after_round(row.round)),
+            verdict,
+            row.changed.map_or_else(|| "not known".to_owned(), yes_no),
+        ]
     });
     table(&["After", "Verdict", "Changed"], rows.collect())
 }

@@ -36,10 +36,10 @@ fn agreement_chart(source: &ReportSource<'_>) -> Option<RoundChart> {
         round: after_round(row.round),
         tick: column_head(row.round),
         first: row.pairwise,
-        second: Some(row.entropy),
+        second: row.entropy,
     });
     // Spread has no upper end, so the axis ends at the most that there was.
-    let spread_max = rows.iter().map(|row| row.entropy).fold(1.0, f64::max).ceil();
+    let spread_max = rows.iter().filter_map(|row| row.entropy).fold(1.0, f64::max).ceil();
     let chart = RoundChart {
         names: ["agreement", "spread, bits"],
         threshold: None,
@@ -59,7 +59,7 @@ pub(crate) fn who_changed(source: &ReportSource<'_>) -> Option<ReportSection> {
 /// One change.
 pub(crate) fn change_block(source: &ReportSource<'_>, flip: &PositionFlip) -> ReportBlock {
     let mut badges = vec![if flip.evidenced { "after a cited point" } else { "nothing cited" }.to_owned()];
-    badges.extend(flip.toward_majority.then(|| "toward the majority".to_owned()));
+    badges.extend((flip.toward_majority == Some(true)).then(|| "toward the majority".to_owned()));
     let mut pairs = vec![("From".to_owned(), flip.from.clone()), ("To".to_owned(), flip.to.clone())];
     pairs.extend((!flip.cited.is_empty()).then(|| ("Cited".to_owned(), flip.cited.join("; "))));
     let reason = reason_given(source.debate, &flip.seat, flip.round);

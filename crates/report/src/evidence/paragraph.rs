@@ -95,7 +95,7 @@ impl<'a> EvidenceFacts<'a> {
         let first = self.evidence.first_round.as_ref().filter(|_| self.voices >= 2)?;
         let decided = first.decided.as_deref();
         if first.positions.len() == 1 {
-            return Some(match (decided, first.changed_by_debate) {
+            return Some(match (decided, first.changed_by_debate.unwrap_or(false)) {
                 (Some(_), false) => "They agreed before the debate began, and that is the verdict.".into(),
                 (Some(_), true) => "They agreed before the debate began, but the verdict is another.".into(),
                 (None, _) => "They agreed before the debate began, but there is no verdict.".into(),
@@ -124,7 +124,7 @@ impl<'a> EvidenceFacts<'a> {
         let plain = "A plain vote before the debate would have";
         match (vote, decided) {
             (Some(vote), Some(decided)) if vote == decided => Some(format!("{plain} said the same.")),
-            (Some(_), Some(_)) if !first.changed_by_debate && self.rounds.len() > 1 => {
+            (Some(_), Some(_)) if first.changed_by_debate == Some(false) && self.rounds.len() > 1 => {
                 Some(format!("{plain} said the same."))
             }
             (Some(vote), Some(_)) => Some(format!("{plain} said something else: {}.", self.quoted(vote))),
@@ -146,7 +146,7 @@ impl<'a> EvidenceFacts<'a> {
 
     /// Whether the last positions by themselves give the verdict.
     fn is_settled(&self) -> bool {
-        self.evidence.counterfactual.rounds.last().is_none_or(|round| round.as_decided)
+        self.evidence.counterfactual.rounds.last().is_none_or(|round| round.as_decided == Some(true))
     }
 
     fn tie(&self, first: &FirstRound) -> String {
@@ -156,7 +156,7 @@ impl<'a> EvidenceFacts<'a> {
                 "Before the debate no two scores were the same, so a plain vote was tied".into()
             }
             // Positions are kept apart when in doubt: more than that is not known.
-            (true, false, Some(PositionGrouping::Similarity)) => {
+            (true, false, Some(PositionGrouping::Declared)) => {
                 "No two of the first answers are known to say the same, so a plain vote was tied".into()
             }
             (true, false, _) => "Before the debate no two held the same, so a plain vote was tied".into(),
@@ -199,7 +199,8 @@ impl<'a> EvidenceFacts<'a> {
         let what = format!("{} {what}", capitalized(&rounds_words(&named)));
         // Calls are saved only if the last positions give the verdict.
         let last = self.evidence.counterfactual.rounds.last();
-        let gives_verdict = last.is_some_and(|round| round.verdict.is_some() && round.as_decided);
+        let gives_verdict =
+            last.is_some_and(|round| round.verdict.is_some() && round.as_decided == Some(true));
         let saved = self.calls_in(tail);
         Some(match (before.last(), saved) {
             (Some(before), 1..) if !tail.is_empty() && gives_verdict => {

@@ -16,6 +16,7 @@ fn opened() -> (Debate, LogRecord) {
         options: serde_json::Map::new(),
         seats: vec![seat("debater-1"), seat("debater-2")],
         seed: 1,
+        nonce: "nonce".into(),
         limits: DebateLimits::default(),
         templates: BTreeMap::new(),
         written_by: String::new(),

@@ -31,6 +31,7 @@ fn brief(protocol: &dyn Protocol) -> Brief {
         files: request.files,
         options: request.options,
         seed: 3,
+        nonce: "nonce".into(),
         limits: DebateLimits::default(),
         templates: protocol::template_hashes(protocol),
         written_by: String::new(),

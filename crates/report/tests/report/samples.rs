@@ -107,6 +107,7 @@ pub(crate) fn brief(set: &[(&str, &str)]) -> Brief {
             seat("chair", "chair", "openai/alpha"),
         ],
         seed: 7,
+        nonce: "nonce".into(),
         limits: DebateLimits::default(),
         templates: BTreeMap::new(),
         written_by: String::new(),

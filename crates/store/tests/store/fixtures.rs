@@ -56,6 +56,7 @@ pub(crate) fn brief(id: &str, question: &str) -> Brief {
         options: Map::new(),
         seats: vec![Seat { id: "debater-1".into(), role: "debater".into(), model: "script/a".into() }],
         seed: 7,
+        nonce: "nonce".into(),
         limits: DebateLimits::default(),
         templates: [("deep/answer.hbs".to_owned(), "00".to_owned())].into(),
         written_by: String::new(),

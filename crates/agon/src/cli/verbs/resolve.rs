@@ -84,7 +84,7 @@ fn read_resolution(
     };
     let has_decision = match &outcome.lesson {
         Some(lesson) => lesson.decision.is_some(),
-        None => positions.decided.is_some(),
+        None => positions.decided.name().is_some(),
     };
     let Some(winner) = args.get_one::<String>("winner").map(|name| name.trim()) else {
         let truth = match args.get_one::<String>("truth").map(String::as_str) {

@@ -56,7 +56,7 @@ fn agents_hold_their_own_proposals_and_then_what_they_vote_for() {
         assert_eq!((numbers(held), held.ruling.as_deref()), (vec![1, 2, 3], None), "round {}", held.round);
     }
     assert_eq!(numbers(&stands.rounds[5]), [1, 1, 3], "an abstention keeps its own");
-    assert_eq!((stands.rounds[5].ruling.as_deref(), stands.decided.as_deref()), (Some(QUEUE), Some(QUEUE)));
+    assert_eq!((stands.rounds[5].ruling.as_deref(), stands.decided.name()), (Some(QUEUE), Some(QUEUE)));
     assert_eq!(stands.grouping, PositionGrouping::Similarity);
     let outcome = debate.outcome.as_ref().unwrap();
     assert_eq!(outcome.verdict["position"], QUEUE, "by the same name");
@@ -238,7 +238,7 @@ fn in_an_extended_round_the_new_vote_is_compared_with_the_last() {
     assert_eq!(rounds(&stands), [1, 3, 4, 5, 6, 7, 9]);
     assert_eq!(numbers(&stands.rounds[5]), [1, 1, 3, 3]);
     assert_eq!((numbers(&stands.rounds[6]), stands.rounds[5].ruling.as_deref()), (vec![1, 1, 1, 3], None));
-    assert_eq!((stands.rounds[6].ruling.as_deref(), stands.decided.as_deref()), (Some(QUEUE), Some(QUEUE)));
+    assert_eq!((stands.rounds[6].ruling.as_deref(), stands.decided.name()), (Some(QUEUE), Some(QUEUE)));
     let flips = stands.flips();
     let seen: Vec<_> = flips.iter().map(|flip| (flip.round, flip.seat.as_str())).collect();
     assert_eq!(seen, [(7, "agent-2"), (7, "agent-4"), (9, "agent-3")]);
@@ -250,7 +250,7 @@ fn the_ruling_is_the_judges_if_the_judge_decides() {
     let set = [BARE, &[("decide", "judge")]].concat();
     let table = ScriptedArena { set: &set, scores: &|_, _| vec![4.0, 9.0, 5.0], ..ScriptedArena::default() };
     let stands = stands(&table.run());
-    assert_eq!((stands.rounds[5].ruling.as_deref(), stands.decided.as_deref()), (Some(CRON), Some(CRON)));
+    assert_eq!((stands.rounds[5].ruling.as_deref(), stands.decided.name()), (Some(CRON), Some(CRON)));
     assert_eq!(stands.rounds[5].plurality(), Some(QUEUE));
 }
 
@@ -346,7 +346,7 @@ fn proposals_that_are_measured_to_be_the_same_share_a_name() {
         assert_eq!(numbers(&stands.rounds[0]), first, "{conflicts}");
         assert_eq!(numbers(stands.rounds.last().unwrap()), last, "{conflicts}");
         assert!(stands.flips().is_empty(), "nobody said anything else");
-        assert_eq!(stands.decided.as_deref(), Some(QUEUE), "two of three votes are for one thing, or all");
+        assert_eq!(stands.decided.name(), Some(QUEUE), "two of three votes are for one thing, or all");
         assert_eq!(stands.decided, stands.rounds.last().unwrap().ruling);
     }
 }

@@ -122,7 +122,7 @@ fn later_positions_are_named_after_the_first_answers() {
         ("answerer-2", "8", "2")
     );
     assert!(flips[0].toward_majority && flips[0].evidenced, "{flips:?}");
-    assert_eq!((history.rounds[0].ruling.as_deref(), history.decided.as_deref()), (Some("2"), Some("2")));
+    assert_eq!((history.rounds[0].ruling.as_deref(), history.decided.name()), (Some("2"), Some("2")));
     for length in 0..=debate.turns.len() {
         let mut unfinished = debate.clone();
         unfinished.turns.truncate(length);

@@ -29,7 +29,7 @@ fn bare_flips_keep_the_vote_and_evidenced_ones_beat_it() {
                 (&verdict["never_worse"]["vote"], &verdict["never_worse"]["debate"]),
                 (&json!("8"), &json!("2"))
             );
-            assert_eq!(Ask.view(&debate).unwrap().positions.decided.as_deref(), Some("8"));
+            assert_eq!(Ask.view(&debate).unwrap().positions.decided.name(), Some("8"));
             let fates: Vec<Fate> = outcome(&debate).positions.iter().map(|position| position.fate).collect();
             assert_eq!(
                 fates.iter().filter(|fate| **fate == Fate::Adopted).count(),

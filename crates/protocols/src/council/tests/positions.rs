@@ -127,7 +127,7 @@ fn a_round_has_a_ruling_when_its_known_votes_decide_it() {
         }
     });
     assert_eq!(stands.rounds[0].ruling.as_deref(), Some("PROCEED WITH CONDITIONS"));
-    assert_eq!(stands.decided.as_deref(), Some("PROCEED WITH CONDITIONS"));
+    assert_eq!(stands.decided.name(), Some("PROCEED WITH CONDITIONS"));
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn an_absent_councillor_keeps_its_position_and_one_without_an_opening_has_none()
         "without a vote, its words"
     );
     assert_eq!(stands.rounds[2].stands[2].change, None);
-    assert_eq!(stands.decided.as_deref(), Some("PROCEED"));
+    assert_eq!(stands.decided.name(), Some("PROCEED"));
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn a_running_debate_has_texts_and_no_decision() {
     let (records, debate) = testing::run(&Council, brief(&[("rounds", "2")]), &|ask, phase, round| {
         Some(plain(ask, phase, round))
     });
-    assert_eq!(view(&debate).positions.decided.as_deref(), Some("PROCEED"));
+    assert_eq!(view(&debate).positions.decided.name(), Some("PROCEED"));
     let end = records.iter().rposition(|record| {
         serde_json::to_value(&record.entry.event).unwrap().to_string().contains("\"moderate\"")
     });

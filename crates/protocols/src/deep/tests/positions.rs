@@ -69,7 +69,7 @@ fn the_first_positions_are_the_answers_and_equal_answers_have_one_name() {
     let tabs = if label("debater-1") < label("debater-2") { "Tabs." } else { "tabs!" };
     assert_eq!(seen, [("debater-1", tabs), ("debater-2", tabs), ("debater-3", "Spaces.")]);
     assert_eq!(first.ruling.as_deref(), Some(tabs), "the plurality");
-    assert_eq!(history.decided.as_deref(), Some(tabs), "by the same name");
+    assert_eq!(history.decided.name(), Some(tabs), "by the same name");
     assert!(first.stands.iter().all(|held| held.confidence.is_none() && held.change.is_none()));
     assert_eq!(first.stands[0].label, Some(label("debater-1")));
     assert_eq!(history.rounds.iter().map(|round| round.round).collect::<Vec<_>>(), [0, 1, 2]);
@@ -200,7 +200,7 @@ fn the_decision_has_the_name_of_the_adopted_position() {
     let all = debate_with("So it is both, each in its files.".into(), &|_, round| {
         (round == 1).then(|| revised("major_revision", "Both, each in its files.", &[]))
     });
-    assert_eq!(all.1.decided.as_deref(), Some("Both, each in its files."));
+    assert_eq!(all.1.decided.name(), Some("Both, each in its files."));
     assert_eq!(all.1.rounds[1].ruling, all.1.decided);
 }
 

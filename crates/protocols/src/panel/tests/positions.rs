@@ -40,7 +40,7 @@ fn each_round_has_its_scores_and_its_ruling() {
         ]
     );
     assert_eq!(
-        (stands.grouping, stands.decided.as_deref()),
+        (stands.grouping, stands.decided.name()),
         (PositionGrouping::Discrete, Some("consensus 4.08"))
     );
     assert_eq!(stands.rounds[2].stands[2].value, Some(4.25));

@@ -38,7 +38,7 @@ fn each_round_has_its_verdicts_and_a_ruling() {
         rounds(&stands),
         [(1, vec!["FAIL", "PASS", "WARN"], Some("FAIL")), (2, vec!["WARN", "PASS", "WARN"], Some("WARN"))]
     );
-    assert_eq!((stands.grouping, stands.decided.as_deref()), (PositionGrouping::Discrete, Some("WARN")));
+    assert_eq!((stands.grouping, stands.decided.name()), (PositionGrouping::Discrete, Some("WARN")));
     assert!(stands.marks.is_empty());
     let seats: Vec<&str> = stands.rounds[0].stands.iter().map(|stand| stand.seat.as_str()).collect();
     assert_eq!(seats, ["judge-1", "judge-2", "judge-3"]);
@@ -84,7 +84,7 @@ fn a_reverted_flip_is_listed_and_does_not_count() {
         let stands = history(&debate);
         assert_eq!(rounds(&stands)[1], (2, vec!["FAIL", "PASS", "PASS"], Some(ruling)), "{set:?}");
         assert_eq!(stands.flips().len(), 1, "{set:?}");
-        assert_eq!(stands.decided.as_deref(), Some(ruling), "{set:?}");
+        assert_eq!(stands.decided.name(), Some(ruling), "{set:?}");
         assert_eq!(debate.outcome.unwrap().verdict["verdict"], ruling, "as in the outcome");
     }
 }
@@ -120,7 +120,7 @@ fn every_round_can_be_ruled_disagree() {
         rounds(&stands),
         [(1, vec!["FAIL"; 4], Some("FAIL")), (2, vec!["PASS", "PASS", "FAIL", "FAIL"], Some("DISAGREE"))]
     );
-    assert_eq!(stands.decided.as_deref(), Some("DISAGREE"));
+    assert_eq!(stands.decided.name(), Some("DISAGREE"));
 }
 
 #[test]
