@@ -269,3 +269,7 @@ impl<'a> AnswerSheet<'a> {
 fn labelled_texts<'t>(labels: &'t [String], texts: &'t [[&'t str; 1]]) -> Vec<LabelledText<'t>> {
     labels.iter().zip(texts).map(|(label, texts)| LabelledText { label, texts }).collect()
 }
+
+#[cfg(test)]
+#[path = "clerk_tests.rs"]
+pub(crate) mod tests;

@@ -36,8 +36,6 @@ mod open_points;
 mod parts;
 mod positions;
 mod report;
-#[cfg(test)]
-mod tests;
 pub mod verdict;
 
 /// The ladder: two answers, a debate, a panel.
