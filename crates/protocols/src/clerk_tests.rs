@@ -160,11 +160,11 @@ pub(crate) fn clerk_reply(ask: &Ask, answers: [&str; 2], says: ClerkSays<'_>) ->
 pub(crate) fn play_debate(
     protocol: &dyn Protocol,
     brief: Brief,
-    answer: &dyn Fn(&Ask, &str) -> Option<Value>,
+    answer: &dyn Fn(&Ask, &str, u32) -> Option<Value>,
 ) -> Debate {
     let mut reply = |debate: &Debate, ask: &Ask| {
         let phase = debate.last_phase().unwrap();
-        let Some(value) = answer(ask, &phase.name) else {
+        let Some(value) = answer(ask, &phase.name, phase.round) else {
             return Reply::Absent { why: AbsenceReason::TimedOut, detail: "test".into() };
         };
         jsonschema::validate(&ask.schema.as_ref().unwrap().json, &value).unwrap();
@@ -175,7 +175,7 @@ pub(crate) fn play_debate(
             text: value.to_string(),
             value: Some(value),
             model: ask.model.clone(),
-            usage: CallUsage::default(),
+            usage: CallUsage { usd: Some(0.01), ..CallUsage::default() },
             cut_off: false,
             shortened: None,
         }

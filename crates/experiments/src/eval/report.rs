@@ -215,8 +215,9 @@ fn notes(findings: &EvalFindings) -> Vec<String> {
         }
         if figures.unknown > 0 {
             let answers = counted(figures.unknown, "answer");
+            let verb = if figures.unknown == 1 { "counts" } else { "count" };
             notes.push(format!(
-                "{arm}: {answers} could not be graded and count neither as right nor as wrong."
+                "{arm}: {answers} could not be graded and {verb} neither as right nor as wrong."
             ));
         }
         if figures.kind == ArmKind::SelfConsistency {

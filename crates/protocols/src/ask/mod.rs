@@ -36,6 +36,8 @@ mod open_points;
 mod parts;
 mod positions;
 mod report;
+#[cfg(test)]
+mod tests;
 pub mod verdict;
 
 /// The ladder: two answers, a debate, a panel.
@@ -70,7 +72,7 @@ agon_core::protocol_phases! {
         PanelPosition => PhaseInfo::new("panel/position", "The judges' positions", "scores", "score, each on its own").closing(),
         PanelRebuttal => PhaseInfo::new("panel/rebuttal", "The judges' rebuttals", "reads the others and answers", "read the others and answer").closing(),
         PanelFinal => PhaseInfo::new("panel/final", "The judges' final statements", "gives a final score", "give their final scores").closing(),
-        PanelRapporteur => PhaseInfo::new("panel/rapporteur", "The rapporteur's summary", "summarizes what the judges said", "summarize what the judges said").closing(),
+        PanelSummary => PhaseInfo::new("panel/summary", "The summary of the judges", "sums up what the judges say", "sum up what the judges say").closing(),
     }
 }
 

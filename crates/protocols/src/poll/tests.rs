@@ -25,7 +25,7 @@ fn brief(models: &[&str], set: &[(&str, &str)]) -> Brief {
 fn poll_on(question: &str, answers: &[&str], clerk: Option<&[&[&str]]>) -> Debate {
     let seats = answers.len().to_string();
     let request = testing::request(&Poll, question, &[], &["a/x"], &[("seats", &seats)]).unwrap();
-    play_debate(&Poll, testing::brief(&Poll, request).unwrap(), &|ask, phase| {
+    play_debate(&Poll, testing::brief(&Poll, request).unwrap(), &|ask, phase, _| {
         if phase == "clerk" {
             let prompt = ask.prompt.user();
             let label = |answer: &str| {
@@ -77,10 +77,13 @@ fn the_most_common_answer_wins_and_a_tie_has_no_answer() {
 fn two_answers_are_counted_as_declared_or_not_at_all() {
     for pair in PAIRS {
         let request = testing::request(&Poll, pair.question, &[], &["a/x", "b/y"], &[]).unwrap();
-        let debate = play_debate(&Poll, testing::brief(&Poll, request).unwrap(), &|ask, phase| match phase {
-            "clerk" => clerk_reply(ask, pair.answers, pair.clerk),
-            _ => Some(json!({"answer": pair.answers[usize::from(ask.seat == "voter-2")], "confidence": 0.5})),
-        });
+        let debate =
+            play_debate(&Poll, testing::brief(&Poll, request).unwrap(), &|ask, phase, _| match phase {
+                "clerk" => clerk_reply(ask, pair.answers, pair.clerk),
+                _ => Some(
+                    json!({"answer": pair.answers[usize::from(ask.seat == "voter-2")], "confidence": 0.5}),
+                ),
+            });
         let outcome = debate.outcome.clone().unwrap();
         let what = format!("{:?} {:?}", pair.answers, pair.clerk);
         let expected = match pair.is_same {
@@ -149,13 +152,14 @@ fn an_answer_is_the_winner_if_nothing_that_is_not_known_could_change_that() {
 fn neither_words_nor_a_made_up_language_change_a_decision() {
     let played = |answers: [&str; 2], why: &str, says: ClerkSays<'_>| {
         let request = testing::request(&Poll, "?", &[], &["a/x", "b/y"], &[]).unwrap();
-        let debate = play_debate(&Poll, testing::brief(&Poll, request).unwrap(), &|ask, phase| match phase {
-            "clerk" => clerk_reply(ask, answers, says),
-            _ => Some(
-                json!({"analysis": why, "why": why, "answer": answers[usize::from(ask.seat == "voter-2")],
+        let debate =
+            play_debate(&Poll, testing::brief(&Poll, request).unwrap(), &|ask, phase, _| match phase {
+                "clerk" => clerk_reply(ask, answers, says),
+                _ => Some(
+                    json!({"analysis": why, "why": why, "answer": answers[usize::from(ask.seat == "voter-2")],
                              "confidence": 0.5}),
-            ),
-        });
+                ),
+            });
         let outcome = debate.outcome.unwrap();
         let fates: Vec<Fate> = outcome.positions.iter().map(|position| position.fate).collect();
         (outcome.termination, outcome.status, fates)
