@@ -230,7 +230,7 @@ fn notes(findings: &EvalFindings) -> Vec<String> {
     }
     if let Some(clerk) = &findings.clerk {
         let trials = counted(clerk.asked, "trial");
-        notes.push(format!("The clerk, {}, graded {trials} that arithmetic could not.", clerk.model));
+        notes.push(format!("The clerk, {}, was asked about {trials} that arithmetic could not grade.", clerk.model));
     }
     notes.extend(findings.unequal_budgets());
     if !findings.comparisons.is_empty() {

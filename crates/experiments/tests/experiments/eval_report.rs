@@ -123,7 +123,7 @@ fn the_report_begins_with_what_the_figures_mean() {
       to make.
     deep: 2 trials failed and count as wrong.
     deep: 1 answer could not be graded and counts neither as right nor as wrong.
-    The clerk, a/x, graded 3 trials that arithmetic could not.
+    The clerk, a/x, was asked about 3 trials that arithmetic could not grade.
     Intervals are 95%. p is McNemar's exact test, corrected for 6 tests (Holm).
     ");
     let plain = eval_report(&found(), &Style { unicode: false, ..STYLE });
