@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agon_core::wording::joined;
-use agon_core::{Ask, Corrupt, Prompt, ReplySchema, Step};
+use agon_core::{Corrupt, Phase, Prompt, ReplySchema, Step};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,23 +13,35 @@ use super::replies::{Argument, Revision, Stance, wire_name};
 use super::{DeepMode, DeepParts, DeepPhase, evaluation, verdict};
 use crate::prompt::{list_values, new_ask, restrict};
 
-/// What a template shows: the question, what the person said in between, and the fields of its phase.
-#[derive(Serialize)]
-struct QuestionContext<P> {
+/// What the templates show. Each of them shows a part of it.
+#[derive(Default, Serialize)]
+struct PageContext<'a> {
+    /// The rule about quoted text.
+    rule: String,
     question: String,
     interjections: Vec<String>,
-    #[serde(flatten)]
-    phase: P,
-}
-
-/// For a template that shows the question alone.
-#[derive(Serialize)]
-struct NoContext {}
-
-/// The rule about quoted text.
-#[derive(Serialize)]
-struct SystemContext {
-    rule: String,
+    /// The debater that reads the page.
+    label: &'a str,
+    round_number: u32,
+    max_rounds: u32,
+    /// Texts of all debaters: the first answers, the current positions or the key points.
+    responses: Vec<DebaterText<'a>>,
+    current: Vec<DebaterText<'a>>,
+    key_points: Vec<DebaterText<'a>>,
+    previous_rounds: Vec<RoundContext<'a>>,
+    /// Which positions replace earlier ones.
+    revised: Vec<String>,
+    arguments: Vec<AssessedArgument<'a>>,
+    focus: Option<String>,
+    /// The counterpoints that nobody answered, or their ids.
+    open: Option<String>,
+    /// Whether the chair sorts the answers.
+    sorts: bool,
+    synthesis_input: String,
+    positions: Option<String>,
+    ranking: Option<String>,
+    /// The text that the page is about: an answer, or a final position.
+    content: String,
 }
 
 /// A debater's words under its label.
@@ -45,34 +57,6 @@ struct RoundContext<'a> {
     arguments: Vec<DebaterText<'a>>,
 }
 
-/// What all debaters read in a round.
-#[derive(Serialize)]
-struct DebateContext<'a> {
-    responses: Vec<DebaterText<'a>>,
-    previous_rounds: Vec<RoundContext<'a>>,
-    revised: Vec<String>,
-    focus: Option<String>,
-}
-
-/// What one debater reads of itself.
-#[derive(Serialize)]
-struct OwnDebaterContext<'a> {
-    label: &'a str,
-    round_number: u32,
-    max_rounds: u32,
-    open: Option<String>,
-}
-
-#[derive(Serialize)]
-struct ModeratorContext<'a> {
-    round_number: u32,
-    max_rounds: u32,
-    first_answers: Vec<DebaterText<'a>>,
-    earlier_rounds: Vec<RoundContext<'a>>,
-    arguments: Vec<AssessedArgument<'a>>,
-    positions: Vec<DebaterText<'a>>,
-}
-
 /// An argument as the moderator reads it.
 #[derive(Serialize)]
 struct AssessedArgument<'a> {
@@ -81,29 +65,6 @@ struct AssessedArgument<'a> {
     confidence: f64,
     revision: Revision,
     key_points: String,
-}
-
-#[derive(Serialize)]
-struct SynthesisContext<'a> {
-    sorts: bool,
-    synthesis_input: String,
-    positions: Option<String>,
-    key_points: Vec<DebaterText<'a>>,
-    unanswered: Option<String>,
-    ranking: Option<String>,
-}
-
-/// What all debaters read before they sign.
-#[derive(Serialize)]
-struct AnswerContext {
-    answer: String,
-}
-
-/// What one debater reads of itself before it signs.
-#[derive(Serialize)]
-struct OwnPositionContext<'a> {
-    label: &'a str,
-    own_position: String,
 }
 
 /// Makes the asks of one debate.
@@ -115,13 +76,13 @@ pub(super) struct DeepAsks<'a> {
 
 impl<'a> DeepAsks<'a> {
     pub(super) fn new(parts: &'a DeepParts, log: &'a DeepLog<'a>) -> Result<Self, Corrupt> {
-        let system = parts.prompts.shared("deep/system.hbs", &SystemContext { rule: log.quoted.rule() })?;
-        Ok(Self { parts, log, system })
+        let context = PageContext { rule: log.quoted.rule(), ..PageContext::default() };
+        Ok(Self { parts, log, system: parts.prompts.shared("deep/system.hbs", &context)? })
     }
 
     /// Stage 1: every debater answers, independently.
     pub(super) fn answers(&self) -> Result<Step, Corrupt> {
-        self.ask_role(DeepPhase::Answer, 0, "debater", "deep/answer.hbs", NoContext {}, None)
+        self.ask_role(DeepPhase::Answer.at(0), "debater", "deep/answer.hbs", self.page(), None)
     }
 
     /// Stage 2D: every debater who answered argues.
@@ -129,87 +90,88 @@ impl<'a> DeepAsks<'a> {
         let log = self.log;
         let last = log.rounds.last().and_then(|round| round.assessment.as_ref());
         let focus = last.and_then(|assessment| assessment.next_round_focus.as_deref());
-        let places = 0..log.debaters.len();
-        let context = DebateContext {
+        let page = PageContext {
             responses: self
                 .texts(|place| Some(self.points(|point| point.round == 0 && point.author == place))),
             previous_rounds: log.rounds.iter().map(|round| self.arguments(round)).collect(),
-            revised: places.filter_map(|place| self.revised_in(place)).collect(),
+            revised: (0..log.debaters.len()).filter_map(|place| self.revised_in(place)).collect(),
             focus: focus.map(|focus| log.quoted.quote("the moderator", focus)),
+            ..self.page()
         };
-        let shared = self.parts.prompts.shared("deep/debater.hbs", &self.with_question(context))?;
-        self.ask_debaters(DeepPhase::Debate, round, &shared, |place, label| {
+        self.ask_debaters(DeepPhase::Debate.at(round), "deep/debater.hbs", &page, |place| {
             let is_open = |point: &&DebatePoint| point.target == Some(place);
             let open: Vec<String> = log.unanswered().filter(is_open).map(|point| point.id.clone()).collect();
             let shown: Vec<String> = open.iter().map(|id| format!("[{id}]")).collect();
-            let context = OwnDebaterContext {
-                label,
+            let own = PageContext {
                 round_number: round,
                 max_rounds: log.options.max_rounds,
                 open: (!shown.is_empty()).then(|| joined(&shown)),
+                ..PageContext::default()
             };
-            let tail = self.parts.prompts.tail("deep/debater.hbs", &context)?;
-            Ok((tail, Arc::new(self.argument_schema(place, round, &open))))
+            (own, Arc::new(self.argument_schema(place, round, &open)))
         })
     }
 
     /// The moderator assesses the round.
     pub(super) fn moderation(&self, number: u32) -> Result<Step, Corrupt> {
-        let log = self.log;
-        let is_first = number == 1;
-        let key_points = |round: u32, author: usize| {
-            self.points(|point| point.round == round && point.author == author && point.target.is_none())
+        let (log, is_first) = (self.log, number == 1);
+        let key_points = |round: &DeepRound, author: usize| {
+            let is_its = |point: &DebatePoint| point.round == round.number && point.author == author;
+            present(round, author).map(|_| self.points(|point| is_its(point) && point.target.is_none()))
         };
-        let earlier = log.rounds.iter().filter(|round| round.number < number).map(|round| RoundContext {
-            round: round.number,
-            arguments: self.texts(|place| present(round, place).map(|_| key_points(round.number, place))),
-        });
-        let round = log.round(number);
-        let arguments = log.debaters.iter().enumerate().filter_map(|(place, debater)| {
-            let argument = present(round?, place)?;
+        let assessed = |round: &DeepRound, place: usize, label: &'a str| {
+            let argument = present(round, place)?;
             Some(AssessedArgument {
-                label: &debater.label,
+                label,
                 stance: argument.stance,
                 confidence: argument.confidence,
                 revision: argument.revision,
-                key_points: log.quoted.quote(&debater.name(), &key_points(number, place)),
+                key_points: log.quoted.quote(&log.name(place), &key_points(round, place)?),
             })
+        };
+        let labels = || log.debaters.iter().map(|debater| debater.label.as_str()).enumerate();
+        let round = log.round(number);
+        let arguments = labels().filter_map(|(place, label)| assessed(round?, place, label));
+        // In the first round, a first answer that is still held stands above already.
+        let current = labels().map(|(place, label)| match (is_first, log.position(place, number)) {
+            (true, text) if text == log.position(place, 0) => {
+                DebaterText { label, content: "Its first answer, as above.".to_owned() }
+            }
+            (_, text) => DebaterText { label, content: log.quoted.quote(&log.name(place), text) },
         });
-        // A first answer that is still held stands above already in the first round.
-        let position = |place: usize| log.position(place, number);
-        let is_shown = |place: usize| is_first && position(place) == log.position(place, 0);
-        let positions = log.debaters.iter().enumerate().map(|(place, debater)| DebaterText {
-            label: &debater.label,
-            content: match is_shown(place) {
-                true => "Its first answer, as above.".to_owned(),
-                false => log.quoted.quote(&debater.name(), position(place)),
-            },
-        });
-        let context = ModeratorContext {
+        let earlier = log.rounds.iter().filter(|round| round.number < number);
+        let page = PageContext {
             round_number: number,
             max_rounds: log.options.max_rounds,
-            first_answers: self.texts(|place| is_first.then(|| log.position(place, 0).to_owned())),
-            earlier_rounds: earlier.collect(),
+            responses: self.texts(|place| is_first.then(|| log.position(place, 0).to_owned())),
+            previous_rounds: earlier
+                .map(|round| RoundContext {
+                    round: round.number,
+                    arguments: self.texts(|place| key_points(round, place)),
+                })
+                .collect(),
             arguments: arguments.collect(),
-            positions: positions.collect(),
+            current: current.collect(),
+            ..self.page()
         };
         let schema = self.with_debaters(copied(&self.parts.assessment), "first_positions");
         let mut schema = self.with_debaters(schema, "positions");
         if !is_first {
             remove_field(&mut schema, "first_positions");
         }
-        self.ask_role(DeepPhase::Moderate, number, "moderator", "deep/moderator.hbs", context, Some(schema))
+        let phase = DeepPhase::Moderate.at(number);
+        self.ask_role(phase, "moderator", "deep/moderator.hbs", page, Some(Arc::new(schema)))
     }
 
     /// Stage 2S: other debaters score every answer, with one call for each evaluator and answer.
     pub(super) fn evaluations(&self) -> Result<Step, Corrupt> {
-        let shared = self.parts.prompts.shared("deep/evaluator.hbs", &self.with_question(NoContext {}))?;
+        let shared = self.parts.prompts.shared("deep/evaluator.hbs", &self.page())?;
         let mut asks = Vec::new();
         for (evaluator, answer) in evaluation::pairs(self.log) {
             let Some(seat) = self.log.debate.brief.seat(evaluator.seat) else { continue };
             let content = self.log.quoted.quote(&answer.name(), &answer.answer);
-            let context = DebaterText { label: &answer.label, content };
-            let tail = self.parts.prompts.tail("deep/evaluator.hbs", &context)?;
+            let own = PageContext { content, ..PageContext::default() };
+            let tail = self.parts.prompts.tail("deep/evaluator.hbs", &own)?;
             let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
             let mut ask = new_ask(seat, prompt, Some(self.parts.evaluation.clone()));
             ask.label = Some(evaluator.name());
@@ -228,52 +190,44 @@ impl<'a> DeepAsks<'a> {
         let ranking = evaluation::ranking(log)?;
         let ranking = (!ranking.is_empty()).then(|| serde_json::to_string(&ranking)).transpose()?;
         let last = DebatePositions::read(log).last;
-        let ids: Vec<String> = match sorts {
-            true => (1..=log.debaters.len()).map(|number| format!("P{number}")).collect(),
-            false => last.iter().filter_map(|held| held.id.clone()).collect(),
-        };
-        let positions = last.iter().filter(|_| !sorts).filter_map(|held| {
+        let held = last.iter().filter(|_| !sorts).filter_map(|held| {
             let holders: Vec<String> = held.holders.iter().map(|place| log.name(*place)).collect();
             Some(format!("[{}] {} (held by {})", held.id.as_ref()?, held.statement, joined(&holders)))
         });
-        let positions: Vec<String> = positions.collect();
-        let is_key_point = |point: &DebatePoint| point.round > 0 && point.target.is_none();
         let last_round = log.rounds.last().map_or(0, |round| round.number);
-        let unanswered = log.unanswered().map(|point| {
-            let note = if point.round == last_round { " (made in the last round)" } else { "" };
-            format!("{} said by {}{note}", point_line(log, point), log.name(point.author))
+        let open = log.unanswered().map(|point| {
+            let note = if point.round == last_round { ", in the last round" } else { "" };
+            format!("{} (said by {}{note})", point_line(log, point), log.name(point.author))
         });
-        let unanswered: Vec<String> = unanswered.collect();
-        let quote = |what: &str, lines: &[String]| {
+        let quote = |what: &str, lines: Vec<String>| {
             (!lines.is_empty()).then(|| log.quoted.quote(what, &lines.join("\n")))
         };
-        let context = SynthesisContext {
+        let is_key_point = |point: &DebatePoint| point.round > 0 && point.target.is_none();
+        let page = PageContext {
             sorts,
             synthesis_input: log.quoted.quote("the debate", &input),
-            positions: quote("the positions", &positions),
+            positions: quote("the positions", held.collect()),
             key_points: self.texts(|place| {
                 let text = self.points(|point| point.author == place && is_key_point(point));
                 (!text.is_empty()).then_some(text)
             }),
-            unanswered: quote("the counterpoints", &unanswered),
+            open: quote("the counterpoints", open.collect()),
             ranking: ranking.map(|ranking| log.quoted.quote("the ranking", &ranking)),
+            ..self.page()
         };
         let mut schema = self.with_debaters(copied(&self.parts.synthesis), "positions");
         if !sorts {
             remove_field(&mut schema, "positions");
         }
+        let count = if sorts { log.debaters.len() } else { last.len() };
+        let ids: Vec<String> = (1..=count).map(|number| format!("P{number}")).collect();
         let schema = list_values(schema, "/properties/fates/items/properties/position", &ids);
-        let round = log.counted().last().map_or(0, |round| round.number);
-        let step =
-            self.ask_role(DeepPhase::Synthesis, round, "chair", "deep/synthesis.hbs", context, Some(schema))?;
-        let with_model = |mut ask: Ask| {
-            ask.model.clone_from(&model);
-            ask
-        };
-        Ok(match step {
-            Step::Ask(phase, asks) => Step::Ask(phase, asks.into_iter().map(with_model).collect()),
-            close => close,
-        })
+        let phase = DeepPhase::Synthesis.at(log.rounds_completed());
+        let mut step = self.ask_role(phase, "chair", "deep/synthesis.hbs", page, Some(Arc::new(schema)))?;
+        if let Step::Ask(_, asks) = &mut step {
+            asks.iter_mut().for_each(|ask| ask.model.clone_from(&model));
+        }
+        Ok(step)
     }
 
     /// With `--ratify`, every debater reads the answer and says whether it signs it.
@@ -281,64 +235,62 @@ impl<'a> DeepAsks<'a> {
         let Some(synthesis) = &self.log.synthesis else { return verdict::close(self.log) };
         let mut lines = vec![synthesis.answer.clone(), format!("Why: {}", synthesis.why)];
         lines.extend(synthesis.contested.iter().map(|point| format!("Contested: {point}")));
-        let answer = self.log.quoted.quote("the chair", &lines.join("\n\n"));
-        let context = self.with_question(AnswerContext { answer });
-        let shared = self.parts.prompts.shared("deep/ratify.hbs", &context)?;
-        let round = self.log.counted().last().map_or(0, |round| round.number);
-        self.ask_debaters(DeepPhase::Ratify, round, &shared, |place, label| {
-            let own_position = self.log.quoted.own_words(self.log.position(place, u32::MAX));
-            let context = OwnPositionContext { label, own_position };
-            Ok((self.parts.prompts.tail("deep/ratify.hbs", &context)?, self.parts.ratification.clone()))
+        let content = self.log.quoted.quote("the chair", &lines.join("\n\n"));
+        let page = PageContext { content, ..self.page() };
+        let phase = DeepPhase::Ratify.at(self.log.rounds_completed());
+        self.ask_debaters(phase, "deep/ratify.hbs", &page, |place| {
+            let content = self.log.quoted.own_words(self.log.position(place, u32::MAX));
+            (PageContext { content, ..PageContext::default() }, self.parts.ratification.clone())
         })
     }
 
     /// Asks every seat of a role the same.
     fn ask_role(
         &self,
-        phase: DeepPhase,
-        round: u32,
+        phase: Phase,
         role: &str,
         file: &str,
-        context: impl Serialize,
-        schema: Option<ReplySchema>,
+        page: PageContext<'_>,
+        schema: Option<Arc<ReplySchema>>,
     ) -> Result<Step, Corrupt> {
-        let prompt = self.parts.prompts.whole(&self.system, file, &self.with_question(context))?;
-        let schema = schema.map(Arc::new);
+        let prompt = self.parts.prompts.whole(&self.system, file, &page)?;
         let seats = self.log.debate.brief.seats_of(role);
-        let asks = seats.map(|seat| new_ask(seat, prompt.clone(), schema.clone()));
-        Ok(Step::Ask(phase.at(round), asks.collect()))
+        Ok(Step::Ask(phase, seats.map(|seat| new_ask(seat, prompt.clone(), schema.clone())).collect()))
     }
 
     /// Asks every debater who answered, in seat order, with a private part and a schema of its own.
     fn ask_debaters(
         &self,
-        phase: DeepPhase,
-        round: u32,
-        shared: &Arc<str>,
-        own_part: impl Fn(usize, &'a str) -> Result<(String, Arc<ReplySchema>), Corrupt>,
+        phase: Phase,
+        file: &str,
+        page: &PageContext<'_>,
+        own_part: impl Fn(usize) -> (PageContext<'a>, Arc<ReplySchema>),
     ) -> Result<Step, Corrupt> {
+        let shared = self.parts.prompts.shared(file, page)?;
         let mut asks = Vec::new();
         for seat in self.log.debate.brief.seats_of("debater") {
             let mut debaters = self.log.debaters.iter().enumerate();
             let Some((place, debater)) = debaters.find(|(_, debater)| debater.seat == seat.id) else {
                 continue;
             };
-            let (tail, schema) = own_part(place, &debater.label)?;
+            let (own, schema) = own_part(place);
+            let tail = self.parts.prompts.tail(file, &PageContext { label: &debater.label, ..own })?;
             let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
             let mut ask = new_ask(seat, prompt, Some(schema));
             ask.label = Some(debater.name());
             asks.push(ask);
         }
-        Ok(Step::Ask(phase.at(round), asks))
+        Ok(Step::Ask(phase, asks))
     }
 
-    fn with_question<P: Serialize>(&self, phase: P) -> QuestionContext<P> {
+    /// A page with the question and what the person said in between.
+    fn page(&self) -> PageContext<'a> {
         let (debate, quoted) = (self.log.debate, &self.log.quoted);
         let interjections = debate.interjections.iter();
-        QuestionContext {
+        PageContext {
             question: quoted.person(&debate.brief.question),
             interjections: interjections.map(|said| quoted.person(&said.text)).collect(),
-            phase,
+            ..PageContext::default()
         }
     }
 
@@ -364,7 +316,9 @@ impl<'a> DeepAsks<'a> {
 
     /// A schema in which the members of these positions are debaters.
     fn with_debaters(&self, schema: ReplySchema, list: &str) -> ReplySchema {
-        let names: Vec<String> = self.log.debaters.iter().map(|debater| debater.name()).collect();
+        let names = self.log.debaters.iter().map(|debater| debater.name());
+        let labels = self.log.debaters.iter().map(|debater| debater.label.clone());
+        let names: Vec<String> = names.chain(labels).collect();
         let members = format!("/properties/{list}/items/properties/members/items/properties/debater");
         list_values(schema, &members, &names)
     }

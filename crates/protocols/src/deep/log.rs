@@ -239,6 +239,11 @@ impl<'a> DeepLog<'a> {
         self.rounds.iter().filter(|round| round.present() > 0)
     }
 
+    /// The last round that counts; 0 if none does.
+    pub(super) fn rounds_completed(&self) -> u32 {
+        self.counted().last().map_or(0, |round| round.number)
+    }
+
     /// How the loop ends after this round by its own rules, if it does. `min_rounds` gates every exit except `max_rounds`.
     pub(super) fn exit(&self, number: u32) -> Option<Termination> {
         let round = self.round(number).filter(|round| round.present() > 0)?;

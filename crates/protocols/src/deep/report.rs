@@ -3,8 +3,8 @@
 use agon_core::view::{ending_sentence, holder_name, label_name};
 use agon_core::wording::{capitalized, counted, joined, score, spoken};
 use agon_core::{
-    Ballot, ChartPoint, Corrupt, DebateView, Headline, Outline, ReportBlock, ReportItem, ReportLength,
-    ReportSection, RoundChart, RoundSummary, SeatVote, SectionKind, Termination, VerdictTone,
+    Ballot, Corrupt, DebateView, Headline, Outline, ReportBlock, ReportItem, ReportSection, RoundSummary,
+    SeatVote, SectionKind, Termination, VerdictTone,
 };
 
 use super::log::{DeepLog, DeepRound};
@@ -185,20 +185,7 @@ fn rounds(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Option<ReportSection> {
         ]);
         stances.extend(stance_rows(log, round).into_iter().map(|row| [vec![number.clone()], row].concat()));
     }
-    let points = verdict.rounds.iter().map(|round| ChartPoint {
-        round: format!("Round {}", round.round),
-        tick: format!("Round {}", round.round),
-        first: round.agreement,
-        second: round.new_points_ratio,
-    });
-    let chart = RoundChart {
-        names: ["agreement", "new points"],
-        threshold: None,
-        axis_max: [1.0, 1.0],
-        points: points.collect(),
-    };
-    let chart = ReportBlock::In(ReportLength::Full, vec![ReportBlock::Chart(chart)]);
-    let blocks = vec![chart, ReportBlock::Table(measures), ReportBlock::Table(stances)];
+    let blocks = vec![ReportBlock::Table(measures), ReportBlock::Table(stances)];
     (!verdict.rounds.is_empty()).then(|| ReportSection::new(SectionKind::Part, "Round by round", blocks))
 }
 

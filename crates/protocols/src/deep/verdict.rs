@@ -312,7 +312,7 @@ pub(super) fn close(log: &DeepLog<'_>) -> Result<Step, Corrupt> {
     let outcome = Outcome {
         status,
         termination,
-        rounds_completed: rounds_completed(log),
+        rounds_completed: log.rounds_completed(),
         verdict: serde_json::to_value(verdict(log, &rulings)?)?,
         dissent: rulings.dissent(log).iter().map(serde_json::to_value).collect::<Result<_, _>>()?,
         fidelity: if whole { Fidelity::Full } else { Fidelity::Degraded },
@@ -347,10 +347,6 @@ fn is_chair_over_budget(log: &DeepLog<'_>) -> bool {
 /// Whether the debaters should have been asked to sign the answer, and were not.
 fn is_unsigned(log: &DeepLog<'_>) -> bool {
     log.options.ratify && log.synthesis.is_some() && log.ratifications.is_empty()
-}
-
-fn rounds_completed(log: &DeepLog<'_>) -> u32 {
-    log.counted().last().map_or(0, |round| round.number)
 }
 
 /// The verdict of a debate, so far if it is not over.
@@ -396,7 +392,7 @@ pub(super) fn synthesis_input(log: &DeepLog<'_>) -> SynthesisInput {
     };
     SynthesisInput {
         mode: log.options.mode.as_str().to_owned(),
-        rounds_completed: rounds_completed(log),
+        rounds_completed: log.rounds_completed(),
         final_stances: log.debaters.iter().enumerate().map(final_stance).collect(),
         convergence_status: last.map(|assessment| ConvergenceStatus {
             agreement_score: assessment.agreement_score,
@@ -506,7 +502,7 @@ fn warnings(log: &DeepLog<'_>, termination: Termination, positions: &DebatePosit
 /// A warning about the first round in which the moderator's advice contradicts its own scores. In the last round the advice no longer
 /// matters.
 fn contradiction(log: &DeepLog<'_>) -> Option<String> {
-    let last = rounds_completed(log);
+    let last = log.rounds_completed();
     let advised = log.counted().filter(|round| round.number != last).filter_map(|round| {
         let assessment = round.assessment.as_ref().filter(|assessment| assessment.should_stop)?;
         Some((round.number, log.meets_thresholds(assessment)))
