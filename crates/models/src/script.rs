@@ -23,7 +23,7 @@ const SCRIPT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Stands for any seat or phase without an entry of its own.
 const ANY: &str = "*";
 const BUILT_IN_SCRIPTS: [(&str, &str); 5] = [
-    ("demo", include_str!("../scripts/demo.yaml")),
+    ("demo", include_str!("../../protocols/src/deep/demo.yaml")),
     ("demo-panel", include_str!("../scripts/demo-panel.yaml")),
     ("demo-council", include_str!("../scripts/demo-council.yaml")),
     ("demo-arena", include_str!("../scripts/demo-arena.yaml")),

@@ -50,8 +50,13 @@ impl<'a> FieldSchema<'a> {
             let about = kinds.iter().map(|kind| kind.get("description").and_then(Value::as_str)).collect();
             return Self { schema, kind: FieldKind::Choice(fixed, about), is_nullable, description };
         }
+        // Values that are listed beside any other text are the ones to choose from.
+        let is_any_text = |kind: &Value| kind.get("type") == Some(&Value::from("string")) && kind.get("enum").is_none();
         match kinds.as_slice() {
             [] => Self { schema, kind: FieldKind::Fixed(Value::Null), is_nullable: false, description },
+            [listed, any] if listed.get("enum").is_some() && is_any_text(any) => {
+                Self { is_nullable, description, ..Self::read(listed) }
+            }
             [only] => {
                 let inner = Self::read(only);
                 let (is_nullable, description) =
