@@ -30,6 +30,8 @@ pub(super) struct PanelDispute {
     pub(super) same_as: Vec<String>,
     pub(super) topic: DisputeTopic,
     pub(super) text: String,
+    /// The round in which it came up.
+    pub(super) round: u32,
     /// What judges say of it, in the order of the log.
     pub(super) entries: Vec<DisputeEntry>,
     /// For each judge whether it is on the raiser's side of a point, as far as that is declared.
@@ -56,14 +58,15 @@ pub(super) struct DisputeEntry {
 }
 
 impl PanelDispute {
-    fn new(id: usize, topic: DisputeTopic, text: &str, judges: usize) -> Self {
+    fn new(log: &PanelLog<'_>, round: &PanelRound, number: usize, topic: DisputeTopic, text: &str) -> Self {
         Self {
-            id: format!("D{id}"),
+            id: format!("D{number}"),
             same_as: Vec::new(),
             topic,
             text: text.to_owned(),
+            round: round.number,
             entries: Vec::new(),
-            sides: vec![None; judges],
+            sides: vec![None; log.judges.len()],
             has_unnamed_opponent: false,
             open_after: Vec::new(),
         }
@@ -185,7 +188,7 @@ pub(super) fn find_disputes(log: &PanelLog<'_>) -> Vec<PanelDispute> {
 fn open_by_scores(log: &PanelLog<'_>, round: &PanelRound, disputes: &mut Vec<PanelDispute>) {
     let mut open = |topic: DisputeTopic, text: &str| {
         if find(round, disputes, &topic).is_none() {
-            disputes.push(PanelDispute::new(disputes.len() + 1, topic, text, log.judges.len()));
+            disputes.push(PanelDispute::new(log, round, disputes.len() + 1, topic, text));
         }
     };
     for (place, (key, range)) in log.rubric.keys().zip(&round.check.dimensions).enumerate() {
@@ -236,7 +239,7 @@ fn find_or_open(
     };
     let found = by_id.or_else(|| find(round, disputes, &topic));
     found.or_else(|| finding.is_none().then(by_words).flatten()).unwrap_or_else(|| {
-        disputes.push(PanelDispute::new(disputes.len() + 1, topic, text, log.judges.len()));
+        disputes.push(PanelDispute::new(log, round, disputes.len() + 1, topic, text));
         disputes.len() - 1
     })
 }
@@ -330,7 +333,8 @@ pub(super) fn evolution_after(log: &PanelLog<'_>, place: usize) -> PositionEvolu
     };
     let before = adopted(place.checked_sub(1));
     let newly_adopted = adopted(Some(place)).into_iter().filter(|finding| !before.contains(finding)).count();
-    let mut evolution = PositionEvolution { agreements_formed: newly_adopted, ..PositionEvolution::default() };
+    let mut evolution =
+        PositionEvolution { agreements_formed: newly_adopted, ..PositionEvolution::default() };
     for dispute in &log.disputes {
         let open = |at: usize| dispute.open_after.get(at).copied().unwrap_or_default();
         let was_open = (0..place).any(open);
@@ -371,7 +375,8 @@ pub enum DisputeState {
 /// The disputes of the verdict: each once, the open ones first.
 pub(super) fn dispute_records(log: &PanelLog<'_>) -> Vec<DisputeRecord> {
     let listed = |dispute: &&PanelDispute| dispute.is_open() || dispute.is_resolved();
-    let mut records: Vec<DisputeRecord> = log.disputes.iter().filter(listed).map(|d| record(log, d)).collect();
+    let mut records: Vec<DisputeRecord> =
+        log.disputes.iter().filter(listed).map(|d| record(log, d)).collect();
     records.sort_by_key(|record| record.state == DisputeState::Resolved);
     records
 }

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::PanelPhase;
 use super::consensus::{self, FindingState};
 use super::log::{JudgeStanding, PanelJudge, PanelLog};
 use super::replies::{FindingHold, FindingPosition, FindingSeverity, RaisedFinding};
-use super::PanelPhase;
 use crate::packet_lines::PacketLines;
 use crate::quotes::is_same_text;
 
@@ -239,7 +239,12 @@ fn finding_record(
         finding: finding.finding.clone(),
         evidence: shown.evidence.clone(),
         unverified: shown.is_unverified,
-        fix: members.iter().map(|member| &member.fix).find(|fix| !fix.is_empty()).cloned().unwrap_or_default(),
+        fix: members
+            .iter()
+            .map(|member| &member.fix)
+            .find(|fix| !fix.is_empty())
+            .cloned()
+            .unwrap_or_default(),
         raised_by: log.ids(&raised_by),
         held_by: log.ids(&holders),
         state: FindingState::of(&holders, log.judges.len()),

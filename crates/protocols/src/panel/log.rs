@@ -131,7 +131,9 @@ impl PanelJudge<'_> {
     pub(super) fn raised_mut(&mut self, phase: PanelPhase) -> &mut [RaisedFinding] {
         match phase {
             PanelPhase::Position => &mut self.statement.critical_findings,
-            PanelPhase::Rebuttal => self.rebuttal.as_mut().map_or(&mut [], |said| &mut said.critical_findings),
+            PanelPhase::Rebuttal => {
+                self.rebuttal.as_mut().map_or(&mut [], |said| &mut said.critical_findings)
+            }
             PanelPhase::Final | PanelPhase::Summary => &mut [],
         }
     }
@@ -159,9 +161,10 @@ impl PanelJudge<'_> {
             PanelPhase::Position => {
                 (self.statement.user_attention_needed, self.statement.attention_reason.as_str())
             }
-            PanelPhase::Rebuttal => {
-                self.rebuttal.as_ref().map(|said| (said.user_attention_needed, said.attention_reason.as_str()))?
-            }
+            PanelPhase::Rebuttal => self
+                .rebuttal
+                .as_ref()
+                .map(|said| (said.user_attention_needed, said.attention_reason.as_str()))?,
             PanelPhase::Final => {
                 self.last.as_ref().map(|said| (said.user_attention_needed, said.attention_reason.as_str()))?
             }
@@ -348,7 +351,10 @@ impl<'a> PanelLog<'a> {
         let disputes = std::mem::take(&mut self.disputes);
         for (place, judge) in self.judges.iter_mut().enumerate() {
             let id = |phase: PanelPhase, topic: &str| {
-                disputes.iter().find(|dispute| dispute.is_left_open_by(place, phase.round(), topic)).map(|d| d.id.clone())
+                disputes
+                    .iter()
+                    .find(|dispute| dispute.is_left_open_by(place, phase.round(), topic))
+                    .map(|d| d.id.clone())
             };
             for left in judge.rebuttal.iter_mut().flat_map(|said| &mut said.unresolved_disputes) {
                 left.id = id(PanelPhase::Rebuttal, &left.topic);
@@ -438,6 +444,27 @@ impl<'a> PanelLog<'a> {
         (0..self.judges.len()).collect()
     }
 
+    /// The ids in a text that exist and that its author was shown before this round, except those that are only its own.
+    pub(super) fn cited_ids(&self, text: &str, round: u32, own: Option<usize>) -> Vec<String> {
+        let is_other = |raisers: &[usize]| own.is_none_or(|own| raisers.iter().any(|place| *place != own));
+        let claims = self.judges.iter().enumerate().filter(|(place, _)| is_other(&[*place]));
+        let claims =
+            claims.flat_map(|(_, judge)| judge.statement.key_claims.iter().filter_map(|c| c.id.as_ref()));
+        let findings =
+            self.findings.iter().filter(|finding| finding.round < round && is_other(&finding.raised_by));
+        let disputes =
+            self.disputes.iter().filter(|dispute| dispute.round < round).map(|dispute| &dispute.id);
+        let known: Vec<&String> = claims.chain(findings.map(|finding| &finding.id)).chain(disputes).collect();
+        let mut cited: Vec<String> = Vec::new();
+        // Only ASCII letters and digits belong to an id, so that it is found in a text without spaces, too.
+        for word in text.split(|c: char| !c.is_ascii_alphanumeric()) {
+            if known.iter().any(|id| *id == word) && !cited.iter().any(|id| id == word) {
+                cited.push(word.to_owned());
+            }
+        }
+        cited
+    }
+
     /// Whether enough judges gave a position statement for a verdict.
     pub(super) fn has_quorum(&self) -> bool {
         self.judges.len() >= QUORUM
@@ -516,7 +543,8 @@ fn number_claims(judges: &mut [PanelJudge<'_>]) {
     let first = judges.iter().map(|judge| judge.statement.recommendations.len()).sum::<usize>();
     let advice = judges.iter_mut().flat_map(|judge| &mut judge.statement.recommendations);
     advice.zip(1..).for_each(|(advice, n)| advice.id = Some(format!("R{n}")));
-    let advice = judges.iter_mut().flat_map(|judge| &mut judge.last).flat_map(|said| &mut said.recommendations);
+    let advice =
+        judges.iter_mut().flat_map(|judge| &mut judge.last).flat_map(|said| &mut said.recommendations);
     advice.zip(first + 1..).for_each(|(advice, n)| advice.id = Some(format!("R{n}")));
 }
 
@@ -536,7 +564,13 @@ pub(super) fn judged(files: &[BriefFile]) -> impl Iterator<Item = &BriefFile> {
 /// The title that people read: the user's name for it, else the first heading of the first file, else all file names.
 pub(super) fn title(options: &PanelOptions, files: &[BriefFile]) -> String {
     let named = Some(options.feature.trim()).filter(|named| !named.is_empty()).map(str::to_owned);
-    let heading = || judged(files).next().and_then(|file| first_heading(&file.text));
+    let is_prose = |path: &str| {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        name.rsplit_once('.').is_none_or(|(_, ending)| matches!(ending, "md" | "markdown" | "mdx" | "txt"))
+    };
+    let heading = || {
+        judged(files).next().filter(|file| is_prose(&file.path)).and_then(|file| first_heading(&file.text))
+    };
     let names = || judged(files).map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ");
     named.or_else(heading).unwrap_or_else(names)
 }

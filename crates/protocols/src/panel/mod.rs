@@ -158,7 +158,10 @@ static INFO: ProtocolInfo = ProtocolInfo {
     record_folder: None,
     isolation: &[],
     simulation: Some(&simulation::PanelSimulation),
-    example: Some(("design.md plan.md --fail-on red", "a panel of three scores a design and its plan; RED is exit status 1")),
+    example: Some((
+        "design.md plan.md --fail-on red",
+        "a panel of three scores a design and its plan; RED is exit status 1",
+    )),
     demo: Some(include_str!("demo.yaml")),
 };
 
@@ -190,11 +193,8 @@ impl Protocol for Panel {
             model: model.clone(),
         };
         let named = request.roles.get(RAPPORTEUR).or(request.models.first());
-        let rapporteur = named.map(|model| Seat {
-            id: RAPPORTEUR.into(),
-            role: RAPPORTEUR.into(),
-            model: model.clone(),
-        });
+        let rapporteur =
+            named.map(|model| Seat { id: RAPPORTEUR.into(), role: RAPPORTEUR.into(), model: model.clone() });
         Ok(models.map(judge).chain(rapporteur).collect())
     }
 

@@ -660,11 +660,7 @@ pub(super) fn schema(log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) 
 }
 
 /// The schema of the summary, narrowed to what this decision asks for.
-pub(super) fn summary_schema(
-    decision: &PanelDecision,
-    judges: &[&str],
-    ids: &[String],
-) -> ReplySchema {
+pub(super) fn summary_schema(decision: &PanelDecision, judges: &[&str], ids: &[String]) -> ReplySchema {
     let mut schema = plain_schema(PanelPhase::Summary);
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     allow(&mut schema.json, "/properties/quotes/items/properties", "judge", judges);
@@ -677,7 +673,8 @@ pub(super) fn summary_schema(
     if let Value::Object(root) = &mut schema.json {
         if let Some(Value::Object(properties)) = root.get_mut("properties") {
             properties.retain(|key, _| {
-                wanted.contains(&key.as_str()) || !["assessment", "majority", "minority"].contains(&key.as_str())
+                wanted.contains(&key.as_str())
+                    || !["assessment", "majority", "minority"].contains(&key.as_str())
             });
             if ids.len() < 2 {
                 properties.shift_remove("merged");

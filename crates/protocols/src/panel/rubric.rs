@@ -47,7 +47,8 @@ pub struct RubricDimension {
 impl RubricDimension {
     /// The question that a judge is asked about it.
     pub(super) fn question(&self) -> String {
-        let about = if self.description.is_empty() { String::new() } else { format!(" {}", self.description) };
+        let about =
+            if self.description.is_empty() { String::new() } else { format!(" {}", self.description) };
         let (lowest, highest) = (self.anchors.first(), self.anchors.last());
         let [lowest, highest] = [lowest, highest].map(|anchor| anchor.map_or("", String::as_str));
         let name = self.key.replace('_', " ");
@@ -59,7 +60,10 @@ impl Rubric {
     /// The user's own rubric among these files, else the standard one.
     pub(super) fn of(files: &[BriefFile]) -> Result<Self, Invalid> {
         let own = files.iter().find(|file| file.part.as_deref() == Some(RUBRIC_PART));
-        own.map_or_else(|| Self::read(STANDARD.file, STANDARD.text), |file| Self::read(&file.path, &file.text))
+        own.map_or_else(
+            || Self::read(STANDARD.file, STANDARD.text),
+            |file| Self::read(&file.path, &file.text),
+        )
     }
 
     fn read(path: &str, text: &str) -> Result<Self, Invalid> {
