@@ -24,7 +24,7 @@ const SCRIPT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 const ANY: &str = "*";
 const BUILT_IN_SCRIPTS: [(&str, &str); 5] = [
     ("demo", include_str!("../scripts/demo.yaml")),
-    ("demo-panel", include_str!("../scripts/demo-panel.yaml")),
+    ("demo-panel", include_str!("../../protocols/src/panel/demo.yaml")),
     ("demo-council", include_str!("../scripts/demo-council.yaml")),
     ("demo-arena", include_str!("../scripts/demo-arena.yaml")),
     ("demo-review", include_str!("../scripts/demo-review.yaml")),

@@ -223,7 +223,8 @@ fn is_for_the_person(log: &PanelLog<'_>, decision: &PanelDecision, dispute: &Pan
         let is_last = last_word(entry.place).is_some_and(|phase| phase.round() == entry.round);
         entry.needs_attention && (is_last || dispute.is_open())
     });
-    flagged || *decision == PanelDecision::NoMajority && dispute.is_open()
+    let has_sides = matches!(decision.sides(), [Some(_), Some(_)]) || *decision == PanelDecision::Consensus;
+    flagged || !has_sides && dispute.is_open()
 }
 
 fn dispute_item(log: &PanelLog<'_>, dispute: &PanelDispute) -> AttentionItem {

@@ -406,6 +406,11 @@ impl<'a> PanelLog<'a> {
         self.rounds.iter().rfind(|round| round.has_quorum()).map_or(0, |round| round.number)
     }
 
+    /// A judge's score in round 1.
+    pub(super) fn first_score(&self, seat: &str) -> Option<f64> {
+        self.judges.iter().find(|judge| judge.id == seat).map(|judge| judge.statement.overall_score)
+    }
+
     /// A judge's score after a round.
     pub(super) fn score(&self, place: usize, round: u32) -> Option<f64> {
         let round = self.rounds.iter().find(|other| other.number == round)?;

@@ -230,15 +230,12 @@ impl Protocol for Panel {
     fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), ReplyFault> {
         let unreadable = |why: Corrupt| ReplyFault::Invalid(why.to_string());
         let phase = debate.last_phase().ok_or(Corrupt::Empty).and_then(PanelPhase::of).map_err(unreadable)?;
-        let log = PanelLog::read(debate).map_err(unreadable)?;
+        let log = || PanelLog::read(debate).map_err(unreadable);
         match phase {
             PanelPhase::Position => replies::check_position(value),
-            PanelPhase::Rebuttal => {
-                let judge = log.judges.iter().find(|judge| judge.id == ask.seat);
-                replies::check_rebuttal(value, judge.map(|judge| judge.statement.overall_score))
-            }
+            PanelPhase::Rebuttal => replies::check_rebuttal(value, log()?.first_score(&ask.seat)),
             PanelPhase::Final => replies::check_final(value),
-            PanelPhase::Summary => follow_up::check_summary(&log, value),
+            PanelPhase::Summary => follow_up::check_summary(&log()?, value),
         }
     }
 

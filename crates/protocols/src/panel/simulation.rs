@@ -149,7 +149,7 @@ fn claim_id<'p>(prompt: &'p str, judge: &str) -> Option<&'p str> {
 }
 
 /// The first words of every judge, and a sentence.
-fn summary(ask: &SimulatedAsk<'_>) -> RapporteurSummary {
+pub(super) fn summary(ask: &SimulatedAsk<'_>) -> RapporteurSummary {
     let judges = ask.allowed_words("/properties/quotes/items/properties/judge");
     let said = quotations(ask.prompt);
     let quotes = judges.iter().filter_map(|judge| {
