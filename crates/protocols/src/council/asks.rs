@@ -48,11 +48,10 @@ struct SharedContext {
     is_complete: bool,
     question: String,
     unanswered: String,
-    answered: Vec<QuotedEntry>,
-    second: Vec<QuotedEntry>,
+    judged: String,
+    second: String,
     messages: Vec<QuotedEntry>,
-    updates: Vec<QuotedEntry>,
-    steelmanned: Vec<QuotedEntry>,
+    steelmanned: Vec<String>,
     open: Vec<QuotedEntry>,
     finals: Vec<QuotedEntry>,
     conditions: Vec<QuotedEntry>,
@@ -227,21 +226,14 @@ impl<'a> AskBuilder<'a> {
         let Some(round) = log.round(number) else { return Ok(Vec::new()) };
         let judged = || log.challenges.iter().filter(|put| put.is_judged_in(number));
         let is_second = |put: &&Challenge| put.re_asked.is_some_and(|again| again < number);
-        let unanswered: Vec<String> = round.unanswered.iter().map(|id| format!("[{id}]")).collect();
         let done = log.rounds.iter().flat_map(|round| &round.interventions);
         let steelmanned = done.filter_map(ModeratorIntervention::steelmanned_point);
         let context = SharedContext {
-            answered: judged().filter(|put| !is_second(put)).map(|put| self.challenge(put)).collect(),
-            second: judged().filter(is_second).map(|put| self.challenge(put)).collect(),
-            unanswered: unanswered.join(", "),
+            judged: id_list(judged().filter(|put| !is_second(put)).map(|put| put.id.as_str())),
+            second: id_list(judged().filter(is_second).map(|put| put.id.as_str())),
+            unanswered: id_list(round.unanswered.iter().map(String::as_str)),
             messages: self.messages(|message| message.round == number),
-            updates: round.after.iter().filter_map(|(seat, held)| self.update(round, seat, held)).collect(),
-            steelmanned: steelmanned
-                .map(|point| QuotedEntry {
-                    content: log.texts.quote("the point", point),
-                    ..Default::default()
-                })
-                .collect(),
+            steelmanned: steelmanned.map(|point| log.texts.quote("the point", point)).collect(),
             ..SharedContext::default()
         };
         let choices = SchemaChoices {
@@ -275,7 +267,7 @@ impl<'a> AskBuilder<'a> {
             conditions: conditions.iter().map(term).collect(),
             risks: risks.iter().map(term).collect(),
             has_terms: !conditions.is_empty() || !risks.is_empty(),
-            second: second().map(|put| self.challenge(put)).collect(),
+            second: id_list(second().map(|put| put.id.as_str())),
             ..SharedContext::default()
         };
         let voters: Vec<&str> = log.finals.keys().copied().collect();
@@ -285,7 +277,7 @@ impl<'a> AskBuilder<'a> {
             terms: conditions.iter().chain(&risks).map(|term| term.id.clone()).collect(),
             ..SchemaChoices::default()
         };
-        self.moderator_asks("conclusion", ReplyForm::Conclusion, last + 1, context, &choices, seats)
+        self.moderator_asks("conclusion", ReplyForm::Conclusion, last, context, &choices, seats)
     }
 
     fn moderator_asks(
@@ -297,7 +289,7 @@ impl<'a> AskBuilder<'a> {
         choices: &SchemaChoices,
         seats: &[&str],
     ) -> Result<Vec<Ask>, Corrupt> {
-        let shared = self.phase(file, form, round, context)?.shared;
+        let shared = self.phase(file, form, round + 1, SharedContext { round, ..context })?.shared;
         let tail = self.prompts.tail(&format!("council/{file}.hbs"), &SeatContext::default())?;
         let prompt = Prompt { system: self.system.clone(), shared, tail };
         let schema = Arc::new(form.schema(choices));
@@ -347,7 +339,7 @@ impl<'a> AskBuilder<'a> {
         let asks = seats.iter().map(|seat| {
             let mut context = SeatContext { point: quoted.clone(), ..SeatContext::default() };
             if let Some(put) = challenge {
-                context.challenge = QuotedEntry { answer: None, ..self.challenge(put) };
+                context.challenge = self.challenge(put);
                 context.response = put.response.as_deref().map(|response| self.log.texts.own_words(response));
             }
             Ok(Ask { about: about.clone(), ..self.ask(&phase, seat, context, &choices)? })
@@ -409,7 +401,7 @@ impl<'a> AskBuilder<'a> {
         let context = SharedContext {
             material: self.prompts.shared("council/material.hbs", &self.material(round))?.to_string(),
             positions: positions.to_string(),
-            round,
+            round: if context.round > 0 { context.round } else { round },
             rounds: self.log.options.rounds,
             ..context
         };
@@ -458,14 +450,9 @@ impl<'a> AskBuilder<'a> {
         RoundEntry { number: round.number, said: said.collect(), interventions: interventions.collect() }
     }
 
-    /// A challenge, with its last answer.
     fn challenge(&self, challenge: &Challenge) -> QuotedEntry {
-        let answer = challenge.answers.last().map(|answer| {
-            let said = format!("({}) {}", answer.stance_word(), answer.response);
-            self.log.texts.quote(self.log.name(&challenge.to), &said)
-        });
         let to = self.log.name(&challenge.to).to_owned();
-        QuotedEntry { id: challenge.id.clone(), to, answer, ..self.said(&challenge.from, &challenge.text()) }
+        QuotedEntry { id: challenge.id.clone(), to, ..self.said(&challenge.from, &challenge.text()) }
     }
 
     /// Messages with their replies.
@@ -483,21 +470,6 @@ impl<'a> AskBuilder<'a> {
             }
         });
         entries.collect()
-    }
-
-    /// What a councillor says of its own change in a round, for the moderator.
-    fn update(&self, round: &CouncilRound<'_>, seat: &str, held: &CouncillorStanding) -> Option<QuotedEntry> {
-        let note = match (held.carried, held.changed) {
-            (true, _) => "was absent",
-            (false, true) => "changed its position",
-            (false, false) => "kept its position",
-        };
-        let new = round.responded.get(seat).map(|said| texts_of(&said.new_arguments)).unwrap_or_default();
-        let mut lines: Vec<String> = Vec::new();
-        lines.extend(has_words(&held.because).then(|| format!("Because: {}", held.because)));
-        lines.extend(new.iter().map(|argument| format!("New, as it says: {argument}")));
-        (!lines.is_empty())
-            .then(|| QuotedEntry { note: note.to_owned(), ..self.said(seat, &lines.join("\n")) })
     }
 
     /// A councillor's words under its name.
@@ -545,10 +517,18 @@ fn round_lines(log: &CouncilLog<'_>, round: &CouncilRound<'_>, seat: &str) -> Ve
             }),
         );
     }
-    if let Some(held) = round.after.get(seat).filter(|held| held.changed) {
-        lines.push(format!("Changed its position because {}", held.because));
+    if let Some(held) = round.after.get(seat).filter(|held| has_words(&held.because)) {
+        let changed = if held.changed { "Changed its position because" } else { "Kept its position because" };
+        lines.push(format!("{changed}: {}", held.because));
     }
+    let new = round.responded.get(seat).map(|said| texts_of(&said.new_arguments)).unwrap_or_default();
+    lines.extend(new.iter().map(|argument| format!("New argument: {argument}")));
     lines
+}
+
+/// Ids as the transcript writes them.
+fn id_list<'i>(ids: impl Iterator<Item = &'i str>) -> String {
+    ids.map(|id| format!("[{id}]")).collect::<Vec<_>>().join(", ")
 }
 
 /// "{Role}: {position summary}, Key arguments: {numbered list}, Confidence: {level}".

@@ -364,13 +364,8 @@ fn write_verdict(
         write_row(text, cells)?;
     }
     let names = |ids: &[String]| log.names(ids.iter().map(String::as_str));
-    let opposing = verdict.votes.iter().filter(|vote| !vote.strongest_opposing_point.trim().is_empty());
-    let opposing =
-        opposing.map(|vote| format!("{}: {}", log.name(&vote.councillor), vote.strongest_opposing_point));
     let conditions = verdict.conditions.iter();
     let conditions = conditions.map(|made| format!("{} ({})", made.condition, names(&made.councillors)));
-    let consensus = verdict.consensus_points.iter();
-    let consensus = consensus.map(|point| format!("{} ({})", point.point, names(&point.councillors)));
     let risks = verdict.risk_matrix.iter().map(|risk| {
         let (severity, probability) = (risk.severity.as_str(), risk.probability.as_str());
         format!("{} (severity {severity}, probability {probability}): {}", risk.risk, risk.mitigation)
@@ -379,26 +374,18 @@ fn write_verdict(
     let minority = minority.map(|vote| {
         format!("{} ({}): {}", log.name(&vote.councillor), vote.vote.as_str(), vote.final_position)
     });
-    let violations = verdict.violations.iter();
-    let violations =
-        violations.map(|it| format!("{} on [{}]: {}", log.name(&it.councillor), it.challenge_id, it.why));
-    let open = verdict.open_questions.iter();
-    let open =
-        open.map(|open| format!("[{}] to {}: {}", open.challenge_id, log.name(&open.to), open.question));
-    let sections: [(&str, Vec<String>); 10] = [
+    for (title, items) in [
         ("Facts Needed", verdict.facts_needed.clone()),
         ("Conditions", conditions.collect()),
         ("Minority Opinion", minority.collect()),
-        ("Strongest Opposing Points", opposing.collect()),
-        ("Consensus Points", consensus.collect()),
+        ("Consensus Points", verdict.consensus_points.iter().map(|it| it.point.clone()).collect()),
         ("Persistent Disagreements", verdict.disagreements.iter().map(|it| it.point.clone()).collect()),
         ("Risk Matrix", risks.collect()),
-        ("Violations", violations.collect()),
-        ("Open Questions", open.collect()),
         ("Warnings", outcome.warnings.clone()),
-    ];
-    for (title, items) in sections.iter().filter(|(_, items)| !items.is_empty()) {
-        write!(text, "\n### {title}\n\n{}", bullets(items))?;
+    ] {
+        if !items.is_empty() {
+            write!(text, "\n### {title}\n\n{}", bullets(&items))?;
+        }
     }
     Ok(())
 }
@@ -483,14 +470,15 @@ fn too_few(log: &CouncilLog<'_>, is_counted: impl Fn(&CouncilRound<'_>, &str) ->
 }
 
 fn two_challenges(log: &CouncilLog<'_>) -> QualityCheck {
-    let notes = too_few(log, |_, _| true);
     let made = log.challenges.iter().filter(|challenge| challenge.round > 0).count() as u64;
-    let note = match notes.is_empty() {
-        true => format!("{} in {}", counted(made, "challenge"), counted(log.rounds.len() as u64, "round")),
-        false => notes.join("; "),
-    };
+    let note = format!("{} in {}", counted(made, "challenge"), counted(log.rounds.len() as u64, "round"));
     let sentence = "Each councillor challenged 2+ specific points per round";
-    check(sentence, notes.is_empty(), note, asks(log, CouncilPhase::Challenge))
+    enough_challenges(log, sentence, &too_few(log, |_, _| true), note)
+}
+
+fn enough_challenges(log: &CouncilLog<'_>, sentence: &str, few: &[String], note: String) -> QualityCheck {
+    let note = if few.is_empty() { note } else { few.join("; ") };
+    check(sentence, few.is_empty(), note, asks(log, CouncilPhase::Challenge))
 }
 
 fn exchange_occurred(log: &CouncilLog<'_>) -> QualityCheck {
@@ -583,12 +571,9 @@ fn minimum_enforced(log: &CouncilLog<'_>) -> QualityCheck {
     let notes = too_few(log, |round, seat| round.examined.contains_key(seat));
     let attempts = log.debate.turns_of(CouncilPhase::Challenge.as_str()).flat_map(|turn| &turn.attempts);
     let sent_back = attempts.flatten().filter(|attempt| attempt.fault.is_some()).count();
-    let note = match notes.is_empty() {
-        true => format!("{} sent back", counted(sent_back as u64, "answer")),
-        false => notes.join("; "),
-    };
+    let note = format!("{} sent back", counted(sent_back as u64, "answer"));
     let sentence = "Avoided: Not enforcing the 2-challenge minimum per councillor per round";
-    check(sentence, notes.is_empty(), note, asks(log, CouncilPhase::Challenge))
+    enough_challenges(log, sentence, &notes, note)
 }
 
 fn groupthink_answered(log: &CouncilLog<'_>) -> QualityCheck {

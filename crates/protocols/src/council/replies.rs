@@ -13,6 +13,9 @@ use serde_json::Value;
 
 use crate::prompt::{entry_question, schema_of};
 
+/// The most characters of a text in a reply.
+const TEXT_CHARS_MAX: usize = 8000;
+
 /// Reads a field that may be null, or that was not asked for and has any shape: its default then.
 fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(reader: D) -> Result<T, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(reader)?).unwrap_or_default())
@@ -23,13 +26,11 @@ fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(reader: 
 pub(super) struct OpeningStatement {
     /// What decides this question, seen from your role? At most 150 words.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 4000))]
     pub(super) analysis: String,
     /// What is your position on the topic? Two to four sentences.
-    #[schemars(length(max = 8000))]
     pub(super) position: String,
     /// Which arguments support your position? Give 3 to 5.
-    #[schemars(length(min = 3, max = 5), inner(length(max = 4000)), transform = entry_question("What is an argument for your position?"))]
+    #[schemars(length(min = 3, max = 5), transform = entry_question("What is an argument for your position?"))]
     pub(super) arguments: Vec<String>,
     /// How sure are you of your position?
     pub(super) confidence: CouncilConfidence,
@@ -46,7 +47,6 @@ pub(super) struct OpeningQuestion {
     /// Which councillor do you ask?
     pub(super) to: String,
     /// What is your question?
-    #[schemars(length(max = 4000))]
     pub(super) question: String,
 }
 
@@ -66,7 +66,6 @@ super::wire_names!(CouncilConfidence { Low = "LOW", Medium = "MEDIUM", High = "H
 pub(super) struct CrossExamination {
     /// Which claims of the others carry the most weight and are the weakest? At most 150 words.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 4000))]
     pub(super) analysis: String,
     /// Which claims of other councillors do you challenge? At least two.
     #[schemars(length(min = 2, max = 6), transform = entry_question("Which claim of another councillor do you challenge?"))]
@@ -83,13 +82,10 @@ pub(super) struct NewChallenge {
     /// Which councillor do you challenge?
     pub(super) to: String,
     /// Which words of that councillor do you challenge? Copy them exactly.
-    #[schemars(length(max = 2000))]
     pub(super) claim: String,
     /// Why is this claim wrong, or why does it need scrutiny?
-    #[schemars(length(max = 4000))]
     pub(super) reason: String,
     /// What must the councillor answer?
-    #[schemars(length(max = 4000))]
     pub(super) question: String,
 }
 
@@ -99,10 +95,8 @@ pub(super) struct NewMessage {
     /// Which councillor do you write to?
     pub(super) to: String,
     /// What is the message about? A few words.
-    #[schemars(length(max = 300))]
     pub(super) topic: String,
     /// What do you write?
-    #[schemars(length(max = 4000))]
     pub(super) text: String,
 }
 
@@ -111,7 +105,6 @@ pub(super) struct NewMessage {
 pub(super) struct RoundResponse {
     /// Which challenge hits your position hardest, and what follows from it? At most 150 words.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 4000))]
     pub(super) analysis: String,
     /// What do you answer to the challenges that you were given? One response for each id.
     #[serde(default, deserialize_with = "or_default")]
@@ -123,22 +116,20 @@ pub(super) struct RoundResponse {
     pub(super) replies: Vec<MessageReply>,
     /// What is your position now? Two to four sentences.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 8000))]
     pub(super) position: String,
     /// Which arguments support your position now? List those that you keep and those that you add.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 6), inner(length(max = 4000)), transform = entry_question("What is an argument for your position now?"))]
+    #[schemars(length(max = 6), transform = entry_question("What is an argument for your position now?"))]
     pub(super) key_arguments: Vec<String>,
     /// Did your position change in this round?
     #[serde(default, deserialize_with = "or_default")]
     pub(super) changed: bool,
     /// Why did your position or your vote change, or why does it hold? Name the ids of the challenges and messages that decided it.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 4000))]
     pub(super) because: String,
     /// Which arguments do you bring that nobody has made before?
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 5), inner(length(max = 4000)), transform = entry_question("What is an argument that nobody has made before?"))]
+    #[schemars(length(max = 5), transform = entry_question("What is an argument that nobody has made before?"))]
     pub(super) new_arguments: Vec<String>,
     /// How sure are you of your position now?
     pub(super) confidence: CouncilConfidence,
@@ -154,7 +145,6 @@ pub(super) struct ChallengeResponse {
     /// Do you agree with the challenge, disagree, modify your claim, or answer an open question?
     pub(super) stance: ChallengeStance,
     /// What is your direct response?
-    #[schemars(length(max = 8000))]
     pub(super) response: String,
 }
 
@@ -188,7 +178,6 @@ pub(super) struct MessageReply {
     /// Which message do you reply to?
     pub(super) message_id: String,
     /// What do you reply?
-    #[schemars(length(max = 4000))]
     pub(super) text: String,
 }
 
@@ -196,19 +185,15 @@ pub(super) struct MessageReply {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct SteelmanCase {
     /// What is the strongest argument against the emerging consensus?
-    #[schemars(length(max = 8000))]
     pub(super) counter_argument: String,
     /// What would need to be true for the emerging consensus to be wrong?
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 4000))]
     pub(super) must_be_true: String,
     /// What evidence would change your mind?
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 4000))]
     pub(super) would_change_my_mind: String,
     /// What blind spots might all councillors share?
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 4000))]
     pub(super) blind_spots: String,
 }
 
@@ -217,7 +202,6 @@ pub(super) struct SteelmanCase {
 pub(super) struct SecondResponse {
     /// What exactly does the challenge ask of you? At most 150 words.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 4000))]
     pub(super) analysis: String,
     /// Which challenge do you answer?
     pub(super) challenge_id: String,
@@ -226,7 +210,6 @@ pub(super) struct SecondResponse {
     pub(super) stance: Option<ChallengeStance>,
     /// What is your direct response?
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 8000))]
     pub(super) response: String,
 }
 
@@ -234,18 +217,15 @@ pub(super) struct SecondResponse {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ReframingAnswer {
     /// How does the moderator's question change your analysis?
-    #[schemars(length(max = 8000))]
     pub(super) effect: String,
     /// What is your position now? Empty if it did not change.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 8000))]
     pub(super) position: String,
     /// Did your position change?
     #[serde(default, deserialize_with = "or_default")]
     pub(super) changed: bool,
     /// Why did your position change?
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 4000))]
     pub(super) because: String,
 }
 
@@ -254,27 +234,22 @@ pub(super) struct ReframingAnswer {
 pub(super) struct FinalStatement {
     /// Which arguments survived the cross-examination, and which did not? At most 150 words.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 4000))]
     pub(super) analysis: String,
     /// What is your final position?
-    #[schemars(length(max = 8000))]
     pub(super) final_position: String,
     /// Which argument decides it for you?
-    #[schemars(length(max = 4000))]
     pub(super) key_argument: String,
     /// What is the strongest point of the other side?
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 4000))]
     pub(super) strongest_opposing_point: String,
     /// Which concern remains?
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 4000))]
     pub(super) remaining_concern: String,
     /// How do you vote on the proposition?
     pub(super) vote: CouncilVote,
     /// What must be so before it goes ahead?
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 8), inner(length(max = 2000)), transform = entry_question("What must be so before it goes ahead?"))]
+    #[schemars(length(max = 8), transform = entry_question("What must be so before it goes ahead?"))]
     pub(super) conditions: Vec<String>,
     /// Which risks do you see if it goes ahead?
     #[serde(default, deserialize_with = "or_default")]
@@ -313,7 +288,6 @@ impl CouncilVote {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct StatedRisk {
     /// What could go wrong?
-    #[schemars(length(max = 2000))]
     pub(super) risk: String,
     /// How bad would it be?
     pub(super) severity: RiskSeverity,
@@ -321,7 +295,6 @@ pub(super) struct StatedRisk {
     pub(super) probability: RiskProbability,
     /// What would make it less likely or less bad?
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 2000))]
     pub(super) mitigation: String,
 }
 
@@ -353,7 +326,6 @@ super::wire_names!(RiskProbability { Low = "low", Medium = "medium", High = "hig
 pub(super) struct ModeratorReply {
     /// Where do the councillors agree, who evades, and what is new in this round? At most 150 words.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 4000))]
     pub(super) analysis: String,
     /// Which major points do several councillors share?
     #[serde(default, deserialize_with = "or_default")]
@@ -373,7 +345,6 @@ pub(super) struct ModeratorReply {
     pub(super) key_exchanges: Vec<String>,
     /// Which provocative question would show the topic from another side, in case the debate has stalled?
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 1000))]
     pub(super) reframing_question: String,
 }
 
@@ -381,7 +352,6 @@ pub(super) struct ModeratorReply {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct SharedPointFinding {
     /// What do they agree on, in one sentence?
-    #[schemars(length(max = 1000))]
     pub(super) point: String,
     /// Which councillors share it?
     #[schemars(length(max = 6), transform = entry_question("Which councillor shares it?"))]
@@ -396,7 +366,6 @@ pub(super) struct CouncillorQuote {
     /// Which councillor is it?
     pub(super) councillor: String,
     /// Which words of this councillor say so? Copy them exactly.
-    #[schemars(length(max = 2000))]
     pub(super) quote: String,
 }
 
@@ -406,10 +375,8 @@ pub(super) struct EvasionFinding {
     /// Which challenge was evaded?
     pub(super) challenge_id: String,
     /// What does the answer leave unanswered?
-    #[schemars(length(max = 2000))]
     pub(super) why: String,
     /// Which words of the answer show it? Copy them exactly.
-    #[schemars(length(max = 2000))]
     pub(super) quote: String,
 }
 
@@ -419,11 +386,9 @@ pub(super) struct NewArgumentFinding {
     /// Which councillor made it?
     pub(super) councillor: String,
     /// What is the argument? Copy the councillor's words exactly.
-    #[schemars(length(max = 2000))]
     pub(super) argument: String,
     /// If you gave the argument in your own words: which words of the councillor make it? Copy them exactly.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 2000))]
     pub(super) quote: String,
 }
 
@@ -432,11 +397,9 @@ pub(super) struct NewArgumentFinding {
 pub(super) struct ModeratorConclusion {
     /// What do the final statements have in common, and what does nobody at the table know? At most 150 words.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 4000))]
     pub(super) analysis: String,
     /// Which one sentence would all or most councillors sign? Empty if there is none.
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 1000))]
     pub(super) agreed: String,
     /// Which words of each of these councillors say so?
     #[serde(default, deserialize_with = "or_default")]
@@ -448,7 +411,7 @@ pub(super) struct ModeratorConclusion {
     pub(super) merged: Vec<MergedTerms>,
     /// Which facts are missing that only the person who asked can supply?
     #[serde(default, deserialize_with = "or_default")]
-    #[schemars(length(max = 8), inner(length(max = 1000)), transform = entry_question("Which fact is missing that only the person who asked can supply?"))]
+    #[schemars(length(max = 8), transform = entry_question("Which fact is missing that only the person who asked can supply?"))]
     pub(super) facts_needed: Vec<String>,
     /// Which answers to challenges that were put again still do not engage them?
     #[serde(default, deserialize_with = "or_default")]
@@ -463,7 +426,6 @@ pub(super) struct MergedTerms {
     #[schemars(length(min = 2, max = 12), transform = entry_question("Which one says the same thing?"))]
     pub(super) ids: Vec<String>,
     /// What do they say, in one sentence?
-    #[schemars(length(max = 2000))]
     pub(super) text: String,
 }
 
@@ -524,7 +486,12 @@ impl ReplyForm {
             Self::Final => schema_of::<FinalStatement>(name).json,
             Self::Conclusion => schema_of::<ModeratorConclusion>(name).json,
         };
-        BASES.get(self as usize).map_or_else(make, |base| base.get_or_init(make).clone())
+        let bounded = || {
+            let mut json = make();
+            bound_texts(&mut json);
+            json
+        };
+        BASES.get(self as usize).map_or_else(bounded, |base| base.get_or_init(bounded).clone())
     }
 
     /// Where a reply names something, and what it may name there.
@@ -567,6 +534,20 @@ impl ReplyForm {
             }
         }
         ReplySchema { name: self.as_str().to_owned(), json }
+    }
+}
+
+/// Every text has a limit on its length.
+fn bound_texts(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if fields.get("type").is_some_and(|kind| kind == "string") && !fields.contains_key("enum") {
+                fields.insert("maxLength".to_owned(), TEXT_CHARS_MAX.into());
+            }
+            fields.values_mut().for_each(bound_texts);
+        }
+        Value::Array(entries) => entries.iter_mut().for_each(bound_texts),
+        _ => {}
     }
 }
 
