@@ -1,5 +1,6 @@
-//! The report: the decision and how it came about, then the votes, the judge, how the proposals converged, what the trickster and the
-//! observer found, what was read and cited, and the team and its ratings. The full report adds every proposal and critique.
+//! The report: the decision, why it was made and what is still open; then the votes, the judge, how the proposals came together, what
+//! the trickster and the observer found, what was read and cited, and the team and its ratings. The full report adds every proposal
+//! and critique.
 
 use agon_core::wording::{capitalized, counted, heading, joined, rounds, score, seat_name};
 use agon_core::{
@@ -7,19 +8,18 @@ use agon_core::{
     RoundChart, SectionKind, Status, Termination, VerdictTone,
 };
 
-use super::ArenaPhase;
-use super::PROPOSALS_MIN;
-use super::ballots::ABSTAIN;
 use super::closing::ArenaDissent;
-use super::convergence::THRESHOLD_TOLERANCE;
-use super::options::{ConsensusRule, DecidedBy};
-use super::rhetoric::RhetoricKind;
+use super::log::agent_name;
+use super::replies::{CriteriaScores, CritiqueStatus, PairRelation};
+use super::rhetoric::{LANGUAGES, RhetoricKind};
 use super::team::SeatingReason;
-use super::trickster::{ChallengeResult, SignalKind, WeaknessSignal};
+use super::trickster::{ChallengeResult, WeaknessSignal};
 use super::verdict::{
-    ArenaAgreement, ArenaBallot, ArenaCheck, ArenaContext, ArenaCritiqueEntry, ArenaJudgement, ArenaProposal,
-    ArenaRating, ArenaRhetoric, ArenaRound, ArenaRoundResult, ArenaTally, ArenaVerdict,
+    ArenaAgreement, ArenaBallot, ArenaCheck, ArenaContext, ArenaCritiqueEntry, ArenaJudgement, ArenaPair,
+    ArenaProposal, ArenaRating, ArenaRhetoric, ArenaRound, ArenaRoundResult, ArenaTally, ArenaVerdict,
 };
+use super::voting::ABSTAIN;
+use super::{ArenaPhase, ConsensusRule, DecidedBy, PROPOSALS_MIN};
 
 /// A list of findings in the short report is cut here.
 const FINDINGS_MAX: usize = 6;
@@ -52,7 +52,8 @@ impl ArenaReport<'_> {
         details.extend(self.critiques());
         details.extend(self.team());
         details.extend(self.ratings());
-        Outline { answer: vec![self.decision()], details, ..Outline::default() }
+        let body = self.open_critiques().into_iter().collect();
+        Outline { answer: vec![self.decision()], body, details, ..Outline::default() }
     }
 
     /// An agent with its seat.
@@ -85,6 +86,27 @@ impl ArenaReport<'_> {
         ReportSection::new(SectionKind::Answer, "Decision", blocks)
     }
 
+    /// The critiques of the winning proposal that nobody has called resolved.
+    fn open_critiques(&self) -> Option<ReportSection> {
+        let open = self.verdict.critiques.iter().filter(|one| self.verdict.unresolved.contains(&one.id));
+        let items = open.map(|critique| ReportItem {
+            who: Some(format!("[{}] {}", critique.id, agent(&critique.from))),
+            text: critique.issues.iter().chain(&critique.suggestions).cloned().collect::<Vec<_>>().join(" "),
+            note: Some(match (&critique.addressed, &critique.verdict) {
+                (_, Some(verdict)) if !verdict.why.trim().is_empty() => {
+                    format!("Still unresolved: {}", verdict.why.trim())
+                }
+                (Some(how), _) => format!("Answered: {how}"),
+                (None, _) => "Not answered".to_owned(),
+            }),
+        });
+        let items: Vec<ReportItem> = items.collect();
+        let line = "Critiques of the decision that their authors have not called resolved:";
+        (!items.is_empty()).then(|| {
+            part("What is still open", vec![ReportBlock::Line(line.into()), ReportBlock::Items(items)])
+        })
+    }
+
     /// A decision is good news if the debate is complete and vote and judge agree.
     pub(super) fn tone(&self) -> VerdictTone {
         let agree = self.verdict.judge.as_ref().and_then(|judge| judge.agrees_with_vote) == Some(true);
@@ -101,6 +123,12 @@ impl ArenaReport<'_> {
         };
         let early = self.verdict.early_consensus;
         sentences.extend(early.map(|round| format!("The proposals converged in round {round}.")));
+        let idle = self.verdict.idle_revision;
+        sentences.extend(idle.map(|round| {
+            format!(
+                "Round {round} changed no proposal and brought no new critique, so the revisions ended there."
+            )
+        }));
         let extended = Some(u64::from(self.verdict.extended_rounds)).filter(|rounds| *rounds > 0);
         sentences.extend(extended.map(|rounds| format!("It took {}.", counted(rounds, "extended round"))));
         if self.verdict.winner.is_some() && self.status() != Some(Status::Complete) {
@@ -127,17 +155,17 @@ impl ArenaReport<'_> {
         }];
         sentences.extend(group.filter(|group| group.labels.len() > 1).map(|group| {
             format!(
-                "{} propose the same in substance, so votes for any of them count together.",
+                "By the clerk's last sorting {} propose the same, so votes for any of them count together.",
                 agents(&group.labels)
             )
         }));
         sentences.push(match &self.verdict.judge {
             None => "No judge was heard.".to_owned(),
-            Some(judge) => match (&judge.top, judge.agrees_with_vote) {
-                (_, Some(true)) => "The judge agrees.".to_owned(),
-                (Some(top), _) => format!("The judge does not agree: it puts {} first.", agent(top)),
-                (None, _) => "The judge names no best: its two orders contradict each other.".to_owned(),
-            },
+            Some(judge) if judge.agrees_with_vote == Some(true) && judge.top.is_none() => {
+                format!("The judge's first place is a tie that includes it: {}.", agents(&judge.first))
+            }
+            Some(judge) if judge.agrees_with_vote == Some(true) => "The judge agrees.".to_owned(),
+            Some(judge) => format!("The judge does not agree: {}.", first_place(judge)),
         });
         sentences
     }
@@ -201,14 +229,14 @@ impl ArenaReport<'_> {
             }
             _ if consensus.hollow => {
                 format!(
-                    "The vote ({tally}) does not count, because it rests on little: {}.",
+                    "The vote ({tally}) does not count, because it rests on too little that can be checked: {}.",
                     self.why_hollow()
                 )
             }
             _ if consensus.reached => {
                 let article = if consensus.kind == ConsensusRule::Unanimous { "" } else { "a " };
                 format!(
-                    "The vote reached {article}{kind} ({tally}), but the judge was to decide, and it names no best."
+                    "The vote reached {article}{kind} ({tally}), but the judge was to decide, and its first place is a tie."
                 )
             }
             _ => format!("The vote reached no {kind}: {tally}. {}", self.judge_without_majority()),
@@ -218,8 +246,8 @@ impl ArenaReport<'_> {
     fn why_hollow(&self) -> &'static str {
         let last = self.verdict.trickster.as_ref().and_then(|trickster| trickster.checks.last());
         match last.map(|check| (check.came_to, check.challenged)) {
-            Some((Some(ChallengeResult::Unmeasured), _)) => {
-                "nothing could be measured after the trickster's challenge"
+            Some((Some(ChallengeResult::Unknown), _)) => {
+                "nobody said whether the trickster's challenge was met"
             }
             Some((None, false)) => "no round was left for the trickster's challenge",
             _ => "the trickster's challenge was not met",
@@ -228,13 +256,9 @@ impl ArenaReport<'_> {
 
     /// What the judge says if the vote decides nothing.
     fn judge_without_majority(&self) -> String {
-        let Some(judge) = &self.verdict.judge else { return "No judge was heard.".into() };
-        match &judge.top {
-            Some(top) => {
-                let ahead = score(judge.margin);
-                format!("The judge puts {} first, {ahead} points ahead, but the vote decides.", agent(top))
-            }
-            None => "The judge names no best either: its two orders contradict each other.".into(),
+        match &self.verdict.judge {
+            None => "No judge was heard.".into(),
+            Some(judge) => format!("{}, but the vote decides.", capitalized(&first_place(judge))),
         }
     }
 
@@ -295,14 +319,19 @@ impl ArenaReport<'_> {
             let line = "No judge was heard: nothing is scored, and no rating changes.";
             return was_absent.then(|| part("The judge", vec![ReportBlock::Line(line.into())]));
         };
-        let mut rows = table_head(&["Place", "Agent", "Score", "Reasons"]);
-        for (place, label) in (1..).zip(&judge.ranking) {
-            let scored = judge.scores.iter().find(|scored| scored.label == *label);
-            let figure = scored.map(|scored| score(scored.score)).unwrap_or_default();
-            let reasons = scored.map(|scored| scored.reasons.join(" ")).unwrap_or_default();
-            rows.push(vec![place.to_string(), self.seated(label), figure, reasons]);
+        let mut rows = table_head(&["Agent", "Score", "Reasons"]);
+        let mut criteria = table_head(&[&["Agent"], &CriteriaScores::NAMES[..]].concat());
+        for label in &judge.ranking {
+            let Some(scored) = judge.scores.iter().find(|scored| scored.label == *label) else { continue };
+            rows.push(vec![self.seated(label), score(scored.score), scored.reasons.join(" ")]);
+            let figures = scored.criteria.list().map(|figure| format!("{figure:.1}"));
+            criteria.push([vec![label.clone()], figures.to_vec()].concat());
         }
-        let mut blocks = vec![ReportBlock::Line(judge_sentence(judge)), ReportBlock::Table(rows)];
+        let mut blocks = vec![
+            ReportBlock::Line(judge_sentence(judge)),
+            ReportBlock::Table(rows),
+            ReportBlock::In(ReportLength::Full, vec![ReportBlock::Table(criteria)]),
+        ];
         if judge.orders.len() > 1 {
             let items = (1..).zip(&judge.orders).map(|(number, order): (usize, _)| {
                 let scores = order.scores.iter().map(|one| format!("{} {}", one.label, score(one.score)));
@@ -367,22 +396,30 @@ impl ArenaReport<'_> {
         let bars: Vec<ReportBar> = bars.collect();
         if !bars.is_empty() {
             blocks.push(ReportBlock::Line(format!(
-                "The similarity of the two proposals that differ most; 1 means the same. At {} or more, and if nobody sees a \
-                 conflict, they have converged.",
+                "How similar the clerk finds the two proposals that differ most: 1 is the same, 0 a conflict. They have converged at {} \
+                 or more, if nobody sees a conflict.",
                 score(threshold)
             )));
             blocks.push(ReportBlock::Levels(LevelBars { bars, threshold: Some(threshold) }));
         }
-        blocks.push(ReportBlock::In(ReportLength::Full, vec![check_table(checks, &names)]));
         blocks.push(ReportBlock::Items(check_outcomes(checks, threshold)));
-        (!checks.is_empty()).then(|| part("How alike the proposals were", blocks))
+        if let Some(last) = checks.iter().rfind(|check| check.sorted_by.is_some()) {
+            let line = format!("How the clerk relates the proposals of round {}:", last.round);
+            let pairs = last.pairs.iter().map(pair_item).collect();
+            blocks.push(ReportBlock::In(
+                ReportLength::Full,
+                vec![ReportBlock::Line(line), ReportBlock::Items(pairs)],
+            ));
+        }
+        blocks.push(ReportBlock::In(ReportLength::Full, vec![check_table(checks, &names)]));
+        (!checks.is_empty()).then(|| part("How the proposals came together", blocks))
     }
 
     fn trickster(&self) -> Option<ReportSection> {
         let checks = &self.verdict.trickster.as_ref()?.checks;
         let mut blocks: Vec<ReportBlock> = checks.iter().map(|check| self.agreement(check)).collect();
         if blocks.is_empty() {
-            let line = "The trickster had nothing to look at: there was never enough agreement.";
+            let line = "The trickster had nothing to look at: the proposals did not converge, and no vote had a winner.";
             blocks.push(ReportBlock::Line(line.into()));
         }
         Some(part("Hollow consensus", blocks))
@@ -395,7 +432,7 @@ impl ArenaReport<'_> {
         let found = if check.hollow { "hollow" } else { "not hollow" };
         let result = match (check.came_to, check.met) {
             (Some(ChallengeResult::Left), _) => "challenged, and the agreement was left",
-            (Some(ChallengeResult::Unmeasured), _) => "challenged, and nothing could be measured after it",
+            (Some(ChallengeResult::Unknown), _) => "challenged, and nobody said whether they still agree",
             (_, Some(true)) => "challenged, and the challenge was met",
             _ => "challenged, and the challenge was not met",
         };
@@ -411,10 +448,12 @@ impl ArenaReport<'_> {
         let of_kind = |kind: RhetoricKind| all.iter().filter(move |seen| seen.finding.kind == kind);
         let section = |blocks| Some(part("Rhetoric", blocks).folded());
         if all.is_empty() {
-            return section(vec![ReportBlock::Line("The observer found nothing to report.".into())]);
+            let line =
+                format!("The observer, which knows {LANGUAGES} phrases only, found nothing to report.");
+            return section(vec![ReportBlock::Line(line)]);
         }
-        let line = "Found by words alone: hints for the reader, which decide nothing.";
-        let mut blocks = vec![ReportBlock::Line(line.into())];
+        let line = format!("Found by {LANGUAGES} phrases alone: hints for the reader, which decide nothing.");
+        let mut blocks = vec![ReportBlock::Line(line)];
         let fallacies: Vec<ReportItem> = of_kind(RhetoricKind::Fallacy).map(rhetoric_item).collect();
         let more = fallacies.len().saturating_sub(FINDINGS_MAX);
         match fallacies.len() {
@@ -553,7 +592,7 @@ pub(super) fn table_head(cells: &[&str]) -> Vec<Vec<String>> {
 
 /// An agent by its label. The judge has none and is called by its name.
 fn agent(label: &str) -> String {
-    if label.chars().count() > 2 { seat_name(label) } else { format!("Agent {label}") }
+    if label.chars().count() > 2 { seat_name(label) } else { agent_name(label) }
 }
 
 /// Agents by their labels: "Agent A, Agent B and Agent C".
@@ -580,27 +619,31 @@ fn tally_sentence(groups: &[ArenaTally], ballots: &[ArenaBallot]) -> String {
     if parts.is_empty() { "nobody voted".into() } else { joined(&parts) }
 }
 
-/// Whom the judge puts first, how clearly, and whether the vote agrees.
+/// "the judge puts Agent A first, 1.00 points ahead", or what the tie is between.
+fn first_place(judge: &ArenaJudgement) -> String {
+    match (&judge.top, judge.consistent) {
+        (Some(top), consistent) => {
+            let both = if consistent == Some(true) { " in both orders" } else { "" };
+            format!("the judge puts {} first{both}, {} points ahead", agent(top), score(judge.margin))
+        }
+        (None, Some(false)) => format!(
+            "the judge's first place depends on the order in which it read the proposals, which is a tie between {}",
+            agents(&judge.first)
+        ),
+        (None, _) => format!("the judge's first place is a tie between {}", agents(&judge.first)),
+    }
+}
+
+/// What the judge puts first, who judged, and whether the vote agrees.
 fn judge_sentence(judge: &ArenaJudgement) -> String {
-    let model = if judge.model.is_empty() { "The judge" } else { &judge.model };
-    let margin = score(judge.margin);
-    let first = match (&judge.top, judge.consistent) {
-        (Some(top), Some(true)) => {
-            format!("{model} puts {} first in both orders, {margin} points ahead.", agent(top))
-        }
-        (Some(top), _) => format!("{model} puts {} first, {margin} points ahead.", agent(top)),
-        (None, _) => {
-            format!(
-                "{model} puts a different agent first in each of the two orders: that is a tie, and nobody is best."
-            )
-        }
-    };
     let agreement = match judge.agrees_with_vote {
         Some(true) => " That agrees with the vote.",
         Some(false) => " That does not agree with the vote.",
         None => "",
     };
-    format!("{first}{agreement}")
+    let model =
+        if judge.model.is_empty() { String::new() } else { format!(" (The judge is {}.)", judge.model) };
+    format!("{}.{agreement}{model}", capitalized(&first_place(judge)))
 }
 
 /// Who was asked, and about which agent: "Agent A on Agent B".
@@ -615,15 +658,15 @@ fn attendee(name: &str) -> String {
 fn round_result(round: &ArenaRound) -> String {
     match &round.result {
         ArenaRoundResult::Comparison { agreement_min, converged } => {
-            let alike =
-                agreement_min.map_or("not measured".into(), |alike| format!("{} alike", score(alike)));
-            format!("{alike}{}", if *converged { ", converged" } else { "" })
+            let least =
+                agreement_min.map_or("score not known".into(), |least| format!("score {}", score(least)));
+            format!("{least}{}", if *converged { ", converged" } else { "" })
         }
         ArenaRoundResult::Vote { votes, tally, .. } => tally_sentence(tally, votes),
         ArenaRoundResult::Judgement { judge_top, margin, .. } => match (judge_top, margin) {
             (Some(top), Some(margin)) => format!("{} first, {} ahead", agent(top), score(*margin)),
             (Some(top), None) => format!("{} first", agent(top)),
-            (None, Some(_)) => "nobody first: the orders contradict each other".into(),
+            (None, Some(_)) => "a tie".into(),
             (None, None) => "not heard".into(),
         },
         ArenaRoundResult::Proposals { .. } | ArenaRoundResult::Nothing {} => String::new(),
@@ -645,17 +688,41 @@ fn check_name(checks: &[ArenaCheck], place: usize) -> String {
 }
 
 fn check_table(checks: &[ArenaCheck], names: &[String]) -> ReportBlock {
-    let head = ["Round", "Agreement, least", "Mean", "Stability, least", "Mean", "Converged", "Measured by"];
+    let has_embedding = checks.iter().any(|check| check.embedding.is_some());
+    let mut head = vec!["Round", "Score", "Mean", "Stability", "Converged", "Sorted by"];
+    head.extend(has_embedding.then_some("By embeddings"));
     let mut rows = table_head(&head);
     for (check, name) in checks.iter().zip(names) {
-        let figures = [check.agreement_min, check.agreement_mean, check.stability_min, check.stability_mean];
+        let figures = [check.agreement_min, check.agreement_mean, check.stability_min];
         let mut row = vec![name.clone()];
         row.extend(figures.map(|figure| figure.map_or_else(|| "unknown".into(), score)));
         row.push(if check.converged { "yes" } else { "no" }.into());
-        row.push(check.measured_by.clone().unwrap_or_else(|| "nobody".into()));
+        row.push(check.sorted_by.clone().unwrap_or_else(|| "nobody".into()));
+        let embedded = check.embedding.as_ref().map_or("unknown".into(), |one| score(one.agreement_min));
+        row.extend(has_embedding.then_some(embedded));
         rows.push(row);
     }
     ReportBlock::Table(rows)
+}
+
+/// How two proposals relate, with the words that show it.
+fn pair_item(pair: &ArenaPair) -> ReportItem {
+    let quotes: Vec<String> = pair
+        .quotes
+        .iter()
+        .map(|one| format!("{}: \u{201c}{}\u{201d}", agent(&one.label), one.quote))
+        .collect();
+    ReportItem {
+        who: Some(format!("{} and {}", agent(&pair.a), agent(&pair.b))),
+        text: match (pair.relation, pair.similarity) {
+            (Some(PairRelation::Conflict), _) => "conflict".into(),
+            (Some(relation), Some(similarity)) => {
+                format!("{}, {} similar", relation.as_str(), score(similarity))
+            }
+            _ => "not known: the clerk's word did not verify".into(),
+        },
+        note: (!quotes.is_empty()).then(|| quotes.join("; ")),
+    }
 }
 
 /// What each check came to. Consecutive rounds that came to the same share a line.
@@ -695,11 +762,22 @@ fn check_outcome(check: &ArenaCheck, threshold: f64) -> String {
     if check.converged {
         return "converged".into();
     }
+    if check.sorted_by.is_none() {
+        return "not converged: the clerk was absent, so it is not known how the proposals relate".into();
+    }
+    let pairs = |wanted: Option<PairRelation>| -> Vec<String> {
+        let found = check.pairs.iter().filter(|pair| pair.relation == wanted);
+        found.map(|pair| format!("{} and {}", agent(&pair.a), agent(&pair.b))).collect()
+    };
     let mut against = Vec::new();
-    match check.agreement_min {
-        None => against.push("it could not be measured how alike they are".to_owned()),
-        Some(least) if least < threshold - THRESHOLD_TOLERANCE => against.push("not alike enough".into()),
-        Some(_) => {}
+    let (conflicts, unknown) = (pairs(Some(PairRelation::Conflict)), pairs(None));
+    if !conflicts.is_empty() {
+        against.push(format!("the clerk sees a conflict between {}", conflicts.join(", and between ")));
+    } else if check.agreement_min.is_some_and(|least| least < threshold) {
+        against.push("not similar enough".into());
+    }
+    if !unknown.is_empty() {
+        against.push(format!("it is not known how these relate: {}", unknown.join("; ")));
     }
     for (place, [one, other]) in check.conflicts.iter().enumerate() {
         let is_reverse = |pair: &[String; 2]| pair[0] == *other && pair[1] == *one;
@@ -713,24 +791,7 @@ fn check_outcome(check: &ArenaCheck, threshold: f64) -> String {
             false => format!("{one} declares a conflict with {other}"),
         });
     }
-    for [one, other] in &check.opposed {
-        let (one, other) = (agent(one), agent(other));
-        against.push(format!("the positions of {one} and {other} oppose each other by words or figures"));
-    }
-    if !check.undeclared.is_empty() {
-        let (has, it) = if check.undeclared.len() == 1 { ("has", "it sees") } else { ("have", "they see") };
-        against.push(format!("{} {has} not said whether {it} a conflict", agents(&check.undeclared)));
-    }
     if against.is_empty() { "not converged".into() } else { against.join("; ") }
-}
-
-fn signal_name(signal: SignalKind) -> &'static str {
-    match signal {
-        SignalKind::Uncited => "Claims without evidence",
-        SignalKind::Unspecific => "Evidence that nobody can check",
-        SignalKind::NearCopies => "Near copies of each other",
-        SignalKind::NoReasons => "No reasons given",
-    }
 }
 
 /// The signals of an agreement, what still fired after a challenge, and the words that the signals rest on.
@@ -738,13 +799,14 @@ fn signal_blocks(check: &ArenaAgreement) -> Vec<ReportBlock> {
     let mut rows = table_head(&["Signal", "Share", "Fires from", "Fired"]);
     for signal in &check.signals {
         let fired = if signal.fired { "yes" } else { "no" };
-        let cells = [signal_name(signal.signal), &score(signal.value), &score(signal.threshold), fired];
+        let share = signal.value.map_or_else(|| "nothing to look at".into(), score);
+        let cells = [signal.signal.about(), &share, &score(signal.threshold), fired];
         rows.push(cells.map(str::to_owned).to_vec());
     }
     let mut blocks = vec![ReportBlock::Table(rows)];
     if let Some(after) = &check.after {
         let still = after.iter().filter(|signal| signal.fired);
-        let still: Vec<String> = still.map(|signal| signal_name(signal.signal).to_lowercase()).collect();
+        let still: Vec<String> = still.map(|signal| signal.signal.about().to_lowercase()).collect();
         let still = if still.is_empty() { "nothing".to_owned() } else { joined(&still) };
         blocks.push(ReportBlock::Line(format!("What still fired after the challenge: {still}.")));
     }
@@ -765,7 +827,7 @@ fn quote_item(signal: &WeaknessSignal, quotes_max: usize) -> Option<ReportItem> 
         shown.map(|quote| format!("{}, \u{201c}{}\u{201d}", agent(&quote.label), quote.quote)).collect();
     let more = (signal.quotes.len() - shown.len()) as u64;
     let item = ReportItem {
-        who: Some(signal_name(signal.signal).to_owned()),
+        who: Some(signal.signal.about().to_owned()),
         text: shown.join("; "),
         note: (more > 0).then(|| format!("And {}, in the full report.", counted(more, "other quotation"))),
     };
@@ -821,13 +883,19 @@ fn critique_group(critique: &ArenaCritiqueEntry) -> ReportBlock {
     let (from, to) = (agent(&critique.from), agent(&critique.to));
     let mut badges: Vec<String> = Vec::new();
     badges.extend(critique.severity.map(|severity| format!("severity {}", score(severity))));
-    badges.push(if critique.addressed.is_some() { "addressed" } else { "not addressed" }.into());
+    badges.push(match critique.verdict.as_ref().map(|verdict| verdict.status) {
+        Some(CritiqueStatus::Resolved) => "resolved".into(),
+        Some(CritiqueStatus::Unresolved) => "unresolved".into(),
+        None => "not judged by its author".into(),
+    });
     let mut pairs = Vec::new();
     for (name, texts) in [("Issue", &critique.issues), ("Suggestion", &critique.suggestions)] {
         let texts = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
         pairs.extend(texts.map(|text| (name.to_owned(), text.to_owned())));
     }
     pairs.extend(critique.addressed.as_ref().map(|how| (format!("{to} answers"), how.clone())));
+    let why = critique.verdict.as_ref().map(|verdict| verdict.why.trim()).filter(|why| !why.is_empty());
+    pairs.extend(why.map(|why| (format!("{from} on the revision"), why.to_owned())));
     ReportBlock::Group {
         title: format!("[{}] {from} on {to}, round {}", critique.id, critique.round),
         badges,
