@@ -10,7 +10,8 @@
 //!   [`judging`]: what the judge's scores come to, and the ratings that follow.
 //! - [`trickster`]: whether a consensus is hollow; [`rhetoric`]: patterns and fallacies in the arguments.
 //! - [`closing`]: why a debate ends, who has won, and the outcome; [`verdict`]: arena's document in the outcome.
-//! - [`view`]: who held what after each round, and everything else that a reader may want; [`report`]: the outline of the report.
+//! - [`view`]: who held what after each round, and everything else that a reader may want; [`report`] and [`details`]: the outline
+//!   of the report.
 //! - [`simulation`]: how simulated seats play it.
 
 use std::sync::OnceLock;
@@ -31,6 +32,7 @@ mod asks;
 mod closing;
 mod context;
 mod convergence;
+mod details;
 mod judging;
 mod log;
 mod replies;

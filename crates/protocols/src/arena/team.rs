@@ -54,11 +54,8 @@ pub(super) fn seats(request: &Request) -> Result<Vec<Seat>, Invalid> {
 
 /// Whether the judge's model also makes a proposal. Then no rating changes, and the judge is asked in two orders.
 pub(super) fn is_judge_a_proposer(brief: &Brief) -> bool {
-    let links = |role: &'static str| {
-        brief.seats_of(role).flat_map(|seat| seat.model.split('|')).map(agent_name).collect::<Vec<_>>()
-    };
-    let proposing = links("agent");
-    links("judge").iter().any(|judge| proposing.contains(judge))
+    let names = |role: &'static str| brief.seats_of(role).map(|seat| agent_name(&seat.model));
+    names("judge").any(|judge| names("agent").any(|agent| agent == judge))
 }
 
 /// In how many orders the judge reads the proposals.

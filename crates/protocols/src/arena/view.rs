@@ -415,19 +415,9 @@ fn cut(text: &str) -> String {
 
 /// The seed's mechanisms, checked over the log, in the order of the rounds.
 fn quality_checks(log: &ArenaLog<'_>) -> Vec<QualityCheck> {
-    vec![
-        context_check(log),
-        proposals_check(log),
-        critiques_check(log),
-        convergence_check(log),
-        early_consensus_check(log),
-        refinement_check(log),
-        vote_check(log),
-        judge_check(log),
-        extended_rounds_check(log),
-        ratings_check(log),
-        positions_check(log),
-    ]
+    let mut checks = round_checks(log);
+    checks.extend(decision_checks(log));
+    checks
 }
 
 fn check(sentence: &str, met: Option<bool>, note: impl Into<String>, shown_by: Vec<u32>) -> QualityCheck {
@@ -443,170 +433,152 @@ fn answered(turn: &PhaseTurn) -> usize {
     turn.settled().filter(|(_, reply)| reply.text().is_some()).count()
 }
 
-fn first_turn<'a>(log: &ArenaLog<'a>, phase: ArenaPhase) -> Option<&'a PhaseTurn> {
-    log.debate.turns_of(phase.as_str()).next()
-}
-
 /// The asks of all phases of this kind.
 fn asks_of(log: &ArenaLog<'_>, phase: ArenaPhase) -> Vec<u32> {
     log.debate.turns_of(phase.as_str()).flat_map(|turn| &turn.asks).map(|ask| ask.id).collect()
 }
 
-/// Whether a round that was not held counts as missing: it does if there was a vote, because then a limit cut it.
-fn if_not_held(log: &ArenaLog<'_>) -> Option<bool> {
-    (!log.votes.is_empty()).then_some(false)
-}
-
-fn context_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Round 0 gathers context: knowledge, memory, current topics";
+/// Rounds 0 to 6. A round that was not held counts as missing if there was a vote, because then a limit cut it.
+fn round_checks(log: &ArenaLog<'_>) -> Vec<QualityCheck> {
+    let turn = |phase: ArenaPhase| log.debate.turns_of(phase.as_str()).next();
+    let missing = (!log.votes.is_empty()).then_some(false);
+    let held = |phase: ArenaPhase, sentence: &str, result: &dyn Fn(&PhaseTurn) -> (bool, String)| match turn(phase) {
+        Some(turn) => {
+            let (met, note) = result(turn);
+            check(sentence, Some(met), note, asks_of(log, phase))
+        }
+        None => check(sentence, missing, "it was not held", Vec::new()),
+    };
     let wanted = context::sources(&log.options).len();
-    let Some(turn) = first_turn(log, ArenaPhase::Context).filter(|_| wanted > 0) else {
-        return check(sentence, None, "no source is asked", Vec::new());
-    };
-    let (heard, items) = (answered(turn), log.context.len());
-    let cited = log.context.iter().filter(|item| !item.cited_by(log).is_empty()).count();
-    let note = format!("{heard} of {} answered, {items} found, {cited} cited", count(wanted, "source"));
-    check(sentence, Some(heard == wanted), note, asks_of(log, ArenaPhase::Context))
-}
-
-fn proposals_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Round 1: all agents propose at once, and nobody sees another's proposal";
-    let Some(turn) = first_turn(log, ArenaPhase::Propose) else {
-        return check(sentence, None, "no proposal was asked for", Vec::new());
-    };
-    let brief = &log.debate.brief;
-    let earlier = log.debate.turns.iter().take_while(|other| other.since < turn.since);
-    let spoke_earlier = earlier.flat_map(|turn| &turn.asks).any(|ask| brief.seat(&ask.seat).is_some());
-    let note = format!("{} of {} in one phase", answered(turn), count(turn.asks.len(), "proposal"));
-    let met = !spoke_earlier && turn.asks.len() == log.agents.len();
-    check(sentence, Some(met), note, asks_of(log, ArenaPhase::Propose))
-}
-
-fn critiques_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Round 2: every agent critiques each other agent's proposal";
-    let Some(turn) = first_turn(log, ArenaPhase::Critique) else {
-        return check(sentence, if_not_held(log), "it was not held", Vec::new());
-    };
-    let due = log.proposers().len() * log.agents.len().saturating_sub(1);
-    let made = answered(turn);
-    let addressed = log.critiques.iter().filter(|critique| critique.answer(log).is_some()).count();
-    let note = format!("{made} of {}, {addressed} answered by id", count(due, "critique"));
-    check(sentence, Some(made == due), note, asks_of(log, ArenaPhase::Critique))
-}
-
-fn convergence_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Rounds 3 to 5: the clerk sorts the proposals after each revision";
-    let revisions = log.stages.iter().filter(|stage| stage.phase == ArenaPhase::Revise);
-    let revisions = revisions.filter(|stage| (FIRST_REVISION..=LAST_REVISION).contains(&stage.round));
-    let rounds: Vec<u32> = revisions.map(|stage| stage.round).collect();
-    if rounds.is_empty() {
-        return check(sentence, if_not_held(log), "no round of revision was held", Vec::new());
-    }
-    let is_sorted = |round: &&u32| {
-        log.checks
-            .iter()
-            .any(|check| check.round == **round && check.sorted_by.is_some() && check.unknown.is_empty())
-    };
-    let sorted = rounds.iter().filter(is_sorted).count();
-    let note = format!("{sorted} of {} sorted", count(rounds.len(), "round"));
-    check(sentence, Some(sorted == rounds.len()), note, asks_of(log, ArenaPhase::Compare))
-}
-
-fn early_consensus_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Convergence short-circuits to consensus: straight to the vote";
+    let context = held(
+        ArenaPhase::Context,
+        "Round 0 gathers context: knowledge, memory, current topics",
+        &|turn| {
+            let cited = log.context.iter().filter(|item| !item.cited_by(log).is_empty()).count();
+            let (heard, sources, items) = (answered(turn), count(wanted, "source"), log.context.len());
+            (heard == wanted, format!("{heard} of {sources} answered, {items} found, {cited} cited"))
+        },
+    );
+    let context = if wanted == 0 { QualityCheck { met: None, ..context } } else { context };
+    let proposals = held(
+        ArenaPhase::Propose,
+        "Round 1: all agents propose at once, and nobody sees another's proposal",
+        &|turn| {
+            let earlier = log.debate.turns.iter().take_while(|other| other.since < turn.since);
+            let mut earlier = earlier.flat_map(|turn| &turn.asks);
+            let spoke_earlier = earlier.any(|ask| log.debate.brief.seat(&ask.seat).is_some());
+            let note = format!("{} of {} in one phase", answered(turn), count(turn.asks.len(), "proposal"));
+            (!spoke_earlier && turn.asks.len() == log.agents.len(), note)
+        },
+    );
+    let critiques =
+        held(ArenaPhase::Critique, "Round 2: every agent critiques each other agent's proposal", &|turn| {
+            let due = log.proposers().len() * log.agents.len().saturating_sub(1);
+            let addressed = log.critiques.iter().filter(|critique| critique.answer(log).is_some()).count();
+            let made = answered(turn);
+            (made == due, format!("{made} of {}, {addressed} answered by id", count(due, "critique")))
+        });
+    let sorting =
+        held(ArenaPhase::Revise, "Rounds 3 to 5: the clerk sorts the proposals after each revision", &|_| {
+            let revised = log.stages.iter().enumerate().filter(|(_, stage)| {
+                stage.phase == ArenaPhase::Revise && (FIRST_REVISION..=LAST_REVISION).contains(&stage.round)
+            });
+            let stages: Vec<usize> = revised.map(|(at, _)| at).collect();
+            let is_sorted = |check: &ConvergenceCheck| check.sorted_by.is_some() && check.unknown.is_empty();
+            let sorted = stages.iter().filter(|stage| log.check_of(**stage).is_some_and(is_sorted)).count();
+            (sorted == stages.len(), format!("{sorted} of {} sorted", count(stages.len(), "round")))
+        });
+    let early = log.early_consensus().filter(|_| !log.votes.is_empty());
     let converged = log.checks.iter().find(|check| check.converged && check.round <= LAST_REVISION);
-    match (converged, log.early_consensus().filter(|_| !log.votes.is_empty())) {
-        (_, Some(round)) => {
-            check(sentence, Some(true), format!("in round {round}"), asks_of(log, ArenaPhase::Compare))
-        }
-        (Some(found), None) => {
-            let note = format!("round {} converged, but the agreement was hollow", found.round);
-            check(sentence, None, note, asks_of(log, ArenaPhase::Challenge))
-        }
-        (None, None) => check(sentence, None, "no round converged", Vec::new()),
-    }
-}
-
-fn refinement_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Round 6: a final refinement with all feedback";
-    match (first_turn(log, ArenaPhase::Refine), log.early_consensus()) {
-        (Some(turn), _) => {
-            let note = format!("{} of {}", answered(turn), count(turn.asks.len(), "proposal"));
-            check(sentence, Some(answered(turn) > 0), note, asks_of(log, ArenaPhase::Refine))
-        }
-        (None, Some(round)) => check(sentence, None, format!("early consensus in round {round}"), Vec::new()),
-        (None, None) => check(sentence, if_not_held(log), "it was not held", Vec::new()),
-    }
-}
-
-fn vote_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Round 7: all agents vote, and half of them choose a proposal";
-    let Some(vote) = log.votes.last() else {
-        let note = format!("only {}: no vote", count(log.proposers().len(), "proposal"));
-        return check(sentence, Some(false), note, Vec::new());
+    let note = match (early, converged) {
+        (Some(round), _) => format!("in round {round}"),
+        (None, Some(found)) => format!("round {} converged, but the agreement was hollow", found.round),
+        (None, None) => "no round converged".to_owned(),
     };
-    let (cast, agents) = (vote.cast(), log.agents.len());
-    let note = format!("{cast} of {agents} in the last vote, {}", count(log.votes.len(), "vote"));
-    check(sentence, Some(vote.is_quorum()), note, asks_of(log, ArenaPhase::Vote))
+    let short_circuit = check(
+        "Convergence short-circuits to consensus: straight to the vote",
+        early.map(|_| true),
+        note,
+        asks_of(log, ArenaPhase::Compare),
+    );
+    let refinement = held(ArenaPhase::Refine, "Round 6: a final refinement with all feedback", &|turn| {
+        (answered(turn) > 0, format!("{} of {}", answered(turn), count(turn.asks.len(), "proposal")))
+    });
+    let refinement = if early.is_some() { QualityCheck { met: None, ..refinement } } else { refinement };
+    vec![context, proposals, critiques, sorting, short_circuit, refinement]
 }
 
-fn judge_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Round 8: one judge scores and ranks every proposal";
-    let shown = asks_of(log, ArenaPhase::Judge);
-    match closing::final_judgement(log) {
-        Some(judged) => {
-            let scored = judged.scores.len();
-            let note = format!("{scored} scored in {}", count(judged.sheets.len(), "order"));
-            check(sentence, Some(scored == log.proposers().len()), note, shown)
-        }
-        None if shown.is_empty() => check(sentence, Some(false), "it was not asked", shown),
-        None => check(sentence, Some(false), "it was absent the last time", shown),
-    }
-}
-
-fn extended_rounds_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Extended rounds only if the early stop criteria are not met";
-    let held = log.extended_rounds();
-    let after = counted(u64::from(held), "extended round");
-    let shown = asks_of(log, ArenaPhase::Judge);
-    let last = log.votes.last().zip(closing::final_judgement(log));
-    match last.map(|(vote, judged)| closing::is_early_stop(log, vote, judged)) {
-        None => check(sentence, None, "there is no judgement to stop at", shown),
-        Some(true) => check(sentence, Some(true), format!("met after {after}"), shown),
-        Some(false) => {
-            let all_held = held >= log.options.max_extended_rounds;
-            check(sentence, Some(all_held), format!("not met after {after}"), shown)
-        }
-    }
-}
-
-fn ratings_check(log: &ArenaLog<'_>) -> QualityCheck {
+/// The vote, the judge, and what follows from them.
+fn decision_checks(log: &ArenaLog<'_>) -> Vec<QualityCheck> {
     const TOLERANCE: f64 = 1e-9;
-    let sentence = "Ratings change by the judge's scores, and sum to 0";
+    let (vote, judged) = (log.votes.last(), closing::final_judgement(log));
+    let judge_asks = asks_of(log, ArenaPhase::Judge);
+    let cast = match vote {
+        Some(vote) => {
+            let votes = count(log.votes.len(), "vote");
+            format!("{} of {} in the last vote, {votes}", vote.cast(), log.agents.len())
+        }
+        None => format!("only {}: no vote", count(log.proposers().len(), "proposal")),
+    };
+    let scored = match judged {
+        Some(judged) => {
+            format!("{} scored in {}", judged.scores.len(), count(judged.sheets.len(), "order"))
+        }
+        None if judge_asks.is_empty() => "it was not asked".to_owned(),
+        None => "it was absent the last time".to_owned(),
+    };
+    let held = log.extended_rounds();
+    let stops = vote.zip(judged).map(|(vote, judged)| closing::is_early_stop(log, vote, judged));
+    let after = counted(u64::from(held), "extended round");
+    let extended = match stops {
+        None => "there is no judgement to stop at".to_owned(),
+        Some(true) => format!("met after {after}"),
+        Some(false) => format!("not met after {after}"),
+    };
     let rated = judging::rated_seats(log);
     let sum: f64 = rated.iter().map(|rated| rated.change).sum();
-    match rated.len() {
-        0 => check(sentence, None, "nobody is rated", Vec::new()),
-        seats => {
-            let met = Some(sum.abs() < TOLERANCE);
-            check(sentence, met, count(seats, "rated seat"), asks_of(log, ArenaPhase::Judge))
-        }
-    }
-}
-
-fn positions_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Every position of round 1 is adopted, given up with a reason, not settled, or dissent";
+    let is_rated = (!rated.is_empty()).then(|| sum.abs() < TOLERANCE);
     let fates = closing::position_fates(log);
-    if fates.is_empty() {
-        return check(sentence, None, "there is no position", Vec::new());
-    }
     let of = |fate: Fate| fates.iter().filter(|position| position.fate == fate).count();
-    let (adopted, given_up, minority) = (of(Fate::Adopted), of(Fate::Refuted), of(Fate::Minority));
-    let not_settled = of(Fate::NotSettled);
-    let kept = closing::dissent(log, &fates).len() == minority
+    let is_conserved = closing::dissent(log, &fates).len() == of(Fate::Minority)
         && fates.iter().all(|position| !position.reason.is_empty());
-    let note = format!(
-        "{adopted} adopted, {given_up} given up, {not_settled} not settled, {minority} in the dissent"
+    let conserved = format!(
+        "{} adopted, {} given up, {} not settled, {} in the dissent",
+        of(Fate::Adopted),
+        of(Fate::Refuted),
+        of(Fate::NotSettled),
+        of(Fate::Minority)
     );
-    check(sentence, Some(kept), note, asks_of(log, ArenaPhase::Propose))
+    vec![
+        check(
+            "Round 7: all agents vote, and half of them choose a proposal",
+            Some(vote.is_some_and(VoteRound::is_quorum)),
+            cast,
+            asks_of(log, ArenaPhase::Vote),
+        ),
+        check(
+            "Round 8: one judge scores and ranks every proposal",
+            Some(judged.is_some_and(|judged| judged.scores.len() == log.proposers().len())),
+            scored,
+            judge_asks.clone(),
+        ),
+        check(
+            "Extended rounds only if the early stop criteria are not met",
+            stops.map(|stops| stops || held >= log.options.max_extended_rounds),
+            extended,
+            judge_asks.clone(),
+        ),
+        check(
+            "Ratings change by the judge's scores, and sum to 0",
+            is_rated,
+            count(rated.len(), "rated seat"),
+            judge_asks,
+        ),
+        check(
+            "Every position of round 1 is adopted, given up with a reason, not settled, or dissent",
+            (!fates.is_empty()).then_some(is_conserved),
+            conserved,
+            asks_of(log, ArenaPhase::Propose),
+        ),
+    ]
 }
