@@ -1,13 +1,12 @@
-//! A vote: the ballots, which of them are for the same thing, and what they come to.
+//! A vote: the ballots, which of them are for the same proposal in other words, and what they come to.
 
 use agon_core::{Corrupt, PhaseTurn};
 use serde::Deserialize;
 
 use super::judging::JudgeResult;
-use super::log::{ArenaLog, bare_label, reply_value};
-use super::options::ConsensusRule;
-use super::replies::VoteReply;
-use super::trickster;
+use super::log::{ArenaLog, reply_value};
+use super::replies::{PairRelation, VoteReply};
+use super::{ConsensusRule, trickster};
 
 /// The choice of a ballot that is for nobody.
 pub(super) const ABSTAIN: &str = "abstain";
@@ -29,7 +28,7 @@ pub(super) struct VoteRound {
     pub(super) stage: usize,
     /// By place; `None` if the agent was absent.
     pub(super) ballots: Vec<Option<CastBallot>>,
-    /// The proposals, grouped by substance.
+    /// The proposals, those that the last sorting calls the same together.
     pub(super) groups: Vec<Vec<usize>>,
     /// Whether the agreement behind the vote is hollow, so that it makes no consensus.
     pub(super) hollow: bool,
@@ -39,33 +38,44 @@ pub(super) struct VoteRound {
 
 impl VoteRound {
     pub(super) fn read(log: &ArenaLog<'_>, turn: &PhaseTurn) -> Result<Self, Corrupt> {
-        let check = log.current_check();
+        let stage = log.stages.len().saturating_sub(1);
         let mut ballots = Vec::new();
         for agent in &log.agents {
             let said = reply_value(turn, &agent.seat.id).map(VoteReply::deserialize).transpose()?;
-            ballots.push(said.map(|said| {
-                let choice = Some(bare_label(&said.choice)).filter(|choice| *choice != ABSTAIN);
-                let choice = choice.and_then(|label| log.place(label));
-                CastBallot { choice, confidence: said.confidence, reason: said.reason.trim().to_owned() }
+            ballots.push(said.map(|said| CastBallot {
+                choice: log.place(&said.choice),
+                confidence: said.confidence,
+                reason: said.reason.trim().to_owned(),
             }));
         }
         let mut vote = Self {
             round: turn.phase.round,
-            stage: check.stage,
+            stage,
             ballots,
-            groups: group_same(&log.proposers(), |one, other| check.is_same(one, other)),
+            groups: log.same_groups(stage),
             hollow: false,
             rule: log.options.consensus,
             seated: log.agents.len(),
         };
-        let favoured = vote.favoured().unwrap_or_default();
-        vote.hollow = trickster::is_hollow(log, &check) || trickster::is_hollow_among(log, &check, favoured);
+        vote.hollow = vote.favoured().is_some_and(|group| {
+            trickster::examine(log, stage, group, Some(&vote)).is_some_and(|finding| finding.hollow)
+        });
         Ok(vote)
     }
 
     /// An agent's ballot.
     pub(super) fn ballot(&self, place: usize) -> Option<&CastBallot> {
         self.ballots.get(place)?.as_ref()
+    }
+
+    /// The ballots for a group.
+    pub(super) fn ballots_for<'v>(
+        &'v self,
+        group: &'v [usize],
+    ) -> impl Iterator<Item = (usize, &'v CastBallot)> {
+        let given =
+            self.ballots.iter().enumerate().filter_map(|(voter, ballot)| Some((voter, ballot.as_ref()?)));
+        given.filter(|(_, ballot)| ballot.choice.is_some_and(|choice| group.contains(&choice)))
     }
 
     fn choices(&self) -> impl Iterator<Item = usize> {
@@ -100,7 +110,7 @@ impl VoteRound {
 
     /// The votes of a group.
     pub(super) fn votes(&self, group: &[usize]) -> usize {
-        self.choices().filter(|choice| group.contains(choice)).count()
+        self.ballots_for(group).count()
     }
 
     /// A group's share of the votes cast; `None` if there are none.
@@ -155,27 +165,47 @@ pub(super) fn leading(votes: &[usize]) -> Option<usize> {
     leading.next().is_none().then_some(first)
 }
 
-/// Groups the places that are all the same as each other and as nobody else. If one is the same as two that differ, it could be
-/// counted with either and its place would decide with which, so all of them stand alone.
-pub(super) fn group_same(places: &[usize], same: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
-    let mut linked: Vec<Vec<usize>> = Vec::new();
-    for place in places.iter().copied() {
-        let is_linked = |group: &Vec<usize>| group.iter().any(|other| same(*other, place));
-        let (joined, apart): (Vec<_>, Vec<_>) = linked.into_iter().partition(is_linked);
-        linked = apart;
-        linked.push([joined.concat(), vec![place]].concat());
+impl ConsensusRule {
+    /// Whether `votes` of `cast` are enough.
+    pub(super) fn is_met(self, votes: usize, cast: usize) -> bool {
+        let enough = match self {
+            Self::Majority => 2 * votes > cast,
+            Self::Supermajority => 3 * votes >= 2 * cast,
+            Self::Unanimous => votes == cast,
+        };
+        cast > 0 && enough
     }
-    let all_same = |group: &[usize]| {
-        group.iter().all(|one| group.iter().all(|other| one == other || same(*one, *other)))
-    };
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for mut group in linked {
-        group.sort_unstable();
-        match all_same(&group) {
-            true => groups.push(group),
-            false => groups.extend(group.into_iter().map(|alone| vec![alone])),
+}
+
+impl ArenaLog<'_> {
+    /// The proposals of a stage, those that are the same together. If one is the same as two that are not the same as each other, it
+    /// could be counted with either, and so it is counted with neither; proposals that are equal stay together.
+    pub(super) fn same_groups(&self, stage: usize) -> Vec<Vec<usize>> {
+        let is_same = |one: usize, other: usize| self.relation(stage, one, other) == Some(PairRelation::Same);
+        let mut groups = Vec::new();
+        for linked in linked_groups(&self.proposers(), &is_same) {
+            let mut pairs = super::convergence::all_pairs(&linked).into_iter();
+            match pairs.all(|(one, other)| is_same(one, other)) {
+                true => groups.push(linked),
+                false => {
+                    groups.extend(linked_groups(&linked, &|one, other| self.is_equal(stage, one, other)))
+                }
+            }
         }
+        groups.sort_unstable();
+        groups
     }
-    groups.sort_unstable();
+}
+
+/// Groups the places that are linked with each other, directly or through others.
+pub(super) fn linked_groups(places: &[usize], is_linked: &dyn Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for place in places.iter().copied() {
+        let touches = |group: &Vec<usize>| group.iter().any(|other| is_linked(*other, place));
+        let (joined, apart): (Vec<_>, Vec<_>) = groups.into_iter().partition(touches);
+        groups = apart;
+        groups.push([joined.concat(), vec![place]].concat());
+    }
+    groups.iter_mut().for_each(|group| group.sort_unstable());
     groups
 }
