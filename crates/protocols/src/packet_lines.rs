@@ -429,3 +429,7 @@ fn line_numbers(rest: &str) -> (Option<u64>, Option<u64>) {
         range.map(|end| end.trim_start().trim_start_matches(['L', 'l', '='])).and_then(|end| digits(end).0);
     (line, end)
 }
+
+#[cfg(test)]
+#[path = "packet_lines_tests.rs"]
+mod tests;

@@ -101,7 +101,8 @@ impl<'a> ReviewAsks<'a> {
     /// Round 1: every judge rules on its own.
     pub(super) fn first_verdicts(&self) -> Result<Step, Corrupt> {
         let schema = self.first_template().1;
-        let ask = |(judge, prompt): (&ReviewJudge<'_>, Prompt)| new_ask(judge.seat, prompt, Some(schema.clone()));
+        let ask =
+            |(judge, prompt): (&ReviewJudge<'_>, Prompt)| new_ask(judge.seat, prompt, Some(schema.clone()));
         let asks = self.first_prompts(self.log.judges.iter())?.into_iter().map(ask).collect();
         Ok(Step::Ask(ReviewPhase::FirstVerdict.at(1), asks))
     }
@@ -153,14 +154,21 @@ impl<'a> ReviewAsks<'a> {
         }
     }
 
-    fn second_round_context<'b>(&'b self, judge: &'b ReviewJudge<'_>) -> Result<SecondRoundContext<'b>, Corrupt> {
+    fn second_round_context<'b>(
+        &'b self,
+        judge: &'b ReviewJudge<'_>,
+    ) -> Result<SecondRoundContext<'b>, Corrupt> {
         let mut others = Vec::new();
         for other in self.others(judge) {
             let ids: Vec<&str> = self.log.findings_of(other, 1).map(|raised| raised.id.as_str()).collect();
             let full = serde_json::to_string_pretty(&JudgeAnswer::of(other, &ids))?;
             let judge = other.seat.id.as_str();
             let ids: Vec<String> = ids.iter().map(|id| format!("[{id}]")).collect();
-            others.push(OtherVerdict { judge, ids: ids.join(", "), verdict: self.quoted.quote(judge, &full) });
+            others.push(OtherVerdict {
+                judge,
+                ids: ids.join(", "),
+                verdict: self.quoted.quote(judge, &full),
+            });
         }
         Ok(SecondRoundContext {
             judge: &judge.seat.id,
@@ -197,7 +205,9 @@ impl<'a> ReviewAsks<'a> {
             ("acknowledgments", "judge", &judges),
         ] {
             schema = restrict(schema, &format!("/properties/{field}/items/properties/{key}"), values);
-            if let Some(Value::Object(fields)) = schema.json.pointer_mut("/properties").filter(|_| values.is_empty()) {
+            if let Some(Value::Object(fields)) =
+                schema.json.pointer_mut("/properties").filter(|_| values.is_empty())
+            {
                 fields.shift_remove(field);
             }
         }

@@ -69,7 +69,10 @@ fn check_descriptions(findings: &[JudgeFinding]) -> Result<(), ReplyFault> {
 }
 
 fn no_finding(verdict: JudgeVerdict) -> String {
-    format!("{} needs at least one finding that says what is wrong; otherwise the verdict is PASS.", verdict.as_str())
+    format!(
+        "{} needs at least one finding that says what is wrong; otherwise the verdict is PASS.",
+        verdict.as_str()
+    )
 }
 
 /// What the judge must give for evidence of this kind.
@@ -93,9 +96,11 @@ fn unknown_ids(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, second: &SecondVerd
     let is_own = |id: &str| log.findings_of(judge, 1).any(|raised| is_id(id, &raised.id));
     let is_other = |id: &str| others_findings(log, judge).any(|raised| is_id(id, &raised.id));
     let own = second.own.iter().map(|own| &own.id).chain(second.same_as.iter().map(|same| &same.own));
-    let other = second.others.iter().map(|other| &other.id).chain(second.same_as.iter().map(|same| &same.other));
+    let other =
+        second.others.iter().map(|other| &other.id).chain(second.same_as.iter().map(|same| &same.other));
     let own = own.filter(|id| !is_own(id)).map(|id| format!("{id:?} is not one of your findings."));
-    let other = other.filter(|id| !is_other(id)).map(|id| format!("{id:?} is not a finding of another judge."));
+    let other =
+        other.filter(|id| !is_other(id)).map(|id| format!("{id:?} is not a finding of another judge."));
     own.chain(other).collect()
 }
 
@@ -295,7 +300,8 @@ impl<'l, 'a> FindingGroup<'l, 'a> {
     /// How severe its judge thinks it is in the end.
     fn severity(&self, raised: &RaisedFinding) -> FindingSeverity {
         let status = self.judge(raised).and_then(|judge| judge.own_status(&raised.id));
-        let changed = status.filter(|(status, _)| *status == OwnStatus::Change).and_then(|(_, severity)| severity);
+        let changed =
+            status.filter(|(status, _)| *status == OwnStatus::Change).and_then(|(_, severity)| severity);
         changed.unwrap_or(raised.finding.severity)
     }
 
@@ -304,7 +310,9 @@ impl<'l, 'a> FindingGroup<'l, 'a> {
         let mut places: Vec<usize> = reports.map(|raised| raised.judge).collect();
         places.sort_unstable();
         places.dedup();
-        seats.extend(places.iter().filter_map(|place| self.log.judges.get(*place)).map(|judge| judge.seat.id.clone()));
+        seats.extend(
+            places.iter().filter_map(|place| self.log.judges.get(*place)).map(|judge| judge.seat.id.clone()),
+        );
         seats
     }
 
@@ -343,7 +351,10 @@ impl<'l, 'a> FindingGroup<'l, 'a> {
     fn disputed_by(&self) -> Vec<DisputedFinding> {
         let disputed = self.answers(OtherStatus::Dispute);
         disputed
-            .map(|(judge, reason)| DisputedFinding { judge: judge.seat.id.clone(), reason: reason.to_owned() })
+            .map(|(judge, reason)| DisputedFinding {
+                judge: judge.seat.id.clone(),
+                reason: reason.to_owned(),
+            })
             .collect()
     }
 
@@ -362,8 +373,9 @@ impl<'l, 'a> FindingGroup<'l, 'a> {
     /// Whether a place is named and none that is named is in the packet. A text has no lines: there the place is quoted.
     fn is_unverified(&self) -> bool {
         let mut named = self.reports().filter(|raised| raised.finding.location.is_some()).peekable();
-        let is_quoted =
-            |raised: &RaisedFinding| raised.finding.location.as_ref().is_some_and(|at| self.log.packet().contains(at));
+        let is_quoted = |raised: &RaisedFinding| {
+            raised.finding.location.as_ref().is_some_and(|at| self.log.packet().contains(at))
+        };
         named.peek().is_some() && !named.any(|raised| self.located(raised).is_some() || is_quoted(raised))
     }
 

@@ -6,7 +6,9 @@ use agon_core::{AbsenceReason, Brief, Corrupt, Debate, PhaseTurn, Reply, Seat};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::replies::{FindingSeverity, FirstVerdict, JudgeConfidence, JudgeFinding, JudgeVerdict, OwnStatus, SecondVerdict};
+use super::replies::{
+    FindingSeverity, FirstVerdict, JudgeConfidence, JudgeFinding, JudgeVerdict, OwnStatus, SecondVerdict,
+};
 use super::seats::{self, JudgePerspective, vendor};
 use super::verdict::{CountedRound, ReviewBranch};
 use super::{ReviewOptions, ReviewPhase, findings, packet};
@@ -173,7 +175,11 @@ impl<'a> ReviewLog<'a> {
     }
 
     /// The findings that a judge reported in this round.
-    pub(super) fn findings_of(&self, judge: &ReviewJudge<'_>, round: u32) -> impl Iterator<Item = &RaisedFinding> {
+    pub(super) fn findings_of(
+        &self,
+        judge: &ReviewJudge<'_>,
+        round: u32,
+    ) -> impl Iterator<Item = &RaisedFinding> {
         let place = self.judges.iter().position(|other| other.seat.id == judge.seat.id);
         self.findings.iter().filter(move |raised| Some(raised.judge) == place && raised.round == round)
     }
@@ -184,7 +190,9 @@ impl<'a> ReviewLog<'a> {
             let mut finding = raised.finding.clone();
             match judge.own_status(&raised.id) {
                 Some((OwnStatus::Drop, _)) => return None,
-                Some((OwnStatus::Change, severity)) => finding.severity = severity.unwrap_or(finding.severity),
+                Some((OwnStatus::Change, severity)) => {
+                    finding.severity = severity.unwrap_or(finding.severity)
+                }
                 Some((OwnStatus::Keep, _)) | None => {}
             }
             Some(finding)

@@ -216,7 +216,8 @@ impl Protocol for Review {
 
     fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), ReplyFault> {
         let unreadable = |why: Corrupt| ReplyFault::Invalid(why.to_string());
-        let phase = debate.last_phase().ok_or(Corrupt::Empty).and_then(ReviewPhase::of).map_err(unreadable)?;
+        let phase =
+            debate.last_phase().ok_or(Corrupt::Empty).and_then(ReviewPhase::of).map_err(unreadable)?;
         match phase {
             ReviewPhase::Explore => replies::ExplorerReport::deserialize(value).map(|_| ())?,
             ReviewPhase::FirstVerdict => match ReviewOptions::read(&debate.brief.options).mode {

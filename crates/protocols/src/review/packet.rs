@@ -67,7 +67,8 @@ pub(super) fn items(brief: &Brief) -> Vec<PacketItem> {
     let mut items: Vec<PacketItem> = targets(&brief.files).map(target).collect();
     // It was read when the debate was opened.
     if let Some(diff) = brief.part("diff").and_then(|file| read_diff(&file.text).ok()) {
-        let message = (!diff.message.is_empty()).then(|| PacketItem::of_text("Message of the diff", &diff.message));
+        let message =
+            (!diff.message.is_empty()).then(|| PacketItem::of_text("Message of the diff", &diff.message));
         items.extend(message);
         let files = diff.files.into_iter();
         items.extend(files.map(|file| PacketItem::of_path("Diff of", &file.path, file.numbered)));
@@ -83,8 +84,10 @@ pub(super) fn items(brief: &Brief) -> Vec<PacketItem> {
 pub(super) fn parts(brief: &Brief, count: usize) -> Vec<Vec<PacketItem>> {
     let mut pieces = items(brief);
     while pieces.len() < count {
-        let largest = (0..pieces.len()).rev().max_by_key(|place| pieces.get(*place).map(|item| item.lines.len()));
-        let Some(item) = largest.and_then(|place| pieces.get_mut(place)).filter(|item| item.lines.len() > 1) else {
+        let largest =
+            (0..pieces.len()).rev().max_by_key(|place| pieces.get(*place).map(|item| item.lines.len()));
+        let Some(item) = largest.and_then(|place| pieces.get_mut(place)).filter(|item| item.lines.len() > 1)
+        else {
             break;
         };
         let lines = item.lines.split_off(item.lines.len().div_ceil(2));
@@ -131,8 +134,9 @@ impl PacketContext {
         items: Vec<PacketItem>,
         interjections: Vec<String>,
     ) -> Self {
-        let item = |item: PacketItem| {
-            ItemContext { content: quoted.quote(&item.what, &item.lines.join("\n")), title: item.title }
+        let item = |item: PacketItem| ItemContext {
+            content: quoted.quote(&item.what, &item.lines.join("\n")),
+            title: item.title,
         };
         let part = |key: &str, what: &str| {
             brief.part(key).map(|file| quoted.quote(&format!("{what} {}", file.path), &file.text))

@@ -74,7 +74,8 @@ fn second_round(judge: &ReviewJudge<'_>, second: &SecondVerdict, value: &Value) 
     let own = second.own.iter().map(|own| (&own.id, own.status.as_str(), &own.reason));
     let others = second.others.iter().map(|other| (&other.id, other.status.as_str(), &other.reason));
     let statuses = own.chain(others);
-    let statuses = statuses.map(|(id, status, reason)| format!("{}: {status}. {}", one_line(id), one_line(reason)));
+    let statuses =
+        statuses.map(|(id, status, reason)| format!("{}: {status}. {}", one_line(id), one_line(reason)));
     let challenges = second.challenges.iter();
     let challenges = challenges.map(|said| {
         format!("{}: {} {}", one_line(&said.judge), one_line(&said.claim), one_line(&said.response))

@@ -153,7 +153,9 @@ fn finding_item(found: &ReviewFinding) -> ReportItem {
         "" => format!("Disputed by {}.", disputed.judge),
         reason => format!("Disputed by {}: {reason}", disputed.judge),
     }));
-    note.extend(finding.recommendation.as_deref().and_then(non_empty).map(|advice| format!("Advice: {advice}")));
+    note.extend(
+        finding.recommendation.as_deref().and_then(non_empty).map(|advice| format!("Advice: {advice}")),
+    );
     let dropped = if found.dropped { " (dropped)" } else { "" };
     ReportItem {
         who: Some(format!("{}{dropped}", found.ids.join(", "))),
@@ -193,7 +195,8 @@ fn judge_table(log: &ReviewLog<'_>, judged: &JudgedResult) -> ReportSection {
             (Some(_), None) => "none",
             (None, None) => "",
         };
-        let counts = counted.map(|counted| format!("{} (R{})", counted.verdict.as_str(), counted.round as u8));
+        let counts =
+            counted.map(|counted| format!("{} (R{})", counted.verdict.as_str(), counted.round as u8));
         rows.push(columns([
             &record.judge,
             record.perspective.as_deref().unwrap_or_default(),
@@ -384,7 +387,8 @@ fn second_position(judge: &ReviewJudge<'_>, first: JudgeVerdict) -> SeatPosition
         return position(judge, first, None);
     };
     let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let said = second.changed_because.as_ref().map(|reason| excerpt(&one_line(reason.sentence()), CITED_CHARS_MAX));
+    let said =
+        second.changed_because.as_ref().map(|reason| excerpt(&one_line(reason.sentence()), CITED_CHARS_MAX));
     let change = match judge.is_weak_flip {
         true => PositionChange { cited: Vec::new(), reason: said.filter(|said| !said.is_empty()) },
         false => PositionChange { cited: said.into_iter().collect(), reason: None },

@@ -238,7 +238,9 @@ pub(super) fn perspectives(
                 let is_own = own.iter().any(|other| other.name == perspective.name);
                 if let Some(key) = catalog.missing(&perspective.name, files).filter(|_| !is_own) {
                     let name = &perspective.name;
-                    return Err(Invalid(format!("the perspective {name} needs --{key}: add it, or omit {name}")));
+                    return Err(Invalid(format!(
+                        "the perspective {name} needs --{key}: add it, or omit {name}"
+                    )));
                 }
                 all.push(perspective);
             }

@@ -192,12 +192,16 @@ impl ReviewQuorum {
     pub(super) fn sentence(&self, judges: usize) -> String {
         let Self { needed, heard, missing_vendors, unmixed } = self;
         match () {
-            () if *unmixed => "no judge of the second vendor gave a verdict, so this review is not mixed".into(),
+            () if *unmixed => {
+                "no judge of the second vendor gave a verdict, so this review is not mixed".into()
+            }
             () if heard < needed => {
                 let judges = counted(judges as u64, "judge");
                 format!("{heard} of {judges} gave a verdict, and PASS or WARN needs {needed}")
             }
-            () => format!("no judge of {} gave a verdict, and PASS or WARN needs one", joined(missing_vendors)),
+            () => {
+                format!("no judge of {} gave a verdict, and PASS or WARN needs one", joined(missing_vendors))
+            }
         }
     }
 }
@@ -446,7 +450,9 @@ pub(super) fn verdict(log: &ReviewLog<'_>) -> ReviewVerdict {
     let fidelity = if fidelity(log) == Fidelity::Full { "full" } else { "degraded" };
     let result = match log.options.is_validation() {
         true => ReviewResult::Judged(judged_result(log)),
-        false => ReviewResult::Answered { answers: log.survivors().map(|judge| JudgeAnswer::of(judge, &[])).collect() },
+        false => ReviewResult::Answered {
+            answers: log.survivors().map(|judge| JudgeAnswer::of(judge, &[])).collect(),
+        },
     };
     ReviewVerdict {
         verdict: decided(log),

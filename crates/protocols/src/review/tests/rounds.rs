@@ -86,6 +86,10 @@ fn every_judge_reads_the_full_json_of_the_others() {
             let read: Value = serde_json::from_str(quotation.text).unwrap();
             let mut want = json!({"judge": other});
             want.as_object_mut().unwrap().extend(own(other).as_object().unwrap().clone());
+            // "Findings have ids `[F1]` from R1 on", in seat order.
+            let id = format!("F{}", other.trim_start_matches("judge-"));
+            want["findings"][0].as_object_mut().unwrap().insert("id".into(), json!(id));
+            assert!(text.contains(&format!("### {other}, with the findings [{id}]")), "{text}");
             assert_eq!(read, want);
             assert_eq!(read.as_object().unwrap().keys().next().unwrap(), "judge", "the seed's order");
         }
