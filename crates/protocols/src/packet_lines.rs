@@ -65,8 +65,9 @@ pub fn read_diff(text: &str) -> Result<UnifiedDiff, String> {
             hunk.consume(&mut lines, number, file)?;
             has_hunks = true;
         } else if let Some(file) = files.last_mut() {
-            // A new mode, a rename, a binary file. After the hunks there is only the signature of a mailed patch.
-            if !has_hunks && !line.starts_with("index ") {
+            // A new mode, a rename, a binary file. After the hunks there is only the note that the last line does not end, and the
+            // signature of a mailed patch.
+            if line.starts_with('\\') || !has_hunks && !line.starts_with("index ") {
                 file.numbered.push(line.to_owned());
             }
         } else {

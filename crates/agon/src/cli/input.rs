@@ -107,7 +107,8 @@ pub fn folder_files(folder: &Path) -> Result<Vec<BriefFile>, CliError> {
     let entries = std::fs::read_dir(folder).map_err(|why| CliError::file(folder, read_error(&why)))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
-    let is_hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let is_hidden =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     let mut files = Vec::new();
     for path in paths.into_iter().filter(|path| !is_hidden(path)) {
         // A link to a folder could lead back to this one.
@@ -126,7 +127,10 @@ pub const DIFF_PART: &str = "diff";
 
 /// Whether a word names commits and no file: `main...HEAD`, `v1..v2`.
 fn is_git_range(word: &str) -> bool {
-    word.contains("..") && !word.starts_with('-') && !word.split("..").all(str::is_empty) && !Path::new(word).exists()
+    word.contains("..")
+        && !word.starts_with('-')
+        && !word.split("..").all(str::is_empty)
+        && !Path::new(word).exists()
         && !word.split('/').any(|part| part == "..")
 }
 
@@ -134,7 +138,8 @@ fn is_git_range(word: &str) -> bool {
 fn git_diff(range: &str) -> Result<String, CliError> {
     let command = ["diff", "--no-color", "--no-ext-diff", "--end-of-options", range, "--"];
     let ran = std::process::Command::new("git").args(command).stdin(std::process::Stdio::null()).output();
-    let ran = ran.map_err(|why| CliError::input(format!("git cannot be run for the range {range}: {why}")))?;
+    let ran =
+        ran.map_err(|why| CliError::input(format!("git cannot be run for the range {range}: {why}")))?;
     if !ran.status.success() {
         let why = String::from_utf8_lossy(&ran.stderr);
         let why = why.lines().next().unwrap_or("git diff failed").trim().to_owned();
@@ -144,7 +149,9 @@ fn git_diff(range: &str) -> Result<String, CliError> {
         .map_err(|_| CliError::input(format!("the diff of {range} is not UTF-8 text")))?;
     match text.len() as u64 > DEBATE_FILE_BYTES_MAX {
         true => Err(too_long(&format!("diff of {range}"), DEBATE_FILE_BYTES_MAX)),
-        false if text.trim().is_empty() => Err(CliError::input(format!("nothing changes in the range {range}"))),
+        false if text.trim().is_empty() => {
+            Err(CliError::input(format!("nothing changes in the range {range}")))
+        }
         false => Ok(text),
     }
 }
@@ -154,7 +161,11 @@ fn git_diff(range: &str) -> Result<String, CliError> {
 pub fn debate_file(path: &Path, part: Option<&str>) -> Result<BriefFile, CliError> {
     let range = path.to_str().filter(|word| part == Some(DIFF_PART) && is_git_range(word));
     if let Some(range) = range {
-        return Ok(BriefFile { path: range.to_owned(), text: git_diff(range)?, part: part.map(str::to_owned) });
+        return Ok(BriefFile {
+            path: range.to_owned(),
+            text: git_diff(range)?,
+            part: part.map(str::to_owned),
+        });
     }
     let text = match part {
         Some(key) if path == Path::new("-") => read_stdin(key, DEBATE_FILE_BYTES_MAX)?,

@@ -84,7 +84,8 @@ fn read_targets(info: &ProtocolInfo, args: &ArgMatches) -> Result<DebateSubject,
     let takes_diff = !has_diff && info.options.iter().any(|option| option.key == input::DIFF_PART);
     for word in args.get_many::<String>("subject").into_iter().flatten() {
         match word.as_str() {
-            "-" => files.push(piped_target(&input::read_stdin("target", input::DEBATE_FILE_BYTES_MAX)?, takes_diff)?),
+            "-" => files
+                .push(piped_target(&input::read_stdin("target", input::DEBATE_FILE_BYTES_MAX)?, takes_diff)?),
             word => files.extend(files_or_text(word)?),
         }
     }
@@ -156,9 +157,10 @@ fn files_or_text(word: &str) -> Result<Vec<BriefFile>, CliError> {
     let path = Path::new(word);
     match word {
         _ if path.is_dir() => match input::folder_files(path)? {
-            files if files.is_empty() => {
-                Err(CliError::file(path, "it is a folder without any file that is not hidden or empty: name another"))
-            }
+            files if files.is_empty() => Err(CliError::file(
+                path,
+                "it is a folder without any file that is not hidden or empty: name another",
+            )),
             files => Ok(files),
         },
         _ if path.exists() => Ok(vec![input::debate_file(path, None)?]),
@@ -215,7 +217,12 @@ mod tests {
     fn a_folder_is_its_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        assert!(files_or_text(folder.path().to_str().unwrap()).unwrap_err().to_string().contains("folder without"));
+        assert!(
+            files_or_text(folder.path().to_str().unwrap())
+                .unwrap_err()
+                .to_string()
+                .contains("folder without")
+        );
         std::fs::create_dir_all(path("b/.git")).unwrap();
         for name in ["b/c.py", "a.py", ".env", "b/.git/head"] {
             std::fs::write(path(name), name).unwrap();
@@ -231,7 +238,9 @@ mod tests {
     #[test]
     fn a_diff_on_stdin_is_recognised() {
         let diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
-        for (text, takes_diff, part) in [(diff, true, "diff"), (diff, false, "text"), ("a plan", true, "text")] {
+        for (text, takes_diff, part) in
+            [(diff, true, "diff"), (diff, false, "text"), ("a plan", true, "text")]
+        {
             let found = piped_target(text, takes_diff).unwrap();
             assert_eq!(found.part.as_deref(), Some(part), "{text}");
         }

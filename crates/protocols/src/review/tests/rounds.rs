@@ -122,8 +122,8 @@ fn the_branch_is_agreed_when_all_verdicts_are_the_same() {
                 let seen = seen.into_inner();
                 assert_eq!(seen.len(), if survivors < 2 { 0 } else { survivors });
                 for text in seen {
-                    assert_eq!(text.contains("The verdicts differ."), want == "disagreed");
-                    assert_eq!(text.contains("All verdicts are the same."), want == "agreed");
+                    assert_eq!(text.contains("The verdicts differ:"), want == "disagreed");
+                    assert_eq!(text.contains("All verdicts are the same:"), want == "agreed");
                 }
             }
         }
