@@ -27,7 +27,7 @@ const BUILT_IN_SCRIPTS: [(&str, &str); 5] = [
     ("demo-panel", include_str!("../scripts/demo-panel.yaml")),
     ("demo-council", include_str!("../scripts/demo-council.yaml")),
     ("demo-arena", include_str!("../scripts/demo-arena.yaml")),
-    ("demo-review", include_str!("../scripts/demo-review.yaml")),
+    ("demo-review", include_str!("../../protocols/src/review/demo.yaml")),
 ];
 
 /// A script that has been read and checked.
