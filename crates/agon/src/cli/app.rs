@@ -8,6 +8,7 @@ use std::sync::Arc;
 use agon_core::event::open_all;
 use agon_core::{Brief, Corrupt, Debate, LogRecord, Protocol};
 use agon_engine::{Engine, StoreError};
+use agon_experiments::eval::find_grading;
 use agon_models::{ModelCatalogue, ModelsConfig, TerminalPrompt};
 use agon_store::SqliteStore;
 use clap::ArgMatches;
@@ -146,7 +147,8 @@ pub fn open_store(file: &Path) -> Result<SqliteStore, CliError> {
 
 /// The protocol of a stored debate.
 pub fn protocol_of(brief: &Brief) -> Result<&'static dyn Protocol, CliError> {
-    agon_protocols::find(&brief.protocol).ok_or_else(|| {
+    let found = agon_protocols::find(&brief.protocol).or_else(|| find_grading(&brief.protocol));
+    found.ok_or_else(|| {
         CliError::input(format!(
             "debate {} was held with the protocol {:?}, which this agon does not have: use a newer agon",
             brief.id, brief.protocol

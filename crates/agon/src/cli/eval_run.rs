@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agon_core::event::sha256;
-use agon_core::{Debate, Status};
+use agon_core::{Brief, Debate, Status};
 use agon_engine::{DebateWatch, Engine, EngineError, StopSignal};
-use agon_experiments::eval::{EvalDataset, EvalPlan, EvalTrial, ResultRow, StoredResults, grade};
+use agon_experiments::eval::{
+    EvalDataset, EvalPlan, EvalQuestion, EvalTrial, GRADING, ResultRow, StoredResults, TrialGrade,
+    find_grading, grading_brief,
+};
 use agon_store::SqliteStore;
 use tokio::task::JoinSet;
 
@@ -32,6 +35,8 @@ pub struct EvalRun {
     pub builders: BTreeMap<String, BriefBuilder>,
     /// The questions.
     pub dataset: EvalDataset,
+    /// The model that grades what arithmetic cannot.
+    pub clerk: String,
     /// The hash of the plan. The ids of the debates derive from it.
     pub plan_hash: String,
     /// How many debates run at once.
@@ -137,6 +142,40 @@ impl EvalRun {
         Err(CliError::System(format!("there is no id left for the trial {}", trial.key)))
     }
 
+    /// The result of a trial. If arithmetic cannot grade it, the clerk is asked. Its call has a log of its own in the same store, so that
+    /// it is paid for once. Returns `None` if the run was interrupted.
+    async fn graded(
+        &self,
+        grade: TrialGrade,
+        question: &EvalQuestion,
+        trial: &Brief,
+        stop: &StopSignal,
+    ) -> Result<Option<ResultRow>, CliError> {
+        if grade.open.is_empty() {
+            return Ok(Some(grade.row));
+        }
+        // The answers belong to the id: a trial that is held again is graded again.
+        let hash = sha256(&format!("{}\ngrading\n{}", trial.id, grade.open.join("\n")));
+        let id: String = hash.chars().take(ID_CHARS).collect();
+        let watch = DebateWatch::default();
+        let ended = match self.stored_debate(&id)? {
+            Some(_) => self.engine.resume(&find_grading, &id, None, &watch, stop).await,
+            None => {
+                let brief = grading_brief(trial, id, &self.clerk, &grade.open, &question.gold);
+                self.engine.open(&GRADING, brief, &watch, stop).await
+            }
+        };
+        match ended {
+            Ok(grading) => {
+                let unreadable =
+                    |reason| CliError::Log { id: grading.brief.id.clone(), reason: Box::new(reason) };
+                grade.with_grading(&grading).map(Some).map_err(unreadable)
+            }
+            Err(EngineError::Interrupted { .. }) => Ok(None),
+            Err(error) => Ok(Some(grade.without_grading(&error.to_string()))),
+        }
+    }
+
     fn stored_debate(&self, id: &str) -> Result<Option<Debate>, CliError> {
         if self.store.raw_log(id).ok().is_none_or(|raw| raw.is_empty()) {
             return Ok(None);
@@ -170,7 +209,10 @@ async fn hold_trial(
         false => run.engine.open(builder.protocol, brief, &watch, &stop).await,
     };
     match ended {
-        Ok(debate) => Ok(Some(grade(&trial, question, &DebateReading::of(&debate)?.source()))),
+        Ok(debate) => {
+            let grade = TrialGrade::of(&trial, question, &DebateReading::of(&debate)?.source());
+            run.graded(grade, question, &debate.brief, &stop).await
+        }
         Err(EngineError::Interrupted { .. }) => Ok(None),
         Err(error) => Ok(Some(ResultRow::failed(&trial, question, &error.to_string()))),
     }

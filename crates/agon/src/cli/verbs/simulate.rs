@@ -9,6 +9,7 @@ use clap::{Arg, ArgMatches, Command};
 use super::{CliVerb, VerbGroup};
 use crate::cli::errors::CliError;
 use crate::cli::limits::whole_number;
+use crate::cli::runtime::block_on;
 use crate::cli::{arguments, output};
 
 pub(super) const VERB: CliVerb = CliVerb { name: "simulate", group: VerbGroup::ManyDebates, command, run };
@@ -78,7 +79,8 @@ fn population_options() -> Vec<Arg> {
 }
 
 fn run(args: &ArgMatches) -> Result<u8, CliError> {
-    let findings = simulate(&simulation_plan(args)).map_err(|why| CliError::input(why.to_string()))?;
+    let findings =
+        block_on(simulate(&simulation_plan(args)))?.map_err(|why| CliError::input(why.to_string()))?;
     output::print_result(args.get_flag("json"), || &findings, || text(&findings))
 }
 
