@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use crate::budget::{CallEstimate, CallGrant};
 use crate::call_limits::CallPermit;
+use crate::model::schema_request;
 use crate::model_chains::{ChainModel, ModelChain};
 use crate::retry::RepairRequest;
 use crate::warm_up::FirstTokenSignal;
@@ -78,10 +79,8 @@ pub(crate) enum AskProgress {
 
 impl PendingAsk {
     pub(crate) fn new(ask: Ask, index_in_phase: usize, chain: ModelChain) -> Self {
-        let schema_bytes = ask.schema.as_ref().map_or(0, |schema| {
-            let json = schema.json.to_string();
-            (json.len() + schema.name.len()) as u64
-        });
+        let schema_bytes =
+            ask.schema.as_ref().map_or(0, |schema| (schema_request(schema).len() + schema.name.len()) as u64);
         Self { ask, index_in_phase, chain, schema_bytes, state: AskState::Unplanned, due: None }
     }
 
