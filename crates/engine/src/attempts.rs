@@ -9,11 +9,11 @@ use agon_core::{AbsenceReason, CallUsage, Event, Reply, ReplyFault};
 use futures_util::FutureExt;
 
 use crate::answer_parsing::{self, truncated};
+use crate::ask_task::{AskProgress, AskState, AskTask, OutgoingCall, PlannedCall};
 use crate::budget::{BudgetAnswer, CallEstimate, CallGrant};
 use crate::call_limits::CallPermit;
 use crate::debate_run::{DebateRun, HaltReason};
 use crate::model_chains::{self, ChainModel};
-use crate::pending_ask::{AskProgress, AskState, OutgoingCall, PendingAsk, PlannedCall};
 use crate::retry::{self, NextAttempt, PROVIDER_WAIT_MAX};
 use crate::warm_up::FirstTokenSignal;
 use crate::{CallFault, CallFaultKind, EngineError, FinishReason, ModelCompletion};
@@ -303,7 +303,7 @@ impl DebateRun<'_> {
     }
 
     /// Whether an answer that is only unverified may still be sent back: none was yet, and a repair is left.
-    fn may_be_sent_back(&self, pending: &PendingAsk) -> bool {
+    fn may_be_sent_back(&self, pending: &AskTask) -> bool {
         let attempts = self.attempts(pending.index_in_phase);
         let is_malformed = |attempt: &&CallAttempt| {
             attempt.fault.as_ref().is_some_and(|fault| fault.why == AbsenceReason::Malformed)
@@ -314,7 +314,7 @@ impl DebateRun<'_> {
 
     /// The answer that was sent back because a declaration in it does not verify. It counts if nothing better follows. Its cost
     /// is that of the attempt.
-    fn unverified_reply(&self, pending: &PendingAsk) -> Option<Reply> {
+    fn unverified_reply(&self, pending: &AskTask) -> Option<Reply> {
         let attempts = self.attempts(pending.index_in_phase);
         let attempt = attempts.iter().rfind(|attempt| retry::is_unverified(attempt))?;
         let text = attempt.fault.as_ref()?.text.clone()?;

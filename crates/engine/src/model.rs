@@ -64,7 +64,6 @@ pub trait ModelSource: Send + Sync {
 /// Receives the pieces of an answer as they arrive.
 pub type DeltaSink<'a> = &'a (dyn Fn(&str) + Send + Sync);
 
-/// One call of a model.
 #[derive(Debug, Clone)]
 pub struct ModelCall {
     /// The id of the debate.

@@ -21,6 +21,7 @@
 //!
 //! - [`prompt`]: turns templates into prompts, and reply types into schemas.
 //! - [`limits`]: says whether a limit ends a debate. [`participation`]: says how the seats took part.
+//! - [`attached_context`]: what a person attaches with `--context`.
 //! - [`named_lists`]: reads files that list names, each with a value.
 //! - [`answer`]: decides when two short answers are the same. [`lexical`]: measures how similar two texts are.
 //!   [`grouping`]: decides which texts are one position.
@@ -31,6 +32,7 @@ use agon_core::Protocol;
 pub mod answer;
 pub mod arena;
 pub mod ask;
+pub mod attached_context;
 pub mod cited;
 pub mod clerk;
 pub mod council;

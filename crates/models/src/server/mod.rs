@@ -178,12 +178,7 @@ impl ServerModel {
         deltas: Option<DeltaSink<'_>>,
     ) -> Result<ModelCompletion, CallFailure> {
         let prompt: Vec<&str> = call.messages.iter().map(|message| message.text.as_str()).collect();
-        let context = FailureContext {
-            provider: &self.provider,
-            model: &self.model,
-            address: &self.base.shown,
-            prompt: &prompt,
-        };
+        let context = FailureContext::new(&self.provider, &self.model, &self.base, &prompt);
         let client = self.clients.get(self.base.is_plain_http).map_err(|why| context.no_client(why))?;
         let messages = match parts.schema {
             Some(_) => Cow::Borrowed(call.messages.as_slice()),

@@ -17,7 +17,7 @@ use crate::warm_up::FirstTokenSignal;
 use crate::{CallFault, CallMessage, DeltaSink, MessageRole, ModelCall, ModelCompletion, TextDelta};
 
 /// An ask of the current phase.
-pub(crate) struct PendingAsk {
+pub(crate) struct AskTask {
     pub(crate) ask: Ask,
     /// The index of the ask in its phase.
     pub(crate) index_in_phase: usize,
@@ -77,7 +77,7 @@ pub(crate) enum AskProgress {
     },
 }
 
-impl PendingAsk {
+impl AskTask {
     pub(crate) fn new(ask: Ask, index_in_phase: usize, chain: ModelChain) -> Self {
         let schema_bytes =
             ask.schema.as_ref().map_or(0, |schema| (schema_request(schema).len() + schema.name.len()) as u64);
