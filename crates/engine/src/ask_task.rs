@@ -199,6 +199,7 @@ impl AskTask {
             phase: phase.clone(),
             label: self.ask.label.clone(),
             about: self.ask.about.clone(),
+            question: brief.question.clone(),
             messages: self.messages(repair),
             schema: self.ask.schema.clone(),
             max_output_tokens,

@@ -80,6 +80,8 @@ pub struct ModelCall {
     pub label: Option<String>,
     /// What the ask is about, where a seat has several in one phase.
     pub about: Option<String>,
+    /// The question of the debate in the person's words, which the messages contain. Small models are asked it in plain words.
+    pub question: String,
     /// The conversation. The last message is the ask.
     pub messages: Vec<CallMessage>,
     /// The JSON Schema of the answer; `None` for plain text.

@@ -134,6 +134,7 @@ mod tests {
             phase: Phase::new("debate", 2),
             label: Some("Debater B".into()),
             about: None,
+            question: String::new(),
             messages,
             schema: None,
             max_output_tokens: 100,

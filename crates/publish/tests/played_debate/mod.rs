@@ -38,12 +38,12 @@ pub(crate) fn brief(protocol: &dyn Protocol, question: &str, given: &[(&str, &st
 }
 
 /// Plays a whole debate. A reply that breaks a rule is invented again, up to 20 times.
-pub(crate) fn play_debate(protocol: &dyn Protocol, brief: Brief) -> Vec<LogRecord> {
+pub(crate) fn play_debate(protocol: &dyn Protocol, brief: Brief, seed: u64) -> Vec<LogRecord> {
     let records = vec![Debate::open(brief).unwrap().1];
     let mut answer = |debate: &Debate, ask: &Ask| {
-        let mut tries = (0..20).map(|more| invent(protocol, debate, ask, 3 + 1000 * more));
+        let mut tries = (0..20).map(|more| invent(protocol, debate, ask, seed + 1000 * more));
         let said = tries.find(|reply| matches!(reply, Reply::Said { .. }));
-        said.unwrap_or_else(|| invent(protocol, debate, ask, 3))
+        said.unwrap_or_else(|| invent(protocol, debate, ask, seed))
     };
     play(protocol, records, &mut answer, &mut |_| {}).unwrap()
 }

@@ -19,7 +19,7 @@ use serde_json::json;
 fn a_receipt_of_every_protocol_is_valid_and_can_be_replayed() {
     let key = SecretKey::make().unwrap();
     for protocol in PROTOCOLS {
-        let records = play_debate(*protocol, brief(*protocol, "Should the team adopt the queue?", &[]));
+        let records = play_debate(*protocol, brief(*protocol, "Should the team adopt the queue?", &[]), 3);
         let text = receipt(&records, &key);
         let result = check(&text, &trusted(&key));
         assert_eq!(result.findings, [], "{}", protocol.info().name);
@@ -34,7 +34,7 @@ fn a_receipt_of_every_protocol_is_valid_and_can_be_replayed() {
 fn a_statement_describes_the_whole_debate() {
     let key = SecretKey::make().unwrap();
     for protocol in PROTOCOLS {
-        let records = play_debate(*protocol, brief(*protocol, "Should the team adopt the queue?", &[]));
+        let records = play_debate(*protocol, brief(*protocol, "Should the team adopt the queue?", &[]), 3);
         let debate = Debate::from_records(&records).unwrap();
         let statement = statement_of(&receipt(&records, &key));
         let predicate = &statement["predicate"];
@@ -168,7 +168,7 @@ fn a_receipt_with_a_secret_is_refused_and_the_error_does_not_repeat_it() {
         let log = with_log.then_some(log.as_slice());
         issue(&ReceiptSubject { outcome: &outcome, debate: &debate, log, secrets: &secrets }, &key, SIGNED_AT)
     };
-    let in_question = play_debate(deep, brief(deep, &format!("Is {value} a good key?"), &[]));
+    let in_question = play_debate(deep, brief(deep, &format!("Is {value} a good key?"), &[]), 3);
     let why = attempt(&in_question, false).unwrap_err();
     assert!(
         matches!(&why, IssueError::Secret { path, .. } if path == "statement.predicate.question"),
@@ -176,7 +176,7 @@ fn a_receipt_with_a_secret_is_refused_and_the_error_does_not_repeat_it() {
     );
     let mut in_file = brief(deep, "Why?", &[]);
     in_file.files[0].text = format!("key = {value}");
-    let in_file = play_debate(deep, in_file);
+    let in_file = play_debate(deep, in_file, 3);
     let why = attempt(&in_file, true).unwrap_err().to_string();
     assert!(why.contains("OPENAI_API_KEY is in log[0].brief.files[0].text"), "{why}");
     assert!(why.contains("--no-log") && !why.contains("0123456789"), "{why}");

@@ -21,7 +21,7 @@ pub(crate) const CONTEXT: ReplayContext<'static> =
 pub(crate) fn small_debate() -> Vec<LogRecord> {
     let deep = agon_protocols::find("deep").unwrap();
     let question = "Should the team adopt the queue? Müller asks: \"why\"";
-    play_debate(deep, brief(deep, question, &[("min_rounds", "1"), ("max_rounds", "1")]))
+    play_debate(deep, brief(deep, question, &[("min_rounds", "1"), ("max_rounds", "1")]), 3)
 }
 
 /// The outcome, with a small evidence section.
