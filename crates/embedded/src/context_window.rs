@@ -59,13 +59,31 @@ impl PromptPieces {
         let last = messages.len().saturating_sub(1);
         let mut pieces = Self { turns: Vec::new(), removable_entries: 0, style };
         for (turn, message) in messages.iter().enumerate() {
-            let mut read = pieces.pieces_of(message, turn == last);
-            if turn == last && style != PromptStyle::AsWritten {
-                state_question(&mut read, question);
-            }
+            let read = pieces.pieces_of(message, turn == last);
             pieces.turns.push((message.role, read));
         }
+        if style != PromptStyle::AsWritten {
+            pieces.state_question(question.trim());
+        }
         pieces
+    }
+
+    /// Puts the question in front of the last message, as an entry, if it stands in the prose: the person's words are not quoted.
+    fn state_question(&mut self, question: &str) {
+        let mut is_stated = false;
+        for piece in self.turns.iter_mut().flat_map(|(_, pieces)| pieces) {
+            if let PromptPiece::Prose { text, .. } = piece
+                && !question.is_empty()
+                && text.contains(question)
+            {
+                *text = text.replace(question, "");
+                is_stated = true;
+            }
+        }
+        if let Some((_, last)) = self.turns.last_mut().filter(|_| is_stated) {
+            let (what, text, raw) = (QUESTION_LABEL.to_owned(), question.to_owned(), String::new());
+            last.insert(0, PromptPiece::Entry { what, text, raw, removable: None });
+        }
     }
 
     fn pieces_of(&mut self, message: &CallMessage, is_last: bool) -> Vec<PromptPiece> {
@@ -196,25 +214,6 @@ fn prose(message: &CallMessage, range: Range<usize>) -> impl Iterator<Item = Pro
         (!text.is_empty()).then_some(PromptPiece::Prose { text, is_private })
     };
     [part(range.start..split, false), part(split..range.end, true)].into_iter().flatten()
-}
-
-/// Puts the question in front, as an entry, if it stands in the prose: the person's words are not quoted.
-fn state_question(pieces: &mut Vec<PromptPiece>, question: &str) {
-    let question = question.trim();
-    let is_stated = |piece: &PromptPiece| match piece {
-        PromptPiece::Prose { text, .. } => text.contains(question),
-        PromptPiece::Entry { .. } => false,
-    };
-    if question.is_empty() || !pieces.iter().any(is_stated) {
-        return;
-    }
-    for piece in pieces.iter_mut() {
-        if let PromptPiece::Prose { text, .. } = piece {
-            *text = text.replace(question, "");
-        }
-    }
-    let (what, text, raw) = (QUESTION_LABEL.to_owned(), question.to_owned(), String::new());
-    pieces.insert(0, PromptPiece::Entry { what, text, raw, removable: None });
 }
 
 /// The first instructions: a small model cannot follow all of them.
