@@ -351,6 +351,7 @@ fn judge_calls_counts_the_calls_that_came_back() {
         why: AbsenceReason::Malformed,
         detail: "no JSON".into(),
         text: None,
+        unverified: false,
         usage,
     };
     let absent = |place: usize, why: AbsenceReason| Event::Replied {

@@ -10,13 +10,14 @@ use tokio::time::Instant;
 
 use crate::budget::{CallEstimate, CallGrant};
 use crate::call_limits::CallPermit;
+use crate::model::schema_request;
 use crate::model_chains::{ChainModel, ModelChain};
 use crate::retry::RepairRequest;
 use crate::warm_up::FirstTokenSignal;
 use crate::{CallFault, CallMessage, DeltaSink, MessageRole, ModelCall, ModelCompletion, TextDelta};
 
 /// An ask of the current phase.
-pub(crate) struct PendingAsk {
+pub(crate) struct AskTask {
     pub(crate) ask: Ask,
     /// The index of the ask in its phase.
     pub(crate) index_in_phase: usize,
@@ -76,12 +77,10 @@ pub(crate) enum AskProgress {
     },
 }
 
-impl PendingAsk {
+impl AskTask {
     pub(crate) fn new(ask: Ask, index_in_phase: usize, chain: ModelChain) -> Self {
-        let schema_bytes = ask.schema.as_ref().map_or(0, |schema| {
-            let json = schema.json.to_string();
-            (json.len() + schema.name.len()) as u64
-        });
+        let schema_bytes =
+            ask.schema.as_ref().map_or(0, |schema| (schema_request(schema).len() + schema.name.len()) as u64);
         Self { ask, index_in_phase, chain, schema_bytes, state: AskState::Unplanned, due: None }
     }
 
@@ -200,6 +199,7 @@ impl PendingAsk {
             phase: phase.clone(),
             label: self.ask.label.clone(),
             about: self.ask.about.clone(),
+            question: brief.question.clone(),
             messages: self.messages(repair),
             schema: self.ask.schema.clone(),
             max_output_tokens,
