@@ -21,6 +21,7 @@
 //!
 //! - [`prompt`]: turns templates into prompts, and reply types into schemas.
 //! - [`limits`]: says whether a limit ends a debate. [`participation`]: says how the seats took part.
+//! - [`attached_context`]: what a person attaches with `--context`.
 //! - [`named_lists`]: reads files that list names, each with a value.
 //! - [`quotes`]: verifies quotes. [`sorting`]: verifies who holds the same position. [`packet_lines`]: verifies places in files.
 //! - [`clerk`]: the seat that sorts answers. [`short_answers`]: compares options and numbers.
@@ -29,6 +30,7 @@ use agon_core::Protocol;
 
 pub mod arena;
 pub mod ask;
+pub mod attached_context;
 pub mod cited;
 pub mod clerk;
 pub mod council;

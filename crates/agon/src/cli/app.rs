@@ -16,7 +16,7 @@ use clap::ArgMatches;
 use super::arguments;
 use super::configuration::Configuration;
 use super::errors::CliError;
-use super::model_directory::ModelDirectory;
+use super::model_directory::{ModelDirectory, demo_scripts};
 use super::paths::{self, process_env};
 use super::runtime::block_on;
 use super::verification::RawLog;
@@ -134,7 +134,8 @@ pub fn model_catalogue(configuration: &Configuration) -> Arc<ModelCatalogue> {
     let models_dir = paths::models_folder(&process_env);
     let config = ModelsConfig { models_dir, ..configuration.models_config.clone() };
     let prompt = TerminalPrompt::on_this_terminal().with_pause_hook(terminal_pause::terminal().pause_hook());
-    Arc::new(ModelCatalogue::new(config, |name| std::env::var(name).ok()).with_terminal(Arc::new(prompt)))
+    let catalogue = ModelCatalogue::new(config, |name| std::env::var(name).ok());
+    Arc::new(catalogue.with_terminal(Arc::new(prompt)).with_scripts(demo_scripts()))
 }
 
 /// The store in this file, created if it does not exist.
@@ -150,7 +151,7 @@ pub fn protocol_of(brief: &Brief) -> Result<&'static dyn Protocol, CliError> {
     let found = agon_protocols::find(&brief.protocol).or_else(|| find_grading(&brief.protocol));
     found.ok_or_else(|| {
         CliError::input(format!(
-            "debate {} was held with the protocol {:?}, which this agon does not have: use a newer agon",
+            "debate {} was run with the protocol {:?}, which this agon does not have: use a newer agon",
             brief.id, brief.protocol
         ))
     })
@@ -158,7 +159,6 @@ pub fn protocol_of(brief: &Brief) -> Result<&'static dyn Protocol, CliError> {
 
 /// A debate in a store.
 pub struct DebateHandle {
-    /// The store.
     pub store: SqliteStore,
     /// The debate's full id.
     pub id: String,
@@ -168,7 +168,6 @@ pub struct DebateHandle {
 pub struct StoredLog {
     /// The bytes and hash of each event.
     pub raw: RawLog,
-    /// The events.
     pub records: Vec<LogRecord>,
     /// The debate that they make.
     pub debate: Debate,
@@ -184,7 +183,6 @@ impl DebateHandle {
         Ok(StoredLog { raw, records, debate })
     }
 
-    /// An error in the log.
     pub fn log_error(&self, reason: Corrupt) -> CliError {
         CliError::Log { id: self.id.clone(), reason: Box::new(reason) }
     }

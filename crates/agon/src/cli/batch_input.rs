@@ -17,7 +17,6 @@ use super::{input, targets};
 /// Room for an escaped question and generous options.
 const LINE_BYTES_MAX: u64 = 4 << 20;
 
-/// One debate of a batch.
 #[derive(Debug, Clone)]
 pub struct BatchLine {
     /// Its place in the input, counted from 0.

@@ -1,4 +1,4 @@
-//! The trials of an eval as debates: each is held once, even if the run is interrupted, and its result is written as it ends.
+//! The trials of an eval as debates: each is run once, even if the run is interrupted, and its result is written as it ends.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use agon_core::event::sha256;
 use agon_core::{Brief, Debate, Status};
-use agon_engine::{DebateWatch, Engine, EngineError, StopSignal};
+use agon_engine::{DebateWatch, Engine, EngineError, StopSignal, StoreError};
 use agon_experiments::eval::{
     EvalDataset, EvalPlan, EvalQuestion, EvalTrial, GRADING, ResultRow, StoredResults, TrialGrade,
     find_grading, grading_brief,
@@ -25,7 +25,7 @@ use super::{output, signals};
 /// How many characters of a hash make the id of a trial's debate.
 const ID_CHARS: usize = 16;
 
-/// How trials are held.
+/// How trials are run.
 pub struct EvalRun {
     /// The engine that all trials share.
     pub engine: Engine,
@@ -47,7 +47,6 @@ pub struct EvalRun {
     pub retries_failed: bool,
 }
 
-/// The results file.
 pub struct ResultsFile {
     path: PathBuf,
     file: File,
@@ -81,7 +80,7 @@ impl ResultsFile {
 }
 
 impl EvalRun {
-    /// Holds the trials. Returns the results, and whether the run was interrupted.
+    /// Runs the trials. Returns the results, and whether the run was interrupted.
     pub async fn run(
         self,
         trials: Vec<EvalTrial>,
@@ -177,11 +176,15 @@ impl EvalRun {
     }
 
     fn stored_debate(&self, id: &str) -> Result<Option<Debate>, CliError> {
-        if self.store.raw_log(id).ok().is_none_or(|raw| raw.is_empty()) {
-            return Ok(None);
+        match self.store.raw_log(id) {
+            Err(StoreError::Unknown(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+            Ok(raw) if raw.is_empty() => Ok(None),
+            Ok(_) => {
+                let handle = DebateHandle { store: self.store.clone(), id: id.to_owned() };
+                Ok(Some(handle.read()?.debate))
+            }
         }
-        let handle = DebateHandle { store: self.store.clone(), id: id.to_owned() };
-        Ok(Some(handle.read()?.debate))
     }
 }
 

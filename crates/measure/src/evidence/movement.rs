@@ -223,7 +223,12 @@ pub(super) fn counterfactual(debate: &Debate, history: &PositionHistory) -> Coun
     for round in &history.rounds {
         let verdict = known_verdict(round);
         let pair = verdict.as_ref().zip(before.map_or_else(|| verdict.clone(), known_verdict));
-        let is_revised = round.stands.iter().any(|held| held.change.is_some());
+        // A position that has another name changed, although its holder may call it a detail.
+        let is_renamed = |held: &SeatPosition| {
+            let then = before.and_then(|before: &RoundPositions| before.of(&held.seat));
+            then.is_some_and(|then| then.position != held.position)
+        };
+        let is_revised = round.stands.iter().any(|held| held.change.is_some() || is_renamed(held));
         if before.is_some() && !is_revised && !round.ballots {
             idle_rounds.push(round.round);
         }

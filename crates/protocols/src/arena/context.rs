@@ -11,9 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::asks::errand;
 use super::log::{ArenaAgent, ArenaLog};
-use super::options::ArenaOptions;
 use super::replies::{self, ContextReply, ContextResolution};
-use super::{ArenaPhase, team};
+use super::{ArenaOptions, ArenaPhase, team};
 
 /// The text of an item is cut here.
 pub(super) const TEXT_CHARS_MAX: usize = 1200;
@@ -210,6 +209,17 @@ impl ContextItem {
             Some(_) => mark_ids(&written, OF_DEBATE, true),
             None => mark_ids(&written, OF_SOURCE, false),
         }
+    }
+}
+
+impl ArenaLog<'_> {
+    /// What an id names: the text of a piece of context, or a critique.
+    pub(super) fn cited_text(&self, id: &str) -> Option<String> {
+        let item = self.context.iter().find(|item| item.id == id).map(ContextItem::quoted_text);
+        let critique = self.critiques.iter().find(|critique| critique.id == id);
+        item.or_else(|| {
+            critique.map(|critique| [critique.issues.join("\n"), critique.suggestions.join("\n")].join("\n"))
+        })
     }
 }
 

@@ -86,8 +86,9 @@ fn properties(finding: &GateFinding) -> Vec<(&'static str, String)> {
 
 fn title(finding: &GateFinding) -> String {
     let category = finding.category.as_ref().map_or(String::new(), |category| format!(", {category}"));
+    let unverified = if finding.unverified { ", unverified location" } else { "" };
     let dropped = if finding.dropped { ", dropped in round 2" } else { "" };
-    format!("agon: {}{category}{dropped}", finding.severity.as_str())
+    format!("agon: {}{category}{unverified}{dropped}", finding.severity.as_str())
 }
 
 fn verdict_message(review: &PipelineReport) -> String {

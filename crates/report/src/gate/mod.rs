@@ -158,6 +158,7 @@ fn cleaned_finding(finding: &GateFinding) -> GateFinding {
         file: finding.file.as_ref().map(line),
         line: finding.line,
         end_line: finding.end_line,
+        unverified: finding.unverified,
         judges: finding.judges.iter().map(line).collect(),
         dropped_by: finding.dropped_by.iter().map(line).collect(),
         dropped: finding.dropped,
@@ -178,6 +179,8 @@ fn finding_text(finding: &GateFinding) -> String {
     let mut lines = vec![finding.description.clone()];
     lines.extend(finding.recommendation.as_ref().map(|advice| format!("Recommendation: {advice}")));
     lines.extend((!finding.judges.is_empty()).then(|| format!("Found by {}.", finding.judges.join(", "))));
+    lines
+        .extend(finding.unverified.then(|| "Unverified: the location is not in what was judged.".to_owned()));
     lines.extend(dropped_sentence(finding));
     lines.join("\n")
 }

@@ -80,6 +80,7 @@ fn result(review: &PipelineReport, finding: &GateFinding, rule: &str, rule_index
             "severity": finding.severity.as_str(),
             "category": finding.category,
             "location": finding.location,
+            "unverified": finding.unverified,
             "judges": finding.judges,
             "dropped": finding.dropped,
             "droppedBy": finding.dropped_by,

@@ -178,7 +178,9 @@ impl LiveView {
         self.mask = Some(NameMask::new(brief));
         let question = cut(&clean_line(&brief.question), style.columns(), &style);
         self.screen.line(&style.bold(&question));
-        let facts = [brief.protocol.clone(), phase::roster(brief), brief.id.clone()];
+        let own = self.protocol.view(debate).map(|view| view.outline.facts).unwrap_or_default();
+        let facts =
+            [vec![brief.protocol.clone()], own, vec![phase::roster(brief), brief.id.clone()]].concat();
         let facts = clean_line(&facts.join(&format!(" {} ", style.dot())));
         self.screen.line(&style.dim(&cut(&facts, style.columns(), &style)));
     }

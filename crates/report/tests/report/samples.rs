@@ -156,7 +156,8 @@ impl DebateLog {
 
     pub(crate) fn fault(&mut self, ask: &Ask, attempt: u32, why: AbsenceReason, detail: &str) {
         let usage = CallUsage { usd: Some(0.0), ..CallUsage::default() };
-        let event = Event::Attempted { ask: ask.id, attempt, why, detail: detail.into(), text: None, usage };
+        let (ask, detail, text, unverified) = (ask.id, detail.to_owned(), None, false);
+        let event = Event::Attempted { ask, attempt, why, detail, text, unverified, usage };
         self.push(event, 400);
     }
 

@@ -68,7 +68,7 @@ fn command(command: Command) -> Command {
             "The results [default: DATASET.results.jsonl in this directory]",
         ))
         .arg(arguments::path_option("plot", "FILE.svg", "Also draw accuracy against cost"))
-        .arg(arguments::switch("retry", "Hold failed trials again"))
+        .arg(arguments::switch("retry", "Run failed trials again"))
         .arg(arguments::switch("dry-run", "Show arms and calls, and make no call"))
         .arg(arguments::switch("quiet", "Show no progress"))
         .arg(arguments::json())

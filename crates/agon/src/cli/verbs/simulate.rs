@@ -29,7 +29,7 @@ fn command(command: Command) -> Command {
     let number =
         |name: &'static str, help: &'static str| Arg::new(name).long(name).value_name("N").help(help);
     command
-        .about("Hold debates of simulated seats of which everything is known: what does a protocol do to them?")
+        .about("Run debates between simulated seats with known properties, and measure what the protocol does")
         .after_help(
             "Whole debates run through the engine; no model is asked. What was planted is measured again from the logs alone, with 95%\n\
              intervals. --curve adds one persuasive adversary in N seats and prints what each protocol loses by it; these are thousands of\n\

@@ -212,7 +212,7 @@ fn an_absent_source_is_named_and_the_debate_continues() {
             ..ScriptedArena::default()
         }
         .run();
-        assert_eq!(calls(&debate).0, 25);
+        assert_eq!(calls(&debate).0, 29);
         let outcome = debate.outcome.unwrap();
         assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Degraded));
         assert!(warned(&outcome, &format!("{name} gave no context (timed_out")), "{:?}", outcome.warnings);

@@ -15,7 +15,7 @@ fn every_check_vote_and_judgement_has_a_summary() {
     let titles = summary_titles(&shown);
     let first = label(&debate.brief, 1);
     assert_eq!(titles.len(), 6, "{titles:?}");
-    assert_eq!(titles[0], "Round 3: how alike: at least 0.20, 0.20 on average, not converged");
+    assert_eq!(titles[0], "Round 3: convergence score 0.20, not converged");
     assert_eq!(titles[4], format!("Round 7: the vote: majority for {first} (2 of 2)"));
     assert_eq!(titles[5], format!("Round 8: the judge: {first} is best, 2.0 ahead"));
     for summary in &shown {
@@ -52,7 +52,7 @@ fn summaries_show_no_figure_for_what_is_not_known() {
     let absent = |_: &Ask, phase: &str, _: u32| ["compare", "judge"].contains(&phase);
     let summaries = |table: ScriptedArena<'_>| Arena.view(&table.run()).unwrap().round_summaries;
     let shown = summaries(ScriptedArena { absent: &absent, ..ScriptedArena::default() });
-    assert_eq!(summary_titles(&shown)[0], "Round 3: how alike: not measured, not converged");
+    assert_eq!(summary_titles(&shown)[0], "Round 3: the clerk was absent, not converged");
     assert_eq!(summary_titles(&shown)[5], "Round 8: the judge was absent");
     let few = summaries(ScriptedArena { votes: &|_| vec![1, 0, 0], ..ScriptedArena::default() });
     assert_eq!(
@@ -204,7 +204,7 @@ fn the_report_has_the_decision_first_and_the_full_one_has_everything() {
     let debate = ScriptedArena { set: &set, with: &with, ..ScriptedArena::default() }.run();
     let (short, full) = (report(&debate, ReportLength::Short), report(&debate, ReportLength::Full));
     let common =
-        ["Decision", "Votes", "The judge", "How alike the proposals were", "Hollow consensus", "Rhetoric"];
+        ["Decision", "Votes", "The judge", "How the proposals came together", "Hollow consensus", "Rhetoric"];
     let short_headings = headings(&short);
     assert_eq!(short_headings[..6], common);
     assert_eq!(short_headings[6..], ["What they were given to read", "Ratings"]);
@@ -215,7 +215,7 @@ fn the_report_has_the_decision_first_and_the_full_one_has_everything() {
             "Votes",
             "The judge",
             "Round by round",
-            "How alike the proposals were",
+            "How the proposals came together",
             "Hollow consensus",
             "Rhetoric",
             "What they were given to read",
@@ -233,7 +233,7 @@ fn the_report_has_the_decision_first_and_the_full_one_has_everything() {
     );
     assert!(short.contains(&"Nobody cites 1 piece, which the full report has.".to_owned()), "{short:?}");
     assert!(full.iter().any(|line| line.contains("Queues: They help.")), "{full:?}");
-    let all_rounds = "Some(\"Rounds 3 to 6\") not alike enough";
+    let all_rounds = "Some(\"Rounds 3 to 6\") not similar enough";
     assert!(short.iter().any(|line| line.starts_with(all_rounds)), "{short:?}");
 }
 
@@ -270,7 +270,7 @@ fn every_ending_without_a_decision_says_why() {
         ),
         (
             ScriptedArena { votes: &split, scores: &torn, set: &judge_decides, ..plain() },
-            "The judge names no best either: its two orders contradict each other.",
+            "The judge's first place depends on the order in which it read the proposals, which is a tie between Agent ",
         ),
     ] {
         let debate = arena.run();
@@ -287,7 +287,7 @@ fn the_decision_says_whether_vote_and_judge_agree() {
     let scores = |_: u32, _: usize| vec![9.0, 6.0, 3.0];
     let by_judge = [BARE, &[("decide", "judge")]].concat();
     for (set, votes, sentence) in [
-        (BARE, vec![2, 2, 1], "The judge does not agree: it puts Agent {1} first."),
+        (BARE, vec![2, 2, 1], "The judge does not agree: the judge puts Agent {1} first, 3.00 points ahead."),
         (
             &by_judge[..],
             vec![2, 2, 1],
