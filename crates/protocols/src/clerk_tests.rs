@@ -118,7 +118,6 @@ pub(crate) const PAIRS: &[AnswerPair<'static>] = {
         pair(DATENBANK, "Nimm Go", "Go ist gut", FirstOnly("Nimm Go"), None),
         pair("How many?", "1,000", "1000", Absent, None),
         pair("Wie viele?", "1.000", "1000", Same("1.000", "1000"), Some(true)),
-        // Arithmetic knows better than the clerk.
         pair("How many?", "about 7", "7", Different("about 7", "7"), Some(false)),
         // Words that address the clerk change nothing.
         pair(

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::AskOptions;
 use super::first_answers::{FirstAnswer, FirstAnswers};
+use crate::attached_context::CONTEXT_PART;
 use crate::deep::{self, Deep, DeepOptions, DeepPhase};
 use crate::panel::{Panel, PanelOptions};
 
@@ -114,7 +115,9 @@ pub(super) fn deep_brief(brief: &Brief) -> Brief {
 /// The brief of the panel, with the whole limits and without the files that it judges.
 pub(super) fn panel_brief(brief: &Brief) -> Brief {
     let options = panel_options(&AskOptions::read(&brief.options));
-    Brief { files: vec![rubric_file()], ..sub_brief(brief, &Panel, options) }
+    let attached = brief.files.iter().filter(|file| file.part.as_deref() == Some(CONTEXT_PART));
+    let files = std::iter::once(rubric_file()).chain(attached.cloned()).collect();
+    Brief { files, ..sub_brief(brief, &Panel, options) }
 }
 
 /// How many seats the panel has.

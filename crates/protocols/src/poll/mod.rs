@@ -16,6 +16,7 @@ use agon_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::attached_context::attached_section;
 use crate::clerk::{CLERK, CLERK_TEMPLATE, ClerkSorting, clerk_model};
 use crate::prompt::{self, PromptSet, new_ask};
 use crate::quotes::QuotedTexts;
@@ -183,19 +184,21 @@ pub(crate) struct AnswerPromptContext {
     question: String,
     interjections: Vec<String>,
     files: Vec<String>,
+    context: Option<String>,
 }
 
 impl AnswerPromptContext {
     pub(crate) fn of(debate: &Debate) -> Self {
         let quoted = QuotedTexts::anonymous(&debate.brief);
-        let belongs = |part: Option<&str>| part.is_none_or(|part| part == "context");
-        let files = debate.brief.files.iter().filter(|file| belongs(file.part.as_deref()));
+        let files = debate.brief.files.iter().filter(|file| file.part.is_none());
         let files: Vec<String> = files.map(|file| quoted.quote(&file.path, &file.text)).collect();
+        let context = attached_section(&debate.brief, &quoted);
         Self {
-            rule: (!files.is_empty()).then(|| quoted.rule()),
+            rule: (!files.is_empty() || context.is_some()).then(|| quoted.rule()),
             question: quoted.person(&debate.brief.question),
             interjections: debate.interjections.iter().map(|said| quoted.person(&said.text)).collect(),
             files,
+            context,
         }
     }
 }

@@ -128,6 +128,18 @@ fn the_clerk_sorts_free_texts_and_the_verdict_says_so() {
     assert_eq!(view.votes.len(), 4);
 }
 
+/// Arithmetic knows that two numbers differ, whatever the clerk says.
+#[test]
+fn the_clerk_cannot_put_different_numbers_together() {
+    let outcome = poll_on("How many?", &["2", "8", "two"], Some(&[&["2", "8", "two"]])).outcome.unwrap();
+    assert_eq!(
+        (&outcome.verdict["answer"], &outcome.verdict["sorted_by"]),
+        (&Value::Null, &json!("unknown"))
+    );
+    let outcome = poll_on("How many?", &["2", "8", "two"], Some(&[&["2", "two"], &["8"]])).outcome.unwrap();
+    assert_eq!((&outcome.verdict["answer"], &outcome.verdict["sorted_by"]), (&json!("2"), &json!("clerk")));
+}
+
 /// A winner that no sorting of the other answers could change is known without a clerk.
 #[test]
 fn an_answer_is_the_winner_if_nothing_that_is_not_known_could_change_that() {
