@@ -11,7 +11,8 @@ use super::rhetoric::{LANGUAGES, RhetoricKind};
 use super::team::SeatingReason;
 use super::trickster::ChallengeResult;
 use super::verdict::{
-    ArenaAgreement, ArenaContext, ArenaCritiqueEntry, ArenaProposal, ArenaRhetoric, ArenaRound, ArenaRoundResult,
+    ArenaAgreement, ArenaContext, ArenaCritiqueEntry, ArenaProposal, ArenaRhetoric, ArenaRound,
+    ArenaRoundResult,
 };
 
 /// A list of findings in the short report is cut here.
@@ -69,9 +70,11 @@ impl ArenaReport<'_> {
         let mut rows = table_head(&["Signal", "Share", "Fires from", "Fired", "After"]);
         for (place, signal) in check.signals.iter().enumerate() {
             let share = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), score);
-            let after = check.after.as_ref().and_then(|after| after.get(place)).and_then(|signal| signal.value);
+            let after =
+                check.after.as_ref().and_then(|after| after.get(place)).and_then(|signal| signal.value);
             let fired = if signal.fired { "yes" } else { "no" };
-            let cells = [signal.signal.about(), &share(signal.value), &score(signal.threshold), fired, &share(after)];
+            let cells =
+                [signal.signal.about(), &share(signal.value), &score(signal.threshold), fired, &share(after)];
             rows.push(cells.map(str::to_owned).to_vec());
         }
         let quotes = check.signals.iter().filter(|signal| signal.fired).map(|signal| {
@@ -92,14 +95,18 @@ impl ArenaReport<'_> {
         let of_kind = |kind: RhetoricKind| all.iter().filter(move |seen| seen.finding.kind == kind);
         let line = match all.is_empty() {
             true => format!("The observer, which knows {LANGUAGES} phrases only, found nothing to report."),
-            false => format!("Found by {LANGUAGES} phrases alone: hints for the reader, which decide nothing."),
+            false => {
+                format!("Found by {LANGUAGES} phrases alone: hints for the reader, which decide nothing.")
+            }
         };
         let mut blocks = vec![ReportBlock::Line(line)];
         let fallacies: Vec<ReportItem> = of_kind(RhetoricKind::Fallacy).map(rhetoric_item).collect();
         let patterns: Vec<&ArenaRhetoric> = of_kind(RhetoricKind::Pattern).collect();
         let mut short = fallacies.iter().take(FINDINGS_MAX).cloned().collect::<Vec<_>>();
         let more = fallacies.len().saturating_sub(short.len());
-        short.extend((more > 0).then(|| ReportItem::text(format!("And {more} more: the full report has them."))));
+        short.extend(
+            (more > 0).then(|| ReportItem::text(format!("And {more} more: the full report has them."))),
+        );
         blocks.push(ReportBlock::In(ReportLength::Short, vec![ReportBlock::Items(short)]));
         if !patterns.is_empty() {
             let total = counted(patterns.len() as u64, "pattern");
@@ -118,7 +125,8 @@ impl ArenaReport<'_> {
         let uncited = (all.len() - short.len()) as u64;
         let pieces = counted(uncited, if short.is_empty() { "piece" } else { "other piece" });
         short.extend(
-            (uncited > 0).then(|| ReportItem::text(format!("Nobody cites {pieces}, which the full report has."))),
+            (uncited > 0)
+                .then(|| ReportItem::text(format!("Nobody cites {pieces}, which the full report has."))),
         );
         let line =
             "Found before the debate and shown to the agents as untrusted material: nobody has checked it.";
@@ -142,7 +150,9 @@ impl ArenaReport<'_> {
         let mut badges = vec![format!("confidence {}", score(proposal.confidence))];
         badges.extend(proposal.carried.then(|| "carried: absent in the last revision".to_owned()));
         let conflicts = &proposal.conflicts_with;
-        badges.extend((!conflicts.is_empty()).then(|| format!("declares a conflict with {}", agents(conflicts))));
+        badges.extend(
+            (!conflicts.is_empty()).then(|| format!("declares a conflict with {}", agents(conflicts))),
+        );
         let texts = [&proposal.position, &proposal.proposal].into_iter().filter(|text| !text.is_empty());
         let mut blocks: Vec<ReportBlock> = texts.map(|text| ReportBlock::Prose(text.clone())).collect();
         let claims = proposal.claims.iter().map(|claim| ReportItem {
@@ -192,7 +202,9 @@ impl ArenaReport<'_> {
         let mut rows = table_head(&["Agent", "Model", "Judge's score", "Before", "After", "Change"]);
         let mut twice: Vec<String> = Vec::new();
         for (place, rated) in ratings.iter().enumerate() {
-            if ratings.iter().take(place).any(|other| other.agent == rated.agent) && !twice.contains(&rated.agent) {
+            if ratings.iter().take(place).any(|other| other.agent == rated.agent)
+                && !twice.contains(&rated.agent)
+            {
                 twice.push(rated.agent.clone());
             }
             rows.push(vec![
@@ -207,7 +219,9 @@ impl ArenaReport<'_> {
         let mut blocks = vec![ReportBlock::Table(rows)];
         blocks.extend((!twice.is_empty()).then(|| {
             let names = joined(&twice);
-            ReportBlock::Line(format!("Seats of one model share one rating, to which all of their changes add: {names}."))
+            ReportBlock::Line(format!(
+                "Seats of one model share one rating, to which all of their changes add: {names}."
+            ))
         }));
         (!ratings.is_empty()).then(|| part("Ratings", blocks).folded())
     }
@@ -225,7 +239,8 @@ fn attendee(name: &str) -> String {
 fn round_result(round: &ArenaRound) -> String {
     match &round.result {
         ArenaRoundResult::Comparison { agreement_min, converged } => {
-            let least = agreement_min.map_or("score not known".into(), |least| format!("score {}", score(least)));
+            let least =
+                agreement_min.map_or("score not known".into(), |least| format!("score {}", score(least)));
             format!("{least}{}", if *converged { ", converged" } else { "" })
         }
         ArenaRoundResult::Vote { votes, tally, .. } => tally_sentence(tally, votes),

@@ -30,7 +30,14 @@ impl ArenaReport<'_> {
             return Outline { details: details.into_iter().flatten().collect(), ..Outline::default() };
         }
         let details = [self.vote(), self.judge(), self.rounds(), self.convergence(), self.trickster()];
-        let more = [self.rhetoric(), self.context(), self.proposals(), self.critiques(), self.team(), self.ratings()];
+        let more = [
+            self.rhetoric(),
+            self.context(),
+            self.proposals(),
+            self.critiques(),
+            self.team(),
+            self.ratings(),
+        ];
         Outline {
             answer: vec![self.decision()],
             body: self.open_critiques().into_iter().collect(),
@@ -68,7 +75,8 @@ impl ArenaReport<'_> {
             ReportBlock::Line(self.reason()),
         ];
         // The dissent follows, and it may already have every position.
-        let is_dissent = |position: &str| self.dissent.iter().any(|held| held.position.trim() == position.trim());
+        let is_dissent =
+            |position: &str| self.dissent.iter().any(|held| held.position.trim() == position.trim());
         if !self.verdict.proposals.iter().all(|proposal| is_dissent(&proposal.position)) {
             let items = self.verdict.proposals.iter().map(|proposal| ReportItem {
                 who: Some(self.seated(&proposal.label)),
@@ -119,7 +127,9 @@ impl ArenaReport<'_> {
         sentences.extend(early.map(|round| format!("The proposals converged in round {round}.")));
         let idle = self.verdict.idle_revision;
         sentences.extend(idle.map(|round| {
-            format!("Round {round} changed no proposal and brought no new critique, so the revisions ended there.")
+            format!(
+                "Round {round} changed no proposal and brought no new critique, so the revisions ended there."
+            )
         }));
         let extended = Some(u64::from(self.verdict.extended_rounds)).filter(|rounds| *rounds > 0);
         sentences.extend(extended.map(|rounds| format!("It took {}.", counted(rounds, "extended round"))));
@@ -193,7 +203,9 @@ impl ArenaReport<'_> {
             }
             _ if consensus.hollow => {
                 let why = self.why_hollow();
-                format!("The vote ({tally}) does not count, because it rests on too little that can be checked: {why}.")
+                format!(
+                    "The vote ({tally}) does not count, because it rests on too little that can be checked: {why}."
+                )
             }
             _ if consensus.reached => {
                 let article = if consensus.kind == ConsensusRule::Unanimous { "" } else { "a " };
@@ -212,7 +224,9 @@ impl ArenaReport<'_> {
     fn why_hollow(&self) -> &'static str {
         let last = self.verdict.trickster.as_ref().and_then(|trickster| trickster.checks.last());
         match last.map(|check| (check.came_to, check.challenged)) {
-            Some((Some(ChallengeResult::Unknown), _)) => "nobody said whether the trickster's challenge was met",
+            Some((Some(ChallengeResult::Unknown), _)) => {
+                "nobody said whether the trickster's challenge was met"
+            }
             Some((None, false)) => "no round was left for the trickster's challenge",
             _ => "the trickster's challenge was not met",
         }
@@ -239,7 +253,12 @@ impl ArenaReport<'_> {
                 label if ballot.own => format!("{} (its own)", agent(label)),
                 label => agent(label),
             };
-            rows.push(vec![self.seated(&ballot.label), choice, score(ballot.confidence), ballot.reason.clone()]);
+            rows.push(vec![
+                self.seated(&ballot.label),
+                choice,
+                score(ballot.confidence),
+                ballot.reason.clone(),
+            ]);
         }
         let bars = self.verdict.tally.iter().map(|group| {
             let share = group.share.map_or(String::new(), |share| format!(" ({})", percent(share)));
@@ -265,7 +284,9 @@ impl ArenaReport<'_> {
         };
         let mut rows = table_head(&["Agent", "Score", "Reasons"]);
         let mut criteria = table_head(&[&["Agent"], &CriteriaScores::NAMES[..]].concat());
-        for scored in judge.ranking.iter().filter_map(|label| judge.scores.iter().find(|one| one.label == *label)) {
+        for scored in
+            judge.ranking.iter().filter_map(|label| judge.scores.iter().find(|one| one.label == *label))
+        {
             rows.push(vec![self.seated(&scored.label), score(scored.score), scored.reasons.join(" ")]);
             let figures = scored.criteria.list().map(|figure| format!("{figure:.1}"));
             criteria.push([vec![scored.label.clone()], figures.to_vec()].concat());
@@ -321,7 +342,8 @@ impl ArenaReport<'_> {
             )));
             blocks.push(ReportBlock::Levels(LevelBars { bars, threshold: Some(threshold) }));
         }
-        let outcomes = checks.iter().map(|check| (check.round, check_name(check), check_outcome(check, threshold)));
+        let outcomes =
+            checks.iter().map(|check| (check.round, check_name(check), check_outcome(check, threshold)));
         let outcomes: Vec<(u32, String, String)> = outcomes.collect();
         // Rounds that came to the same share a line.
         let lines = outcomes.chunk_by(|(_, _, one), (_, _, other)| one == other).map(|same| {
@@ -334,7 +356,10 @@ impl ArenaReport<'_> {
         blocks.push(ReportBlock::Items(lines.collect()));
         let mut full = vec![check_table(checks, &names)];
         if let Some(last) = checks.iter().rfind(|check| check.sorted_by.is_some()) {
-            full.push(ReportBlock::Line(format!("How the clerk relates the proposals of round {}:", last.round)));
+            full.push(ReportBlock::Line(format!(
+                "How the clerk relates the proposals of round {}:",
+                last.round
+            )));
             full.push(ReportBlock::Items(last.pairs.iter().map(pair_item).collect()));
         }
         blocks.push(ReportBlock::In(ReportLength::Full, full));
@@ -432,13 +457,16 @@ fn check_table(checks: &[ArenaCheck], names: &[String]) -> ReportBlock {
 
 /// How two proposals relate, with the words that show it.
 fn pair_item(pair: &ArenaPair) -> ReportItem {
-    let quotes = pair.quotes.iter().map(|one| format!("{}: \u{201c}{}\u{201d}", agent(&one.label), one.quote));
+    let quotes =
+        pair.quotes.iter().map(|one| format!("{}: \u{201c}{}\u{201d}", agent(&one.label), one.quote));
     let quotes: Vec<String> = quotes.collect();
     ReportItem {
         who: Some(format!("{} and {}", agent(&pair.a), agent(&pair.b))),
         text: match (pair.relation, pair.similarity) {
             (Some(PairRelation::Conflict), _) => "conflict".into(),
-            (Some(relation), Some(similarity)) => format!("{}, {} similar", relation.as_str(), score(similarity)),
+            (Some(relation), Some(similarity)) => {
+                format!("{}, {} similar", relation.as_str(), score(similarity))
+            }
             _ => "not known: the clerk's word did not verify".into(),
         },
         note: (!quotes.is_empty()).then(|| quotes.join("; ")),

@@ -222,7 +222,9 @@ fn sorted(ask: &Ask, relate: &dyn Fn(&str, &str) -> (&'static str, f64)) -> Valu
         for (b, other) in shown.iter().skip(n + 1) {
             let (relation, similarity) = relate(one, other);
             let quotes = json!([{"label": a, "quote": one}, {"label": b, "quote": other}]);
-            pairs.push(json!({"a": a, "b": b, "quotes": quotes, "relation": relation, "similarity": similarity}));
+            pairs.push(
+                json!({"a": a, "b": b, "quotes": quotes, "relation": relation, "similarity": similarity}),
+            );
         }
     }
     json!({"analysis": "", "pairs": pairs})

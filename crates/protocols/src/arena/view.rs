@@ -442,7 +442,9 @@ fn asks_of(log: &ArenaLog<'_>, phase: ArenaPhase) -> Vec<u32> {
 fn round_checks(log: &ArenaLog<'_>) -> Vec<QualityCheck> {
     let turn = |phase: ArenaPhase| log.debate.turns_of(phase.as_str()).next();
     let missing = (!log.votes.is_empty()).then_some(false);
-    let held = |phase: ArenaPhase, sentence: &str, result: &dyn Fn(&PhaseTurn) -> (bool, String)| match turn(phase) {
+    let held = |phase: ArenaPhase, sentence: &str, result: &dyn Fn(&PhaseTurn) -> (bool, String)| match turn(
+        phase,
+    ) {
         Some(turn) => {
             let (met, note) = result(turn);
             check(sentence, Some(met), note, asks_of(log, phase))
@@ -450,15 +452,12 @@ fn round_checks(log: &ArenaLog<'_>) -> Vec<QualityCheck> {
         None => check(sentence, missing, "it was not held", Vec::new()),
     };
     let wanted = context::sources(&log.options).len();
-    let context = held(
-        ArenaPhase::Context,
-        "Round 0 gathers context: knowledge, memory, current topics",
-        &|turn| {
+    let context =
+        held(ArenaPhase::Context, "Round 0 gathers context: knowledge, memory, current topics", &|turn| {
             let cited = log.context.iter().filter(|item| !item.cited_by(log).is_empty()).count();
             let (heard, sources, items) = (answered(turn), count(wanted, "source"), log.context.len());
             (heard == wanted, format!("{heard} of {sources} answered, {items} found, {cited} cited"))
-        },
-    );
+        });
     let context = if wanted == 0 { QualityCheck { met: None, ..context } } else { context };
     let proposals = held(
         ArenaPhase::Propose,

@@ -44,9 +44,15 @@ fn critics_judge_revisions_and_resolved_critiques_are_not_shown_again() {
     assert_eq!(due(first).len(), 2, "both of its critiques");
     for id in due(first) {
         let shown = first.prompt.tail.split_once(&format!("[{id}] on Agent ")).unwrap().1;
-        assert!(shown.contains("leaves the costs open") && shown.contains("the costs are named"), "with the answer");
+        assert!(
+            shown.contains("leaves the costs open") && shown.contains("the costs are named"),
+            "with the answer"
+        );
     }
-    assert!(first.prompt.shared.contains("That is the plan of 2. As of round 3."), "it re-reads the revision");
+    assert!(
+        first.prompt.shared.contains("That is the plan of 2. As of round 3."),
+        "it re-reads the revision"
+    );
     assert!(due(of(&all, "revise", 5, "agent-1")).is_empty(), "resolved is settled");
     // Its targets have answered it, and do not see it again from the round after the verdict on.
     for seat in ["agent-2", "agent-3"] {
@@ -85,7 +91,11 @@ fn voters_the_judge_and_the_report_see_what_is_unresolved() {
         for (phase, round) in [("vote", 7), ("judge", 8)] {
             let asked = all.iter().filter(|(name, at, _)| name == phase && *at == round);
             for (.., ask) in asked {
-                assert_eq!(ask.prompt.tail.matches("Open critique of Agent ").count(), open, "{phase} {status}");
+                assert_eq!(
+                    ask.prompt.tail.matches("Open critique of Agent ").count(),
+                    open,
+                    "{phase} {status}"
+                );
             }
         }
         let verdict = &debate.outcome.as_ref().unwrap().verdict;
@@ -122,7 +132,10 @@ fn a_revision_may_criticize_the_others() {
         let to = (1..=3).find(|n| label(&debate.brief, *n) == critique["to"].as_str().unwrap()).unwrap();
         let id = critique["id"].as_str().unwrap().to_owned();
         let seat = format!("agent-{to}");
-        assert!(!own(of(&all, "revise", 4, &seat)).contains(&id) && own(of(&all, "revise", 5, &seat)).contains(&id));
+        assert!(
+            !own(of(&all, "revise", 4, &seat)).contains(&id)
+                && own(of(&all, "revise", 5, &seat)).contains(&id)
+        );
         let from = (1..=3).find(|n| label(&debate.brief, *n) == critique["from"].as_str().unwrap()).unwrap();
         let critic = format!("agent-{from}");
         assert!(!due(of(&all, "revise", 5, &critic)).contains(&id), "its target has not answered yet");

@@ -30,13 +30,21 @@ fn weaken(signal: &str, ask: &Ask, phase: &str, said: &mut Value) {
     if changes_proposals(phase) {
         said["claims"] = json!([{"claim": format!("claim {n}"), "evidence": format!("figures of 202{n}")}]);
         match signal {
-            "uncited" => said["claims"] = json!([{"claim": format!("claim {n}")}, {"claim": format!("other {n}"), "evidence": " - "}]),
+            "uncited" => {
+                said["claims"] = json!([{"claim": format!("claim {n}")}, {"claim": format!("other {n}"), "evidence": " - "}])
+            }
             "no_claims" => said["claims"] = json!([]),
             "unknown_id" => said["claims"][0]["evidence"] = json!("[K7] says so"),
-            "unverified" => said["claims"][0]["evidence"] = json!("[K1]: \u{201c}queues double delays\u{201d}"),
+            "unverified" => {
+                said["claims"][0]["evidence"] = json!("[K1]: \u{201c}queues double delays\u{201d}")
+            }
             "german" => said["claims"][0]["evidence"] = json!("[K1]: \u{201e}Warteschlangen schaden\u{201c}"),
             "chinese" => said["claims"][0]["evidence"] = json!("[K1]\u{300c}队列没用\u{300d}"),
-            "quoted" => said["claims"][0]["evidence"] = json!("[K1]: \"queues halve delays\", \u{201e}Warteschlangen helfen\u{201c}, \u{300c}队列有用\u{300d}"),
+            "quoted" => {
+                said["claims"][0]["evidence"] = json!(
+                    "[K1]: \"queues halve delays\", \u{201e}Warteschlangen helfen\u{201c}, \u{300c}队列有用\u{300d}"
+                )
+            }
             "copies" => said["claims"][0]["claim"] = json!("  It Halves the delays"),
             _ => {}
         }
@@ -76,11 +84,19 @@ fn every_signal_can_fire_and_block_in_every_language() {
         let checks = outcome.verdict["trickster"]["checks"].as_array().unwrap();
         assert_eq!(phases(&debate).iter().any(|(name, _)| name == "challenge"), challenged, "{weakness}");
         let last = checks.last().unwrap();
-        assert_eq!(signals(last), if fired.is_empty() { vec![] } else { vec![fired] }, "{weakness}: {checks:?}");
+        assert_eq!(
+            signals(last),
+            if fired.is_empty() { vec![] } else { vec![fired] },
+            "{weakness}: {checks:?}"
+        );
         assert_eq!(outcome.verdict["consensus"]["hollow"], !fired.is_empty(), "{weakness}");
         assert_eq!(outcome.verdict["winner"].is_null(), !fired.is_empty(), "{weakness}");
         if challenged {
-            assert_eq!((&checks[0]["challenged"], &checks[0]["met"]), (&json!(true), &json!(false)), "{weakness}");
+            assert_eq!(
+                (&checks[0]["challenged"], &checks[0]["met"]),
+                (&json!(true), &json!(false)),
+                "{weakness}"
+            );
             assert!(warned(outcome, "hollow"), "{:?}", outcome.warnings);
         }
     }
@@ -114,13 +130,19 @@ fn every_threshold_decides() {
         ("trickster_no_reasons", "no_reasons", "0.33"),
     ] {
         for (threshold, needed, hollow) in [(share, "1", true), ("0.9", "1", false), (share, "2", false)] {
-            let off = ["trickster_uncited", "trickster_unverified", "trickster_copies", "trickster_no_reasons"];
-            let mut set: Vec<(&str, &str)> = off.iter().map(|one| (*one, if *one == key { threshold } else { "1" })).collect();
+            let off =
+                ["trickster_uncited", "trickster_unverified", "trickster_copies", "trickster_no_reasons"];
+            let mut set: Vec<(&str, &str)> =
+                off.iter().map(|one| (*one, if *one == key { threshold } else { "1" })).collect();
             set.push(("trickster_signals", needed));
             let set = [ON, &set].concat();
             let with = half(if signal == "no_reasons" { "no_reasons" } else { signal });
             let outcome = agreeing(&set, 9, &with).outcome();
-            assert_eq!(outcome.verdict["consensus"]["hollow"], hollow, "{key} {threshold} {needed}: {}", outcome.verdict["trickster"]);
+            assert_eq!(
+                outcome.verdict["consensus"]["hollow"], hollow,
+                "{key} {threshold} {needed}: {}",
+                outcome.verdict["trickster"]
+            );
         }
     }
 }
@@ -147,18 +169,22 @@ fn a_challenge_is_met_by_evidence_and_by_nothing_else() {
     assert_eq!(names[3..], ["revise", "compare", "challenge", "compare", "vote", "judge"]);
     assert_eq!((met.termination, &met.verdict["early_consensus"]), (Termination::Converged, &json!(3)));
     assert_eq!(met.verdict["trickster"]["checks"][0]["came_to"], "met");
-    let measured: Vec<&Value> = met.verdict["convergence"].as_array().unwrap().iter().map(|one| &one["after_challenge"]).collect();
+    let measured: Vec<&Value> =
+        met.verdict["convergence"].as_array().unwrap().iter().map(|one| &one["after_challenge"]).collect();
     assert_eq!(measured, [&json!(false), &json!(true)]);
-    let (left, _) = came_to(&|ask, said| {
-        if ask.seat == "agent-2" {
-            said["conflicts_with"] = json!(others(ask));
-            said["claims"] = json!([]);
-        } else {
-            // The others stay as they are, so the declaration counts.
-            *said = revision(ask, 3);
-            weaken("uncited", ask, "revise", said);
-        }
-    }, true);
+    let (left, _) = came_to(
+        &|ask, said| {
+            if ask.seat == "agent-2" {
+                said["conflicts_with"] = json!(others(ask));
+                said["claims"] = json!([]);
+            } else {
+                // The others stay as they are, so the declaration counts.
+                *said = revision(ask, 3);
+                weaken("uncited", ask, "revise", said);
+            }
+        },
+        true,
+    );
     assert_eq!(left.verdict["trickster"]["checks"][0]["came_to"], "left", "{}", left.verdict["convergence"]);
     let (unknown, _) = came_to(&|_, _| {}, false);
     let check = &unknown.verdict["trickster"]["checks"][0];
@@ -179,12 +205,19 @@ fn a_hollow_winner_is_challenged_in_the_extended_round() {
     })
     .run();
     let seen = seen.into_inner();
-    assert_eq!(seen.iter().map(|(round, seat, _)| (*round, seat.as_str())).collect::<Vec<_>>(), [(9, "agent-1")]);
+    assert_eq!(
+        seen.iter().map(|(round, seat, _)| (*round, seat.as_str())).collect::<Vec<_>>(),
+        [(9, "agent-1")]
+    );
     assert!(seen[0].2.contains("Claims without evidence") && seen[0].2.contains("A Challenge"));
     let outcome = debate.outcome.unwrap();
-    assert_eq!((outcome.termination, &outcome.verdict["winner_seat"]), (Termination::Consensus, &json!("agent-1")));
+    assert_eq!(
+        (outcome.termination, &outcome.verdict["winner_seat"]),
+        (Termination::Consensus, &json!("agent-1"))
+    );
     let checks = outcome.verdict["trickster"]["checks"].as_array().unwrap();
-    let hollow: Vec<(&Value, &Value)> = checks.iter().map(|check| (&check["round"], &check["hollow"])).collect();
+    let hollow: Vec<(&Value, &Value)> =
+        checks.iter().map(|check| (&check["round"], &check["hollow"])).collect();
     assert_eq!(hollow, [(&json!(7), &json!(true)), (&json!(9), &json!(true)), (&json!(9), &json!(false))]);
 }
 
@@ -192,14 +225,21 @@ fn a_hollow_winner_is_challenged_in_the_extended_round() {
 #[test]
 fn a_consensus_that_stays_hollow_never_counts() {
     let debate = agreeing(ON, 3, &|ask, phase, _, said| weaken("uncited", ask, phase, said)).run();
-    let challenges: Vec<u32> =
-        debate.turns.iter().filter(|turn| turn.phase.name == "challenge").map(|turn| turn.phase.round).collect();
+    let challenges: Vec<u32> = debate
+        .turns
+        .iter()
+        .filter(|turn| turn.phase.name == "challenge")
+        .map(|turn| turn.phase.round)
+        .collect();
     assert_eq!(challenges, [3, 4, 5, 6, 9], "one in each round");
     assert_eq!(calls(&debate).0, Arena.plan(&debate.brief).most_calls as usize);
     assert_eq!(debate.turns.len() as u32, Arena.plan(&debate.brief).most_phases);
     let outcome = debate.outcome.unwrap();
     assert_eq!((outcome.termination, outcome.status), (Termination::NoMajority, Status::Complete));
-    assert_eq!((&outcome.verdict["winner"], &outcome.verdict["consensus"]["share"]), (&Value::Null, &json!(1.0)));
+    assert_eq!(
+        (&outcome.verdict["winner"], &outcome.verdict["consensus"]["share"]),
+        (&Value::Null, &json!(1.0))
+    );
 }
 
 #[test]
@@ -231,9 +271,11 @@ fn the_observer_reports_every_argument_once() {
     let debate = table(&set);
     let outcome = debate.outcome.as_ref().unwrap();
     let found = outcome.verdict["rhetoric"].as_array().unwrap();
-    let of: Vec<&Value> = found.iter().filter(|one| one["quote"].as_str().unwrap().contains("Everybody knows")).collect();
+    let of: Vec<&Value> =
+        found.iter().filter(|one| one["quote"].as_str().unwrap().contains("Everybody knows")).collect();
     let name = &of[0]["name"];
-    let rounds: Vec<u64> = of.iter().filter(|one| one["name"] == *name).map(|one| one["round"].as_u64().unwrap()).collect();
+    let rounds: Vec<u64> =
+        of.iter().filter(|one| one["name"] == *name).map(|one| one["round"].as_u64().unwrap()).collect();
     assert_eq!(rounds, [1, 7], "once for each agent, although agent-1 says it in every round");
     let shown = format!("{:?}", Arena.view(&debate).unwrap().outline);
     assert!(shown.contains("English phrases"), "it says which language it knows");

@@ -46,9 +46,19 @@ fn the_score_is_the_weighted_mean_of_five_criteria() {
         }
     };
     let outcome = ScriptedArena { set: &set, with: &with, ..ScriptedArena::default() }.outcome();
-    let scored = outcome.verdict["judge"]["scores"].as_array().unwrap().iter().find(|one| one["seat"] == "agent-1").unwrap();
-    assert_eq!((&scored["score"], &scored["criteria"]["evidence"]), (&json!(4.0), &json!(1.0)), "(4 + 3 x 8) / 7");
-    let zero: Vec<(String, &str)> = CriteriaScores::NAMES.iter().map(|name| (format!("weights.{name}"), "0")).collect();
+    let scored = outcome.verdict["judge"]["scores"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["seat"] == "agent-1")
+        .unwrap();
+    assert_eq!(
+        (&scored["score"], &scored["criteria"]["evidence"]),
+        (&json!(4.0), &json!(1.0)),
+        "(4 + 3 x 8) / 7"
+    );
+    let zero: Vec<(String, &str)> =
+        CriteriaScores::NAMES.iter().map(|name| (format!("weights.{name}"), "0")).collect();
     let zero: Vec<(&str, &str)> = zero.iter().map(|(key, value)| (key.as_str(), *value)).collect();
     let request = testing::request(&Arena, "How?", &[], MODELS, &zero).unwrap();
     assert!(Arena.seats(&request).unwrap_err().0.contains("weights"));
@@ -66,7 +76,11 @@ fn the_margin_is_between_the_best_two_and_equal_scores_are_a_tie() {
         (&[0.0, 0.0], "BA", &[0, 1], 0.0),
     ] {
         let judged = JudgeResult::of(vec![sheet(scores, ranking)]).unwrap();
-        assert_eq!((judged.first.as_slice(), judged.margin, judged.consistent), (first, margin, None), "{scores:?}");
+        assert_eq!(
+            (judged.first.as_slice(), judged.margin, judged.consistent),
+            (first, margin, None),
+            "{scores:?}"
+        );
         assert_eq!(judged.top(), if first.len() == 1 { Some(first[0]) } else { None });
     }
     assert!(JudgeResult::of(Vec::new()).is_none(), "no judge, no figure");
@@ -255,7 +269,10 @@ fn a_judge_that_also_proposes_is_asked_in_two_orders_and_rates_nobody() {
     let debate = table.run_brief(brief);
     assert_eq!(debate.turn("judge", 8).unwrap().asks.len(), 2);
     let outcome = debate.outcome.unwrap();
-    assert_eq!((&outcome.verdict["judge"]["consistent"], &outcome.verdict["ratings"]), (&json!(true), &json!([])));
+    assert_eq!(
+        (&outcome.verdict["judge"]["consistent"], &outcome.verdict["ratings"]),
+        (&json!(true), &json!([]))
+    );
     assert!(warned(&outcome, "asked in two orders and no rating changes"), "{:?}", outcome.warnings);
     let apart = table.outcome();
     assert!(!warned(&apart, "also makes a proposal") && apart.verdict["judge"]["also_proposes"] == false);
@@ -444,11 +461,11 @@ fn equal_scores_change_nothing_between_equals() {
 /// own name.
 #[test]
 fn a_seat_with_several_speakers_is_not_rated() {
-    let table = ScriptedArena { models: &["agent/keen", "b/y|d/w", "c/z"], ..ScriptedArena::default() };
+    let table = ScriptedArena { models: &["agent/keen", "b/y|e/v", "c/z"], ..ScriptedArena::default() };
     // The chain's second link took over in round 5.
     let told = |switch: bool| {
         respoken(&table, table.brief(), &|asked, round| {
-            asked.contains('|').then_some(if round >= 5 && switch { "d/w" } else { "b/y" })
+            asked.contains('|').then_some(if round >= 5 && switch { "e/v" } else { "b/y" })
         })
     };
     let one = told(false);

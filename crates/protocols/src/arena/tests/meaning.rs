@@ -46,7 +46,9 @@ fn debated(one: &str, other: &str, clerk: Clerk, conflict: bool, moving: bool) -
             }
             if phase == "compare" {
                 *said = sorted(ask, &|_, _| match clerk {
-                    Says(relation, alike) | Misquotes(relation, alike) | Swaps(relation, alike) => (relation, alike),
+                    Says(relation, alike) | Misquotes(relation, alike) | Swaps(relation, alike) => {
+                        (relation, alike)
+                    }
                     Bare(relation, alike) | Half(relation, alike) => (relation, alike),
                     Absent => unreachable!(),
                 });
@@ -167,7 +169,10 @@ fn who_agrees_is_right_or_unknown_in_every_language() {
             let dissent: Vec<&Value> = outcome.dissent.iter().map(|held| &held["label"]).collect();
             let adopted = outcome.verdict["tally"][0]["labels"].as_array().unwrap();
             let won = outcome.verdict["winner"].is_string();
-            assert!(!won || dissent.iter().all(|label| !adopted.contains(label)), "{one} / {other}: {dissent:?}");
+            assert!(
+                !won || dissent.iter().all(|label| !adopted.contains(label)),
+                "{one} / {other}: {dissent:?}"
+            );
         }
     }
 }
@@ -183,7 +188,11 @@ fn what_is_not_known_is_null_and_said_once() {
     assert_eq!((&check["converged"], &check["pairs"][0]["relation"]), (&json!(false), &Value::Null));
     assert!(warned(&outcome, "round 3: the clerk was absent"), "{:?}", outcome.warnings);
     let unverified = debated("Use Go.", "Go it is.", Bare("same", 1.0), false, true);
-    assert!(warned(&unverified, "the clerk's word on them did not verify: A and B"), "{:?}", unverified.warnings);
+    assert!(
+        warned(&unverified, "the clerk's word on them did not verify: A and B"),
+        "{:?}",
+        unverified.warnings
+    );
     assert_eq!(unverified.fidelity, Fidelity::Full, "it is no absence");
     let known = debated("Use Go.", "Use C.", OPPOSED, false, true);
     assert_eq!(known.verdict["convergence"][0]["agreement_min"], 0.0, "0 for a conflict");
@@ -193,7 +202,9 @@ fn what_is_not_known_is_null_and_said_once() {
 /// word stands".
 #[test]
 fn a_declared_conflict_counts_against_the_version_that_was_shown() {
-    for (one, other) in [("Use Go.", "Go it is."), ("Nehmt Go.", "Go soll es sein."), ("使用 Go。", "就用 Go。")] {
+    for (one, other) in
+        [("Use Go.", "Go it is."), ("Nehmt Go.", "Go soll es sein."), ("使用 Go。", "就用 Go。")]
+    {
         let kept = debated(one, other, SAME, true, false);
         assert_eq!(kept.verdict["convergence"][0]["converged"], false, "{one}");
         assert_eq!(kept.verdict["convergence"][0]["conflicts"].as_array().unwrap().len(), 1);
@@ -207,9 +218,13 @@ fn a_declared_conflict_counts_against_the_version_that_was_shown() {
 /// "Converged = score >= `convergence_threshold`": both sides, the lowest of all pairs.
 #[test]
 fn the_lowest_similarity_is_compared_with_the_threshold() {
-    for (threshold, least, converges) in
-        [("0.85", 0.85, true), ("0.85", 0.849, false), ("0.3", 0.3, true), ("1", 0.999, false), ("0", 0.0, true)]
-    {
+    for (threshold, least, converges) in [
+        ("0.85", 0.85, true),
+        ("0.85", 0.849, false),
+        ("0.3", 0.3, true),
+        ("1", 0.999, false),
+        ("0", 0.0, true),
+    ] {
         let set = [BARE, &[("convergence_threshold", threshold)]].concat();
         let outcome = ScriptedArena {
             set: &set,
@@ -279,7 +294,10 @@ fn embeddings_are_shown_and_decide_nothing() {
     assert_eq!(plain.termination, shown.termination);
     let check = &shown.verdict["convergence"][0];
     assert_eq!((&check["converged"], &check["agreement_min"]), (&json!(false), &json!(0.2)));
-    assert_eq!(check["embedding"], json!({"model": "embeddings/minilm", "agreement_min": 0.99, "agreement_mean": 0.99}));
+    assert_eq!(
+        check["embedding"],
+        json!({"model": "embeddings/minilm", "agreement_min": 0.99, "agreement_mean": 0.99})
+    );
     assert_eq!(check["stability_min"], 0.99, "each against its own last");
     assert_eq!(plain.verdict["convergence"][0]["embedding"], Value::Null);
     assert_eq!(held(&on, 0.0, 0.9).outcome.unwrap().termination, Termination::Converged);
@@ -318,18 +336,28 @@ fn a_round_that_changes_nothing_ends_the_revisions() {
     assert_eq!(names(&idle), [3], "and then the refinement");
     let phases = phases(&idle);
     let after: Vec<&str> = phases.iter().skip(3).map(|(name, _)| name.as_str()).collect();
-    assert_eq!(after, ["compare", "refine", "vote", "judge"], "a refinement that changes nothing is not sorted again");
+    assert_eq!(
+        after,
+        ["compare", "refine", "vote", "judge"],
+        "a refinement that changes nothing is not sorted again"
+    );
     let outcome = idle.outcome.as_ref().unwrap();
     assert_eq!(outcome.verdict["idle_revision"], 3);
-    assert_eq!((outcome.fidelity, &outcome.verdict["convergence"][0]["stability_min"]), (Fidelity::Full, &json!(1.0)));
+    assert_eq!(
+        (outcome.fidelity, &outcome.verdict["convergence"][0]["stability_min"]),
+        (Fidelity::Full, &json!(1.0))
+    );
     let why = Arena.view(&idle).unwrap().headline.why.unwrap();
     assert!(why.contains("Round 3 changed no proposal and brought no new critique"), "{why}");
     // White space and capitals are no change; a word, a claim and a new critique are.
-    assert_eq!(names(&table(&|_, round, said| {
-        if round == 4 {
-            said["proposal"] = json!(format!("  {} ", said["proposal"].as_str().unwrap().to_uppercase()));
-        }
-    })), [3]);
+    assert_eq!(
+        names(&table(&|_, round, said| {
+            if round == 4 {
+                said["proposal"] = json!(format!("  {} ", said["proposal"].as_str().unwrap().to_uppercase()));
+            }
+        })),
+        [3]
+    );
     let word = table(&|ask, round, said| {
         if round == 3 && ask.seat == "agent-1" {
             said["proposal"] = json!("Another plan.");
@@ -361,8 +389,11 @@ fn a_change_back_is_the_first_position_again() {
     let held = outcome.positions.iter().find(|position| position.seat == "agent-2").unwrap();
     assert!(!held.reason.contains("revised"), "it ends with the words that it began with: {}", held.reason);
     let flips = Arena.view(&debate).unwrap().positions.flips();
-    let own: Vec<(u32, &str)> =
-        flips.iter().filter(|flip| flip.seat == "agent-2" && flip.round < 7).map(|flip| (flip.round, flip.to.as_str())).collect();
+    let own: Vec<(u32, &str)> = flips
+        .iter()
+        .filter(|flip| flip.seat == "agent-2" && flip.round < 7)
+        .map(|flip| (flip.round, flip.to.as_str()))
+        .collect();
     assert_eq!(own, [(4, "Rent machines by the hour."), (5, POSITIONS[1])]);
 }
 
@@ -392,12 +423,22 @@ fn decisions(debate: &Debate) -> Vec<Value> {
     let outcome = debate.outcome.as_ref().unwrap();
     let verdict = &outcome.verdict;
     let checks = verdict["convergence"].as_array().unwrap().iter().map(|check| {
-        let pairs: Vec<&Value> = check["pairs"].as_array().unwrap().iter().map(|pair| &pair["relation"]).collect();
-        json!([check["round"], check["agreement_min"], check["converged"], check["conflicts"], check["changed"], pairs])
+        let pairs: Vec<&Value> =
+            check["pairs"].as_array().unwrap().iter().map(|pair| &pair["relation"]).collect();
+        json!([
+            check["round"],
+            check["agreement_min"],
+            check["converged"],
+            check["conflicts"],
+            check["changed"],
+            pairs
+        ])
     });
-    let groups = verdict["tally"].as_array().unwrap().iter().map(|group| json!([group["labels"], group["votes"]]));
+    let groups =
+        verdict["tally"].as_array().unwrap().iter().map(|group| json!([group["labels"], group["votes"]]));
     let history = Arena.view(debate).unwrap().positions;
-    let rounds = history.rounds.iter().map(|round| json!([round.round, round.is_sorted(), round.grouped(None)]));
+    let rounds =
+        history.rounds.iter().map(|round| json!([round.round, round.is_sorted(), round.grouped(None)]));
     let flips = history.flips();
     let flips = flips.iter().map(|flip| json!([flip.round, flip.seat, flip.evidenced, flip.toward_majority]));
     let fates = outcome.positions.iter().map(|held| json!([held.seat, held.fate]));
@@ -405,7 +446,12 @@ fn decisions(debate: &Debate) -> Vec<Value> {
         verdict["winner"].clone(),
         json!(outcome.termination),
         json!(outcome.dissent.iter().map(|held| held["label"].clone()).collect::<Vec<_>>()),
-        verdict["trickster"]["checks"].as_array().into_iter().flatten().map(|check| check["hollow"].clone()).collect(),
+        verdict["trickster"]["checks"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|check| check["hollow"].clone())
+            .collect(),
         verdict["unresolved"].clone(),
     ];
     checks.chain(groups).chain(rounds).chain(flips).chain(fates).chain(rest).collect()
@@ -414,11 +460,26 @@ fn decisions(debate: &Debate) -> Vec<Value> {
 /// A debate of invented words. Every word that a seat writes goes through `word`.
 fn spoken(seed: u64, word: &dyn Fn(&str) -> String) -> Debate {
     const WORDS: &[&str] = &[
-        "not", "never", "same", "agree", "because", "queue", "cron", "ten", "ninety", "none", "Warteschlange", "nicht", "队列",
-        "不要", "K1", "Q2",
+        "not",
+        "never",
+        "same",
+        "agree",
+        "because",
+        "queue",
+        "cron",
+        "ten",
+        "ninety",
+        "none",
+        "Warteschlange",
+        "nicht",
+        "队列",
+        "不要",
+        "K1",
+        "Q2",
     ];
     let text = |draw: &mut agon_core::SeededDraw, count: usize| -> String {
-        let words: Vec<String> = (0..1 + draw.below(count)).map(|_| word(WORDS[draw.below(WORDS.len())])).collect();
+        let words: Vec<String> =
+            (0..1 + draw.below(count)).map(|_| word(WORDS[draw.below(WORDS.len())])).collect();
         words.join(" ")
     };
     let set = [BARE, &[("trickster", "true"), ("max_extended_rounds", "1")]].concat();
@@ -426,7 +487,8 @@ fn spoken(seed: u64, word: &dyn Fn(&str) -> String) -> Debate {
     let brief = Brief { seed, ..table.brief() };
     let kept = RefCell::new(std::collections::BTreeMap::<String, (String, String)>::new());
     let speak = |ask: &Ask, phase: &str, round: u32, said: &mut Value| {
-        let draw = &mut agon_core::SeededDraw::new(seed, &format!("{} {phase} {round} {:?}", ask.seat, ask.about));
+        let draw =
+            &mut agon_core::SeededDraw::new(seed, &format!("{} {phase} {round} {:?}", ask.seat, ask.about));
         match phase {
             "propose" | "revise" | "refine" | "challenge" => {
                 let mut kept = kept.borrow_mut();
@@ -495,7 +557,8 @@ fn a_made_up_language_changes_no_decision() {
 /// claim of each debate is replaced by words that shout agreement, and every decision stays.
 #[test]
 fn what_seats_write_beside_their_declarations_changes_nothing() {
-    let chatter = "We all agree, Agent A, B and C are the same, no conflict; wir sind uns einig; 我们都同意。";
+    let chatter =
+        "We all agree, Agent A, B and C are the same, no conflict; wir sind uns einig; 我们都同意。";
     for seed in 0..20 {
         let held = |words: Option<&str>| {
             let set = [BARE, &[("max_extended_rounds", "1")]].concat();
@@ -504,7 +567,8 @@ fn what_seats_write_beside_their_declarations_changes_nothing() {
                 votes: &|_| SPLIT.to_vec(),
                 scores: &|_, _| NEAR.to_vec(),
                 with: &|ask, phase, round, said| {
-                    let draw = &mut agon_core::SeededDraw::new(seed, &format!("{} {phase} {round}", ask.seat));
+                    let draw =
+                        &mut agon_core::SeededDraw::new(seed, &format!("{} {phase} {round}", ask.seat));
                     if phase == "compare" {
                         for pair in said["pairs"].as_array_mut().unwrap() {
                             pair["relation"] = json!(["same", "compatible", "conflict"][draw.below(3)]);

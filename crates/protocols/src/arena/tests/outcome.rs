@@ -63,7 +63,11 @@ fn a_revised_winner_gave_its_first_words_up_for_a_reason_or_is_not_settled() {
     for position in ["Watch cron closely and keep it.", "Do not keep cron.", "保留 cron。"] {
         let answered = moved(position, 3, [2, 2, 2]);
         assert_eq!(fate(&answered, "agent-2").0, Fate::Refuted);
-        assert!(fate(&answered, "agent-2").1.contains("revised by its author in round 3 ([Q"), "{}", fate(&answered, "agent-2").1);
+        assert!(
+            fate(&answered, "agent-2").1.contains("revised by its author in round 3 ([Q"),
+            "{}",
+            fate(&answered, "agent-2").1
+        );
         let silent = ScriptedArena {
             votes: &|_| vec![2, 2, 2],
             with: &|ask, phase, _, said| {
@@ -93,7 +97,11 @@ fn nobody_who_voted_for_the_winner_dissents() {
             assert_eq!(dissents, vote != winner && seat != format!("agent-{winner}"), "{votes:?} {seat}");
             if vote == winner && seat != format!("agent-{winner}") {
                 assert_eq!(fate(&outcome, &seat).0, Fate::Refuted);
-                assert!(fate(&outcome, &seat).1.contains("its author voted for Agent "), "{}", fate(&outcome, &seat).1);
+                assert!(
+                    fate(&outcome, &seat).1.contains("its author voted for Agent "),
+                    "{}",
+                    fate(&outcome, &seat).1
+                );
             }
         }
     }
@@ -104,9 +112,17 @@ fn nobody_who_voted_for_the_winner_dissents() {
 fn without_a_decision_every_position_is_dissent() {
     let outcome = moved("Rent machines by the hour.", 3, SPLIT);
     assert_eq!((&outcome.verdict["winner"], outcome.dissent.len()), (&Value::Null, 3));
-    assert!(outcome.positions.iter().all(|held| held.fate == Fate::Minority && held.reason.contains("there is no decision")));
+    assert!(
+        outcome
+            .positions
+            .iter()
+            .all(|held| held.fate == Fate::Minority && held.reason.contains("there is no decision"))
+    );
     let entry = outcome.dissent.iter().find(|entry| entry["seat"] == "agent-2").unwrap();
-    assert_eq!((&entry["position"], &entry["opening"]), (&json!("Rent machines by the hour."), &json!(POSITIONS[1])));
+    assert_eq!(
+        (&entry["position"], &entry["opening"]),
+        (&json!("Rent machines by the hour."), &json!(POSITIONS[1]))
+    );
 }
 
 #[test]
@@ -266,7 +282,11 @@ fn balanced(debate: &Debate) {
     }
     for check in verdict["convergence"].as_array().unwrap() {
         let quiet = check["conflicts"] == json!([])
-            && check["pairs"].as_array().unwrap().iter().all(|pair| ["same", "compatible"].iter().any(|one| pair["relation"] == *one));
+            && check["pairs"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .all(|pair| ["same", "compatible"].iter().any(|one| pair["relation"] == *one));
         let alike = check["agreement_min"].as_f64().is_some_and(|least| least >= 0.85 - 1e-9);
         assert_eq!(check["converged"] == true, quiet && alike);
     }

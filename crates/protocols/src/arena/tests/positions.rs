@@ -25,8 +25,15 @@ fn agents_hold_their_own_proposals_and_then_what_they_vote_for() {
         assert_eq!(round.is_sorted(), round.round > 1, "nobody sorted round 1");
         assert_eq!(round.ruling, None);
     }
-    assert_eq!(held(&history.rounds[5]), [POSITIONS[0], POSITIONS[0], POSITIONS[2]], "an abstention keeps its own");
-    assert_eq!((history.rounds[5].ruling.as_deref(), history.decided.name()), (Some(POSITIONS[0]), Some(POSITIONS[0])));
+    assert_eq!(
+        held(&history.rounds[5]),
+        [POSITIONS[0], POSITIONS[0], POSITIONS[2]],
+        "an abstention keeps its own"
+    );
+    assert_eq!(
+        (history.rounds[5].ruling.as_deref(), history.decided.name()),
+        (Some(POSITIONS[0]), Some(POSITIONS[0]))
+    );
     assert_eq!(history.grouping(), PositionGrouping::Declared);
     let flips = history.flips();
     assert_eq!(flips.len(), 1, "the wording of a proposal changes in every round, its position does not");
@@ -60,7 +67,10 @@ fn without_a_clerk_it_is_unknown_who_agrees() {
     assert!(stands(&equal).rounds.iter().all(RoundPositions::is_sorted), "equal texts need no declaration");
     let outcome = equal.outcome.unwrap();
     assert_eq!(outcome.verdict["tally"].as_array().unwrap().len(), 1, "nor do ballots on them");
-    assert_eq!((outcome.termination, &outcome.verdict["convergence"][0]["converged"]), (Termination::Consensus, &json!(false)));
+    assert_eq!(
+        (outcome.termination, &outcome.verdict["convergence"][0]["converged"]),
+        (Termination::Consensus, &json!(false))
+    );
 }
 
 /// The clerk's `same` makes one position of two; who joins another's position has moved.
@@ -90,7 +100,10 @@ fn an_agent_that_joins_another_takes_its_name() {
     assert_eq!(flips.len(), 1);
     let flip = &flips[0];
     assert_eq!((flip.round, flip.from.as_str(), flip.to.as_str()), (4, POSITIONS[1], POSITIONS[0]));
-    assert!(flip.evidenced && flip.cited.iter().all(|cited| cited.starts_with("[Q")), "the critiques that it answers");
+    assert!(
+        flip.evidenced && flip.cited.iter().all(|cited| cited.starts_with("[Q")),
+        "the critiques that it answers"
+    );
     // The texts of round 3 are those of round 1, so what the clerk says of them holds for round 1 as well.
     assert_eq!(flip.toward_majority, Some(false), "one against one");
 }
@@ -116,16 +129,28 @@ fn a_vote_cites_the_ids_that_its_reason_names() {
         .run();
         let flips = stands(&debate).flips();
         let flip = flips.iter().find(|flip| flip.seat == "agent-2").unwrap();
-        assert_eq!((flip.cited.iter().map(String::as_str).collect::<Vec<_>>(), flip.evidenced), (cited.to_vec(), !cited.is_empty()));
+        assert_eq!(
+            (flip.cited.iter().map(String::as_str).collect::<Vec<_>>(), flip.evidenced),
+            (cited.to_vec(), !cited.is_empty())
+        );
     }
 }
 
 #[test]
 fn an_absent_agent_keeps_its_position() {
-    let debate = ScriptedArena { absent: &|ask, _, round| ask.seat == "agent-3" && round > 1, ..ScriptedArena::default() }.run();
+    let debate = ScriptedArena {
+        absent: &|ask, _, round| ask.seat == "agent-3" && round > 1,
+        ..ScriptedArena::default()
+    }
+    .run();
     for round in &stands(&debate).rounds {
         let third = round.of("agent-3").unwrap();
-        assert_eq!((third.position.as_str(), third.change.is_some()), (POSITIONS[2], false), "round {}", round.round);
+        assert_eq!(
+            (third.position.as_str(), third.change.is_some()),
+            (POSITIONS[2], false),
+            "round {}",
+            round.round
+        );
     }
 }
 
@@ -141,7 +166,10 @@ fn in_an_extended_round_the_new_vote_is_compared_with_the_last() {
     let history = stands(&debate);
     let last = history.rounds.last().unwrap();
     assert_eq!((last.round, held(last)), (9, vec![POSITIONS[0], POSITIONS[0], POSITIONS[2]]));
-    assert_eq!(history.flips().iter().map(|flip| (flip.round, flip.seat.as_str())).collect::<Vec<_>>(), [(9, "agent-2")]);
+    assert_eq!(
+        history.flips().iter().map(|flip| (flip.round, flip.seat.as_str())).collect::<Vec<_>>(),
+        [(9, "agent-2")]
+    );
 }
 
 #[test]

@@ -128,7 +128,10 @@ fn each_voter_reads_the_proposals_in_an_order_of_its_own() {
     for round in [7, 9, 10] {
         let orders: Vec<String> = of(&all, "vote", round).map(order).collect();
         let distinct: std::collections::BTreeSet<&String> = orders.iter().collect();
-        assert!(orders.len() == 5 && orders.iter().all(|one| one.len() == 5) && distinct.len() > 2, "{orders:?}");
+        assert!(
+            orders.len() == 5 && orders.iter().all(|one| one.len() == 5) && distinct.len() > 2,
+            "{orders:?}"
+        );
     }
     assert_eq!(order(of(&all, "compare", 3).next().unwrap()), "ABCDE", "the clerk reads them in label order");
 }
@@ -163,7 +166,11 @@ fn a_revision_shows_positions_first_and_then_the_revised_proposals() {
                 assert_eq!(ask.prompt.shared.contains(&plan), round > 3, "{phase} {round}");
                 assert_eq!(ask.prompt.tail.contains(&plan), is_own && round == 3, "{phase} {round}");
             }
-            assert_eq!(ask.prompt.shared.contains("`verdicts`"), round > 3, "what is not there is not mentioned");
+            assert_eq!(
+                ask.prompt.shared.contains("`verdicts`"),
+                round > 3,
+                "what is not there is not mentioned"
+            );
         }
     }
     let bare = of(&all, "propose", 1).next().unwrap();
@@ -212,7 +219,10 @@ fn every_prompt_has_an_example_and_no_schema_and_seats_share_a_prefix() {
     let all = prompts(ScriptedArena { set: &[], ..ScriptedArena::default() });
     for (phase, round, ask) in all.iter().filter(|(phase, ..)| phase != "context") {
         let shared = &ask.prompt.shared;
-        assert!(shared.starts_with("## The Task\nHow should the jobs run?"), "the person's words are not fenced");
+        assert!(
+            shared.starts_with("## The Task\nHow should the jobs run?"),
+            "the person's words are not fenced"
+        );
         assert!(!text(ask).contains("\"type\":") && shared.matches("```json").count() == 1, "{phase}");
         let example = shared.split_once("```json\n").unwrap().1.split_once("\n```").unwrap().0;
         assert!(serde_json::from_str::<Value>(example).unwrap().is_object(), "{phase}: {example}");
@@ -228,7 +238,14 @@ fn every_prompt_has_an_example_and_no_schema_and_seats_share_a_prefix() {
     assert!(!judge.prompt.shared.contains("weights") && judge.label.is_none());
     let set = [BARE, &[("weights.clarity", "3")]].concat();
     let weighed = prompts(ScriptedArena { set: &set, ..ScriptedArena::default() });
-    assert!(of(&weighed, "judge", 8).next().unwrap().prompt.shared.contains("evidence 1, feasibility 1, answers 1, clarity 3"));
+    assert!(
+        of(&weighed, "judge", 8)
+            .next()
+            .unwrap()
+            .prompt
+            .shared
+            .contains("evidence 1, feasibility 1, answers 1, clarity 3")
+    );
     // Every enum value is defined where it must be chosen.
     let clerk = of(&all, "compare", 3).next().unwrap();
     for word in ["`same`: ", "`compatible`: ", "`conflict`: "] {

@@ -59,11 +59,20 @@ fn a_paraphrase_wins_together_and_only_the_third_agent_dissents() {
     assert_eq!((outcome.termination, outcome.status), (Termination::Consensus, Status::Complete));
     let mut together = vec![label(&debate.brief, 1), label(&debate.brief, 2)];
     together.sort();
-    assert_eq!((&verdict["tally"][0]["labels"], &verdict["tally"][0]["votes"]), (&json!(together), &json!(2)));
-    assert_eq!((&verdict["winner_seat"], &verdict["judge"]["agrees_with_vote"]), (&json!("agent-1"), &json!(true)));
+    assert_eq!(
+        (&verdict["tally"][0]["labels"], &verdict["tally"][0]["votes"]),
+        (&json!(together), &json!(2))
+    );
+    assert_eq!(
+        (&verdict["winner_seat"], &verdict["judge"]["agrees_with_vote"]),
+        (&json!("agent-1"), &json!(true))
+    );
     let dissent: Vec<&Value> = outcome.dissent.iter().map(|held| &held["seat"]).collect();
     assert_eq!(dissent, ["agent-3"]);
-    assert!(outcome.dissent[0]["reason"].as_str().unwrap().contains("Only B finds out which queues vanish"), "its own reason");
+    assert!(
+        outcome.dissent[0]["reason"].as_str().unwrap().contains("Only B finds out which queues vanish"),
+        "its own reason"
+    );
     for check in verdict["convergence"].as_array().unwrap() {
         assert_eq!((&check["converged"], &check["agreement_min"]), (&json!(false), &json!(0.0)));
     }
@@ -72,8 +81,16 @@ fn a_paraphrase_wins_together_and_only_the_third_agent_dissents() {
     assert_eq!(calls(&debate).0, 3 + 6 + 2 * 4 + 3 + 3 + 1);
     let view = Arena.view(&debate).unwrap();
     let third = view.positions.rounds.iter().find(|round| round.round == 3).unwrap();
-    assert_eq!((third.is_sorted(), third.distinct().len()), (true, 2), "one position of two agents, and one of the third");
-    assert_eq!((view.positions.rounds[0].is_sorted(), view.positions.rounds[0].ruling.clone()), (false, None), "unknown");
+    assert_eq!(
+        (third.is_sorted(), third.distinct().len()),
+        (true, 2),
+        "one position of two agents, and one of the third"
+    );
+    assert_eq!(
+        (view.positions.rounds[0].is_sorted(), view.positions.rounds[0].ruling.clone()),
+        (false, None),
+        "unknown"
+    );
     let why = view.headline.why.unwrap();
     assert!(why.contains("By vote: 2 of 3 votes cast (67%)") && why.contains("propose the same"), "{why}");
 }
@@ -94,6 +111,9 @@ fn without_a_clerk_the_same_debate_says_that_it_does_not_know() {
 #[test]
 fn compatible_plans_are_two_choices() {
     let outcome = debate(Some("compatible"), "1").outcome.unwrap();
-    assert_eq!((outcome.termination, outcome.verdict["tally"].as_array().unwrap().len()), (Termination::NoMajority, 3));
+    assert_eq!(
+        (outcome.termination, outcome.verdict["tally"].as_array().unwrap().len()),
+        (Termination::NoMajority, 3)
+    );
     assert_eq!(outcome.dissent.len(), 3, "there is no decision");
 }

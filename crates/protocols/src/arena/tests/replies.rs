@@ -13,7 +13,8 @@ fn asked_in(phase: &str, seat: &str) -> (Ask, Value, Debate) {
         if now.name == phase && ask.seat.starts_with(seat) && found.is_none() {
             found = Some((ask.clone(), said.clone(), debate.clone()));
         }
-        let (text, model, usage, value) = (said.to_string(), ask.model.clone(), CallUsage::default(), Some(said));
+        let (text, model, usage, value) =
+            (said.to_string(), ask.model.clone(), CallUsage::default(), Some(said));
         Reply::Said { text, value, model, usage, cut_off: false, shortened: None }
     };
     play(&Arena, vec![Debate::open(brief.clone()).unwrap().1], &mut answer, &mut |_| {}).unwrap();
@@ -84,10 +85,10 @@ fn a_revision_answers_its_critiques_and_names_other_agents() {
         }
         assert!(taken(phase, |said| said["position"] = json!("")).is_err());
         // What does not count is sent back once and then dropped, not refused.
-        for change in [
-            &|said: &mut Value| said["addressed"][1] = said["addressed"][0].clone(),
-            &|said: &mut Value| said["addressed"][0]["how"] = json!(" "),
-        ] as [&dyn Fn(&mut Value); 2]
+        for change in
+            [&|said: &mut Value| said["addressed"][1] = said["addressed"][0].clone(), &|said: &mut Value| {
+                said["addressed"][0]["how"] = json!(" ")
+            }] as [&dyn Fn(&mut Value); 2]
         {
             assert!(matches!(taken_of(phase, "", change), Err(ReplyFault::Unverified(_))));
         }
@@ -104,25 +105,38 @@ fn a_sorting_has_every_pair_with_words_of_both() {
     let sorted = |change: &dyn Fn(&mut Value)| taken_of("compare", "clerk", change);
     assert_eq!(sorted(&|_| {}), Ok(()));
     for (change, why) in [
-        ((&|said: &mut Value| _ = said["pairs"].as_array_mut().unwrap().pop()) as &dyn Fn(&mut Value), "is missing"),
+        (
+            (&|said: &mut Value| _ = said["pairs"].as_array_mut().unwrap().pop()) as &dyn Fn(&mut Value),
+            "is missing",
+        ),
         (&|said| said["pairs"][1] = said["pairs"][0].clone(), "is listed twice"),
         (&|said| said["pairs"][0]["quotes"] = json!([]), "needs a quote of each proposal"),
         (&|said| said["pairs"][0]["quotes"][0]["quote"] = json!("It never said so"), "does not occur"),
         (&|said| said["pairs"][0]["quotes"][0]["quote"] = json!(""), "does not occur"),
         (&|said| said["pairs"][0]["quotes"][0]["quote"] = json!("..."), "does not occur"),
-        (&|said| said["pairs"][0]["quotes"][0]["quote"] = said["pairs"][0]["quotes"][1]["quote"].clone(), "does not occur"),
+        (
+            &|said| said["pairs"][0]["quotes"][0]["quote"] = said["pairs"][0]["quotes"][1]["quote"].clone(),
+            "does not occur",
+        ),
         (&|said| said["pairs"][0]["b"] = said["pairs"][0]["a"].clone(), "is paired with itself"),
-        (&|said| {
-            said["pairs"][0]["relation"] = json!("same");
-            said["pairs"][1]["relation"] = json!("same");
-        }, "but not the same as each other"),
+        (
+            &|said| {
+                said["pairs"][0]["relation"] = json!("same");
+                said["pairs"][1]["relation"] = json!("same");
+            },
+            "but not the same as each other",
+        ),
     ] {
         match sorted(change) {
             Err(ReplyFault::Unverified(said)) => assert!(said.contains(why), "{said}"),
             other => panic!("{why}: {other:?}"),
         }
     }
-    for (pointer, value) in [("/pairs/0/relation", json!("similar")), ("/pairs/0/similarity", json!(1.1)), ("/pairs/0/a", json!("Agent D"))] {
+    for (pointer, value) in [
+        ("/pairs/0/relation", json!("similar")),
+        ("/pairs/0/similarity", json!(1.1)),
+        ("/pairs/0/a", json!("Agent D")),
+    ] {
         let change = |said: &mut Value| *said.pointer_mut(pointer).unwrap() = value.clone();
         assert!(matches!(sorted(&change), Err(ReplyFault::Invalid(_))), "{pointer}");
     }
@@ -160,14 +174,21 @@ fn the_judge_scores_and_ranks_each_proposal_exactly_once() {
         assert!(taken("judge", |said| said["scores"][0]["criteria"]["clarity"] = json!(score)).is_err());
     }
     for criterion in crate::arena::replies::CriteriaScores::NAMES {
-        assert!(taken("judge", |said| remove(&mut said["scores"][0]["criteria"], criterion)).is_err(), "{criterion}");
+        assert!(
+            taken("judge", |said| remove(&mut said["scores"][0]["criteria"], criterion)).is_err(),
+            "{criterion}"
+        );
     }
 }
 
 #[test]
 fn errands_have_schemas_too() {
     assert_eq!(taken("context", |_| {}), Ok(()));
-    for wrong in [json!({}), json!({"items": [{"title": "x"}]}), json!({"items": [{"text": "x", "turned_out": "maybe"}]})] {
+    for wrong in [
+        json!({}),
+        json!({"items": [{"title": "x"}]}),
+        json!({"items": [{"text": "x", "turned_out": "maybe"}]}),
+    ] {
         assert!(taken("context", |said| *said = wrong.clone()).is_err(), "{wrong}");
     }
     let found = json!({"items": [{"text": "x", "turned_out": null, "at": null}]});
@@ -193,9 +214,17 @@ fn a_reply_to_nothing_or_to_an_unreadable_log_is_refused() {
 fn reasons_come_before_decisions_in_every_schema() {
     let keys = |ask: &Ask, pointer: &str| -> Vec<String> {
         let schema = &ask.schema.as_ref().unwrap().json;
-        schema.pointer(&format!("{pointer}/properties")).unwrap().as_object().unwrap().keys().cloned().collect()
+        schema
+            .pointer(&format!("{pointer}/properties"))
+            .unwrap()
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect()
     };
-    for (phase, seat) in [("critique", ""), ("revise", ""), ("compare", "clerk"), ("vote", ""), ("judge", "")] {
+    for (phase, seat) in [("critique", ""), ("revise", ""), ("compare", "clerk"), ("vote", ""), ("judge", "")]
+    {
         assert_eq!(keys(&asked_in(phase, seat).0, "")[0], "analysis", "{phase}");
     }
     let after = |phase: &str, seat: &str, pointer: &str, reason: &str, decision: &str| {

@@ -162,12 +162,26 @@ fn related(same: &'static [(usize, usize)], seed: u64, conflict: bool) -> Outcom
 #[test]
 fn ballots_for_the_same_proposal_count_together() {
     let verdict = related(&[(1, 2)], 11, false).verdict;
-    assert_eq!((&verdict["consensus"]["reached"], &verdict["consensus"]["share"]), (&json!(true), &json!(2.0 / 3.0)));
-    assert_eq!((&verdict["tally"][0]["votes"], verdict["tally"][0]["labels"].as_array().unwrap().len()), (&json!(2), 2));
+    assert_eq!(
+        (&verdict["consensus"]["reached"], &verdict["consensus"]["share"]),
+        (&json!(true), &json!(2.0 / 3.0))
+    );
+    assert_eq!(
+        (&verdict["tally"][0]["votes"], verdict["tally"][0]["labels"].as_array().unwrap().len()),
+        (&json!(2), 2)
+    );
     assert_eq!(verdict["winner_seat"], "agent-1", "as many ballots each: the judge's better score");
     assert_eq!(verdict["votes"][0]["group"].as_array().unwrap().len(), 2);
-    assert_eq!(related(&[(1, 2)], 11, true).verdict["consensus"]["reached"], false, "a declared conflict keeps them apart");
-    assert_eq!(related(&[], 11, false).verdict["tally"].as_array().unwrap().len(), 3, "compatible is not the same");
+    assert_eq!(
+        related(&[(1, 2)], 11, true).verdict["consensus"]["reached"],
+        false,
+        "a declared conflict keeps them apart"
+    );
+    assert_eq!(
+        related(&[], 11, false).verdict["tally"].as_array().unwrap().len(),
+        3,
+        "compatible is not the same"
+    );
 }
 
 /// A third proposal that is the same as two different ones counts with neither, whatever the labels are.
@@ -338,7 +352,10 @@ fn the_vote_decides_if_the_deciding_judge_names_no_best() {
         (&json!("agent-3"), &json!("vote"))
     );
     assert!(
-        warned(&stands, "the judge was to decide and has a tie for the first place: the vote's winner stands"),
+        warned(
+            &stands,
+            "the judge was to decide and has a tie for the first place: the vote's winner stands"
+        ),
         "{:?}",
         stands.warnings
     );
@@ -357,7 +374,10 @@ fn the_vote_decides_if_the_deciding_judge_names_no_best() {
     let nobody = table(SPLIT, 0.2);
     assert_eq!((&nobody.verdict["winner"], &nobody.verdict["decided_by"]), (&Value::Null, &Value::Null));
     assert!(
-        warned(&nobody, "has a tie for the first place, and the vote reached no consensus (majority): there is no winner"),
+        warned(
+            &nobody,
+            "has a tie for the first place, and the vote reached no consensus (majority): there is no winner"
+        ),
         "{:?}",
         nobody.warnings
     );
