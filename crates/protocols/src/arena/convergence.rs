@@ -11,7 +11,7 @@ use super::judging::rounded;
 use super::log::{ArenaLog, speaker};
 use super::replies::{PairRelation, PairReply, SimilarityReply, SortingReply};
 use crate::clerk::CLERK;
-use crate::quotes::QuotedTexts;
+use crate::quotes::{QuotedTexts, is_quote_of, normalized};
 
 /// Comparisons with the threshold allow for rounding.
 const THRESHOLD_TOLERANCE: f64 = 1e-9;
@@ -38,10 +38,17 @@ pub(super) struct SortedPairs {
 impl SortedPairs {
     /// Verifies a sorting of the proposals that are held now.
     pub(super) fn verify(log: &ArenaLog<'_>, said: &SortingReply) -> Self {
+        let quoted = QuotedTexts::anonymous(&log.debate.brief);
+        let text = |place: &usize| {
+            log.proposal(*place).map_or(String::new(), |held| quoted.shown(&held.said.text()))
+        };
+        // What the clerk was shown, prepared once because every quote is compared with it.
+        let shown: Vec<(usize, String)> =
+            log.proposers().iter().map(|place| (*place, normalized(&text(place)))).collect();
         let mut sorted = Self::default();
         let mut contradicted: Vec<(usize, usize)> = Vec::new();
         for declared in &said.pairs {
-            let Some(pair) = sorted.verified_pair(log, declared) else { continue };
+            let Some(pair) = sorted.verified_pair(log, &shown, declared) else { continue };
             let twice = sorted.pairs.iter().find(|other| (other.a, other.b) == (pair.a, pair.b));
             match twice.map(|other| other.relation) {
                 None => sorted.pairs.push(pair),
@@ -77,7 +84,12 @@ impl SortedPairs {
     }
 
     /// A pair whose quotes verify: at least one of each proposal.
-    fn verified_pair(&mut self, log: &ArenaLog<'_>, declared: &PairReply) -> Option<VerifiedPair> {
+    fn verified_pair(
+        &mut self,
+        log: &ArenaLog<'_>,
+        shown: &[(usize, String)],
+        declared: &PairReply,
+    ) -> Option<VerifiedPair> {
         let known = |label: &str| log.place(label).filter(|place| log.proposal(*place).is_some());
         let (Some(one), Some(other)) = (known(&declared.a), known(&declared.b)) else {
             self.faults.push(format!("There is no pair of {:?} and {:?}.", declared.a, declared.b));
@@ -88,13 +100,13 @@ impl SortedPairs {
             return None;
         }
         let (a, b) = (one.min(other), one.max(other));
-        let quoted = QuotedTexts::anonymous(&log.debate.brief);
         let mut quotes = Vec::new();
         for quote in &declared.quotes {
             let place = log.place(&quote.label).filter(|place| [a, b].contains(place));
-            let text = place.and_then(|place| log.proposal(place)).map(|held| held.said.text());
-            match place.zip(text).filter(|(_, text)| quoted.is_quoted(&quote.quote, text)) {
-                Some((place, _)) => quotes.push((place, quote.quote.trim().to_owned())),
+            let source =
+                shown.iter().find(|(by, text)| Some(*by) == place && is_quote_of(&quote.quote, text));
+            match source {
+                Some((place, _)) => quotes.push((*place, quote.quote.trim().to_owned())),
                 None => self.faults.push(format!(
                     "In the pair of {}, the quote of {} does not occur in its proposal: {:?}.",
                     names(log, a, b),
