@@ -25,7 +25,7 @@ const ANY: &str = "*";
 const BUILT_IN_SCRIPTS: [(&str, &str); 5] = [
     ("demo", include_str!("../scripts/demo.yaml")),
     ("demo-panel", include_str!("../scripts/demo-panel.yaml")),
-    ("demo-council", include_str!("../scripts/demo-council.yaml")),
+    ("demo-council", include_str!("../../protocols/src/council/demo.yaml")),
     ("demo-arena", include_str!("../scripts/demo-arena.yaml")),
     ("demo-review", include_str!("../scripts/demo-review.yaml")),
 ];
