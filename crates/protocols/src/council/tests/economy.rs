@@ -85,5 +85,5 @@ fn a_warning_names_the_limit_and_who_was_not_asked() {
         "{:?}",
         later.warnings
     );
-    assert!(!warned(&later, "they were absent"), "{:?}", later.warnings);
+    assert!(!warned(&later, ": absent"), "{:?}", later.warnings);
 }
