@@ -63,9 +63,9 @@ pub fn evidence(debate: &Debate, positions: &PositionHistory) -> Evidence {
     Evidence {
         grouping: (!positions.rounds.is_empty()).then(|| positions.grouping()),
         first_round: movement::first_round(debate, positions),
-        flips_by_seat: movement::flips_by_seat(positions, &flips),
+        flips_by_seat: movement::flips_by_seat(debate, positions, &flips),
         agreement: movement::agreement_by_round(positions),
-        trajectory: movement::trajectories(positions),
+        trajectory: movement::trajectories(debate, positions),
         independence: track_record::independence(debate, positions),
         dissent: debate.outcome.as_ref().map(|outcome| outcome.positions.clone()).unwrap_or_default(),
         counterfactual: movement::counterfactual(debate, positions),
