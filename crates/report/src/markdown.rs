@@ -4,7 +4,7 @@ use agon_core::{PositionPaths, ReportBar, ReportBlock, ReportItem};
 
 use crate::assemble::full_report;
 use crate::bars::{BarCell, bar_shares, level_cells};
-use crate::evidence::paths::{column_head, held_positions, marks_legend, position_keys, step_cell};
+use crate::evidence::paths::{TABLE_MARKS, column_head, held_positions, position_keys, step_cell};
 use crate::markdown_text::{MarkdownPart, parse};
 use crate::source::ReportSource;
 
@@ -103,8 +103,8 @@ fn write_paths(out: &mut String, paths: &PositionPaths) {
             out.push_str(&format!("- **{key}**: {}\n", escape(position)));
         }
     }
-    if let Some(told) = marks_legend(paths) {
-        out.push_str(&format!("\n{}\n", told.replace('*', "\\*").replace('~', "\\~")));
+    if let Some(legend) = TABLE_MARKS.legend(paths) {
+        out.push_str(&format!("\n{}\n", legend.replace('*', "\\*").replace('~', "\\~")));
     }
 }
 

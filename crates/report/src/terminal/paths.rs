@@ -3,24 +3,24 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::Style;
-use crate::evidence::paths::{column_head, held_positions, marks_legend, position_keys, step_cell};
+use crate::evidence::paths::{TABLE_MARKS, column_head, held_positions, position_keys, step_cell};
 use crate::markdown_text::{cut, wrap};
 use agon_core::PositionPaths;
 
-/// If a position has a longer name, all are called P1, P2 and so on.
+/// If one position has a longer name, all are called P1, P2 and so on.
 const OWN_NAME_MAX: usize = 14;
 /// A longer name of a seat is cut.
 const SEAT_MAX: usize = 20;
 /// The space between two columns.
 const GAP: usize = 2;
-/// More positions than this are for the long forms.
+/// The most positions that the legend explains.
 const LEGEND_MAX: usize = 12;
 
 /// The lines, none wider than `room`.
 pub(super) fn path_lines(paths: &PositionPaths, room: usize, style: &Style) -> Vec<String> {
     let (mut keys, mut own) = position_keys(paths, OWN_NAME_MAX);
     let mut grid = PathGrid::new(paths, &keys, room);
-    // Names are worth more room than keys, but not a second band of columns.
+    // If the names need a second band of columns, keys are better.
     if own && grid.columns < paths.rounds.len() && !paths.scored {
         (keys, own) = position_keys(paths, 0);
         grid = PathGrid::new(paths, &keys, room);
@@ -39,7 +39,11 @@ pub(super) fn path_lines(paths: &PositionPaths, room: usize, style: &Style) -> V
         lines.extend(legend(paths, &keys, room, style));
     }
     lines.extend(
-        marks_legend(paths).iter().flat_map(|told| wrap(told, room, "", "")).map(|line| style.dim(&line)),
+        TABLE_MARKS
+            .legend(paths)
+            .iter()
+            .flat_map(|told| wrap(told, room, "", ""))
+            .map(|line| style.dim(&line)),
     );
     lines
 }
@@ -71,8 +75,8 @@ impl PathGrid {
         let seat = paths.seats.iter().map(|seat| seat.who.width()).max().unwrap_or_default();
         let seat = seat.min(SEAT_MAX).min(room / 3);
         let heads = paths.rounds.iter().map(|round| column_head(*round).width());
-        // A mark may follow.
-        let cell = keys.iter().map(|key| key.width() + 1).chain(heads).max().unwrap_or(1);
+        // Two marks may follow.
+        let cell = keys.iter().map(|key| key.width() + 2).chain(heads).max().unwrap_or(1);
         let columns = room.saturating_sub(seat) / (cell + GAP);
         Self { seat, cell, columns: columns.max(1), room }
     }
