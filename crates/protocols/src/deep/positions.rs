@@ -43,7 +43,7 @@ impl DebatePositions {
                 .map(|place| (log.position(place, number), !gives_up(log, place, number)))
                 .unzip();
             let named = names.next_round(&sorting, &texts, &keeps);
-            positions.last = last_positions(log, &sorting, &named, declared.as_deref());
+            positions.last = last_positions(log, &sorting, (&named, &texts), declared.as_deref());
             let round = round_positions(log, number, &named, positions.rounds.last());
             positions.rounds.push(round);
         }
@@ -167,11 +167,11 @@ fn round_positions(
 fn last_positions(
     log: &DeepLog<'_>,
     sorting: &Sorting,
-    named: &[(String, bool)],
+    (named, texts): (&[(String, bool)], &[&str]),
     declared: Option<&[DeclaredGroup]>,
 ) -> Vec<FinalPosition> {
     let mut last: Vec<FinalPosition> = Vec::new();
-    for (place, (name, _)) in named.iter().enumerate() {
+    for (place, ((name, _), text)) in named.iter().zip(texts).enumerate() {
         let known = last.iter_mut().find(|held| {
             held.holders.first().and_then(|first| named.get(*first)).is_some_and(|(other, _)| other == name)
         });
@@ -187,7 +187,7 @@ fn last_positions(
         let statement = group.and_then(|group| group.statement.clone());
         last.push(FinalPosition {
             id: id.map(|number| format!("P{}", number + 1)),
-            statement: statement.unwrap_or_else(|| name.clone()),
+            statement: statement.unwrap_or_else(|| short_name(text)),
             holders: vec![place],
         });
     }
