@@ -26,7 +26,8 @@ pub(super) struct DebatePositions {
 pub(super) struct FinalPosition {
     /// The id under which the chair rules on it. `None` if the chair sorts and did not place it.
     pub(super) id: Option<String>,
-    pub(super) statement: String,
+    /// What whoever sorted says that it is.
+    pub(super) statement: Option<String>,
     /// The debaters who hold it, by place.
     pub(super) holders: Vec<usize>,
 }
@@ -43,7 +44,7 @@ impl DebatePositions {
                 .map(|place| (log.position(place, number), !gives_up(log, place, number)))
                 .unzip();
             let named = names.next_round(&sorting, &texts, &keeps);
-            positions.last = last_positions(log, &sorting, (&named, &texts), declared.as_deref());
+            positions.last = last_positions(log, &sorting, &named, declared.as_deref());
             let round = round_positions(log, number, &named, positions.rounds.last());
             positions.rounds.push(round);
         }
@@ -167,11 +168,11 @@ fn round_positions(
 fn last_positions(
     log: &DeepLog<'_>,
     sorting: &Sorting,
-    (named, texts): (&[(String, bool)], &[&str]),
+    named: &[(String, bool)],
     declared: Option<&[DeclaredGroup]>,
 ) -> Vec<FinalPosition> {
     let mut last: Vec<FinalPosition> = Vec::new();
-    for (place, ((name, _), text)) in named.iter().zip(texts).enumerate() {
+    for (place, (name, _)) in named.iter().enumerate() {
         let known = last.iter_mut().find(|held| {
             held.holders.first().and_then(|first| named.get(*first)).is_some_and(|(other, _)| other == name)
         });
@@ -184,10 +185,9 @@ fn last_positions(
             DeepMode::Deep => Some(last.len()),
             _ => declared.zip(group).and_then(|(declared, group)| declared_number(log, declared, group)),
         };
-        let statement = group.and_then(|group| group.statement.clone());
         last.push(FinalPosition {
             id: id.map(|number| format!("P{}", number + 1)),
-            statement: statement.unwrap_or_else(|| short_name(text)),
+            statement: group.and_then(|group| group.statement.clone()),
             holders: vec![place],
         });
     }
