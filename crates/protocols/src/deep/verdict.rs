@@ -12,6 +12,7 @@ use super::positions::{self, DebatePositions};
 use super::replies::{AnswerAssent, Argument, Revision, RulingFate, Stance, wire_name};
 use super::{DeepMode, DeepPhase};
 use crate::participation::{cut_off_warnings, shortened_warnings};
+use crate::sorting::short_name;
 
 /// The verdict of `deep`, as the outcome carries it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -178,7 +179,9 @@ impl FinalRulings {
             let label = |place: &usize| Some(log.debaters.get(*place)?.label.clone());
             PositionRecord {
                 position: held.id.clone(),
-                statement: held.statement.clone(),
+                statement: held.statement.clone().unwrap_or_else(|| {
+                    short_name(log.position(held.holders.first().copied().unwrap_or_default(), u32::MAX))
+                }),
                 debaters: held.holders.iter().filter_map(label).collect(),
                 fate: ruling.map(|ruling| ruling.fate),
                 reason: ruling
