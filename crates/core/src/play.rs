@@ -203,7 +203,6 @@ pub fn invent(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) ->
         return said(sentence(&mut draw, 24), None);
     };
     // A quote that happens to verify is better than one that does not, and one that does not is better than no answer.
-    const UNVERIFIED_MAX: usize = 10;
     let prompt = ask.prompt.user();
     let quotes: Vec<&str> = quotations(&prompt).iter().flat_map(|quoted| quoted.text.lines()).collect();
     let mut unverified = Vec::new();
@@ -214,7 +213,7 @@ pub fn invent(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) ->
             Err(ReplyFault::Unverified(_)) => unverified.push(value),
             Err(ReplyFault::Invalid(_)) => {}
         }
-        if unverified.len() == UNVERIFIED_MAX {
+        if unverified.len() == 10 {
             break;
         }
     }

@@ -473,7 +473,7 @@ fn round_lines(log: &CouncilLog<'_>, round: &CouncilRound<'_>, seat: &str) -> Ve
     let mut lines: Vec<String> =
         made.map(|made| format!("[{}] to {}: {}", made.id, log.name(&made.to), made.text())).collect();
     for put in log.challenges.iter().filter(|put| put.to == seat) {
-        let answer = put.answers.iter().find(|answer| answer.round == round.number);
+        let answer = put.answer_in(round.number);
         lines.extend(
             answer.map(|answer| {
                 format!("Answer to [{}] ({}): {}", put.id, answer.stance_word(), answer.response)

@@ -270,8 +270,8 @@ fn cited(log: &CouncilLog<'_>, round: &CouncilRound<'_>, seat: &str) -> Vec<Stri
     };
     let challenges = log.challenges.iter().filter(|put| put.to == seat && put.round <= round.number);
     let challenges = challenges.filter(|put| {
-        let mut answers = put.answers.iter().filter(|answer| answer.round == round.number);
-        is_named(&put.id) || answers.any(|answer| answer.stance.is_some_and(ChallengeStance::concedes))
+        let stance = put.answer_in(round.number).and_then(|answer| answer.stance);
+        is_named(&put.id) || stance.is_some_and(ChallengeStance::concedes)
     });
     let received = log.messages.iter().filter(|sent| {
         let is_reply_read = sent.from == seat && sent.reply.is_some() && sent.round < round.number;

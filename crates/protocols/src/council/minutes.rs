@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::CouncilPhase;
 use super::log::{Challenge, CouncilLog, CouncilRound, PeerMessage, one_line, phase_replies};
-use super::moderation::{INTERVENTIONS_MAX, InterventionKind, unchallenged_points};
+use super::moderation::{INTERVENTIONS_MAX, InterventionKind};
 use super::replies::{ChallengeStance, CouncilConfidence, CouncilVote};
 use super::reply_rules::CHALLENGES_MIN;
 use super::verdict::{CouncilVerdict, consensus_points};
@@ -299,10 +299,11 @@ fn write_round(text: &mut String, log: &CouncilLog<'_>, round: &CouncilRound<'_>
     let cut = if round.is_over { "" } else { " (incomplete)" };
     writeln!(text, "### Round {}{cut}\n\n#### Challenges", round.number)?;
     for seat in &log.active {
-        let answers =
-            log.challenges.iter().filter(|put| put.to == *seat).filter_map(|put| {
-                Some((put, put.answers.iter().find(|answer| answer.round == round.number)?))
-            });
+        let answers = log
+            .challenges
+            .iter()
+            .filter(|put| put.to == *seat)
+            .filter_map(|put| Some((put, put.answer_in(round.number)?)));
         writeln!(text, "\n**{}**\n", log.name(seat))?;
         for (made, n) in log.made_by(seat, round.number).zip(1..) {
             writeln!(text, "{n}. [{}] To {}: {}", made.id, log.name(&made.to), one_line(&made.text()))?;
@@ -487,7 +488,7 @@ fn failure_modes(log: &CouncilLog<'_>) -> [CheckResult; 7] {
     // A councillor who took part with too few challenges shows that the rule was not applied.
     let few = too_few(log, |round, seat| round.examined.contains_key(seat));
     let moderated = || log.rounds.iter().filter(|round| round.is_moderated);
-    let points: usize = moderated().map(|round| unchallenged_points(log, round).len()).sum();
+    let points: usize = moderated().map(|round| round.findings.unchallenged).sum();
     let done = || log.rounds.iter().flat_map(|round| &round.interventions);
     let argued = done().filter(|done| done.steelmanned_point().is_some()).count();
     let changes = || log.rounds.iter().flat_map(CouncilRound::changed);
@@ -571,8 +572,7 @@ fn silent_councillors(log: &CouncilLog<'_>) -> Vec<String> {
 fn findings_and_interventions(log: &CouncilLog<'_>) -> (usize, usize) {
     let (mut found, mut put) = (0, 0);
     for round in log.rounds.iter().filter(|round| round.is_moderated) {
-        found +=
-            round.unanswered.len() + round.findings.evasions.len() + unchallenged_points(log, round).len();
+        found += round.unanswered.len() + round.findings.evasions.len() + round.findings.unchallenged;
         found += usize::from(round.findings.stale);
         put += round.interventions.iter().filter(|done| done.settled > 0).count();
     }

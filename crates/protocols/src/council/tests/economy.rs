@@ -81,7 +81,7 @@ fn a_warning_names_the_limit_and_who_was_not_asked() {
     );
     let later = limited(16);
     assert!(
-        warned(&later, "round 1, challenge: not asked, because a limit was reached"),
+        warned(&later, "round 1, respond: not asked, because a limit was reached"),
         "{:?}",
         later.warnings
     );

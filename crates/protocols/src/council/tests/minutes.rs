@@ -283,7 +283,7 @@ fn a_bad_debate_fails_the_metrics_that_it_misses() {
 fn checks_find_violations_in_an_edited_log() {
     let mut debate = eventful(&[]);
     let turn = debate.turns.iter_mut().find(|turn| turn.phase.name == "challenge").unwrap();
-    if let Some(agon_core::Reply::Said { value: Some(value), .. }) = &mut turn.replies[0] {
+    if let Some(agon_core::Reply::Said { value: Some(value), .. }) = &mut turn.replies[3] {
         value["challenges"].as_array_mut().unwrap().truncate(1);
     }
     let turn = debate.turns.iter_mut().find(|turn| turn.phase.name == "respond").unwrap();
