@@ -57,7 +57,7 @@ fn checked_positions(protocol: &dyn Protocol, debate: &Debate) -> PositionHistor
             };
             // A change that is not declared would not be counted. A declared change may lead back to the same position. If
             // changes are declared, a vote may have another name than the position that it is cast for.
-            let is_renamed_vote = round.ballots && history.grouping == PositionGrouping::Declared;
+            let is_renamed_vote = round.ballots && history.grouping() == PositionGrouping::Declared;
             assert!(
                 held.change.is_some() || is_renamed_vote || before.position == held.position,
                 "{name}: {before:?} {held:?}"
