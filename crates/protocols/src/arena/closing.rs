@@ -444,7 +444,9 @@ fn vote_warnings(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<String> {
     }
     if vote.hollow {
         let why = "it rests on too little that can be checked";
-        warnings.push(format!("the agreement is hollow by the trickster's signals ({why}): it makes no consensus"));
+        warnings.push(format!(
+            "the agreement is hollow by the trickster's signals ({why}): it makes no consensus"
+        ));
     }
     warnings
 }
