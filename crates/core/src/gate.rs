@@ -104,7 +104,9 @@ pub struct GateFinding {
     pub line: Option<u64>,
     /// Its last line.
     pub end_line: Option<u64>,
-    /// Who raised it.
+    /// Whether its location is not in what was judged.
+    pub unverified: bool,
+    /// Who raised it or agreed with it.
     pub judges: Vec<String>,
     /// Who dropped it later; empty where nobody did.
     pub dropped_by: Vec<String>,

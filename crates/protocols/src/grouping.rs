@@ -4,10 +4,10 @@
 //! nothing speaks against it. In doubt they differ: two names for one position understate an agreement, one name for two would
 //! invent it.
 
-use crate::answer::limits;
 use crate::lexical::{self, Text};
 
 mod answer;
+mod limits;
 mod opening;
 
 /// Texts this much alike are one position, unless something speaks against it.

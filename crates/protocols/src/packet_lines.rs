@@ -2,13 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use crate::quotes::is_quote_of;
+use crate::quotes::{QuotedTexts, is_quote_of};
+
+/// A unified diff.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UnifiedDiff {
+    /// What stands before the first file, such as the message of a mailed patch.
+    pub message: String,
+    /// The files that it changes.
+    pub files: Vec<DiffFile>,
+}
 
 /// A file that a diff changes, with the lines that the diff shows of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DiffFile {
     /// Its new path, or the old one of a file that is deleted.
     pub path: String,
+    /// The diff of this file with line numbers: the new number of a line that is there, the old one of a removed line.
+    pub numbered: Vec<String>,
     /// The lines after the change that the diff shows, by number.
     pub new_lines: BTreeMap<u64, String>,
     /// The lines that the diff removes, by their old number.
@@ -17,25 +28,21 @@ pub struct DiffFile {
 
 impl DiffFile {
     fn new(path: String) -> Self {
-        Self { path, new_lines: BTreeMap::new(), removed_lines: BTreeMap::new() }
+        Self { path, ..Self::default() }
     }
 }
 
-/// The files that a unified diff changes, or what is wrong with the diff and where.
-pub fn read_diff(text: &str) -> Result<Vec<DiffFile>, String> {
-    let mut files: Vec<DiffFile> = Vec::new();
+/// Reads a unified diff, or says what is wrong with it and where.
+pub fn read_diff(text: &str) -> Result<UnifiedDiff, String> {
+    let (mut message, mut files) = (String::new(), Vec::<DiffFile>::new());
     let mut has_hunks = false;
-    let mut lines = text.lines().enumerate().peekable();
-    while let Some((place, line)) = lines.next() {
-        let number = place + 1;
+    let mut lines = lines_of(text).enumerate().peekable();
+    while let Some((place, whole)) = lines.next() {
+        let (number, line) = (place + 1, whole.trim_end_matches('\r'));
         if let Some(header) = line.strip_prefix("diff --git ") {
             files.push(DiffFile::new(git_path(header)));
             has_hunks = false;
-        } else if let Some(old) = line.strip_prefix("--- ") {
-            let Some(new) = lines.peek().and_then(|(_, next)| next.strip_prefix("+++ ")) else {
-                // A line of prose before the first file, as in a mailed patch.
-                continue;
-            };
+        } else if let Some((old, new)) = changed_paths(line, lines.peek().map(|(_, next)| *next)) {
             let path = changed_path(old, new).ok_or_else(|| format!("line {number}: it names no file"))?;
             lines.next();
             match files.last_mut() {
@@ -54,14 +61,39 @@ pub fn read_diff(text: &str) -> Result<Vec<DiffFile>, String> {
             let file = files
                 .last_mut()
                 .ok_or_else(|| format!("line {number}: a hunk stands before the first file"))?;
+            file.numbered.push(line.to_owned());
             hunk.consume(&mut lines, number, file)?;
             has_hunks = true;
+        } else if let Some(file) = files.last_mut() {
+            // A new mode, a rename, a binary file. After the hunks there is only the note that the last line does not end, and the
+            // signature of a mailed patch.
+            if line.starts_with('\\') || !has_hunks && !line.starts_with("index ") {
+                file.numbered.push(line.to_owned());
+            }
+        } else {
+            message.extend([line, "\n"]);
         }
     }
     match files.is_empty() {
         true => Err("it is not a unified diff: there is no file in it (make one with `git diff`)".into()),
-        false => Ok(files),
+        false => Ok(UnifiedDiff { message: message.trim().to_owned(), files }),
     }
+}
+
+/// The lines of a text. A carriage return stays part of its line.
+fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    text.split('\n').take(if text.is_empty() { 0 } else { usize::MAX })
+}
+
+/// A line as readers are shown it: a carriage return is written out.
+fn visible(line: &str) -> String {
+    line.replace('\r', "\\r")
+}
+
+/// What follows the marks of two lines that name the old and the new file.
+fn changed_paths<'t>(line: &'t str, next: Option<&'t str>) -> Option<(&'t str, &'t str)> {
+    Some((line.strip_prefix("--- ")?, next?.strip_prefix("+++ ")?))
 }
 
 /// Where a hunk is, and how many of its lines are left, by its head.
@@ -107,7 +139,7 @@ impl DiffHunk {
     fn take(&mut self, line: &str, file: &mut DiffFile) -> Option<()> {
         let (old, new) = match line.as_bytes().first() {
             // Some tools strip the blank from an empty line.
-            None | Some(b' ' | b'\t') => (1, 1),
+            None | Some(b' ' | b'\t' | b'\r') => (1, 1),
             Some(b'-') => (1, 0),
             Some(b'+') => (0, 1),
             // "\ No newline at end of file"
@@ -116,13 +148,22 @@ impl DiffHunk {
         };
         self.old_left = self.old_left.checked_sub(old)?;
         self.new_left = self.new_left.checked_sub(new)?;
-        let text = line.get(1..).unwrap_or_default().to_owned();
+        let text = visible(line.get(1..).unwrap_or_default());
+        let (old_line, new_line) = (self.old_line, self.new_line);
         match (old, new) {
-            (1, 0) => file.removed_lines.insert(self.old_line, text),
-            (_, 1) => file.new_lines.insert(self.new_line, text),
-            _ => None,
-        };
-        (self.old_line, self.new_line) = (self.old_line + old, self.new_line + new);
+            (1, 0) => {
+                file.numbered.push(format!("-{old_line:>5} | {text}"));
+                file.removed_lines.insert(old_line, text);
+            }
+            (old, 1) => {
+                let sign = if old == 0 { '+' } else { ' ' };
+                file.numbered.push(format!("{sign}{new_line:>5} | {text}"));
+                file.new_lines.insert(new_line, text);
+            }
+            _ => file.numbered.push(line.to_owned()),
+        }
+        // A head may name any number.
+        (self.old_line, self.new_line) = (old_line.saturating_add(old), new_line.saturating_add(new));
         Some(())
     }
 }
@@ -211,7 +252,7 @@ impl PacketLines {
     #[must_use]
     pub fn with_file(mut self, path: &str, text: &str) -> Self {
         let path = path.strip_prefix("./").unwrap_or(path).to_owned();
-        let lines = (1..).zip(text.lines()).map(|(number, line)| (number, line.to_owned())).collect();
+        let lines = (1..).zip(lines_of(text)).map(|(number, line)| (number, visible(line))).collect();
         self.files.push(PacketFile { path, lines, removed: BTreeMap::new() });
         self
     }
@@ -219,7 +260,7 @@ impl PacketLines {
     /// Adds what a diff shows of the files that it changes. A file that is in the packet already keeps its own lines.
     #[must_use]
     pub fn with_diff(mut self, files: Vec<DiffFile>) -> Self {
-        for DiffFile { path, new_lines, removed_lines } in files {
+        for DiffFile { path, new_lines, removed_lines, .. } in files {
             match self.files.iter_mut().find(|file| file.path == path) {
                 Some(known) => known.removed.extend(removed_lines),
                 None => self.files.push(PacketFile { path, lines: new_lines, removed: removed_lines }),
@@ -232,6 +273,15 @@ impl PacketLines {
     #[must_use]
     pub fn with_text(mut self, text: &str) -> Self {
         self.texts.push(text.to_owned());
+        self
+    }
+
+    /// The same with every line as seats are shown it.
+    #[must_use]
+    pub fn as_shown(mut self, quoted: &QuotedTexts<'_>) -> Self {
+        let lines = self.files.iter_mut().flat_map(|file| [&mut file.lines, &mut file.removed]);
+        let lines = lines.flat_map(BTreeMap::values_mut).chain(&mut self.texts);
+        lines.for_each(|line| *line = quoted.shown(line));
         self
     }
 
@@ -270,21 +320,21 @@ impl PacketLines {
         let Some(file) = self.files.iter().find(|file| file.path == place.file) else { return false };
         let last = place.end_line.unwrap_or(first);
         // A quote of several lines begins at the line that is named.
-        let last = last.max(first + (quote.trim().lines().count() as u64).saturating_sub(1));
+        let more = (quote.trim().lines().count() as u64).saturating_sub(1);
+        let last = last.max(first.saturating_add(more));
         [&file.lines, &file.removed].into_iter().any(|lines| {
             let text: Vec<&str> = lines.range(first..=last).map(|(_, line)| line.as_str()).collect();
-            is_quote_of(&without_line_numbers(quote), &text.join("\n"))
+            is_quote_of_lines(quote, &text.join("\n"))
         })
     }
 
     /// Whether the packet has these words anywhere.
     pub fn contains(&self, quote: &str) -> bool {
-        let quote = without_line_numbers(quote);
         let text = |lines: &BTreeMap<u64, String>| lines.values().cloned().collect::<Vec<_>>().join("\n");
         let in_file = |file: &PacketFile| {
-            is_quote_of(&quote, &text(&file.lines)) || is_quote_of(&quote, &text(&file.removed))
+            is_quote_of_lines(quote, &text(&file.lines)) || is_quote_of_lines(quote, &text(&file.removed))
         };
-        self.files.iter().any(in_file) || self.texts.iter().any(|text| is_quote_of(&quote, text))
+        self.files.iter().any(in_file) || self.texts.iter().any(|text| is_quote_of(quote, text))
     }
 
     /// The file that a location names, by its whole path or by the end of it.
@@ -318,21 +368,24 @@ impl PacketLines {
     }
 }
 
-/// A text with the number before each line.
-pub fn with_line_numbers(text: &str) -> String {
-    let width = text.lines().count().to_string().len();
-    text.lines().zip(1..).map(|(line, number)| format!("{number:>width$} | {line}\n")).collect()
+/// The lines of a text, each with its number.
+pub fn with_line_numbers(text: &str) -> Vec<String> {
+    let width = lines_of(text).count().to_string().len();
+    lines_of(text).zip(1..).map(|(line, number)| format!("{number:>width$} | {}", visible(line))).collect()
 }
 
-/// A quote without the line numbers that the packet shows and seats copy.
-fn without_line_numbers(quote: &str) -> String {
-    let bare = |line: &str| match line.split_once(" | ") {
-        Some((number, rest)) if !number.is_empty() && number.trim().bytes().all(|c| c.is_ascii_digit()) => {
-            rest.to_owned()
-        }
-        _ => line.to_owned(),
+/// Whether a quote is of these lines, as they are, or as a packet shows them: with numbers, and the signs of a diff.
+fn is_quote_of_lines(quote: &str, lines: &str) -> bool {
+    let bare = |line: &str| {
+        let number = line.split_once(" | ").filter(|(number, _)| {
+            let number = number.trim_start_matches(['+', '-']).trim();
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        });
+        number.map_or(line, |(_, rest)| rest).to_owned()
     };
-    quote.lines().map(bare).collect::<Vec<_>>().join("\n")
+    let unsigned = |line: &str| line.strip_prefix(['+', '-']).unwrap_or(line).to_owned();
+    let every = |change: &dyn Fn(&str) -> String| quote.lines().map(change).collect::<Vec<_>>().join("\n");
+    is_quote_of(&every(&bare), lines) || is_quote_of(&every(&unsigned), lines)
 }
 
 /// A path outside the packet, which a judge may know. It must look like a file and stay below the working directory.
@@ -377,3 +430,7 @@ fn line_numbers(rest: &str) -> (Option<u64>, Option<u64>) {
         range.map(|end| end.trim_start().trim_start_matches(['L', 'l', '='])).and_then(|end| digits(end).0);
     (line, end)
 }
+
+#[cfg(test)]
+#[path = "packet_lines_tests.rs"]
+mod tests;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use agon_core::{OptionKind, OptionSpec, ProtocolInfo};
 use agon_report::GateFormat;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, StyledStr};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::limits::{LimitOverrides, parse_seconds, parse_usd, whole_number};
@@ -61,8 +61,8 @@ pub fn path_option(name: &'static str, value: &'static str, help: &'static str) 
 }
 
 /// A flag without a value.
-pub fn switch(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+pub fn switch(name: &'static str, help: impl Into<StyledStr>) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help.into())
 }
 
 /// `--json`.
@@ -120,7 +120,10 @@ pub fn gate_options() -> [Arg; 2] {
 
 /// `--no-files`.
 pub fn no_files() -> Arg {
-    switch("no-files", "Do not write a review's record files into .agents/council").help_heading("Output")
+    let folders = agon_protocols::all().filter_map(|protocol| protocol.info().record_folder);
+    let folders: BTreeSet<&str> = folders.collect();
+    let folders = folders.into_iter().collect::<Vec<_>>().join(" or ");
+    switch("no-files", format!("Do not write record files into {folders}")).help_heading("Output")
 }
 
 /// `--models` and `--seed`.
@@ -166,7 +169,6 @@ pub fn all_roles() -> &'static [&'static str] {
     })
 }
 
-/// The limits.
 pub fn limits() -> Vec<Arg> {
     let limit = |name: &'static str, value: &'static str, help: &'static str| {
         let arg = Arg::new(name).long(name).value_name(value).help(help).help_heading("Limits");

@@ -9,9 +9,6 @@ use agon_core::OptionKind;
 
 use super::configuration::Configuration;
 
-/// Options that switch a gate off. A change that is to be judged may not bring them along.
-const GATE_OPTIONS: [&str; 3] = ["mode", "fail_on", "quick"];
-
 /// Refuses a configuration that does what only the user's own may do.
 pub fn check(configuration: &Configuration) -> Result<(), String> {
     configuration.models_config.check_found().map_err(|why| why.to_string())?;
@@ -79,8 +76,8 @@ fn check_paths(configuration: &Configuration) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses options that decide whether a change passes, and options that name a file, which would be sent to a provider
-/// and quoted in the report.
+/// Refuses options that name a file, which would be sent to a provider and quoted in the report, and every option of a gate, because a
+/// change that is to be judged may not bring its own rules along.
 fn check_options(configuration: &Configuration) -> Result<(), String> {
     for (name, pairs) in &configuration.options {
         let Some(info) = agon_protocols::find(name).map(|protocol| protocol.info()) else { continue };
@@ -89,8 +86,8 @@ fn check_options(configuration: &Configuration) -> Result<(), String> {
         };
         for (key, _) in pairs {
             let effect = match key.as_str() {
-                key if info.gate.is_some() && GATE_OPTIONS.contains(&key) => "decides what passes",
                 key if is_file(key) => "names a file",
+                _ if info.gate.is_some() => "decides what passes",
                 _ => continue,
             };
             return Err(format!(

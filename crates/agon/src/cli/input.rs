@@ -102,8 +102,71 @@ pub fn debate_files<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<Vec
     check_total_size(files)
 }
 
-/// A file of a debate. `part` is the key of the option that named it; for such an option `-` is stdin.
+/// The files below a folder, in the order of their paths, without hidden ones.
+pub fn folder_files(folder: &Path) -> Result<Vec<BriefFile>, CliError> {
+    let entries = std::fs::read_dir(folder).map_err(|why| CliError::file(folder, read_error(&why)))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    let is_hidden =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let mut files = Vec::new();
+    for path in paths.into_iter().filter(|path| !is_hidden(path)) {
+        // A link to a folder could lead back to this one.
+        if path.is_dir() && !path.is_symlink() {
+            files.extend(folder_files(&path)?);
+        } else if path.is_file() && path.metadata().is_ok_and(|file| file.len() > 0) {
+            files.push(debate_file(&path, None)?);
+        }
+        files = check_total_size(files)?;
+    }
+    Ok(files)
+}
+
+/// The part of a debate that is a diff.
+pub const DIFF_PART: &str = "diff";
+
+/// Whether a word names commits and no file: `main...HEAD`, `v1..v2`.
+fn is_git_range(word: &str) -> bool {
+    word.contains("..")
+        && !word.starts_with('-')
+        && !word.split("..").all(str::is_empty)
+        && !Path::new(word).exists()
+        && !word.split('/').any(|part| part == "..")
+}
+
+/// What changes in a range of commits of the repository in the working directory.
+fn git_diff(range: &str) -> Result<String, CliError> {
+    let command = ["diff", "--no-color", "--no-ext-diff", "--end-of-options", range, "--"];
+    let ran = std::process::Command::new("git").args(command).stdin(std::process::Stdio::null()).output();
+    let ran =
+        ran.map_err(|why| CliError::input(format!("git cannot be run for the range {range}: {why}")))?;
+    if !ran.status.success() {
+        let why = String::from_utf8_lossy(&ran.stderr);
+        let why = why.lines().next().unwrap_or("git diff failed").trim().to_owned();
+        return Err(CliError::input(format!("the range {range}: {why}")));
+    }
+    let text = String::from_utf8(ran.stdout)
+        .map_err(|_| CliError::input(format!("the diff of {range} is not UTF-8 text")))?;
+    match text.len() as u64 > DEBATE_FILE_BYTES_MAX {
+        true => Err(too_long(&format!("diff of {range}"), DEBATE_FILE_BYTES_MAX)),
+        false if text.trim().is_empty() => {
+            Err(CliError::input(format!("nothing changes in the range {range}")))
+        }
+        false => Ok(text),
+    }
+}
+
+/// A file of a debate. `part` is the key of the option that named it; for such an option `-` is stdin, and a diff may be a range of
+/// commits.
 pub fn debate_file(path: &Path, part: Option<&str>) -> Result<BriefFile, CliError> {
+    let range = path.to_str().filter(|word| part == Some(DIFF_PART) && is_git_range(word));
+    if let Some(range) = range {
+        return Ok(BriefFile {
+            path: range.to_owned(),
+            text: git_diff(range)?,
+            part: part.map(str::to_owned),
+        });
+    }
     let text = match part {
         Some(key) if path == Path::new("-") => read_stdin(key, DEBATE_FILE_BYTES_MAX)?,
         _ => read_text(path, DEBATE_FILE_BYTES_MAX)?,
@@ -189,6 +252,16 @@ mod tests {
         assert!(read_text(folder.path(), 4).is_err());
         std::fs::write(path("empty.md"), " \n").unwrap();
         assert!(debate_file(&path("empty.md"), None).unwrap_err().to_string().contains("it is empty"));
+    }
+
+    #[test]
+    fn a_range_of_commits_is_no_path() {
+        for word in ["main...HEAD", "v1.2..v1.3", "HEAD~3..", "..feature/x", "origin/main..HEAD"] {
+            assert!(is_git_range(word), "{word}");
+        }
+        for word in ["../change.diff", "a/../b.diff", "..", "...", "--output=x..y", "change.diff", "-"] {
+            assert!(!is_git_range(word), "{word}");
+        }
     }
 
     #[test]

@@ -15,7 +15,6 @@ use super::input;
 enum SubjectKind {
     /// One question, topic or task.
     Question,
-    /// Files.
     Files,
     /// Any mix of files and texts.
     Targets,
@@ -47,7 +46,7 @@ pub fn arguments(info: &'static ProtocolInfo) -> Vec<Arg> {
             vec![files.help("The files to debate about")]
         }
         SubjectKind::Targets => {
-            let target = "What to judge: files, or a text in quotes; without any, or with `-`, a text is read from stdin";
+            let target = "What to judge: files, folders, or a text in quotes; without any, or with `-`, a text or a diff is read from stdin";
             let text = Arg::new(TEXT_PART)
                 .long(TEXT_PART)
                 .value_name("TEXT")
@@ -80,18 +79,23 @@ fn read_targets(info: &ProtocolInfo, args: &ArgMatches) -> Result<DebateSubject,
         return Err(CliError::input("stdin can be read only once: name a file for all but one of them"));
     }
     let mut files = Vec::new();
+    let has_diff = matches!(args.try_get_one::<String>(input::DIFF_PART), Ok(Some(_)));
+    let takes_diff = !has_diff && info.options.iter().any(|option| option.key == input::DIFF_PART);
     for word in args.get_many::<String>("subject").into_iter().flatten() {
-        files.push(file_or_text(word)?);
+        match word.as_str() {
+            "-" => files
+                .push(piped_target(&input::read_stdin("target", input::DEBATE_FILE_BYTES_MAX)?, takes_diff)?),
+            word => files.extend(files_or_text(word)?),
+        }
     }
     for words in args.get_many::<String>(TEXT_PART).into_iter().flatten() {
         files.push(text_target(words)?);
     }
-    let has_diff = args.try_contains_id("diff").unwrap_or_default();
     if files.is_empty() && !has_diff && stdin_readers == 0 && !std::io::stdin().is_terminal() {
-        let piped = input::read_stdin("target", input::QUESTION_BYTES_MAX)?;
+        let piped = input::read_stdin("target", input::DEBATE_FILE_BYTES_MAX)?;
         // The protocol has the error for a debate about nothing.
         if !piped.trim().is_empty() {
-            files.push(text_target(&piped)?);
+            files.push(piped_target(&piped, takes_diff)?);
         }
     }
     Ok(subject_of_targets(files))
@@ -136,16 +140,33 @@ pub fn subject_of_line(
     }
 }
 
-/// A file if the word names one, an error if it only looks like a path, else a text.
-fn file_or_text(word: &str) -> Result<BriefFile, CliError> {
+/// A diff that came on stdin, or a text.
+fn piped_target(text: &str, takes_diff: bool) -> Result<BriefFile, CliError> {
+    match takes_diff && agon_protocols::packet_lines::read_diff(text).is_ok() {
+        true => {
+            let part = Some(input::DIFF_PART.to_owned());
+            Ok(BriefFile { path: "-".into(), text: text.to_owned(), part })
+        }
+        false => text_target(text),
+    }
+}
+
+/// A file or the files of a folder if the word names one, an error if it only looks like a path, else a text.
+fn files_or_text(word: &str) -> Result<Vec<BriefFile>, CliError> {
     let path = Path::new(word);
     match word {
-        "-" => text_target(&input::read_stdin("target", input::QUESTION_BYTES_MAX)?),
-        _ if path.exists() => input::debate_file(path, None),
-        _ if looks_like_path(word) => input::debate_file(path, None).map_err(|error| {
+        _ if path.is_dir() => match input::folder_files(path)? {
+            files if files.is_empty() => Err(CliError::file(
+                path,
+                "it is a folder without any file that is not hidden or empty: name another",
+            )),
+            files => Ok(files),
+        },
+        _ if path.exists() => Ok(vec![input::debate_file(path, None)?]),
+        _ if looks_like_path(word) => Ok(vec![input::debate_file(path, None).map_err(|error| {
             CliError::input(error.to_string()).with_help(format!("if it is a text: --text {word:?}"))
-        }),
-        _ => text_target(word),
+        })?]),
+        _ => Ok(vec![text_target(word)?]),
     }
 }
 
@@ -177,17 +198,50 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("plan");
         std::fs::write(&file, "Adopt the queue.").unwrap();
-        let found = file_or_text(file.to_str().unwrap()).unwrap();
+        let found = files_or_text(file.to_str().unwrap()).unwrap().remove(0);
         assert_eq!((found.text.as_str(), found.part), ("Adopt the queue.", None));
         for word in ["none.md", "a/b", "./none", "v1.2", "/none/at/all"] {
-            let error = file_or_text(word).unwrap_err().to_string();
+            let error = files_or_text(word).unwrap_err().to_string();
             assert!(error.contains(word) && error.contains("no such file"), "{error}");
         }
         for word in ["Is this sane?", "see a/b for more", "plan", "ends with a dot."] {
-            let found = file_or_text(word).unwrap();
+            let found = files_or_text(word).unwrap().remove(0);
             assert_eq!((found.text.as_str(), found.part.as_deref()), (word, Some("text")));
         }
-        assert!(file_or_text(folder.path().to_str().unwrap()).unwrap_err().to_string().contains("folder"));
-        assert!(file_or_text(" ").unwrap_err().to_string().contains("empty"));
+        assert!(files_or_text(" ").unwrap_err().to_string().contains("empty"));
+    }
+
+    /// "files and folders": every file below it by its path, without hidden ones; what cannot be judged is named.
+    #[test]
+    fn a_folder_is_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        assert!(
+            files_or_text(folder.path().to_str().unwrap())
+                .unwrap_err()
+                .to_string()
+                .contains("folder without")
+        );
+        std::fs::create_dir_all(path("b/.git")).unwrap();
+        for name in ["b/c.py", "a.py", ".env", "b/.git/head"] {
+            std::fs::write(path(name), name).unwrap();
+        }
+        std::fs::write(path("empty"), "").unwrap();
+        let found = files_or_text(folder.path().to_str().unwrap()).unwrap();
+        assert_eq!(found.iter().map(|file| file.text.as_str()).collect::<Vec<_>>(), ["a.py", "b/c.py"]);
+        std::fs::write(path("b/picture"), [0, 1]).unwrap();
+        let error = files_or_text(folder.path().to_str().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("picture") && error.contains("binary"), "{error}");
+    }
+
+    #[test]
+    fn a_diff_on_stdin_is_recognised() {
+        let diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
+        for (text, takes_diff, part) in
+            [(diff, true, "diff"), (diff, false, "text"), ("a plan", true, "text")]
+        {
+            let found = piped_target(text, takes_diff).unwrap();
+            assert_eq!(found.part.as_deref(), Some(part), "{text}");
+        }
     }
 }

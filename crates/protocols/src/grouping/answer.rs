@@ -1,7 +1,7 @@
 //! The short answer that a text gives, where it gives one: an option, a yes or no, a figure, or what it calls its answer.
 
 use super::first_sentence;
-use crate::answer::limits;
+use crate::grouping::limits;
 
 /// What is called an answer is one up to so many words.
 const ANSWER_WORDS: usize = 8;

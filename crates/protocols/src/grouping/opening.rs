@@ -1,7 +1,7 @@
 //! The short sentence that a text opens with: "Go. It builds fast" answers "Go", and the rest says why.
 
 use super::first_sentence;
-use crate::answer::limits;
+use crate::grouping::limits;
 use crate::lexical;
 
 /// With more words it is no short answer.

@@ -2,24 +2,40 @@
 
 use std::sync::Arc;
 
-use agon_core::{Ask, Corrupt, Fence, PriorExchange, Prompt, Reply, ReplySchema, SeatThread, Step};
+use agon_core::{Ask, Corrupt, PriorExchange, Prompt, Reply, ReplySchema, Seat, SeatThread, Step};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::log::{ReviewJudge, ReviewLog};
-use super::packet::PacketContext;
+use super::findings::others_findings;
+use super::log::{RaisedFinding, ReviewJudge, ReviewLog};
+use super::packet::{self, PacketContext, PacketItem};
 use super::replies::{JudgeVerdict, SecondVerdict};
 use super::seats::explorer_id;
 use super::verdict::{JudgeAnswer, ReviewBranch};
 use super::{ReviewMode, ReviewParts, ReviewPhase};
 use crate::prompt::{new_ask, restrict, schema_of};
+use crate::quotes::QuotedTexts;
 
 /// Makes the asks of one debate.
 pub(super) struct ReviewAsks<'a> {
     log: &'a ReviewLog<'a>,
     parts: &'a ReviewParts,
-    fence: Fence,
+    quoted: QuotedTexts<'a>,
     system: Arc<str>,
+}
+
+#[derive(Serialize)]
+struct SystemContext {
+    rule: String,
+}
+
+/// What all seats of a phase read.
+#[derive(Serialize)]
+struct TargetContext<'a> {
+    packet: &'a str,
+    has_spec: bool,
+    has_diff: bool,
+    has_lines: bool,
 }
 
 /// What a judge or an explorer reads of its own in round 1.
@@ -30,52 +46,53 @@ struct SeatContext<'a> {
     about: String,
     /// For a judge, what its explorers found.
     explorations: Vec<String>,
-    /// For an explorer, which one it is.
-    number: usize,
-    of: usize,
-    several: bool,
+    /// For an explorer, its part of the packet.
+    part: String,
 }
 
 /// What a judge reads in round 2.
 #[derive(Serialize)]
 struct SecondRoundContext<'a> {
     judge: &'a str,
-    own: Option<JudgeVerdict>,
-    restated: bool,
-    disagreed: bool,
+    verdict: Option<JudgeVerdict>,
+    is_strict: bool,
+    is_disagreed: bool,
+    own: Vec<String>,
+    has_other_findings: bool,
     others: Vec<OtherVerdict<'a>>,
     interjections: Vec<String>,
-    schema: String,
 }
 
 /// The verdict of another judge, quoted.
 #[derive(Serialize)]
 struct OtherVerdict<'a> {
     judge: &'a str,
+    ids: String,
     verdict: String,
 }
 
+#[derive(Serialize)]
+struct NoContext {}
+
 impl<'a> ReviewAsks<'a> {
     pub(super) fn new(parts: &'a ReviewParts, log: &'a ReviewLog<'a>) -> Result<Self, Corrupt> {
-        let fence = Fence::new(log.brief());
-        let system = parts.prompts.shared("review/system.hbs", &json!({"rule": fence.rule()}))?;
-        Ok(Self { log, parts, fence, system })
+        let quoted = QuotedTexts::new(log.brief());
+        let system = parts.prompts.shared("review/system.hbs", &SystemContext { rule: quoted.rule() })?;
+        Ok(Self { log, parts, quoted, system })
     }
 
-    /// The explorers of every judge look around.
+    /// The explorers of every judge look around, each in its own part of the packet.
     pub(super) fn explorations(&self) -> Result<Step, Corrupt> {
         let (file, schema) = ("review/explore.hbs", &self.parts.exploration);
-        let shared = self.with_packet(file, schema)?;
-        let of = self.log.options.explorers;
+        let shared = self.parts.prompts.shared(file, &NoContext {})?;
+        let parts = packet::parts(self.log.brief(), self.log.options.explorers);
         let mut asks = Vec::new();
         for judge in &self.log.judges {
-            for number in 1..=of {
-                let Some(seat) = self.log.brief().seat(&explorer_id(&judge.seat.id, number)) else {
-                    continue;
-                };
-                let context = SeatContext { number, of, several: of > 1, ..self.seat_context(judge) };
+            for (number, part) in (1..).zip(&parts) {
+                let seat = self.log.brief().seat(&explorer_id(&judge.seat.id, number));
+                let context = SeatContext { part: self.packet(part.clone())?, ..self.seat_context(judge) };
                 let tail = self.parts.prompts.tail(file, &context)?;
-                asks.push(new_ask(seat, self.prompt(&shared, tail), Some(schema.clone())));
+                asks.extend(seat.map(|seat| new_ask(seat, self.prompt(&shared, tail), Some(schema.clone()))));
             }
         }
         Ok(Step::Ask(ReviewPhase::Explore.at(1), asks))
@@ -97,7 +114,7 @@ impl<'a> ReviewAsks<'a> {
         for (judge, first) in self.first_prompts(self.log.revisers())? {
             let prompt = self.prompt(&shared, String::new());
             let thread = vec![self.exchange(ReviewPhase::FirstVerdict, judge, first.user())];
-            asks.push(self.second_round_ask(judge, prompt, self.parts.restatement.clone(), thread));
+            asks.push(self.second_round_ask(judge.seat, prompt, self.parts.restatement.clone(), thread));
         }
         Ok(Step::Ask(ReviewPhase::Restate.at(2), asks))
     }
@@ -106,19 +123,16 @@ impl<'a> ReviewAsks<'a> {
     pub(super) fn second_verdicts(&self) -> Result<Step, Corrupt> {
         let strict = self.log.options.strict_anchoring;
         let restate = self.restate_prompt()?;
+        let revisers = self.log.revisers().filter(|judge| !strict || judge.restated);
         let mut asks = Vec::new();
-        for (judge, first) in
-            self.first_prompts(self.log.revisers().filter(|judge| !strict || judge.restated))?
-        {
+        for (judge, first) in self.first_prompts(revisers)? {
             let mut thread = vec![self.exchange(ReviewPhase::FirstVerdict, judge, first.user())];
             if strict {
                 thread.push(self.exchange(ReviewPhase::Restate, judge, restate.to_string()));
             }
-            let schema = self.second_schema(judge);
-            let context = self.second_round_context(judge, &schema)?;
-            let shared = self.parts.prompts.shared("review/r2.hbs", &context)?;
+            let shared = self.parts.prompts.shared("review/r2.hbs", &self.second_round_context(judge)?)?;
             let prompt = self.prompt(&shared, String::new());
-            asks.push(self.second_round_ask(judge, prompt, Arc::new(schema), thread));
+            asks.push(self.second_round_ask(judge.seat, prompt, Arc::new(self.second_schema(judge)), thread));
         }
         Ok(Step::Ask(ReviewPhase::SecondVerdict.at(2), asks))
     }
@@ -127,7 +141,7 @@ impl<'a> ReviewAsks<'a> {
     /// time of its own.
     fn second_round_ask(
         &self,
-        judge: &ReviewJudge<'_>,
+        seat: &Seat,
         prompt: Prompt,
         schema: Arc<ReplySchema>,
         thread: Vec<PriorExchange>,
@@ -136,42 +150,66 @@ impl<'a> ReviewAsks<'a> {
             thread: SeatThread::Continue(thread),
             within_ms: Some(self.log.r2_within_ms()),
             firm: self.log.options.r2_timeout.is_some(),
-            ..new_ask(judge.seat, prompt, Some(schema))
+            ..new_ask(seat, prompt, Some(schema))
         }
     }
 
-    fn second_round_context(
-        &self,
-        judge: &'a ReviewJudge<'_>,
-        schema: &ReplySchema,
-    ) -> Result<SecondRoundContext<'a>, Corrupt> {
+    fn second_round_context<'b>(
+        &'b self,
+        judge: &'b ReviewJudge<'_>,
+    ) -> Result<SecondRoundContext<'b>, Corrupt> {
         let mut others = Vec::new();
         for other in self.others(judge) {
-            let full = serde_json::to_string_pretty(&JudgeAnswer::of(other))?;
-            let id = other.seat.id.as_str();
-            others.push(OtherVerdict { judge: id, verdict: self.fence.quote(id, &full) });
+            let ids: Vec<&str> = self.log.findings_of(other, 1).map(|raised| raised.id.as_str()).collect();
+            let full = serde_json::to_string_pretty(&JudgeAnswer::of(other, &ids))?;
+            let judge = other.seat.id.as_str();
+            let ids: Vec<String> = ids.iter().map(|id| format!("[{id}]")).collect();
+            others.push(OtherVerdict {
+                judge,
+                ids: ids.join(", "),
+                verdict: self.quoted.quote(judge, &full),
+            });
         }
         Ok(SecondRoundContext {
             judge: &judge.seat.id,
-            own: judge.first.as_ref().map(|first| first.verdict),
-            restated: self.log.options.strict_anchoring,
-            disagreed: self.log.branch() == Some(ReviewBranch::Disagreed),
+            verdict: judge.first.as_ref().map(|first| first.verdict),
+            is_strict: self.log.options.strict_anchoring,
+            is_disagreed: self.log.branch() == Some(ReviewBranch::Disagreed),
+            own: self.log.findings_of(judge, 1).map(|raised| self.own_finding(raised)).collect(),
+            has_other_findings: others_findings(self.log, judge).next().is_some(),
             others,
             interjections: self.interjections(|after| after > self.phases_before_verdicts()),
-            schema: schema.json.to_string(),
         })
     }
 
-    /// The schema lets a judge answer only the others, and where the verdicts differ it must challenge somebody.
+    /// The id of a judge's own finding, with enough of it to know which one it is: all of it is in the judge's conversation.
+    fn own_finding(&self, raised: &RaisedFinding) -> String {
+        const CHARS_MAX: usize = 100;
+        let text: String = raised.finding.description.chars().take(CHARS_MAX).collect();
+        format!("[{}] {}: {}", raised.id, raised.finding.severity.as_str(), self.one_line(&text))
+    }
+
+    /// The schema allows only the judges and the ids that the judge was shown, and omits what there is nothing to say about.
     fn second_schema(&self, judge: &ReviewJudge<'_>) -> ReplySchema {
-        let others: Vec<String> = self.others(judge).map(|other| other.seat.id.clone()).collect();
-        let schema = schema_of::<SecondVerdict>("second_verdict");
-        let schema = restrict(schema, "/properties/challenges/items/properties/judge", &others);
-        let mut schema = restrict(schema, "/properties/acknowledgments/items/properties/judge", &others);
-        if self.log.branch() == Some(ReviewBranch::Disagreed)
-            && let Some(Value::Object(challenges)) = schema.json.pointer_mut("/properties/challenges")
-        {
-            challenges.insert("minItems".into(), 1.into());
+        let ids = |raised: &RaisedFinding| raised.id.clone();
+        let own: Vec<String> = self.log.findings_of(judge, 1).map(ids).collect();
+        let other: Vec<String> = others_findings(self.log, judge).map(ids).collect();
+        let judges: Vec<String> = self.others(judge).map(|other| other.seat.id.clone()).collect();
+        let mut schema = schema_of::<SecondVerdict>("second_verdict");
+        for (field, key, values) in [
+            ("own", "id", &own),
+            ("others", "id", &other),
+            ("same_as", "own", &own),
+            ("same_as", "other", &other),
+            ("challenges", "judge", &judges),
+            ("acknowledgments", "judge", &judges),
+        ] {
+            schema = restrict(schema, &format!("/properties/{field}/items/properties/{key}"), values);
+            if let Some(Value::Object(fields)) =
+                schema.json.pointer_mut("/properties").filter(|_| values.is_empty())
+            {
+                fields.shift_remove(field);
+            }
         }
         schema
     }
@@ -188,13 +226,20 @@ impl<'a> ReviewAsks<'a> {
     where
         'a: 'b,
     {
-        let (file, schema) = self.first_template();
-        let shared = self.with_packet(file, schema)?;
+        let (file, brief) = (self.first_template().0, self.log.brief());
+        let packet = self.packet(packet::items(brief))?;
+        let context = TargetContext {
+            packet: &packet,
+            has_spec: brief.part("spec").is_some(),
+            has_diff: brief.part("diff").is_some(),
+            has_lines: brief.part("diff").is_some() || brief.files.iter().any(|file| file.part.is_none()),
+        };
+        let shared = self.parts.prompts.shared(file, &context)?;
         let mut prompts = Vec::new();
         for judge in judges {
             let explored = self.log.explorations(&judge.seat.id);
             let explorations =
-                explored.map(|(seat, value)| self.fence.quote(seat, &format!("{value:#}"))).collect();
+                explored.map(|(seat, value)| self.quoted.quote(seat, &format!("{value:#}"))).collect();
             let context = SeatContext { explorations, ..self.seat_context(judge) };
             prompts.push((judge, self.prompt(&shared, self.parts.prompts.tail(file, &context)?)));
         }
@@ -210,8 +255,7 @@ impl<'a> ReviewAsks<'a> {
     }
 
     fn restate_prompt(&self) -> Result<Arc<str>, Corrupt> {
-        let schema = self.parts.restatement.json.to_string();
-        self.parts.prompts.shared("review/restate.hbs", &json!({"schema": schema}))
+        self.parts.prompts.shared("review/restate.hbs", &NoContext {})
     }
 
     /// An earlier turn of a judge, as it was asked and answered.
@@ -222,26 +266,24 @@ impl<'a> ReviewAsks<'a> {
 
     fn seat_context<'b>(&self, judge: &'b ReviewJudge<'_>) -> SeatContext<'b> {
         let perspective = judge.perspective.as_ref();
-        // The user's own file may contain anything. It is reduced to a name and one line, which cannot open a quotation.
-        let one_line = |text: &str| self.fence.defuse(&text.split_whitespace().collect::<Vec<_>>().join(" "));
         SeatContext {
             judge: &judge.seat.id,
-            perspective: perspective.map(|perspective| one_line(&perspective.name)),
-            about: perspective.map(|perspective| one_line(&perspective.about)).unwrap_or_default(),
+            perspective: perspective.map(|perspective| self.one_line(&perspective.name)),
+            about: perspective.map(|perspective| self.one_line(&perspective.about)).unwrap_or_default(),
             explorations: Vec::new(),
-            number: 0,
-            of: 0,
-            several: false,
+            part: String::new(),
         }
     }
 
-    /// The shared part of a template that shows the whole packet.
-    fn with_packet(&self, file: &str, schema: &ReplySchema) -> Result<Arc<str>, Corrupt> {
+    /// Words that stand outside a quotation, reduced to one line that cannot open one.
+    fn one_line(&self, text: &str) -> String {
+        self.quoted.shown(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
+    fn packet(&self, items: Vec<PacketItem>) -> Result<String, Corrupt> {
         let interjections = self.interjections(|after| after <= self.phases_before_verdicts());
-        let context = PacketContext::new(self.log.brief(), &self.fence, interjections);
-        let packet = self.parts.prompts.shared("review/packet.hbs", &context)?;
-        let context = json!({"schema": schema.json.to_string(), "packet": packet.trim_end()});
-        self.parts.prompts.shared(file, &context)
+        let context = PacketContext::new(self.log.brief(), &self.quoted, items, interjections);
+        Ok(self.parts.prompts.shared("review/packet.hbs", &context)?.trim_end().to_owned())
     }
 
     /// How many phases come before the verdicts of round 1.
@@ -251,10 +293,10 @@ impl<'a> ReviewAsks<'a> {
         turns.iter().position(|turn| is_first(&turn.phase.name)).unwrap_or(turns.len())
     }
 
-    /// What a person said, quoted, where the number of phases before it is wanted.
+    /// What the person who asked said, where the number of phases before it is wanted.
     fn interjections(&self, is_wanted: impl Fn(usize) -> bool) -> Vec<String> {
         let said = self.log.debate.interjections.iter().filter(|said| is_wanted(said.after));
-        said.map(|said| self.fence.quote("the person who asked", &said.text)).collect()
+        said.map(|said| self.quoted.person(&said.text)).collect()
     }
 
     fn prompt(&self, shared: &Arc<str>, tail: String) -> Prompt {

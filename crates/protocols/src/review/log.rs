@@ -1,14 +1,19 @@
-//! What `review` reads from the log: who judges, and the verdicts of each judge.
+//! What `review` reads from the log: who judges, the verdicts of each judge, and their findings with ids.
+
+use std::cell::OnceCell;
 
 use agon_core::{AbsenceReason, Brief, Corrupt, Debate, PhaseTurn, Reply, Seat};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::replies::{FirstVerdict, JudgeConfidence, JudgeFinding, JudgeVerdict, SecondVerdict};
+use super::replies::{
+    FindingSeverity, FirstVerdict, JudgeConfidence, JudgeFinding, JudgeVerdict, OwnStatus, SecondVerdict,
+};
 use super::seats::{self, JudgePerspective, vendor};
 use super::verdict::{CountedRound, ReviewBranch};
-use super::{ReviewOptions, ReviewPhase, anchoring};
+use super::{ReviewOptions, ReviewPhase, findings, packet};
 use crate::limits::LimitCheck;
+use crate::packet_lines::PacketLines;
 
 /// How long a judge has for its second round unless the user sets a time.
 const R2_TIMEOUT_S: f64 = 90.0;
@@ -29,7 +34,7 @@ pub(super) struct ReviewJudge<'a> {
     /// Whether it restated its verdict in a call of its own.
     pub(super) restated: bool,
     pub(super) second: Option<(SecondVerdict, &'a Value)>,
-    /// Whether it changed its verdict without specific evidence.
+    /// Whether it changed its verdict without evidence that verifies.
     pub(super) is_weak_flip: bool,
     /// Whether its verdict went back to round 1 for that.
     pub(super) is_reverted: bool,
@@ -42,8 +47,18 @@ pub(super) struct CountedVerdict<'a> {
     pub(super) verdict: JudgeVerdict,
     pub(super) confidence: JudgeConfidence,
     pub(super) key_insight: &'a str,
-    pub(super) findings: &'a [JudgeFinding],
     pub(super) recommendation: &'a str,
+}
+
+/// A finding as one judge reported it.
+#[derive(Debug)]
+pub(super) struct RaisedFinding {
+    /// `F1`, `F2`... in seat order over both rounds.
+    pub(super) id: String,
+    /// The place of its judge.
+    pub(super) judge: usize,
+    pub(super) round: u32,
+    pub(super) finding: JudgeFinding,
 }
 
 impl<'a> ReviewJudge<'a> {
@@ -59,11 +74,6 @@ impl<'a> ReviewJudge<'a> {
         let second = value(ReviewPhase::SecondVerdict);
         let second =
             second.map(|value| SecondVerdict::deserialize(value).map(|read| (read, value))).transpose()?;
-        let seats = debate.brief.seats.iter().map(|seat| seat.id.as_str());
-        let is_weak_flip = match (&first, &second) {
-            (Some(first), Some((second, _))) => anchoring::is_weak_flip(first.verdict, second, seats),
-            _ => false,
-        };
         Ok(Self {
             seat,
             mixed: seat.role == "mixed_judge",
@@ -73,21 +83,38 @@ impl<'a> ReviewJudge<'a> {
             first,
             restated: value(ReviewPhase::Restate).is_some(),
             second,
-            is_weak_flip,
-            is_reverted: is_weak_flip && options.strict_anchoring,
+            is_weak_flip: false,
+            is_reverted: false,
         })
+    }
+
+    /// Whether it is called by a perspective that the user asked for.
+    pub(super) fn is_named_by_perspective(&self) -> bool {
+        self.perspective.as_ref().is_some_and(|own| self.seat.id == own.name)
+    }
+
+    /// The answer of round 2, unless it was reverted.
+    pub(super) fn counted_second(&self) -> Option<&SecondVerdict> {
+        self.second.as_ref().filter(|_| !self.is_reverted).map(|(second, _)| second)
+    }
+
+    /// What the judge says to its own finding of this id in a round 2 that counts. Two answers that contradict each other say nothing.
+    pub(super) fn own_status(&self, id: &str) -> Option<(OwnStatus, Option<FindingSeverity>)> {
+        let own = self.counted_second()?.own.iter().filter(|own| findings::is_id(&own.id, id));
+        let mut said = own.map(|own| (own.status, own.severity));
+        let first = said.next()?;
+        said.all(|other| other == first).then_some(first)
     }
 
     /// The verdict that counts: that of round 2, unless there is none or it was reverted.
     pub(super) fn counted(&self) -> Option<CountedVerdict<'_>> {
         let first = self.first.as_ref()?;
-        Some(match self.second.as_ref().filter(|_| !self.is_reverted) {
-            Some((second, _)) => CountedVerdict {
+        Some(match self.counted_second() {
+            Some(second) => CountedVerdict {
                 round: CountedRound::R2,
                 verdict: second.verdict,
                 confidence: second.confidence,
                 key_insight: second.key_insight.trim(),
-                findings: &second.findings,
                 recommendation: second.recommendation.trim(),
             },
             None => CountedVerdict {
@@ -95,7 +122,6 @@ impl<'a> ReviewJudge<'a> {
                 verdict: first.verdict,
                 confidence: first.confidence,
                 key_insight: first.key_insight.trim(),
-                findings: &first.findings,
                 recommendation: first.recommendation.trim(),
             },
         })
@@ -109,6 +135,9 @@ pub(super) struct ReviewLog<'a> {
     pub(super) options: ReviewOptions,
     /// In seat order, those of the second vendor last.
     pub(super) judges: Vec<ReviewJudge<'a>>,
+    /// Those of round 1 first, each round in seat order.
+    pub(super) findings: Vec<RaisedFinding>,
+    packet: OnceCell<PacketLines>,
 }
 
 impl<'a> ReviewLog<'a> {
@@ -117,13 +146,59 @@ impl<'a> ReviewLog<'a> {
         let options = ReviewOptions::read(&brief.options);
         // They were found when the debate was opened.
         let perspectives = seats::perspectives(&options, &brief.files).unwrap_or_default();
+        let seated = brief.seats_of("judge").count();
         let mut judges = Vec::new();
         for role in ["judge", "mixed_judge"] {
             for (place, seat) in brief.seats_of(role).enumerate() {
-                judges.push(ReviewJudge::read(debate, &options, seat, perspectives.get(place).cloned())?);
+                let perspective = seats::perspective_at(&options, &perspectives, place, seated);
+                judges.push(ReviewJudge::read(debate, &options, seat, perspective)?);
             }
         }
-        Ok(Self { debate, options, judges })
+        let findings = raised_findings(&judges);
+        let mut log = Self { debate, options, judges, findings, packet: OnceCell::new() };
+        let weak: Vec<bool> = log.judges.iter().map(|judge| findings::is_weak_flip(&log, judge)).collect();
+        for (judge, is_weak) in log.judges.iter_mut().zip(weak) {
+            judge.is_weak_flip = is_weak;
+            judge.is_reverted = is_weak && log.options.strict_anchoring;
+        }
+        Ok(log)
+    }
+
+    /// The files and texts that are judged, by line.
+    pub(super) fn packet(&self) -> &PacketLines {
+        self.packet.get_or_init(|| packet::packet_lines(self.brief()))
+    }
+
+    /// The judge of this seat.
+    pub(super) fn judge(&self, seat: &str) -> Option<&ReviewJudge<'a>> {
+        self.judges.iter().find(|judge| judge.seat.id == seat)
+    }
+
+    /// The findings that a judge reported in this round.
+    pub(super) fn findings_of(
+        &self,
+        judge: &ReviewJudge<'_>,
+        round: u32,
+    ) -> impl Iterator<Item = &RaisedFinding> {
+        let place = self.judges.iter().position(|other| other.seat.id == judge.seat.id);
+        self.findings.iter().filter(move |raised| Some(raised.judge) == place && raised.round == round)
+    }
+
+    /// The findings of a judge that stand in the verdict that counts, with the severity that it gives them.
+    pub(super) fn standing(&self, judge: &ReviewJudge<'_>) -> Vec<JudgeFinding> {
+        let first = self.findings_of(judge, 1).filter_map(|raised| {
+            let mut finding = raised.finding.clone();
+            match judge.own_status(&raised.id) {
+                Some((OwnStatus::Drop, _)) => return None,
+                Some((OwnStatus::Change, severity)) => {
+                    finding.severity = severity.unwrap_or(finding.severity)
+                }
+                Some((OwnStatus::Keep, _)) | None => {}
+            }
+            Some(finding)
+        });
+        let second = self.findings_of(judge, 2).filter(|_| judge.counted_second().is_some());
+        first.chain(second.map(|raised| raised.finding.clone())).collect()
     }
 
     pub(super) fn brief(&self) -> &'a Brief {
@@ -201,6 +276,25 @@ impl<'a> ReviewLog<'a> {
         said.filter_map(|(ask, reply)| Some((ask.seat.as_str(), reply.value()?)))
             .filter(move |(seat, _)| seat.starts_with(&of))
     }
+}
+
+/// The findings of all judges, numbered.
+fn raised_findings(judges: &[ReviewJudge<'_>]) -> Vec<RaisedFinding> {
+    let mut raised = Vec::new();
+    for round in [1, 2] {
+        for (judge, read) in judges.iter().enumerate() {
+            let findings = match round {
+                1 => read.first.as_ref().map(|first| &first.findings),
+                _ => read.second.as_ref().map(|(second, _)| &second.findings),
+            };
+            for finding in findings.into_iter().flatten() {
+                let (id, mut finding) = (format!("F{}", raised.len() + 1), finding.clone());
+                finding.location = finding.location.filter(|location| !location.trim().is_empty());
+                raised.push(RaisedFinding { id, judge, round, finding });
+            }
+        }
+    }
+    raised
 }
 
 fn reply_in<'a>(debate: &'a Debate, phase: ReviewPhase, seat: &str) -> Option<&'a Reply> {

@@ -1,11 +1,10 @@
 //! `review`: judges rule PASS, WARN or FAIL, and revise after reading each other under an anti-anchoring rule (seed 004).
 //!
 //! This file has the options, the phases and the transition table. [`seats`] decides who sits and rejects requests that
-//! contradict themselves, [`packet`] is what the judges are given, [`log`] reads the verdicts from the log, [`asks`] makes the
-//! prompts, [`replies`] has the types of the answers, [`anchoring`] is the evidence bar for a changed verdict, [`findings`]
-//! merges what the judges found, [`verdict`] consolidates and closes, [`positions`] says who held which verdict in each round,
-//! [`records`] makes the files, [`report`] describes the result for readers and pipelines, [`simulation`] plays it with simulated
-//! seats.
+//! contradict themselves, [`packet`] is what the judges are given, [`log`] reads the verdicts and findings from the log, [`asks`]
+//! makes the prompts, [`replies`] has the types of the answers, [`findings`] verifies what judges declare and merges what they found,
+//! [`verdict`] consolidates and closes, [`report`] describes the result for readers, [`records`] for files and pipelines, and
+//! [`simulation`] plays it with simulated seats.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,14 +17,11 @@ use serde_json::Value;
 
 use crate::prompt::{self, PromptSet};
 use log::ReviewLog;
-use verdict::ReviewBranch;
 
-mod anchoring;
 mod asks;
 mod findings;
 mod log;
 mod packet;
-mod positions;
 mod records;
 pub mod replies;
 mod report;
@@ -76,12 +72,13 @@ agon_core::protocol_options! {
         preset: String = Choice(seats::PRESETS), "", "a set of perspectives, one for each judge";
         perspectives: Option<String> = Text, "", "what the judges look at, by name, with commas";
         perspectives_file: Option<String> = File, "", "perspectives of your own: `name: what it looks at`, in YAML, TOML or JSON";
-        explorers: usize = Int(0, 5), "0", "explorers for each judge, who look around before round 1";
+        explorers: usize = Int(0, 5), "0", "explorers for each judge, who read parts of the target before round 1";
         mixed: Option<String> = Models, "", "judges of a second vendor as well, in round 1 only";
-        diff: Option<String> = File, "", "a unified diff to judge; `-` is stdin";
+        diff: Option<String> = File, "", "a diff to judge: a file, `-` for stdin, or a git range such as main...HEAD";
         spec: Option<String> = File, "", "what the target is meant to do";
         decisions: Option<String> = File, "", "what was decided before and is not up for review";
-        strict_anchoring: bool = Flag, "false", "round 2 begins with a call of its own for the restatement, and a changed verdict without evidence is reverted";
+        strict_anchoring: bool = Flag, "false", "round 2 begins with a call of its own for the restatement, and a changed verdict without evidence that verifies is reverted";
+        quorum: Option<usize> = Int(1, 12), "", "how many judges must give a verdict before PASS or WARN counts [default: two thirds]";
         r2_timeout: Option<f64> = Float(0.001, 86_400.0), "", "seconds for a judge's second round, COUNCIL_R2_TIMEOUT [default: 90, or --timeout if that is less]", env "COUNCIL_R2_TIMEOUT";
         fail_on: ReviewFailOn = Choice(ReviewFailOn::WORDS), "fail", "from which verdict on the exit status is 1";
     }
@@ -138,8 +135,11 @@ static INFO: ProtocolInfo = ProtocolInfo {
     record_folder: Some(".agents/council"),
     isolation: &[],
     simulation: Some(&simulation::ReviewSimulation),
-    example: None,
-    demo: None,
+    example: Some((
+        "--diff main...HEAD --debate",
+        "two judges rule on what a branch changes, read each other, and rule again",
+    )),
+    demo: Some(include_str!("demo.yaml")),
 };
 
 /// The compiled templates and the schemas that are the same in every debate.
@@ -178,7 +178,10 @@ impl Protocol for Review {
     fn plan(&self, brief: &Brief) -> CallPlan {
         let options = ReviewOptions::read(&brief.options);
         let of = |role: &str| u32::try_from(brief.seats_of(role).count()).unwrap_or(u32::MAX);
-        let (judges, mixed, explorers) = (of("judge"), of("mixed_judge"), of("explorer"));
+        let (judges, mixed) = (of("judge"), of("mixed_judge"));
+        // A short packet has fewer parts than there are explorers.
+        let parts = packet::parts(brief, options.explorers).len();
+        let explorers = u32::try_from(parts).unwrap_or(u32::MAX).saturating_mul(judges + mixed);
         // A judge that is alone has nobody to read in round 2.
         let second = match options.has_debate() && judges + mixed > 1 {
             false => 0,
@@ -212,22 +215,29 @@ impl Protocol for Review {
     }
 
     fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), ReplyFault> {
-        match ask.schema.as_ref().map(|schema| schema.name.as_str()) {
-            Some("second_verdict") => {
+        let unreadable = |why: Corrupt| ReplyFault::Invalid(why.to_string());
+        let phase =
+            debate.last_phase().ok_or(Corrupt::Empty).and_then(ReviewPhase::of).map_err(unreadable)?;
+        match phase {
+            ReviewPhase::Explore => replies::ExplorerReport::deserialize(value).map(|_| ())?,
+            ReviewPhase::FirstVerdict => match ReviewOptions::read(&debate.brief.options).mode {
+                ReviewMode::Validate => {
+                    findings::check_first_verdict(&replies::FirstVerdict::deserialize(value)?)?;
+                }
+                ReviewMode::Brainstorm => replies::BrainstormAnswer::deserialize(value).map(|_| ())?,
+                ReviewMode::Research => replies::ResearchAnswer::deserialize(value).map(|_| ())?,
+            },
+            ReviewPhase::Restate => {
+                findings::check_restatement(&replies::VerdictRestatement::deserialize(value)?.restatement)?;
+            }
+            ReviewPhase::SecondVerdict => {
                 let second = replies::SecondVerdict::deserialize(value)?;
-                let branch = ReviewLog::read(debate).ok().and_then(|log| log.branch());
-                Ok(anchoring::check_second_verdict(&second, branch == Some(ReviewBranch::Disagreed))?)
+                let log = ReviewLog::read(debate).map_err(unreadable)?;
+                let judge = log.judge(&ask.seat).ok_or(Corrupt::Empty).map_err(unreadable)?;
+                findings::check_second_verdict(&log, judge, &second)?;
             }
-            Some("restatement") => {
-                let said = replies::VerdictRestatement::deserialize(value)?;
-                Ok(anchoring::check_restatement(&said.restatement)?)
-            }
-            Some("verdict") => {
-                let first = replies::FirstVerdict::deserialize(value)?;
-                Ok(anchoring::check_findings(&first.findings)?)
-            }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
     fn view(&self, debate: &Debate) -> Result<DebateView, Corrupt> {

@@ -1,11 +1,12 @@
-//! What the judges are given: files with their paths, texts, a diff, a specification, earlier decisions.
+//! What the judges are given: files, texts and diffs with line numbers, a specification, earlier decisions.
 
 use agon_core::brief::part;
-use agon_core::{Brief, BriefFile, Fence, Invalid, Request};
+use agon_core::{Brief, BriefFile, Invalid, Request};
 use serde::Serialize;
 
 use crate::named_lists::name_key;
 use crate::packet_lines::{PacketLines, read_diff, with_line_numbers};
+use crate::quotes::QuotedTexts;
 
 /// What a review is called when the user gave no text.
 pub(super) fn title(request: &Request) -> String {
@@ -36,43 +37,117 @@ fn targets(files: &[BriefFile]) -> impl Iterator<Item = &BriefFile> {
     files.iter().filter(|file| matches!(file.part.as_deref(), None | Some("text")))
 }
 
-/// The packet as its template takes it.
+/// A file, a text or a file's diff, as the judges read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PacketItem {
+    title: String,
+    /// What it is, on the line that opens the quotation.
+    what: String,
+    lines: Vec<String>,
+}
+
+impl PacketItem {
+    fn of_path(kind: &str, path: &str, lines: Vec<String>) -> Self {
+        let what = format!("{kind} {path}");
+        Self { title: format!("{kind} `{}`", heading_path(path)), what, lines }
+    }
+
+    fn of_text(title: &str, text: &str) -> Self {
+        let lines = text.lines().map(str::to_owned).collect();
+        Self { title: title.to_owned(), what: title.to_owned(), lines }
+    }
+}
+
+/// Everything that is judged. Lines of files and diffs have numbers, so that a finding can say where it is.
+pub(super) fn items(brief: &Brief) -> Vec<PacketItem> {
+    let target = |file: &BriefFile| match file.part {
+        None => PacketItem::of_path("File", &file.path, with_line_numbers(&file.text)),
+        Some(_) => PacketItem::of_text("Text", &file.text),
+    };
+    let mut items: Vec<PacketItem> = targets(&brief.files).map(target).collect();
+    // It was read when the debate was opened.
+    if let Some(diff) = brief.part("diff").and_then(|file| read_diff(&file.text).ok()) {
+        let message =
+            (!diff.message.is_empty()).then(|| PacketItem::of_text("Message of the diff", &diff.message));
+        items.extend(message);
+        let files = diff.files.into_iter();
+        items.extend(files.map(|file| PacketItem::of_path("Diff of", &file.path, file.numbered)));
+    }
+    // Without files the question is the target.
+    if items.is_empty() {
+        items.push(PacketItem::of_text("Text", &brief.question));
+    }
+    items
+}
+
+/// The packet in disjoint parts of about the same length, for at most `count` explorers: whole items first, then ranges of lines.
+pub(super) fn parts(brief: &Brief, count: usize) -> Vec<Vec<PacketItem>> {
+    let mut pieces = items(brief);
+    while pieces.len() < count {
+        let largest =
+            (0..pieces.len()).rev().max_by_key(|place| pieces.get(*place).map(|item| item.lines.len()));
+        let Some(item) = largest.and_then(|place| pieces.get_mut(place)).filter(|item| item.lines.len() > 1)
+        else {
+            break;
+        };
+        let lines = item.lines.split_off(item.lines.len().div_ceil(2));
+        let rest = PacketItem { lines, ..item.clone() };
+        pieces.insert(largest.unwrap_or_default() + 1, rest);
+    }
+    let mut places: Vec<usize> = (0..pieces.len()).collect();
+    places.sort_by_key(|place| std::cmp::Reverse(pieces.get(*place).map(|item| item.lines.len())));
+    let mut hands: Vec<(usize, Vec<usize>)> = vec![(0, Vec::new()); count.min(pieces.len())];
+    for place in places {
+        let Some((lines, hand)) = hands.iter_mut().min_by_key(|(lines, _)| *lines) else { break };
+        // An item without lines counts as one, so that every explorer has something.
+        *lines += pieces.get(place).map_or(1, |item| item.lines.len().max(1));
+        hand.push(place);
+    }
+    let items = |mut hand: Vec<usize>| {
+        hand.sort_unstable();
+        hand.iter().filter_map(|place| pieces.get(*place).cloned()).collect()
+    };
+    hands.into_iter().map(|(_, hand)| items(hand)).collect()
+}
+
+/// The packet, or a part of it, as its template takes it.
 #[derive(Serialize)]
 pub(super) struct PacketContext {
-    targets: Vec<TargetContext>,
-    diff: Option<String>,
+    items: Vec<ItemContext>,
+    has_diff: bool,
     spec: Option<String>,
     decisions: Option<String>,
+    /// The words of the person who asked.
     interjections: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct TargetContext {
-    path: Option<String>,
+struct ItemContext {
+    title: String,
     content: String,
 }
 
 impl PacketContext {
-    /// Everything is quoted. The lines of files are numbered, so that a finding can say where it is.
-    pub(super) fn new(brief: &Brief, fence: &Fence, interjections: Vec<String>) -> Self {
-        let target = |file: &BriefFile| match &file.part {
-            None => TargetContext {
-                path: Some(heading_path(&file.path)),
-                content: fence.quote(&format!("file {}", file.path), &with_line_numbers(&file.text)),
-            },
-            Some(_) => TargetContext { path: None, content: fence.quote("the target", &file.text) },
+    pub(super) fn new(
+        brief: &Brief,
+        quoted: &QuotedTexts<'_>,
+        items: Vec<PacketItem>,
+        interjections: Vec<String>,
+    ) -> Self {
+        let item = |item: PacketItem| ItemContext {
+            content: quoted.quote(&item.what, &item.lines.join("\n")),
+            title: item.title,
         };
-        let mut targets: Vec<TargetContext> = targets(&brief.files).map(target).collect();
-        let quoted = |key: &str, what: &str| {
-            brief.part(key).map(|file| fence.quote(&format!("{what} {}", file.path), &file.text))
+        let part = |key: &str, what: &str| {
+            brief.part(key).map(|file| quoted.quote(&format!("{what} {}", file.path), &file.text))
         };
-        let diff = quoted("diff", "diff");
-        // Without files the question is the target.
-        if targets.is_empty() && diff.is_none() {
-            targets.push(TargetContext { path: None, content: fence.quote("the target", &brief.question) });
+        Self {
+            items: items.into_iter().map(item).collect(),
+            has_diff: brief.part("diff").is_some(),
+            spec: part("spec", "specification"),
+            decisions: part("decisions", "decisions"),
+            interjections,
         }
-        let (spec, decisions) = (quoted("spec", "specification"), quoted("decisions", "decisions"));
-        Self { targets, diff, spec, decisions, interjections }
     }
 }
 
@@ -112,8 +187,12 @@ pub(super) fn packet_lines(brief: &Brief) -> PacketLines {
             Some(_) => lines.with_text(&file.text),
         };
     }
-    let diff = brief.part("diff").and_then(|file| read_diff(&file.text).ok());
-    let lines = diff.into_iter().fold(lines, PacketLines::with_diff);
+    if let Some(diff) = brief.part("diff").and_then(|file| read_diff(&file.text).ok()) {
+        lines = lines.with_diff(diff.files).with_text(&diff.message);
+    }
+    for file in ["spec", "decisions"].into_iter().filter_map(|key| brief.part(key)) {
+        lines = lines.with_text(&file.text);
+    }
     let has_files = lines.paths().next().is_some();
-    if has_files { lines } else { lines.with_text(&brief.question) }
+    if has_files { lines } else { lines.with_text(&brief.question) }.as_shown(&QuotedTexts::new(brief))
 }

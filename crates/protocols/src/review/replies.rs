@@ -1,83 +1,44 @@
-//! What the judges of `review` answer, in the fields of the seed.
+//! What the seats of `review` answer: the seed's fields, with reasons before decisions and ids for what is declared.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::prompt::entry_question;
 
-/// Whether the target may go on as it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum JudgeVerdict {
-    /// Yes.
-    Pass,
-    /// Yes, but something should be fixed.
-    Warn,
-    /// Not before something is fixed.
-    Fail,
-}
-
-impl JudgeVerdict {
-    /// The wire name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "PASS",
-            Self::Warn => "WARN",
-            Self::Fail => "FAIL",
-        }
+agon_core::option_words! {
+    /// Whether the target may ship.
+    #[derive(PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "UPPERCASE")]
+    pub enum JudgeVerdict {
+        /// As it is.
+        Pass = "PASS",
+        /// With something to fix.
+        Warn = "WARN",
+        /// Not before something is fixed.
+        Fail = "FAIL",
     }
 }
 
-/// How sure a judge is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum JudgeConfidence {
-    High,
-    Medium,
-    Low,
+agon_core::option_words! {
+    /// How sure a judge is.
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "UPPERCASE")]
+    pub enum JudgeConfidence { High = "HIGH", Medium = "MEDIUM", Low = "LOW" }
 }
 
-impl JudgeConfidence {
-    /// The wire name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::High => "HIGH",
-            Self::Medium => "MEDIUM",
-            Self::Low => "LOW",
-        }
-    }
-}
-
-/// How much a finding weighs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FindingSeverity {
-    /// It must be fixed first.
-    Critical,
-    /// It should be fixed.
-    Significant,
-    /// It could be better.
-    Minor,
-}
-
-impl FindingSeverity {
-    /// The wire name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Critical => "critical",
-            Self::Significant => "significant",
-            Self::Minor => "minor",
-        }
-    }
+agon_core::option_words! {
+    /// How much a finding weighs, the worst first.
+    #[derive(PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum FindingSeverity { Critical = "critical", Significant = "significant", Minor = "minor" }
 }
 
 /// Something that a judge found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgeFinding {
-    /// How much does it weigh?
+    /// How severe is it? critical: it must not ship; significant: fix it before or soon after; minor: optional.
     pub severity: FindingSeverity,
-    /// What is wrong?
+    /// What goes wrong, and when?
     #[schemars(length(max = 4000))]
     pub description: String,
     /// What kind of problem is it, in one or two words?
@@ -88,7 +49,7 @@ pub struct JudgeFinding {
     #[serde(default)]
     #[schemars(length(max = 400))]
     pub location: Option<String>,
-    /// What would mend it?
+    /// What would fix it?
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub recommendation: Option<String>,
@@ -97,17 +58,21 @@ pub struct JudgeFinding {
 /// A judge's verdict of round 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FirstVerdict {
-    /// May it go on as it is: PASS, WARN or FAIL?
-    pub verdict: JudgeVerdict,
-    /// How sure are you?
-    pub confidence: JudgeConfidence,
-    /// What is the most important thing to know about it?
+    /// What did you check, and what did you see? At most 150 words.
+    #[serde(default)]
     #[schemars(length(max = 4000))]
-    pub key_insight: String,
-    /// What did you find?
+    pub analysis: String,
+    /// What problems did you find? The most severe first.
     #[serde(default)]
     #[schemars(length(max = 40))]
     pub findings: Vec<JudgeFinding>,
+    /// What is the most important thing to know about the target?
+    #[schemars(length(max = 4000))]
+    pub key_insight: String,
+    /// May the target ship? PASS: as it is. WARN: yes, but something should be fixed. FAIL: not before something is fixed.
+    pub verdict: JudgeVerdict,
+    /// How sure are you of the verdict?
+    pub confidence: JudgeConfidence,
     /// What should be done?
     #[serde(default)]
     #[schemars(length(max = 8000))]
@@ -120,26 +85,31 @@ pub struct SecondVerdict {
     /// What was your verdict of round 1, and on what evidence? Two or three sentences.
     #[schemars(length(max = 4000))]
     pub restatement: String,
-    /// What is your verdict now?
-    pub verdict: JudgeVerdict,
-    /// How sure are you?
-    pub confidence: JudgeConfidence,
-    /// What is the most important thing to know about it?
+    /// Which claims of the other judges did you check, and what did you see? At most 150 words.
+    #[serde(default)]
     #[schemars(length(max = 4000))]
-    pub key_insight: String,
-    /// What do you find now? All that still stands, and what is new.
+    pub analysis: String,
+    /// What becomes of each of your own findings?
+    #[serde(default)]
+    #[schemars(length(max = 40))]
+    pub own: Vec<OwnFindingStatus>,
+    /// Which findings of the other judges do you accept or dispute?
+    #[serde(default)]
+    #[schemars(length(max = 80))]
+    pub others: Vec<OtherFindingStatus>,
+    /// Which findings of the other judges are the same problem as one of yours?
+    #[serde(default)]
+    #[schemars(length(max = 40))]
+    pub same_as: Vec<SameFinding>,
+    /// What did you find now that nobody has reported?
     #[serde(default)]
     #[schemars(length(max = 40))]
     pub findings: Vec<JudgeFinding>,
-    /// What should be done?
-    #[serde(default)]
-    #[schemars(length(max = 8000))]
-    pub recommendation: String,
     /// What is the strongest case for a verdict that you do not share?
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub steel_man: String,
-    /// Which claims of other judges do you dispute?
+    /// Which claims of other judges are wrong?
     #[serde(default)]
     #[schemars(length(max = 24))]
     pub challenges: Vec<VerdictChallenge>,
@@ -147,9 +117,72 @@ pub struct SecondVerdict {
     #[serde(default)]
     #[schemars(length(max = 24))]
     pub acknowledgments: Vec<AcceptedPoint>,
-    /// Which evidence that you missed in round 1 changed your verdict? Null if it did not change.
+    /// What evidence that you missed in round 1 changes your verdict? Null if your verdict does not change.
     #[serde(default)]
     pub changed_because: Option<ChangeReason>,
+    /// What is the most important thing to know about the target?
+    #[schemars(length(max = 4000))]
+    pub key_insight: String,
+    /// May the target ship? PASS: as it is. WARN: yes, but something should be fixed. FAIL: not before something is fixed.
+    pub verdict: JudgeVerdict,
+    /// How sure are you of the verdict?
+    pub confidence: JudgeConfidence,
+    /// What should be done?
+    #[serde(default)]
+    #[schemars(length(max = 8000))]
+    pub recommendation: String,
+}
+
+agon_core::option_words! {
+    /// What becomes of a judge's own finding.
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum OwnStatus { Keep = "keep", Change = "change", Drop = "drop" }
+}
+
+agon_core::option_words! {
+    /// What a judge says to a finding of another.
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum OtherStatus { Accept = "accept", Dispute = "dispute" }
+}
+
+/// What becomes of a judge's own finding, by its id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnFindingStatus {
+    /// Which of your findings?
+    pub id: String,
+    /// Does it stand? keep: as it is; change: with another severity; drop: it is no problem.
+    pub status: OwnStatus,
+    /// How severe is it now? Null unless you change it.
+    #[serde(default)]
+    pub severity: Option<FindingSeverity>,
+    /// Why?
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    pub reason: String,
+}
+
+/// What a judge says to a finding of another, by its id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OtherFindingStatus {
+    /// Which finding?
+    pub id: String,
+    /// Is it a problem? accept: you checked it and it is; dispute: you checked it and it is not.
+    pub status: OtherStatus,
+    /// Why?
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    pub reason: String,
+}
+
+/// Two findings that are the same problem.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SameFinding {
+    /// Which of your findings?
+    pub own: String,
+    /// Which finding of another judge is the same problem?
+    pub other: String,
 }
 
 /// A claim of another judge that is disputed.
@@ -160,7 +193,7 @@ pub struct VerdictChallenge {
     /// What does that judge claim?
     #[schemars(length(max = 4000))]
     pub claim: String,
-    /// What do you answer?
+    /// What is wrong with it?
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub response: String,
@@ -176,33 +209,41 @@ pub struct AcceptedPoint {
     pub point: String,
 }
 
+agon_core::option_words! {
+    /// What may change a verdict.
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum EvidenceKind {
+        CodeLocation = "code_location",
+        MissedDetail = "missed_detail",
+        FactualError = "factual_error",
+    }
+}
+
 /// The evidence for a change of verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangeReason {
-    /// What kind of evidence is it?
+    /// What kind of evidence is it? code_location: a line of the target; missed_detail: words of the target, or another judge's finding;
+    /// factual_error: something that you said in round 1 and that the target contradicts.
     pub kind: EvidenceKind,
-    /// What exactly: the code location, the detail, the error?
+    /// What does the evidence point to: path:line, the id of a finding, or what contradicts you?
     #[schemars(length(max = 4000))]
     pub citation: String,
+    /// Which words are the evidence? Copy them exactly.
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    pub quote: String,
 }
 
-/// What may change a verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the names are the protocol's own words")]
-pub enum EvidenceKind {
-    CodeLocation,
-    MissedDetail,
-    FactualError,
-}
-
-impl EvidenceKind {
-    /// The wire name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::CodeLocation => "code_location",
-            Self::MissedDetail => "missed_detail",
-            Self::FactualError => "factual_error",
+impl ChangeReason {
+    /// The evidence for a reader: what it points to, and the words.
+    pub(super) fn sentence(&self) -> String {
+        let (citation, quote) = (self.citation.trim(), self.quote.trim());
+        let quote = if citation == quote { "" } else { quote };
+        match (citation, quote) {
+            (citation, "") => citation.to_owned(),
+            ("", quote) => format!("\u{201c}{quote}\u{201d}"),
+            (citation, quote) => format!("{citation} \u{201c}{quote}\u{201d}"),
         }
     }
 }
@@ -218,11 +259,11 @@ pub struct VerdictRestatement {
 /// What an explorer brings to its judge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExplorerReport {
-    /// What did you find?
+    /// What problems did you find in your part? The most severe first.
     #[serde(default)]
     #[schemars(length(max = 40))]
     pub findings: Vec<JudgeFinding>,
-    /// What should your judge look at more closely?
+    /// What should the judge look at more closely?
     #[serde(default)]
     #[schemars(length(max = 8000))]
     pub notes: String,
@@ -231,13 +272,13 @@ pub struct ExplorerReport {
 /// An answer in brainstorm mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BrainstormAnswer {
-    /// What is the most promising direction?
-    #[schemars(length(max = 4000))]
-    pub key_insight: String,
     /// What could be done?
     #[serde(default)]
     #[schemars(length(max = 24))]
     pub ideas: Vec<BrainstormIdea>,
+    /// Which idea is the most promising, and why?
+    #[schemars(length(max = 4000))]
+    pub key_insight: String,
     /// What should be tried first?
     #[serde(default)]
     #[schemars(length(max = 8000))]
@@ -263,9 +304,6 @@ pub struct BrainstormIdea {
 /// An answer in research mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResearchAnswer {
-    /// What is the most important thing that is known?
-    #[schemars(length(max = 4000))]
-    pub key_insight: String,
     /// What is known, and how?
     #[serde(default)]
     #[schemars(length(max = 24))]
@@ -274,6 +312,9 @@ pub struct ResearchAnswer {
     #[serde(default)]
     #[schemars(length(max = 24), inner(length(max = 4000)), transform = entry_question("What is not known?"))]
     pub open_questions: Vec<String>,
+    /// What is the most important thing that is known?
+    #[schemars(length(max = 4000))]
+    pub key_insight: String,
     /// What should be looked into first?
     #[serde(default)]
     #[schemars(length(max = 8000))]

@@ -1,23 +1,20 @@
-//! What readers see of a review: headline, outline, round tables, and the gate for a pipeline.
+//! What readers see of a review: headline, outline, the table after each round, and who held which verdict.
 
 use agon_core::view::ending_sentence;
-use agon_core::wording::{heading, spoken};
+use agon_core::wording::{excerpt, heading, spoken};
 use agon_core::{
-    Ballot, Corrupt, DebateView, GateFinding, GateJudge, GateReport, GateRuling, GateSeverity, Headline,
-    Outline, ReportBlock, ReportItem, ReportLength, ReportSection, RoundSummary, SectionKind, Status,
-    VerdictTone,
+    Ballot, Corrupt, DebateView, DecidedPosition, GateReport, GateRuling, Headline, Outline, PositionChange,
+    PositionHistory, ReportBlock, ReportItem, ReportLength, ReportSection, RoundPositions, RoundSummary,
+    SeatPosition, SeatVote, SectionKind, VerdictTone,
 };
 use serde::Deserialize;
 
 use super::log::{ReviewJudge, ReviewLog};
-use super::replies::{
-    BrainstormAnswer, FindingSeverity, JudgeFinding, JudgeVerdict, ResearchAnswer, SecondVerdict,
-};
+use super::replies::{BrainstormAnswer, FindingSeverity, JudgeVerdict, ResearchAnswer, SecondVerdict};
 use super::verdict::{
-    self, JudgeRecord, JudgedResult, ReviewBranch, ReviewFinding, ReviewResult, ReviewRuling, ReviewVerdict,
-    VerdictShift,
+    self, JudgeRecord, JudgedResult, ReviewBranch, ReviewFinding, ReviewResult, ReviewRuling, VerdictShift,
 };
-use super::{ReviewFailOn, ReviewMode, ReviewPhase, positions, records};
+use super::{ReviewMode, ReviewPhase, records, seats};
 
 /// One reading of the log for every face.
 pub(super) fn view(log: &ReviewLog<'_>) -> Result<DebateView, Corrupt> {
@@ -26,33 +23,43 @@ pub(super) fn view(log: &ReviewLog<'_>) -> Result<DebateView, Corrupt> {
         ReviewResult::Judged(judged) => Some(judged),
         ReviewResult::Answered { .. } => None,
     };
-    let ballot = |judge: &ReviewJudge<'_>| {
-        let answer = judge.first.as_ref()?.verdict.as_str().to_owned();
-        Some(Ballot { seat: judge.seat.id.clone(), answer, stands_alone: true })
-    };
-    let dissent = verdict::final_dissent(log).into_iter().map(|dissent| ReportItem {
-        who: Some(dissent.seat),
-        text: dissent.position,
-        note: Some(dissent.reason),
-    });
-    let gate = judged.map(|judged| gate_report(log, &verdict, judged));
+    let gate = judged.map(|judged| records::gate_report(log, &verdict, judged));
     let outline = match (judged, &gate) {
         (Some(judged), Some(gate)) => judged_outline(log, judged, gate),
         _ => Outline { answer: answers(log)?, ..Outline::default() },
     };
     let is_over = log.debate.outcome.is_some();
+    let footer = || part("Who was heard", vec![ReportBlock::Line(verdict.footer.clone())]);
     Ok(DebateView {
-        votes: Vec::new(),
         headline: headline(log, gate.as_ref()),
-        outline: Outline { footer: is_over.then(|| footer(&verdict)), ..outline },
-        positions: positions::positions(log),
+        outline: Outline { footer: is_over.then(footer), facts: count_note(log), ..outline },
+        positions: positions(log),
         ballots: log.judges.iter().filter_map(ballot).collect(),
-        dissent: dissent.collect(),
+        votes: log.judges.iter().filter_map(vote).collect(),
+        dissent: verdict::final_dissent(log).into_iter().map(|dissent| dissent.item()).collect(),
         round_summaries: [1, 2].into_iter().filter_map(|round| round_summary(log, round)).collect(),
         records: records::records(log),
         checks: Vec::new(),
         gate,
     })
+}
+
+fn count_note(log: &ReviewLog<'_>) -> Vec<String> {
+    let judges = log.judges.iter().filter(|judge| !judge.mixed).count();
+    let named = log.judges.iter().filter(|judge| !judge.mixed && judge.is_named_by_perspective()).count();
+    seats::count_note(&log.options, judges, named).into_iter().collect()
+}
+
+fn ballot(judge: &ReviewJudge<'_>) -> Option<Ballot> {
+    let answer = judge.first.as_ref()?.verdict.as_str().to_owned();
+    Some(Ballot { seat: judge.seat.id.clone(), answer, stands_alone: true })
+}
+
+fn vote(judge: &ReviewJudge<'_>) -> Option<SeatVote> {
+    let counted = judge.counted()?;
+    let confidence = Some(counted.confidence.as_str().to_owned());
+    let (seat, vote) = (judge.seat.id.clone(), counted.verdict.as_str().to_owned());
+    Some(SeatVote { seat, label: None, vote, confidence })
 }
 
 fn headline(log: &ReviewLog<'_>, gate: Option<&GateReport>) -> Headline {
@@ -74,10 +81,6 @@ fn tone(ruling: GateRuling) -> VerdictTone {
     }
 }
 
-fn footer(verdict: &ReviewVerdict) -> ReportSection {
-    part("Who was heard", vec![ReportBlock::Line(verdict.footer.clone())])
-}
-
 fn part(title: &str, blocks: Vec<ReportBlock>) -> ReportSection {
     ReportSection::new(SectionKind::Part, title, blocks)
 }
@@ -86,55 +89,95 @@ fn group(title: &str, blocks: Vec<ReportBlock>) -> ReportBlock {
     ReportBlock::Group { title: title.to_owned(), badges: Vec::new(), blocks }
 }
 
+/// The verdict, what was found and what to do; then the judges; then what they said to each other.
 fn judged_outline(log: &ReviewLog<'_>, judged: &JudgedResult, gate: &GateReport) -> Outline {
     let kind = if gate.ruling == GateRuling::Passed { SectionKind::Answer } else { SectionKind::NoAnswer };
     let word = gate.verdict.clone().unwrap_or_else(|| "No verdict".into());
     let blocks =
         vec![ReportBlock::Headline(tone(gate.ruling), word), ReportBlock::Line(gate.meaning.clone())];
-    let mut body = Vec::new();
+    let mut answer = vec![ReportSection::new(kind, "Verdict", blocks)];
     if gate.verdict.as_deref() == Some(ReviewRuling::Disagree.as_str()) {
-        body.push(vendor_table(log, judged));
+        answer.push(vendor_table(log, judged));
     }
-    body.push(judge_table(log, judged));
-    body.extend(shift_table(judged));
-    let details = [finding_list(judged), recommendation_list(judged), exchange_list(log)];
-    Outline {
-        answer: vec![ReportSection::new(kind, "Verdict", blocks)],
-        body,
-        details: details.into_iter().flatten().collect(),
-        ..Outline::default()
-    }
+    answer.extend(finding_list(judged));
+    answer.extend(recommendation_list(judged));
+    let body = vec![judge_table(log, judged)];
+    Outline { answer, body, details: exchange_list(log).into_iter().collect(), ..Outline::default() }
 }
 
 /// Where the vendors disagree: the result of each, its judges, and what they say, side by side.
 fn vendor_table(log: &ReviewLog<'_>, judged: &JudgedResult) -> ReportSection {
-    let row = |title: &str, told: &dyn Fn(&ReviewJudge<'_>) -> Option<String>| {
-        let cell = |vendor: &str| {
-            let judges = log.judges.iter().filter(|judge| judge.vendor == vendor);
-            let cells = judges.filter_map(|judge| {
-                let (text, verdict) = (told(judge)?, judge.counted()?.verdict.as_str());
-                Some(format!("{} ({verdict}): {text}", judge.seat.id))
-            });
-            cells.collect::<Vec<_>>().join(" ")
-        };
+    let row = |title: &str, cell: &dyn Fn(&str) -> String| {
         let cells = judged.vendors.iter().map(|side| cell(&side.vendor));
         std::iter::once(title.to_owned()).chain(cells).collect::<Vec<_>>()
     };
-    let side = |title: &str, cells: Vec<&str>| {
-        std::iter::once(title).chain(cells).map(str::to_owned).collect::<Vec<_>>()
+    let said = |vendor: &str| {
+        let judges = log.judges.iter().filter(|judge| judge.vendor == vendor);
+        let cells = judges.filter_map(|judge| {
+            let counted = judge.counted()?;
+            Some(format!("{} ({}): {}", judge.seat.id, counted.verdict.as_str(), counted.key_insight))
+        });
+        cells.collect::<Vec<_>>().join(" ")
     };
-    let rows = vec![
-        side("", judged.vendors.iter().map(|side| side.vendor.as_str()).collect()),
-        side("Verdict", judged.vendors.iter().map(|side| side.verdict.as_str()).collect()),
-        row("Because", &|judge| non_empty(judge.counted()?.key_insight)),
-        row("Advice", &|judge| non_empty(judge.counted()?.recommendation)),
-    ];
+    let ruled = |vendor: &str| {
+        let side = judged.vendors.iter().find(|side| side.vendor == vendor);
+        side.map_or("", |side| side.verdict.as_str()).to_owned()
+    };
+    let rows = vec![row("", &str::to_owned), row("Verdict", &ruled), row("Because", &said)];
     ReportSection::new(SectionKind::Dissent, "You decide", vec![ReportBlock::Table(rows)])
 }
 
-/// The verdicts as a table. A whole sentence does not fit a cell, so what each judge saw stands below it.
+fn finding_list(judged: &JudgedResult) -> Option<ReportSection> {
+    let findings = |severity: FindingSeverity| {
+        let found = judged.findings.iter().filter(|found| found.finding.severity == severity);
+        let items: Vec<ReportItem> = found.map(finding_item).collect();
+        (!items.is_empty()).then(|| group(&heading(severity.as_str()), vec![ReportBlock::Items(items)]))
+    };
+    let severities = [FindingSeverity::Critical, FindingSeverity::Significant, FindingSeverity::Minor];
+    let groups: Vec<ReportBlock> = severities.into_iter().filter_map(findings).collect();
+    (!groups.is_empty()).then(|| part("Findings", groups))
+}
+
+fn finding_item(found: &ReviewFinding) -> ReportItem {
+    let finding = &found.finding;
+    let unverified = if found.unverified { " (unverified: not in the target)" } else { "" };
+    let place = finding.location.as_ref().map(|place| format!("{}{unverified}", place.trim()));
+    let place: Vec<String> = place.into_iter().chain(finding.category.clone()).collect();
+    let mut note: Vec<String> = Vec::new();
+    note.extend((!place.is_empty()).then(|| format!("{}.", place.join(", "))));
+    note.push(format!("Found by {}.", found.raised_by.join(", ")));
+    let lists = [("Accepted", &found.accepted_by), ("Dropped in round 2", &found.dropped_by)];
+    let lists = lists.into_iter().filter(|(_, judges)| !judges.is_empty());
+    note.extend(lists.map(|(what, judges)| format!("{what} by {}.", judges.join(", "))));
+    note.extend(found.disputed_by.iter().map(|disputed| match disputed.reason.as_str() {
+        "" => format!("Disputed by {}.", disputed.judge),
+        reason => format!("Disputed by {}: {reason}", disputed.judge),
+    }));
+    note.extend(
+        finding.recommendation.as_deref().and_then(non_empty).map(|advice| format!("Advice: {advice}")),
+    );
+    let dropped = if found.dropped { " (dropped)" } else { "" };
+    ReportItem {
+        who: Some(format!("{}{dropped}", found.ids.join(", "))),
+        text: finding.description.trim().to_owned(),
+        note: Some(note.join(" ")),
+    }
+}
+
+fn recommendation_list(judged: &JudgedResult) -> Option<ReportSection> {
+    let items = judged.recommendations.iter().map(|advice| ReportItem {
+        who: Some(advice.judge.clone()),
+        text: advice.recommendation.clone(),
+        note: None,
+    });
+    let items = ReportBlock::Items(items.collect());
+    (!judged.recommendations.is_empty()).then(|| part("Recommendations", vec![items]))
+}
+
+/// The verdicts of both rounds as a table. A whole sentence does not fit a cell, so what each judge saw, and why it changed, stands
+/// below.
 fn judge_table(log: &ReviewLog<'_>, judged: &JudgedResult) -> ReportSection {
-    // A judge is usually called by its perspective; the column is only shown where it says something else.
+    // A judge may be called by its perspective; the column is only shown where it says something else.
     let is_other = |record: &JudgeRecord| record.perspective.as_ref().is_some_and(|own| *own != record.judge);
     let has_perspectives = judged.judges.iter().any(is_other);
     let columns = |cells: [&str; 7]| {
@@ -163,92 +206,27 @@ fn judge_table(log: &ReviewLog<'_>, judged: &JudgedResult) -> ReportSection {
             counted.map_or("", |counted| counted.confidence.as_str()),
             counts.as_deref().unwrap_or("nothing"),
         ]));
+        let shift = judged.shifts.iter().find(|shift| shift.judge == record.judge).and_then(shift_reason);
+        let note = record.note.clone().or(shift);
         let insight = counted.and_then(|counted| non_empty(counted.key_insight));
-        let (text, note) = match insight {
-            Some(insight) => (Some(insight), record.note.clone()),
-            None => (record.note.clone(), None),
-        };
+        let (text, note) = if insight.is_some() { (insight, note) } else { (note, None) };
         items.extend(text.map(|text| ReportItem { who: Some(record.judge.clone()), text, note }));
     }
+    let branch = judged.branch.map(|branch| match branch {
+        ReviewBranch::Agreed => "Round 1 was unanimous.",
+        ReviewBranch::Disagreed => "Round 1 was split.",
+    });
     let mut blocks = vec![ReportBlock::Table(rows)];
-    if !items.is_empty() {
-        blocks.push(ReportBlock::Items(items));
-    }
+    blocks.extend(branch.map(|line| ReportBlock::Line(line.into())));
+    blocks.extend((!items.is_empty()).then_some(ReportBlock::Items(items)));
     part("The judges", blocks)
 }
 
-/// Who changed, and on what evidence.
-fn shift_table(judged: &JudgedResult) -> Option<ReportSection> {
-    let mut rows = vec![["Judge", "R1", "R2", "Because"].map(str::to_owned).to_vec()];
-    for shift in &judged.shifts {
-        let cells = [&shift.judge, shift.r1.as_str(), shift.r2.as_str(), &shift_reason(shift)];
-        rows.push(cells.map(str::to_owned).to_vec());
-    }
-    let mut blocks = vec![ReportBlock::Table(rows)];
-    blocks.extend(judged.branch.map(|branch| {
-        ReportBlock::Line(match branch {
-            ReviewBranch::Agreed => "Round 1 was unanimous.".into(),
-            ReviewBranch::Disagreed => "Round 1 was split.".into(),
-        })
-    }));
-    (!judged.shifts.is_empty()).then(|| part("Verdict shifts", blocks))
-}
-
-fn shift_reason(shift: &VerdictShift) -> String {
-    match &shift.because {
-        _ if shift.reverted => "WEAK FLIP: no evidence for the change; reverted, R1 counts".into(),
-        _ if shift.weak_flip => "WEAK FLIP: no evidence for the change".into(),
-        _ if !shift.changed => "kept".into(),
-        Some(reason) => format!("{}: {}", spoken(reason.kind.as_str()), reason.citation.trim()),
-        None => "changed".into(),
-    }
-}
-
-fn finding_list(judged: &JudgedResult) -> Option<ReportSection> {
-    let severities = [FindingSeverity::Critical, FindingSeverity::Significant, FindingSeverity::Minor];
-    let findings = |severity: FindingSeverity| {
-        let mut found: Vec<&ReviewFinding> =
-            judged.findings.iter().filter(|found| found.finding.severity == severity).collect();
-        found.sort_by_key(|found| found.dropped);
-        let items = ReportBlock::Items(found.iter().map(|finding| finding_item(finding)).collect());
-        (!found.is_empty()).then(|| group(&heading(severity.as_str()), vec![items]))
-    };
-    let groups: Vec<ReportBlock> = severities.into_iter().filter_map(findings).collect();
-    (!groups.is_empty()).then(|| part("Findings", groups))
-}
-
-fn finding_item(found: &ReviewFinding) -> ReportItem {
-    let finding = &found.finding;
-    let place = finding.location.as_ref().or(found.file.as_ref());
-    let place: Vec<&str> = place.into_iter().chain(&finding.category).map(|text| text.trim()).collect();
-    let rounds: Vec<String> = found.rounds.iter().map(|round| format!("R{round}")).collect();
-    let mut note: Vec<String> = Vec::new();
-    if !place.is_empty() {
-        note.push(format!("{}.", place.join(", ")));
-    }
-    note.push(format!("Found by {} ({}).", found.judges.join(", "), rounds.join(", ")));
-    if found.dropped {
-        note.push(format!("Dropped in round 2 by {}.", found.dropped_by.join(", ")));
-    }
-    note.extend(
-        finding.recommendation.as_deref().and_then(non_empty).map(|advice| format!("Advice: {advice}")),
-    );
-    let dropped = if found.dropped { " (dropped)" } else { "" };
-    ReportItem {
-        who: Some(format!("{}{dropped}", found.id)),
-        text: finding.description.trim().to_owned(),
-        note: Some(note.join(" ")),
-    }
-}
-
-fn recommendation_list(judged: &JudgedResult) -> Option<ReportSection> {
-    let items = judged.recommendations.iter().map(|advice| ReportItem {
-        who: Some(advice.judge.clone()),
-        text: advice.recommendation.clone(),
-        note: None,
-    });
-    let items = ReportBlock::Items(items.collect());
-    (!judged.recommendations.is_empty()).then(|| part("Recommendations", vec![items]))
+/// Why a judge changed its verdict, where the evidence verifies.
+fn shift_reason(shift: &VerdictShift) -> Option<String> {
+    let reason = shift.because.as_ref().filter(|_| !shift.weak_flip)?;
+    let (r1, r2) = (shift.r1.as_str(), shift.r2.as_str());
+    Some(format!("{r1} to {r2} because of a {}: {}", spoken(reason.kind.as_str()), reason.sentence()))
 }
 
 /// What the judges said to each other in round 2.
@@ -262,19 +240,20 @@ fn exchange_list(log: &ReviewLog<'_>) -> Option<ReportSection> {
 }
 
 fn exchange(second: &SecondVerdict) -> Vec<ReportBlock> {
-    let challenges = second.challenges.iter().map(|said| ReportItem {
-        who: Some(said.judge.clone()),
-        text: said.claim.clone(),
-        note: non_empty(&said.response),
-    });
-    let accepted = second.acknowledgments.iter().map(|said| ReportItem {
-        who: Some(said.judge.clone()),
-        text: said.point.clone(),
-        note: None,
-    });
+    let item = |who: &str, text: &str, note: &str| ReportItem {
+        who: Some(who.to_owned()),
+        text: text.to_owned(),
+        note: non_empty(note),
+    };
+    let own = second.own.iter().map(|own| item(&own.id, own.status.as_str(), &own.reason));
+    let others = second.others.iter().map(|other| item(&other.id, other.status.as_str(), &other.reason));
+    let challenges = second.challenges.iter().map(|said| item(&said.judge, &said.claim, &said.response));
+    let accepted = second.acknowledgments.iter().map(|said| item(&said.judge, &said.point, ""));
     let blocks = [
-        titled_words("Where it stood", &second.restatement),
-        titled_words("The other side at its best", &second.steel_man),
+        titled_words("Restatement", &second.restatement),
+        titled_words("Analysis", &second.analysis),
+        titled_items("Findings", own.chain(others).collect()),
+        titled_words("The strongest case for another verdict", &second.steel_man),
         titled_items("Challenges", challenges.collect()),
         titled_items("Acknowledgments", accepted.collect()),
     ];
@@ -289,7 +268,7 @@ fn titled_items(title: &str, items: Vec<ReportItem>) -> Option<ReportBlock> {
     (!items.is_empty()).then(|| group(title, vec![ReportBlock::Items(items)]))
 }
 
-fn non_empty(text: &str) -> Option<String> {
+pub(super) fn non_empty(text: &str) -> Option<String> {
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }
@@ -352,10 +331,10 @@ fn round_summary(log: &ReviewLog<'_>, round: u32) -> Option<RoundSummary> {
         let cells = if round == 1 { first_cells(judge) } else { second_cells(log, judge) };
         rows.push(std::iter::once(judge.seat.id.clone()).chain(cells).collect());
     }
-    let ruling = if round == 1 { verdict::first_ruling(log) } else { verdict::ruling(log) };
-    let ruling = ruling.map_or("no verdict", ReviewRuling::as_str);
+    let decided = if round == 1 { verdict::first_decided(log) } else { verdict::decided(log) };
+    let decided = decided.map_or("no verdict", ReviewRuling::as_str);
     let so_far = if round == 1 && log.has_second_round() { " so far" } else { "" };
-    let title = format!("Round {round}: {ruling}{so_far}");
+    let title = format!("Round {round}: {decided}{so_far}");
     Some(RoundSummary { after_phases: place + 1, title, rows, notes: Vec::new() })
 }
 
@@ -380,144 +359,44 @@ fn second_cells(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> [String; 3] {
     [shift, second.confidence.as_str().to_owned(), format!("{weak}{}", second.key_insight)]
 }
 
-/// The verdict for a pipeline.
-fn gate_report(log: &ReviewLog<'_>, verdict: &ReviewVerdict, judged: &JudgedResult) -> GateReport {
-    let ruling = gate_ruling(log, verdict.verdict);
-    let mut findings: Vec<GateFinding> = judged.findings.iter().map(gate_finding).collect();
-    findings.sort_by_key(|finding| (finding.dropped, finding.severity));
-    let word = verdict.verdict.filter(|_| ruling != GateRuling::Missing);
-    GateReport {
-        ruling,
-        verdict: word.map(|ruling| ruling.as_str().to_owned()),
-        meaning: meaning(log, judged, ruling, word),
-        target: verdict.target.clone(),
-        path: verdict.paths.first().cloned(),
-        fails_on_warn: log.options.fail_on == ReviewFailOn::Warn,
-        footer: log.debate.outcome.as_ref().map(|_| verdict.footer.clone()),
-        judges: log
-            .judges
-            .iter()
-            .zip(&judged.judges)
-            .map(|(judge, record)| gate_judge(judge, record))
-            .collect(),
-        findings,
+/// The verdicts as the judges gave them. A change that strict anchoring reverted is still a change; only the rulings go by
+/// the verdicts that count. A review without verdicts has no rounds.
+fn positions(log: &ReviewLog<'_>) -> PositionHistory {
+    let name = |ruling: ReviewRuling| ruling.as_str().to_owned();
+    let firsts = || log.judges.iter().filter_map(|judge| Some((judge, judge.first.as_ref()?.verdict)));
+    let mut rounds = Vec::new();
+    if firsts().next().is_some() {
+        let stands = firsts().map(|(judge, verdict)| position(judge, verdict, None)).collect();
+        let ruling = verdict::first_decided(log).map(name);
+        rounds.push(RoundPositions { round: 1, stands, ruling, ..RoundPositions::default() });
     }
+    if log.revised().next().is_some() {
+        let stands = firsts().map(|(judge, first)| second_position(judge, first)).collect();
+        let ruling = verdict::decided(log).map(name);
+        rounds.push(RoundPositions { round: 2, stands, ruling, ..RoundPositions::default() });
+    }
+    let decided = log.debate.outcome.as_ref().and_then(|_| verdict::decided(log)).map(name);
+    let decided = decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held);
+    PositionHistory { rounds, decided, ..PositionHistory::default() }
 }
 
-fn gate_ruling(log: &ReviewLog<'_>, ruling: Option<ReviewRuling>) -> GateRuling {
-    let is_complete = log.debate.outcome.as_ref().is_some_and(|outcome| outcome.status == Status::Complete);
-    match ruling.filter(|_| is_complete) {
-        None => GateRuling::Missing,
-        Some(ruling) if !ruling.passes(log.options.fail_on) => GateRuling::Blocked,
-        Some(ReviewRuling::Pass) => GateRuling::Passed,
-        Some(_) => GateRuling::Warned,
-    }
-}
-
-/// What the ruling means, in a sentence or two.
-fn meaning(
-    log: &ReviewLog<'_>,
-    judged: &JudgedResult,
-    gate: GateRuling,
-    ruling: Option<ReviewRuling>,
-) -> String {
-    let verdicts: Vec<JudgeVerdict> = judged.judges.iter().filter_map(|judge| judge.verdict).collect();
-    let heard = verdicts.len();
-    let is_short = heard < judged.judges.len();
-    let (who, whose) = if is_short { (" that was heard", " that were heard") } else { ("", "") };
-    let share = |verdict: JudgeVerdict, one: &str, more: &str| {
-        let with = verdicts.iter().filter(|other| **other == verdict).count();
-        match (with, heard) {
-            (1, 1) => format!("The judge{who} {one}"),
-            (2, 2) => format!("Both judges{whose} {more}"),
-            (with, heard) if with == heard => format!("All {heard} judges{whose} {more}"),
-            (with, heard) => {
-                format!("{with} of {heard} judges{whose} {}", if with == 1 { one } else { more })
-            }
-        }
+/// The verdict of a judge after round 2. A judge without a second verdict keeps its first.
+fn second_position(judge: &ReviewJudge<'_>, first: JudgeVerdict) -> SeatPosition {
+    const CITED_CHARS_MAX: usize = 160;
+    let Some((second, _)) = judge.second.as_ref().filter(|(second, _)| second.verdict != first) else {
+        return position(judge, first, None);
     };
-    match ruling {
-        None => {
-            let ended = match log.debate.outcome.as_ref().map(|outcome| outcome.status) {
-                None => "The review has not ended",
-                Some(Status::Incomplete) => "The review was cut short",
-                Some(Status::Complete | Status::Failed) => "The review failed",
-            };
-            format!("{ended}: there is no verdict.")
-        }
-        Some(ReviewRuling::Pass) => format!("{}.", share(JudgeVerdict::Pass, "passes it", "pass it")),
-        Some(ReviewRuling::Warn) => {
-            let fails = if gate == GateRuling::Blocked { " WARN counts as failing here." } else { "" };
-            let share = share(JudgeVerdict::Warn, "has reservations", "have reservations");
-            format!("{share}, nobody fails it.{fails}")
-        }
-        Some(ReviewRuling::Fail) => format!("{}.", share(JudgeVerdict::Fail, "fails it", "fail it")),
-        Some(ReviewRuling::Disagree) => {
-            let sides = judged.vendors.iter();
-            let sides = sides.map(|side| format!("{} says {}", side.vendor, side.verdict.as_str()));
-            format!("The vendors split: {}. You decide.", sides.collect::<Vec<_>>().join(", "))
-        }
-    }
+    let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said =
+        second.changed_because.as_ref().map(|reason| excerpt(&one_line(reason.sentence()), CITED_CHARS_MAX));
+    let change = match judge.is_weak_flip {
+        true => PositionChange { cited: Vec::new(), reason: said.filter(|said| !said.is_empty()) },
+        false => PositionChange { cited: said.into_iter().collect(), reason: None },
+    };
+    position(judge, second.verdict, Some(change))
 }
 
-fn gate_judge(judge: &ReviewJudge<'_>, record: &JudgeRecord) -> GateJudge {
-    let counted = judge.counted();
-    let mut notes: Vec<String> = record.note.clone().into_iter().collect();
-    if judge.is_weak_flip {
-        let reverted = if judge.is_reverted { ", so round 1 counts" } else { "" };
-        notes.push(format!("WEAK FLIP: changed its verdict without evidence{reverted}"));
-    }
-    let no_verdict = || record.note.clone().unwrap_or_else(|| "gave no verdict".into());
-    GateJudge {
-        name: record.judge.clone(),
-        seat: record.seat.clone(),
-        vendor: Some(record.vendor.clone()),
-        verdict: counted.map(|counted| counted.verdict.as_str().to_owned()),
-        confidence: counted.map(|counted| counted.confidence.as_str().to_owned()),
-        key_insight: counted.and_then(|counted| non_empty(counted.key_insight)),
-        recommendation: counted.and_then(|counted| non_empty(counted.recommendation)),
-        round: counted.map(|counted| counted.round as u8),
-        findings: counted
-            .map(|counted| counted.findings)
-            .unwrap_or_default()
-            .iter()
-            .map(own_finding)
-            .collect(),
-        notes,
-        absence: counted.is_none().then(no_verdict),
-    }
-}
-
-fn gate_finding(found: &ReviewFinding) -> GateFinding {
-    GateFinding {
-        file: found.file.clone(),
-        line: found.line,
-        end_line: found.end_line,
-        judges: found.judges.clone(),
-        dropped_by: found.dropped_by.clone(),
-        dropped: found.dropped,
-        ..own_finding(&found.finding)
-    }
-}
-
-/// A finding as one judge reported it.
-fn own_finding(finding: &JudgeFinding) -> GateFinding {
-    let words = |text: &Option<String>| text.as_deref().and_then(non_empty);
-    GateFinding {
-        severity: match finding.severity {
-            FindingSeverity::Critical => GateSeverity::Critical,
-            FindingSeverity::Significant => GateSeverity::Significant,
-            FindingSeverity::Minor => GateSeverity::Minor,
-        },
-        description: finding.description.trim().to_owned(),
-        category: words(&finding.category),
-        recommendation: words(&finding.recommendation),
-        location: words(&finding.location),
-        file: None,
-        line: None,
-        end_line: None,
-        judges: Vec::new(),
-        dropped_by: Vec::new(),
-        dropped: false,
-    }
+fn position(judge: &ReviewJudge<'_>, verdict: JudgeVerdict, change: Option<PositionChange>) -> SeatPosition {
+    let position = verdict.as_str().to_owned();
+    SeatPosition { seat: judge.seat.id.clone(), position, change, ..SeatPosition::default() }
 }

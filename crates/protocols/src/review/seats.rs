@@ -16,6 +16,7 @@ const AGENTS_MAX: usize = 12;
 const JUDGES_DEFAULT: usize = 2;
 const JUDGES_DEEP: usize = 3;
 const NAME_CHARS_MAX: usize = 40;
+const PERSPECTIVES_DEFAULT: [&str; 2] = ["correctness", "risk"];
 
 /// The exact sentence of the seed.
 const ONLY_VALIDATE: &str =
@@ -41,7 +42,10 @@ pub(super) fn seats(request: &Request) -> Result<Vec<Seat>, Invalid> {
     let perspectives = perspectives(&options, &request.files)?;
     check_options(&options, &perspectives)?;
     packet::check(request)?;
-    let count = judge_count(&options, perspectives.len(), request.models.len());
+    let count = match options.quick {
+        true => 1,
+        false => usual_count(&options).max(perspectives.len()).max(request.models.len()),
+    };
     let mut models = request.models.iter().cycle();
     let mut seats = Vec::new();
     for place in 0..count {
@@ -55,6 +59,12 @@ pub(super) fn seats(request: &Request) -> Result<Vec<Seat>, Invalid> {
         return Err(Invalid::new("--debate needs at least two judges, who read each other: omit --count"));
     }
     let (judges, explorers) = (seats.len(), options.explorers);
+    if let Some(quorum) = options.quorum.filter(|quorum| *quorum > judges) {
+        return Err(Invalid(format!(
+            "--quorum {quorum} can never be reached by {judges} judge{}: ask for fewer",
+            if judges == 1 { "" } else { "s" }
+        )));
+    }
     let agents = judges * (1 + explorers);
     if agents > AGENTS_MAX {
         let s = if explorers == 1 { "" } else { "s" };
@@ -68,12 +78,16 @@ pub(super) fn seats(request: &Request) -> Result<Vec<Seat>, Invalid> {
     Ok(seats)
 }
 
-fn judge_count(options: &ReviewOptions, perspectives: usize, models: usize) -> usize {
-    if options.quick {
-        return 1;
-    }
-    let usual = if options.deep { JUDGES_DEEP } else { JUDGES_DEFAULT };
-    options.count.unwrap_or(usual).max(perspectives).max(models)
+/// How many judges sit unless there are more perspectives or models.
+fn usual_count(options: &ReviewOptions) -> usize {
+    options.count.unwrap_or(if options.deep { JUDGES_DEEP } else { JUDGES_DEFAULT })
+}
+
+/// Why more judges sit than the user asked for, if they do.
+pub(super) fn count_note(options: &ReviewOptions, judges: usize, perspectives: usize) -> Option<String> {
+    let reason = if perspectives == judges { "perspective" } else { "model" };
+    let is_raised = judges > usual_count(options) && !options.quick;
+    is_raised.then(|| format!("{judges} judges instead of {}: one for each {reason}", usual_count(options)))
 }
 
 /// The models of the second vendor; `None` unless the user wants one.
@@ -181,6 +195,8 @@ struct PerspectiveCatalog {
     presets: BTreeMap<String, Vec<String>>,
     /// What each perspective asks.
     perspectives: BTreeMap<String, String>,
+    /// The option without which a perspective has nothing to look at.
+    needs: BTreeMap<String, String>,
 }
 
 impl PerspectiveCatalog {
@@ -189,8 +205,15 @@ impl PerspectiveCatalog {
         CATALOG.get_or_init(|| toml::from_str(include_str!("perspectives.toml")).unwrap_or_default())
     }
 
-    fn preset(&self, name: &str) -> impl Iterator<Item = JudgePerspective> {
-        self.presets.get(name).into_iter().flatten().filter_map(|name| self.find(name))
+    /// The perspectives of a preset, without those that need something that is not there.
+    fn preset(&self, name: &str, files: &[BriefFile]) -> impl Iterator<Item = JudgePerspective> {
+        let names = self.presets.get(name).into_iter().flatten();
+        names.filter(|name| self.missing(name, files).is_none()).filter_map(|name| self.find(name))
+    }
+
+    /// The option that a perspective needs and that is not set.
+    fn missing(&self, name: &str, files: &[BriefFile]) -> Option<&str> {
+        self.needs.get(name).map(String::as_str).filter(|key| part(files, key).is_none())
     }
 
     fn find(&self, name: &str) -> Option<JudgePerspective> {
@@ -205,12 +228,21 @@ pub(super) fn perspectives(
     files: &[BriefFile],
 ) -> Result<Vec<JudgePerspective>, Invalid> {
     let own = part(files, "perspectives_file").map(perspectives_of_file).transpose()?.unwrap_or_default();
-    let mut all: Vec<JudgePerspective> = PerspectiveCatalog::built_in().preset(&options.preset).collect();
+    let catalog = PerspectiveCatalog::built_in();
+    let mut all: Vec<JudgePerspective> = catalog.preset(&options.preset, files).collect();
     match options.perspectives.as_deref().filter(|names| !names.trim().is_empty()) {
         None => all.extend(own),
         Some(names) => {
             for name in names.split(',') {
-                all.push(perspective_by_name(name, &own)?);
+                let perspective = perspective_by_name(name, &own)?;
+                let is_own = own.iter().any(|other| other.name == perspective.name);
+                if let Some(key) = catalog.missing(&perspective.name, files).filter(|_| !is_own) {
+                    let name = &perspective.name;
+                    return Err(Invalid(format!(
+                        "the perspective {name} needs --{key}: add it, or omit {name}"
+                    )));
+                }
+                all.push(perspective);
             }
         }
     }
@@ -221,6 +253,20 @@ pub(super) fn perspectives(
         }
     }
     Ok(distinct)
+}
+
+/// The perspective of the judge in this place, of either vendor. Without any that the user asked for, the first two judges of several
+/// look at different things.
+pub(super) fn perspective_at(
+    options: &ReviewOptions,
+    named: &[JudgePerspective],
+    place: usize,
+    judges: usize,
+) -> Option<JudgePerspective> {
+    if !named.is_empty() || judges < 2 || !options.is_validation() {
+        return named.get(place).cloned();
+    }
+    PERSPECTIVES_DEFAULT.get(place).and_then(|name| PerspectiveCatalog::built_in().find(name))
 }
 
 fn perspective_by_name(name: &str, own: &[JudgePerspective]) -> Result<JudgePerspective, Invalid> {

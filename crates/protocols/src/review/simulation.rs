@@ -1,9 +1,16 @@
 //! How simulated seats play `review`: judges who rule PASS for one side and FAIL for the other.
 
-use agon_core::simulation::{SimulatedAsk, SimulatedPlay, SimulatedSeat, SimulatedSide, SimulationSetup};
-use agon_core::{Corrupt, Headline, Invalid, Outcome, SeatPosition};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use agon_core::simulation::{
+    SimulatedAsk, SimulatedMove, SimulatedPlay, SimulatedSeat, SimulatedSide, SimulationSetup,
+};
+use agon_core::{BriefFile, Corrupt, Headline, Invalid, Outcome, SeatPosition};
+use serde::{Deserialize, Serialize};
+
+use super::ReviewPhase;
+use super::replies::{
+    ChangeReason, EvidenceKind, FindingSeverity, FirstVerdict, JudgeConfidence, JudgeFinding, JudgeVerdict,
+    OtherFindingStatus, OtherStatus, OwnFindingStatus, OwnStatus, SecondVerdict, VerdictRestatement,
+};
 
 #[derive(Debug)]
 pub(super) struct ReviewSimulation;
@@ -18,14 +25,25 @@ impl SimulatedPlay for ReviewSimulation {
         Ok(vec![("count".into(), setup.seats.to_string()), ("debate".into(), "true".into())])
     }
 
-    fn answer(&self, ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<String> {
-        let reply = match ask.phase.name.as_str() {
-            "r1" => first_verdict(seat, seat.first_side()?),
-            "restate" => json!({"restatement": restatement(seat.first_side()?)}),
-            "r2" => second_verdict(ask, seat)?,
-            _ => return None,
+    /// What the two sides cite: a line for each.
+    fn files(&self) -> Vec<BriefFile> {
+        let file = |side: SimulatedSide| BriefFile {
+            path: path(side).into(),
+            text: format!("{}{}\n", "Nothing to note.\n".repeat(line(side) - 1), side.ground()),
+            part: None,
         };
-        Some(reply.to_string())
+        vec![file(SimulatedSide::No), file(SimulatedSide::Yes)]
+    }
+
+    fn answer(&self, ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<String> {
+        match ReviewPhase::of(ask.phase).ok()? {
+            ReviewPhase::Explore => None,
+            ReviewPhase::FirstVerdict => written(&first_verdict(seat, seat.first_side()?)),
+            ReviewPhase::Restate => {
+                written(&VerdictRestatement { restatement: restatement(seat.first_side()?) })
+            }
+            ReviewPhase::SecondVerdict => written(&second_verdict(ask, seat, &seat.moved()?)?),
+        }
     }
 
     fn side_of_position(&self, position: &SeatPosition) -> Option<SimulatedSide> {
@@ -59,10 +77,28 @@ struct RevertedShift {
     reverted: bool,
 }
 
-fn word(side: SimulatedSide) -> &'static str {
+fn written(reply: &impl Serialize) -> Option<String> {
+    serde_json::to_string(reply).ok()
+}
+
+fn path(side: SimulatedSide) -> &'static str {
     match side {
-        SimulatedSide::Yes => "PASS",
-        SimulatedSide::No => "FAIL",
+        SimulatedSide::Yes => "trial.txt",
+        SimulatedSide::No => "survey.txt",
+    }
+}
+
+fn line(side: SimulatedSide) -> usize {
+    match side {
+        SimulatedSide::Yes => 31,
+        SimulatedSide::No => 12,
+    }
+}
+
+fn verdict(side: SimulatedSide) -> JudgeVerdict {
+    match side {
+        SimulatedSide::Yes => JudgeVerdict::Pass,
+        SimulatedSide::No => JudgeVerdict::Fail,
     }
 }
 
@@ -75,46 +111,71 @@ fn side_of_verdict(verdict: &str) -> Option<SimulatedSide> {
 }
 
 fn restatement(side: SimulatedSide) -> String {
-    format!("My verdict was {}. {}", word(side), side.ground())
+    format!("My verdict was {}. {}", verdict(side).as_str(), side.ground())
 }
 
-fn first_verdict(seat: &dyn SimulatedSeat, side: SimulatedSide) -> Value {
-    let findings = match side {
-        SimulatedSide::Yes => json!([]),
-        SimulatedSide::No => {
-            json!([{"severity": "significant", "description": side.ground(), "location": "survey.txt:12"}])
-        }
+fn findings(side: SimulatedSide) -> Vec<JudgeFinding> {
+    let crack = JudgeFinding {
+        severity: FindingSeverity::Significant,
+        description: side.ground().into(),
+        category: Some("safety".into()),
+        location: Some(format!("{}:{}", path(side), line(side))),
+        recommendation: None,
     };
-    json!({
-        "verdict": word(side),
-        "confidence": seat.confidence_word(),
-        "key_insight": seat.stated(side),
-        "findings": findings,
-        "recommendation": "",
-    })
+    if side == SimulatedSide::No { vec![crack] } else { Vec::new() }
 }
 
-fn second_verdict(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<Value> {
-    let moved = seat.moved()?;
-    let judges = ask.allowed_words("/properties/challenges/items/properties/judge");
-    let challenged = moved.opponent.as_ref().or(judges.first())?;
-    let opposite = moved.side.other();
-    let evidence = moved
-        .convinced_by
-        .is_some()
-        .then(|| json!({"kind": "code_location", "citation": format!("I missed {}", moved.side.citation())}));
-    let mut reply = first_verdict(seat, moved.side);
-    let more = json!({
-        "restatement": restatement(seat.first_side()?),
-        "steel_man": opposite.ground(),
-        "challenges": [{"judge": challenged, "claim": opposite.claim(), "response": "That is too little."}],
-        "acknowledgments": [],
-        "changed_because": evidence,
-    });
-    if let (Value::Object(reply), Value::Object(more)) = (&mut reply, more) {
-        reply.extend(more);
+fn first_verdict(seat: &dyn SimulatedSeat, side: SimulatedSide) -> FirstVerdict {
+    FirstVerdict {
+        analysis: String::new(),
+        findings: findings(side),
+        key_insight: seat.stated(side),
+        verdict: verdict(side),
+        confidence: if seat.is_adversary() { JudgeConfidence::High } else { JudgeConfidence::Medium },
+        recommendation: String::new(),
     }
-    Some(reply)
+}
+
+/// A judge keeps, drops, accepts or disputes findings by the side that it is on now. A change that has evidence quotes its line.
+fn second_verdict(
+    ask: &SimulatedAsk<'_>,
+    seat: &dyn SimulatedSeat,
+    moved: &SimulatedMove,
+) -> Option<SecondVerdict> {
+    let ids = |field: &str| ask.allowed_words(&format!("/properties/{field}/items/properties/id"));
+    let is_no = moved.side == SimulatedSide::No;
+    let (status, answer) = match is_no {
+        true => (OwnStatus::Keep, OtherStatus::Accept),
+        false => (OwnStatus::Drop, OtherStatus::Dispute),
+    };
+    let own = ids("own").into_iter();
+    let own = own.map(|id| OwnFindingStatus { id, status, severity: None, reason: String::new() });
+    let others = ids("others").into_iter();
+    let others = others.map(|id| OtherFindingStatus { id, status: answer, reason: String::new() });
+    let (own, others): (Vec<_>, Vec<_>) = (own.collect(), others.collect());
+    let has_finding = is_no && !(own.is_empty() && others.is_empty());
+    let FirstVerdict { analysis, findings, key_insight, verdict, confidence, recommendation } =
+        first_verdict(seat, moved.side);
+    Some(SecondVerdict {
+        restatement: restatement(seat.first_side()?),
+        analysis,
+        own,
+        others,
+        same_as: Vec::new(),
+        findings: if has_finding { Vec::new() } else { findings },
+        steel_man: moved.side.other().ground().into(),
+        challenges: Vec::new(),
+        acknowledgments: Vec::new(),
+        changed_because: moved.convinced_by.as_ref().map(|_| ChangeReason {
+            kind: EvidenceKind::CodeLocation,
+            citation: format!("{}:{}", path(moved.side), line(moved.side)),
+            quote: moved.side.ground().into(),
+        }),
+        key_insight,
+        verdict,
+        confidence,
+        recommendation,
+    })
 }
 
 #[cfg(test)]

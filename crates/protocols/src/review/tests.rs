@@ -12,12 +12,14 @@ use crate::testing::{self, Answer};
 
 mod anchoring;
 mod consolidation;
+mod declarations;
 mod failures;
 mod findings;
 mod modes;
 mod packet;
 mod positions;
 mod prompts;
+mod real;
 mod records;
 mod report;
 mod rounds;
@@ -44,8 +46,19 @@ fn brief(models: &[&str], set: &[(&str, &str)]) -> Brief {
     testing::brief(&Review, request(models, set).unwrap()).unwrap()
 }
 
+/// Plays a debate as the engine does: what does not verify is accepted in the end.
 fn play(brief: Brief, answer: Answer<'_>) -> Debate {
-    testing::run(&Review, brief, answer).1
+    play_replies(brief, |debate, ask| {
+        let phase = debate.last_phase().unwrap();
+        let Some(value) = answer(ask, &phase.name, phase.round) else {
+            return Reply::Absent { why: AbsenceReason::TimedOut, detail: "test".into() };
+        };
+        jsonschema::validate(&ask.schema.as_ref().unwrap().json, &value).unwrap();
+        if let Err(ReplyFault::Invalid(why)) = Review.check(debate, ask, &value) {
+            panic!("{}: {why}", ask.seat);
+        }
+        spoken(&ask.model, value)
+    })
 }
 
 /// A debate with replies that are made by hand.
@@ -61,7 +74,7 @@ fn spoken(model: &str, value: Value) -> Reply {
         text: value.to_string(),
         value: Some(value),
         model: model.to_owned(),
-        usage: CallUsage::default(),
+        usage: CallUsage { usd: Some(0.01), ..CallUsage::default() },
         cut_off: false,
         shortened: None,
     }
@@ -85,22 +98,50 @@ fn finding(severity: &str, description: &str, location: &str) -> Value {
     json!({"severity": severity, "description": description, "location": location})
 }
 
+/// A first verdict. One that is not PASS has a finding.
 fn first(verdict: &str) -> Value {
-    json!({"verdict": verdict, "confidence": "HIGH", "key_insight": format!("It is a {verdict}."), "findings": [],
+    let findings = match verdict {
+        "PASS" => vec![],
+        _ => vec![finding("significant", &format!("It is a {verdict} here."), "src/auth.py:7")],
+    };
+    json!({"verdict": verdict, "confidence": "HIGH", "key_insight": format!("It is a {verdict}."), "findings": findings,
            "recommendation": "Fix it."})
 }
 
-/// A second verdict with specific evidence and a challenge to the first of the other judges.
-fn second(ask: &Ask, verdict: &str) -> Value {
-    let other = &ask.schema.as_ref().unwrap().json["properties"]["challenges"]["items"]["properties"]["judge"]
-        ["enum"][0];
-    json!({"restatement": "I looked at the error paths. They are unchecked.", "verdict": verdict, "confidence": "MEDIUM",
-           "key_insight": format!("It is a {verdict} now."), "findings": [], "recommendation": "Fix it now.",
-           "steel_man": "It may be checked elsewhere.", "challenges": [{"judge": other, "claim": "c", "response": "r"}],
-           "acknowledgments": [], "changed_because": {"kind": "code_location", "citation": EVIDENCE}})
+/// The ids that a judge may use in a field of its second verdict.
+fn ids(ask: &Ask, field: &str, key: &str) -> Vec<String> {
+    let json = &ask.schema.as_ref().unwrap().json;
+    let ids = json.pointer(&format!("/properties/{field}/items/properties/{key}/enum"));
+    ids.and_then(Value::as_array).into_iter().flatten().map(|id| id.as_str().unwrap().to_owned()).collect()
 }
 
-const EVIDENCE: &str = "There is an unchecked error path at auth.py:45 that I missed.";
+/// A second verdict with evidence that verifies. The judge keeps its own findings and accepts all others, unless it passes.
+fn second(ask: &Ask, verdict: &str) -> Value {
+    let own: Vec<Value> =
+        ids(ask, "own", "id").iter().map(|id| json!({"id": id, "status": "keep"})).collect();
+    let others = ids(ask, "others", "id");
+    let others: Vec<Value> = others.iter().map(|id| json!({"id": id, "status": "accept"})).collect();
+    let is_bare = verdict != "PASS" && own.is_empty() && others.is_empty();
+    let new: Vec<Value> =
+        is_bare.then(|| finding("minor", "It is new.", "src/auth.py:9")).into_iter().collect();
+    json!({"restatement": "I looked at the error paths. They are unchecked.", "verdict": verdict, "confidence": "MEDIUM",
+           "key_insight": format!("It is a {verdict} now."), "own": own, "others": if verdict == "PASS" { vec![] } else { others },
+           "findings": new, "recommendation": "Fix it now.", "steel_man": "It may be checked elsewhere.",
+           "challenges": [], "acknowledgments": [], "changed_because": evidence()})
+}
+
+/// Evidence that verifies: a line of the default file.
+fn evidence() -> Value {
+    json!({"kind": "code_location", "citation": "src/auth.py:45", "quote": "statement_45()"})
+}
+
+/// The same as reports show it.
+const EVIDENCE: &str = "src/auth.py:45 \u{201c}statement_45()\u{201d}";
+
+/// Evidence that does not verify.
+fn no_evidence() -> Value {
+    json!({"kind": "missed_detail", "citation": "Judge 2 made a good point", "quote": ""})
+}
 
 /// Seat, verdict of round 1, verdict of round 2. An empty verdict is an absence.
 type VerdictLines<'a> = &'a [(&'a str, &'a str, &'a str)];

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use agon_core::wording::{counted, joined};
 use agon_core::{
-    AbsenceReason, Corrupt, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step, Termination,
+    AbsenceReason, Corrupt, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, ReportItem, Status, Step,
+    Termination,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -11,14 +13,15 @@ use serde_json::{Map, Value};
 use super::findings::merged_findings;
 use super::log::{ReviewJudge, ReviewLog};
 use super::packet;
-use super::replies::{ChangeReason, FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict};
+use super::replies::{ChangeReason, FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict, OtherStatus};
+use super::seats::vendor;
 use super::{ReviewFailOn, ReviewMode, ReviewPhase};
 use crate::participation::{cut_off_warnings, shortened_warnings};
 
 /// The verdict of `review`, as the outcome carries it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReviewVerdict {
-    /// The ruling; null in modes without verdicts and when nobody gave one.
+    /// The ruling; null in modes without verdicts, and when too few judges were heard.
     pub verdict: Option<ReviewRuling>,
     /// The mode.
     pub mode: ReviewMode,
@@ -55,6 +58,8 @@ pub struct JudgedResult {
     pub debate: bool,
     /// Whether round 1 was unanimous; null without a second round.
     pub branch: Option<ReviewBranch>,
+    /// How many judges had to be heard, and were.
+    pub quorum: ReviewQuorum,
     /// The judges, in seat order.
     pub judges: Vec<JudgeRecord>,
     /// The result of each vendor, in the order of their first judges.
@@ -67,31 +72,23 @@ pub struct JudgedResult {
     pub recommendations: Vec<JudgeRecommendation>,
 }
 
-/// The ruling of a review.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum ReviewRuling {
-    /// All verdicts are PASS.
-    Pass,
-    /// Some are WARN, none is FAIL.
-    Warn,
-    /// Some are FAIL.
-    Fail,
-    /// One vendor says PASS and another FAIL: the user decides.
-    Disagree,
+agon_core::option_words! {
+    /// The ruling of a review.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "UPPERCASE")]
+    pub enum ReviewRuling {
+        /// All verdicts are PASS.
+        Pass = "PASS",
+        /// Some are WARN, none is FAIL.
+        Warn = "WARN",
+        /// Some are FAIL.
+        Fail = "FAIL",
+        /// One vendor says PASS and another FAIL: the user decides.
+        Disagree = "DISAGREE",
+    }
 }
 
 impl ReviewRuling {
-    /// The wire name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "PASS",
-            Self::Warn => "WARN",
-            Self::Fail => "FAIL",
-            Self::Disagree => "DISAGREE",
-        }
-    }
-
     /// Whether it passes the gate.
     pub fn passes(self, fail_on: ReviewFailOn) -> bool {
         match self {
@@ -141,11 +138,71 @@ pub struct JudgeAnswer {
 }
 
 impl JudgeAnswer {
-    /// The answer of a judge in round 1.
-    pub(super) fn of(judge: &ReviewJudge<'_>) -> Self {
+    /// The answer of a judge in round 1, with these ids for its findings.
+    pub(super) fn of(judge: &ReviewJudge<'_>, ids: &[&str]) -> Self {
         let mut answer = judge.answer.and_then(Value::as_object).cloned().unwrap_or_default();
         answer.shift_remove("judge");
+        let findings = answer.get_mut("findings").and_then(Value::as_array_mut).into_iter().flatten();
+        for (finding, id) in findings.filter_map(Value::as_object_mut).zip(ids) {
+            finding.shift_insert(0, "id".to_owned(), Value::from(*id));
+        }
         Self { judge: judge.seat.id.clone(), answer }
+    }
+}
+
+/// Who had to be heard in round 1 before PASS or WARN is the ruling.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewQuorum {
+    /// How many judges had to give a verdict.
+    pub needed: usize,
+    /// How many did.
+    pub heard: usize,
+    /// The vendors of which no judge did.
+    pub missing_vendors: Vec<String>,
+    /// Whether `--mixed` asked for a second vendor and none was heard.
+    pub unmixed: bool,
+}
+
+impl ReviewQuorum {
+    fn of(log: &ReviewLog<'_>) -> Self {
+        let needed = log.options.quorum.unwrap_or((2 * log.judges.len()).div_ceil(3));
+        let mut missing_vendors: Vec<String> = Vec::new();
+        for judge in &log.judges {
+            let named = vendor(&judge.seat.model);
+            let is_heard = log.survivors().any(|other| vendor(&other.seat.model) == named);
+            if !is_heard && !missing_vendors.iter().any(|other| other == named) {
+                missing_vendors.push(named.to_owned());
+            }
+        }
+        // A fallback chain can end at the first vendor.
+        let is_second = |judge: &&ReviewJudge<'_>| {
+            judge.mixed && log.survivors().all(|other| other.mixed || other.vendor != judge.vendor)
+        };
+        let unmixed = log.judges.iter().any(|judge| judge.mixed) && log.survivors().find(is_second).is_none();
+        Self { needed, heard: log.survivors().count(), missing_vendors, unmixed }
+    }
+
+    /// Whether a ruling stands. FAIL and DISAGREE do with any number of judges, so that the gate fails safe.
+    fn allows(&self, ruling: ReviewRuling) -> bool {
+        let is_reached = self.heard >= self.needed && self.missing_vendors.is_empty();
+        !self.unmixed && (is_reached || matches!(ruling, ReviewRuling::Fail | ReviewRuling::Disagree))
+    }
+
+    /// Why there is no ruling.
+    pub(super) fn sentence(&self, judges: usize) -> String {
+        let Self { needed, heard, missing_vendors, unmixed } = self;
+        match () {
+            () if *unmixed => {
+                "no judge of the second vendor gave a verdict, so this review is not mixed".into()
+            }
+            () if heard < needed => {
+                let judges = counted(judges as u64, "judge");
+                format!("{heard} of {judges} gave a verdict, and PASS or WARN needs {needed}")
+            }
+            () => {
+                format!("no judge of {} gave a verdict, and PASS or WARN needs one", joined(missing_vendors))
+            }
+        }
     }
 }
 
@@ -166,10 +223,12 @@ pub struct JudgeRecord {
     pub r1: Option<Value>,
     /// Its answer in round 2, as it gave it.
     pub r2: Option<Value>,
-    /// Whether it changed its verdict without specific evidence.
+    /// Whether it changed its verdict without evidence that verifies.
     pub weak_flip: bool,
     /// Whether its verdict went back to round 1 for that.
     pub reverted: bool,
+    /// Whether its verdict is WARN or FAIL and it names no finding.
+    pub without_finding: bool,
     /// The round whose verdict counts.
     pub used: Option<CountedRound>,
     /// The verdict that counts.
@@ -190,32 +249,53 @@ pub struct VendorVerdict {
 /// A finding with everybody who reported it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewFinding {
-    /// `F1`, `F2`...
+    /// `F1`, `F2`... The first of its ids.
     pub id: String,
-    /// In the words of its most severe report, with the severity of the verdicts that count.
+    /// The ids of all reports of it.
+    pub ids: Vec<String>,
+    /// In the words of its most severe report that stands.
     #[serde(flatten)]
     pub finding: JudgeFinding,
+    /// Whether its location is not in the packet.
+    pub unverified: bool,
     /// The file, where the location names one.
     pub file: Option<String>,
     /// Its first line.
     pub line: Option<u64>,
     /// Its last line.
     pub end_line: Option<u64>,
-    /// Who reported it.
+    /// Everybody who raised or accepted it.
     pub judges: Vec<String>,
+    /// Who raised it.
+    pub raised_by: Vec<String>,
+    /// Who else accepted it in round 2.
+    pub accepted_by: Vec<String>,
+    /// Who disputed it in round 2.
+    pub disputed_by: Vec<DisputedFinding>,
     /// The rounds in which it was reported.
     pub rounds: Vec<u32>,
-    /// What others called it.
+    /// The other reports of it.
     pub also: Vec<OtherWording>,
-    /// Whether everybody who reported it dropped it in round 2.
+    /// Whether everybody who raised or accepted it dropped it in round 2.
     pub dropped: bool,
-    /// Who dropped it in round 2.
+    /// Who dropped it in round 2, by its id.
     pub dropped_by: Vec<String>,
+}
+
+/// A judge's objection to a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DisputedFinding {
+    /// Who disputes it.
+    pub judge: String,
+    /// Why.
+    pub reason: String,
 }
 
 /// The same finding in other words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherWording {
+    /// The id of this report.
+    pub id: String,
     /// Who reported it so.
     pub judge: String,
     /// In which words.
@@ -237,7 +317,7 @@ pub struct VerdictShift {
     pub changed: bool,
     /// Why they do.
     pub because: Option<ChangeReason>,
-    /// Whether that is no specific evidence.
+    /// Whether that does not verify.
     pub weak_flip: bool,
     /// Whether its verdict went back to round 1 for that.
     pub reverted: bool,
@@ -256,16 +336,23 @@ pub struct JudgeRecommendation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct ReviewDissent {
     judge: String,
-    pub(super) seat: String,
-    pub(super) position: String,
-    pub(super) reason: String,
+    seat: String,
+    position: String,
+    reason: String,
+}
+
+impl ReviewDissent {
+    /// The dissent as a report lists it.
+    pub(super) fn item(self) -> ReportItem {
+        ReportItem { who: Some(self.seat), text: self.position, note: Some(self.reason) }
+    }
 }
 
 /// Closes the debate.
 pub(super) fn close(log: &ReviewLog<'_>) -> Result<Step, Corrupt> {
     let (termination, status) = ending(log);
-    let ruling = ruling(log);
-    let positions = fates(log, ruling);
+    let decided = decided(log);
+    let positions = fates(log, decided);
     let dissent = dissent(log, &positions).iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
     let rounds_completed = match (log.survivors().next(), log.revised().next()) {
         (None, _) => 0,
@@ -282,7 +369,7 @@ pub(super) fn close(log: &ReviewLog<'_>) -> Result<Step, Corrupt> {
         warnings: warnings(log, termination),
         labels: BTreeMap::new(),
         positions,
-        passed: ruling.map(|ruling| ruling.passes(log.options.fail_on)),
+        passed: decided.map(|ruling| ruling.passes(log.options.fail_on)),
         lesson: None,
     };
     Ok(Step::Close(Box::new(outcome)))
@@ -290,9 +377,12 @@ pub(super) fn close(log: &ReviewLog<'_>) -> Result<Step, Corrupt> {
 
 fn ending(log: &ReviewLog<'_>) -> (Termination, Status) {
     let is_cut = log.debate.turns.iter().any(|turn| log.limits().cut_short(turn));
+    let is_undecided = log.options.is_validation() && decided(log).is_none();
     match (log.survivors().count(), is_cut) {
-        (0, true) => (Termination::Budget, Status::Incomplete),
         (0, false) => (Termination::Failed, Status::Failed),
+        (_, true) if is_undecided => (Termination::Budget, Status::Incomplete),
+        (_, false) if is_undecided => (Termination::QuorumLost, Status::Incomplete),
+        (0, true) => (Termination::Budget, Status::Incomplete),
         (_, true) => (Termination::Budget, Status::Complete),
         _ if second_round_was_skipped(log) => (Termination::Budget, Status::Complete),
         _ => (Termination::AllRoundsComplete, Status::Complete),
@@ -341,16 +431,16 @@ fn counted_by_vendor(log: &ReviewLog<'_>) -> Vec<VendorVerdict> {
     by_vendor(log.judges.iter().filter_map(|judge| Some((judge.vendor.as_str(), judge.counted()?.verdict))))
 }
 
-/// The ruling on the verdicts that count; `None` without verdicts.
-pub(super) fn ruling(log: &ReviewLog<'_>) -> Option<ReviewRuling> {
-    consolidated(&counted_by_vendor(log))
+/// The ruling on the verdicts that count; `None` without verdicts, or where too few judges were heard.
+pub(super) fn decided(log: &ReviewLog<'_>) -> Option<ReviewRuling> {
+    consolidated(&counted_by_vendor(log)).filter(|ruling| ReviewQuorum::of(log).allows(*ruling))
 }
 
-/// The ruling on the verdicts of round 1 alone.
-pub(super) fn first_ruling(log: &ReviewLog<'_>) -> Option<ReviewRuling> {
+/// The same for the verdicts of round 1 alone.
+pub(super) fn first_decided(log: &ReviewLog<'_>) -> Option<ReviewRuling> {
     let firsts =
         log.judges.iter().filter_map(|judge| Some((judge.vendor.as_str(), judge.first.as_ref()?.verdict)));
-    consolidated(&by_vendor(firsts))
+    consolidated(&by_vendor(firsts)).filter(|ruling| ReviewQuorum::of(log).allows(*ruling))
 }
 
 /// The verdict of a review, as far as it has come.
@@ -360,13 +450,15 @@ pub(super) fn verdict(log: &ReviewLog<'_>) -> ReviewVerdict {
     let fidelity = if fidelity(log) == Fidelity::Full { "full" } else { "degraded" };
     let result = match log.options.is_validation() {
         true => ReviewResult::Judged(judged_result(log)),
-        false => ReviewResult::Answered { answers: log.survivors().map(JudgeAnswer::of).collect() },
+        false => ReviewResult::Answered {
+            answers: log.survivors().map(|judge| JudgeAnswer::of(judge, &[])).collect(),
+        },
     };
     ReviewVerdict {
-        verdict: ruling(log),
+        verdict: decided(log),
         mode: log.options.mode,
         target: packet::slug(brief),
-        paths: packet::packet_lines(brief).paths().map(str::to_owned).collect(),
+        paths: log.packet().paths().map(str::to_owned).collect(),
         result,
         footer: format!("{heard}/{judges} R1, {revised}/{heard} R2, fidelity {fidelity}"),
     }
@@ -383,6 +475,7 @@ fn judged_result(log: &ReviewLog<'_>) -> JudgedResult {
         fail_on: log.options.fail_on,
         debate: log.options.debate,
         branch: log.branch().filter(|_| log.debate.turn(ReviewPhase::SecondVerdict.as_str(), 2).is_some()),
+        quorum: ReviewQuorum::of(log),
         judges: log.judges.iter().map(|judge| judge_record(log, judge)).collect(),
         vendors: counted_by_vendor(log),
         findings: merged_findings(log),
@@ -403,6 +496,7 @@ fn judge_record(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> JudgeRecord {
         r2: judge.second.as_ref().map(|(_, value)| (*value).clone()),
         weak_flip: judge.is_weak_flip,
         reverted: judge.is_reverted,
+        without_finding: is_without_finding(log, judge),
         used: counted.map(|counted| counted.round),
         verdict: counted.map(|counted| counted.verdict),
         note: note(log, judge),
@@ -418,10 +512,10 @@ pub(super) fn note(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> Option<Strin
         return Some(format!("no R1 verdict ({why}), so no R2 for it"));
     }
     if judge.is_reverted {
-        return Some("changed without specific evidence: reverted to R1".into());
+        return Some("weak flip: changed without evidence that verifies, reverted to R1".into());
     }
     if judge.is_weak_flip {
-        return Some("weak flip: changed without specific evidence".into());
+        return Some("weak flip: changed without evidence that verifies".into());
     }
     let missed =
         log.absence(ReviewPhase::Restate, seat).or_else(|| log.absence(ReviewPhase::SecondVerdict, seat));
@@ -433,6 +527,16 @@ pub(super) fn note(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> Option<Strin
         None if judge.mixed && log.options.has_debate() => Some("of the second vendor: round 1 only".into()),
         None => None,
     }
+}
+
+/// Whether a judge's verdict is WARN or FAIL and it names nothing that is wrong.
+fn is_without_finding(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> bool {
+    let accepts = |second: &super::replies::SecondVerdict| {
+        second.others.iter().any(|other| other.status == OtherStatus::Accept)
+    };
+    judge.counted().is_some_and(|counted| counted.verdict != JudgeVerdict::Pass)
+        && log.standing(judge).is_empty()
+        && !judge.counted_second().is_some_and(accepts)
 }
 
 fn absence_note(why: AbsenceReason) -> &'static str {
@@ -483,14 +587,15 @@ fn held(verdict: JudgeVerdict, key_insight: &str) -> String {
 }
 
 fn fate(judge: &ReviewJudge<'_>, first: &FirstVerdict, ruling: Option<ReviewRuling>) -> (Fate, String) {
-    let Some(ruling) = ruling.filter(|ruling| *ruling != ReviewRuling::Disagree) else {
+    let Some(ruling) = ruling else { return (Fate::NotSettled, "there is no verdict".into()) };
+    if ruling == ReviewRuling::Disagree {
         return (Fate::Minority, "the vendors disagree, and the user decides".into());
-    };
+    }
     let last = judge.counted().map_or(first.verdict, |counted| counted.verdict);
     let reason = judge.second.as_ref().and_then(|(second, _)| second.changed_because.as_ref());
     let because = match reason.filter(|_| !judge.is_weak_flip) {
-        Some(reason) => format!(": {}", reason.citation.trim()),
-        None => " without specific evidence (a weak flip)".into(),
+        Some(reason) => format!(": {}", reason.sentence()),
+        None => " without evidence that verifies (a weak flip)".into(),
     };
     let (own, word) = (last.as_str(), ruling.as_str());
     match (ReviewRuling::from(last) == ruling, last == first.verdict) {
@@ -531,13 +636,17 @@ fn warnings(log: &ReviewLog<'_>, termination: Termination) -> Vec<String> {
     for judge in log.judges.iter().filter(|judge| judge.is_weak_flip) {
         let reverted = if judge.is_reverted { "; its verdict of round 1 is used" } else { "" };
         warnings.push(format!(
-            "weak flip: {} changed its verdict in round 2 without specific evidence{reverted}",
+            "weak flip: {} changed its verdict in round 2 without evidence that verifies{reverted}",
             judge.seat.id
         ));
     }
-    let mut second_vendor = log.judges.iter().filter(|judge| judge.mixed).peekable();
-    if second_vendor.peek().is_some() && second_vendor.all(|judge| judge.answer.is_none()) {
-        warnings.push("no judge of the second vendor was heard: this review is not mixed".into());
+    let quorum = ReviewQuorum::of(log);
+    if log.survivors().next().is_some() && log.options.is_validation() && decided(log).is_none() {
+        warnings.push(format!("there is no verdict: {}", quorum.sentence(log.judges.len())));
+    }
+    for judge in log.judges.iter().filter(|judge| is_without_finding(log, judge)) {
+        let verdict = judge.counted().map_or("", |counted| counted.verdict.as_str());
+        warnings.push(format!("{} says {verdict} and names no finding", judge.seat.id));
     }
     for judge in &log.judges {
         if let [first, .., last] = log.debate.spoke(&judge.seat.id).as_slice() {
@@ -547,7 +656,7 @@ fn warnings(log: &ReviewLog<'_>, termination: Termination) -> Vec<String> {
             ));
         }
     }
-    for judge in log.judges.iter().filter(|judge| passes_something_critical(judge)) {
+    for judge in log.judges.iter().filter(|judge| passes_something_critical(log, judge)) {
         warnings.push(format!("{} says PASS and reports a critical finding", judge.seat.id));
     }
     if has_converged(log) {
@@ -599,8 +708,7 @@ fn has_converged(log: &ReviewLog<'_>) -> bool {
 }
 
 /// Whether a judge's verdict contradicts its own findings.
-fn passes_something_critical(judge: &ReviewJudge<'_>) -> bool {
-    let passed = judge.counted().filter(|counted| counted.verdict == JudgeVerdict::Pass);
-    let is_critical = |finding: &JudgeFinding| finding.severity == FindingSeverity::Critical;
-    passed.is_some_and(|counted| counted.findings.iter().any(is_critical))
+fn passes_something_critical(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> bool {
+    judge.counted().is_some_and(|counted| counted.verdict == JudgeVerdict::Pass)
+        && log.standing(judge).iter().any(|finding| finding.severity == FindingSeverity::Critical)
 }

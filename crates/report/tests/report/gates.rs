@@ -23,6 +23,7 @@ fn finding(severity: GateSeverity, description: &str, judges: &[&str]) -> GateFi
         file: None,
         line: None,
         end_line: None,
+        unverified: false,
         judges: judges.iter().map(|judge| (*judge).to_owned()).collect(),
         dropped_by: Vec::new(),
         dropped: false,

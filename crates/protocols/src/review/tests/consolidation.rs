@@ -191,7 +191,7 @@ fn a_convergence_warning_needs_a_split_and_a_unanimous_round() {
     let debate = play(brief(&["a/x"], &[DEBATE, STRICT]), &|ask, phase, _| {
         let mut value = said(ask, phase, &[("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL")])?;
         if phase == "r2" {
-            value["changed_because"] = Value::Null;
+            value["changed_because"] = no_evidence();
         }
         Some(value)
     });
@@ -241,14 +241,13 @@ fn every_first_verdict_is_adopted_refuted_or_dissent() {
 #[test]
 fn a_weak_flip_refutes_the_first_verdict_and_a_reverted_one_does_not() {
     for (set, fate, words) in [
-        (&[DEBATE][..], Fate::Refuted, "without specific evidence (a weak flip)"),
+        (&[DEBATE][..], Fate::Refuted, "without evidence that verifies (a weak flip)"),
         (&[DEBATE, STRICT], Fate::Minority, "held to the end"),
     ] {
         let debate = play(brief(&["a/x"], set), &|ask, phase, _| {
             let mut value = said(ask, phase, &[("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL")])?;
             if phase == "r2" {
-                value["changed_because"] =
-                    json!({"kind": "missed_detail", "citation": "Judge 2 made a good point"});
+                value["changed_because"] = no_evidence();
             }
             Some(value)
         });
@@ -304,6 +303,11 @@ fn the_ruling_is_never_milder_than_the_worst_verdict() {
         let rank = |verdict: &Value| ALL.iter().position(|name| verdict == name);
         let shown = outcome.verdict["judges"].as_array().unwrap();
         let worst = shown.iter().filter_map(|judge| rank(&judge["verdict"])).max();
+        // PASS and WARN need two thirds of the judges and every vendor.
+        let heard = |vendor: usize| judges.iter().any(|(other, r1, ..)| *other == vendor && *r1 < 3);
+        let heard_count = judges.iter().filter(|(_, r1, ..)| *r1 < 3).count();
+        let is_quorate = 3 * heard_count >= 2 * judges.len() && judges.iter().all(|(vendor, ..)| heard(*vendor));
+        let worst = worst.filter(|place| *place == 2 || is_quorate);
         match outcome.verdict["verdict"].as_str() {
             Some("DISAGREE") => {
                 let vendors = outcome.verdict["vendors"].as_array().unwrap();
@@ -312,6 +316,7 @@ fn the_ruling_is_never_milder_than_the_worst_verdict() {
             }
             verdict => prop_assert_eq!(verdict, worst.map(|place| ALL[place])),
         }
+        prop_assert_eq!(outcome.status == Status::Complete, worst.is_some());
         prop_assert_eq!(outcome.passed, worst.map(|place| place < 2 && outcome.verdict["verdict"] != "DISAGREE"));
         let survivors = judges.iter().filter(|(_, r1, ..)| *r1 < 3).count();
         prop_assert_eq!(outcome.positions.len(), survivors, "every first verdict has a fate");
@@ -319,4 +324,77 @@ fn the_ruling_is_never_milder_than_the_worst_verdict() {
             prop_assert_eq!(judge["used"] == "r1", strict == "true", "a weak flip counts only without strict anchoring");
         }
     });
+}
+
+/// "PASS and WARN need an R1 of at least two thirds of the judges and of every vendor that was named (`--quorum N` sets the number);
+/// otherwise status `incomplete`, exit 3 ... FAIL and DISAGREE stand with any number (status `complete`)."
+#[test]
+fn pass_and_warn_need_a_quorum_and_fail_does_not() {
+    let two = |one, other| [("judge-1", one, ""), ("judge-2", other, ""), ("judge-3", "", "")];
+    let quorum = |n| ("quorum", n);
+    for (models, set, lines, verdict, exit) in [
+        (&["a/x"][..], &[][..], &two("PASS", "PASS")[..], Some("PASS"), 0),
+        (&["a/x"], &[], &two("WARN", "PASS"), Some("WARN"), 0),
+        (&["a/x"], &[], &two("PASS", ""), None, 3),
+        (&["a/x"], &[], &two("", "WARN"), None, 3),
+        (&["a/x"], &[], &two("FAIL", ""), Some("FAIL"), 1),
+        (&["a/x"], &[quorum("1")], &two("PASS", ""), Some("PASS"), 0),
+        (&["a/x"], &[quorum("3")], &two("PASS", "PASS"), None, 3),
+        (&["a/x"], &[quorum("3")], &two("PASS", "FAIL"), Some("FAIL"), 1),
+        (&["a/x", "a/x", "b/y"], &[], &two("PASS", "PASS"), None, 3),
+        (&["a/x", "a/x", "b/y"], &[quorum("1")], &two("PASS", "PASS"), None, 3),
+        (&["a/x", "a/x", "b/y"], &[], &two("FAIL", "PASS"), Some("FAIL"), 1),
+        (&["a/x", "b/y", "b/y"], &[], &two("FAIL", "PASS"), Some("DISAGREE"), 1),
+        (&["a/x", "b/y", "a/x"], &[], &two("PASS", "PASS"), Some("PASS"), 0),
+    ] {
+        let debate = ruled(models, &[&[("count", "3")], set].concat(), lines);
+        let outcome = debate.outcome.as_ref().unwrap();
+        let what = format!("{models:?} {set:?} {lines:?}");
+        assert_eq!(outcome.verdict["verdict"].as_str(), verdict, "{what}");
+        assert_eq!(agon_core::document::exit_status(&debate), exit, "{what}");
+        let ended = if verdict.is_some() { Termination::AllRoundsComplete } else { Termination::QuorumLost };
+        assert_eq!(outcome.termination, ended, "{what}");
+        assert_eq!(
+            warns(outcome, "there is no verdict: "),
+            verdict.is_none(),
+            "{what}: {:?}",
+            outcome.warnings
+        );
+        if verdict.is_none() {
+            assert!(
+                outcome.positions.iter().all(|held| held.fate == Fate::NotSettled)
+                    && outcome.dissent.is_empty()
+            );
+            assert_eq!(view(&debate).headline.verdict, None, "{what}");
+        }
+    }
+    assert!(
+        seated(&["a/x"], &[("quorum", "3")])
+            .unwrap_err()
+            .contains("--quorum 3 can never be reached by 2 judges")
+    );
+}
+
+/// "one whose second vendor gives no R1 ends `incomplete`, exit 3: a review that silently was not mixed is worse than none."
+#[test]
+fn a_mixed_review_without_its_second_vendor_has_no_verdict() {
+    for one in ALL {
+        let lines = [("judge-1", one, one), ("judge-2", one, one), ("judge-3", "", ""), ("judge-4", "", "")];
+        let debate = ruled(&["a/x"], &[DEBATE, ("mixed", "b/y")], &lines);
+        let outcome = debate.outcome.as_ref().unwrap();
+        assert_eq!(
+            (outcome.status, outcome.termination),
+            (Status::Incomplete, Termination::QuorumLost),
+            "{one}"
+        );
+        assert_eq!(
+            (&outcome.verdict["verdict"], agon_core::document::exit_status(&debate)),
+            (&Value::Null, 3)
+        );
+        assert!(warns(outcome, "no judge of the second vendor gave a verdict, so this review is not mixed"));
+    }
+    // A chain that falls back to the first vendor is not mixed either.
+    let chain = brief(&["a/x"], &[("count", "1"), ("mixed", "b/y|a/x")]);
+    let debate = play_replies(chain, |_, _| spoken("a/x", first("PASS")));
+    assert_eq!(agon_core::document::exit_status(&debate), 3);
 }

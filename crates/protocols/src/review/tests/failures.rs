@@ -66,7 +66,7 @@ fn row_3_a_judge_that_missed_r1_has_no_r2() {
         "its verdict is not there to read"
     );
     let outcome = debate.outcome.as_ref().unwrap();
-    assert_eq!(outcome.verdict["verdict"], "PASS");
+    assert_eq!(outcome.verdict["verdict"], "PASS", "two of three are a quorum");
     assert_eq!(outcome.verdict["footer"], "2/3 R1, 2/2 R2, fidelity degraded");
     let absent = judge(outcome, "defender");
     assert_eq!(absent["note"], "no R1 verdict (timed out), so no R2 for it");
@@ -89,13 +89,13 @@ fn row_4_some_in_time_and_some_not() {
 /// "one survivor of R1: no R2, noted; none: error, exit 3."
 #[test]
 fn one_survivor_has_no_round_2_and_none_is_a_failure() {
-    let one = ruled(&["a/x"], &[DEBATE], &[("judge-1", "WARN", "PASS"), ("judge-2", "", "")]);
+    let one = ruled(&["a/x"], &[DEBATE], &[("judge-1", "FAIL", "PASS"), ("judge-2", "", "")]);
     let outcome = one.outcome.as_ref().unwrap();
     assert_eq!((phases(&one), outcome.rounds_completed), (vec!["r1"], 1));
     assert!(warns(outcome, "only one judge gave a verdict in round 1, so there was no round 2"));
-    assert_eq!((&outcome.verdict["verdict"], outcome.status), (&json!("WARN"), Status::Complete));
+    assert_eq!((&outcome.verdict["verdict"], outcome.status), (&json!("FAIL"), Status::Complete));
     assert_eq!(outcome.verdict["footer"], "1/2 R1, 0/1 R2, fidelity degraded");
-    assert_eq!(agon_core::document::exit_status(&one), 0);
+    assert_eq!(agon_core::document::exit_status(&one), 1);
 
     let none = ruled(&["a/x"], &[DEBATE], &[]);
     let outcome = none.outcome.as_ref().unwrap();
@@ -280,7 +280,7 @@ fn a_limit_within_a_round_keeps_what_was_said() {
     for (phase, seat, status, rounds, exit) in [
         ("r2", "judge-2", Status::Complete, 2, 0),
         ("r2", "", Status::Complete, 1, 0),
-        ("r1", "judge-2", Status::Complete, 1, 0),
+        ("r1", "judge-2", Status::Incomplete, 1, 3),
         ("r1", "", Status::Incomplete, 0, 3),
     ] {
         let debate = over_budget(phase, seat, DebateLimits { calls: Some(5), ..DebateLimits::default() });
@@ -305,7 +305,8 @@ fn an_answer_that_was_cut_off_degrades_the_review() {
     ] {
         let mut brief = brief(&["a/x"], &[]);
         brief.seats[0].id = seat.into();
-        let outcome = play(brief, &|_, _, _| Some(first("PASS"))).outcome.unwrap();
+        let (_, debate) = testing::run(&Review, brief, &|_, _, _| Some(first("PASS")));
+        let outcome = debate.outcome.unwrap();
         assert!(warns(&outcome, &format!("r1, round 1: {seat} {words}")), "{:?}", outcome.warnings);
         assert_eq!(outcome.fidelity, fidelity);
     }

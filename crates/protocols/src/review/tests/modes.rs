@@ -27,8 +27,10 @@ fn brainstorm_and_research_give_answers_and_no_verdict() {
                       "recommendation": "Measure first."});
     let fact = json!({"key_insight": "It is slow.", "facts": [{"claim": "c", "evidence": "e", "confidence": "LOW"}],
                       "open_questions": ["Why?"], "recommendation": "Ask."});
-    for (mode, answer, heading) in [("brainstorm", idea, "## Brainstorm"), ("research", fact, "## Research")]
-    {
+    for (mode, answer, heading) in [
+        ("brainstorm", idea, "find out what could be done"),
+        ("research", fact, "find out what is known about it"),
+    ] {
         let brief = brief(&["a/x"], &[("mode", mode), ("preset", "research"), ("explorers", "1")]);
         let prompts = RefCell::new(Vec::new());
         let debate = play(brief, &|ask, phase, _| match phase {
@@ -44,10 +46,7 @@ fn brainstorm_and_research_give_answers_and_no_verdict() {
         );
         assert_eq!(phases(&debate), ["explore", "r1"]);
         for text in prompts.into_inner() {
-            assert!(
-                text.contains(heading) && text.contains("look here") && !text.contains("PASS|WARN|FAIL"),
-                "{text}"
-            );
+            assert!(text.contains(heading) && text.contains("look here") && !text.contains("PASS"), "{text}");
         }
         let outcome = debate.outcome.as_ref().unwrap();
         assert_eq!((&outcome.verdict["verdict"], &outcome.verdict["mode"]), (&Value::Null, &json!(mode)));

@@ -1,8 +1,6 @@
 //! "Packet: files (inlined, with path), target text, `--diff`, `--spec`, prior decisions."
 
-use proptest::prelude::*;
-
-use super::super::packet::{self, PacketPaths};
+use super::super::packet::parts;
 use super::*;
 
 const DIFF: &str = "--- a/src/x.rs\n+++ b/src/x.rs\n@@ -1 +1 @@\n-old\n+new\n";
@@ -36,13 +34,15 @@ fn everything_that_was_given_is_in_the_packet() {
         "1 | import jwt\n2 | login()",
         "### File `docs/auth.md`",
         "1 | How to log in.",
-        "### Target",
+        "### Text",
         "Mind the tokens.",
-        "### Diff",
-        "-old\n+new",
+        "### Diff of `src/x.rs`",
+        "-    1 | old\n+    1 | new",
+        "a line with `-` was removed",
         "### Specification",
         "Tokens live 15 minutes.",
-        "### Prior Decisions",
+        "compare it with the specification",
+        "### Prior decisions",
         "We use JWT.",
     ] {
         assert!(text.contains(part), "it lacks {part:?}:\n{text}");
@@ -50,10 +50,10 @@ fn everything_that_was_given_is_in_the_packet() {
     let quoted: Vec<String> =
         agon_core::fence::quotations(&text).iter().map(|quotation| quotation.what.to_owned()).collect();
     let want = [
-        "file src/auth.py",
-        "file docs/auth.md",
-        "the target",
-        "diff change.diff",
+        "File src/auth.py",
+        "File docs/auth.md",
+        "Text",
+        "Diff of src/x.rs",
         "specification spec.md",
         "decisions adr.md",
     ];
@@ -63,19 +63,20 @@ fn everything_that_was_given_is_in_the_packet() {
 #[test]
 fn what_was_not_given_is_not_mentioned() {
     let text = first_prompt(brief_of("", &[("plan.md", "Adopt the queue.")]).unwrap());
-    for heading in ["### Target", "### Diff", "### Specification", "### Prior Decisions", "### A Word"] {
-        assert!(!text.contains(heading), "{heading}");
+    for words in ["### Text", "Diff", "diff", "pecification", "rior decisions", "The person who asked"] {
+        assert!(!text.contains(words), "{words}");
     }
     let text = first_prompt(brief_of("Is the plan sane?", &[]).unwrap());
-    assert!(text.contains("### Target\n<<BEGIN ") && text.contains("Is the plan sane?"), "{text}");
+    assert!(text.contains("### Text\n<<BEGIN ") && text.contains("Is the plan sane?"), "{text}");
+    assert!(!text.contains("path:line"), "a text has no line numbers, so that none is asked for");
 }
 
-/// A file is never cut, and its lines are numbered so that a finding can say where it is.
+/// A file is never cut, and its lines are numbered so that a finding can say where it is; "`\r` ... shown".
 #[test]
 fn a_file_is_whole_and_numbered() {
     let long: String = (1..=1000).map(|n| format!("line {n}\r\n")).collect();
     let text = first_prompt(brief_of("", &[("long.txt", &long)]).unwrap());
-    for row in ["   1 | line 1\n", " 100 | line 100\n", "1000 | line 1000\n"] {
+    for row in ["   1 | line 1\\r\n", " 100 | line 100\\r\n", "1000 | line 1000\\r\n"] {
         assert!(text.contains(row), "{row:?}");
     }
 }
@@ -126,166 +127,51 @@ fn the_title_of_a_review_names_what_it_judges() {
     }
 }
 
-/// Also with quoted paths and other prefixes.
+/// "Explorers get disjoint parts of the packet (by file, then by range), dealt by code."
 #[test]
-fn a_diff_names_each_file_once() {
-    for (head, path) in [
-        ("diff --git a/x.c b/x.c\n--- a/x.c\n+++ b/x.c\n", "x.c"),
-        ("diff --git x.c x.c\n--- x.c\n+++ x.c\n", "x.c"),
-        ("diff --git \"a/x y.c\" \"b/x y.c\"\n--- \"a/x y.c\"\n+++ \"b/x y.c\"\n", "x y.c"),
-        ("diff --git a/gone.c b/gone.c\n--- a/gone.c\n+++ /dev/null\n", "gone.c"),
+fn explorers_get_disjoint_parts_that_cover_everything() {
+    let long: String = (1..=40).map(|n| format!("long {n}\n")).collect();
+    for (files, explorers, sizes) in [
+        (&[("a.py", "x\ny\n"), ("b.py", "z\n"), ("long.py", &*long)][..], 1, &[43][..]),
+        (&[("a.py", "x\ny\n"), ("b.py", "z\n"), ("long.py", &*long)], 2, &[3, 40]),
+        (&[("a.py", "x\ny\n"), ("b.py", "z\n"), ("long.py", &*long)], 5, &[1, 2, 10, 10, 20]),
+        (&[("long.py", &*long)], 4, &[10, 10, 10, 10]),
+        (&[("text:text", "one line")], 5, &[1]),
+        (&[("diff:change.diff", DIFF), ("a.py", "x\n")], 2, &[1, 3]),
     ] {
-        let paths = packet::diff_paths(&format!("{head}@@ -1 +1 @@\n-a\n+b\n")).unwrap();
-        assert_eq!(paths, [path], "{head}");
-    }
-}
-
-const TWO_FILES: &str = "From somebody\n---\n a.rs | 2 +-\n\ndiff --git a/a.rs b/a.rs\nindex 1..2 100644\n--- a/a.rs\n+++ b/a.rs\n@@ -1,3 +1,4 @@ fn a\n one\n-two\n+TWO\n+more\n three\n@@ -9 +10 @@\n-x\n+y\n\\ No newline at end of file\ndiff --git a/new b.txt b/new b.txt\nnew file mode 100644\n--- /dev/null\n+++ b/new b.txt\n@@ -0,0 +1,2 @@\n+1\n+2\n";
-
-#[test]
-fn the_paths_of_a_diff_are_those_of_the_new_version() {
-    assert_eq!(packet::diff_paths(TWO_FILES).unwrap(), ["a.rs", "new b.txt"]);
-    let plain = "--- old/x.c\t2026-01-01\n+++ x.c\t2026-01-02\n@@ -1 +1 @@\n-a\n+b\n";
-    assert_eq!(packet::diff_paths(plain).unwrap(), ["x.c"]);
-    let renamed = "diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n";
-    assert_eq!(packet::diff_paths(renamed).unwrap(), ["y"]);
-    let odd = "diff --git \"a/dir/\\303\\274 b.py\" \"b/dir/\\303\\274 b.py\"\n--- \"a/dir/\\303\\274 b.py\"\n+++ \"b/dir/\\303\\274 b.py\"\n@@ -1 +1 @@\n-a\n+b\n";
-    assert_eq!(packet::diff_paths(odd).unwrap(), ["dir/\u{fc} b.py"], "git quotes unusual characters");
-    let gone = "--- a/x\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n";
-    assert_eq!(packet::diff_paths(gone).unwrap(), ["x"]);
-    let blank = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n\n-a\n+b\n";
-    assert_eq!(packet::diff_paths(blank).unwrap(), ["x"], "an empty line without its blank");
-}
-
-/// "a diff that does not parse: exit 2, a sentence that names it"
-#[test]
-fn a_diff_that_does_not_parse_is_refused_with_the_line() {
-    for (text, want) in [
-        ("", "not a unified diff"),
-        ("just some words\n", "not a unified diff"),
-        ("@@ -1 +1 @@\n-a\n+b\n", "line 1: a hunk stands before the first file"),
-        ("--- a/x\n+++ b/x\n@@ what @@\n", "line 3: it is not the head of a hunk"),
-        ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n", "ends in the middle of the hunk of line 3"),
-        (
-            "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\nprose\n",
-            "line 5: it does not belong to the hunk of line 3",
-        ),
-        ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n+a\n+b\n", "line 5"),
-        ("--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n", "line 1: it names no file"),
-    ] {
-        let why = packet::diff_paths(text).unwrap_err();
-        assert!(why.contains(want), "{text:?}: {why}");
-    }
-}
-
-fn paths(files: &[(&str, Option<u64>)]) -> PacketPaths {
-    PacketPaths { known: files.iter().map(|(path, lines)| ((*path).to_owned(), *lines)).collect() }
-}
-
-fn located(paths: &PacketPaths, location: &str) -> Option<(String, Option<u64>, Option<u64>)> {
-    paths.locate(location).map(|place| (place.file, place.line, place.end_line))
-}
-
-/// "annotations from the findings' locations"
-#[test]
-fn a_location_is_read_however_a_judge_writes_it() {
-    let known = paths(&[("src/auth.py", Some(60)), ("src/deep/mod.rs", None), ("mod.rs", None)]);
-    let at = |file: &str, line, end| Some((file.to_owned(), line, end));
-    for (location, want) in [
-        ("src/auth.py:45", at("src/auth.py", Some(45), None)),
-        ("auth.py:45", at("src/auth.py", Some(45), None)),
-        ("`auth.py:45-47`", at("src/auth.py", Some(45), Some(47))),
-        ("src/auth.py:45:7", at("src/auth.py", Some(45), None)),
-        ("src/auth.py#L45-L47", at("src/auth.py", Some(45), Some(47))),
-        ("src/auth.py, lines 45 to 47", at("src/auth.py", Some(45), Some(47))),
-        ("login() in auth.py (line 3)", at("src/auth.py", Some(3), None)),
-        ("src/auth.py", at("src/auth.py", None, None)),
-        ("src/auth.py:60", at("src/auth.py", Some(60), None)),
-        ("src/auth.py:61", at("src/auth.py", None, None)),
-        ("src/auth.py:0", at("src/auth.py", None, None)),
-        ("src/auth.py:50-40", at("src/auth.py", Some(50), None)),
-        ("src/deep/mod.rs:9", at("src/deep/mod.rs", Some(9), None)),
-        ("mod.rs:9", at("mod.rs", Some(9), None)),
-        ("tests/login.py:5", at("tests/login.py", Some(5), None)),
-        ("tests/auth.py:5", at("tests/auth.py", Some(5), None)),
-        ("/repo/src/auth.py:5", at("src/auth.py", Some(5), None)),
-        ("b/src/auth.py:5", at("src/auth.py", Some(5), None)),
-        ("./auth.py:5", at("src/auth.py", Some(5), None)),
-        ("other/mod.rs:5", at("other/mod.rs", Some(5), None)),
-        ("src/auth.py, function sha256", at("src/auth.py", None, None)),
-        ("src/auth.py (see RFC 52)", at("src/auth.py", None, None)),
-        ("src/auth.py (45)", at("src/auth.py", Some(45), None)),
-        ("/etc/passwd.txt:1", None),
-        ("../up.py:1", None),
-        ("version 2.5", None),
-        ("the login handler", None),
-        ("line 45", None),
-        ("", None),
-    ] {
-        assert_eq!(located(&known, location), want, "{location}");
-    }
-    let one = paths(&[("plan.md", Some(10))]);
-    assert_eq!(located(&one, "line 4"), at("plan.md", Some(4), None));
-    for bare in ["4", "L4", ":4", "Line 4", "at line: 4 of the plan"] {
-        assert_eq!(located(&one, bare), at("plan.md", Some(4), None), "{bare}");
-    }
-    assert_eq!(located(&one, "4-6"), at("plan.md", Some(4), Some(6)));
-    for other in ["the introduction", "Section 3", "deadline 3", "3. Rollout"] {
-        assert_eq!(located(&one, other), None, "{other}");
-    }
-}
-
-/// Any text is read as a diff or refused with a sentence.
-#[test]
-fn any_text_is_a_diff_or_is_refused() {
-    let line = prop_oneof![
-        Just("diff --git a/x b/x".to_owned()),
-        Just("--- a/x".to_owned()),
-        Just("+++ b/x".to_owned()),
-        Just("+++ /dev/null".to_owned()),
-        any::<(u64, u8, u64, u8)>().prop_map(|(old, a, new, b)| format!(
-            "@@ -{old},{} +{new},{} @@",
-            a % 3,
-            b % 3
-        )),
-        "[-+ \\\\]?[a-z\u{e4}\u{1f600}\t ]{0,4}",
-        "\\PC{0,12}",
-    ];
-    proptest!(|(lines in prop::collection::vec(line, 0..12))| {
-        match packet::diff_paths(&lines.join("\n")) {
-            Ok(paths) => prop_assert!(!paths.is_empty()),
-            Err(why) => prop_assert!(!why.is_empty()),
-        }
-    });
-}
-
-/// Whatever a judge writes as a location, the file is below the working directory and has the line.
-#[test]
-fn any_location_is_read_or_ignored() {
-    let location = prop_oneof![
-        "\\PC{0,24}",
-        (
-            "(\\./|a/|/repo/|tests/|)(src/auth\\.py|auth\\.py|\u{e4}\\.py)",
-            "[:#L (]{0,3}",
-            any::<u64>(),
-            "(-| to |\\.\\.|)",
-            any::<u64>()
+        let brief = brief_of("", files).unwrap();
+        let dealt = parts(&brief, explorers);
+        let lines = |text: &str| {
+            agon_core::quotations(text)
+                .iter()
+                .flat_map(|quoted| quoted.text.lines().map(str::to_owned))
+                .collect::<Vec<_>>()
+        };
+        let request = testing::request(
+            &Review,
+            "",
+            files,
+            &["a/x"],
+            &[("count", "1"), ("explorers", &explorers.to_string())],
         )
-            .prop_map(|(path, sign, line, to, end)| format!(
-                "{path}{sign}{}{to}{}",
-                line % 90,
-                end % 90
-            )),
-        ("(line|lines|L|)", any::<u64>()).prop_map(|(word, line)| format!("{word} {line}")),
-    ];
-    let brief = brief(&["a/x"], &[]);
-    let paths = packet::PacketPaths::of(&brief);
-    proptest!(|(location in location)| {
-        if let Some(place) = paths.locate(&location) {
-            prop_assert!(!place.file.starts_with('/') && !place.file.contains(".."), "{location}: {place:?}");
-            let known = place.file == "src/auth.py";
-            prop_assert!(place.line.is_none_or(|line| line > 0 && (!known || line <= 50)), "{location}: {place:?}");
-            prop_assert!(place.end_line.is_none_or(|end| place.line.is_some_and(|line| end >= line)), "{location}: {place:?}");
-        }
-    });
+        .unwrap();
+        let brief = testing::brief(&Review, request).unwrap();
+        assert_eq!(Review.plan(&brief).most_calls as usize, dealt.len() + 1, "{files:?}");
+        let seen = asks(brief, &|_, phase, _| {
+            Some(if phase == "explore" { json!({"notes": "n"}) } else { first("PASS") })
+        });
+        let explored: Vec<Vec<String>> = seen
+            .iter()
+            .filter(|(phase, _)| phase == "explore")
+            .map(|(_, ask)| lines(&ask.prompt.user()))
+            .collect();
+        let mut counts: Vec<usize> = explored.iter().map(Vec::len).collect();
+        counts.sort_unstable();
+        assert_eq!(counts, sizes, "{files:?} for {explorers}");
+        let mut together: Vec<String> = explored.concat();
+        let mut whole: Vec<String> = lines(&seen.last().unwrap().1.prompt.shared);
+        together.sort();
+        whole.sort();
+        assert_eq!(together, whole, "every line once");
+    }
 }

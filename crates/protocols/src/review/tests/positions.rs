@@ -1,6 +1,6 @@
 //! Which verdict each judge gave in each round, what its changes cite, and the ruling on each round.
 
-use agon_core::{PositionFlip, PositionGrouping, PositionHistory, RoundPositions};
+use agon_core::{DecidedPosition, PositionFlip, PositionGrouping, PositionHistory, RoundPositions};
 
 use super::*;
 
@@ -18,12 +18,12 @@ fn history(debate: &Debate) -> PositionHistory {
 }
 
 /// A debate of these judges in which every change of judge-1 has this reason.
-fn because(set: &[(&str, &str)], lines: VerdictLines<'_>, citation: &str) -> Debate {
+fn because(set: &[(&str, &str)], lines: VerdictLines<'_>, reason: Value) -> Debate {
     let set = [&[DEBATE, ("count", "3")], set].concat();
     play(brief(&["a/x"], &set), &|ask, phase, _| {
         let mut value = said(ask, phase, lines)?;
         if phase == "r2" && ask.seat == "judge-1" {
-            value["changed_because"] = json!({"kind": "missed_detail", "citation": citation});
+            value["changed_because"] = reason.clone();
         }
         Some(value)
     })
@@ -33,12 +33,12 @@ fn because(set: &[(&str, &str)], lines: VerdictLines<'_>, citation: &str) -> Deb
 #[test]
 fn each_round_has_its_verdicts_and_a_ruling() {
     let lines = [("judge-1", "FAIL", "WARN"), ("judge-2", "PASS", "PASS"), ("judge-3", "WARN", "WARN")];
-    let stands = history(&because(&[], &lines, EVIDENCE));
+    let stands = history(&because(&[], &lines, evidence()));
     assert_eq!(
         rounds(&stands),
         [(1, vec!["FAIL", "PASS", "WARN"], Some("FAIL")), (2, vec!["WARN", "PASS", "WARN"], Some("WARN"))]
     );
-    assert_eq!((stands.grouping, stands.decided.name()), (PositionGrouping::Discrete, Some("WARN")));
+    assert_eq!((stands.grouping(), stands.decided.name()), (PositionGrouping::Discrete, Some("WARN")));
     assert!(stands.marks.is_empty());
     let seats: Vec<&str> = stands.rounds[0].stands.iter().map(|stand| stand.seat.as_str()).collect();
     assert_eq!(seats, ["judge-1", "judge-2", "judge-3"]);
@@ -51,10 +51,12 @@ fn a_weak_flip_cites_nothing_and_an_evidenced_one_cites_its_evidence() {
     let toward = [("judge-1", "PASS", "FAIL"), ("judge-2", "FAIL", "FAIL"), ("judge-3", "FAIL", "FAIL")];
     let away = [("judge-1", "PASS", "FAIL"), ("judge-2", "PASS", "PASS"), ("judge-3", "PASS", "PASS")];
     for (lines, toward_majority) in [(&toward, true), (&away, false)] {
-        for (citation, cited) in
-            [(EVIDENCE, vec![EVIDENCE]), ("Judge 2 made a good point", vec![]), ("", vec![])]
-        {
-            let flips = history(&because(&[], lines, citation)).flips();
+        for (reason, cited, said) in [
+            (evidence(), vec![EVIDENCE], None),
+            (no_evidence(), vec![], Some("Judge 2 made a good point")),
+            (Value::Null, vec![], None),
+        ] {
+            let flips = history(&because(&[], lines, reason.clone())).flips();
             let [flip] = flips.as_slice() else { panic!("{flips:?}") };
             let want = PositionFlip {
                 round: 2,
@@ -63,10 +65,11 @@ fn a_weak_flip_cites_nothing_and_an_evidenced_one_cites_its_evidence() {
                 from: "PASS".into(),
                 to: "FAIL".into(),
                 evidenced: !cited.is_empty(),
-                toward_majority,
+                toward_majority: Some(toward_majority),
                 cited: cited.into_iter().map(str::to_owned).collect(),
+                reason: said.map(str::to_owned),
             };
-            assert_eq!(*flip, want, "{citation:?}");
+            assert_eq!(*flip, want, "{reason}");
         }
     }
 }
@@ -75,12 +78,12 @@ fn a_weak_flip_cites_nothing_and_an_evidenced_one_cites_its_evidence() {
 #[test]
 fn a_reverted_flip_is_listed_and_does_not_count() {
     let lines = [("judge-1", "PASS", "FAIL"), ("judge-2", "PASS", "PASS"), ("judge-3", "PASS", "PASS")];
-    for (set, citation, ruling) in [
-        (&[][..], "Judge 2 made a good point", "FAIL"),
-        (&[STRICT], "Judge 2 made a good point", "PASS"),
-        (&[STRICT], EVIDENCE, "FAIL"),
+    for (set, reason, ruling) in [
+        (&[][..], no_evidence(), "FAIL"),
+        (&[STRICT], no_evidence(), "PASS"),
+        (&[STRICT], evidence(), "FAIL"),
     ] {
-        let debate = because(set, &lines, citation);
+        let debate = because(set, &lines, reason);
         let stands = history(&debate);
         assert_eq!(rounds(&stands)[1], (2, vec!["FAIL", "PASS", "PASS"], Some(ruling)), "{set:?}");
         assert_eq!(stands.flips().len(), 1, "{set:?}");
@@ -93,7 +96,7 @@ fn a_reverted_flip_is_listed_and_does_not_count() {
 #[test]
 fn an_absent_judge_keeps_its_verdict() {
     let lines = [("judge-1", "WARN", ""), ("judge-2", "", ""), ("judge-3", "PASS", "WARN")];
-    let stands = history(&because(&[], &lines, ""));
+    let stands = history(&because(&[], &lines, Value::Null));
     assert_eq!(
         rounds(&stands),
         [(1, vec!["WARN", "PASS"], Some("WARN")), (2, vec!["WARN", "WARN"], Some("WARN"))]
@@ -101,10 +104,10 @@ fn an_absent_judge_keeps_its_verdict() {
     assert_eq!(stands.rounds[1].stands[0].change, None);
     assert_eq!(stands.flips().len(), 1);
     let nobody = [("judge-1", "WARN", ""), ("judge-2", "PASS", ""), ("judge-3", "PASS", "")];
-    let alone = history(&because(&[], &nobody, ""));
+    let alone = history(&because(&[], &nobody, Value::Null));
     assert_eq!(alone.rounds.len(), 1, "a round in which nobody spoke has no positions");
     let out = [("judge-1", "", ""), ("judge-2", "", ""), ("judge-3", "", "")];
-    assert_eq!(history(&because(&[], &out, "")), PositionHistory::default());
+    assert_eq!(history(&because(&[], &out, Value::Null)), PositionHistory::default());
 }
 
 #[test]
@@ -131,7 +134,7 @@ fn a_debate_that_is_not_over_has_rounds_and_no_verdict() {
     let mut seen = Vec::new();
     for length in 1..records.len() {
         let stands = history(&Debate::from_records(&records[..length]).unwrap());
-        assert_eq!(stands.decided, None);
+        assert_eq!(stands.decided, DecidedPosition::Nothing);
         let sizes: Vec<usize> = stands.rounds.iter().map(|held| held.stands.len()).collect();
         seen.push(sizes);
     }

@@ -50,8 +50,14 @@ fn each_judge_has_one_file_per_round() {
     );
     assert!(matches!(view(&debate).records[0].body, RecordBody::Report));
     let plain = ruled(&["a/x"], &[], &[("judge-1", "PASS", ""), ("judge-2", "PASS", "")]);
-    let want = ["2026-01-31-auth-report.md", "2026-01-31-auth-a-judge-1.md", "2026-01-31-auth-a-judge-2.md"];
-    assert_eq!(names(&plain), want, "a judge without a perspective is called by its seat");
+    let want = ["2026-01-31-auth-report.md", "2026-01-31-auth-a-correctness.md", "2026-01-31-auth-a-risk.md"];
+    assert_eq!(names(&plain), want);
+    let alone = ruled(&["a/x"], &[("quick", "true")], &[("judge-1", "PASS", "")]);
+    assert_eq!(
+        names(&alone)[1],
+        "2026-01-31-auth-a-judge-1.md",
+        "a judge without a perspective is called by its seat"
+    );
 }
 
 /// `<target>`: the first file's stem, the diff's, or the first words of a text, fit for a file's name.
@@ -115,12 +121,13 @@ fn a_file_of_round_2_has_what_was_restated_challenged_and_accepted() {
         }
         Some(value)
     });
-    let text = text(&debate, "judge-1-r2.md");
+    let text = text(&debate, "correctness-r2.md");
     for part in [
         "# judge-1, round 2: FAIL\n",
         "\n## Restatement of round 1\n\n> I looked at the error paths. They are unchecked.\n",
         "\nConfidence: MEDIUM\n\n> It is a FAIL now.\n",
         &format!("\n## Changed because\n\n> {EVIDENCE}\n"),
+        "\n## Findings of round 1\n\n- F1: accept. ",
         "\n## Steel man\n\n> It may be checked elsewhere.\n",
         "\n## Challenges\n\n- judge-2: It burns. It smokes.\n",
         "\n## Acknowledgments\n\n- judge-2: It smells.\n",
@@ -128,7 +135,7 @@ fn a_file_of_round_2_has_what_was_restated_challenged_and_accepted() {
     ] {
         assert!(text.contains(part), "it lacks {part:?}:\n{text}");
     }
-    assert!(!text.contains("## Findings"), "an empty part has no heading");
+    assert!(!text.contains("## Findings\n"), "an empty part has no heading");
 }
 
 #[test]

@@ -49,8 +49,13 @@ fn debated() -> Debate {
                 found["recommendation"] = json!("Count attempts.");
                 found["category"] = json!("security");
                 value["findings"] = json!([found]);
+                value["own"] = json!([{"id": "F1", "status": "drop", "reason": "It is meant to be so."}]);
+                value["others"] = json!([{"id": "F2", "status": "dispute", "reason": "Line 7 is fine."}]);
             }
-            ("r2", "judge-2") => value["changed_because"] = Value::Null,
+            ("r2", "judge-2") => {
+                value["changed_because"] = no_evidence();
+                value["others"] = json!([{"id": "F2", "status": "accept"}]);
+            }
             _ => {}
         }
         Some(value)
@@ -62,10 +67,10 @@ fn a_report_goes_from_the_verdict_to_the_footer() {
     let debate = debated();
     let view = view(&debate);
     let outline = &view.outline;
-    assert_eq!(titles(&outline.answer), ["Verdict"]);
-    assert_eq!(titles(&outline.body), ["The judges", "Verdict shifts"]);
-    let details = ["Findings", "Recommendations", "How the judges answered each other"];
-    assert_eq!(titles(&outline.details), details);
+    // "The report opens with verdict, then findings, then the judges' table once."
+    assert_eq!(titles(&outline.answer), ["Verdict", "Findings", "Recommendations"]);
+    assert_eq!(titles(&outline.body), ["The judges"]);
+    assert_eq!(titles(&outline.details), ["How the judges answered each other"]);
     let headline = ReportBlock::Headline(VerdictTone::Bad, "FAIL".into());
     let meaning = "1 of 3 judges that were heard fails it.";
     assert_eq!(outline.answer[0].blocks, [headline, ReportBlock::Line(meaning.into())]);
@@ -77,11 +82,13 @@ fn a_report_goes_from_the_verdict_to_the_footer() {
         (Some("FAIL"), Some(meaning))
     );
     assert_eq!(view.headline.ending, "All 2 rounds are complete.");
-    let exchange = &outline.details[2];
+    let exchange = &outline.details[0];
     assert_eq!((exchange.fold, exchange.shown), (SectionFold::Closed, ReportLength::Full));
     let ballots: Vec<_> =
         view.ballots.iter().map(|ballot| (ballot.seat.as_str(), ballot.answer.as_str())).collect();
     assert_eq!(ballots, [("judge-1", "WARN"), ("judge-2", "PASS"), ("judge-3", "WARN")]);
+    let votes: Vec<_> = view.votes.iter().map(|vote| (vote.seat.as_str(), vote.vote.as_str())).collect();
+    assert_eq!(votes, [("judge-1", "FAIL"), ("judge-2", "WARN"), ("judge-3", "WARN")]);
     let dissent: Vec<_> = view.dissent.iter().map(|item| item.text.as_str()).collect();
     assert_eq!(
         dissent,
@@ -95,37 +102,30 @@ fn the_tables_show_both_rounds_and_what_moved_the_judges() {
     let outline = view(&debated()).outline;
     let judges = section(&outline.body, "The judges");
     let want = [
-        ["Judge", "Vendor", "R1", "R2", "Confidence", "Counts"],
-        ["judge-1", "a", "WARN", "FAIL", "MEDIUM", "FAIL (R2)"],
-        ["judge-2", "a", "PASS", "WARN", "MEDIUM", "WARN (R2)"],
-        ["judge-3", "b", "WARN", "not asked", "HIGH", "WARN (R1)"],
-        ["judge-4", "b", "absent", "not asked", "", "nothing"],
+        ["Judge", "Perspective", "Vendor", "R1", "R2", "Confidence", "Counts"],
+        ["judge-1", "correctness", "a", "WARN", "FAIL", "MEDIUM", "FAIL (R2)"],
+        ["judge-2", "risk", "a", "PASS", "WARN", "MEDIUM", "WARN (R2)"],
+        ["judge-3", "correctness", "b", "WARN", "not asked", "HIGH", "WARN (R1)"],
+        ["judge-4", "risk", "b", "absent", "not asked", "", "nothing"],
     ];
     assert_eq!(table(judges), want);
     let notes: Vec<_> =
-        items(&judges.blocks[1]).iter().map(|item| (item.text.as_str(), item.note.as_deref())).collect();
+        items(&judges.blocks[2]).iter().map(|item| (item.text.as_str(), item.note.as_deref())).collect();
+    let because = format!("WARN to FAIL because of a code location: {EVIDENCE}");
     let want = [
-        ("It is a FAIL now.", None),
-        ("It is a WARN now.", Some("weak flip: changed without specific evidence")),
+        ("It is a FAIL now.", Some(because.as_str())),
+        ("It is a WARN now.", Some("weak flip: changed without evidence that verifies")),
         ("It is a WARN.", Some("of the second vendor: round 1 only")),
         ("no R1 verdict (timed out), so no R2 for it", None),
     ];
     assert_eq!(notes, want);
-    let shifts = section(&outline.body, "Verdict shifts");
-    let because = format!("code location: {EVIDENCE}");
-    let want = [
-        ["Judge", "R1", "R2", "Because"],
-        ["judge-1", "WARN", "FAIL", because.as_str()],
-        ["judge-2", "PASS", "WARN", "WEAK FLIP: no evidence for the change"],
-    ];
-    assert_eq!(table(shifts), want);
-    assert_eq!(shifts.blocks[1], ReportBlock::Line("Round 1 was split.".into()));
+    assert_eq!(judges.blocks[1], ReportBlock::Line("Round 1 was split.".into()));
 }
 
 #[test]
 fn findings_are_grouped_by_severity_with_their_place_and_advice() {
     let outline = view(&debated()).outline;
-    let groups = &section(&outline.details, "Findings").blocks;
+    let groups = &section(&outline.answer, "Findings").blocks;
     let shown: Vec<_> = groups
         .iter()
         .map(|group| {
@@ -135,8 +135,17 @@ fn findings_are_grouped_by_severity_with_their_place_and_advice() {
         })
         .collect();
     let want = [
-        ("Critical", "F1", "src/auth.py:45-47, security. Found by judge-1 (R2). Advice: Count attempts."),
-        ("Minor", "F2 (dropped)", "the settings. Found by judge-1 (R1). Dropped in round 2 by judge-1."),
+        ("Critical", "F3", "src/auth.py:45-47, security. Found by judge-1. Advice: Count attempts."),
+        (
+            "Significant",
+            "F2",
+            "src/auth.py:7. Found by judge-3. Accepted by judge-2. Disputed by judge-1: Line 7 is fine.",
+        ),
+        (
+            "Minor",
+            "F1 (dropped)",
+            "the settings (unverified: not in the target). Found by judge-1. Dropped in round 2 by judge-1.",
+        ),
     ];
     assert_eq!(shown, want);
 }
@@ -149,9 +158,8 @@ fn where_the_vendors_disagree_their_verdicts_stand_side_by_side() {
         ["", "a", "b"],
         ["Verdict", "FAIL", "PASS"],
         ["Because", "judge-1 (FAIL): It is a FAIL.", "judge-2 (PASS): It is a PASS."],
-        ["Advice", "judge-1 (FAIL): Fix it.", "judge-2 (PASS): Fix it."],
     ];
-    assert_eq!(table(section(&view(&debate).outline.body, "You decide")), want);
+    assert_eq!(table(section(&view(&debate).outline.answer, "You decide")), want);
     assert_eq!(gate(&debate).meaning, "The vendors split: a says FAIL, b says PASS. You decide.");
 }
 
@@ -161,7 +169,13 @@ fn the_meaning_of_a_verdict_counts_the_judges() {
         (&["PASS"][..], "fail", GateRuling::Passed, "The judge passes it."),
         (&["PASS", "PASS"], "fail", GateRuling::Passed, "Both judges pass it."),
         (&["PASS", "PASS", "PASS"], "warn", GateRuling::Passed, "All 3 judges pass it."),
-        (&["PASS", ""], "fail", GateRuling::Passed, "The judge that was heard passes it."),
+        (&["PASS", "PASS", ""], "fail", GateRuling::Passed, "Both judges that were heard pass it."),
+        (
+            &["PASS", ""],
+            "fail",
+            GateRuling::Missing,
+            "There is no verdict: 1 of 2 judges gave a verdict, and PASS or WARN needs 2.",
+        ),
         (&["PASS", "WARN"], "fail", GateRuling::Warned, "1 of 2 judges has reservations, nobody fails it."),
         (
             &["PASS", "WARN"],
@@ -175,7 +189,7 @@ fn the_meaning_of_a_verdict_counts_the_judges() {
             GateRuling::Blocked,
             "2 of 3 judges that were heard fail it.",
         ),
-        (&["", ""], "fail", GateRuling::Missing, "The review failed: there is no verdict."),
+        (&["", ""], "fail", GateRuling::Missing, "There is no verdict: no judge gave one."),
     ] {
         let seats: Vec<String> = (1..=verdicts.len()).map(|place| format!("judge-{place}")).collect();
         let lines: Vec<_> =
@@ -203,6 +217,7 @@ fn a_gate_has_judges_and_findings_with_the_dropped_ones_last() {
     let place = |finding: &GateFinding| (finding.severity, finding.place(), finding.dropped);
     let want = [
         (GateSeverity::Critical, Some("src/auth.py:45-47".to_owned()), false),
+        (GateSeverity::Significant, Some("src/auth.py:7".to_owned()), false),
         (GateSeverity::Minor, Some("the settings".to_owned()), true),
     ];
     assert_eq!(gate.findings.iter().map(place).collect::<Vec<_>>(), want);
@@ -211,7 +226,9 @@ fn a_gate_has_judges_and_findings_with_the_dropped_ones_last() {
         (convinced.verdict.as_deref(), convinced.round, convinced.findings.len()),
         (Some("FAIL"), Some(2), 1)
     );
-    assert_eq!(flipped.notes[1], "WEAK FLIP: changed its verdict without evidence");
+    assert_eq!(flipped.notes, ["weak flip: changed without evidence that verifies"]);
+    let unverified: Vec<bool> = gate.findings.iter().map(|finding| finding.unverified).collect();
+    assert_eq!(unverified, [false, false, true]);
     assert_eq!((once.vendor.as_deref(), once.round), (Some("b"), Some(1)));
     assert_eq!(absent.absence.as_deref(), Some("no R1 verdict (timed out), so no R2 for it"));
 }
@@ -229,7 +246,7 @@ fn a_review_that_has_not_ended_has_no_verdict() {
         assert!(view.outline.footer.is_none() && view.dissent.is_empty());
         let gate = view.gate.unwrap();
         assert_eq!(gate.ruling, GateRuling::Missing);
-        assert_eq!(gate.meaning, "The review has not ended: there is no verdict.");
+        assert_eq!(gate.meaning, "There is no verdict: the review has not ended.");
     }
 }
 

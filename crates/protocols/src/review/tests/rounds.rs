@@ -86,6 +86,10 @@ fn every_judge_reads_the_full_json_of_the_others() {
             let read: Value = serde_json::from_str(quotation.text).unwrap();
             let mut want = json!({"judge": other});
             want.as_object_mut().unwrap().extend(own(other).as_object().unwrap().clone());
+            // "Findings have ids `[F1]` from R1 on", in seat order.
+            let id = format!("F{}", other.trim_start_matches("judge-"));
+            want["findings"][0].as_object_mut().unwrap().insert("id".into(), json!(id));
+            assert!(text.contains(&format!("### {other}, with the findings [{id}]")), "{text}");
             assert_eq!(read, want);
             assert_eq!(read.as_object().unwrap().keys().next().unwrap(), "judge", "the seed's order");
         }
@@ -118,8 +122,8 @@ fn the_branch_is_agreed_when_all_verdicts_are_the_same() {
                 let seen = seen.into_inner();
                 assert_eq!(seen.len(), if survivors < 2 { 0 } else { survivors });
                 for text in seen {
-                    assert_eq!(text.contains("The verdicts differ."), want == "disagreed");
-                    assert_eq!(text.contains("All verdicts are the same."), want == "agreed");
+                    assert_eq!(text.contains("The verdicts differ:"), want == "disagreed");
+                    assert_eq!(text.contains("All verdicts are the same:"), want == "agreed");
                 }
             }
         }

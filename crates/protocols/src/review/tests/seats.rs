@@ -7,7 +7,7 @@ fn count(models: &[&str], set: &[(&str, &str)], role: &str) -> usize {
     seated(models, set).unwrap().iter().filter(|seat| seat.role == role).count()
 }
 
-fn ids(seats: &[Seat]) -> Vec<&str> {
+fn names(seats: &[Seat]) -> Vec<&str> {
     seats.iter().map(|seat| seat.id.as_str()).collect()
 }
 
@@ -37,9 +37,9 @@ fn the_count_rises_to_perspectives_and_models() {
         (1, &[("perspectives", "security")][..], 2),
         (1, &[("perspectives", "security,cost")], 2),
         (1, &[("perspectives", "security,cost,risk")], 3),
-        (1, &[("preset", "code-review")], 4),
-        (1, &[("preset", "code-review"), ("count", "3")], 4),
-        (1, &[("preset", "code-review"), ("count", "5")], 5),
+        (1, &[("preset", "doc-review")], 4),
+        (1, &[("preset", "doc-review"), ("count", "3")], 4),
+        (1, &[("preset", "doc-review"), ("count", "5")], 5),
         (1, &[("preset", "ops"), ("perspectives", "cost,reliability")], 4),
         (2, &[], 2),
         (3, &[], 3),
@@ -51,13 +51,51 @@ fn the_count_rises_to_perspectives_and_models() {
     }
 }
 
+/// "... and the first line of the run says so."
+#[test]
+fn a_count_that_rises_is_told() {
+    for (models, set, note) in [
+        (1, &[][..], None),
+        (2, &[], None),
+        (3, &[], Some("3 judges instead of 2: one for each model")),
+        (4, &[("deep", "true")], Some("4 judges instead of 3: one for each model")),
+        (1, &[("preset", "ops")], Some("3 judges instead of 2: one for each perspective")),
+        (1, &[("preset", "ops"), ("count", "3")], None),
+        (3, &[("count", "5")], None),
+        (3, &[("quick", "true")], None),
+    ] {
+        let (debate, _) = Debate::open(brief(&vec!["a/x"; models], set)).unwrap();
+        let want: Vec<&str> = note.into_iter().collect();
+        assert_eq!(view(&debate).outline.facts, want, "{models} models, {set:?}");
+    }
+}
+
+/// "A perspective that needs something (`spec-compliance`: `--spec`) is seated only when it is there; `code-review` has one for tests."
+#[test]
+fn a_perspective_that_needs_a_specification_sits_only_with_one() {
+    let seated = |files: &[(&str, &str)], set: &[(&str, &str)]| {
+        let request = testing::request(&Review, "", files, &["a/x"], set).unwrap();
+        Review.seats(&request).map_err(|why| why.0)
+    };
+    let (plain, with_spec) = ([("a.py", "x")], [("a.py", "x"), ("spec:s.md", "It adds.")]);
+    let preset = [("preset", "code-review")];
+    assert_eq!(names(&seated(&plain, &preset).unwrap()), ["correctness", "error-paths", "testing"]);
+    assert_eq!(
+        names(&seated(&with_spec, &preset).unwrap()),
+        ["correctness", "error-paths", "testing", "spec-compliance"]
+    );
+    let named = [("perspectives", "correctness,spec-compliance")];
+    assert!(seated(&plain, &named).unwrap_err().contains("the perspective spec-compliance needs --spec"));
+    assert_eq!(names(&seated(&with_spec, &named).unwrap()), ["correctness", "spec-compliance"]);
+}
+
 /// Rule 11: "where there is a count option, the models cycle over the seats."
 #[test]
 fn models_cycle_over_the_judges() {
     let seats = seated(&["a/x", "b/y"], &[("count", "5")]).unwrap();
     let models: Vec<&str> = seats.iter().map(|seat| seat.model.as_str()).collect();
     assert_eq!(models, ["a/x", "b/y", "a/x", "b/y", "a/x"]);
-    assert_eq!(ids(&seats), ["judge-1", "judge-2", "judge-3", "judge-4", "judge-5"]);
+    assert_eq!(names(&seats), ["judge-1", "judge-2", "judge-3", "judge-4", "judge-5"]);
 }
 
 /// "judges x (1 + explorers) <= 12, else an error": both sides, in several shapes.
@@ -133,7 +171,8 @@ fn every_preset_has_three_or_four_perspectives_that_exist() {
             assert!(about.len() > 20, "{preset}: {name} says {about:?}");
         }
         let seats = seated(&["a/x"], &[("preset", preset)]).unwrap();
-        assert_eq!(ids(&seats), names, "{preset}");
+        let without_spec: Vec<&str> = names.into_iter().filter(|name| *name != "spec-compliance").collect();
+        assert_eq!(super::seats::names(&seats), without_spec, "{preset}");
     }
     assert!(seated(&["a/x"], &[("preset", "vibes")]).unwrap_err().contains("one of security-audit"));
 }
@@ -144,7 +183,7 @@ fn every_preset_has_three_or_four_perspectives_that_exist() {
 fn perspectives_are_found_by_name_or_refused_by_name() {
     let seats =
         seated(&["a/x"], &[("perspectives", " Error Paths, data_integrity ,SECURITY,security")]).unwrap();
-    assert_eq!(ids(&seats), ["error-paths", "data-integrity", "security"]);
+    assert_eq!(names(&seats), ["error-paths", "data-integrity", "security"]);
     let why = seated(&["a/x"], &[("perspectives", "security,vibes")]).unwrap_err();
     assert!(why.contains("there is no perspective \"vibes\""), "{why}");
     assert!(
@@ -154,7 +193,7 @@ fn perspectives_are_found_by_name_or_refused_by_name() {
     assert!(seated(&["a/x"], &[("perspectives", "security,,cost")]).unwrap_err().contains("empty name"));
     // Judges beyond the perspectives look at everything.
     let seats = seated(&["a/x"], &[("perspectives", "security"), ("count", "3")]).unwrap();
-    assert_eq!(ids(&seats), ["security", "judge-2", "judge-3"]);
+    assert_eq!(names(&seats), ["security", "judge-2", "judge-3"]);
 }
 
 fn with_file(text: &str, set: &[(&str, &str)]) -> Result<Vec<Seat>, String> {
@@ -173,9 +212,9 @@ fn a_file_of_perspectives_is_yaml_toml_or_json() {
         "perspectives:\n- name: Tenant safety\n  description: Can one see another's?\n- name: rollout\n- name: cost\n",
     ] {
         let seats = with_file(text, &[]).unwrap();
-        assert_eq!(ids(&seats), ["tenant-safety", "rollout", "cost"], "{text}");
+        assert_eq!(names(&seats), ["tenant-safety", "rollout", "cost"], "{text}");
         let picked = with_file(text, &[("perspectives", "rollout,security")]).unwrap();
-        assert_eq!(ids(&picked), ["rollout", "security"], "named, from the file and built in: {text}");
+        assert_eq!(names(&picked), ["rollout", "security"], "named, from the file and built in: {text}");
     }
 }
 
@@ -227,9 +266,9 @@ fn the_second_vendor_has_as_many_judges_unless_they_are_named() {
     }
     let seats = seated(&["a/x"], &[("preset", "ops"), ("mixed", "b/y")]).unwrap();
     let own = ["reliability-2", "observability-2", "incident-response-2"];
-    assert_eq!(ids(&seats)[3..], own, "with the same perspectives");
+    assert_eq!(names(&seats)[3..], own, "with the same perspectives");
     assert_eq!(
-        ids(&seated(&["a/x"], &[("mixed", "b/y")]).unwrap()),
+        names(&seated(&["a/x"], &[("mixed", "b/y")]).unwrap()),
         ["judge-1", "judge-2", "judge-3", "judge-4"]
     );
 }
