@@ -5,7 +5,7 @@
 //! normalization are the same whatever is declared. What an agent declares about its own proposal outranks the clerk.
 
 use agon_core::{Corrupt, PhaseTurn};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::judging::rounded;
 use super::log::{ArenaLog, speaker};
@@ -177,10 +177,11 @@ impl FigureSpread {
 }
 
 /// Similarities by embeddings. They are shown and decide nothing.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct EmbeddingFigures {
     pub(super) model: String,
-    pub(super) agreement: FigureSpread,
+    pub(super) agreement_min: f64,
+    pub(super) agreement_mean: f64,
 }
 
 /// The check of one stage.
@@ -256,10 +257,9 @@ impl ConvergenceCheck {
             agreement_min,
             agreement_mean: agreement.map(|spread| spread.mean).filter(|_| unknown.is_empty()),
             stability: stability(log, stage, &changed, rows),
-            embedding: rows
-                .and_then(embedded_agreement(holders.len()))
-                .zip(measured.as_ref())
-                .map(|(agreement, (_, model))| EmbeddingFigures { model: model.clone(), agreement }),
+            embedding: measured
+                .as_ref()
+                .and_then(|(rows, model)| embedded_agreement(rows, model, holders.len())),
             sorted_by,
             pairs,
             unknown,
@@ -295,10 +295,9 @@ fn stability(
 }
 
 /// The agreement by embeddings of so many proposals. The rows and columns after them are the earlier versions.
-fn embedded_agreement(count: usize) -> impl Fn(&[Vec<f64>]) -> Option<FigureSpread> {
-    move |rows| {
-        let places: Vec<usize> = (0..count).collect();
-        let figures = all_pairs(&places).into_iter().map(|(a, b)| rows.get(a)?.get(b).copied());
-        FigureSpread::of(&figures.collect::<Option<Vec<f64>>>()?)
-    }
+fn embedded_agreement(rows: &[Vec<f64>], model: &str, count: usize) -> Option<EmbeddingFigures> {
+    let places: Vec<usize> = (0..count).collect();
+    let figures = all_pairs(&places).into_iter().map(|(a, b)| rows.get(a)?.get(b).copied());
+    let FigureSpread { min, mean } = FigureSpread::of(&figures.collect::<Option<Vec<f64>>>()?)?;
+    Some(EmbeddingFigures { model: model.to_owned(), agreement_min: min, agreement_mean: mean })
 }

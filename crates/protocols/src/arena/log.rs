@@ -146,7 +146,7 @@ impl<'a> ArenaLog<'a> {
             options: ArenaOptions::read(&debate.brief.options),
             agents: labelled_agents(&debate.brief),
             standings: team::standings(&debate.brief),
-            context: Vec::new(),
+            context: context::attached_items(&debate.brief),
             stages: Vec::new(),
             critiques: Vec::new(),
             checks: Vec::new(),
@@ -162,7 +162,7 @@ impl<'a> ArenaLog<'a> {
     fn fold(&mut self, turn: &PhaseTurn) -> Result<(), Corrupt> {
         let phase = ArenaPhase::of(&turn.phase)?;
         match phase {
-            ArenaPhase::Context => self.context = context::read_items(self, turn)?,
+            ArenaPhase::Context => self.context.extend(context::read_items(self, turn)?),
             ArenaPhase::Propose | ArenaPhase::Revise | ArenaPhase::Refine | ArenaPhase::Challenge => {
                 if phase == ArenaPhase::Revise && turn.phase.round > JUDGING {
                     self.add_decision_critiques();
