@@ -147,10 +147,11 @@ fn decisions(protocol: &dyn Protocol, debate: &Debate) -> Vec<String> {
 fn renaming_every_word_by_a_bijection_changes_no_decision() {
     for (protocol, brief) in cases().into_iter().filter(|(_, brief)| brief.limits == DebateLimits::default())
     {
-        for seed in 0..12 {
+        for seed in 0..3 {
             let whole = Debate::from_records(&played(protocol, opened(&brief), seed)).unwrap();
-            let other = Debate::from_records(&played_renamed(protocol, &brief, &whole)).unwrap();
             let name = protocol.info().name;
+            println!("{name} seed {seed} {:?}", brief.options);
+            let other = Debate::from_records(&played_renamed(protocol, &brief, &whole)).unwrap();
             assert_eq!(
                 decisions(protocol, &other),
                 decisions(protocol, &whole),

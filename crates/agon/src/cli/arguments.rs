@@ -104,18 +104,17 @@ pub fn output_options() -> [Arg; 4] {
     .map(|arg| arg.help_heading("Output"))
 }
 
-/// `--format` and `--no-files`, for verdicts that are a gate in a pipeline.
-pub fn gate_options() -> [Arg; 2] {
+/// `--format`, for verdicts that are a gate in a pipeline.
+pub fn gate_format() -> Arg {
     let names = std::iter::once("text").chain(GateFormat::NAMES);
     let help = "What to print: the report, annotations for a pull request, a SARIF file, a JUnit report [default: text]";
-    let format = Arg::new("format")
+    Arg::new("format")
         .long("format")
         .value_name("FORMAT")
         .value_parser(PossibleValuesParser::new(names))
         .conflicts_with_all(["json", "events"])
         .help(help)
-        .help_heading("Output");
-    [format, no_files()]
+        .help_heading("Output")
 }
 
 /// `--no-files`.

@@ -29,5 +29,11 @@ pub fn read(args: &ArgMatches) -> Result<Vec<BriefFile>, CliError> {
     if stdin_readers > 1 && paths.iter().any(is_stdin) {
         return Err(CliError::input("stdin can be read only once: name a file for all but one of them"));
     }
-    paths.into_iter().map(|path| input::debate_file(path, Some(CONTEXT_PART))).collect()
+    let attached = paths.into_iter().map(|path| {
+        let file = input::debate_file(path, Some(CONTEXT_PART))?;
+        // Prompts name the file.
+        let name = if is_stdin(&path) { "stdin".to_owned() } else { file.path.clone() };
+        Ok(BriefFile { path: name, ..file })
+    });
+    attached.collect()
 }

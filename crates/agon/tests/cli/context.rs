@@ -26,7 +26,7 @@ fn attached_texts_are_in_the_log_as_context() {
         files,
         [
             ("notes.md", "We use tabs since 2019.\n", "context"),
-            ("-", "The linter wants spaces.\n", "context")
+            ("stdin", "The linter wants spaces.\n", "context")
         ]
     );
 }

@@ -247,8 +247,8 @@ impl<'a> ArenaAsks<'a> {
             let tail = RevisionTail {
                 label: self.log.label(place).to_owned(),
                 own: own.map_or_else(String::new, |held| self.quoted.own_words(&held.said.text())),
-                critiques: answered.iter().map(|critique| self.critique_of(place, critique)).collect(),
-                verdicts: judged.iter().map(|critique| self.critique_by(place, critique)).collect(),
+                critiques: answered.iter().map(|critique| self.critique_of(critique)).collect(),
+                verdicts: judged.iter().map(|critique| self.critique_by(critique)).collect(),
                 memory: self.memory(place),
             };
             let ids = |critiques: &[&'a ArenaCritique]| -> Vec<&'a str> {
@@ -393,7 +393,7 @@ impl<'a> ArenaAsks<'a> {
     }
 
     /// A critique as the criticized agent reads it: with what it answered before, and what the critic made of that.
-    fn critique_of(&self, place: usize, critique: &ArenaCritique) -> CritiqueContext {
+    fn critique_of(&self, critique: &ArenaCritique) -> CritiqueContext {
         let answer = critique.answer(self.log).map(|how| self.quoted.own_words(how));
         let shown = self.shown_critique(critique);
         let judged = critique.verdict.as_ref().map(|verdict| verdict.why.trim());
@@ -401,16 +401,14 @@ impl<'a> ArenaAsks<'a> {
             let why = if why.is_empty() { "(no reason given)" } else { why };
             self.quoted.quote(&critique.author_name(self.log), why)
         });
-        let label = self.log.label(place).to_owned();
-        CritiqueContext { answer: answer.unwrap_or_default(), why: why.unwrap_or_default(), label, ..shown }
+        CritiqueContext { answer: answer.unwrap_or_default(), why: why.unwrap_or_default(), ..shown }
     }
 
     /// A critique as its author reads it again: with the other agent's answer.
-    fn critique_by(&self, place: usize, critique: &ArenaCritique) -> CritiqueContext {
+    fn critique_by(&self, critique: &ArenaCritique) -> CritiqueContext {
         let answer = critique.answer(self.log).map(|how| self.quoted.quote(&self.log.name(critique.to), how));
         let content = self.quoted.own_words(&critique.text());
-        let from = self.log.name(place);
-        CritiqueContext { answer: answer.unwrap_or_default(), content, from, ..self.shown_critique(critique) }
+        CritiqueContext { answer: answer.unwrap_or_default(), content, ..self.shown_critique(critique) }
     }
 
     fn shown_critique(&self, critique: &ArenaCritique) -> CritiqueContext {

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::judging::{self, JudgeResult, JudgeSheet, RatedSeat, SCORE_TOLERANCE};
 use super::log::{ArenaLog, HeldProposal};
-use super::trickster::{self, ChallengeResult};
 use super::verdict::ArenaVerdict;
 use super::voting::VoteRound;
 use super::{ArenaPhase, CLERK_CALLS, DecidedBy, PROPOSALS_MIN, context, team};
@@ -444,13 +443,9 @@ fn vote_warnings(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<String> {
         ));
     }
     if vote.hollow {
-        let why = match trickster::reviews(log).last().and_then(|review| review.came_to) {
-            Some(ChallengeResult::Unknown) => "nobody said whether its challenge was met",
-            Some(ChallengeResult::NotMet) => "its challenge was not met",
-            Some(ChallengeResult::Met | ChallengeResult::Left) | None => "no round was left for a challenge",
-        };
+        let why = "it rests on too little that can be checked";
         warnings.push(format!(
-            "the agreement is hollow by the trickster's signals, and {why}: the vote makes no consensus"
+            "the agreement is hollow by the trickster's signals ({why}): it makes no consensus"
         ));
     }
     warnings

@@ -5,13 +5,13 @@
 //! normalization are the same whatever is declared. What an agent declares about its own proposal outranks the clerk.
 
 use agon_core::{Corrupt, PhaseTurn};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::judging::rounded;
 use super::log::{ArenaLog, speaker};
 use super::replies::{PairRelation, PairReply, SimilarityReply, SortingReply};
 use crate::clerk::CLERK;
-use crate::quotes::QuotedTexts;
+use crate::quotes::{QuotedTexts, is_quote_of, normalized};
 
 /// Comparisons with the threshold allow for rounding.
 const THRESHOLD_TOLERANCE: f64 = 1e-9;
@@ -38,10 +38,17 @@ pub(super) struct SortedPairs {
 impl SortedPairs {
     /// Verifies a sorting of the proposals that are held now.
     pub(super) fn verify(log: &ArenaLog<'_>, said: &SortingReply) -> Self {
+        let quoted = QuotedTexts::anonymous(&log.debate.brief);
+        let text = |place: &usize| {
+            log.proposal(*place).map_or(String::new(), |held| quoted.shown(&held.said.text()))
+        };
+        // What the clerk was shown, prepared once because every quote is compared with it.
+        let shown: Vec<(usize, String)> =
+            log.proposers().iter().map(|place| (*place, normalized(&text(place)))).collect();
         let mut sorted = Self::default();
         let mut contradicted: Vec<(usize, usize)> = Vec::new();
         for declared in &said.pairs {
-            let Some(pair) = sorted.verified_pair(log, declared) else { continue };
+            let Some(pair) = sorted.verified_pair(log, &shown, declared) else { continue };
             let twice = sorted.pairs.iter().find(|other| (other.a, other.b) == (pair.a, pair.b));
             match twice.map(|other| other.relation) {
                 None => sorted.pairs.push(pair),
@@ -77,7 +84,12 @@ impl SortedPairs {
     }
 
     /// A pair whose quotes verify: at least one of each proposal.
-    fn verified_pair(&mut self, log: &ArenaLog<'_>, declared: &PairReply) -> Option<VerifiedPair> {
+    fn verified_pair(
+        &mut self,
+        log: &ArenaLog<'_>,
+        shown: &[(usize, String)],
+        declared: &PairReply,
+    ) -> Option<VerifiedPair> {
         let known = |label: &str| log.place(label).filter(|place| log.proposal(*place).is_some());
         let (Some(one), Some(other)) = (known(&declared.a), known(&declared.b)) else {
             self.faults.push(format!("There is no pair of {:?} and {:?}.", declared.a, declared.b));
@@ -88,13 +100,13 @@ impl SortedPairs {
             return None;
         }
         let (a, b) = (one.min(other), one.max(other));
-        let quoted = QuotedTexts::anonymous(&log.debate.brief);
         let mut quotes = Vec::new();
         for quote in &declared.quotes {
             let place = log.place(&quote.label).filter(|place| [a, b].contains(place));
-            let text = place.and_then(|place| log.proposal(place)).map(|held| held.said.text());
-            match place.zip(text).filter(|(_, text)| quoted.is_quoted(&quote.quote, text)) {
-                Some((place, _)) => quotes.push((place, quote.quote.trim().to_owned())),
+            let source =
+                shown.iter().find(|(by, text)| Some(*by) == place && is_quote_of(&quote.quote, text));
+            match source {
+                Some((place, _)) => quotes.push((*place, quote.quote.trim().to_owned())),
                 None => self.faults.push(format!(
                     "In the pair of {}, the quote of {} does not occur in its proposal: {:?}.",
                     names(log, a, b),
@@ -165,10 +177,11 @@ impl FigureSpread {
 }
 
 /// Similarities by embeddings. They are shown and decide nothing.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct EmbeddingFigures {
     pub(super) model: String,
-    pub(super) agreement: FigureSpread,
+    pub(super) agreement_min: f64,
+    pub(super) agreement_mean: f64,
 }
 
 /// The check of one stage.
@@ -244,10 +257,9 @@ impl ConvergenceCheck {
             agreement_min,
             agreement_mean: agreement.map(|spread| spread.mean).filter(|_| unknown.is_empty()),
             stability: stability(log, stage, &changed, rows),
-            embedding: rows
-                .and_then(embedded_agreement(holders.len()))
-                .zip(measured.as_ref())
-                .map(|(agreement, (_, model))| EmbeddingFigures { model: model.clone(), agreement }),
+            embedding: measured
+                .as_ref()
+                .and_then(|(rows, model)| embedded_agreement(rows, model, holders.len())),
             sorted_by,
             pairs,
             unknown,
@@ -283,10 +295,9 @@ fn stability(
 }
 
 /// The agreement by embeddings of so many proposals. The rows and columns after them are the earlier versions.
-fn embedded_agreement(count: usize) -> impl Fn(&[Vec<f64>]) -> Option<FigureSpread> {
-    move |rows| {
-        let places: Vec<usize> = (0..count).collect();
-        let figures = all_pairs(&places).into_iter().map(|(a, b)| rows.get(a)?.get(b).copied());
-        FigureSpread::of(&figures.collect::<Option<Vec<f64>>>()?)
-    }
+fn embedded_agreement(rows: &[Vec<f64>], model: &str, count: usize) -> Option<EmbeddingFigures> {
+    let places: Vec<usize> = (0..count).collect();
+    let figures = all_pairs(&places).into_iter().map(|(a, b)| rows.get(a)?.get(b).copied());
+    let FigureSpread { min, mean } = FigureSpread::of(&figures.collect::<Option<Vec<f64>>>()?)?;
+    Some(EmbeddingFigures { model: model.to_owned(), agreement_min: min, agreement_mean: mean })
 }

@@ -1,7 +1,7 @@
 //! The details of the report: the rounds, what the trickster and the observer found, what was read and cited, every proposal and
 //! critique, and the team and its ratings.
 
-use agon_core::wording::{counted, heading, joined, score};
+use agon_core::wording::{counted, heading, score};
 use agon_core::{ReportBlock, ReportItem, ReportLength, ReportSection};
 
 use super::ArenaPhase;
@@ -108,10 +108,11 @@ impl ArenaReport<'_> {
             (more > 0).then(|| ReportItem::text(format!("And {more} more: the full report has them."))),
         );
         blocks.push(ReportBlock::In(ReportLength::Short, vec![ReportBlock::Items(short)]));
-        if !patterns.is_empty() {
-            let total = counted(patterns.len() as u64, "pattern");
-            blocks.push(ReportBlock::Line(format!("{total}: {}.", pattern_counts(&patterns))));
-        }
+        let total = counted(patterns.len() as u64, "pattern");
+        blocks.push(ReportBlock::In(
+            ReportLength::Short,
+            vec![ReportBlock::Line(format!("The full report also lists {total} that weaken no argument."))],
+        ));
         let full = fallacies.into_iter().chain(patterns.into_iter().map(rhetoric_item)).collect();
         blocks.push(ReportBlock::In(ReportLength::Full, vec![ReportBlock::Items(full)]));
         Some(part("Rhetoric", blocks).folded())
@@ -200,13 +201,7 @@ impl ArenaReport<'_> {
     pub(super) fn ratings(&self) -> Option<ReportSection> {
         let ratings = &self.verdict.ratings;
         let mut rows = table_head(&["Agent", "Model", "Judge's score", "Before", "After", "Change"]);
-        let mut twice: Vec<String> = Vec::new();
-        for (place, rated) in ratings.iter().enumerate() {
-            if ratings.iter().take(place).any(|other| other.agent == rated.agent)
-                && !twice.contains(&rated.agent)
-            {
-                twice.push(rated.agent.clone());
-            }
+        for rated in ratings {
             rows.push(vec![
                 self.labelled(rated.seat.as_deref().unwrap_or_default()),
                 rated.agent.clone(),
@@ -216,13 +211,11 @@ impl ArenaReport<'_> {
                 format!("{:+.1}", rated.change + 0.0),
             ]);
         }
+        let line = "Seats of one model share one rating, to which all of their changes add.";
+        let shared =
+            ratings.iter().any(|one| ratings.iter().filter(|other| other.agent == one.agent).count() > 1);
         let mut blocks = vec![ReportBlock::Table(rows)];
-        blocks.extend((!twice.is_empty()).then(|| {
-            let names = joined(&twice);
-            ReportBlock::Line(format!(
-                "Seats of one model share one rating, to which all of their changes add: {names}."
-            ))
-        }));
+        blocks.extend(shared.then(|| ReportBlock::Line(line.into())));
         (!ratings.is_empty()).then(|| part("Ratings", blocks).folded())
     }
 }
@@ -263,24 +256,9 @@ fn rhetoric_item(seen: &ArenaRhetoric) -> ReportItem {
     }
 }
 
-/// "3 concession, 2 hedging", the most frequent first.
-fn pattern_counts(patterns: &[&ArenaRhetoric]) -> String {
-    let mut names: Vec<String> =
-        patterns.iter().map(|seen| agon_core::wording::spoken(&seen.finding.name)).collect();
-    names.sort_unstable();
-    let mut counts: Vec<&[String]> = names.chunk_by(|one, other| one == other).collect();
-    counts.sort_by_key(|same| std::cmp::Reverse(same.len()));
-    let counts = counts.iter().filter_map(|same| Some(format!("{} {}", same.len(), same.first()?)));
-    counts.collect::<Vec<_>>().join(", ")
-}
-
 fn context_item(piece: &ArenaContext) -> ReportItem {
     let item = &piece.item;
-    let title = match item.title.trim() {
-        "" => String::new(),
-        title if title.ends_with(char::is_alphanumeric) => format!("{title}: "),
-        title => format!("{title} "),
-    };
+    let title = if item.title.trim().is_empty() { String::new() } else { format!("{}: ", item.title.trim()) };
     let mut notes = vec![match piece.cited_by.as_slice() {
         [] => "Cited by nobody".to_owned(),
         by => format!("Cited by {}", agents(by)),

@@ -15,6 +15,7 @@ use super::replies::{
 };
 use super::voting::VoteRound;
 use super::{ArenaOptions, ArenaPhase, CLOSING_SHARE, JUDGING, LAST_REVISION, REFINEMENT, team, trickster};
+use crate::clerk::CLERK;
 use crate::limits::LimitCheck;
 use crate::quotes::is_same_text;
 use crate::sorting::is_label;
@@ -145,7 +146,7 @@ impl<'a> ArenaLog<'a> {
             options: ArenaOptions::read(&debate.brief.options),
             agents: labelled_agents(&debate.brief),
             standings: team::standings(&debate.brief),
-            context: Vec::new(),
+            context: context::attached_items(&debate.brief),
             stages: Vec::new(),
             critiques: Vec::new(),
             checks: Vec::new(),
@@ -161,7 +162,7 @@ impl<'a> ArenaLog<'a> {
     fn fold(&mut self, turn: &PhaseTurn) -> Result<(), Corrupt> {
         let phase = ArenaPhase::of(&turn.phase)?;
         match phase {
-            ArenaPhase::Context => self.context = context::read_items(self, turn)?,
+            ArenaPhase::Context => self.context.extend(context::read_items(self, turn)?),
             ArenaPhase::Propose | ArenaPhase::Revise | ArenaPhase::Refine | ArenaPhase::Challenge => {
                 if phase == ArenaPhase::Revise && turn.phase.round > JUDGING {
                     self.add_decision_critiques();
@@ -606,10 +607,10 @@ impl<'a> ArenaLog<'a> {
         u32::try_from(begun.count()).unwrap_or(u32::MAX)
     }
 
-    /// Whether a seat of the debate answered in a phase. Errands are no seats.
+    /// Whether an agent or the judge answered in a phase. A round in which only the clerk did was not held.
     pub(super) fn was_answered(&self, turn: &PhaseTurn) -> bool {
         let mut answered = turn.settled().filter(|(_, reply)| reply.text().is_some());
-        answered.any(|(ask, _)| self.debate.brief.seat(&ask.seat).is_some())
+        answered.any(|(ask, _)| self.debate.brief.seat(&ask.seat).is_some_and(|seat| seat.role != CLERK))
     }
 }
 

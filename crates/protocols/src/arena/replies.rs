@@ -3,7 +3,7 @@
 //!
 //! The documentation of a field goes into its schema, where it is a question to the seat. Reasons stand before decisions.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use agon_core::{Ask, Debate, ReplyFault, ReplySchema};
 use schemars::JsonSchema;
@@ -207,7 +207,7 @@ pub(super) struct PairReply {
     pub(super) b: String,
     /// Which words of the two proposals show how they relate? Quote both.
     #[schemars(length(max = 8), transform = entry_question("Which words of one of the two proposals show it?"))]
-    pub(super) quotes: Vec<PairQuote>,
+    pub(super) quotes: Vec<ProposalQuote>,
     /// Are they the same, are they compatible, or do they conflict?
     pub(super) relation: PairRelation,
     /// How much of what they recommend is the same, from 0 (nothing) to 1 (all of it)?
@@ -217,7 +217,7 @@ pub(super) struct PairReply {
 
 /// Words of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct PairQuote {
+pub(super) struct ProposalQuote {
     /// Whose proposal is it?
     pub(super) label: String,
     /// Which words of that proposal? Copy them exactly.
@@ -412,13 +412,11 @@ pub(super) struct SimilarityReply {
 }
 
 pub(super) fn proposal_schema() -> Arc<ReplySchema> {
-    static BASE: OnceLock<ReplySchema> = OnceLock::new();
-    SchemaDraft::new(&BASE, || schema_of::<ProposalReply>("proposal")).finish()
+    Arc::new(schema_of::<ProposalReply>("proposal"))
 }
 
 pub(super) fn critique_schema() -> Arc<ReplySchema> {
-    static BASE: OnceLock<ReplySchema> = OnceLock::new();
-    SchemaDraft::new(&BASE, || schema_of::<CritiqueReply>("critique")).finish()
+    Arc::new(schema_of::<CritiqueReply>("critique"))
 }
 
 /// The schema of one agent's revision: the critiques that it may answer, those that it may judge, and the other agents.
@@ -428,8 +426,7 @@ pub(super) fn revision_schema(
     answered: &[&str],
     judged: &[&str],
 ) -> Arc<ReplySchema> {
-    static BASE: OnceLock<ReplySchema> = OnceLock::new();
-    let mut draft = SchemaDraft::new(&BASE, || schema_of::<RevisionReply>("revision"));
+    let mut draft = SchemaDraft::of::<RevisionReply>("revision");
     let others: Vec<String> =
         log.proposers().into_iter().filter(|other| *other != place).map(|other| log.name(other)).collect();
     draft.list("/properties/addressed", "/items/properties/critique_id", answered);
@@ -440,8 +437,7 @@ pub(super) fn revision_schema(
 }
 
 pub(super) fn sorting_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
-    static BASE: OnceLock<ReplySchema> = OnceLock::new();
-    let mut draft = SchemaDraft::new(&BASE, || schema_of::<SortingReply>("sorting"));
+    let mut draft = SchemaDraft::of::<SortingReply>("sorting");
     let names = names(log);
     for label in ["/a", "/b", "/quotes/items/properties/label"] {
         draft.set(&format!("/properties/pairs/items/properties{label}"), "enum", names.clone());
@@ -451,8 +447,7 @@ pub(super) fn sorting_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
 }
 
 pub(super) fn vote_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
-    static BASE: OnceLock<ReplySchema> = OnceLock::new();
-    let mut draft = SchemaDraft::new(&BASE, || schema_of::<VoteReply>("vote"));
+    let mut draft = SchemaDraft::of::<VoteReply>("vote");
     let mut choices = names(log);
     choices.push(ABSTAIN.to_owned());
     draft.set("/properties/choice", "enum", choices);
@@ -460,8 +455,7 @@ pub(super) fn vote_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
 }
 
 pub(super) fn judgement_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
-    static BASE: OnceLock<ReplySchema> = OnceLock::new();
-    let mut draft = SchemaDraft::new(&BASE, || schema_of::<JudgementReply>("judgement"));
+    let mut draft = SchemaDraft::of::<JudgementReply>("judgement");
     let names = names(log);
     for (list, label) in
         [("/properties/scores", "/items/properties/label"), ("/properties/ranking", "/items")]
@@ -473,14 +467,12 @@ pub(super) fn judgement_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
 }
 
 pub(super) fn context_schema() -> Arc<ReplySchema> {
-    static BASE: OnceLock<ReplySchema> = OnceLock::new();
-    SchemaDraft::new(&BASE, || schema_of::<ContextReply>("context")).finish()
+    Arc::new(schema_of::<ContextReply>("context"))
 }
 
 /// The schema of a matrix that compares so many texts.
 pub(super) fn similarity_schema(texts: usize) -> Arc<ReplySchema> {
-    static BASE: OnceLock<ReplySchema> = OnceLock::new();
-    let mut draft = SchemaDraft::new(&BASE, || schema_of::<SimilarityReply>("similarity"));
+    let mut draft = SchemaDraft::of::<SimilarityReply>("similarity");
     for list in ["/properties/similarity", "/properties/similarity/items"] {
         draft.set(list, "minItems", texts);
         draft.set(list, "maxItems", texts);
@@ -490,20 +482,16 @@ pub(super) fn similarity_schema(texts: usize) -> Arc<ReplySchema> {
     draft.finish()
 }
 
-/// A reply's schema while it is narrowed. The schema of the type is made once.
-struct SchemaDraft {
-    name: String,
-    json: Value,
-}
+/// A reply's schema while it is narrowed.
+struct SchemaDraft(ReplySchema);
 
 impl SchemaDraft {
-    fn new(base: &'static OnceLock<ReplySchema>, make: impl FnOnce() -> ReplySchema) -> Self {
-        let base = base.get_or_init(make);
-        Self { name: base.name.clone(), json: base.json.clone() }
+    fn of<T: JsonSchema>(name: &str) -> Self {
+        Self(schema_of::<T>(name))
     }
 
     fn set(&mut self, pointer: &str, key: &str, value: impl Into<Value>) {
-        if let Some(Value::Object(place)) = self.json.pointer_mut(pointer) {
+        if let Some(Value::Object(place)) = self.0.json.pointer_mut(pointer) {
             place.insert(key.to_owned(), value.into());
         }
     }
@@ -518,7 +506,7 @@ impl SchemaDraft {
     }
 
     fn finish(self) -> Arc<ReplySchema> {
-        Arc::new(ReplySchema { name: self.name, json: self.json })
+        Arc::new(self.0)
     }
 }
 

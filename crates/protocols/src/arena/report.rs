@@ -7,10 +7,8 @@ use agon_core::{
     RoundChart, SectionKind, Status, Termination, VerdictTone,
 };
 
-use super::closing::ArenaDissent;
 use super::log::agent_name;
 use super::replies::{CriteriaScores, PairRelation};
-use super::trickster::ChallengeResult;
 use super::verdict::{ArenaBallot, ArenaCheck, ArenaJudgement, ArenaPair, ArenaTally, ArenaVerdict};
 use super::voting::ABSTAIN;
 use super::{ArenaPhase, ConsensusRule, DecidedBy, PROPOSALS_MIN};
@@ -19,7 +17,6 @@ use super::{ArenaPhase, ConsensusRule, DecidedBy, PROPOSALS_MIN};
 pub(super) struct ArenaReport<'a> {
     pub(super) debate: &'a Debate,
     pub(super) verdict: &'a ArenaVerdict,
-    pub(super) dissent: &'a [ArenaDissent],
 }
 
 impl ArenaReport<'_> {
@@ -57,36 +54,17 @@ impl ArenaReport<'_> {
     }
 
     fn decision(&self) -> ReportSection {
-        let Some(winner) = &self.verdict.winner else { return self.no_decision() };
-        let mut blocks = vec![
-            ReportBlock::Headline(self.tone(), format!("{} wins", agent(winner))),
-            ReportBlock::Line(self.reason()),
-        ];
+        let (kind, headline) = match &self.verdict.winner {
+            Some(winner) => (SectionKind::Answer, format!("{} wins", agent(winner))),
+            // The dissent has every position.
+            None => (SectionKind::NoAnswer, "No decision".to_owned()),
+        };
+        let mut blocks = vec![ReportBlock::Headline(self.tone(), headline), ReportBlock::Line(self.reason())];
         let (position, answer) = (self.verdict.position.as_deref(), self.verdict.answer.as_deref());
         let is_new = |position: &&str| answer.is_none_or(|answer| !answer.starts_with(position));
         let texts = position.filter(is_new).into_iter().chain(answer).filter(|text| !text.is_empty());
         blocks.extend(texts.map(|text| ReportBlock::Prose(text.to_owned())));
-        ReportSection::new(SectionKind::Answer, "Decision", blocks)
-    }
-
-    fn no_decision(&self) -> ReportSection {
-        let mut blocks = vec![
-            ReportBlock::Headline(VerdictTone::Warn, "No decision".into()),
-            ReportBlock::Line(self.reason()),
-        ];
-        // The dissent follows, and it may already have every position.
-        let is_dissent =
-            |position: &str| self.dissent.iter().any(|held| held.position.trim() == position.trim());
-        if !self.verdict.proposals.iter().all(|proposal| is_dissent(&proposal.position)) {
-            let items = self.verdict.proposals.iter().map(|proposal| ReportItem {
-                who: Some(self.seated(&proposal.label)),
-                text: proposal.position.clone(),
-                note: None,
-            });
-            blocks.push(ReportBlock::Line("The agents' last positions:".into()));
-            blocks.push(ReportBlock::Items(items.collect()));
-        }
-        ReportSection::new(SectionKind::NoAnswer, "Decision", blocks)
+        ReportSection::new(kind, "Decision", blocks)
     }
 
     /// The critiques of the winning proposal that nobody has called resolved.
@@ -202,9 +180,8 @@ impl ArenaReport<'_> {
                 format!("The vote reached no {kind} ({tally}), and no judge was heard.")
             }
             _ if consensus.hollow => {
-                let why = self.why_hollow();
                 format!(
-                    "The vote ({tally}) does not count, because it rests on too little that can be checked: {why}."
+                    "The vote ({tally}) does not count, because it rests on too little that can be checked."
                 )
             }
             _ if consensus.reached => {
@@ -218,17 +195,6 @@ impl ArenaReport<'_> {
                 let judge = judge.unwrap_or_else(|| "no judge was heard".into());
                 format!("The vote reached no {kind}: {tally}. {}, but the vote decides.", capitalized(&judge))
             }
-        }
-    }
-
-    fn why_hollow(&self) -> &'static str {
-        let last = self.verdict.trickster.as_ref().and_then(|trickster| trickster.checks.last());
-        match last.map(|check| (check.came_to, check.challenged)) {
-            Some((Some(ChallengeResult::Unknown), _)) => {
-                "nobody said whether the trickster's challenge was met"
-            }
-            Some((None, false)) => "no round was left for the trickster's challenge",
-            _ => "the trickster's challenge was not met",
         }
     }
 
@@ -291,22 +257,10 @@ impl ArenaReport<'_> {
             let figures = scored.criteria.list().map(|figure| format!("{figure:.1}"));
             criteria.push([vec![scored.label.clone()], figures.to_vec()].concat());
         }
-        let mut full = vec![ReportBlock::Table(criteria)];
-        if judge.orders.len() > 1 {
-            let items = (1..).zip(&judge.orders).map(|(number, order): (usize, _)| {
-                let scores = order.scores.iter().map(|one| format!("{} {}", one.label, score(one.score)));
-                ReportItem {
-                    who: Some(format!("Order {number} ({})", order.order.join(", "))),
-                    text: scores.collect::<Vec<_>>().join(", "),
-                    note: None,
-                }
-            });
-            full.push(ReportBlock::Items(items.collect()));
-        }
         let mut blocks = vec![
             ReportBlock::Line(judge_sentence(judge)),
             ReportBlock::Table(rows),
-            ReportBlock::In(ReportLength::Full, full),
+            ReportBlock::In(ReportLength::Full, vec![ReportBlock::Table(criteria)]),
         ];
         let comment = judge.margin_comment.as_ref();
         blocks.extend(comment.map(|said| ReportBlock::Line(format!("The judge on the margin: {said}"))));

@@ -10,7 +10,7 @@ use agon_core::simulation::{
 use super::ArenaPhase;
 use super::replies::{
     CriteriaScores, CritiqueAnswer, CritiqueReply, CritiqueStatus, CritiqueVerdict, JudgementReply,
-    NewCritique, PairQuote, PairRelation, PairReply, ProposalClaim, ProposalReply, RevisionReply,
+    NewCritique, PairRelation, PairReply, ProposalClaim, ProposalQuote, ProposalReply, RevisionReply,
     ScoreReasons, ScoreReply, SortingReply, VoteReply,
 };
 
@@ -133,7 +133,7 @@ fn sorting(clerk: &dyn SimulatedSeat) -> SortingReply {
     for (place, one) in proposals.iter().enumerate() {
         for other in proposals.iter().skip(place + 1) {
             let is_same = one.side == other.side;
-            let quote = |proposal: &SimulatedSpeaker| PairQuote {
+            let quote = |proposal: &SimulatedSpeaker| ProposalQuote {
                 label: proposal.name.clone(),
                 quote: proposal.side.sentence().to_owned(),
             };

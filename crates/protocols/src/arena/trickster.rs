@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::cited_ids;
 use super::log::{ArenaLog, HeldProposal};
+use super::replies::ProposalQuote;
 use super::voting::VoteRound;
 use super::{ArenaOptions, ArenaPhase};
 use crate::quotes::{QuotedTexts, is_same_text};
@@ -71,14 +72,7 @@ pub(super) struct WeaknessSignal {
     pub(super) threshold: f64,
     pub(super) fired: bool,
     /// The words that it rests on.
-    pub(super) quotes: Vec<AgentQuote>,
-}
-
-/// An agent's words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct AgentQuote {
-    pub(super) label: String,
-    pub(super) quote: String,
+    pub(super) quotes: Vec<ProposalQuote>,
 }
 
 /// The most quotations of one agent for a signal. All of them would be its whole proposal.
@@ -91,7 +85,7 @@ const QUOTE_CHARS_MAX: usize = 240;
 struct WeakShare {
     weak: usize,
     of: usize,
-    quotes: Vec<AgentQuote>,
+    quotes: Vec<ProposalQuote>,
 }
 
 impl WeakShare {
@@ -105,7 +99,7 @@ impl WeakShare {
         let own = self.quotes.iter().filter(|other| other.label == label);
         let is_new = own.clone().all(|other| other.quote != quote);
         if is_new && own.count() < QUOTES_MAX && !quote.is_empty() {
-            self.quotes.push(AgentQuote { label: label.to_owned(), quote });
+            self.quotes.push(ProposalQuote { label: label.to_owned(), quote });
         }
     }
 

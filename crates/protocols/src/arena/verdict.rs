@@ -5,11 +5,11 @@ use agon_core::lesson::RATING_INITIAL;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::context::ContextItem;
-use super::convergence::ConvergenceCheck;
+use super::convergence::{ConvergenceCheck, EmbeddingFigures};
 use super::judging::{self, JudgeResult};
 use super::log::{ArenaCritique, ArenaLog, JudgeRound, ProposalStage};
 use super::replies::{
-    CriteriaScores, CritiqueAnswer, CritiqueVerdict, PairQuote, PairRelation, ProposalClaim,
+    CriteriaScores, CritiqueAnswer, CritiqueVerdict, PairRelation, ProposalClaim, ProposalQuote,
 };
 use super::rhetoric::{self, RhetoricFinding};
 use super::team::{self, SeatingReason};
@@ -154,7 +154,7 @@ pub(super) struct ArenaCheck {
     /// The clerk's model; null if the clerk was absent.
     pub(super) sorted_by: Option<String>,
     /// What embeddings say, which decides nothing.
-    pub(super) embedding: Option<ArenaEmbedding>,
+    pub(super) embedding: Option<EmbeddingFigures>,
 }
 
 /// How two proposals relate.
@@ -164,15 +164,7 @@ pub(super) struct ArenaPair {
     pub(super) b: String,
     pub(super) relation: Option<PairRelation>,
     pub(super) similarity: Option<f64>,
-    pub(super) quotes: Vec<PairQuote>,
-}
-
-/// Similarities by embeddings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ArenaEmbedding {
-    pub(super) model: String,
-    pub(super) agreement_min: f64,
-    pub(super) agreement_mean: f64,
+    pub(super) quotes: Vec<ProposalQuote>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -439,7 +431,7 @@ fn convergence(log: &ArenaLog<'_>, check: &ConvergenceCheck) -> ArenaCheck {
         quotes: pair
             .quotes
             .iter()
-            .map(|(place, quote)| PairQuote { label: label(*place), quote: quote.clone() })
+            .map(|(place, quote)| ProposalQuote { label: label(*place), quote: quote.clone() })
             .collect(),
     });
     let unknown = check.unknown.iter().map(|(a, b)| ArenaPair {
@@ -464,11 +456,7 @@ fn convergence(log: &ArenaLog<'_>, check: &ConvergenceCheck) -> ArenaCheck {
         conflicts: check.conflicts.iter().map(|(one, other)| [label(*one), label(*other)]).collect(),
         changed: log.labels(&check.changed),
         sorted_by: check.sorted_by.clone(),
-        embedding: check.embedding.as_ref().map(|figures| ArenaEmbedding {
-            model: figures.model.clone(),
-            agreement_min: figures.agreement.min,
-            agreement_mean: figures.agreement.mean,
-        }),
+        embedding: check.embedding.clone(),
     }
 }
 

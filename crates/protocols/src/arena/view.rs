@@ -35,7 +35,7 @@ pub(super) fn view(log: &ArenaLog<'_>) -> Result<DebateView, Corrupt> {
     let recorded = outcome.into_iter().flat_map(|outcome| &outcome.dissent);
     let dissent: Vec<ArenaDissent> =
         recorded.filter_map(|value| ArenaDissent::deserialize(value).ok()).collect();
-    let report = ArenaReport { debate: log.debate, verdict: &verdict, dissent: &dissent };
+    let report = ArenaReport { debate: log.debate, verdict: &verdict };
     Ok(DebateView {
         votes: last_votes(log),
         headline: outcome.map_or_else(Headline::default, |outcome| headline(outcome, &verdict, &report)),

@@ -120,50 +120,23 @@ impl<'a> AskBuilder<'a> {
         Ok(Self { log, prompts, system })
     }
 
-    /// The seats that are asked in a phase, in the order of the asks.
-    pub(super) fn seats(&self, phase: CouncilPhase, round: u32) -> Vec<&'a str> {
-        let log = self.log;
+    /// The asks of a phase, in order, made from what was said before it.
+    pub(super) fn asks(&self, phase: CouncilPhase, round: u32) -> Result<Vec<Ask>, Corrupt> {
         match phase {
-            CouncilPhase::Opening => log.members.iter().map(|member| member.seat.id.as_str()).collect(),
-            CouncilPhase::Challenge | CouncilPhase::Respond | CouncilPhase::Vote => log.active.clone(),
-            CouncilPhase::Moderate | CouncilPhase::Conclude => {
-                log.debate.brief.seats_of("moderator").map(|seat| seat.id.as_str()).collect()
-            }
-            CouncilPhase::Intervene => {
-                let round = log.round(round).into_iter();
-                round.flat_map(|round| &round.interventions).flat_map(|planned| planned.asked(log)).collect()
-            }
+            CouncilPhase::Opening => self.openings(),
+            CouncilPhase::Challenge => self.examinations(round),
+            CouncilPhase::Respond => self.responses(round),
+            CouncilPhase::Moderate => self.moderation(round),
+            CouncilPhase::Intervene => self.interventions(round),
+            CouncilPhase::Vote => self.votes(),
+            CouncilPhase::Conclude => self.conclusion(),
         }
     }
 
-    /// The asks of a phase, made from what was said before it: all of them, or in economy mode the one at index `only`.
-    pub(super) fn asks(
-        &self,
-        phase: CouncilPhase,
-        round: u32,
-        only: Option<usize>,
-    ) -> Result<Vec<Ask>, Corrupt> {
-        let is_wanted = |index: usize| only.is_none_or(|only| only == index);
-        let seats = self.seats(phase, round).into_iter().enumerate();
-        let seats: Vec<&str> = seats.filter(|(index, _)| is_wanted(*index)).map(|(_, seat)| seat).collect();
-        if seats.is_empty() {
-            return Ok(Vec::new());
-        }
-        match phase {
-            CouncilPhase::Opening => self.openings(&seats),
-            CouncilPhase::Challenge => self.examinations(round, &seats),
-            CouncilPhase::Respond => self.responses(round, &seats),
-            CouncilPhase::Moderate => self.moderation(round, &seats),
-            CouncilPhase::Intervene => self.interventions(round, &is_wanted),
-            CouncilPhase::Vote => self.votes(&seats),
-            CouncilPhase::Conclude => self.conclusion(&seats),
-        }
-    }
-
-    fn openings(&self, seats: &[&str]) -> Result<Vec<Ask>, Corrupt> {
+    fn openings(&self) -> Result<Vec<Ask>, Corrupt> {
         let all: Vec<&str> = self.log.members.iter().map(|member| member.seat.id.as_str()).collect();
         let phase = self.phase("opening", ReplyForm::Opening, 0, SharedContext::default())?;
-        let asks = seats.iter().map(|seat| {
+        let asks = all.iter().map(|seat| {
             let choices = SchemaChoices { councillors: self.addressees(&all, seat), ..Default::default() };
             self.ask(
                 &phase,
@@ -175,7 +148,7 @@ impl<'a> AskBuilder<'a> {
         asks.collect()
     }
 
-    fn examinations(&self, round: u32, seats: &[&str]) -> Result<Vec<Ask>, Corrupt> {
+    fn examinations(&self, round: u32) -> Result<Vec<Ask>, Corrupt> {
         let log = self.log;
         let exchanges = if log.options.economy { 0 } else { log.options.exchanges };
         let phase = self.phase(
@@ -184,7 +157,7 @@ impl<'a> AskBuilder<'a> {
             round,
             SharedContext { exchanges, ..Default::default() },
         )?;
-        let asks = seats.iter().map(|seat| {
+        let asks = log.active.iter().map(|seat| {
             let councillors = self.addressees(&log.active, seat);
             let recipients = if exchanges > 0 { councillors.clone() } else { Vec::new() };
             let context = SeatContext {
@@ -198,9 +171,9 @@ impl<'a> AskBuilder<'a> {
         asks.collect()
     }
 
-    fn responses(&self, round: u32, seats: &[&str]) -> Result<Vec<Ask>, Corrupt> {
+    fn responses(&self, round: u32) -> Result<Vec<Ask>, Corrupt> {
         let phase = self.phase("respond", ReplyForm::Response, round, SharedContext::default())?;
-        let asks = seats.iter().map(|seat| {
+        let asks = self.log.active.iter().map(|seat| {
             let due = || self.log.challenges.iter().filter(|put| put.is_due(round) && put.to == *seat);
             let messages = || self.log.messages_of(round).filter(|message| message.to == *seat);
             let vote = self.log.standings().get(seat).map_or("", |held| held.vote.as_str());
@@ -221,7 +194,7 @@ impl<'a> AskBuilder<'a> {
     }
 
     /// One call for everything in a round that needs judgement.
-    fn moderation(&self, number: u32, seats: &[&str]) -> Result<Vec<Ask>, Corrupt> {
+    fn moderation(&self, number: u32) -> Result<Vec<Ask>, Corrupt> {
         let log = self.log;
         let Some(round) = log.round(number) else { return Ok(Vec::new()) };
         let judged = || log.challenges.iter().filter(|put| put.is_judged_in(number));
@@ -242,11 +215,11 @@ impl<'a> AskBuilder<'a> {
             exchanges: moderation::key_exchange_ids(log, number),
             ..SchemaChoices::default()
         };
-        self.moderator_asks("moderator", ReplyForm::Moderation, number, context, &choices, seats)
+        self.moderator_asks("moderator", ReplyForm::Moderation, number, context, &choices)
     }
 
     /// The moderator's call after the votes.
-    fn conclusion(&self, seats: &[&str]) -> Result<Vec<Ask>, Corrupt> {
+    fn conclusion(&self) -> Result<Vec<Ask>, Corrupt> {
         let log = self.log;
         let (conditions, risks, last) = (stated_conditions(log), stated_risks(log), log.options.rounds);
         let second = || log.challenges.iter().filter(|put| put.is_judged_in(last + 1));
@@ -277,7 +250,7 @@ impl<'a> AskBuilder<'a> {
             terms: conditions.iter().chain(&risks).map(|term| term.id.clone()).collect(),
             ..SchemaChoices::default()
         };
-        self.moderator_asks("conclusion", ReplyForm::Conclusion, last, context, &choices, seats)
+        self.moderator_asks("conclusion", ReplyForm::Conclusion, last, context, &choices)
     }
 
     fn moderator_asks(
@@ -287,29 +260,20 @@ impl<'a> AskBuilder<'a> {
         round: u32,
         context: SharedContext,
         choices: &SchemaChoices,
-        seats: &[&str],
     ) -> Result<Vec<Ask>, Corrupt> {
         let shared = self.phase(file, form, round + 1, SharedContext { round, ..context })?.shared;
         let tail = self.prompts.tail(&format!("council/{file}.hbs"), &SeatContext::default())?;
         let prompt = Prompt { system: self.system.clone(), shared, tail };
         let schema = Arc::new(form.schema(choices));
-        let seats = seats.iter().filter_map(|seat| self.log.debate.brief.seat(seat));
+        let seats = self.log.debate.brief.seats_of("moderator");
         Ok(seats.map(|seat| new_ask(seat, prompt.clone(), Some(schema.clone()))).collect())
     }
 
-    fn interventions(&self, number: u32, is_wanted: &dyn Fn(usize) -> bool) -> Result<Vec<Ask>, Corrupt> {
-        let Some(round) = self.log.round(number) else { return Ok(Vec::new()) };
-        let (mut asks, mut index, mut points) = (Vec::new(), 0, 0);
-        for planned in &round.interventions {
+    fn interventions(&self, number: u32) -> Result<Vec<Ask>, Corrupt> {
+        let (mut asks, mut points) = (Vec::new(), 0);
+        for planned in self.log.round(number).into_iter().flat_map(|round| &round.interventions) {
             points += usize::from(planned.kind == InterventionKind::Groupthink);
-            let mut seats = planned.asked(self.log);
-            seats.retain(|_| {
-                index += 1;
-                is_wanted(index - 1)
-            });
-            if !seats.is_empty() {
-                asks.extend(self.intervention(planned, points, &seats)?);
-            }
+            asks.extend(self.intervention(planned, points)?);
         }
         Ok(asks)
     }
@@ -318,7 +282,6 @@ impl<'a> AskBuilder<'a> {
         &self,
         planned: &ModeratorIntervention,
         point_number: usize,
-        seats: &[&str],
     ) -> Result<Vec<Ask>, Corrupt> {
         let challenge = planned.about.as_deref().and_then(|id| self.log.challenge(id));
         let challenge = challenge.filter(|_| planned.kind == InterventionKind::Evasion);
@@ -336,7 +299,7 @@ impl<'a> AskBuilder<'a> {
         let quoted = self.log.texts.quote("the moderator", &planned.question);
         let context = SharedContext { question: quoted.clone(), ..SharedContext::default() };
         let phase = self.phase(file, form, planned.round + 1, context)?;
-        let asks = seats.iter().map(|seat| {
+        let asks = planned.asked(self.log).into_iter().map(|seat| {
             let mut context = SeatContext { point: quoted.clone(), ..SeatContext::default() };
             if let Some(put) = challenge {
                 context.challenge = self.challenge(put);
@@ -347,7 +310,7 @@ impl<'a> AskBuilder<'a> {
         asks.collect()
     }
 
-    fn votes(&self, seats: &[&str]) -> Result<Vec<Ask>, Corrupt> {
+    fn votes(&self) -> Result<Vec<Ask>, Corrupt> {
         let log = self.log;
         let open = log.challenges.iter().filter(|challenge| challenge.fate == ChallengeFate::Open);
         let context = SharedContext {
@@ -356,7 +319,7 @@ impl<'a> AskBuilder<'a> {
             ..SharedContext::default()
         };
         let phase = self.phase("final", ReplyForm::Final, log.options.rounds + 1, context)?;
-        let asks = seats.iter().map(|seat| {
+        let asks = log.active.iter().map(|seat| {
             let vote = log.standings().get(seat).map_or("", |held| held.vote.as_str());
             let messages = self.messages(|message| message.from == *seat || message.to == *seat);
             self.ask(
@@ -510,7 +473,7 @@ fn round_lines(log: &CouncilLog<'_>, round: &CouncilRound<'_>, seat: &str) -> Ve
     let mut lines: Vec<String> =
         made.map(|made| format!("[{}] to {}: {}", made.id, log.name(&made.to), made.text())).collect();
     for put in log.challenges.iter().filter(|put| put.to == seat) {
-        let answer = put.answers.iter().find(|answer| answer.round == round.number);
+        let answer = put.answer_in(round.number);
         lines.extend(
             answer.map(|answer| {
                 format!("Answer to [{}] ({}): {}", put.id, answer.stance_word(), answer.response)

@@ -155,18 +155,17 @@ fn round_warnings(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String>
         (CouncilPhase::Challenge, round.examined.keys().copied().collect::<Vec<_>>()),
         (CouncilPhase::Respond, round.responded.keys().copied().collect()),
     ] {
-        let not_asked = log.never_asked(phase, number);
-        let is_asked = log.debate.turn(phase.as_str(), number).is_some();
+        let (name, not_asked) = (phase.as_str(), log.never_asked(phase, number));
+        let is_asked = log.debate.turn(name, number).is_some();
         let is_absent = |seat: &&str| is_asked && !said.contains(seat) && !not_asked.contains(seat);
         let absent = log.names(log.active.iter().copied().filter(is_absent));
-        if !not_asked.is_empty() {
-            let (name, names) = (phase.as_str(), log.names(not_asked));
-            warnings.push(format!("round {number}, {name}: not asked, because a limit was reached: {names}"));
+        if !absent.is_empty() {
+            let so = if phase == CouncilPhase::Respond { ", so the last position counts" } else { "" };
+            warnings.push(format!("round {number}, {name}: absent{so}: {absent}"));
         }
-        if !absent.is_empty() && phase == CouncilPhase::Challenge {
-            warnings.push(format!("round {number}: challenged nobody, because they were absent: {absent}"));
-        } else if !absent.is_empty() {
-            warnings.push(format!("round {number}: absent, so the last position counts: {absent}"));
+        if !not_asked.is_empty() {
+            let names = log.names(not_asked);
+            warnings.push(format!("round {number}, {name}: not asked, because a limit was reached: {names}"));
         }
     }
     if round.is_moderated && round.moderator.is_none() {
@@ -271,8 +270,8 @@ fn cited(log: &CouncilLog<'_>, round: &CouncilRound<'_>, seat: &str) -> Vec<Stri
     };
     let challenges = log.challenges.iter().filter(|put| put.to == seat && put.round <= round.number);
     let challenges = challenges.filter(|put| {
-        let mut answers = put.answers.iter().filter(|answer| answer.round == round.number);
-        is_named(&put.id) || answers.any(|answer| answer.stance.is_some_and(ChallengeStance::concedes))
+        let stance = put.answer_in(round.number).and_then(|answer| answer.stance);
+        is_named(&put.id) || stance.is_some_and(ChallengeStance::concedes)
     });
     let received = log.messages.iter().filter(|sent| {
         let is_reply_read = sent.from == seat && sent.reply.is_some() && sent.round < round.number;

@@ -100,6 +100,8 @@ pub(super) struct ChallengeAnswer {
     pub(super) round: u32,
     pub(super) stance: Option<ChallengeStance>,
     pub(super) response: String,
+    /// Whether the challenge was put again before it.
+    pub(super) second: bool,
     /// The round in which it was found to evade the challenge.
     pub(super) evasive_since: Option<u32>,
 }
@@ -435,8 +437,7 @@ impl<'a> CouncilLog<'a> {
 
     /// Whether the moderator was asked and gave no answer, in a round or after the votes.
     pub(super) fn was_moderator_absent(&self) -> bool {
-        let turns = self.turns.iter().flat_map(PhaseTurn::absences);
-        turns.into_iter().any(|(ask, ..)| ask.seat == "moderator")
+        self.debate.absences().any(|(_, ask, ..)| ask.seat == "moderator")
     }
 
     /// Whether a limit cut the debate before its rounds were over, or kept somebody from answering.
@@ -559,9 +560,14 @@ impl Challenge {
 
     /// Records an answer.
     pub(super) fn add_answer(&mut self, round: u32, stance: Option<ChallengeStance>, response: &str) {
-        let response = response.trim().to_owned();
+        let (response, second) = (response.trim().to_owned(), self.re_asked == Some(round));
         (self.stance, self.response) = (stance, Some(response.clone()));
-        self.answers.push(ChallengeAnswer { round, stance, response, evasive_since: None });
+        self.answers.push(ChallengeAnswer { round, stance, response, second, evasive_since: None });
+    }
+
+    /// What its target responded in a round, before the moderator intervened.
+    pub(super) fn answer_in(&self, round: u32) -> Option<&ChallengeAnswer> {
+        self.answers.iter().find(|answer| answer.round == round && !answer.second)
     }
 
     /// The answer as it stood after a round, unless it was found evasive by then.

@@ -8,8 +8,8 @@ use agon_core::{Corrupt, Outcome, QualityCheck, RecordBody, RoundSummary, SavedR
 use serde::{Deserialize, Serialize};
 
 use super::CouncilPhase;
-use super::log::{Challenge, CouncilLog, CouncilRound, one_line, phase_replies};
-use super::moderation::{INTERVENTIONS_MAX, InterventionKind, unchallenged_points};
+use super::log::{Challenge, CouncilLog, CouncilRound, PeerMessage, one_line, phase_replies};
+use super::moderation::{INTERVENTIONS_MAX, InterventionKind};
 use super::replies::{ChallengeStance, CouncilConfidence, CouncilVote};
 use super::reply_rules::CHALLENGES_MIN;
 use super::verdict::{CouncilVerdict, consensus_points};
@@ -299,10 +299,11 @@ fn write_round(text: &mut String, log: &CouncilLog<'_>, round: &CouncilRound<'_>
     let cut = if round.is_over { "" } else { " (incomplete)" };
     writeln!(text, "### Round {}{cut}\n\n#### Challenges", round.number)?;
     for seat in &log.active {
-        let answers =
-            log.challenges.iter().filter(|put| put.to == *seat).filter_map(|put| {
-                Some((put, put.answers.iter().find(|answer| answer.round == round.number)?))
-            });
+        let answers = log
+            .challenges
+            .iter()
+            .filter(|put| put.to == *seat)
+            .filter_map(|put| Some((put, put.answer_in(round.number)?)));
         writeln!(text, "\n**{}**\n", log.name(seat))?;
         for (made, n) in log.made_by(seat, round.number).zip(1..) {
             writeln!(text, "{n}. [{}] To {}: {}", made.id, log.name(&made.to), one_line(&made.text()))?;
@@ -366,10 +367,6 @@ fn write_verdict(
     let names = |ids: &[String]| log.names(ids.iter().map(String::as_str));
     let conditions = verdict.conditions.iter();
     let conditions = conditions.map(|made| format!("{} ({})", made.condition, names(&made.councillors)));
-    let risks = verdict.risk_matrix.iter().map(|risk| {
-        let (severity, probability) = (risk.severity.as_str(), risk.probability.as_str());
-        format!("{} (severity {severity}, probability {probability}): {}", risk.risk, risk.mitigation)
-    });
     let minority = verdict.minority_opinion.iter().flatten();
     let minority = minority.map(|vote| {
         format!("{} ({}): {}", log.name(&vote.councillor), vote.vote.as_str(), vote.final_position)
@@ -378,9 +375,6 @@ fn write_verdict(
         ("Facts Needed", verdict.facts_needed.clone()),
         ("Conditions", conditions.collect()),
         ("Minority Opinion", minority.collect()),
-        ("Consensus Points", verdict.consensus_points.iter().map(|it| it.point.clone()).collect()),
-        ("Persistent Disagreements", verdict.disagreements.iter().map(|it| it.point.clone()).collect()),
-        ("Risk Matrix", risks.collect()),
         ("Warnings", outcome.warnings.clone()),
     ] {
         if !items.is_empty() {
@@ -407,52 +401,145 @@ fn shortened(text: &str, chars_max: usize) -> String {
     excerpt(&one_line(text), chars_max)
 }
 
-/// The seed's success metrics, then its failure modes, which are met where they were avoided. A check about rounds does not apply
-/// where none was held.
+/// The seed's success metrics.
+const SUCCESS_METRICS: [&str; 7] = [
+    "All rounds completed (no rounds skipped)",
+    "Each councillor challenged 2+ specific points per round",
+    "Peer exchange occurred between councillors (standard mode)",
+    "Position evolution tracked across all rounds",
+    "Moderator intervened when groupthink, evasion, or stalemate detected",
+    "New insights emerged in each round (not just repetition)",
+    "Debate log accumulated across all rounds",
+];
+
+/// The seed's failure modes. They are met where they were avoided.
+const FAILURE_MODES: [&str; 7] = [
+    "Avoided: Cutting rounds short before all councillors respond",
+    "Avoided: Not enforcing the 2-challenge minimum per councillor per round",
+    "Avoided: Skipping moderator intervention when groupthink is detected",
+    "Avoided: Not tracking position changes across rounds",
+    "Avoided: Letting councillors repeat arguments without new substance",
+    "Avoided: Over-intervening and dominating the debate (moderator should facilitate, not lead)",
+    "Avoided: In standard mode: not encouraging/allowing peer exchange",
+];
+
+/// Whether something is so, where it applies; what shows it; and in which phase.
+type CheckResult = (Option<bool>, String, CouncilPhase);
+
+/// All checks. Only the first of each list applies where no round was held.
 pub(super) fn quality_checks(log: &CouncilLog<'_>) -> Vec<QualityCheck> {
-    let always: [fn(&CouncilLog<'_>) -> QualityCheck; 2] = [all_rounds_completed, not_cut_short];
-    let metrics: [fn(&CouncilLog<'_>) -> QualityCheck; 6] =
-        [two_challenges, exchange_occurred, evolution_tracked, intervened, new_insights, log_accumulated];
-    let failures: [fn(&CouncilLog<'_>) -> QualityCheck; 6] = [
-        minimum_enforced,
-        groupthink_answered,
-        changes_tracked,
-        no_repetition,
-        not_dominated,
-        exchange_allowed,
-    ];
-    let if_held = |check: QualityCheck| match log.rounds.is_empty() {
-        true => QualityCheck { met: None, note: "no round was held".to_owned(), ..check },
-        false => check,
+    let lists = [(SUCCESS_METRICS, success_metrics(log)), (FAILURE_MODES, failure_modes(log))];
+    let mut checks = Vec::new();
+    for (sentences, results) in lists {
+        for (at, (sentence, (met, note, phase))) in sentences.into_iter().zip(results).enumerate() {
+            let rounds = log.rounds.iter();
+            let replies = rounds.flat_map(|round| phase_replies(&log.debate.turns, phase, round.number));
+            let applies = at == 0 || !log.rounds.is_empty();
+            checks.push(QualityCheck {
+                sentence: sentence.to_owned(),
+                met: met.filter(|_| applies),
+                note: if applies { note } else { "no round was held".to_owned() },
+                shown_by: replies.map(|(ask, _)| ask.id).collect(),
+            });
+        }
+    }
+    checks
+}
+
+fn success_metrics(log: &CouncilLog<'_>) -> [CheckResult; 7] {
+    let (held, rounds) = (log.rounds.len(), log.options.rounds);
+    let (is_held, is_complete) = (u32::try_from(held) == Ok(rounds), log.rounds_completed() == rounds);
+    let few = too_few(log, |_, _| true);
+    let made = log.challenges.iter().filter(|challenge| challenge.round > 0).count();
+    let made = format!("{} in {}", count_of(made, "challenge"), count_of(held, "round"));
+    let answered = log.messages.iter().filter(|message| message.reply.is_some()).count();
+    let sent = format!("{}, {answered} of them answered", count_of(log.messages.len(), "message"));
+    let changes: usize = log.rounds.iter().map(|round| round.changed().count()).sum();
+    let seats = count_of(log.active.len(), "councillor");
+    let tracked = format!("{seats} after {held} of {rounds} rounds, {}", count_of(changes, "change"));
+    let (found, put) = findings_and_interventions(log);
+    let stale = log.rounds.iter().filter(|round| round.findings.stale);
+    let stale = stale.map(|round| format!("no change and no new argument in round {}", round.number));
+    let fresh = format!("a change or a new argument in each of {}", count_of(held, "round"));
+    let fates = count_of(log.challenges.len(), "challenge");
+    let logged = format!("{held} of {rounds} rounds are in the log, {fates} with a fate each");
+    [
+        (Some(is_complete), of_rounds(log), CouncilPhase::Moderate),
+        unless(few, made, CouncilPhase::Challenge),
+        in_standard(log, answered > 0, sent),
+        (Some(is_held), tracked, CouncilPhase::Respond),
+        each_of([put, found], "finding", "with an intervention", "nothing of the kind was found"),
+        unless(stale.collect(), fresh, CouncilPhase::Moderate),
+        (Some(is_held), logged, CouncilPhase::Challenge),
+    ]
+}
+
+fn failure_modes(log: &CouncilLog<'_>) -> [CheckResult; 7] {
+    let silent = silent_councillors(log);
+    let is_whole = !log.was_cut() && log.rounds_completed() == log.options.rounds;
+    let not_cut = match silent.is_empty() {
+        true if is_whole => "everybody responded in every round".to_owned(),
+        true => of_rounds(log),
+        false => format!("no response from {}", silent.join(", ")),
     };
-    let [completed, not_cut] = always.map(|check| check(log));
-    let metrics = metrics.map(|check| if_held(check(log)));
-    let failures = failures.map(|check| if_held(check(log)));
-    [completed].into_iter().chain(metrics).chain([not_cut]).chain(failures).collect()
+    let attempts = log.debate.turns_of(CouncilPhase::Challenge.as_str()).flat_map(|turn| &turn.attempts);
+    let sent_back = attempts.flatten().filter(|attempt| attempt.fault.is_some()).count();
+    let sent_back = format!("{} sent back", count_of(sent_back, "answer"));
+    // A councillor who took part with too few challenges shows that the rule was not applied.
+    let few = too_few(log, |round, seat| round.examined.contains_key(seat));
+    let moderated = || log.rounds.iter().filter(|round| round.is_moderated);
+    let points: usize = moderated().map(|round| round.findings.unchallenged).sum();
+    let done = || log.rounds.iter().flat_map(|round| &round.interventions);
+    let argued = done().filter(|done| done.steelmanned_point().is_some()).count();
+    let changes = || log.rounds.iter().flat_map(CouncilRound::changed);
+    let with_reason = changes().filter(|(_, standing)| !standing.because.is_empty()).count();
+    let stalled = moderated().filter(|round| round.findings.stale).count();
+    let reframed = done().filter(|done| done.kind == InterventionKind::Stale && done.settled > 0).count();
+    let most = log.rounds.iter().map(|round| interventions_put(log, round)).max().unwrap_or_default();
+    let put = format!("at most {} in a round, of {INTERVENTIONS_MAX}", count_of(most, "intervention"));
+    let respond = CouncilPhase::Respond;
+    let is_lost = |sent: &&PeerMessage| {
+        !phase_replies(&log.debate.turns, respond, sent.round).any(|(ask, _)| ask.seat == sent.to)
+    };
+    let lost = log.messages.iter().filter(is_lost).count();
+    let sent = format!("{} written, {lost} of them not delivered", count_of(log.messages.len(), "message"));
+    [
+        (Some(silent.is_empty() && is_whole), not_cut, respond),
+        unless(few, sent_back, CouncilPhase::Challenge),
+        each_of([argued, points], "unchallenged point", "argued against", "no groupthink was found"),
+        each_of([with_reason, changes().count()], "change", "with a reason", "no position changed"),
+        each_of([reframed, stalled], "stale round", "with a reframing question", "no round stalled"),
+        (Some(most <= INTERVENTIONS_MAX), put, CouncilPhase::Intervene),
+        in_standard(log, lost == 0, sent),
+    ]
 }
 
-fn check(sentence: &str, met: impl Into<Option<bool>>, note: String, shown_by: Vec<u32>) -> QualityCheck {
-    QualityCheck { sentence: sentence.to_owned(), met: met.into(), note, shown_by }
+/// Met where nothing is missing.
+fn unless(missing: Vec<String>, note: String, phase: CouncilPhase) -> CheckResult {
+    (Some(missing.is_empty()), if missing.is_empty() { note } else { missing.join("; ") }, phase)
 }
 
-/// The asks of a phase over all rounds.
-fn asks(log: &CouncilLog<'_>, phase: CouncilPhase) -> Vec<u32> {
-    let replies = log.rounds.iter().flat_map(|round| phase_replies(&log.debate.turns, phase, round.number));
-    replies.map(|(ask, _)| ask.id).collect()
+fn in_standard(log: &CouncilLog<'_>, is_met: bool, note: String) -> CheckResult {
+    match log.options.economy {
+        true => (None, "economy mode has none".to_owned(), CouncilPhase::Respond),
+        false => (Some(is_met), note, CouncilPhase::Respond),
+    }
+}
+
+/// Met where all of them are done; it does not apply where there are none.
+fn each_of([done, all]: [usize; 2], noun: &str, how: &str, none: &str) -> CheckResult {
+    match all {
+        0 => (None, none.to_owned(), CouncilPhase::Intervene),
+        _ => (Some(done >= all), format!("{done} of {} {how}", count_of(all, noun)), CouncilPhase::Intervene),
+    }
+}
+
+fn count_of(number: usize, noun: &str) -> String {
+    counted(number as u64, noun)
 }
 
 fn of_rounds(log: &CouncilLog<'_>) -> String {
     format!("{} of {} rounds are over", log.rounds_completed(), log.options.rounds)
-}
-
-fn all_rounds_completed(log: &CouncilLog<'_>) -> QualityCheck {
-    let is_met = log.rounds_completed() == log.options.rounds;
-    check(
-        "All rounds completed (no rounds skipped)",
-        is_met,
-        of_rounds(log),
-        asks(log, CouncilPhase::Moderate),
-    )
 }
 
 /// Who made too few challenges with a verified claim in a round.
@@ -461,189 +548,40 @@ fn too_few(log: &CouncilLog<'_>, is_counted: impl Fn(&CouncilRound<'_>, &str) ->
     for round in &log.rounds {
         for seat in log.active.iter().filter(|seat| is_counted(round, seat)) {
             let made = log.made_by(seat, round.number).filter(|made| made.quoted == Some(true)).count();
-            if made < CHALLENGES_MIN {
-                notes.push(format!("{} made {made} in round {}", log.name(seat), round.number));
-            }
+            let note = format!("{} made {made} in round {}", log.name(seat), round.number);
+            notes.extend((made < CHALLENGES_MIN).then_some(note));
         }
     }
     notes
 }
 
-fn two_challenges(log: &CouncilLog<'_>) -> QualityCheck {
-    let made = log.challenges.iter().filter(|challenge| challenge.round > 0).count() as u64;
-    let note = format!("{} in {}", counted(made, "challenge"), counted(log.rounds.len() as u64, "round"));
-    let sentence = "Each councillor challenged 2+ specific points per round";
-    enough_challenges(log, sentence, &too_few(log, |_, _| true), note)
-}
-
-fn enough_challenges(log: &CouncilLog<'_>, sentence: &str, few: &[String], note: String) -> QualityCheck {
-    let note = if few.is_empty() { note } else { few.join("; ") };
-    check(sentence, few.is_empty(), note, asks(log, CouncilPhase::Challenge))
-}
-
-fn exchange_occurred(log: &CouncilLog<'_>) -> QualityCheck {
-    let sentence = "Peer exchange occurred between councillors (standard mode)";
-    if log.options.economy {
-        return check(sentence, None, "economy mode has none".to_owned(), Vec::new());
+/// Who did not answer in a round.
+fn silent_councillors(log: &CouncilLog<'_>) -> Vec<String> {
+    let mut silent = Vec::new();
+    for round in &log.rounds {
+        for phase in [CouncilPhase::Challenge, CouncilPhase::Respond] {
+            let replies = phase_replies(&log.debate.turns, phase, round.number);
+            let absent = replies.filter(|(_, reply)| reply.is_none_or(|reply| reply.value().is_none()));
+            silent
+                .extend(absent.map(|(ask, _)| format!("{} in round {}", log.name(&ask.seat), round.number)));
+        }
     }
-    let answered = log.messages.iter().filter(|message| message.reply.is_some()).count();
-    let note = format!("{}, {answered} of them answered", counted(log.messages.len() as u64, "message"));
-    check(sentence, answered > 0, note, asks(log, CouncilPhase::Respond))
+    silent
 }
 
-fn evolution_tracked(log: &CouncilLog<'_>) -> QualityCheck {
-    let changes: usize = log.rounds.iter().map(|round| round.changed().count()).sum();
-    let note = format!(
-        "positions of {} after {} of {} rounds, {}",
-        counted(log.active.len() as u64, "councillor"),
-        log.rounds.len(),
-        log.options.rounds,
-        counted(changes as u64, "change")
-    );
-    let is_met = u32::try_from(log.rounds.len()) == Ok(log.options.rounds);
-    check("Position evolution tracked across all rounds", is_met, note, asks(log, CouncilPhase::Respond))
-}
-
-fn intervened(log: &CouncilLog<'_>) -> QualityCheck {
-    let sentence = "Moderator intervened when groupthink, evasion, or stalemate detected";
+fn findings_and_interventions(log: &CouncilLog<'_>) -> (usize, usize) {
     let (mut found, mut put) = (0, 0);
     for round in log.rounds.iter().filter(|round| round.is_moderated) {
-        found +=
-            round.unanswered.len() + round.findings.evasions.len() + unchallenged_points(log, round).len();
+        found += round.unanswered.len() + round.findings.evasions.len() + round.findings.unchallenged;
         found += usize::from(round.findings.stale);
         put += round.interventions.iter().filter(|done| done.settled > 0).count();
     }
-    let shown = asks(log, CouncilPhase::Intervene);
-    if found == 0 {
-        return check(sentence, None, "nothing of the kind was found".to_owned(), shown);
-    }
-    let note = format!("{} for {}", counted(put as u64, "intervention"), counted(found as u64, "finding"));
-    check(sentence, put >= found, note, shown)
+    (found, put)
 }
 
-fn new_insights(log: &CouncilLog<'_>) -> QualityCheck {
-    let stale = log.rounds.iter().filter(|round| round.findings.stale);
-    let stale: Vec<String> = stale.map(|round| round.number.to_string()).collect();
-    let note = match stale.is_empty() {
-        true => {
-            format!("a change or a new argument in each of {}", counted(log.rounds.len() as u64, "round"))
-        }
-        false => format!("no change and no new argument in round {}", stale.join(", ")),
-    };
-    let sentence = "New insights emerged in each round (not just repetition)";
-    check(sentence, stale.is_empty(), note, asks(log, CouncilPhase::Moderate))
-}
-
-fn log_accumulated(log: &CouncilLog<'_>) -> QualityCheck {
-    let first_ask = |round: &CouncilRound<'_>| {
-        phase_replies(&log.debate.turns, CouncilPhase::Challenge, round.number).next()
-    };
-    let shown = log.rounds.iter().filter_map(first_ask).map(|(ask, _)| ask.id).collect();
-    let (held, rounds, challenges) = (log.rounds.len(), log.options.rounds, log.challenges.len());
-    let note = format!("{held} of {rounds} rounds are in the log, {challenges} challenges with a fate each");
-    check("Debate log accumulated across all rounds", u32::try_from(held) == Ok(rounds), note, shown)
-}
-
-fn not_cut_short(log: &CouncilLog<'_>) -> QualityCheck {
-    let (mut silent, mut shown) = (Vec::new(), Vec::new());
-    for round in &log.rounds {
-        for phase in [CouncilPhase::Challenge, CouncilPhase::Respond] {
-            for (ask, reply) in phase_replies(&log.debate.turns, phase, round.number) {
-                if reply.is_none_or(|reply| reply.value().is_none()) {
-                    silent.push(format!("{} in round {}", log.name(&ask.seat), round.number));
-                    shown.push(ask.id);
-                }
-            }
-        }
-    }
-    let is_met = silent.is_empty() && !log.was_cut() && log.rounds_completed() == log.options.rounds;
-    let note = match (is_met, silent.is_empty()) {
-        (true, _) => "everybody responded in every round".to_owned(),
-        (false, false) => format!("no response from {}", silent.join(", ")),
-        (false, true) => of_rounds(log),
-    };
-    let shown = if is_met { asks(log, CouncilPhase::Respond) } else { shown };
-    check("Avoided: Cutting rounds short before all councillors respond", is_met, note, shown)
-}
-
-/// A councillor who took part with too few challenges shows that the rule was not applied.
-fn minimum_enforced(log: &CouncilLog<'_>) -> QualityCheck {
-    let notes = too_few(log, |round, seat| round.examined.contains_key(seat));
-    let attempts = log.debate.turns_of(CouncilPhase::Challenge.as_str()).flat_map(|turn| &turn.attempts);
-    let sent_back = attempts.flatten().filter(|attempt| attempt.fault.is_some()).count();
-    let note = format!("{} sent back", counted(sent_back as u64, "answer"));
-    let sentence = "Avoided: Not enforcing the 2-challenge minimum per councillor per round";
-    enough_challenges(log, sentence, &notes, note)
-}
-
-fn groupthink_answered(log: &CouncilLog<'_>) -> QualityCheck {
-    let sentence = "Avoided: Skipping moderator intervention when groupthink is detected";
-    let moderated = log.rounds.iter().filter(|round| round.is_moderated);
-    let found: usize = moderated.map(|round| unchallenged_points(log, round).len()).sum();
-    let done = log.rounds.iter().flat_map(|round| &round.interventions);
-    let put = done.filter(|done| done.steelmanned_point().is_some()).count();
-    let shown = asks(log, CouncilPhase::Intervene);
-    if found == 0 {
-        return check(sentence, None, "no groupthink was found".to_owned(), shown);
-    }
-    let note = format!("{put} of {} argued against", counted(found as u64, "unchallenged point"));
-    check(sentence, put >= found, note, shown)
-}
-
-fn changes_tracked(log: &CouncilLog<'_>) -> QualityCheck {
-    let sentence = "Avoided: Not tracking position changes across rounds";
-    let changes = || log.rounds.iter().flat_map(CouncilRound::changed);
-    let with_reason = changes().filter(|(_, standing)| !standing.because.is_empty()).count();
-    let shown = asks(log, CouncilPhase::Respond);
-    match changes().count() {
-        0 => check(sentence, None, "no position changed".to_owned(), shown),
-        n => check(sentence, with_reason == n, format!("{with_reason} of {n} changes have a reason"), shown),
-    }
-}
-
-fn no_repetition(log: &CouncilLog<'_>) -> QualityCheck {
-    let sentence = "Avoided: Letting councillors repeat arguments without new substance";
-    let is_reframed = |round: &&CouncilRound<'_>| {
-        round.interventions.iter().any(|done| done.kind == InterventionKind::Stale && done.settled > 0)
-    };
-    let stalled = || log.rounds.iter().filter(|round| round.is_moderated && round.findings.stale);
-    let shown = asks(log, CouncilPhase::Intervene);
-    let reframed = stalled().filter(is_reframed).count();
-    match stalled().count() {
-        0 => check(sentence, None, "no round stalled".to_owned(), shown),
-        n => check(
-            sentence,
-            reframed == n,
-            format!("{reframed} of {n} stale rounds got a reframing question"),
-            shown,
-        ),
-    }
-}
-
-fn not_dominated(log: &CouncilLog<'_>) -> QualityCheck {
-    // Counted by what was asked. The asks of a question to all are about nothing in particular, and are one intervention.
-    let put = |round: &CouncilRound<'_>| {
-        let asks = || phase_replies(&log.debate.turns, CouncilPhase::Intervene, round.number);
-        let to_one = asks().filter(|(ask, _)| ask.about.is_some()).count();
-        to_one + usize::from(asks().any(|(ask, _)| ask.about.is_none()))
-    };
-    let most = log.rounds.iter().map(put).max().unwrap_or_default();
-    let note = format!("at most {} in a round, of {INTERVENTIONS_MAX}", counted(most as u64, "intervention"));
-    let sentence =
-        "Avoided: Over-intervening and dominating the debate (moderator should facilitate, not lead)";
-    check(sentence, most <= INTERVENTIONS_MAX, note, asks(log, CouncilPhase::Intervene))
-}
-
-fn exchange_allowed(log: &CouncilLog<'_>) -> QualityCheck {
-    let sentence = "Avoided: In standard mode: not encouraging/allowing peer exchange";
-    if log.options.economy {
-        return check(sentence, None, "economy mode has none".to_owned(), Vec::new());
-    }
-    let is_delivered = |round: u32, to: &str| {
-        phase_replies(&log.debate.turns, CouncilPhase::Respond, round).any(|(ask, _)| ask.seat == to)
-    };
-    let lost = log.messages.iter().filter(|sent| !is_delivered(sent.round, &sent.to)).count();
-    let note =
-        format!("{} written, {lost} of them not delivered", counted(log.messages.len() as u64, "message"));
-    check(sentence, lost == 0, note, asks(log, CouncilPhase::Respond))
+/// Counted by what was asked. The asks of a question to all are about nothing in particular, and are one intervention.
+fn interventions_put(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> usize {
+    let asks = || phase_replies(&log.debate.turns, CouncilPhase::Intervene, round.number);
+    asks().filter(|(ask, _)| ask.about.is_some()).count()
+        + usize::from(asks().any(|(ask, _)| ask.about.is_none()))
 }

@@ -186,20 +186,18 @@ impl Protocol for Council {
         let responded = current.map_or(0, |round| round.responded.len());
         let intervenes = current.is_some_and(|round| !round.interventions.is_empty());
         match phase {
-            CouncilPhase::Opening if log.active.len() >= quorum => {
-                ask_or_vote(&log, CouncilPhase::Challenge, 1)
-            }
+            CouncilPhase::Opening if log.active.len() >= quorum => ask(&log, CouncilPhase::Challenge, 1),
             CouncilPhase::Opening if !log.never_asked(phase, 0).is_empty() => {
                 close(&log, Termination::Budget)
             }
             CouncilPhase::Opening => close(&log, Termination::QuorumLost),
             CouncilPhase::Challenge if examined < quorum && !is_short => close(&log, Termination::QuorumLost),
-            CouncilPhase::Challenge => ask_or_vote(&log, CouncilPhase::Respond, round),
+            CouncilPhase::Challenge => ask(&log, CouncilPhase::Respond, round),
             CouncilPhase::Respond if responded < quorum && !is_short => close(&log, Termination::QuorumLost),
-            CouncilPhase::Respond => ask_or_vote(&log, CouncilPhase::Moderate, round),
-            CouncilPhase::Moderate if intervenes => ask_or_vote(&log, CouncilPhase::Intervene, round),
+            CouncilPhase::Respond => ask(&log, CouncilPhase::Moderate, round),
+            CouncilPhase::Moderate if intervenes => ask(&log, CouncilPhase::Intervene, round),
             CouncilPhase::Moderate | CouncilPhase::Intervene if round < log.options.rounds => {
-                ask_or_vote(&log, CouncilPhase::Challenge, round + 1)
+                ask(&log, CouncilPhase::Challenge, round + 1)
             }
             CouncilPhase::Moderate | CouncilPhase::Intervene => {
                 ask(&log, CouncilPhase::Vote, log.options.rounds)
@@ -225,8 +223,8 @@ impl Protocol for Council {
         };
         let dissent = report::dissent(debate)?;
         Ok(DebateView {
-            headline: report::headline(debate, &verdict),
-            outline: report::outline(debate, &verdict),
+            headline: report::headline(&log, &verdict),
+            outline: report::outline(&log, &verdict),
             positions: closing::position_history(&log),
             ballots: closing::ballots(&log),
             votes: closing::last_votes(&log),
@@ -241,16 +239,15 @@ impl Protocol for Council {
 
 /// All asks of a phase at once; in economy mode its first.
 fn ask(log: &CouncilLog<'_>, phase: CouncilPhase, round: u32) -> Result<Step, Corrupt> {
-    let only = log.options.economy.then_some(0);
-    Ok(Step::Ask(phase.at(round), AskBuilder::new(log)?.asks(phase, round, only)?))
-}
-
-/// A phase, or the vote where the limits allow no more than that.
-fn ask_or_vote(log: &CouncilLog<'_>, phase: CouncilPhase, round: u32) -> Result<Step, Corrupt> {
-    let calls = if log.options.economy { 1 } else { AskBuilder::new(log)?.seats(phase, round).len() };
-    match log.limits().is_exhausted(calls) {
+    let mut asks = AskBuilder::new(log)?.asks(phase, round)?;
+    if log.options.economy {
+        asks.truncate(1);
+    }
+    // The limits keep enough for the vote.
+    match !phase.info().is_closing && phase != CouncilPhase::Opening && log.limits().is_exhausted(asks.len())
+    {
         true => ask(log, CouncilPhase::Vote, log.options.rounds),
-        false => ask(log, phase, round),
+        false => Ok(Step::Ask(phase.at(round), asks)),
     }
 }
 
@@ -264,8 +261,8 @@ fn rest_of_phase(log: &CouncilLog<'_>, phase: CouncilPhase, round: u32) -> Resul
     let turns = &log.debate.turns;
     let asked = turns.iter().rev().take_while(|turn| turn.phase == phase.at(round)).count();
     let before = CouncilLog::read_first(log.debate, turns.len() - asked)?;
-    let next = AskBuilder::new(&before)?.asks(phase, round, Some(asked))?;
-    Ok((!next.is_empty()).then(|| Step::Ask(phase.at(round), next)))
+    let next = AskBuilder::new(&before)?.asks(phase, round)?.into_iter().nth(asked);
+    Ok(next.map(|next| Step::Ask(phase.at(round), vec![next])))
 }
 
 fn close(log: &CouncilLog<'_>, termination: Termination) -> Result<Step, Corrupt> {

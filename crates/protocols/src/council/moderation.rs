@@ -44,6 +44,9 @@ pub(super) struct RoundFindings {
     pub(super) no_room: Vec<String>,
     /// Whether nothing in the round is known to be new.
     pub(super) stale: bool,
+    /// How many points had to be argued against.
+    #[serde(skip)]
+    pub(super) unchallenged: usize,
 }
 
 /// A point that several councillors share.
@@ -255,7 +258,11 @@ fn find_shared_point(
         put.round == round.number && put.quoted == Some(true) && members.iter().any(quotes)
     };
     let challenged = shared.challenged || log.challenges.iter().any(is_against);
-    let is_known = found.shared_points.iter().any(|other| is_same_text(&other.point, &point));
+    // A point that only quotes equal positions is those positions again.
+    let is_known = found.shared_points.iter().any(|other| {
+        let repeats = |member: &CouncillorQuote| is_quote_of(&member.quote, &other.point);
+        is_same_text(&other.point, &point) || (other.equal_positions && members.iter().all(repeats))
+    });
     if !is_known && !members.is_empty() {
         found.shared_points.push(SharedPoint { point, challenged, members, equal_positions: false });
     }
@@ -308,13 +315,15 @@ fn is_stale(
     let is_declared = !is_judged && declared.any(|new| has_words(new) && !was_said_before(log, round, new));
     let has_change =
         round.changed().next().is_some() || round.after.keys().any(|seat| round.is_vote_changed(seat));
-    !has_change && found.new_arguments.is_empty() && !is_declared
+    !round.responded.is_empty() && !has_change && found.new_arguments.is_empty() && !is_declared
 }
 
 /// Plans the round's interventions: evasions first, then groupthink, then stale, as many as there is room for.
 pub(super) fn plan_interventions(log: &mut CouncilLog<'_>, round: &mut CouncilRound<'_>) {
     let mut planned = plan_re_asks(log, round);
-    for (point, quote) in unchallenged_points(log, round) {
+    let unchallenged = unchallenged_points(log, round);
+    round.findings.unchallenged = unchallenged.len();
+    for (point, quote) in unchallenged {
         let Some(to) = steelman_seat(log, round).filter(|_| planned.len() < INTERVENTIONS_MAX) else {
             round.findings.no_room.push(format!("to have \"{point}\" argued against"));
             continue;
@@ -380,7 +389,7 @@ fn violate(log: &mut CouncilLog<'_>, id: &str, round: u32, why: String, is_late:
 }
 
 /// What enough councillors share and nobody has challenged, each with the words that show it.
-pub(super) fn unchallenged_points(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<(String, String)> {
+fn unchallenged_points(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<(String, String)> {
     let earlier = log.rounds.iter().filter(|other| other.number < round.number);
     let interventions = earlier.flat_map(|earlier| &earlier.interventions);
     let steelmanned: Vec<&str> = interventions.filter_map(ModeratorIntervention::steelmanned_point).collect();

@@ -62,7 +62,7 @@ pub(super) enum CouncilConfidence {
 super::wire_names!(CouncilConfidence { Low = "LOW", Medium = "MEDIUM", High = "HIGH" });
 
 /// What a councillor asks of the others in a round.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct CrossExamination {
     /// Which claims of the others carry the most weight and are the weakest? At most 150 words.
     #[serde(default, deserialize_with = "or_default")]

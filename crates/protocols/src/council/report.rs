@@ -36,12 +36,12 @@ pub(super) fn dissent_items(log: &CouncilLog<'_>, dissent: &[CouncilDissent]) ->
     dissent.iter().map(item).collect()
 }
 
-pub(super) fn headline(debate: &Debate, verdict: &CouncilVerdict) -> Headline {
-    let Some(outcome) = &debate.outcome else { return Headline::default() };
+pub(super) fn headline(log: &CouncilLog<'_>, verdict: &CouncilVerdict) -> Headline {
+    let Some(outcome) = &log.debate.outcome else { return Headline::default() };
     Headline {
         verdict: verdict.decision.map(|decision| decision.as_str().to_owned()),
         answer: verdict.agreed.clone(),
-        why: Some(vote_sentence(verdict, outcome)),
+        why: Some(vote_sentence(log, verdict, outcome)),
         score: None,
         tone: tone(verdict),
         ending: ending_sentence(outcome, "councillors"),
@@ -57,7 +57,7 @@ fn tone(verdict: &CouncilVerdict) -> VerdictTone {
 }
 
 /// How the votes fell, how sure the decision is, and what limits that.
-fn vote_sentence(verdict: &CouncilVerdict, outcome: &Outcome) -> String {
+fn vote_sentence(log: &CouncilLog<'_>, verdict: &CouncilVerdict, outcome: &Outcome) -> String {
     if verdict.votes.is_empty() {
         return match outcome.termination {
             Termination::QuorumLost => "Too few councillors were left for a vote.".into(),
@@ -66,7 +66,7 @@ fn vote_sentence(verdict: &CouncilVerdict, outcome: &Outcome) -> String {
     }
     let cast = verdict.tally.iter().filter(|(_, count)| **count > 0);
     let tally: Vec<String> = cast.map(|(vote, count)| format!("{count} {}", vote.as_str())).collect();
-    let seated = verdict.councillors.len();
+    let seated = log.members.len();
     let of = if seated > verdict.votes.len() { format!(" of {seated} councillors") } else { String::new() };
     let votes = format!("{}{of}: {}.", counted(verdict.votes.len() as u64, "vote"), tally.join(", "));
     let Some(confidence) = verdict.confidence else {
@@ -82,11 +82,11 @@ fn vote_sentence(verdict: &CouncilVerdict, outcome: &Outcome) -> String {
 
 /// First the verdict, why, what must be so and what is missing; then how it came about: how votes and positions moved, what the
 /// councillors agree on and what not, risks, evasions and interventions. The full report adds every challenge and every message.
-pub(super) fn outline(debate: &Debate, verdict: &CouncilVerdict) -> Outline {
-    let report = CouncilReport { verdict };
-    let is_over = debate.outcome.is_some();
+pub(super) fn outline(log: &CouncilLog<'_>, verdict: &CouncilVerdict) -> Outline {
+    let report = CouncilReport { log, verdict };
+    let outcome = log.debate.outcome.as_ref();
     let answer = [
-        debate.outcome.as_ref().map(|outcome| report.verdict(outcome)),
+        outcome.map(|outcome| report.verdict(outcome)),
         report.reasons(),
         report.conditions(),
         report.facts_needed(),
@@ -99,7 +99,7 @@ pub(super) fn outline(debate: &Debate, verdict: &CouncilVerdict) -> Outline {
         report.violations(),
         report.interventions(),
         // While the debate runs, an open question may still be answered.
-        is_over.then(|| report.open_questions()).flatten(),
+        outcome.and_then(|_| report.open_questions()),
     ];
     Outline {
         answer: answer.into_iter().flatten().collect(),
@@ -111,11 +111,17 @@ pub(super) fn outline(debate: &Debate, verdict: &CouncilVerdict) -> Outline {
 }
 
 struct CouncilReport<'a> {
+    log: &'a CouncilLog<'a>,
     verdict: &'a CouncilVerdict,
 }
 
 fn part(title: &str, blocks: Vec<ReportBlock>) -> ReportSection {
     ReportSection::new(SectionKind::Part, title, blocks)
+}
+
+/// A section with a list, whole in every report.
+fn whole_list(title: &str, items: Vec<ReportItem>) -> Option<ReportSection> {
+    (!items.is_empty()).then(|| part(title, vec![ReportBlock::Items(items)]))
 }
 
 /// A section with a list, of which the short report shows the first entries.
@@ -137,14 +143,12 @@ fn list_section(title: &str, mut first: Vec<ReportBlock>, items: Vec<ReportItem>
 }
 
 impl CouncilReport<'_> {
-    /// A councillor's name, by its id.
     fn name(&self, id: &str) -> String {
-        let known = self.verdict.councillors.iter().find(|known| known.councillor == id);
-        known.map_or_else(|| heading(id), |known| known.name.clone())
+        self.log.name(id).to_owned()
     }
 
     fn names(&self, ids: &[String]) -> String {
-        ids.iter().map(|id| self.name(id)).collect::<Vec<_>>().join(", ")
+        self.log.names(ids.iter().map(String::as_str))
     }
 
     fn verdict(&self, outcome: &Outcome) -> ReportSection {
@@ -157,15 +161,12 @@ impl CouncilReport<'_> {
         };
         let mut blocks = vec![ReportBlock::Headline(tone(self.verdict), word)];
         if let Some(agreed) = &self.verdict.agreed {
-            let quoted: Vec<String> =
-                self.verdict.agreed_quotes.iter().map(|said| self.name(&said.councillor)).collect();
+            let quoted = self.verdict.agreed_quotes.iter().map(|said| self.name(&said.councillor));
+            let quoted = joined(&quoted.collect::<Vec<_>>());
             blocks.push(ReportBlock::Prose(agreed.clone()));
-            blocks.push(ReportBlock::Line(format!(
-                "In the moderator's words; it quotes {} for it.",
-                joined(&quoted)
-            )));
+            blocks.push(ReportBlock::Line(format!("In the moderator's words, which quote {quoted}.")));
         }
-        blocks.push(ReportBlock::Line(vote_sentence(self.verdict, outcome)));
+        blocks.push(ReportBlock::Line(vote_sentence(self.log, self.verdict, outcome)));
         ReportSection::new(kind, "Verdict", blocks)
     }
 
@@ -189,31 +190,23 @@ impl CouncilReport<'_> {
                 note: (!notes.is_empty()).then(|| notes.join(" ")),
             }
         });
-        let section = || {
-            ReportSection::new(
-                SectionKind::Why,
-                "The votes, and why",
-                vec![ReportBlock::Items(items.collect())],
-            )
-        };
-        (!self.verdict.votes.is_empty()).then(section)
+        let section = whole_list("The votes, and why", items.collect());
+        section.map(|section| ReportSection { kind: SectionKind::Why, ..section })
     }
 
     /// All conditions, those of the majority first.
     fn conditions(&self) -> Option<ReportSection> {
         let items = self.verdict.conditions.iter().map(|made| {
             let names = self.names(&made.councillors);
-            let note = if made.majority { names } else { format!("{names}, who voted against the decision") };
+            let is_against = !made.majority && self.verdict.decision.is_some();
+            let note = if is_against { format!("{names} (voted against the decision)") } else { names };
             ReportItem { who: None, text: made.condition.clone(), note: Some(note) }
         });
-        let section = || part("Conditions", vec![ReportBlock::Items(items.collect())]);
-        (!self.verdict.conditions.is_empty()).then(section)
+        whole_list("Conditions", items.collect())
     }
 
     fn facts_needed(&self) -> Option<ReportSection> {
-        let items = self.verdict.facts_needed.iter().map(ReportItem::text);
-        let section = || part("What only you can tell", vec![ReportBlock::Items(items.collect())]);
-        (!self.verdict.facts_needed.is_empty()).then(section)
+        whole_list("What only you can tell", self.verdict.facts_needed.iter().map(ReportItem::text).collect())
     }
 
     /// Everybody's votes through the rounds at a glance, and the reasons of every change of position.
@@ -247,7 +240,7 @@ impl CouncilReport<'_> {
     }
 
     fn consensus(&self) -> Option<ReportSection> {
-        let active = self.verdict.councillors.iter().filter(|known| known.active).count();
+        let active = self.log.active.len();
         let items = self.verdict.consensus_points.iter().map(|shared| {
             let share = percent(shared.councillors.len() as u64, active as u64);
             let challenged = if shared.challenged { "challenged" } else { "not challenged" };
@@ -276,18 +269,14 @@ impl CouncilReport<'_> {
         let items = self.verdict.violations.iter().map(|violation| {
             let id = &violation.challenge_id;
             let challenge = self.verdict.challenges.iter().find(|challenge| challenge.id == *id);
+            let (name, round) = (self.name(&violation.councillor), violation.round);
             ReportItem {
-                who: Some(format!(
-                    "{} on [{id}], round {}",
-                    self.name(&violation.councillor),
-                    violation.round
-                )),
+                who: Some(format!("{name} on [{id}], round {round}")),
                 text: challenge.map_or(String::new(), |challenge| challenge.question.clone()),
                 note: Some(capitalized(&violation.why)),
             }
         });
-        let items: Vec<ReportItem> = items.collect();
-        (!items.is_empty()).then(|| part("Who evaded a challenge", vec![ReportBlock::Items(items)]))
+        whole_list("Who evaded a challenge", items.collect())
     }
 
     fn interventions(&self) -> Option<ReportSection> {
@@ -348,23 +337,15 @@ impl CouncilReport<'_> {
     }
 
     fn open_questions(&self) -> Option<ReportSection> {
-        let open = &self.verdict.open_questions;
-        // A reason that all share is told once.
-        let why = open.first().map(|first| first.why.as_str());
-        let shared = why.filter(|why| open.len() > 1 && open.iter().all(|other| other.why == *why));
-        let items = open.iter().map(|open| ReportItem {
-            who: Some(format!(
-                "[{}] {} to {}",
-                open.challenge_id,
-                self.name(&open.from),
-                self.name(&open.to)
-            )),
-            text: open.question.clone(),
-            note: shared.is_none().then(|| capitalized(&open.why)),
+        let items = self.verdict.open_questions.iter().map(|open| {
+            let (from, to) = (self.name(&open.from), self.name(&open.to));
+            ReportItem {
+                who: Some(format!("[{}] {from} to {to}", open.challenge_id)),
+                text: open.question.clone(),
+                note: Some(capitalized(&open.why)),
+            }
         });
-        let first = shared.map(|why| ReportBlock::Line(format!("{}.", capitalized(why))));
-        let section = list_section("Open questions", first.into_iter().collect(), items.collect());
-        section.map(ReportSection::folded)
+        list_section("Open questions", Vec::new(), items.collect()).map(ReportSection::folded)
     }
 
     /// Every challenge with its fate.

@@ -107,14 +107,11 @@ fn examination(seat: &dyn SimulatedSeat) -> Option<CrossExamination> {
         reason: "It was looked at once only.".to_owned(),
         question: question.to_owned(),
     };
-    Some(CrossExamination {
-        analysis: String::new(),
-        challenges: vec![
-            challenge(target.side.claim(), "Who looked at it?"),
-            challenge(SECOND_ARGUMENT, "When was that?"),
-        ],
-        messages: Vec::new(),
-    })
+    let challenges = vec![
+        challenge(target.side.claim(), "Who looked at it?"),
+        challenge(SECOND_ARGUMENT, "When was that?"),
+    ];
+    Some(CrossExamination { challenges, ..CrossExamination::default() })
 }
 
 /// A change that rests on evidence names a challenge; another names nothing.

@@ -36,7 +36,6 @@ pub(super) struct CouncilVerdict {
     pub(super) facts_needed: Vec<String>,
     pub(super) votes: Vec<CastVote>,
     pub(super) tally: IndexMap<CouncilVote, usize>,
-    pub(super) councillors: Vec<SeatedCouncillor>,
     pub(super) conditions: Vec<VoteCondition>,
     pub(super) consensus_points: Vec<ConsensusPoint>,
     pub(super) disagreements: Vec<CouncilDisagreement>,
@@ -86,13 +85,6 @@ pub(super) struct CastVote {
     pub(super) strongest_opposing_point: String,
     pub(super) remaining_concern: String,
     pub(super) final_position: String,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct SeatedCouncillor {
-    pub(super) councillor: String,
-    pub(super) name: String,
-    pub(super) active: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -431,11 +423,6 @@ impl CouncilVerdict {
         let concluded =
             log.conclusion.as_ref().map(|said| verified_conclusion(log, said)).unwrap_or_default();
         let count = |vote: CouncilVote| votes.iter().filter(|other| **other == vote).count();
-        let councillors = log.members.iter().map(|member| SeatedCouncillor {
-            councillor: member.seat.id.clone(),
-            name: member.role.name.clone(),
-            active: member.opening.is_some(),
-        });
         let evolution = log.openings.iter().map(|(seat, opening)| {
             let after = log.rounds.iter().filter_map(|round| round.after.get(seat));
             ((*seat).to_owned(), std::iter::once(opening).chain(after).cloned().collect())
@@ -456,7 +443,6 @@ impl CouncilVerdict {
             facts_needed: concluded.facts_needed,
             votes: cast,
             tally: CouncilVote::ALL.into_iter().map(|vote| (vote, count(vote))).collect(),
-            councillors: councillors.collect(),
             conditions: conditions(log, &concluded.merged, decision),
             consensus_points: consensus_points(log),
             disagreements: disagreements(log),

@@ -192,7 +192,8 @@ impl<'a> DeepAsks<'a> {
         let last = DebatePositions::read(log).last;
         let held = last.iter().filter(|_| !sorts).filter_map(|held| {
             let holders: Vec<String> = held.holders.iter().map(|place| log.name(*place)).collect();
-            Some(format!("[{}] {} (held by {})", held.id.as_ref()?, held.statement, joined(&holders)))
+            let statement = held.statement.as_deref().unwrap_or("As written above.");
+            Some(format!("[{}] {statement} (held by {})", held.id.as_ref()?, joined(&holders)))
         });
         let last_round = log.rounds.last().map_or(0, |round| round.number);
         let open = log.unanswered().map(|point| {

@@ -26,7 +26,8 @@ pub(super) struct DebatePositions {
 pub(super) struct FinalPosition {
     /// The id under which the chair rules on it. `None` if the chair sorts and did not place it.
     pub(super) id: Option<String>,
-    pub(super) statement: String,
+    /// What whoever sorted says that it is.
+    pub(super) statement: Option<String>,
     /// The debaters who hold it, by place.
     pub(super) holders: Vec<usize>,
 }
@@ -184,10 +185,9 @@ fn last_positions(
             DeepMode::Deep => Some(last.len()),
             _ => declared.zip(group).and_then(|(declared, group)| declared_number(log, declared, group)),
         };
-        let statement = group.and_then(|group| group.statement.clone());
         last.push(FinalPosition {
             id: id.map(|number| format!("P{}", number + 1)),
-            statement: statement.unwrap_or_else(|| name.clone()),
+            statement: group.and_then(|group| group.statement.clone()),
             holders: vec![place],
         });
     }

@@ -21,10 +21,6 @@ pub(super) fn view(log: &DeepLog<'_>) -> Result<DebateView, Corrupt> {
         answer: debater.answer.trim().to_owned(),
         stands_alone: false,
     });
-    let dissent = match log.synthesis {
-        Some(_) => rulings.dissent(log),
-        None => Vec::new(),
-    };
     Ok(DebateView {
         headline: Headline {
             answer: verdict.answer.clone(),
@@ -37,7 +33,7 @@ pub(super) fn view(log: &DeepLog<'_>) -> Result<DebateView, Corrupt> {
         positions: positions::history(log, &rulings)?,
         ballots: ballots.collect(),
         votes: (0..log.debaters.len()).filter_map(|place| vote(log, place)).collect(),
-        dissent: dissent.iter().map(|dissent| dissent_item(log, dissent)).collect(),
+        dissent: rulings.dissent(log).iter().map(|dissent| dissent_item(log, dissent)).collect(),
         round_summaries: log.rounds.iter().filter_map(|round| round_summary(log, round)).collect(),
         ..DebateView::default()
     })

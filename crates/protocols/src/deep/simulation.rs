@@ -65,8 +65,8 @@ fn argument(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<Argument
 fn cited_point(ask: &SimulatedAsk<'_>, name: &str, side: SimulatedSide) -> Option<CitedPoint> {
     let quote = side.sentence();
     let quoted = quotations(ask.prompt);
-    let lines = quoted.iter().filter(|quoted| quoted.what == name).flat_map(|quoted| quoted.text.lines());
-    let line = lines.filter(|line| line.starts_with('[') && line.contains(quote)).next_back()?;
+    let mut lines = quoted.iter().filter(|quoted| quoted.what == name).flat_map(|quoted| quoted.text.lines());
+    let line = lines.rfind(|line| line.starts_with('[') && line.contains(quote))?;
     let id = line.trim_start_matches('[').split(']').next()?;
     Some(CitedPoint { id: id.to_owned(), quote: quote.to_owned() })
 }

@@ -12,6 +12,7 @@ use super::positions::{self, DebatePositions};
 use super::replies::{AnswerAssent, Argument, Revision, RulingFate, Stance, wire_name};
 use super::{DeepMode, DeepPhase};
 use crate::participation::{cut_off_warnings, shortened_warnings};
+use crate::sorting::short_name;
 
 /// The verdict of `deep`, as the outcome carries it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -178,7 +179,9 @@ impl FinalRulings {
             let label = |place: &usize| Some(log.debaters.get(*place)?.label.clone());
             PositionRecord {
                 position: held.id.clone(),
-                statement: held.statement.clone(),
+                statement: held.statement.clone().unwrap_or_else(|| {
+                    short_name(log.position(held.holders.first().copied().unwrap_or_default(), u32::MAX))
+                }),
                 debaters: held.holders.iter().filter_map(label).collect(),
                 fate: ruling.map(|ruling| ruling.fate),
                 reason: ruling
@@ -468,10 +471,9 @@ fn warnings(log: &DeepLog<'_>, termination: Termination, positions: &DebatePosit
     for round in log.counted() {
         warnings.extend(positions.round(round.number).and_then(|held| contradicted_score(log, round, held)));
         if round.assessment.is_none() {
-            let why = if round.moderated {
-                "the moderator was absent"
-            } else {
-                "too little was left to ask the moderator"
+            let why = match round.moderated {
+                true => "the moderator was absent",
+                false => "too little was left to ask the moderator",
             };
             warnings.push(format!("round {} is unassessed: {why}", round.number));
         }
@@ -502,18 +504,15 @@ fn warnings(log: &DeepLog<'_>, termination: Termination, positions: &DebatePosit
 /// A warning about the first round in which the moderator's advice contradicts its own scores. In the last round the advice no longer
 /// matters.
 fn contradiction(log: &DeepLog<'_>) -> Option<String> {
-    let last = log.rounds_completed();
-    let advised = log.counted().filter(|round| round.number != last).filter_map(|round| {
-        let assessment = round.assessment.as_ref().filter(|assessment| assessment.should_stop)?;
-        Some((round.number, log.meets_thresholds(assessment)))
-    });
-    let told = advised.map(|(number, is_converged)| match is_converged {
-        true => format!("round {number}: the moderator would stop, but min_rounds is not reached"),
-        false => format!(
-            "round {number}: the moderator would stop, but its own scores do not reach the thresholds"
-        ),
-    });
-    told.into_iter().next()
+    let mut earlier = log.counted().filter(|round| round.number < log.rounds_completed());
+    let (number, assessment) = earlier.find_map(|round| {
+        Some((round.number, round.assessment.as_ref().filter(|assessment| assessment.should_stop)?))
+    })?;
+    let why = match log.meets_thresholds(assessment) {
+        true => "min_rounds is not reached",
+        false => "its own scores do not reach the thresholds",
+    };
+    Some(format!("round {number}: the moderator would stop, but {why}"))
 }
 
 /// A warning if the moderator's agreement score contradicts the groups.

@@ -198,7 +198,7 @@ impl<'a> PanelAsks<'a> {
         let asked = asked.or(question.filter(|question| !question.is_empty() && *question != log.title()));
         let artifacts = log::judged(&log.debate.brief.files).map(|file| ArtifactContext {
             path: quoted.shown(&one_line(&file.path)),
-            content: quoted.quote(&file.path, &with_line_numbers(&file.text)),
+            content: quoted.quote(&file.path, &with_line_numbers(&file.text).join("\n")),
         });
         let dimensions = log.rubric.dimensions.iter().map(|dimension| DimensionContext {
             name: dimension.key.clone(),

@@ -92,6 +92,13 @@ impl OptionValue for PanelFailOn {
             _ => None,
         }
     }
+
+    fn to_json(&self) -> Value {
+        match self {
+            Self::Red => "red".into(),
+            Self::Yellow => "yellow".into(),
+        }
+    }
 }
 
 /// The weighted scores from which the status is GREEN and YELLOW.

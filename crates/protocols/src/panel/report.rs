@@ -463,12 +463,11 @@ impl PanelReport<'_> {
 
     fn gate_finding(&self, finding: &CriticalFindingRecord) -> GateFinding {
         let place = self.log.packet.locate(&finding.evidence).filter(|_| !finding.unverified);
-        let mark = if finding.unverified { " (evidence unverified)" } else { "" };
         let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let dropped = finding.state == FindingState::Withdrawn;
         GateFinding {
             severity: if dropped { GateSeverity::Minor } else { GateSeverity::Critical },
-            description: format!("{}{mark}", finding.finding),
+            description: finding.finding.clone(),
             category: None,
             recommendation: text(&finding.fix),
             location: text(&finding.evidence),
@@ -478,6 +477,7 @@ impl PanelReport<'_> {
             judges: finding.raised_by.clone(),
             dropped_by: if dropped { finding.raised_by.clone() } else { Vec::new() },
             dropped,
+            unverified: finding.unverified,
         }
     }
 }

@@ -18,7 +18,6 @@ use crate::cli::{context_files, dry_run, found_configuration, output, seat_model
 pub fn command(protocol: &'static dyn Protocol) -> Command {
     let info = protocol.info();
     let dry_run = "Show seats, calls, tokens and price; make no call and store nothing";
-    let gate_options = arguments::gate_options().into_iter().filter(|_| info.gate.is_some());
     Command::new(info.name)
         .about(info.about)
         .args(targets::arguments(info))
@@ -31,7 +30,8 @@ pub fn command(protocol: &'static dyn Protocol) -> Command {
         .args(arguments::limits())
         .args(arguments::output_options())
         .arg(to_option())
-        .args(gate_options)
+        .args(info.gate.map(|_| arguments::gate_format()))
+        .args(info.record_folder.map(|_| arguments::no_files()))
         .args(arguments::config_and_store())
 }
 

@@ -39,7 +39,7 @@ fn command(command: Command) -> Command {
         .value_parser(value_parser!(PathBuf))
         .help("One JSON object per line: {\"question\", \"answer\"}, optionally with \"id\", \"choices\", \"files\"");
     let arms = Arg::new("arms").long("arms").value_name("A,B;C").help(format!(
-        "What is compared: single, self-consistency, vote, or a protocol, optionally with options (deep:mode=quick;arena) \
+        "What is compared: single, self-consistency, vote, or a protocol, optionally with options (PROTOCOL:key=value) \
          [default: {}]",
         default_arms().join(";")
     ));

@@ -323,21 +323,21 @@ fn with_errands(table: &ScriptedArena<'_>, brief: Brief) -> Debate {
     }
 }
 
-/// "calls on this machine that no limit counts": all nine rounds of three agents fit into exactly 25 calls, each extended round into 7.
+/// "calls on this machine that no limit counts": all nine rounds of three agents fit into exactly 29 calls, each extended round into 8.
 #[test]
 fn errands_do_not_count_as_calls() {
     let table = ScriptedArena {
-        set: &[],
+        set: &[("embeddings", "embeddings/minilm")],
         votes: &|_| SPLIT.to_vec(),
         scores: &|_, _| NEAR.to_vec(),
         ..ScriptedArena::default()
     };
     for (calls, termination, rounds, extended) in [
-        (24, Termination::Budget, 7, 0),
-        (25, Termination::Budget, 8, 0),
-        (31, Termination::Budget, 8, 0),
-        (32, Termination::Budget, 9, 1),
-        (39, Termination::NoMajority, 10, 2),
+        (27, Termination::Budget, 7, 0),
+        (29, Termination::Budget, 8, 0),
+        (36, Termination::Budget, 8, 0),
+        (37, Termination::Budget, 9, 1),
+        (45, Termination::NoMajority, 10, 2),
     ] {
         let limits = DebateLimits { calls: Some(calls), ..DebateLimits::default() };
         let debate = with_errands(&table, Brief { limits, ..table.brief() });
@@ -347,7 +347,7 @@ fn errands_do_not_count_as_calls() {
         assert!(debate.spent().calls <= calls);
     }
     let decided = ScriptedArena { set: &[], ..ScriptedArena::default() };
-    let limits = DebateLimits { calls: Some(25), ..DebateLimits::default() };
+    let limits = DebateLimits { calls: Some(29), ..DebateLimits::default() };
     let outcome = with_errands(&decided, Brief { limits, ..decided.brief() }).outcome.unwrap();
     assert_eq!((outcome.termination, outcome.fidelity), (Termination::Consensus, Fidelity::Full));
 }

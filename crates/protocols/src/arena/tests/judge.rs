@@ -461,11 +461,11 @@ fn equal_scores_change_nothing_between_equals() {
 /// own name.
 #[test]
 fn a_seat_with_several_speakers_is_not_rated() {
-    let table = ScriptedArena { models: &["agent/keen", "b/y|d/w", "c/z"], ..ScriptedArena::default() };
+    let table = ScriptedArena { models: &["agent/keen", "b/y|e/v", "c/z"], ..ScriptedArena::default() };
     // The chain's second link took over in round 5.
     let told = |switch: bool| {
         respoken(&table, table.brief(), &|asked, round| {
-            asked.contains('|').then_some(if round >= 5 && switch { "d/w" } else { "b/y" })
+            asked.contains('|').then_some(if round >= 5 && switch { "e/v" } else { "b/y" })
         })
     };
     let one = told(false);

@@ -401,6 +401,7 @@ fn a_change_back_is_the_first_position_again() {
 #[test]
 fn ids_of_other_debates_count_for_nothing() {
     let table = ScriptedArena {
+        votes: &|_| vec![1, 2, 1],
         with: &|ask, phase, _, said| {
             if ["revise", "refine"].contains(&phase) && ask.seat == "agent-2" {
                 said["position"] = json!("Rent machines by the hour.");

@@ -117,3 +117,19 @@ fn compatible_plans_are_two_choices() {
     );
     assert_eq!(outcome.dissent.len(), 3, "there is no decision");
 }
+
+/// The demo shows the rules at work with texts that verify.
+#[test]
+fn the_demo_quotes_what_its_agents_propose() {
+    let demo: Value = serde_norway::from_str(INFO.demo.unwrap()).unwrap();
+    let pairs = demo.pointer("/seats/clerk/compare/pairs").unwrap().as_array().unwrap();
+    assert_eq!(pairs.len(), 3);
+    for quote in pairs.iter().flat_map(|pair| pair["quotes"].as_array().unwrap()) {
+        let seat = &demo["seats"][quote["label"].as_str().unwrap()];
+        for said in seat["revise"].as_array().unwrap() {
+            let said: crate::arena::replies::RevisionReply = serde_json::from_value(said.clone()).unwrap();
+            let words = quote["quote"].as_str().unwrap();
+            assert!(crate::quotes::is_quote_of(words, &said.text()), "{words}");
+        }
+    }
+}

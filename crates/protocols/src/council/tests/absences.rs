@@ -35,7 +35,7 @@ fn an_absent_councillor_keeps_its_position_and_is_asked_again() {
     assert_eq!((&steps[1]["carried"], &steps[1]["position"]), (&json!(true), &steps[0]["position"]));
     assert_eq!(steps[2]["carried"], false);
     assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Degraded));
-    assert!(warned(&outcome, "round 1: absent, so the last position counts: Critic"));
+    assert!(warned(&outcome, "round 1, respond: absent, so the last position counts: Critic"));
 }
 
 /// "A councillor without an opening takes no part"; "fewer votes than seated at most MEDIUM".

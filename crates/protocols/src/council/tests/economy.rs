@@ -81,9 +81,9 @@ fn a_warning_names_the_limit_and_who_was_not_asked() {
     );
     let later = limited(16);
     assert!(
-        warned(&later, "round 1, challenge: not asked, because a limit was reached"),
+        warned(&later, "round 1, respond: not asked, because a limit was reached"),
         "{:?}",
         later.warnings
     );
-    assert!(!warned(&later, "they were absent"), "{:?}", later.warnings);
+    assert!(!warned(&later, ": absent"), "{:?}", later.warnings);
 }

@@ -231,7 +231,7 @@ fn a_good_debate_meets_every_metric_of_the_seed() {
     let all: Vec<u32> = debate.turns_of("respond").flat_map(|turn| &turn.asks).map(|ask| ask.id).collect();
     assert_eq!(all.len(), 8);
     assert_eq!(checked(&debate, "Cutting rounds").shown_by, all);
-    assert_eq!(checked(&debate, "Moderator intervened").note, "2 interventions for 2 findings");
+    assert_eq!(checked(&debate, "Moderator intervened").note, "2 of 2 findings with an intervention");
 }
 
 #[test]
@@ -252,8 +252,7 @@ fn a_bad_debate_fails_the_metrics_that_it_misses() {
         ((phase, round, ask.seat.as_str()) != ("challenge", 1, "critic")).then(|| plain(ask, phase, round))
     });
     let cut = checked(&missing, "Cutting rounds short");
-    let id = missing.turn("challenge", 1).unwrap().asks[1].id;
-    assert_eq!((cut.met, cut.shown_by), (Some(false), vec![id]));
+    assert_eq!((cut.met, cut.note.as_str()), (Some(false), "no response from Critic in round 1"));
     assert_eq!(checked(&missing, "Each councillor challenged").met, Some(false));
     assert_eq!(
         checked(&missing, "2-challenge minimum").met,
@@ -284,7 +283,7 @@ fn a_bad_debate_fails_the_metrics_that_it_misses() {
 fn checks_find_violations_in_an_edited_log() {
     let mut debate = eventful(&[]);
     let turn = debate.turns.iter_mut().find(|turn| turn.phase.name == "challenge").unwrap();
-    if let Some(agon_core::Reply::Said { value: Some(value), .. }) = &mut turn.replies[0] {
+    if let Some(agon_core::Reply::Said { value: Some(value), .. }) = &mut turn.replies[3] {
         value["challenges"].as_array_mut().unwrap().truncate(1);
     }
     let turn = debate.turns.iter_mut().find(|turn| turn.phase.name == "respond").unwrap();

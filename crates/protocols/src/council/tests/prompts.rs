@@ -133,7 +133,6 @@ fn everything_is_said_once() {
             1
         };
         assert_eq!(user.matches(&own).count(), times, "{phase} {round} {}", ask.seat);
-        assert!(!user.contains("none") && !user.contains("None"), "{phase} {round}");
     }
     let first = prompt(&read, "challenge", 1, "critic", None);
     assert!(!first.contains("Your Messages So Far") && !first.contains("## Round"), "nothing was said yet");

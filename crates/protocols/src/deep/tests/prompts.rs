@@ -80,7 +80,7 @@ fn prompts_have_the_sections_of_the_seed() {
                 "\"final_stances\"",
                 "\"debate_log\"",
                 "## The Positions",
-                "[P1] tabs, revised (held by Debater A, Debater B and Debater C)",
+                "[P1] As written above. (held by Debater A, Debater B and Debater C)",
                 "## Key Points",
                 "[A3] width",
             ],

@@ -72,7 +72,9 @@ fn the_debaters_sign_only_if_asked_to() {
 /// A limit keeps enough for the signatures. If it does not suffice after all, the report says so.
 #[test]
 fn signatures_that_do_not_fit_the_limit_are_told() {
-    for (calls, asked, rounds) in [(15, true, 2), (14, true, 1), (11, true, 1), (7, true, 0), (5, false, 0)] {
+    for (calls, asked, rounds) in
+        [(15, true, 2), (14, true, 2), (11, true, 1), (10, true, 1), (7, true, 0), (5, false, 0)]
+    {
         let debate =
             ratified(DebateLimits { calls: Some(calls), ..DebateLimits::default() }, &|_| Some("accept"));
         let outcome = debate.outcome.as_ref().unwrap();
