@@ -172,9 +172,9 @@ impl<'a> AnswerSheet<'a> {
         places.clone().all(|one| places.clone().take(one).all(|other| self.is_different(one, other)))
     }
 
-    /// Whether all answers are options or numbers, so that unequal ones are different.
+    /// Whether all answers are options or numbers that can be told apart.
     pub fn is_discrete(&self) -> bool {
-        self.answers.iter().all(|answer| self.reader.read(answer).is_some())
+        self.is_settled() && self.answers.iter().all(|answer| self.reader.read(answer).is_some())
     }
 
     /// Asks the clerk to sort the answers, in an order that shows nobody's seat.

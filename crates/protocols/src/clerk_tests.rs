@@ -191,5 +191,6 @@ pub(crate) fn in_made_up_words(text: &str) -> String {
         'A'..='Z' => char::from(b'A' + (u8::try_from(c).unwrap() - b'A' + 7) % 26),
         c => c,
     };
-    text.chars().map(letter).collect()
+    // Case folding makes "ss" of this letter, so it must stay the same as two of the renamed ones.
+    text.replace('\u{df}', "ss").chars().map(letter).collect()
 }

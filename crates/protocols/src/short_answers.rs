@@ -211,7 +211,8 @@ fn listed_options(question: &str) -> Vec<String> {
     let ends = last.iter().skip(1).map(|mark| mark.at).chain(std::iter::once(question.len()));
     let words = last.iter().zip(ends).map(|(mark, end)| {
         let words = question.get(mark.words..end).unwrap_or_default();
-        words.trim_start().lines().next().unwrap_or_default().trim().to_owned()
+        let line = words.trim_start().lines().next().unwrap_or_default();
+        line.trim_matches(|c: char| c.is_whitespace() || c == '*').to_owned()
     });
     words.collect()
 }

@@ -189,7 +189,8 @@ mod tests {
         let models = vec!["a/x".to_owned()];
         let request = EvalRequest { arms: vec![arm.into()], models, ..EvalRequest::default() };
         let plan = EvalPlan::new(&dataset, &request).unwrap();
-        let debate = debate(status);
+        let mut debate = debate(status);
+        debate.brief.question.clone_from(&dataset.questions[0].text);
         let mut evidence = agon_measure::evidence(&debate, &PositionHistory::default());
         let phases = phases.iter().map(|(name, calls)| PhaseCost {
             phase: (*name).to_owned(),

@@ -231,17 +231,15 @@ fn check_header(plan: &EvalPlan, line: &str) -> Result<(), Invalid> {
     if field(&theirs, "plan") == field(ours, "plan") {
         return Ok(());
     }
-    let what = [
-        ("agon_eval", "format"),
-        ("dataset", "dataset"),
-        ("seed", "seed"),
-        ("limits", "set of limits"),
-        ("clerk", "clerk"),
-    ];
+    let what =
+        [("agon_eval", "format"), ("dataset", "dataset"), ("seed", "seed"), ("limits", "set of limits")];
     let what = what.iter().find(|(key, _)| field(&theirs, key) != field(ours, key)).map(|(_, name)| *name);
-    let what = what
-        .map(str::to_owned)
-        .unwrap_or_else(|| differing_arm(&field(&theirs, "arms"), &field(ours, "arms")));
+    let (their_arms, our_arms) = (field(&theirs, "arms"), field(ours, "arms"));
+    let what = match what {
+        Some(what) => what.to_owned(),
+        None if their_arms == our_arms => "clerk".to_owned(),
+        None => differing_arm(&their_arms, &our_arms),
+    };
     Err(Invalid(format!(
         "these results belong to another run: its {what} differs. Continue with the same dataset, arms, models, seed and limits, or name another file"
     )))

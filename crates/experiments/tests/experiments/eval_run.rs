@@ -209,7 +209,10 @@ fn results_of_another_plan_are_refused() {
         ),
         (other(|request| request.models[0] = "d/d".into()), "arm single, in its models"),
         (other(|request| request.samples = Some(4)), "arm self-consistency, in its options"),
-        (other(|request| drop(request.roles.insert("clerk".into(), "d/d".into()))), "its clerk differs"),
+        (
+            other(|request| drop(request.roles.insert("clerk".into(), "d/d".into()))),
+            "arm single, in its roles",
+        ),
         (
             other(|request| {
                 drop(request.options.insert("deep".into(), vec![("max_rounds".into(), "2".into())]))

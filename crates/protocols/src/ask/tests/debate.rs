@@ -27,10 +27,15 @@ fn the_debate_starts_from_the_answers_of_the_first_two() {
 /// "agreement -> `consensus`; deep's own"
 #[test]
 fn a_debate_that_converges_decides_without_a_panel() {
-    let script = LadderScript { agreement: 0.9, ..SCRIPT };
+    let changes = [ChangedMind { place: 1, to: "2", words: "Two workers after all", is_evidenced: false }];
+    let script = LadderScript { agreement: 0.9, changes: &changes, ..SCRIPT };
+    let has_panel = |debate: &Debate| phases(debate).iter().any(|phase| phase.starts_with("panel/"));
+    // A moderator who does not sort leaves it at its score; one who shows a holdout leaves something to rule on.
+    let unsorted = LadderScript { agreement: 0.9, is_sorted: false, ..SCRIPT };
+    assert!(!has_panel(&unsorted.run(&[])) && has_panel(&LadderScript { agreement: 0.9, ..SCRIPT }.run(&[])));
     let debate = script.run(&[]);
     let outcome = outcome(&debate);
-    assert!(phases(&debate).iter().all(|phase| !phase.starts_with("panel/")));
+    assert!(!has_panel(&debate));
     assert_eq!((outcome.termination, outcome.status), (Termination::Converged, Status::Complete));
     assert_eq!(
         (&outcome.verdict["decided_by"], &outcome.verdict["answer"]),

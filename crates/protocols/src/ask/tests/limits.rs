@@ -5,7 +5,7 @@ use super::*;
 fn limited(limits: DebateLimits) -> Debate {
     let mut brief = brief(&["a/x", "b/y"], &[]);
     brief.limits = limits;
-    testing::run(&Ask, brief, &|ask, phase, round| SCRIPT.reply(ask, phase, round)).1
+    play_debate(&Ask, brief, &|ask, phase, round| SCRIPT.reply(ask, phase, round))
 }
 
 /// The warning has the figure that the user set.
@@ -63,8 +63,8 @@ fn a_share_of_every_limit_is_kept_for_the_later_steps() {
     debate.brief.limits =
         DebateLimits { usd: Some(1.02), calls: Some(30), deadline_ms: Some(1000), ..DebateLimits::default() };
     let part = parts::deep_part(&debate, &FirstAnswers::read(&debate).unwrap());
-    // The pair used $0.02 and 2 calls. 15% of the rest is kept for the panel, and 4 calls: one for each judge and one spare.
+    // The pair used $0.02 and 2 calls. 15% of the rest is kept for the panel, and 5 calls: one for each of its seats and one spare.
     assert!((part.brief.limits.usd.unwrap() - 0.85).abs() < 1e-9);
-    assert_eq!((part.brief.limits.calls, part.brief.limits.deadline_ms), (Some(24), Some(850)));
+    assert_eq!((part.brief.limits.calls, part.brief.limits.deadline_ms), (Some(23), Some(850)));
     assert!((part.spent().usd - 0.13).abs() < 1e-9, "the cost of the pair belongs to the first step");
 }

@@ -17,8 +17,8 @@ fn script<'a>(changes: &'a [ChangedMind<'a>]) -> LadderScript<'a> {
 fn bare_flips_keep_the_vote_and_evidenced_ones_beat_it() {
     for (changes, set, decided_by, kept) in [
         (BARE, NEVER_WORSE, "first_round_vote", json!(true)),
-        (EVIDENCED, NEVER_WORSE, "debate", json!(false)),
-        (BARE, &[], "debate", Value::Null),
+        (EVIDENCED, NEVER_WORSE, "panel", json!(false)),
+        (BARE, &[], "panel", Value::Null),
     ] {
         let debate = script(changes).run(set);
         let verdict = &outcome(&debate).verdict;
