@@ -12,7 +12,8 @@
 //! - [`cli::app`]: configuration, models, store and engine, each opened when it is needed; [`cli::runtime`]: the one
 //!   runtime of the process.
 //! - [`cli::targets`] and [`cli::input`]: what a debate is about; [`cli::brief_builder`]: from there to the brief;
-//!   [`cli::history`]: what the store knows of the seats; [`cli::seat_models`]: which models sit.
+//!   [`cli::history`]: what the store knows of the seats; [`cli::seat_models`]: the models of the
+//!   seats; [`cli::context_files`]: what a person attaches.
 //! - [`cli::debate_run`]: runs a debate; [`cli::signals`] and [`cli::terminal_pause`]: Ctrl-C and people at the terminal.
 //! - [`cli::debate_reading`]: one reading of a log for every output; [`cli::result_output`], [`cli::records`] and
 //!   [`cli::output`]: how it is printed and saved.
@@ -23,7 +24,5 @@
 //!   knowledge is found and imported.
 //! - [`cli::model_files`] and [`cli::local_programs`]: model files and programs on this machine.
 //! - [`cli::errors`]: what can go wrong.
-
-#![warn(missing_docs)]
 
 pub mod cli;

@@ -46,7 +46,7 @@ pub trait KnowledgeSource: Send + Sync {
 }
 
 /// Turns texts into vectors so that similar texts point in similar directions.
-pub trait TextEmbedder: Send + Sync {
+pub trait ContextEmbedder: Send + Sync {
     /// The name of the embedding model. Vectors of different models cannot be compared.
     fn name(&self) -> &str;
 
@@ -58,7 +58,7 @@ pub trait TextEmbedder: Send + Sync {
 pub struct ContextSearch {
     kind: ContextKind,
     source: Arc<dyn KnowledgeSource>,
-    embedder: Option<Arc<dyn TextEmbedder>>,
+    embedder: Option<Arc<dyn ContextEmbedder>>,
     embedding_timeout: Duration,
 }
 
@@ -71,7 +71,7 @@ enum ContextKind {
 /// Embeds up to `limit` entries that have no embedding of this model yet, and returns how many that were.
 pub async fn embed_missing_entries(
     source: &Arc<dyn KnowledgeSource>,
-    embedder: &dyn TextEmbedder,
+    embedder: &dyn ContextEmbedder,
     limit: usize,
 ) -> Result<usize, String> {
     let mut done = 0;
@@ -95,12 +95,12 @@ pub async fn embed_missing_entries(
 
 impl ContextSearch {
     /// `context/knowledge`: earlier decisions, their evidence, and how they turned out.
-    pub fn knowledge(source: Arc<dyn KnowledgeSource>, embedder: Option<Arc<dyn TextEmbedder>>) -> Self {
+    pub fn knowledge(source: Arc<dyn KnowledgeSource>, embedder: Option<Arc<dyn ContextEmbedder>>) -> Self {
         Self { kind: ContextKind::Knowledge, source, embedder, embedding_timeout: EMBEDDING_TIMEOUT }
     }
 
     /// `context/memory`: what the debate's agents remember.
-    pub fn memories(source: Arc<dyn KnowledgeSource>, embedder: Option<Arc<dyn TextEmbedder>>) -> Self {
+    pub fn memories(source: Arc<dyn KnowledgeSource>, embedder: Option<Arc<dyn ContextEmbedder>>) -> Self {
         Self { kind: ContextKind::Memory, source, embedder, embedding_timeout: EMBEDDING_TIMEOUT }
     }
 
@@ -138,7 +138,7 @@ impl ContextSearch {
         Ok(completion)
     }
 
-    async fn embed_query(&self, embedder: &dyn TextEmbedder, query: &str) -> Result<Vec<f32>, String> {
+    async fn embed_query(&self, embedder: &dyn ContextEmbedder, query: &str) -> Result<Vec<f32>, String> {
         let texts = [query.to_owned()];
         let vectors = tokio::time::timeout(self.embedding_timeout, embedder.of(&texts)).await;
         let late = |_| Err(format!("it took longer than {:?}", self.embedding_timeout));
@@ -222,7 +222,7 @@ impl fmt::Debug for ContextSearch {
 
 /// Checks that there is one vector per text, all of the same length and with finite numbers only.
 fn check_vectors(
-    embedder: &dyn TextEmbedder,
+    embedder: &dyn ContextEmbedder,
     texts: usize,
     vectors: Vec<Vec<f32>>,
 ) -> Result<Vec<Vec<f32>>, String> {

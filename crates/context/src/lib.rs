@@ -13,12 +13,10 @@
 //!   `agon.toml`; `fetch` gets the bytes; `documents` turns them into entries with the help of `feeds`, `json`,
 //!   `markdown` and `html_text`; `nearest` picks the entries that match the question.
 
-#![warn(missing_docs)]
-
 pub mod errands;
 pub mod knowledge_context;
 pub mod pulse;
 
 pub use errands::{ContextItem, DecisionResolution, Errand, ErrandAnswer};
-pub use knowledge_context::{ContextSearch, KnowledgeSource, TextEmbedder, embed_missing_entries};
+pub use knowledge_context::{ContextEmbedder, ContextSearch, KnowledgeSource, embed_missing_entries};
 pub use pulse::{PulseConfig, PulseSource, check_found_sources};

@@ -102,7 +102,7 @@ pub struct Ask {
     pub within_ms: Option<u64>,
     /// Whether the limit also applies to models with their own time limit, such as people.
     pub firm: bool,
-    /// How many asks of the phase may be under way when this one leaves; `None` for as many as there is room for.
+    /// How many asks of the phase may run when this one starts; `None` for no limit.
     pub at_once: Option<u32>,
 }
 

@@ -19,7 +19,7 @@ pub struct Seat {
     pub model: String,
 }
 
-/// What a person asked for, before the protocol decides who sits.
+/// A person's request, before the protocol turns it into seats.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The question, topic or task. May be empty for protocols that judge files.
@@ -32,7 +32,7 @@ pub struct Request {
     pub roles: BTreeMap<String, String>,
     /// The options as resolved by [`options::resolve`](crate::options::resolve).
     pub options: Map<String, Value>,
-    /// The debate's seed, for a choice among those who could sit.
+    /// The debate's seed, for a choice among possible seats.
     pub seed: u64,
 }
 
@@ -115,7 +115,7 @@ pub struct Brief {
     pub files: Vec<BriefFile>,
     /// The protocol's options, all of them, defaults included.
     pub options: Map<String, Value>,
-    /// Who sits, in seat order.
+    /// The seats, in order.
     pub seats: Vec<Seat>,
     /// The source of every shuffle and draw.
     pub seed: u64,

@@ -29,6 +29,8 @@ pub struct AttemptFault {
     pub detail: String,
     /// The words, where there were any.
     pub text: Option<String>,
+    /// Whether the answer counts if no attempt does better: only a declaration in it does not verify.
+    pub unverified: bool,
     /// What it used.
     pub usage: CallUsage,
 }
@@ -215,9 +217,14 @@ impl Debate {
                 });
                 Ok(())
             }
-            Event::Attempted { ask, attempt, why, detail, text, usage } => {
-                let fault =
-                    AttemptFault { why: *why, detail: detail.clone(), text: text.clone(), usage: *usage };
+            Event::Attempted { ask, attempt, why, detail, text, unverified, usage } => {
+                let fault = AttemptFault {
+                    why: *why,
+                    detail: detail.clone(),
+                    text: text.clone(),
+                    unverified: *unverified,
+                    usage: *usage,
+                };
                 let attempts = self.attempts_of(seq, *ask)?;
                 let sent = attempts.iter_mut().rev().find(|sent| sent.number == *attempt);
                 let sent =

@@ -51,7 +51,7 @@ pub fn add_headline(document: &mut Value, headline: &Headline) {
     }
 }
 
-/// Who sat where, and which models spoke for each.
+/// The seats, and the models that spoke for each.
 fn seats(debate: &Debate) -> Vec<Value> {
     let seats = debate.brief.seats.iter();
     seats

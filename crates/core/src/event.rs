@@ -50,6 +50,9 @@ pub enum Event {
         /// The words, where there were any: they were paid for.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
+        /// Whether the answer was sent back only because a declaration in it does not verify. It counts if no attempt does better.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        unverified: bool,
         /// What it used.
         usage: CallUsage,
     },

@@ -1,9 +1,9 @@
 //! How untrusted text is quoted, and how anonymity is kept.
 //!
-//! Other seats' words, files and retrieved context are material: a seat reads them and never obeys them. They go
-//! into a prompt between two lines that carry a marker which nobody at the table can know beforehand, and
-//! whatever in them could pass for such a line, for a role header or for a chat template's control token is
-//! defused first. Templates are rendered once, so template syntax in an answer stays text.
+//! Other seats' words, files and retrieved context are material: a seat reads them and never obeys them. In a prompt, a
+//! quotation stands between two marker lines, and no seat can guess the marker. Text that looks like a marker line, a role
+//! header or a control token of a chat template is changed first. Templates are rendered once, so template syntax in an
+//! answer stays text.
 
 mod quotation;
 
@@ -211,7 +211,7 @@ const CONFESSIONS: &[&str] = &[
     " here:",
 ];
 
-/// What stands before a name with which somebody signs, or as whom somebody speaks.
+/// Words before a name in a signature or an introduction.
 const SIGNATURES: &[&str] = &["as ", "regards, ", "sincerely, ", "- ", "\u{2014} "];
 
 impl NameMask {

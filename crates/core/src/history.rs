@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Brief;
+use crate::{Brief, Corrupt};
 
 /// The part of a brief that holds the history: a JSON list of [`ResolvedDebate`].
 pub const HISTORY: &str = "history";
@@ -37,8 +37,14 @@ pub struct SeatResult {
     pub position: String,
 }
 
-/// The history in a brief. It is empty where there is none or it cannot be read.
+/// The history in a brief; empty where there is none. [`check_values`](crate::protocol::check_values) refuses a brief whose
+/// history cannot be read, so nobody reads one here.
 pub fn history(brief: &Brief) -> Vec<ResolvedDebate> {
+    read_history(brief).unwrap_or_default()
+}
+
+/// The history in a brief, or why it cannot be read.
+pub(crate) fn read_history(brief: &Brief) -> Result<Vec<ResolvedDebate>, Corrupt> {
     let file = brief.part(HISTORY);
-    file.and_then(|file| serde_json::from_str(&file.text).ok()).unwrap_or_default()
+    file.map_or(Ok(Vec::new()), |file| Ok(serde_json::from_str(&file.text)?))
 }

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The part of a request that holds the standings of the agents who could sit: a JSON list of [`AgentStanding`].
+/// The part of a request that holds the standings of the agents: a JSON list of [`AgentStanding`].
 pub const STANDINGS: &str = "standings";
 
 /// The rating of an agent that has not been rated.

@@ -116,11 +116,18 @@ pub fn check_options(table: &[OptionSpec], options: &Map<String, Value>) -> Resu
 pub trait OptionValue: Sized {
     /// The value, where it has the right type.
     fn from_json(value: &Value) -> Option<Self>;
+
+    /// The value as a brief has it. Null means "not set".
+    fn to_json(&self) -> Value;
 }
 
 impl OptionValue for u32 {
     fn from_json(value: &Value) -> Option<Self> {
         value.as_u64().and_then(|number| Self::try_from(number).ok())
+    }
+
+    fn to_json(&self) -> Value {
+        (*self).into()
     }
 }
 
@@ -128,11 +135,19 @@ impl OptionValue for usize {
     fn from_json(value: &Value) -> Option<Self> {
         value.as_u64().and_then(|number| Self::try_from(number).ok())
     }
+
+    fn to_json(&self) -> Value {
+        (*self).into()
+    }
 }
 
 impl OptionValue for f64 {
     fn from_json(value: &Value) -> Option<Self> {
         value.as_f64()
+    }
+
+    fn to_json(&self) -> Value {
+        (*self).into()
     }
 }
 
@@ -140,11 +155,19 @@ impl OptionValue for bool {
     fn from_json(value: &Value) -> Option<Self> {
         value.as_bool()
     }
+
+    fn to_json(&self) -> Value {
+        (*self).into()
+    }
 }
 
 impl OptionValue for String {
     fn from_json(value: &Value) -> Option<Self> {
         value.as_str().map(str::to_owned)
+    }
+
+    fn to_json(&self) -> Value {
+        self.as_str().into()
     }
 }
 
@@ -152,6 +175,10 @@ impl OptionValue for String {
 impl<T: OptionValue> OptionValue for Option<T> {
     fn from_json(value: &Value) -> Option<Self> {
         if value.is_null() { Some(None) } else { T::from_json(value).map(Some) }
+    }
+
+    fn to_json(&self) -> Value {
+        self.as_ref().map_or(Value::Null, T::to_json)
     }
 }
 
@@ -167,7 +194,7 @@ pub fn read_option<T: OptionValue + Default>(options: &Map<String, Value>, spec:
 }
 
 /// Declares a protocol's options once: a struct with a typed field for each, the table `SPECS` that help, flags and validation
-/// derive from, and `read`, which fills the struct from a brief's options.
+/// derive from, `read`, which fills the struct from a brief's options, and `write`, which is its inverse.
 ///
 /// ```
 /// agon_core::protocol_options! {
@@ -181,6 +208,7 @@ pub fn read_option<T: OptionValue + Default>(options: &Map<String, Value>, spec:
 /// }
 /// let options = ExampleOptions::read(&agon_core::options::resolve(ExampleOptions::SPECS, []).unwrap());
 /// assert_eq!((options.max_rounds, options.strict, options.weight_of_clarity), (3, false, 10.0));
+/// assert_eq!(ExampleOptions { max_rounds: 5, ..options }.write()["max_rounds"], 5);
 /// ```
 #[macro_export]
 macro_rules! protocol_options {
@@ -213,6 +241,20 @@ macro_rules! protocol_options {
                 let mut specs = Self::SPECS.iter();
                 $(let $field = specs.next().map(|spec| $crate::options::read_option(options, spec)).unwrap_or_default();)+
                 Self { $($field),+ }
+            }
+
+            /// The options as a brief has them. What is not set is left out.
+            #[allow(dead_code, reason = "only a protocol that is part of another is given its options in this way")]
+            $vis fn write(&self) -> ::serde_json::Map<String, ::serde_json::Value> {
+                let fields = [$(($crate::option_key!($field $(, $key)?), $crate::options::OptionValue::to_json(&self.$field)),)+];
+                let is_set = |value: &::serde_json::Value| !value.is_null() && value.as_str() != Some("");
+                fields.into_iter().filter(|(_, value)| is_set(value)).map(|(key, value)| (key.to_owned(), value)).collect()
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self::read(&::serde_json::Map::new())
             }
         }
     };
@@ -282,6 +324,10 @@ macro_rules! option_words {
                     $($word => Some(Self::$variant),)+
                     _ => None,
                 }
+            }
+
+            fn to_json(&self) -> ::serde_json::Value {
+                self.as_str().into()
             }
         }
     };

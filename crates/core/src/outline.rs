@@ -288,6 +288,8 @@ pub struct PathStep {
     pub position: usize,
     /// The score, where the position is one.
     pub value: Option<f64>,
-    /// Set where the seat changed: what the change cites, empty where it cites nothing.
+    /// Set where the seat changed: what the change cites and verifies.
     pub cited: Option<Vec<String>>,
+    /// Whether nobody declared which other positions of the round are the same.
+    pub is_unsorted: bool,
 }

@@ -205,16 +205,19 @@ pub fn invent(protocol: &dyn Protocol, debate: &Debate, ask: &Ask, seed: u64) ->
     // A quote that happens to verify is better than one that does not, and one that does not is better than no answer.
     let prompt = ask.prompt.user();
     let quotes: Vec<&str> = quotations(&prompt).iter().flat_map(|quoted| quoted.text.lines()).collect();
-    let mut unverified = None;
+    let mut unverified = Vec::new();
     for _ in 0..200 {
         let value = made_up(&schema.json, &schema.json, &quotes, &mut draw);
         match protocol.check(debate, ask, &value) {
             Ok(()) => return said(value.to_string(), Some(value)),
-            Err(ReplyFault::Unverified(_)) => unverified = unverified.or(Some(value)),
+            Err(ReplyFault::Unverified(_)) => unverified.push(value),
             Err(ReplyFault::Invalid(_)) => {}
         }
+        if unverified.len() == 10 {
+            break;
+        }
     }
-    if let Some(value) = unverified {
+    if let Some(value) = unverified.into_iter().next() {
         return said(value.to_string(), Some(value));
     }
     let detail = format!("no made-up answer to {} keeps the protocol's rules", schema.name);

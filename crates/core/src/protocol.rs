@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::sha256;
+use crate::history::read_history;
 use crate::options::check_options;
 use crate::{
     Ask, Brief, Debate, DebateLesson, DebateView, Event, Invalid, OptionSpec, Phase, PhaseInfo, Request,
@@ -20,7 +21,7 @@ pub trait Protocol: Send + Sync {
     /// What never changes: its name, its options, its templates, its phases.
     fn info(&self) -> &'static ProtocolInfo;
 
-    /// Who sits, from the user's request. Options that contradict each other are refused here.
+    /// The seats for the user's request. Options that contradict each other are refused here.
     fn seats(&self, request: &Request) -> Result<Vec<Seat>, Invalid>;
 
     /// How large a debate opened with `brief` can become.
@@ -205,6 +206,17 @@ pub enum Status {
     Failed,
 }
 
+impl Status {
+    /// The wire name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Incomplete => "incomplete",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 /// Why a debate ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -221,6 +233,25 @@ pub enum Termination {
     Budget,
     Cancelled,
     Failed,
+}
+
+impl Termination {
+    /// The wire name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Converged => "converged",
+            Self::Stable => "stable",
+            Self::Consensus => "consensus",
+            Self::Majority => "majority",
+            Self::NoMajority => "no_majority",
+            Self::MaxRounds => "max_rounds",
+            Self::AllRoundsComplete => "all_rounds_complete",
+            Self::QuorumLost => "quorum_lost",
+            Self::Budget => "budget",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 /// Whether every voice was heard.
@@ -390,9 +421,15 @@ pub fn template_hashes(protocol: &dyn Protocol) -> BTreeMap<String, String> {
         .collect()
 }
 
+/// Refuses a brief with options that the protocol does not have or cannot use, or with a history that cannot be read.
+pub fn check_values(protocol: &dyn Protocol, brief: &Brief) -> Result<(), Corrupt> {
+    check_options(protocol.info().options, &brief.options)?;
+    read_history(brief).map(drop)
+}
+
 /// Refuses a debate that was opened with options of another shape or with other templates, and names the first that differs.
 pub fn check_brief(protocol: &dyn Protocol, brief: &Brief) -> Result<(), Corrupt> {
-    check_options(protocol.info().options, &brief.options)?;
+    check_values(protocol, brief)?;
     let ours = template_hashes(protocol);
     let theirs = &brief.templates;
     let differing = ours.keys().chain(theirs.keys()).find(|file| ours.get(*file) != theirs.get(*file));

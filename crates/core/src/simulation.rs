@@ -22,7 +22,7 @@ pub trait SimulatedPlay: Debug + Send + Sync {
     /// How many seats can hold positions, in ascending order. Larger tables than 7 are not simulated.
     fn seat_counts(&self) -> &'static [usize];
 
-    /// The options of the debates. Where the protocol allows it, all rounds are held: a debate that stops when everybody agrees
+    /// The options of the debates. Where the protocol allows it, all rounds are run: a debate that stops when everybody agrees
     /// would hide seats that change their minds for no reason.
     fn options(&self, setup: &SimulationSetup) -> Result<Vec<(String, String)>, Invalid>;
 

@@ -1,4 +1,5 @@
-//! Dates, by arithmetic alone: the clock is the caller's.
+//! Dates, by arithmetic alone. The caller reads the clock, and this crate depends on nothing that could, so it uses no date
+//! library (`tests/purity.rs`).
 
 const DAY_S: u64 = 86_400;
 

@@ -1,5 +1,7 @@
 //! How a model answers a call.
 
+use std::borrow::Cow;
+
 use agon_core::CallUsage;
 use agon_core::quotations;
 use agon_core::seed::SeededDraw;
@@ -51,7 +53,12 @@ pub(crate) fn answer_call(
         schema => PromptStyle::Plain { with_instructions: schema.is_none() },
     };
     let output_tokens_max = usize::try_from(call.max_output_tokens).unwrap_or(usize::MAX);
-    let pieces = PromptPieces::new(messages_to_read(&call.messages, style), style);
+    // The grammar keeps the answer to the schema, but only the prompt says what each field means.
+    let messages = match style {
+        PromptStyle::AsWritten => call.messages_with_schema(),
+        PromptStyle::Plain { .. } => Cow::Borrowed(call.messages.as_slice()),
+    };
+    let pieces = PromptPieces::new(messages_to_read(&messages, style), style, &call.question);
     let context = model.network.shape().context;
     let reserve = reserved_tokens(style, output_tokens_max).min(context / 2);
     let (messages, shortened) = pieces
@@ -128,8 +135,10 @@ fn messages_to_read(messages: &[CallMessage], style: PromptStyle) -> &[CallMessa
     if style != (PromptStyle::Plain { with_instructions: false }) {
         return messages;
     }
-    let is_ask =
-        |message: &CallMessage| message.role == MessageRole::User && !quotations(&message.text).is_empty();
+    // The request for a repair shares nothing with other seats and quotes nothing.
+    let is_ask = |message: &CallMessage| {
+        message.role == MessageRole::User && (message.shared > 0 || !quotations(&message.text).is_empty())
+    };
     let end = messages.iter().rposition(is_ask).map_or(messages.len(), |index| index + 1);
     messages.get(..end).unwrap_or(messages)
 }

@@ -4,6 +4,8 @@
 //! too long, the oldest entries are left out, each as a whole and with a line in its place, and the reply says how many.
 //! The subject of the debate and the part that only this seat reads always stay.
 
+use std::ops::Range;
+
 use agon_core::{ShortenedPrompt, quotations};
 use agon_engine::{CallMessage, MessageRole};
 use serde_json::Value;
@@ -31,7 +33,11 @@ pub(crate) struct PromptPieces {
 }
 
 enum PromptPiece {
-    Prose(String),
+    Prose {
+        text: String,
+        /// Whether only this seat reads it.
+        is_private: bool,
+    },
     Entry {
         what: String,
         text: String,
@@ -48,34 +54,59 @@ const OWN_WORDS_LABEL: &str = "your words";
 const STATEMENT_WORDS_MIN: usize = 4;
 
 impl PromptPieces {
-    pub(crate) fn new(messages: &[CallMessage], style: PromptStyle) -> Self {
+    /// `question` is the question of the debate as the person asked it.
+    pub(crate) fn new(messages: &[CallMessage], style: PromptStyle, question: &str) -> Self {
         let last = messages.len().saturating_sub(1);
-        let mut removable_entries = 0;
-        let turns = messages.iter().enumerate().map(|(turn, message)| {
-            let mut pieces = Vec::new();
-            let mut end = 0;
-            for (number, quotation) in quotations(&message.text).into_iter().enumerate() {
-                let prose = message.text.get(end..quotation.range.start).unwrap_or_default();
-                pieces.push(PromptPiece::Prose(prose.into()));
-                end = quotation.range.end;
-                let private = turn == last && quotation.range.start >= message.shared && message.shared > 0;
-                let stays = private || message.role == MessageRole::System || number == 0;
-                let removable = (!stays).then(|| {
-                    removable_entries += 1;
-                    removable_entries - 1
-                });
-                pieces.push(PromptPiece::Entry {
-                    what: quotation.what.to_owned(),
-                    text: plain_text(quotation.text),
-                    raw: message.text.get(quotation.range).unwrap_or_default().into(),
-                    removable,
-                });
+        let mut pieces = Self { turns: Vec::new(), removable_entries: 0, style };
+        for (turn, message) in messages.iter().enumerate() {
+            let read = pieces.pieces_of(message, turn == last);
+            pieces.turns.push((message.role, read));
+        }
+        if style != PromptStyle::AsWritten {
+            pieces.state_question(question.trim());
+        }
+        pieces
+    }
+
+    /// Puts the question in front of the last message, as an entry, if it stands in the prose: the person's words are not quoted.
+    fn state_question(&mut self, question: &str) {
+        let mut is_stated = false;
+        for piece in self.turns.iter_mut().flat_map(|(_, pieces)| pieces) {
+            if let PromptPiece::Prose { text, .. } = piece
+                && !question.is_empty()
+                && text.contains(question)
+            {
+                *text = text.replace(question, "");
+                is_stated = true;
             }
-            pieces.push(PromptPiece::Prose(message.text.get(end..).unwrap_or_default().into()));
-            (message.role, pieces)
-        });
-        let turns = turns.collect();
-        Self { turns, removable_entries, style }
+        }
+        if let Some((_, last)) = self.turns.last_mut().filter(|_| is_stated) {
+            let (what, text, raw) = (QUESTION_LABEL.to_owned(), question.to_owned(), String::new());
+            last.insert(0, PromptPiece::Entry { what, text, raw, removable: None });
+        }
+    }
+
+    fn pieces_of(&mut self, message: &CallMessage, is_last: bool) -> Vec<PromptPiece> {
+        let mut pieces = Vec::new();
+        let mut end = 0;
+        for (number, quotation) in quotations(&message.text).into_iter().enumerate() {
+            pieces.extend(prose(message, end..quotation.range.start));
+            end = quotation.range.end;
+            let private = is_last && quotation.range.start >= message.shared && message.shared > 0;
+            let stays = private || message.role == MessageRole::System || number == 0;
+            let removable = (!stays).then(|| {
+                self.removable_entries += 1;
+                self.removable_entries - 1
+            });
+            pieces.push(PromptPiece::Entry {
+                what: quotation.what.to_owned(),
+                text: plain_text(quotation.text),
+                raw: message.text.get(quotation.range).unwrap_or_default().into(),
+                removable,
+            });
+        }
+        pieces.extend(prose(message, end..message.text.len()));
+        pieces
     }
 
     /// The messages that fit into the context beside the answer, and what was left out. `count` counts the tokens of
@@ -149,20 +180,23 @@ impl PromptPieces {
                     _ => format!("{} says: {text}", capitalized(what)),
                 }
             }
-            (PromptPiece::Prose(text), PromptStyle::AsWritten) => text.clone(),
-            (PromptPiece::Prose(text), PromptStyle::Plain { .. }) if role == MessageRole::Assistant => {
+            (PromptPiece::Prose { text, .. }, PromptStyle::AsWritten) => text.clone(),
+            (PromptPiece::Prose { text, .. }, PromptStyle::Plain { .. })
+                if role == MessageRole::Assistant =>
+            {
                 text.clone()
             }
             // A prompt without quotations is all prose.
-            (PromptPiece::Prose(text), PromptStyle::Plain { .. }) if is_last && !self.has_entries() => {
+            (PromptPiece::Prose { text, .. }, PromptStyle::Plain { .. })
+                if is_last && !self.has_entries() =>
+            {
                 without_headings(text)
             }
-            (PromptPiece::Prose(text), PromptStyle::Plain { with_instructions: true })
-                if is_last && role == MessageRole::User =>
-            {
-                first_instructions(&without_headings(text))
-            }
-            (PromptPiece::Prose(_), PromptStyle::Plain { .. }) => String::new(),
+            (
+                PromptPiece::Prose { text, is_private: true },
+                PromptStyle::Plain { with_instructions: true },
+            ) if is_last && role == MessageRole::User => first_instructions(&without_headings(text)),
+            (PromptPiece::Prose { .. }, PromptStyle::Plain { .. }) => String::new(),
         }
     }
 
@@ -170,6 +204,16 @@ impl PromptPieces {
         let mut pieces = self.turns.iter().flat_map(|(_, pieces)| pieces);
         pieces.any(|piece| matches!(piece, PromptPiece::Entry { .. }))
     }
+}
+
+/// The text in this range of a message, split where the part that only this seat reads begins.
+fn prose(message: &CallMessage, range: Range<usize>) -> impl Iterator<Item = PromptPiece> {
+    let split = message.shared.clamp(range.start, range.end);
+    let part = |range: Range<usize>, is_private: bool| {
+        let text = message.text.get(range).unwrap_or_default().to_owned();
+        (!text.is_empty()).then_some(PromptPiece::Prose { text, is_private })
+    };
+    [part(range.start..split, false), part(split..range.end, true)].into_iter().flatten()
 }
 
 /// The first instructions: a small model cannot follow all of them.
@@ -256,7 +300,7 @@ mod tests {
     #[test]
     fn a_plain_prompt_contains_only_what_was_said() {
         let (messages, shortened) =
-            PromptPieces::new(&prompt(), PromptStyle::Plain { with_instructions: false })
+            PromptPieces::new(&prompt(), PromptStyle::Plain { with_instructions: false }, "")
                 .fit(999, 0, &words)
                 .unwrap();
         assert_eq!(
@@ -265,9 +309,10 @@ mod tests {
              opinion: Tabs."
         );
         assert_eq!(shortened, None);
-        let (instructed, _) = PromptPieces::new(&prompt(), PromptStyle::Plain { with_instructions: true })
-            .fit(999, 0, &words)
-            .unwrap();
+        let (instructed, _) =
+            PromptPieces::new(&prompt(), PromptStyle::Plain { with_instructions: true }, "")
+                .fit(999, 0, &words)
+                .unwrap();
         assert!(instructed[1].text.starts_with("Tabs or spaces?"), "{}", instructed[1].text);
         assert!(
             instructed[1].text.ends_with("Say what you think. Answer in two or three sentences."),
@@ -276,16 +321,50 @@ mod tests {
         );
     }
 
+    /// The person's question stands outside of any fence. A small model must still get it, once and first.
+    #[test]
+    fn a_question_that_is_not_quoted_comes_first_in_plain_words() {
+        let shared = format!(
+            "You are one of two debaters. Be fair.\n\nThe question:\nTabs or spaces?\n\n{}\n",
+            quote("Debater B", "Spaces, for looks.")
+        );
+        let text = format!("{shared}You are Debater A. Say what you think. Then stop.");
+        let messages = [CallMessage { role: MessageRole::User, shared: shared.len(), text }];
+        let plain = |with_instructions| {
+            let style = PromptStyle::Plain { with_instructions };
+            let pieces = PromptPieces::new(&messages, style, "Tabs or spaces? ");
+            pieces.fit(999, 0, &words).unwrap().0[0].text.clone()
+        };
+        assert_eq!(plain(false), "The question: Tabs or spaces?\n\nDebater B says: Spaces, for looks.");
+        assert_eq!(
+            plain(true),
+            "Tabs or spaces?\n\nDebater B says: Spaces, for looks.\n\nYou are Debater A. Say what you think. Answer in two or \
+             three sentences."
+        );
+        let alone =
+            [CallMessage::new(MessageRole::User, "Answer the question. Give reasons.\n\nTabs or spaces?\n")];
+        let style = PromptStyle::Plain { with_instructions: true };
+        let pieces = PromptPieces::new(&alone, style, "Tabs or spaces?");
+        let text = pieces.fit(999, 0, &words).unwrap().0[0].text.clone();
+        assert_eq!(
+            text,
+            "Tabs or spaces?\n\nAnswer the question. Give reasons. Answer in two or three sentences."
+        );
+        let written = PromptPieces::new(&messages, PromptStyle::AsWritten, "Tabs or spaces?");
+        assert_eq!(written.fit(999, 0, &words).unwrap().0[0].text, messages[0].text);
+    }
+
     #[test]
     fn a_prompt_as_written_is_unchanged() {
-        let (messages, _) = PromptPieces::new(&prompt(), PromptStyle::AsWritten).fit(999, 0, &words).unwrap();
+        let (messages, _) =
+            PromptPieces::new(&prompt(), PromptStyle::AsWritten, "").fit(999, 0, &words).unwrap();
         assert_eq!(messages[1].text, prompt()[1].text);
     }
 
     #[test]
     fn the_oldest_entries_are_left_out_first_with_a_line_in_their_place() {
         for style in [PromptStyle::AsWritten, PromptStyle::Plain { with_instructions: false }] {
-            let pieces = PromptPieces::new(&prompt(), style);
+            let pieces = PromptPieces::new(&prompt(), style, "");
             let whole = words(&pieces.fit(999, 0, &words).unwrap().0).unwrap();
             let (messages, shortened) = pieces.fit(whole + 1, 1, &words).unwrap();
             assert_eq!(shortened, None, "it fits exactly");
@@ -296,7 +375,7 @@ mod tests {
         let place = long[1].text.find("### Debater A").unwrap();
         long[1].text.insert_str(place, &format!("{filler}\n"));
         long[1].shared += filler.len() + 1;
-        let pieces = PromptPieces::new(&long, PromptStyle::AsWritten);
+        let pieces = PromptPieces::new(&long, PromptStyle::AsWritten, "");
         let (messages, shortened) = pieces.fit(150, 10, &words).unwrap();
         assert_eq!(shortened, Some(ShortenedPrompt { left_out: 1, entries: 3, context_tokens: 150 }));
         let text = &messages[1].text;
@@ -324,7 +403,7 @@ mod tests {
 
     #[test]
     fn the_last_words_of_a_participant_are_found_by_name() {
-        let pieces = PromptPieces::new(&prompt(), PromptStyle::Plain { with_instructions: false });
+        let pieces = PromptPieces::new(&prompt(), PromptStyle::Plain { with_instructions: false }, "");
         assert_eq!(pieces.last_words_of("Debater B"), Some("Spaces, for looks."));
         assert_eq!(pieces.last_words_of("Debater Z"), None);
     }

@@ -22,7 +22,7 @@ pub struct MiniLm {
 
 /// The vectors of texts, and how many tokens were read for them.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct TextVectors {
+pub struct MinilmVectors {
     /// One vector for each text, in order.
     pub vectors: Vec<Vec<f32>>,
     /// How many tokens were read.
@@ -59,7 +59,7 @@ impl MiniLm {
         &self,
         texts: &[String],
         is_wanted: &dyn Fn() -> bool,
-    ) -> Result<TextVectors, EmbeddedError> {
+    ) -> Result<MinilmVectors, EmbeddedError> {
         let mut parts = Vec::new();
         for (index, text) in texts.iter().enumerate() {
             parts.extend(self.splitter.parts(text)?.into_iter().map(|part| (index, part)));
@@ -76,7 +76,7 @@ impl MiniLm {
             }
         }
         let tokens = parts.iter().map(|(_, part)| part.len() as u64).sum();
-        Ok(TextVectors { vectors: sums.iter().map(|sum| scaled_to_length_one(sum)).collect(), tokens })
+        Ok(MinilmVectors { vectors: sums.iter().map(|sum| scaled_to_length_one(sum)).collect(), tokens })
     }
 }
 

@@ -36,6 +36,7 @@ fn call(messages: Vec<CallMessage>, schema: Option<Value>, seed: u64) -> ModelCa
         phase: Phase::new("debate", 1),
         label: Some("Debater A".into()),
         about: None,
+        question: String::new(),
         messages,
         schema: schema.map(|json| Arc::new(ReplySchema { name: "argument".into(), json })),
         max_output_tokens: 400,

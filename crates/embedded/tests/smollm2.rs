@@ -33,6 +33,7 @@ fn call(question: &str, schema: Option<Value>, seed: u64) -> ModelCall {
         phase: Phase::new("answer", 0),
         label: None,
         about: None,
+        question: String::new(),
         messages: vec![
             CallMessage::new(MessageRole::System, "Rules."),
             CallMessage::new(MessageRole::User, question),

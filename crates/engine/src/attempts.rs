@@ -7,14 +7,13 @@ use agon_core::debate::CallAttempt;
 use agon_core::seed::SeededDraw;
 use agon_core::{AbsenceReason, CallUsage, Event, Reply, ReplyFault};
 use futures_util::FutureExt;
-use serde_json::Value;
 
 use crate::answer_parsing::{self, truncated};
+use crate::ask_task::{AskProgress, AskState, AskTask, OutgoingCall, PlannedCall};
 use crate::budget::{BudgetAnswer, CallEstimate, CallGrant};
 use crate::call_limits::CallPermit;
 use crate::debate_run::{DebateRun, HaltReason};
 use crate::model_chains::{self, ChainModel};
-use crate::pending_ask::{AskProgress, AskState, OutgoingCall, PendingAsk, PlannedCall};
 use crate::retry::{self, NextAttempt, PROVIDER_WAIT_MAX};
 use crate::warm_up::FirstTokenSignal;
 use crate::{CallFault, CallFaultKind, EngineError, FinishReason, ModelCompletion};
@@ -28,6 +27,8 @@ pub(crate) struct FailedAttempt {
     why: AbsenceReason,
     detail: String,
     text: Option<String>,
+    /// Whether only a declaration in the answer does not verify.
+    unverified: bool,
     usage: CallUsage,
     /// Whether the same call would fail in the same way.
     is_permanent: bool,
@@ -37,7 +38,7 @@ pub(crate) struct FailedAttempt {
 
 impl FailedAttempt {
     fn new(attempt: u32, why: AbsenceReason, detail: String, usage: CallUsage) -> Self {
-        Self { attempt, why, detail, text: None, usage, is_permanent: false, wait: None }
+        Self { attempt, why, detail, text: None, unverified: false, usage, is_permanent: false, wait: None }
     }
 }
 
@@ -279,56 +280,48 @@ impl DebateRun<'_> {
         }
         let bytes_max = answer_parsing::answer_bytes_max(&self.debate.brief.limits);
         let parsed = answer_parsing::parse_answer(pending.ask.schema.as_deref(), &text, finish, bytes_max);
-        let checked = parsed.and_then(|value| match self.check(pending, value.as_ref()) {
-            // A declaration that does not verify goes back once. Then the reply counts without it.
-            Err(ReplyFault::Unverified(_)) if !self.may_be_sent_back(pending) => Ok(value),
-            Err(fault) => Err(fault.sentence().to_owned()),
-            Ok(()) => Ok(value),
+        let checked = parsed.map_err(ReplyFault::Invalid).and_then(|value| {
+            let checked = value.as_ref().map(|value| self.protocol.check(&self.debate, &pending.ask, value));
+            match checked.unwrap_or(Ok(())) {
+                // A declaration that does not verify goes back once. Then the reply counts without it.
+                Err(ReplyFault::Unverified(_)) if !self.may_be_sent_back(pending) => Ok(value),
+                checked => checked.map(|()| value),
+            }
         });
         match checked {
             Ok(value) => {
                 let cut_off = finish == FinishReason::Length;
                 self.settle(index, Reply::Said { text, value, model, usage, cut_off, shortened })
             }
-            Err(why) => {
-                let failed = FailedAttempt::new(attempt, AbsenceReason::Malformed, why, usage);
-                self.fail(index, FailedAttempt { text: Some(text), ..failed })
+            Err(fault) => {
+                let unverified = matches!(fault, ReplyFault::Unverified(_));
+                let detail = fault.sentence().to_owned();
+                let failed = FailedAttempt::new(attempt, AbsenceReason::Malformed, detail, usage);
+                self.fail(index, FailedAttempt { text: Some(text), unverified, ..failed })
             }
         }
     }
 
-    fn check(&self, pending: &PendingAsk, value: Option<&Value>) -> Result<(), ReplyFault> {
-        value.map_or(Ok(()), |value| self.protocol.check(&self.debate, &pending.ask, value))
-    }
-
-    /// Whether no answer to this ask was sent back yet, and one may be.
-    fn may_be_sent_back(&self, pending: &PendingAsk) -> bool {
-        let is_malformed = |attempt: &CallAttempt| {
+    /// Whether an answer that is only unverified may still be sent back: none was yet, and a repair is left.
+    fn may_be_sent_back(&self, pending: &AskTask) -> bool {
+        let attempts = self.attempts(pending.index_in_phase);
+        let is_malformed = |attempt: &&CallAttempt| {
             attempt.fault.as_ref().is_some_and(|fault| fault.why == AbsenceReason::Malformed)
         };
-        let attempts = self.attempts(pending.index_in_phase);
-        self.debate.brief.limits.repairs > 0 && !attempts.iter().any(is_malformed)
+        let repairs = u32::try_from(attempts.iter().filter(is_malformed).count()).unwrap_or(u32::MAX);
+        repairs < self.debate.brief.limits.repairs && !attempts.iter().any(retry::is_unverified)
     }
 
-    /// The reply that was sent back because a declaration in it does not verify. It counts if nothing better follows. Its cost is
-    /// that of the attempt.
-    fn unverified_reply(&self, pending: &PendingAsk) -> Option<Reply> {
-        let bytes_max = answer_parsing::answer_bytes_max(&self.debate.brief.limits);
-        self.attempts(pending.index_in_phase).iter().rev().find_map(|attempt| {
-            let fault = attempt.fault.as_ref().filter(|fault| fault.why == AbsenceReason::Malformed)?;
-            let (text, schema) = (fault.text.clone()?, pending.ask.schema.as_deref());
-            let value = answer_parsing::parse_answer(schema, &text, FinishReason::End, bytes_max).ok()?;
-            let checked = self.check(pending, value.as_ref());
-            let usage = CallUsage { usd: Some(0.0), ..CallUsage::default() };
-            matches!(checked, Err(ReplyFault::Unverified(_))).then(|| Reply::Said {
-                text,
-                value,
-                model: attempt.model.clone(),
-                usage,
-                cut_off: false,
-                shortened: None,
-            })
-        })
+    /// The answer that was sent back because a declaration in it does not verify. It counts if nothing better follows. Its cost
+    /// is that of the attempt.
+    fn unverified_reply(&self, pending: &AskTask) -> Option<Reply> {
+        let attempts = self.attempts(pending.index_in_phase);
+        let attempt = attempts.iter().rfind(|attempt| retry::is_unverified(attempt))?;
+        let text = attempt.fault.as_ref()?.text.clone()?;
+        let schema = pending.ask.schema.as_deref();
+        let value = answer_parsing::parse_answer(schema, &text, FinishReason::End, usize::MAX).ok()?;
+        let (model, usage) = (attempt.model.clone(), CallUsage { usd: Some(0.0), ..CallUsage::default() });
+        Some(Reply::Said { text, value, model, usage, cut_off: false, shortened: None })
     }
 
     fn handle_fault(
@@ -392,21 +385,43 @@ impl DebateRun<'_> {
             why: failed.why,
             detail: failed.detail.clone(),
             text: failed.text.as_deref().map(|text| truncated(text, bytes_max).to_owned()),
+            unverified: failed.unverified,
             usage: failed.usage,
         })
     }
 
+    /// Settles an ask for which no further call is made: with an earlier answer that counts if there is one, else as absent.
     fn settle_absent(
         &mut self,
         index: usize,
         why: AbsenceReason,
         mut detail: String,
     ) -> Result<(), EngineError> {
+        let Some(pending) = self.asks.get(index) else { return Ok(()) };
+        if let Some(reply) = self.unverified_reply(pending) {
+            self.log_lost_call(index)?;
+            return self.settle(index, reply);
+        }
         if let Some((end, _)) = detail.char_indices().nth(DETAIL_CHARS_MAX) {
             detail.truncate(end);
         }
-        let unverified = self.asks.get(index).and_then(|pending| self.unverified_reply(pending));
-        self.settle(index, unverified.unwrap_or(Reply::Absent { why, detail }))
+        self.settle(index, Reply::Absent { why, detail })
+    }
+
+    /// Logs the end of a last call that was lost in a crash. Otherwise the reply would count as its answer.
+    fn log_lost_call(&mut self, index: usize) -> Result<(), EngineError> {
+        let Some(pending) = self.asks.get(index) else { return Ok(()) };
+        let Some(lost) = self.attempts(pending.index_in_phase).last().filter(|last| last.fault.is_none())
+        else {
+            return Ok(());
+        };
+        let detail = "the call was lost when the debate was interrupted".to_owned();
+        let usage = match pending.chain.iter().find(|model| model.name == lost.model) {
+            Some(model) => model.model.price().usage_of_abandoned_call(),
+            None => CallUsage::default(),
+        };
+        let failed = FailedAttempt::new(lost.number, AbsenceReason::Cancelled, detail, usage);
+        self.log_failed_attempt(index, &failed)
     }
 
     fn settle(&mut self, index: usize, reply: Reply) -> Result<(), EngineError> {

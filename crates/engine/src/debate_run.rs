@@ -10,10 +10,10 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::time::{Instant, Sleep, sleep};
 
+use crate::ask_task::{AskProgress, AskState, AskTask};
 use crate::budget::{CallEstimate, DebateBudget, PhaseLimits};
 use crate::log_writer::LogWriter;
 use crate::model_chains::ChainResolver;
-use crate::pending_ask::{AskProgress, AskState, PendingAsk};
 use crate::warm_up::CacheWarmUp;
 use crate::{CallFault, Engine, EngineError, ModelPrice, StopSignal};
 
@@ -28,7 +28,7 @@ pub(crate) struct DebateRun<'a> {
     pub(crate) budget: DebateBudget,
     models: ChainResolver<'a>,
     /// The asks of the current phase, in seat order. After a resume, only those that have no reply yet.
-    pub(crate) asks: Vec<PendingAsk>,
+    pub(crate) asks: Vec<AskTask>,
     /// At most one future for each ask, so none outlives its phase.
     pub(crate) progress: FuturesUnordered<BoxFuture<'static, AskProgress>>,
     pub(crate) warm_up: CacheWarmUp,
@@ -66,12 +66,12 @@ impl<'a> DebateRun<'a> {
         engine: &'a Engine,
         protocol: &'a dyn Protocol,
         debate: Debate,
-        asks: Vec<PendingAsk>,
+        asks: Vec<AskTask>,
         models: ChainResolver<'a>,
         log: LogWriter<'a>,
     ) -> Self {
         let output_tokens = debate.brief.limits.output_tokens;
-        let most_tokens = |pending: &PendingAsk| {
+        let most_tokens = |pending: &AskTask| {
             let estimate = CallEstimate::new(&pending.messages(None), pending.schema_bytes, ModelPrice::Free);
             estimate.worst_case(output_tokens).tokens
         };
@@ -161,7 +161,7 @@ impl<'a> DebateRun<'a> {
                 self.settle_all_as_late()?;
             }
             self.start_planned_calls()?;
-            if !self.asks.iter().all(PendingAsk::is_settled) {
+            if !self.asks.iter().all(AskTask::is_settled) {
                 return Ok(false);
             }
             if self.begin_phase()? {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use agon_core::play::reopen;
 use agon_core::{Ask, Brief, Corrupt, Debate, Event, Invalid, LogRecord, Protocol};
 
+use crate::ask_task::AskTask;
 use crate::call_limits::CallLimiter;
 use crate::debate_run::DebateRun;
 use crate::log_writer::{DebateLease, LogWriter};
 use crate::model_chains::ChainResolver;
-use crate::pending_ask::PendingAsk;
 use crate::{CallFault, DebateWatch, ModelSource, StopSignal, Store, StoreError};
 
 /// Runs debates: any number at once, each in the task of its caller.
@@ -69,17 +69,13 @@ pub enum EngineError {
     /// every further call would fail too.
     #[error("{fault}; after you have fixed that, `agon resume {id}` continues the debate")]
     Stopped {
-        /// The id of the debate.
         id: String,
         /// What the provider said, and what to do.
         fault: Box<CallFault>,
     },
     /// The [`StopSignal`] was given.
     #[error("debate {id} was interrupted: its log is kept, and `agon resume {id}` continues it")]
-    Interrupted {
-        /// The id of the debate.
-        id: String,
-    },
+    Interrupted { id: String },
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -213,7 +209,7 @@ fn resolve_models(
     models: &mut ChainResolver<'_>,
     debate: &Debate,
     asks: Vec<Ask>,
-) -> Result<Vec<PendingAsk>, Invalid> {
+) -> Result<Vec<AskTask>, Invalid> {
     if debate.outcome.is_none() {
         for seat in &debate.brief.seats {
             models.resolve(&seat.model)?;

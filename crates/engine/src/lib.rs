@@ -8,7 +8,7 @@
 //! - `engine`: opens, starts and resumes debates; the settings and errors of all of them.
 //! - `debate_run`: runs one debate, from the log it has so far to its end, in one task.
 //! - `attempts`: takes one ask through its attempts: plan, reserve, send, handle the result, retry or settle.
-//! - `pending_ask`: the state of one ask, and how it becomes a call.
+//! - `ask_task`: the state of one ask, and how it becomes a call.
 //! - `retry`: decides what follows an attempt, as a pure function of the attempts in the log.
 //! - `model_chains`: the fallback models of a seat, and which of them are down.
 //! - `answer_parsing`: turns a model's text into a value that conforms to the ask's schema.
@@ -17,6 +17,7 @@
 //! - `log_writer`: sends records to the store in few appends, and holds the lease of the debate.
 
 mod answer_parsing;
+mod ask_task;
 mod attempts;
 mod budget;
 mod call_limits;
@@ -25,7 +26,6 @@ mod engine;
 mod log_writer;
 mod model;
 mod model_chains;
-mod pending_ask;
 mod retry;
 mod run_control;
 mod store;

@@ -1,5 +1,6 @@
 //! What the engine needs from a model, and what a model costs.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,7 +64,6 @@ pub trait ModelSource: Send + Sync {
 /// Receives the pieces of an answer as they arrive.
 pub type DeltaSink<'a> = &'a (dyn Fn(&str) + Send + Sync);
 
-/// One call of a model.
 #[derive(Debug, Clone)]
 pub struct ModelCall {
     /// The id of the debate.
@@ -80,6 +80,8 @@ pub struct ModelCall {
     pub label: Option<String>,
     /// What the ask is about, where a seat has several in one phase.
     pub about: Option<String>,
+    /// The question of the debate in the person's words, which the messages contain. Small models are asked it in plain words.
+    pub question: String,
     /// The conversation. The last message is the ask.
     pub messages: Vec<CallMessage>,
     /// The JSON Schema of the answer; `None` for plain text.
@@ -88,6 +90,23 @@ pub struct ModelCall {
     pub max_output_tokens: u32,
     /// A seed for models that accept one. It derives from the debate's seed and differs for each ask.
     pub seed: u64,
+}
+
+impl ModelCall {
+    /// The conversation with the schema at the end of the ask, for a model that does not get the schema in any other way.
+    pub fn messages_with_schema(&self) -> Cow<'_, [CallMessage]> {
+        let Some(schema) = &self.schema else { return Cow::Borrowed(&self.messages) };
+        let mut messages = self.messages.clone();
+        if let Some(ask) = messages.last_mut() {
+            ask.text = format!("{}{}", ask.text.trim_end(), schema_request(schema));
+        }
+        Cow::Owned(messages)
+    }
+}
+
+/// Asks for an answer that conforms to this schema.
+pub(crate) fn schema_request(schema: &ReplySchema) -> String {
+    format!("\n\nYour reply must be one JSON object that conforms to this JSON Schema: {}\n", schema.json)
 }
 
 /// One message of a conversation with a model.

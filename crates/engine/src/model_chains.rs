@@ -7,15 +7,14 @@ use std::sync::Arc;
 use agon_core::debate::CallAttempt;
 use agon_core::{AbsenceReason, Ask, Debate, DebateLimits, Invalid, PhaseTurn, Protocol, Reply};
 
+use crate::ask_task::AskTask;
 use crate::budget::PhaseLimits;
 use crate::call_limits::{CallLimiter, ProviderLimit};
-use crate::pending_ask::PendingAsk;
 use crate::{Model, ModelPrice, ModelSource};
 
 /// The models of a seat, in the order in which they are tried. Never empty.
 pub(crate) type ModelChain = Arc<[Arc<ChainModel>]>;
 
-/// One model of a chain.
 pub(crate) struct ChainModel {
     /// The name in the log.
     pub(crate) name: String,
@@ -61,8 +60,8 @@ impl<'a> ChainResolver<'a> {
     pub(crate) fn resolve_asks(
         &mut self,
         asks: impl Iterator<Item = (usize, Ask)>,
-    ) -> Result<Vec<PendingAsk>, Invalid> {
-        asks.map(|(index, ask)| self.resolve(&ask.model).map(|chain| PendingAsk::new(ask, index, chain)))
+    ) -> Result<Vec<AskTask>, Invalid> {
+        asks.map(|(index, ask)| self.resolve(&ask.model).map(|chain| AskTask::new(ask, index, chain)))
             .collect()
     }
 

@@ -85,12 +85,18 @@ pub(crate) fn next_attempt(
         };
         if model_is_exhausted {
             (model, failures, repair) = (first_usable_from(model + 1), 0, None);
-            if model >= chain.len() {
+            // An answer that counts is not worth the call of another model.
+            if model >= chain.len() || attempts.iter().take(index + 1).any(is_unverified) {
                 return NextAttempt::GiveUp { why: fault.why, detail: fault.detail.clone() };
             }
         }
     }
     NextAttempt::Call { model, repair, failures }
+}
+
+/// Whether the answer was sent back only because a declaration in it does not verify.
+pub(crate) fn is_unverified(attempt: &CallAttempt) -> bool {
+    attempt.fault.as_ref().is_some_and(|fault| fault.unverified)
 }
 
 /// How long to wait after so many failures. The delay doubles each time and has jitter, so that debates which failed
@@ -119,6 +125,7 @@ mod tests {
             why,
             detail: "d".into(),
             text: Some("t".into()),
+            unverified: false,
             usage: CallUsage::default(),
         });
         CallAttempt { number: 1, model: model.into(), worst_usd: None, errand: false, fault }

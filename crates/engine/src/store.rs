@@ -38,7 +38,6 @@ pub enum StoreError {
     /// The hash chain of the log does not hold.
     #[error("the log of debate {id} is broken: {broken}")]
     BrokenChain {
-        /// The id of the debate.
         id: String,
         /// Where the chain breaks.
         broken: BrokenChain,

@@ -4,6 +4,7 @@
 //! - [`process_group`]: programs that end together with everything they started.
 //! - [`safe_text`]: other people's text, safe to print on a terminal.
 //! - [`error_chain`]: the innermost reason of an error.
+//! - [`tls`]: the cryptography of HTTPS.
 
 #![warn(missing_docs)]
 
@@ -11,8 +12,10 @@ pub mod atomic_file;
 pub mod error_chain;
 pub mod process_group;
 pub mod safe_text;
+pub mod tls;
 
 pub use atomic_file::{FileAccess, write_atomic};
 pub use error_chain::innermost_reason;
 pub use process_group::{ProcessGroup, ProcessPipes, kill_all_groups};
 pub use safe_text::{TextCleaner, clean_line, clean_text, visible_text};
+pub use tls::install_tls;

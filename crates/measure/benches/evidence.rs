@@ -78,6 +78,7 @@ fn played(protocol: &dyn Protocol, models: usize) -> Option<Debate> {
         files: request.files,
         options: request.options,
         seed: 7,
+        nonce: "nonce".into(),
         limits: DebateLimits::default(),
         templates: protocol::template_hashes(protocol),
         written_by: String::new(),

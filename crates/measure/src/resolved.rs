@@ -1,7 +1,7 @@
 //! What a resolution says about the first positions in a debate. Later debates learn from it how their agents did.
 
 use agon_core::history::{ResolvedDebate, SeatResult};
-use agon_core::{Debate, PositionGrouping, PositionHistory};
+use agon_core::{Debate, DecidedPosition, PositionHistory, SeatPosition};
 
 use crate::calibration::{DebateResolution, OutcomeTruth};
 
@@ -16,21 +16,17 @@ pub fn seat_agent<'a>(debate: &'a Debate, seat: &str) -> Option<&'a str> {
     }
 }
 
-/// Which first positions were right. A seat about which the resolution says nothing is left out.
+/// Which first positions were right. A seat is left out if the resolution says nothing about its position, or if nobody declared
+/// whether its position is the right one.
 pub fn resolved_debate(
     debate: &Debate,
     positions: &PositionHistory,
     resolution: &DebateResolution,
 ) -> ResolvedDebate {
     let truth = known_truth(debate, positions, resolution);
-    let truth = if is_comparable(positions, &truth) { truth } else { KnownTruth::Nothing };
     let first = positions.rounds.first().map_or(&[][..], |round| &round.stands);
     let seats = first.iter().filter_map(|held| {
-        let right = match &truth {
-            KnownTruth::Is(position) => held.position == *position,
-            KnownTruth::IsNot(position) => (held.position == *position).then_some(false)?,
-            KnownTruth::Nothing => return None,
-        };
+        let right = is_right(positions, &truth, held)?;
         let agent = seat_agent(debate, &held.seat)?.to_owned();
         Some(SeatResult { agent, right, confidence: held.confidence, position: held.position.clone() })
     });
@@ -38,17 +34,23 @@ pub fn resolved_debate(
     ResolvedDebate { id, seats: seats.collect(), partial }
 }
 
-/// How the decision turned out; `None` if there is none or the resolution says nothing about it.
+/// How the decision turned out; `None` if there is none, or if it is not known.
 pub fn decision_truth(
     debate: &Debate,
     positions: &PositionHistory,
     resolution: &DebateResolution,
 ) -> Option<OutcomeTruth> {
-    let decided = positions.decided.name()?;
-    match known_truth(debate, positions, resolution) {
-        KnownTruth::Is(position) if position == decided => Some(OutcomeTruth::Right),
-        KnownTruth::Is(_) | KnownTruth::IsNot(_) => Some(OutcomeTruth::Wrong),
-        KnownTruth::Nothing => None,
+    if positions.decided == DecidedPosition::Nothing {
+        return None;
+    }
+    if let DebateResolution::Truth(truth) = resolution {
+        return Some(*truth);
+    }
+    match (known_truth(debate, positions, resolution), positions.decided.name()) {
+        (KnownTruth::Is(position), Some(decided)) if position == decided => Some(OutcomeTruth::Right),
+        (KnownTruth::Is(position), Some(_)) if is_distinct(positions, position) => Some(OutcomeTruth::Wrong),
+        (KnownTruth::Nobody, _) => Some(OutcomeTruth::Wrong),
+        _ => None,
     }
 }
 
@@ -71,6 +73,8 @@ enum KnownTruth<'a> {
     Is(&'a str),
     /// This position is wrong; nothing is known about the others.
     IsNot(&'a str),
+    /// Every position is wrong.
+    Nobody,
     Nothing,
 }
 
@@ -87,21 +91,30 @@ fn known_truth<'a>(
         (DebateResolution::Truth(OutcomeTruth::Wrong), Some(decided)) => KnownTruth::IsNot(decided),
         (DebateResolution::Truth(_), None) => KnownTruth::Nothing,
         (DebateResolution::Winner(name), Some(decided)) if labels.contains(name) => KnownTruth::Is(decided),
-        // No position has an empty name, so all count as wrong.
-        (DebateResolution::Winner(name), _) if name == NOBODY => KnownTruth::Is(""),
+        (DebateResolution::Winner(name), _) if name == NOBODY => KnownTruth::Nobody,
         (DebateResolution::Winner(name), _) => {
             position_named(debate, positions, name).map_or(KnownTruth::Nothing, KnownTruth::Is)
         }
     }
 }
 
-/// Whether the truth can be compared with the first positions. It cannot if positions are texts and the truth is something
-/// that nobody held, for example the result of a vote.
-fn is_comparable(positions: &PositionHistory, truth: &KnownTruth<'_>) -> bool {
-    let (KnownTruth::Is(position) | KnownTruth::IsNot(position)) = truth else { return true };
+/// Whether a first position was right; `None` if that is not known.
+fn is_right(positions: &PositionHistory, truth: &KnownTruth<'_>, held: &SeatPosition) -> Option<bool> {
+    match truth {
+        KnownTruth::Is(position) if held.position == *position => Some(true),
+        KnownTruth::Is(position) => (!held.is_unsorted && is_distinct(positions, position)).then_some(false),
+        KnownTruth::IsNot(position) => (held.position == *position).then_some(false),
+        KnownTruth::Nobody => Some(false),
+        KnownTruth::Nothing => None,
+    }
+}
+
+/// Whether a seat that holds a position of another name is known not to hold this one. It is not known of a text that nobody held,
+/// such as one that combines several, and of one that nobody sorted. A vote says nothing about texts.
+fn is_distinct(positions: &PositionHistory, position: &str) -> bool {
     let rounds = positions.rounds.iter().filter(|round| !round.ballots);
-    let is_held = || rounds.flat_map(|round| &round.stands).any(|held| held.position == *position);
-    positions.grouping() == PositionGrouping::Discrete || position.is_empty() || is_held()
+    let mut held = rounds.flat_map(|round| &round.stands);
+    !positions.are_texts || held.any(|held| held.position == position && !held.is_unsorted)
 }
 
 #[cfg(test)]
@@ -131,6 +144,7 @@ mod tests {
             options: serde_json::Map::new(),
             seats: seats.collect(),
             seed: 1,
+            nonce: "nonce".into(),
             limits: DebateLimits::default(),
             templates: BTreeMap::new(),
             written_by: String::new(),
@@ -173,7 +187,8 @@ mod tests {
         };
         let stands = positions.iter().map(held).collect();
         let first = RoundPositions { round: 1, stands, ..RoundPositions::default() };
-        PositionHistory { rounds: vec![first], decided: Some(decided.into()), ..PositionHistory::default() }
+        let decided = DecidedPosition::Held(decided.into());
+        PositionHistory { rounds: vec![first], decided, ..PositionHistory::default() }
     }
 
     const RIGHT: DebateResolution = DebateResolution::Truth(OutcomeTruth::Right);
@@ -205,10 +220,52 @@ mod tests {
     fn a_vote_says_nothing_about_first_positions_that_are_texts() {
         let debate = debate(&[("s1", &["a/x"]), ("s2", &["b/y"])]);
         let mut texts = first_positions(&[("s1", "Move."), ("s2", "Stay.")], "PROCEED");
-        texts.grouping = PositionGrouping::Declared;
+        texts.are_texts = true;
         assert!(resolved_debate(&debate, &texts, &RIGHT).seats.is_empty());
-        texts.decided = Some("Move.".into());
+        texts.decided = DecidedPosition::Held("Move.".into());
         assert_eq!(resolved_debate(&debate, &texts, &RIGHT).seats.len(), 2);
+    }
+
+    /// Inequality of texts decides nothing, so a seat that was not sorted is not counted as wrong.
+    #[test]
+    fn a_text_that_nobody_sorted_is_never_counted_as_wrong() {
+        let debate = debate(&[("s1", &["a/x"]), ("s2", &["b/y"]), ("s3", &["c/z"])]);
+        let mut texts = first_positions(&[("s1", "Move."), ("s2", "Stay."), ("s3", "Go.")], "Move.");
+        texts.are_texts = true;
+        let results = |texts: &PositionHistory, resolution: &DebateResolution| {
+            let seats = resolved_debate(&debate, texts, resolution).seats;
+            seats.into_iter().map(|seat| (seat.position, seat.right)).collect::<Vec<_>>()
+        };
+        let row = |position: &str, right| (position.to_owned(), right);
+        let stay = DebateResolution::Winner("Stay.".into());
+        assert_eq!(decision_truth(&debate, &texts, &stay), Some(OutcomeTruth::Wrong));
+        texts.rounds[0].stands[2].is_unsorted = true;
+        assert_eq!(results(&texts, &RIGHT), [row("Move.", true), row("Stay.", false)]);
+        texts.rounds[0].stands.iter_mut().for_each(|held| held.is_unsorted = true);
+        assert_eq!(results(&texts, &RIGHT), [row("Move.", true)]);
+        assert_eq!(results(&texts, &WRONG), [row("Move.", false)]);
+        assert_eq!(decision_truth(&debate, &texts, &stay), None, "they may be the same");
+        let nobody = DebateResolution::Winner(NOBODY.into());
+        assert_eq!(results(&texts, &nobody).len(), 3);
+    }
+
+    #[test]
+    fn a_decision_is_right_or_wrong_also_if_nobody_declared_its_position() {
+        let debate = debate(&[("s1", &["a/x"]), ("s2", &["b/y"])]);
+        let mut texts = first_positions(&[("s1", "Move."), ("s2", "Stay.")], "");
+        texts.are_texts = true;
+        let winner = DebateResolution::Winner("Move.".into());
+        for (decided, of_truth, of_winner, seats) in [
+            (DecidedPosition::Nothing, None, None, 0),
+            (DecidedPosition::Unknown, Some(OutcomeTruth::Right), None, 0),
+            (DecidedPosition::New("Both.".into()), Some(OutcomeTruth::Right), Some(OutcomeTruth::Wrong), 0),
+            (DecidedPosition::Held("Move.".into()), Some(OutcomeTruth::Right), Some(OutcomeTruth::Right), 2),
+        ] {
+            texts.decided = decided.clone();
+            assert_eq!(decision_truth(&debate, &texts, &RIGHT), of_truth, "{decided:?}");
+            assert_eq!(decision_truth(&debate, &texts, &winner), of_winner, "{decided:?}");
+            assert_eq!(resolved_debate(&debate, &texts, &RIGHT).seats.len(), seats, "{decided:?}");
+        }
     }
 
     #[test]

@@ -35,4 +35,4 @@ pub use debate_replies::{MockDebate, converging_debate};
 pub use request::MockRequest;
 pub use response::{ConnectionFault, MockResponse};
 pub use server::{MockResponder, MockServer, MockSettings};
-pub use wire_formats::WireFormat;
+pub use wire_formats::MockFormat;

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::wire_formats::{WireFormat, gemini_model};
+use crate::wire_formats::{MockFormat, gemini_model};
 
 /// A request as it arrived. The body is parsed only when it is read, because a benchmark makes thousands of requests.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub struct MockRequest {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub bytes: Vec<u8>,
-    format: Option<WireFormat>,
+    format: Option<MockFormat>,
     body: OnceLock<Value>,
     messages: OnceLock<Vec<(String, String)>>,
     settings: OnceLock<RequestSettings>,
@@ -78,7 +78,7 @@ struct SchemaField {
 impl MockRequest {
     pub(crate) fn new(method: String, path: String, headers: Vec<(String, String)>, bytes: Vec<u8>) -> Self {
         Self {
-            format: WireFormat::of_path(&path).filter(|_| method == "POST"),
+            format: MockFormat::of_path(&path).filter(|_| method == "POST"),
             method,
             path,
             headers,
@@ -91,7 +91,7 @@ impl MockRequest {
     }
 
     /// The wire format of the path. `None` for unknown paths and lists of models.
-    pub fn wire(&self) -> Option<WireFormat> {
+    pub fn wire(&self) -> Option<MockFormat> {
         self.format
     }
 
@@ -109,7 +109,7 @@ impl MockRequest {
     /// joined into one text.
     pub fn messages(&self) -> Vec<(&str, &str)> {
         match self.format {
-            Some(WireFormat::Anthropic | WireFormat::Gemini) => {
+            Some(MockFormat::Anthropic | MockFormat::Gemini) => {
                 let messages = self.messages.get_or_init(|| self.joined_messages());
                 messages.iter().map(|(role, text)| (role.as_str(), text.as_str())).collect()
             }
@@ -146,8 +146,8 @@ impl MockRequest {
     pub fn schema_text(&self) -> Option<&str> {
         let settings = self.settings();
         let schema = match self.format {
-            Some(WireFormat::Anthropic) => settings.output_config.as_ref()?.format.as_ref()?.schema.as_ref(),
-            Some(WireFormat::Gemini) => settings.generation_config.as_ref()?.schema.as_ref(),
+            Some(MockFormat::Anthropic) => settings.output_config.as_ref()?.format.as_ref()?.schema.as_ref(),
+            Some(MockFormat::Gemini) => settings.generation_config.as_ref()?.schema.as_ref(),
             _ => settings.response_format.as_ref()?.json_schema.as_ref()?.schema.as_ref(),
         };
         schema.map(|schema| schema.get())
@@ -169,7 +169,7 @@ impl MockRequest {
 
     fn joined_messages(&self) -> Vec<(String, String)> {
         let (system, messages, blocks) = match self.format {
-            Some(WireFormat::Gemini) => ("systemInstruction", "contents", "parts"),
+            Some(MockFormat::Gemini) => ("systemInstruction", "contents", "parts"),
             _ => ("system", "messages", "content"),
         };
         let system = self.body().get(system).map(|system| system.get(blocks).unwrap_or(system));

@@ -7,7 +7,7 @@ use crate::response::AssistantWords;
 
 /// The wire format of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WireFormat {
+pub enum MockFormat {
     /// `POST /v1/chat/completions`.
     OpenAi,
     /// `POST /v1/messages`.
@@ -18,7 +18,7 @@ pub enum WireFormat {
     Embeddings,
 }
 
-impl WireFormat {
+impl MockFormat {
     pub(crate) fn of_path(path: &str) -> Option<Self> {
         match path {
             "/v1/chat/completions" => Some(Self::OpenAi),
@@ -42,26 +42,26 @@ pub(crate) fn gemini_model(path: &str) -> Option<(&str, bool)> {
 /// The body of an answer that is not streamed.
 pub(crate) fn message_body(request: &MockRequest, words: &AssistantWords) -> Vec<u8> {
     match request.wire() {
-        Some(WireFormat::Anthropic) => anthropic::message(words).to_string().into_bytes(),
-        Some(WireFormat::Gemini) => gemini::message(words).to_string().into_bytes(),
-        Some(WireFormat::Embeddings) => openai::embeddings(request, words).to_string().into_bytes(),
-        Some(WireFormat::OpenAi) | None => openai::message(words),
+        Some(MockFormat::Anthropic) => anthropic::message(words).to_string().into_bytes(),
+        Some(MockFormat::Gemini) => gemini::message(words).to_string().into_bytes(),
+        Some(MockFormat::Embeddings) => openai::embeddings(request, words).to_string().into_bytes(),
+        Some(MockFormat::OpenAi) | None => openai::message(words),
     }
 }
 
 /// The body of a streamed answer: server-sent events in HTTP chunks.
 pub(crate) fn stream_body(request: &MockRequest, words: &AssistantWords) -> Vec<u8> {
     match request.wire() {
-        Some(WireFormat::Anthropic) => anthropic::stream(words),
-        Some(WireFormat::Gemini) => gemini::stream(words),
+        Some(MockFormat::Anthropic) => anthropic::stream(words),
+        Some(MockFormat::Gemini) => gemini::stream(words),
         _ => openai::stream(request, words),
     }
 }
 
 pub(crate) fn error_body(request: &MockRequest, status: u16, message: &str) -> Vec<u8> {
     let body = match request.wire() {
-        Some(WireFormat::Anthropic) => anthropic::error(status, message),
-        Some(WireFormat::Gemini) => gemini::error(status, message),
+        Some(MockFormat::Anthropic) => anthropic::error(status, message),
+        Some(MockFormat::Gemini) => gemini::error(status, message),
         _ => json!({"error": {"message": message, "type": "error", "param": null, "code": null}}),
     };
     body.to_string().into_bytes()

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use agon_mock::{
-    ConnectionFault, MockDebate, MockRequest, MockResponse, MockServer, MockSettings, WireFormat,
+    ConnectionFault, MockDebate, MockFormat, MockRequest, MockResponse, MockServer, MockSettings,
     converging_debate,
 };
 use serde_json::{Value, json};
@@ -230,7 +230,7 @@ fn the_path_determines_the_wire_format() {
     assert_eq!(openai["choices"][0]["message"]["content"], "Some(OpenAi) x");
     assert_eq!(mock.requests().iter().filter_map(|request| request.wire()).count(), 3);
     assert_eq!(request(&mock, "GET", "/v1/messages", "", &Value::Null).0, 404);
-    assert_eq!((mock.calls(), mock.requests()[1].wire()), (3, Some(WireFormat::Gemini)));
+    assert_eq!((mock.calls(), mock.requests()[1].wire()), (3, Some(MockFormat::Gemini)));
 }
 
 #[test]

@@ -120,6 +120,7 @@ mod tests {
             phase: Phase::new("propose", 1),
             label: None,
             about: None,
+            question: String::new(),
             messages,
             schema: None,
             max_output_tokens: 9,

@@ -30,6 +30,8 @@ pub struct ModelCatalogue {
     /// What is wrong with the configuration. Then no model can be made.
     problem: Option<Invalid>,
     terminal: Option<Arc<TerminalPrompt>>,
+    /// The scripts that need no file, by name.
+    scripts: BTreeMap<String, &'static str>,
     clients: Arc<HttpClients>,
     models: Mutex<BTreeMap<String, Arc<dyn Model>>>,
 }
@@ -64,6 +66,7 @@ impl ModelCatalogue {
             problem: config.check().err(),
             config,
             terminal: None,
+            scripts: BTreeMap::new(),
             clients: Arc::default(),
             models: Mutex::default(),
         }
@@ -73,6 +76,12 @@ impl ModelCatalogue {
     #[must_use]
     pub fn with_terminal(self, terminal: Arc<TerminalPrompt>) -> Self {
         Self { terminal: Some(terminal), ..self }
+    }
+
+    /// Adds built-in scripts: each with its name, `demo` for `script/demo`, and its text.
+    #[must_use]
+    pub fn with_scripts(self, scripts: impl IntoIterator<Item = (String, &'static str)>) -> Self {
+        Self { scripts: scripts.into_iter().collect(), ..self }
     }
 
     /// All providers, for `agon doctor`.
@@ -91,9 +100,14 @@ impl ModelCatalogue {
             key_env: None,
             key_present: false,
             problem: None,
-            models: vec!["script/demo".into()],
+            models: self.built_in_scripts(),
         };
         servers.chain([script]).collect()
+    }
+
+    /// The names of the built-in scripts: `script/demo`.
+    pub fn built_in_scripts(&self) -> Vec<String> {
+        self.scripts.keys().map(|name| format!("script/{name}")).collect()
     }
 
     /// Asks every usable provider for its list of models, all at once, each for at most `timeout`.
@@ -159,7 +173,10 @@ impl ModelCatalogue {
         let (provider, model) = name.split_once('/').unwrap_or((name, ""));
         match provider {
             _ if model.trim().is_empty() => Err(self.unknown_model(name, provider)),
-            "script" => Ok(Arc::new(ScriptModel::open(model)?)),
+            "script" => Ok(Arc::new(match self.scripts.get(model) {
+                Some(text) => ScriptModel::parse(model, text)?,
+                None => ScriptModel::open(model)?,
+            })),
             "command" => self.make_command(model),
             "human" => self.make_human(model),
             "agent" => self.make_agent(name, model),

@@ -54,7 +54,7 @@ impl CommandModel {
         call: &ModelCall,
         deltas: Option<DeltaSink<'_>>,
     ) -> Result<ModelCompletion, CallFault> {
-        let prompt = prompt_text(&call.messages);
+        let prompt = prompt_text(&call.messages_with_schema());
         let (mut group, pipes) = self.start().map_err(|why| self.start_fault(&why))?;
         let mut answer = CommandAnswer::new(self.config.output_bytes_max.unwrap_or(OUTPUT_BYTES_MAX));
         let mut stderr = StderrTail::default();

@@ -84,7 +84,7 @@ async fn list_models(
     clients: &HttpClients,
     probe: &mut ProviderProbe,
 ) -> Result<Vec<String>, String> {
-    let context = FailureContext { provider, model: "", address: &base.shown, prompt: &[] };
+    let context = FailureContext::new(provider, "", base, &[]);
     let message = |failure: CallFailure| failure.fault.message;
     let dialect = dialect::of(provider.format);
     let client = clients.get(base.is_plain_http).map_err(|why| message(context.no_client(why)))?;

@@ -22,14 +22,6 @@ use tokio::time::{Instant, sleep, sleep_until};
 const SCRIPT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Stands for any seat or phase without an entry of its own.
 const ANY: &str = "*";
-const BUILT_IN_SCRIPTS: [(&str, &str); 5] = [
-    ("demo", include_str!("../scripts/demo.yaml")),
-    ("demo-panel", include_str!("../scripts/demo-panel.yaml")),
-    ("demo-council", include_str!("../scripts/demo-council.yaml")),
-    ("demo-arena", include_str!("../scripts/demo-arena.yaml")),
-    ("demo-review", include_str!("../../protocols/src/review/demo.yaml")),
-];
-
 /// A script that has been read and checked.
 #[derive(Debug)]
 pub struct ScriptModel {
@@ -73,11 +65,8 @@ enum ReplyContent {
 }
 
 impl ScriptModel {
-    /// Reads the script in `file`, or a built-in one such as `demo`.
+    /// Reads the script in `file`.
     pub fn open(file: &str) -> Result<Self, Invalid> {
-        if let Some((name, text)) = BUILT_IN_SCRIPTS.iter().find(|(name, _)| *name == file) {
-            return Self::parse(name, text);
-        }
         let wrong = |why: String| Invalid(format!("the script {file}: {why}"));
         let open = File::open(file)
             .map_err(|why| wrong(format!("{why}; a script is named script/FILE, or script/demo")))?;

@@ -21,22 +21,19 @@
 //!
 //! - [`prompt`]: turns templates into prompts, and reply types into schemas.
 //! - [`limits`]: says whether a limit ends a debate. [`participation`]: says how the seats took part.
+//! - [`attached_context`]: what a person attaches with `--context`.
 //! - [`named_lists`]: reads files that list names, each with a value.
-//! - [`answer`]: decides when two short answers are the same. [`lexical`]: measures how similar two texts are.
-//!   [`grouping`]: decides which texts are one position.
-//! - [`cited`]: finds the evidence and the points of others that a text cites.
+//! - [`quotes`]: verifies quotes. [`sorting`]: verifies who holds the same position. [`packet_lines`]: verifies places in files.
+//! - [`clerk`]: the seat that sorts answers. [`short_answers`]: compares options and numbers.
 
 use agon_core::Protocol;
 
-pub mod answer;
 pub mod arena;
 pub mod ask;
-pub mod cited;
+pub mod attached_context;
 pub mod clerk;
 pub mod council;
 pub mod deep;
-pub mod grouping;
-pub mod lexical;
 pub mod limits;
 pub mod named_lists;
 pub mod packet_lines;
@@ -46,6 +43,7 @@ pub mod poll;
 pub mod prompt;
 pub mod quotes;
 pub mod review;
+pub mod short_answers;
 pub mod sorting;
 #[cfg(test)]
 mod testing;

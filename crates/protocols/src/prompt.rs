@@ -152,3 +152,16 @@ pub fn restrict(mut schema: ReplySchema, pointer: &str, values: &[String]) -> Re
     }
     schema
 }
+
+/// Lists the values that the string at `pointer` should have. Others are not refused: an id or a label that does not exist is for the
+/// protocol to verify, and it costs a seat its declaration, not its reply.
+pub fn list_values(mut schema: ReplySchema, pointer: &str, values: &[String]) -> ReplySchema {
+    if let Some(Value::Object(place)) = schema.json.pointer_mut(pointer) {
+        place.shift_remove("type");
+        place.insert(
+            "anyOf".into(),
+            serde_json::json!([{"type": "string", "enum": values}, {"type": "string"}]),
+        );
+    }
+    schema
+}

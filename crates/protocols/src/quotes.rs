@@ -10,6 +10,10 @@ use unicode_normalization::UnicodeNormalization;
 
 /// A text as it is compared: Unicode NFKC, folded case, single spaces.
 pub fn normalized(text: &str) -> String {
+    // ASCII is the same in every normal form. Logs are read often, so the plain case is quick.
+    if text.is_ascii() {
+        return text.to_ascii_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    }
     let compatible: String = text.nfkc().collect();
     // Folding can decompose a character, so the result is composed again.
     let folded: String = caseless::default_case_fold_str(&compatible).nfkc().collect();

@@ -111,6 +111,7 @@ fn placed_texts(
 ) -> Vec<Option<usize>> {
     let mut placed: Vec<Option<usize>> = vec![None; texts.len()];
     let mut is_named_twice = vec![false; texts.len()];
+    let mut is_misquoted = vec![false; texts.len()];
     for (number, group) in declared.iter().enumerate() {
         for (label, quote) in &group.members {
             let place = texts.iter().position(|text| is_label(label, text.label));
@@ -120,6 +121,7 @@ fn placed_texts(
             };
             if !text.texts.iter().any(|text| quoted.is_quoted(quote, text)) {
                 faults.push(format!("The quote of {label} does not occur in its text: {quote:?}."));
+                is_misquoted.get_mut(place).into_iter().for_each(|misquoted| *misquoted = true);
                 continue;
             }
             let (slot, twice) = (placed.get_mut(place), is_named_twice.get_mut(place));
@@ -129,11 +131,13 @@ fn placed_texts(
             }
         }
     }
-    for ((slot, twice), text) in placed.iter_mut().zip(is_named_twice).zip(texts) {
+    for (((slot, twice), misquoted), text) in
+        placed.iter_mut().zip(is_named_twice).zip(is_misquoted).zip(texts)
+    {
         if twice {
             *slot = None;
             faults.push(format!("{} is in more than one group.", text.label));
-        } else if slot.is_none() && !faults.iter().any(|fault| fault.contains(text.label)) {
+        } else if slot.is_none() && !misquoted {
             faults.push(format!("{} is in no group.", text.label));
         }
     }

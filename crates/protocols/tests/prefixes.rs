@@ -2,7 +2,7 @@
 //! `T = N[(R+1)(L+c) + N*o*R(R+1)/2]` over R rounds. Only `U = L + R*N*o + N(R+1)c` of that is new to the cache.
 //!
 //! "A test compares predicted and actual common prefixes". This one does it in bytes, for the debaters of `deep`. It measures the
-//! terms from the prompts: `L` is everything before the first entry of the transcript (rules, question, instructions, schema),
+//! terms from the prompts: `L` is everything before the first entry of the transcript (rules, question, instructions),
 //! `o` is an entry (heading, quotation, rule), and `c` is the private tail. Two things differ from the formula, and the test
 //! accounts for both exactly. The prompts of the first answers lack the instructions of the debate, so they have `L0` instead of
 //! `L`. And they have nothing private, so their tail `c0` is new once instead of N times.
@@ -96,8 +96,8 @@ fn scripted(ask: &Ask, phase: &str, round: u32, focus: Option<&str>) -> Reply {
     let point =
         format!("{} of round {round} says that {}", ask.seat, "the queue is worth its cost; ".repeat(40));
     let value = match phase {
-        // The same form in which others read an argument, so that all entries have the same length.
-        "answer" => json!(format!("Stance: maintain (no_change)\nKey points:\n- {point}")),
+        // As long as an argument is for others, so that all entries have the same length.
+        "answer" => json!(format!("Stance: maintain (no_change)\nKey points:\n{point}")),
         "debate" => {
             json!({"stance": "maintain", "key_points": [point], "counterpoints": [], "revision": "no_change",
             "revised_position": null, "confidence": 0.5})
@@ -201,7 +201,9 @@ fn the_focus_of_a_round_is_new_only_once() {
         let last = &with_focus.last().unwrap().text;
         let block = quotations(last).into_iter().find(|quoted| quoted.what == "the moderator").unwrap();
         assert_eq!(block.text, focus);
-        let whole = "\n## Focus of This Round\n".len() + block.range.len() + "\n".len();
+        let around =
+            "\n## Focus of This Round\nThe moderator asks you to address:\n\nAddress it in this round.\n";
+        let whole = around.len() + block.range.len();
         let more = new(Some(focus)) - new(None);
         // The focus replaces the tail in its place, so the bytes that both start with are no longer cached by chance.
         let once = (rounds as usize - 1) * whole;

@@ -3,7 +3,5 @@
 //! - [`receipts`]: signed receipts that anybody can check.
 //! - [`deliveries`]: brings outcomes to files, callbacks, chats and programs, with retries.
 
-#![warn(missing_docs)]
-
 pub mod deliveries;
 pub mod receipts;

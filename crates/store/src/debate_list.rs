@@ -16,9 +16,7 @@ use crate::store_path::StorePath;
 /// A debate as a list shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ListedDebate {
-    /// Its id.
     pub id: String,
-    /// Its protocol.
     pub protocol: String,
     /// The question, topic or task.
     pub question: String,

@@ -9,7 +9,6 @@ use crate::{SqliteStore, schema};
 /// The state of the store's file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StoreHealth {
-    /// The file.
     pub file: String,
     /// The version of its tables.
     pub schema_version: i64,

@@ -31,14 +31,12 @@ pub enum MatchedBy {
     Words,
     /// Its meaning is close to the query's.
     Meaning,
-    /// Both.
     Both,
 }
 
 /// An entry that a search found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KnowledgeHit {
-    /// Its id.
     pub id: String,
     /// Where it comes from.
     pub kind: KnowledgeKind,

@@ -21,8 +21,6 @@
 //! The store never changes or judges a debate and never reads a clock. It stores bytes; [`agon_core::event`] checks the
 //! hash chain over them. What it records about a closed debate comes from the outcome's lesson alone.
 
-#![warn(missing_docs)]
-
 mod closed_debates;
 mod debate_list;
 mod deliveries_table;

@@ -21,7 +21,6 @@ use crate::store_fault::StoreFault;
 /// An agent's rating, its calibration and how often it voted with the majority.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AgentRating {
-    /// The agent.
     pub agent: String,
     /// Its ratings, its games, and its history.
     #[serde(flatten)]

@@ -24,9 +24,7 @@ pub const HIT_END: char = '\u{3}';
 /// A debate that a search found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SearchHit {
-    /// Its id.
     pub id: String,
-    /// Its protocol.
     pub protocol: String,
     /// The question, topic or task.
     pub question: String,

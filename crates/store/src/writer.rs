@@ -178,7 +178,7 @@ mod tests {
     /// A debate that was opened and in which a person has said `text`.
     fn records(id: &str, text: &str) -> Vec<LogRecord> {
         let brief = serde_json::from_value(json!({
-            "version": agon_core::LOG_VERSION, "id": id, "protocol": "deep", "question": "Why?", "options": {}, "seats": [], "seed": 1,
+            "version": agon_core::LOG_VERSION, "id": id, "protocol": "deep", "question": "Why?", "options": {}, "seats": [], "seed": 1, "nonce": "n",
             "limits": agon_core::DebateLimits::default(), "templates": {}, "created_at": "2026-05-01T10:00:00Z",
         }));
         let (mut debate, opened) = Debate::open(brief.unwrap()).unwrap();

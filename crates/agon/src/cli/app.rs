@@ -8,6 +8,7 @@ use std::sync::Arc;
 use agon_core::event::open_all;
 use agon_core::{Brief, Corrupt, Debate, LogRecord, Protocol};
 use agon_engine::{Engine, StoreError};
+use agon_experiments::eval::find_grading;
 use agon_models::{ModelCatalogue, ModelsConfig, TerminalPrompt};
 use agon_store::SqliteStore;
 use clap::ArgMatches;
@@ -15,7 +16,7 @@ use clap::ArgMatches;
 use super::arguments;
 use super::configuration::Configuration;
 use super::errors::CliError;
-use super::model_directory::ModelDirectory;
+use super::model_directory::{ModelDirectory, demo_scripts};
 use super::paths::{self, process_env};
 use super::runtime::block_on;
 use super::verification::RawLog;
@@ -133,7 +134,8 @@ pub fn model_catalogue(configuration: &Configuration) -> Arc<ModelCatalogue> {
     let models_dir = paths::models_folder(&process_env);
     let config = ModelsConfig { models_dir, ..configuration.models_config.clone() };
     let prompt = TerminalPrompt::on_this_terminal().with_pause_hook(terminal_pause::terminal().pause_hook());
-    Arc::new(ModelCatalogue::new(config, |name| std::env::var(name).ok()).with_terminal(Arc::new(prompt)))
+    let catalogue = ModelCatalogue::new(config, |name| std::env::var(name).ok());
+    Arc::new(catalogue.with_terminal(Arc::new(prompt)).with_scripts(demo_scripts()))
 }
 
 /// The store in this file, created if it does not exist.
@@ -146,9 +148,10 @@ pub fn open_store(file: &Path) -> Result<SqliteStore, CliError> {
 
 /// The protocol of a stored debate.
 pub fn protocol_of(brief: &Brief) -> Result<&'static dyn Protocol, CliError> {
-    agon_protocols::find(&brief.protocol).ok_or_else(|| {
+    let found = agon_protocols::find(&brief.protocol).or_else(|| find_grading(&brief.protocol));
+    found.ok_or_else(|| {
         CliError::input(format!(
-            "debate {} was held with the protocol {:?}, which this agon does not have: use a newer agon",
+            "debate {} was run with the protocol {:?}, which this agon does not have: use a newer agon",
             brief.id, brief.protocol
         ))
     })
@@ -156,7 +159,6 @@ pub fn protocol_of(brief: &Brief) -> Result<&'static dyn Protocol, CliError> {
 
 /// A debate in a store.
 pub struct DebateHandle {
-    /// The store.
     pub store: SqliteStore,
     /// The debate's full id.
     pub id: String,
@@ -166,7 +168,6 @@ pub struct DebateHandle {
 pub struct StoredLog {
     /// The bytes and hash of each event.
     pub raw: RawLog,
-    /// The events.
     pub records: Vec<LogRecord>,
     /// The debate that they make.
     pub debate: Debate,
@@ -182,7 +183,6 @@ impl DebateHandle {
         Ok(StoredLog { raw, records, debate })
     }
 
-    /// An error in the log.
     pub fn log_error(&self, reason: Corrupt) -> CliError {
         CliError::Log { id: self.id.clone(), reason: Box::new(reason) }
     }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use agon_core::{OptionKind, OptionSpec, ProtocolInfo};
 use agon_report::GateFormat;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, StyledStr};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::limits::{LimitOverrides, parse_seconds, parse_usd, whole_number};
@@ -61,8 +61,8 @@ pub fn path_option(name: &'static str, value: &'static str, help: &'static str) 
 }
 
 /// A flag without a value.
-pub fn switch(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+pub fn switch(name: &'static str, help: impl Into<StyledStr>) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help.into())
 }
 
 /// `--json`.
@@ -104,23 +104,25 @@ pub fn output_options() -> [Arg; 4] {
     .map(|arg| arg.help_heading("Output"))
 }
 
-/// `--format` and `--no-files`, for verdicts that are a gate in a pipeline.
-pub fn gate_options() -> [Arg; 2] {
+/// `--format`, for verdicts that are a gate in a pipeline.
+pub fn gate_format() -> Arg {
     let names = std::iter::once("text").chain(GateFormat::NAMES);
     let help = "What to print: the report, annotations for a pull request, a SARIF file, a JUnit report [default: text]";
-    let format = Arg::new("format")
+    Arg::new("format")
         .long("format")
         .value_name("FORMAT")
         .value_parser(PossibleValuesParser::new(names))
         .conflicts_with_all(["json", "events"])
         .help(help)
-        .help_heading("Output");
-    [format, no_files()]
+        .help_heading("Output")
 }
 
 /// `--no-files`.
 pub fn no_files() -> Arg {
-    switch("no-files", "Do not write a review's record files into .agents/council").help_heading("Output")
+    let folders = agon_protocols::all().filter_map(|protocol| protocol.info().record_folder);
+    let folders: BTreeSet<&str> = folders.collect();
+    let folders = folders.into_iter().collect::<Vec<_>>().join(" or ");
+    switch("no-files", format!("Do not write record files into {folders}")).help_heading("Output")
 }
 
 /// `--models` and `--seed`.
@@ -166,7 +168,6 @@ pub fn all_roles() -> &'static [&'static str] {
     })
 }
 
-/// The limits.
 pub fn limits() -> Vec<Arg> {
     let limit = |name: &'static str, value: &'static str, help: &'static str| {
         let arg = Arg::new(name).long(name).value_name(value).help(help).help_heading("Limits");

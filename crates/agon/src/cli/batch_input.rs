@@ -17,7 +17,6 @@ use super::{input, targets};
 /// Room for an escaped question and generous options.
 const LINE_BYTES_MAX: u64 = 4 << 20;
 
-/// One debate of a batch.
 #[derive(Debug, Clone)]
 pub struct BatchLine {
     /// Its place in the input, counted from 0.
@@ -150,7 +149,8 @@ mod tests {
         let protocol = agon_protocols::find("deep").unwrap();
         let arguments = CliArguments { models: vec!["script/demo".into()], ..CliArguments::default() };
         let builder = BriefBuilder::new(protocol, arguments, &Configuration::default()).unwrap();
-        let models = agon_models::ModelCatalogue::new(agon_models::ModelsConfig::default(), |_| None);
+        let models = agon_models::ModelCatalogue::new(agon_models::ModelsConfig::default(), |_| None)
+            .with_scripts([("demo".to_owned(), "seats: {\"*\": {\"*\": Yes.}}")]);
         parse_batch(text.as_bytes(), Path::new("in.jsonl"), &builder, Some(1), &models)
             .map_err(|why| why.to_string())
     }

@@ -27,7 +27,6 @@ const PULSE_OPTION: &str = "pulse";
 
 /// Builds the briefs of one protocol's debates.
 pub struct BriefBuilder {
-    /// The protocol.
     pub protocol: &'static dyn Protocol,
     models: Vec<String>,
     roles: BTreeMap<String, String>,
@@ -279,6 +278,16 @@ mod tests {
         let subject = DebateSubject { options, seed: Some(9), ..DebateSubject::question("Why?") };
         let own = brief(CliArguments::default(), subject);
         assert_eq!((&own.options["max_rounds"], own.seed, own.limits.call_timeout_ms), (&3.into(), 9, 2_500));
+    }
+
+    /// The seed decides who is A and who is B, and a person may know it. The nonce decides the fence.
+    #[test]
+    fn debates_of_one_seed_have_the_same_seats_and_different_nonces() {
+        let arguments = || CliArguments { seed: Some(7), ..CliArguments::default() };
+        let [one, other] = [arguments(), arguments()].map(|set| brief(set, DebateSubject::question("Why?")));
+        assert_eq!((&one.seats, one.seed, &one.options), (&other.seats, other.seed, &other.options));
+        assert_ne!(one.nonce, other.nonce);
+        assert!(one.nonce.len() == 32 && one.nonce.chars().all(|c| c.is_ascii_hexdigit()), "{}", one.nonce);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use super::arguments::TIMEOUT_KEY;
 use super::errors::CliError;
 use super::limits::{LimitOverrides, parse_seconds};
 use super::paths::{self, Environment};
-use super::{found_configuration, input};
+use super::{arguments, found_configuration, input};
 
 const FILE_BYTES_MAX: u64 = 1 << 20;
 const CALLS_MAX: usize = 100_000;
@@ -30,11 +30,10 @@ pub struct Configuration {
     pub file: Option<PathBuf>,
     /// Whether the file was found in the working directory, not named by the user and not the user's own.
     pub is_found: bool,
-    /// The models that sit if `--models` names none.
+    /// The models of the seats if `--models` names none.
     pub models: Vec<String>,
     /// Models for single roles.
     pub roles: BTreeMap<String, String>,
-    /// The limits.
     pub limits: LimitOverrides,
     /// How many calls run at once.
     pub engine: EngineSettings,
@@ -53,14 +52,11 @@ pub struct Configuration {
 /// Options as `--set` takes them.
 pub type OptionPairs = Vec<(String, String)>;
 
-/// The file as it is written, apart from the sections that are named after protocols.
+/// The file as it is written, apart from the sections that are named after protocols and the models of roles.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct ConfigurationFile {
     models: Vec<String>,
-    moderator: Option<String>,
-    chair: Option<String>,
-    judge: Option<String>,
     limits: LimitOverrides,
     engine: EngineSection,
     protocols: BTreeMap<Spanned<String>, OptionSection>,
@@ -178,6 +174,7 @@ impl From<Invalid> for ConfigurationMistake {
 fn parse(text: &str) -> Result<Configuration, ConfigurationMistake> {
     let mut table = DeTable::parse(text)?;
     let mut sections = protocol_sections(table.get_mut())?;
+    let roles = role_models(table.get_mut())?;
     let file = ConfigurationFile::deserialize(Deserializer::from(table))?;
     sections.extend(file.protocols);
     let models_config = agon_models::ModelsConfig {
@@ -198,12 +195,11 @@ fn parse(text: &str) -> Result<Configuration, ConfigurationMistake> {
         let pairs = option_pairs(&name, section)?;
         options.entry(name.into_inner()).or_default().extend(pairs);
     }
-    let roles = [("moderator", file.moderator), ("chair", file.chair), ("judge", file.judge)];
     Ok(Configuration {
         file: None,
         is_found: false,
         models: file.models,
-        roles: roles.into_iter().filter_map(|(role, model)| Some((role.to_owned(), model?))).collect(),
+        roles,
         limits: file.limits,
         engine: file.engine.settings()?,
         options,
@@ -225,6 +221,17 @@ fn protocol_sections(
         }
     }
     Ok(sections)
+}
+
+/// Takes the models of single roles out of the file: `moderator = "provider/model"`.
+fn role_models(table: &mut DeTable<'_>) -> Result<BTreeMap<String, String>, ConfigurationMistake> {
+    let mut roles = BTreeMap::new();
+    for role in arguments::all_roles() {
+        if let Some((_, model)) = table.remove_entry(*role) {
+            roles.insert((*role).to_owned(), deserialize_value(model)?);
+        }
+    }
+    Ok(roles)
 }
 
 fn deserialize_value<T: DeserializeOwned>(value: Spanned<DeValue<'_>>) -> Result<T, ConfigurationMistake> {

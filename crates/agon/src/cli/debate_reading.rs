@@ -1,5 +1,6 @@
 //! One reading of a debate's log, made once, for everything that shows it.
 
+use agon_core::protocol::check_values;
 use agon_core::{Debate, DebateView, ProtocolInfo, document};
 use agon_measure::Evidence;
 use agon_report::ReportSource;
@@ -21,10 +22,11 @@ pub struct DebateReading<'a> {
 }
 
 impl<'a> DebateReading<'a> {
-    /// Reads a debate. Fails if its protocol cannot read the log.
+    /// Reads a debate. Fails if its protocol cannot read the log, or if an option in it has an impossible value.
     pub fn of(debate: &'a Debate) -> Result<Self, CliError> {
         let protocol = protocol_of(&debate.brief)?;
         let unreadable = |reason| CliError::Log { id: debate.brief.id.clone(), reason: Box::new(reason) };
+        check_values(protocol, &debate.brief).map_err(unreadable)?;
         let view = protocol.view(debate).map_err(unreadable)?;
         let evidence = agon_measure::evidence(debate, &view.positions);
         let json = serde_json::to_value(&evidence).map_err(|why| unreadable(why.into()))?;

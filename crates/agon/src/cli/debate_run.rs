@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use agon_core::event::open_all;
 use agon_core::{Debate, LogRecord, Protocol};
 use agon_engine::{DebateWatch, EngineError, StopSignal, StoreError, TextDelta};
 use agon_report::{LiveOutput, LiveView};
@@ -11,6 +10,7 @@ use agon_store::SqliteStore;
 use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc};
 
+use super::app::DebateHandle;
 use super::errors::CliError;
 use super::records::GrowingRecords;
 use super::result_output::{OutputMode, ResultOutput};
@@ -23,10 +23,8 @@ use super::{output, signals};
 const DELTAS_HELD: usize = 4_096;
 
 /// One debate to run, and how to show it.
-pub struct DebateRun<'a> {
-    /// Its protocol.
+pub struct DebateSession<'a> {
     pub protocol: &'static dyn Protocol,
-    /// Its id.
     pub id: String,
     /// The store that has its log.
     pub store: SqliteStore,
@@ -34,14 +32,14 @@ pub struct DebateRun<'a> {
     pub output: &'a ResultOutput,
 }
 
-impl DebateRun<'_> {
+impl DebateSession<'_> {
     /// Runs the debate with `start`, shows it while it runs, prints the result and returns the exit status.
     pub fn run<S>(self, start: S) -> Result<u8, CliError>
     where
         S: AsyncFnOnce(&DebateWatch, &StopSignal) -> Result<Debate, EngineError>,
     {
         let runtime = runtime()?;
-        let Watcher { watch, notes, thread } = self.start_watcher(runtime.handle());
+        let DebateWatcher { watch, notes, thread } = self.start_watcher(runtime.handle())?;
         let ended = runtime.block_on(async {
             let stop = StopSignal::new();
             let show_line = move |line: &str| match &notes {
@@ -92,18 +90,18 @@ impl DebateRun<'_> {
 
     /// Starts what follows the debate. It has a thread of its own, because a terminal that is paused must not hold up the
     /// debate.
-    fn start_watcher(&self, runtime: &Handle) -> Watcher {
+    fn start_watcher(&self, runtime: &Handle) -> Result<DebateWatcher, CliError> {
         let mut watch = DebateWatch::default();
-        let growing = self.growing_records();
+        let growing = self.growing_records()?;
         let prints_events = self.output.mode == OutputMode::Events;
         if !self.output.shows_progress && !prints_events && growing.is_none() {
-            return Watcher { watch, notes: None, thread: None };
+            return Ok(DebateWatcher { watch, notes: None, thread: None });
         }
         let (sender, records) = mpsc::unbounded_channel();
         watch.records = Some(sender);
         if !self.output.shows_progress {
             let thread = std::thread::spawn(move || follow_log(records, prints_events, growing));
-            return Watcher { watch, notes: None, thread: Some(thread) };
+            return Ok(DebateWatcher { watch, notes: None, thread: Some(thread) });
         }
         let (deltas, pieces) = broadcast::channel(DELTAS_HELD);
         let (notes, noted) = mpsc::unbounded_channel();
@@ -115,19 +113,26 @@ impl DebateRun<'_> {
             show_live(protocol, &runtime, sources, growing);
             Ok(())
         });
-        Watcher { watch, notes: Some(notes), thread: Some(thread) }
+        Ok(DebateWatcher { watch, notes: Some(notes), thread: Some(thread) })
     }
 
     /// The records that grow in the folder that the debate is saved in.
-    fn growing_records(&self) -> Option<GrowingRecords> {
-        let folder = self.output.debate_folder(&self.id)?;
-        let log = self.store.raw_log(&self.id).ok().and_then(|raw| open_all(raw).ok()).unwrap_or_default();
-        Some(GrowingRecords::new(self.protocol, &folder, &log))
+    fn growing_records(&self) -> Result<Option<GrowingRecords>, CliError> {
+        let Some(folder) = self.output.debate_folder(&self.id) else { return Ok(None) };
+        let handle = DebateHandle { store: self.store.clone(), id: self.id.clone() };
+        let log = match handle.read() {
+            Ok(stored) => stored.records,
+            // A new debate has no log yet.
+            Err(CliError::Store(StoreError::Unknown(_))) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let growing = GrowingRecords::new(self.protocol, &folder, &log);
+        growing.map(Some).map_err(|reason| handle.log_error(reason))
     }
 }
 
 /// What follows a debate while it runs.
-struct Watcher {
+struct DebateWatcher {
     watch: DebateWatch,
     /// Lines of the program itself, for the live view.
     notes: Option<mpsc::UnboundedSender<String>>,

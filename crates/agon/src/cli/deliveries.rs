@@ -10,29 +10,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_core::Debate;
+use agon_engine::StoreError;
 use agon_publish::deliveries::{
-    CALLBACK_SECRET, DeliveryReport, DeliveryRunner, DeliverySettings, Destination, DestinationConfig,
-    DueDelivery, HookConfig, Outbox, OutcomeRenderer, ReportFormat, ReportedDelivery, hooks_for,
+    CALLBACK_SECRET, DeliveredOutcome, DeliveryReport, DeliveryRunner, DeliverySettings, Destination,
+    DestinationConfig, DueDelivery, HookConfig, Outbox, OutcomeRenderer, ReportFormat, ReportedDelivery,
+    hooks_for,
 };
-use agon_report::Style;
+use agon_report::TerminalStyle;
 use agon_store::{AfterFailure, DeliveryState, NewDelivery, SqliteStore, StoredDelivery};
 use clap::{Arg, ArgAction, ArgMatches};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
 use super::app::DebateHandle;
 use super::clock::store_seconds;
 use super::configuration::Configuration;
-use super::debate_reading::{DebateReading, outcome_document};
+use super::debate_reading::DebateReading;
 use super::errors::CliError;
 use super::{output, signals};
 
 /// How long the end of a debate waits for its deliveries. `agon deliver` makes those that take longer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 const CONCURRENT_DELIVERIES: usize = 8;
-const PLAIN_STYLE: Style = Style { color: false, width: 80, unicode: true };
+const PLAIN_STYLE: TerminalStyle = TerminalStyle { color: false, width: 80, unicode: true };
 const UNREADABLE_ADDRESS: &str = "an address that cannot be read";
 
 /// `--to`.
@@ -167,32 +168,37 @@ pub fn public_address(delivery: &StoredDelivery) -> String {
 /// Makes the deliveries that are due, of one debate or of all. It stops when the process is asked to end; what is not
 /// delivered stays in the store.
 pub async fn deliver(store: &SqliteStore, debate: Option<&str>, patience: Duration) -> DeliveryReport {
-    let ours: Vec<i64> =
-        due_deliveries(store, debate).unwrap_or_default().iter().map(|delivery| delivery.id).collect();
+    let due = match due_deliveries(store, debate) {
+        Ok(due) => due,
+        Err(why) => return DeliveryReport { troubles: vec![why.to_string()], ..DeliveryReport::default() },
+    };
+    let ours: Vec<i64> = due.iter().map(|delivery| delivery.id).collect();
     tokio::select! {
-        report = deliver_due(store, debate, patience) => report,
+        report = deliver_all(store, due, patience) => report,
         _ = signals::end_requested() => {
-            // Claimed deliveries are released, so that the next run does not have to wait until the claims expire.
-            let claimed = store.deliveries(Some(DeliveryState::Sending)).unwrap_or_default();
-            for delivery in claimed.iter().filter(|delivery| ours.contains(&delivery.id)) {
-                let retry = AfterFailure::At(store_seconds());
-                drop(store.delivery_failed(delivery.id, "it was stopped before it arrived", retry).await);
+            let mut troubles = vec!["stopped: `agon deliver` sends what has not arrived".to_owned()];
+            if let Err(why) = release_claims(store, &ours).await {
+                troubles.push(format!("a delivery stays claimed for a few minutes: {why}"));
             }
-            let stopped = "stopped: `agon deliver` sends what has not arrived".to_owned();
-            DeliveryReport { troubles: vec![stopped], ..DeliveryReport::default() }
+            DeliveryReport { troubles, ..DeliveryReport::default() }
         }
     }
 }
 
-async fn deliver_due(store: &SqliteStore, debate: Option<&str>, patience: Duration) -> DeliveryReport {
-    let mut report = DeliveryReport::default();
-    let mut waiting = match due_deliveries(store, debate) {
-        Ok(due) => due.into_iter(),
-        Err(why) => {
-            report.troubles.push(why.to_string());
-            return report;
+/// Releases those of our deliveries that are claimed, so that the next run does not have to wait until the claims expire.
+async fn release_claims(store: &SqliteStore, ours: &[i64]) -> Result<(), StoreError> {
+    for delivery in store.deliveries(Some(DeliveryState::Sending))? {
+        if ours.contains(&delivery.id) {
+            let retry = AfterFailure::At(store_seconds());
+            store.delivery_failed(delivery.id, "it was stopped before it arrived", retry).await?;
         }
-    };
+    }
+    Ok(())
+}
+
+async fn deliver_all(store: &SqliteStore, due: Vec<StoredDelivery>, patience: Duration) -> DeliveryReport {
+    let mut report = DeliveryReport::default();
+    let mut waiting = due.into_iter();
     let mut running = JoinSet::new();
     loop {
         while running.len() < CONCURRENT_DELIVERIES
@@ -289,8 +295,12 @@ impl Outbox for StoreOutbox {
 }
 
 impl OutcomeRenderer for StoreOutbox {
-    fn outcome(&self, debate: &str) -> Result<Value, String> {
-        outcome_document(&self.debate(debate)?).map_err(|why| why.to_string())
+    fn outcome(&self, debate: &str) -> Result<DeliveredOutcome, String> {
+        let debate = self.debate(debate)?;
+        let DebateReading { view, document, .. } =
+            DebateReading::of(&debate).map_err(|why| why.to_string())?;
+        let outcome = DeliveredOutcome::new(&debate, &view, document);
+        outcome.ok_or_else(|| format!("debate {} is not over", debate.brief.id))
     }
 
     fn text(&self, debate: &str, format: ReportFormat) -> Result<String, String> {

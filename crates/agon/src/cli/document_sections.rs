@@ -1,11 +1,9 @@
 //! Splits documents into sections for the knowledge store: Markdown at its headings, plain text between paragraphs.
 
-/// A section of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentSection {
     /// The headings above it, or the name of the file.
     pub title: String,
-    /// Its text.
     pub text: String,
 }
 

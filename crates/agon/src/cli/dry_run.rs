@@ -28,6 +28,8 @@ pub fn print_estimate(
     as_json: bool,
 ) -> Result<u8, CliError> {
     brief.seed = seed.unwrap_or(DEFAULT_SEED);
+    // The nonce is random, and invented answers quote the prompts. An estimate says the same whenever it is asked.
+    brief.nonce = "dry run".to_owned();
     let estimate = DebateEstimate::of(protocol, &brief, models)?;
     output::print_result(as_json, || estimate.document(&brief), || estimate.text(&brief))
 }
@@ -216,7 +218,9 @@ fn prompt_bytes(ask: &Ask) -> usize {
         SeatThread::Fresh => 0,
         SeatThread::Continue(turns) => turns.iter().map(|turn| turn.prompt.len() + turn.reply.len()).sum(),
     };
-    ask.prompt.system.len() + ask.prompt.shared.len() + ask.prompt.tail.len() + thread
+    // The schema is sent beside the prompt or at its end.
+    let schema = ask.schema.as_ref().map_or(0, |schema| schema.json.to_string().len());
+    ask.prompt.system.len() + ask.prompt.shared.len() + ask.prompt.tail.len() + thread + schema
 }
 
 fn tokens(bytes: usize) -> u64 {

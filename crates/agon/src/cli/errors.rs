@@ -31,7 +31,6 @@ pub enum CliError {
     /// A file that cannot be read or written.
     #[error("{}: {reason}", .file.display())]
     File {
-        /// The file.
         file: PathBuf,
         /// What the system said, or what to do.
         reason: String,
@@ -52,16 +51,10 @@ pub enum CliError {
     Store(#[from] StoreError),
     /// A log that its protocol cannot read.
     #[error("debate {id}: {reason}")]
-    Log {
-        /// The debate.
-        id: String,
-        /// Why.
-        reason: Box<Corrupt>,
-    },
+    Log { id: String, reason: Box<Corrupt> },
     /// A log in which this version would have taken another step.
     #[error("debate {id}: {reason}")]
     Departed {
-        /// The debate.
         id: String,
         /// Where and how.
         reason: Box<Corrupt>,
@@ -72,12 +65,7 @@ pub enum CliError {
     },
     /// A log whose hash chain is broken.
     #[error("the log of debate {id} is broken: {broken}")]
-    BrokenLog {
-        /// The debate.
-        id: String,
-        /// Where.
-        broken: BrokenChain,
-    },
+    BrokenLog { id: String, broken: BrokenChain },
     /// The files of an embedded model could not be fetched.
     #[error("{0}")]
     Download(String),

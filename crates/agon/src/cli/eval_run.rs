@@ -1,4 +1,4 @@
-//! The trials of an eval as debates: each is held once, even if the run is interrupted, and its result is written as it ends.
+//! The trials of an eval as debates: each is run once, even if the run is interrupted, and its result is written as it ends.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agon_core::event::sha256;
-use agon_core::{Debate, Status};
-use agon_engine::{DebateWatch, Engine, EngineError, StopSignal};
-use agon_experiments::eval::{EvalDataset, EvalPlan, EvalTrial, ResultRow, StoredResults, grade};
+use agon_core::{Brief, Debate, Status};
+use agon_engine::{DebateWatch, Engine, EngineError, StopSignal, StoreError};
+use agon_experiments::eval::{
+    EvalDataset, EvalPlan, EvalQuestion, EvalTrial, GRADING, ResultRow, StoredResults, TrialGrade,
+    find_grading, grading_brief,
+};
 use agon_store::SqliteStore;
 use tokio::task::JoinSet;
 
@@ -22,7 +25,7 @@ use super::{output, signals};
 /// How many characters of a hash make the id of a trial's debate.
 const ID_CHARS: usize = 16;
 
-/// How trials are held.
+/// How trials are run.
 pub struct EvalRun {
     /// The engine that all trials share.
     pub engine: Engine,
@@ -32,6 +35,8 @@ pub struct EvalRun {
     pub builders: BTreeMap<String, BriefBuilder>,
     /// The questions.
     pub dataset: EvalDataset,
+    /// The model that grades what arithmetic cannot.
+    pub clerk: String,
     /// The hash of the plan. The ids of the debates derive from it.
     pub plan_hash: String,
     /// How many debates run at once.
@@ -42,7 +47,6 @@ pub struct EvalRun {
     pub retries_failed: bool,
 }
 
-/// The results file.
 pub struct ResultsFile {
     path: PathBuf,
     file: File,
@@ -76,7 +80,7 @@ impl ResultsFile {
 }
 
 impl EvalRun {
-    /// Holds the trials. Returns the results, and whether the run was interrupted.
+    /// Runs the trials. Returns the results, and whether the run was interrupted.
     pub async fn run(
         self,
         trials: Vec<EvalTrial>,
@@ -137,12 +141,50 @@ impl EvalRun {
         Err(CliError::System(format!("there is no id left for the trial {}", trial.key)))
     }
 
-    fn stored_debate(&self, id: &str) -> Result<Option<Debate>, CliError> {
-        if self.store.raw_log(id).ok().is_none_or(|raw| raw.is_empty()) {
-            return Ok(None);
+    /// The result of a trial. If arithmetic cannot grade it, the clerk is asked. Its call has a log of its own in the same store, so that
+    /// it is paid for once. Returns `None` if the run was interrupted.
+    async fn graded(
+        &self,
+        grade: TrialGrade,
+        question: &EvalQuestion,
+        trial: &Brief,
+        stop: &StopSignal,
+    ) -> Result<Option<ResultRow>, CliError> {
+        if grade.open.is_empty() {
+            return Ok(Some(grade.row));
         }
-        let handle = DebateHandle { store: self.store.clone(), id: id.to_owned() };
-        Ok(Some(handle.read()?.debate))
+        // The answers belong to the id: a trial that is held again is graded again.
+        let hash = sha256(&format!("{}\ngrading\n{}", trial.id, grade.open.join("\n")));
+        let id: String = hash.chars().take(ID_CHARS).collect();
+        let watch = DebateWatch::default();
+        let ended = match self.stored_debate(&id)? {
+            Some(_) => self.engine.resume(&find_grading, &id, None, &watch, stop).await,
+            None => {
+                let brief = grading_brief(trial, id, &self.clerk, &grade.open, &question.gold);
+                self.engine.open(&GRADING, brief, &watch, stop).await
+            }
+        };
+        match ended {
+            Ok(grading) => {
+                let unreadable =
+                    |reason| CliError::Log { id: grading.brief.id.clone(), reason: Box::new(reason) };
+                grade.with_grading(&grading).map(Some).map_err(unreadable)
+            }
+            Err(EngineError::Interrupted { .. }) => Ok(None),
+            Err(error) => Ok(Some(grade.without_grading(&error.to_string()))),
+        }
+    }
+
+    fn stored_debate(&self, id: &str) -> Result<Option<Debate>, CliError> {
+        match self.store.raw_log(id) {
+            Err(StoreError::Unknown(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+            Ok(raw) if raw.is_empty() => Ok(None),
+            Ok(_) => {
+                let handle = DebateHandle { store: self.store.clone(), id: id.to_owned() };
+                Ok(Some(handle.read()?.debate))
+            }
+        }
     }
 }
 
@@ -170,7 +212,10 @@ async fn hold_trial(
         false => run.engine.open(builder.protocol, brief, &watch, &stop).await,
     };
     match ended {
-        Ok(debate) => Ok(Some(grade(&trial, question, &DebateReading::of(&debate)?.source()))),
+        Ok(debate) => {
+            let grade = TrialGrade::of(&trial, question, &DebateReading::of(&debate)?.source());
+            run.graded(grade, question, &debate.brief, &stop).await
+        }
         Err(EngineError::Interrupted { .. }) => Ok(None),
         Err(error) => Ok(Some(ResultRow::failed(&trial, question, &error.to_string()))),
     }

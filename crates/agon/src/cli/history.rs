@@ -1,4 +1,4 @@
-//! What the store knows of the agents that may sit, as files of a brief: their ratings, and how they did before.
+//! What the store knows of the agents, as files of a brief: their ratings, and how they did before.
 
 use agon_core::history::{HISTORY, ResolvedDebate};
 use agon_core::lesson::STANDINGS;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use agon_context::{ContextItem, DecisionResolution, KnowledgeSource, TextEmbedder, embed_missing_entries};
+use agon_context::{
+    ContextEmbedder, ContextItem, DecisionResolution, KnowledgeSource, embed_missing_entries,
+};
 use agon_measure::calibration::OutcomeTruth;
 use agon_models::ModelCatalogue;
 use agon_store::{KnowledgeHit, MemoryHit, SqliteStore};
@@ -15,9 +17,9 @@ const INDEXED_MAX: usize = 2_000;
 
 /// The embeddings that run on this machine, if any are in use. A provider's embeddings cost money, and looking
 /// something up is not a call that limits count, so they are not used here.
-pub fn local_embedder(catalogue: &ModelCatalogue) -> Option<Arc<dyn TextEmbedder>> {
+pub fn local_embedder(catalogue: &ModelCatalogue) -> Option<Arc<dyn ContextEmbedder>> {
     let embedder = catalogue.text_embedder(&catalogue.embeddings_in_use().model).ok()??;
-    embedder.is_errand().then(|| Arc::new(CatalogueEmbedder(embedder)) as Arc<dyn TextEmbedder>)
+    embedder.is_errand().then(|| Arc::new(CatalogueEmbedder(embedder)) as Arc<dyn ContextEmbedder>)
 }
 
 /// Embeds entries that have no embedding yet. Returns the reason if that fails.
@@ -42,7 +44,7 @@ pub async fn embed_query(
 /// The catalogue's embeddings as the context crate uses them.
 struct CatalogueEmbedder(Arc<dyn agon_models::TextEmbedder>);
 
-impl TextEmbedder for CatalogueEmbedder {
+impl ContextEmbedder for CatalogueEmbedder {
     fn name(&self) -> &str {
         self.0.name()
     }

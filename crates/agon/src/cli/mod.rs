@@ -11,6 +11,7 @@ pub mod batch_input;
 pub mod brief_builder;
 pub mod clock;
 pub mod configuration;
+pub mod context_files;
 pub mod debate_ids;
 pub mod debate_reading;
 pub mod debate_run;
@@ -47,21 +48,8 @@ use verbs::{VERB_GROUPS, VERBS};
 const ABOUT: &str = "Structured debate between language models";
 const HELP_TEMPLATE: &str =
     "{about}\n\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
-const EXAMPLES: &str = "\
-Examples:
-  agon deep \"Rust or Go?\" --models script/demo
-      a scripted debate to watch; no model is needed
-  agon deep \"Tabs or spaces?\" --models openai/A,openai/B --chair openai/C
-      two debaters, the first of which also moderates, and a chair
-  agon deep - --models ollama/A --json < question.txt
-      one JSON outcome on stdout
-  agon panel design.md plan.md --models openai/A,anthropic/B,gemini/C
-      three judges with three stances score a plan
-  agon council \"Should we rewrite it?\" --models openai/A --focus payments
-      councillors with roles cross-examine each other, then vote
-  git diff main | agon review --diff - --debate --models openai/A
-      PASS, WARN or FAIL for a change; FAIL is exit status 1
-
+const EXAMPLE_INDENT: usize = 6;
+const NOTES: &str = "\
 A model is provider/model. `agon doctor` shows the providers,
 `agon VERB --help` the options of a verb.
 
@@ -84,7 +72,23 @@ pub fn command() -> Command {
         .subcommands(debates)
         .subcommands(others)
         .before_help(listing)
-        .after_help(EXAMPLES)
+        .after_help(format!("{}\n{NOTES}", examples()))
+}
+
+/// Command lines to start from: a demo that needs no model, and one example of each protocol that has one.
+fn examples() -> String {
+    let infos = || agon_protocols::all().map(|protocol| protocol.info());
+    let demo = infos().find(|info| info.demo.is_some()).map(|info| {
+        let line = format!("{} \"{}\" --models script/demo", info.name, info.subject);
+        (line, "a scripted debate to watch; no model is needed")
+    });
+    let shown =
+        infos().filter_map(|info| info.example.map(|(line, about)| (format!("{} {line}", info.name), about)));
+    let example = |(line, about): (String, &str)| {
+        let about = output::hanging_indent(about, EXAMPLE_INDENT);
+        format!("  agon {line}\n{:EXAMPLE_INDENT$}{about}\n", "")
+    };
+    std::iter::once("Examples:\n".to_owned()).chain(demo.into_iter().chain(shown).map(example)).collect()
 }
 
 /// The verbs in groups. clap would print one long list.

@@ -54,6 +54,14 @@ impl ModelSource for ModelDirectory {
     }
 }
 
+/// The protocols' demos as scripts: `demo-NAME` for each, and `demo` for the first.
+pub fn demo_scripts() -> impl Iterator<Item = (String, &'static str)> {
+    let demos =
+        || agon_protocols::all().filter_map(|protocol| Some((protocol.info().name, protocol.info().demo?)));
+    let first = demos().next().map(|(_, text)| ("demo".to_owned(), text));
+    first.into_iter().chain(demos().map(|(name, text)| (format!("demo-{name}"), text)))
+}
+
 /// The error for a source of topics that is not configured.
 pub fn unknown_pulse_source(name: &str, configured: &BTreeMap<String, PulseConfig>) -> Invalid {
     Invalid(format!(

@@ -120,7 +120,6 @@ pub struct PulledFiles {
     pub name: &'static str,
     /// Where the files came from; `None` if they were here already.
     pub source: Option<String>,
-    /// The files.
     pub paths: Vec<PathBuf>,
 }
 

@@ -57,7 +57,6 @@ pub struct PulledFiles {
     pub name: &'static str,
     /// Where the files came from.
     pub source: Option<String>,
-    /// The files.
     pub paths: Vec<PathBuf>,
 }
 

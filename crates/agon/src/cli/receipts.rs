@@ -1,16 +1,15 @@
 //! Signed receipts of stored debates, and the keys that they are checked with.
 
-use agon_core::document;
+use agon_core::Debate;
 use agon_models::ModelCatalogue;
 use agon_publish::receipts::{
-    Keyring, KeyringError, KnownKey, KnownSecret, ReceiptSubject, ReceiptVerification, ReplayContext, issue,
-    verify,
+    Keyring, KeyringError, KnownKey, KnownSecret, ReceiptSubject, ReceiptVerification, ReplayContext,
+    SignedOutcome, issue, verify,
 };
-use serde_json::Value;
 
 use super::app::{DebateHandle, StoredLog};
 use super::clock;
-use super::debate_reading::outcome_document;
+use super::debate_reading::DebateReading;
 use super::errors::CliError;
 use super::paths::{keys_folder, process_env};
 
@@ -37,7 +36,7 @@ pub fn issue_receipt(
     with_log: bool,
 ) -> Result<String, CliError> {
     let StoredLog { raw, debate, .. } = handle.read()?;
-    let outcome = outcome_document(&debate)?;
+    let outcome = signed_outcome(&debate)?;
     let known = known_secrets(catalogue);
     let secrets: Vec<KnownSecret<'_>> =
         known.iter().map(|(name, value)| KnownSecret { name, value }).collect();
@@ -49,11 +48,13 @@ pub fn issue_receipt(
 
 /// Checks a receipt against known keys.
 pub fn verify_receipt(bytes: &[u8], known: &[KnownKey]) -> ReceiptVerification {
-    // A log that its protocol cannot read has no evidence, and the replay reports why.
-    let outcome = |debate: &agon_core::Debate| {
-        outcome_document(debate).unwrap_or_else(|_| document::document(debate, Value::Null))
-    };
+    let outcome = |debate: &Debate| signed_outcome(debate).map_err(|why| why.to_string());
     verify(bytes, known, &ReplayContext { protocol: &agon_protocols::find, outcome: &outcome })
+}
+
+fn signed_outcome(debate: &Debate) -> Result<SignedOutcome, CliError> {
+    let DebateReading { view, document, .. } = DebateReading::of(debate)?;
+    Ok(SignedOutcome { document, votes: view.votes })
 }
 
 /// The names and values of the secrets in this process's environment. A receipt must not contain them.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use agon_core::{Debate, LogRecord, Protocol, RecordBody, SavedRecord};
+use agon_core::{Corrupt, Debate, LogRecord, Protocol, RecordBody, SavedRecord};
 
 use super::debate_reading::DebateReading;
 use super::errors::CliError;
@@ -76,38 +76,54 @@ pub struct GrowingRecords {
 }
 
 impl GrowingRecords {
-    /// For a debate with this log so far and a folder of its own.
-    pub fn new(protocol: &'static dyn Protocol, folder: &Path, log: &[LogRecord]) -> Self {
-        let debate = Debate::from_records(log).ok();
-        Self { protocol, folder: folder.to_owned(), debate, written: Vec::new(), has_failed: false }
+    /// For a debate with this log so far, empty for a new one, and a folder of its own.
+    pub fn new(protocol: &'static dyn Protocol, folder: &Path, log: &[LogRecord]) -> Result<Self, Corrupt> {
+        let debate = if log.is_empty() { None } else { Some(Debate::from_records(log)?) };
+        Ok(Self { protocol, folder: folder.to_owned(), debate, written: Vec::new(), has_failed: false })
     }
 
-    /// Takes the next record of the log, and writes the files if a phase is over.
+    /// Takes the next record of the log, and writes the files if a phase is over. After an error it writes nothing more. One
+    /// message is enough: the debate goes on, and its log has everything.
     pub fn add(&mut self, record: &LogRecord) {
-        match &mut self.debate {
-            Some(debate) if record.entry.seq >= debate.events => drop(debate.apply(record)),
-            Some(_) => return,
-            None => self.debate = Debate::from_records(std::slice::from_ref(record)).ok(),
-        }
-        let is_between_phases = |debate: &&Debate| debate.outstanding().next().is_none();
-        let Some(debate) = self.debate.as_ref().filter(is_between_phases) else { return };
-        // A log that the protocol cannot read is reported when the debate ends.
-        let Ok(view) = self.protocol.view(debate) else { return };
-        let growing: Vec<SavedRecord> = view.records.into_iter().filter(|record| record.grows).collect();
-        if self.has_failed || growing == self.written {
+        if self.has_failed {
             return;
         }
-        let written = output::create_folder(&self.folder).and_then(|()| {
-            growing.iter().try_for_each(|record| match &record.body {
-                RecordBody::Text(text) => output::write_file(&record_path(&self.folder, record, 1), text),
-                RecordBody::Yaml(_) | RecordBody::Report => Ok(()),
-            })
-        });
-        // One message is enough. The debate goes on, and its log has everything.
-        if let Err(error) = written {
-            output::note(&format!("note: a record is not written: {error}"));
+        if let Err(error) = self.update(record) {
+            output::note(&format!("note: the records are not written any more: {error}"));
             self.has_failed = true;
         }
+    }
+
+    fn update(&mut self, record: &LogRecord) -> Result<(), CliError> {
+        let unreadable = |protocol: &dyn Protocol, reason: Corrupt| {
+            CliError::System(format!("{} cannot read the log: {reason}", protocol.info().name))
+        };
+        let debate = match &mut self.debate {
+            Some(debate) if record.entry.seq < debate.events => return Ok(()),
+            Some(debate) => {
+                debate.apply(record).map_err(|reason| unreadable(self.protocol, reason))?;
+                debate
+            }
+            None => {
+                let debate = Debate::from_records(std::slice::from_ref(record));
+                self.debate.insert(debate.map_err(|reason| unreadable(self.protocol, reason))?)
+            }
+        };
+        if debate.outstanding().next().is_some() {
+            return Ok(());
+        }
+        let view = self.protocol.view(debate).map_err(|reason| unreadable(self.protocol, reason))?;
+        let growing: Vec<SavedRecord> = view.records.into_iter().filter(|record| record.grows).collect();
+        if growing == self.written {
+            return Ok(());
+        }
+        output::create_folder(&self.folder)?;
+        for record in &growing {
+            if let RecordBody::Text(text) = &record.body {
+                output::write_file(&record_path(&self.folder, record, 1), text)?;
+            }
+        }
         self.written = growing;
+        Ok(())
     }
 }

@@ -85,7 +85,7 @@ impl ResultOutput {
     pub fn check(&self, protocol: &dyn Protocol, brief: &Brief) -> Result<(), CliError> {
         if self.gate_format.is_some() && !protocol.info().gates(brief) {
             return Err(CliError::input(
-                "--format needs a verdict, and this mode has none: omit it, or use validate mode",
+                "--format needs a verdict that passes or fails, and with these options there is none: omit it",
             ));
         }
         let (Some(parent), Some(folder)) = (&self.save_folder, self.debate_folder(&brief.id)) else {

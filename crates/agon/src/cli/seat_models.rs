@@ -1,4 +1,4 @@
-//! Which models sit when none are named, and whether the named ones can be used.
+//! The models of the seats when none are named, and whether the named ones can be used.
 //!
 //! An API key does not say which model is meant, and a wrong guess costs money, so the user is asked to name one. Models
 //! that run on this machine are free: those of a running Ollama are used, else the embedded one.

@@ -15,7 +15,6 @@ use super::input;
 enum SubjectKind {
     /// One question, topic or task.
     Question,
-    /// Files.
     Files,
     /// Any mix of files and texts.
     Targets,

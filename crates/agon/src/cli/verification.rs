@@ -26,7 +26,6 @@ pub type RawLog = Vec<(String, String)>;
 /// What is stored beside a log and must agree with it.
 #[derive(Debug)]
 pub enum LogCompanion {
-    /// Nothing.
     Nothing,
     /// The outcome in an exported file; `None` if it was removed.
     Outcome(Option<Value>),
@@ -39,7 +38,6 @@ pub enum LogCompanion {
 pub struct LogFault {
     /// The event, where it is one.
     pub event: Option<u64>,
-    /// A sentence.
     pub reason: String,
 }
 
@@ -64,7 +62,6 @@ fn split_log_line(line: &str) -> Option<(String, String)> {
     is_hash.then(|| (format!("{open}}}"), hash.to_owned()))
 }
 
-/// An exported debate.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ExportedDebate {
@@ -94,7 +91,7 @@ pub fn read_log_file(file: &Path) -> Result<Result<(RawLog, LogCompanion), LogFa
     })?;
     let raw: RawLog = exported.log.into_iter().map(|event| (event.body, event.hash)).collect();
     if raw.is_empty() {
-        return Err(CliError::file(file, "it holds no events: there is nothing to check"));
+        return Err(CliError::file(file, "it has no events: there is nothing to check"));
     }
     Ok(Ok((raw, LogCompanion::Outcome(exported.outcome))))
 }

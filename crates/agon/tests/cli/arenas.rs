@@ -3,10 +3,9 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::support::{Home, Said, refused};
+use crate::support::{Home, Said, demo_of, refused};
 
 const TASK: &str = "How should a team of six be on call?";
-const DEMO: &str = include_str!("../../../models/scripts/demo-arena.yaml");
 const AGENTS: &str = r#"
 [agents.anna]
 model = "script/arena.yaml"
@@ -38,7 +37,7 @@ fn arena(home: &Home, args: &[&str]) -> Said {
 /// What is looked up on this machine is no call.
 #[test]
 fn a_whole_arena_is_twenty_five_calls() {
-    let outcome = arena(&home(DEMO), &["--json"]).ok().json();
+    let outcome = arena(&home(demo_of("arena")), &["--json"]).ok().json();
     let verdict = &outcome["verdict"];
     assert_eq!(outcome["usage"]["calls"], 25, "{outcome:#}");
     assert_eq!((&outcome["termination"], &outcome["status"]), (&json!("consensus"), &json!("complete")));
@@ -65,7 +64,7 @@ fn a_whole_arena_is_twenty_five_calls() {
 /// same numbers"; zero-sum.
 #[test]
 fn ratings_after_two_arenas() {
-    let home = home(DEMO);
+    let home = home(demo_of("arena"));
     assert_eq!(home.agon(&["ratings", "--json"]).ok().json(), json!([]));
     let first = arena(&home, &["--json"]).ok().json();
     let change = |agent: &str| {
@@ -100,7 +99,7 @@ fn ratings_after_two_arenas() {
 /// "Calibration by resolved outcomes"; "`agon resolve ID`".
 #[test]
 fn a_debate_that_turned_out_scores_its_voters() {
-    let home = home(DEMO);
+    let home = home(demo_of("arena"));
     let outcome = arena(&home, &["--json"]).ok().json();
     let id = outcome["id"].as_str().unwrap();
     let said = home.agon(&["resolve", id, "--winner", "agent-2", "--note", "The offers were taken."]).ok();
@@ -138,7 +137,7 @@ fn a_debate_that_turned_out_scores_its_voters() {
 /// "Two or more debates on related questions show in a test that the second one gets and cites the first one's outcome."
 #[test]
 fn a_second_arena_gets_and_cites_what_the_first_decided() {
-    let home = home(DEMO);
+    let home = home(demo_of("arena"));
     let first = arena(&home, &["--json"]).ok().json();
     home.agon(&["resolve", "last", "--truth", "right"]).ok();
     // The agents of the second one cite the first item that they are shown.
@@ -192,7 +191,7 @@ fn a_second_arena_gets_and_cites_what_the_first_decided() {
 /// "Knowledge Mound stores the decision, evidence, and receipts": the one that `agon verify` gives.
 #[test]
 fn what_was_decided_has_the_receipt_of_its_debate() {
-    let home = home(DEMO);
+    let home = home(demo_of("arena"));
     let outcome = arena(&home, &["--json"]).ok().json();
     let id = outcome["id"].as_str().unwrap();
     let checked = home.agon(&["verify", id, "--json"]).ok().json();
@@ -207,7 +206,7 @@ fn what_was_decided_has_the_receipt_of_its_debate() {
 /// What people add is told like what debates decided, and what is forgotten is not.
 #[test]
 fn what_a_person_adds_is_told_and_what_is_forgotten_is_not() {
-    let home = home(DEMO);
+    let home = home(demo_of("arena"));
     let added = home
         .agon(&["knowledge", "add", "Team six was on call", "in May: 61 alerts a month.", "--json"])
         .ok()
@@ -226,7 +225,7 @@ fn what_a_person_adds_is_told_and_what_is_forgotten_is_not() {
 /// "`--team N` picks from the configured agents by rating".
 #[test]
 fn a_team_is_picked_by_rating() {
-    let home = home(DEMO);
+    let home = home(demo_of("arena"));
     arena(&home, &["--quiet"]).ok();
     // The script's judge knows three proposals and fails with two; the team is picked all the same.
     let said = arena(&home, &["--team", "2", "--set", "explore=0", "--json"]).json();
@@ -241,7 +240,7 @@ fn a_team_is_picked_by_rating() {
 
 #[test]
 fn what_cannot_be_held_is_refused_before_any_call() {
-    let home = home(DEMO);
+    let home = home(demo_of("arena"));
     for (args, wants) in [
         (&["--set", "pulse=news"][..], &["no pulse source \"news\"", "[pulse.news]"][..]),
         (&["--embeddings", "embeddings/bert"], &["embeddings/bert"]),

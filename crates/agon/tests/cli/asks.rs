@@ -10,7 +10,11 @@ const ONE: &str = r#"
 seats:
   "*":
     answer: { answer: Zurich, why: It is the largest city., confidence: 0.7 }
-    compare: { same: false, difference: They name two different cities. }
+    clerk:
+      analysis: They name two different cities.
+      positions:
+        - { statement: Zurich., members: [{ label: other, quote: Zurich }] }
+        - { statement: Bern., members: [{ label: other-2, quote: Bern }] }
     deep/answer: { answer: Bern, why: The federal parliament sits there., confidence: 0.8 }
     deep/debate:
       - stance: concede
@@ -31,7 +35,11 @@ const TWO: &str = r#"
 seats:
   "*":
     answer: { answer: Bern, why: Parliament and government sit there., confidence: 0.9 }
-    compare: { same: false, difference: They name two different cities. }
+    clerk:
+      analysis: They name two different cities.
+      positions:
+        - { statement: Zurich., members: [{ label: other, quote: Zurich }] }
+        - { statement: Bern., members: [{ label: other-2, quote: Bern }] }
     deep/answer: { answer: FURTHER, why: So it is., confidence: 0.8 }
     deep/debate: { stance: maintain, key_points: [The seat of government decides], revision: no_change, confidence: 0.95 }
 "#;

@@ -1,5 +1,7 @@
 //! What a branch takes over, and what it says when that is less than was asked for.
 
+use serde_json::Value;
+
 use crate::support::Home;
 
 #[test]
@@ -37,4 +39,21 @@ fn a_branch_that_takes_fewer_rounds_over_says_which() {
     assert!(said.err.contains(&format!("note: of debate {id}, only what came before round 1")), "{said:?}");
     assert_eq!(home.agon(&[&quick[..], &["--quiet"]].concat()).ok().err, "");
     assert_eq!(home.agon(&["branch", &id, "--at", "1", "--json"]).ok().err, "");
+}
+
+/// The rounds that are taken over were asked with the first debate's marker.
+#[test]
+fn a_branch_keeps_the_nonce_and_a_new_debate_draws_one() {
+    let home = Home::new();
+    let nonce = |id: &str| {
+        let exported = home.agon(&["export", id, "--format", "json"]).ok().out;
+        let (_, after) = exported.split_once("nonce").unwrap();
+        let digits = after.chars().skip_while(|c| !c.is_ascii_hexdigit());
+        digits.take_while(char::is_ascii_hexdigit).collect::<String>()
+    };
+    let id = |outcome: Value| outcome["id"].as_str().unwrap().to_owned();
+    let first = nonce(&id(home.debate()));
+    assert_eq!(first.len(), 32);
+    assert_eq!(nonce(&id(home.agon(&["branch", "last", "--at", "1", "--json"]).ok().json())), first);
+    assert_ne!(nonce(&id(home.debate())), first);
 }

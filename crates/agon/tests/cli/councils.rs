@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::support::{Home, Said, refused};
+use crate::support::{Home, Said, demo_of, refused};
 
 const TOPIC: &str = "Should a company of twelve move to a four-day week?";
 
@@ -155,8 +155,7 @@ fn minutes_grow_in_the_folder() {
 #[cfg(unix)]
 fn minutes_survive_a_kill() {
     let home = Home::new();
-    let script = include_str!("../../../models/scripts/demo-council.yaml")
-        .replace("    verdict:\n", "    verdict: {fail: timeout}\n    unused:\n");
+    let script = demo_of("council").replace("    verdict:\n", "    verdict: {fail: timeout}\n    unused:\n");
     home.write("slow.yaml", script);
     let args = ["council", TOPIC, "--models", "script/slow.yaml", "--save", "kept", "--quiet"];
     let mut child = home.command(&args).spawn().unwrap();
@@ -171,7 +170,7 @@ fn minutes_survive_a_kill() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    home.write("slow.yaml", include_str!("../../../models/scripts/demo-council.yaml"));
+    home.write("slow.yaml", demo_of("council"));
     home.agon(&["resume", "last", "--save", "kept", "--quiet"]).ok();
     assert!(session().unwrap().contains("Debate complete"));
 }

@@ -15,7 +15,12 @@ cases:
   - asked: capital of Switzerland
     seats:
       "*":
-        answer: { answer: Zurich, why: It is the largest, confidence: 0.6 }
+        answer: { answer: The city of Zurich, why: It is the largest, confidence: 0.6 }
+        clerk:
+          analysis: One names another city than the two others.
+          positions:
+            - { statement: Zurich., members: [{ label: other, quote: Zurich }] }
+            - { statement: Bern., members: [{ label: other-2, quote: Bern }, { label: other-3, quote: Berne }] }
 "#;
 
 const DATASET: &str = "{\"id\": \"fr\", \"question\": \"What is the capital of France?\", \"answer\": \"Paris\"}\n\
@@ -52,6 +57,11 @@ fn accuracy_and_cost_are_told_for_every_arm() {
     assert_eq!(lines.len(), 5, "a header and four trials");
     let right = lines.iter().filter(|line| line["correct"] == true).count();
     assert_eq!(right, 2, "Paris twice, Zurich twice: {lines:#?}");
+    // "short answers by arithmetic; otherwise a clerk is asked": the first order is wrong, so nothing verifies and nothing is wrong.
+    let zurich = lines.iter().find(|line| line["key"] == "single/ch").unwrap();
+    let is_known = zurich["correct"].is_boolean();
+    assert_eq!((zurich["correct"] == false, zurich["graded_by"] == "clerk"), (is_known, is_known), "{zurich:#}");
+    assert_eq!(zurich["grading"]["clerk"], "script/know.yaml");
     let sampled = lines.iter().find(|line| line["key"] == "self-consistency/fr").unwrap();
     assert_eq!(sampled["usage"]["calls"], 3);
     assert!(home.read("plot.svg").starts_with("<svg") && home.read("plot.svg").contains("self-consistency"));
@@ -87,7 +97,7 @@ fn a_run_goes_on_where_it_was_broken_off_and_asks_nothing_twice() {
 fn a_dry_run_counts_and_calls_nobody() {
     let home = home();
     let shown = home.agon(&[&POLLS[..], &["--dry-run"]].concat()).ok();
-    assert!(shown.out.contains("4 trials, 8 to 8 calls"), "{shown:?}");
+    assert!(shown.out.contains("4 trials, 8 to 10 calls"), "{shown:?}");
     assert!(!home.path("q.results.jsonl").exists());
 }
 

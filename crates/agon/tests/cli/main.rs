@@ -10,6 +10,8 @@
 //! - `batch`: many debates.
 //! - `councils`: a council, its minutes and checks; `panels`: a panel and its records; `reviews`: a review as a gate in a pipeline; `targets`: what it is given.
 //! - `arenas`: an arena, what the next one is told of it, and ratings; `known`: knowledge; `deliveries`: where results go.
+//! - `demos`: the protocols' demos.
+//! - `context`: what a person attaches.
 //! - `commands`: programs that take a seat; `humans`: a person at a real terminal.
 //! - `providers`: keys, models and chains, against a server of each wire format.
 //! - `doctor`: what is here and who can be reached; `models`: what can be named, and the files of embedded models.
@@ -22,8 +24,10 @@ mod audits;
 mod batch;
 mod branches;
 mod commands;
+mod context;
 mod councils;
 mod deliveries;
+mod demos;
 mod doctor;
 mod embedded;
 mod evals;

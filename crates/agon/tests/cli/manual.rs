@@ -7,7 +7,16 @@ use crate::support::Home;
 #[test]
 #[allow(clippy::too_many_lines, reason = "a report is as long as it is")]
 fn agon_help_is_worth_reading() {
-    assert_snapshot!(Home::new().agon(&["--help"]).ok().shown(), @r#"
+    let help = Home::new().agon(&["--help"]).ok().shown();
+    let (verbs, examples) = help.split_once("Examples:\n").unwrap();
+    let (examples, notes) = examples.split_once("\n\n").unwrap();
+    assert!(examples.contains(" --models script/demo\n      a scripted debate to watch"), "{examples}");
+    for info in agon_protocols::all().map(|protocol| protocol.info()) {
+        if let Some((line, _)) = info.example {
+            assert!(examples.contains(&format!("  agon {} {line}\n", info.name)), "{examples}");
+        }
+    }
+    assert_snapshot!(format!("{verbs}Examples: ...\n\n{notes}"), @r#"
     Structured debate between language models
 
     Usage: agon <VERB> [OPTIONS]
@@ -32,8 +41,8 @@ fn agon_help_is_worth_reading() {
       list         List debates, the newest first
       show         Print the report of a debate again, or a part of it
       search       Find debates by what was asked, said or decided
-      export       Write a debate as Markdown, HTML, JSON or YAML; a review also for
-                   a pipeline
+      export       Write a debate as Markdown, HTML, JSON or YAML, or a gate's
+                   verdict for a pipeline
       resume       Continue an interrupted debate; answers that it has are not asked
                    for again
       replay       Check every step of a debate against its protocol, without any
@@ -45,16 +54,16 @@ fn agon_help_is_worth_reading() {
       resolve      Record how a debate turned out, so that forecasts are scored
       ratings      Show how agents are rated: rating, uncertainty, calibration and
                    history
-      knowledge    Show and edit what debates decided and users added; later arenas
-                   are told what is relevant
+      knowledge    Show and edit what debates decided and users added; later debates
+                   can read what is relevant
 
     Many debates:
-      batch        Hold many debates: one JSON object per line in, one outcome per
+      batch        Run many debates: one JSON object per line in, one outcome per
                    line out, each as it ends
       eval         Try protocols on questions with known answers: accuracy against
                    cost, with intervals and paired tests
-      simulate     Hold debates of simulated seats of which everything is known:
-                   what does a protocol do to them?
+      simulate     Run debates between simulated seats with known properties, and
+                   measure what the protocol does
       audit        Measure a table of answers or rulings: independence, what a vote
                    gains, whether order matters
 
@@ -74,19 +83,7 @@ fn agon_help_is_worth_reading() {
       -h, --help     Print help
       -V, --version  Print version
 
-    Examples:
-      agon deep "Rust or Go?" --models script/demo
-          a scripted debate to watch; no model is needed
-      agon deep "Tabs or spaces?" --models openai/A,openai/B --chair openai/C
-          two debaters, the first of which also moderates, and a chair
-      agon deep - --models ollama/A --json < question.txt
-          one JSON outcome on stdout
-      agon panel design.md plan.md --models openai/A,anthropic/B,gemini/C
-          three judges with three stances score a plan
-      agon council "Should we rewrite it?" --models openai/A --focus payments
-          councillors with roles cross-examine each other, then vote
-      git diff main | agon review --diff - --debate --models openai/A
-          PASS, WARN or FAIL for a change; FAIL is exit status 1
+    Examples: ...
 
     A model is provider/model. `agon doctor` shows the providers,
     `agon VERB --help` the options of a verb.
@@ -114,8 +111,9 @@ fn a_protocols_verb_has_its_options_as_flags() {
       [QUESTION]  The question, in quotes; without it, or with `-`, it is read from stdin
 
     Options:
-          --dry-run  Show seats, calls, tokens and price; make no call and store nothing
-      -h, --help     Print help
+          --context <FILE>  A text that the seats may use and cite; `-` is stdin; may be repeated
+          --dry-run         Show seats, calls, tokens and price; make no call and store nothing
+      -h, --help            Print help
 
     Seats:
           --models <A,B,C>     The models, one per seat, repeated as needed: provider/model, or a
@@ -298,7 +296,7 @@ fn list_show_and_search_find_a_debate_again() {
     let home = Home::new();
     assert_snapshot!(home.agon(&["list"]).ok().shown(), @r#"
     -- stderr
-    there are no debates yet: agon deep "QUESTION" holds one
+    there are no debates yet: `agon --help` shows how to start one
     "#);
     home.debate();
     assert_snapshot!(home.agon(&["list"]).ok().shown(), @r#"

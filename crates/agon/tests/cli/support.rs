@@ -11,6 +11,11 @@ use tempfile::TempDir;
 /// The script of a whole debate that converges in its second round.
 pub(crate) const TABS: &str = include_str!("tabs.yaml");
 
+/// The text of `script/demo-PROTOCOL`.
+pub(crate) fn demo_of(protocol: &str) -> &'static str {
+    agon_protocols::find(protocol).unwrap().info().demo.unwrap()
+}
+
 /// A folder that is at once the working directory and `AGON_HOME`'s parent.
 pub(crate) struct Home {
     folder: TempDir,

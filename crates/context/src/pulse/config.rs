@@ -55,7 +55,6 @@ pub struct PulseConfig {
 pub enum PulseFormat {
     /// RSS of any version, including RSS 1.0 (RDF).
     Rss,
-    /// Atom.
     Atom,
     /// Any JSON document with a list of entries, such as a JSON Feed.
     Json,

@@ -84,7 +84,7 @@ impl FeedReader {
     fn begin_element(&mut self, tag: &BytesStart<'_>, wanted: Option<PulseFormat>) -> Result<(), String> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return Err(format!("is not a feed: its elements are nested more than {DEPTH_MAX} deep"));
+            return Err(format!("is not a feed: it has more than {DEPTH_MAX} levels of elements"));
         }
         let full_name = tag.name().into_inner().to_owned();
         let Some(kind) = self.kind else { return self.begin_root(&full_name, wanted) };

@@ -25,6 +25,7 @@ const ACCEPTED_TYPES: &str = "application/rss+xml, application/atom+xml, applica
 pub(super) async fn client_for(url: &Url) -> Result<Client, PulseFault> {
     let url = url.clone();
     let build = tokio::task::spawn_blocking(move || {
+        agon_host::install_tls();
         let mut builder = Client::builder()
             .redirect(Policy::custom(redirect))
             .user_agent(concat!("agon/", env!("CARGO_PKG_VERSION")));

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agon_context::{
-    ContextItem, ContextSearch, DecisionResolution, ErrandAnswer, KnowledgeSource, TextEmbedder,
+    ContextEmbedder, ContextItem, ContextSearch, DecisionResolution, ErrandAnswer, KnowledgeSource,
     embed_missing_entries,
 };
 use agon_engine::{CallFaultKind, Model, ModelPrice};
@@ -68,7 +68,7 @@ enum TestEmbedder {
     Wrong(Vec<Vec<f32>>),
 }
 
-impl TextEmbedder for TestEmbedder {
+impl ContextEmbedder for TestEmbedder {
     fn name(&self) -> &str {
         "embeddings/two"
     }
@@ -143,7 +143,7 @@ async fn an_answer_has_every_documented_field() {
 #[tokio::test]
 async fn the_source_is_searched_by_words_and_by_embedding() {
     let list = source(items(9));
-    let vectors: Option<Arc<dyn TextEmbedder>> = Some(Arc::new(TestEmbedder::Working));
+    let vectors: Option<Arc<dyn ContextEmbedder>> = Some(Arc::new(TestEmbedder::Working));
     let knowledge = ContextSearch::knowledge(list.clone(), vectors.clone());
     assert_eq!(
         titles(&ask(&knowledge, "four", 3).await.unwrap()),

@@ -14,6 +14,7 @@ pub(crate) fn call_with(last_message: &str) -> ModelCall {
         phase: Phase { name: "context".into(), round: 0 },
         label: None,
         about: None,
+        question: String::new(),
         messages: vec![CallMessage::new(MessageRole::User, last_message)],
         schema: None,
         max_output_tokens: 4_096,

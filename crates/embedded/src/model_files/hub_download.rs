@@ -58,6 +58,7 @@ pub(super) async fn download_from_hub(
 }
 
 fn http_client(settings: &PullSettings) -> Result<Client, String> {
+    agon_host::install_tls();
     let mut builder = Client::builder()
         .connect_timeout(settings.timeouts.connect)
         .redirect(Policy::limited(REDIRECTS_MAX))

@@ -1,4 +1,4 @@
-//! DebateLimits on dollars, calls, tokens and time are never exceeded. An ask that does not fit is absent, with the limit as reason.
+//! Limits on dollars, calls, tokens and time are never exceeded. An ask that does not fit is absent, with the limit as reason.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,7 +52,9 @@ pub(crate) fn assert_limits_hold(log: &[LogRecord], limits: &DebateLimits, calls
                 spend(Some(usage).filter(|_| !unknown), under_way.remove(ask).unwrap())
             }
             Event::Replied { ask, reply: Reply::Said { usage, .. } } => {
-                spend(Some(usage).filter(|usage| !is_unreported(usage)), under_way.remove(ask).unwrap())
+                // Without a call under way, the reply is an earlier answer, whose cost is counted.
+                let call = under_way.remove(ask).unwrap_or((Some(0.0), 0));
+                spend(Some(usage).filter(|usage| !is_unreported(usage)), call)
             }
             _ => continue,
         };
@@ -90,12 +92,13 @@ fn random_usage(seed: u64) -> impl Fn(&ModelCall) -> ScriptedResult + Send + Syn
         let mut draw = SeededDraw::new(seed, &format!("{} {}", call.ask, call.attempt));
         let bytes: usize = call.messages.iter().map(|message| message.text.len() + 16).sum();
         let is_unreported = draw.below(6) == 0;
-        let mut scripted = match draw.below(9) {
+        let mut scripted = match draw.below(11) {
             0 => fault(CallFaultKind::Unavailable),
             8 => fault(CallFaultKind::Garbled),
             1 => hang(),
             2 => answer(""),
-            _ => answer("yes"),
+            9 | 10 => answer(r#"{"answer": "unverified"}"#),
+            _ => answer(r#"{"answer": "yes"}"#),
         };
         scripted.after = scripted.after.max(Duration::from_millis(draw.below(40) as u64));
         let usage = CallUsage {
@@ -131,11 +134,12 @@ proptest! {
         calls in proptest::option::of(0_u32..20),
         tokens in proptest::option::of(0_u64..8_000),
         output_tokens in prop_oneof![Just(100_u32), Just(300), Just(2_000)],
-        has_closing in any::<bool>(),
+        (has_closing, structured) in any::<(bool, bool)>(),
     ) {
         let models = ScriptedModels::new(random_usage(seed));
         *models.price.lock().unwrap() = ModelPrice::PerMillion { input, cached_input: input / 10.0, cache_write: input * 1.25, output };
         let mut brief = brief(&vec!["a/x|b/y"; seats], rounds);
+        brief.options.insert("structured".into(), json!(structured));
         brief.limits = DebateLimits { usd, calls, tokens, output_tokens, ..DebateLimits::default() };
         let limits = brief.limits.clone();
         let debate = match has_closing {

@@ -40,12 +40,15 @@ async fn concurrent_calls_are_limited_in_total_and_for_each_provider() {
     }
 }
 
+const UNVERIFIED: &str = r#"{"answer": "unverified"}"#;
+
 /// What each kind of failure leads to, and which calls that takes.
 #[tokio::test(start_paused = true)]
 async fn every_kind_of_failure_is_retried_repaired_or_given_up_as_specified() {
     const GOOD: &str = r#"{"answer": "yes"}"#;
     const BAD: &str = r#"{"reply": "yes"}"#;
     const RULED_OUT: &str = r#"{"answer": "forbidden"}"#;
+    const LOOSE: &str = "Well: {answer: 'unverified',}";
     const AB: &str = "a/x|b/y";
     let rows: &[(&str, &'static [&'static str], &str, &[&str])] = &[
         ("a/x", &[GOOD], GOOD, &["a/x"]),
@@ -77,6 +80,21 @@ async fn every_kind_of_failure_is_retried_repaired_or_given_up_as_specified() {
         (AB, &["hang"], "(timed_out)", &["a/x", "b/y"]),
         (AB, &[BAD], "(malformed)", &["a/x"; 2]),
         ("a/x|a/x", &["hang"], "(timed_out)", &["a/x"]),
+        // An answer that is only unverified is sent back once. It counts unless a better one follows.
+        ("a/x", &[UNVERIFIED, GOOD], GOOD, &["a/x"; 2]),
+        ("a/x", &[UNVERIFIED], UNVERIFIED, &["a/x"; 2]),
+        ("a/x", &[UNVERIFIED, LOOSE], LOOSE, &["a/x"; 2]),
+        ("a/x", &[BAD, UNVERIFIED], UNVERIFIED, &["a/x"; 2]),
+        ("a/x", &[UNVERIFIED, BAD], UNVERIFIED, &["a/x"; 2]),
+        ("a/x", &[LOOSE, BAD], LOOSE, &["a/x"; 2]),
+        ("a/x", &[UNVERIFIED, RULED_OUT], UNVERIFIED, &["a/x"; 2]),
+        ("a/x", &[UNVERIFIED, "hang"], UNVERIFIED, &["a/x"; 2]),
+        ("a/x", &[UNVERIFIED, "refused"], UNVERIFIED, &["a/x"; 2]),
+        ("a/x", &[UNVERIFIED, "down"], UNVERIFIED, &["a/x"; 5]),
+        ("a/x", &[UNVERIFIED, "down", GOOD], GOOD, &["a/x"; 3]),
+        (AB, &[UNVERIFIED, "hang"], UNVERIFIED, &["a/x"; 2]),
+        (AB, &["hang", UNVERIFIED, "rejected"], UNVERIFIED, &["a/x", "b/y", "b/y"]),
+        ("a/x", &["cut unverified", "hang"], "(timed_out)", &["a/x"; 2]),
     ];
     for (chain, steps, reply, called) in rows {
         let models = ScriptedModels::new(by_attempt(steps));
@@ -115,6 +133,59 @@ async fn a_repair_sends_back_the_answer_and_its_error() {
         (AbsenceReason::Malformed, Some(r#"{"reply": 1}"#), 5)
     );
     assert_eq!(debate.spent().output_tokens, 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unverified_answer_uses_at_most_one_repair() {
+    const GOOD: &str = r#"{"answer": "yes"}"#;
+    let rows: &[(u32, Option<u32>, &'static [&'static str], &str, usize)] = &[
+        (0, None, &[UNVERIFIED], UNVERIFIED, 1),
+        (1, Some(1), &[UNVERIFIED], UNVERIFIED, 1),
+        (2, None, &[UNVERIFIED], UNVERIFIED, 2),
+        (2, None, &["no object", UNVERIFIED, GOOD], GOOD, 3),
+        (2, None, &[UNVERIFIED, "no object", GOOD], GOOD, 3),
+        (2, None, &[UNVERIFIED, "no object"], UNVERIFIED, 3),
+    ];
+    for (repairs, calls, steps, reply, called) in rows {
+        let models = ScriptedModels::new(by_attempt(steps));
+        let mut brief = brief(&["a/x"], 1);
+        brief.options.insert("structured".into(), json!(true));
+        (brief.limits.repairs, brief.limits.calls) = (*repairs, *calls);
+        let debate = run(&models, brief).await.unwrap();
+        assert_eq!(
+            (replies(&debate), models.called().len()),
+            (vec![(*reply).to_owned()], *called),
+            "{steps:?}"
+        );
+        assert_eq!(
+            debate.spent().output_tokens,
+            5 * *called as u64,
+            "each answer is counted once: {steps:?}"
+        );
+    }
+}
+
+/// The cost of an answer that counts after all is that of its own attempt.
+#[tokio::test(start_paused = true)]
+async fn an_unverified_answer_that_counts_is_paid_once() {
+    let models = ScriptedModels::new(by_attempt(&[UNVERIFIED, "rejected"]));
+    *models.price.lock().unwrap() =
+        ModelPrice::PerMillion { input: 0.0, cached_input: 0.0, cache_write: 0.0, output: 1e6 };
+    let mut brief = brief(&["a/x"], 1);
+    brief.options.insert("structured".into(), json!(true));
+    let debate = run(&models, brief).await.unwrap();
+    let Some(Reply::Said { text, value, model, usage, .. }) = debate.turns[0].replies[0].clone() else {
+        panic!()
+    };
+    assert_eq!((text.as_str(), value), (UNVERIFIED, Some(json!({"answer": "unverified"}))));
+    assert_eq!((model.as_str(), usage.output_tokens, usage.usd), ("a/x", 0, Some(0.0)));
+    let attempts = &debate.turns[0].attempts[0];
+    let sent_back: Vec<bool> = attempts.iter().map(|made| made.fault.as_ref().unwrap().unverified).collect();
+    assert_eq!(sent_back, [true, false]);
+    let spent = debate.spent();
+    assert_eq!((spent.calls, spent.output_tokens, spent.usd, spent.usd_known), (2, 5, 5.0, true));
+    let calls = models.calls.lock().unwrap();
+    assert!(calls[1].1.messages[3].text.contains("that quote does not occur"), "{:?}", calls[1].1.messages);
 }
 
 /// Neither the log nor a prompt contains all of it.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_core::{Debate, Event};
+use agon_core::{AbsenceReason, Debate, Event};
 use agon_engine::*;
 use serde_json::json;
 
@@ -11,10 +11,14 @@ use crate::memory_store::MemoryStore;
 use crate::rounds_protocol::*;
 use crate::scripted_models::*;
 
-/// Answers that depend only on the ask, with one fault and one malformed answer.
+/// Answers that depend only on the ask, with one fault, malformed answers and unverified ones.
 fn steady(call: &ModelCall) -> ScriptedResult {
+    let is_repair = call.messages.iter().any(|message| message.role == MessageRole::Assistant);
     let mut scripted = match (call.ask, call.attempt) {
         (2, 1) => fault(CallFaultKind::Unavailable),
+        (4, _) if is_repair => answer("no object"),
+        (3, _) => answer(r#"{"answer": "unverified"}"#),
+        (4 | 6, _) if !is_repair => answer(r#"{"answer": "unverified"}"#),
         (5, 1) => answer("no object"),
         _ => answer(&json!({"answer": format!("{} in round {}", call.seat, call.phase.round)}).to_string()),
     };
@@ -112,6 +116,30 @@ async fn a_debate_can_be_resumed_from_every_prefix_of_its_log() {
             assert!(models.called().is_empty(), "a closed debate makes no calls");
         }
     }
+}
+
+/// The answer that was sent back counts, and the call that was lost counts neither as its answer nor as free.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_lost_after_an_unverified_answer_is_no_answer() {
+    let unverified = |_: &ModelCall| answer(r#"{"answer": "unverified"}"#);
+    let models = ScriptedModels::new(unverified);
+    *models.price.lock().unwrap() =
+        ModelPrice::PerMillion { input: 0.0, cached_input: 0.0, cache_write: 0.0, output: 1e6 };
+    let mut brief = structured_brief(1, 1);
+    brief.limits.calls = Some(2);
+    run(&models, brief).await.unwrap();
+    let mut log = models.store.log();
+    let second_call = log.iter().rposition(|record| matches!(record.entry.event, Event::Sent { .. }));
+    log.truncate(second_call.unwrap() + 1);
+    let resumed = ScriptedModels::with_store(MemoryStore::with(log), unverified);
+    *resumed.price.lock().unwrap() = *models.price.lock().unwrap();
+    let debate = resume(&resumed).await.unwrap();
+    assert_eq!((replies(&debate), resumed.called().len()), (vec![r#"{"answer": "unverified"}"#.into()], 0));
+    let spent = debate.spent();
+    assert_eq!((spent.calls, spent.output_tokens, spent.usd, spent.usd_known), (2, 5, 5.0, false));
+    let lost = debate.turns[0].attempts[0][1].fault.clone().unwrap();
+    assert_eq!((lost.why, lost.usage.usd), (AbsenceReason::Cancelled, None));
+    agon_core::play::replay(&ROUNDS, &resumed.store.log()).unwrap();
 }
 
 /// After a stop no call starts, running calls may finish, and the resume asks the rest again.

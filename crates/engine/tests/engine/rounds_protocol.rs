@@ -25,7 +25,7 @@ const fn info(name: &'static str, phases: &'static [PhaseInfo], closing_share: f
         name,
         about: "every seat answers in every round",
         subject: "QUESTION",
-        options: &[],
+        options: RoundsOptions::SPECS,
         roles: &[],
         templates: &[],
         phases,
@@ -41,13 +41,18 @@ const fn info(name: &'static str, phases: &'static [PhaseInfo], closing_share: f
     }
 }
 
-/// The options of the tests' briefs. They have no table.
-pub(crate) fn option_flag(brief: &Brief, key: &str) -> bool {
-    brief.options.get(key).and_then(Value::as_bool).unwrap_or_default()
-}
-
-fn rounds(brief: &Brief) -> u32 {
-    brief.options.get("rounds").and_then(Value::as_u64).unwrap_or_default() as u32
+protocol_options! {
+    /// What the tests set in a brief.
+    struct RoundsOptions {
+        rounds: u32 = Int(0, 100), "1", "how many rounds there are";
+        structured: bool = Flag, "false", "answers are JSON objects";
+        continues_thread: bool = Flag, "false", "a seat continues its conversation";
+        closes_at_deadline: bool = Flag, "false", "close at the deadline";
+        later_model: Option<String> = Text, "", "the model of all seats after the first round";
+        within_ms: Option<u32> = Int(0, 1_000_000), "", "the time limit of an ask";
+        firm: bool = Flag, "false", "the time limit of an ask also binds models with their own";
+        at_once: Option<u32> = Int(0, 100), "", "how many calls of a phase may run at once";
+    }
 }
 
 pub(crate) fn find_protocol(name: &str) -> Option<&'static dyn Protocol> {
@@ -68,16 +73,17 @@ impl Protocol for RoundsProtocol {
     }
 
     fn plan(&self, brief: &Brief) -> CallPlan {
-        let calls = rounds(brief) * brief.seats.len() as u32;
-        let most_phases = rounds(brief);
+        let most_phases = RoundsOptions::read(&brief.options).rounds;
+        let calls = most_phases * brief.seats.len() as u32;
         CallPlan { fewest_calls: calls, most_calls: calls, most_phases, most_rounds: Some(most_phases) }
     }
 
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
         let brief = &debate.brief;
+        let options = RoundsOptions::read(&brief.options);
         let round = debate.turns.len() as u32 + 1;
         let is_late = brief.limits.deadline_ms.is_some_and(|deadline| debate.at_ms >= deadline);
-        if round > rounds(brief) || (is_late && option_flag(brief, "closes_at_deadline")) {
+        if round > options.rounds || (is_late && options.closes_at_deadline) {
             return Ok(Step::Close(Box::new(outcome(debate))));
         }
         let earlier = replies(debate);
@@ -86,8 +92,8 @@ impl Protocol for RoundsProtocol {
             shared: earlier.join("\n").into(),
             tail: format!("You are {}. {}", seat.id, brief.question),
         };
-        let schema = option_flag(brief, "structured").then(|| Arc::new(answer_schema()));
-        let later_model = brief.options.get("later_model").and_then(Value::as_str);
+        let schema = options.structured.then(|| Arc::new(answer_schema()));
+        let later_model = options.later_model.as_deref();
         let asks = brief.seats.iter().map(|seat| Ask {
             id: 0,
             seat: seat.id.clone(),
@@ -95,21 +101,19 @@ impl Protocol for RoundsProtocol {
             label: None,
             about: None,
             thread: match earlier.first() {
-                Some(reply) if option_flag(brief, "continues_thread") => {
-                    SeatThread::Continue(vec![PriorExchange {
-                        prompt: "before".into(),
-                        reply: reply.clone(),
-                    }])
-                }
+                Some(reply) if options.continues_thread => SeatThread::Continue(vec![PriorExchange {
+                    prompt: "before".into(),
+                    reply: reply.clone(),
+                }]),
                 _ => SeatThread::Fresh,
             },
             prompt: prompt(seat),
             schema: schema.clone(),
-            within_ms: brief.options.get("within_ms").and_then(Value::as_u64),
-            firm: option_flag(brief, "firm"),
-            at_once: brief.options.get("at_once").and_then(Value::as_u64).map(|n| n as u32),
+            within_ms: options.within_ms.map(u64::from),
+            firm: options.firm,
+            at_once: options.at_once,
         });
-        let is_closing = self.info.closing_share > 0.0 && round == rounds(brief);
+        let is_closing = self.info.closing_share > 0.0 && round == options.rounds;
         Ok(Step::Ask(Phase::new(if is_closing { "last" } else { "speak" }, round), asks.collect()))
     }
 

@@ -67,6 +67,7 @@ pub(crate) fn by_attempt(
         "hang" => hang(),
         "filtered" => ending_with("I cannot help with that", FinishReason::Refused),
         "cut" => ending_with(r#"{"answer": "because"#, FinishReason::Length),
+        "cut unverified" => ending_with(r#"{"answer": "unverified""#, FinishReason::Length),
         text => answer(text),
     }
 }

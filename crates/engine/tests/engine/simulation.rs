@@ -17,7 +17,7 @@ use crate::scripted_models::*;
 fn random_results(seed: u64) -> impl Fn(&ModelCall) -> ScriptedResult + Send + Sync {
     move |call| {
         let mut draw = SeededDraw::new(seed, &format!("act {} {}", call.ask, call.attempt));
-        let mut scripted = match draw.below(15) {
+        let mut scripted = match draw.below(17) {
             0 => fault(CallFaultKind::RateLimited),
             1 => fault(CallFaultKind::Unavailable),
             2 => fault(CallFaultKind::Garbled),
@@ -27,6 +27,7 @@ fn random_results(seed: u64) -> impl Fn(&ModelCall) -> ScriptedResult + Send + S
             6 => hang(),
             14 => fault(CallFaultKind::Unsupported),
             7 => answer(r#"{"answer": "forbidden"}"#),
+            15 | 16 => answer(r#"{"answer": "unverified"}"#),
             8 => answer("nothing that can be repaired"),
             9 => answer(r#"<think>hm</think> Well: {"answer": "yes",}"#),
             _ => answer(&json!({"answer": format!("{}", call.ask)}).to_string()),

@@ -8,8 +8,9 @@
 use std::collections::BTreeMap;
 
 use agon_core::{
-    Brief, DebateLimits, Invalid, LOG_VERSION, OptionKind, Protocol, Request, options, protocol,
+    Brief, DebateLimits, Invalid, LOG_VERSION, OptionKind, Protocol, ProtocolInfo, Request, options, protocol,
 };
+use agon_protocols::clerk::CLERK;
 use agon_protocols::{PLAIN_VOTE, PROTOCOLS};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -48,6 +49,21 @@ pub struct EvalRequest {
     pub seed: u64,
     /// The limits of every trial, as the caller writes them. Results under other limits belong to another run.
     pub limits: Value,
+}
+
+impl EvalRequest {
+    /// The model that grades what arithmetic cannot: the clerk's, the judge's or the chair's, or else the first.
+    pub fn clerk(&self) -> String {
+        let named = [CLERK, "judge", "chair"].iter().find_map(|role| self.roles.get(*role));
+        named.or(self.models.first()).cloned().unwrap_or_default()
+    }
+
+    /// The models for the roles that a protocol lets a user name.
+    fn roles_of(&self, info: &ProtocolInfo) -> BTreeMap<String, String> {
+        let named = |role: &str| info.named_roles().any(|named| named == role);
+        let roles = self.roles.iter().filter(|(role, _)| named(role.as_str()));
+        roles.map(|(role, model)| (role.clone(), model.clone())).collect()
+    }
 }
 
 /// The kind of an arm.
@@ -92,20 +108,17 @@ impl EvalArm {
         agon_protocols::find(&self.protocol).ok_or_else(|| unknown_arm(&self.protocol))
     }
 
-    /// Whether it is held as a plain vote, in which every reply is the answer alone.
-    pub(super) fn is_plain_vote(&self) -> bool {
-        self.protocol == PLAIN_VOTE.info().name
-    }
-
     /// The hashes of the protocol's templates.
     pub(super) fn templates(&self) -> Result<Value, Invalid> {
         Ok(json!(protocol::template_hashes(self.protocol()?)))
     }
 
-    /// The calls that one question is expected to take.
+    /// The calls that one question is expected to take. A plain vote rarely needs its clerk.
     pub fn expected_calls(&self) -> u32 {
-        let [fewest, most] = self.calls;
-        (fewest.saturating_add(most).saturating_add(1)) / 2
+        match (self.kind, self.calls) {
+            (ArmKind::Protocol, [fewest, most]) => fewest.saturating_add(most).saturating_add(1) / 2,
+            (_, [fewest, _]) => fewest,
+        }
     }
 
     /// Checks that the arm can be held on a question, and counts its calls.
@@ -214,7 +227,7 @@ fn arm(name: &str, request: &EvalRequest, first: &str) -> Result<EvalArm, Invali
         protocol: PLAIN_VOTE.info().name.to_owned(),
         options: vec![(SEATS.to_owned(), models.len().to_string())],
         models,
-        roles: BTreeMap::new(),
+        roles: request.roles_of(PLAIN_VOTE.info()),
         calls: [0, 0],
         capped: false,
     };
@@ -250,14 +263,12 @@ fn debate_arm(name: &str, request: &EvalRequest) -> Result<EvalArm, Invalid> {
         })?;
         set(key.trim(), value.trim());
     }
-    let roles =
-        request.roles.iter().filter(|(role, _)| info.named_roles().any(|named| named == role.as_str()));
     Ok(EvalArm {
         name: name.to_owned(),
         kind: ArmKind::Protocol,
         protocol: protocol.to_owned(),
         models: request.models.clone(),
-        roles: roles.map(|(role, model)| (role.clone(), model.clone())).collect(),
+        roles: request.roles_of(info),
         options,
         calls: [0, 0],
         capped: false,
@@ -308,8 +319,8 @@ mod tests {
             calls,
             [
                 ("single", [1, 1]),
-                ("self-consistency", [14, 14]),
-                ("vote", [3, 3]),
+                ("self-consistency", [14, 15]),
+                ("vote", [3, 4]),
                 ("deep", [12, 16]),
                 ("deep:mode=quick", [4, 4])
             ]
@@ -320,11 +331,11 @@ mod tests {
         );
         assert_eq!((all[0].roles.len(), all[3].roles["chair"].as_str()), (0, "c/c"));
         let dear = of(&["self-consistency", "deep:max_rounds=9"], &["a/x", "b/y", "c/z"], None).unwrap();
-        assert_eq!((dear[0].calls, dear[0].capped), ([15, 15], true));
+        assert_eq!((dear[0].calls, dear[0].capped), ([15, 16], true));
         let own = of(&["self-consistency", "deep"], &["a/x"], Some(5)).unwrap();
-        assert_eq!((own[0].calls, own[0].capped), ([5, 5], false));
+        assert_eq!((own[0].calls, own[0].capped), ([5, 6], false));
         let votes = of(&["self-consistency", "vote"], &["a/x", "b/y", "b/y"], None).unwrap();
-        assert_eq!((votes[0].calls, votes[1].calls, votes[1].models.len()), ([2, 2], [2, 2], 2));
+        assert_eq!((votes[0].calls, votes[1].calls, votes[1].models.len()), ([2, 3], [2, 3], 2));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! - Accuracy has Wilson's interval. Mean costs and differences have bootstrap intervals over the questions.
 //! - Two arms are compared on the questions that both have results for, by McNemar's exact test. Holm's method corrects all tests of
 //!   the table together, because with many comparisons some p is small by chance.
-//! - A trial that failed counts as wrong.
+//! - A trial that failed counts as wrong. An answer that nobody could grade counts for nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +26,8 @@ pub struct EvalFindings {
     pub planned: usize,
     /// The number of trials that have a result.
     pub done: usize,
+    /// The model that graded what arithmetic could not, and how many trials it was asked about.
+    pub clerk: Option<EvalClerk>,
     /// The unit in which costs are compared.
     pub cost_in: CostUnit,
     /// Each arm, in the order of the plan. The vote on the first positions of a debate follows the debate.
@@ -36,6 +38,15 @@ pub struct EvalFindings {
     pub debates: Vec<DebateEffect>,
     /// How the bootstrap intervals were drawn.
     pub bootstrap: BootstrapInfo,
+}
+
+/// The clerk of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EvalClerk {
+    /// Its model.
+    pub model: String,
+    /// How many trials it was asked about.
+    pub asked: u64,
 }
 
 /// The unit in which costs are compared: dollars if all prices are known and some are not 0, otherwise tokens, otherwise calls.
@@ -79,7 +90,7 @@ pub struct ArmFigures {
     pub expected_calls: [u32; 2],
     /// For self-consistency: whether an equal budget would have been more samples than a plain vote has seats.
     pub capped: bool,
-    /// The questions that have a result.
+    /// The questions whose answers are graded.
     pub n: u64,
     /// Those with a right answer.
     pub correct: u64,
@@ -89,8 +100,8 @@ pub struct ArmFigures {
     pub interval: [f64; 2],
     /// Trials that ended without an answer.
     pub failed: u64,
-    /// Trials with a decision in which no answer was found.
-    pub unread: u64,
+    /// Trials whose answer nobody could grade. They are not in `n`.
+    pub unknown: u64,
     /// Calls per question.
     pub calls: Option<MeanCost>,
     /// Tokens per question, read and written.
@@ -176,6 +187,7 @@ impl EvalFindings {
             questions: questions.len(),
             planned: plan.trials.len(),
             done: rows.len(),
+            clerk: clerk(rows),
             cost_in,
             debates: debate_effects(&all),
             arms,
@@ -192,7 +204,7 @@ impl EvalFindings {
     /// The debates that did not have the budget of self-consistency. The calls of a debate that may end early are not known in advance,
     /// so the budget that was planned may differ from what it used.
     pub fn unequal_budgets(&self) -> Vec<String> {
-        let tried = self.arms.iter().filter(|figures| figures.n > 0);
+        let tried = self.arms.iter().filter(|figures| figures.n + figures.unknown > 0);
         let Some(sampled) = tried.clone().find(|figures| figures.kind == ArmKind::SelfConsistency) else {
             return Vec::new();
         };
@@ -226,9 +238,9 @@ struct ArmResults<'a> {
 
 /// The result of one arm on one question.
 struct QuestionResult {
-    correct: bool,
+    /// `None` if nobody could grade it.
+    correct: Option<bool>,
     failed: bool,
-    unread: bool,
     /// `None` if it is unknown.
     usage: Option<TrialUsage>,
 }
@@ -250,16 +262,15 @@ fn arm_results<'a>(plan: &'a EvalPlan, rows: &'a [ResultRow]) -> Vec<ArmResults<
     for arm in &plan.arms {
         let own = || rows.iter().filter(|row| row.arm == arm.name);
         let verdict = |row: &'a ResultRow| {
-            let (correct, failed, unread) = (row.correct, row.is_failed(), row.unread);
-            (row.id.as_str(), QuestionResult { correct, failed, unread, usage: Some(row.usage) })
+            let (correct, failed) = (row.correct, row.is_failed());
+            (row.id.as_str(), QuestionResult { correct, failed, usage: Some(row.usage) })
         };
         let by_question = own().map(verdict).collect();
         all.push(ArmResults { name: arm.name.clone(), kind: arm.kind, arm, by_question });
         let vote = |row: &'a ResultRow| {
             let first = row.first_round.as_ref()?;
             // A tie has no answer, but it is not a failure.
-            let result =
-                QuestionResult { correct: first.correct, failed: false, unread: false, usage: first.usage };
+            let result = QuestionResult { correct: first.correct, failed: false, usage: first.usage };
             Some((row.id.as_str(), result))
         };
         let by_question: BTreeMap<&str, QuestionResult> = own().filter_map(vote).collect();
@@ -271,11 +282,17 @@ fn arm_results<'a>(plan: &'a EvalPlan, rows: &'a [ResultRow]) -> Vec<ArmResults<
     all
 }
 
+fn clerk(rows: &[ResultRow]) -> Option<EvalClerk> {
+    let asked: Vec<&str> = rows.iter().filter_map(|row| Some(row.grading.as_ref()?.clerk.as_str())).collect();
+    asked.first().map(|model| EvalClerk { model: (*model).to_owned(), asked: asked.len() as u64 })
+}
+
 fn figures(results: &ArmResults<'_>, seed: u64) -> ArmFigures {
     let count = |is: fn(&QuestionResult) -> bool| {
         results.by_question.values().filter(|result| is(result)).count() as u64
     };
-    let (n, correct) = (results.by_question.len() as u64, count(|result| result.correct));
+    let n = count(|result| result.correct.is_some());
+    let correct = count(|result| result.correct == Some(true));
     let (low, high) = wilson(correct, n);
     let mean = |unit: CostUnit| mean_cost(results, unit, seed);
     ArmFigures {
@@ -290,7 +307,7 @@ fn figures(results: &ArmResults<'_>, seed: u64) -> ArmFigures {
         accuracy: (n > 0).then(|| correct as f64 / n as f64),
         interval: [low, high],
         failed: count(|result| result.failed),
-        unread: count(|result| result.unread),
+        unknown: count(|result| result.correct.is_none()),
         calls: mean(CostUnit::Calls),
         tokens: mean(CostUnit::Tokens),
         usd: mean(CostUnit::Usd),
@@ -306,7 +323,9 @@ fn mean_cost(results: &ArmResults<'_>, unit: CostUnit, seed: u64) -> Option<Mean
 }
 
 fn cost_unit(arms: &[ArmFigures]) -> CostUnit {
-    let tried = || arms.iter().filter(|figures| figures.n > 0 && figures.kind != ArmKind::FirstRound);
+    let tried = || {
+        arms.iter().filter(|figures| figures.n + figures.unknown > 0 && figures.kind != ArmKind::FirstRound)
+    };
     let is_known = |unit: CostUnit| {
         tried().all(|figures| figures.cost(unit).is_some())
             && tried().any(|figures| figures.cost(unit).is_some_and(|cost| cost.mean > 0.0))
@@ -347,12 +366,14 @@ fn comparison(
         .by_question
         .iter()
         .filter_map(|(id, result)| Some((result, other.by_question.get(id)?)))
+        .filter(|(one, other)| one.correct.is_some() && other.correct.is_some())
         .collect();
-    let right = |result: &QuestionResult| f64::from(u8::from(result.correct));
+    let right = |result: &QuestionResult| f64::from(u8::from(result.correct == Some(true)));
     let a: Vec<f64> = both.iter().map(|(result, _)| right(result)).collect();
     let b: Vec<f64> = both.iter().map(|(_, result)| right(result)).collect();
-    let count =
-        |a: bool, b: bool| both.iter().filter(|(x, y)| (x.correct, y.correct) == (a, b)).count() as u64;
+    let count = |a: bool, b: bool| {
+        both.iter().filter(|(x, y)| (x.correct, y.correct) == (Some(a), Some(b))).count() as u64
+    };
     let (only_arm, only_against) = (count(true, false), count(false, true));
     let (low, high) = paired_difference(&a, &b, RESAMPLES, seed)?;
     let p = mcnemar_exact(only_arm, only_against);
@@ -391,7 +412,7 @@ fn debate_effects(all: &[ArmResults<'_>]) -> Vec<DebateEffect> {
         let both: Vec<(bool, bool)> = first
             .by_question
             .iter()
-            .filter_map(|(id, vote)| Some((vote.correct, debate.by_question.get(id)?.correct)))
+            .filter_map(|(id, vote)| Some((vote.correct?, debate.by_question.get(id)?.correct?)))
             .collect();
         let count =
             |vote: bool, verdict: bool| both.iter().filter(|pair| **pair == (vote, verdict)).count() as u64;

@@ -1,45 +1,94 @@
 //! The answer of a debate, and whether it is right.
+//!
+//! Options, numbers and equal texts are graded by arithmetic. Whether another text gives the gold answer is a question of meaning:
+//! [`TrialGrade::open`] are the texts that a clerk must compare with the gold answers. What it does not declare, or what does not verify,
+//! is unknown and never counts as wrong.
 
-use agon_core::Status;
-use agon_protocols::answer::Answer;
+use agon_core::{Debate, Status};
+use agon_protocols::clerk::{AnswerSheet, CLERK};
 use agon_report::ReportSource;
 
-use super::dataset::EvalQuestion;
+use super::dataset::{EvalQuestion, stated_answer};
+use super::grading::GradingVerdict;
 use super::plan::EvalTrial;
-use super::results::{FirstVote, ResultRow, TrialUsage};
+use super::results::{FirstVote, GradedBy, GradingRecord, ResultRow, TrialUsage};
 
-/// Grades the debate of a trial.
-pub fn grade(trial: &EvalTrial, question: &EvalQuestion, source: &ReportSource<'_>) -> ResultRow {
-    let debate = source.debate;
-    let status = debate.outcome.as_ref().map(|outcome| outcome.status);
-    // A debate that failed or did not end has decided nothing.
-    let is_decided = matches!(status, Some(Status::Complete | Status::Incomplete));
-    let decision = source.view.headline.decision().map(str::trim);
-    let decision = decision.filter(|decision| is_decided && !decision.is_empty());
-    // A plain vote asks for the answer alone. The decision of a debate may be a long text with the answer in it.
-    let read = if trial.arm.is_plain_vote() { Answer::alone } else { Answer::read };
-    let answer = decision.and_then(|decision| read(&question.text, decision));
-    let is_right =
-        |answer: &Option<Answer>| answer.as_ref().is_some_and(|answer| question.is_answered_by(answer));
-    let said = |answer: Option<Answer>| answer.map(|answer| answer.said().to_owned());
-    let first_round = first_vote(question, source).map(|answer| FirstVote {
-        correct: is_right(&answer),
-        answer: said(answer),
-        usage: first_usage(source),
-    });
-    ResultRow {
-        key: trial.key.clone(),
-        arm: trial.arm.name.clone(),
-        id: question.id.clone(),
-        debate: Some(debate.brief.id.clone()),
-        correct: is_right(&answer),
-        unread: answer.is_none() && decision.is_some(),
-        answer: said(answer),
-        gold: question.gold.clone(),
-        usage: TrialUsage::of_debate(debate),
-        first_round,
-        status: status_word(status).into(),
-        why: None,
+/// The result of a trial as far as arithmetic can grade it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialGrade {
+    /// The result. What a clerk must grade is unknown in it.
+    pub row: ResultRow,
+    /// The texts that a clerk must compare with the gold answers.
+    pub open: Vec<String>,
+}
+
+impl TrialGrade {
+    /// Grades the debate of a trial.
+    pub fn of(trial: &EvalTrial, question: &EvalQuestion, source: &ReportSource<'_>) -> Self {
+        let debate = source.debate;
+        let status = debate.outcome.as_ref().map(|outcome| outcome.status);
+        // A debate that failed or did not end has decided nothing.
+        let is_decided = matches!(status, Some(Status::Complete | Status::Incomplete));
+        let decision = source.view.headline.decision().filter(|_| is_decided).map(stated_answer);
+        let answer = decision.filter(|answer| !answer.is_empty());
+        let correct = match &answer {
+            Some(answer) => question.is_answered_by(answer),
+            None if is_decided && is_result_unknown(source) => None,
+            None => Some(false),
+        };
+        let first_round = first_vote(source).map(|vote| FirstVote {
+            correct: vote.as_ref().map_or(Some(false), |answer| question.is_answered_by(answer)),
+            answer: vote,
+            usage: first_usage(source),
+        });
+        let row = ResultRow {
+            key: trial.key.clone(),
+            arm: trial.arm.name.clone(),
+            id: question.id.clone(),
+            debate: Some(debate.brief.id.clone()),
+            graded_by: answer.as_ref().and(correct).map(|_| GradedBy::Arithmetic),
+            correct,
+            answer,
+            gold: question.gold.clone(),
+            usage: TrialUsage::of_debate(debate),
+            first_round,
+            grading: None,
+            status: status_word(status).into(),
+            why: None,
+        };
+        let mut open: Vec<String> = row.answer.iter().filter(|_| row.correct.is_none()).cloned().collect();
+        let vote = row.first_round.iter().filter(|vote| vote.correct.is_none());
+        open.extend(vote.filter_map(|vote| vote.answer.clone()));
+        open.dedup();
+        Self { row, open }
+    }
+
+    /// The result with the grades of the clerk, whose log this is.
+    pub fn with_grading(mut self, grading: &Debate) -> Result<ResultRow, agon_core::Corrupt> {
+        let grades = GradingVerdict::read(grading)?.grades;
+        let grade = |answer: Option<&String>| {
+            let place = self.open.iter().position(|text| Some(text) == answer)?;
+            grades.get(place).copied().flatten()
+        };
+        if self.row.correct.is_none() {
+            self.row.correct = grade(self.row.answer.as_ref());
+            self.row.graded_by = self.row.correct.map(|_| GradedBy::Clerk);
+        }
+        if let Some(vote) = self.row.first_round.as_mut().filter(|vote| vote.correct.is_none()) {
+            vote.correct = grade(vote.answer.as_ref());
+        }
+        self.row.grading = Some(GradingRecord {
+            debate: grading.brief.id.clone(),
+            clerk: grading.brief.seat(CLERK).map(|seat| seat.model.clone()).unwrap_or_default(),
+            usage: TrialUsage::of_debate(grading),
+        });
+        Ok(self.row)
+    }
+
+    /// The result without a clerk, who could not be asked for this reason.
+    pub fn without_grading(mut self, why: &str) -> ResultRow {
+        self.row.why = Some(format!("the clerk did not grade it: {why}"));
+        self.row
     }
 }
 
@@ -52,29 +101,31 @@ fn status_word(status: Option<Status>) -> &'static str {
     }
 }
 
-/// What a plain vote on the first positions says: `Some(None)` if it is tied, `None` if no first position can be read.
-///
-/// An unreadable vote is not counted as wrong. Debate would otherwise seem to help where it changed nothing.
-fn first_vote(question: &EvalQuestion, source: &ReportSource<'_>) -> Option<Option<Answer>> {
-    let answers: Vec<Answer> = source
-        .view
-        .ballots
-        .iter()
-        .filter_map(|ballot| {
-            let read = if ballot.stands_alone { Answer::alone } else { Answer::read };
-            read(&question.text, &ballot.answer)
-        })
-        .collect();
-    if answers.is_empty() { None } else { Some(plurality(&answers)) }
+/// Whether there is no answer because it is not known which answers are the same.
+fn is_result_unknown(source: &ReportSource<'_>) -> bool {
+    source.view.positions.rounds.last().is_some_and(|last| !last.is_sorted())
 }
 
-/// The answer that more seats gave than any other.
-fn plurality(answers: &[Answer]) -> Option<Answer> {
-    let votes = |answer: &Answer| answers.iter().filter(|other| *other == answer).count();
-    let most = answers.iter().map(votes).max()?;
-    let mut foremost = answers.iter().filter(|answer| votes(answer) == most);
-    let first = foremost.next()?;
-    foremost.all(|other| other == first).then(|| first.clone())
+/// What a plain vote on the first positions says: `Some(None)` if it is tied, `None` if it is not known.
+///
+/// A vote that is not known is not counted as wrong. Debate would otherwise seem to help where it changed nothing.
+fn first_vote(source: &ReportSource<'_>) -> Option<Option<String>> {
+    let ballots = &source.view.ballots;
+    let answers: Vec<String> = ballots.iter().map(|ballot| stated_answer(&ballot.answer)).collect();
+    let sheet = AnswerSheet::new(&source.debate.brief, answers.iter().map(String::as_str).collect());
+    let groups: Vec<Vec<usize>> = if sheet.is_settled() {
+        sheet.sorted(None).0.groups.into_iter().map(|group| group.members).collect()
+    } else {
+        let first = source.view.positions.rounds.first().filter(|first| first.is_sorted())?;
+        let place = |seat: &str| ballots.iter().position(|ballot| ballot.seat == seat);
+        let holders = first.distinct().into_iter().map(|(_, holders)| holders);
+        holders.map(|held| held.iter().filter_map(|stand| place(&stand.seat)).collect()).collect()
+    };
+    let most = groups.iter().map(Vec::len).max().filter(|most| *most > 0)?;
+    let mut foremost = groups.iter().filter(|group| group.len() == most);
+    let (first, is_tied) = (foremost.next()?, foremost.next().is_some());
+    let answer: Option<&String> = first.first().and_then(|place| answers.get(*place));
+    Some(answer.filter(|_| !is_tied).cloned())
 }
 
 /// What the debate used up to the last phase in which a seat took its first position.
@@ -152,7 +203,7 @@ mod tests {
         evidence.cost.rounds = phases.collect();
         let info = agon_protocols::find("deep").unwrap().info();
         let source = ReportSource { info, debate: &debate, view, evidence: &evidence };
-        grade(&plan.trials[0], &dataset.questions[0], &source)
+        TrialGrade::of(&plan.trials[0], &dataset.questions[0], &source).row
     }
 
     fn view(answer: Option<&str>, ballots: &[(&str, bool)]) -> DebateView {
@@ -166,24 +217,20 @@ mod tests {
     }
 
     #[test]
-    fn the_decision_of_a_debate_is_graded_by_the_answer_in_it() {
-        let long =
-            "They argued for a long time and did not say what they decided in any way that could be told.";
-        for (status, decision, answer, correct, unread) in [
-            (Some(Status::Complete), Some("Much speaks for it.\n\nAnswer: B"), Some("B"), true, false),
-            (Some(Status::Incomplete), Some("Answer: A"), Some("A"), false, false),
-            (Some(Status::Complete), Some(long), None, false, true),
-            (Some(Status::Complete), Some(" "), None, false, false),
-            (Some(Status::Complete), None, None, false, false),
-            (Some(Status::Failed), Some("Answer: B"), None, false, false),
-            (None, Some("Answer: B"), None, false, false),
+    fn short_answers_are_graded_by_arithmetic_and_texts_are_unknown() {
+        let long = "They argued for a long time, and most of it spoke for the second of the three.";
+        for (status, decision, answer, correct) in [
+            (Some(Status::Complete), Some("Much speaks for it.\n\nAnswer: B"), Some("B"), Some(true)),
+            (Some(Status::Complete), Some("**Answer:** y"), Some("y"), Some(true)),
+            (Some(Status::Incomplete), Some("Answer: A"), Some("A"), Some(false)),
+            (Some(Status::Complete), Some(long), Some(long), None),
+            (Some(Status::Complete), Some(" "), None, Some(false)),
+            (Some(Status::Complete), None, None, Some(false)),
+            (Some(Status::Failed), Some("Answer: B"), None, Some(false)),
+            (None, Some("Answer: B"), None, Some(false)),
         ] {
             let row = graded("deep", status, &view(decision, &[]), &[]);
-            assert_eq!(
-                (row.answer.as_deref(), row.correct, row.unread),
-                (answer, correct, unread),
-                "{decision:?}"
-            );
+            assert_eq!((row.answer.as_deref(), row.correct), (answer, correct), "{decision:?}");
             assert_eq!(row.first_round, None);
         }
     }
@@ -192,31 +239,39 @@ mod tests {
     fn the_verdict_word_is_graded_before_the_answer() {
         let mut view = view(Some("Answer: A"), &[]);
         view.headline.verdict = Some("B".into());
-        assert!(graded("deep", Some(Status::Complete), &view, &[]).correct);
+        assert_eq!(graded("deep", Some(Status::Complete), &view, &[]).correct, Some(true));
+    }
+
+    /// A poll without an answer is wrong if its votes are tied, and unknown if nobody sorted them.
+    #[test]
+    fn a_result_that_is_not_known_is_not_wrong() {
+        let stand = |position: &str| agon_core::SeatPosition {
+            seat: position.into(),
+            position: position.into(),
+            is_unsorted: true,
+            ..Default::default()
+        };
+        let round = agon_core::RoundPositions { stands: vec![stand("x"), stand("y")], ..Default::default() };
+        let mut view = view(None, &[]);
+        view.positions.rounds = vec![round];
+        assert_eq!(graded("single", Some(Status::Incomplete), &view, &[]).correct, None);
+        view.positions.rounds[0].stands.iter_mut().for_each(|stand| stand.is_unsorted = false);
+        assert_eq!(graded("single", Some(Status::Complete), &view, &[]).correct, Some(false));
     }
 
     #[test]
-    fn first_positions_that_cannot_be_read_make_no_vote() {
+    fn first_positions_that_nobody_sorted_make_no_vote() {
         let first = |ballots: &[(&str, bool)]| {
             graded("deep", Some(Status::Complete), &view(Some("Answer: B"), ballots), &[]).first_round
         };
-        let unreadable = "It depends on a great many things, and nobody can say what they are.";
-        assert_eq!(first(&[(unreadable, false), (unreadable, false)]), None);
+        let text = "It depends on a great many things, and nobody can say what they are.";
         let argued = "Much speaks for it.\nAnswer: B";
-        assert!(first(&[(argued, false), (unreadable, false)]).unwrap().correct);
+        assert_eq!(first(&[(text, false), (argued, false)]), None);
+        assert_eq!(first(&[(argued, false), (argued, false)]).unwrap().correct, Some(true));
         let tied = first(&[(argued, false), ("Answer: A", false)]).unwrap();
-        assert_eq!((tied.answer, tied.correct), (None, false));
-    }
-
-    /// Words in a long answer that stands alone are not mistaken for another answer.
-    #[test]
-    fn an_answer_that_stands_alone_is_taken_whole() {
-        let long =
-            "Whatever is written here in more than twelve words is the answer of those who gave it alone";
-        let ballots = [(long, true), (long, true), ("A", true)];
-        let row = graded("single", Some(Status::Complete), &view(Some(long), &ballots), &[]);
-        assert_eq!(row.answer.as_deref(), Some(long));
-        assert_eq!(row.first_round.unwrap().answer.as_deref(), Some(long));
+        assert_eq!((tied.answer, tied.correct), (None, Some(false)));
+        let equal = first(&[(text, true), (text, true)]).unwrap();
+        assert_eq!((equal.answer.as_deref(), equal.correct), (Some(text), None));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! - [`dataset`]: questions with gold answers, from lines of JSON.
 //! - [`arms`]: what is compared: `single`, `self-consistency`, `vote`, and any protocol.
 //! - [`plan`]: every arm on every question.
-//! - [`mod@grade`]: the answer of a debate, and whether it is right.
+//! - [`mod@grade`]: the answer of a debate, and whether it is right. [`grading`]: how a clerk grades what arithmetic cannot.
 //! - [`results`]: the results file, from which an interrupted run continues.
 //! - [`findings`]: accuracy and cost with 95% intervals, paired tests, and whether debate helped.
 //! - [`report`]: the findings as text and as a plot.
@@ -16,6 +16,7 @@ pub mod arms;
 pub mod dataset;
 pub mod findings;
 pub mod grade;
+pub mod grading;
 pub mod plan;
 pub mod report;
 pub mod results;
@@ -23,7 +24,8 @@ pub mod results;
 pub use arms::{ArmKind, EvalArm, EvalRequest, default_arms};
 pub use dataset::{EvalDataset, EvalQuestion};
 pub use findings::EvalFindings;
-pub use grade::grade;
+pub use grade::TrialGrade;
+pub use grading::{GRADING, find_grading, grading_brief};
 pub use plan::{EvalPlan, EvalTrial};
 pub use report::{eval_report, eval_svg};
 pub use results::{ResultRow, StoredResults};

@@ -11,7 +11,7 @@ use super::dataset::EvalDataset;
 /// JSON numbers are exact up to here.
 const SEED_BITS: u32 = 53;
 /// The version of the format of the results file.
-const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 2;
 
 /// The trials of a run.
 #[derive(Debug, Clone)]
@@ -22,6 +22,8 @@ pub struct EvalPlan {
     pub trials: Vec<EvalTrial>,
     /// The seed from which the seeds of the trials derive.
     pub seed: u64,
+    /// The model that grades what arithmetic cannot.
+    pub clerk: String,
     header: Value,
 }
 
@@ -52,7 +54,7 @@ impl EvalPlan {
         });
         let trials = trials.collect();
         let header = header(dataset, &arms, request)?;
-        Ok(Self { arms, trials, seed: request.seed, header })
+        Ok(Self { arms, trials, seed: request.seed, clerk: request.clerk(), header })
     }
 
     /// The first line of the results file: what the results are of, with its hash.
@@ -90,6 +92,7 @@ fn header(dataset: &EvalDataset, arms: &[Arc<EvalArm>], request: &EvalRequest) -
         "arms": written,
         "seed": request.seed,
         "limits": request.limits,
+        "clerk": request.clerk(),
     });
     let hash = event::sha256(&header.to_string());
     if let Some(fields) = header.as_object_mut() {

@@ -1,9 +1,8 @@
 //! The findings of a run: what they mean in sentences, the tables, and a plot of accuracy against cost.
 
-use std::fmt::Write;
-
 use agon_core::wording::{count, counted, dollars};
-use agon_report::{Style, svg_label, table};
+use agon_report::{TerminalStyle, svg_label, table};
+use maud::{Markup, PreEscaped, html};
 
 use super::arms::ArmKind;
 use super::findings::{
@@ -11,7 +10,7 @@ use super::findings::{
 };
 
 /// The findings of a run as text: first what they mean, then the tables.
-pub fn eval_report(findings: &EvalFindings, style: &Style) -> String {
+pub fn eval_report(findings: &EvalFindings, style: &TerminalStyle) -> String {
     let paragraphs =
         |sentences: Vec<String>| sentences.iter().map(|one| style.paragraph(one)).collect::<String>();
     let mut parts = vec![paragraphs(conclusions(findings, style)), arms_table(findings, style)];
@@ -36,7 +35,7 @@ fn kind_of(findings: &EvalFindings, arm: &str) -> Option<ArmKind> {
 }
 
 /// What the run means. If there are debates, each is compared with one model and with what costs as much; otherwise every other arm is.
-fn conclusions(findings: &EvalFindings, style: &Style) -> Vec<String> {
+fn conclusions(findings: &EvalFindings, style: &TerminalStyle) -> Vec<String> {
     let mut sentences = Vec::new();
     if findings.done < findings.planned {
         sentences.push(format!(
@@ -57,7 +56,7 @@ fn conclusions(findings: &EvalFindings, style: &Style) -> Vec<String> {
 }
 
 /// One comparison: how much better, how certain, at what cost, and what follows.
-fn conclusion(findings: &EvalFindings, one: &ArmComparison, style: &Style) -> String {
+fn conclusion(findings: &EvalFindings, one: &ArmComparison, style: &TerminalStyle) -> String {
     let other = match kind_of(findings, &one.against) {
         Some(ArmKind::Single) => "one model alone".to_owned(),
         Some(ArmKind::FirstRound) => "the vote on its own first answers".to_owned(),
@@ -84,7 +83,7 @@ fn conclusion(findings: &EvalFindings, one: &ArmComparison, style: &Style) -> St
 }
 
 fn samples(findings: &EvalFindings, arm: &str) -> String {
-    counted(findings.arm(arm).map_or(0, |figures| u64::from(figures.expected_calls[1])), "sample")
+    counted(findings.arm(arm).map_or(0, |figures| u64::from(figures.expected_calls[0])), "sample")
 }
 
 fn cost_factor(ratio: f64, unit: CostUnit) -> String {
@@ -114,11 +113,11 @@ fn too_few_questions(findings: &EvalFindings) -> Option<String> {
 }
 
 /// The interval of a difference, in points.
-fn range([low, high]: [f64; 2], style: &Style) -> String {
+fn range([low, high]: [f64; 2], style: &TerminalStyle) -> String {
     format!("[{}, {}]", signed(low * 100.0, false, style), signed(high * 100.0, false, style))
 }
 
-fn signed(value: f64, with_plus: bool, style: &Style) -> String {
+fn signed(value: f64, with_plus: bool, style: &TerminalStyle) -> String {
     let digits = format!("{:.1}", value.abs());
     let sign = match value {
         _ if digits == "0.0" => "",
@@ -143,14 +142,14 @@ fn headed_table<const N: usize>(
     title: &str,
     heads: [&str; N],
     rows: impl Iterator<Item = Vec<String>>,
-    style: &Style,
+    style: &TerminalStyle,
 ) -> String {
     let heads = heads.map(str::to_owned).to_vec();
     table(title, &std::iter::once(heads).chain(rows).collect::<Vec<_>>(), style)
 }
 
 /// The arms, each with its figures and its comparison with the single model.
-fn arms_table(findings: &EvalFindings, style: &Style) -> String {
+fn arms_table(findings: &EvalFindings, style: &TerminalStyle) -> String {
     let row = |figures: &ArmFigures| {
         let is_against_single = |one: &&ArmComparison| {
             one.arm == figures.arm && kind_of(findings, &one.against) == Some(ArmKind::Single)
@@ -179,12 +178,12 @@ fn accuracy(figures: &ArmFigures) -> String {
     figures.accuracy.map_or("-".into(), |share| format!("{:.1}% [{low:.1}, {high:.1}]", share * 100.0))
 }
 
-fn difference(one: &ArmComparison, style: &Style) -> String {
+fn difference(one: &ArmComparison, style: &TerminalStyle) -> String {
     format!("{} {}", signed(one.difference * 100.0, true, style), range(one.interval, style))
 }
 
 /// The comparisons with other arms than the single model.
-fn comparisons_table(others: &[&ArmComparison], style: &Style) -> String {
+fn comparisons_table(others: &[&ArmComparison], style: &TerminalStyle) -> String {
     let row = |one: &&ArmComparison| {
         let (own, theirs, p) = (count(one.only_arm), count(one.only_against), probability(one.p_corrected));
         vec![one.arm.clone(), one.against.clone(), difference(one, style), own, theirs, p]
@@ -194,7 +193,7 @@ fn comparisons_table(others: &[&ArmComparison], style: &Style) -> String {
     headed_table(title, heads, others.iter().map(row), style)
 }
 
-fn effects_table(effects: &[DebateEffect], style: &Style) -> String {
+fn effects_table(effects: &[DebateEffect], style: &TerminalStyle) -> String {
     let row = |effect: &DebateEffect| {
         let counts = [effect.wrong_to_right, effect.right_to_wrong, effect.stayed_right, effect.stayed_wrong]
             .map(count);
@@ -214,9 +213,12 @@ fn notes(findings: &EvalFindings) -> Vec<String> {
             let verb = if figures.failed == 1 { "counts" } else { "count" };
             notes.push(format!("{arm}: {} failed and {verb} as wrong.", counted(figures.failed, "trial")));
         }
-        if figures.unread > 0 {
-            let verdicts = counted(figures.unread, "verdict");
-            notes.push(format!("{arm}: no answer could be found in {verdicts}; that counts as wrong."));
+        if figures.unknown > 0 {
+            let answers = counted(figures.unknown, "answer");
+            let verb = if figures.unknown == 1 { "counts" } else { "count" };
+            notes.push(format!(
+                "{arm}: {answers} could not be graded and {verb} neither as right nor as wrong."
+            ));
         }
         if figures.kind == ArmKind::SelfConsistency {
             notes.push(format!(
@@ -225,6 +227,10 @@ fn notes(findings: &EvalFindings) -> Vec<String> {
                 budget(findings, figures)
             ));
         }
+    }
+    if let Some(clerk) = &findings.clerk {
+        let trials = counted(clerk.asked, "trial");
+        notes.push(format!("The clerk, {}, was asked about {trials} that arithmetic could not grade.", clerk.model));
     }
     notes.extend(findings.unequal_budgets());
     if !findings.comparisons.is_empty() {
@@ -242,7 +248,7 @@ fn budget(findings: &EvalFindings, sampled: &ArmFigures) -> &'static str {
         _ if sampled.capped => {
             ", fewer than the calls of the most expensive debate, because a plain vote has no more seats"
         }
-        Some(most) if most == expected(sampled) => {
+        Some(most) if most == sampled.expected_calls[0] => {
             ", as many calls as the most expensive debate was expected to make"
         }
         _ => "",
@@ -255,6 +261,9 @@ const LEFT: f64 = 64.0;
 const RIGHT: f64 = 270.0;
 const TOP: f64 = 28.0;
 const BOTTOM: f64 = 56.0;
+/// Paper and ink, in light and dark.
+const PICTURE_STYLES: &str = "svg{background:#fff;color:#222}\
+    @media (prefers-color-scheme:dark){svg{background:#16181d;color:#ddd}}text{fill:currentColor}";
 /// The distance of two lines of the key.
 const KEY_LINE: f64 = 22.0;
 /// Costs that differ by this factor or more are drawn on a logarithmic scale.
@@ -269,25 +278,21 @@ const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00
 pub fn eval_svg(findings: &EvalFindings) -> String {
     let points = plot_points(findings);
     let frame = PlotFrame::around(&points, findings.cost_in);
-    let mut svg = String::new();
-    // Writing to a string cannot fail.
-    let _ = write!(
-        svg,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-         aria-label=\"Accuracy against cost\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\
-         <style>svg{{background:#fff;color:#222}}@media (prefers-color-scheme:dark){{svg{{background:#16181d;color:#ddd}}}}\
-         text{{fill:currentColor}}.grid{{stroke:currentColor;opacity:.15}}</style>"
-    );
-    frame.draw_grid(&mut svg);
-    for (place, point) in points.iter().enumerate() {
-        frame.draw_point(&mut svg, point);
-        draw_key(&mut svg, place, point);
-    }
-    if points.is_empty() {
-        let _ = write!(svg, "<text x=\"{LEFT}\" y=\"{}\">No results yet</text>", HEIGHT / 2.0);
-    }
-    svg.push_str("</svg>\n");
-    svg
+    let picture = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format_args!("0 0 {WIDTH} {HEIGHT}")) role="img"
+            aria-label="Accuracy against cost" font-family="system-ui, sans-serif" font-size="12" {
+            style { (PICTURE_STYLES) ".grid{stroke:currentColor;opacity:.15}" }
+            (frame.grid())
+            @for (place, point) in points.iter().enumerate() {
+                (frame.point(point))
+                (key(place, point))
+            }
+            @if points.is_empty() {
+                text x=(LEFT) y=(HEIGHT / 2.0) { "No results yet" }
+            }
+        }
+    };
+    format!("{}\n", picture.into_string())
 }
 
 /// An arm in the plot.
@@ -362,45 +367,31 @@ impl PlotFrame {
         TOP + (HEIGHT - TOP - BOTTOM) * (self.accuracy_max - accuracy) / span
     }
 
-    fn draw_grid(&self, svg: &mut String) {
-        let (end, foot) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+    fn grid(&self) -> Markup {
+        let (foot, end) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
         let tenths = ((self.accuracy_max - self.accuracy_min) * 10.0).round() as u32;
-        for step in 0..=tenths {
-            let accuracy = self.accuracy_min + f64::from(step) / 10.0;
-            let y = self.y(accuracy);
-            let _ = write!(
-                svg,
-                "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{end}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
-                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{:.0}%</text>",
-                LEFT - 8.0,
-                y + 4.0,
-                accuracy * 100.0
-            );
-        }
-        for cost in self.cost_marks() {
-            let x = self.x(cost);
-            let _ = write!(
-                svg,
-                "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{TOP}\" y2=\"{foot}\"/>\
-                 <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-                foot + 16.0,
-                self.cost_text(cost)
-            );
-        }
         let unit = match self.unit {
             CostUnit::Usd => "US dollars per question",
             CostUnit::Tokens => "tokens per question",
             CostUnit::Calls => "calls per question",
         };
-        let scale = if self.is_logarithmic { " (logarithmic scale)" } else { "" };
-        let _ = write!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{unit}{scale}</text>\
-             <text x=\"{LEFT}\" y=\"{:.1}\">right answers, with 95% intervals</text>",
-            (LEFT + end) / 2.0,
-            HEIGHT - 14.0,
-            TOP - 10.0
-        );
+        html! {
+            @for step in 0..=tenths {
+                @let accuracy = self.accuracy_min + f64::from(step) / 10.0;
+                @let y = self.y(accuracy);
+                line class="grid" x1=(LEFT) x2=(end) y1=(px(y)) y2=(px(y)) {}
+                text x=(px(LEFT - 8.0)) y=(px(y + 4.0)) text-anchor="end" { (format_args!("{:.0}%", accuracy * 100.0)) }
+            }
+            @for cost in self.cost_marks() {
+                @let x = px(self.x(cost));
+                line class="grid" x1=(x) x2=(x) y1=(TOP) y2=(foot) {}
+                text x=(x) y=(px(foot + 16.0)) text-anchor="middle" { (self.cost_text(cost)) }
+            }
+            text x=(px((LEFT + end) / 2.0)) y=(px(HEIGHT - 14.0)) text-anchor="middle" {
+                (unit) @if self.is_logarithmic { " (logarithmic scale)" }
+            }
+            text x=(LEFT) y=(px(TOP - 10.0)) { "right answers, with 95% intervals" }
+        }
     }
 
     /// Round costs for the grid.
@@ -427,59 +418,58 @@ impl PlotFrame {
     }
 
     /// The point with a bar for each interval.
-    fn draw_point(&self, svg: &mut String, point: &PlotPoint<'_>) {
+    fn point(&self, point: &PlotPoint<'_>) -> Markup {
         let (x, y, colour) = (self.x(point.cost.mean), self.y(point.accuracy), point.colour);
         let [low, high] = point.figures.interval;
         let [cost_low, cost_high] = point.cost.interval;
         // The bars of a vote are dashed, so that a bar underneath is still visible.
-        let dash = if point.figures.kind == ArmKind::FirstRound { " stroke-dasharray=\"4 4\"" } else { "" };
-        let _ = write!(
-            svg,
-            "<g stroke=\"{colour}\" stroke-width=\"2\" fill=\"{colour}\"><title>{}: {:.1}% right [{:.1}, {:.1}], {} per question</title>\
-             <line{dash} x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/>\
-             <line{dash} x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>{}</g>",
-            svg_label(&point.figures.arm),
-            point.accuracy * 100.0,
-            low * 100.0,
-            high * 100.0,
-            self.cost_text(point.cost.mean),
-            self.y(low),
-            self.y(high),
-            self.x(cost_low),
-            self.x(cost_high),
-            arm_shape(point.figures.kind, x, y)
-        );
+        let dash = (point.figures.kind == ArmKind::FirstRound).then_some("4 4");
+        let arm = PreEscaped(svg_label(&point.figures.arm));
+        let share = |share: f64| format!("{:.1}", share * 100.0);
+        html! {
+            g stroke=(colour) stroke-width="2" fill=(colour) {
+                title {
+                    (arm) ": " (share(point.accuracy)) "% right [" (share(low)) ", " (share(high)) "], "
+                    (self.cost_text(point.cost.mean)) " per question"
+                }
+                line stroke-dasharray=[dash] x1=(px(x)) x2=(px(x)) y1=(px(self.y(low))) y2=(px(self.y(high))) {}
+                line stroke-dasharray=[dash] x1=(px(self.x(cost_low))) x2=(px(self.x(cost_high))) y1=(px(y)) y2=(px(y)) {}
+                (arm_shape(point.figures.kind, x, y))
+            }
+        }
     }
 }
 
+/// A coordinate, to a tenth of a unit.
+fn px(value: f64) -> String {
+    format!("{value:.1}")
+}
+
 /// The line of an arm in the key.
-fn draw_key(svg: &mut String, place: usize, point: &PlotPoint<'_>) {
+fn key(place: usize, point: &PlotPoint<'_>) -> Markup {
     let (x, y, colour) = (WIDTH - RIGHT + 20.0, TOP + KEY_LINE * place as f64, point.colour);
-    let _ = write!(
-        svg,
-        "<g stroke=\"{colour}\" stroke-width=\"2\" fill=\"{colour}\">{}</g><text x=\"{:.1}\" y=\"{:.1}\">{} {:.1}%</text>",
-        arm_shape(point.figures.kind, x, y),
-        x + 14.0,
-        y + 4.0,
-        svg_label(&point.figures.arm),
-        point.accuracy * 100.0
-    );
+    html! {
+        g stroke=(colour) stroke-width="2" fill=(colour) { (arm_shape(point.figures.kind, x, y)) }
+        text x=(px(x + 14.0)) y=(px(y + 4.0)) {
+            (PreEscaped(svg_label(&point.figures.arm))) " " (format_args!("{:.1}%", point.accuracy * 100.0))
+        }
+    }
 }
 
 /// Each kind of arm has its own shape. The vote inside a debate has the shape of the debate, without filling.
-fn arm_shape(kind: ArmKind, x: f64, y: f64) -> String {
+fn arm_shape(kind: ArmKind, x: f64, y: f64) -> Markup {
     const RADIUS: f64 = 6.0;
     const TRIANGLE: [(f64, f64); 3] = [(0.0, -1.1), (1.0, 0.8), (-1.0, 0.8)];
-    let polygon = |corners: &[(f64, f64)], fill: &str| {
-        let corners: Vec<String> =
-            corners.iter().map(|(dx, dy)| format!("{:.1},{:.1}", x + dx * RADIUS, y + dy * RADIUS)).collect();
-        format!("<polygon{fill} points=\"{}\"/>", corners.join(" "))
+    let polygon = |corners: &[(f64, f64)], fill: Option<&str>| {
+        let corner = |(dx, dy): &(f64, f64)| format!("{:.1},{:.1}", x + dx * RADIUS, y + dy * RADIUS);
+        let corners: Vec<String> = corners.iter().map(corner).collect();
+        html! { polygon fill=[fill] points=(corners.join(" ")) {} }
     };
     match kind {
-        ArmKind::Single => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{}\"/>", RADIUS - 1.0),
-        ArmKind::SelfConsistency => polygon(&[(-0.8, -0.8), (0.8, -0.8), (0.8, 0.8), (-0.8, 0.8)], ""),
-        ArmKind::Vote => polygon(&[(0.0, -1.1), (1.1, 0.0), (0.0, 1.1), (-1.1, 0.0)], ""),
-        ArmKind::Protocol => polygon(&TRIANGLE, ""),
-        ArmKind::FirstRound => polygon(&TRIANGLE, " fill=\"none\""),
+        ArmKind::Single => html! { circle cx=(px(x)) cy=(px(y)) r=(RADIUS - 1.0) {} },
+        ArmKind::SelfConsistency => polygon(&[(-0.8, -0.8), (0.8, -0.8), (0.8, 0.8), (-0.8, 0.8)], None),
+        ArmKind::Vote => polygon(&[(0.0, -1.1), (1.1, 0.0), (0.0, 1.1), (-1.1, 0.0)], None),
+        ArmKind::Protocol => polygon(&TRIANGLE, None),
+        ArmKind::FirstRound => polygon(&TRIANGLE, Some("none")),
     }
 }

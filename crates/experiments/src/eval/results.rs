@@ -25,22 +25,24 @@ pub struct ResultRow {
     pub id: String,
     /// The id of its debate; `None` if there is none.
     pub debate: Option<String>,
-    /// The answer; `None` if there is none, or none that can be read.
+    /// The answer; `None` if there is none.
     pub answer: Option<String>,
-    /// Whether it is right.
-    pub correct: bool,
-    /// Whether there is a decision in which no answer could be found.
-    #[serde(default)]
-    pub unread: bool,
+    /// Whether it is right; `None` if that is not known.
+    pub correct: Option<bool>,
+    /// How that is known.
+    pub graded_by: Option<GradedBy>,
     /// The gold answers.
     pub gold: Vec<String>,
     /// What it used.
     pub usage: TrialUsage,
     /// What a vote on the first positions says, if the debate has any that can be read.
     pub first_round: Option<FirstVote>,
+    /// How the clerk graded it, if the clerk was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grading: Option<GradingRecord>,
     /// The debate's status: `complete`, `incomplete`, `failed` or `interrupted`.
     pub status: String,
-    /// Why there is no debate, if there is none.
+    /// Why there is no debate or no grade, if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
@@ -54,11 +56,12 @@ impl ResultRow {
             id: question.id.clone(),
             debate: None,
             answer: None,
-            correct: false,
-            unread: false,
+            correct: Some(false),
+            graded_by: None,
             gold: question.gold.clone(),
             usage: TrialUsage::default(),
             first_round: None,
+            grading: None,
             status: "failed".into(),
             why: Some(why.to_owned()),
         }
@@ -68,7 +71,7 @@ impl ResultRow {
     pub fn is_failed(&self) -> bool {
         match self.status.as_str() {
             "complete" => false,
-            "incomplete" => self.answer.is_none() && !self.unread,
+            "incomplete" => self.answer.is_none() && self.correct.is_some(),
             _ => true,
         }
     }
@@ -85,10 +88,31 @@ impl ResultRow {
 pub struct FirstVote {
     /// Its answer; `None` if it is tied.
     pub answer: Option<String>,
-    /// Whether it is right.
-    pub correct: bool,
+    /// Whether it is right; `None` if that is not known.
+    pub correct: Option<bool>,
     /// What the debate had used by then.
     pub usage: Option<TrialUsage>,
+}
+
+/// How it is known whether an answer is right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GradedBy {
+    /// It is an option, a number or an equal text.
+    Arithmetic,
+    /// The clerk declared it, with quotes that verify.
+    Clerk,
+}
+
+/// The clerk's call for one trial. It does not count as the arm's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GradingRecord {
+    /// The id of its log.
+    pub debate: String,
+    /// The clerk's model.
+    pub clerk: String,
+    /// What it used.
+    pub usage: TrialUsage,
 }
 
 /// What a trial used.
@@ -207,8 +231,13 @@ fn check_header(plan: &EvalPlan, line: &str) -> Result<(), Invalid> {
     if field(&theirs, "plan") == field(ours, "plan") {
         return Ok(());
     }
-    let what =
-        [("agon_eval", "format"), ("dataset", "dataset"), ("seed", "seed"), ("limits", "set of limits")];
+    let what = [
+        ("agon_eval", "format"),
+        ("dataset", "dataset"),
+        ("seed", "seed"),
+        ("limits", "set of limits"),
+        ("clerk", "clerk"),
+    ];
     let what = what.iter().find(|(key, _)| field(&theirs, key) != field(ours, key)).map(|(_, name)| *name);
     let what = what
         .map(str::to_owned)

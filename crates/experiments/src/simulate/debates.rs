@@ -1,7 +1,6 @@
 //! Many debates of one kind, held by the engine and read from their logs.
 
 use std::collections::BTreeMap;
-use std::num::NonZero;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agon_core::protocol::template_hashes;
@@ -13,10 +12,14 @@ use agon_core::{
 use agon_engine::{DebateWatch, Engine, EngineError, EngineSettings, StopSignal, Store, StoreError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use tokio::task::JoinSet;
 
 use super::observation::DebateObservation;
 use super::seat_behaviour::SimulatedPopulation;
 use super::simulated_models::{SimulatedModels, SimulatedTrial, model_of_role, model_of_seat};
+
+/// How many debates are held at once. They only compute, so more would not be faster.
+const RUNNING_MAX: usize = 16;
 
 /// The protocols that can be simulated, with how each is played.
 pub fn simulated_protocols() -> impl Iterator<Item = (&'static dyn Protocol, &'static dyn SimulatedPlay)> {
@@ -69,8 +72,8 @@ pub enum SimulationError {
         /// The reason in the log.
         why: String,
     },
-    /// The system gave no thread or timer.
-    #[error("the simulation cannot run here: {0}")]
+    /// A debate broke off.
+    #[error("a simulated debate broke off: {0}")]
     System(String),
 }
 
@@ -143,23 +146,22 @@ impl SimulatedDebates {
         Ok(Self { protocol, play, population: population.clone(), request })
     }
 
-    /// Holds `trials` debates and reads each from its log. The same seed gives the same observations, on any number of threads.
-    pub fn hold(&self, trials: usize, seed: u64) -> Result<Vec<DebateObservation>, SimulationError> {
-        let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(trials.max(1));
-        let every_nth = |first: usize| -> Result<Vec<(usize, DebateObservation)>, SimulationError> {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-            let runtime = runtime.map_err(|why| SimulationError::System(why.to_string()))?;
-            let own = (first..trials).step_by(threads);
-            own.map(|trial| Ok((trial, runtime.block_on(self.hold_one(trial, seed))?))).collect()
-        };
-        let parts = std::thread::scope(|scope| {
-            let running: Vec<_> = (0..threads).map(|first| scope.spawn(move || every_nth(first))).collect();
-            let ended = running.into_iter().map(|thread| {
-                thread.join().unwrap_or_else(|_| Err(SimulationError::System("a thread panicked".into())))
-            });
-            ended.collect::<Result<Vec<_>, _>>()
-        })?;
-        let mut all: Vec<(usize, DebateObservation)> = parts.into_iter().flatten().collect();
+    /// Holds `trials` debates on the caller's runtime and reads each from its log. The same seed gives the same observations, on any
+    /// number of threads.
+    pub async fn hold(&self, trials: usize, seed: u64) -> Result<Vec<DebateObservation>, SimulationError> {
+        let debates = Arc::new(self.clone());
+        let (mut running, mut waiting) = (JoinSet::new(), 0..trials);
+        let mut all: Vec<(usize, DebateObservation)> = Vec::with_capacity(trials);
+        loop {
+            for trial in waiting.by_ref().take(RUNNING_MAX - running.len()) {
+                let debates = Arc::clone(&debates);
+                running.spawn(async move { Ok((trial, debates.hold_one(trial, seed).await?)) });
+            }
+            let Some(ended) = running.join_next().await else { break };
+            let ended: Result<_, SimulationError> =
+                ended.map_err(|why| SimulationError::System(why.to_string()))?;
+            all.push(ended?);
+        }
         all.sort_by_key(|(trial, _)| *trial);
         Ok(all.into_iter().map(|(_, observation)| observation).collect())
     }

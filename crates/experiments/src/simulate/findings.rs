@@ -138,13 +138,13 @@ impl CurvePoint {
 }
 
 /// Carries out a plan.
-pub fn simulate(plan: &SimulationPlan) -> Result<SimulationFindings, SimulationError> {
+pub async fn simulate(plan: &SimulationPlan) -> Result<SimulationFindings, SimulationError> {
     if plan.trials == 0 {
         return Err(Invalid::new("trials is 0: hold at least one debate").into());
     }
     let population = &plan.population;
     let held =
-        SimulatedDebates::new(&plan.protocol, population, plan.rounds)?.hold(plan.trials, plan.seed)?;
+        SimulatedDebates::new(&plan.protocol, population, plan.rounds)?.hold(plan.trials, plan.seed).await?;
     let votes: f64 = held.iter().map(DebateObservation::first_vote).sum();
     let count = |vote: f64, verdict: bool| {
         held.iter().filter(|seen| seen.first_vote() == vote && seen.is_right() == verdict).count()
@@ -155,7 +155,7 @@ pub fn simulate(plan: &SimulationPlan) -> Result<SimulationFindings, SimulationE
     };
     let mut curves = Vec::new();
     for (protocol, _) in simulated_protocols().filter(|_| plan.curve) {
-        curves.push(adversary_curve(protocol.info().name, population, plan.trials, plan.seed)?);
+        curves.push(adversary_curve(protocol.info().name, population, plan.trials, plan.seed).await?);
     }
     Ok(SimulationFindings {
         first_round_vote: ShareEstimate::of_count(votes, held.len()),
@@ -165,7 +165,7 @@ pub fn simulate(plan: &SimulationPlan) -> Result<SimulationFindings, SimulationE
         recovered: recovered(population, &held, plan.seed),
         rounds: rounds(&held, plan.seed),
         flips: held.iter().fold(FlipCounts::default(), |sum, seen| sum + seen.flips),
-        evidence_bar: evidence_bar(plan)?,
+        evidence_bar: evidence_bar(plan).await?,
         neutral: counting(0.0),
         drifting: (population.drift > 0.0).then(|| counting(population.drift)),
         curves,
@@ -219,18 +219,18 @@ fn rounds(held: &[DebateObservation], seed: u64) -> Vec<RoundFigures> {
 }
 
 /// The evidence bar of a plan; `None` if the protocol has no such rule, or if the population has no changes of both kinds.
-fn evidence_bar(plan: &SimulationPlan) -> Result<Option<EvidenceBar>, SimulationError> {
+async fn evidence_bar(plan: &SimulationPlan) -> Result<Option<EvidenceBar>, SimulationError> {
     let (_, play) = simulated_protocol(&plan.protocol)?;
     let SimulatedPopulation { flips, conformity, persuadable, .. } = plan.population;
     if play.evidence_rule().is_none() || flips + conformity <= 0.0 || persuadable <= 0.0 {
         return Ok(None);
     }
-    measure_evidence_bar(&plan.protocol, &plan.population, plan.trials, plan.seed).map(Some)
+    measure_evidence_bar(&plan.protocol, &plan.population, plan.trials, plan.seed).await.map(Some)
 }
 
 /// Holds debates under the rule that a change of mind needs evidence: once among seats that change their minds for anything but
 /// evidence, and once among seats that change for evidence alone.
-pub fn measure_evidence_bar(
+pub async fn measure_evidence_bar(
     protocol: &str,
     population: &SimulatedPopulation,
     trials: usize,
@@ -250,18 +250,21 @@ pub fn measure_evidence_bar(
         )
         .into());
     }
-    let blocked = |population: &SimulatedPopulation| -> Result<ShareEstimate, SimulationError> {
+    let mut blocked = Vec::new();
+    for population in [&without, &with] {
         let debates = SimulatedDebates::with_evidence_rule(protocol, population)?
             .ok_or_else(|| Invalid(format!("{protocol} has no rule that a change of mind needs evidence")))?;
-        let held = debates.hold(trials, seed)?;
+        let held = debates.hold(trials, seed).await?;
         let sum = |of: fn(&DebateObservation) -> usize| held.iter().map(of).sum::<usize>();
-        Ok(ShareEstimate::of_count(sum(|seen| seen.reverted) as f64, sum(|seen| seen.flips.flips)))
-    };
-    Ok(EvidenceBar { bare_blocked: blocked(&without)?, evidenced_blocked: blocked(&with)? })
+        blocked.push(ShareEstimate::of_count(sum(|seen| seen.reverted) as f64, sum(|seen| seen.flips.flips)));
+    }
+    let [bare_blocked, evidenced_blocked] =
+        <[ShareEstimate; 2]>::try_from(blocked).map_err(|_| Invalid::new("two populations are compared"))?;
+    Ok(EvidenceBar { bare_blocked, evidenced_blocked })
 }
 
 /// The verdicts of a protocol with and without an adversary. The first views are the same in both.
-pub fn adversary_curve(
+pub async fn adversary_curve(
     protocol: &str,
     population: &SimulatedPopulation,
     trials: usize,
@@ -273,8 +276,8 @@ pub fn adversary_curve(
         let adversary = Some(population.adversary.unwrap_or_default());
         let attacked = SimulatedPopulation { seats, adversary, ..population.clone() };
         let honest = SimulatedPopulation { adversary: None, ..attacked.clone() };
-        let honest = SimulatedDebates::new(protocol, &honest, None)?.hold(trials, seed)?;
-        let attacked = SimulatedDebates::new(protocol, &attacked, None)?.hold(trials, seed)?;
+        let honest = SimulatedDebates::new(protocol, &honest, None)?.hold(trials, seed).await?;
+        let attacked = SimulatedDebates::new(protocol, &attacked, None)?.hold(trials, seed).await?;
         let votes: f64 = attacked.iter().map(DebateObservation::first_vote).sum();
         points.push(CurvePoint {
             seats,

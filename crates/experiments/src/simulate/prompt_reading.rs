@@ -123,6 +123,7 @@ mod tests {
             phase: Phase::new("debate", 1),
             label: label.map(str::to_owned),
             about: None,
+            question: String::new(),
             messages: vec![CallMessage::new(MessageRole::User, prompt.join("\n"))],
             schema: None,
             max_output_tokens: 1,

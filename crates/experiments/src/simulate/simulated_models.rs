@@ -13,7 +13,6 @@ use agon_engine::{
     CallFault, CallFaultKind, DeltaSink, FinishReason, Model, ModelCall, ModelCompletion, ModelPrice,
     ModelSource,
 };
-use agon_protocols::lexical;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::json;
@@ -23,8 +22,8 @@ use super::seat_behaviour::{HeardViews, MoveCause, SimulatedPopulation};
 
 /// The provider of all simulated seats.
 const PROVIDER: &str = "population";
-/// The model that compares texts, for protocols that look that up.
-const LEXICAL_SIMILARITY: &str = "embeddings/lexical";
+/// The provider of models that compare texts, for protocols that look that up.
+const EMBEDDINGS: &str = "embeddings";
 
 /// The model of the seat at this place, counted from 0.
 pub(super) fn model_of_seat(place: usize) -> String {
@@ -73,8 +72,8 @@ pub(super) struct SimulatedModels {
 
 impl ModelSource for SimulatedModels {
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, Invalid> {
-        if name == LEXICAL_SIMILARITY {
-            return Ok(Arc::new(LexicalSimilarity));
+        if name.split_once('/').is_some_and(|(provider, _)| provider == EMBEDDINGS) {
+            return Ok(Arc::new(SideSimilarity { name: name.to_owned() }));
         }
         let who = name.strip_prefix(PROVIDER).and_then(|rest| rest.strip_prefix('/'));
         let who = who.ok_or_else(|| Invalid(format!("{name} has no part in simulated debates")))?;
@@ -216,16 +215,18 @@ impl SimulatedSeat for SeatTurn<'_> {
     }
 }
 
-/// Compares texts by their words. It is an errand, as in a real debate.
-struct LexicalSimilarity;
+/// Compares texts by the side that they are on. It is an errand, as in a real debate.
+struct SideSimilarity {
+    name: String,
+}
 
-impl Model for LexicalSimilarity {
+impl Model for SideSimilarity {
     fn name(&self) -> &str {
-        LEXICAL_SIMILARITY
+        &self.name
     }
 
     fn provider(&self) -> &str {
-        "embeddings"
+        EMBEDDINGS
     }
 
     fn price(&self) -> ModelPrice {
@@ -242,17 +243,8 @@ impl Model for LexicalSimilarity {
         _: Option<DeltaSink<'a>>,
     ) -> BoxFuture<'a, Result<ModelCompletion, CallFault>> {
         let prompt = call.messages.last().map_or("", |message| message.text.as_str());
-        let similarity = |one: &String, other: &String| match one == other {
-            true => 1.0,
-            false => lexical::similarity(one, other).clamp(0.0, 1.0),
-        };
         let result = match serde_json::from_str::<Vec<String>>(prompt) {
-            Ok(texts) => {
-                let row =
-                    |one: &String| -> Vec<f64> { texts.iter().map(|other| similarity(one, other)).collect() };
-                let rows: Vec<Vec<f64>> = texts.iter().map(row).collect();
-                Ok(completion(json!({"similarity": rows}).to_string(), LEXICAL_SIMILARITY))
-            }
+            Ok(texts) => Ok(completion(side_similarities(&texts), &self.name)),
             Err(why) => {
                 let message = format!("the texts to compare are not a JSON list of strings: {why}");
                 Err(CallFault::new(CallFaultKind::Rejected, message))
@@ -262,16 +254,29 @@ impl Model for LexicalSimilarity {
     }
 }
 
+/// The reply of a model that compares texts: 1 for two texts on the same side, else 0.
+fn side_similarities(texts: &[String]) -> String {
+    let sides: Vec<Option<SimulatedSide>> = texts.iter().map(|text| SimulatedSide::find_in(text)).collect();
+    let is_same = |one: usize, other: usize| {
+        let same_side = sides.get(one) == sides.get(other) && sides.get(one).is_some_and(Option::is_some);
+        same_side || texts.get(one) == texts.get(other)
+    };
+    let row = |one: usize| -> Vec<f64> {
+        (0..texts.len()).map(|other| if is_same(one, other) { 1.0 } else { 0.0 }).collect()
+    };
+    json!({"similarity": (0..texts.len()).map(row).collect::<Vec<_>>()}).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn protocols_read_the_two_sides_as_opposites() {
+    fn texts_are_similar_if_they_are_on_the_same_side() {
         let (yes, no) = (SimulatedSide::Yes, SimulatedSide::No);
-        assert!(lexical::opposed(&yes.text(), &no.text()));
-        assert!(lexical::contrary(yes.sentence(), no.sentence()));
-        assert!(!lexical::opposed(&yes.text(), &yes.text()) && !lexical::contrary(&yes.text(), &yes.text()));
-        assert!(!lexical::alternative(&yes.text(), &yes.text()));
+        let texts = [yes.text(), format!("I agree. {}", yes.text()), no.text(), "It depends.".to_owned()];
+        let reply: serde_json::Value = serde_json::from_str(&side_similarities(&texts)).unwrap();
+        let rows = [[1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+        assert_eq!(reply, json!({"similarity": rows}));
     }
 }

@@ -1,12 +1,12 @@
 //! The findings of `eval` as text and as a plot.
 
 use agon_experiments::eval::findings::{
-    ArmComparison, ArmFigures, BootstrapInfo, CostUnit, DebateEffect, EvalFindings, MeanCost,
+    ArmComparison, ArmFigures, BootstrapInfo, CostUnit, DebateEffect, EvalClerk, EvalFindings, MeanCost,
 };
 use agon_experiments::eval::{ArmKind, eval_report, eval_svg};
-use agon_report::Style;
+use agon_report::TerminalStyle;
 
-const STYLE: Style = Style { color: false, width: 100, unicode: true };
+const STYLE: TerminalStyle = TerminalStyle { color: false, width: 100, unicode: true };
 
 fn mean(mean: f64) -> Option<MeanCost> {
     Some(MeanCost { mean, interval: [mean * 0.9, mean * 1.1] })
@@ -27,7 +27,7 @@ fn figures(arm: &str, kind: ArmKind, correct: u64, calls: f64) -> ArmFigures {
         accuracy: Some(share),
         interval: [share - 0.06, share + 0.06],
         failed: 0,
-        unread: 0,
+        unknown: 0,
         calls: mean(calls),
         tokens: mean(calls * 612.0),
         usd: mean(calls * 0.0021),
@@ -58,11 +58,12 @@ fn comparison(
 
 fn found() -> EvalFindings {
     let mut deep = figures("deep", ArmKind::Protocol, 138, 13.2);
-    (deep.failed, deep.unread) = (2, 1);
+    (deep.failed, deep.unknown) = (2, 1);
     EvalFindings {
         questions: 200,
         planned: 800,
         done: 800,
+        clerk: Some(EvalClerk { model: "a/x".into(), asked: 3 }),
         cost_in: CostUnit::Tokens,
         arms: vec![
             figures("single", ArmKind::Single, 130, 1.0),
@@ -121,10 +122,11 @@ fn the_report_begins_with_what_the_figures_mean() {
     self-consistency: 14 samples per question, as many calls as the most expensive debate was expected
       to make.
     deep: 2 trials failed and count as wrong.
-    deep: no answer could be found in 1 verdict; that counts as wrong.
+    deep: 1 answer could not be graded and counts neither as right nor as wrong.
+    The clerk, a/x, was asked about 3 trials that arithmetic could not grade.
     Intervals are 95%. p is McNemar's exact test, corrected for 6 tests (Holm).
     ");
-    let plain = eval_report(&found(), &Style { unicode: false, ..STYLE });
+    let plain = eval_report(&found(), &TerminalStyle { unicode: false, ..STYLE });
     assert!(plain.is_ascii(), "{plain}");
 }
 

@@ -8,7 +8,8 @@ use agon_core::{
 };
 use agon_experiments::eval::findings::CostUnit;
 use agon_experiments::eval::{
-    ArmKind, EvalDataset, EvalFindings, EvalPlan, EvalRequest, EvalTrial, ResultRow, StoredResults, grade,
+    ArmKind, EvalDataset, EvalFindings, EvalPlan, EvalRequest, EvalTrial, GRADING, ResultRow, StoredResults,
+    TrialGrade, grading_brief,
 };
 use agon_report::ReportSource;
 use serde_json::{Value, json};
@@ -50,7 +51,7 @@ fn reply(trial: &EvalTrial, debate: &Debate, ask: &Ask) -> Reply {
     let letter = said(trial, ask);
     let value = match ask.schema.as_ref().map(|schema| schema.name.as_str()) {
         None => json!(format!("There is much to be said.\nSome of it is long.\n\n**Answer: {letter}**")),
-        Some("given") => json!({"why": "so", "answer": format!("{letter})"), "confidence": 0.7}),
+        Some("answer") => json!({"why": "so", "answer": format!("{letter})"), "confidence": 0.7}),
         Some("synthesis") => {
             json!({"answer": format!("They argued long.\n\nAnswer: {letter}"), "why": "so", "contested": []})
         }
@@ -64,19 +65,17 @@ fn reply(trial: &EvalTrial, debate: &Debate, ask: &Ask) -> Reply {
     Reply::Said { text, value, model: ask.model.clone(), usage, cut_off: false, shortened: None }
 }
 
-/// Holds a trial as the engine would, and grades it.
-fn row(trial: &EvalTrial, dataset: &EvalDataset) -> ResultRow {
+fn trial_brief(trial: &EvalTrial, dataset: &EvalDataset) -> Brief {
     let protocol = agon_protocols::find(&trial.arm.protocol).unwrap();
-    let question = &dataset.questions[trial.question];
     let request = Request {
-        question: question.text.clone(),
+        question: dataset.questions[trial.question].text.clone(),
         models: trial.arm.models.clone(),
         roles: trial.arm.roles.clone(),
         options: options::resolve(protocol.info().options, trial.arm.options.clone()).unwrap(),
         seed: trial.seed,
         ..Request::default()
     };
-    let brief = Brief {
+    Brief {
         version: LOG_VERSION,
         id: trial.key.clone(),
         protocol: protocol.info().name.into(),
@@ -91,14 +90,20 @@ fn row(trial: &EvalTrial, dataset: &EvalDataset) -> ResultRow {
         written_by: String::new(),
         created_at: "2026-01-01T00:00:00Z".into(),
         parent: None,
-    };
+    }
+}
+
+/// Holds a trial as the engine would, and grades it.
+fn row(trial: &EvalTrial, dataset: &EvalDataset) -> ResultRow {
+    let protocol = agon_protocols::find(&trial.arm.protocol).unwrap();
+    let (question, brief) = (&dataset.questions[trial.question], trial_brief(trial, dataset));
     let mut answer = |debate: &Debate, ask: &Ask| reply(trial, debate, ask);
     let records = play(protocol, vec![Debate::open(brief).unwrap().1], &mut answer, &mut |_| {}).unwrap();
     let debate = Debate::from_records(&records).unwrap();
     let view = protocol.view(&debate).unwrap();
     let evidence = agon_measure::evidence(&debate, &view.positions);
     let source = ReportSource { info: protocol.info(), debate: &debate, view: &view, evidence: &evidence };
-    grade(trial, question, &source)
+    TrialGrade::of(trial, question, &source).row
 }
 
 #[test]
@@ -204,6 +209,7 @@ fn results_of_another_plan_are_refused() {
         ),
         (other(|request| request.models[0] = "d/d".into()), "arm single, in its models"),
         (other(|request| request.samples = Some(4)), "arm self-consistency, in its options"),
+        (other(|request| drop(request.roles.insert("clerk".into(), "d/d".into()))), "its clerk differs"),
         (
             other(|request| {
                 drop(request.options.insert("deep".into(), vec![("max_rounds".into(), "2".into())]))
@@ -248,36 +254,120 @@ fn a_broken_line_is_named_and_the_last_result_of_a_trial_counts() {
 }
 
 #[test]
-fn failed_and_unreadable_trials_count_as_wrong() {
+fn failed_trials_count_as_wrong_and_unknown_ones_count_for_nothing() {
     let dataset = dataset().first(4);
     let arms = vec!["single".into(), "deep".into()];
     let plan = EvalPlan::new(&dataset, &EvalRequest { arms, ..request() }).unwrap();
     let question = |place: usize| &dataset.questions[plan.trials[place].question];
-    let graded = |place: usize, status: &str, answer: Option<&str>, unread: bool, calls: u64| {
+    let graded = |place: usize, status: &str, answer: Option<&str>, correct: Option<bool>, calls: u64| {
         let mut row = ResultRow::failed(&plan.trials[place], question(place), "");
-        (row.status, row.unread, row.usage.calls) = (status.into(), unread, calls);
-        (row.correct, row.answer) = (answer == Some("B"), answer.map(str::to_owned));
+        (row.status, row.usage.calls) = (status.into(), calls);
+        (row.correct, row.answer) = (correct, answer.map(str::to_owned));
         row
     };
     let rows = [
-        graded(1, "complete", None, true, 9),
-        graded(3, "failed", None, false, 2),
-        graded(5, "incomplete", None, false, 3),
+        graded(1, "complete", Some("a long text"), None, 9),
+        graded(3, "failed", None, Some(false), 2),
+        graded(5, "incomplete", None, Some(false), 3),
         ResultRow::failed(&plan.trials[7], question(7), "the key is wrong"),
-        graded(0, "incomplete", Some("B"), false, 1),
+        graded(0, "incomplete", Some("B"), Some(true), 1),
+        graded(2, "complete", Some("B"), Some(true), 1),
     ];
     let found = EvalFindings::of(&plan, &rows);
     let (deep, single) = (found.arm("deep").unwrap(), found.arm("single").unwrap());
-    assert_eq!((deep.n, deep.correct, deep.failed, deep.unread), (4, 0, 3, 1));
-    assert_eq!((single.n, single.correct, single.kind), (1, 1, ArmKind::Single));
+    assert_eq!((deep.n, deep.correct, deep.failed, deep.unknown), (3, 0, 3, 1));
+    assert_eq!((single.n, single.correct, single.kind), (2, 2, ArmKind::Single));
     assert_eq!((found.cost_in, deep.calls.unwrap().mean, deep.usd), (CostUnit::Calls, 3.5, None));
-    assert_eq!(found.comparisons.len(), 1, "only questions with two results are compared");
+    assert_eq!(found.comparisons.len(), 1, "only questions with two known grades are compared");
     assert_eq!((found.comparisons[0].n, found.comparisons[0].only_against), (1, 1));
     let nothing = EvalFindings::of(&plan, &[]);
     assert!(nothing.comparisons.is_empty() && nothing.arms.iter().all(|figures| figures.accuracy.is_none()));
     let stored = StoredResults { rows: rows.to_vec(), length: 0 };
     let (missing, retried) = (stored.outstanding(&plan, false).len(), stored.outstanding(&plan, true).len());
-    assert_eq!((missing, retried), (3, 6), "a retry holds the three failed trials again");
+    assert_eq!((missing, retried), (2, 5), "a retry holds the three failed trials again");
+}
+
+/// "grading of free text against the gold answer: short answers by arithmetic; otherwise a clerk is asked, its sorting verified".
+#[test]
+fn a_clerk_grades_what_arithmetic_cannot_in_a_log_of_its_own() {
+    let line = |question: &str, gold: Value| json!({"question": question, "answer": gold}).to_string();
+    for (question, answer, gold, quotes, expected) in [
+        (
+            "Capital of Switzerland?",
+            "The city of Bern",
+            json!("Bern"),
+            Some(["city of Bern", "Bern"]),
+            Some(true),
+        ),
+        ("Hauptstadt der Schweiz?", "Die Stadt Z\u{fc}rich", json!("Bern"), None, Some(false)),
+        (
+            "\u{745e}\u{58eb}\u{9996}\u{90fd}\u{ff1f}",
+            "\u{4f2f}\u{5c14}\u{5c3c}\u{5e02}",
+            json!("\u{4f2f}\u{5c14}\u{5c3c}"),
+            Some(["\u{5e02}", "\u{4f2f}\u{5c14}"]),
+            Some(true),
+        ),
+        ("Capital?", "The city of Bern", json!("Bern"), Some(["Zurich", "Bern"]), None),
+        ("Capital?", "The city of Bern", json!("Bern"), Some(["", "Bern"]), None),
+        ("How many?", "42 apples", json!([42, "forty-two"]), Some(["42 apples", "42"]), Some(true)),
+    ] {
+        let dataset = EvalDataset::parse(&line(question, gold)).unwrap();
+        let (asked, gold) = (&dataset.questions[0], &dataset.questions[0].gold);
+        assert_eq!(asked.is_answered_by(answer), None, "{answer}");
+        let plan =
+            EvalPlan::new(&dataset, &EvalRequest { arms: vec!["single".into()], ..request() }).unwrap();
+        assert_eq!(plan.clerk, "a/x");
+        let mut row = row(&plan.trials[0], &dataset);
+        (row.answer, row.correct, row.graded_by, row.first_round) = (Some(answer.into()), None, None, None);
+        let grade = TrialGrade { row, open: vec![answer.into()] };
+        let brief = grading_brief(
+            &trial_brief(&plan.trials[0], &dataset),
+            "g1".into(),
+            &plan.clerk,
+            &grade.open,
+            gold,
+        );
+        let mut reply = |_: &Debate, ask: &Ask| clerk_says(ask, answer, gold, quotes);
+        let records = play(&GRADING, vec![Debate::open(brief).unwrap().1], &mut reply, &mut |_| {}).unwrap();
+        let graded = grade.with_grading(&Debate::from_records(&records).unwrap()).unwrap();
+        assert_eq!(graded.correct, expected, "{answer} {quotes:?}");
+        let grading = graded.grading.as_ref().unwrap();
+        assert_eq!((grading.debate.as_str(), grading.clerk.as_str(), grading.usage.calls), ("g1", "a/x", 1));
+        let found = EvalFindings::of(&plan, &[graded]);
+        assert_eq!(
+            (found.arms[0].n, found.arms[0].unknown),
+            (u64::from(expected.is_some()), u64::from(expected.is_none()))
+        );
+        assert_eq!(found.clerk.unwrap().asked, 1);
+    }
+}
+
+/// The clerk puts the answer with the first gold answer, with these quotes; without quotes it puts each text alone.
+fn clerk_says(ask: &Ask, answer: &str, gold: &[String], quotes: Option<[&str; 2]>) -> Reply {
+    let prompt = ask.prompt.user();
+    let quoted = agon_core::quotations(&prompt);
+    let label = |text: &str| quoted.iter().find(|quoted| quoted.text == text).unwrap().what;
+    let member = |text: &str, quote: &str| json!({"label": label(text), "quote": quote});
+    let position = |members: Vec<Value>| json!({"statement": "It.", "members": members});
+    let mut positions: Vec<Value> = match quotes {
+        Some([own, of_gold]) => vec![position(vec![member(answer, own), member(&gold[0], of_gold)])],
+        None => vec![position(vec![member(answer, answer)]), position(vec![member(&gold[0], &gold[0])])],
+    };
+    positions.extend(gold.iter().skip(1).map(|gold| position(vec![member(gold, gold)])));
+    let value = json!({"positions": positions});
+    said_reply(value, ask)
+}
+
+fn said_reply(value: Value, ask: &Ask) -> Reply {
+    let (text, model) = (value.to_string(), ask.model.clone());
+    Reply::Said {
+        text,
+        value: Some(value),
+        model,
+        usage: CallUsage::default(),
+        cut_off: false,
+        shortened: None,
+    }
 }
 
 /// Holm: the smallest p of seven is multiplied by seven, the next by six, and none gets smaller than the one before it.
@@ -305,5 +395,5 @@ fn the_plan_goes_question_by_question_and_each_trial_has_its_own_seed() {
     let seeds: BTreeSet<u64> = plan.trials.iter().map(|trial| trial.seed).collect();
     assert_eq!(seeds.len(), plan.trials.len());
     assert!(seeds.iter().all(|seed| *seed < 1 << 53));
-    assert_eq!(plan.calls(), [12 * 30, 12 * 34]);
+    assert_eq!(plan.calls(), [12 * 30, 12 * 36]);
 }

@@ -21,7 +21,7 @@ mod track_record;
 pub use cost::{CostEvidence, PhaseCost};
 pub use judging::{JudgeEvidence, OrderConsistency};
 pub use movement::{
-    Counterfactual, FirstRound, HeldPosition, PositionCount, RoundAgreement, RoundVerdict, SeatFlips,
+    CounterfactualVerdicts, FirstRound, HeldPosition, PositionCount, RoundAgreement, RoundVerdict, SeatFlips,
     SeatTrajectory,
 };
 pub use track_record::{
@@ -48,7 +48,7 @@ pub struct Evidence {
     /// Every first-round position and what became of it.
     pub dissent: Vec<PositionFate>,
     /// What the verdict would have been after each round.
-    pub counterfactual: Counterfactual,
+    pub counterfactual: CounterfactualVerdicts,
     /// Whether judges agree; null without judges.
     pub judge: Option<JudgeEvidence>,
     /// Whether the seats' confidence is justified.
@@ -63,9 +63,9 @@ pub fn evidence(debate: &Debate, positions: &PositionHistory) -> Evidence {
     Evidence {
         grouping: (!positions.rounds.is_empty()).then(|| positions.grouping()),
         first_round: movement::first_round(debate, positions),
-        flips_by_seat: movement::flips_by_seat(positions, &flips),
+        flips_by_seat: movement::flips_by_seat(debate, positions, &flips),
         agreement: movement::agreement_by_round(positions),
-        trajectory: movement::trajectories(positions),
+        trajectory: movement::trajectories(debate, positions),
         independence: track_record::independence(debate, positions),
         dissent: debate.outcome.as_ref().map(|outcome| outcome.positions.clone()).unwrap_or_default(),
         counterfactual: movement::counterfactual(debate, positions),

@@ -1,4 +1,6 @@
 //! The positions of the seats and how they changed.
+//!
+//! Nothing is claimed about texts that nobody sorted into positions: every figure that depends on it is null.
 
 use std::collections::BTreeSet;
 
@@ -15,32 +17,32 @@ use crate::agreement;
 /// FAIL among three is enough for FAIL, a FAIL verdict changes nothing although two of three seats said PASS.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FirstRound {
-    /// The round.
+    /// The number of the round, as the protocol counts.
     pub round: u32,
     /// The positions, most frequent first.
     pub positions: Vec<PositionCount>,
-    /// The result of a plain vote; null if it is tied.
+    /// The result of a plain vote; null if it is tied or not known.
     pub vote: Option<String>,
     /// The tied positions, if the vote is tied.
     pub tied: Vec<String>,
     /// The verdict that the protocol's own rule would give on the first positions.
     pub ruling: Option<String>,
-    /// The verdict.
+    /// The position that the verdict states; null if there is no verdict or nobody declared its position.
     pub decided: Option<String>,
-    /// Whether the verdict differs from `ruling`; null where nobody declared which positions are the same.
+    /// Whether the verdict differs from `ruling`; null where one of the two is not known.
     pub changed_by_debate: Option<bool>,
 }
 
 /// A position and its holders.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PositionCount {
-    /// The position.
+    /// Its name.
     pub position: String,
-    /// The number of seats that held it.
+    /// The number of seats that are known to hold it.
     pub count: usize,
-    /// Their share of all seats.
-    pub share: f64,
-    /// The seats.
+    /// Their share of all seats; null where other seats may hold the same.
+    pub share: Option<f64>,
+    /// The ids of these seats.
     pub seats: Vec<String>,
     /// Their labels, if they have any.
     pub labels: Vec<String>,
@@ -66,7 +68,7 @@ pub struct SeatFlips {
 pub struct RoundAgreement {
     /// The round.
     pub round: u32,
-    /// The number of distinct positions; null where nobody declared which are the same. So are the other figures.
+    /// The number of distinct positions. This and the other figures are null where nobody declared which are the same.
     pub positions: Option<usize>,
     /// The share of pairs of seats that held the same position.
     pub pairwise: Option<f64>,
@@ -100,11 +102,14 @@ pub struct HeldPosition {
     pub confidence: Option<f64>,
     /// Whether the seat changed its position in this round.
     pub changed: bool,
+    /// Whether nobody declared which other positions of the round are the same. Left out of the JSON where it is false.
+    #[serde(rename = "unsorted", skip_serializing_if = "std::ops::Not::not")]
+    pub is_unsorted: bool,
 }
 
 /// What the verdict would have been after each round.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Counterfactual {
+pub struct CounterfactualVerdicts {
     /// The verdicts, by round.
     pub rounds: Vec<RoundVerdict>,
     /// Rounds in which nobody revised a position. A round of votes is none of them.
@@ -126,35 +131,59 @@ pub struct RoundVerdict {
 
 pub(super) fn first_round(debate: &Debate, history: &PositionHistory) -> Option<FirstRound> {
     let first = history.rounds.first().filter(|first| !first.stands.is_empty())?;
-    let all = first.stands.len();
+    let (all, is_sorted) = (first.stands.len(), first.is_sorted());
     let positions = first.distinct().into_iter().map(|(position, holders)| PositionCount {
         position: position.to_owned(),
         count: holders.len(),
-        share: holders.len() as f64 / all as f64,
+        share: is_sorted.then(|| holders.len() as f64 / all as f64),
         seats: holders.iter().map(|held| held.seat.clone()).collect(),
         labels: holders.iter().filter_map(|held| held.label.clone()).collect(),
     });
     let vote = first.plurality().map(str::to_owned);
-    let is_known = first.is_sorted() && history.decided != DecidedPosition::Unknown;
-    let tied = if vote.is_none() && first.is_sorted() { first.foremost() } else { Vec::new() };
-    // An incomplete debate has no verdict, and with one round of positions there was no debate.
-    let is_over = debate.outcome.as_ref().is_some_and(|outcome| outcome.status == Status::Complete);
-    let was_debated = is_over && history.rounds.len() > 1;
+    let tied = if vote.is_none() && is_sorted { first.foremost() } else { Vec::new() };
     Some(FirstRound {
         round: first.round,
         positions: positions.collect(),
         vote,
         tied: tied.into_iter().map(str::to_owned).collect(),
-        ruling: first.ruling.clone(),
+        ruling: first.ruling.clone().filter(|_| is_sorted),
         decided: history.decided.name().map(str::to_owned),
-        changed_by_debate: (is_known || !was_debated)
-            .then(|| was_debated && first.ruling.as_deref() != history.decided.name()),
+        changed_by_debate: is_changed(debate, history, first),
     })
 }
 
+fn is_changed(debate: &Debate, history: &PositionHistory, first: &RoundPositions) -> Option<bool> {
+    if !first.is_sorted() {
+        return None;
+    }
+    // An incomplete debate has no verdict, and with one round of positions there was no debate.
+    let is_over = debate.outcome.as_ref().is_some_and(|outcome| outcome.status == Status::Complete);
+    if !is_over || history.rounds.len() < 2 {
+        return Some(false);
+    }
+    let is_known = history.decided != DecidedPosition::Unknown;
+    is_known.then(|| first.ruling.as_deref() != history.decided.name())
+}
+
+/// The last position of every seat that took one, in seat order. A seat that does not vote is not in the last round.
+pub(super) fn last_positions<'a>(debate: &Debate, history: &'a PositionHistory) -> Vec<&'a SeatPosition> {
+    let mut last: Vec<&SeatPosition> = Vec::new();
+    for held in history.rounds.iter().rev().flat_map(|round| &round.stands) {
+        if last.iter().all(|known| known.seat != held.seat) {
+            last.push(held);
+        }
+    }
+    let place = |held: &&SeatPosition| debate.brief.seats.iter().position(|seat| seat.id == held.seat);
+    last.sort_by_key(|held| place(held).unwrap_or(usize::MAX));
+    last
+}
+
 /// In seat order.
-pub(super) fn flips_by_seat(history: &PositionHistory, flips: &[PositionFlip]) -> Vec<SeatFlips> {
-    let Some(last) = history.rounds.last() else { return Vec::new() };
+pub(super) fn flips_by_seat(
+    debate: &Debate,
+    history: &PositionHistory,
+    flips: &[PositionFlip],
+) -> Vec<SeatFlips> {
     let total = |seat: &str, counts: fn(&PositionFlip) -> bool| {
         flips.iter().filter(|flip| flip.seat == seat && counts(flip)).count()
     };
@@ -166,7 +195,7 @@ pub(super) fn flips_by_seat(history: &PositionHistory, flips: &[PositionFlip]) -
         toward_majority: (total(&held.seat, |flip| flip.toward_majority.is_none()) == 0)
             .then(|| total(&held.seat, |flip| flip.toward_majority == Some(true))),
     };
-    last.stands.iter().map(row).collect()
+    last_positions(debate, history).into_iter().map(row).collect()
 }
 
 pub(super) fn agreement_by_round(history: &PositionHistory) -> Vec<RoundAgreement> {
@@ -188,8 +217,7 @@ pub(super) fn agreement_by_round(history: &PositionHistory) -> Vec<RoundAgreemen
 }
 
 /// In seat order.
-pub(super) fn trajectories(history: &PositionHistory) -> Vec<SeatTrajectory> {
-    let Some(last) = history.rounds.last() else { return Vec::new() };
+pub(super) fn trajectories(debate: &Debate, history: &PositionHistory) -> Vec<SeatTrajectory> {
     let held_by = |seat: &str| {
         let mut before: Option<&str> = None;
         let rounds = history.rounds.iter().filter_map(|round| {
@@ -202,6 +230,7 @@ pub(super) fn trajectories(history: &PositionHistory) -> Vec<SeatTrajectory> {
                 value: held.value,
                 confidence: held.confidence,
                 changed,
+                is_unsorted: !round.is_sorted() && held.is_unsorted,
             })
         });
         rounds.collect()
@@ -211,32 +240,35 @@ pub(super) fn trajectories(history: &PositionHistory) -> Vec<SeatTrajectory> {
         label: held.label.clone(),
         positions: held_by(&held.seat),
     };
-    last.stands.iter().map(row).collect()
+    last_positions(debate, history).into_iter().map(row).collect()
 }
 
-pub(super) fn counterfactual(debate: &Debate, history: &PositionHistory) -> Counterfactual {
-    let decided = history.decided.name().filter(|_| debate.outcome.is_some());
-    let is_decided = decided.is_some() || history.decided == DecidedPosition::Nothing;
-    let known_verdict = |round: &RoundPositions| round.is_sorted().then(|| round.ruling.clone());
-    let mut before: Option<&RoundPositions> = None;
+pub(super) fn counterfactual(debate: &Debate, history: &PositionHistory) -> CounterfactualVerdicts {
+    let is_over = debate.outcome.is_some();
+    let is_final = |verdict: &Option<String>| match &history.decided {
+        DecidedPosition::Held(name) | DecidedPosition::New(name) if is_over => {
+            Some(verdict.as_ref() == Some(name))
+        }
+        DecidedPosition::Nothing if is_over => Some(false),
+        _ => None,
+    };
+    // The outer `None` is not known, the inner one is no verdict.
+    let mut before: Option<Option<Option<String>>> = None;
     let (mut rounds, mut idle_rounds) = (Vec::new(), Vec::new());
     for round in &history.rounds {
-        let verdict = known_verdict(round);
-        let pair = verdict.as_ref().zip(before.map_or_else(|| verdict.clone(), known_verdict));
+        let verdict = round.is_sorted().then(|| round.ruling.clone());
         let is_revised = round.stands.iter().any(|held| held.change.is_some());
         if before.is_some() && !is_revised && !round.ballots {
             idle_rounds.push(round.round);
         }
+        let then = before.as_ref().unwrap_or(&verdict);
         rounds.push(RoundVerdict {
             round: round.round,
-            changed: pair.map(|(now, then)| *now != then),
-            as_decided: verdict
-                .as_ref()
-                .filter(|_| is_decided)
-                .map(|verdict| decided.is_some() && verdict.as_deref() == decided),
-            verdict: verdict.flatten(),
+            verdict: verdict.clone().flatten(),
+            changed: verdict.as_ref().zip(then.as_ref()).map(|(now, then)| now != then),
+            as_decided: verdict.as_ref().and_then(is_final),
         });
-        before = Some(round);
+        before = Some(verdict);
     }
-    Counterfactual { rounds, idle_rounds }
+    CounterfactualVerdicts { rounds, idle_rounds }
 }

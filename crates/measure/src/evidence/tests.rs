@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use agon_core::history::{HISTORY, ResolvedDebate, SeatResult};
 use agon_core::{
-    Brief, BriefFile, DebateLimits, Fidelity, JudgeMarks, LOG_VERSION, Outcome, PositionChange,
-    RoundPositions, Seat, SeatPosition, Status, Termination,
+    Brief, BriefFile, DebateLimits, DecidedPosition, Fidelity, JudgeMarks, LOG_VERSION, Outcome,
+    PositionChange, RoundPositions, Seat, SeatPosition, Status, Termination,
 };
 use proptest::prelude::*;
 use serde_json::{Map, json};
@@ -31,6 +31,7 @@ fn debate(models: &[&str], past: &[ResolvedDebate]) -> Debate {
         options: Map::new(),
         seats: models.iter().enumerate().map(seat).collect(),
         seed: 1,
+        nonce: "nonce".into(),
         limits: DebateLimits::default(),
         templates: BTreeMap::new(),
         written_by: String::new(),
@@ -54,7 +55,8 @@ fn debate(models: &[&str], past: &[ResolvedDebate]) -> Debate {
     debate
 }
 
-/// The positions of all seats, round by round. Every change cites `cited`, and the ruling of a round is a plain vote.
+/// The positions of all seats, round by round. Every change cites `cited`, and the ruling of a round is a plain vote. A position
+/// that ends with `?` is unsorted.
 fn positions(rounds: &[&[&str]], cited: &[&str], decided: Option<&str>) -> PositionHistory {
     let mut before: &[&str] = &[];
     let mut history = Vec::new();
@@ -64,8 +66,9 @@ fn positions(rounds: &[&[&str]], cited: &[&str], decided: Option<&str>) -> Posit
             let cited = cited.iter().map(|cited| (*cited).to_owned()).collect();
             SeatPosition {
                 seat: format!("seat-{}", seat + 1),
-                position: (*position).to_owned(),
-                change: changed.then_some(PositionChange { cited }),
+                position: position.trim_end_matches('?').to_owned(),
+                is_unsorted: position.ends_with('?'),
+                change: changed.then_some(PositionChange { cited, reason: None }),
                 ..SeatPosition::default()
             }
         };
@@ -75,7 +78,9 @@ fn positions(rounds: &[&[&str]], cited: &[&str], decided: Option<&str>) -> Posit
         history.push(round);
         before = positions;
     }
-    PositionHistory { rounds: history, decided: decided.map(str::to_owned), ..PositionHistory::default() }
+    let are_texts = history.iter().flat_map(|round| &round.stands).any(|held| held.is_unsorted);
+    let decided = decided.map_or(DecidedPosition::Nothing, |name| DecidedPosition::Held(name.to_owned()));
+    PositionHistory { are_texts, rounds: history, decided, ..PositionHistory::default() }
 }
 
 fn first_round_of(debate: &Debate, positions: &PositionHistory) -> FirstRound {
@@ -95,7 +100,7 @@ fn the_first_round_says_whether_the_debate_changed_the_vote() {
         let round = first_round_of(&debate, &positions(&[&first, &first], &[], decided));
         assert_eq!(
             (round.vote.as_deref(), round.changed_by_debate),
-            (vote, changed),
+            (vote, Some(changed)),
             "{first:?} {decided:?}"
         );
     }
@@ -114,17 +119,18 @@ fn a_change_is_measured_against_the_protocols_own_rule() {
     positions.rounds.iter_mut().for_each(|round| round.ruling = Some("FAIL".into()));
     let round = first_round_of(&debate(&THREE, &[]), &positions);
     assert_eq!((round.vote.as_deref(), round.ruling.as_deref()), (Some("PASS"), Some("FAIL")));
-    assert!(!round.changed_by_debate);
+    assert_eq!(round.changed_by_debate, Some(false));
 }
 
 #[test]
 fn an_incomplete_debate_and_a_single_round_change_nothing() {
     let mut debate = debate(&THREE, &[]);
     let once = positions(&[&["A", "B", "C"]], &[], Some("D"));
-    assert!(!first_round_of(&debate, &once).changed_by_debate);
+    assert_eq!(first_round_of(&debate, &once).changed_by_debate, Some(false));
     let same: &[&str] = &["PASS", "PASS", "FAIL"];
     debate.outcome.as_mut().unwrap().status = Status::Incomplete;
-    assert!(!first_round_of(&debate, &positions(&[same, same], &[], None)).changed_by_debate);
+    let cut_short = first_round_of(&debate, &positions(&[same, same], &[], None));
+    assert_eq!(cut_short.changed_by_debate, Some(false));
 }
 
 #[test]
@@ -147,19 +153,19 @@ fn agreement_is_measured_by_round() {
     let [first, second] = &evidence.agreement[..] else { panic!("two rounds") };
     // One of three pairs; -(2/3 log2 2/3 + 1/3 log2 1/3).
     assert!((first.pairwise.unwrap() - 1.0 / 3.0).abs() < 1e-12);
-    assert!((first.entropy - 0.918_295_834_054_489_6).abs() < 1e-12);
-    assert_eq!((second.pairwise, second.entropy), (Some(1.0), 0.0));
-    assert_eq!((first.information_gain, second.information_gain), (None, Some(first.entropy)));
+    assert!((first.entropy.unwrap() - 0.918_295_834_054_489_6).abs() < 1e-12);
+    assert_eq!((second.pairwise, second.entropy), (Some(1.0), Some(0.0)));
+    assert_eq!((first.information_gain, second.information_gain), (None, first.entropy));
 }
 
 #[test]
 fn the_counterfactual_has_the_verdict_after_each_round_and_the_idle_rounds() {
     let rounds: &[&[&str]] = &[&["A", "A", "B"], &["A", "B", "B"], &["A", "B", "B"]];
-    let Counterfactual { rounds, idle_rounds } =
+    let CounterfactualVerdicts { rounds, idle_rounds } =
         evidence(&debate(&THREE, &[]), &positions(rounds, &[], Some("B"))).counterfactual;
     let verdicts: Vec<_> = rounds.iter().map(|round| round.verdict.as_deref().unwrap()).collect();
     assert_eq!((verdicts, idle_rounds), (vec!["A", "B", "B"], vec![3]));
-    assert!(rounds[1].changed && !rounds[0].as_decided);
+    assert_eq!((rounds[1].changed, rounds[0].as_decided), (Some(true), Some(false)));
 }
 
 #[test]
@@ -168,8 +174,113 @@ fn a_round_without_a_ruling_has_no_verdict_even_if_a_plain_vote_would() {
     let mut positions = positions(&[same, same], &[], None);
     positions.rounds.iter_mut().for_each(|round| round.ruling = None);
     for round in evidence(&debate(&THREE, &[]), &positions).counterfactual.rounds {
-        assert_eq!((round.verdict, round.as_decided), (None, false));
+        assert_eq!((round.verdict, round.changed, round.as_decided), (None, Some(false), Some(false)));
     }
+}
+
+/// "Where it is `unknown`, agreement, vote and `changed_by_debate` are null."
+#[test]
+fn texts_that_nobody_sorted_give_null_and_never_a_figure() {
+    let unsorted: &[&str] = &["A?", "B?", "C?"];
+    let revised: &[&str] = &["A?", "D?", "C?"];
+    for decided in [DecidedPosition::Unknown, DecidedPosition::Held("A".into()), DecidedPosition::Nothing] {
+        for rounds in [&[unsorted, revised][..], &[unsorted]] {
+            let mut positions = positions(rounds, &["a point"], None);
+            positions.decided = decided.clone();
+            let evidence = evidence(&debate(&THREE, &[]), &positions);
+            assert_eq!(evidence.grouping, Some(PositionGrouping::Unknown));
+            let first = evidence.first_round.unwrap();
+            assert_eq!(
+                (first.vote, first.ruling, first.changed_by_debate),
+                (None, None, None),
+                "{decided:?}"
+            );
+            assert!(first.tied.is_empty(), "texts that nobody compared are not tied");
+            assert!(first.positions.iter().all(|position| position.share.is_none()));
+            for row in &evidence.agreement {
+                let figures = (row.positions, row.pairwise, row.entropy, row.information_gain);
+                assert_eq!(figures, (None, None, None, None));
+            }
+            for row in &evidence.counterfactual.rounds {
+                assert_eq!((&row.verdict, row.changed, row.as_decided), (&None, None, None));
+            }
+            assert!(evidence.trajectory.iter().flat_map(|seat| &seat.positions).all(|held| held.is_unsorted));
+        }
+    }
+    let evidence = evidence(&debate(&THREE, &[]), &positions(&[unsorted, revised], &[], None));
+    assert_eq!(evidence.flips[0].toward_majority, None);
+    let toward: Vec<Option<usize>> = evidence.flips_by_seat.iter().map(|seat| seat.toward_majority).collect();
+    assert_eq!(toward, [Some(0), None, Some(0)], "a seat that did not change moved toward nobody");
+}
+
+/// Only the rounds that nobody sorted are unknown, and equal texts need no sorting.
+#[test]
+fn a_round_is_unknown_by_itself() {
+    let unsorted: &[&str] = &["A?", "B?", "A?"];
+    let equal: &[&str] = &["A?", "A?", "A?"];
+    let sorted: &[&str] = &["A", "B", "A"];
+    let all = evidence(&debate(&THREE, &[]), &positions(&[sorted, unsorted, sorted], &[], Some("A")));
+    assert_eq!(all.grouping, Some(PositionGrouping::Declared));
+    assert_eq!(
+        all.agreement.iter().map(|row| row.entropy.is_some()).collect::<Vec<_>>(),
+        [true, false, true]
+    );
+    assert_eq!(all.agreement[2].information_gain, None, "the round before is not known");
+    let changed: Vec<Option<bool>> = all.counterfactual.rounds.iter().map(|row| row.changed).collect();
+    assert_eq!(changed, [Some(false), None, None]);
+    assert_eq!(all.first_round.unwrap().changed_by_debate, Some(false));
+    let exact = evidence(&debate(&THREE, &[]), &positions(&[equal, unsorted], &[], Some("A")));
+    assert_eq!(exact.grouping, Some(PositionGrouping::Exact));
+    assert_eq!((exact.agreement[0].pairwise, exact.agreement[1].pairwise), (Some(1.0), None));
+    assert!(!exact.trajectory[0].positions[0].is_unsorted && exact.trajectory[0].positions[1].is_unsorted);
+}
+
+#[test]
+fn a_verdict_is_compared_only_if_its_position_is_known() {
+    let same: &[&str] = &["A", "A", "B"];
+    for (decided, name, changed, as_decided) in [
+        (DecidedPosition::Held("A".into()), Some("A"), Some(false), Some(true)),
+        (DecidedPosition::Held("B".into()), Some("B"), Some(true), Some(false)),
+        (DecidedPosition::New("A and B".into()), Some("A and B"), Some(true), Some(false)),
+        (DecidedPosition::Nothing, None, Some(true), Some(false)),
+        (DecidedPosition::Unknown, None, None, None),
+    ] {
+        let positions = PositionHistory { decided: decided.clone(), ..positions(&[same, same], &[], None) };
+        let evidence = evidence(&debate(&THREE, &[]), &positions);
+        let first = evidence.first_round.unwrap();
+        assert_eq!((first.decided.as_deref(), first.changed_by_debate), (name, changed), "{decided:?}");
+        assert_eq!(evidence.counterfactual.rounds[1].as_decided, as_decided, "{decided:?}");
+    }
+    let mut running = debate(&THREE, &[]);
+    running.outcome = None;
+    let evidence = evidence(&running, &positions(&[same, same], &[], Some("A")));
+    assert_eq!(evidence.counterfactual.rounds[1].as_decided, None, "there is no final verdict yet");
+}
+
+/// "'Changed nothing' is said of a round only when nobody revised in it", and never of a vote.
+#[test]
+fn a_round_is_idle_only_if_nobody_revised_in_it() {
+    let same: &[&str] = &["A", "A", "B"];
+    let mut positions = positions(&[same, same, same, same], &[], Some("A"));
+    // The same position in other words is a revision, although nobody changed.
+    positions.rounds[1].stands[0].change = Some(PositionChange::default());
+    positions.rounds[3].ballots = true;
+    let evidence = evidence(&debate(&THREE, &[]), &positions);
+    assert_eq!((evidence.counterfactual.idle_rounds, evidence.flips), (vec![3], Vec::new()));
+}
+
+#[test]
+fn a_seat_that_does_not_vote_keeps_its_row() {
+    let rounds: &[&[&str]] = &[&["A", "B", "B"], &["A", "B", "B"]];
+    let mut positions = positions(rounds, &[], Some("B"));
+    positions.rounds[1].ballots = true;
+    positions.rounds[1].stands.remove(1);
+    let evidence = evidence(&debate(&THREE, &[]), &positions);
+    let rows: Vec<(&str, usize)> =
+        evidence.trajectory.iter().map(|seat| (seat.seat.as_str(), seat.positions.len())).collect();
+    assert_eq!(rows, [("seat-1", 2), ("seat-2", 1), ("seat-3", 2)]);
+    assert_eq!(evidence.flips_by_seat.len(), 3);
+    assert_eq!(evidence.calibration.seats.len(), 3);
 }
 
 /// One debate per row, with the agents in it and whether each was right.
@@ -274,7 +385,7 @@ fn judges_are_compared_with_themselves_and_with_each_other() {
 /// The documented JSON names.
 #[test]
 fn a_debate_without_positions_has_empty_evidence() {
-    let positions = PositionHistory { grouping: PositionGrouping::Declared, ..PositionHistory::default() };
+    let positions = PositionHistory { are_texts: true, ..PositionHistory::default() };
     let json = serde_json::to_value(evidence(&debate(&[], &[]), &positions)).unwrap();
     let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
     assert_eq!(
@@ -320,7 +431,7 @@ proptest! {
         prop_assert_eq!(evidence.flips.len(), changes);
         for round in &evidence.agreement {
             prop_assert!((0.0..=1.0).contains(&round.pairwise.unwrap()));
-            prop_assert!((0.0..=1.0).contains(&round.entropy));
+            prop_assert!((0.0..=1.0).contains(&round.entropy.unwrap()));
         }
     }
 }

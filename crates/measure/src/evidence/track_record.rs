@@ -6,6 +6,7 @@ use agon_core::history::{ResolvedDebate, SeatResult, history};
 use agon_core::{Debate, PositionHistory, SeatPosition};
 use serde::Serialize;
 
+use super::movement::last_positions;
 use crate::calibration::{CalibrationTally, OutcomeTruth};
 use crate::independence::{effective_voices, phi_coefficient};
 use crate::resolved::seat_agent;
@@ -135,13 +136,12 @@ struct SeatVoice<'a> {
 }
 
 fn seat_voices<'a>(debate: &'a Debate, positions: &'a PositionHistory) -> Vec<SeatVoice<'a>> {
-    let Some(first) = positions.rounds.first() else { return Vec::new() };
     let voice = |held: &'a SeatPosition| {
         let in_brief = debate.brief.seat(&held.seat).map(|seat| seat.model.as_str());
         let agent = seat_agent(debate, &held.seat).or(in_brief)?;
         Some(SeatVoice { seat: &held.seat, agent })
     };
-    first.stands.iter().filter_map(voice).collect()
+    last_positions(debate, positions).into_iter().filter_map(voice).collect()
 }
 
 /// The correlation of two agents' errors, and the number of debates it is measured over.

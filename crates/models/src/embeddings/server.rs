@@ -73,12 +73,7 @@ impl ServerEmbedder {
 
     async fn request_vectors(&self, texts: &[String]) -> Result<TextVectors, CallFailure> {
         let prompt: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let context = FailureContext {
-            provider: &self.provider,
-            model: &self.model,
-            address: &self.base.shown,
-            prompt: &prompt,
-        };
+        let context = FailureContext::new(&self.provider, &self.model, &self.base, &prompt);
         let client = self.clients.get(self.base.is_plain_http).map_err(|why| context.no_client(why))?;
         let body = json!({"model": self.model, "input": texts, "encoding_format": "float"});
         let mut request = client.http.post(&self.url).header("Content-Type", "application/json");

@@ -10,7 +10,7 @@ use agon_host::{clean_line, clean_text};
 use serde_json::{Map, Value};
 
 use super::terminal_prompt::TerminalInput;
-use schema::{FieldKind, FieldSchema};
+use schema::{FieldSchema, FormFieldKind};
 
 /// What to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,12 +154,12 @@ impl AnswerForm<'_> {
         let inner = if empty_is_null { EmptyLine::Omits } else { empty };
         let value = match &field.kind {
             // Nothing has to be asked, so a list gets as few of these items as it needs.
-            FieldKind::Fixed(value) => {
+            FormFieldKind::Fixed(value) => {
                 Some(value.clone()).filter(|_| empty != EmptyLine::EndsList { missing: 0 })
             }
-            FieldKind::Object => self.ask_object(field.schema, inner)?,
-            FieldKind::List => self.ask_list(field.schema, inner)?,
-            FieldKind::OneOf(kinds) => self.ask_one_of(kinds, inner)?,
+            FormFieldKind::Object => self.ask_object(field.schema, inner)?,
+            FormFieldKind::List => self.ask_list(field.schema, inner)?,
+            FormFieldKind::OneOf(kinds) => self.ask_one_of(kinds, inner)?,
             _ => self.ask_scalar(&field, inner)?,
         };
         Ok(value.or(empty_is_null.then_some(Value::Null)))
@@ -240,20 +240,20 @@ impl AnswerForm<'_> {
             (None, _) => format!("  {what}> "),
         };
         match &field.kind {
-            FieldKind::Choice(values, descriptions) => {
+            FormFieldKind::Choice(values, descriptions) => {
                 self.shown.push_str(&numbered_list(values, descriptions));
                 self.ask_until(&prompt("number or word"), empty, |line| {
                     parse_choice(values, line).map(|at| values.get(at).cloned().unwrap_or_default())
                 })
             }
-            FieldKind::YesNo => {
+            FormFieldKind::YesNo => {
                 self.ask_until(&prompt("y or n"), empty, |line| parse_yes_no(line).map(Value::Bool))
             }
-            FieldKind::Number { is_integer } => {
+            FormFieldKind::Number { is_integer } => {
                 let what = number_range(schema, *is_integer);
                 self.ask_until(&prompt(&what), empty, |line| parse_number(schema, *is_integer, line))
             }
-            FieldKind::Text => {
+            FormFieldKind::Text => {
                 let (least, most) = (limit(schema, "minLength"), limit(schema, "maxLength"));
                 if !is_item && most.is_some_and(|most| most > ONE_LINE_CHARS) {
                     return Ok(self.ask_long_text(least, most, empty)?.map(Value::from));

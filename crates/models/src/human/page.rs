@@ -1,7 +1,6 @@
 //! What a person reads: the same text as any other seat, formatted for a terminal.
 
 use agon_engine::{CallMessage, MessageRole, ModelCall};
-use serde_json::{Deserializer, Value};
 
 /// The narrowest and widest page.
 const COLUMNS: std::ops::RangeInclusive<usize> = 30..=100;
@@ -58,7 +57,7 @@ fn write_message(message: &CallMessage, columns: usize, page: &mut String) {
                     open_quotation = Some(code);
                     wrap(&format!("{title}:"), "  ", columns, page);
                 }
-                None => wrap(&without_schema(line), "", columns, page),
+                None => wrap(line, "", columns, page),
             },
         }
     }
@@ -73,21 +72,6 @@ fn quotation_start(line: &str) -> Option<(&str, &str)> {
 
 fn quotation_end(line: &str) -> Option<&str> {
     line.strip_prefix("<<END ")?.strip_suffix(">>")
-}
-
-/// Removes a JSON Schema: the form asks the person for each field.
-fn without_schema(line: &str) -> String {
-    for (start, _) in line.match_indices('{') {
-        let rest = line.get(start..).unwrap_or_default();
-        let mut values = Deserializer::from_str(rest).into_iter::<Value>();
-        let Some(Ok(value)) = values.next() else { continue };
-        if value.get("properties").is_some_and(Value::is_object) {
-            let before = line.get(..start).unwrap_or_default();
-            let after = rest.get(values.byte_offset()..).unwrap_or_default();
-            return format!("{before}(you are asked for each field below){after}");
-        }
-    }
-    line.to_owned()
 }
 
 /// Writes a line, broken between words if it is too long, with `mark` before each part.
@@ -150,6 +134,7 @@ mod tests {
             phase: Phase::new("debate", 2),
             label: Some("Debater B".into()),
             about: None,
+            question: String::new(),
             messages,
             schema: None,
             max_output_tokens: 100,
@@ -158,11 +143,11 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_prompt_is_shown_with_marked_quotations_and_without_the_schema() {
+    fn the_whole_prompt_is_shown_with_marked_quotations() {
         let code = "0123456789abcdef01234567";
         let ask = format!(
             "## Question\n<<BEGIN {code} the question>>\nTabs?\n<<END ffff>>\n--- The rules ---\n<<END {code}>>\n\
-             Keep this JSON Schema: {{\"type\":\"object\",\"properties\":{{\"a\":{{}}}}}}, please. Not {{\"a\": 1}}."
+             For instance: {{\"a\": 1}}."
         );
         let page = prompt_page(
             "human/anna",
@@ -183,7 +168,7 @@ mod tests {
                  --- The rules ---\nBe brief.\n\n--- Earlier you were asked ---\nFirst?\n\n\
                  --- Earlier you answered ---\n  | --- The rules ---\n  | Yes.\n\n--- What you are asked ---\n\
                  ## Question\n  the question:\n  | Tabs?\n  | <<END ffff>>\n  | --- The rules ---\n\
-                 Keep this JSON Schema: (you are asked for each field below),\nplease. Not {{\"a\": 1}}.\n{rule}\n"
+                 For instance: {{\"a\": 1}}.\n{rule}\n"
             )
         );
     }

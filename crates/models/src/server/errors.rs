@@ -15,7 +15,7 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use super::retry_after;
-use crate::provider::ModelProvider;
+use crate::provider::{BaseUrl, ModelProvider};
 
 const MESSAGE_CHARS_MAX: usize = 300;
 /// A run of this many characters from the prompt counts as a quotation of it.
@@ -41,15 +41,24 @@ pub(crate) enum OptionalParameter {
 /// What a failure's sentence is about.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FailureContext<'a> {
-    pub(crate) provider: &'a ModelProvider,
+    provider: &'a ModelProvider,
     /// The provider's name for the model.
-    pub(crate) model: &'a str,
-    pub(crate) address: &'a str,
+    model: &'a str,
+    address: &'a str,
     /// What was sent, so that it is not quoted back.
-    pub(crate) prompt: &'a [&'a str],
+    prompt: &'a [&'a str],
 }
 
-impl FailureContext<'_> {
+impl<'a> FailureContext<'a> {
+    pub(crate) fn new(
+        provider: &'a ModelProvider,
+        model: &'a str,
+        base: &'a BaseUrl,
+        prompt: &'a [&'a str],
+    ) -> Self {
+        Self { provider, model, address: &base.shown, prompt }
+    }
+
     pub(crate) fn genai_error(&self, error: &Error) -> CallFailure {
         match error {
             Error::WebModelCall { webc_error, .. } => self.web_error(webc_error),

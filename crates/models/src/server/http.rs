@@ -57,6 +57,7 @@ impl HttpClients {
 }
 
 fn build_client(is_plain_http: bool) -> Result<HttpClient, String> {
+    agon_host::install_tls();
     let mut builder = reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)

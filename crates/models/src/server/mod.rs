@@ -4,9 +4,11 @@
 //! nothing from a model's name and reads nothing from the environment. [`dialect`] and the files next to it contain what
 //! differs between wire formats, and where genai's reading is not enough for a debate.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use agon_core::reply::without_thinking;
 use agon_core::{CallUsage, Invalid, ReplySchema};
 use agon_engine::{
     CallFault, CallFaultKind, DeltaSink, FinishReason, Model, ModelCall, ModelCompletion, ModelPrice,
@@ -45,6 +47,7 @@ pub(crate) struct ServerModel {
     dialect: &'static dyn WireDialect,
     price: ModelPrice,
     clients: Arc<HttpClients>,
+    /// The server rejects or ignores the schema of the answer.
     rejects_schema: AtomicBool,
     rejects_seed: AtomicBool,
     rejects_stream_options: AtomicBool,
@@ -54,6 +57,7 @@ pub(crate) struct ServerModel {
 
 /// The optional parts of one request. Several calls of a model may run at once, so each remembers what it sent.
 struct RequestParts<'a> {
+    /// The schema, for structured output. Without it, a schema is at the end of the prompt.
     schema: Option<&'a ReplySchema>,
     has_seed: bool,
     /// `stream_options`, which asks a stream for its usage.
@@ -108,7 +112,6 @@ impl ServerModel {
     ) -> Result<ModelCompletion, CallFault> {
         let stream = deltas.filter(|_| !self.cannot_stream.load(Ordering::Relaxed));
         let parts = RequestParts {
-            // The prompt also contains the schema, so a server without support for schemas still gets it.
             schema: call.schema.as_deref().filter(|_| !self.rejects_schema.load(Ordering::Relaxed)),
             has_seed: !self.rejects_seed.load(Ordering::Relaxed),
             has_stream_options: !self.rejects_stream_options.load(Ordering::Relaxed),
@@ -116,6 +119,9 @@ impl ServerModel {
         };
         match self.attempt(call, &parts, stream).await {
             Ok(completion) => {
+                if parts.schema.is_some() && is_prose(&completion) {
+                    self.rejects_schema.store(true, Ordering::Relaxed);
+                }
                 if let (Some(deltas), None) = (deltas, stream) {
                     deltas(&completion.text);
                 }
@@ -172,14 +178,13 @@ impl ServerModel {
         deltas: Option<DeltaSink<'_>>,
     ) -> Result<ModelCompletion, CallFailure> {
         let prompt: Vec<&str> = call.messages.iter().map(|message| message.text.as_str()).collect();
-        let context = FailureContext {
-            provider: &self.provider,
-            model: &self.model,
-            address: &self.base.shown,
-            prompt: &prompt,
-        };
+        let context = FailureContext::new(&self.provider, &self.model, &self.base, &prompt);
         let client = self.clients.get(self.base.is_plain_http).map_err(|why| context.no_client(why))?;
-        let request = ChatRequest::from_messages(self.dialect.messages(&call.messages));
+        let messages = match parts.schema {
+            Some(_) => Cow::Borrowed(call.messages.as_slice()),
+            None => call.messages_with_schema(),
+        };
+        let request = ChatRequest::from_messages(self.dialect.messages(&messages));
         let options = self.options(call, parts);
         match deltas {
             None => self.whole_answer(&client.genai, request, &options, context).await,
@@ -383,6 +388,12 @@ impl StreamNotes {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether an answer is plain text although structured output was requested. Some servers ignore that parameter.
+fn is_prose(completion: &ModelCompletion) -> bool {
+    let text = without_thinking(&completion.text);
+    completion.finish == FinishReason::End && !text.trim().is_empty() && !text.contains('{')
 }
 
 /// A failure in the middle of an answer. The text so far may be charged for, so it does not count as "no answer".

@@ -105,7 +105,7 @@ fn configured_prices_are_used_and_unknown_ones_stay_unknown() {
         ModelPrice::PerMillion { input: 1.0, cached_input: 0.1, cache_write: 1.0, output: 4.0 }
     );
     assert_eq!(price("openai/y"), ModelPrice::Unknown);
-    assert_eq!((price("ollama/x"), price("script/demo")), (ModelPrice::Free, ModelPrice::Free));
+    assert_eq!(price("ollama/x"), ModelPrice::Free);
 }
 
 #[test]
@@ -165,8 +165,18 @@ fn a_wrong_config_stops_every_model() {
 }
 
 #[test]
+fn a_built_in_script_needs_no_file() {
+    let scripts = [("demo".to_owned(), "seats: {\"*\": {\"*\": Yes.}}"), ("wrong".to_owned(), "seats: 1")];
+    let catalogue = catalogue("", &[]).with_scripts(scripts);
+    assert_eq!(catalogue.built_in_scripts(), ["script/demo", "script/wrong"]);
+    assert_eq!(catalogue.model("script/demo").unwrap().name(), "script/demo");
+    assert!(why(&catalogue, "script/wrong").contains("the script wrong: "));
+    assert!(why(&catalogue, "script/none").contains("the script none: "));
+}
+
+#[test]
 fn a_model_is_made_once() {
-    let catalogue = catalogue("", &[]);
+    let catalogue = catalogue("", &[]).with_scripts([("demo".to_owned(), "seats: {\"*\": {\"*\": Yes.}}")]);
     let (a, b) = (catalogue.model("script/demo").unwrap(), catalogue.model("script/demo").unwrap());
     assert!(Arc::ptr_eq(&a, &b));
 }

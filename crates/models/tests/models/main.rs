@@ -5,7 +5,6 @@ mod anthropic;
 mod catalogue;
 #[cfg(unix)]
 mod command;
-mod demo_script;
 mod embeddings;
 mod errors;
 mod fault_debate;

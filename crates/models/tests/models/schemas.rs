@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::support::{all_wires, ask, call, call_with_schema, mock, model_of, ways};
+use crate::support::{all_wires, ask, call, call_with_schema, message, mock, model_of, ways};
 use agon_core::ReplySchema;
-use agon_engine::{CallFaultKind, ModelCall, ModelSource};
-use agon_mock::MockResponse;
+use agon_engine::{CallFaultKind, MessageRole, ModelCall, ModelSource};
+use agon_mock::{MockRequest, MockResponse};
 use serde_json::json;
 
 /// A schema with everything that the protocols' schemas use.
@@ -77,25 +77,75 @@ async fn a_schema_is_sent_as_its_wire_format_expects() {
     }
 }
 
-/// The prompt also contains the schema.
+const SCHEMA_REQUEST: &str =
+    "Your reply must be one JSON object that conforms to this JSON Schema: {\"type\":\"object\",";
+
+/// How often a request contains the schema, as structured output and in the prompt.
+fn schemas_in(request: &MockRequest) -> (usize, usize) {
+    let whole = request.body().to_string().matches("properties").count();
+    let prompt: String = request.messages().into_iter().map(|(_, text)| text).collect();
+    let stated = prompt.matches(SCHEMA_REQUEST).count();
+    assert_eq!(stated, prompt.matches("properties").count(), "{prompt}");
+    (whole - stated, stated)
+}
+
 #[tokio::test]
-async fn after_a_rejected_schema_a_model_is_called_without_it() {
+async fn a_schema_is_sent_once() {
     for (wire, streamed) in ways() {
         let mock = mock(|request| match request.schema() {
-            Some(_) => MockResponse::error(400, "structured output is not supported"),
-            None => MockResponse::say("{\"why\": \"so\"}"),
+            Some(_) if request.model() == "rejecting" => MockResponse::error(400, "no structured output"),
+            Some(_) if request.model() == "ignoring" => MockResponse::say("Because."),
+            _ => MockResponse::say("{\"why\": \"so\"}"),
         });
         let catalogue = all_wires(&mock);
-        let model = catalogue.model(&format!("{wire}/m")).unwrap();
-        let fault = ask(&*model, &call_with_schema(), streamed).await.0.unwrap_err();
-        assert_eq!(fault.kind, CallFaultKind::Unsupported, "{wire}");
-        for _ in 0..2 {
-            let answer = ask(&*model, &call_with_schema(), streamed).await.0.unwrap();
-            assert_eq!(answer.text, "{\"why\": \"so\"}");
+        for (name, sent) in [
+            ("accepting", [(1, 0), (1, 0), (1, 0)]),
+            ("rejecting", [(1, 0), (0, 1), (0, 1)]),
+            ("ignoring", [(1, 0), (0, 1), (0, 1)]),
+        ] {
+            let model = catalogue.model(&format!("{wire}/{name}")).unwrap();
+            let before = mock.requests().len();
+            let answers = [
+                ask(&*model, &call_with_schema(), streamed).await.0,
+                ask(&*model, &call_with_schema(), streamed).await.0,
+                // A repair continues the conversation.
+                ask(&*model, &repair_of(call_with_schema()), streamed).await.0,
+            ];
+            match name {
+                "rejecting" => {
+                    let fault = answers[0].as_ref().unwrap_err();
+                    assert_eq!(fault.kind, CallFaultKind::Unsupported, "{wire}");
+                }
+                _ => assert!(answers[0].is_ok(), "{wire}"),
+            }
+            assert!(answers[1..].iter().all(|answer| answer.as_ref().unwrap().text == "{\"why\": \"so\"}"));
+            let requests = mock.requests();
+            let found: Vec<(usize, usize)> = requests[before..].iter().map(schemas_in).collect();
+            assert_eq!(found, sent, "{wire}, {name}, streamed: {streamed}");
         }
-        let other = catalogue.model(&format!("{wire}/other")).unwrap();
-        ask(&*other, &call_with_schema(), streamed).await.0.unwrap_err();
-        let with: Vec<bool> = mock.requests().iter().map(|request| request.schema().is_some()).collect();
-        assert_eq!(with, [true, false, false, true], "{wire}: another model may accept it");
+        let plain = model_of(&mock, wire);
+        ask(&*plain, &call(), streamed).await.0.unwrap();
+        assert_eq!(schemas_in(mock.requests().last().unwrap()), (0, 0), "{wire}: an ask for plain text");
+    }
+}
+
+fn repair_of(mut call: ModelCall) -> ModelCall {
+    call.messages.push(message(MessageRole::Assistant, "{}"));
+    call.messages.push(message(MessageRole::User, "Your answer cannot be used: why is missing."));
+    call
+}
+
+/// The schema of a program is at the end of its prompt, after what it is asked.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_program_reads_the_schema_once() {
+    let config: agon_models::ModelsConfig =
+        toml::from_str("[commands.echo]\ncommand = [\"cat\"]\nfree = true\n").unwrap();
+    let catalogue = agon_models::ModelCatalogue::new(config, |_| None);
+    let model = catalogue.model("command/echo").unwrap();
+    for (call, times) in [(call(), 0), (call_with_schema(), 1), (repair_of(call_with_schema()), 1)] {
+        let prompt = ask(&*model, &call, false).await.0.unwrap().text;
+        assert_eq!(prompt.matches(SCHEMA_REQUEST).count(), times, "{prompt}");
+        assert!(times == 0 || prompt.ends_with(&call.schema.unwrap().json.to_string()), "{prompt}");
     }
 }

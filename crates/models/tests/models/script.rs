@@ -1,4 +1,4 @@
-//! Scripts: which reply is chosen, what is wrong with a file, and the built-in demo.
+//! Scripts: which reply is chosen, and what is wrong with a file.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -256,40 +256,4 @@ fn an_unreadable_file_is_named() {
     }
     std::fs::write(path("good.yaml"), SCRIPT).unwrap();
     assert!(ScriptModel::open(&path("good.yaml")).is_ok());
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_demo_answers_every_seat_and_converges_in_round_2() {
-    let demo = ScriptModel::open("demo").unwrap();
-    let reply_to = async |seat: &str, phase: &str, round: u32| -> Value {
-        let call = ModelCall { schema: targets(debater_schema()), ..asked(seat, phase, round, 1) };
-        let text = ask(&demo, &call, false).await.0.unwrap().text;
-        serde_json::from_str(&text).unwrap_or(Value::String(text))
-    };
-    for seat in ["debater-1", "debater-2", "debater-3"] {
-        assert!(reply_to(seat, "answer", 0).await.as_str().unwrap().len() > 200);
-        for round in [1, 2] {
-            let argument = reply_to(seat, "debate", round).await;
-            assert!(jsonschema::is_valid(&debater_schema(), &argument), "{seat} {round}");
-            let revised = argument["revised_position"].as_str().unwrap();
-            assert_eq!(revised.is_empty(), argument["revision"] == "no_change", "{seat} {round}");
-        }
-        assert!(reply_to(seat, "evaluate", 0).await["scores"]["accuracy"].is_number());
-    }
-    let figures = async |round| {
-        let assessment = reply_to("moderator", "moderate", round).await;
-        (assessment["agreement_score"].as_f64().unwrap(), assessment["new_points_ratio"].as_f64().unwrap())
-    };
-    let (agreement, _) = figures(1).await;
-    assert!(agreement < 0.8, "not yet converged in round 1");
-    let (agreement, new_points) = figures(2).await;
-    assert!(agreement >= 0.8 && new_points <= 0.15, "converged in round 2");
-    assert!(
-        reply_to("debater-2", "debate", 2).await["revision"] != "no_change",
-        "a debater changes its mind"
-    );
-    assert!(
-        !reply_to("chair", "synthesis", 0).await["contested"].as_array().unwrap().is_empty(),
-        "one point stays contested"
-    );
 }

@@ -25,6 +25,7 @@ pub(crate) fn call() -> ModelCall {
         phase: Phase::new("answer", 0),
         label: None,
         about: None,
+        question: String::new(),
         messages: vec![message(MessageRole::System, "Be brief."), message(MessageRole::User, PROMPT)],
         schema: None,
         max_output_tokens: 77,

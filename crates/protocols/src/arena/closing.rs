@@ -6,17 +6,14 @@ use agon_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::asks::LEXICAL_EMBEDDINGS;
-use super::ballots::VoteRound;
-use super::convergence::ConvergenceCheck;
 use super::judging::{self, JudgeResult, JudgeSheet, RatedSeat, SCORE_TOLERANCE};
 use super::log::{ArenaLog, HeldProposal};
-use super::options::DecidedBy;
-use super::trickster::{self, ChallengeResult};
 use super::verdict::ArenaVerdict;
-use super::{ArenaPhase, PROPOSALS_MIN, check_calls, context};
+use super::voting::VoteRound;
+use super::{ArenaPhase, CLERK_CALLS, DecidedBy, PROPOSALS_MIN, context, team};
 use crate::limits::LimitCheck;
-use crate::{lexical, participation};
+use crate::participation;
+use crate::quotes::is_same_text;
 
 /// Closes the debate.
 pub(super) fn close(log: &ArenaLog<'_>) -> Result<Step, Corrupt> {
@@ -78,15 +75,19 @@ pub(super) fn winner_after(log: &ArenaLog<'_>, vote: usize) -> Option<ArenaWinne
     let judged = log.judgements.get(vote).and_then(|judgement| judgement.result.as_ref());
     let vote = log.votes.get(vote).filter(|vote| vote.is_quorum())?;
     let of = |place: usize, by: DecidedBy| ArenaWinner { place, group: vote.group(place).to_vec(), by };
-    let best = judged.and_then(|judged| judged.top).filter(|_| log.options.decide == DecidedBy::Judge);
+    let best = judged.and_then(JudgeResult::top).filter(|_| log.options.decide == DecidedBy::Judge);
     match best {
         Some(top) => Some(of(top, DecidedBy::Judge)),
         None => vote.best_of(vote.winning()?, judged).map(|place| of(place, DecidedBy::Vote)),
     }
 }
 
-/// "Early stop criteria met?": the vote and the judge agree, or the judge's best is clearly ahead.
+/// "Early stop criteria met?": the vote and the judge agree, or the judge's best is clearly ahead. A hollow consensus has a challenge
+/// to meet first.
 pub(super) fn is_early_stop(log: &ArenaLog<'_>, vote: &VoteRound, judged: &JudgeResult) -> bool {
+    if vote.hollow {
+        return false;
+    }
     let agree = vote.winning().is_some_and(|group| judged.is_for(group));
     agree || judged.margin > log.options.judge_gap + SCORE_TOLERANCE
 }
@@ -99,7 +100,7 @@ fn is_extension_due(log: &ArenaLog<'_>) -> bool {
 
 /// Whether an extended round follows the last judgement.
 pub(super) fn continues(log: &ArenaLog<'_>) -> bool {
-    let calls = log.proposers().len() + check_calls(log.debate);
+    let calls = log.proposers().len() + CLERK_CALLS;
     is_extension_due(log) && !was_cut_short(log) && !log.limits().is_exhausted(calls)
 }
 
@@ -112,8 +113,12 @@ fn was_cut_short(log: &ArenaLog<'_>) -> bool {
     };
     let refined = log.stages.iter().any(|stage| stage.phase == ArenaPhase::Refine);
     let skipped = !log.votes.is_empty() && !refined && log.early_consensus().is_none();
-    let checked = |vote: &VoteRound| log.checks.iter().any(|check| check.stage == vote.stage);
-    skipped || !log.votes.iter().all(checked) || log.debate.turns.iter().any(cut)
+    let is_sorted = |vote: &VoteRound| {
+        let is_known = |stage: &usize| log.check_of(*stage).is_some();
+        let is_new = log.proposers().into_iter().any(|place| log.is_revised(vote.stage, place));
+        is_known(&vote.stage) || (!is_new && vote.stage.checked_sub(1).as_ref().is_some_and(is_known))
+    };
+    skipped || !log.votes.iter().all(is_sorted) || log.debate.turns.iter().any(cut)
 }
 
 fn is_closing(turn: &PhaseTurn) -> bool {
@@ -150,11 +155,6 @@ fn ending(log: &ArenaLog<'_>) -> (Termination, Status) {
     }
 }
 
-/// A position this similar to the first one still says the same, unless its figures or its sense differ.
-const SAME_POSITION_FROM: f64 = 0.85;
-/// Quoted words in a reason are cut here. The verdict has them in full.
-const REASON_CHARS_MAX: usize = 160;
-
 /// Every position of round 1 with its fate, in label order.
 pub(super) fn position_fates(log: &ArenaLog<'_>) -> Vec<PositionFate> {
     let winner = winner(log);
@@ -170,73 +170,60 @@ pub(super) fn position_fates(log: &ArenaLog<'_>) -> Vec<PositionFate> {
     .collect()
 }
 
+/// What became of a first position. Whether a revised position still says the same is a question of meaning that nobody is asked: a
+/// revision that answers critiques gave the first position up for these reasons, and one without any is not settled.
 fn fate(log: &ArenaLog<'_>, winner: Option<&ArenaWinner>, place: usize, first: &str) -> (Fate, String) {
-    let last = log.proposal(place).map_or(first, |held| held.said.position.trim());
-    let (same, change) = (is_same_position(first, last), change_of_position(log, place, first));
-    let given_up = || match &change {
-        Some(change) => format!("given up: {change}"),
-        None => "given up by its author".to_owned(),
-    };
-    let kept = same || is_extended_position(first, last);
+    let revision = revision_of(log, place, first);
     let Some(winner) = winner else {
-        return match kept {
-            true => (
-                Fate::Minority,
-                format!("there is no decision that could adopt it{}", vote_count(log, place)),
-            ),
-            false => (Fate::Refuted, given_up()),
+        let held = revision.map_or_else(|| "held to the end".to_owned(), |(revision, _)| revision);
+        return (Fate::Minority, format!("{held}; there is no decision{}", vote_count(log, place)));
+    };
+    let by = winner.by.as_str();
+    let name = log.name(winner.place);
+    if winner.group.contains(&place) {
+        return match revision {
+            None if winner.place == place => (Fate::Adopted, format!("it is the decision, by the {by}")),
+            None => (Fate::Adopted, format!("it says the same as the decision, which is {name}'s")),
+            Some((revision, true)) => (Fate::Refuted, format!("{revision}; the revision is in the decision")),
+            Some((revision, false)) => {
+                (Fate::NotSettled, format!("{revision}; the revision is in the decision"))
+            }
         };
-    };
-    let won = winner.group.contains(&place);
-    match (won, same) {
-        (true, true) if winner.place == place => {
-            (Fate::Adopted, format!("it is the decision, by the {}", winner.by.as_str()))
-        }
-        (true, true) => (
-            Fate::Adopted,
-            format!("it says the same as the decision, which is that of {}", log.name(winner.place)),
-        ),
-        (true, false) if winner.place == place && kept => {
-            let how = change.unwrap_or_else(|| "its author added to it".to_owned());
-            (Fate::Adopted, format!("it became the decision; {how}"))
-        }
-        (true, false) => (Fate::Refuted, given_up()),
-        (false, same) => {
-            let held = match same {
-                true => "held to the end".to_owned(),
-                false => change.unwrap_or_else(|| "changed".to_owned()),
-            };
-            (Fate::Minority, format!("{held}{}{}", vote_count(log, place), objection(log, winner, place)))
-        }
     }
-}
-
-/// Whether a position still says what it said at first.
-pub(super) fn is_same_position(first: &str, last: &str) -> bool {
-    let alike = || {
-        lexical::similarity(first, last) >= SAME_POSITION_FROM
-            && lexical::figures(first) == lexical::figures(last)
+    let ballot = log.votes.last().and_then(|vote| vote.ballot(place));
+    if let Some(ballot) =
+        ballot.filter(|ballot| ballot.choice.is_some_and(|choice| winner.group.contains(&choice)))
+    {
+        return (Fate::Refuted, format!("its author voted for {name}{}", reason_text(&ballot.reason)));
+    }
+    let held = revision.map_or_else(|| "held to the end".to_owned(), |(revision, _)| revision);
+    let voted = match ballot.map(|ballot| (ballot.choice, reason_text(&ballot.reason))) {
+        None => String::new(),
+        Some((None, reason)) => format!("; its author abstained{reason}"),
+        Some((Some(choice), reason)) => format!("; its author voted for {}{reason}", log.name(choice)),
     };
-    lexical::same_words(first, last) || (alike() && !lexical::contrary(first, last))
+    (Fate::Minority, format!("{held}{}{voted}", vote_count(log, place)))
 }
 
-/// Whether a position says more than it did at first and takes nothing back.
-pub(super) fn is_extended_position(first: &str, last: &str) -> bool {
-    lexical::is_within(first, last) && !lexical::contrary(first, last)
+fn reason_text(reason: &str) -> String {
+    if reason.is_empty() { String::new() } else { format!(": {}", one_line(reason)) }
 }
 
-/// When an agent left its first position, and what it answered to critiques then.
-fn change_of_position(log: &ArenaLog<'_>, place: usize, first: &str) -> Option<String> {
-    let held = log.stages.iter().filter_map(|stage| Some((stage.round, stage.held_by(place)?)));
-    let has_left = |(_, held): &(u32, &HeldProposal)| {
-        !held.carried && !is_same_position(first, held.said.position.trim())
-    };
-    let (round, held) = held.into_iter().find(has_left)?;
-    let answers = held.said.addressed.iter();
-    let answers: Vec<String> =
-        answers.map(|answer| format!("{}: {}", answer.critique_id, short_line(&answer.how))).collect();
-    let why = if answers.is_empty() { "no critique was answered".to_owned() } else { answers.join("; ") };
-    Some(format!("changed in round {round} ({why})"))
+/// When an agent replaced its first position, with its answers to critiques then, and whether it gave any; `None` if it has the
+/// same words as at first.
+fn revision_of(log: &ArenaLog<'_>, place: usize, first: &str) -> Option<(String, bool)> {
+    log.proposal(place).filter(|held| !is_same_text(first, &held.said.position))?;
+    let held = log.stages.iter().filter_map(|stage| stage.held_by(place));
+    let has_left = |held: &&HeldProposal| !is_same_text(first, &held.said.position);
+    let held = held.into_iter().find(has_left)?;
+    let answers: Vec<String> = held
+        .said
+        .addressed
+        .iter()
+        .map(|answer| format!("[{}] {}", answer.critique_id, one_line(&answer.how)))
+        .collect();
+    let why = if answers.is_empty() { "no critique was answered".to_owned() } else { answers.join(" ") };
+    Some((format!("revised by its author in round {} ({why})", held.round), !answers.is_empty()))
 }
 
 /// How many of the last votes its group had.
@@ -246,29 +233,8 @@ fn vote_count(log: &ArenaLog<'_>, place: usize) -> String {
     format!("; {own} of {cast} vote{}", if cast == 1 { "" } else { "s" })
 }
 
-/// The reason of the first other agent that voted for the decision, or the judge's if nobody did.
-fn objection(log: &ArenaLog<'_>, winner: &ArenaWinner, place: usize) -> String {
-    let voters = log.in_seat_order().into_iter().filter(|voter| *voter != place);
-    let mut reasons = voters.filter_map(|voter| {
-        let ballot = log.votes.last()?.ballot(voter)?;
-        let is_for = ballot.choice.is_some_and(|choice| winner.group.contains(&choice));
-        is_for.then(|| (log.name(voter), ballot.reason.clone()))
-    });
-    let judge = || {
-        let reasons = final_judgement(log)?.reasons(winner.place);
-        Some(("the judge".to_owned(), reasons.into_iter().next()?))
-    };
-    reasons.next().or_else(judge).map_or(String::new(), |(who, why)| {
-        format!("; {who} for {}: {}", log.name(winner.place), short_line(&why))
-    })
-}
-
-/// A text on one line, cut at the end of a word.
-fn short_line(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let Some((end, _)) = line.char_indices().nth(REASON_CHARS_MAX) else { return line };
-    let kept = line.get(..end).unwrap_or_default();
-    format!("{}\u{2026}", kept.rsplit_once(' ').map_or(kept, |(kept, _)| kept).trim_end())
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A minority position in the outcome.
@@ -381,8 +347,7 @@ fn warnings(log: &ArenaLog<'_>) -> Vec<String> {
     warnings.extend(participation::cut_off_warnings(log.debate));
     warnings.extend(participation::shortened_warnings(log.debate));
     warnings.extend(proposal_warnings(log));
-    warnings.extend(unmeasured_warnings(log));
-    warnings.extend(lexical_warning(log));
+    warnings.extend(sorting_warnings(log));
     warnings.extend(log.votes.last().map_or(Vec::new(), |vote| vote_warnings(log, vote)));
     warnings.extend(judge_warnings(log));
     warnings
@@ -445,33 +410,23 @@ fn proposal_warnings(log: &ArenaLog<'_>) -> Vec<String> {
     warnings
 }
 
-fn unmeasured_warnings(log: &ArenaLog<'_>) -> Vec<String> {
-    let turns = log.debate.turns_of(ArenaPhase::Compare.as_str());
-    let absences = turns.flat_map(|turn| turn.absences().map(move |(_, why, _)| (turn.phase.round, why)));
-    absences
-        .map(|(round, why)| {
-            format!(
-                "round {round}: it is not known how alike the proposals are ({}): nothing could converge, and only proposals with \
-                 the same words count as one choice",
-                why.as_str()
-            )
-        })
-        .collect()
-}
-
-/// Warns if similarity decided something and was measured by words alone.
-fn lexical_warning(log: &ArenaLog<'_>) -> Option<String> {
-    let by_words = |check: &ConvergenceCheck| check.measured_by.as_deref() == Some(LEXICAL_EMBEDDINGS);
-    let converged = log.checks.iter().any(|check| check.converged && by_words(check));
-    let grouped = log.votes.iter().any(|vote| {
-        vote.groups.iter().any(|group| group.len() > 1) && by_words(&log.check_of_stage(vote.stage))
-    });
-    (converged || grouped).then(|| {
+/// What is not known about how the proposals relate.
+fn sorting_warnings(log: &ArenaLog<'_>) -> Vec<String> {
+    let absent = log.checks.iter().filter(|check| check.sorted_by.is_none()).map(|check| {
         format!(
-            "the similarity of the proposals was measured by words alone ({LEXICAL_EMBEDDINGS}), not by meaning: check for \
-             yourself that proposals that count as the same say the same"
+            "round {}: the clerk was absent, so it is not known how the proposals relate: they have not converged, and only equal \
+             ones count as one choice",
+            check.round
         )
-    })
+    });
+    let partly = log.checks.iter().filter(|check| check.sorted_by.is_some() && !check.unknown.is_empty());
+    let partly = partly.map(|check| {
+        let pairs: Vec<String> =
+            check.unknown.iter().map(|(a, b)| format!("{} and {}", log.label(*a), log.label(*b))).collect();
+        let (round, pairs) = (check.round, pairs.join(", "));
+        format!("round {round}: how these proposals relate is not known, because the clerk's word on them did not verify: {pairs}")
+    });
+    absent.chain(partly).collect()
 }
 
 fn vote_warnings(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<String> {
@@ -488,13 +443,9 @@ fn vote_warnings(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<String> {
         ));
     }
     if vote.hollow {
-        let why = match trickster::reviews(log).last().and_then(|review| review.came_to) {
-            Some(ChallengeResult::Unmeasured) => "nothing could be measured after its challenge",
-            Some(ChallengeResult::NotMet) => "its challenge was not met",
-            Some(ChallengeResult::Met | ChallengeResult::Left) | None => "no round was left for a challenge",
-        };
+        let why = "it rests on too little that can be checked";
         warnings.push(format!(
-            "the agreement is hollow by the trickster's signals, and {why}: the vote makes no consensus"
+            "the agreement is hollow by the trickster's signals ({why}): it makes no consensus"
         ));
     }
     warnings
@@ -503,8 +454,12 @@ fn vote_warnings(log: &ArenaLog<'_>, vote: &VoteRound) -> Vec<String> {
 fn judge_warnings(log: &ArenaLog<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut results = log.judgements.iter().filter_map(|judgement| judgement.result.as_ref());
-    if results.any(|result| result.is_by_a_proposer(log)) {
-        warnings.push("the judge's model also makes a proposal: name another with --judge".to_owned());
+    let is_seated = team::is_judge_a_proposer(&log.debate.brief) && !log.judgements.is_empty();
+    if is_seated || results.any(|result| result.is_by_a_proposer(log)) {
+        let how = if is_seated { ", so it was asked in two orders and" } else { ":" };
+        warnings.push(format!(
+            "the judge's model also makes a proposal{how} no rating changes (name another with --judge)"
+        ));
     }
     for judgement in &log.judgements {
         let round = judgement.round;
@@ -522,9 +477,10 @@ fn judge_warnings(log: &ArenaLog<'_>) -> Vec<String> {
     let judged = final_judgement(log);
     if let Some(judged) = judged.filter(|judged| judged.agrees_with_vote(log) == Some(false)) {
         let group = log.votes.last().and_then(VoteRound::winning).unwrap_or_default();
-        let top = judged.top.map_or("nobody", |top| log.label(top));
-        let (voted, by) = (log.names(group), log.options.decide.as_str());
-        warnings.push(format!("the vote and the judge disagree: the vote is for {voted}, the judge's best is Agent {top}; the {by} decides"));
+        let (voted, first, by) = (log.names(group), log.names(&judged.first), log.options.decide.as_str());
+        warnings.push(format!(
+            "the vote and the judge disagree: the vote is for {voted}, the judge puts {first} first; the {by} decides"
+        ));
     }
     warnings
 }
@@ -532,11 +488,11 @@ fn judge_warnings(log: &ArenaLog<'_>) -> Vec<String> {
 /// Warns if the judge was to decide and did not.
 fn undecided_judge_warning(log: &ArenaLog<'_>) -> Option<String> {
     let judged = final_judgement(log);
-    let has_best = judged.is_some_and(|judged| judged.top.is_some());
+    let has_best = judged.is_some_and(|judged| judged.top().is_some());
     if log.options.decide != DecidedBy::Judge || log.judgements.is_empty() || has_best {
         return None;
     }
-    let how = if judged.is_some() { "names no best" } else { "was absent" };
+    let how = if judged.is_some() { "has a tie for the first place" } else { "was absent" };
     Some(match winner(log) {
         Some(_) => format!("the judge was to decide and {how}: the vote's winner stands"),
         None => {
@@ -554,7 +510,7 @@ fn order_warnings(judged: &JudgeResult, orders: usize) -> Vec<&'static str> {
         warnings.push("the judge answered in only one of two orders, which counts alone");
     }
     if judged.consistent == Some(false) {
-        warnings.push("the judge's best depends on the order in which it reads the proposals: a tie");
+        warnings.push("the judge's first place depends on the order in which it reads the proposals: a tie");
     }
     if judged.sheets.iter().any(JudgeSheet::is_contradictory) {
         warnings.push("the judge's ranking contradicts its scores: the scores count");

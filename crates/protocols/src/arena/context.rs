@@ -1,4 +1,4 @@
-//! Round 0: what earlier debates decided, what the agents remember, and current topics.
+//! Round 0: what the person attached, what earlier debates decided, what the agents remember, and current topics.
 //!
 //! All of it is untrusted material that is cited by id. This file also has the rules for ids: `[K1]` for context, `[Q2]` for a
 //! critique, or the same as a word without brackets.
@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use agon_core::{Ask, Corrupt, PhaseTurn, Step};
+use agon_core::{Ask, Brief, Corrupt, PhaseTurn, Step};
 use serde::{Deserialize, Serialize};
 
 use super::asks::errand;
 use super::log::{ArenaAgent, ArenaLog};
-use super::options::ArenaOptions;
 use super::replies::{self, ContextReply, ContextResolution};
-use super::{ArenaPhase, team};
+use super::{ArenaOptions, ArenaPhase, team};
+use crate::attached_context::{AttachedText, attached_texts};
 
 /// The text of an item is cut here.
 pub(super) const TEXT_CHARS_MAX: usize = 1200;
@@ -24,6 +24,8 @@ const PULSE_PREFIX: &str = "pulse-";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ContextKind {
+    /// By the person who asked.
+    Attached,
     Knowledge,
     Pulse,
     Memory,
@@ -32,6 +34,7 @@ pub(super) enum ContextKind {
 impl ContextKind {
     pub(super) fn as_str(self) -> &'static str {
         match self {
+            Self::Attached => "attached",
             Self::Knowledge => "knowledge",
             Self::Pulse => "pulse",
             Self::Memory => "memory",
@@ -129,6 +132,22 @@ fn remembering_agents(log: &ArenaLog<'_>) -> Vec<String> {
     agents
 }
 
+/// What the person attached, numbered first.
+pub(super) fn attached_items(brief: &Brief) -> Vec<ContextItem> {
+    let item = |attached: AttachedText<'_>| ContextItem {
+        id: attached.id,
+        kind: ContextKind::Attached,
+        source: attached.path.to_owned(),
+        title: String::new(),
+        text: attached.text.trim().to_owned(),
+        at: None,
+        debate: None,
+        turned_out: None,
+        agent: None,
+    };
+    attached_texts(brief).into_iter().map(item).collect()
+}
+
 /// What the sources found, numbered: knowledge, then current topics by source, then memories in seat order.
 pub(super) fn read_items(log: &ArenaLog<'_>, turn: &PhaseTurn) -> Result<Vec<ContextItem>, Corrupt> {
     let remembering = remembering_agents(log);
@@ -165,7 +184,7 @@ pub(super) fn read_items(log: &ArenaLog<'_>, turn: &PhaseTurn) -> Result<Vec<Con
     }
     // The sort is stable: within one source the best stays first.
     items.sort_by_key(|(order, item)| (item.kind, *order));
-    let numbered = items.into_iter().zip(1..);
+    let numbered = items.into_iter().zip(log.context.len() + 1..);
     Ok(numbered.map(|((_, item), n)| ContextItem { id: format!("K{n}"), ..item }).collect())
 }
 
@@ -210,6 +229,17 @@ impl ContextItem {
             Some(_) => mark_ids(&written, OF_DEBATE, true),
             None => mark_ids(&written, OF_SOURCE, false),
         }
+    }
+}
+
+impl ArenaLog<'_> {
+    /// What an id names: the text of a piece of context, or a critique.
+    pub(super) fn cited_text(&self, id: &str) -> Option<String> {
+        let item = self.context.iter().find(|item| item.id == id).map(ContextItem::quoted_text);
+        let critique = self.critiques.iter().find(|critique| critique.id == id);
+        item.or_else(|| {
+            critique.map(|critique| [critique.issues.join("\n"), critique.suggestions.join("\n")].join("\n"))
+        })
     }
 }
 

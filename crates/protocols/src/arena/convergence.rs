@@ -1,48 +1,165 @@
-//! Whether the proposals have converged: how alike they are, and whether anybody says that they conflict.
+//! How the proposals relate to each other, and whether they have converged.
 //!
-//! Similarity alone makes no agreement: every known measure finds a sentence and its contradiction more alike than two ways to
-//! say the same. A declared conflict, in either direction, and a contradiction in the words therefore always count against it.
+//! The clerk says of every two proposals whether they are the same, compatible or in conflict, how similar they are, and which words
+//! show it. Code verifies the labels and the quotes; a pair that does not verify is unknown. Proposals that are equal after
+//! normalization are the same whatever is declared. What an agent declares about its own proposal outranks the clerk.
+
+use agon_core::{Corrupt, PhaseTurn};
+use serde::{Deserialize, Serialize};
 
 use super::judging::rounded;
-use super::log::HeldProposal;
-use crate::lexical::{self, Wording};
+use super::log::{ArenaLog, speaker};
+use super::replies::{PairRelation, PairReply, SimilarityReply, SortingReply};
+use crate::clerk::CLERK;
+use crate::quotes::{QuotedTexts, is_quote_of, normalized};
 
 /// Comparisons with the threshold allow for rounding.
-pub(super) const THRESHOLD_TOLERANCE: f64 = 1e-9;
+const THRESHOLD_TOLERANCE: f64 = 1e-9;
 
-/// The measured similarities of a stage's proposals.
+/// Two proposals of which it is known how they relate. `a` is before `b` in label order.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct SimilarityMatrix {
-    /// Rows and columns are the proposals in label order, then those of the stage before.
-    pub(super) rows: Vec<Vec<f64>>,
-    pub(super) measured_by: String,
+pub(super) struct VerifiedPair {
+    pub(super) a: usize,
+    pub(super) b: usize,
+    pub(super) relation: PairRelation,
+    pub(super) similarity: f64,
+    /// Words of both proposals, each with its author. None for proposals that are equal.
+    pub(super) quotes: Vec<(usize, String)>,
 }
 
-/// The check of one stage.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct ConvergenceCheck {
-    pub(super) round: u32,
-    /// The stage whose proposals were checked.
-    pub(super) stage: usize,
-    /// How alike the proposals are.
-    pub(super) agreement: Option<FigureSpread>,
-    /// How alike each proposal is to the one before it.
-    pub(super) stability: Option<FigureSpread>,
-    /// Who declares a conflict with whom.
-    pub(super) conflicts: Vec<(usize, usize)>,
-    /// Whose positions oppose each other by their words or figures.
-    pub(super) opposed: Vec<(usize, usize)>,
-    /// Who has never said whether it conflicts with anybody.
-    pub(super) undeclared: Vec<usize>,
-    pub(super) converged: bool,
-    /// The similarity of each pair, by place.
-    pairs: Vec<(usize, usize, f64)>,
-    /// How alike each agent's proposal is to its last one. Agents that were absent or not asked are missing.
-    pub(super) stabilities: Vec<(usize, f64)>,
-    /// The texts, by place. Without figures, only equal texts count as the same.
-    texts: Vec<(usize, String)>,
-    threshold: f64,
-    pub(super) measured_by: Option<String>,
+/// What of a sorting verifies.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct SortedPairs {
+    pub(super) pairs: Vec<VerifiedPair>,
+    /// What does not verify, in sentences for the clerk.
+    faults: Vec<String>,
+}
+
+impl SortedPairs {
+    /// Verifies a sorting of the proposals that are held now.
+    pub(super) fn verify(log: &ArenaLog<'_>, said: &SortingReply) -> Self {
+        let quoted = QuotedTexts::anonymous(&log.debate.brief);
+        let text = |place: &usize| {
+            log.proposal(*place).map_or(String::new(), |held| quoted.shown(&held.said.text()))
+        };
+        // What the clerk was shown, prepared once because every quote is compared with it.
+        let shown: Vec<(usize, String)> =
+            log.proposers().iter().map(|place| (*place, normalized(&text(place)))).collect();
+        let mut sorted = Self::default();
+        let mut contradicted: Vec<(usize, usize)> = Vec::new();
+        for declared in &said.pairs {
+            let Some(pair) = sorted.verified_pair(log, &shown, declared) else { continue };
+            let twice = sorted.pairs.iter().find(|other| (other.a, other.b) == (pair.a, pair.b));
+            match twice.map(|other| other.relation) {
+                None => sorted.pairs.push(pair),
+                Some(relation) => {
+                    sorted
+                        .faults
+                        .push(format!("The pair of {} is listed twice.", names(log, pair.a, pair.b)));
+                    if relation != pair.relation {
+                        contradicted.push((pair.a, pair.b));
+                    }
+                }
+            }
+        }
+        sorted.pairs.retain(|pair| !contradicted.contains(&(pair.a, pair.b)));
+        let stage = log.stages.len().saturating_sub(1);
+        sorted.pairs.retain(|pair| !log.is_equal(stage, pair.a, pair.b));
+        for (a, b) in all_pairs(&log.proposers()) {
+            if log.is_equal(stage, a, b) {
+                let (relation, similarity) = (PairRelation::Same, 1.0);
+                sorted.pairs.push(VerifiedPair { a, b, relation, similarity, quotes: Vec::new() });
+            } else if !said.pairs.iter().any(|pair| is_about(log, pair, a, b)) {
+                sorted.faults.push(format!("The pair of {} is missing.", names(log, a, b)));
+            }
+        }
+        sorted.pairs.sort_by_key(|pair| (pair.a, pair.b));
+        sorted.add_contradictions(log);
+        sorted
+    }
+
+    /// What to tell the clerk; `None` if everything verifies.
+    pub(super) fn fault(&self) -> Option<String> {
+        (!self.faults.is_empty()).then(|| self.faults.join(" "))
+    }
+
+    /// A pair whose quotes verify: at least one of each proposal.
+    fn verified_pair(
+        &mut self,
+        log: &ArenaLog<'_>,
+        shown: &[(usize, String)],
+        declared: &PairReply,
+    ) -> Option<VerifiedPair> {
+        let known = |label: &str| log.place(label).filter(|place| log.proposal(*place).is_some());
+        let (Some(one), Some(other)) = (known(&declared.a), known(&declared.b)) else {
+            self.faults.push(format!("There is no pair of {:?} and {:?}.", declared.a, declared.b));
+            return None;
+        };
+        if one == other {
+            self.faults.push(format!("{} is paired with itself.", log.name(one)));
+            return None;
+        }
+        let (a, b) = (one.min(other), one.max(other));
+        let mut quotes = Vec::new();
+        for quote in &declared.quotes {
+            let place = log.place(&quote.label).filter(|place| [a, b].contains(place));
+            let source =
+                shown.iter().find(|(by, text)| Some(*by) == place && is_quote_of(&quote.quote, text));
+            match source {
+                Some((place, _)) => quotes.push((*place, quote.quote.trim().to_owned())),
+                None => self.faults.push(format!(
+                    "In the pair of {}, the quote of {} does not occur in its proposal: {:?}.",
+                    names(log, a, b),
+                    quote.label,
+                    quote.quote
+                )),
+            }
+        }
+        if [a, b].iter().any(|place| !quotes.iter().any(|(by, _)| by == place)) {
+            self.faults.push(format!("The pair of {} needs a quote of each proposal.", names(log, a, b)));
+            return None;
+        }
+        let PairReply { relation, similarity, .. } = *declared;
+        Some(VerifiedPair { a, b, relation, similarity, quotes })
+    }
+
+    /// Proposals that are the same as one proposal must be the same as each other.
+    fn add_contradictions(&mut self, log: &ArenaLog<'_>) {
+        let is_same = |one: usize, other: usize| {
+            let pair = self.pairs.iter().find(|pair| (pair.a, pair.b) == (one.min(other), one.max(other)));
+            pair.map(|pair| pair.relation == PairRelation::Same)
+        };
+        let holders = log.proposers();
+        let mut found = Vec::new();
+        for (a, b) in all_pairs(&holders).into_iter().filter(|(a, b)| is_same(*a, *b) == Some(false)) {
+            let through = holders
+                .iter()
+                .find(|third| is_same(a, **third) == Some(true) && is_same(b, **third) == Some(true));
+            found.extend(through.map(|third| {
+                format!(
+                    "{} are both the same as {}, but not the same as each other.",
+                    names(log, a, b),
+                    log.name(*third)
+                )
+            }));
+        }
+        self.faults.extend(found);
+    }
+}
+
+fn names(log: &ArenaLog<'_>, a: usize, b: usize) -> String {
+    format!("{} and {}", log.name(a), log.name(b))
+}
+
+fn is_about(log: &ArenaLog<'_>, pair: &PairReply, a: usize, b: usize) -> bool {
+    let labels = (log.place(&pair.a), log.place(&pair.b));
+    labels == (Some(a), Some(b)) || labels == (Some(b), Some(a))
+}
+
+/// Every two of these places, in order.
+pub(super) fn all_pairs(places: &[usize]) -> Vec<(usize, usize)> {
+    let later = |n: usize| places.iter().skip(n + 1);
+    places.iter().enumerate().flat_map(|(n, one)| later(n).map(move |other| (*one, *other))).collect()
 }
 
 /// The least and the mean of some figures.
@@ -55,162 +172,132 @@ pub(super) struct FigureSpread {
 impl FigureSpread {
     fn of(figures: &[f64]) -> Option<Self> {
         let min = figures.iter().copied().reduce(f64::min)?;
-        let mean = rounded(figures.iter().sum::<f64>() / figures.len() as f64);
-        Some(Self { min, mean })
+        Some(Self { min, mean: rounded(figures.iter().sum::<f64>() / figures.len() as f64) })
     }
 }
 
-/// Whether the words alone show that two proposals differ, however alike they are.
-pub(super) fn differ_by_words(one: &HeldProposal, other: &HeldProposal) -> bool {
-    ProposalWording::of(one).differs(&ProposalWording::of(other))
+/// Similarities by embeddings. They are shown and decide nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct EmbeddingFigures {
+    pub(super) model: String,
+    pub(super) agreement_min: f64,
+    pub(super) agreement_mean: f64,
 }
 
-/// What is compared of a proposal's words, prepared once because every pair is compared.
-struct ProposalWording {
-    position: String,
-    position_words: Wording,
-    proposal_words: Wording,
-}
-
-impl ProposalWording {
-    fn of(held: &HeldProposal) -> Self {
-        let position = without_context_ids(&held.said.position);
-        let proposal_words = Wording::of(&without_context_ids(&held.said.proposal));
-        Self { position_words: Wording::of(&position), position, proposal_words }
-    }
-
-    fn differs(&self, other: &Self) -> bool {
-        lexical::contrary(&self.position, &other.position)
-            || self.position_words.is_alternative(&other.position_words)
-            || self.proposal_words.is_alternative(&other.proposal_words)
-    }
-}
-
-/// A text without the ids of context that it cites, which are not figures of it.
-fn without_context_ids(text: &str) -> String {
-    let is_id = |word: &str| {
-        let id = word.trim_matches(|c: char| !c.is_alphanumeric()).strip_prefix('K');
-        id.is_some_and(|id| !id.is_empty() && id.chars().all(|c| c.is_ascii_digit()))
-    };
-    let words = text.split([' ', ',', '\n', '\t']).filter(|word| !is_id(word));
-    words.collect::<Vec<_>>().join(" ")
+/// The check of one stage.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ConvergenceCheck {
+    pub(super) round: u32,
+    /// The stage whose proposals were sorted.
+    pub(super) stage: usize,
+    /// The clerk's model; `None` if the clerk was absent.
+    pub(super) sorted_by: Option<String>,
+    /// What is known of the pairs.
+    pub(super) pairs: Vec<VerifiedPair>,
+    /// The pairs of which nothing is known.
+    pub(super) unknown: Vec<(usize, usize)>,
+    /// The lowest similarity, 0 for a conflict; `None` if it is not known.
+    pub(super) agreement_min: Option<f64>,
+    pub(super) agreement_mean: Option<f64>,
+    /// How similar the proposals are to the ones before them; `None` if that is not known of each that was revised.
+    pub(super) stability: Option<FigureSpread>,
+    /// The conflicts that agents declare and that still count, each with who declares it first.
+    pub(super) conflicts: Vec<(usize, usize)>,
+    /// Whose proposals changed in this stage.
+    pub(super) changed: Vec<usize>,
+    pub(super) embedding: Option<EmbeddingFigures>,
+    pub(super) converged: bool,
 }
 
 impl ConvergenceCheck {
-    /// Checks the proposals that are held after a stage.
-    pub(super) fn of(
-        round: u32,
-        stage: usize,
-        held: &[Option<HeldProposal>],
-        measured: Option<SimilarityMatrix>,
-        threshold: f64,
-    ) -> Self {
-        let holders: Vec<(usize, &HeldProposal)> =
-            held.iter().enumerate().filter_map(|(place, held)| Some((place, held.as_ref()?))).collect();
-        let figure = |row: usize, column: usize| -> Option<f64> {
-            measured.as_ref()?.rows.get(row)?.get(column).copied()
+    /// The check of the proposals that are held now; `None` before the first, and while the clerk has not answered.
+    pub(super) fn read(log: &ArenaLog<'_>, turn: &PhaseTurn) -> Result<Option<Self>, Corrupt> {
+        let stage = match log.stages.len().checked_sub(1) {
+            Some(stage) if turn.outstanding().next().is_none() => stage,
+            _ => return Ok(None),
         };
-        let (mut pairs, mut opposed) = (Vec::new(), Vec::new());
-        let wordings: Vec<(usize, ProposalWording)> =
-            holders.iter().map(|(place, held)| (*place, ProposalWording::of(held))).collect();
-        for (row, (one, words)) in wordings.iter().enumerate() {
-            for (column, (other, theirs)) in wordings.iter().enumerate().skip(row + 1) {
-                pairs.extend(figure(row, column).map(|alike| (*one, *other, alike)));
-                if words.differs(theirs) {
-                    opposed.push((*one, *other));
-                }
+        let (mut sorted, mut sorted_by, mut measured) = (SortedPairs::default(), None, None);
+        for (ask, reply) in turn.settled() {
+            let Some(value) = reply.value() else { continue };
+            if ask.seat == CLERK {
+                sorted = SortedPairs::verify(log, &SortingReply::deserialize(value)?);
+                sorted_by = Some(speaker(turn, ask).unwrap_or_default());
+            } else {
+                let rows = SimilarityReply::deserialize(value)?.similarity;
+                measured = Some((rows, speaker(turn, ask).unwrap_or_default()));
             }
         }
-        let spoke = holders.iter().enumerate().filter(|(_, (_, held))| held.is_new);
-        let stabilities: Vec<(usize, f64)> =
-            spoke.filter_map(|(row, (place, _))| Some((*place, figure(row, holders.len() + row)?))).collect();
-        let conflicts: Vec<(usize, usize)> = holders
-            .iter()
-            .flat_map(|(one, held)| held.conflicts.iter().flatten().map(|other| (*one, *other)))
-            .collect();
-        let undeclared: Vec<usize> =
-            holders.iter().filter(|(_, held)| held.conflicts.is_none()).map(|(place, _)| *place).collect();
-        let agreement = FigureSpread::of(&pairs.iter().map(|(.., alike)| *alike).collect::<Vec<_>>());
-        let stability = FigureSpread::of(&stabilities.iter().map(|(_, alike)| *alike).collect::<Vec<_>>());
-        let alike = agreement.is_some_and(|agreement| agreement.min >= threshold - THRESHOLD_TOLERANCE);
-        let converged = alike && conflicts.is_empty() && opposed.is_empty() && undeclared.is_empty();
-        let texts = holders.iter().map(|(place, held)| (*place, held.said.text())).collect();
-        let measured_by = measured.map(|measured| measured.measured_by);
-        Self {
-            round,
+        let holders = log.proposers();
+        let pairs = sorted.pairs;
+        let is_known = |(a, b): &(usize, usize)| pairs.iter().any(|pair| (pair.a, pair.b) == (*a, *b));
+        let unknown: Vec<(usize, usize)> =
+            all_pairs(&holders).into_iter().filter(|pair| !is_known(pair)).collect();
+        let figure = |pair: &VerifiedPair| match pair.relation {
+            PairRelation::Conflict => 0.0,
+            PairRelation::Same | PairRelation::Compatible => pair.similarity,
+        };
+        let agreement = FigureSpread::of(&pairs.iter().map(figure).collect::<Vec<_>>());
+        let is_conflict = |pair: &VerifiedPair| pair.relation == PairRelation::Conflict;
+        let has_conflict = pairs.iter().any(is_conflict);
+        // Nothing is lower than a conflict, whatever the other pairs are.
+        let agreement_min = agreement.map(|spread| spread.min).filter(|_| unknown.is_empty() || has_conflict);
+        let conflicts = log.declared_conflicts(stage);
+        let threshold = log.options.convergence_threshold - THRESHOLD_TOLERANCE;
+        let converged = sorted_by.is_some()
+            && unknown.is_empty()
+            && !has_conflict
+            && conflicts.is_empty()
+            && agreement_min.is_some_and(|least| least >= threshold);
+        let changed: Vec<usize> =
+            holders.iter().copied().filter(|place| log.is_revised(stage, *place)).collect();
+        let rows = measured.as_ref().map(|(rows, _)| rows.as_slice());
+        Ok(Some(Self {
+            round: turn.phase.round,
             stage,
-            agreement,
-            stability,
-            conflicts,
-            opposed,
-            undeclared,
-            converged,
+            agreement_min,
+            agreement_mean: agreement.map(|spread| spread.mean).filter(|_| unknown.is_empty()),
+            stability: stability(log, stage, &changed, rows),
+            embedding: measured
+                .as_ref()
+                .and_then(|(rows, model)| embedded_agreement(rows, model, holders.len())),
+            sorted_by,
             pairs,
-            stabilities,
-            texts,
-            threshold,
-            measured_by,
-        }
+            unknown,
+            conflicts,
+            changed,
+            converged,
+        }))
     }
 
-    /// Whether all proposals are alike enough, whatever anybody declares. Equal texts need no measure.
-    pub(super) fn is_alike(&self) -> bool {
-        match (self.agreement, self.texts.as_slice()) {
-            (Some(agreement), _) => self.reaches_threshold(agreement.min),
-            (None, [(_, first), others @ ..]) => {
-                !others.is_empty() && others.iter().all(|(_, text)| text == first)
-            }
-            (None, []) => false,
-        }
+    /// What the clerk says of two proposals.
+    pub(super) fn relation(&self, one: usize, other: usize) -> Option<PairRelation> {
+        let pair = self.pairs.iter().find(|pair| (pair.a, pair.b) == (one.min(other), one.max(other)));
+        pair.map(|pair| pair.relation)
     }
+}
 
-    pub(super) fn is_measured(&self) -> bool {
-        self.agreement.is_some()
-    }
+/// How similar each proposal of a stage is to the one before it: 1 where it is equal, and what embeddings say elsewhere.
+fn stability(
+    log: &ArenaLog<'_>,
+    stage: usize,
+    changed: &[usize],
+    rows: Option<&[Vec<f64>]>,
+) -> Option<FigureSpread> {
+    let holders = log.proposers();
+    let spoke = holders.iter().enumerate().filter(|(_, place)| log.is_new(stage, **place));
+    let figures: Option<Vec<f64>> = spoke
+        .map(|(row, place)| match changed.contains(place) {
+            false => Some(1.0),
+            true => rows?.get(row)?.get(holders.len() + row).copied(),
+        })
+        .collect();
+    FigureSpread::of(&figures?)
+}
 
-    /// The agents whose proposals were checked.
-    pub(super) fn holders(&self) -> Vec<usize> {
-        self.texts.iter().map(|(place, _)| *place).collect()
-    }
-
-    /// The similarity of two proposals, if it was measured.
-    pub(super) fn similarity(&self, one: usize, other: usize) -> Option<f64> {
-        let found = self.pairs.iter().find(|(a, b, _)| (*a, *b) == (one, other) || (*b, *a) == (one, other));
-        found.map(|(.., alike)| *alike)
-    }
-
-    /// Whether two proposals are alike enough. If nothing was measured, their texts must be equal.
-    pub(super) fn is_like(&self, one: usize, other: usize) -> bool {
-        match self.similarity(one, other) {
-            Some(alike) => self.reaches_threshold(alike),
-            None => self.text(one).is_some() && self.text(one) == self.text(other),
-        }
-    }
-
-    /// Whether two proposals are the same in substance, so that a vote for one is a vote for the other. Proposals with the same
-    /// words are the same even if a conflict was declared: it may be with what its holder gave up in the same round.
-    pub(super) fn is_same(&self, one: usize, other: usize) -> bool {
-        let texts = self.text(one).zip(self.text(other));
-        let same_words = texts.is_some_and(|(one, other)| lexical::same_words(one, other));
-        same_words || (self.is_like(one, other) && !self.is_apart(one, other))
-    }
-
-    /// Whether two proposals conflict, by declaration or by their words.
-    pub(super) fn is_apart(&self, one: usize, other: usize) -> bool {
-        let has = |pairs: &[(usize, usize)]| pairs.contains(&(one, other)) || pairs.contains(&(other, one));
-        has(&self.conflicts) || has(&self.opposed)
-    }
-
-    /// Whether an agent's proposal is measured to be like its last one.
-    pub(super) fn is_stable(&self, place: usize) -> bool {
-        self.stabilities.iter().any(|(holder, alike)| *holder == place && self.reaches_threshold(*alike))
-    }
-
-    fn reaches_threshold(&self, alike: f64) -> bool {
-        alike >= self.threshold - THRESHOLD_TOLERANCE
-    }
-
-    fn text(&self, place: usize) -> Option<&str> {
-        self.texts.iter().find(|(holder, _)| *holder == place).map(|(_, text)| text.as_str())
-    }
+/// The agreement by embeddings of so many proposals. The rows and columns after them are the earlier versions.
+fn embedded_agreement(rows: &[Vec<f64>], model: &str, count: usize) -> Option<EmbeddingFigures> {
+    let places: Vec<usize> = (0..count).collect();
+    let figures = all_pairs(&places).into_iter().map(|(a, b)| rows.get(a)?.get(b).copied());
+    let FigureSpread { min, mean } = FigureSpread::of(&figures.collect::<Option<Vec<f64>>>()?)?;
+    Some(EmbeddingFigures { model: model.to_owned(), agreement_min: min, agreement_mean: mean })
 }

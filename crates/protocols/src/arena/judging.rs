@@ -16,12 +16,21 @@ pub(super) const SCORE_TOLERANCE: f64 = 1e-9;
 pub(super) struct JudgeSheet {
     /// The order in which it read them.
     pub(super) order: Vec<usize>,
-    /// Each proposal with its score and the reasons.
-    pub(super) scores: Vec<(usize, f64, Vec<String>)>,
+    pub(super) scores: Vec<SheetScore>,
     pub(super) ranking: Vec<usize>,
     pub(super) margin_comment: Option<String>,
     /// The agent that judged.
     pub(super) model: String,
+}
+
+/// What the judge gave one proposal in one order.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SheetScore {
+    pub(super) place: usize,
+    /// The weighted mean of the criteria.
+    pub(super) score: f64,
+    pub(super) criteria: [f64; 5],
+    pub(super) reasons: Vec<String>,
 }
 
 /// What all sheets come to.
@@ -33,42 +42,46 @@ pub(super) struct JudgeResult {
     pub(super) scores: Vec<(usize, f64)>,
     /// The best first.
     pub(super) ranking: Vec<usize>,
-    /// The best; `None` if the orders disagree about it.
-    pub(super) top: Option<usize>,
-    /// How far it is ahead.
+    /// The proposals that share the first place. One, unless scores are equal or the orders disagree.
+    pub(super) first: Vec<usize>,
+    /// How far the best is ahead; 0 for a tie.
     pub(super) margin: f64,
-    /// Whether both orders have the same best; `None` without two orders.
+    /// Whether a proposal is best in both orders; `None` without two orders.
     pub(super) consistent: Option<bool>,
 }
 
 impl JudgeSheet {
-    /// Reads a sheet. `place` gives the place of a label.
+    /// Reads a sheet. `place` gives the place of a label, `weights` what each criterion weighs.
     pub(super) fn read(
         said: JudgementReply,
         order: Vec<usize>,
         model: String,
+        weights: [f64; 5],
         place: impl Fn(&str) -> Option<usize>,
     ) -> Self {
-        let scored = said.scores.iter();
-        let scores =
-            scored.filter_map(|scored| Some((place(&scored.label)?, scored.score, scored.reasons.texts())));
+        let scored = said.scores.iter().filter_map(|scored| {
+            let criteria = scored.criteria.list();
+            let sum: f64 = criteria.iter().zip(weights).map(|(score, weight)| score * weight).sum();
+            let score = rounded(sum / weights.iter().sum::<f64>());
+            Some(SheetScore {
+                place: place(&scored.label)?,
+                score,
+                criteria,
+                reasons: scored.reasons.texts(),
+            })
+        });
+        let scores = scored.collect();
         let ranking = said.ranking.iter().filter_map(|label| place(label)).collect();
         let margin_comment = said.margin_comment.filter(|comment| !comment.trim().is_empty());
-        Self { order, scores: scores.collect(), ranking, margin_comment, model }
+        Self { order, scores, ranking, margin_comment, model }
     }
 
     fn score(&self, place: usize) -> Option<f64> {
-        self.scores.iter().find(|(scored, ..)| *scored == place).map(|(_, score, _)| *score)
+        self.scores.iter().find(|scored| scored.place == place).map(|scored| scored.score)
     }
 
     fn rank(&self, place: usize) -> usize {
         self.ranking.iter().position(|ranked| *ranked == place).unwrap_or(self.ranking.len())
-    }
-
-    /// The best by score, of equals the first by its ranking.
-    fn top(&self) -> Option<usize> {
-        let places = self.scores.iter().map(|(place, ..)| *place);
-        places.min_by(|a, b| by_score(self.score(*a), self.score(*b)).then(self.rank(*a).cmp(&self.rank(*b))))
     }
 
     /// Whether the ranking puts a proposal above one that has a better score.
@@ -79,6 +92,13 @@ impl JudgeSheet {
         });
         pairs.into_iter().any(|(above, below)| above < below - SCORE_TOLERANCE)
     }
+}
+
+/// The places with the best score: several if they are equal.
+fn best_places(scores: &[(usize, f64)]) -> Vec<usize> {
+    let best = scores.iter().map(|(_, score)| *score).fold(f64::NEG_INFINITY, f64::max);
+    let is_best = |(_, score): &&(usize, f64)| best - score <= SCORE_TOLERANCE;
+    scores.iter().filter(is_best).map(|(place, _)| *place).collect()
 }
 
 /// A figure without the noise of binary fractions.
@@ -96,34 +116,68 @@ fn by_score(a: Option<f64>, b: Option<f64>) -> Ordering {
 impl JudgeResult {
     /// What these sheets come to; `None` without any.
     pub(super) fn of(sheets: Vec<JudgeSheet>) -> Option<Self> {
-        let first = sheets.first()?;
+        let first_sheet = sheets.first()?;
         let mean = |place: usize| {
             let given: Vec<f64> = sheets.iter().filter_map(|sheet| sheet.score(place)).collect();
             rounded(given.iter().sum::<f64>() / given.len().max(1) as f64)
         };
         let mut scores: Vec<(usize, f64)> =
-            first.scores.iter().map(|(place, ..)| (*place, mean(*place))).collect();
+            first_sheet.scores.iter().map(|scored| (scored.place, mean(scored.place))).collect();
         scores.sort_by_key(|(place, _)| *place);
-        let tops: Vec<Option<usize>> = sheets.iter().map(JudgeSheet::top).collect();
-        let consistent = (sheets.len() > 1).then(|| tops.windows(2).all(|pair| pair.first() == pair.last()));
+        let best: Vec<Vec<usize>> = sheets
+            .iter()
+            .map(|sheet| {
+                best_places(&sheet.scores.iter().map(|one| (one.place, one.score)).collect::<Vec<_>>())
+            })
+            .collect();
+        let is_best_in_all = |place: &usize| best.iter().all(|places| places.contains(place));
+        let consistent = (sheets.len() > 1).then(|| best.iter().flatten().any(|place| is_best_in_all(place)));
+        let mut first = match consistent {
+            Some(false) => best.concat(),
+            _ => best_places(&scores),
+        };
+        first.sort_unstable();
+        first.dedup();
         let ranks = |place: usize| -> usize { sheets.iter().map(|sheet| sheet.rank(place)).sum() };
         let mut ranked = scores.clone();
         ranked.sort_by(|(a, one), (b, other)| {
             by_score(Some(*one), Some(*other)).then(ranks(*a).cmp(&ranks(*b))).then(a.cmp(b))
         });
-        let top = tops.first().copied().flatten().filter(|_| consistent != Some(false));
-        let margin = match (consistent, ranked.as_slice()) {
-            (Some(false), _) | (_, []) => 0.0,
-            (_, [(_, only)]) => *only,
-            (_, [(_, best), (_, second), ..]) => rounded(best - second).max(0.0),
+        let margin = match (first.as_slice(), ranked.as_slice()) {
+            ([_], [(_, only)]) => *only,
+            ([_], [(_, best), (_, second), ..]) => rounded(best - second).max(0.0),
+            _ => 0.0,
         };
         let ranking = ranked.iter().map(|(place, _)| *place).collect();
-        Some(Self { scores, ranking, top, margin, consistent, sheets })
+        Some(Self { scores, ranking, first, margin, consistent, sheets })
     }
 
-    /// Whether the best of every order is in this group. Proposals that say the same may swap places.
+    /// The best; `None` for a tie.
+    pub(super) fn top(&self) -> Option<usize> {
+        match self.first.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
+    /// Whether the first place includes a proposal of this group.
     pub(super) fn is_for(&self, group: &[usize]) -> bool {
-        self.sheets.iter().all(|sheet| sheet.top().is_some_and(|top| group.contains(&top)))
+        self.first.iter().any(|place| group.contains(place))
+    }
+
+    /// The mean of a proposal's scores on each criterion.
+    pub(super) fn criteria(&self, place: usize) -> [f64; 5] {
+        let given: Vec<[f64; 5]> = self.given(place).map(|scored| scored.criteria).collect();
+        let mut mean = [0.0; 5];
+        for (criterion, figure) in mean.iter_mut().enumerate() {
+            let figures = given.iter().filter_map(|criteria| criteria.get(criterion));
+            *figure = rounded(figures.sum::<f64>() / given.len().max(1) as f64);
+        }
+        mean
+    }
+
+    fn given(&self, place: usize) -> impl Iterator<Item = &SheetScore> {
+        self.sheets.iter().flat_map(|sheet| &sheet.scores).filter(move |scored| scored.place == place)
     }
 
     pub(super) fn score(&self, place: usize) -> Option<f64> {
@@ -147,8 +201,7 @@ impl JudgeResult {
     /// The reasons for a proposal's score in all orders, each once.
     pub(super) fn reasons(&self, place: usize) -> Vec<String> {
         let mut reasons: Vec<String> = Vec::new();
-        let given = self.sheets.iter().flat_map(|sheet| &sheet.scores);
-        for reason in given.filter(|(scored, ..)| *scored == place).flat_map(|(.., reasons)| reasons) {
+        for reason in self.given(place).flat_map(|scored| &scored.reasons) {
             if !reasons.contains(reason) {
                 reasons.push(reason.clone());
             }
@@ -163,10 +216,9 @@ impl JudgeResult {
         self.sheets.iter().any(|sheet| proposing.contains(&sheet.model))
     }
 
-    /// Whether the judge's best is what the last vote decided; `None` if one of them decided nothing.
+    /// Whether the judge's first place includes what the last vote decided; `None` if the vote decided nothing.
     pub(super) fn agrees_with_vote(&self, log: &ArenaLog<'_>) -> Option<bool> {
-        let group = log.votes.last()?.winning()?;
-        if self.is_for(group) { Some(true) } else { self.top.map(|_| false) }
+        Some(self.is_for(log.votes.last()?.winning()?))
     }
 }
 
@@ -209,10 +261,14 @@ pub(super) struct RatedSeat {
     pub(super) against: Vec<(usize, f64)>,
 }
 
-/// The rated seats, in seat order: those that have a score and whose proposals one agent made. Nobody is rated without a judge
-/// or without anybody to compare with, and not in a branch, because a debate is one game however often it is branched.
+/// The rated seats, in seat order: those that have a score and whose proposals one agent made. Nobody is rated without a judge,
+/// by a judge that also proposes, or without anybody to compare with, and not in a branch, because a debate is one game however
+/// often it is branched.
 pub(super) fn rated_seats(log: &ArenaLog<'_>) -> Vec<RatedSeat> {
-    let Some(judged) = closing::final_judgement(log).filter(|_| !log.is_branch()) else { return Vec::new() };
+    let is_fair = |judged: &&JudgeResult| {
+        !log.is_branch() && !team::is_judge_a_proposer(&log.debate.brief) && !judged.is_by_a_proposer(log)
+    };
+    let Some(judged) = closing::final_judgement(log).filter(is_fair) else { return Vec::new() };
     let entrants = log.in_seat_order().into_iter().filter_map(|place| {
         let agent = log.sole_speaker(&log.agents.get(place)?.seat.id)?;
         let before = team::standing(&log.standings, &agent).map_or(RATING_INITIAL, |known| known.rating);

@@ -1,18 +1,24 @@
-//! What the log says: who has which label, what each agent proposes after each stage, the critiques, votes and judgements.
+//! What the log says: who has which label, what each agent proposes after each stage, the critiques and what became of them, the
+//! sortings, votes and judgements. What does not verify in a reply is dropped here.
 
 use agon_core::lesson::AgentStanding;
 use agon_core::{AskRecord, Brief, Corrupt, Debate, PhaseTurn, Reply, Seat, SeededDraw};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::ballots::VoteRound;
 use super::context::{self, ContextItem};
-use super::convergence::{ConvergenceCheck, SimilarityMatrix};
+use super::convergence::{ConvergenceCheck, all_pairs};
 use super::judging::{JudgeResult, JudgeSheet};
-use super::options::ArenaOptions;
-use super::replies::{CritiqueReply, JudgementReply, ProposalReply, RevisionReply, SimilarityReply};
-use super::{ArenaPhase, CLOSING_SHARE, JUDGING, LAST_REVISION, team};
+use super::replies::{
+    CritiqueReply, CritiqueStatus, CritiqueVerdict, JudgementReply, PairRelation, ProposalReply,
+    RevisionReply,
+};
+use super::voting::VoteRound;
+use super::{ArenaOptions, ArenaPhase, CLOSING_SHARE, JUDGING, LAST_REVISION, REFINEMENT, team, trickster};
+use crate::clerk::CLERK;
 use crate::limits::LimitCheck;
+use crate::quotes::is_same_text;
+use crate::sorting::is_label;
 
 /// The log as an arena reads it. Agents are known by their place in label order.
 #[derive(Debug)]
@@ -56,14 +62,13 @@ impl ProposalStage {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct HeldProposal {
     pub(super) said: RevisionReply,
-    /// The round in which it was said.
+    /// The round and the stage in which it was said.
     pub(super) round: u32,
+    pub(super) stage: usize,
     /// Whether its author was absent in this stage, so that its last proposal counts.
     pub(super) carried: bool,
-    /// Whether it was said in this stage.
-    pub(super) is_new: bool,
-    /// The agents that it conflicts with by its author's last declaration; `None` before the first.
-    pub(super) conflicts: Option<Vec<usize>>,
+    /// The agents that it conflicts with by its author's declaration.
+    pub(super) conflicts: Vec<usize>,
 }
 
 /// A phase in which the judge was asked.
@@ -79,27 +84,31 @@ pub(super) struct JudgeRound {
 /// Who criticizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CritiqueSource {
-    /// An agent, in round 2.
+    /// An agent, in round 2 or in a revision.
     Peer(usize),
     /// An agent that voted for another proposal, or for none.
     Voter(usize, Option<usize>),
     Judge,
 }
 
-/// A critique of one proposal. Critiques are numbered over the whole debate: those of round 2 first, then, in extended rounds, the
-/// reasons of the voters and the judge.
+/// A critique of one proposal. Critiques are numbered over the whole debate: those of round 2 first, then those of each revision
+/// and, in extended rounds, the reasons of the voters and the judge.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ArenaCritique {
     /// `Q1`, `Q2`...
     pub(super) id: String,
     /// The round in which it was made.
     pub(super) round: u32,
+    /// The first stage in which the criticized agent reads it.
+    shown_from: usize,
     pub(super) from: CritiqueSource,
     pub(super) to: usize,
     /// `None` for the reasons of voters and judge.
     pub(super) severity: Option<f64>,
     pub(super) issues: Vec<String>,
     pub(super) suggestions: Vec<String>,
+    /// What its author said last of the revisions; `None` if it never did.
+    pub(super) verdict: Option<CritiqueVerdict>,
 }
 
 impl ArenaCritique {
@@ -111,15 +120,22 @@ impl ArenaCritique {
         }
     }
 
-    pub(super) fn is_by(&self, place: usize) -> bool {
-        matches!(self.from, CritiqueSource::Peer(by) | CritiqueSource::Voter(by, _) if by == place)
+    /// Whether it names anything and its author has not called it resolved.
+    pub(super) fn is_open(&self) -> bool {
+        let is_resolved =
+            self.verdict.as_ref().is_some_and(|verdict| verdict.status == CritiqueStatus::Resolved);
+        !is_resolved && (!self.issues.is_empty() || !self.suggestions.is_empty())
+    }
+
+    pub(super) fn is_by_peer(&self) -> bool {
+        matches!(self.from, CritiqueSource::Peer(_))
     }
 
     /// The last answer that the criticized agent gave.
     pub(super) fn answer<'a>(&self, log: &'a ArenaLog<'_>) -> Option<&'a str> {
         let said = log.stages.iter().rev().filter_map(|stage| stage.held_by(self.to));
         let mut answers = said.flat_map(|held| &held.said.addressed);
-        answers.find(|answer| answer.critique_id == self.id).map(|answer| answer.how.as_str())
+        answers.find(|answer| answer.critique_id == self.id).map(|answer| answer.how.trim())
     }
 }
 
@@ -130,7 +146,7 @@ impl<'a> ArenaLog<'a> {
             options: ArenaOptions::read(&debate.brief.options),
             agents: labelled_agents(&debate.brief),
             standings: team::standings(&debate.brief),
-            context: Vec::new(),
+            context: context::attached_items(&debate.brief),
             stages: Vec::new(),
             critiques: Vec::new(),
             checks: Vec::new(),
@@ -146,16 +162,18 @@ impl<'a> ArenaLog<'a> {
     fn fold(&mut self, turn: &PhaseTurn) -> Result<(), Corrupt> {
         let phase = ArenaPhase::of(&turn.phase)?;
         match phase {
-            ArenaPhase::Context => self.context = context::read_items(self, turn)?,
+            ArenaPhase::Context => self.context.extend(context::read_items(self, turn)?),
             ArenaPhase::Propose | ArenaPhase::Revise | ArenaPhase::Refine | ArenaPhase::Challenge => {
                 if phase == ArenaPhase::Revise && turn.phase.round > JUDGING {
                     self.add_decision_critiques();
                 }
                 let stage = self.read_stage(phase, turn)?;
                 self.stages.push(stage);
+                self.read_verdicts();
+                self.read_new_critiques();
             }
-            ArenaPhase::Critique => self.critiques = self.read_critiques(turn)?,
-            ArenaPhase::Compare => self.checks.extend(self.read_check(turn)?),
+            ArenaPhase::Critique => self.read_critiques(turn)?,
+            ArenaPhase::Compare => self.checks.extend(ConvergenceCheck::read(self, turn)?),
             ArenaPhase::Vote => {
                 let vote = VoteRound::read(self, turn)?;
                 self.votes.push(vote);
@@ -169,60 +187,128 @@ impl<'a> ArenaLog<'a> {
     }
 
     fn read_stage(&self, phase: ArenaPhase, turn: &PhaseTurn) -> Result<ProposalStage, Corrupt> {
-        let round = turn.phase.round;
-        let before = self.stages.last();
+        let (round, stage, before) = (turn.phase.round, self.stages.len(), self.stages.last());
         let mut held = Vec::new();
         for (place, agent) in self.agents.iter().enumerate() {
             let last = before.and_then(|stage| stage.held_by(place));
-            held.push(match (reply_value(turn, &agent.seat.id), before) {
-                (Some(value), None) => {
-                    let said = RevisionReply::from(ProposalReply::deserialize(value)?);
-                    Some(HeldProposal { said, round, carried: false, is_new: true, conflicts: None })
-                }
-                (Some(value), Some(_)) => {
-                    let mut said = RevisionReply::deserialize(value)?;
-                    said.addressed.retain(|answer| self.is_critique_of(&answer.critique_id, place));
-                    let mut conflicts: Vec<usize> =
+            let value = reply_value(turn, &agent.seat.id);
+            held.push(match value {
+                Some(value) => {
+                    let said = match before {
+                        None => RevisionReply::from(ProposalReply::deserialize(value)?),
+                        Some(_) => self.verified(place, RevisionReply::deserialize(value)?),
+                    };
+                    let conflicts =
                         said.conflicts_with.iter().filter_map(|label| self.place(label)).collect();
-                    conflicts.sort_unstable();
-                    conflicts.dedup();
-                    conflicts.retain(|other| *other != place);
-                    Some(HeldProposal {
-                        said,
-                        round,
-                        carried: false,
-                        is_new: true,
-                        conflicts: Some(conflicts),
-                    })
+                    Some(HeldProposal { said, round, stage, carried: false, conflicts })
                 }
-                (None, _) => last.map(|last| {
+                None => last.map(|last| {
                     let asked = turn.asks.iter().any(|ask| ask.seat == agent.seat.id);
-                    HeldProposal { carried: asked || last.carried, is_new: false, ..last.clone() }
+                    HeldProposal { carried: asked || last.carried, ..last.clone() }
                 }),
             });
         }
         Ok(ProposalStage { phase, round, held })
     }
 
-    /// What the agents said of each other's proposals, in the order in which they were asked.
-    fn read_critiques(&self, turn: &PhaseTurn) -> Result<Vec<ArenaCritique>, Corrupt> {
-        let mut critiques = Vec::new();
+    /// A revision without what does not verify: ids that its author was not shown, and labels of nobody else.
+    fn verified(&self, place: usize, mut said: RevisionReply) -> RevisionReply {
+        let mut answered: Vec<String> = Vec::new();
+        said.addressed.retain(|answer| {
+            let is_first = !answered.contains(&answer.critique_id);
+            let is_own = self.critiques.iter().any(|one| one.id == answer.critique_id && one.to == place);
+            answered.push(answer.critique_id.clone());
+            is_first && is_own && !answer.how.trim().is_empty()
+        });
+        let due: Vec<&str> = self.due_verdicts(place).iter().map(|critique| critique.id.as_str()).collect();
+        let mut judged: Vec<String> = Vec::new();
+        said.verdicts.retain(|verdict| {
+            let is_first = !judged.contains(&verdict.critique_id);
+            judged.push(verdict.critique_id.clone());
+            is_first && due.contains(&verdict.critique_id.as_str())
+        });
+        let is_other = |label: &str| {
+            self.place(label).is_some_and(|other| other != place && self.proposal(other).is_some())
+        };
+        said.critiques.retain(|critique| is_other(&critique.label) && !critique.issue.trim().is_empty());
+        said.conflicts_with.retain(|label| is_other(label));
+        said
+    }
+
+    /// What the agents said of each other's proposals in round 2, in the order in which they were asked.
+    fn read_critiques(&mut self, turn: &PhaseTurn) -> Result<(), Corrupt> {
         for (ask, reply) in turn.settled() {
             let from = self.agents.iter().position(|agent| agent.seat.id == ask.seat);
             let to = ask.about.as_deref().and_then(|label| self.place(label));
             let (Some(from), Some(to), Some(value)) = (from, to, reply.value()) else { continue };
             let said = CritiqueReply::deserialize(value)?;
-            critiques.push(ArenaCritique {
-                id: self.critique_id(critiques.len()),
-                round: turn.phase.round,
-                from: CritiqueSource::Peer(from),
-                to,
-                severity: Some(said.severity),
-                issues: said.issues,
-                suggestions: said.suggestions,
-            });
+            let texts =
+                |texts: Vec<String>| texts.into_iter().filter(|text| !text.trim().is_empty()).collect();
+            let (issues, suggestions) = (texts(said.issues), texts(said.suggestions));
+            let (from, severity) = (CritiqueSource::Peer(from), Some(said.severity));
+            self.add_critique(turn.phase.round, from, to, severity, issues, suggestions);
         }
-        Ok(critiques)
+        Ok(())
+    }
+
+    /// What the critics say of the proposals before the last stage.
+    fn read_verdicts(&mut self) {
+        let held: Vec<&HeldProposal> = self.newly_held().map(|(_, held)| held).collect();
+        let verdicts: Vec<CritiqueVerdict> =
+            held.into_iter().flat_map(|held| held.said.verdicts.clone()).collect();
+        for verdict in verdicts {
+            let judged = self.critiques.iter_mut().find(|critique| critique.id == verdict.critique_id);
+            if let Some(critique) = judged {
+                critique.verdict = Some(verdict);
+            }
+        }
+    }
+
+    /// The critiques that came with the revisions of the last stage, in seat order.
+    fn read_new_critiques(&mut self) {
+        let Some(round) = self.stages.last().map(|stage| stage.round) else { return };
+        let mut made = Vec::new();
+        for (place, held) in self.newly_held() {
+            for critique in &held.said.critiques {
+                let to = self.place(&critique.label);
+                made.extend(to.map(|to| (place, to, critique.severity, critique.issue.trim().to_owned())));
+            }
+        }
+        for (from, to, severity, issue) in made {
+            self.add_critique(round, CritiqueSource::Peer(from), to, Some(severity), vec![issue], Vec::new());
+        }
+    }
+
+    /// What was said in the last stage, in seat order.
+    fn newly_held(&self) -> impl Iterator<Item = (usize, &HeldProposal)> {
+        let stage = self.stages.len().saturating_sub(1);
+        let places = self.in_seat_order().into_iter();
+        let held = places.filter_map(|place| Some((place, self.proposal(place)?)));
+        held.filter(move |(_, held)| held.stage == stage)
+    }
+
+    fn add_critique(
+        &mut self,
+        round: u32,
+        from: CritiqueSource,
+        to: usize,
+        severity: Option<f64>,
+        issues: Vec<String>,
+        suggestions: Vec<String>,
+    ) {
+        let id = format!("Q{}", self.critiques.len() + 1);
+        let shown_from = self.stages.len();
+        self.critiques.push(ArenaCritique {
+            id,
+            round,
+            shown_from,
+            from,
+            to,
+            severity,
+            issues,
+            suggestions,
+            verdict: None,
+        });
     }
 
     /// Turns the reasons of the last vote and judge into critiques, as an extended round begins. A voter's reason criticizes every
@@ -231,7 +317,9 @@ impl<'a> ArenaLog<'a> {
         let Some(vote) = self.votes.last() else { return };
         let mut reasons: Vec<(CritiqueSource, usize, Vec<String>, u32)> = Vec::new();
         for voter in self.in_seat_order() {
-            let Some(ballot) = vote.ballot(voter) else { continue };
+            let Some(ballot) = vote.ballot(voter).filter(|ballot| !ballot.reason.is_empty()) else {
+                continue;
+            };
             let chosen = ballot.choice.map_or(&[][..], |choice| vote.group(choice));
             for to in self.proposers().into_iter().filter(|to| *to != voter && !chosen.contains(to)) {
                 let from = CritiqueSource::Voter(voter, ballot.choice);
@@ -246,35 +334,8 @@ impl<'a> ArenaLog<'a> {
             reasons.extend(given.map(|(to, issues)| (CritiqueSource::Judge, to, issues, judgement.round)));
         }
         for (from, to, issues, round) in reasons {
-            let id = self.critique_id(0);
-            self.critiques.push(ArenaCritique {
-                id,
-                round,
-                from,
-                to,
-                severity: None,
-                issues,
-                suggestions: vec![],
-            });
+            self.add_critique(round, from, to, None, issues, Vec::new());
         }
-    }
-
-    fn critique_id(&self, after: usize) -> String {
-        format!("Q{}", self.critiques.len() + after + 1)
-    }
-
-    fn read_check(&self, turn: &PhaseTurn) -> Result<Option<ConvergenceCheck>, Corrupt> {
-        let Some((place, stage)) = self.stages.iter().enumerate().next_back() else { return Ok(None) };
-        let said = turn.settled().next();
-        let measured = match said.and_then(|(ask, reply)| Some((ask, reply.value()?))) {
-            Some((ask, value)) => {
-                let measured_by = speaker(turn, ask).unwrap_or_default();
-                Some(SimilarityMatrix { rows: SimilarityReply::deserialize(value)?.similarity, measured_by })
-            }
-            None => None,
-        };
-        let threshold = self.options.convergence_threshold;
-        Ok(Some(ConvergenceCheck::of(turn.phase.round, place, &stage.held, measured, threshold)))
     }
 
     fn read_judgement(&self, turn: &PhaseTurn) -> Result<JudgeRound, Corrupt> {
@@ -284,24 +345,141 @@ impl<'a> ArenaLog<'a> {
             if let Some(value) = reply.value() {
                 let said = JudgementReply::deserialize(value)?;
                 let model = speaker(turn, ask).unwrap_or_default();
-                sheets.push(JudgeSheet::read(said, order, model, |label| self.place(label)));
+                let weights = self.options.weights();
+                sheets.push(JudgeSheet::read(said, order, model, weights, |label| self.place(label)));
             }
         }
         Ok(JudgeRound { round, orders, result: JudgeResult::of(sheets) })
     }
 
-    /// Whether a critique is about an agent's proposal.
-    pub(super) fn is_critique_of(&self, id: &str, place: usize) -> bool {
-        self.critiques.iter().any(|critique| critique.id == id && critique.to == place)
+    /// The critiques that an agent is to answer in the next stage. In an extended round these are the reasons of the last vote and judge,
+    /// and the critiques that came after them.
+    pub(super) fn due_answers(&self, place: usize, is_extended: bool) -> Vec<&ArenaCritique> {
+        let last_vote = self.votes.last().map_or(0, |vote| vote.round);
+        let is_due = |critique: &&ArenaCritique| {
+            let is_late = critique.round > REFINEMENT && critique.round >= last_vote;
+            critique.to == place && critique.is_open() && (is_late || !is_extended)
+        };
+        self.critiques.iter().filter(is_due).collect()
     }
 
-    /// The ids that an agent had read when it spoke in a round: its context, and the critiques of its proposal.
+    /// The critiques by an agent that it is to judge in the next stage: those that the other agent could answer, and that are open.
+    pub(super) fn due_verdicts(&self, place: usize) -> Vec<&ArenaCritique> {
+        let is_due = |critique: &&ArenaCritique| {
+            critique.from == CritiqueSource::Peer(place)
+                && critique.is_open()
+                && critique.shown_from < self.stages.len()
+        };
+        self.critiques.iter().filter(is_due).collect()
+    }
+
+    /// The critiques of a proposal that no critic has called resolved.
+    pub(super) fn unresolved(&self, place: usize) -> Vec<&ArenaCritique> {
+        let is_unresolved =
+            |critique: &&ArenaCritique| critique.to == place && critique.is_by_peer() && critique.is_open();
+        self.critiques.iter().filter(is_unresolved).collect()
+    }
+
+    /// The ids that an agent had read when it spoke in a round: its context, and critiques by and of itself.
     pub(super) fn ids_shown(&self, place: usize, round: u32) -> Vec<&str> {
         let Some(agent) = self.agents.get(place) else { return Vec::new() };
         let items = self.context.iter().filter(|item| item.is_for(agent)).map(|item| item.id.as_str());
-        let critiques =
-            self.critiques.iter().filter(|critique| critique.to == place && critique.round < round);
-        items.chain(critiques.map(|critique| critique.id.as_str())).collect()
+        let is_shown = |critique: &&ArenaCritique| {
+            critique.round < round && (critique.to == place || critique.from == CritiqueSource::Peer(place))
+        };
+        items.chain(self.critiques.iter().filter(is_shown).map(|critique| critique.id.as_str())).collect()
+    }
+
+    fn held_at(&self, stage: usize, place: usize) -> Option<&HeldProposal> {
+        self.stages.get(stage)?.held_by(place)
+    }
+
+    /// Whether an agent spoke in a stage.
+    pub(super) fn is_new(&self, stage: usize, place: usize) -> bool {
+        self.held_at(stage, place).is_some_and(|held| held.stage == stage)
+    }
+
+    /// Whether an agent's proposal has the same text in two stages.
+    fn is_unchanged(&self, one: usize, other: usize, place: usize) -> bool {
+        let texts = self.held_at(one, place).zip(self.held_at(other, place));
+        texts.is_some_and(|(one, other)| {
+            one.stage == other.stage || is_same_text(&one.said.text(), &other.said.text())
+        })
+    }
+
+    /// Whether an agent changed its proposal in a stage.
+    pub(super) fn is_revised(&self, stage: usize, place: usize) -> bool {
+        let before = stage.checked_sub(1);
+        before.is_some_and(|before| self.is_new(stage, place) && !self.is_unchanged(before, stage, place))
+    }
+
+    /// Whether anybody changed its proposal in the last stage.
+    pub(super) fn is_changed(&self) -> bool {
+        let stage = self.stages.len().saturating_sub(1);
+        self.proposers().into_iter().any(|place| self.is_revised(stage, place))
+    }
+
+    /// Whether agents answered in a round of revision, and none of them changed a proposal or had a new critique.
+    pub(super) fn is_idle(&self, round: u32) -> bool {
+        let stages = self.stages.iter().enumerate().filter(|(_, stage)| stage.round == round);
+        let mut places =
+            stages.flat_map(|(at, _)| self.proposers().into_iter().map(move |place| (at, place)));
+        let is_heard = places.clone().any(|(at, place)| self.is_new(at, place));
+        let has_critique =
+            self.critiques.iter().any(|critique| critique.round == round && critique.is_by_peer());
+        is_heard && !has_critique && !places.any(|(at, place)| self.is_revised(at, place))
+    }
+
+    /// The round that ended the rounds of revision early, because it changed nothing.
+    pub(super) fn idle_revision(&self) -> Option<u32> {
+        let revised = self.stages.iter().filter(|stage| stage.phase == ArenaPhase::Revise);
+        let last = revised.map(|stage| stage.round).filter(|round| *round <= LAST_REVISION).max()?;
+        let refined = self.stages.iter().any(|stage| stage.phase == ArenaPhase::Refine);
+        (refined && last < LAST_REVISION && self.is_idle(last)).then_some(last)
+    }
+
+    /// Whether two proposals of a stage are equal: the same position and the same proposal.
+    pub(super) fn is_equal(&self, stage: usize, one: usize, other: usize) -> bool {
+        let texts = self.held_at(stage, one).zip(self.held_at(stage, other));
+        texts.is_some_and(|(one, other)| {
+            is_same_text(&one.said.position, &other.said.position)
+                && is_same_text(&one.said.proposal, &other.said.proposal)
+        })
+    }
+
+    /// How two proposals of a stage relate; `None` if that is not known. Equal texts are the same, and what an agent declares of its own
+    /// proposal outranks the clerk. The clerk's word counts for the texts that it read: those of the last sorting up to this stage,
+    /// or of a later one.
+    pub(super) fn relation(&self, stage: usize, one: usize, other: usize) -> Option<PairRelation> {
+        if self.is_equal(stage, one, other) {
+            return Some(PairRelation::Same);
+        }
+        if self.declares_conflict(stage, one, other) || self.declares_conflict(stage, other, one) {
+            return Some(PairRelation::Conflict);
+        }
+        let earlier = self.checks.iter().rev().filter(|check| check.stage <= stage);
+        let later = self.checks.iter().filter(|check| check.stage > stage);
+        let is_about_these = |check: &&ConvergenceCheck| {
+            [one, other].iter().all(|place| self.is_unchanged(check.stage, stage, *place))
+        };
+        earlier.chain(later).filter(is_about_these).find_map(|check| check.relation(one, other))
+    }
+
+    /// Whether an agent declares a conflict with another's proposal as it is in this stage. A declaration is about the version that the
+    /// agent was shown.
+    fn declares_conflict(&self, stage: usize, one: usize, other: usize) -> bool {
+        let declared = self.held_at(stage, one).filter(|held| held.conflicts.contains(&other));
+        let shown = declared.and_then(|held| held.stage.checked_sub(1));
+        shown.is_some_and(|shown| self.is_unchanged(shown, stage, other))
+    }
+
+    /// The conflicts that agents declare in a stage and that count, each with who declares it first.
+    pub(super) fn declared_conflicts(&self, stage: usize) -> Vec<(usize, usize)> {
+        let pairs = all_pairs(&self.proposers())
+            .into_iter()
+            .filter(|(one, other)| !self.is_equal(stage, *one, *other));
+        let both = pairs.flat_map(|(one, other)| [(one, other), (other, one)]);
+        both.filter(|(one, other)| self.declares_conflict(stage, *one, *other)).collect()
     }
 
     /// What everybody proposes now, by place.
@@ -320,30 +498,22 @@ impl<'a> ArenaLog<'a> {
         held.filter(|(_, held)| held.is_some()).map(|(place, _)| place).collect()
     }
 
-    /// The check of the last stage.
-    pub(super) fn current_check(&self) -> ConvergenceCheck {
-        self.check_of_stage(self.stages.len().saturating_sub(1))
+    /// The check of a stage, if its proposals were sorted.
+    pub(super) fn check_of(&self, stage: usize) -> Option<&ConvergenceCheck> {
+        self.checks.iter().find(|check| check.stage == stage)
     }
 
-    /// The check of a stage, without figures if nothing was measured.
-    pub(super) fn check_of_stage(&self, place: usize) -> ConvergenceCheck {
-        let measured = self.checks.iter().find(|check| check.stage == place).cloned();
-        let stage = self.stages.get(place);
-        let (round, held) = stage.map_or((0, &[][..]), |stage| (stage.round, &stage.held));
-        let threshold = self.options.convergence_threshold;
-        measured.unwrap_or_else(|| ConvergenceCheck::of(round, place, held, None, threshold))
-    }
-
-    /// The proposals in the order in which all voters of a round read them.
-    pub(super) fn voting_order(&self, round: u32) -> Vec<usize> {
-        self.shuffled_proposers(&format!("vote {round}"))
+    /// The proposals in the order in which one voter of a round reads them.
+    pub(super) fn voting_order(&self, round: u32, voter: usize) -> Vec<usize> {
+        self.shuffled_proposers(&format!("vote {round} {}", self.label(voter)))
     }
 
     /// The proposals in the orders in which the judge of a round reads them: one, and its reverse.
     pub(super) fn judging_orders(&self, round: u32) -> Vec<Vec<usize>> {
         let order = self.shuffled_proposers(&format!("judge {round}"));
         let reversed = order.iter().rev().copied().collect();
-        [order, reversed].into_iter().take(self.options.judge_orders).collect()
+        let count = team::judge_orders(&self.debate.brief, &self.options);
+        [order, reversed].into_iter().take(count).collect()
     }
 
     fn shuffled_proposers(&self, purpose: &str) -> Vec<usize> {
@@ -352,10 +522,9 @@ impl<'a> ArenaLog<'a> {
         order
     }
 
-    /// The place of a label, with or without `Agent` before it.
+    /// The place of a label, as prompts write it or without `Agent` before it.
     pub(super) fn place(&self, label: &str) -> Option<usize> {
-        let label = bare_label(label);
-        self.agents.iter().position(|agent| agent.label == label)
+        self.agents.iter().position(|agent| is_label(label, &agent_name(&agent.label)))
     }
 
     pub(super) fn label(&self, place: usize) -> &str {
@@ -368,7 +537,7 @@ impl<'a> ArenaLog<'a> {
 
     /// An agent as prompts and warnings name it.
     pub(super) fn name(&self, place: usize) -> String {
-        format!("Agent {}", self.label(place))
+        agent_name(self.label(place))
     }
 
     /// Several agents as prompts and warnings name them.
@@ -384,7 +553,7 @@ impl<'a> ArenaLog<'a> {
 
     /// The limits of the debate. A part of them is kept for the vote and the judge.
     pub(super) fn limits(&self) -> LimitCheck<'a> {
-        let closing_calls = self.agents.len() + self.options.judge_orders;
+        let closing_calls = self.agents.len() + team::judge_orders(&self.debate.brief, &self.options);
         LimitCheck { debate: self.debate, closing_share: CLOSING_SHARE, closing_calls }
     }
 
@@ -421,12 +590,14 @@ impl<'a> ArenaLog<'a> {
         self.debate.brief.parent.is_some()
     }
 
-    /// The round of revision in which the proposals converged and went straight to the vote.
+    /// The round of revision in which the proposals converged, so that the vote follows at once.
     pub(super) fn early_consensus(&self) -> Option<u32> {
-        let vote = self.votes.first()?;
-        let check = self.checks.iter().rev().find(|check| check.stage == vote.stage)?;
-        let early = check.converged && check.round <= LAST_REVISION && !vote.hollow;
-        early.then_some(check.round)
+        let stage = match self.votes.first() {
+            Some(vote) => vote.stage,
+            None => self.stages.len().saturating_sub(1),
+        };
+        let check = self.check_of(stage).filter(|check| check.converged && check.round <= LAST_REVISION)?;
+        (!trickster::is_hollow_agreement(self, stage)).then_some(check.round)
     }
 
     /// How many extended rounds were begun.
@@ -436,10 +607,10 @@ impl<'a> ArenaLog<'a> {
         u32::try_from(begun.count()).unwrap_or(u32::MAX)
     }
 
-    /// Whether a seat of the debate answered in a phase. Errands are no seats.
+    /// Whether an agent or the judge answered in a phase. A round in which only the clerk did was not held.
     pub(super) fn was_answered(&self, turn: &PhaseTurn) -> bool {
         let mut answered = turn.settled().filter(|(_, reply)| reply.text().is_some());
-        answered.any(|(ask, _)| self.debate.brief.seat(&ask.seat).is_some())
+        answered.any(|(ask, _)| self.debate.brief.seat(&ask.seat).is_some_and(|seat| seat.role != CLERK))
     }
 }
 
@@ -450,11 +621,16 @@ pub(super) fn labelled_agents(brief: &Brief) -> Vec<ArenaAgent<'_>> {
     ('A'..='Z').zip(seats).map(|(label, seat)| ArenaAgent { label: label.into(), seat }).collect()
 }
 
-/// A label without `Agent` before it.
-pub(super) fn bare_label(label: &str) -> &str {
-    let label = label.trim();
-    label.strip_prefix("Agent ").unwrap_or(label).trim()
+/// An agent as prompts and reports name it.
+pub(super) fn agent_name(label: &str) -> String {
+    match label.trim().strip_prefix(AGENT) {
+        Some(_) => label.trim().to_owned(),
+        None => format!("{AGENT}{}", label.trim()),
+    }
 }
+
+/// What stands before the label of an agent.
+const AGENT: &str = "Agent ";
 
 /// What a seat answered in a phase.
 pub(super) fn reply_value<'t>(turn: &'t PhaseTurn, seat: &str) -> Option<&'t Value> {
@@ -463,7 +639,7 @@ pub(super) fn reply_value<'t>(turn: &'t PhaseTurn, seat: &str) -> Option<&'t Val
 
 /// The agent behind an answer: the model that was called. A branch has no attempts for the answers that it copied, so the model in
 /// the answer has to do there.
-fn speaker(turn: &PhaseTurn, ask: &AskRecord) -> Option<String> {
+pub(super) fn speaker(turn: &PhaseTurn, ask: &AskRecord) -> Option<String> {
     let place = turn.asks.iter().position(|other| other.id == ask.id)?;
     let called =
         turn.attempts.get(place).and_then(|attempts| attempts.last()).map(|last| last.model.as_str());

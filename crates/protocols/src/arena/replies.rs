@@ -1,38 +1,37 @@
 //! What the seats answer: the types, the schemas that are narrowed to a debate's labels and ids, and the rules that a schema
 //! cannot express.
 //!
-//! The documentation of a reply and its fields goes into its schema, where the seats read it.
+//! The documentation of a field goes into its schema, where it is a question to the seat. Reasons stand before decisions.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use agon_core::{Ask, Debate, ReplySchema};
+use agon_core::{Ask, Debate, ReplyFault, ReplySchema};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ballots::ABSTAIN;
-use super::log::{ArenaLog, bare_label};
-use super::rhetoric::sentences;
+use super::ArenaPhase;
+use super::convergence::SortedPairs;
+use super::log::{ArenaLog, agent_name};
+use super::voting::ABSTAIN;
+use crate::clerk::CLERK;
 use crate::prompt::{entry_question, schema_of};
-
-/// Others read only the first sentence of a position, so a longer one is accepted.
-const POSITION_CHARS_MAX: usize = 2000;
 
 /// A proposal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ProposalReply {
-    /// What do you propose? Complete in itself.
+    /// What do you propose? Write it so that somebody could act on it without asking you.
     #[schemars(length(max = 16000))]
     pub(super) proposal: String,
     /// What is your proposal in one sentence?
-    #[schemars(length(max = POSITION_CHARS_MAX))]
+    #[schemars(length(max = 2000))]
     pub(super) position: String,
-    /// What does it rest on?
+    /// What does your proposal rest on?
     #[serde(default)]
-    #[schemars(length(max = 12))]
+    #[schemars(length(max = 12), transform = entry_question("What else does your proposal rest on?"))]
     pub(super) claims: Vec<ProposalClaim>,
-    /// How sure are you that it is right, from 0 to 1?
+    /// How likely is it that your proposal is right, from 0 to 1?
     #[schemars(range(min = 0.0, max = 1.0))]
     pub(super) confidence: f64,
 }
@@ -43,7 +42,7 @@ pub(super) struct ProposalClaim {
     /// What do you claim?
     #[schemars(length(max = 4000))]
     pub(super) claim: String,
-    /// What shows it?
+    /// What shows that the claim is true? Leave it empty if nothing does.
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub(super) evidence: String,
@@ -52,101 +51,228 @@ pub(super) struct ProposalClaim {
 /// A proposal as it is revised, refined, or held against a challenge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct RevisionReply {
-    /// What do you propose now? Complete in itself.
+    /// Which critiques of your proposal are right, and what do you make of the other proposals? At most 150 words.
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    pub(super) analysis: String,
+    /// What do you propose now? Write it so that somebody could act on it without asking you.
     #[schemars(length(max = 16000))]
     pub(super) proposal: String,
     /// What is your proposal in one sentence?
-    #[schemars(length(max = POSITION_CHARS_MAX))]
+    #[schemars(length(max = 2000))]
     pub(super) position: String,
-    /// What does it rest on?
+    /// What does your proposal rest on?
     #[serde(default)]
-    #[schemars(length(max = 12))]
+    #[schemars(length(max = 12), transform = entry_question("What else does your proposal rest on?"))]
     pub(super) claims: Vec<ProposalClaim>,
-    /// How sure are you that it is right, from 0 to 1?
+    /// How likely is it that your proposal is right, from 0 to 1?
     #[schemars(range(min = 0.0, max = 1.0))]
     pub(super) confidence: f64,
-    /// Which critiques did you answer?
+    /// Which critiques of your proposal do you answer?
     #[serde(default)]
+    #[schemars(transform = entry_question("Which other critique of your proposal do you answer?"))]
     pub(super) addressed: Vec<CritiqueAnswer>,
-    /// With whose position does yours conflict, so that both cannot hold? Empty if with nobody's.
-    #[schemars(transform = entry_question("Whose position conflicts with yours?"))]
+    /// Which of your own critiques does the revised proposal resolve, and which not?
+    #[serde(default)]
+    #[schemars(transform = entry_question("Which other critique of yours do you judge?"))]
+    pub(super) verdicts: Vec<CritiqueVerdict>,
+    /// What is wrong with the revised proposals that nobody has said yet? Empty if nothing is.
+    #[serde(default)]
+    #[schemars(length(max = 12), transform = entry_question("What else is wrong with a revised proposal?"))]
+    pub(super) critiques: Vec<NewCritique>,
+    /// With whose proposal does yours conflict, so that both cannot be followed? Empty if with nobody's.
+    #[serde(default)]
+    #[schemars(transform = entry_question("Whose proposal conflicts with yours?"))]
     pub(super) conflicts_with: Vec<String>,
 }
 
 /// How a critique was answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct CritiqueAnswer {
-    /// Which critique?
+    /// Which critique do you answer?
     pub(super) critique_id: String,
-    /// What did you change for it, or why not?
+    /// What did you change because of it? If nothing, why not?
     #[schemars(length(max = 4000))]
     pub(super) how: String,
+}
+
+/// What a critic says of a revision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct CritiqueVerdict {
+    /// Which critique of yours do you judge?
+    pub(super) critique_id: String,
+    /// What in the revised proposal shows it?
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    pub(super) why: String,
+    /// Is the critique resolved, or does it still hold (unresolved)?
+    pub(super) status: CritiqueStatus,
+}
+
+/// Whether a critique still holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CritiqueStatus {
+    Resolved,
+    Unresolved,
+}
+
+/// A critique of a revised proposal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct NewCritique {
+    /// Whose proposal is it about?
+    pub(super) label: String,
+    /// What is wrong with it?
+    #[schemars(length(max = 4000))]
+    pub(super) issue: String,
+    /// How severe is that, from 0 (no harm) to 1 (the proposal fails)?
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub(super) severity: f64,
 }
 
 impl From<ProposalReply> for RevisionReply {
     fn from(first: ProposalReply) -> Self {
         let ProposalReply { proposal, position, claims, confidence } = first;
-        Self { proposal, position, claims, confidence, addressed: Vec::new(), conflicts_with: Vec::new() }
+        Self {
+            analysis: String::new(),
+            proposal,
+            position,
+            claims,
+            confidence,
+            addressed: Vec::new(),
+            verdicts: Vec::new(),
+            critiques: Vec::new(),
+            conflicts_with: Vec::new(),
+        }
     }
 }
 
 impl RevisionReply {
-    /// The first sentence of the position, which is what others read. A beginning such as "1." or "No." is no sentence.
-    pub(super) fn sentence(&self) -> &str {
-        const WORDS_MIN: usize = 3;
-        let up_to = |end: usize| self.position.get(..end).unwrap_or_default().trim();
-        let ends = sentences(&self.position).into_iter().map(|place| place.end);
-        let first = ends.map(up_to).find(|said| said.split_whitespace().count() >= WORDS_MIN);
-        first.unwrap_or(self.position.trim())
-    }
-
-    /// Position and proposal, which are compared with those of others and with earlier ones.
+    /// The proposal as others read it in full. Two proposals are the same text if these texts are.
     pub(super) fn text(&self) -> String {
-        format!("{}\n{}", self.position.trim(), self.proposal.trim())
-    }
-
-    /// Position, proposal and claims with their evidence.
-    pub(super) fn text_with_claims(&self) -> String {
-        let claims = self.claims.iter().map(|claim| format!("\n{}\n{}", claim.claim, claim.evidence));
-        self.text() + &claims.collect::<String>()
+        let mut lines = vec![format!("Position: {}", self.position.trim()), String::new()];
+        lines.push(self.proposal.trim().to_owned());
+        if !self.claims.is_empty() {
+            lines.extend([String::new(), "Claims:".to_owned()]);
+        }
+        for made in &self.claims {
+            let evidence = match made.evidence.trim() {
+                "" => "no evidence".to_owned(),
+                evidence => format!("evidence: {evidence}"),
+            };
+            lines.push(format!("- {} ({evidence})", made.claim.trim()));
+        }
+        lines.join("\n")
     }
 }
 
 /// A critique of somebody else's proposal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct CritiqueReply {
-    /// How grave is what is wrong with it, from 0 (nothing is) to 1 (it cannot stand)?
+    /// Would the proposal solve the task, and does its evidence hold? At most 150 words.
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    pub(super) analysis: String,
+    /// What is wrong with the proposal?
+    #[serde(default)]
+    #[schemars(length(max = 12), inner(length(max = 4000)), transform = entry_question("What else is wrong with the proposal?"))]
+    pub(super) issues: Vec<String>,
+    /// What would make the proposal better?
+    #[serde(default)]
+    #[schemars(length(max = 12), inner(length(max = 4000)), transform = entry_question("What else would make the proposal better?"))]
+    pub(super) suggestions: Vec<String>,
+    /// How severe is what is wrong with it, from 0 (nothing is wrong) to 1 (the proposal fails)?
     #[schemars(range(min = 0.0, max = 1.0))]
     pub(super) severity: f64,
-    /// What is wrong with it?
+}
+
+/// How the clerk relates the proposals to each other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct SortingReply {
+    /// What would each proposal have the reader do, and where could two of them not both be followed? At most 150 words.
     #[serde(default)]
-    #[schemars(length(max = 12), inner(length(max = 4000)), transform = entry_question("What is wrong with it?"))]
-    pub(super) issues: Vec<String>,
-    /// What would make it better?
-    #[serde(default)]
-    #[schemars(length(max = 12), inner(length(max = 4000)), transform = entry_question("What would make it better?"))]
-    pub(super) suggestions: Vec<String>,
+    #[schemars(length(max = 4000))]
+    pub(super) analysis: String,
+    /// How does each proposal relate to each other one?
+    #[schemars(transform = entry_question("How do the next two proposals relate to each other?"))]
+    pub(super) pairs: Vec<PairReply>,
+}
+
+/// How two proposals relate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct PairReply {
+    /// Which is the first proposal?
+    pub(super) a: String,
+    /// Which is the other proposal?
+    pub(super) b: String,
+    /// Which words of the two proposals show how they relate? Quote both.
+    #[schemars(length(max = 8), transform = entry_question("Which words of one of the two proposals show it?"))]
+    pub(super) quotes: Vec<ProposalQuote>,
+    /// Are they the same, are they compatible, or do they conflict?
+    pub(super) relation: PairRelation,
+    /// How much of what they recommend is the same, from 0 (nothing) to 1 (all of it)?
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub(super) similarity: f64,
+}
+
+/// Words of a proposal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct ProposalQuote {
+    /// Whose proposal is it?
+    pub(super) label: String,
+    /// Which words of that proposal? Copy them exactly.
+    #[schemars(length(max = 1000))]
+    pub(super) quote: String,
+}
+
+/// How two proposals relate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum PairRelation {
+    Same,
+    Compatible,
+    Conflict,
+}
+
+impl PairRelation {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Compatible => "compatible",
+            Self::Conflict => "conflict",
+        }
+    }
 }
 
 /// A vote.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct VoteReply {
-    /// Whose proposal is the best?
-    pub(super) choice: String,
-    /// How sure are you that it is, from 0 to 1?
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub(super) confidence: f64,
-    /// What decides it?
+    /// What are the strengths and weaknesses of each proposal? At most 150 words.
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    pub(super) analysis: String,
+    /// What decides your vote?
+    #[serde(default)]
     #[schemars(length(max = 4000))]
     pub(super) reason: String,
+    /// Whose proposal is the best?
+    pub(super) choice: String,
+    /// How likely is it that your choice is the best proposal, from 0 to 1?
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub(super) confidence: f64,
 }
 
 /// The judge's scores and ranking.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct JudgementReply {
+    /// What separates the proposals from each other? At most 150 words.
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    pub(super) analysis: String,
     /// How good is each proposal?
+    #[schemars(transform = entry_question("How good is the next proposal?"))]
     pub(super) scores: Vec<ScoreReply>,
-    /// All proposals, the best first.
+    /// Which proposals are the best, from the best to the worst?
     #[schemars(transform = entry_question("Whose proposal comes next, from the best on?"))]
     pub(super) ranking: Vec<String>,
     /// How clear is the difference between the best two?
@@ -155,16 +281,49 @@ pub(super) struct JudgementReply {
     pub(super) margin_comment: Option<String>,
 }
 
-/// The judge's score of one proposal.
+/// The judge's scores of one proposal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ScoreReply {
-    /// Whose proposal?
+    /// Whose proposal is it?
     pub(super) label: String,
-    /// How good is it by the criteria, from 0 to 10?
-    #[schemars(range(min = 0.0, max = 10.0))]
-    pub(super) score: f64,
-    /// Why?
+    /// Why does it deserve its scores?
     pub(super) reasons: ScoreReasons,
+    /// How good is it on each criterion?
+    pub(super) criteria: CriteriaScores,
+}
+
+/// The scores of a proposal on the five criteria.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct CriteriaScores {
+    /// Is what the proposal claims true, and would it work? From 0 to 10.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub(super) correctness: f64,
+    /// Are its claims shown by something that can be checked? From 0 to 10.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub(super) evidence: f64,
+    /// Can it be done with what there is? From 0 to 10.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub(super) feasibility: f64,
+    /// Does it answer the critiques of it? From 0 to 10.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub(super) answers: f64,
+    /// Does whoever must act on it know what to do? From 0 to 10.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub(super) clarity: f64,
+}
+
+impl CriteriaScores {
+    /// The names of the criteria, in the order of [`list`](Self::list).
+    pub(super) const NAMES: [&'static str; 5] =
+        ["correctness", "evidence", "feasibility", "answers", "clarity"];
+
+    pub(super) fn list(&self) -> [f64; 5] {
+        [self.correctness, self.evidence, self.feasibility, self.answers, self.clarity]
+    }
+
+    pub(super) fn from_list([correctness, evidence, feasibility, answers, clarity]: [f64; 5]) -> Self {
+        Self { correctness, evidence, feasibility, answers, clarity }
+    }
 }
 
 /// One reason or several.
@@ -245,7 +404,7 @@ impl ContextResolution {
     }
 }
 
-/// How alike texts are, each with each.
+/// How similar texts are, each with each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct SimilarityReply {
     /// A row for each text, in it a figure for each text: 1 is the same, 0 nothing in common.
@@ -253,59 +412,67 @@ pub(super) struct SimilarityReply {
 }
 
 pub(super) fn proposal_schema() -> Arc<ReplySchema> {
-    static BASE: OnceLock<ReplySchema> = OnceLock::new();
-    SchemaDraft::new(&BASE, || schema_of::<ProposalReply>("proposal")).finish()
+    Arc::new(schema_of::<ProposalReply>("proposal"))
 }
 
 pub(super) fn critique_schema() -> Arc<ReplySchema> {
-    static BASE: OnceLock<ReplySchema> = OnceLock::new();
-    SchemaDraft::new(&BASE, || schema_of::<CritiqueReply>("critique")).finish()
+    Arc::new(schema_of::<CritiqueReply>("critique"))
 }
 
-/// The schema of a revision. It is the same for all agents, who read it in the part of the prompt that they share. Answers to
-/// critiques of other proposals are dropped when a reply is read.
-pub(super) fn revision_schema(log: &ArenaLog<'_>, critique_ids: &[&str]) -> Arc<ReplySchema> {
-    static BASE: OnceLock<ReplySchema> = OnceLock::new();
-    let mut draft = SchemaDraft::new(&BASE, || schema_of::<RevisionReply>("revision"));
-    draft.set("/properties/conflicts_with/items", "enum", label_spellings(log));
-    draft.set("/properties/conflicts_with", "maxItems", log.proposers().len());
-    if !critique_ids.is_empty() {
-        draft.set("/properties/addressed/items/properties/critique_id", "enum", critique_ids);
+/// The schema of one agent's revision: the critiques that it may answer, those that it may judge, and the other agents.
+pub(super) fn revision_schema(
+    log: &ArenaLog<'_>,
+    place: usize,
+    answered: &[&str],
+    judged: &[&str],
+) -> Arc<ReplySchema> {
+    let mut draft = SchemaDraft::of::<RevisionReply>("revision");
+    let others: Vec<String> =
+        log.proposers().into_iter().filter(|other| *other != place).map(|other| log.name(other)).collect();
+    draft.list("/properties/addressed", "/items/properties/critique_id", answered);
+    draft.list("/properties/verdicts", "/items/properties/critique_id", judged);
+    draft.list("/properties/conflicts_with", "/items", &others);
+    draft.set("/properties/critiques/items/properties/label", "enum", others);
+    draft.finish()
+}
+
+pub(super) fn sorting_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
+    let mut draft = SchemaDraft::of::<SortingReply>("sorting");
+    let names = names(log);
+    for label in ["/a", "/b", "/quotes/items/properties/label"] {
+        draft.set(&format!("/properties/pairs/items/properties{label}"), "enum", names.clone());
     }
-    draft.set("/properties/addressed", "maxItems", critique_ids.len());
+    draft.set("/properties/pairs", "maxItems", names.len() * names.len().saturating_sub(1) / 2);
     draft.finish()
 }
 
 pub(super) fn vote_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
-    static BASE: OnceLock<ReplySchema> = OnceLock::new();
-    let mut draft = SchemaDraft::new(&BASE, || schema_of::<VoteReply>("vote"));
-    let mut choices = label_spellings(log);
+    let mut draft = SchemaDraft::of::<VoteReply>("vote");
+    let mut choices = names(log);
     choices.push(ABSTAIN.to_owned());
     draft.set("/properties/choice", "enum", choices);
     draft.finish()
 }
 
 pub(super) fn judgement_schema(log: &ArenaLog<'_>) -> Arc<ReplySchema> {
-    static BASE: OnceLock<ReplySchema> = OnceLock::new();
-    let mut draft = SchemaDraft::new(&BASE, || schema_of::<JudgementReply>("judgement"));
-    draft.set("/properties/scores/items/properties/label", "enum", label_spellings(log));
-    draft.set("/properties/ranking/items", "enum", label_spellings(log));
-    for list in ["/properties/scores", "/properties/ranking"] {
-        draft.set(list, "minItems", log.proposers().len());
-        draft.set(list, "maxItems", log.proposers().len());
+    let mut draft = SchemaDraft::of::<JudgementReply>("judgement");
+    let names = names(log);
+    for (list, label) in
+        [("/properties/scores", "/items/properties/label"), ("/properties/ranking", "/items")]
+    {
+        draft.list(list, label, &names);
+        draft.set(list, "minItems", names.len());
     }
     draft.finish()
 }
 
 pub(super) fn context_schema() -> Arc<ReplySchema> {
-    static BASE: OnceLock<ReplySchema> = OnceLock::new();
-    SchemaDraft::new(&BASE, || schema_of::<ContextReply>("context")).finish()
+    Arc::new(schema_of::<ContextReply>("context"))
 }
 
 /// The schema of a matrix that compares so many texts.
 pub(super) fn similarity_schema(texts: usize) -> Arc<ReplySchema> {
-    static BASE: OnceLock<ReplySchema> = OnceLock::new();
-    let mut draft = SchemaDraft::new(&BASE, || schema_of::<SimilarityReply>("similarity"));
+    let mut draft = SchemaDraft::of::<SimilarityReply>("similarity");
     for list in ["/properties/similarity", "/properties/similarity/items"] {
         draft.set(list, "minItems", texts);
         draft.set(list, "maxItems", texts);
@@ -315,119 +482,137 @@ pub(super) fn similarity_schema(texts: usize) -> Arc<ReplySchema> {
     draft.finish()
 }
 
-/// A reply's schema while it is narrowed. The schema of the type is made once.
-struct SchemaDraft {
-    name: String,
-    json: Value,
-}
+/// A reply's schema while it is narrowed.
+struct SchemaDraft(ReplySchema);
 
 impl SchemaDraft {
-    fn new(base: &'static OnceLock<ReplySchema>, make: impl FnOnce() -> ReplySchema) -> Self {
-        let base = base.get_or_init(make);
-        Self { name: base.name.clone(), json: base.json.clone() }
+    fn of<T: JsonSchema>(name: &str) -> Self {
+        Self(schema_of::<T>(name))
     }
 
     fn set(&mut self, pointer: &str, key: &str, value: impl Into<Value>) {
-        if let Some(Value::Object(place)) = self.json.pointer_mut(pointer) {
+        if let Some(Value::Object(place)) = self.0.json.pointer_mut(pointer) {
             place.insert(key.to_owned(), value.into());
         }
     }
 
+    /// Allows these values in a list, at most once each.
+    fn list(&mut self, list: &str, value: &str, allowed: &[impl AsRef<str>]) {
+        let allowed: Vec<&str> = allowed.iter().map(AsRef::as_ref).collect();
+        self.set(list, "maxItems", allowed.len());
+        if !allowed.is_empty() {
+            self.set(&format!("{list}{value}"), "enum", allowed);
+        }
+    }
+
     fn finish(self) -> Arc<ReplySchema> {
-        Arc::new(ReplySchema { name: self.name, json: self.json })
+        Arc::new(self.0)
     }
 }
 
-/// The labels of all proposals in both accepted spellings: `Agent A` and `A`.
-fn label_spellings(log: &ArenaLog<'_>) -> Vec<String> {
-    let labels = log.labels(&log.proposers());
-    labels.iter().map(|label| format!("Agent {label}")).chain(labels.clone()).collect()
+/// The agents that have a proposal.
+fn names(log: &ArenaLog<'_>) -> Vec<String> {
+    log.proposers().into_iter().map(|place| log.name(place)).collect()
 }
 
 /// Checks what a schema cannot express. The sentence goes back to the seat.
-pub(super) fn check(debate: &Debate, ask: &Ask, value: &Value) -> Result<(), String> {
-    let Some(schema) = &ask.schema else { return Ok(()) };
-    match schema.name.as_str() {
-        "proposal" => {
+pub(super) fn check(debate: &Debate, ask: &Ask, value: &Value) -> Result<(), ReplyFault> {
+    let unreadable = |why: agon_core::Corrupt| ReplyFault::Invalid(why.to_string());
+    let Some(phase) = debate.last_phase() else {
+        return Err(ReplyFault::Invalid("nothing was asked yet".into()));
+    };
+    match ArenaPhase::of(phase).map_err(unreadable)? {
+        ArenaPhase::Context => read::<ContextReply>(value).map(|_| ()),
+        ArenaPhase::Propose => {
             let said: ProposalReply = read(value)?;
             check_not_blank("proposal", &said.proposal)?;
             check_not_blank("position", &said.position)
         }
-        "revision" => check_revision(debate, &ask.seat, read(value)?),
-        "critique" => check_critique(&read(value)?),
-        "vote" => check_not_blank("reason", &read::<VoteReply>(value)?.reason),
-        "judgement" => check_judgement(&read(value)?, &schema.json),
-        "similarity" => check_similarity(&read(value)?),
-        _ => read::<ContextReply>(value).map(|_| ()),
-    }
-}
-
-fn read<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
-    T::deserialize(value).map_err(|why| why.to_string())
-}
-
-fn check_not_blank(field: &str, text: &str) -> Result<(), String> {
-    if text.trim().is_empty() { Err(format!("`{field}` must not be empty")) } else { Ok(()) }
-}
-
-fn check_revision(debate: &Debate, seat: &str, mut said: RevisionReply) -> Result<(), String> {
-    check_not_blank("proposal", &said.proposal)?;
-    check_not_blank("position", &said.position)?;
-    // Answers to critiques of other proposals are dropped when the reply is read, so no rule applies to them. A log that
-    // cannot be read has no step in which anything is asked.
-    if let Ok(log) = ArenaLog::read(debate) {
-        let place = log.agents.iter().position(|agent| agent.seat.id == seat);
-        said.addressed
-            .retain(|answer| place.is_some_and(|place| log.is_critique_of(&answer.critique_id, place)));
-    }
-    for (place, answer) in said.addressed.iter().enumerate() {
-        let id = &answer.critique_id;
-        check_not_blank(&format!("how` of {id} in `addressed"), &answer.how)?;
-        if said.addressed.iter().take(place).any(|other| other.critique_id == *id) {
-            return Err(format!("`addressed` has {id} twice: answer each critique once"));
+        ArenaPhase::Revise | ArenaPhase::Challenge | ArenaPhase::Refine => check_revision(&read(value)?),
+        ArenaPhase::Critique => check_critique(&read(value)?),
+        ArenaPhase::Compare if ask.seat == CLERK => {
+            let log = ArenaLog::read(debate).map_err(unreadable)?;
+            let sorted = SortedPairs::verify(&log, &read(value)?);
+            sorted.fault().map_or(Ok(()), |fault| Err(ReplyFault::Unverified(fault)))
+        }
+        ArenaPhase::Compare => check_similarity(&read(value)?),
+        ArenaPhase::Vote => read::<VoteReply>(value).map(|_| ()),
+        ArenaPhase::Judge => {
+            let log = ArenaLog::read(debate).map_err(unreadable)?;
+            check_judgement(&read(value)?, &names(&log))
         }
     }
-    Ok(())
 }
 
-fn check_critique(said: &CritiqueReply) -> Result<(), String> {
-    let has_issue = said.issues.iter().any(|issue| !issue.trim().is_empty());
-    match said.severity > 0.0 && !has_issue {
-        true => Err(format!("`severity` is {}, so `issues` must name at least one", said.severity)),
+fn read<T: DeserializeOwned>(value: &Value) -> Result<T, ReplyFault> {
+    Ok(T::deserialize(value)?)
+}
+
+fn check_not_blank(field: &str, text: &str) -> Result<(), ReplyFault> {
+    match text.trim().is_empty() {
+        true => Err(ReplyFault::Invalid(format!("`{field}` must not be empty"))),
         false => Ok(()),
     }
 }
 
-fn check_judgement(said: &JudgementReply, schema: &Value) -> Result<(), String> {
-    let listed = schema.pointer("/properties/ranking/items/enum").and_then(Value::as_array);
-    let mut labels: Vec<&str> =
-        listed.into_iter().flatten().filter_map(Value::as_str).map(bare_label).collect();
-    labels.sort_unstable();
-    labels.dedup();
-    let scored = said.scores.iter().map(|scored| bare_label(&scored.label)).collect();
-    check_each_once("scores", &labels, scored)?;
-    check_each_once("ranking", &labels, said.ranking.iter().map(|label| bare_label(label)).collect())?;
+/// Answers and verdicts that do not count are sent back once; when the reply is read, the first of each id counts.
+fn check_revision(said: &RevisionReply) -> Result<(), ReplyFault> {
+    check_not_blank("proposal", &said.proposal)?;
+    check_not_blank("position", &said.position)?;
+    let answered: Vec<&str> = said.addressed.iter().map(|answer| answer.critique_id.as_str()).collect();
+    let judged: Vec<&str> = said.verdicts.iter().map(|verdict| verdict.critique_id.as_str()).collect();
+    for (field, ids) in [("addressed", answered), ("verdicts", judged)] {
+        let mut twice =
+            ids.iter().enumerate().filter(|(place, id)| ids.iter().take(*place).any(|one| one == *id));
+        if let Some((_, id)) = twice.next() {
+            let fault = format!("`{field}` has {id} twice: list each critique once");
+            return Err(ReplyFault::Unverified(fault));
+        }
+    }
+    match said.addressed.iter().find(|answer| answer.how.trim().is_empty()) {
+        Some(answer) => {
+            let fault = format!("`how` of {} is empty: say what you changed, or why not", answer.critique_id);
+            Err(ReplyFault::Unverified(fault))
+        }
+        None => Ok(()),
+    }
+}
+
+fn check_critique(said: &CritiqueReply) -> Result<(), ReplyFault> {
+    let has_issue = said.issues.iter().any(|issue| !issue.trim().is_empty());
+    match said.severity > 0.0 && !has_issue {
+        true => Err(ReplyFault::Invalid(format!(
+            "`severity` is {}, so `issues` must name at least one",
+            said.severity
+        ))),
+        false => Ok(()),
+    }
+}
+
+fn check_judgement(said: &JudgementReply, names: &[String]) -> Result<(), ReplyFault> {
+    let scored: Vec<String> = said.scores.iter().map(|scored| agent_name(&scored.label)).collect();
+    let ranked: Vec<String> = said.ranking.iter().map(|label| agent_name(label)).collect();
+    for (field, said) in [("scores", scored), ("ranking", ranked)] {
+        let times = |name: &String| said.iter().filter(|other| *other == name).count();
+        if let Some(name) = names.iter().find(|name| times(name) != 1) {
+            let times = times(name);
+            return Err(ReplyFault::Invalid(format!(
+                "`{field}` has {name} {times} times: it must list every proposal exactly once"
+            )));
+        }
+    }
     match said.scores.iter().find(|scored| scored.reasons.texts().is_empty()) {
-        Some(scored) => Err(format!("`reasons` for {} must not be empty", scored.label)),
+        Some(scored) => Err(ReplyFault::Invalid(format!("`reasons` for {} must not be empty", scored.label))),
         None => Ok(()),
     }
 }
 
-fn check_each_once(field: &str, labels: &[&str], said: Vec<&str>) -> Result<(), String> {
-    let times = |label: &str| said.iter().filter(|other| **other == label).count();
-    match labels.iter().find(|label| times(label) != 1) {
-        Some(label) => Err(format!(
-            "`{field}` has Agent {label} {} times: it must list every proposal exactly once",
-            times(label)
-        )),
-        None => Ok(()),
-    }
-}
-
-fn check_similarity(said: &SimilarityReply) -> Result<(), String> {
+fn check_similarity(said: &SimilarityReply) -> Result<(), ReplyFault> {
     let texts = said.similarity.len();
     match said.similarity.iter().all(|row| row.len() == texts) {
         true => Ok(()),
-        false => Err("`similarity` must have one figure for each text in each row".to_owned()),
+        false => {
+            Err(ReplyFault::Invalid("`similarity` must have one figure for each text in each row".to_owned()))
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! The rhetorical observer: which patterns and fallacies an argument shows, each with the sentence that shows it.
 //!
 //! `rhetoric.toml` has the cues: names, and under each the phrases that suggest it, with a weight. The observer matches words and
-//! understands nothing, so its findings are hints for a reader and decide nothing.
+//! understands nothing, so its findings are hints for a reader and decide nothing. It knows the phrases of one language
+//! ([`LANGUAGES`]) and finds nothing in others.
 //!
-//! The second half of this file finds words, sentences and phrases in a text. The trickster uses it, too.
+//! The second half of this file finds words, sentences and phrases in a text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -40,6 +41,9 @@ pub(super) fn observe(text: &str, threshold: f64) -> Vec<RhetoricFinding> {
     static CUES: OnceLock<RhetoricCues> = OnceLock::new();
     CUES.get_or_init(|| RhetoricCues::parse(RHETORIC_CUES)).observe(text, threshold)
 }
+
+/// The languages whose phrases the observer knows.
+pub(super) const LANGUAGES: &str = "English";
 
 pub(super) const RHETORIC_CUES: &str = include_str!("rhetoric.toml");
 

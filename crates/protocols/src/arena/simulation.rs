@@ -1,12 +1,18 @@
-//! How simulated seats play `arena`: agents who criticize the other side and vote for their own proposal, and a judge who may prefer
-//! what it is shown first.
+//! How simulated seats play `arena`: agents who criticize the other side and vote for their own proposal, a clerk who knows the two
+//! sides apart, and a judge who may prefer what it is shown first.
 
 use agon_core::Invalid;
 use agon_core::simulation::{
     FABRICATED_EVIDENCE, SimulatedAsk, SimulatedMove, SimulatedPlay, SimulatedSeat, SimulatedSide,
     SimulatedSpeaker, SimulationSetup,
 };
-use serde_json::{Value, json};
+
+use super::ArenaPhase;
+use super::replies::{
+    CriteriaScores, CritiqueAnswer, CritiqueReply, CritiqueStatus, CritiqueVerdict, JudgementReply,
+    NewCritique, PairRelation, PairReply, ProposalClaim, ProposalQuote, ProposalReply, RevisionReply,
+    ScoreReasons, ScoreReply, SortingReply, VoteReply,
+};
 
 #[derive(Debug)]
 pub(super) struct ArenaSimulation;
@@ -24,58 +30,71 @@ impl SimulatedPlay for ArenaSimulation {
     }
 
     fn answer(&self, ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<String> {
-        let reply = match ask.phase.name.as_str() {
-            "propose" => seat.first_side().map(|side| proposal(seat, side, side.citation()))?,
-            "critique" => critique(seat)?,
-            "revise" | "refine" => revision(ask, seat)?,
-            "vote" => vote(ask, seat)?,
-            "judge" => judgement(ask, seat)?,
-            _ => return None,
+        let reply = match ArenaPhase::of(ask.phase).ok()? {
+            ArenaPhase::Propose => {
+                serde_json::to_string(&proposal(seat, seat.first_side()?, seat.first_side()?.citation()))
+            }
+            ArenaPhase::Critique => serde_json::to_string(&critique(seat)?),
+            ArenaPhase::Revise | ArenaPhase::Refine | ArenaPhase::Challenge => {
+                serde_json::to_string(&revision(ask, seat)?)
+            }
+            ArenaPhase::Compare => serde_json::to_string(&sorting(seat)),
+            ArenaPhase::Vote => serde_json::to_string(&vote(ask, seat)?),
+            ArenaPhase::Judge => serde_json::to_string(&judgement(ask, seat)?),
+            ArenaPhase::Context => return None,
         };
-        Some(reply.to_string())
+        reply.ok()
     }
 }
 
-fn proposal(seat: &dyn SimulatedSeat, side: SimulatedSide, evidence: &str) -> Value {
-    json!({
-        "proposal": side.text(),
-        "position": side.sentence(),
-        "claims": [{"claim": side.claim(), "evidence": evidence}],
-        "confidence": seat.confidence(),
-    })
+fn proposal(seat: &dyn SimulatedSeat, side: SimulatedSide, evidence: &str) -> ProposalReply {
+    ProposalReply {
+        proposal: side.text(),
+        position: side.sentence().to_owned(),
+        claims: vec![ProposalClaim { claim: side.claim().to_owned(), evidence: evidence.to_owned() }],
+        confidence: seat.confidence(),
+    }
 }
 
 /// An agent criticizes the other side only. The adversary puts its evidence here, because the others see one sentence of its position.
-fn critique(seat: &dyn SimulatedSeat) -> Option<Value> {
+fn critique(seat: &dyn SimulatedSeat) -> Option<CritiqueReply> {
     let own = seat.first_side()?;
-    if seat.statements().first().is_some_and(|target| target.side == own) {
-        return Some(json!({"severity": 0.0, "issues": [], "suggestions": []}));
-    }
-    let mut issue = format!("It leaves out {}.", own.citation());
-    if seat.is_adversary() {
-        issue = format!("{issue} {FABRICATED_EVIDENCE}");
-    }
-    Some(json!({"severity": 0.7, "issues": [issue], "suggestions": []}))
+    let is_ally = seat.statements().first().is_some_and(|target| target.side == own);
+    Some(CritiqueReply {
+        analysis: String::new(),
+        issues: if is_ally { Vec::new() } else { vec![issue(seat, own)] },
+        suggestions: Vec::new(),
+        severity: if is_ally { 0.0 } else { 0.7 },
+    })
 }
 
-fn revision(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<Value> {
+fn issue(seat: &dyn SimulatedSeat, own: SimulatedSide) -> String {
+    let issue = format!("It leaves out {}.", own.citation());
+    if seat.is_adversary() { format!("{issue} {FABRICATED_EVIDENCE}") } else { issue }
+}
+
+fn revision(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<RevisionReply> {
     let moved = seat.moved()?;
-    let others = seat.others().into_iter();
-    let conflicts: Vec<String> =
-        others.filter(|other| other.side != moved.side).map(|other| other.name).collect();
-    let answered: Vec<Value> = convincing_critique(ask, &moved)
-        .into_iter()
-        .map(|id| json!({"critique_id": id, "how": format!("I had missed {}.", moved.side.citation())}))
-        .collect();
-    let mut reply = proposal(seat, moved.side, &evidence(seat.number()?, &moved));
-    let more = json!({"addressed": answered, "conflicts_with": conflicts});
-    if let (Value::Object(reply), Value::Object(more)) = (&mut reply, more) {
-        reply.extend(more);
-    }
-    Some(reply)
+    let others = seat.others();
+    let opposed: Vec<&SimulatedSpeaker> = others.iter().filter(|other| other.side != moved.side).collect();
+    let how = format!("I had missed {}.", moved.side.citation());
+    let answered = convincing_critique(ask, &moved).map(|critique_id| CritiqueAnswer { critique_id, how });
+    // Who still holds the other side is told again, so that a revised proposal always has a critique to answer.
+    let told = opposed.iter().map(|other| NewCritique {
+        label: other.name.clone(),
+        issue: issue(seat, moved.side),
+        severity: 0.7,
+    });
+    Some(RevisionReply {
+        addressed: answered.into_iter().collect(),
+        verdicts: verdicts(ask, &others, moved.side),
+        critiques: told.collect(),
+        conflicts_with: opposed.iter().map(|other| other.name.clone()).collect(),
+        ..proposal(seat, moved.side, &evidence(seat.number()?, &moved)).into()
+    })
 }
 
-/// A revision must give evidence. A change that the others' evidence did not cause cites the agent's own notes.
+/// A change that the others' evidence did not cause cites the agent's own notes.
 fn evidence(number: usize, moved: &SimulatedMove) -> String {
     let citation = moved.side.citation();
     match &moved.convinced_by {
@@ -85,27 +104,66 @@ fn evidence(number: usize, moved: &SimulatedMove) -> String {
     }
 }
 
-/// The id of the critique of the agent's own proposal by whoever changed its mind.
+/// A critique is resolved if the criticized agent has come over.
+fn verdicts(ask: &SimulatedAsk<'_>, others: &[SimulatedSpeaker], own: SimulatedSide) -> Vec<CritiqueVerdict> {
+    let heads = ask.prompt.lines().filter_map(|line| line.strip_prefix('[')?.split_once("] on "));
+    heads
+        .filter_map(|(id, target)| {
+            let target = others.iter().find(|other| other.name == target.trim_end_matches(':'))?;
+            let is_ally = target.side == own;
+            let status = if is_ally { CritiqueStatus::Resolved } else { CritiqueStatus::Unresolved };
+            Some(CritiqueVerdict { critique_id: id.to_owned(), why: target.side.ground().to_owned(), status })
+        })
+        .collect()
+}
+
+/// The id of the critique of the agent's own proposal by the agent that convinced it, else of the first.
 fn convincing_critique(ask: &SimulatedAsk<'_>, moved: &SimulatedMove) -> Option<String> {
     let name = moved.convinced_by.as_deref()?;
-    let critiques = ask.prompt.split_once("### Critiques of Your Proposal")?.1;
-    let mut heads = critiques.lines().filter_map(|line| line.strip_prefix('[')?.split_once("] from "));
-    let is_from_them = |(_, by): &(&str, &str)| by.trim_end_matches(':').split(',').next() == Some(name);
-    heads.find(is_from_them).map(|(id, _)| id.to_owned())
+    let heads = ask.prompt.lines().filter_map(|line| line.strip_prefix('[')?.split_once("] from "));
+    let heads: Vec<(&str, &str)> = heads.collect();
+    let is_from_them = |(_, by): &&(&str, &str)| by.trim_end_matches(':').split(',').next() == Some(name);
+    heads.iter().find(is_from_them).or(heads.first()).map(|(id, _)| (*id).to_owned())
+}
+
+/// The clerk quotes the sentence by which each proposal takes its side.
+fn sorting(clerk: &dyn SimulatedSeat) -> SortingReply {
+    let proposals = clerk.statements();
+    let mut pairs = Vec::new();
+    for (place, one) in proposals.iter().enumerate() {
+        for other in proposals.iter().skip(place + 1) {
+            let is_same = one.side == other.side;
+            let quote = |proposal: &SimulatedSpeaker| ProposalQuote {
+                label: proposal.name.clone(),
+                quote: proposal.side.sentence().to_owned(),
+            };
+            pairs.push(PairReply {
+                a: one.name.clone(),
+                b: other.name.clone(),
+                quotes: vec![quote(one), quote(other)],
+                relation: if is_same { PairRelation::Same } else { PairRelation::Conflict },
+                similarity: if is_same { 1.0 } else { 0.0 },
+            });
+        }
+    }
+    SortingReply { analysis: String::new(), pairs }
 }
 
 /// Everybody votes for its own proposal. The protocol counts those that say the same together.
-fn vote(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<Value> {
+fn vote(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<VoteReply> {
     let choice =
         ask.label.filter(|label| ask.allowed_words("/properties/choice").iter().any(|word| word == label))?;
-    Some(
-        json!({"choice": choice, "confidence": seat.confidence(), "reason": "It is what speaks for itself."}),
-    )
+    Some(VoteReply {
+        analysis: String::new(),
+        reason: "It is what speaks for itself.".to_owned(),
+        choice: choice.to_owned(),
+        confidence: seat.confidence(),
+    })
 }
 
 /// The judge scores the side that it thinks right higher, and one proposal of that side highest. A biased judge scores the first
 /// proposal highest instead.
-fn judgement(ask: &SimulatedAsk<'_>, judge: &dyn SimulatedSeat) -> Option<Value> {
+fn judgement(ask: &SimulatedAsk<'_>, judge: &dyn SimulatedSeat) -> Option<JudgementReply> {
     let round = ask.phase.round;
     let order = ask.about.unwrap_or_default();
     let proposals = judge.statements();
@@ -121,14 +179,17 @@ fn judgement(ask: &SimulatedAsk<'_>, judge: &dyn SimulatedSeat) -> Option<Value>
     };
     let mut ranked: Vec<&SimulatedSpeaker> = proposals.iter().collect();
     ranked.sort_by(|a, b| f64::total_cmp(&score(b), &score(a)).then(a.name.cmp(&b.name)));
-    let ranking: Vec<&String> = ranked.iter().map(|proposal| &proposal.name).collect();
-    let scores: Vec<Value> = proposals
-        .iter()
-        .map(|proposal| {
-            json!({"label": proposal.name, "score": score(proposal), "reasons": [proposal.side.ground()]})
-        })
-        .collect();
-    Some(json!({"scores": scores, "ranking": ranking, "margin_comment": ""}))
+    let scores = proposals.iter().map(|proposal| ScoreReply {
+        label: proposal.name.clone(),
+        reasons: ScoreReasons::List(vec![proposal.side.ground().to_owned()]),
+        criteria: CriteriaScores::from_list([score(proposal); 5]),
+    });
+    Some(JudgementReply {
+        analysis: String::new(),
+        scores: scores.collect(),
+        ranking: ranked.iter().map(|proposal| proposal.name.clone()).collect(),
+        margin_comment: None,
+    })
 }
 
 /// The best proposal, whatever order they are shown in. It is drawn among those of the right side, because the first label would

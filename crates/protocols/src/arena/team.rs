@@ -1,10 +1,11 @@
-//! Who sits: all models that are named, or the best of them by rating and calibration and some to learn more about.
+//! Which models are seated: all that are named, or the best of them by rating and calibration and some to learn more about.
 
 use agon_core::lesson::{AgentStanding, BRIER_UNKNOWN, RATING_INITIAL, STANDINGS};
 use agon_core::{Brief, BriefFile, Invalid, Request, Seat, SeededDraw, brief};
 use serde::{Deserialize, Serialize};
 
-use super::options::ArenaOptions;
+use super::ArenaOptions;
+use crate::clerk::{CLERK, clerk_model};
 
 /// How many agents sit when one model is named.
 const AGENTS_OF_ONE_MODEL: usize = 3;
@@ -27,19 +28,39 @@ pub(super) enum SeatingReason {
     Explored,
 }
 
-/// The seats of a request: the agents in the order in which they are named, and the judge.
+/// The seats of a request: the agents in the order in which they are named, the judge and the clerk.
 pub(super) fn seats(request: &Request) -> Result<Vec<Seat>, Invalid> {
     if request.question.trim().is_empty() {
         return Err(Invalid::new("the task is empty: agon arena \"TASK\""));
+    }
+    if ArenaOptions::read(&request.options).weights().iter().sum::<f64>() <= 0.0 {
+        return Err(Invalid::new(
+            "the weights of the judge's criteria are all 0: set one of weights.* above 0",
+        ));
     }
     let first = request.models.first().ok_or_else(|| Invalid::new("arena needs at least one model"))?;
     let standings = read_standings(&request.files)?;
     let models = seated_models(request, &standings)?;
     let unseated = request.models.iter().find(|model| !models.contains(model));
     let judge = request.roles.get("judge").or(unseated).unwrap_or(first);
-    let seat = |id: String, role: &str, model: &String| Seat { id, role: role.into(), model: model.clone() };
+    let seat = |id: String, role: &str, model: &str| Seat { id, role: role.into(), model: model.into() };
     let agents = models.iter().zip(1..).map(|(model, n)| seat(format!("agent-{n}"), "agent", model));
-    Ok(agents.chain([seat("judge".into(), "judge", judge)]).collect())
+    let mut seats: Vec<Seat> = agents.collect();
+    let clerk = clerk_model(request, Some(judge), &seats);
+    seats.push(seat("judge".into(), "judge", judge));
+    seats.push(seat(CLERK.into(), CLERK, &clerk));
+    Ok(seats)
+}
+
+/// Whether the judge's model also makes a proposal. Then no rating changes, and the judge is asked in two orders.
+pub(super) fn is_judge_a_proposer(brief: &Brief) -> bool {
+    let names = |role: &'static str| brief.seats_of(role).map(|seat| agent_name(&seat.model));
+    names("judge").any(|judge| names("agent").any(|agent| agent == judge))
+}
+
+/// In how many orders the judge reads the proposals.
+pub(super) fn judge_orders(brief: &Brief, options: &ArenaOptions) -> usize {
+    if is_judge_a_proposer(brief) { 2 } else { options.judge_orders }
 }
 
 fn seated_models<'a>(request: &'a Request, standings: &[AgentStanding]) -> Result<Vec<&'a String>, Invalid> {

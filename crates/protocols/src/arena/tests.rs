@@ -1,27 +1,33 @@
 //! Seed 003 and its part of PROTOCOLS.md, sentence by sentence.
 
-use agon_core::{Brief, Debate, Fate, Fidelity, Outcome, QualityCheck, Status, Termination};
+use agon_core::play::play;
+use agon_core::{
+    AbsenceReason, Brief, CallUsage, Debate, Fate, Fidelity, Outcome, Phase, QualityCheck, Reply, Status,
+    Termination, quotations,
+};
 use serde_json::json;
 
 use super::*;
 use crate::testing;
 
 mod context;
-mod convergence;
+mod critiques;
 mod degradation;
 mod hollow;
 mod judge;
+mod meaning;
 mod outcome;
 mod positions;
 mod prompts;
+mod real;
 mod replies;
 mod rhetoric;
 mod rounds;
 mod team;
-mod trickster;
 mod view;
 mod votes;
 
+/// Three agents, and a fourth model that judges and sorts.
 const MODELS: &[&str] = &["a/x", "b/y", "c/z"];
 /// No source of context is asked.
 const BARE: &[(&str, &str)] = &[("no_knowledge", "true"), ("no_memory", "true")];
@@ -31,6 +37,7 @@ struct ScriptedArena<'a> {
     models: &'a [&'a str],
     set: &'a [(&'a str, &'a str)],
     files: &'a [(&'a str, &'a str)],
+    /// By round, how similar the clerk finds every two proposals: the same from 0.85 on, else compatible.
     alike: &'a dyn Fn(u32) -> f64,
     /// By round, for each seat the number of the seat that it votes for; 0 abstains.
     votes: &'a dyn Fn(u32) -> Vec<usize>,
@@ -59,8 +66,9 @@ impl Default for ScriptedArena<'_> {
 
 impl ScriptedArena<'_> {
     fn brief(&self) -> Brief {
-        let request =
+        let mut request =
             testing::request(&Arena, "How should the jobs run?", self.files, self.models, self.set).unwrap();
+        request.roles.insert("judge".into(), "d/w".into());
         testing::brief(&Arena, request).unwrap()
     }
 
@@ -68,17 +76,26 @@ impl ScriptedArena<'_> {
         self.run_brief(self.brief())
     }
 
+    /// Plays the debate. Every answer must keep its schema and the rules, but its declarations need not verify.
     fn run_brief(&self, brief: Brief) -> Debate {
         let seats = brief.clone();
-        let answer = |ask: &Ask, phase: &str, round: u32| {
-            if (self.absent)(ask, phase, round) {
-                return None;
+        let mut answer = |debate: &Debate, ask: &Ask| {
+            let Phase { name, round } = debate.last_phase().unwrap();
+            if (self.absent)(ask, name, *round) {
+                return Reply::Absent { why: AbsenceReason::TimedOut, detail: "test".into() };
             }
-            let mut said = self.said(&seats, ask, phase, round);
-            (self.with)(ask, phase, round, &mut said);
-            Some(said)
+            let mut said = self.said(&seats, ask, name, *round);
+            (self.with)(ask, name, *round, &mut said);
+            jsonschema::validate(&ask.schema.as_ref().unwrap().json, &said).unwrap();
+            if let Err(ReplyFault::Invalid(why)) = Arena.check(debate, ask, &said) {
+                panic!("{name}: {why}: {said}");
+            }
+            let usage = CallUsage { usd: Some(0.01), ..CallUsage::default() };
+            let (text, model, value) = (said.to_string(), ask.model.clone(), Some(said));
+            Reply::Said { text, value, model, usage, cut_off: false, shortened: None }
         };
-        testing::run(&Arena, brief, &answer).1
+        let opened = vec![Debate::open(brief).unwrap().1];
+        Debate::from_records(&play(&Arena, opened, &mut answer, &mut |_| {}).unwrap()).unwrap()
     }
 
     fn outcome(&self) -> Outcome {
@@ -91,10 +108,11 @@ impl ScriptedArena<'_> {
             "propose" => proposal(&ask.seat),
             "critique" => critique(ask),
             "revise" | "refine" | "challenge" => revision(ask, round),
+            "compare" if ask.seat == "clerk" => sorted(ask, &|_, _| alike((self.alike)(round))),
             "compare" => compared(ask, (self.alike)(round)),
             "vote" => {
                 let choice = (self.votes)(round)[number(&ask.seat) - 1];
-                let choice = if choice == 0 { "abstain".into() } else { label(brief, choice) };
+                let choice = if choice == 0 { "abstain".into() } else { name(brief, choice) };
                 json!({"choice": choice, "confidence": 0.7, "reason": format!("{} finds it the best", ask.seat)})
             }
             _ => {
@@ -114,6 +132,11 @@ fn number(seat: &str) -> usize {
 fn label(brief: &Brief, number: usize) -> String {
     let agents = log::labelled_agents(brief);
     agents.iter().find(|agent| agent.seat.id == format!("agent-{number}")).unwrap().label.clone()
+}
+
+/// The agent with this number as prompts name it.
+fn name(brief: &Brief, number: usize) -> String {
+    format!("Agent {}", label(brief, number))
 }
 
 const POSITIONS: [&str; 8] = [
@@ -142,14 +165,16 @@ fn critique(ask: &Ask) -> Value {
     json!({"severity": 0.5, "issues": [format!("{about} leaves the costs open")], "suggestions": ["Say what it costs"]})
 }
 
-/// The values that a schema allows at a pointer, without the label of the asked agent.
+/// The values that a schema allows at a pointer.
 fn allowed(ask: &Ask, pointer: &str) -> Vec<String> {
     let schema = &ask.schema.as_ref().unwrap().json;
     let values = schema.pointer(&format!("{pointer}/enum")).and_then(Value::as_array);
-    let values = values.into_iter().flatten().map(|value| value.as_str().unwrap());
-    let is_own =
-        |value: &str| ask.label.as_deref().is_some_and(|own| log::bare_label(own) == log::bare_label(value));
-    values.filter(|value| !is_own(value)).map(str::to_owned).collect()
+    values.into_iter().flatten().map(|value| value.as_str().unwrap().to_owned()).collect()
+}
+
+/// The other agents, as an agent may name them.
+fn others(ask: &Ask) -> Vec<String> {
+    allowed(ask, "/properties/conflicts_with/items")
 }
 
 /// The ids of the critiques in an agent's prompt.
@@ -167,12 +192,47 @@ fn revision(ask: &Ask, round: u32) -> Value {
     said
 }
 
-/// A comparison: equal texts have similarity 1, others the given one.
+/// A similarity by embeddings: equal texts have 1, others the given one.
 fn compared(ask: &Ask, alike: f64) -> Value {
     let texts: Vec<String> = serde_json::from_str(&ask.prompt.tail).unwrap();
     let figure = |one: &String, other: &String| if one == other { 1.0 } else { alike };
     let row = |one: &String| texts.iter().map(|other| figure(one, other)).collect::<Vec<f64>>();
     json!({"similarity": texts.iter().map(row).collect::<Vec<_>>()})
+}
+
+/// The relation that goes with a similarity.
+fn alike(similarity: f64) -> (&'static str, f64) {
+    (if similarity >= 0.85 { "same" } else { "compatible" }, similarity)
+}
+
+/// The proposals in a prompt: whose they are, and their positions.
+fn shown_proposals(ask: &Ask) -> Vec<(String, String)> {
+    let text = ask.prompt.user();
+    let quoted = quotations(&text);
+    let proposals = quoted.iter().filter(|one| one.text.starts_with("Position: "));
+    let position = |text: &str| text.lines().next().unwrap().strip_prefix("Position: ").unwrap().to_owned();
+    proposals.map(|one| (one.what.to_owned(), position(one.text))).collect()
+}
+
+/// A sorting that quotes every position. `relate` gives the relation and the similarity of two positions.
+fn sorted(ask: &Ask, relate: &dyn Fn(&str, &str) -> (&'static str, f64)) -> Value {
+    let shown = shown_proposals(ask);
+    let mut pairs = Vec::new();
+    for (n, (a, one)) in shown.iter().enumerate() {
+        for (b, other) in shown.iter().skip(n + 1) {
+            let (relation, similarity) = relate(one, other);
+            let quotes = json!([{"label": a, "quote": one}, {"label": b, "quote": other}]);
+            pairs.push(
+                json!({"a": a, "b": b, "quotes": quotes, "relation": relation, "similarity": similarity}),
+            );
+        }
+    }
+    json!({"analysis": "", "pairs": pairs})
+}
+
+/// A score on every criterion.
+fn criteria(score: f64) -> Value {
+    json!({"correctness": score, "evidence": score, "feasibility": score, "answers": score, "clarity": score})
 }
 
 /// Scores by seat, and the ranking that follows from them.
@@ -181,12 +241,12 @@ fn judgement(brief: &Brief, ask: &Ask, scores: &[f64]) -> Value {
     let mut scored: Vec<(String, f64)> = scores
         .iter()
         .zip(1..=brief.seats_of("agent").count())
-        .map(|(score, number)| (label(brief, number), *score))
-        .filter(|(label, _)| labels.contains(label))
+        .map(|(score, number)| (name(brief, number), *score))
+        .filter(|(name, _)| labels.contains(name))
         .collect();
     scored.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let scores: Vec<Value> =
-        scored.iter().map(|(label, score)| json!({"label": label, "score": score, "reasons": [format!("{label} is clear")]})).collect();
+        scored.iter().map(|(label, score)| json!({"label": label, "criteria": criteria(*score), "reasons": [format!("{label} is clear")]})).collect();
     let ranking: Vec<&String> = scored.iter().map(|(label, _)| label).collect();
     json!({"scores": scores, "ranking": ranking, "margin_comment": "it is plain"})
 }
@@ -223,8 +283,7 @@ fn respoken(
     brief: Brief,
     by: &dyn Fn(&str, u32) -> Option<&'static str>,
 ) -> Outcome {
-    use agon_core::play::play;
-    use agon_core::{Event, Reply};
+    use agon_core::Event;
     let mut answer = |debate: &Debate, ask: &Ask| {
         let now = debate.last_phase().unwrap();
         let value = table.said(&brief, ask, &now.name, now.round);

@@ -4,17 +4,19 @@ use agon_core::PhaseTurn;
 use agon_core::lesson::RATING_INITIAL;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::ballots::{ABSTAIN, VoteRound};
 use super::context::ContextItem;
-use super::convergence::ConvergenceCheck;
+use super::convergence::{ConvergenceCheck, EmbeddingFigures};
 use super::judging::{self, JudgeResult};
-use super::log::{ArenaLog, CritiqueSource, JudgeRound, ProposalStage};
-use super::options::{ConsensusRule, DecidedBy};
-use super::replies::{CritiqueAnswer, ProposalClaim};
+use super::log::{ArenaCritique, ArenaLog, JudgeRound, ProposalStage};
+use super::replies::{
+    CriteriaScores, CritiqueAnswer, CritiqueVerdict, PairRelation, ProposalClaim, ProposalQuote,
+};
 use super::rhetoric::{self, RhetoricFinding};
 use super::team::{self, SeatingReason};
 use super::trickster::{self, AgreementReview, ChallengeResult, WeaknessSignal};
-use super::{ArenaPhase, closing};
+use super::voting::{ABSTAIN, VoteRound};
+use super::{ArenaPhase, ConsensusRule, DecidedBy, closing};
+use crate::quotes::is_same_text;
 
 /// The verdict of an arena. Agents are known by their labels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +40,8 @@ pub(super) struct ArenaVerdict {
     pub(super) extended_rounds: u32,
     /// The round of revision in which the proposals converged.
     pub(super) early_consensus: Option<u32>,
+    /// The round of revision that changed nothing, so that no further one was held.
+    pub(super) idle_revision: Option<u32>,
     pub(super) ratings: Vec<ArenaRating>,
     /// `None` without a trickster.
     pub(super) trickster: Option<ArenaTrickster>,
@@ -48,6 +52,8 @@ pub(super) struct ArenaVerdict {
     /// The final proposals, in label order.
     pub(super) proposals: Vec<ArenaProposal>,
     pub(super) critiques: Vec<ArenaCritiqueEntry>,
+    /// The ids of the critiques of the winning proposal that no critic has called resolved.
+    pub(super) unresolved: Vec<String>,
     /// Every phase: who answered, and what it came to.
     pub(super) rounds: Vec<ArenaRound>,
 }
@@ -71,7 +77,7 @@ pub(super) struct ArenaBallot {
     pub(super) label: String,
     /// A label, or `abstain`.
     pub(super) choice: String,
-    /// All proposals that say the same as the choice.
+    /// The choice and all proposals that the last sorting calls the same.
     pub(super) group: Option<Vec<String>>,
     pub(super) confidence: f64,
     pub(super) reason: String,
@@ -92,7 +98,10 @@ pub(super) struct ArenaJudgement {
     pub(super) model: String,
     pub(super) scores: Vec<ArenaScore>,
     pub(super) ranking: Vec<String>,
+    /// The best; `None` for a tie.
     pub(super) top: Option<String>,
+    /// The proposals that share the first place: one, or several that are tied.
+    pub(super) first: Vec<String>,
     pub(super) margin: f64,
     pub(super) margin_comment: Option<String>,
     pub(super) consistent: Option<bool>,
@@ -106,7 +115,9 @@ pub(super) struct ArenaJudgement {
 pub(super) struct ArenaScore {
     pub(super) label: String,
     pub(super) seat: Option<String>,
+    /// The weighted mean of the criteria.
     pub(super) score: f64,
+    pub(super) criteria: CriteriaScores,
     pub(super) reasons: Vec<String>,
 }
 
@@ -134,10 +145,26 @@ pub(super) struct ArenaCheck {
     pub(super) stability_min: Option<f64>,
     pub(super) stability_mean: Option<f64>,
     pub(super) converged: bool,
+    /// What the clerk says of every two proposals; null where that is not known.
+    pub(super) pairs: Vec<ArenaPair>,
+    /// The conflicts that agents declare and that count, each with who declares it first.
     pub(super) conflicts: Vec<[String; 2]>,
-    pub(super) opposed: Vec<[String; 2]>,
-    pub(super) undeclared: Vec<String>,
-    pub(super) measured_by: Option<String>,
+    /// Whose proposals changed.
+    pub(super) changed: Vec<String>,
+    /// The clerk's model; null if the clerk was absent.
+    pub(super) sorted_by: Option<String>,
+    /// What embeddings say, which decides nothing.
+    pub(super) embedding: Option<EmbeddingFigures>,
+}
+
+/// How two proposals relate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ArenaPair {
+    pub(super) a: String,
+    pub(super) b: String,
+    pub(super) relation: Option<PairRelation>,
+    pub(super) similarity: Option<f64>,
+    pub(super) quotes: Vec<ProposalQuote>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -224,6 +251,8 @@ pub(super) struct ArenaCritiqueEntry {
     pub(super) suggestions: Vec<String>,
     /// The answer to it.
     pub(super) addressed: Option<String>,
+    /// What its author said last of the revisions; null if it never did, which counts as unresolved.
+    pub(super) verdict: Option<CritiqueVerdict>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -299,7 +328,8 @@ impl ArenaVerdict {
             convergence: log.checks.iter().map(|check| convergence(log, check)).collect(),
             convergence_threshold: log.options.convergence_threshold,
             extended_rounds: log.extended_rounds(),
-            early_consensus: log.early_consensus(),
+            early_consensus: log.early_consensus().filter(|_| !log.votes.is_empty()),
+            idle_revision: log.idle_revision(),
             ratings: ratings(log),
             trickster: log.options.trickster.then(|| ArenaTrickster {
                 checks: trickster::reviews(log).into_iter().map(|review| agreement(log, review)).collect(),
@@ -308,7 +338,10 @@ impl ArenaVerdict {
             context: context(log),
             team: team(log),
             proposals: proposals(log),
-            critiques: critiques(log),
+            critiques: log.critiques.iter().map(|critique| critique_entry(log, critique)).collect(),
+            unresolved: winner.map_or(Vec::new(), |winner| {
+                log.unresolved(winner.place).iter().map(|critique| critique.id.clone()).collect()
+            }),
             rounds: rounds(log),
         }
     }
@@ -361,6 +394,7 @@ fn judgement(log: &ArenaLog<'_>, judged: &JudgeResult) -> ArenaJudgement {
         label: label(*place),
         seat: seat_id(log, *place),
         score: *score,
+        criteria: CriteriaScores::from_list(judged.criteria(*place)),
         reasons: judged.reasons(*place),
     });
     let orders = judged.sheets.iter().map(|sheet| ArenaOrder {
@@ -368,7 +402,7 @@ fn judgement(log: &ArenaLog<'_>, judged: &JudgeResult) -> ArenaJudgement {
         scores: sheet
             .scores
             .iter()
-            .map(|(place, score, _)| LabelledScore { label: label(*place), score: *score })
+            .map(|scored| LabelledScore { label: label(scored.place), score: scored.score })
             .collect(),
         ranking: log.labels(&sheet.ranking),
     });
@@ -376,33 +410,53 @@ fn judgement(log: &ArenaLog<'_>, judged: &JudgeResult) -> ArenaJudgement {
         model: models.join(", "),
         scores: scores.collect(),
         ranking: log.labels(&judged.ranking),
-        top: judged.top.map(label),
+        top: judged.top().map(label),
+        first: log.labels(&judged.first),
         margin: judged.margin,
         margin_comment: judged.sheets.iter().find_map(|sheet| sheet.margin_comment.clone()),
         consistent: judged.consistent,
         orders: orders.collect(),
         agrees_with_vote: judged.agrees_with_vote(log),
-        also_proposes: judged.is_by_a_proposer(log),
+        also_proposes: team::is_judge_a_proposer(&log.debate.brief) || judged.is_by_a_proposer(log),
     }
 }
 
 fn convergence(log: &ArenaLog<'_>, check: &ConvergenceCheck) -> ArenaCheck {
-    let pairs = |pairs: &[(usize, usize)]| -> Vec<[String; 2]> {
-        pairs.iter().map(|(one, other)| [log.label(*one).to_owned(), log.label(*other).to_owned()]).collect()
-    };
+    let label = |place: usize| log.label(place).to_owned();
+    let known = check.pairs.iter().map(|pair| ArenaPair {
+        a: label(pair.a),
+        b: label(pair.b),
+        relation: Some(pair.relation),
+        similarity: Some(pair.similarity),
+        quotes: pair
+            .quotes
+            .iter()
+            .map(|(place, quote)| ProposalQuote { label: label(*place), quote: quote.clone() })
+            .collect(),
+    });
+    let unknown = check.unknown.iter().map(|(a, b)| ArenaPair {
+        a: label(*a),
+        b: label(*b),
+        relation: None,
+        similarity: None,
+        quotes: Vec::new(),
+    });
+    let mut pairs: Vec<ArenaPair> = known.chain(unknown).collect();
+    pairs.sort_by(|one, other| (&one.a, &one.b).cmp(&(&other.a, &other.b)));
     let stage = log.stages.get(check.stage);
     ArenaCheck {
         round: check.round,
         after_challenge: stage.is_some_and(|stage| stage.phase == ArenaPhase::Challenge),
-        agreement_min: check.agreement.map(|agreement| agreement.min),
-        agreement_mean: check.agreement.map(|agreement| agreement.mean),
+        agreement_min: check.agreement_min,
+        agreement_mean: check.agreement_mean,
         stability_min: check.stability.map(|stability| stability.min),
         stability_mean: check.stability.map(|stability| stability.mean),
         converged: check.converged,
-        conflicts: pairs(&check.conflicts),
-        opposed: pairs(&check.opposed),
-        undeclared: log.labels(&check.undeclared),
-        measured_by: check.measured_by.clone(),
+        pairs,
+        conflicts: check.conflicts.iter().map(|(one, other)| [label(*one), label(*other)]).collect(),
+        changed: log.labels(&check.changed),
+        sorted_by: check.sorted_by.clone(),
+        embedding: check.embedding.clone(),
     }
 }
 
@@ -435,17 +489,27 @@ fn agreement(log: &ArenaLog<'_>, review: AgreementReview) -> ArenaAgreement {
     }
 }
 
-/// What the observer finds in every argument, in the order in which they were made.
+/// What the observer finds in every argument, in the order in which they were made. An agent that says the same again in a later
+/// round is reported once.
 fn rhetoric(log: &ArenaLog<'_>) -> Vec<ArenaRhetoric> {
-    let mut entries = Vec::new();
+    let mut entries: Vec<ArenaRhetoric> = Vec::new();
     let mut observe = |turn: &PhaseTurn, phase: ArenaPhase, label: &str, text: &str| {
-        let findings = rhetoric::observe(text, log.options.observer_threshold).into_iter();
-        entries.extend(findings.map(|finding| ArenaRhetoric {
-            round: turn.phase.round,
-            phase,
-            label: label.to_owned(),
-            finding,
-        }));
+        for finding in rhetoric::observe(text, log.options.observer_threshold) {
+            let is_again = entries.iter().any(|seen| {
+                seen.label == label
+                    && seen.round < turn.phase.round
+                    && seen.finding.name == finding.name
+                    && is_same_text(&seen.finding.quote, &finding.quote)
+            });
+            if !is_again {
+                entries.push(ArenaRhetoric {
+                    round: turn.phase.round,
+                    phase,
+                    label: label.to_owned(),
+                    finding,
+                });
+            }
+        }
     };
     let (mut stages, mut votes) = (log.stages.iter(), log.votes.iter());
     for turn in &log.debate.turns {
@@ -454,14 +518,14 @@ fn rhetoric(log: &ArenaLog<'_>) -> Vec<ArenaRhetoric> {
             ArenaPhase::Propose | ArenaPhase::Revise | ArenaPhase::Refine | ArenaPhase::Challenge => {
                 let held = stages.next().into_iter().flat_map(|stage| stage.held.iter().zip(&log.agents));
                 for (held, agent) in held.filter_map(|(held, agent)| Some((held.as_ref()?, agent))) {
-                    if held.is_new {
-                        observe(turn, phase, &agent.label, &held.said.text());
+                    if held.round == turn.phase.round && !held.carried {
+                        let said = [held.said.position.trim(), held.said.proposal.trim()].join("\n");
+                        observe(turn, phase, &agent.label, &said);
                     }
                 }
             }
             ArenaPhase::Critique => {
-                for critique in log.critiques.iter().filter(|one| matches!(one.from, CritiqueSource::Peer(_)))
-                {
+                for critique in log.critiques.iter().filter(|one| one.is_by_peer()) {
                     observe(turn, phase, critique.author(log), &critique.issues.join("\n"));
                 }
             }
@@ -514,14 +578,14 @@ fn proposals(log: &ArenaLog<'_>) -> Vec<ArenaProposal> {
             round: held.round,
             carried: held.carried,
             addressed: held.said.addressed.clone(),
-            conflicts_with: log.labels(held.conflicts.as_deref().unwrap_or_default()),
+            conflicts_with: log.labels(&held.conflicts),
         })
     })
     .collect()
 }
 
-fn critiques(log: &ArenaLog<'_>) -> Vec<ArenaCritiqueEntry> {
-    let entry = |critique: &super::log::ArenaCritique| ArenaCritiqueEntry {
+fn critique_entry(log: &ArenaLog<'_>, critique: &ArenaCritique) -> ArenaCritiqueEntry {
+    ArenaCritiqueEntry {
         id: critique.id.clone(),
         round: critique.round,
         from: critique.author(log).to_owned(),
@@ -530,8 +594,8 @@ fn critiques(log: &ArenaLog<'_>) -> Vec<ArenaCritiqueEntry> {
         issues: critique.issues.clone(),
         suggestions: critique.suggestions.clone(),
         addressed: critique.answer(log).map(str::to_owned),
-    };
-    log.critiques.iter().map(entry).collect()
+        verdict: critique.verdict.clone(),
+    }
 }
 
 fn rounds(log: &ArenaLog<'_>) -> Vec<ArenaRound> {
@@ -545,7 +609,7 @@ fn rounds(log: &ArenaLog<'_>) -> Vec<ArenaRound> {
                 stages.next().map(|stage| ArenaRoundResult::Proposals { positions: positions(log, stage) })
             }
             ArenaPhase::Compare => checks.next().map(|check| ArenaRoundResult::Comparison {
-                agreement_min: check.agreement.map(|agreement| agreement.min),
+                agreement_min: check.agreement_min,
                 converged: check.converged,
             }),
             ArenaPhase::Vote => votes.next().map(|vote| ArenaRoundResult::Vote {
@@ -595,7 +659,7 @@ fn judge_round(log: &ArenaLog<'_>, judgement: &JudgeRound) -> ArenaRoundResult {
     let score =
         |(place, score): &(usize, f64)| LabelledScore { label: log.label(*place).to_owned(), score: *score };
     ArenaRoundResult::Judgement {
-        judge_top: result.and_then(|result| Some(log.label(result.top?).to_owned())),
+        judge_top: result.and_then(|result| Some(log.label(result.top()?).to_owned())),
         margin: result.map(|result| result.margin),
         scores: result.map(|result| result.scores.iter().map(score).collect()),
     }

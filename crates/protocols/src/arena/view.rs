@@ -1,21 +1,28 @@
-//! All that a reader may want to know of an arena: headline, ballots, dissent, round summaries and quality checks.
+//! All that a reader may want to know of an arena: headline, who held what after each round, dissent, round summaries and quality
+//! checks.
+//!
+//! Before the vote an agent holds its own position; with the vote, the proposal that it votes for. In an extended round it keeps what
+//! it voted for until it votes again: it works on its own proposal because it is asked to, and that is no change of mind.
 
 use agon_core::view::{ending_sentence, holder_name, minority_items};
 use agon_core::wording::counted;
 use agon_core::{
-    Ballot, Corrupt, DebateView, Fate, Headline, Outcome, PhaseTurn, QualityCheck, ReportItem, RoundSummary,
-    Termination,
+    Ballot, Corrupt, DebateView, DecidedPosition, Fate, Headline, JudgeMarks, Outcome, PhaseTurn,
+    PositionChange, PositionHistory, QualityCheck, ReportItem, RoundPositions, RoundSummary, SeatPosition,
+    SeatVote, Termination,
 };
 use serde::Deserialize;
 
-use super::ballots::{ABSTAIN, VoteRound};
 use super::closing::{self, ArenaDissent};
+use super::context::cited_ids;
 use super::convergence::ConvergenceCheck;
 use super::log::{ArenaLog, JudgeRound};
-use super::positions::position_history;
 use super::report::{ArenaReport, table_head};
 use super::verdict::ArenaVerdict;
+use super::voting::{ABSTAIN, CastBallot, VoteRound};
 use super::{ArenaPhase, FIRST_REVISION, LAST_REVISION, context, judging};
+use crate::quotes::is_same_text;
+use crate::sorting::{PositionGroup, PositionNames, Sorting};
 
 /// A position or reason in a summary is cut here.
 const SUMMARY_CHARS_MAX: usize = 80;
@@ -28,12 +35,12 @@ pub(super) fn view(log: &ArenaLog<'_>) -> Result<DebateView, Corrupt> {
     let recorded = outcome.into_iter().flat_map(|outcome| &outcome.dissent);
     let dissent: Vec<ArenaDissent> =
         recorded.filter_map(|value| ArenaDissent::deserialize(value).ok()).collect();
-    let report = ArenaReport { debate: log.debate, verdict: &verdict, dissent: &dissent };
+    let report = ArenaReport { debate: log.debate, verdict: &verdict };
     Ok(DebateView {
-        votes: Vec::new(),
+        votes: last_votes(log),
         headline: outcome.map_or_else(Headline::default, |outcome| headline(outcome, &verdict, &report)),
         outline: report.outline(),
-        positions: position_history(log)?,
+        positions: position_history(log),
         ballots: first_positions(log),
         dissent: dissent_items(log, &dissent),
         round_summaries: round_summaries(log),
@@ -71,6 +78,21 @@ fn first_positions(log: &ArenaLog<'_>) -> Vec<Ballot> {
         .collect()
 }
 
+/// The last ballot of each agent, in seat order.
+fn last_votes(log: &ArenaLog<'_>) -> Vec<SeatVote> {
+    let Some(vote) = log.votes.last() else { return Vec::new() };
+    let cast = log.in_seat_order().into_iter().filter_map(|place| {
+        let (agent, ballot) = (log.agents.get(place)?, vote.ballot(place)?);
+        Some(SeatVote {
+            seat: agent.seat.id.clone(),
+            label: Some(agent.label.clone()),
+            vote: ballot.choice.map_or(ABSTAIN, |choice| log.label(choice)).to_owned(),
+            confidence: Some(format!("{:.2}", ballot.confidence)),
+        })
+    });
+    cast.collect()
+}
+
 fn dissent_items(log: &ArenaLog<'_>, dissent: &[ArenaDissent]) -> Vec<ReportItem> {
     if dissent.is_empty() {
         return minority_items(log.debate);
@@ -81,6 +103,198 @@ fn dissent_items(log: &ArenaLog<'_>, dissent: &[ArenaDissent]) -> Vec<ReportItem
         note: Some(held.reason.clone()),
     };
     dissent.iter().map(item).collect()
+}
+
+/// Who held what after each round.
+fn position_history(log: &ArenaLog<'_>) -> PositionHistory {
+    let names = stage_names(log);
+    let mut rounds: Vec<RoundPositions> = Vec::new();
+    for round in rounds_with_positions(log) {
+        let before = rounds.last();
+        let stands = log.in_seat_order().into_iter().filter_map(|place| {
+            let seat = &log.agents.get(place)?.seat.id;
+            seat_position(log, &names, place, round, before.and_then(|before| before.of(seat)))
+        });
+        let stands: Vec<SeatPosition> = stands.collect();
+        let vote = log.votes.iter().position(|vote| vote.round == round);
+        let mut held = RoundPositions { round, stands, ballots: vote.is_some(), ..RoundPositions::default() };
+        held.ruling = match vote {
+            Some(vote) => decided_name(log, &names, vote),
+            None => held.plurality().map(str::to_owned),
+        };
+        rounds.push(held);
+    }
+    let last = log.votes.len().checked_sub(1).filter(|_| log.debate.outcome.is_some());
+    let decided = last.and_then(|vote| decided_name(log, &names, vote));
+    let decided = decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held);
+    PositionHistory { are_texts: true, rounds, decided, marks: judge_marks(log), near: None }
+}
+
+/// The name of a position, and whether it is unsorted.
+type NamedPosition = (String, bool);
+
+/// The names of all positions, by stage and place. Positions that are the same by declaration have one name.
+fn stage_names(log: &ArenaLog<'_>) -> Vec<Vec<Option<NamedPosition>>> {
+    let holders = log.proposers();
+    let (mut names, mut stages) = (PositionNames::default(), Vec::<Vec<Option<NamedPosition>>>::new());
+    for (at, stage) in log.stages.iter().enumerate() {
+        let text = |place: &usize| stage.held_by(*place).map_or("", |held| held.said.position.trim());
+        let texts: Vec<&str> = holders.iter().map(text).collect();
+        let earlier = at.checked_sub(1).and_then(|before| log.stages.get(before));
+        let is_kept = |place: &usize| {
+            let earlier = earlier.and_then(|stage| stage.held_by(*place));
+            earlier.is_some_and(|held| is_same_text(&held.said.position, text(place)))
+        };
+        let keeps: Vec<bool> = holders.iter().map(is_kept).collect();
+        let named = names.next_round(&stage_sorting(log, at, &holders), &texts, &keeps);
+        let mut by_place: Vec<Option<NamedPosition>> = vec![None; log.agents.len()];
+        for (place, name) in holders.iter().zip(named) {
+            let before = stages.last().and_then(|stage| stage.get(*place)?.clone());
+            // A seat that says the same has not moved. If the sorting suggests otherwise, nothing is known.
+            let name = match before.filter(|(before, _)| !log.is_revised(at, *place) && *before != name.0) {
+                Some((before, _)) => (before, true),
+                None => name,
+            };
+            if let Some(slot) = by_place.get_mut(*place) {
+                *slot = Some(name);
+            }
+        }
+        stages.push(by_place);
+    }
+    stages
+}
+
+/// The groups of a stage. One is unsorted if it is not known how it relates to each of the others.
+fn stage_sorting(log: &ArenaLog<'_>, stage: usize, holders: &[usize]) -> Sorting {
+    let groups = log.same_groups(stage);
+    let is_known = |one: &[usize], other: &[usize]| {
+        let mut pairs = one.iter().flat_map(|a| other.iter().map(move |b| (*a, *b)));
+        pairs.all(|(a, b)| log.relation(stage, a, b).is_some())
+    };
+    let group = |members: &Vec<usize>| PositionGroup {
+        statement: None,
+        is_unsorted: groups.iter().any(|other| other != members && !is_known(members, other)),
+        members: members.iter().filter_map(|place| holders.iter().position(|one| one == place)).collect(),
+    };
+    Sorting { groups: groups.iter().map(group).collect(), faults: Vec::new() }
+}
+
+/// The rounds in which anybody took a position.
+fn rounds_with_positions(log: &ArenaLog<'_>) -> Vec<u32> {
+    let stages = log.stages.iter().enumerate();
+    let stages = stages.filter(|(at, _)| (0..log.agents.len()).any(|place| log.is_new(*at, place)));
+    let votes = log.votes.iter().filter(|vote| vote.ballots.iter().any(Option::is_some));
+    let mut rounds: Vec<u32> =
+        stages.map(|(_, stage)| stage.round).chain(votes.map(|vote| vote.round)).collect();
+    rounds.sort_unstable();
+    rounds.dedup();
+    rounds
+}
+
+/// What an agent holds after a round.
+fn seat_position(
+    log: &ArenaLog<'_>,
+    names: &[Vec<Option<NamedPosition>>],
+    place: usize,
+    round: u32,
+    before: Option<&SeatPosition>,
+) -> Option<SeatPosition> {
+    let agent = log.agents.get(place)?;
+    let vote = log.votes.iter().find(|vote| vote.round == round);
+    let ballot = vote.and_then(|vote| vote.ballot(place)).filter(|ballot| ballot.choice.is_some());
+    let has_voted = log
+        .votes
+        .iter()
+        .any(|vote| vote.round < round && vote.ballot(place).is_some_and(|ballot| ballot.choice.is_some()));
+    let name = |stage: usize, place: usize| names.get(stage)?.get(place)?.clone();
+    let last_stage = log.stages.iter().rposition(|stage| stage.round <= round);
+    let own = last_stage.and_then(|stage| Some((name(stage, place)?, stage)));
+    let (position, is_unsorted, confidence) = match (vote.zip(ballot), own, before) {
+        (Some((vote, ballot)), _, _) => (name(vote.stage, ballot.choice?)?.0, false, ballot.confidence),
+        (None, _, Some(before)) if has_voted || vote.is_some() => {
+            return Some(SeatPosition { change: None, ..before.clone() });
+        }
+        (None, Some(((name, is_unsorted), stage)), _) => {
+            (name, is_unsorted, log.stages.get(stage)?.held_by(place)?.said.confidence)
+        }
+        (None, None, _) => return None,
+    };
+    let is_revised = ballot.is_none() && is_revised_in(log, place, round);
+    let change = before
+        .filter(|before| is_revised || before.position != position)
+        .map(|_| change(log, place, round, ballot));
+    Some(SeatPosition {
+        seat: agent.seat.id.clone(),
+        label: Some(agent.label.clone()),
+        position,
+        is_unsorted,
+        confidence: Some(confidence),
+        change,
+        ..SeatPosition::default()
+    })
+}
+
+fn is_revised_in(log: &ArenaLog<'_>, place: usize, round: u32) -> bool {
+    let mut stages = log.stages.iter().enumerate().filter(|(_, stage)| stage.round == round);
+    stages.any(|(at, _)| log.is_revised(at, place))
+}
+
+/// What a change cites: for a revision the critiques that it answers and the context that it cites for the first time, for a vote the
+/// ids in its reason. Only ids that the agent was shown count.
+fn change(log: &ArenaLog<'_>, place: usize, round: u32, ballot: Option<&CastBallot>) -> PositionChange {
+    let shown = log.ids_shown(place, round);
+    let ids = |text: &str| -> Vec<String> {
+        let cited = cited_ids(text).into_iter().filter(|cited| cited.bracketed && !cited.foreign);
+        cited.map(|cited| cited.id.to_uppercase()).filter(|id| shown.contains(&id.as_str())).collect()
+    };
+    let (mut cited, reason) = match ballot {
+        Some(ballot) => (ids(&ballot.reason), Some(ballot.reason.clone())),
+        None => {
+            let stages = || log.stages.iter().filter_map(|stage| stage.held_by(place));
+            let evidence = |held: &super::log::HeldProposal| {
+                held.said.claims.iter().flat_map(|made| ids(&made.evidence)).collect::<Vec<_>>()
+            };
+            let said: Vec<_> = stages().filter(|held| held.round == round).collect();
+            let earlier: Vec<String> =
+                stages().filter(|held| held.round < round).flat_map(evidence).collect();
+            let answers =
+                said.iter().flat_map(|held| &held.said.addressed).map(|answer| answer.critique_id.clone());
+            let new = said.iter().flat_map(|held| evidence(held)).filter(|id| !earlier.contains(id));
+            let analysis = said.last().map(|held| held.said.analysis.trim().to_owned());
+            (answers.chain(new).collect(), analysis)
+        }
+    };
+    cited.sort_unstable();
+    cited.dedup();
+    PositionChange {
+        cited: cited.into_iter().map(|id| format!("[{id}]")).collect(),
+        reason: reason.filter(|reason| !reason.is_empty()),
+    }
+}
+
+/// The name of the proposal that a vote decided for, by arena's own rule.
+fn decided_name(log: &ArenaLog<'_>, names: &[Vec<Option<NamedPosition>>], vote: usize) -> Option<String> {
+    let winner = closing::winner_after(log, vote)?;
+    let named = names.get(log.votes.get(vote)?.stage)?.get(winner.place)?.clone();
+    named.map(|(name, _)| name)
+}
+
+/// What the judge gave each proposal, by label, in each order in which it was asked.
+fn judge_marks(log: &ArenaLog<'_>) -> Vec<JudgeMarks> {
+    let judge = || log.debate.brief.seats_of("judge").next().map_or(String::new(), |seat| seat.id.clone());
+    let sheets = log.judgements.iter().flat_map(|judgement| {
+        let sheets = judgement.result.iter().flat_map(|result| &result.sheets);
+        sheets.map(move |sheet| (judgement.round, sheet))
+    });
+    sheets
+        .map(|(round, sheet)| JudgeMarks {
+            judge: judge(),
+            round,
+            order: u32::from(log.judging_orders(round).first() != Some(&sheet.order)),
+            scores: sheet.scores.iter().map(|one| (log.label(one.place).to_owned(), one.score)).collect(),
+            ranking: log.labels(&sheet.ranking),
+        })
+        .collect()
 }
 
 /// A table for every comparison, vote and judgement that is complete.
@@ -110,32 +324,37 @@ fn round_summaries(log: &ArenaLog<'_>) -> Vec<RoundSummary> {
 }
 
 fn check_summary(log: &ArenaLog<'_>, check: &ConvergenceCheck) -> RoundSummary {
-    let mut rows = table_head(&["Agent", "Position", "Like its last", "Conflicts with"]);
+    let mut rows = table_head(&["Agent", "Position", "Revised", "Conflicts with"]);
     let held = log.stages.get(check.stage).into_iter().flat_map(|stage| stage.held.iter().enumerate());
     for (place, held) in held.filter_map(|(place, held)| Some((place, held.as_ref()?))) {
-        let stable = check.stabilities.iter().find(|(holder, _)| *holder == place);
-        let stable = stable.map_or("-".to_owned(), |(_, alike)| format!("{alike:.2}"));
-        let conflicts = held.conflicts.as_deref().map_or("not said".to_owned(), |places| match places {
-            [] => "nobody".to_owned(),
-            places => log.labels(places).join(", "),
-        });
-        let carried = if held.carried { " (carried)" } else { "" };
-        let agent = format!("{}{carried}", log.label(place));
-        rows.push(vec![agent, cut(&held.said.position), stable, conflicts]);
+        let revised = match (held.carried, check.changed.contains(&place)) {
+            (true, _) => "absent",
+            (false, true) => "yes",
+            (false, false) => "no",
+        };
+        let conflicts = log.labels(&held.conflicts).join(", ");
+        rows.push(vec![log.label(place).to_owned(), cut(&held.said.position), revised.to_owned(), conflicts]);
     }
-    let alike = match check.agreement {
-        Some(agreement) => format!("at least {:.2}, {:.2} on average", agreement.min, agreement.mean),
-        None => "not measured".to_owned(),
+    let pairs = check.pairs.iter().map(|pair| {
+        let (a, b) = (log.label(pair.a), log.label(pair.b));
+        format!("{a} and {b}: {} ({:.2})", pair.relation.as_str(), pair.similarity)
+    });
+    let unknown =
+        check.unknown.iter().map(|(a, b)| format!("{} and {}: not known", log.label(*a), log.label(*b)));
+    let result = match (&check.sorted_by, check.agreement_min, check.converged) {
+        (None, ..) => "the clerk was absent, not converged".to_owned(),
+        (Some(_), None, _) => "not all pairs are known, not converged".to_owned(),
+        (Some(_), Some(least), true) => format!("convergence score {least:.2}, converged"),
+        (Some(_), Some(least), false) => format!("convergence score {least:.2}, not converged"),
     };
-    let converged = if check.converged { "converged" } else { "not converged" };
-    let opposed = check.opposed.iter();
-    let opposed: Vec<String> =
-        opposed.map(|(one, other)| format!("{} and {}", log.label(*one), log.label(*other))).collect();
-    let notes = [("Positions that oppose each other".to_owned(), opposed)];
+    let notes = [("How the clerk relates them".to_owned(), pairs.chain(unknown).collect::<Vec<_>>())];
     RoundSummary {
-        title: format!("Round {}: how alike: {alike}, {converged}", check.round),
+        title: format!("Round {}: {result}", check.round),
         rows,
-        notes: notes.into_iter().filter(|(_, items)| !items.is_empty()).collect(),
+        notes: notes
+            .into_iter()
+            .filter(|(_, items)| !items.is_empty() && check.sorted_by.is_some())
+            .collect(),
         ..RoundSummary::default()
     }
 }
@@ -178,9 +397,9 @@ fn judge_summary(log: &ArenaLog<'_>, judgement: &JudgeRound) -> RoundSummary {
         let reasons = cut(&judged.reasons(*place).join("; "));
         rows.push(vec![log.label(*place).to_owned(), format!("{score:.1}"), reasons]);
     }
-    let result = match judged.top {
+    let result = match judged.top() {
         Some(top) => format!("{} is best, {:.1} ahead", log.label(top), judged.margin),
-        None => "a tie: its best depends on the order".to_owned(),
+        None => format!("a tie between {}", log.labels(&judged.first).join(" and ")),
     };
     let title = format!("Round {}: the judge: {result}", judgement.round);
     RoundSummary { title, rows, ..RoundSummary::default() }
@@ -196,19 +415,9 @@ fn cut(text: &str) -> String {
 
 /// The seed's mechanisms, checked over the log, in the order of the rounds.
 fn quality_checks(log: &ArenaLog<'_>) -> Vec<QualityCheck> {
-    vec![
-        context_check(log),
-        proposals_check(log),
-        critiques_check(log),
-        convergence_check(log),
-        early_consensus_check(log),
-        refinement_check(log),
-        vote_check(log),
-        judge_check(log),
-        extended_rounds_check(log),
-        ratings_check(log),
-        positions_check(log),
-    ]
+    let mut checks = round_checks(log);
+    checks.extend(decision_checks(log));
+    checks
 }
 
 fn check(sentence: &str, met: Option<bool>, note: impl Into<String>, shown_by: Vec<u32>) -> QualityCheck {
@@ -224,164 +433,151 @@ fn answered(turn: &PhaseTurn) -> usize {
     turn.settled().filter(|(_, reply)| reply.text().is_some()).count()
 }
 
-fn first_turn<'a>(log: &ArenaLog<'a>, phase: ArenaPhase) -> Option<&'a PhaseTurn> {
-    log.debate.turns_of(phase.as_str()).next()
-}
-
 /// The asks of all phases of this kind.
 fn asks_of(log: &ArenaLog<'_>, phase: ArenaPhase) -> Vec<u32> {
     log.debate.turns_of(phase.as_str()).flat_map(|turn| &turn.asks).map(|ask| ask.id).collect()
 }
 
-/// Whether a round that was not held counts as missing: it does if there was a vote, because then a limit cut it.
-fn if_not_held(log: &ArenaLog<'_>) -> Option<bool> {
-    (!log.votes.is_empty()).then_some(false)
-}
-
-fn context_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Round 0 gathers context: knowledge, memory, current topics";
+/// Rounds 0 to 6. A round that was not held counts as missing if there was a vote, because then a limit cut it.
+fn round_checks(log: &ArenaLog<'_>) -> Vec<QualityCheck> {
+    let turn = |phase: ArenaPhase| log.debate.turns_of(phase.as_str()).next();
+    let missing = (!log.votes.is_empty()).then_some(false);
+    let held = |phase: ArenaPhase, sentence: &str, result: &dyn Fn(&PhaseTurn) -> (bool, String)| match turn(
+        phase,
+    ) {
+        Some(turn) => {
+            let (met, note) = result(turn);
+            check(sentence, Some(met), note, asks_of(log, phase))
+        }
+        None => check(sentence, missing, "it was not held", Vec::new()),
+    };
     let wanted = context::sources(&log.options).len();
-    let Some(turn) = first_turn(log, ArenaPhase::Context).filter(|_| wanted > 0) else {
-        return check(sentence, None, "no source is asked", Vec::new());
-    };
-    let (heard, items) = (answered(turn), log.context.len());
-    let cited = log.context.iter().filter(|item| !item.cited_by(log).is_empty()).count();
-    let note = format!("{heard} of {} answered, {items} found, {cited} cited", count(wanted, "source"));
-    check(sentence, Some(heard == wanted), note, asks_of(log, ArenaPhase::Context))
-}
-
-fn proposals_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Round 1: all agents propose at once, and nobody sees another's proposal";
-    let Some(turn) = first_turn(log, ArenaPhase::Propose) else {
-        return check(sentence, None, "no proposal was asked for", Vec::new());
-    };
-    let brief = &log.debate.brief;
-    let earlier = log.debate.turns.iter().take_while(|other| other.since < turn.since);
-    let spoke_earlier = earlier.flat_map(|turn| &turn.asks).any(|ask| brief.seat(&ask.seat).is_some());
-    let note = format!("{} of {} in one phase", answered(turn), count(turn.asks.len(), "proposal"));
-    let met = !spoke_earlier && turn.asks.len() == log.agents.len();
-    check(sentence, Some(met), note, asks_of(log, ArenaPhase::Propose))
-}
-
-fn critiques_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Round 2: every agent critiques each other agent's proposal";
-    let Some(turn) = first_turn(log, ArenaPhase::Critique) else {
-        return check(sentence, if_not_held(log), "it was not held", Vec::new());
-    };
-    let due = log.proposers().len() * log.agents.len().saturating_sub(1);
-    let made = answered(turn);
-    let addressed = log.critiques.iter().filter(|critique| critique.answer(log).is_some()).count();
-    let note = format!("{made} of {}, {addressed} answered by id", count(due, "critique"));
-    check(sentence, Some(made == due), note, asks_of(log, ArenaPhase::Critique))
-}
-
-fn convergence_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Rounds 3 to 5: convergence is checked after each revision";
-    let revisions = log.stages.iter().filter(|stage| stage.phase == ArenaPhase::Revise);
-    let revisions = revisions.filter(|stage| (FIRST_REVISION..=LAST_REVISION).contains(&stage.round));
-    let rounds: Vec<u32> = revisions.map(|stage| stage.round).collect();
-    if rounds.is_empty() {
-        return check(sentence, if_not_held(log), "no round of revision was held", Vec::new());
-    }
-    let is_measured =
-        |round: &&u32| log.checks.iter().any(|check| check.round == **round && check.is_measured());
-    let measured = rounds.iter().filter(is_measured).count();
-    let note = format!("{measured} of {} measured", count(rounds.len(), "round"));
-    check(sentence, Some(measured == rounds.len()), note, asks_of(log, ArenaPhase::Compare))
-}
-
-fn early_consensus_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Convergence short-circuits to consensus: straight to the vote";
+    let context =
+        held(ArenaPhase::Context, "Round 0 gathers context: knowledge, memory, current topics", &|turn| {
+            let cited = log.context.iter().filter(|item| !item.cited_by(log).is_empty()).count();
+            let (heard, sources, items) = (answered(turn), count(wanted, "source"), log.context.len());
+            (heard == wanted, format!("{heard} of {sources} answered, {items} found, {cited} cited"))
+        });
+    let context = if wanted == 0 { QualityCheck { met: None, ..context } } else { context };
+    let proposals = held(
+        ArenaPhase::Propose,
+        "Round 1: all agents propose at once, and nobody sees another's proposal",
+        &|turn| {
+            let earlier = log.debate.turns.iter().take_while(|other| other.since < turn.since);
+            let mut earlier = earlier.flat_map(|turn| &turn.asks);
+            let spoke_earlier = earlier.any(|ask| log.debate.brief.seat(&ask.seat).is_some());
+            let note = format!("{} of {} in one phase", answered(turn), count(turn.asks.len(), "proposal"));
+            (!spoke_earlier && turn.asks.len() == log.agents.len(), note)
+        },
+    );
+    let critiques =
+        held(ArenaPhase::Critique, "Round 2: every agent critiques each other agent's proposal", &|turn| {
+            let due = log.proposers().len() * log.agents.len().saturating_sub(1);
+            let addressed = log.critiques.iter().filter(|critique| critique.answer(log).is_some()).count();
+            let made = answered(turn);
+            (made == due, format!("{made} of {}, {addressed} answered by id", count(due, "critique")))
+        });
+    let sorting =
+        held(ArenaPhase::Revise, "Rounds 3 to 5: the clerk sorts the proposals after each revision", &|_| {
+            let revised = log.stages.iter().enumerate().filter(|(_, stage)| {
+                stage.phase == ArenaPhase::Revise && (FIRST_REVISION..=LAST_REVISION).contains(&stage.round)
+            });
+            let stages: Vec<usize> = revised.map(|(at, _)| at).collect();
+            let is_sorted = |check: &ConvergenceCheck| check.sorted_by.is_some() && check.unknown.is_empty();
+            let sorted = stages.iter().filter(|stage| log.check_of(**stage).is_some_and(is_sorted)).count();
+            (sorted == stages.len(), format!("{sorted} of {} sorted", count(stages.len(), "round")))
+        });
+    let early = log.early_consensus().filter(|_| !log.votes.is_empty());
     let converged = log.checks.iter().find(|check| check.converged && check.round <= LAST_REVISION);
-    match (converged, log.early_consensus()) {
-        (_, Some(round)) => {
-            check(sentence, Some(true), format!("in round {round}"), asks_of(log, ArenaPhase::Compare))
-        }
-        (Some(found), None) => {
-            let note = format!("round {} converged, but the agreement was hollow", found.round);
-            check(sentence, None, note, asks_of(log, ArenaPhase::Challenge))
-        }
-        (None, None) => check(sentence, None, "no round converged", Vec::new()),
-    }
-}
-
-fn refinement_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Round 6: a final refinement with all feedback";
-    match (first_turn(log, ArenaPhase::Refine), log.early_consensus()) {
-        (Some(turn), _) => {
-            let note = format!("{} of {}", answered(turn), count(turn.asks.len(), "proposal"));
-            check(sentence, Some(answered(turn) > 0), note, asks_of(log, ArenaPhase::Refine))
-        }
-        (None, Some(round)) => check(sentence, None, format!("early consensus in round {round}"), Vec::new()),
-        (None, None) => check(sentence, if_not_held(log), "it was not held", Vec::new()),
-    }
-}
-
-fn vote_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Round 7: all agents vote, and half of them choose a proposal";
-    let Some(vote) = log.votes.last() else {
-        let note = format!("only {}: no vote", count(log.proposers().len(), "proposal"));
-        return check(sentence, Some(false), note, Vec::new());
+    let note = match (early, converged) {
+        (Some(round), _) => format!("in round {round}"),
+        (None, Some(found)) => format!("round {} converged, but the agreement was hollow", found.round),
+        (None, None) => "no round converged".to_owned(),
     };
-    let (cast, agents) = (vote.cast(), log.agents.len());
-    let note = format!("{cast} of {agents} in the last vote, {}", count(log.votes.len(), "vote"));
-    check(sentence, Some(vote.is_quorum()), note, asks_of(log, ArenaPhase::Vote))
+    let short_circuit = check(
+        "Convergence short-circuits to consensus: straight to the vote",
+        early.map(|_| true),
+        note,
+        asks_of(log, ArenaPhase::Compare),
+    );
+    let refinement = held(ArenaPhase::Refine, "Round 6: a final refinement with all feedback", &|turn| {
+        (answered(turn) > 0, format!("{} of {}", answered(turn), count(turn.asks.len(), "proposal")))
+    });
+    let refinement = if early.is_some() { QualityCheck { met: None, ..refinement } } else { refinement };
+    vec![context, proposals, critiques, sorting, short_circuit, refinement]
 }
 
-fn judge_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Round 8: one judge scores and ranks every proposal";
-    let shown = asks_of(log, ArenaPhase::Judge);
-    match closing::final_judgement(log) {
-        Some(judged) => {
-            let scored = judged.scores.len();
-            let note = format!("{scored} scored in {}", count(judged.sheets.len(), "order"));
-            check(sentence, Some(scored == log.proposers().len()), note, shown)
-        }
-        None if shown.is_empty() => check(sentence, Some(false), "it was not asked", shown),
-        None => check(sentence, Some(false), "it was absent the last time", shown),
-    }
-}
-
-fn extended_rounds_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Extended rounds only if the early stop criteria are not met";
-    let held = log.extended_rounds();
-    let after = counted(u64::from(held), "extended round");
-    let shown = asks_of(log, ArenaPhase::Judge);
-    let last = log.votes.last().zip(closing::final_judgement(log));
-    match last.map(|(vote, judged)| closing::is_early_stop(log, vote, judged)) {
-        None => check(sentence, None, "there is no judgement to stop at", shown),
-        Some(true) => check(sentence, Some(true), format!("met after {after}"), shown),
-        Some(false) => {
-            let all_held = held >= log.options.max_extended_rounds;
-            check(sentence, Some(all_held), format!("not met after {after}"), shown)
-        }
-    }
-}
-
-fn ratings_check(log: &ArenaLog<'_>) -> QualityCheck {
+/// The vote, the judge, and what follows from them.
+fn decision_checks(log: &ArenaLog<'_>) -> Vec<QualityCheck> {
     const TOLERANCE: f64 = 1e-9;
-    let sentence = "Ratings change by the judge's scores, and sum to 0";
+    let (vote, judged) = (log.votes.last(), closing::final_judgement(log));
+    let judge_asks = asks_of(log, ArenaPhase::Judge);
+    let cast = match vote {
+        Some(vote) => {
+            let votes = count(log.votes.len(), "vote");
+            format!("{} of {} in the last vote, {votes}", vote.cast(), log.agents.len())
+        }
+        None => format!("only {}: no vote", count(log.proposers().len(), "proposal")),
+    };
+    let scored = match judged {
+        Some(judged) => {
+            format!("{} scored in {}", judged.scores.len(), count(judged.sheets.len(), "order"))
+        }
+        None if judge_asks.is_empty() => "it was not asked".to_owned(),
+        None => "it was absent the last time".to_owned(),
+    };
+    let held = log.extended_rounds();
+    let stops = vote.zip(judged).map(|(vote, judged)| closing::is_early_stop(log, vote, judged));
+    let after = counted(u64::from(held), "extended round");
+    let extended = match stops {
+        None => "there is no judgement to stop at".to_owned(),
+        Some(true) => format!("met after {after}"),
+        Some(false) => format!("not met after {after}"),
+    };
     let rated = judging::rated_seats(log);
     let sum: f64 = rated.iter().map(|rated| rated.change).sum();
-    match rated.len() {
-        0 => check(sentence, None, "nobody is rated", Vec::new()),
-        seats => {
-            let met = Some(sum.abs() < TOLERANCE);
-            check(sentence, met, count(seats, "rated seat"), asks_of(log, ArenaPhase::Judge))
-        }
-    }
-}
-
-fn positions_check(log: &ArenaLog<'_>) -> QualityCheck {
-    let sentence = "Every position of round 1 is adopted, refuted with a reason, or dissent";
+    let is_rated = (!rated.is_empty()).then(|| sum.abs() < TOLERANCE);
     let fates = closing::position_fates(log);
-    if fates.is_empty() {
-        return check(sentence, None, "there is no position", Vec::new());
-    }
     let of = |fate: Fate| fates.iter().filter(|position| position.fate == fate).count();
-    let (adopted, refuted, minority) = (of(Fate::Adopted), of(Fate::Refuted), of(Fate::Minority));
-    let kept = closing::dissent(log, &fates).len() == minority
+    let is_conserved = closing::dissent(log, &fates).len() == of(Fate::Minority)
         && fates.iter().all(|position| !position.reason.is_empty());
-    let note = format!("{adopted} adopted, {refuted} refuted, {minority} in the dissent");
-    check(sentence, Some(kept), note, asks_of(log, ArenaPhase::Propose))
+    let conserved = format!(
+        "{} adopted, {} given up, {} not settled, {} in the dissent",
+        of(Fate::Adopted),
+        of(Fate::Refuted),
+        of(Fate::NotSettled),
+        of(Fate::Minority)
+    );
+    vec![
+        check(
+            "Round 7: all agents vote, and half of them choose a proposal",
+            Some(vote.is_some_and(VoteRound::is_quorum)),
+            cast,
+            asks_of(log, ArenaPhase::Vote),
+        ),
+        check(
+            "Round 8: one judge scores and ranks every proposal",
+            Some(judged.is_some_and(|judged| judged.scores.len() == log.proposers().len())),
+            scored,
+            judge_asks.clone(),
+        ),
+        check(
+            "Extended rounds only if the early stop criteria are not met",
+            stops.map(|stops| stops || held >= log.options.max_extended_rounds),
+            extended,
+            judge_asks.clone(),
+        ),
+        check(
+            "Ratings change by the judge's scores, and sum to 0",
+            is_rated,
+            count(rated.len(), "rated seat"),
+            judge_asks,
+        ),
+        check(
+            "Every position of round 1 is adopted, given up with a reason, not settled, or dissent",
+            (!fates.is_empty()).then_some(is_conserved),
+            conserved,
+            asks_of(log, ArenaPhase::Propose),
+        ),
+    ]
 }

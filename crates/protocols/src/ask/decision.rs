@@ -6,15 +6,15 @@
 use std::collections::BTreeMap;
 
 use agon_core::history::{ResolvedDebate, history};
-use agon_core::{Debate, PositionFlip, PositionHistory, RoundPositions, Seat, Status};
+use agon_core::{Debate, DecidedPosition, PositionFlip, PositionHistory, RoundPositions, Seat, Status};
 use serde::{Deserialize, Serialize};
 
 use super::AskOptions;
-use super::first_answers::{FirstAnswer, PairAgreement};
+use super::first_answers::PairAgreement;
 use super::ladder::{AskLadder, EndedPart};
 use super::positions::vote;
 use crate::panel::consensus::FindingState;
-use crate::panel::verdict::{PanelVerdict, VerdictDecision};
+use crate::panel::verdict::PanelVerdict;
 
 /// Comparisons with thresholds allow for rounding.
 const TOLERANCE: f64 = 1e-9;
@@ -40,8 +40,8 @@ pub(super) struct AskDecision {
     pub(super) basis: Option<AnswerBasis>,
     pub(super) answer: Option<String>,
     pub(super) why: Option<String>,
-    /// The name of the answer's position, if a seat held it.
-    pub(super) position: Option<String>,
+    /// The position that the answer states.
+    pub(super) decided: DecidedPosition,
     pub(super) never_worse: Option<NeverWorseCheck>,
     /// The panel's ruling on the debate's answer.
     pub(super) ruling: Option<PanelRuling>,
@@ -49,9 +49,16 @@ pub(super) struct AskDecision {
     pub(super) notes: Vec<String>,
 }
 
+impl AskDecision {
+    /// Whether the answer is the debate's own.
+    pub(super) fn is_of_debate(&self) -> bool {
+        matches!(self.basis, Some(AnswerBasis::Debate | AnswerBasis::Panel))
+    }
+}
+
 /// Decides on a ladder that goes no further.
 pub(super) fn decide(ladder: &AskLadder<'_>) -> AskDecision {
-    if matches!(ladder.firsts.agreement, PairAgreement::Same | PairAgreement::Declared) {
+    if matches!(ladder.firsts.agreement, PairAgreement::Same(_)) {
         return by_agreement(ladder);
     }
     let Some(deep) = &ladder.deep else { return AskDecision::default() };
@@ -62,7 +69,7 @@ pub(super) fn decide(ladder: &AskLadder<'_>) -> AskDecision {
         basis: Some(AnswerBasis::Debate),
         answer: Some(answer),
         why: deep.verdict.why.clone(),
-        position: ladder.positions.debated.clone(),
+        decided: ladder.history.decided.clone(),
         ..AskDecision::default()
     };
     let stands_from = AskOptions::read(&ladder.debate.brief.options).stands_from;
@@ -90,45 +97,56 @@ pub(super) fn decide(ladder: &AskLadder<'_>) -> AskDecision {
 
 /// The answer of the more confident of the first two, or of the first if both are equally confident.
 fn by_agreement(ladder: &AskLadder<'_>) -> AskDecision {
-    let pair = ladder.firsts.pair(ladder.debate);
+    let pair = ladder.firsts.pair();
     let surer = pair.iter().rev().max_by(|a, b| a.reply.confidence.total_cmp(&b.reply.confidence));
     AskDecision {
         basis: Some(AnswerBasis::Agreement),
         answer: surer.map(|first| first.reply.answer.trim().to_owned()),
         why: surer.map(|first| first.reply.why.trim().to_owned()),
-        position: ladder.positions.history.rounds.first().and_then(vote).map(str::to_owned),
+        decided: ladder.history.rounds.first().and_then(vote).map_or(DecidedPosition::Unknown, held),
         ..AskDecision::default()
     }
 }
 
-/// Replaces a decision by the vote on the first answers, for this reason. A tied vote replaces nothing.
+fn held(position: &str) -> DecidedPosition {
+    DecidedPosition::Held(position.to_owned())
+}
+
+/// Replaces a decision by the vote on the first answers, for this reason. A vote that is tied or not known replaces nothing.
 fn by_vote(ladder: &AskLadder<'_>, mut decision: AskDecision, reason: &str) -> AskDecision {
-    let Some((position, holders)) = vote_winner(&ladder.positions.history) else {
-        decision
-            .notes
-            .push(format!("{reason}; the first answers are tied, so that there is no vote to fall back on"));
+    let first_round = ladder.history.rounds.first();
+    let Some((first_round, position)) = first_round.and_then(|round| Some((round, vote(round)?))) else {
+        let why = no_vote(&ladder.history);
+        decision.notes.push(format!("{reason}; there is no vote to fall back on: {why}"));
         return decision;
     };
+    let holders: Vec<&str> = first_round
+        .stands
+        .iter()
+        .filter(|stand| stand.position == position)
+        .map(|stand| stand.seat.as_str())
+        .collect();
     decision.notes.push(format!(
-        "{reason}: the answer is the plain vote on the first answers, {holders} of {}",
+        "{reason}: the answer is the plain vote on the first answers, {} of {}",
+        holders.len(),
         ladder.firsts.all.len()
     ));
-    let first_holder = ladder.firsts.all.iter().find(|first: &&FirstAnswer<'_>| first.position == position);
+    let first_holder = ladder.firsts.all.iter().find(|first| holders.contains(&first.seat));
     AskDecision {
         basis: Some(AnswerBasis::FirstRoundVote),
         answer: first_holder.map(|first| first.reply.answer.trim().to_owned()),
         why: first_holder.map(|first| first.reply.why.trim().to_owned()),
-        position: Some(position),
+        decided: held(position),
         ..decision
     }
 }
 
-/// The position that wins the vote on the first answers, and how many hold it.
-fn vote_winner(history: &PositionHistory) -> Option<(String, usize)> {
-    let first = history.rounds.first()?;
-    let position = vote(first)?;
-    let holders = first.stands.iter().filter(|seat| seat.position == position).count();
-    Some((position.to_owned(), holders))
+/// Why the first answers have no winner.
+fn no_vote(history: &PositionHistory) -> &'static str {
+    match history.rounds.first() {
+        Some(first) if !first.is_sorted() => "it is not known which first answers are the same",
+        _ => "the first answers are tied",
+    }
 }
 
 /// Whether the debate's answer stands before the judges.
@@ -140,7 +158,7 @@ pub struct PanelRuling {
 
 /// The ruling of a panel that has ended. `None` if it came to no verdict.
 fn ruling(panel: &EndedPart<PanelVerdict>, stands_from: f64) -> Option<PanelRuling> {
-    let score = panel_score(&panel.verdict).filter(|_| panel.outcome.status == Status::Complete)?;
+    let score = panel_score(panel).filter(|_| panel.outcome.status == Status::Complete)?;
     let is_enough = score >= stands_from - TOLERANCE;
     let mut findings = panel.verdict.critical_findings.iter();
     let adopted = findings.find(|finding| finding.state == FindingState::Adopted);
@@ -154,13 +172,10 @@ fn ruling(panel: &EndedPart<PanelVerdict>, stands_from: f64) -> Option<PanelRuli
 
 /// The score that decides. Without consensus or majority, every judge must find the answer good enough, so the lowest score
 /// counts.
-fn panel_score(panel: &PanelVerdict) -> Option<f64> {
-    match &panel.decision {
-        VerdictDecision::Consensus(verdict) => Some(verdict.consensus_score),
-        VerdictDecision::Majority(verdict) => Some(verdict.majority_score),
-        VerdictDecision::NoMajority(verdict) => verdict.scores.iter().copied().reduce(f64::min),
-        VerdictDecision::None(_) => None,
-    }
+fn panel_score(panel: &EndedPart<PanelVerdict>) -> Option<f64> {
+    let last = panel.view.positions.rounds.last();
+    let lowest = || last?.stands.iter().filter_map(|stand| stand.value).reduce(f64::min);
+    panel.verdict.score().or_else(lowest)
 }
 
 fn figure(score: f64) -> String {
@@ -173,22 +188,22 @@ pub struct NeverWorseCheck {
     /// Whether the vote is kept against the debate.
     pub kept: bool,
     pub why: String,
-    /// The position that wins the vote.
+    /// The position that wins the vote. Null if that is a tie or not known.
     pub vote: Option<String>,
-    /// The position that the debate decided on.
+    /// The position that the debate decided on. Null if that is not known.
     pub debate: Option<String>,
 }
 
 impl NeverWorseCheck {
-    /// Compares the position that the debate decided on, if a seat held it, with the vote on the first answers.
-    pub(super) fn new(history: &PositionHistory, decided: Option<&str>) -> Self {
-        let vote = history.rounds.first().and_then(vote);
+    /// Compares the position that the debate decided on with the vote on the first answers.
+    pub(super) fn new(history: &PositionHistory) -> Self {
+        let (vote, decided) = (history.rounds.first().and_then(vote), history.decided.name());
         let (kept, why) = match vote {
-            None => (false, "the vote on the first answers has no winner that could be kept".to_owned()),
+            None => (false, format!("there is no vote that could be kept: {}", no_vote(history))),
             Some(vote) if Some(vote) == decided => {
                 (false, "the debate came to what the vote says".to_owned())
             }
-            Some(_) => is_vote_kept(history, decided),
+            Some(_) => is_vote_kept(history),
         };
         Self { kept, why, vote: vote.map(str::to_owned), debate: decided.map(str::to_owned) }
     }
@@ -196,12 +211,22 @@ impl NeverWorseCheck {
 
 /// Whether the vote is kept, and why. It is not kept if at least one flip to the debate's answer is evidenced, and at least as many
 /// are evidenced as are bare.
-fn is_vote_kept(history: &PositionHistory, decided: Option<&str>) -> (bool, String) {
-    let Some(decided) = decided else {
-        return (
-            true,
-            "the debate came to an answer that nobody held, so that no change of mind backs it".to_owned(),
-        );
+fn is_vote_kept(history: &PositionHistory) -> (bool, String) {
+    let decided = match &history.decided {
+        DecidedPosition::Held(decided) => decided,
+        DecidedPosition::New(_) => {
+            return (
+                true,
+                "the debate came to an answer that nobody held, so no change of mind backs it".to_owned(),
+            );
+        }
+        DecidedPosition::Nothing | DecidedPosition::Unknown => {
+            return (
+                true,
+                "it is not known whose position the debate's answer is, so no change of mind is known to back it"
+                    .to_owned(),
+            );
+        }
     };
     let (evidenced, bare): (Vec<_>, Vec<_>) =
         lasting_flips(history, decided).into_iter().partition(|flip| flip.evidenced);
@@ -334,7 +359,8 @@ mod tests {
     }
 
     fn check(first: &[&str], later: &[LaterRound<'_>], decided: Option<&str>) -> NeverWorseCheck {
-        NeverWorseCheck::new(&history_of(first, later), decided)
+        let decided = decided.map_or(DecidedPosition::New("z".into()), held);
+        NeverWorseCheck::new(&PositionHistory { decided, ..history_of(first, later) })
     }
 
     /// "keeps the plain first-round vote unless [...] backed by evidenced flips": both sides of the rule.
@@ -376,12 +402,28 @@ mod tests {
     #[test]
     fn a_tied_vote_cannot_be_kept() {
         let tied = check(&["x", "y"], &[&[("y", Some(0)), ("y", None)]], Some("y"));
-        assert!(!tied.kept && tied.why.contains("no winner"), "{}", tied.why);
+        assert!(!tied.kept && tied.why.contains("are tied"), "{}", tied.why);
         let unchanged: LaterRound<'_> = &[("x", None), ("x", None)];
         let same = check(&["x", "x"], &[unchanged], Some("x"));
         assert!(!same.kept && same.why.contains("what the vote says"), "{}", same.why);
         let not_held = check(&["x", "x"], &[unchanged], None);
         assert!(not_held.kept && not_held.why.contains("nobody held"), "{}", not_held.why);
+    }
+
+    /// "compares with the first-round vote only where that is known": an unsorted round has no vote. A debate's answer of which nobody
+    /// said whose position it is does not beat a vote that is known.
+    #[test]
+    fn what_is_not_known_is_not_compared() {
+        let mut history = history_of(&["x", "x", "y"], &[&[("y", Some(1)), ("y", Some(1)), ("y", None)]]);
+        history.decided = DecidedPosition::Unknown;
+        let unknown = NeverWorseCheck::new(&history);
+        assert!(unknown.kept && unknown.why.contains("not known whose position"), "{}", unknown.why);
+        history.decided = held("y");
+        assert!(!NeverWorseCheck::new(&history).kept);
+        history.rounds[0].stands[2].is_unsorted = true;
+        let unsorted = NeverWorseCheck::new(&history);
+        assert!(!unsorted.kept && unsorted.vote.is_none(), "{}", unsorted.why);
+        assert!(unsorted.why.contains("not known which first answers"), "{}", unsorted.why);
     }
 
     /// Textbook values for 1 of 10, and for 0 of 10, whose upper end is z^2 / (n + z^2).

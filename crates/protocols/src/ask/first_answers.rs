@@ -1,12 +1,18 @@
 //! The first answers, which each seat gives alone, and whether the first two agree.
 
-use agon_core::{Corrupt, Debate, PhaseTurn, Reply};
+use std::sync::{Arc, OnceLock};
+
+use agon_core::{
+    Corrupt, Debate, PhaseTurn, PositionHistory, ReplySchema, RoundPositions, Seat, SeatPosition, Step,
+};
 use serde::Deserialize;
 
-use super::AskPhase;
-use super::replies::{AnswerComparison, AskAnswer};
-use crate::answer::Answer;
-use crate::{grouping, lexical};
+use super::{AskPhase, OWN_TEMPLATES};
+use crate::clerk::{AnswerSheet, CLERK, ClerkSorting, SortedBy};
+use crate::poll::AnswerPromptContext;
+use crate::poll::replies::PollAnswer;
+use crate::prompt::{self, PromptSet, new_ask};
+use crate::sorting::Sorting;
 
 /// How many seats answer in the first step.
 const PAIR_SIZE: usize = 2;
@@ -15,9 +21,7 @@ const PAIR_SIZE: usize = 2;
 #[derive(Debug, Clone)]
 pub(super) struct FirstAnswer<'a> {
     pub(super) seat: &'a str,
-    pub(super) reply: AskAnswer,
-    /// The name of the position. Seats with the same answer have the same name.
-    pub(super) position: String,
+    pub(super) reply: PollAnswer,
 }
 
 /// Whether the two answers of the first step are the same.
@@ -25,21 +29,24 @@ pub(super) struct FirstAnswer<'a> {
 pub(super) enum PairAgreement {
     /// These seats of the pair are absent, so there is nothing to compare.
     Missing(Vec<String>),
-    /// The answers are equal.
-    Same,
-    /// The answers are neither equal nor contrary. The seats have not been asked yet.
+    /// Arithmetic cannot tell. The clerk has not been asked yet.
     Open,
-    /// Both seats say that the answers are the same.
-    Declared,
-    /// The answers differ, for these reasons.
-    Divided(Vec<String>),
+    /// They are the same.
+    Same(SortedBy),
+    /// They are different: what each of them says.
+    Different(SortedBy, [String; 2]),
+    /// The clerk is absent, or what it declares does not verify.
+    Unknown,
 }
 
 /// All first answers, in seat order.
 #[derive(Debug)]
 pub(super) struct FirstAnswers<'a> {
+    debate: &'a Debate,
     pub(super) all: Vec<FirstAnswer<'a>>,
     pub(super) agreement: PairAgreement,
+    /// The sorting of all of them, by place.
+    sorting: Sorting,
 }
 
 impl<'a> FirstAnswers<'a> {
@@ -47,22 +54,66 @@ impl<'a> FirstAnswers<'a> {
         let is_first = |turn: &&PhaseTurn| {
             matches!(AskPhase::parse(&turn.phase.name), Some(AskPhase::Answer | AskPhase::DeepAnswer))
         };
-        let first_turns = debate.turns.iter().filter(is_first);
         let mut all: Vec<FirstAnswer<'a>> = Vec::new();
-        for (ask, reply) in first_turns.flat_map(PhaseTurn::settled) {
+        for (ask, reply) in debate.turns.iter().filter(is_first).flat_map(PhaseTurn::settled) {
             let Some(value) = reply.value() else { continue };
-            let reply = AskAnswer::deserialize(value)?;
-            let position = position(debate, &all, &ask.seat, &reply.answer);
-            all.push(FirstAnswer { seat: &ask.seat, reply, position });
+            all.push(FirstAnswer { seat: &ask.seat, reply: PollAnswer::deserialize(value)? });
         }
-        let agreement = agreement(debate, &all)?;
-        Ok(Self { all, agreement })
+        let clerk = debate.turn(AskPhase::Clerk.as_str(), 0);
+        let mut declared =
+            clerk.into_iter().flat_map(PhaseTurn::settled).filter_map(|(_, reply)| reply.value());
+        let declared = declared.next().map(ClerkSorting::deserialize).transpose()?;
+        let agreement = agreement(debate, &all, declared.as_ref());
+        // The clerk sorts the first two. The moderator of the debate sorts the others with them.
+        let declared = declared.filter(|_| all.len() <= PAIR_SIZE);
+        let (sorting, _) = sheet(debate, &all).sorted(declared.as_ref());
+        Ok(Self { debate, all, agreement, sorting })
     }
 
     /// The first two answers.
-    pub(super) fn pair(&self, debate: &Debate) -> Vec<&FirstAnswer<'a>> {
-        pair_answers(debate, &self.all)
+    pub(super) fn pair(&self) -> Vec<&FirstAnswer<'a>> {
+        pair_answers(self.debate, &self.all)
     }
+
+    /// The answers that the clerk sorts.
+    pub(super) fn pair_sheet(&self) -> AnswerSheet<'_> {
+        let answers = self.pair().into_iter().map(|first| first.reply.answer.as_str());
+        AnswerSheet::new(&self.debate.brief, answers.collect())
+    }
+
+    /// Whether it is known of every two first answers if they are the same.
+    pub(super) fn is_known(&self) -> bool {
+        self.sorting.is_complete()
+    }
+
+    /// The name of the position of a seat's first answer: the words of the first who gave it.
+    pub(super) fn position(&self, seat: &str) -> Option<String> {
+        let place = self.all.iter().position(|first| first.seat == seat)?;
+        let first = self.all.get(*self.sorting.group_of(place)?.members.first()?)?;
+        Some(first.reply.answer.trim().to_owned())
+    }
+
+    /// The first round, if there was no debate.
+    pub(super) fn history(&self) -> PositionHistory {
+        let stand = |(place, first): (usize, &FirstAnswer<'_>)| SeatPosition {
+            seat: first.seat.to_owned(),
+            position: self.position(first.seat).unwrap_or_default(),
+            is_unsorted: self.sorting.group_of(place).is_some_and(|group| group.is_unsorted),
+            confidence: Some(first.reply.confidence),
+            ..SeatPosition::default()
+        };
+        let stands: Vec<SeatPosition> = self.all.iter().enumerate().map(stand).collect();
+        let round = RoundPositions { stands, ..RoundPositions::default() };
+        PositionHistory {
+            are_texts: !sheet(self.debate, &self.all).is_discrete(),
+            rounds: if round.stands.is_empty() { Vec::new() } else { vec![round] },
+            ..PositionHistory::default()
+        }
+    }
+}
+
+fn sheet<'f>(debate: &'f Debate, all: &'f [FirstAnswer<'_>]) -> AnswerSheet<'f> {
+    AnswerSheet::new(&debate.brief, all.iter().map(|first| first.reply.answer.as_str()).collect())
 }
 
 /// The seats of the first step.
@@ -75,104 +126,72 @@ fn pair_answers<'f, 'a>(debate: &Debate, all: &'f [FirstAnswer<'a>]) -> Vec<&'f 
     all.iter().filter(|first| pair.contains(&first.seat)).collect()
 }
 
-/// The name of an answer's position, which is that of the first equal answer. The answers of seats that join later are also
-/// grouped by similarity. Those of the first two are not, because whether they agree decides if there is a debate.
-fn position(debate: &Debate, before: &[FirstAnswer<'_>], seat: &str, answer: &str) -> String {
-    let question = &debate.brief.question;
-    let joins_later = !pair_of(debate).contains(&seat);
-    let is_similar = |other: &str| {
-        joins_later && grouping::is_same(other, answer) && contradiction(question, other, answer).is_none()
-    };
-    let equal = before.iter().find(|first| is_same(question, &first.reply.answer, answer));
-    let same = equal.or_else(|| before.iter().find(|first| is_similar(&first.reply.answer)));
-    same.map_or_else(|| answer.trim().to_owned(), |first| first.position.clone())
-}
-
-/// Whether two short answers are equal, which no model needs to be asked.
-pub(super) fn is_same(question: &str, one: &str, other: &str) -> bool {
-    match (Answer::alone(question, one), Answer::alone(question, other)) {
-        (Some(one), Some(other)) => one == other,
-        _ => lexical::same_words(one, other),
-    }
-}
-
-fn agreement(debate: &Debate, all: &[FirstAnswer<'_>]) -> Result<PairAgreement, Corrupt> {
+fn agreement(debate: &Debate, all: &[FirstAnswer<'_>], declared: Option<&ClerkSorting>) -> PairAgreement {
     let answers = pair_answers(debate, all);
     let [one, other] = answers.as_slice() else {
         let has_answered = |seat: &str| answers.iter().any(|first| first.seat == seat);
         let absent = pair_of(debate).into_iter().filter(|seat| !has_answered(seat));
-        return Ok(PairAgreement::Missing(absent.map(str::to_owned).collect()));
+        return PairAgreement::Missing(absent.map(str::to_owned).collect());
     };
-    if one.position == other.position {
-        return Ok(PairAgreement::Same);
+    let texts = [one, other].map(|first| first.reply.answer.as_str());
+    let (sorting, by) = AnswerSheet::new(&debate.brief, texts.to_vec()).sorted(declared);
+    let is_asked = debate.turn(AskPhase::Clerk.as_str(), 0).is_some();
+    let statement = |place: usize| {
+        let declared = sorting.group_of(place).and_then(|group| group.statement.clone());
+        declared.unwrap_or_else(|| texts.get(place).copied().unwrap_or_default().trim().to_owned())
+    };
+    match by {
+        SortedBy::Unknown if is_asked => PairAgreement::Unknown,
+        SortedBy::Unknown => PairAgreement::Open,
+        by if sorting.groups.len() == 1 => PairAgreement::Same(by),
+        by => PairAgreement::Different(by, [statement(0), statement(1)]),
     }
-    if let Some(difference) = contradiction(&debate.brief.question, &one.reply.answer, &other.reply.answer) {
-        return Ok(PairAgreement::Divided(vec![difference]));
-    }
-    let Some(turn) = debate.turn(AskPhase::Compare.as_str(), 0) else { return Ok(PairAgreement::Open) };
-    let mut reasons = Vec::new();
-    for (ask, reply) in turn.settled() {
-        reasons.extend(declared_difference(&ask.seat, reply)?);
-    }
-    Ok(if reasons.is_empty() { PairAgreement::Declared } else { PairAgreement::Divided(reasons) })
 }
 
-/// What differs according to one of the two seats. `None` if it says that the answers are the same.
-fn declared_difference(seat: &str, reply: &Reply) -> Result<Option<String>, Corrupt> {
-    let Some(value) = reply.value() else {
-        return Ok(Some(format!("{seat} did not say whether the two are the same")));
-    };
-    let comparison = AnswerComparison::deserialize(value)?;
-    let difference = comparison.difference().unwrap_or("they are not the same").to_owned();
-    Ok((!comparison.same).then_some(difference))
+/// The compiled templates and the schema, which are the same in every debate.
+struct AskParts {
+    prompts: PromptSet,
+    answer: Arc<ReplySchema>,
 }
 
-/// What makes two answers different whatever the seats say. `None` if that cannot be told without asking them.
-fn contradiction(question: &str, one: &str, other: &str) -> Option<String> {
-    let option = |words: &str| Answer::alone(question, words).and_then(|answer| answer.option());
-    if let (Some(one), Some(other)) = (option(one), option(other)) {
-        return (one != other).then(|| format!("one chooses {one}, the other {other}"));
-    }
-    if !lexical::contrary(one, other) {
-        return None;
-    }
-    let (figures, others) = (lexical::figures(one), lexical::figures(other));
-    Some(match (figures.is_empty() || others.is_empty(), lexical::opposed(one, other)) {
-        (false, false) if figures != others => {
-            format!("their figures differ: {} and {}", figures.join(" "), others.join(" "))
-        }
-        (_, true) => "one denies what the other says".to_owned(),
-        _ => "they say the contrary of each other".to_owned(),
+fn parts() -> Result<&'static AskParts, Corrupt> {
+    static PARTS: OnceLock<AskParts> = OnceLock::new();
+    prompt::made_once(&PARTS, || {
+        Ok(AskParts {
+            prompts: PromptSet::new(OWN_TEMPLATES)?,
+            answer: Arc::new(prompt::schema_of::<PollAnswer>("answer")),
+        })
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Asks the two seats of the first step to answer, each alone.
+pub(super) fn ask_pair(debate: &Debate) -> Result<Step, Corrupt> {
+    let pair = pair_of(debate);
+    ask_for_answers(debate, AskPhase::Answer, |seat| pair.contains(&seat.id.as_str()))
+}
 
-    /// "agreed only if [...] the answers are not opposed, contrary or of other figures".
-    #[test]
-    fn contradictory_answers_differ_without_asking_the_seats() {
-        let options = "Which?\nA) tabs\nB) spaces";
-        for (question, one, other, difference) in [
-            ("How many?", "42", "about 17", Some("their figures differ: 42 and 17")),
-            ("When?", "in July", "on 20 July 1969", None),
-            (
-                "Adopt it?",
-                "Adopt the queue",
-                "Do not adopt the queue",
-                Some("one denies what the other says"),
-            ),
-            (
-                "What now?",
-                "Sales will increase",
-                "Sales will decrease",
-                Some("they say the contrary of each other"),
-            ),
-            (options, "A", "B) spaces", Some("one chooses A, the other B")),
-            ("Which town?", "Paris", "The capital, Paris", None),
-        ] {
-            assert_eq!(contradiction(question, one, other).as_deref(), difference, "{one} / {other}");
-        }
-    }
+/// Asks the debaters who join in the second step to answer the same question in the same way, each alone.
+pub(super) fn ask_joining(debate: &Debate) -> Result<Step, Corrupt> {
+    let pair = pair_of(debate);
+    ask_for_answers(debate, AskPhase::DeepAnswer, |seat| !pair.contains(&seat.id.as_str()))
+}
+
+fn ask_for_answers(
+    debate: &Debate,
+    phase: AskPhase,
+    is_asked: impl Fn(&Seat) -> bool,
+) -> Result<Step, Corrupt> {
+    let (parts, context) = (parts()?, AnswerPromptContext::of(debate));
+    let system = parts.prompts.shared("ask/system.hbs", &context)?;
+    let prompt = parts.prompts.whole(&system, "ask/answer.hbs", &context)?;
+    let seats = debate.brief.seats_of("debater").filter(|seat| is_asked(seat));
+    let asks = seats.map(|seat| new_ask(seat, prompt.clone(), Some(parts.answer.clone())));
+    Ok(Step::Ask(phase.at(0), asks.collect()))
+}
+
+/// Asks the clerk whether the two answers are the same.
+pub(super) fn ask_clerk(debate: &Debate, firsts: &FirstAnswers<'_>) -> Result<Step, Corrupt> {
+    let clerk = debate.brief.seats_of(CLERK).next();
+    let asks = clerk.map(|seat| firsts.pair_sheet().ask_clerk(seat)).transpose()?;
+    Ok(Step::Ask(AskPhase::Clerk.at(0), asks.into_iter().collect()))
 }

@@ -1,18 +1,17 @@
 //! The steps of the ladder that were taken, read from the log.
 
-use agon_core::{Corrupt, Debate, Outcome, Protocol, Step};
+use agon_core::{Corrupt, Debate, DebateView, Outcome, Phase, PositionHistory, Protocol, Step};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::AskOptions;
 use super::decision::NeverWorseCheck;
 use super::first_answers::FirstAnswers;
-use super::open_points;
 use super::parts::{self, DEEP_PREFIX, PANEL_PREFIX};
-use super::positions::AskPositions;
+use super::positions::position_history;
+use super::{AskOptions, AskPhase, open_points};
+use crate::deep::Deep;
 use crate::deep::verdict::DeepVerdict;
-use crate::deep::{Deep, DeepPhase};
 use crate::limits::LimitCheck;
-use crate::panel::Panel;
 use crate::panel::verdict::PanelVerdict;
 
 /// A step of the ladder.
@@ -29,28 +28,35 @@ pub enum LadderStep {
 
 impl LadderStep {
     /// The step that a phase belongs to.
-    pub(super) fn of(phase: &str) -> Self {
-        match phase {
-            _ if phase.starts_with(DEEP_PREFIX) => Self::Deep,
-            _ if phase.starts_with(PANEL_PREFIX) => Self::Panel,
-            _ => Self::Pair,
+    pub(super) fn of(phase: &Phase) -> Result<Self, Corrupt> {
+        match &*phase.name {
+            name if name.starts_with(DEEP_PREFIX) => Ok(Self::Deep),
+            name if name.starts_with(PANEL_PREFIX) => Ok(Self::Panel),
+            _ => AskPhase::of(phase).map(|_| Self::Pair),
         }
+    }
+
+    /// Whether a phase belongs to this step.
+    pub(super) fn has(self, phase: &Phase) -> bool {
+        Self::of(phase).is_ok_and(|step| step == self)
     }
 }
 
-/// A part of the ladder that has ended.
+/// A part of the ladder that has ended, with its own outcome.
 #[derive(Debug)]
 pub(super) struct EndedPart<V> {
     pub(super) debate: Debate,
     pub(super) outcome: Outcome,
     /// The outcome's verdict, typed.
     pub(super) verdict: V,
+    pub(super) view: DebateView,
 }
 
-impl<V: serde::de::DeserializeOwned> EndedPart<V> {
-    pub(super) fn new(debate: Debate, outcome: Outcome) -> Result<Self, Corrupt> {
-        let verdict = V::deserialize(&outcome.verdict)?;
-        Ok(Self { debate, outcome, verdict })
+impl<V: DeserializeOwned> EndedPart<V> {
+    pub(super) fn new(protocol: &dyn Protocol, part: Debate, outcome: Outcome) -> Result<Self, Corrupt> {
+        let debate = Debate { outcome: Some(outcome.clone()), ..part };
+        let view = protocol.view(&debate)?;
+        Ok(Self { verdict: V::deserialize(&outcome.verdict)?, debate, outcome, view })
     }
 }
 
@@ -63,16 +69,17 @@ pub(super) struct AskLadder<'a> {
     pub(super) deep: Option<EndedPart<DeepVerdict>>,
     /// Set once the panel has ended.
     pub(super) panel: Option<EndedPart<PanelVerdict>>,
-    pub(super) positions: AskPositions,
+    /// Who held what, from the first answers to the last round of the debate, and what the debate came to.
+    pub(super) history: PositionHistory,
     /// The limit that left no room for the next step.
     pub(super) stopped: Option<String>,
 }
 
 impl<'a> AskLadder<'a> {
     /// The first step alone.
-    pub(super) fn of_pair(debate: &'a Debate, firsts: FirstAnswers<'a>) -> Result<Self, Corrupt> {
-        let positions = AskPositions::read(debate, &firsts, None)?;
-        Ok(Self { debate, firsts, deep: None, panel: None, positions, stopped: None })
+    pub(super) fn of_pair(debate: &'a Debate, firsts: FirstAnswers<'a>) -> Self {
+        let history = position_history(&firsts, None);
+        Self { debate, firsts, deep: None, panel: None, history, stopped: None }
     }
 
     /// The first step and the debate.
@@ -82,9 +89,9 @@ impl<'a> AskLadder<'a> {
         part: Debate,
         outcome: Outcome,
     ) -> Result<Self, Corrupt> {
-        let positions = AskPositions::read(debate, &firsts, Some(&part))?;
-        let deep = Some(EndedPart::new(part, outcome)?);
-        Ok(Self { debate, firsts, deep, panel: None, positions, stopped: None })
+        let deep: EndedPart<DeepVerdict> = EndedPart::new(&Deep, part, outcome)?;
+        let history = position_history(&firsts, Some(deep.view.positions.clone()));
+        Ok(Self { debate, firsts, deep: Some(deep), panel: None, history, stopped: None })
     }
 
     /// The first step and the debate, for a panel that has begun. The debate's outcome is computed again from its part of the log.
@@ -106,22 +113,17 @@ impl<'a> AskLadder<'a> {
         parts::panel_part(self.debate, files.unwrap_or_default())
     }
 
-    pub(super) fn deep_outcome(&self) -> Option<&Outcome> {
-        self.deep.as_ref().map(|deep| &deep.outcome)
-    }
-
     /// The check of `--never-worse`, if that is set and the debate has an answer.
     pub(super) fn never_worse(&self) -> Option<NeverWorseCheck> {
         let is_set = AskOptions::read(&self.debate.brief.options).never_worse;
         let has_answer = self.deep.as_ref().is_some_and(|deep| deep.verdict.answer.is_some());
-        (is_set && has_answer)
-            .then(|| NeverWorseCheck::new(&self.positions.history, self.positions.debated.as_deref()))
+        (is_set && has_answer).then(|| NeverWorseCheck::new(&self.history))
     }
 
     /// Why a panel is needed. `None` if the debate settled the question, or if the vote is kept whatever a panel says.
     pub(super) fn why_panel(&self) -> Option<String> {
         let deep = self.deep.as_ref()?;
-        let reason = open_points::panel_reason(&deep.outcome, &deep.verdict, &self.positions.history)?;
+        let reason = open_points::panel_reason(&deep.outcome, &deep.verdict, &self.history)?;
         let is_vote_kept = self.never_worse().is_some_and(|check| check.kept);
         (!is_vote_kept).then_some(reason)
     }
@@ -142,16 +144,4 @@ pub(super) fn exhausted_limit(limits: LimitCheck<'_>, calls: usize) -> Option<St
     limits
         .is_exhausted(calls)
         .then(|| limits.reached(calls).unwrap_or_else(|| "a limit of the debate".to_owned()))
-}
-
-/// The part that the last phase belongs to, and its protocol. `None` for the first answers and their comparison.
-pub(super) fn current_part(debate: &Debate) -> Option<(&'static dyn Protocol, Debate)> {
-    let phase = debate.last_phase()?;
-    match LadderStep::of(&phase.name) {
-        LadderStep::Pair => None,
-        LadderStep::Deep if phase.name.strip_prefix(DEEP_PREFIX) == Some(DeepPhase::Answer.as_str()) => None,
-        LadderStep::Deep => Some((&Deep, parts::deep_part(debate, &FirstAnswers::read(debate).ok()?))),
-        // Only the prompts need the files that the panel judges.
-        LadderStep::Panel => Some((&Panel, parts::panel_part(debate, Vec::new()))),
-    }
 }

@@ -5,8 +5,7 @@
 //!
 //! This file has the options, the phases and the transition table. The other files:
 //!
-//! - [`first_answers`] reads the first answers and whether the first two agree.
-//! - [`asks`] makes the prompts of the first answers; [`replies`] has the types of the answers.
+//! - [`first_answers`] asks for the first answers and reads them, and says whether the first two agree.
 //! - [`parts`] turns the phases of a step into the debate that `deep` or `panel` reads.
 //! - [`ladder`] reads from the log which steps were taken.
 //! - [`positions`] says who held what in each round.
@@ -23,19 +22,19 @@ use agon_core::{
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::clerk::{CLERK, CLERK_TEMPLATE, ClerkSorting, clerk_model};
 use crate::deep::{self, Deep};
 use crate::panel::{self, Panel};
+use crate::poll::replies::PollAnswer;
 use first_answers::{FirstAnswers, PairAgreement};
 use ladder::{AskLadder, EndedPart, LadderStep};
 
-mod asks;
 pub mod decision;
 mod first_answers;
 mod ladder;
 mod open_points;
 mod parts;
 mod positions;
-pub mod replies;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -65,7 +64,7 @@ agon_core::protocol_phases! {
     /// The phases of the debate and the panel start with that protocol's name.
     pub enum AskPhase {
         Answer => PhaseInfo::new("answer", "First answers", "answers", "answer, each on its own").first_positions(),
-        Compare => PhaseInfo::new("compare", "Whether the two answers are the same", "says whether the two answers are the same", "say whether the two answers are the same"),
+        Clerk => PhaseInfo::new("clerk", "Whether the two answers are the same", "says whether the two answers are the same", "say whether the two answers are the same"),
         DeepAnswer => PhaseInfo::new("deep/answer", "First answers of the seats that join", "answers", "answer, each on its own").first_positions(),
         DeepDebate => PhaseInfo::new("deep/debate", "Arguments", "argues", "argue"),
         DeepModerate => PhaseInfo::new("deep/moderate", "The moderator's assessment", "measures how far they agree", "measure how far they agree"),
@@ -73,6 +72,7 @@ agon_core::protocol_phases! {
         PanelPosition => PhaseInfo::new("panel/position", "The judges' positions", "scores", "score, each on its own").closing(),
         PanelRebuttal => PhaseInfo::new("panel/rebuttal", "The judges' rebuttals", "reads the others and answers", "read the others and answer").closing(),
         PanelFinal => PhaseInfo::new("panel/final", "The judges' final statements", "gives a final score", "give their final scores").closing(),
+        PanelSummary => PhaseInfo::new("panel/summary", "The summary of the judges", "sums up what the judges say", "sum up what the judges say").closing(),
     }
 }
 
@@ -80,7 +80,7 @@ agon_core::protocol_phases! {
 const OWN_TEMPLATES: &[PromptTemplate] = &[
     PromptTemplate { file: "ask/system.hbs", text: include_str!("prompts/system.hbs") },
     PromptTemplate { file: "ask/answer.hbs", text: include_str!("prompts/answer.hbs") },
-    PromptTemplate { file: "ask/compare.hbs", text: include_str!("prompts/compare.hbs") },
+    CLERK_TEMPLATE,
     parts::RUBRIC_TEMPLATE,
 ];
 
@@ -116,6 +116,8 @@ static INFO: ProtocolInfo = ProtocolInfo {
         RoleInfo { name: "moderator", models: RoleModels::Named },
         RoleInfo { name: "chair", models: RoleModels::Named },
         RoleInfo { name: "judge", models: RoleModels::Named },
+        RoleInfo { name: "rapporteur", models: RoleModels::Named },
+        RoleInfo { name: CLERK, models: RoleModels::Named },
     ],
     templates: &TEMPLATES,
     phases: AskPhase::INFO,
@@ -126,8 +128,8 @@ static INFO: ProtocolInfo = ProtocolInfo {
     record_folder: None,
     isolation: &[],
     simulation: None,
-    example: None,
-    demo: None,
+    example: Some(("\"QUESTION\" --models A,B,C", "ask two models, and let them debate only if they differ")),
+    demo: Some(include_str!("demo.yaml")),
 };
 
 /// How many debaters sit, unless more models are named.
@@ -151,25 +153,19 @@ impl Protocol for Ask {
         for (seat, n) in seats.iter_mut().zip(1..=2) {
             seat.id = format!("answerer-{n}");
         }
-        // An even number of judges could tie.
-        if options.judges.is_multiple_of(2) {
-            return Err(Invalid(format!("judges is {}, but it must be odd: 3, 5 or 7", options.judges)));
-        }
-        let named = request.roles.get("judge").into_iter().cycle();
-        let judges = named.chain(models.iter().cycle()).take(options.judges);
-        seats.extend((1..).zip(judges).map(|(n, model)| Seat {
-            id: format!("judge-{n}"),
-            role: "judge".into(),
-            model: model.clone(),
-        }));
+        let answerers: Vec<Seat> = seats.iter().take(2).cloned().collect();
+        let preferred = ["judge", "chair"].iter().find_map(|role| request.roles.get(*role));
+        let clerk = clerk_model(request, preferred.map(String::as_str), &answerers);
+        seats.push(Seat { id: CLERK.into(), role: CLERK.into(), model: clerk });
+        seats.extend(Panel.seats(&parts::panel_request(request, &options, &models))?);
         Ok(seats)
     }
 
     fn plan(&self, brief: &Brief) -> CallPlan {
         let deep = Deep.plan(&parts::deep_brief(brief));
         let panel = Panel.plan(&parts::panel_brief(brief));
-        // The debate's calls include the pair's answers, which it uses. Two more calls compare them.
-        let most_calls = deep.most_calls + PAIR_CALLS + panel.most_calls;
+        // The debate's calls include the pair's answers, which it uses. One more call compares them.
+        let most_calls = deep.most_calls + 1 + panel.most_calls;
         CallPlan {
             fewest_calls: PAIR_CALLS,
             most_calls,
@@ -179,9 +175,9 @@ impl Protocol for Ask {
     }
 
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
-        let Some(phase) = debate.last_phase() else { return asks::pair_answers(debate) };
+        let Some(phase) = debate.last_phase() else { return first_answers::ask_pair(debate) };
         let firsts = FirstAnswers::read(debate)?;
-        match LadderStep::of(&phase.name) {
+        match LadderStep::of(phase)? {
             LadderStep::Pair => after_pair(debate, firsts),
             LadderStep::Deep => {
                 let part = parts::deep_part(debate, &firsts);
@@ -195,26 +191,17 @@ impl Protocol for Ask {
     }
 
     fn check(&self, debate: &Debate, ask: &agon_core::Ask, value: &Value) -> Result<(), ReplyFault> {
-        match ask.schema.as_ref().map(|schema| schema.name.as_str()) {
-            Some("first_answer") => {
-                let reply = replies::AskAnswer::deserialize(value)?;
-                if reply.answer.trim().is_empty() {
-                    Err(ReplyFault::Invalid("`answer` must not be empty".into()))
-                } else {
-                    Ok(())
-                }
+        let unreadable = |why: Corrupt| ReplyFault::Invalid(why.to_string());
+        let firsts = || FirstAnswers::read(debate).map_err(unreadable);
+        let Some(phase) = debate.last_phase() else { return PollAnswer::deserialize(value)?.check() };
+        match (LadderStep::of(phase).map_err(unreadable)?, AskPhase::parse(&phase.name)) {
+            (_, Some(AskPhase::Answer | AskPhase::DeepAnswer)) => PollAnswer::deserialize(value)?.check(),
+            (LadderStep::Pair, _) => firsts()?.pair_sheet().check_clerk(&ClerkSorting::deserialize(value)?),
+            (LadderStep::Deep, _) => Deep.check(&parts::deep_part(debate, &firsts()?), ask, value),
+            (LadderStep::Panel, _) => {
+                let ladder = AskLadder::with_panel(debate, firsts()?).map_err(unreadable)?;
+                Panel.check(&ladder.panel_part(), ask, value)
             }
-            Some("comparison") => {
-                let reply = replies::AnswerComparison::deserialize(value)?;
-                match reply.same || reply.difference().is_some() {
-                    true => Ok(()),
-                    false => Err(ReplyFault::Invalid(
-                        "`difference` must say what differs when `same` is false".into(),
-                    )),
-                }
-            }
-            _ => ladder::current_part(debate)
-                .map_or(Ok(()), |(protocol, part)| protocol.check(&part, ask, value)),
         }
     }
 
@@ -223,24 +210,22 @@ impl Protocol for Ask {
     }
 }
 
-/// Closes if the first two agree or a limit leaves no room. Otherwise has them compared, or starts the debate.
+/// Closes if the first two agree or a limit leaves no room. Otherwise asks the clerk, or starts the debate.
 fn after_pair(debate: &Debate, firsts: FirstAnswers<'_>) -> Result<Step, Corrupt> {
     let pair = first_answers::pair_of(debate).len();
     let calls = match &firsts.agreement {
-        PairAgreement::Same | PairAgreement::Declared => {
-            return verdict::close(&AskLadder::of_pair(debate, firsts)?);
-        }
-        PairAgreement::Open => pair,
-        PairAgreement::Missing(_) | PairAgreement::Divided(_) => {
+        PairAgreement::Same(_) => return verdict::close(&AskLadder::of_pair(debate, firsts)),
+        PairAgreement::Open => 1,
+        PairAgreement::Missing(_) | PairAgreement::Different(..) | PairAgreement::Unknown => {
             debate.brief.seats_of("debater").count().saturating_sub(pair)
         }
     };
     if let Some(limit) = ladder::exhausted_limit(ladder::step_limits(debate), calls) {
-        return verdict::close(&AskLadder { stopped: Some(limit), ..AskLadder::of_pair(debate, firsts)? });
+        return verdict::close(&AskLadder { stopped: Some(limit), ..AskLadder::of_pair(debate, firsts) });
     }
     match firsts.agreement {
-        PairAgreement::Open => asks::comparisons(debate, &firsts),
-        _ => asks::joining_answers(debate),
+        PairAgreement::Open => first_answers::ask_clerk(debate, &firsts),
+        _ => first_answers::ask_joining(debate),
     }
 }
 
@@ -249,8 +234,8 @@ fn after_deep(ladder: AskLadder<'_>) -> Result<Step, Corrupt> {
     if ladder.why_panel().is_none() {
         return verdict::close(&ladder);
     }
-    let judges = ladder.debate.brief.seats_of("judge").count();
-    match ladder::exhausted_limit(ladder::panel_limits(ladder.debate), judges) {
+    let seats = parts::panel_seats(&ladder.debate.brief);
+    match ladder::exhausted_limit(ladder::panel_limits(ladder.debate), seats) {
         Some(limit) => verdict::close(&AskLadder { stopped: Some(limit), ..ladder }),
         None => next_of_panel(ladder),
     }
@@ -262,7 +247,7 @@ fn next_of_panel(ladder: AskLadder<'_>) -> Result<Step, Corrupt> {
     match Panel.next(&part)? {
         Step::Ask(phase, asks) => Ok(parts::whole_step(ladder.debate, parts::PANEL_PREFIX, &phase, asks)),
         Step::Close(panel) => {
-            verdict::close(&AskLadder { panel: Some(EndedPart::new(part, *panel)?), ..ladder })
+            verdict::close(&AskLadder { panel: Some(EndedPart::new(&Panel, part, *panel)?), ..ladder })
         }
     }
 }
@@ -292,7 +277,8 @@ fn debaters(request: &Request, options: &AskOptions, models: &[String]) -> Resul
         question: request.question.clone(),
         models: models.iter().cycle().take(count).cloned().collect(),
         roles: request.roles.clone(),
-        options: parts::deep_options(&request.options),
-        ..Request::default()
+        files: request.files.clone(),
+        options: parts::deep_options(options),
+        seed: request.seed,
     })
 }

@@ -1,9 +1,10 @@
 //! What the debaters still disagree about, and the files that the panel judges.
 
+use agon_core::wording::counted;
 use agon_core::{Brief, BriefFile, NameMask, Outcome, PositionHistory, Status, Termination};
 
 use crate::deep::verdict::DeepVerdict;
-use crate::lexical;
+use crate::quotes::is_same_text;
 
 /// The points that stayed in dispute: the chair's list and the moderator's after the last round, without duplicates.
 pub(super) fn contested(deep: &DeepVerdict) -> Vec<String> {
@@ -11,7 +12,7 @@ pub(super) fn contested(deep: &DeepVerdict) -> Vec<String> {
     let open = status.map_or(&[][..], |status| &status.remaining_disagreements);
     let mut contested: Vec<String> = Vec::new();
     for point in deep.contested.iter().chain(open).map(|point| point.trim()) {
-        let is_new = contested.iter().all(|before| !lexical::same_words(before, point));
+        let is_new = contested.iter().all(|before| !is_same_text(before, point));
         if is_new && !point.is_empty() {
             contested.push(point.to_owned());
         }
@@ -25,21 +26,27 @@ pub(super) fn panel_reason(
     verdict: &DeepVerdict,
     history: &PositionHistory,
 ) -> Option<String> {
-    let positions = history.rounds.last().map_or(0, |round| round.distinct().len());
+    let last = history.rounds.last().filter(|round| round.is_sorted());
+    let positions = last.map(|round| round.distinct().len());
     let points = contested(verdict).len();
-    let is_one_position = positions < 2;
-    let is_settled = deep.termination == Termination::Converged
-        || (deep.termination == Termination::Stable && is_one_position)
-        || (points == 0 && is_one_position);
+    let is_settled = match (positions, deep.termination) {
+        (Some(positions), _) if positions > 1 => false,
+        (_, Termination::Converged) => true,
+        (Some(_), Termination::Stable) => true,
+        (Some(_), _) => points == 0,
+        (None, _) => false,
+    };
     if is_settled || deep.status != Status::Complete || verdict.answer.is_none() {
         return None;
     }
-    let s = |n: usize| if n == 1 { "" } else { "s" };
-    Some(format!(
-        "the debate did not converge: {positions} position{} and {points} contested point{} were left",
-        s(positions),
-        s(points)
-    ))
+    let points = counted(points as u64, "contested point");
+    Some(match positions {
+        Some(positions) => {
+            let positions = counted(positions as u64, "position");
+            format!("the debate left {positions} and {points}")
+        }
+        None => format!("the debate left {points}, and it is not known whether the debaters agree"),
+    })
 }
 
 /// The files that the panel judges: the answer, and the points and positions against it. Seats appear by label only.
@@ -71,7 +78,7 @@ fn final_positions(deep: &DeepVerdict) -> Vec<(Vec<String>, &str)> {
     let mut positions: Vec<(Vec<String>, &str)> = Vec::new();
     for stance in &deep.synthesis_input.final_stances {
         let (label, position) = (format!("Debater {}", stance.debater), stance.revised_position.as_str());
-        match positions.iter_mut().find(|(_, other)| lexical::same_words(other, position)) {
+        match positions.iter_mut().find(|(_, other)| is_same_text(other, position)) {
             Some((holders, _)) => holders.push(label),
             None => positions.push((vec![label], position)),
         }

@@ -5,14 +5,15 @@
 
 use agon_core::{
     Brief, BriefFile, CallUsage, Debate, DebateLimits, Phase, PhaseTurn, PromptTemplate, Protocol, Reply,
-    Seat, Step, options,
+    Request, Seat, Step,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::AskOptions;
 use super::first_answers::{FirstAnswer, FirstAnswers};
-use crate::deep::{self, Deep, DeepPhase};
-use crate::panel::Panel;
+use crate::attached_context::CONTEXT_PART;
+use crate::deep::{self, Deep, DeepOptions, DeepPhase};
+use crate::panel::{Panel, PanelOptions};
 
 /// The prefixes of the phases of the second and third step.
 pub(super) const DEEP_PREFIX: &str = "deep/";
@@ -21,19 +22,16 @@ pub(super) const PANEL_PREFIX: &str = "panel/";
 pub(super) const PANEL_SHARE: f64 = 0.15;
 /// The share of the time and money limits that is kept for the debate's synthesis and for the panel.
 pub(super) const CLOSING_SHARE: f64 = 1.0 - (1.0 - PANEL_SHARE) * (1.0 - deep::CLOSING_SHARE);
-/// Calls that are kept for the panel in addition to one for each judge, because a call may have to be repeated.
+/// Calls that are kept for the panel in addition to one for each of its seats, because a call may have to be repeated.
 pub(super) const SPARE_CALLS: usize = 1;
-/// The options of `ask` that are passed on to the debate.
-pub(super) const DEBATE_OPTIONS: [&str; 5] =
-    ["min_rounds", "max_rounds", "agreement_score", "new_points_ratio", "strict"];
-const RUBRIC: &str = include_str!("rubric.toml");
 /// The rubric, listed among the templates so that a log records its hash.
-pub(super) const RUBRIC_TEMPLATE: PromptTemplate = PromptTemplate { file: "ask/rubric.toml", text: RUBRIC };
+pub(super) const RUBRIC_TEMPLATE: PromptTemplate =
+    PromptTemplate { file: "ask/rubric.toml", text: include_str!("rubric.toml") };
 
 /// The debate of the second step. The first answers are its Stage 1 answers.
 pub(super) fn deep_part(debate: &Debate, firsts: &FirstAnswers<'_>) -> Debate {
     let mut brief = deep_brief(&debate.brief);
-    let panel_calls = debate.brief.seats_of("judge").count() + SPARE_CALLS;
+    let panel_calls = panel_seats(&debate.brief) + SPARE_CALLS;
     let panel_calls = u32::try_from(panel_calls).unwrap_or(u32::MAX);
     brief.limits = remaining_limits(debate, DEEP_PREFIX);
     let limits = &mut brief.limits;
@@ -67,51 +65,77 @@ fn last_debate_round(debate: &Debate) -> u32 {
 }
 
 /// The options of the debate: those that `ask` passes on, and `deep`'s own defaults.
-pub(super) fn deep_options(options: &Map<String, Value>) -> Map<String, Value> {
-    let mut deep_options = options::resolve(Deep.info().options, []).unwrap_or_default();
-    for key in DEBATE_OPTIONS {
-        deep_options.extend(options.get(key).map(|value| (key.to_owned(), value.clone())));
+pub(super) fn deep_options(options: &AskOptions) -> Map<String, Value> {
+    let passed_on = DeepOptions {
+        min_rounds: options.min_rounds,
+        max_rounds: options.max_rounds,
+        agreement_score: options.agreement_score,
+        new_points_ratio: options.new_points_ratio,
+        strict: options.strict,
+        ..DeepOptions::default()
+    };
+    passed_on.write()
+}
+
+fn panel_options(options: &AskOptions) -> Map<String, Value> {
+    let passed_on = PanelOptions {
+        max_rounds: options.panel_rounds,
+        judges: Some(options.judges),
+        feature: "the answer of a debate, in answer.md".to_owned(),
+        ..PanelOptions::default()
+    };
+    passed_on.write()
+}
+
+/// The request that seats the panel. Which files it judges is known after the debate.
+pub(super) fn panel_request(request: &Request, options: &AskOptions, models: &[String]) -> Request {
+    let judges = request.roles.get("judge").map_or_else(|| models.to_vec(), |judge| vec![judge.clone()]);
+    let answer = BriefFile { path: "answer.md".to_owned(), text: request.question.clone(), part: None };
+    Request {
+        question: request.question.clone(),
+        files: vec![rubric_file(), answer],
+        models: judges,
+        roles: request.roles.clone(),
+        options: panel_options(options),
+        seed: request.seed,
     }
-    deep_options
+}
+
+fn rubric_file() -> BriefFile {
+    let (path, part) = (RUBRIC_TEMPLATE.file.to_owned(), Some("rubric".to_owned()));
+    BriefFile { path, text: RUBRIC_TEMPLATE.text.to_owned(), part }
 }
 
 /// The brief of the debate, with the whole limits.
 pub(super) fn deep_brief(brief: &Brief) -> Brief {
-    sub_brief(brief, Deep.info().name, deep_options(&brief.options), |seat| seat.role != "judge")
+    let options = deep_options(&AskOptions::read(&brief.options));
+    Brief { files: brief.files.clone(), ..sub_brief(brief, &Deep, options) }
 }
 
 /// The brief of the panel, with the whole limits and without the files that it judges.
 pub(super) fn panel_brief(brief: &Brief) -> Brief {
-    let mut options = options::resolve(Panel.info().options, []).unwrap_or_default();
-    options.insert("max_rounds".into(), json!(AskOptions::read(&brief.options).panel_rounds));
-    options.insert("feature".into(), json!("the answer of a debate, in answer.md"));
-    let mut panel = sub_brief(brief, Panel.info().name, options, |seat| seat.role == "judge");
-    let (path, part) = (RUBRIC_TEMPLATE.file.to_owned(), Some("rubric".to_owned()));
-    panel.files.push(BriefFile { path, text: RUBRIC.to_owned(), part });
-    panel
+    let options = panel_options(&AskOptions::read(&brief.options));
+    let attached = brief.files.iter().filter(|file| file.part.as_deref() == Some(CONTEXT_PART));
+    let files = std::iter::once(rubric_file()).chain(attached.cloned()).collect();
+    Brief { files, ..sub_brief(brief, &Panel, options) }
 }
 
-fn sub_brief(
-    brief: &Brief,
-    protocol: &str,
-    options: Map<String, Value>,
-    has_seat: fn(&&Seat) -> bool,
-) -> Brief {
+/// How many seats the panel has.
+pub(super) fn panel_seats(brief: &Brief) -> usize {
+    brief.seats.iter().filter(|seat| has_role(&Panel, seat)).count()
+}
+
+fn has_role(protocol: &dyn Protocol, seat: &Seat) -> bool {
+    protocol.info().roles.iter().any(|role| role.name == seat.role)
+}
+
+fn sub_brief(brief: &Brief, protocol: &dyn Protocol, options: Map<String, Value>) -> Brief {
     Brief {
-        version: brief.version,
-        id: brief.id.clone(),
-        protocol: protocol.to_owned(),
-        question: brief.question.clone(),
+        protocol: protocol.info().name.to_owned(),
         files: Vec::new(),
         options,
-        seats: brief.seats.iter().filter(has_seat).cloned().collect(),
-        seed: brief.seed,
-        nonce: brief.nonce.clone(),
-        limits: brief.limits.clone(),
-        templates: brief.templates.clone(),
-        written_by: brief.written_by.clone(),
-        created_at: brief.created_at.clone(),
-        parent: brief.parent.clone(),
+        seats: brief.seats.iter().filter(|seat| has_role(protocol, seat)).cloned().collect(),
+        ..brief.clone()
     }
 }
 

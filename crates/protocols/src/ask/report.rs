@@ -3,68 +3,101 @@
 use agon_core::view::{ending_sentence, holder_name, minority_items};
 use agon_core::wording::{capitalized, count, dollars, score, spoken};
 use agon_core::{
-    Ballot, Corrupt, Debate, DebateView, DecidedPosition, Headline, Outline, Protocol, ReportBlock,
-    ReportItem, ReportLength, ReportSection, RoundSummary, SectionKind, Status, VerdictTone,
+    Ballot, Corrupt, Debate, DebateView, DecidedPosition, Headline, Outline, PositionHistory, Protocol,
+    ReportBlock, ReportItem, ReportLength, ReportSection, RoundSummary, SectionKind, Status, Step,
+    VerdictTone,
 };
 use serde::Deserialize;
 
-use super::decision::AnswerBasis;
+use super::decision::{AnswerBasis, decide};
 use super::first_answers::{FirstAnswers, PairAgreement};
-use super::ladder::LadderStep;
-use super::positions::AskPositions;
-use super::verdict::{AgreementSource, AskVerdict, StepReport, StepVerdict};
+use super::ladder::{AskLadder, EndedPart, LadderStep};
+use super::positions::position_history;
+use super::verdict::{AskVerdict, FirstAnswerReport, StepReport};
 use super::{AskPhase, parts};
+use crate::clerk::SortedBy;
 use crate::deep::Deep;
 use crate::panel::Panel;
 
 /// Everything that the reports, the page and the other interfaces show of the debate.
 pub(super) fn view(debate: &Debate) -> Result<DebateView, Corrupt> {
-    let firsts = FirstAnswers::read(debate)?;
-    let is_debated = debate.turns.iter().any(|turn| LadderStep::of(&turn.phase.name) == LadderStep::Deep);
-    let is_judged = debate.turns.iter().any(|turn| LadderStep::of(&turn.phase.name) == LadderStep::Panel);
-    let deep = is_debated.then(|| parts::deep_part(debate, &firsts));
-    let outcome = debate.outcome.as_ref();
-    let verdict = outcome.map(|outcome| AskVerdict::deserialize(&outcome.verdict)).transpose()?;
-    let mut positions = AskPositions::read(debate, &firsts, deep.as_ref())?.history;
-    // An answer that no seat held is a position of its own.
-    let decided = verdict.as_ref().and_then(|verdict| verdict.position.clone().or(verdict.answer.clone()));
-    positions.decided = decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held);
-    let ballots = firsts.all.iter().map(|first| Ballot {
-        seat: first.seat.to_owned(),
-        answer: first.reply.answer.trim().to_owned(),
-        stands_alone: true,
-    });
-    let mut round_summaries: Vec<RoundSummary> = first_summary(debate, &firsts).into_iter().collect();
-    let mut details = Vec::new();
-    if let Some(deep) = &deep {
-        let view = Deep.view(deep)?;
-        round_summaries.extend(in_whole_log(debate, parts::DEEP_PREFIX, view.round_summaries));
-        details.extend(view.outline.details);
-    }
-    if is_judged {
-        let mut panel = parts::panel_part(debate, Vec::new());
-        // The panel's own outcome is needed to describe its verdict.
-        if let agon_core::Step::Close(outcome) = Panel.next(&panel)? {
-            panel.outcome = Some(*outcome);
-        }
-        let view = Panel.view(&panel)?;
-        round_summaries.extend(in_whole_log(debate, parts::PANEL_PREFIX, view.round_summaries));
-        details.extend(panel_sections(view.outline));
-    }
-    Ok(DebateView {
-        votes: Vec::new(),
-        headline: headline(debate, verdict.as_ref()),
-        outline: verdict.map(|verdict| outline(debate, &verdict, details)).unwrap_or_default(),
-        positions,
-        ballots: ballots.collect(),
+    let Some(outcome) = &debate.outcome else { return unfinished_view(debate) };
+    let verdict = AskVerdict::deserialize(&outcome.verdict)?;
+    let ladder = ended_ladder(debate)?;
+    let decision = decide(&ladder);
+    let mut view = DebateView {
+        headline: headline(debate, &verdict),
+        positions: PositionHistory { decided: decision.decided.clone(), ..ladder.history.clone() },
+        ballots: ballots(&ladder.firsts),
         dissent: minority_items(debate),
-        round_summaries,
+        round_summaries: first_summary(debate, &ladder.firsts).into_iter().collect(),
         ..DebateView::default()
-    })
+    };
+    let mut details = Vec::new();
+    if let Some(deep) = ladder.deep {
+        view.round_summaries.extend(in_whole_log(debate, parts::DEEP_PREFIX, deep.view.round_summaries));
+        details.extend(deep.view.outline.details);
+        if decision.is_of_debate() {
+            view.dissent = deep.view.dissent;
+        }
+    }
+    if let Some(panel) = ladder.panel {
+        view.round_summaries.extend(in_whole_log(debate, parts::PANEL_PREFIX, panel.view.round_summaries));
+        details.extend(panel_sections(panel.view.outline));
+        view.votes = panel.view.votes;
+    }
+    view.outline = outline(debate, &ladder.firsts, &verdict, details);
+    Ok(view)
 }
 
-fn headline(debate: &Debate, verdict: Option<&AskVerdict>) -> Headline {
-    let Some((verdict, outcome)) = verdict.zip(debate.outcome.as_ref()) else { return Headline::default() };
+/// The steps of a debate that is over.
+fn ended_ladder(debate: &Debate) -> Result<AskLadder<'_>, Corrupt> {
+    let firsts = FirstAnswers::read(debate)?;
+    let has = |step: LadderStep| debate.turns.iter().any(|turn| step.has(&turn.phase));
+    if !has(LadderStep::Deep) {
+        return Ok(AskLadder::of_pair(debate, firsts));
+    }
+    let ladder = AskLadder::with_panel(debate, firsts)?;
+    let part = ladder.panel_part();
+    match Panel.next(&part)? {
+        Step::Close(outcome) if has(LadderStep::Panel) => {
+            Ok(AskLadder { panel: Some(EndedPart::new(&Panel, part, *outcome)?), ..ladder })
+        }
+        _ => Ok(ladder),
+    }
+}
+
+/// What can be seen of a debate that goes on.
+fn unfinished_view(debate: &Debate) -> Result<DebateView, Corrupt> {
+    let firsts = FirstAnswers::read(debate)?;
+    let has = |step: LadderStep| debate.turns.iter().any(|turn| step.has(&turn.phase));
+    let mut round_summaries: Vec<RoundSummary> = first_summary(debate, &firsts).into_iter().collect();
+    let mut deep_positions = None;
+    if has(LadderStep::Deep) {
+        let deep = Deep.view(&parts::deep_part(debate, &firsts))?;
+        round_summaries.extend(in_whole_log(debate, parts::DEEP_PREFIX, deep.round_summaries));
+        deep_positions = Some(deep.positions);
+    }
+    if has(LadderStep::Panel) {
+        let panel = Panel.view(&parts::panel_part(debate, Vec::new()))?;
+        round_summaries.extend(in_whole_log(debate, parts::PANEL_PREFIX, panel.round_summaries));
+    }
+    let decided = DecidedPosition::Nothing;
+    let positions = PositionHistory { decided, ..position_history(&firsts, deep_positions) };
+    Ok(DebateView { positions, ballots: ballots(&firsts), round_summaries, ..DebateView::default() })
+}
+
+fn ballots(firsts: &FirstAnswers<'_>) -> Vec<Ballot> {
+    let ballot = |seat: &str, answer: &str| Ballot {
+        seat: seat.to_owned(),
+        answer: answer.trim().to_owned(),
+        stands_alone: true,
+    };
+    firsts.all.iter().map(|first| ballot(first.seat, &first.reply.answer)).collect()
+}
+
+fn headline(debate: &Debate, verdict: &AskVerdict) -> Headline {
+    let Some(outcome) = &debate.outcome else { return Headline::default() };
     let decided_by = verdict.decided_by.filter(|_| outcome.status == Status::Complete);
     Headline {
         answer: verdict.answer.clone(),
@@ -72,7 +105,7 @@ fn headline(debate: &Debate, verdict: Option<&AskVerdict>) -> Headline {
         tone: if verdict.answer.is_some() { VerdictTone::Good } else { VerdictTone::Bad },
         ending: match decided_by {
             Some(AnswerBasis::Agreement) => "The first two answers agree.".into(),
-            Some(AnswerBasis::Panel) => "The debaters did not agree; the judges let the answer stand.".into(),
+            Some(AnswerBasis::Panel) => "The judges let the debate's answer stand.".into(),
             Some(AnswerBasis::FirstRoundVote) => "The plain vote on the first answers decides.".into(),
             Some(AnswerBasis::Debate) | None => ending_sentence(outcome, "debaters"),
         },
@@ -80,7 +113,12 @@ fn headline(debate: &Debate, verdict: Option<&AskVerdict>) -> Headline {
     }
 }
 
-fn outline(debate: &Debate, verdict: &AskVerdict, details: Vec<ReportSection>) -> Outline {
+fn outline(
+    debate: &Debate,
+    firsts: &FirstAnswers<'_>,
+    verdict: &AskVerdict,
+    details: Vec<ReportSection>,
+) -> Outline {
     let mut answer = vec![answer(debate, verdict)];
     answer.extend(
         verdict
@@ -89,13 +127,13 @@ fn outline(debate: &Debate, verdict: &AskVerdict, details: Vec<ReportSection>) -
             .filter(|why| !why.trim().is_empty())
             .map(|why| ReportSection::new(SectionKind::Why, "Why", vec![ReportBlock::Prose(why.to_owned())])),
     );
-    let mut body = vec![how_decided(verdict)];
+    let mut body = vec![how_decided(firsts, verdict)];
     let contested: Vec<ReportItem> = verdict.contested.iter().map(ReportItem::text).collect();
     if !contested.is_empty() {
         let blocks = vec![ReportBlock::Items(contested)];
         body.push(ReportSection::new(SectionKind::Part, "What was contested", blocks));
     }
-    let mut all = vec![steps(verdict)];
+    let mut all = vec![steps(firsts, verdict)];
     all.extend(first_answers(debate, verdict));
     all.extend(details.into_iter().map(|section| section.only(ReportLength::Full)));
     Outline {
@@ -128,8 +166,8 @@ fn answer(debate: &Debate, verdict: &AskVerdict) -> ReportSection {
 }
 
 /// What decided, the risk of an agreement, and the check of `--never-worse`.
-fn how_decided(verdict: &AskVerdict) -> ReportSection {
-    let mut lines = vec![decided_sentence(verdict)];
+fn how_decided(firsts: &FirstAnswers<'_>, verdict: &AskVerdict) -> ReportSection {
+    let mut lines = vec![decided_sentence(firsts, verdict)];
     lines.extend(verdict.risk.as_ref().map(|risk| risk.sentence.clone()));
     if verdict.decided_by == Some(AnswerBasis::Agreement) && verdict.risk.is_none() {
         lines.push(
@@ -145,38 +183,49 @@ fn how_decided(verdict: &AskVerdict) -> ReportSection {
     ReportSection::new(SectionKind::Part, "How it was decided", blocks)
 }
 
-fn decided_sentence(verdict: &AskVerdict) -> String {
+fn decided_sentence(firsts: &FirstAnswers<'_>, verdict: &AskVerdict) -> String {
     let panel = verdict.steps.iter().find(|step| step.step == LadderStep::Panel);
     let ruling = panel.and_then(|panel| panel.ruling.as_ref()?.as_ref()).map(|ruling| ruling.why.as_str());
-    let both_say_so = verdict.steps.iter().any(|step| {
-        matches!(&step.verdict, StepVerdict::Pair(pair) if pair.by == Some(AgreementSource::BothSaySo))
-    });
+    let begun = match &firsts.agreement {
+        PairAgreement::Different(..) => "The first two answers differ",
+        PairAgreement::Missing(_) => "One of the first two gave no answer",
+        PairAgreement::Same(_) | PairAgreement::Open | PairAgreement::Unknown => {
+            "It is not known whether the first two answers are the same"
+        }
+    };
     match verdict.decided_by {
-        Some(AnswerBasis::Agreement) if both_say_so => {
-            "Two models answered alone, and both say that their answers are the same. Nothing more was needed.".into()
-        }
-        Some(AnswerBasis::Agreement) => {
-            "Two models answered alone and gave the same answer. Nothing more was needed.".into()
-        }
+        Some(AnswerBasis::Agreement) => match (&firsts.agreement, clerk_model(verdict)) {
+            (PairAgreement::Same(SortedBy::Clerk), Some(clerk)) => {
+                format!(
+                    "Two models answered alone, and the clerk, {clerk}, finds that their answers are the same."
+                )
+            }
+            _ => "Two models answered alone and gave the same answer.".into(),
+        },
         Some(AnswerBasis::Panel) => {
             let ruling = ruling.map_or(String::new(), |ruling| format!(": {ruling}"));
-            format!("The judges let the debate's answer stand{ruling}.")
+            format!("{begun}, so they debated. The judges let the debate's answer stand{ruling}.")
         }
         Some(AnswerBasis::Debate) if panel.is_some() => {
-            "The debate decided; the judges did not change that.".into()
+            format!("{begun}, so they debated. The debate decided; the judges did not change that.")
         }
-        Some(AnswerBasis::Debate) => "The first two answers differ; the debate decided.".into(),
+        Some(AnswerBasis::Debate) => format!("{begun}, so they debated. The debate decided."),
         Some(AnswerBasis::FirstRoundVote) => {
             let ruling = ruling.map_or(String::new(), |ruling| format!(" ({ruling})"));
             let answers = verdict.answers.len();
             format!("The plain vote on the {answers} first answers decided, not the debate{ruling}.")
         }
-        None => "Nothing was decided.".into(),
+        None => format!("{begun}. Nothing was decided."),
     }
 }
 
+/// The model that compared the first two answers.
+fn clerk_model(verdict: &AskVerdict) -> Option<&str> {
+    verdict.steps.first()?.verdict.get("clerk")?.as_str()
+}
+
 /// The steps as a table.
-fn steps(verdict: &AskVerdict) -> ReportSection {
+fn steps(firsts: &FirstAnswers<'_>, verdict: &AskVerdict) -> ReportSection {
     let head = ["Step", "Why", "Calls", "Tokens", "US dollars", "Ended"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for step in &verdict.steps {
@@ -191,20 +240,19 @@ fn steps(verdict: &AskVerdict) -> ReportSection {
             count(step.calls as u64),
             count(step.input_tokens.saturating_add(step.output_tokens)),
             step.usd.map_or("unknown".into(), dollars),
-            ended(step),
+            ended(firsts, step),
         ]);
     }
     ReportSection::new(SectionKind::Part, "Step by step", vec![ReportBlock::Table(rows)])
 }
 
-fn ended(step: &StepReport) -> String {
-    match &step.verdict {
-        StepVerdict::Pair(pair) => match pair.agreed {
-            Some(true) => "agreed".to_owned(),
-            Some(false) => "differ".to_owned(),
-            None => String::new(),
-        },
-        StepVerdict::Deep(_) | StepVerdict::Panel(_) => {
+fn ended(firsts: &FirstAnswers<'_>, step: &StepReport) -> String {
+    match (step.step, &firsts.agreement) {
+        (LadderStep::Pair, PairAgreement::Same(_)) => "agreed".to_owned(),
+        (LadderStep::Pair, PairAgreement::Different(..)) => "differ".to_owned(),
+        (LadderStep::Pair, PairAgreement::Unknown | PairAgreement::Open) => "not known".to_owned(),
+        (LadderStep::Pair, PairAgreement::Missing(_)) => "one is missing".to_owned(),
+        (LadderStep::Deep | LadderStep::Panel, _) => {
             let name = step.termination.and_then(|termination| serde_json::to_value(termination).ok());
             name.as_ref().and_then(|name| name.as_str()).map(spoken).unwrap_or_default()
         }
@@ -213,7 +261,7 @@ fn ended(step: &StepReport) -> String {
 
 fn first_answers(debate: &Debate, verdict: &AskVerdict) -> Option<ReportSection> {
     let items = |with_why: bool| -> Vec<ReportItem> {
-        let item = |first: &super::verdict::FirstAnswerReport| {
+        let item = |first: &FirstAnswerReport| {
             let why = Some(first.why.clone()).filter(|why| with_why && !why.is_empty());
             let notes: Vec<String> =
                 std::iter::once(format!("confidence {}", score(first.confidence))).chain(why).collect();
@@ -261,17 +309,18 @@ fn in_whole_log(debate: &Debate, prefix: &str, summaries: Vec<RoundSummary>) -> 
 fn first_summary(debate: &Debate, firsts: &FirstAnswers<'_>) -> Option<RoundSummary> {
     let title = match &firsts.agreement {
         PairAgreement::Missing(_) => return None,
-        PairAgreement::Same | PairAgreement::Declared => "the two answers agree",
-        PairAgreement::Open => "the two answers are compared",
-        PairAgreement::Divided(_) => "the two answers differ",
+        PairAgreement::Same(_) => "the two answers agree",
+        PairAgreement::Open => "the clerk compares the two answers",
+        PairAgreement::Different(..) => "the two answers differ",
+        PairAgreement::Unknown => "it is not known whether the two answers are the same",
     };
-    let is_first = |name: &str| matches!(AskPhase::parse(name), Some(AskPhase::Answer | AskPhase::Compare));
+    let is_first = |name: &str| matches!(AskPhase::parse(name), Some(AskPhase::Answer | AskPhase::Clerk));
     let last = debate.turns.iter().rposition(|turn| is_first(&turn.phase.name))?;
     if debate.turns.get(last)?.outstanding().next().is_some() {
         return None;
     }
     let mut rows = vec![["Seat", "Answer", "Confidence"].map(String::from).to_vec()];
-    for first in firsts.pair(debate) {
+    for first in firsts.pair() {
         let answer = first.reply.answer.split_whitespace().collect::<Vec<_>>().join(" ");
         rows.push(vec![first.seat.to_owned(), answer, score(first.reply.confidence)]);
     }

@@ -6,9 +6,9 @@ use agon_core::{
     Corrupt, Debate, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step, Termination,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::AskPhase;
-use super::asks::labelled;
 use super::decision::{
     AgreementRisk, AnswerBasis, AskDecision, NeverWorseCheck, PanelRuling, agreement_risk, decide,
 };
@@ -16,8 +16,7 @@ use super::first_answers::{FirstAnswer, PairAgreement};
 use super::ladder::{AskLadder, LadderStep};
 use super::open_points;
 use super::parts::with_whole_limits;
-use crate::deep::verdict::DeepVerdict;
-use crate::panel::verdict::PanelVerdict;
+use crate::clerk::{CLERK, SortedBy};
 use crate::participation::{answered_calls, cut_off_warnings, shortened_warnings};
 
 /// The verdict of `ask`.
@@ -27,7 +26,7 @@ pub struct AskVerdict {
     pub answer: Option<String>,
     pub why: Option<String>,
     pub decided_by: Option<AnswerBasis>,
-    /// The name of the answer's position, if a seat held it.
+    /// The name of the answer's position. Null if that is not known.
     pub position: Option<String>,
     /// The steps that were taken.
     pub steps: Vec<StepReport>,
@@ -55,7 +54,8 @@ pub struct StepReport {
     pub usd: Option<f64>,
     /// How the debate or the panel ended. Null for the first step.
     pub termination: Option<Termination>,
-    pub verdict: StepVerdict,
+    /// The step's own verdict: a [`PairVerdict`], or that of `deep` or `panel`.
+    pub verdict: Value,
     /// What the panel's verdict means for the answer. Only the panel's step has this field, and it may be null there.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "nullable_field")]
     pub ruling: Option<Option<PanelRuling>>,
@@ -79,34 +79,17 @@ mod nullable_field {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum StepVerdict {
-    Pair(PairVerdict),
-    Deep(Box<DeepVerdict>),
-    Panel(Box<PanelVerdict>),
-}
-
 /// Whether the first two answers agree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairVerdict {
-    /// Null if there was nothing to compare.
+    /// Null if there was nothing to compare, or if it is not known.
     pub agreed: Option<bool>,
-    pub by: Option<AgreementSource>,
-    /// What differs.
+    /// How that is known.
+    pub by: Option<SortedBy>,
+    /// The model that compared the answers. Null if it was not asked.
+    pub clerk: Option<String>,
+    /// What each of them says, if they differ.
     pub differences: Vec<String>,
-}
-
-/// How it is known whether two answers agree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AgreementSource {
-    /// The answers are equal or contradict each other, so no seat was asked.
-    Arithmetic,
-    /// Both seats say that they are the same.
-    BothSaySo,
-    /// A seat says that they differ.
-    Comparison,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -115,8 +98,9 @@ pub struct FirstAnswerReport {
     pub seat: String,
     pub answer: String,
     pub why: String,
+    pub analysis: String,
     pub confidence: f64,
-    /// The name of the answer's position. Equal answers have the same name.
+    /// The name of the answer's position, as the first round has it.
     pub position: String,
 }
 
@@ -140,19 +124,12 @@ pub(super) fn close(ladder: &AskLadder<'_>) -> Result<Step, Corrupt> {
         && ladder.stopped.is_none()
         && parts(ladder).all(|(_, outcome)| outcome.fidelity == Fidelity::Full)
         && status == Status::Complete;
-    let minority = positions.iter().filter(|position| position.fate == Fate::Minority);
-    let dissent = minority.map(|position| AskDissent {
-        debater: position.label.as_deref(),
-        seat: &position.seat,
-        position: &position.position,
-        reason: &position.reason,
-    });
-    let dissent = dissent.map(serde_json::to_value).collect::<Result<_, _>>()?;
+    let dissent = dissent(ladder, &decision, &positions)?;
     Ok(Step::Close(Box::new(Outcome {
         status,
         termination,
         rounds_completed: parts(ladder).map(|(_, outcome)| outcome.rounds_completed).sum(),
-        verdict: serde_json::to_value(verdict(ladder, decision.clone(), &labels))?,
+        verdict: serde_json::to_value(verdict(ladder, decision.clone(), &labels)?)?,
         dissent,
         fidelity: if whole { Fidelity::Full } else { Fidelity::Degraded },
         warnings: warnings(ladder, &decision),
@@ -161,6 +138,25 @@ pub(super) fn close(ladder: &AskLadder<'_>) -> Result<Step, Corrupt> {
         passed: None,
         lesson: None,
     })))
+}
+
+/// The minority's positions. Where the debate's answer stands, they are those of the debate.
+fn dissent(
+    ladder: &AskLadder<'_>,
+    decision: &AskDecision,
+    positions: &[PositionFate],
+) -> Result<Vec<Value>, Corrupt> {
+    if let Some(deep) = ladder.deep.as_ref().filter(|_| decision.is_of_debate()) {
+        return Ok(deep.outcome.dissent.clone());
+    }
+    let minority = positions.iter().filter(|position| position.fate == Fate::Minority);
+    let dissent = minority.map(|position| AskDissent {
+        debater: position.label.as_deref(),
+        seat: &position.seat,
+        position: &position.position,
+        reason: &position.reason,
+    });
+    dissent.map(|entry| Ok(serde_json::to_value(entry)?)).collect()
 }
 
 /// The debate and the panel, if they were held.
@@ -174,7 +170,7 @@ fn parts<'c>(ladder: &'c AskLadder<'_>) -> impl Iterator<Item = (&'c Debate, &'c
 fn ending(ladder: &AskLadder<'_>, decision: &AskDecision) -> (Status, Termination) {
     let panel = ladder.panel.as_ref().map(|part| &part.outcome);
     let ruled = panel.filter(|outcome| outcome.status == Status::Complete);
-    match (ladder.deep_outcome(), ruled) {
+    match (ladder.deep.as_ref().map(|deep| &deep.outcome), ruled) {
         _ if decision.basis == Some(AnswerBasis::Agreement) => (Status::Complete, Termination::Consensus),
         (_, Some(panel)) => (Status::Complete, panel.termination),
         (Some(deep), None) => (deep.status, deep.termination),
@@ -182,69 +178,74 @@ fn ending(ladder: &AskLadder<'_>, decision: &AskDecision) -> (Status, Terminatio
     }
 }
 
-/// The anonymous labels, each with its seat.
+/// The anonymous labels of the debate, each with its seat.
 fn labels(ladder: &AskLadder<'_>) -> BTreeMap<String, String> {
-    match ladder.deep_outcome() {
-        Some(deep) => deep.labels.clone(),
-        None => {
-            let pair = labelled(ladder.debate, &ladder.firsts);
-            pair.into_iter().map(|(label, first)| (label.to_owned(), first.seat.to_owned())).collect()
-        }
-    }
+    ladder.deep.as_ref().map(|deep| deep.outcome.labels.clone()).unwrap_or_default()
 }
 
 fn label_of<'l>(labels: &'l BTreeMap<String, String>, seat: &str) -> Option<&'l String> {
     labels.iter().find(|(_, labelled)| *labelled == seat).map(|(label, _)| label)
 }
 
-fn verdict(ladder: &AskLadder<'_>, decision: AskDecision, labels: &BTreeMap<String, String>) -> AskVerdict {
+fn verdict(
+    ladder: &AskLadder<'_>,
+    decision: AskDecision,
+    labels: &BTreeMap<String, String>,
+) -> Result<AskVerdict, Corrupt> {
     let agreed = decision.basis == Some(AnswerBasis::Agreement);
     let answer = |first: &FirstAnswer<'_>| FirstAnswerReport {
         label: label_of(labels, first.seat).cloned(),
         seat: first.seat.to_owned(),
         answer: first.reply.answer.trim().to_owned(),
         why: first.reply.why.trim().to_owned(),
+        analysis: first.reply.analysis.trim().to_owned(),
         confidence: first.reply.confidence,
-        position: first.position.clone(),
+        position: first_position(ladder, first.seat).to_owned(),
     };
-    AskVerdict {
-        steps: steps(ladder, &decision),
+    Ok(AskVerdict {
+        steps: steps(ladder, &decision)?,
         answers: ladder.firsts.all.iter().map(answer).collect(),
         contested: contested(ladder),
         risk: agreed.then(|| agreement_risk(ladder.debate)).flatten(),
         answer: decision.answer,
         why: decision.why,
         decided_by: decision.basis,
-        position: decision.position,
+        position: decision.decided.name().map(str::to_owned),
         never_worse: decision.never_worse,
-    }
+    })
+}
+
+/// The name of the position that a seat held at first.
+fn first_position<'l>(ladder: &'l AskLadder<'_>, seat: &str) -> &'l str {
+    let held = ladder.history.rounds.first().and_then(|round| round.of(seat));
+    held.map_or("", |held| &held.position)
 }
 
 /// What is still in dispute between the debaters, or between the first two if there was no debate.
 fn contested(ladder: &AskLadder<'_>) -> Vec<String> {
     match (&ladder.deep, &ladder.firsts.agreement) {
         (Some(deep), _) => open_points::contested(&deep.verdict),
-        (None, PairAgreement::Divided(reasons)) => reasons.clone(),
+        (None, PairAgreement::Different(_, statements)) => statements.to_vec(),
         (None, _) => Vec::new(),
     }
 }
 
-fn steps(ladder: &AskLadder<'_>, decision: &AskDecision) -> Vec<StepReport> {
+fn steps(ladder: &AskLadder<'_>, decision: &AskDecision) -> Result<Vec<StepReport>, Corrupt> {
     let debate = ladder.debate;
-    let pair = StepVerdict::Pair(pair_verdict(ladder));
+    let pair = serde_json::to_value(pair_verdict(ladder))?;
     let mut steps = vec![step(debate, LadderStep::Pair, why_pair(debate), None, pair)];
     if let Some(deep) = &ladder.deep {
-        let verdict = StepVerdict::Deep(Box::new(deep.verdict.clone()));
-        let reason = why_deep(&ladder.firsts.agreement);
-        steps.push(step(debate, LadderStep::Deep, reason, Some(deep.outcome.termination), verdict));
+        let (reason, outcome) = (why_deep(&ladder.firsts.agreement), &deep.outcome);
+        let verdict = outcome.verdict.clone();
+        steps.push(step(debate, LadderStep::Deep, reason, Some(outcome.termination), verdict));
     }
     if let Some(panel) = &ladder.panel {
-        let verdict = StepVerdict::Panel(Box::new(panel.verdict.clone()));
-        let reason = ladder.why_panel().unwrap_or_default();
-        let judged = step(debate, LadderStep::Panel, reason, Some(panel.outcome.termination), verdict);
+        let (reason, outcome) = (ladder.why_panel().unwrap_or_default(), &panel.outcome);
+        let verdict = outcome.verdict.clone();
+        let judged = step(debate, LadderStep::Panel, reason, Some(outcome.termination), verdict);
         steps.push(StepReport { ruling: Some(decision.ruling.clone()), ..judged });
     }
-    steps
+    Ok(steps)
 }
 
 fn step(
@@ -252,9 +253,9 @@ fn step(
     step: LadderStep,
     reason: String,
     termination: Option<Termination>,
-    verdict: StepVerdict,
+    verdict: Value,
 ) -> StepReport {
-    let is_of_step = |turn: &PhaseTurn| LadderStep::of(&turn.phase.name) == step;
+    let is_of_step = |turn: &PhaseTurn| step.has(&turn.phase);
     // A branch also counts the phases that it copied, because its answer rests on them.
     let spent = debate.spent_where(is_of_step);
     StepReport {
@@ -284,25 +285,24 @@ fn why_deep(agreement: &PairAgreement) -> String {
         PairAgreement::Missing(absent) => {
             format!("there was nothing to compare: no answer came from {}", absent.join(" and "))
         }
-        PairAgreement::Divided(reasons) => format!("the two answers differ: {}", reasons.join("; ")),
-        PairAgreement::Same | PairAgreement::Open | PairAgreement::Declared => {
-            "the two answers differ".to_owned()
+        PairAgreement::Different(_, [one, other]) => {
+            format!("the two answers differ: {one:?} and {other:?}")
+        }
+        PairAgreement::Same(_) | PairAgreement::Open | PairAgreement::Unknown => {
+            "it is not known whether the two answers are the same".to_owned()
         }
     }
 }
 
 fn pair_verdict(ladder: &AskLadder<'_>) -> PairVerdict {
-    let is_compared = ladder.debate.turn(AskPhase::Compare.as_str(), 0).is_some();
     let (agreed, by, differences) = match &ladder.firsts.agreement {
-        PairAgreement::Same => (Some(true), Some(AgreementSource::Arithmetic), Vec::new()),
-        PairAgreement::Declared => (Some(true), Some(AgreementSource::BothSaySo), Vec::new()),
-        PairAgreement::Divided(reasons) if is_compared => {
-            (Some(false), Some(AgreementSource::Comparison), reasons.clone())
-        }
-        PairAgreement::Divided(reasons) => (Some(false), Some(AgreementSource::Arithmetic), reasons.clone()),
+        PairAgreement::Same(by) => (Some(true), Some(*by), Vec::new()),
+        PairAgreement::Different(by, statements) => (Some(false), Some(*by), statements.to_vec()),
+        PairAgreement::Unknown => (None, Some(SortedBy::Unknown), Vec::new()),
         PairAgreement::Missing(_) | PairAgreement::Open => (None, None, Vec::new()),
     };
-    PairVerdict { agreed, by, differences }
+    let clerk = ladder.debate.spoke(CLERK).first().map(|model| (*model).to_owned());
+    PairVerdict { agreed, by, clerk, differences }
 }
 
 /// The model that gives both first answers, if only one model is named.
@@ -319,13 +319,13 @@ fn positions(
     labels: &BTreeMap<String, String>,
 ) -> Vec<PositionFate> {
     let fates = ladder.firsts.all.iter().map(|first| {
-        let deep = ladder.deep_outcome();
+        let deep = ladder.deep.as_ref().map(|deep| &deep.outcome);
         let debated = deep.and_then(|deep| deep.positions.iter().find(|fate| fate.seat == first.seat));
         let (fate, reason) = fate(ladder, decision, first, debated);
         PositionFate {
             seat: first.seat.to_owned(),
             label: label_of(labels, first.seat).cloned(),
-            position: first.reply.shown(),
+            position: first.reply.text(),
             fate,
             reason,
         }
@@ -339,28 +339,26 @@ fn fate(
     first: &FirstAnswer<'_>,
     debated: Option<&PositionFate>,
 ) -> (Fate, String) {
-    let is_decided = decision.position.as_deref() == Some(first.position.as_str());
+    let is_decided = decision.decided.name() == Some(first_position(ladder, first.seat));
     match (decision.basis, debated) {
         (None, _) => (Fate::Minority, "there is no verdict that could adopt it".to_owned()),
-        (Some(AnswerBasis::Agreement), _) if ladder.firsts.agreement == PairAgreement::Same => {
-            (Fate::Adopted, "both gave the same answer".to_owned())
-        }
-        (Some(AnswerBasis::Agreement), _) => {
-            (Fate::Adopted, "both say that their answers are the same".to_owned())
-        }
+        (Some(AnswerBasis::Agreement), _) => match ladder.firsts.agreement {
+            PairAgreement::Same(SortedBy::Clerk) => {
+                (Fate::Adopted, "the clerk finds that both gave the same answer".to_owned())
+            }
+            _ => (Fate::Adopted, "both gave the same answer".to_owned()),
+        },
         (Some(AnswerBasis::FirstRoundVote), _) if is_decided => {
             (Fate::Adopted, "it won the vote on the first answers".to_owned())
         }
-        (_, Some(debated)) if debated.fate == Fate::Refuted => (Fate::Refuted, debated.reason.clone()),
+        (Some(AnswerBasis::FirstRoundVote), Some(debated)) if debated.fate == Fate::Refuted => {
+            (Fate::Refuted, debated.reason.clone())
+        }
         (Some(AnswerBasis::FirstRoundVote), _) => {
             (Fate::Minority, "the vote on the first answers went against it".to_owned())
         }
-        (_, _) if is_decided => (Fate::Adopted, "it is the answer, in substance".to_owned()),
-        (_, Some(debated)) if debated.fate == Fate::Minority && decision.position.is_some() => {
-            (Fate::Minority, "held to the end; the answer is another one".to_owned())
-        }
         (_, Some(debated)) => (debated.fate, debated.reason.clone()),
-        (_, None) => (Fate::Minority, "the debate did not take it up".to_owned()),
+        (_, None) => (Fate::NotSettled, "the debate did not take it up".to_owned()),
     }
 }
 
@@ -376,6 +374,13 @@ fn warnings(ladder: &AskLadder<'_>, decision: &AskDecision) -> Vec<String> {
             None => "the two answers were not debated",
         };
         warnings.push(format!("{step}, because a limit was reached: {limit}"));
+    }
+    if ladder.firsts.agreement == PairAgreement::Unknown {
+        let why = match ladder.debate.spoke(CLERK).is_empty() {
+            true => "the clerk did not compare them",
+            false => "what the clerk declared does not verify",
+        };
+        warnings.push(format!("it is not known whether the first two answers are the same, because {why}"));
     }
     warnings.extend(decision.notes.iter().cloned());
     let first_step = first_step(ladder);
@@ -400,7 +405,7 @@ fn first_step(ladder: &AskLadder<'_>) -> Debate {
     let mut first_step = ladder.debate.clone();
     let is_debated = ladder.deep.is_some();
     first_step.turns.retain(|turn| match AskPhase::parse(&turn.phase.name) {
-        Some(AskPhase::Compare) => true,
+        Some(AskPhase::Clerk) => true,
         Some(AskPhase::Answer) => !is_debated,
         _ => false,
     });

@@ -1,20 +1,20 @@
 //! What each seat is asked in each phase.
 //!
 //! The topic, the council and the rounds so far come first and only grow, so that a phase's prompt begins like the one before it. Then
-//! comes what the phase asks for, and last what only one councillor reads.
+//! come the current positions and what the phase asks for, and last what only one councillor reads.
 
 use std::sync::Arc;
 
-use agon_core::{Ask, Corrupt, Fence, Prompt};
+use agon_core::{Ask, Corrupt, Prompt};
 use serde::Serialize;
-use serde_json::json;
 
-use super::challenges::{Challenge, ChallengeFate, stance_word};
-use super::log::{CouncilLog, CouncilMember, CouncilRound, CouncillorStanding, PeerMessage};
-use super::moderation::{InterventionKind, ModeratorIntervention};
-use super::replies::CrossExamination;
-use super::reply_rules::{ReplyForm, SchemaChoices};
-use super::text_matching::one_line;
+use super::log::{
+    Challenge, ChallengeFate, CouncilLog, CouncilRound, CouncillorStanding, PeerMessage, has_words, one_line,
+    texts_of,
+};
+use super::moderation::{self, InterventionKind, ModeratorIntervention};
+use super::replies::{ReplyForm, SchemaChoices};
+use super::verdict::{StatedTerm, stated_conditions, stated_risks};
 use super::{CouncilPhase, prompts};
 use crate::prompt::{PromptSet, new_ask};
 
@@ -22,7 +22,6 @@ use crate::prompt::{PromptSet, new_ask};
 pub(super) struct AskBuilder<'a> {
     log: &'a CouncilLog<'a>,
     prompts: &'static PromptSet,
-    fence: Fence,
     system: Arc<str>,
 }
 
@@ -33,23 +32,31 @@ struct PhasePrompt {
     shared: Arc<str>,
 }
 
+#[derive(Debug, Serialize)]
+struct SystemContext {
+    rule: String,
+}
+
 /// What a template shows to all seats of a phase. Each template reads the fields that it needs.
 #[derive(Debug, Default, Serialize)]
 struct SharedContext {
     material: String,
     positions: String,
-    rounds: u32,
-    schema: String,
     round: u32,
-    exchange: bool,
+    rounds: u32,
     exchanges: usize,
-    updates: Vec<QuotedEntry>,
-    answered: Vec<QuotedEntry>,
-    unanswered: String,
-    letters: Vec<QuotedEntry>,
+    is_complete: bool,
     question: String,
-    complete: bool,
+    unanswered: String,
+    judged: String,
+    second: String,
+    messages: Vec<QuotedEntry>,
+    steelmanned: Vec<String>,
     open: Vec<QuotedEntry>,
+    finals: Vec<QuotedEntry>,
+    conditions: Vec<QuotedEntry>,
+    risks: Vec<QuotedEntry>,
+    has_terms: bool,
 }
 
 /// What a template shows to one seat.
@@ -57,17 +64,18 @@ struct SharedContext {
 struct SeatContext {
     role: String,
     charter: String,
-    own: String,
-    schema: String,
     others: String,
-    answered: Vec<QuotedEntry>,
-    letters: Vec<QuotedEntry>,
+    vote: &'static str,
+    messages: Vec<QuotedEntry>,
     challenges: Vec<QuotedEntry>,
-    challenger: String,
-    id: String,
-    challenge: String,
+    challenge: QuotedEntry,
     response: Option<String>,
     point: String,
+}
+
+#[derive(Debug, Serialize)]
+struct PositionsContext {
+    positions: Vec<QuotedEntry>,
 }
 
 /// What everybody has read so far.
@@ -76,7 +84,6 @@ struct MaterialContext {
     topic: String,
     focus: Option<String>,
     members: Vec<MemberEntry>,
-    questions: Vec<QuotedEntry>,
     rounds: Vec<RoundEntry>,
     interjections: Vec<String>,
 }
@@ -84,16 +91,14 @@ struct MaterialContext {
 #[derive(Debug, Serialize)]
 struct MemberEntry {
     name: String,
-    id: String,
     charter: String,
-    out: bool,
+    is_out: bool,
 }
 
 #[derive(Debug, Serialize)]
 struct RoundEntry {
     number: u32,
     said: Vec<QuotedEntry>,
-    absent: String,
     interventions: Vec<QuotedEntry>,
 }
 
@@ -101,125 +106,89 @@ struct RoundEntry {
 #[derive(Debug, Default, Serialize)]
 struct QuotedEntry {
     id: String,
-    round: u32,
     name: String,
-    from: String,
     to: String,
-    fate: String,
-    kind: &'static str,
+    note: String,
     content: String,
+    answer: Option<String>,
 }
 
 impl<'a> AskBuilder<'a> {
     pub(super) fn new(log: &'a CouncilLog<'a>) -> Result<Self, Corrupt> {
-        let (prompts, fence) = (prompts()?, Fence::new(&log.debate.brief));
-        let system = prompts.shared("council/system.hbs", &json!({"rule": fence.rule()}))?;
-        Ok(Self { log, prompts, fence, system })
+        let prompts = prompts()?;
+        let system = prompts.shared("council/system.hbs", &SystemContext { rule: log.texts.rule() })?;
+        Ok(Self { log, prompts, system })
     }
 
-    /// Who is asked in a phase, in the order of the asks.
-    pub(super) fn seats(&self, phase: CouncilPhase, round: u32) -> Vec<&'a str> {
-        let log = self.log;
+    /// The asks of a phase, in order, made from what was said before it.
+    pub(super) fn asks(&self, phase: CouncilPhase, round: u32) -> Result<Vec<Ask>, Corrupt> {
         match phase {
-            CouncilPhase::Opening => log.members.iter().map(|member| member.seat.id.as_str()).collect(),
-            CouncilPhase::Challenge | CouncilPhase::Vote => log.active.clone(),
-            CouncilPhase::Exchange => {
-                let has_message = |seat: &&str| log.messages_of(round).any(|message| message.to == *seat);
-                log.active.iter().copied().filter(has_message).collect()
-            }
-            CouncilPhase::Moderate => {
-                log.debate.brief.seats_of("moderator").map(|seat| seat.id.as_str()).collect()
-            }
-            CouncilPhase::Intervene => {
-                let round = log.round(round).into_iter();
-                round.flat_map(|round| &round.interventions).flat_map(|planned| planned.asked(log)).collect()
-            }
-        }
-    }
-
-    /// The asks of a phase, made from what was said before it: all of them, or in economy mode the one at index `only`.
-    pub(super) fn asks(
-        &self,
-        phase: CouncilPhase,
-        round: u32,
-        only: Option<usize>,
-    ) -> Result<Vec<Ask>, Corrupt> {
-        let is_wanted = |index: usize| only.is_none_or(|only| only == index);
-        let seats = self.seats(phase, round).into_iter().enumerate();
-        let seats: Vec<&str> = seats.filter(|(index, _)| is_wanted(*index)).map(|(_, seat)| seat).collect();
-        if seats.is_empty() {
-            return Ok(Vec::new());
-        }
-        match phase {
-            CouncilPhase::Opening => self.openings(&seats),
-            CouncilPhase::Challenge => self.examinations(round, &seats),
-            CouncilPhase::Exchange => self.exchange(round, &seats),
+            CouncilPhase::Opening => self.openings(),
+            CouncilPhase::Challenge => self.examinations(round),
+            CouncilPhase::Respond => self.responses(round),
             CouncilPhase::Moderate => self.moderation(round),
-            CouncilPhase::Intervene => self.interventions(round, &is_wanted),
-            CouncilPhase::Vote => self.votes(&seats),
+            CouncilPhase::Intervene => self.interventions(round),
+            CouncilPhase::Vote => self.votes(),
+            CouncilPhase::Conclude => self.conclusion(),
         }
     }
 
-    fn openings(&self, seats: &[&str]) -> Result<Vec<Ask>, Corrupt> {
+    fn openings(&self) -> Result<Vec<Ask>, Corrupt> {
         let all: Vec<&str> = self.log.members.iter().map(|member| member.seat.id.as_str()).collect();
-        let choices =
-            |own| SchemaChoices { councillors: self.addressees(&all, own), ..SchemaChoices::default() };
-        let phase = self.phase("opening", ReplyForm::Opening, &choices(""), SharedContext::default())?;
-        let asks = seats.iter().map(|seat| {
-            let context = SeatContext { others: self.quoted_names(&all, seat), ..SeatContext::default() };
-            self.ask(&phase, seat, context, &choices(seat))
+        let phase = self.phase("opening", ReplyForm::Opening, 0, SharedContext::default())?;
+        let asks = all.iter().map(|seat| {
+            let choices = SchemaChoices { councillors: self.addressees(&all, seat), ..Default::default() };
+            self.ask(
+                &phase,
+                seat,
+                SeatContext { others: self.quoted_names(&all, seat), ..Default::default() },
+                &choices,
+            )
         });
         asks.collect()
     }
 
-    fn examinations(&self, round: u32, seats: &[&str]) -> Result<Vec<Ask>, Corrupt> {
+    fn examinations(&self, round: u32) -> Result<Vec<Ask>, Corrupt> {
         let log = self.log;
         let exchanges = if log.options.economy { 0 } else { log.options.exchanges };
-        let due = || {
-            let due = log.challenges.iter().filter(|challenge| challenge.is_due(round));
-            due.filter(|challenge| log.active.contains(&challenge.to.as_str()))
-        };
-        let choices = |own: &str, challenges| SchemaChoices {
-            councillors: self.addressees(&log.active, own),
-            challenges,
-            messages_max: u32::try_from(exchanges).unwrap_or(u32::MAX),
-            ..SchemaChoices::default()
-        };
-        let context = SharedContext { round, exchange: exchanges > 0, exchanges, ..SharedContext::default() };
-        let all_due = choices("", due().map(|challenge| challenge.id.clone()).collect());
-        let phase = self.phase("challenge", ReplyForm::Examination, &all_due, context)?;
-        let asks = seats.iter().map(|seat| {
-            let own_due = || due().filter(|challenge| challenge.to == *seat);
+        let phase = self.phase(
+            "challenge",
+            ReplyForm::Examination,
+            round,
+            SharedContext { exchanges, ..Default::default() },
+        )?;
+        let asks = log.active.iter().map(|seat| {
+            let councillors = self.addressees(&log.active, seat);
+            let recipients = if exchanges > 0 { councillors.clone() } else { Vec::new() };
             let context = SeatContext {
                 others: self.quoted_names(&log.active, seat),
-                answered: self.answers_to(seat),
-                letters: self.messages(|message| message.from == *seat || message.to == *seat),
-                challenges: own_due().map(|challenge| self.challenge(challenge)).collect(),
+                messages: self.messages(|message| message.from == *seat || message.to == *seat),
                 ..SeatContext::default()
             };
-            let ids = own_due().map(|challenge| challenge.id.clone()).collect();
-            self.ask(&phase, seat, context, &choices(seat, ids))
+            let choices = SchemaChoices { councillors, recipients, ..SchemaChoices::default() };
+            self.ask(&phase, seat, context, &choices)
         });
         asks.collect()
     }
 
-    /// The recipients of messages answer them.
-    fn exchange(&self, round: u32, seats: &[&str]) -> Result<Vec<Ask>, Corrupt> {
-        let choices = |is_wanted: &dyn Fn(&PeerMessage) -> bool| SchemaChoices {
-            messages: self
-                .log
-                .messages_of(round)
-                .filter(|it| is_wanted(it))
-                .map(|it| it.id.clone())
-                .collect(),
-            ..SchemaChoices::default()
-        };
-        let context = SharedContext { round, ..SharedContext::default() };
-        let phase = self.phase("exchange", ReplyForm::Correspondence, &choices(&|_| true), context)?;
-        let asks = seats.iter().map(|seat| {
-            let letters = self.messages(|message| message.round == round && message.to == *seat);
-            let context = SeatContext { letters, ..SeatContext::default() };
-            self.ask(&phase, seat, context, &choices(&|message| message.to == *seat))
+    fn responses(&self, round: u32) -> Result<Vec<Ask>, Corrupt> {
+        let phase = self.phase("respond", ReplyForm::Response, round, SharedContext::default())?;
+        let asks = self.log.active.iter().map(|seat| {
+            let due = || self.log.challenges.iter().filter(|put| put.is_due(round) && put.to == *seat);
+            let messages = || self.log.messages_of(round).filter(|message| message.to == *seat);
+            let vote = self.log.standings().get(seat).map_or("", |held| held.vote.as_str());
+            let context = SeatContext {
+                vote,
+                challenges: due().map(|put| self.challenge(put)).collect(),
+                messages: self.messages(|message| message.round == round && message.to == *seat),
+                ..SeatContext::default()
+            };
+            let choices = SchemaChoices {
+                challenges: due().map(|put| put.id.clone()).collect(),
+                messages: messages().map(|message| message.id.clone()).collect(),
+                ..SchemaChoices::default()
+            };
+            self.ask(&phase, seat, context, &choices)
         });
         asks.collect()
     }
@@ -228,45 +197,83 @@ impl<'a> AskBuilder<'a> {
     fn moderation(&self, number: u32) -> Result<Vec<Ask>, Corrupt> {
         let log = self.log;
         let Some(round) = log.round(number) else { return Ok(Vec::new()) };
-        let answered = || log.challenges.iter().filter(|challenge| challenge.answered_in == Some(number));
-        let choices = SchemaChoices {
-            councillors: self.addressees(&log.active, ""),
-            challenges: answered().map(|challenge| challenge.id.clone()).collect(),
-            ..SchemaChoices::default()
-        };
-        let updates = round.before.iter().zip(round.after.values());
-        let unanswered: Vec<String> = round.unanswered.iter().map(|id| format!("[{id}]")).collect();
+        let judged = || log.challenges.iter().filter(|put| put.is_judged_in(number));
+        let is_second = |put: &&Challenge| put.re_asked.is_some_and(|again| again < number);
+        let done = log.rounds.iter().flat_map(|round| &round.interventions);
+        let steelmanned = done.filter_map(ModeratorIntervention::steelmanned_point);
         let context = SharedContext {
-            round: number,
-            updates: updates
-                .map(|((seat, before), after)| self.said(seat, &position_update(before, after)))
-                .collect(),
-            answered: answered().map(|challenge| self.challenge(challenge)).collect(),
-            unanswered: unanswered.join(", "),
-            letters: self.messages(|message| message.round == number),
+            judged: id_list(judged().filter(|put| !is_second(put)).map(|put| put.id.as_str())),
+            second: id_list(judged().filter(is_second).map(|put| put.id.as_str())),
+            unanswered: id_list(round.unanswered.iter().map(String::as_str)),
+            messages: self.messages(|message| message.round == number),
+            steelmanned: steelmanned.map(|point| log.texts.quote("the point", point)).collect(),
             ..SharedContext::default()
         };
-        let shared = self.phase("moderator", ReplyForm::Moderation, &choices, context)?.shared;
-        let tail = self.prompts.tail("council/moderator.hbs", &SeatContext::default())?;
+        let choices = SchemaChoices {
+            councillors: self.addressees(&log.active, ""),
+            challenges: judged().map(|put| put.id.clone()).collect(),
+            exchanges: moderation::key_exchange_ids(log, number),
+            ..SchemaChoices::default()
+        };
+        self.moderator_asks("moderator", ReplyForm::Moderation, number, context, &choices)
+    }
+
+    /// The moderator's call after the votes.
+    fn conclusion(&self) -> Result<Vec<Ask>, Corrupt> {
+        let log = self.log;
+        let (conditions, risks, last) = (stated_conditions(log), stated_risks(log), log.options.rounds);
+        let second = || log.challenges.iter().filter(|put| put.is_judged_in(last + 1));
+        let finals = log.finals.iter().map(|(seat, said)| {
+            let mut lines = vec![
+                said.final_position.trim().to_owned(),
+                format!("Key argument: {}", said.key_argument.trim()),
+            ];
+            if has_words(&said.remaining_concern) {
+                lines.push(format!("Remaining concern: {}", said.remaining_concern.trim()));
+            }
+            QuotedEntry { note: said.vote.as_str().to_owned(), ..self.said(seat, &lines.join("\n")) }
+        });
+        let term =
+            |term: &StatedTerm<'_>| QuotedEntry { id: term.id.clone(), ..self.said(term.seat, term.text) };
+        let context = SharedContext {
+            finals: finals.collect(),
+            conditions: conditions.iter().map(term).collect(),
+            risks: risks.iter().map(term).collect(),
+            has_terms: !conditions.is_empty() || !risks.is_empty(),
+            second: id_list(second().map(|put| put.id.as_str())),
+            ..SharedContext::default()
+        };
+        let voters: Vec<&str> = log.finals.keys().copied().collect();
+        let choices = SchemaChoices {
+            councillors: self.addressees(&voters, ""),
+            challenges: second().map(|put| put.id.clone()).collect(),
+            terms: conditions.iter().chain(&risks).map(|term| term.id.clone()).collect(),
+            ..SchemaChoices::default()
+        };
+        self.moderator_asks("conclusion", ReplyForm::Conclusion, last, context, &choices)
+    }
+
+    fn moderator_asks(
+        &self,
+        file: &'static str,
+        form: ReplyForm,
+        round: u32,
+        context: SharedContext,
+        choices: &SchemaChoices,
+    ) -> Result<Vec<Ask>, Corrupt> {
+        let shared = self.phase(file, form, round + 1, SharedContext { round, ..context })?.shared;
+        let tail = self.prompts.tail(&format!("council/{file}.hbs"), &SeatContext::default())?;
         let prompt = Prompt { system: self.system.clone(), shared, tail };
-        let schema = Arc::new(ReplyForm::Moderation.schema(&choices));
-        let seats = log.debate.brief.seats_of("moderator");
+        let schema = Arc::new(form.schema(choices));
+        let seats = self.log.debate.brief.seats_of("moderator");
         Ok(seats.map(|seat| new_ask(seat, prompt.clone(), Some(schema.clone()))).collect())
     }
 
-    fn interventions(&self, number: u32, is_wanted: &dyn Fn(usize) -> bool) -> Result<Vec<Ask>, Corrupt> {
-        let Some(round) = self.log.round(number) else { return Ok(Vec::new()) };
-        let (mut asks, mut index, mut points) = (Vec::new(), 0, 0);
-        for planned in &round.interventions {
+    fn interventions(&self, number: u32) -> Result<Vec<Ask>, Corrupt> {
+        let (mut asks, mut points) = (Vec::new(), 0);
+        for planned in self.log.round(number).into_iter().flat_map(|round| &round.interventions) {
             points += usize::from(planned.kind == InterventionKind::Groupthink);
-            let mut seats = planned.asked(self.log);
-            seats.retain(|_| {
-                index += 1;
-                is_wanted(index - 1)
-            });
-            if !seats.is_empty() {
-                asks.extend(self.intervention(planned, points, &seats)?);
-            }
+            asks.extend(self.intervention(planned, points)?);
         }
         Ok(asks)
     }
@@ -275,7 +282,6 @@ impl<'a> AskBuilder<'a> {
         &self,
         planned: &ModeratorIntervention,
         point_number: usize,
-        seats: &[&str],
     ) -> Result<Vec<Ask>, Corrupt> {
         let challenge = planned.about.as_deref().and_then(|id| self.log.challenge(id));
         let challenge = challenge.filter(|_| planned.kind == InterventionKind::Evasion);
@@ -284,45 +290,44 @@ impl<'a> AskBuilder<'a> {
             InterventionKind::Groupthink => {
                 ("steelman", ReplyForm::Steelman, Some(format!("point {point_number}")))
             }
-            InterventionKind::Stale => ("reframing", ReplyForm::Reframed, None),
+            InterventionKind::Stale => ("reframing", ReplyForm::Reframing, None),
         };
         let choices = SchemaChoices {
             challenges: challenge.iter().map(|challenge| challenge.id.clone()).collect(),
             ..SchemaChoices::default()
         };
-        let question = self.fence.quote("the question", &planned.question);
-        let phase =
-            self.phase(file, form, &choices, SharedContext { question, ..SharedContext::default() })?;
-        let asks = seats.iter().map(|seat| {
-            let mut context = SeatContext {
-                point: self.fence.quote("the converging point", &planned.question),
-                ..SeatContext::default()
-            };
+        let quoted = self.log.texts.quote("the moderator", &planned.question);
+        let context = SharedContext { question: quoted.clone(), ..SharedContext::default() };
+        let phase = self.phase(file, form, planned.round + 1, context)?;
+        let asks = planned.asked(self.log).into_iter().map(|seat| {
+            let mut context = SeatContext { point: quoted.clone(), ..SeatContext::default() };
             if let Some(put) = challenge {
-                context.challenger = self.log.name(&put.from).to_owned();
-                context.id.clone_from(&put.id);
-                context.challenge = self.quote(&put.from, &put.text());
-                let response = put.response.as_ref();
-                context.response = response.map(|response| self.fence.quote("your words", response));
+                context.challenge = self.challenge(put);
+                context.response = put.response.as_deref().map(|response| self.log.texts.own_words(response));
             }
             Ok(Ask { about: about.clone(), ..self.ask(&phase, seat, context, &choices)? })
         });
         asks.collect()
     }
 
-    fn votes(&self, seats: &[&str]) -> Result<Vec<Ask>, Corrupt> {
+    fn votes(&self) -> Result<Vec<Ask>, Corrupt> {
         let log = self.log;
         let open = log.challenges.iter().filter(|challenge| challenge.fate == ChallengeFate::Open);
         let context = SharedContext {
-            complete: log.rounds_completed() == log.options.rounds,
+            is_complete: log.rounds_completed() == log.options.rounds,
             open: open.map(|challenge| self.challenge(challenge)).collect(),
             ..SharedContext::default()
         };
-        let choices = SchemaChoices::default();
-        let phase = self.phase("final", ReplyForm::Final, &choices, context)?;
-        let asks = seats.iter().map(|seat| {
-            let letters = self.messages(|message| message.from == *seat || message.to == *seat);
-            self.ask(&phase, seat, SeatContext { letters, ..SeatContext::default() }, &choices)
+        let phase = self.phase("final", ReplyForm::Final, log.options.rounds + 1, context)?;
+        let asks = log.active.iter().map(|seat| {
+            let vote = log.standings().get(seat).map_or("", |held| held.vote.as_str());
+            let messages = self.messages(|message| message.from == *seat || message.to == *seat);
+            self.ask(
+                &phase,
+                seat,
+                SeatContext { vote, messages, ..Default::default() },
+                &SchemaChoices::default(),
+            )
         });
         asks.collect()
     }
@@ -335,132 +340,96 @@ impl<'a> AskBuilder<'a> {
         choices: &SchemaChoices,
     ) -> Result<Ask, Corrupt> {
         let member = self.log.members.iter().find(|member| member.seat.id == seat).ok_or(Corrupt::Empty)?;
-        let schema = phase.form.schema(choices);
-        let own = self.log.standings().get(seat).map(position_text).unwrap_or_default();
         let context = SeatContext {
             role: self.plain_line(&member.role.name),
             charter: self.plain_line(&member.role.charter),
-            own: self.fence.quote("your words", &own),
-            schema: schema.json.to_string(),
             ..context
         };
         let tail = self.prompts.tail(&format!("council/{}.hbs", phase.file), &context)?;
         let prompt = Prompt { system: self.system.clone(), shared: phase.shared.clone(), tail };
-        Ok(new_ask(member.seat, prompt, Some(Arc::new(schema))))
+        Ok(new_ask(member.seat, prompt, Some(Arc::new(phase.form.schema(choices)))))
     }
 
-    /// Renders what all seats of a phase read.
+    /// Renders what all seats of a phase read. The transcript has the rounds before `round`.
     fn phase(
         &self,
         file: &'static str,
         form: ReplyForm,
-        choices: &SchemaChoices,
+        round: u32,
         context: SharedContext,
     ) -> Result<PhasePrompt, Corrupt> {
         let standings = self.log.standings().iter();
-        let positions: Vec<QuotedEntry> =
-            standings.map(|(seat, standing)| self.said(seat, &position_text(standing))).collect();
-        let positions = self.prompts.shared("council/positions.hbs", &json!({"positions": positions}))?;
+        let positions = standings.map(|(seat, standing)| self.said(seat, &position_text(standing))).collect();
+        let positions = self.prompts.shared("council/positions.hbs", &PositionsContext { positions })?;
         let context = SharedContext {
-            material: self.prompts.shared("council/material.hbs", &self.material())?.to_string(),
+            material: self.prompts.shared("council/material.hbs", &self.material(round))?.to_string(),
             positions: positions.to_string(),
+            round: if context.round > 0 { context.round } else { round },
             rounds: self.log.options.rounds,
-            schema: form.schema(choices).json.to_string(),
             ..context
         };
         let shared = self.prompts.shared(&format!("council/{file}.hbs"), &context)?;
         Ok(PhasePrompt { file, form, shared })
     }
 
-    /// The topic, who sits, and everything that was said to everybody so far.
-    fn material(&self) -> MaterialContext {
+    /// The topic, the councillors, and what was said to everybody in the rounds before `round`.
+    fn material(&self, round: u32) -> MaterialContext {
         let (log, brief) = (self.log, &self.log.debate.brief);
-        let begun = !log.active.is_empty();
-        let member = |member: &CouncilMember<'_>| MemberEntry {
+        let members = log.members.iter().map(|member| MemberEntry {
             name: self.plain_line(&member.role.name),
-            id: member.seat.id.clone(),
             charter: self.plain_line(&member.role.charter),
-            out: begun && member.opening.is_none(),
-        };
-        let focus = Some(log.options.focus.as_str()).filter(|focus| !focus.trim().is_empty());
-        let questions = log.active.iter().filter_map(|seat| {
-            let asked = question_lines(log, seat);
-            (!asked.is_empty()).then(|| self.said(seat, &asked.join("\n")))
+            is_out: !log.active.is_empty() && round > 0 && member.opening.is_none(),
         });
+        let focus = Some(log.options.focus.as_str()).filter(|focus| has_words(focus));
+        let rounds = log.rounds.iter().filter(|earlier| earlier.number < round);
         let interjections = log.debate.interjections.iter();
         MaterialContext {
-            topic: self.fence.quote("the topic", &brief.question),
-            focus: focus.map(|focus| self.fence.quote("the focus", focus)),
-            members: log.members.iter().map(member).collect(),
-            questions: questions.collect(),
-            rounds: log.rounds.iter().map(|round| self.round(round)).collect(),
-            interjections: interjections
-                .map(|said| self.fence.quote("the person who asked", &said.text))
-                .collect(),
+            topic: log.texts.person(&brief.question),
+            focus: focus.map(|focus| log.texts.person(focus)),
+            members: members.collect(),
+            rounds: rounds.map(|round| self.round(round)).collect(),
+            interjections: interjections.map(|said| log.texts.person(&said.text)).collect(),
         }
     }
 
     fn round(&self, round: &CouncilRound<'_>) -> RoundEntry {
         let log = self.log;
-        let said = round.said.iter();
-        let said = said.map(|(seat, said)| self.said(seat, &examination_text(log, round, seat, said)));
-        let absent = log.active.iter().copied().filter(|seat| !round.is_present(seat));
+        let said = log.active.iter().filter_map(|seat| {
+            let lines = round_lines(log, round, seat);
+            (!lines.is_empty()).then(|| self.said(seat, &lines.join("\n")))
+        });
         let interventions = round.interventions.iter().flat_map(|done| {
             done.replies.iter().map(|reply| QuotedEntry {
-                kind: done.kind.as_str(),
-                to: log.name(&reply.councillor).to_owned(),
-                content: self.quote(&reply.councillor, &reply.text),
-                ..QuotedEntry::default()
+                note: match done.kind {
+                    InterventionKind::Evasion => "was asked again".to_owned(),
+                    InterventionKind::Groupthink => "was asked to argue the opposite".to_owned(),
+                    InterventionKind::Stale => {
+                        format!("was asked: {}", log.texts.shown(&one_line(&done.question)))
+                    }
+                },
+                ..self.said(&reply.councillor, &reply.text)
             })
         });
-        RoundEntry {
-            number: round.number,
-            said: said.collect(),
-            absent: log.names(absent),
-            interventions: interventions.collect(),
-        }
+        RoundEntry { number: round.number, said: said.collect(), interventions: interventions.collect() }
     }
 
-    /// How a councillor's challenges were answered.
-    fn answers_to(&self, seat: &str) -> Vec<QuotedEntry> {
-        let made = self.log.challenges.iter().filter(|challenge| challenge.from == seat);
-        let answered = made.filter_map(|challenge| {
-            Some(QuotedEntry {
-                id: challenge.id.clone(),
-                fate: format!("{} ({})", challenge.fate_word(), stance_word(challenge.stance)),
-                ..self.said(&challenge.to, challenge.response.as_ref()?)
-            })
-        });
-        answered.collect()
-    }
-
-    /// A challenge, with its last answer.
     fn challenge(&self, challenge: &Challenge) -> QuotedEntry {
-        let mut entry = self.said(&challenge.from, &challenge.text());
-        if let Some(response) = &challenge.response {
-            let said = format!("({}) {response}", stance_word(challenge.stance));
-            entry.content = format!("{}\nAnswered:\n{}", entry.content, self.quote(&challenge.to, &said));
-        }
-        let (from, to) = (entry.name.clone(), self.log.name(&challenge.to).to_owned());
-        QuotedEntry { id: challenge.id.clone(), from, to, ..entry }
+        let to = self.log.name(&challenge.to).to_owned();
+        QuotedEntry { id: challenge.id.clone(), to, ..self.said(&challenge.from, &challenge.text()) }
     }
 
-    /// Messages with their answers.
+    /// Messages with their replies.
     fn messages(&self, is_wanted: impl Fn(&PeerMessage) -> bool) -> Vec<QuotedEntry> {
         let wanted = self.log.messages.iter().filter(|message| is_wanted(message));
         let entries = wanted.map(|message| {
-            let text = format!("About {}: {}", message.topic, message.text);
-            let mut content = self.quote(&message.from, &text);
-            if let Some(reply) = &message.reply {
-                content = format!("{content}\nAnswered:\n{}", self.quote(&message.to, reply));
-            }
+            let to = self.log.name(&message.to);
+            let answer = message.reply.as_deref().map(|reply| self.log.texts.quote(to, reply));
+            let text = format!("{}: {}", message.topic, message.text);
             QuotedEntry {
                 id: message.id.clone(),
-                round: message.round,
-                from: self.log.name(&message.from).to_owned(),
-                to: self.log.name(&message.to).to_owned(),
-                content,
-                ..QuotedEntry::default()
+                to: to.to_owned(),
+                answer,
+                ..self.said(&message.from, &text)
             }
         });
         entries.collect()
@@ -469,11 +438,7 @@ impl<'a> AskBuilder<'a> {
     /// A councillor's words under its name.
     fn said(&self, seat: &str, text: &str) -> QuotedEntry {
         let name = self.log.name(seat).to_owned();
-        QuotedEntry { name, content: self.quote(seat, text), ..QuotedEntry::default() }
-    }
-
-    fn quote(&self, seat: &str, text: &str) -> String {
-        self.fence.quote(self.log.name(seat), text)
+        QuotedEntry { content: self.log.texts.quote(&name, text), name, ..QuotedEntry::default() }
     }
 
     /// The names and ids by which a seat may address the others.
@@ -496,62 +461,43 @@ impl<'a> AskBuilder<'a> {
 
     /// Words of the user's own roster, on one line.
     fn plain_line(&self, text: &str) -> String {
-        self.fence.defuse(&one_line(text))
+        self.log.texts.shown(&one_line(text))
     }
 }
 
-/// The questions of a councillor's opening, with their ids.
-pub(super) fn question_lines(log: &CouncilLog<'_>, seat: &str) -> Vec<String> {
-    let asked = log.made_by(seat, 0);
-    asked.map(|asked| format!("[{}] to {}: {}", asked.id, log.name(&asked.to), asked.question)).collect()
+/// What a councillor said to everybody in a round. Ids stand before the texts that they name. The questions of the openings are
+/// answered in round 1 and stand there.
+fn round_lines(log: &CouncilLog<'_>, round: &CouncilRound<'_>, seat: &str) -> Vec<String> {
+    let opening = log.made_by(seat, 0).filter(|_| round.number == 1);
+    let made = opening.chain(log.made_by(seat, round.number));
+    let mut lines: Vec<String> =
+        made.map(|made| format!("[{}] to {}: {}", made.id, log.name(&made.to), made.text())).collect();
+    for put in log.challenges.iter().filter(|put| put.to == seat) {
+        let answer = put.answer_in(round.number);
+        lines.extend(
+            answer.map(|answer| {
+                format!("Answer to [{}] ({}): {}", put.id, answer.stance_word(), answer.response)
+            }),
+        );
+    }
+    if let Some(held) = round.after.get(seat).filter(|held| has_words(&held.because)) {
+        let changed = if held.changed { "Changed its position because" } else { "Kept its position because" };
+        lines.push(format!("{changed}: {}", held.because));
+    }
+    let new = round.responded.get(seat).map(|said| texts_of(&said.new_arguments)).unwrap_or_default();
+    lines.extend(new.iter().map(|argument| format!("New argument: {argument}")));
+    lines
 }
 
-/// What a councillor said to everybody in a round. Ids stand before the texts that they name.
-fn examination_text(
-    log: &CouncilLog<'_>,
-    round: &CouncilRound<'_>,
-    seat: &str,
-    said: &CrossExamination,
-) -> String {
-    let mut lines = vec!["Challenges:".to_owned()];
-    let made = log.made_by(seat, round.number);
-    lines.extend(made.map(|made| format!("[{}] to {}: {}", made.id, log.name(&made.to), made.text())));
-    let mut responses = round.responses(seat, &log.challenges).peekable();
-    if responses.peek().is_some() {
-        lines.push("Responses:".into());
-    }
-    for response in responses {
-        let (id, stance) = (&response.challenge_id, response.stance.as_str());
-        lines.push(format!("[{id}] ({stance}) {}", response.response.trim()));
-    }
-    let position = if said.position.trim().is_empty() { "as before" } else { said.position.trim() };
-    let changed = match said.changed {
-        true => format!("changed because {}", said.because.trim()),
-        false => "unchanged".to_owned(),
-    };
-    lines.push(format!("Position ({changed}): {position}"));
-    if !said.new_arguments.is_empty() {
-        lines.push("New arguments:".into());
-        lines.extend(said.new_arguments.iter().map(|argument| format!("- {}", argument.trim())));
-    }
-    lines.push(format!("Confidence: {}", said.confidence.as_str()));
-    lines.join("\n")
+/// Ids as the transcript writes them.
+fn id_list<'i>(ids: impl Iterator<Item = &'i str>) -> String {
+    ids.map(|id| format!("[{id}]")).collect::<Vec<_>>().join(", ")
 }
 
 /// "{Role}: {position summary}, Key arguments: {numbered list}, Confidence: {level}".
 fn position_text(standing: &CouncillorStanding) -> String {
     let mut lines = vec![format!("Position: {}", standing.position), "Key arguments:".into()];
-    lines.extend(standing.arguments.iter().zip(1..).map(|(argument, n)| format!("{n}. {}", argument.trim())));
+    lines.extend(standing.key_arguments.iter().zip(1..).map(|(argument, n)| format!("{n}. {argument}")));
     lines.push(format!("Confidence: {}", standing.confidence.as_str()));
     lines.join("\n")
-}
-
-/// A councillor's position before and after a round, as the moderator reads it.
-fn position_update(before: &CouncillorStanding, after: &CouncillorStanding) -> String {
-    let changed = match (after.carried, after.changed) {
-        (_, true) => format!("changed because {}", after.because),
-        (true, false) => "absent, so that it is carried forward".to_owned(),
-        (false, false) => "no change".to_owned(),
-    };
-    format!("{}\n\nAfter: {}\nThis is: {changed}", position_text(before), after.position)
 }

@@ -1,26 +1,29 @@
-//! How `council` ends: the outcome, the fate of every opening position, and what a reader should know.
+//! How `council` ends: the outcome, what became of every opening position, what a reader should know, and who voted what when.
 
 use std::collections::BTreeMap;
 
-use agon_core::{Corrupt, Fate, Fidelity, Outcome, PositionFate, Status, Termination};
+use agon_core::{
+    Ballot, Corrupt, DecidedPosition, Fate, Fidelity, Outcome, PositionChange, PositionFate, PositionHistory,
+    RoundPositions, SeatPosition, SeatVote, Status, Termination,
+};
 use serde::{Deserialize, Serialize};
 
-use super::log::CouncilLog;
-use super::replies::CouncilVote;
-use super::verdict::{CouncilVerdict, decide, merged_conditions};
-use super::{CouncilPhase, QUORUM};
+use super::CouncilPhase;
+use super::log::{CouncilLog, CouncilRound, CouncillorStanding};
+use super::replies::{ChallengeStance, CouncilVote};
+use super::verdict::{CouncilVerdict, decide, stated_conditions, verified_conclusion};
 use crate::participation::{cut_off_warnings, shortened_warnings};
 
-/// An opening position that the decision did not adopt and its holder did not give up.
+/// A councillor who voted against the decision, or who held out without a vote.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CouncilDissent {
     pub(super) seat: String,
     pub(super) councillor: String,
     pub(super) opening: String,
-    /// The final position, or the opening where the councillor gave no final statement.
+    /// The final position, or the last one where the councillor gave no final statement.
     pub(super) position: String,
-    vote: Option<CouncilVote>,
-    key_argument: Option<String>,
+    pub(super) vote: Option<CouncilVote>,
+    pub(super) key_argument: Option<String>,
     pub(super) reason: String,
 }
 
@@ -29,7 +32,7 @@ pub(super) fn termination(log: &CouncilLog<'_>) -> Termination {
     match (log.was_cut(), log.finals.len()) {
         (true, _) => Termination::Budget,
         (false, 0) => Termination::Failed,
-        (false, votes) if votes < QUORUM => Termination::QuorumLost,
+        (false, votes) if votes < log.quorum() => Termination::QuorumLost,
         (false, _) => Termination::AllRoundsComplete,
     }
 }
@@ -39,7 +42,7 @@ pub(super) fn close(log: &CouncilLog<'_>, termination: Termination) -> Result<Ou
     let is_complete = termination == Termination::AllRoundsComplete;
     let all_heard = log.debate.absences().next().is_none() && cut_off_warnings(log.debate).is_empty();
     let positions: Vec<PositionFate> =
-        log.openings.iter().map(|(seat, opening)| fate(log, seat, &opening.position)).collect();
+        log.openings.iter().map(|(seat, opening)| fate(log, seat, opening)).collect();
     let minority = positions.iter().filter(|held| held.fate == Fate::Minority);
     let dissent = minority.map(|held| serde_json::to_value(dissent(log, held)));
     Ok(Outcome {
@@ -57,37 +60,49 @@ pub(super) fn close(log: &CouncilLog<'_>, termination: Termination) -> Result<Ou
     })
 }
 
-/// What became of an opening position: given up, on the side of the decision, or dissent.
-fn fate(log: &CouncilLog<'_>, seat: &str, opening: &str) -> PositionFate {
-    let mut standings = log.rounds.iter().rev().filter_map(|round| round.after.get(seat));
-    let change = standings.find(|standing| standing.changed);
-    let own = log.finals.get(seat).map(|last| last.vote);
-    let (fate, reason) = match (change, own, decide(&log.votes())) {
-        (change, Some(own), Some(decision)) if own.is_in_favour() != decision.vote.is_in_favour() => {
-            let held = change.map(|changed| format!("moved in round {}", changed.round));
-            let held = held.unwrap_or_else(|| "held to the end".to_owned());
-            let (own, decided) = (own.as_str(), decision.vote.as_str());
-            (Fate::Minority, format!("{held}; voted {own}, and the decision is {decided}"))
+/// What became of an opening position, by the votes: on the side of the decision from first to last, given up for it, or dissent.
+fn fate(log: &CouncilLog<'_>, seat: &str, opening: &CouncillorStanding) -> PositionFate {
+    let provisional = log.standings().get(seat).map_or(opening.vote, |held| held.vote);
+    let (last, voted) = match log.finals.get(seat) {
+        Some(last) => (last.vote, format!("voted {}", last.vote.as_str())),
+        None => {
+            (provisional, format!("did not vote; the last provisional vote was {}", provisional.as_str()))
         }
-        (Some(changed), _, _) => {
-            (Fate::Refuted, format!("given up in round {}: {}", changed.round, changed.because))
-        }
-        (None, Some(own), Some(_)) => {
-            (Fate::Adopted, format!("held to the end; voted {} with the decision's side", own.as_str()))
-        }
-        (None, None, Some(_)) => (Fate::Minority, "held to the end, but without a vote".to_owned()),
-        (None, _, None) => (Fate::Minority, "there is no decision that could adopt it".to_owned()),
     };
-    PositionFate { seat: seat.to_owned(), label: None, position: opening.to_owned(), fate, reason }
+    let (fate, reason) = match decide(&log.votes(), log.quorum()) {
+        None => (Fate::Minority, format!("{voted}; there is no decision that could adopt it")),
+        Some(decided) if last.is_in_favour() != decided.vote.is_in_favour() => {
+            (Fate::Minority, format!("{voted}; the decision is {}", decided.vote.as_str()))
+        }
+        Some(_) if opening.vote.is_in_favour() == last.is_in_favour() => {
+            (Fate::Adopted, format!("{voted}, on the side of the decision from the opening on"))
+        }
+        Some(_) => (
+            Fate::Refuted,
+            format!("{voted} after {} in the opening{}", opening.vote.as_str(), turning_point(log, seat)),
+        ),
+    };
+    PositionFate { seat: seat.to_owned(), label: None, position: opening.position.clone(), fate, reason }
+}
+
+/// When a councillor's provisional vote changed sides for the last time, and why.
+fn turning_point(log: &CouncilLog<'_>, seat: &str) -> String {
+    let sides = |round: &CouncilRound<'_>| {
+        let (before, after) = (round.before.get(seat)?, round.after.get(seat)?);
+        let is_turned = before.vote.is_in_favour() != after.vote.is_in_favour();
+        is_turned.then(|| format!("; changed in round {}: {}", round.number, after.because))
+    };
+    log.rounds.iter().rev().find_map(sides).unwrap_or_else(|| "; changed in the final vote".to_owned())
 }
 
 fn dissent(log: &CouncilLog<'_>, held: &PositionFate) -> CouncilDissent {
     let last = log.finals.get(held.seat.as_str());
+    let standing = log.standings().get(held.seat.as_str()).map(|standing| &standing.position);
     CouncilDissent {
         seat: held.seat.clone(),
         councillor: held.seat.clone(),
         opening: held.position.clone(),
-        position: last.map_or(&held.position, |last| &last.final_position).clone(),
+        position: last.map(|last| &last.final_position).or(standing).unwrap_or(&held.position).clone(),
         vote: last.map(|last| last.vote),
         key_argument: last.map(|last| last.key_argument.clone()),
         reason: held.reason.clone(),
@@ -107,9 +122,10 @@ fn warnings(log: &CouncilLog<'_>, termination: Termination) -> Vec<String> {
         warnings.push(format!("not asked for an opening, because a limit was reached: {not_asked}"));
     }
     if termination == Termination::QuorumLost {
+        let quorum = log.quorum();
         warnings.push(match log.finals.len() {
-            0 => format!("fewer than {QUORUM} councillors were left, so there was no vote; {held}"),
-            _ => format!("fewer than {QUORUM} councillors voted, so nothing is decided; {held}"),
+            0 => format!("fewer than {quorum} councillors were left, so there was no vote; {held}"),
+            _ => format!("fewer than {quorum} councillors voted, so nothing is decided; {held}"),
         });
     }
     if log.options.economy {
@@ -123,38 +139,165 @@ fn warnings(log: &CouncilLog<'_>, termination: Termination) -> Vec<String> {
     if !out.is_empty() {
         warnings.push(format!("gave no opening and took no part: {out}"));
     }
-    warnings.extend(round_warnings(log));
+    warnings.extend(log.rounds.iter().flat_map(|round| round_warnings(log, round)));
     let silent = log.names(log.active.iter().copied().filter(|seat| !log.finals.contains_key(seat)));
     if !silent.is_empty() && log.debate.turns_of(CouncilPhase::Vote.as_str()).next().is_some() {
         warnings.push(format!("did not vote: {silent}"));
     }
-    let is_conditional = decide(&log.votes()).is_some_and(|it| it.vote == CouncilVote::WithConditions);
-    if is_conditional && merged_conditions(log).is_empty() {
+    warnings.extend(conclusion_warnings(log));
+    warnings
+}
+
+fn round_warnings(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String> {
+    let number = round.number;
+    let mut warnings = Vec::new();
+    for (phase, said) in [
+        (CouncilPhase::Challenge, round.examined.keys().copied().collect::<Vec<_>>()),
+        (CouncilPhase::Respond, round.responded.keys().copied().collect()),
+    ] {
+        let (name, not_asked) = (phase.as_str(), log.never_asked(phase, number));
+        let is_asked = log.debate.turn(name, number).is_some();
+        let is_absent = |seat: &&str| is_asked && !said.contains(seat) && !not_asked.contains(seat);
+        let absent = log.names(log.active.iter().copied().filter(is_absent));
+        if !absent.is_empty() {
+            let so = if phase == CouncilPhase::Respond { ", so the last position counts" } else { "" };
+            warnings.push(format!("round {number}, {name}: absent{so}: {absent}"));
+        }
+        if !not_asked.is_empty() {
+            let names = log.names(not_asked);
+            warnings.push(format!("round {number}, {name}: not asked, because a limit was reached: {names}"));
+        }
+    }
+    if round.is_moderated && round.moderator.is_none() {
+        warnings
+            .push(format!("round {number}: the moderator was absent, so only what can be counted was found"));
+    }
+    let faults = round.findings.faults.iter();
+    warnings.extend(faults.map(|fault| format!("round {number}, the moderator's findings: {fault}")));
+    let no_room = round.findings.no_room.iter();
+    warnings.extend(no_room.map(|what| format!("round {number}: there was no room {what}")));
+    warnings
+}
+
+fn conclusion_warnings(log: &CouncilLog<'_>) -> Vec<String> {
+    let decision = decide(&log.votes(), log.quorum());
+    let mut warnings = Vec::new();
+    match &log.conclusion {
+        Some(said) => {
+            let faults = verified_conclusion(log, said).faults.into_iter();
+            warnings.extend(faults.map(|fault| format!("the moderator's conclusion: {fault}")));
+        }
+        None if decision.is_some() => {
+            warnings.push(
+                "the moderator gave no conclusion: conditions and risks are listed as given".to_owned(),
+            );
+        }
+        None => {}
+    }
+    if decision.is_some_and(|it| it.vote == CouncilVote::WithConditions) && stated_conditions(log).is_empty()
+    {
         warnings.push("the decision is PROCEED WITH CONDITIONS, but nobody named a condition".to_owned());
     }
     warnings
 }
 
-fn round_warnings(log: &CouncilLog<'_>) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for round in &log.rounds {
-        let number = round.number;
-        let not_asked = log.never_asked(CouncilPhase::Challenge, number);
-        let absent = |seat: &&str| !round.is_present(seat) && !not_asked.contains(seat);
-        let absent = log.names(log.active.iter().copied().filter(absent));
-        if !not_asked.is_empty() && !round.said.is_empty() {
-            let names = log.names(not_asked);
-            warnings.push(format!("round {number}: not asked, because a limit was reached: {names}"));
-        }
-        if !absent.is_empty() && !round.said.is_empty() {
-            warnings.push(format!("round {number}: absent, so the last position counts: {absent}"));
-        }
-        if round.is_moderated && round.moderator.is_none() {
-            warnings.push(format!(
-                "round {number}: the moderator was absent, so only what can be counted was found"
-            ));
-        }
-        warnings.extend(round.findings.set_aside.iter().map(|why| format!("round {number}: {why}")));
+/// Who voted what: the provisional votes of the openings and of each round, then the votes.
+pub(super) fn position_history(log: &CouncilLog<'_>) -> PositionHistory {
+    let mut rounds = Vec::new();
+    if !log.openings.is_empty() {
+        let stands = log.openings.iter().map(|(seat, held)| seat_position(seat, held.vote, None));
+        rounds.push(round_positions(log, 0, stands.collect(), false));
     }
-    warnings
+    for round in log.rounds.iter().filter(|round| !round.responded.is_empty()) {
+        let stands = round.after.iter().map(|(seat, held)| {
+            let change = (held.changed || round.is_vote_changed(seat)).then(|| PositionChange {
+                cited: cited(log, round, seat),
+                reason: Some(held.because.clone()).filter(|because| !because.is_empty()),
+            });
+            seat_position(seat, held.vote, change)
+        });
+        rounds.push(round_positions(log, round.number, stands.collect(), false));
+    }
+    if let Some(last) = rounds.last().filter(|_| !log.finals.is_empty()).map(|last| last.round) {
+        let stands = log.standings().iter().map(|(seat, held)| {
+            let vote = log.finals.get(seat).map_or(held.vote, |last| last.vote);
+            let change = (vote != held.vote).then(PositionChange::default);
+            seat_position(seat, vote, change)
+        });
+        rounds.push(round_positions(log, last + 1, stands.collect(), true));
+    }
+    // Until the debate is over, votes may be missing that would decide otherwise.
+    let decision = decide(&log.votes(), log.quorum()).filter(|_| log.debate.outcome.is_some());
+    let decided = decision.map_or(DecidedPosition::Nothing, |decision| {
+        let name = decision.vote.as_str().to_owned();
+        match log.votes().contains(&decision.vote) {
+            true => DecidedPosition::Held(name),
+            false => DecidedPosition::New(name),
+        }
+    });
+    PositionHistory { are_texts: false, rounds, decided, marks: Vec::new(), near: None }
+}
+
+fn seat_position(seat: &str, vote: CouncilVote, change: Option<PositionChange>) -> SeatPosition {
+    SeatPosition {
+        seat: seat.to_owned(),
+        position: vote.as_str().to_owned(),
+        change,
+        ..SeatPosition::default()
+    }
+}
+
+fn round_positions(
+    log: &CouncilLog<'_>,
+    round: u32,
+    stands: Vec<SeatPosition>,
+    ballots: bool,
+) -> RoundPositions {
+    let votes = stands
+        .iter()
+        .filter_map(|held| CouncilVote::ALL.into_iter().find(|vote| vote.as_str() == held.position));
+    let votes: Vec<CouncilVote> = if ballots { log.votes() } else { votes.collect() };
+    let ruling = decide(&votes, log.quorum()).map(|decision| decision.vote.as_str().to_owned());
+    RoundPositions { round, stands, ruling, ballots }
+}
+
+/// What a change rests on: the challenges of others that the councillor granted something in this round, and the ids in its reason of
+/// challenges and messages that were put to it.
+fn cited(log: &CouncilLog<'_>, round: &CouncilRound<'_>, seat: &str) -> Vec<String> {
+    let because = round.after.get(seat).map_or("", |held| held.because.as_str());
+    let is_named = |id: &str| {
+        because.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.eq_ignore_ascii_case(id))
+    };
+    let challenges = log.challenges.iter().filter(|put| put.to == seat && put.round <= round.number);
+    let challenges = challenges.filter(|put| {
+        let stance = put.answer_in(round.number).and_then(|answer| answer.stance);
+        is_named(&put.id) || stance.is_some_and(ChallengeStance::concedes)
+    });
+    let received = log.messages.iter().filter(|sent| {
+        let is_reply_read = sent.from == seat && sent.reply.is_some() && sent.round < round.number;
+        (sent.to == seat && sent.round <= round.number) || is_reply_read
+    });
+    let ids = challenges.map(|put| &put.id).chain(received.map(|sent| &sent.id).filter(|id| is_named(id)));
+    ids.map(|id| format!("[{id}]")).collect()
+}
+
+/// What each councillor would have voted before it read anybody.
+pub(super) fn ballots(log: &CouncilLog<'_>) -> Vec<Ballot> {
+    let ballot = |(seat, held): (&&str, &CouncillorStanding)| Ballot {
+        seat: (*seat).to_owned(),
+        answer: held.vote.as_str().to_owned(),
+        stands_alone: true,
+    };
+    log.openings.iter().map(ballot).collect()
+}
+
+/// Each councillor's last vote: the final one, else the last provisional one.
+pub(super) fn last_votes(log: &CouncilLog<'_>) -> Vec<SeatVote> {
+    let vote = |(seat, held): (&&str, &CouncillorStanding)| SeatVote {
+        seat: (*seat).to_owned(),
+        label: None,
+        vote: log.finals.get(seat).map_or(held.vote, |last| last.vote).as_str().to_owned(),
+        confidence: Some(held.confidence.as_str().to_owned()),
+    };
+    log.standings().iter().map(vote).collect()
 }

@@ -1,4 +1,5 @@
-//! What `council` reads from the log: who sits, what was said in each round, where each councillor stands after it.
+//! What `council` reads from the log: who takes part, what was said in each round, what became of each challenge, and where each
+//! councillor stands after each round.
 //!
 //! Councillors are known by the ids of their seats. Maps are in seat order.
 
@@ -7,18 +8,16 @@ use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::challenges::{Challenge, ChallengeAnswer, ChallengeFate, ChallengeViolation};
-use super::moderation::{self, ANSWERED, InterventionKind, ModeratorIntervention, RoundFindings};
+use super::moderation::{self, ModeratorIntervention, RoundFindings};
 use super::replies::{
-    ChallengeResponse, CouncilConfidence, CouncilVote, CrossExamination, FinalStatement, MessageReplies,
-    ModeratorReply, OpeningStatement,
+    ChallengeStance, CouncilConfidence, CouncilVote, CrossExamination, FinalStatement, ModeratorConclusion,
+    ModeratorReply, OpeningStatement, RoundResponse,
 };
-use super::reply_rules::requested_fields;
 use super::roster::{CouncilRole, role_of_seat};
-use super::text_matching::{has_words, plain_words};
 use super::{CLOSING_SHARE, CouncilOptions, CouncilPhase};
 use crate::limits::LimitCheck;
 use crate::named_lists::name_key;
+use crate::quotes::{QuotedTexts, is_same_text};
 
 /// The log as `council` sees it.
 #[derive(Debug)]
@@ -26,7 +25,9 @@ pub(super) struct CouncilLog<'a> {
     pub(super) debate: &'a Debate,
     pub(super) options: CouncilOptions,
     turns: &'a [PhaseTurn],
-    /// Everybody who sits, in seat order.
+    /// How texts are shown to the seats, and how quotes of them are verified.
+    pub(super) texts: QuotedTexts<'a>,
+    /// All councillors, in seat order.
     pub(super) members: Vec<CouncilMember<'a>>,
     /// Those who gave an opening. Nobody else takes part.
     pub(super) active: Vec<&'a str>,
@@ -37,6 +38,8 @@ pub(super) struct CouncilLog<'a> {
     pub(super) violations: Vec<ChallengeViolation>,
     pub(super) rounds: Vec<CouncilRound<'a>>,
     pub(super) finals: IndexMap<&'a str, FinalStatement>,
+    /// What the moderator made of the votes; `None` where it was absent or not asked.
+    pub(super) conclusion: Option<ModeratorConclusion>,
 }
 
 /// A councillor's seat.
@@ -52,18 +55,82 @@ pub(super) struct CouncilMember<'a> {
 pub(super) struct CouncillorStanding {
     pub(super) round: u32,
     pub(super) position: String,
+    pub(super) key_arguments: Vec<String>,
     pub(super) confidence: CouncilConfidence,
+    /// The provisional vote.
+    pub(super) vote: CouncilVote,
     /// Whether the position changed in this round.
     pub(super) changed: bool,
     pub(super) because: String,
-    /// Whether the councillor was absent from this round's cross-examination.
+    /// Whether the councillor gave no response in this round, so that everything is as before.
     pub(super) carried: bool,
-    /// The arguments of the opening and all that were added since.
-    #[serde(skip)]
-    pub(super) arguments: Vec<String>,
 }
 
-/// A message to one councillor, with its answer.
+/// A challenge, or a question of an opening, as it is in the verdict.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Challenge {
+    /// `C1`, counted over the whole debate.
+    pub(super) id: String,
+    /// The round in which it was made; 0 for a question of an opening.
+    pub(super) round: u32,
+    pub(super) from: String,
+    pub(super) to: String,
+    /// Empty for a question of an opening.
+    pub(super) claim: String,
+    pub(super) reason: String,
+    pub(super) question: String,
+    /// Whether the claim occurs in the target's words; `None` for a question.
+    pub(super) quoted: Option<bool>,
+    pub(super) fate: ChallengeFate,
+    /// The stance of the last answer.
+    pub(super) stance: Option<ChallengeStance>,
+    /// The last answer.
+    pub(super) response: Option<String>,
+    /// All answers.
+    pub(super) answers: Vec<ChallengeAnswer>,
+    /// The round in which the moderator put it again.
+    pub(super) re_asked: Option<u32>,
+    /// The rounds in which it was put to its target and the target was absent.
+    pub(super) absent_in: Vec<u32>,
+}
+
+/// An answer to a challenge.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct ChallengeAnswer {
+    pub(super) round: u32,
+    pub(super) stance: Option<ChallengeStance>,
+    pub(super) response: String,
+    /// Whether the challenge was put again before it.
+    pub(super) second: bool,
+    /// The round in which it was found to evade the challenge.
+    pub(super) evasive_since: Option<u32>,
+}
+
+/// What became of a challenge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ChallengeFate {
+    Answered,
+    Evaded,
+    /// It has no answer yet.
+    Open,
+}
+
+super::wire_names!(ChallengeFate { Answered = "answered", Evaded = "evaded", Open = "open" });
+
+/// A challenge that was evaded although it was put again, or that could not be put again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct ChallengeViolation {
+    pub(super) round: u32,
+    pub(super) councillor: String,
+    pub(super) challenge_id: String,
+    pub(super) why: String,
+    /// Whether the moderator found it after the votes.
+    #[serde(skip)]
+    pub(super) is_late: bool,
+}
+
+/// A message to one councillor, with its reply.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct PeerMessage {
     /// `M1`, counted over the whole debate.
@@ -76,15 +143,17 @@ pub(super) struct PeerMessage {
     pub(super) round: u32,
 }
 
-/// One round of cross-examination, as far as it got.
+/// One round, as far as it got.
 #[derive(Debug)]
 pub(super) struct CouncilRound<'a> {
     pub(super) number: u32,
-    /// Who took part, and what each said.
-    pub(super) said: IndexMap<&'a str, CrossExamination>,
+    /// What each councillor asked of the others.
+    pub(super) examined: IndexMap<&'a str, CrossExamination>,
+    /// What each councillor answered.
+    pub(super) responded: IndexMap<&'a str, RoundResponse>,
     pub(super) before: IndexMap<&'a str, CouncillorStanding>,
     pub(super) after: IndexMap<&'a str, CouncillorStanding>,
-    /// The challenges whose target took part in this round and did not answer.
+    /// The challenges whose target responded in this round and did not answer them.
     pub(super) unanswered: Vec<String>,
     /// What the moderator said; `None` where it was absent.
     pub(super) moderator: Option<ModeratorReply>,
@@ -106,7 +175,7 @@ impl<'a> CouncilLog<'a> {
         let turns = debate.turns.get(..turns).unwrap_or_default();
         let (mut members, mut openings) = (Vec::new(), IndexMap::new());
         for seat in debate.brief.seats_of("councillor") {
-            let opening = said_by(turns, CouncilPhase::Opening, 0, &seat.id, |_| true)?;
+            let opening: Option<OpeningStatement> = said_by(turns, CouncilPhase::Opening, 0, &seat.id)?;
             if let Some(opening) = &opening {
                 openings.insert(seat.id.as_str(), CouncillorStanding::new(opening));
             }
@@ -116,6 +185,7 @@ impl<'a> CouncilLog<'a> {
             debate,
             options: CouncilOptions::read(&debate.brief.options),
             turns,
+            texts: QuotedTexts::new(&debate.brief),
             members,
             active: openings.keys().copied().collect(),
             openings,
@@ -124,8 +194,9 @@ impl<'a> CouncilLog<'a> {
             violations: Vec::new(),
             rounds: Vec::new(),
             finals: IndexMap::new(),
+            conclusion: None,
         };
-        log.challenges = log.opening_questions();
+        log.take_opening_questions();
         for number in 1..=log.options.rounds {
             if phase_replies(turns, CouncilPhase::Challenge, number).next().is_none() {
                 break;
@@ -133,21 +204,24 @@ impl<'a> CouncilLog<'a> {
             let round = log.read_round(number)?;
             log.rounds.push(round);
         }
-        log.finals = log.said_by_all(CouncilPhase::Vote, log.options.rounds)?;
+        let last = log.options.rounds;
+        log.finals = log.said_by_all(CouncilPhase::Vote, last)?;
+        log.conclusion = said_by(turns, CouncilPhase::Conclude, last, "moderator")?;
+        moderation::settle_late_evasions(&mut log);
         Ok(log)
     }
 
     /// The questions of the openings, in seat order. They count as challenges.
-    fn opening_questions(&self) -> Vec<Challenge> {
-        let mut questions = Vec::new();
+    fn take_opening_questions(&mut self) {
         for member in &self.members {
             for asked in member.opening.iter().flat_map(|opening| &opening.questions) {
-                let Some(to) = self.seat_named(&asked.to) else { continue };
-                let words = ["", "", asked.question.as_str()];
-                questions.push(Challenge::new(questions.len() + 1, 0, &member.seat.id, to, words));
+                if let Some(to) = self.seat_named(&asked.to) {
+                    let words = ["", "", asked.question.as_str()];
+                    let number = self.challenges.len() + 1;
+                    self.challenges.push(Challenge::new(number, 0, [&member.seat.id, to], words));
+                }
             }
         }
-        questions
     }
 
     fn read_round(&mut self, number: u32) -> Result<CouncilRound<'a>, Corrupt> {
@@ -157,27 +231,20 @@ impl<'a> CouncilLog<'a> {
         let mut moderator_turn = phase_replies(self.turns, CouncilPhase::Moderate, number);
         let mut round = CouncilRound {
             number,
-            said: self.examinations(number)?,
+            examined: self.said_by_all(CouncilPhase::Challenge, number)?,
+            responded: self.said_by_all(CouncilPhase::Respond, number)?,
             after: before.clone(),
             before,
             unanswered: Vec::new(),
-            moderator: None,
+            moderator: said_by(self.turns, CouncilPhase::Moderate, number, "moderator")?,
             is_moderated: moderator_turn.any(|(_, reply)| reply.is_some()),
             findings: RoundFindings::default(),
             interventions: Vec::new(),
             is_over: false,
         };
-        self.settle_due_challenges(&mut round);
-        for seat in self.active.clone() {
-            self.take_examination(&mut round, seat);
-        }
-        self.take_message_replies(&mut round)?;
-        if round.is_moderated {
-            let has_answers = self.challenges.iter().any(|put| put.answered_in == Some(number));
-            let is_requested = |key: &str| has_answers || key != "evasions";
-            round.moderator = said_by(self.turns, CouncilPhase::Moderate, number, "moderator", is_requested)?;
-        }
-        round.findings = moderation::find(self, &round);
+        self.take_examinations(&round);
+        self.take_responses(&mut round);
+        round.findings = moderation::find(self, &round, round.moderator.as_ref());
         if round.is_moderated {
             moderation::plan_interventions(self, &mut round);
             let replies: Vec<_> =
@@ -187,23 +254,48 @@ impl<'a> CouncilLog<'a> {
         Ok(round)
     }
 
-    /// Records the answers to the challenges that were due in this round.
-    fn settle_due_challenges(&mut self, round: &mut CouncilRound<'_>) {
-        let asked: Vec<&str> = phase_replies(self.turns, CouncilPhase::Challenge, round.number)
-            .filter(|(_, reply)| reply.is_some())
-            .map(|(ask, _)| ask.seat.as_str())
-            .collect();
-        for challenge in &mut self.challenges {
-            let target = challenge.to.as_str();
-            if !challenge.is_due(round.number) || !self.active.contains(&target) {
-                continue;
+    /// Records the challenges and messages of a round.
+    fn take_examinations(&mut self, round: &CouncilRound<'_>) {
+        for (seat, said) in &round.examined {
+            for made in &said.challenges {
+                let Some(to) = self.seat_named(&made.to) else { continue };
+                let quoted = Some(self.is_claim_of(to, seat, round.number, &made.claim));
+                let (number, words) =
+                    (self.challenges.len() + 1, [&*made.claim, &*made.reason, &*made.question]);
+                let challenge = Challenge::new(number, round.number, [seat, to], words);
+                self.challenges.push(Challenge { quoted, ..challenge });
             }
-            let Some(said) = round.said.get(target) else {
-                challenge.absent_in.extend(asked.contains(&target).then_some(round.number));
+            let exchanges = if self.options.economy { 0 } else { self.options.exchanges };
+            for message in said.messages.iter().take(exchanges) {
+                let Some(to) = self.seat_named(&message.to) else { continue };
+                self.messages.push(PeerMessage {
+                    id: format!("M{}", self.messages.len() + 1),
+                    from: (*seat).to_owned(),
+                    to: to.to_owned(),
+                    topic: message.topic.trim().to_owned(),
+                    text: message.text.trim().to_owned(),
+                    reply: None,
+                    round: round.number,
+                });
+            }
+        }
+    }
+
+    /// Records the answers of a round, and where the councillors stand after it.
+    fn take_responses(&mut self, round: &mut CouncilRound<'_>) {
+        let asked = phase_replies(self.turns, CouncilPhase::Respond, round.number);
+        let is_absent = |seat: &str, said: &IndexMap<&str, RoundResponse>| {
+            asked.clone().any(|(ask, reply)| ask.seat == seat && reply.is_some()) && !said.contains_key(seat)
+        };
+        for challenge in self.challenges.iter_mut().filter(|put| put.is_due(round.number)) {
+            let Some(said) = round.responded.get(challenge.to.as_str()) else {
+                let is_absent = is_absent(&challenge.to, &round.responded);
+                challenge.absent_in.extend(is_absent.then_some(round.number));
                 continue;
             };
-            let answer = said.responses.iter().find(|response| response.challenge_id == challenge.id);
-            match answer.filter(|answer| !answer.response.trim().is_empty()) {
+            let answer =
+                said.responses.iter().find(|response| is_same_text(&response.challenge_id, &challenge.id));
+            match answer.filter(|answer| has_words(&answer.response)) {
                 Some(answer) => {
                     challenge.add_answer(round.number, Some(answer.stance), &answer.response);
                     challenge.fate = ChallengeFate::Answered;
@@ -211,77 +303,18 @@ impl<'a> CouncilLog<'a> {
                 None => round.unanswered.push(challenge.id.clone()),
             }
         }
-    }
-
-    /// Records a councillor's position, challenges and messages of a round.
-    fn take_examination(&mut self, round: &mut CouncilRound<'_>, seat: &str) {
-        let Some(standing) = round.after.get_mut(seat) else { return };
-        let Some(said) = round.said.get(seat) else {
-            standing.carried = true;
-            return;
-        };
-        standing.update(&said.position, said.changed, &said.because);
-        standing.confidence = said.confidence;
-        let new_arguments = said.new_arguments.iter().filter(|text| !text.trim().is_empty());
-        standing.arguments.extend(new_arguments.cloned());
-        for made in &said.challenges {
-            let Some(to) = self.seat_named(&made.to) else { continue };
-            let earlier = self.rounds.iter().flat_map(|earlier| earlier.words_of(to));
-            let standing = round.before.get(to).into_iter().flat_map(CouncillorStanding::words);
-            let claim = plain_words(made.claim.trim());
-            let occurs = earlier.chain(standing).any(|text| plain_words(text).contains(&claim));
-            let words = [made.claim.as_str(), &made.reason, &made.question];
-            let challenge = Challenge::new(self.challenges.len() + 1, round.number, seat, to, words);
-            let quoted = Some(!claim.is_empty() && occurs);
-            self.challenges.push(Challenge { quoted, ..challenge });
-        }
-        for message in &said.messages {
-            let Some(to) = self.seat_named(&message.to) else { continue };
-            self.messages.push(PeerMessage {
-                id: format!("M{}", self.messages.len() + 1),
-                from: seat.to_owned(),
-                to: to.to_owned(),
-                topic: message.topic.trim().to_owned(),
-                text: message.text.trim().to_owned(),
-                reply: None,
-                round: round.number,
-            });
-        }
-    }
-
-    /// Records the answers to the round's messages, and the positions that they changed.
-    fn take_message_replies(&mut self, round: &mut CouncilRound<'_>) -> Result<(), Corrupt> {
-        let replies: IndexMap<&str, MessageReplies> =
-            self.said_by_all(CouncilPhase::Exchange, round.number)?;
         for message in self.messages.iter_mut().filter(|message| message.round == round.number) {
-            let said = replies.get(message.to.as_str());
-            let reply =
-                said.and_then(|said| said.replies.iter().find(|reply| reply.message_id == message.id));
-            message.reply = reply.map(|reply| reply.text.trim().to_owned()).filter(|text| !text.is_empty());
+            let said = round.responded.get(message.to.as_str());
+            let reply = said
+                .and_then(|said| said.replies.iter().find(|it| is_same_text(&it.message_id, &message.id)));
+            message.reply = reply.map(|reply| reply.text.trim().to_owned()).filter(|text| has_words(text));
         }
-        for (seat, said) in replies.iter().filter(|(_, said)| said.changed) {
-            if let Some(standing) = round.after.get_mut(*seat) {
-                standing.update(&said.position, true, &said.because);
+        for (seat, standing) in &mut round.after {
+            match round.responded.get(seat) {
+                Some(said) => standing.respond(said),
+                None => standing.carried = true,
             }
         }
-        Ok(())
-    }
-
-    /// What each councillor said in a round, without what it was not asked for: messages in economy mode, responses where there was
-    /// nothing to answer.
-    fn examinations(&self, round: u32) -> Result<IndexMap<&'a str, CrossExamination>, Corrupt> {
-        let mut all = IndexMap::new();
-        for seat in self.members.iter().map(|member| member.seat.id.as_str()) {
-            let has_due = self.challenges.iter().any(|put| put.to == seat && put.is_due(round));
-            let is_requested = |key: &str| match key {
-                "messages" => !self.options.economy,
-                "responses" => has_due,
-                _ => true,
-            };
-            let said = said_by(self.turns, CouncilPhase::Challenge, round, seat, is_requested)?;
-            all.extend(said.map(|said| (seat, said)));
-        }
-        Ok(all)
     }
 
     /// What the councillors said in a phase.
@@ -292,7 +325,7 @@ impl<'a> CouncilLog<'a> {
     ) -> Result<IndexMap<&'a str, T>, Corrupt> {
         let mut all = IndexMap::new();
         for seat in self.members.iter().map(|member| member.seat.id.as_str()) {
-            all.extend(said_by(self.turns, phase, round, seat, |_| true)?.map(|said| (seat, said)));
+            all.extend(said_by(self.turns, phase, round, seat)?.map(|said| (seat, said)));
         }
         Ok(all)
     }
@@ -314,17 +347,43 @@ impl<'a> CouncilLog<'a> {
         seats.into_iter().map(|seat| self.name(seat)).collect::<Vec<_>>().join(", ")
     }
 
+    /// Whether a claim quotes words of a councillor that the challenger was shown before this round.
+    pub(super) fn is_claim_of(&self, target: &str, challenger: &str, round: u32, claim: &str) -> bool {
+        let Some(target) = self.seat_named(target) else { return false };
+        let earlier = self.rounds.iter().filter(|earlier| earlier.number < round);
+        let said = earlier.flat_map(|earlier| earlier.public_words(target));
+        let standing = self.standings().get(target).into_iter().flat_map(CouncillorStanding::words);
+        let letters = self.messages.iter().filter(|sent| sent.round < round).filter_map(|sent| {
+            match (sent.from == target, sent.to == target) {
+                (true, _) if sent.to == challenger => Some(sent.text.as_str()),
+                (_, true) if sent.from == challenger => sent.reply.as_deref(),
+                _ => None,
+            }
+        });
+        said.chain(standing).chain(letters).any(|text| self.texts.is_quoted(claim, text))
+    }
+
+    /// The words of a councillor that the moderator may quote of a round: where it stands now, and what it said in the round.
+    pub(super) fn quotable_words<'s>(&'s self, round: &'s CouncilRound<'_>, seat: &'s str) -> Vec<&'s str> {
+        let standing = round.after.get(seat).into_iter().flat_map(CouncillorStanding::words);
+        let letters = self.messages_of(round.number).filter_map(|sent| match sent.from == seat {
+            true => Some(sent.text.as_str()),
+            false => sent.reply.as_deref().filter(|_| sent.to == seat),
+        });
+        standing.chain(round.public_words(seat)).chain(letters).collect()
+    }
+
     /// The round of this number, as far as it got.
     pub(super) fn round(&self, number: u32) -> Option<&CouncilRound<'a>> {
         self.rounds.iter().find(|round| round.number == number)
     }
 
     pub(super) fn challenge(&self, id: &str) -> Option<&Challenge> {
-        self.challenges.iter().find(|challenge| challenge.id == id)
+        self.challenges.iter().find(|challenge| is_same_text(&challenge.id, id))
     }
 
     pub(super) fn challenge_mut(&mut self, id: &str) -> Option<&mut Challenge> {
-        self.challenges.iter_mut().find(|challenge| challenge.id == id)
+        self.challenges.iter_mut().find(|challenge| is_same_text(&challenge.id, id))
     }
 
     /// The challenges that a councillor made in a round.
@@ -341,30 +400,14 @@ impl<'a> CouncilLog<'a> {
         self.finals.values().map(|last| last.vote).collect()
     }
 
-    /// The answer that a challenge had after a round, unless it was found evasive by then.
-    pub(super) fn answer_after<'c>(
-        &self,
-        challenge: &'c Challenge,
-        round: u32,
-    ) -> Option<&'c ChallengeAnswer> {
-        let answer = challenge.answers.iter().rev().find(|answer| answer.round <= round)?;
-        let violated =
-            |found: &ChallengeViolation| found.challenge_id == challenge.id && found.round <= round;
-        let put_again = |done: &ModeratorIntervention| {
-            let is_about =
-                done.kind == InterventionKind::Evasion && done.about.as_ref() == Some(&challenge.id);
-            is_about && done.outcome != ANSWERED
-        };
-        let withdrawn = |held: &CouncilRound<'_>| {
-            (answer.round..=round).contains(&held.number) && held.interventions.iter().any(put_again)
-        };
-        let evaded = self.violations.iter().any(violated) || self.rounds.iter().any(withdrawn);
-        (!evaded).then_some(answer)
-    }
-
     /// Where everybody stands now.
     pub(super) fn standings(&self) -> &IndexMap<&'a str, CouncillorStanding> {
         self.rounds.last().map_or(&self.openings, |round| &round.after)
+    }
+
+    /// The fewest councillors for a round, and the fewest votes for a decision: half of all, and at least two.
+    pub(super) fn quorum(&self) -> usize {
+        self.members.len().div_ceil(2).max(2)
     }
 
     /// How many rounds are over.
@@ -372,10 +415,15 @@ impl<'a> CouncilLog<'a> {
         u32::try_from(self.rounds.iter().filter(|round| round.is_over).count()).unwrap_or(u32::MAX)
     }
 
-    /// The limits of the debate, of which a part is kept for the vote.
+    /// The limits of the debate, of which a part is kept for the vote and the moderator's conclusion.
     pub(super) fn limits(&self) -> LimitCheck<'a> {
-        let closing_calls = self.active.len();
+        let closing_calls = self.active.len() + 1;
         LimitCheck { debate: self.debate, closing_share: CLOSING_SHARE, closing_calls }
+    }
+
+    /// The limits after the last round: nothing is kept back any more.
+    pub(super) fn closing_limits(&self) -> LimitCheck<'a> {
+        LimitCheck { closing_share: 0.0, closing_calls: 0, ..self.limits() }
     }
 
     /// Who was never asked in a phase that had begun: in economy mode a limit can come between two calls.
@@ -387,14 +435,19 @@ impl<'a> CouncilLog<'a> {
         expected.filter(|seat| !asked.is_empty() && !asked.contains(seat)).collect()
     }
 
+    /// Whether the moderator was asked and gave no answer, in a round or after the votes.
+    pub(super) fn was_moderator_absent(&self) -> bool {
+        self.debate.absences().any(|(_, ask, ..)| ask.seat == "moderator")
+    }
+
     /// Whether a limit cut the debate before its rounds were over, or kept somebody from answering.
     pub(super) fn was_cut(&self) -> bool {
         let is_vote = |turn: &PhaseTurn| turn.phase.name == CouncilPhase::Vote.as_str();
-        let limits = self.limits();
-        let cut = |turn: &PhaseTurn| match is_vote(turn) {
-            // Nothing is kept back from the vote itself.
-            true => LimitCheck { closing_share: 0.0, ..limits }.cut_short(turn),
-            false => limits.cut_short(turn),
+        let cut = |turn: &PhaseTurn| match CouncilPhase::of(&turn.phase) {
+            Ok(CouncilPhase::Vote) => self.closing_limits().cut_short(turn),
+            // Without the conclusion the votes still decide.
+            Ok(CouncilPhase::Conclude) => false,
+            _ => self.limits().cut_short(turn),
         };
         let voted_early = self.turns.iter().any(is_vote) && self.rounds_completed() < self.options.rounds;
         voted_early || self.turns.iter().any(cut)
@@ -406,11 +459,12 @@ impl CouncillorStanding {
         Self {
             round: 0,
             position: opening.position.trim().to_owned(),
+            key_arguments: texts_of(&opening.arguments),
             confidence: opening.confidence,
+            vote: opening.vote,
             changed: false,
             because: String::new(),
             carried: false,
-            arguments: opening.arguments.clone(),
         }
     }
 
@@ -419,11 +473,19 @@ impl CouncillorStanding {
         Self { round, changed: false, because: String::new(), carried: false, ..self.clone() }
     }
 
-    /// Takes a new position, if it is one, and says whether it is. Without a change the old text stays to the letter, because later
-    /// rounds compare texts.
+    fn respond(&mut self, said: &RoundResponse) {
+        self.update(&said.position, said.changed, &said.because);
+        let key_arguments = texts_of(&said.key_arguments);
+        if !key_arguments.is_empty() {
+            self.key_arguments = key_arguments;
+        }
+        (self.confidence, self.vote) = (said.confidence, said.vote);
+    }
+
+    /// Takes a new position, if it is declared as one, and says whether it is. Without a declared change the old text stays.
     pub(super) fn update(&mut self, position: &str, changed: bool, because: &str) -> bool {
         let because = because.trim();
-        let moved = changed && is_new_position(position, &self.position);
+        let moved = changed && has_words(position) && !is_same_text(position, &self.position);
         if moved {
             // A second change in one round keeps the reason of the first.
             self.because = match (self.changed, because.is_empty()) {
@@ -439,21 +501,93 @@ impl CouncillorStanding {
         moved
     }
 
-    /// Its position and arguments.
+    /// Its position and key arguments.
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.position.as_str()).chain(self.arguments.iter().map(String::as_str))
+        std::iter::once(self.position.as_str()).chain(self.key_arguments.iter().map(String::as_str))
     }
 }
 
-/// Whether a position differs from the standing one by its words.
-pub(super) fn is_new_position(position: &str, standing: &str) -> bool {
-    let words = plain_words(position);
-    !words.is_empty() && words != plain_words(standing)
+impl Challenge {
+    /// A new challenge, counted from 1. The words are claim, reason and question.
+    fn new(number: usize, round: u32, [from, to]: [&str; 2], words: [&str; 3]) -> Self {
+        let [claim, reason, question] = words.map(|text| text.trim().to_owned());
+        Self {
+            id: format!("C{number}"),
+            round,
+            from: from.to_owned(),
+            to: to.to_owned(),
+            claim,
+            reason,
+            question,
+            quoted: None,
+            fate: ChallengeFate::Open,
+            stance: None,
+            response: None,
+            answers: Vec::new(),
+            re_asked: None,
+            absent_in: Vec::new(),
+        }
+    }
+
+    /// The challenge in a line, as seats and people read it.
+    pub(super) fn text(&self) -> String {
+        match self.quoted {
+            None => format!("Question: {}", self.question),
+            Some(true) => format!("\"{}\" - {} Question: {}", self.claim, self.reason, self.question),
+            Some(false) => {
+                format!("{} (not a quote) - {} Question: {}", self.claim, self.reason, self.question)
+            }
+        }
+    }
+
+    /// What it is about: the claim, or the question of an opening.
+    pub(super) fn point(&self) -> &str {
+        if self.claim.is_empty() { &self.question } else { &self.claim }
+    }
+
+    /// Whether it must be answered in this round.
+    pub(super) fn is_due(&self, round: u32) -> bool {
+        self.fate == ChallengeFate::Open && self.round <= round
+    }
+
+    /// Whether the moderator judges its last answer in this round: an answer of the round, or one to a challenge that was put again
+    /// at the end of the round before.
+    pub(super) fn is_judged_in(&self, round: u32) -> bool {
+        let answered_in = self.answers.last().map(|answer| answer.round);
+        let is_second = self.re_asked == answered_in && answered_in.is_some_and(|last| last + 1 == round);
+        self.fate == ChallengeFate::Answered && (answered_in == Some(round) || is_second)
+    }
+
+    /// Records an answer.
+    pub(super) fn add_answer(&mut self, round: u32, stance: Option<ChallengeStance>, response: &str) {
+        let (response, second) = (response.trim().to_owned(), self.re_asked == Some(round));
+        (self.stance, self.response) = (stance, Some(response.clone()));
+        self.answers.push(ChallengeAnswer { round, stance, response, second, evasive_since: None });
+    }
+
+    /// What its target responded in a round, before the moderator intervened.
+    pub(super) fn answer_in(&self, round: u32) -> Option<&ChallengeAnswer> {
+        self.answers.iter().find(|answer| answer.round == round && !answer.second)
+    }
+
+    /// The answer as it stood after a round, unless it was found evasive by then.
+    pub(super) fn answer_after(&self, round: u32) -> Option<&ChallengeAnswer> {
+        let answer = self.answers.iter().rev().find(|answer| answer.round <= round)?;
+        Some(answer).filter(|answer| answer.evasive_since.is_none_or(|since| since > round))
+    }
+}
+
+impl ChallengeAnswer {
+    /// The stance as people read it.
+    pub(super) fn stance_word(&self) -> &'static str {
+        self.stance.map_or("no stance", ChallengeStance::as_str)
+    }
 }
 
 impl CouncilRound<'_> {
+    /// Whether the councillor responded in this round.
     pub(super) fn is_present(&self, seat: &str) -> bool {
-        self.said.contains_key(seat)
+        self.responded.contains_key(seat)
     }
 
     /// Whose position changed.
@@ -461,26 +595,24 @@ impl CouncilRound<'_> {
         self.after.iter().map(|(seat, standing)| (*seat, standing)).filter(|(_, standing)| standing.changed)
     }
 
-    /// A councillor's responses to challenges that were put to it. A response to anything else answers nothing.
-    pub(super) fn responses<'r>(
-        &'r self,
-        seat: &'r str,
-        challenges: &'r [Challenge],
-    ) -> impl Iterator<Item = &'r ChallengeResponse> {
-        let said = self.said.get(seat).into_iter().flat_map(|said| &said.responses);
-        said.filter(move |response| {
-            let mut own = challenges.iter().filter(|put| put.to == seat && put.round < self.number);
-            own.any(|put| put.id == response.challenge_id) && has_words(&response.response)
-        })
+    /// Whether the councillor's provisional vote is another than before the round.
+    pub(super) fn is_vote_changed(&self, seat: &str) -> bool {
+        self.before.get(seat).map(|held| held.vote) != self.after.get(seat).map(|held| held.vote)
     }
 
-    /// What a councillor said to everybody in this round's cross-examination.
-    pub(super) fn words_of(&self, seat: &str) -> Vec<&str> {
-        let Some(said) = self.said.get(seat) else { return Vec::new() };
-        let mut words = vec![said.position.as_str(), said.because.as_str()];
-        words.extend(said.new_arguments.iter().map(String::as_str));
-        words.extend(said.responses.iter().map(|response| response.response.as_str()));
-        words.extend(said.challenges.iter().flat_map(|made| [made.reason.as_str(), made.question.as_str()]));
+    /// What a councillor said to everybody in this round, without claims that it quotes.
+    pub(super) fn public_words(&self, seat: &str) -> Vec<&str> {
+        let mut words: Vec<&str> = Vec::new();
+        for made in self.examined.get(seat).into_iter().flat_map(|said| &said.challenges) {
+            words.extend([made.reason.as_str(), made.question.as_str()]);
+        }
+        if let Some(said) = self.responded.get(seat) {
+            words.push(&said.because);
+            words.extend(said.responses.iter().map(|response| response.response.as_str()));
+            words.extend(said.new_arguments.iter().map(String::as_str));
+        }
+        let answers = self.interventions.iter().flat_map(|done| &done.replies);
+        words.extend(answers.filter(|reply| reply.councillor == seat).map(|reply| reply.text.as_str()));
         words
     }
 }
@@ -490,21 +622,35 @@ pub(super) fn phase_replies(
     turns: &[PhaseTurn],
     phase: CouncilPhase,
     round: u32,
-) -> impl Iterator<Item = (&AskRecord, Option<&Reply>)> {
+) -> impl Iterator<Item = (&AskRecord, Option<&Reply>)> + Clone {
     let turns =
         turns.iter().filter(move |turn| turn.phase.name == phase.as_str() && turn.phase.round == round);
     turns.flat_map(|turn| turn.asks.iter().zip(turn.replies.iter().map(Option::as_ref)))
 }
 
-/// What a seat said in a phase, without the fields that were not asked for.
+/// What a seat said in a phase.
 fn said_by<T: DeserializeOwned>(
     turns: &[PhaseTurn],
     phase: CouncilPhase,
     round: u32,
     seat: &str,
-    is_requested: impl Fn(&str) -> bool,
 ) -> Result<Option<T>, Corrupt> {
     let asked = phase_replies(turns, phase, round).find(|(ask, _)| ask.seat == seat);
     let value = asked.and_then(|(_, reply)| reply?.value());
-    Ok(value.map(|value| T::deserialize(requested_fields(value, is_requested))).transpose()?)
+    Ok(value.map(T::deserialize).transpose()?)
+}
+
+/// Whether a text has any letter or digit.
+pub(super) fn has_words(text: &str) -> bool {
+    text.contains(char::is_alphanumeric)
+}
+
+/// The texts of a list that say something.
+pub(super) fn texts_of(list: &[String]) -> Vec<String> {
+    list.iter().filter(|text| has_words(text)).map(|text| text.trim().to_owned()).collect()
+}
+
+/// A text on one line with single spaces.
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

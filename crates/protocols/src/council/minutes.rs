@@ -1,18 +1,18 @@
-//! What is told of a round as it ends, and `session.md`: the debate as a document that grows, under the seed's headings.
+//! What is told of a round as it ends; `session.md`, the debate as a document that grows, under the seed's headings; and the seed's
+//! success metrics and failure modes, checked over the log.
 
 use std::fmt::Write;
 
-use agon_core::{Corrupt, Outcome, RecordBody, RoundSummary, SavedRecord};
+use agon_core::wording::{counted, excerpt};
+use agon_core::{Corrupt, Outcome, QualityCheck, RecordBody, RoundSummary, SavedRecord};
 use serde::{Deserialize, Serialize};
 
 use super::CouncilPhase;
-use super::asks::question_lines;
-use super::challenges::{Challenge, stance_word};
-use super::log::{CouncilLog, CouncilRound};
-use super::moderation::InterventionKind;
+use super::log::{Challenge, CouncilLog, CouncilRound, PeerMessage, one_line, phase_replies};
+use super::moderation::{INTERVENTIONS_MAX, InterventionKind};
 use super::replies::{ChallengeStance, CouncilConfidence, CouncilVote};
-use super::text_matching::{one_line, shortened};
-use super::verdict::{CouncilVerdict, consensus_points, disagreements};
+use super::reply_rules::CHALLENGES_MIN;
+use super::verdict::{CouncilVerdict, consensus_points};
 
 /// A position in the printed table is cut here.
 const POSITION_CHARS_MAX: usize = 60;
@@ -26,7 +26,9 @@ const WORDS_CHARS_MAX: usize = 160;
 pub(super) struct RoundNotes {
     title: String,
     position_changes: Vec<Vec<String>>,
+    provisional_votes: Vec<String>,
     key_exchanges: Vec<String>,
+    new_arguments: Vec<String>,
     emerging_consensus: Vec<String>,
     persistent_disagreements: Vec<String>,
     moderator_notes: Vec<String>,
@@ -35,46 +37,93 @@ pub(super) struct RoundNotes {
 impl RoundNotes {
     pub(super) fn new(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Self {
         let how = if round.is_over { "Complete" } else { "Incomplete" };
+        let new = round.findings.new_arguments.iter();
         Self {
             title: format!("Round {} of {} {how}", round.number, log.options.rounds),
             position_changes: position_table(log, round, usize::MAX),
+            provisional_votes: provisional_votes(log, round),
             key_exchanges: key_exchanges(log, round),
+            new_arguments: new
+                .map(|said| format!("{}: {}", log.name(&said.councillor), one_line(&said.quote)))
+                .collect(),
             emerging_consensus: emerging_consensus(log, round),
             persistent_disagreements: persistent_disagreements(log, round),
             moderator_notes: moderator_notes(log, round),
         }
     }
+
+    /// The lists, each with its heading.
+    fn lists(self) -> [(&'static str, Vec<String>); 6] {
+        [
+            ("Provisional Votes", self.provisional_votes),
+            ("Key Exchanges", self.key_exchanges),
+            ("New Arguments", self.new_arguments),
+            ("Emerging Consensus", self.emerging_consensus),
+            ("Persistent Disagreements", self.persistent_disagreements),
+            ("Moderator Notes", self.moderator_notes),
+        ]
+    }
 }
 
-/// A summary of every round that is over, to be printed as it ends.
+/// A summary of every round that is over, to be printed as it ends. The last one ends with the seed's "Debate complete".
 pub(super) fn round_summaries(log: &CouncilLog<'_>) -> Vec<RoundSummary> {
     let over = log.rounds.iter().filter(|round| round.is_over);
     over.map(|round| {
-        let of_round = |phase: &agon_core::Phase| {
-            phase.round == round.number && phase.name != CouncilPhase::Vote.as_str()
+        let is_of_round = |phase: &agon_core::Phase| {
+            phase.round == round.number && CouncilPhase::of(phase).is_ok_and(|phase| !phase.info().is_closing)
         };
-        let last = log.debate.turns.iter().rposition(|turn| of_round(&turn.phase));
+        let last = log.debate.turns.iter().rposition(|turn| is_of_round(&turn.phase));
         let notes = RoundNotes::new(log, round);
-        let lists = [
-            ("Key Exchanges", notes.key_exchanges),
-            ("Emerging Consensus", notes.emerging_consensus),
-            ("Persistent Disagreements", notes.persistent_disagreements),
-            ("Moderator Notes", notes.moderator_notes),
-        ];
-        let or_none = |items: Vec<String>| if items.is_empty() { vec!["none".to_owned()] } else { items };
+        let title = notes.title.clone();
+        let lists = notes.lists().into_iter().filter(|(_, items)| !items.is_empty());
+        let mut notes: Vec<(String, Vec<String>)> =
+            lists.map(|(heading, items)| (heading.to_owned(), items)).collect();
+        if round.number == log.options.rounds {
+            notes.extend(completion(log));
+        }
         RoundSummary {
             after_phases: last.map_or(0, |last| last + 1),
-            title: notes.title,
+            title,
             rows: position_table(log, round, POSITION_CHARS_MAX),
-            notes: lists.map(|(heading, items)| (heading.to_owned(), or_none(items))).to_vec(),
+            notes,
         }
     })
     .collect()
 }
 
-/// "| Councillor | Before | After | Changed? |", for the active roster.
+/// "**Debate complete.** {rounds} rounds of cross-examination finished.", with its lists.
+fn completion(log: &CouncilLog<'_>) -> Vec<(String, Vec<String>)> {
+    let finished = counted(log.options.rounds.into(), "round");
+    let changes = log.rounds.iter().flat_map(|round| {
+        round.changed().map(move |(seat, held)| {
+            format!("{} changed in round {}: {}", log.name(seat), round.number, one_line(&held.because))
+        })
+    });
+    let changes: Vec<String> = changes.collect();
+    let results = vec![
+        format!("Consensus areas: {}", consensus_points(log).len()),
+        format!(
+            "Persistent disagreements: {}",
+            log.rounds.last().map_or(0, |last| persistent_disagreements(log, last).len())
+        ),
+        format!("Position changes: {}", changes.len()),
+    ];
+    let evolution = if changes.is_empty() { vec!["nobody changed position".to_owned()] } else { changes };
+    vec![
+        (format!("Debate complete. {finished} of cross-examination finished."), Vec::new()),
+        ("Position Evolution".to_owned(), evolution),
+        ("Key Results".to_owned(), results),
+        (
+            "NEXT: Phase 4 - Verdict".to_owned(),
+            vec!["Synthesizing all debate evidence into a structured verdict.".to_owned()],
+        ),
+    ]
+}
+
+/// "| Councillor | Before | After | Changed? |", for the active roster, with the confidence before and after.
 fn position_table(log: &CouncilLog<'_>, round: &CouncilRound<'_>, chars_max: usize) -> Vec<Vec<String>> {
-    let mut rows = vec![["Councillor", "Before", "After", "Changed?"].map(String::from).to_vec()];
+    let head = ["Councillor", "Before", "After", "Changed?", "Confidence"].map(String::from);
+    let mut rows = vec![head.to_vec()];
     for (seat, after) in &round.after {
         let before = round.before.get(seat).unwrap_or(after);
         let changed = match (after.changed, after.carried) {
@@ -83,30 +132,47 @@ fn position_table(log: &CouncilLog<'_>, round: &CouncilRound<'_>, chars_max: usi
             (false, false) => "No".to_owned(),
         };
         let now = if after.position == before.position { "unchanged" } else { after.position.as_str() };
+        let confidence = match before.confidence == after.confidence {
+            true => after.confidence.as_str().to_owned(),
+            false => format!("{} \u{2192} {}", before.confidence.as_str(), after.confidence.as_str()),
+        };
         let (before, now) = (shortened(&before.position, chars_max), shortened(now, chars_max));
-        rows.push(vec![log.name(seat).to_owned(), before, now, changed]);
+        rows.push(vec![log.name(seat).to_owned(), before, now, changed, confidence]);
     }
     rows
 }
 
-/// "{Role A} -> {Role B}: {summary of challenge and response}".
-fn key_exchanges(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String> {
-    let answered = log.challenges.iter().filter_map(|challenge| {
-        let answer = challenge.answers.iter().rev().find(|answer| answer.round == round.number)?;
-        let said = shortened(&answer.response, WORDS_CHARS_MAX);
-        Some(format!("{} \u{2014} {}: {said}", challenge_line(log, challenge), stance_word(answer.stance)))
+fn provisional_votes(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String> {
+    let votes = CouncilVote::ALL.into_iter().filter_map(|vote| {
+        let holders = round.after.iter().filter(|(_, held)| held.vote == vote).map(|(seat, _)| *seat);
+        let holders = log.names(holders);
+        (!holders.is_empty()).then(|| format!("{}: {holders}", vote.as_str()))
     });
-    let messages = log.messages_of(round.number).map(|message| {
+    votes.collect()
+}
+
+/// "{Role A} -> {Role B}: {summary of challenge and response}": those that the moderator chose, else those that granted something.
+fn key_exchanges(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String> {
+    let chosen = &round.findings.key_exchanges;
+    let is_chosen = |id: &str| chosen.iter().any(|other| other.eq_ignore_ascii_case(id));
+    let challenges = log.challenges.iter().filter_map(|put| {
+        let answer = put.answers.iter().rev().find(|answer| answer.round == round.number);
+        let grants = answer.is_some_and(|answer| answer.stance.is_some_and(ChallengeStance::concedes));
+        let is_shown = if chosen.is_empty() { grants } else { is_chosen(&put.id) };
+        let answer = answer.map_or_else(
+            || "no answer".to_owned(),
+            |answer| format!("{}: {}", answer.stance_word(), shortened(&answer.response, WORDS_CHARS_MAX)),
+        );
+        is_shown.then(|| format!("{} \u{2014} {answer}", challenge_line(log, put)))
+    });
+    let messages = log.messages_of(round.number).filter(|message| is_chosen(&message.id)).map(|message| {
         let reply = message.reply.as_deref().map(|reply| shortened(reply, WORDS_CHARS_MAX));
         let (from, to) = (log.name(&message.from), log.name(&message.to));
-        format!(
-            "{from} \u{2192} {to} [{}]: {} \u{2014} {}",
-            message.id,
-            shortened(&message.topic, WORDS_CHARS_MAX),
-            reply.unwrap_or_else(|| "no answer".to_owned())
-        )
+        let topic = shortened(&message.topic, WORDS_CHARS_MAX);
+        let reply = reply.unwrap_or_else(|| "no reply".to_owned());
+        format!("{from} \u{2192} {to} [{}]: {topic} \u{2014} {reply}", message.id)
     });
-    answered.chain(messages).collect()
+    challenges.chain(messages).collect()
 }
 
 fn challenge_line(log: &CouncilLog<'_>, challenge: &Challenge) -> String {
@@ -116,11 +182,11 @@ fn challenge_line(log: &CouncilLog<'_>, challenge: &Challenge) -> String {
 
 /// "{points where 3+ councillors agree}".
 fn emerging_consensus(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String> {
-    let points = round.findings.shared_points.iter().filter(|shared| shared.quotes.len() >= EMERGING_MIN);
+    let points = round.findings.shared_points.iter().filter(|shared| shared.members.len() >= EMERGING_MIN);
     points
         .map(|shared| {
-            let challenged = if shared.is_challenged() { "" } else { "; not challenged" };
-            format!("{} ({}{challenged})", shared.point, log.names(shared.holders()))
+            let challenged = if shared.challenged { "challenged" } else { "not challenged" };
+            format!("{} ({}; {challenged})", shared.point, log.names(shared.holders()))
         })
         .collect()
 }
@@ -128,21 +194,21 @@ fn emerging_consensus(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<Str
 /// "{points still contested}": challenges whose answer is still a no after this round, and challenged points that few share.
 fn persistent_disagreements(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String> {
     let refused = log.challenges.iter().filter_map(|challenge| {
-        let answer = log.answer_after(challenge, round.number)?;
+        let answer = challenge.answer_after(round.number)?;
         (answer.stance == Some(ChallengeStance::Disagree)).then(|| challenge_line(log, challenge))
     });
     let shared = round.findings.shared_points.iter();
-    let contested = shared.filter(|shared| shared.is_challenged() && shared.quotes.len() < EMERGING_MIN);
+    let contested = shared.filter(|shared| shared.challenged && shared.members.len() < EMERGING_MIN);
     let contested =
         contested.map(|shared| format!("{} (shared by {})", shared.point, log.names(shared.holders())));
     refused.chain(contested).collect()
 }
 
-/// "{any interventions made and why}", and the findings that do not count.
+/// "{any interventions made and why}", and what of the moderator's findings does not count.
 fn moderator_notes(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     if round.is_moderated && round.moderator.is_none() {
-        notes.push("the moderator was absent: only what can be counted was found".to_owned());
+        notes.push("The moderator was absent: only what can be counted was found".to_owned());
     }
     for done in &round.interventions {
         let (to, outcome) = (log.name(&done.to), &done.outcome);
@@ -153,18 +219,19 @@ fn moderator_notes(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String
                 format!("Evasion: [{about}] put again to {to} ({why}): {outcome}")
             }
             InterventionKind::Groupthink => {
-                format!("Groupthink: {to} steelmans the opposite of \"{about}\": {outcome}")
+                format!("Groupthink: {to} was asked to argue against \"{about}\": {outcome}")
             }
             InterventionKind::Stale => {
                 format!("Stale: a reframing question to all: \"{}\": {outcome}", done.question)
             }
         });
     }
-    for violation in log.violations.iter().filter(|violation| violation.round == round.number) {
-        let (name, id) = (log.name(&violation.councillor), &violation.challenge_id);
-        notes.push(format!("Violation: {name} evaded [{id}]: {}", violation.why));
-    }
-    notes.extend(round.findings.set_aside.iter().map(|why| format!("Note: {why}")));
+    let violations = log.violations.iter().filter(|found| found.round == round.number && !found.is_late);
+    notes.extend(violations.map(|found| {
+        format!("Violation: {} evaded [{}]: {}", log.name(&found.councillor), found.challenge_id, found.why)
+    }));
+    notes.extend(round.findings.faults.iter().map(|fault| format!("Not counted: {fault}")));
+    notes.extend(round.findings.no_room.iter().map(|what| format!("No room {what}")));
     notes
 }
 
@@ -188,7 +255,10 @@ fn write_session(text: &mut String, log: &CouncilLog<'_>, verdict: &CouncilVerdi
         write_round(text, log, round)?;
     }
     if log.rounds_completed() == log.options.rounds {
-        write_completion(text, log)?;
+        for (heading, items) in completion(log) {
+            let list = if items.is_empty() { String::new() } else { format!("{}\n", bullets(&items)) };
+            write!(text, "**{heading}**\n\n{list}")?;
+        }
     }
     outcome.map_or(Ok(()), |outcome| write_verdict(text, log, verdict, outcome))
 }
@@ -210,12 +280,15 @@ fn write_openings(text: &mut String, log: &CouncilLog<'_>) -> std::fmt::Result {
         for (argument, n) in opening.arguments.iter().zip(1..) {
             writeln!(text, "{n}. {}", one_line(argument))?;
         }
-        writeln!(text, "\nConfidence: {}\n", opening.confidence.as_str())?;
-        let asked: Vec<String> = question_lines(log, &member.seat.id)
-            .iter()
-            .map(|asked| format!("- {}", one_line(asked)))
-            .collect();
-        writeln!(text, "{}", asked.join("\n"))?;
+        writeln!(
+            text,
+            "\nConfidence: {}, provisional vote: {}\n",
+            opening.confidence.as_str(),
+            opening.vote.as_str()
+        )?;
+        for asked in log.made_by(&member.seat.id, 0) {
+            writeln!(text, "- [{}] to {}: {}", asked.id, log.name(&asked.to), one_line(&asked.question))?;
+        }
     }
     Ok(())
 }
@@ -225,28 +298,32 @@ fn write_round(text: &mut String, log: &CouncilLog<'_>, round: &CouncilRound<'_>
     let notes = RoundNotes::new(log, round);
     let cut = if round.is_over { "" } else { " (incomplete)" };
     writeln!(text, "### Round {}{cut}\n\n#### Challenges", round.number)?;
-    for seat in log.active.iter().copied().filter(|seat| round.is_present(seat)) {
+    for seat in &log.active {
+        let answers = log
+            .challenges
+            .iter()
+            .filter(|put| put.to == *seat)
+            .filter_map(|put| Some((put, put.answer_in(round.number)?)));
         writeln!(text, "\n**{}**\n", log.name(seat))?;
         for (made, n) in log.made_by(seat, round.number).zip(1..) {
             writeln!(text, "{n}. [{}] To {}: {}", made.id, log.name(&made.to), one_line(&made.text()))?;
         }
-        for response in round.responses(seat, &log.challenges) {
-            let (id, stance) = (&response.challenge_id, response.stance.as_str());
-            writeln!(text, "- On [{id}]: {stance}: {}", one_line(&response.response))?;
+        for (put, answer) in answers {
+            writeln!(text, "- On [{}]: {}: {}", put.id, answer.stance_word(), one_line(&answer.response))?;
         }
     }
     text.push_str("\n#### Position Updates\n\n");
     for (at, row) in notes.position_changes.iter().enumerate() {
         write_row(text, row.iter().map(String::as_str))?;
         if at == 0 {
-            text.push_str("|------------|--------|-------|----------|\n");
+            text.push_str("|---|---|---|---|---|\n");
         }
     }
     write!(text, "\n#### Key Exchanges\n\n{}", bullets(&notes.key_exchanges))?;
     for message in log.messages_of(round.number) {
         let (from, to) = (log.name(&message.from), log.name(&message.to));
         let (topic, said) = (one_line(&message.topic), one_line(&message.text));
-        let reply = one_line(message.reply.as_deref().unwrap_or("no answer"));
+        let reply = one_line(message.reply.as_deref().unwrap_or("no reply"));
         writeln!(text, "\n[{}] **{from} \u{2192} {to}**, {topic}: {said}\n\n**{to}:** {reply}", message.id)?;
     }
     write!(text, "\n#### Moderator Interventions\n\n{}", bullets(&notes.moderator_notes))?;
@@ -256,33 +333,16 @@ fn write_round(text: &mut String, log: &CouncilLog<'_>, round: &CouncilRound<'_>
             writeln!(text, "\n**{name}** ({}): {said}", done.kind.as_str())?;
         }
     }
-    write!(text, "\n**Emerging Consensus:**\n\n{}", bullets(&notes.emerging_consensus))?;
-    write!(text, "\n**Persistent Disagreements:**\n\n{}", bullets(&notes.persistent_disagreements))?;
+    for (title, items) in [
+        ("Provisional Votes", &notes.provisional_votes),
+        ("New Arguments", &notes.new_arguments),
+        ("Emerging Consensus", &notes.emerging_consensus),
+        ("Persistent Disagreements", &notes.persistent_disagreements),
+    ] {
+        write!(text, "\n**{title}:**\n\n{}", bullets(items))?;
+    }
     text.push_str("\n---\n\n");
     Ok(())
-}
-
-/// "**Debate complete.** {rounds} rounds of cross-examination finished."
-fn write_completion(text: &mut String, log: &CouncilLog<'_>) -> std::fmt::Result {
-    let rounds = log.options.rounds;
-    let s = if rounds == 1 { "" } else { "s" };
-    let changes = log.rounds.iter().flat_map(|round| {
-        round.changed().map(move |(seat, standing)| {
-            format!("{} changed in round {}: {}", log.name(seat), round.number, one_line(&standing.because))
-        })
-    });
-    let changes: Vec<String> = changes.collect();
-    let evolution =
-        if changes.is_empty() { "- nobody changed position\n".to_owned() } else { bullets(&changes) };
-    write!(
-        text,
-        "**Debate complete.** {rounds} round{s} of cross-examination finished.\n\n**Position Evolution:**\n\n{evolution}\n\
-         **Key Results:**\n\n- Consensus areas: {}\n- Persistent disagreements: {}\n- Position changes: {}\n\n\
-         **NEXT: Phase 4 - Verdict**\n\nSynthesizing all debate evidence into a structured verdict.\n\n",
-        consensus_points(log).len(),
-        disagreements(log).len(),
-        changes.len()
-    )
 }
 
 fn write_verdict(
@@ -291,46 +351,35 @@ fn write_verdict(
     verdict: &CouncilVerdict,
     outcome: &Outcome,
 ) -> std::fmt::Result {
-    let decision = verdict.decision.map_or("none", CouncilVote::as_str);
+    let decision = verdict.decision.map_or("No decision", CouncilVote::as_str);
     let divided = if verdict.divided == Some(true) { ", divided" } else { "" };
-    let confidence = verdict.confidence.map_or("none", CouncilConfidence::as_str);
-    writeln!(text, "\n## Verdict\n\n**{decision}**{divided}, confidence {confidence}\n")?;
+    let confidence = verdict.confidence.map(CouncilConfidence::as_str);
+    let confidence = confidence.map_or_else(String::new, |confidence| format!(", confidence {confidence}"));
+    writeln!(text, "\n## Verdict\n\n**{decision}**{divided}{confidence}\n")?;
+    if let Some(agreed) = &verdict.agreed {
+        writeln!(text, "{}\n", one_line(agreed))?;
+    }
     text.push_str("| Councillor | Vote | Key argument | Remaining concern |\n|---|---|---|---|\n");
     for (seat, last) in &log.finals {
         let cells = [log.name(seat), last.vote.as_str(), &last.key_argument, &last.remaining_concern];
         write_row(text, cells)?;
     }
-    let opposing = verdict.votes.iter().filter(|vote| !vote.strongest_opposing_point.trim().is_empty());
-    let opposing =
-        opposing.map(|vote| format!("{}: {}", vote.councillor, vote.strongest_opposing_point.trim()));
+    let names = |ids: &[String]| log.names(ids.iter().map(String::as_str));
     let conditions = verdict.conditions.iter();
-    let conditions = conditions.map(|made| format!("{} ({})", made.condition, made.councillors.join(", ")));
-    let consensus = verdict.consensus_points.iter();
-    let consensus = consensus.map(|point| format!("{} ({})", point.point, point.councillors.join(", ")));
-    let risks = verdict.risk_matrix.iter().map(|risk| {
-        let (severity, probability) = (risk.severity.as_str(), risk.probability.as_str());
-        format!("{} (severity {severity}, probability {probability}): {}", risk.risk, risk.mitigation)
-    });
+    let conditions = conditions.map(|made| format!("{} ({})", made.condition, names(&made.councillors)));
     let minority = verdict.minority_opinion.iter().flatten();
-    let minority =
-        minority.map(|vote| format!("{} ({}): {}", vote.councillor, vote.vote.as_str(), vote.final_position));
-    let violations = verdict.violations.iter();
-    let violations = violations.map(|it| format!("{} on [{}]: {}", it.councillor, it.challenge_id, it.why));
-    let open = verdict.open_questions.iter();
-    let open = open.map(|open| format!("[{}] to {}: {}", open.challenge_id, open.to, open.question));
-    let sections: [(&str, Vec<String>); 9] = [
-        ("Strongest Opposing Points", opposing.collect()),
+    let minority = minority.map(|vote| {
+        format!("{} ({}): {}", log.name(&vote.councillor), vote.vote.as_str(), vote.final_position)
+    });
+    for (title, items) in [
+        ("Facts Needed", verdict.facts_needed.clone()),
         ("Conditions", conditions.collect()),
-        ("Consensus Points", consensus.collect()),
-        ("Persistent Disagreements", verdict.disagreements.iter().map(|it| it.point.clone()).collect()),
-        ("Risk Matrix", risks.collect()),
         ("Minority Opinion", minority.collect()),
-        ("Violations", violations.collect()),
-        ("Open Questions", open.collect()),
         ("Warnings", outcome.warnings.clone()),
-    ];
-    for (title, items) in sections.iter().filter(|(_, items)| !items.is_empty()) {
-        write!(text, "\n### {title}\n\n{}", bullets(items))?;
+    ] {
+        if !items.is_empty() {
+            write!(text, "\n### {title}\n\n{}", bullets(&items))?;
+        }
     }
     Ok(())
 }
@@ -346,4 +395,193 @@ fn bullets(items: &[String]) -> String {
         [] => "- none\n".to_owned(),
         items => items.iter().map(|item| format!("- {}\n", one_line(item))).collect(),
     }
+}
+
+fn shortened(text: &str, chars_max: usize) -> String {
+    excerpt(&one_line(text), chars_max)
+}
+
+/// The seed's success metrics.
+const SUCCESS_METRICS: [&str; 7] = [
+    "All rounds completed (no rounds skipped)",
+    "Each councillor challenged 2+ specific points per round",
+    "Peer exchange occurred between councillors (standard mode)",
+    "Position evolution tracked across all rounds",
+    "Moderator intervened when groupthink, evasion, or stalemate detected",
+    "New insights emerged in each round (not just repetition)",
+    "Debate log accumulated across all rounds",
+];
+
+/// The seed's failure modes. They are met where they were avoided.
+const FAILURE_MODES: [&str; 7] = [
+    "Avoided: Cutting rounds short before all councillors respond",
+    "Avoided: Not enforcing the 2-challenge minimum per councillor per round",
+    "Avoided: Skipping moderator intervention when groupthink is detected",
+    "Avoided: Not tracking position changes across rounds",
+    "Avoided: Letting councillors repeat arguments without new substance",
+    "Avoided: Over-intervening and dominating the debate (moderator should facilitate, not lead)",
+    "Avoided: In standard mode: not encouraging/allowing peer exchange",
+];
+
+/// Whether something is so, where it applies; what shows it; and in which phase.
+type CheckResult = (Option<bool>, String, CouncilPhase);
+
+/// All checks. Only the first of each list applies where no round was held.
+pub(super) fn quality_checks(log: &CouncilLog<'_>) -> Vec<QualityCheck> {
+    let lists = [(SUCCESS_METRICS, success_metrics(log)), (FAILURE_MODES, failure_modes(log))];
+    let mut checks = Vec::new();
+    for (sentences, results) in lists {
+        for (at, (sentence, (met, note, phase))) in sentences.into_iter().zip(results).enumerate() {
+            let rounds = log.rounds.iter();
+            let replies = rounds.flat_map(|round| phase_replies(&log.debate.turns, phase, round.number));
+            let applies = at == 0 || !log.rounds.is_empty();
+            checks.push(QualityCheck {
+                sentence: sentence.to_owned(),
+                met: met.filter(|_| applies),
+                note: if applies { note } else { "no round was held".to_owned() },
+                shown_by: replies.map(|(ask, _)| ask.id).collect(),
+            });
+        }
+    }
+    checks
+}
+
+fn success_metrics(log: &CouncilLog<'_>) -> [CheckResult; 7] {
+    let (held, rounds) = (log.rounds.len(), log.options.rounds);
+    let (is_held, is_complete) = (u32::try_from(held) == Ok(rounds), log.rounds_completed() == rounds);
+    let few = too_few(log, |_, _| true);
+    let made = log.challenges.iter().filter(|challenge| challenge.round > 0).count();
+    let made = format!("{} in {}", count_of(made, "challenge"), count_of(held, "round"));
+    let answered = log.messages.iter().filter(|message| message.reply.is_some()).count();
+    let sent = format!("{}, {answered} of them answered", count_of(log.messages.len(), "message"));
+    let changes: usize = log.rounds.iter().map(|round| round.changed().count()).sum();
+    let seats = count_of(log.active.len(), "councillor");
+    let tracked = format!("{seats} after {held} of {rounds} rounds, {}", count_of(changes, "change"));
+    let (found, put) = findings_and_interventions(log);
+    let stale = log.rounds.iter().filter(|round| round.findings.stale);
+    let stale = stale.map(|round| format!("no change and no new argument in round {}", round.number));
+    let fresh = format!("a change or a new argument in each of {}", count_of(held, "round"));
+    let fates = count_of(log.challenges.len(), "challenge");
+    let logged = format!("{held} of {rounds} rounds are in the log, {fates} with a fate each");
+    [
+        (Some(is_complete), of_rounds(log), CouncilPhase::Moderate),
+        unless(few, made, CouncilPhase::Challenge),
+        in_standard(log, answered > 0, sent),
+        (Some(is_held), tracked, CouncilPhase::Respond),
+        each_of([put, found], "finding", "with an intervention", "nothing of the kind was found"),
+        unless(stale.collect(), fresh, CouncilPhase::Moderate),
+        (Some(is_held), logged, CouncilPhase::Challenge),
+    ]
+}
+
+fn failure_modes(log: &CouncilLog<'_>) -> [CheckResult; 7] {
+    let silent = silent_councillors(log);
+    let is_whole = !log.was_cut() && log.rounds_completed() == log.options.rounds;
+    let not_cut = match silent.is_empty() {
+        true if is_whole => "everybody responded in every round".to_owned(),
+        true => of_rounds(log),
+        false => format!("no response from {}", silent.join(", ")),
+    };
+    let attempts = log.debate.turns_of(CouncilPhase::Challenge.as_str()).flat_map(|turn| &turn.attempts);
+    let sent_back = attempts.flatten().filter(|attempt| attempt.fault.is_some()).count();
+    let sent_back = format!("{} sent back", count_of(sent_back, "answer"));
+    // A councillor who took part with too few challenges shows that the rule was not applied.
+    let few = too_few(log, |round, seat| round.examined.contains_key(seat));
+    let moderated = || log.rounds.iter().filter(|round| round.is_moderated);
+    let points: usize = moderated().map(|round| round.findings.unchallenged).sum();
+    let done = || log.rounds.iter().flat_map(|round| &round.interventions);
+    let argued = done().filter(|done| done.steelmanned_point().is_some()).count();
+    let changes = || log.rounds.iter().flat_map(CouncilRound::changed);
+    let with_reason = changes().filter(|(_, standing)| !standing.because.is_empty()).count();
+    let stalled = moderated().filter(|round| round.findings.stale).count();
+    let reframed = done().filter(|done| done.kind == InterventionKind::Stale && done.settled > 0).count();
+    let most = log.rounds.iter().map(|round| interventions_put(log, round)).max().unwrap_or_default();
+    let put = format!("at most {} in a round, of {INTERVENTIONS_MAX}", count_of(most, "intervention"));
+    let respond = CouncilPhase::Respond;
+    let is_lost = |sent: &&PeerMessage| {
+        !phase_replies(&log.debate.turns, respond, sent.round).any(|(ask, _)| ask.seat == sent.to)
+    };
+    let lost = log.messages.iter().filter(is_lost).count();
+    let sent = format!("{} written, {lost} of them not delivered", count_of(log.messages.len(), "message"));
+    [
+        (Some(silent.is_empty() && is_whole), not_cut, respond),
+        unless(few, sent_back, CouncilPhase::Challenge),
+        each_of([argued, points], "unchallenged point", "argued against", "no groupthink was found"),
+        each_of([with_reason, changes().count()], "change", "with a reason", "no position changed"),
+        each_of([reframed, stalled], "stale round", "with a reframing question", "no round stalled"),
+        (Some(most <= INTERVENTIONS_MAX), put, CouncilPhase::Intervene),
+        in_standard(log, lost == 0, sent),
+    ]
+}
+
+/// Met where nothing is missing.
+fn unless(missing: Vec<String>, note: String, phase: CouncilPhase) -> CheckResult {
+    (Some(missing.is_empty()), if missing.is_empty() { note } else { missing.join("; ") }, phase)
+}
+
+fn in_standard(log: &CouncilLog<'_>, is_met: bool, note: String) -> CheckResult {
+    match log.options.economy {
+        true => (None, "economy mode has none".to_owned(), CouncilPhase::Respond),
+        false => (Some(is_met), note, CouncilPhase::Respond),
+    }
+}
+
+/// Met where all of them are done; it does not apply where there are none.
+fn each_of([done, all]: [usize; 2], noun: &str, how: &str, none: &str) -> CheckResult {
+    match all {
+        0 => (None, none.to_owned(), CouncilPhase::Intervene),
+        _ => (Some(done >= all), format!("{done} of {} {how}", count_of(all, noun)), CouncilPhase::Intervene),
+    }
+}
+
+fn count_of(number: usize, noun: &str) -> String {
+    counted(number as u64, noun)
+}
+
+fn of_rounds(log: &CouncilLog<'_>) -> String {
+    format!("{} of {} rounds are over", log.rounds_completed(), log.options.rounds)
+}
+
+/// Who made too few challenges with a verified claim in a round.
+fn too_few(log: &CouncilLog<'_>, is_counted: impl Fn(&CouncilRound<'_>, &str) -> bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    for round in &log.rounds {
+        for seat in log.active.iter().filter(|seat| is_counted(round, seat)) {
+            let made = log.made_by(seat, round.number).filter(|made| made.quoted == Some(true)).count();
+            let note = format!("{} made {made} in round {}", log.name(seat), round.number);
+            notes.extend((made < CHALLENGES_MIN).then_some(note));
+        }
+    }
+    notes
+}
+
+/// Who did not answer in a round.
+fn silent_councillors(log: &CouncilLog<'_>) -> Vec<String> {
+    let mut silent = Vec::new();
+    for round in &log.rounds {
+        for phase in [CouncilPhase::Challenge, CouncilPhase::Respond] {
+            let replies = phase_replies(&log.debate.turns, phase, round.number);
+            let absent = replies.filter(|(_, reply)| reply.is_none_or(|reply| reply.value().is_none()));
+            silent
+                .extend(absent.map(|(ask, _)| format!("{} in round {}", log.name(&ask.seat), round.number)));
+        }
+    }
+    silent
+}
+
+fn findings_and_interventions(log: &CouncilLog<'_>) -> (usize, usize) {
+    let (mut found, mut put) = (0, 0);
+    for round in log.rounds.iter().filter(|round| round.is_moderated) {
+        found += round.unanswered.len() + round.findings.evasions.len() + round.findings.unchallenged;
+        found += usize::from(round.findings.stale);
+        put += round.interventions.iter().filter(|done| done.settled > 0).count();
+    }
+    (found, put)
+}
+
+/// Counted by what was asked. The asks of a question to all are about nothing in particular, and are one intervention.
+fn interventions_put(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> usize {
+    let asks = || phase_replies(&log.debate.turns, CouncilPhase::Intervene, round.number);
+    asks().filter(|(ask, _)| ask.about.is_some()).count()
+        + usize::from(asks().any(|(ask, _)| ask.about.is_none()))
 }

@@ -3,14 +3,13 @@
 //! This file has the options, the phases and the transition table. In reading order:
 //!
 //! - [`roster`]: the roles and their charters.
-//! - [`replies`]: what the seats answer; [`reply_rules`]: the schemas of the answers, and the rules that schemas cannot express.
-//! - [`log`]: what was said in each round and where everybody stands after it; [`challenges`]: what became of each challenge.
-//! - [`moderation`]: what the moderator finds in a round, and what it does about it.
+//! - [`replies`]: what the seats reply, with the schemas; [`reply_rules`]: the rules that schemas cannot express.
+//! - [`log`]: what was said in each round, what became of each challenge, and where everybody stands.
+//! - [`moderation`]: what is found in a round, and what the moderator does about it.
 //! - [`asks`]: the prompts.
-//! - [`verdict`]: what the votes decide, and the verdict; [`closing`]: the outcome.
-//! - [`positions`]: who held what after each round; [`minutes`]: the round summaries and `session.md`.
-//! - [`report`]: the headline and the report; [`checks`]: the seed's success metrics and failure modes.
-//! - [`text_matching`]: how texts are compared.
+//! - [`verdict`]: what the votes decide, and the verdict; [`closing`]: the outcome, and who voted what when.
+//! - [`minutes`]: the round summaries, `session.md`, and the seed's success metrics and failure modes.
+//! - [`report`]: the headline and the report.
 //! - [`simulation`]: how simulated seats play it.
 
 use std::sync::OnceLock;
@@ -43,13 +42,10 @@ macro_rules! wire_names {
 use wire_names;
 
 mod asks;
-mod challenges;
-mod checks;
 mod closing;
 mod log;
 mod minutes;
 mod moderation;
-mod positions;
 mod replies;
 mod reply_rules;
 mod report;
@@ -57,13 +53,10 @@ mod roster;
 mod simulation;
 #[cfg(test)]
 mod tests;
-mod text_matching;
 mod verdict;
 
 /// The share of the limits on time and money that is kept for the vote.
 const CLOSING_SHARE: f64 = 0.2;
-/// The fewest councillors for a round, and the fewest votes for a decision.
-const QUORUM: usize = 2;
 
 /// The protocol of seed 002.
 #[derive(Debug)]
@@ -87,10 +80,11 @@ agon_core::protocol_phases! {
     pub enum CouncilPhase {
         Opening => PhaseInfo::new("opening", "Opening statements", "gives an opening", "give their openings, each on its own").first_positions(),
         Challenge => PhaseInfo::new("challenge", "Cross-examination", "challenges the others", "challenge each other"),
-        Exchange => PhaseInfo::new("exchange", "Peer exchange", "answers messages", "answer messages"),
+        Respond => PhaseInfo::new("respond", "Responses", "answers challenges and messages", "answer challenges and messages"),
         Moderate => PhaseInfo::new("moderate", "The moderator's assessment", "looks for groupthink, evasion and stalemate", "look for groupthink, evasion and stalemate"),
         Intervene => PhaseInfo::new("intervene", "Answers to the moderator", "answers the moderator", "answer the moderator"),
         Vote => PhaseInfo::new("verdict", "Votes", "votes", "vote").closing().outside_rounds(),
+        Conclude => PhaseInfo::new("conclude", "The moderator's conclusion", "merges conditions and risks", "merge conditions and risks").closing().outside_rounds(),
     }
 }
 
@@ -112,8 +106,11 @@ static INFO: ProtocolInfo = ProtocolInfo {
     record_folder: None,
     isolation: &[],
     simulation: Some(&simulation::CouncilSimulation),
-    example: None,
-    demo: None,
+    example: Some((
+        "\"Should we move to a four-day week?\" --rounds 3 --focus \"a team of twelve\"",
+        "four councillors cross-examine each other for three rounds and vote",
+    )),
+    demo: Some(include_str!("demo.yaml")),
 };
 
 const TEMPLATES: &[PromptTemplate] = &[
@@ -122,12 +119,13 @@ const TEMPLATES: &[PromptTemplate] = &[
     PromptTemplate { file: "council/positions.hbs", text: include_str!("prompts/positions.hbs") },
     PromptTemplate { file: "council/opening.hbs", text: include_str!("prompts/opening.hbs") },
     PromptTemplate { file: "council/challenge.hbs", text: include_str!("prompts/challenge.hbs") },
-    PromptTemplate { file: "council/exchange.hbs", text: include_str!("prompts/exchange.hbs") },
+    PromptTemplate { file: "council/respond.hbs", text: include_str!("prompts/respond.hbs") },
     PromptTemplate { file: "council/moderator.hbs", text: include_str!("prompts/moderator.hbs") },
     PromptTemplate { file: "council/re_ask.hbs", text: include_str!("prompts/re_ask.hbs") },
     PromptTemplate { file: "council/steelman.hbs", text: include_str!("prompts/steelman.hbs") },
     PromptTemplate { file: "council/reframing.hbs", text: include_str!("prompts/reframing.hbs") },
     PromptTemplate { file: "council/final.hbs", text: include_str!("prompts/final.hbs") },
+    PromptTemplate { file: "council/conclusion.hbs", text: include_str!("prompts/conclusion.hbs") },
 ];
 
 fn prompts() -> Result<&'static PromptSet, Corrupt> {
@@ -163,15 +161,14 @@ impl Protocol for Council {
     fn plan(&self, brief: &Brief) -> CallPlan {
         let options = CouncilOptions::read(&brief.options);
         let n = u32::try_from(brief.seats_of("councillor").count()).unwrap_or(u32::MAX);
-        let exchange = if options.economy { 0 } else { n };
         // The interventions with the most calls are a question to all and two to one councillor each.
         let interventions = n + 2;
-        let total = |calls_per_round: u32| n + options.rounds * calls_per_round + n;
-        let most_calls = total(n + exchange + 1 + interventions);
+        let total = |calls_per_round: u32| n + options.rounds * calls_per_round + n + 1;
+        let most_calls = total(2 * n + 1 + interventions);
         CallPlan {
-            fewest_calls: total(n + 1),
+            fewest_calls: total(2 * n + 1),
             most_calls,
-            most_phases: if options.economy { most_calls } else { 2 + 4 * options.rounds },
+            most_phases: if options.economy { most_calls } else { 3 + 4 * options.rounds },
             most_rounds: Some(options.rounds),
         }
     }
@@ -183,39 +180,38 @@ impl Protocol for Council {
         if let Some(step) = rest_of_phase(&log, phase, round)? {
             return Ok(step);
         }
-        let present = log.round(round).map_or(0, |round| round.said.len());
-        let intervenes = log.round(round).is_some_and(|round| !round.interventions.is_empty());
+        let (quorum, is_short) = (log.quorum(), log.limits().is_exhausted(1));
+        let current = log.round(round);
+        let examined = current.map_or(0, |round| round.examined.len());
+        let responded = current.map_or(0, |round| round.responded.len());
+        let intervenes = current.is_some_and(|round| !round.interventions.is_empty());
         match phase {
-            CouncilPhase::Opening if log.active.len() >= QUORUM => {
-                ask_or_vote(&log, CouncilPhase::Challenge, 1)
-            }
+            CouncilPhase::Opening if log.active.len() >= quorum => ask(&log, CouncilPhase::Challenge, 1),
             CouncilPhase::Opening if !log.never_asked(phase, 0).is_empty() => {
                 close(&log, Termination::Budget)
             }
             CouncilPhase::Opening => close(&log, Termination::QuorumLost),
-            CouncilPhase::Challenge if present < QUORUM && !log.limits().is_exhausted(1) => {
-                close(&log, Termination::QuorumLost)
-            }
-            CouncilPhase::Challenge if log.messages_of(round).next().is_some() => {
-                ask_or_vote(&log, CouncilPhase::Exchange, round)
-            }
-            CouncilPhase::Challenge | CouncilPhase::Exchange => {
-                ask_or_vote(&log, CouncilPhase::Moderate, round)
-            }
-            CouncilPhase::Moderate if intervenes => ask_or_vote(&log, CouncilPhase::Intervene, round),
+            CouncilPhase::Challenge if examined < quorum && !is_short => close(&log, Termination::QuorumLost),
+            CouncilPhase::Challenge => ask(&log, CouncilPhase::Respond, round),
+            CouncilPhase::Respond if responded < quorum && !is_short => close(&log, Termination::QuorumLost),
+            CouncilPhase::Respond => ask(&log, CouncilPhase::Moderate, round),
+            CouncilPhase::Moderate if intervenes => ask(&log, CouncilPhase::Intervene, round),
             CouncilPhase::Moderate | CouncilPhase::Intervene if round < log.options.rounds => {
-                ask_or_vote(&log, CouncilPhase::Challenge, round + 1)
+                ask(&log, CouncilPhase::Challenge, round + 1)
             }
             CouncilPhase::Moderate | CouncilPhase::Intervene => {
                 ask(&log, CouncilPhase::Vote, log.options.rounds)
             }
-            CouncilPhase::Vote => close(&log, closing::termination(&log)),
+            CouncilPhase::Vote if log.finals.len() >= quorum && !log.closing_limits().is_exhausted(1) => {
+                ask(&log, CouncilPhase::Conclude, log.options.rounds)
+            }
+            CouncilPhase::Vote | CouncilPhase::Conclude => close(&log, closing::termination(&log)),
         }
     }
 
     fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), ReplyFault> {
         let log = CouncilLog::read(debate).map_err(|why| why.to_string())?;
-        Ok(reply_rules::check_reply(&log, ask, value)?)
+        reply_rules::check_reply(&log, ask, value)
     }
 
     fn view(&self, debate: &Debate) -> Result<DebateView, Corrupt> {
@@ -226,17 +222,16 @@ impl Protocol for Council {
             None => CouncilVerdict::from_log(&log),
         };
         let dissent = report::dissent(debate)?;
-        let positions = positions::position_history(&log);
         Ok(DebateView {
-            votes: Vec::new(),
-            headline: report::headline(debate, &verdict),
-            outline: report::outline(debate, &verdict, &dissent),
-            ballots: positions::ballots(&positions),
-            positions,
-            dissent: report::dissent_items(&dissent),
+            headline: report::headline(&log, &verdict),
+            outline: report::outline(&log, &verdict),
+            positions: closing::position_history(&log),
+            ballots: closing::ballots(&log),
+            votes: closing::last_votes(&log),
+            dissent: report::dissent_items(&log, &dissent),
             round_summaries: minutes::round_summaries(&log),
             records: vec![minutes::session_record(&log, &verdict)?],
-            checks: checks::quality_checks(&log),
+            checks: minutes::quality_checks(&log),
             gate: None,
         })
     }
@@ -244,31 +239,30 @@ impl Protocol for Council {
 
 /// All asks of a phase at once; in economy mode its first.
 fn ask(log: &CouncilLog<'_>, phase: CouncilPhase, round: u32) -> Result<Step, Corrupt> {
-    let only = log.options.economy.then_some(0);
-    Ok(Step::Ask(phase.at(round), AskBuilder::new(log)?.asks(phase, round, only)?))
-}
-
-/// A phase, or the vote where the limits allow no more than that.
-fn ask_or_vote(log: &CouncilLog<'_>, phase: CouncilPhase, round: u32) -> Result<Step, Corrupt> {
-    let calls = if log.options.economy { 1 } else { AskBuilder::new(log)?.seats(phase, round).len() };
-    match log.limits().is_exhausted(calls) {
+    let mut asks = AskBuilder::new(log)?.asks(phase, round)?;
+    if log.options.economy {
+        asks.truncate(1);
+    }
+    // The limits keep enough for the vote.
+    match !phase.info().is_closing && phase != CouncilPhase::Opening && log.limits().is_exhausted(asks.len())
+    {
         true => ask(log, CouncilPhase::Vote, log.options.rounds),
-        false => ask(log, phase, round),
+        false => Ok(Step::Ask(phase.at(round), asks)),
     }
 }
 
 /// In economy mode, the next ask of the phase that is under way. It is made from what was said before the phase, so that nobody sees
 /// words of the phase itself.
 fn rest_of_phase(log: &CouncilLog<'_>, phase: CouncilPhase, round: u32) -> Result<Option<Step>, Corrupt> {
-    let is_short = phase != CouncilPhase::Vote && log.limits().is_exhausted(1);
+    let is_short = !phase.info().is_closing && log.limits().is_exhausted(1);
     if !log.options.economy || is_short {
         return Ok(None);
     }
     let turns = &log.debate.turns;
     let asked = turns.iter().rev().take_while(|turn| turn.phase == phase.at(round)).count();
     let before = CouncilLog::read_first(log.debate, turns.len() - asked)?;
-    let next = AskBuilder::new(&before)?.asks(phase, round, Some(asked))?;
-    Ok((!next.is_empty()).then(|| Step::Ask(phase.at(round), next)))
+    let next = AskBuilder::new(&before)?.asks(phase, round)?.into_iter().nth(asked);
+    Ok(next.map(|next| Step::Ask(phase.at(round), vec![next])))
 }
 
 fn close(log: &CouncilLog<'_>, termination: Termination) -> Result<Step, Corrupt> {

@@ -1,19 +1,22 @@
-//! What the moderator finds in a round, and what it does about it.
+//! What is found in a round, and what the moderator does about it.
 //!
-//! What can be counted is never asked of a model: a challenge without an answer, a round without a change. The rest is the moderator's
-//! judgement, but every finding carries words that were really said: the moderator's quotation if a councillor said it, else the
-//! councillor's nearest sentence. A finding without such words does not count.
+//! What can be counted is never asked of a model: a challenge without an answer, equal positions, votes that are all the same, a round
+//! without a change. The rest is the moderator's judgement. Each of its findings quotes a councillor, and a finding whose quote does
+//! not occur in that councillor's words is dropped.
 
 use agon_core::seed::SeededDraw;
 use agon_core::{Corrupt, Reply};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::challenges::{Challenge, ChallengeFate, ChallengeViolation, stance_word};
-use super::log::{CouncilLog, CouncilRound, CouncillorStanding};
-use super::replies::{CouncillorQuote, ModeratorReply, ReframingAnswer, SecondResponse, SteelmanCase};
-use super::reply_rules::requested_fields;
-use super::text_matching::{is_same_point, nearest_sentence, occurs_in, plain_words};
+use super::log::{
+    Challenge, ChallengeFate, ChallengeViolation, CouncilLog, CouncilRound, CouncillorStanding, has_words,
+};
+use super::replies::{
+    ChallengeStance, CouncilVote, CouncillorQuote, EvasionFinding, ModeratorReply, NewArgumentFinding,
+    ReframingAnswer, SecondResponse, SharedPointFinding, SteelmanCase,
+};
+use crate::quotes::{is_quote_of, is_same_text};
 
 /// "so that the moderator does not dominate".
 pub(super) const INTERVENTIONS_MAX: usize = 3;
@@ -31,44 +34,37 @@ pub(super) const REFRAMING_QUESTIONS: [&str; 4] = [
 pub(super) struct RoundFindings {
     moderator_present: bool,
     pub(super) shared_points: Vec<SharedPoint>,
-    pub(super) evasions: Vec<EvasiveAnswer>,
+    pub(super) evasions: Vec<EvasionFinding>,
     pub(super) new_arguments: Vec<CouncillorQuote>,
-    /// Notes about findings that do not count, and about interventions that found no room.
-    pub(super) set_aside: Vec<String>,
-    /// Whether any councillor declares a new argument in words that were not said before.
+    pub(super) key_exchanges: Vec<String>,
+    /// What the moderator declared and what does not verify, in sentences.
+    #[serde(rename = "not_counted")]
+    pub(super) faults: Vec<String>,
+    /// Interventions for which there was no room.
+    pub(super) no_room: Vec<String>,
+    /// Whether nothing in the round is known to be new.
+    pub(super) stale: bool,
+    /// How many points had to be argued against.
     #[serde(skip)]
-    pub(super) new_argument_declared: bool,
+    pub(super) unchallenged: usize,
 }
 
 /// A point that several councillors share.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct SharedPoint {
     pub(super) point: String,
-    /// Whether the moderator says so, or a challenge of the round quotes it.
-    challenged: bool,
-    /// Who shares it, each with a sentence of its own.
-    pub(super) quotes: Vec<CouncillorQuote>,
-    /// Whether somebody has made the case against it, in this round or before.
-    #[serde(skip)]
-    steelmanned: bool,
+    /// Whether somebody challenged it, in this round or by a steelman.
+    pub(super) challenged: bool,
+    /// The councillors who share it, each with its own words.
+    pub(super) members: Vec<CouncillorQuote>,
+    /// Whether these are positions that are equal after normalization, so that nobody needed to declare it.
+    pub(super) equal_positions: bool,
 }
 
 impl SharedPoint {
-    pub(super) fn is_challenged(&self) -> bool {
-        self.challenged || self.steelmanned
-    }
-
     pub(super) fn holders(&self) -> impl Iterator<Item = &str> {
-        self.quotes.iter().map(|quote| quote.councillor.as_str())
+        self.members.iter().map(|member| member.councillor.as_str())
     }
-}
-
-/// An answer that does not engage its challenge.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct EvasiveAnswer {
-    challenge_id: String,
-    why: String,
-    quote: String,
 }
 
 /// Something that the moderator does, as it is in the verdict.
@@ -100,7 +96,7 @@ pub(super) struct ModeratorIntervention {
 pub(super) enum InterventionKind {
     /// A challenge was not answered or was evaded: it is put again.
     Evasion,
-    /// Nobody challenges a point that many share: somebody must make the case against it.
+    /// Nobody challenges what many share: somebody must make the case against it.
     Groupthink,
     /// The round brought nothing new: a question to all.
     Stale,
@@ -109,7 +105,7 @@ pub(super) enum InterventionKind {
 super::wire_names!(InterventionKind { Evasion = "evasion", Groupthink = "groupthink", Stale = "stale" });
 
 /// The outcome of an intervention that got its answer.
-pub(super) const ANSWERED: &str = "answered";
+const ANSWERED: &str = "answered";
 
 /// An answer to an intervention.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -139,7 +135,7 @@ impl ModeratorIntervention {
         }
     }
 
-    /// Who is asked.
+    /// The seats that are asked.
     pub(super) fn asked<'l>(&self, log: &CouncilLog<'l>) -> Vec<&'l str> {
         match self.kind {
             InterventionKind::Stale => log.active.clone(),
@@ -156,129 +152,149 @@ impl ModeratorIntervention {
     }
 }
 
-/// What is found in a round.
-pub(super) fn find(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> RoundFindings {
-    let declared = round.said.values().flat_map(|said| &said.new_arguments);
-    let mut declared = declared.map(|argument| argument.trim()).filter(|argument| !argument.is_empty());
-    let mut found = RoundFindings {
-        moderator_present: round.moderator.is_some(),
-        new_argument_declared: declared.any(|argument| !was_said_before(log, round, argument)),
-        ..RoundFindings::default()
-    };
-    if let Some(said) = &round.moderator {
-        find_evasions(log, round, said, &mut found);
-        find_shared_points(log, round, said, &mut found);
-        find_new_arguments(log, round, said, &mut found);
+/// What is found in a round: by counting, and from what the moderator said, as far as it verifies.
+pub(super) fn find(
+    log: &CouncilLog<'_>,
+    round: &CouncilRound<'_>,
+    said: Option<&ModeratorReply>,
+) -> RoundFindings {
+    let mut found = RoundFindings { moderator_present: said.is_some(), ..RoundFindings::default() };
+    found.shared_points.extend(equal_positions(log, round));
+    if let Some(said) = said {
+        found.evasions = verified_evasions(log, round.number, &said.evasions, &mut found.faults);
+        for shared in &said.shared_points {
+            find_shared_point(log, round, shared, &mut found);
+        }
+        for new in &said.new_arguments {
+            find_new_argument(log, round, new, &mut found);
+        }
+        let is_known =
+            |id: &&String| key_exchange_ids(log, round.number).iter().any(|known| is_same_text(known, id));
+        found.key_exchanges = said.key_exchanges.iter().filter(is_known).cloned().collect();
+        found.key_exchanges.dedup();
+    }
+    found.stale = is_stale(log, round, said, &found);
+    found
+}
+
+/// The challenges that were put or answered in a round, and its messages.
+pub(super) fn key_exchange_ids(log: &CouncilLog<'_>, round: u32) -> Vec<String> {
+    let is_of_round =
+        |put: &&Challenge| put.round == round || put.answers.iter().any(|answer| answer.round == round);
+    let challenges = log.challenges.iter().filter(is_of_round).map(|put| put.id.clone());
+    challenges.chain(log.messages_of(round).map(|message| message.id.clone())).collect()
+}
+
+/// The largest group of positions that are equal after normalization, if it is large enough for groupthink.
+fn equal_positions(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Option<SharedPoint> {
+    let held: Vec<(&str, &str)> =
+        round.after.iter().map(|(seat, held)| (*seat, held.position.as_str())).collect();
+    let holders = |position: &str| held.iter().filter(|(_, other)| is_same_text(other, position)).count();
+    // Of several groups of one size, the first counts.
+    let (_, position) = held.iter().rev().max_by_key(|(_, position)| holders(position))?;
+    let members = held.iter().filter(|(_, other)| is_same_text(other, position));
+    let members: Vec<CouncillorQuote> = members
+        .map(|(seat, quote)| CouncillorQuote { councillor: (*seat).to_owned(), quote: (*quote).to_owned() })
+        .collect();
+    let is_enough = members.len() >= groupthink_min(log.active.len());
+    let point = members.first()?.quote.clone();
+    is_enough.then_some(SharedPoint { point, challenged: false, members, equal_positions: true })
+}
+
+/// The evasions whose quote occurs in the answer that the moderator judges in this round.
+pub(super) fn verified_evasions(
+    log: &CouncilLog<'_>,
+    round: u32,
+    declared: &[EvasionFinding],
+    faults: &mut Vec<String>,
+) -> Vec<EvasionFinding> {
+    let mut found: Vec<EvasionFinding> = Vec::new();
+    for evasion in declared {
+        let challenge = log.challenge(&evasion.challenge_id).filter(|put| put.is_judged_in(round));
+        let Some((challenge, answer)) = challenge.and_then(|put| Some((put, put.answers.last()?))) else {
+            continue;
+        };
+        if found.iter().any(|other| other.challenge_id == challenge.id) {
+            continue;
+        }
+        let (id, quote) = (challenge.id.clone(), evasion.quote.trim().to_owned());
+        match log.texts.is_quoted(&quote, &answer.response) {
+            true => {
+                found.push(EvasionFinding { challenge_id: id, why: evasion.why.trim().to_owned(), quote })
+            }
+            false => faults.push(format!("The answer to {id} does not contain the words {quote:?}.")),
+        }
     }
     found
 }
 
-fn find_evasions(
+fn find_shared_point(
     log: &CouncilLog<'_>,
     round: &CouncilRound<'_>,
-    said: &ModeratorReply,
+    shared: &SharedPointFinding,
     found: &mut RoundFindings,
 ) {
-    for evasion in &said.evasions {
-        let id = &evasion.challenge_id;
-        if found.evasions.iter().any(|other| other.challenge_id == *id) {
-            continue;
-        }
-        let challenge = log.challenge(id).filter(|put| put.answered_in == Some(round.number));
-        let Some(answer) = challenge.and_then(|challenge| challenge.response.as_deref()) else {
-            found
-                .set_aside
-                .push(format!("the evasion of {id} does not count: there is no answer to it in this round"));
+    let point = shared.point.trim().to_owned();
+    let mut members: Vec<CouncillorQuote> = Vec::new();
+    for member in &shared.members {
+        let seat = log.seat_named(&member.councillor).filter(|seat| log.active.contains(seat));
+        let Some(seat) = seat.filter(|seat| members.iter().all(|other| other.councillor != *seat)) else {
             continue;
         };
-        let is_quoted = occurs_in(&evasion.quote, answer);
-        let quote = if is_quoted { evasion.quote.trim() } else { answer };
-        let (why, quote) = (evasion.why.trim().to_owned(), quote.to_owned());
-        found.evasions.push(EvasiveAnswer { challenge_id: id.clone(), why, quote });
-        if !is_quoted {
-            found.set_aside.push(format!(
-                "the moderator's quotation for the evasion of {id} does not occur in the answer, so the answer is quoted instead"
-            ));
+        let quote = member.quote.trim();
+        match log.quotable_words(round, seat).iter().any(|text| log.texts.is_quoted(quote, text)) {
+            true => members.push(CouncillorQuote { councillor: seat.to_owned(), quote: quote.to_owned() }),
+            false => found.faults.push(format!(
+                "{} does not count as sharing \"{point}\": they did not say {quote:?}.",
+                log.name(seat)
+            )),
         }
     }
-}
-
-fn find_shared_points(
-    log: &CouncilLog<'_>,
-    round: &CouncilRound<'_>,
-    said: &ModeratorReply,
-    found: &mut RoundFindings,
-) {
-    for shared in &said.shared_points {
-        let point = shared.point.trim().to_owned();
-        let mut quotes: Vec<CouncillorQuote> = Vec::new();
-        for seat in shared.councillors.iter().filter_map(|name| log.seat_named(name)) {
-            if quotes.iter().any(|other| other.councillor == seat) || !log.active.contains(&seat) {
-                continue;
-            }
-            let words = round.after.get(seat).into_iter().flat_map(CouncillorStanding::words);
-            let words: Vec<&str> = words.chain(round.words_of(seat)).collect();
-            let own = shared.quotes.iter().filter(|own| log.seat_named(&own.councillor) == Some(seat));
-            let own: Vec<&str> = own.map(|own| own.quote.as_str()).collect();
-            match supporting_words(&shared.point, &own, &words) {
-                Some(sentence) => quotes.push(CouncillorQuote::new(seat, sentence)),
-                None => found.set_aside.push(format!(
-                    "{} does not count as sharing \"{point}\": nothing they said supports it",
-                    log.name(seat)
-                )),
-            }
-        }
-        quotes.sort_by_key(|quote| log.active.iter().position(|seat| *seat == quote.councillor));
-        // A challenge of this round that quotes the point is a challenge against it, whatever the moderator says.
-        let mut made = log.challenges.iter().filter(|challenge| challenge.round == round.number);
-        let quoted = made.any(|challenge| plain_words(&challenge.claim) == plain_words(&shared.point));
-        let challenged = shared.challenged || quoted;
-        found.shared_points.push(SharedPoint { point, challenged, quotes, steelmanned: false });
+    members.sort_by_key(|member| log.active.iter().position(|seat| *seat == member.councillor));
+    // A challenge of the round against the quoted words is a challenge against the point, whatever the moderator says.
+    let is_against = |put: &Challenge| {
+        let quotes =
+            |member: &CouncillorQuote| member.councillor == put.to && is_quote_of(&member.quote, &put.claim);
+        put.round == round.number && put.quoted == Some(true) && members.iter().any(quotes)
+    };
+    let challenged = shared.challenged || log.challenges.iter().any(is_against);
+    // A point that only quotes equal positions is those positions again.
+    let is_known = found.shared_points.iter().any(|other| {
+        let repeats = |member: &CouncillorQuote| is_quote_of(&member.quote, &other.point);
+        is_same_text(&other.point, &point) || (other.equal_positions && members.iter().all(repeats))
+    });
+    if !is_known && !members.is_empty() {
+        found.shared_points.push(SharedPoint { point, challenged, members, equal_positions: false });
     }
 }
 
-fn find_new_arguments(
+fn find_new_argument(
     log: &CouncilLog<'_>,
     round: &CouncilRound<'_>,
-    said: &ModeratorReply,
+    new: &NewArgumentFinding,
     found: &mut RoundFindings,
 ) {
-    for new in &said.new_arguments {
-        let Some(seat) = log.seat_named(&new.councillor) else { continue };
-        let messages = log.messages_of(round.number).flat_map(|message| {
-            let own = (message.from == seat).then_some(message.text.as_str());
-            own.into_iter().chain(message.reply.as_deref().filter(|_| message.to == seat))
-        });
-        let words: Vec<&str> = round.words_of(seat).into_iter().chain(messages).collect();
-        let sentence = supporting_words(&new.argument, &[new.quote.as_str()], &words);
-        let mut claims = [Some(new.argument.as_str()), sentence].into_iter().flatten();
-        let is_old = claims.any(|claim| was_said_before(log, round, claim));
-        let why_not = match sentence {
-            Some(sentence) if !is_old => {
-                found.new_arguments.push(CouncillorQuote::new(seat, sentence));
-                continue;
-            }
-            _ if is_old => "its words were said in an earlier round",
-            _ => "nothing they said in this round makes it",
-        };
-        found.set_aside.push(format!("the new argument of {} does not count: {why_not}", log.name(seat)));
+    let Some(seat) = log.seat_named(&new.councillor) else { return };
+    let quote = if has_words(&new.quote) { new.quote.trim() } else { new.argument.trim() };
+    let words = log.quotable_words(round, seat);
+    let name = log.name(seat);
+    if !words.iter().any(|text| log.texts.is_quoted(quote, text)) {
+        found.faults.push(format!("The new argument of {name} does not count: they did not say {quote:?}."));
+    } else if was_said_before(log, round, quote) {
+        found
+            .faults
+            .push(format!("The argument of {name} is not new: {quote:?} was said before this round."));
+    } else {
+        found.new_arguments.push(CouncillorQuote { councillor: seat.to_owned(), quote: quote.to_owned() });
     }
-}
-
-/// The words that a finding rests on: the moderator's quotation if it occurs in what was said, else the nearest sentence.
-fn supporting_words<'a>(finding: &str, quotes: &[&'a str], words: &[&'a str]) -> Option<&'a str> {
-    let said = quotes.iter().copied().find(|quote| words.iter().any(|text| occurs_in(quote, text)));
-    said.map(str::trim).or_else(|| nearest_sentence(finding, words.iter().copied()))
 }
 
 /// Whether anybody said these words before this round.
 fn was_said_before(log: &CouncilLog<'_>, round: &CouncilRound<'_>, words: &str) -> bool {
-    let words = format!(" {} ", plain_words(words));
     let earlier = log.rounds.iter().filter(|other| other.number < round.number);
-    let mut said = earlier
-        .flat_map(|earlier| earlier.said.keys().flat_map(|seat| earlier.words_of(seat)))
-        .chain(round.before.values().flat_map(CouncillorStanding::words));
-    !words.trim().is_empty() && said.any(|text| format!(" {} ", plain_words(text)).contains(&words))
+    let said = earlier.flat_map(|earlier| log.active.iter().flat_map(|seat| earlier.public_words(seat)));
+    let held = log.openings.values().chain(round.before.values()).flat_map(CouncillorStanding::words);
+    said.chain(held).any(|text| log.texts.is_quoted(words, text))
 }
 
 /// How many of `n` councillors must share a point for groupthink: `max(3, ceil(0.6 n))`.
@@ -286,83 +302,130 @@ pub(super) fn groupthink_min(n: usize) -> usize {
     (3 * n).div_ceil(5).max(3)
 }
 
+/// "no position changed and no new argument". Where the moderator is absent, or a new argument that it declares does not verify, the
+/// councillors' own declarations count.
+fn is_stale(
+    log: &CouncilLog<'_>,
+    round: &CouncilRound<'_>,
+    said: Option<&ModeratorReply>,
+    found: &RoundFindings,
+) -> bool {
+    let is_judged = said.is_some_and(|said| said.new_arguments.len() == found.new_arguments.len());
+    let mut declared = round.responded.values().flat_map(|said| &said.new_arguments);
+    let is_declared = !is_judged && declared.any(|new| has_words(new) && !was_said_before(log, round, new));
+    let has_change =
+        round.changed().next().is_some() || round.after.keys().any(|seat| round.is_vote_changed(seat));
+    !round.responded.is_empty() && !has_change && found.new_arguments.is_empty() && !is_declared
+}
+
 /// Plans the round's interventions: evasions first, then groupthink, then stale, as many as there is room for.
 pub(super) fn plan_interventions(log: &mut CouncilLog<'_>, round: &mut CouncilRound<'_>) {
     let mut planned = plan_re_asks(log, round);
-    for shared in unchallenged_points(log, round) {
+    let unchallenged = unchallenged_points(log, round);
+    round.findings.unchallenged = unchallenged.len();
+    for (point, quote) in unchallenged {
         let Some(to) = steelman_seat(log, round).filter(|_| planned.len() < INTERVENTIONS_MAX) else {
-            round
-                .findings
-                .set_aside
-                .push(format!("there was no room to have \"{}\" argued against", shared.point));
+            round.findings.no_room.push(format!("to have \"{point}\" argued against"));
             continue;
         };
-        let quotes = shared.quotes.iter();
-        let quotes: Vec<String> =
-            quotes.map(|said| format!("{}: \"{}\"", log.name(&said.councillor), said.quote)).collect();
-        let (kind, point) = (InterventionKind::Groupthink, shared.point);
-        let put = ModeratorIntervention::new(round.number, kind, to, quotes.join("; "), point.clone());
+        let put =
+            ModeratorIntervention::new(round.number, InterventionKind::Groupthink, to, quote, point.clone());
         planned.push(ModeratorIntervention { about: Some(point), ..put });
     }
-    if is_stale(round) && planned.len() >= INTERVENTIONS_MAX {
-        let note = "the round is stale, and there was no room for a reframing question";
-        round.findings.set_aside.push(note.into());
-    } else if is_stale(round) {
+    if round.findings.stale && planned.len() >= INTERVENTIONS_MAX {
+        round.findings.no_room.push("for a reframing question, although the round was stale".to_owned());
+    } else if round.findings.stale {
         let quote = format!("round {}: no position changed and no new argument was made", round.number);
-        let (kind, question) = (InterventionKind::Stale, reframing_question(log, round));
-        planned.push(ModeratorIntervention::new(round.number, kind, "all", quote, question));
+        let question = reframing_question(log, round);
+        planned.push(ModeratorIntervention::new(
+            round.number,
+            InterventionKind::Stale,
+            "all",
+            quote,
+            question,
+        ));
     }
     round.interventions = planned;
 }
 
 /// Puts evaded challenges again. One that was put again before, or that finds no room, is a violation.
 fn plan_re_asks(log: &mut CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<ModeratorIntervention> {
-    let text = |id: &str| log.challenge(id).map_or(String::new(), Challenge::text);
-    let unanswered = round.unanswered.iter();
-    let mut evasions: Vec<(&str, &str, String)> =
-        unanswered.map(|id| (id.as_str(), "no answer to this id", text(id))).collect();
-    let mut found: Vec<&EvasiveAnswer> = round.findings.evasions.iter().collect();
-    found.sort_by_key(|evasive| log.challenges.iter().position(|put| put.id == evasive.challenge_id));
-    evasions.extend(
-        found.iter().map(|found| (found.challenge_id.as_str(), found.why.as_str(), found.quote.clone())),
-    );
+    let unanswered = round.unanswered.iter().map(|id| (id.clone(), "no answer to this id".to_owned(), None));
+    let found = round.findings.evasions.iter();
+    let found = found.map(|it| (it.challenge_id.clone(), it.why.clone(), Some(it.quote.clone())));
+    let mut evasions: Vec<(String, String, Option<String>)> = unanswered.chain(found).collect();
+    evasions.sort_by_key(|(id, ..)| log.challenges.iter().position(|put| put.id == *id));
     let mut planned: Vec<ModeratorIntervention> = Vec::new();
     for (id, why, quote) in evasions {
-        let Some(challenge) = log.challenge_mut(id) else { continue };
+        let Some(challenge) = log.challenge_mut(&id) else { continue };
+        if let Some(answer) = challenge.answers.last_mut().filter(|_| quote.is_some()) {
+            answer.evasive_since = Some(round.number);
+        }
         let violation = match challenge.re_asked {
             Some(_) => Some(format!("it was put again before; {why}")),
             None if planned.len() >= INTERVENTIONS_MAX => Some(format!("{why}; no room to put it again")),
             None => None,
         };
         if let Some(why) = violation {
-            challenge.fate = ChallengeFate::Evaded;
-            let (councillor, challenge_id) = (challenge.to.clone(), id.to_owned());
-            log.violations.push(ChallengeViolation { round: round.number, councillor, challenge_id, why });
+            violate(log, &id, round.number, why, false);
             continue;
         }
         challenge.fate = ChallengeFate::Open;
-        let (kind, to, text) = (InterventionKind::Evasion, challenge.to.as_str(), challenge.text());
-        let put = ModeratorIntervention::new(round.number, kind, to, quote, text);
-        planned.push(ModeratorIntervention { about: Some(id.to_owned()), why: Some(why.to_owned()), ..put });
+        let (to, text) = (challenge.to.clone(), challenge.text());
+        let quote = quote.unwrap_or_else(|| text.clone());
+        let put = ModeratorIntervention::new(round.number, InterventionKind::Evasion, &to, quote, text);
+        planned.push(ModeratorIntervention { about: Some(id), why: Some(why), ..put });
     }
     planned
 }
 
-/// The points that enough councillors share and nobody has challenged, in this round or by a steelman before.
-pub(super) fn unchallenged_points(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<SharedPoint> {
-    let min = groupthink_min(log.active.len());
+/// Records that a councillor evaded a challenge for good.
+fn violate(log: &mut CouncilLog<'_>, id: &str, round: u32, why: String, is_late: bool) {
+    if let Some(challenge) = log.challenge_mut(id) {
+        challenge.fate = ChallengeFate::Evaded;
+        let (councillor, challenge_id) = (challenge.to.clone(), challenge.id.clone());
+        log.violations.push(ChallengeViolation { round, councillor, challenge_id, why, is_late });
+    }
+}
+
+/// What enough councillors share and nobody has challenged, each with the words that show it.
+fn unchallenged_points(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<(String, String)> {
     let earlier = log.rounds.iter().filter(|other| other.number < round.number);
     let interventions = earlier.flat_map(|earlier| &earlier.interventions);
     let steelmanned: Vec<&str> = interventions.filter_map(ModeratorIntervention::steelmanned_point).collect();
-    let mut points: Vec<SharedPoint> = Vec::new();
+    let is_new = |point: &str| steelmanned.iter().all(|other| !is_same_text(other, point));
+    let mut points: Vec<(String, String)> = Vec::new();
     for shared in &round.findings.shared_points {
-        let is_known = steelmanned.iter().any(|point| is_same_point(point, &shared.point))
-            || points.iter().any(|other| is_same_point(&other.point, &shared.point));
-        if !shared.challenged && shared.quotes.len() >= min && !is_known {
-            points.push(shared.clone());
+        let is_many = shared.members.len() >= groupthink_min(log.active.len());
+        let is_unchallenged = shared.equal_positions || !shared.challenged;
+        if is_many && is_unchallenged && is_new(&shared.point) {
+            let quotes = shared.members.iter();
+            let quotes: Vec<String> =
+                quotes.map(|said| format!("{}: \"{}\"", log.name(&said.councillor), said.quote)).collect();
+            points.push((shared.point.clone(), quotes.join("; ")));
+        }
+    }
+    if let Some(vote) = uncontested_vote(log, round).filter(|_| points.is_empty()) {
+        let point = format!("All provisional votes are {}", vote.as_str());
+        if is_new(&point) {
+            points.push((
+                point,
+                format!("round {}: no challenge was answered with agree or modified", round.number),
+            ));
         }
     }
     points
+}
+
+/// The vote that all would give, while no challenge of the round was granted anything.
+fn uncontested_vote(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Option<CouncilVote> {
+    let answers =
+        log.challenges.iter().flat_map(|put| &put.answers).filter(|answer| answer.round == round.number);
+    let is_conceded = answers.filter_map(|answer| answer.stance).any(ChallengeStance::concedes);
+    let mut votes = round.after.values().map(|held| held.vote);
+    let first = votes.next().filter(|_| !is_conceded && !round.responded.is_empty())?;
+    (round.after.len() >= groupthink_min(log.active.len()) && votes.all(|vote| vote == first))
+        .then_some(first)
 }
 
 /// Who makes the case against a point: the Critic, or the least convinced of those who are present.
@@ -372,18 +435,9 @@ fn steelman_seat<'l>(log: &CouncilLog<'l>, round: &CouncilRound<'_>) -> Option<&
     present().find(|seat| *seat == "critic").or_else(|| present().min_by_key(confidence))
 }
 
-/// "If a round produces no position changes and no new arguments". Without a moderator, the councillors' own declarations count.
-pub(super) fn is_stale(round: &CouncilRound<'_>) -> bool {
-    let has_new_argument = match round.moderator {
-        Some(_) => !round.findings.new_arguments.is_empty(),
-        None => round.findings.new_argument_declared,
-    };
-    round.changed().next().is_none() && !has_new_argument
-}
-
 fn reframing_question(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> String {
     let own = round.moderator.as_ref().map(|said| said.reframing_question.trim()).unwrap_or_default();
-    if !own.is_empty() {
+    if has_words(own) {
         return own.to_owned();
     }
     let mut draw = SeededDraw::new(log.debate.brief.seed, &format!("reframing {}", round.number));
@@ -415,7 +469,7 @@ pub(super) fn settle_interventions(
         earlier.chain(&round.interventions).filter_map(ModeratorIntervention::steelmanned_point);
     let steelmanned: Vec<&str> = steelmanned.collect();
     for shared in &mut round.findings.shared_points {
-        shared.steelmanned = steelmanned.iter().any(|point| is_same_point(point, &shared.point));
+        shared.challenged |= steelmanned.iter().any(|point| is_same_text(point, &shared.point));
     }
     Ok(())
 }
@@ -428,51 +482,51 @@ fn settle_one(
     replies: &[(&str, &Reply)],
     is_settled: bool,
 ) -> Result<(), Corrupt> {
-    let (mut shown, mut changed, mut outcome) = (Vec::new(), 0, "absent".to_owned());
-    let values = replies.iter().filter_map(|(seat, reply)| Some((*seat, reply.value()?)));
-    for (seat, value) in values {
-        let fields = requested_fields(value, |_| true);
+    let (mut changed, mut outcome) = (0, "absent".to_owned());
+    for (seat, value) in replies.iter().filter_map(|(seat, reply)| Some((*seat, reply.value()?))) {
         let text = match done.kind {
             InterventionKind::Evasion => {
-                let said = SecondResponse::deserialize(fields)?;
+                let said = SecondResponse::deserialize(value)?;
+                let id = done.about.as_deref().unwrap_or_default();
                 if is_settled {
-                    outcome = settle_re_ask(log, round.number, done.about.as_deref(), &said).to_owned();
+                    outcome = settle_re_ask(log, round.number, id, &said).to_owned();
                 }
-                let (id, stance) = (said.challenge_id.trim(), stance_word(said.stance));
+                let stance = said.stance.map_or("no stance", ChallengeStance::as_str);
                 format!("[{id}] ({stance}) {}", said.response.trim())
             }
             InterventionKind::Groupthink => {
                 outcome = ANSWERED.to_owned();
-                steelman_text(done.about.as_deref().unwrap_or_default(), &SteelmanCase::deserialize(fields)?)
+                steelman_text(done.about.as_deref().unwrap_or_default(), &SteelmanCase::deserialize(value)?)
             }
             InterventionKind::Stale => {
-                let said = ReframingAnswer::deserialize(fields)?;
+                let said = ReframingAnswer::deserialize(value)?;
                 if let Some(standing) = round.after.get_mut(seat).filter(|_| is_settled) {
                     changed += usize::from(standing.update(&said.position, said.changed, &said.because));
                 }
-                shown.push(format!("{}: {}", log.name(seat), said.effect.trim()));
-                format!("\"{}\" - {}", done.question, said.effect.trim())
+                said.effect.trim().to_owned()
             }
         };
         done.replies.push(InterventionReply { councillor: seat.to_owned(), reply: value.clone(), text });
     }
     let heard = done.replies.len();
-    match done.kind {
-        InterventionKind::Stale if heard > 0 => {
-            outcome = format!("{changed} of {heard} changed their position");
-        }
-        InterventionKind::Evasion if heard == 0 && is_settled => {
-            if let Some(challenge) = done.about.as_deref().and_then(|id| log.challenge_mut(id)) {
-                challenge.re_asked = Some(round.number);
-                // An absence is not an evasion.
-                challenge.absent_in.push(round.number);
-            }
-        }
-        InterventionKind::Evasion | InterventionKind::Groupthink | InterventionKind::Stale => {}
+    if done.kind == InterventionKind::Stale && heard > 0 {
+        outcome = format!("{changed} of {heard} changed their position");
     }
-    if shown.is_empty() {
-        shown = done.replies.iter().map(|reply| reply.text.clone()).collect();
+    let unanswered =
+        done.about.as_deref().filter(|_| done.kind == InterventionKind::Evasion && heard == 0 && is_settled);
+    if let Some(challenge) = unanswered.and_then(|id| log.challenge_mut(id)) {
+        // An absence is not an evasion.
+        challenge.re_asked = Some(round.number);
+        challenge.absent_in.push(round.number);
     }
+    let shown: Vec<String> = done
+        .replies
+        .iter()
+        .map(|reply| match done.kind {
+            InterventionKind::Stale => format!("{}: {}", log.name(&reply.councillor), reply.text),
+            InterventionKind::Evasion | InterventionKind::Groupthink => reply.text.clone(),
+        })
+        .collect();
     done.reply = (!shown.is_empty()).then(|| shown.join("\n"));
     if is_settled {
         done.outcome = outcome;
@@ -487,31 +541,46 @@ fn steelman_text(point: &str, said: &SteelmanCase) -> String {
         ("What would change my mind", &said.would_change_my_mind),
         ("Blind spots", &said.blind_spots),
     ] {
-        let text = text.trim();
-        lines.extend((!text.is_empty()).then(|| format!("{name}: {text}")));
+        lines.extend(has_words(text).then(|| format!("{name}: {}", text.trim())));
     }
     lines.join("\n")
 }
 
 /// Records the answer to a challenge that was put again, and says what came of it.
-fn settle_re_ask(
-    log: &mut CouncilLog<'_>,
-    round: u32,
-    id: Option<&str>,
-    said: &SecondResponse,
-) -> &'static str {
-    let Some(challenge) = id.and_then(|id| log.challenge_mut(id)) else { return ANSWERED };
+fn settle_re_ask(log: &mut CouncilLog<'_>, round: u32, id: &str, said: &SecondResponse) -> &'static str {
+    let Some(challenge) = log.challenge_mut(id) else { return ANSWERED };
     challenge.re_asked = Some(round);
-    let evasion = challenge.evasion_of(said.stance, &said.response);
-    if said.stance.is_some() || !said.response.trim().is_empty() {
+    let repeats = challenge.answers.iter().any(|first| is_same_text(&first.response, &said.response));
+    let evasion = match said.stance {
+        None => Some("put again, its answer takes no stance"),
+        Some(_) if !has_words(&said.response) => Some("put again, its answer is empty"),
+        Some(_) if repeats => Some("put again, its answer repeats the first one"),
+        Some(_) => None,
+    };
+    if said.stance.is_some() || has_words(&said.response) {
         challenge.add_answer(round, said.stance, &said.response);
     }
     let Some(why) = evasion else {
         challenge.fate = ChallengeFate::Answered;
         return ANSWERED;
     };
-    challenge.fate = ChallengeFate::Evaded;
-    let (councillor, challenge_id) = (challenge.to.clone(), challenge.id.clone());
-    log.violations.push(ChallengeViolation { round, councillor, challenge_id, why: why.to_owned() });
+    if let Some(answer) = challenge.answers.last_mut() {
+        answer.evasive_since = Some(round);
+    }
+    violate(log, id, round, why.to_owned(), false);
     "evaded"
+}
+
+/// Records which answers to challenges that were put again in the last round the moderator found evasive after the votes.
+pub(super) fn settle_late_evasions(log: &mut CouncilLog<'_>) {
+    let Some(said) = &log.conclusion else { return };
+    let last = log.options.rounds;
+    let found = verified_evasions(log, last + 1, &said.evasions, &mut Vec::new());
+    for evasion in found {
+        let answers = log.challenge_mut(&evasion.challenge_id).map(|put| &mut put.answers);
+        if let Some(answer) = answers.and_then(|answers| answers.last_mut()) {
+            answer.evasive_since = Some(last + 1);
+        }
+        violate(log, &evasion.challenge_id, last, format!("it was put again before; {}", evasion.why), true);
+    }
 }

@@ -1,36 +1,52 @@
-//! What the seats of a council answer.
+//! What the seats of a council reply, and the JSON Schemas of the replies.
 //!
-//! The doc comments here are the descriptions in the JSON Schemas that seats are given, so they are part of the prompts. Those of fields
-//! are questions, because a person or a small model is asked for one field at a time, with just that question.
+//! The doc comments of the reply types are the descriptions in the schemas, so they are part of the prompts. Those of fields are
+//! questions, because a person or a small model is asked for one field at a time, with just that question.
 
+use std::sync::OnceLock;
+
+use agon_core::ReplySchema;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
-use crate::prompt::entry_question;
+use crate::prompt::{entry_question, schema_of};
+
+/// The most characters of a text in a reply.
+const TEXT_CHARS_MAX: usize = 8000;
+
+/// Reads a field that may be null, or that was not asked for and has any shape: its default then.
+fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(reader: D) -> Result<T, D::Error> {
+    Ok(serde_json::from_value(Value::deserialize(reader)?).unwrap_or_default())
+}
 
 /// A councillor's opening statement.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct OpeningStatement {
-    /// What is your position on the topic? In a few sentences.
-    #[schemars(length(max = 8000))]
+    /// What decides this question, seen from your role? At most 150 words.
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) analysis: String,
+    /// What is your position on the topic? Two to four sentences.
     pub(super) position: String,
-    /// What are your arguments, 3 to 5 of them?
-    #[schemars(length(min = 3, max = 5), inner(length(max = 4000)), transform = entry_question("What is an argument for your position?"))]
+    /// Which arguments support your position? Give 3 to 5.
+    #[schemars(length(min = 3, max = 5), transform = entry_question("What is an argument for your position?"))]
     pub(super) arguments: Vec<String>,
-    /// How sure are you?
+    /// How sure are you of your position?
     pub(super) confidence: CouncilConfidence,
-    /// What do you want other councillors to answer? At least one question.
-    #[schemars(length(min = 1, max = 5))]
+    /// How would you vote on the proposition today?
+    pub(super) vote: CouncilVote,
+    /// What must other councillors answer? Ask at least one question.
+    #[schemars(length(min = 1, max = 5), transform = entry_question("What must another councillor answer?"))]
     pub(super) questions: Vec<OpeningQuestion>,
 }
 
 /// A question to another councillor. It counts as a challenge.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct OpeningQuestion {
-    /// Whom do you ask?
+    /// Which councillor do you ask?
     pub(super) to: String,
-    /// What do you ask?
-    #[schemars(length(max = 4000))]
+    /// What is your question?
     pub(super) question: String,
 }
 
@@ -45,61 +61,90 @@ pub(super) enum CouncilConfidence {
 
 super::wire_names!(CouncilConfidence { Low = "LOW", Medium = "MEDIUM", High = "HIGH" });
 
-/// What a councillor says in a round of cross-examination.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+/// What a councillor asks of the others in a round.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct CrossExamination {
-    /// Which points of other councillors do you challenge? At least two.
-    #[schemars(length(min = 2, max = 6))]
+    /// Which claims of the others carry the most weight and are the weakest? At most 150 words.
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) analysis: String,
+    /// Which claims of other councillors do you challenge? At least two.
+    #[schemars(length(min = 2, max = 6), transform = entry_question("Which claim of another councillor do you challenge?"))]
     pub(super) challenges: Vec<NewChallenge>,
-    /// What do you answer to the challenges against you? One response to each id.
-    #[serde(default)]
-    pub(super) responses: Vec<ChallengeResponse>,
-    /// What do you want to probe with another councillor directly? Only the recipient reads it, and answers.
-    #[serde(default)]
+    /// What do you write to another councillor directly? Only that councillor and the moderator read it.
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(transform = entry_question("What do you write to another councillor?"))]
     pub(super) messages: Vec<NewMessage>,
-    /// What is your position now? In a few sentences.
-    #[serde(default)]
-    #[schemars(length(max = 8000))]
-    pub(super) position: String,
-    /// Did your position change in this round?
-    pub(super) changed: bool,
-    /// Why did it change, or why do your arguments hold?
-    #[serde(default)]
-    #[schemars(length(max = 4000))]
-    pub(super) because: String,
-    /// Which arguments do you bring that nobody has made before?
-    #[serde(default)]
-    #[schemars(length(max = 5), inner(length(max = 4000)), transform = entry_question("What is an argument that nobody has made before?"))]
-    pub(super) new_arguments: Vec<String>,
-    /// How sure are you now?
-    pub(super) confidence: CouncilConfidence,
 }
 
 /// A challenge to another councillor.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct NewChallenge {
-    /// Whom do you challenge?
+    /// Which councillor do you challenge?
     pub(super) to: String,
-    /// Which claim of theirs do you challenge? Quote it.
-    #[schemars(length(max = 2000))]
+    /// Which words of that councillor do you challenge? Copy them exactly.
     pub(super) claim: String,
-    /// Why is that wrong, or why does it need scrutiny?
-    #[schemars(length(max = 4000))]
+    /// Why is this claim wrong, or why does it need scrutiny?
     pub(super) reason: String,
-    /// What must they answer?
-    #[schemars(length(max = 4000))]
+    /// What must the councillor answer?
     pub(super) question: String,
 }
 
+/// A message to one councillor.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub(super) struct NewMessage {
+    /// Which councillor do you write to?
+    pub(super) to: String,
+    /// What is the message about? A few words.
+    pub(super) topic: String,
+    /// What do you write?
+    pub(super) text: String,
+}
+
+/// What a councillor answers in a round, and what it holds after it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub(super) struct RoundResponse {
+    /// Which challenge hits your position hardest, and what follows from it? At most 150 words.
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) analysis: String,
+    /// What do you answer to the challenges that you were given? One response for each id.
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(transform = entry_question("What do you answer to a challenge?"))]
+    pub(super) responses: Vec<ChallengeResponse>,
+    /// What do you reply to the messages that you were sent? One reply for each id.
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(transform = entry_question("What do you reply to a message?"))]
+    pub(super) replies: Vec<MessageReply>,
+    /// What is your position now? Two to four sentences.
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) position: String,
+    /// Which arguments support your position now? List those that you keep and those that you add.
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(length(max = 6), transform = entry_question("What is an argument for your position now?"))]
+    pub(super) key_arguments: Vec<String>,
+    /// Did your position change in this round?
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) changed: bool,
+    /// Why did your position or your vote change, or why does it hold? Name the ids of the challenges and messages that decided it.
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) because: String,
+    /// Which arguments do you bring that nobody has made before?
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(length(max = 5), transform = entry_question("What is an argument that nobody has made before?"))]
+    pub(super) new_arguments: Vec<String>,
+    /// How sure are you of your position now?
+    pub(super) confidence: CouncilConfidence,
+    /// How would you vote on the proposition now?
+    pub(super) vote: CouncilVote,
+}
+
 /// The answer to a challenge.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ChallengeResponse {
     /// Which challenge do you answer?
     pub(super) challenge_id: String,
-    /// Do you agree, disagree, or modify your point?
+    /// Do you agree with the challenge, disagree, modify your claim, or answer an open question?
     pub(super) stance: ChallengeStance,
     /// What is your direct response?
-    #[schemars(length(max = 8000))]
     pub(super) response: String,
 }
 
@@ -110,130 +155,105 @@ pub(super) enum ChallengeStance {
     Agree,
     Disagree,
     Modified,
+    Answered,
 }
 
-super::wire_names!(ChallengeStance { Agree = "agree", Disagree = "disagree", Modified = "modified" });
+super::wire_names!(ChallengeStance {
+    Agree = "agree",
+    Disagree = "disagree",
+    Modified = "modified",
+    Answered = "answered",
+});
 
-/// A message to one councillor.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub(super) struct NewMessage {
-    /// To whom do you write?
-    pub(super) to: String,
-    /// What is it about?
-    #[schemars(length(max = 300))]
-    pub(super) topic: String,
-    /// What do you write?
-    #[schemars(length(max = 4000))]
-    pub(super) text: String,
+impl ChallengeStance {
+    /// Whether the councillor grants the challenge something.
+    pub(super) fn concedes(self) -> bool {
+        matches!(self, Self::Agree | Self::Modified)
+    }
 }
 
-/// What a councillor answers to the messages that it got.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub(super) struct MessageReplies {
-    /// What do you answer to each message?
-    pub(super) replies: Vec<MessageReply>,
-    /// What is your position now, if the exchange changed it? Empty if it did not.
-    #[serde(default)]
-    #[schemars(length(max = 8000))]
-    pub(super) position: String,
-    /// Did the exchange change your position?
-    #[serde(default)]
-    pub(super) changed: bool,
-    /// Why did it change?
-    #[serde(default)]
-    #[schemars(length(max = 4000))]
-    pub(super) because: String,
-}
-
-/// The answer to one message.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+/// The reply to one message.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct MessageReply {
-    /// Which message do you answer?
+    /// Which message do you reply to?
     pub(super) message_id: String,
-    /// What do you answer?
-    #[schemars(length(max = 4000))]
+    /// What do you reply?
     pub(super) text: String,
 }
 
 /// The case against what the council is about to agree on.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct SteelmanCase {
-    /// What is the strongest argument against it?
-    #[schemars(length(max = 8000))]
+    /// What is the strongest argument against the emerging consensus?
     pub(super) counter_argument: String,
-    /// What would need to be true for this consensus to be wrong?
-    #[serde(default)]
-    #[schemars(length(max = 4000))]
+    /// What would need to be true for the emerging consensus to be wrong?
+    #[serde(default, deserialize_with = "or_default")]
     pub(super) must_be_true: String,
     /// What evidence would change your mind?
-    #[serde(default)]
-    #[schemars(length(max = 4000))]
+    #[serde(default, deserialize_with = "or_default")]
     pub(super) would_change_my_mind: String,
     /// What blind spots might all councillors share?
-    #[serde(default)]
-    #[schemars(length(max = 4000))]
+    #[serde(default, deserialize_with = "or_default")]
     pub(super) blind_spots: String,
 }
 
-/// The answer to a challenge that is put again. Without a stance it is none.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+/// The answer to a challenge that is put again. Without a stance it evades the challenge.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct SecondResponse {
+    /// What exactly does the challenge ask of you? At most 150 words.
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) analysis: String,
     /// Which challenge do you answer?
     pub(super) challenge_id: String,
-    /// Do you agree, disagree, or modify your point?
-    #[serde(default)]
+    /// Do you agree with the challenge, disagree, modify your claim, or answer an open question?
+    #[serde(default, deserialize_with = "or_default")]
     pub(super) stance: Option<ChallengeStance>,
     /// What is your direct response?
-    #[serde(default)]
-    #[schemars(length(max = 8000))]
+    #[serde(default, deserialize_with = "or_default")]
     pub(super) response: String,
 }
 
 /// What a reframing question does to a councillor's analysis.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ReframingAnswer {
-    /// How does the question change your analysis?
-    #[schemars(length(max = 8000))]
+    /// How does the moderator's question change your analysis?
     pub(super) effect: String,
-    /// What is your position now? In a few sentences.
-    #[serde(default)]
-    #[schemars(length(max = 8000))]
+    /// What is your position now? Empty if it did not change.
+    #[serde(default, deserialize_with = "or_default")]
     pub(super) position: String,
     /// Did your position change?
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub(super) changed: bool,
-    /// Why did it change?
-    #[serde(default)]
-    #[schemars(length(max = 4000))]
+    /// Why did your position change?
+    #[serde(default, deserialize_with = "or_default")]
     pub(super) because: String,
 }
 
 /// A councillor's last word and vote.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct FinalStatement {
+    /// Which arguments survived the cross-examination, and which did not? At most 150 words.
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) analysis: String,
     /// What is your final position?
-    #[schemars(length(max = 8000))]
     pub(super) final_position: String,
     /// Which argument decides it for you?
-    #[schemars(length(max = 4000))]
     pub(super) key_argument: String,
     /// What is the strongest point of the other side?
-    #[serde(default)]
-    #[schemars(length(max = 4000))]
+    #[serde(default, deserialize_with = "or_default")]
     pub(super) strongest_opposing_point: String,
     /// Which concern remains?
-    #[serde(default)]
-    #[schemars(length(max = 4000))]
+    #[serde(default, deserialize_with = "or_default")]
     pub(super) remaining_concern: String,
-    /// How do you vote?
+    /// How do you vote on the proposition?
     pub(super) vote: CouncilVote,
-    /// Under which conditions?
-    #[serde(default)]
-    #[schemars(length(max = 8), inner(length(max = 2000)), transform = entry_question("What must be so before it goes ahead?"))]
+    /// What must be so before it goes ahead?
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(length(max = 8), transform = entry_question("What must be so before it goes ahead?"))]
     pub(super) conditions: Vec<String>,
-    /// Which risks do you see?
-    #[serde(default)]
-    #[schemars(length(max = 8))]
+    /// Which risks do you see if it goes ahead?
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(length(max = 8), transform = entry_question("Which risk do you see if it goes ahead?"))]
     pub(super) risks: Vec<StatedRisk>,
 }
 
@@ -251,10 +271,10 @@ pub(super) enum CouncilVote {
 }
 
 super::wire_names!(CouncilVote {
-   Proceed = "PROCEED",
-   WithConditions = "PROCEED WITH CONDITIONS",
-   Reconsider = "RECONSIDER",
-   DoNotProceed = "DO NOT PROCEED",
+    Proceed = "PROCEED",
+    WithConditions = "PROCEED WITH CONDITIONS",
+    Reconsider = "RECONSIDER",
+    DoNotProceed = "DO NOT PROCEED",
 });
 
 impl CouncilVote {
@@ -265,18 +285,16 @@ impl CouncilVote {
 }
 
 /// A risk of going ahead.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct StatedRisk {
     /// What could go wrong?
-    #[schemars(length(max = 2000))]
     pub(super) risk: String,
-    /// How bad would that be?
+    /// How bad would it be?
     pub(super) severity: RiskSeverity,
     /// How likely is it?
     pub(super) probability: RiskProbability,
-    /// What would make it smaller?
-    #[serde(default)]
-    #[schemars(length(max = 2000))]
+    /// What would make it less likely or less bad?
+    #[serde(default, deserialize_with = "or_default")]
     pub(super) mitigation: String,
 }
 
@@ -304,82 +322,240 @@ pub(super) enum RiskProbability {
 super::wire_names!(RiskProbability { Low = "low", Medium = "medium", High = "high" });
 
 /// What the moderator finds in a round.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ModeratorReply {
+    /// Where do the councillors agree, who evades, and what is new in this round? At most 150 words.
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) analysis: String,
     /// Which major points do several councillors share?
-    #[serde(default)]
-    #[schemars(length(max = 6))]
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(length(max = 6), transform = entry_question("Which major point do several councillors share?"))]
     pub(super) shared_points: Vec<SharedPointFinding>,
-    /// Which responses do not engage the challenge that they answer?
-    #[serde(default)]
-    #[schemars(length(max = 6))]
+    /// Which answers do not engage the challenge that they answer?
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(length(max = 6), transform = entry_question("Which answer does not engage its challenge?"))]
     pub(super) evasions: Vec<EvasionFinding>,
     /// Which arguments of this round had nobody made before?
-    #[serde(default)]
-    #[schemars(length(max = 12))]
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(length(max = 12), transform = entry_question("Which argument of this round had nobody made before?"))]
     pub(super) new_arguments: Vec<NewArgumentFinding>,
-    /// Which provocative question would reframe the topic, if the debate has stalled? Empty if it has not.
-    #[serde(default)]
-    #[schemars(length(max = 1000))]
+    /// Which two or three challenges or messages mattered most in this round?
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(length(max = 3), transform = entry_question("Which challenge or message mattered most?"))]
+    pub(super) key_exchanges: Vec<String>,
+    /// Which provocative question would show the topic from another side, in case the debate has stalled?
+    #[serde(default, deserialize_with = "or_default")]
     pub(super) reframing_question: String,
 }
 
 /// A point that several councillors share.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct SharedPointFinding {
-    /// What do they agree on?
-    #[schemars(length(max = 1000))]
+    /// What do they agree on, in one sentence?
     pub(super) point: String,
-    /// Who shares it?
-    #[schemars(length(max = 6))]
-    pub(super) councillors: Vec<String>,
-    /// Did anybody challenge it rigorously?
+    /// Which councillors share it?
+    #[schemars(length(max = 6), transform = entry_question("Which councillor shares it?"))]
+    pub(super) members: Vec<CouncillorQuote>,
+    /// Did anybody challenge this point rigorously?
     pub(super) challenged: bool,
-    /// Which words of each of them say it? Copy them exactly.
-    #[serde(default)]
-    #[schemars(length(max = 6))]
-    pub(super) quotes: Vec<CouncillorQuote>,
 }
 
 /// A councillor's own words.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct CouncillorQuote {
-    /// Whose words are they?
+    /// Which councillor is it?
     pub(super) councillor: String,
-    /// Which words? Copy them exactly.
-    #[schemars(length(max = 2000))]
+    /// Which words of this councillor say so? Copy them exactly.
     pub(super) quote: String,
 }
 
-impl CouncillorQuote {
-    pub(super) fn new(councillor: &str, quote: &str) -> Self {
-        Self { councillor: councillor.to_owned(), quote: quote.to_owned() }
-    }
-}
-
-/// A response that evades its challenge.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+/// An answer that evades its challenge.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct EvasionFinding {
     /// Which challenge was evaded?
     pub(super) challenge_id: String,
-    /// What does the response leave unanswered?
-    #[schemars(length(max = 2000))]
+    /// What does the answer leave unanswered?
     pub(super) why: String,
-    /// Which words of the response show it? Copy them exactly.
-    #[schemars(length(max = 2000))]
+    /// Which words of the answer show it? Copy them exactly.
     pub(super) quote: String,
 }
 
 /// An argument that was not made before.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(super) struct NewArgumentFinding {
-    /// Who made it?
+    /// Which councillor made it?
     pub(super) councillor: String,
-    /// What is the argument?
-    #[schemars(length(max = 2000))]
+    /// What is the argument? Copy the councillor's words exactly.
     pub(super) argument: String,
-    /// Which words of theirs make it? Copy them exactly.
-    #[serde(default)]
-    #[schemars(length(max = 2000))]
+    /// If you gave the argument in your own words: which words of the councillor make it? Copy them exactly.
+    #[serde(default, deserialize_with = "or_default")]
     pub(super) quote: String,
+}
+
+/// What the moderator makes of the votes.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub(super) struct ModeratorConclusion {
+    /// What do the final statements have in common, and what does nobody at the table know? At most 150 words.
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) analysis: String,
+    /// Which one sentence would all or most councillors sign? Empty if there is none.
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) agreed: String,
+    /// Which words of each of these councillors say so?
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(length(max = 6), transform = entry_question("Which councillor would sign the sentence?"))]
+    pub(super) quotes: Vec<CouncillorQuote>,
+    /// Which conditions or risks say the same thing?
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(length(max = 12), transform = entry_question("Which conditions, or which risks, say the same thing?"))]
+    pub(super) merged: Vec<MergedTerms>,
+    /// Which facts are missing that only the person who asked can supply?
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(length(max = 8), transform = entry_question("Which fact is missing that only the person who asked can supply?"))]
+    pub(super) facts_needed: Vec<String>,
+    /// Which answers to challenges that were put again still do not engage them?
+    #[serde(default, deserialize_with = "or_default")]
+    #[schemars(length(max = 3), transform = entry_question("Which answer still does not engage its challenge?"))]
+    pub(super) evasions: Vec<EvasionFinding>,
+}
+
+/// Conditions, or risks, that say the same thing.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub(super) struct MergedTerms {
+    /// Which ones say the same thing? At least two ids of one kind.
+    #[schemars(length(min = 2, max = 12), transform = entry_question("Which one says the same thing?"))]
+    pub(super) ids: Vec<String>,
+    /// What do they say, in one sentence?
+    pub(super) text: String,
+}
+
+/// A kind of reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReplyForm {
+    Opening,
+    Examination,
+    Response,
+    Moderation,
+    Steelman,
+    SecondResponse,
+    Reframing,
+    Final,
+    Conclusion,
+}
+
+// The names of the schemas in the log.
+super::wire_names!(ReplyForm {
+    Opening = "opening",
+    Examination = "examination",
+    Response = "response",
+    Moderation = "moderation",
+    Steelman = "steelman",
+    SecondResponse = "second_response",
+    Reframing = "reframing",
+    Final = "final",
+    Conclusion = "conclusion",
+});
+
+/// What a reply may name. Where a list is empty, the schema has no field that would name something from it.
+#[derive(Debug, Default)]
+pub(super) struct SchemaChoices {
+    pub(super) councillors: Vec<String>,
+    /// The councillors who can be sent messages.
+    pub(super) recipients: Vec<String>,
+    pub(super) challenges: Vec<String>,
+    pub(super) messages: Vec<String>,
+    /// The challenges and messages among which the moderator chooses the key exchanges.
+    pub(super) exchanges: Vec<String>,
+    /// The conditions and risks that can be merged.
+    pub(super) terms: Vec<String>,
+}
+
+impl ReplyForm {
+    /// The schema before it is limited to a debate.
+    fn base_schema(self) -> Value {
+        static BASES: [OnceLock<Value>; ReplyForm::ALL.len()] = [const { OnceLock::new() }; 9];
+        let name = self.as_str();
+        let make = || match self {
+            Self::Opening => schema_of::<OpeningStatement>(name).json,
+            Self::Examination => schema_of::<CrossExamination>(name).json,
+            Self::Response => schema_of::<RoundResponse>(name).json,
+            Self::Moderation => schema_of::<ModeratorReply>(name).json,
+            Self::Steelman => schema_of::<SteelmanCase>(name).json,
+            Self::SecondResponse => schema_of::<SecondResponse>(name).json,
+            Self::Reframing => schema_of::<ReframingAnswer>(name).json,
+            Self::Final => schema_of::<FinalStatement>(name).json,
+            Self::Conclusion => schema_of::<ModeratorConclusion>(name).json,
+        };
+        let bounded = || {
+            let mut json = make();
+            bound_texts(&mut json);
+            json
+        };
+        BASES.get(self as usize).map_or_else(bounded, |base| base.get_or_init(bounded).clone())
+    }
+
+    /// Where a reply names something, and what it may name there.
+    fn named(self, choices: &SchemaChoices) -> Vec<(&'static str, &[String])> {
+        let SchemaChoices { councillors, recipients, challenges, messages, exchanges, terms } = choices;
+        match self {
+            Self::Opening => vec![("questions/items/properties/to", councillors)],
+            Self::Examination => vec![
+                ("challenges/items/properties/to", councillors),
+                ("messages/items/properties/to", recipients),
+            ],
+            Self::Response => vec![
+                ("responses/items/properties/challenge_id", challenges),
+                ("replies/items/properties/message_id", messages),
+            ],
+            Self::Moderation => vec![
+                ("shared_points/items/properties/members/items/properties/councillor", councillors),
+                ("evasions/items/properties/challenge_id", challenges),
+                ("new_arguments/items/properties/councillor", councillors),
+                ("key_exchanges/items", exchanges),
+            ],
+            Self::SecondResponse => vec![("challenge_id", challenges)],
+            Self::Conclusion => vec![
+                ("quotes/items/properties/councillor", councillors),
+                ("merged/items/properties/ids/items", terms),
+                ("evasions/items/properties/challenge_id", challenges),
+            ],
+            Self::Steelman | Self::Reframing | Self::Final => Vec::new(),
+        }
+    }
+
+    /// The schema for what may be named here.
+    pub(super) fn schema(self, choices: &SchemaChoices) -> ReplySchema {
+        let mut json = self.base_schema();
+        for (property, values) in self.named(choices) {
+            if values.is_empty() {
+                remove(&mut json, property.split('/').next().unwrap_or_default());
+            } else if let Some(Value::Object(place)) = json.pointer_mut(&format!("/properties/{property}")) {
+                place.insert("enum".to_owned(), values.to_vec().into());
+            }
+        }
+        ReplySchema { name: self.as_str().to_owned(), json }
+    }
+}
+
+/// Every text has a limit on its length.
+fn bound_texts(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if fields.get("type").is_some_and(|kind| kind == "string") && !fields.contains_key("enum") {
+                fields.insert("maxLength".to_owned(), TEXT_CHARS_MAX.into());
+            }
+            fields.values_mut().for_each(bound_texts);
+        }
+        Value::Array(entries) => entries.iter_mut().for_each(bound_texts),
+        _ => {}
+    }
+}
+
+fn remove(schema: &mut Value, property: &str) {
+    if let Some(Value::Object(properties)) = schema.pointer_mut("/properties") {
+        properties.shift_remove(property);
+    }
+    if let Some(Value::Array(required)) = schema.pointer_mut("/required") {
+        required.retain(|name| name != property);
+    }
 }

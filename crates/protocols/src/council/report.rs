@@ -1,19 +1,18 @@
 //! What people read of a council's verdict: the headline and the report.
 
 use agon_core::view::ending_sentence;
-use agon_core::wording::{capitalized, counted, heading, percent};
+use agon_core::wording::{capitalized, counted, heading, joined, percent};
 use agon_core::{
     Corrupt, Debate, Headline, Outcome, Outline, ReportBlock, ReportItem, ReportLength, ReportSection,
-    SectionKind, Status, Termination, VerdictTone,
+    SectionKind, Termination, VerdictTone,
 };
 use serde::Deserialize;
 
-use super::challenges::{Challenge, stance_word};
 use super::closing::CouncilDissent;
-use super::log::CouncillorStanding;
+use super::log::{Challenge, CouncilLog, CouncillorStanding, has_words};
 use super::moderation::{InterventionKind, ModeratorIntervention};
 use super::replies::{CouncilVote, RiskProbability, RiskSeverity};
-use super::verdict::CouncilVerdict;
+use super::verdict::{CastVote, CouncilVerdict};
 
 /// A list in the short report ends here if at least two entries would follow.
 const SHORT_ITEMS_MAX: usize = 6;
@@ -24,21 +23,25 @@ pub(super) fn dissent(debate: &Debate) -> Result<Vec<CouncilDissent>, Corrupt> {
     Ok(recorded.map(CouncilDissent::deserialize).collect::<Result<_, _>>()?)
 }
 
-pub(super) fn dissent_items(dissent: &[CouncilDissent]) -> Vec<ReportItem> {
-    let item = |held: &CouncilDissent| ReportItem {
-        who: Some(held.seat.clone()),
-        text: held.position.clone(),
-        note: Some(held.reason.clone()),
+pub(super) fn dissent_items(log: &CouncilLog<'_>, dissent: &[CouncilDissent]) -> Vec<ReportItem> {
+    let item = |held: &CouncilDissent| {
+        let argument = held.key_argument.as_deref().filter(|argument| has_words(argument));
+        let argument = argument.map_or_else(String::new, |argument| format!("Its reason: {argument} "));
+        ReportItem {
+            who: Some(log.name(&held.seat).to_owned()),
+            text: held.position.clone(),
+            note: Some(format!("{argument}{}.", capitalized(&held.reason))),
+        }
     };
     dissent.iter().map(item).collect()
 }
 
-pub(super) fn headline(debate: &Debate, verdict: &CouncilVerdict) -> Headline {
-    let Some(outcome) = &debate.outcome else { return Headline::default() };
+pub(super) fn headline(log: &CouncilLog<'_>, verdict: &CouncilVerdict) -> Headline {
+    let Some(outcome) = &log.debate.outcome else { return Headline::default() };
     Headline {
         verdict: verdict.decision.map(|decision| decision.as_str().to_owned()),
-        answer: None,
-        why: Some(vote_sentence(verdict, outcome)),
+        answer: verdict.agreed.clone(),
+        why: Some(vote_sentence(log, verdict, outcome)),
         score: None,
         tone: tone(verdict),
         ending: ending_sentence(outcome, "councillors"),
@@ -53,60 +56,72 @@ fn tone(verdict: &CouncilVerdict) -> VerdictTone {
     }
 }
 
-/// How the votes fell, how sure the decision is, and what speaks against relying on it.
-fn vote_sentence(verdict: &CouncilVerdict, outcome: &Outcome) -> String {
+/// How the votes fell, how sure the decision is, and what limits that.
+fn vote_sentence(log: &CouncilLog<'_>, verdict: &CouncilVerdict, outcome: &Outcome) -> String {
     if verdict.votes.is_empty() {
         return match outcome.termination {
-            Termination::QuorumLost => "Fewer than two councillors were left, so there was no vote.".into(),
+            Termination::QuorumLost => "Too few councillors were left for a vote.".into(),
             _ => "Nobody voted.".into(),
         };
     }
     let cast = verdict.tally.iter().filter(|(_, count)| **count > 0);
     let tally: Vec<String> = cast.map(|(vote, count)| format!("{count} {}", vote.as_str())).collect();
-    let seated = verdict.councillors.len();
+    let seated = log.members.len();
     let of = if seated > verdict.votes.len() { format!(" of {seated} councillors") } else { String::new() };
-    let votes = format!("{}{of}: {}", counted(verdict.votes.len() as u64, "vote"), tally.join(", "));
+    let votes = format!("{}{of}: {}.", counted(verdict.votes.len() as u64, "vote"), tally.join(", "));
     let Some(confidence) = verdict.confidence else {
-        return format!("{votes}. That is too few to decide anything.");
+        return format!("{votes} That is too few to decide anything.");
     };
-    let cut = match outcome.status {
-        Status::Complete => "",
-        Status::Incomplete | Status::Failed => " The debate is incomplete: weigh the vote by that.",
+    let caps: Vec<String> = verdict.confidence_caps.iter().map(|cap| cap.words().to_owned()).collect();
+    let capped = match caps.is_empty() {
+        true => String::new(),
+        false => format!(" It cannot be HIGH because {}.", joined(&caps)),
     };
-    format!("{votes}. Confidence {}.{cut}", confidence.as_str())
+    format!("{votes} Confidence {}.{capped}", confidence.as_str())
 }
 
-/// The verdict, the votes, the conditions and the minority; how positions moved; what the councillors agree on and what not; who evaded
-/// a challenge and what the moderator did; risks and open questions. The full report adds every challenge and every message.
-pub(super) fn outline(debate: &Debate, verdict: &CouncilVerdict, dissent: &[CouncilDissent]) -> Outline {
-    let report = CouncilReport { verdict };
-    let body = [
-        report.votes(),
+/// First the verdict, why, what must be so and what is missing; then how it came about: how votes and positions moved, what the
+/// councillors agree on and what not, risks, evasions and interventions. The full report adds every challenge and every message.
+pub(super) fn outline(log: &CouncilLog<'_>, verdict: &CouncilVerdict) -> Outline {
+    let report = CouncilReport { log, verdict };
+    let outcome = log.debate.outcome.as_ref();
+    let answer = [
+        outcome.map(|outcome| report.verdict(outcome)),
+        report.reasons(),
         report.conditions(),
-        report.minority(dissent),
+        report.facts_needed(),
+    ];
+    let body = [
         report.evolution(),
         report.consensus(),
         report.disagreements(),
+        report.risks(),
         report.violations(),
         report.interventions(),
-        report.risks(),
         // While the debate runs, an open question may still be answered.
-        debate.outcome.as_ref().and_then(|_| report.open_questions()),
+        outcome.and_then(|_| report.open_questions()),
     ];
     Outline {
-        answer: debate.outcome.iter().map(|outcome| report.verdict(outcome)).collect(),
+        answer: answer.into_iter().flatten().collect(),
         body: body.into_iter().flatten().collect(),
         details: [report.challenges(), report.exchanges()].into_iter().flatten().collect(),
+        facts: verdict.economy.then(|| "economy mode".to_owned()).into_iter().collect(),
         ..Outline::default()
     }
 }
 
 struct CouncilReport<'a> {
+    log: &'a CouncilLog<'a>,
     verdict: &'a CouncilVerdict,
 }
 
 fn part(title: &str, blocks: Vec<ReportBlock>) -> ReportSection {
     ReportSection::new(SectionKind::Part, title, blocks)
+}
+
+/// A section with a list, whole in every report.
+fn whole_list(title: &str, items: Vec<ReportItem>) -> Option<ReportSection> {
+    (!items.is_empty()).then(|| part(title, vec![ReportBlock::Items(items)]))
 }
 
 /// A section with a list, of which the short report shows the first entries.
@@ -128,14 +143,12 @@ fn list_section(title: &str, mut first: Vec<ReportBlock>, items: Vec<ReportItem>
 }
 
 impl CouncilReport<'_> {
-    /// A councillor's name, by its id.
     fn name(&self, id: &str) -> String {
-        let known = self.verdict.councillors.iter().find(|known| known.councillor == id);
-        known.map_or_else(|| heading(id), |known| known.name.clone())
+        self.log.name(id).to_owned()
     }
 
     fn names(&self, ids: &[String]) -> String {
-        ids.iter().map(|id| self.name(id)).collect::<Vec<_>>().join(", ")
+        self.log.names(ids.iter().map(String::as_str))
     }
 
     fn verdict(&self, outcome: &Outcome) -> ReportSection {
@@ -146,66 +159,57 @@ impl CouncilReport<'_> {
             Some(decision) => (SectionKind::Answer, decision.as_str().to_owned()),
             None => (SectionKind::NoAnswer, "No verdict".to_owned()),
         };
-        let blocks = vec![
-            ReportBlock::Headline(tone(self.verdict), word),
-            ReportBlock::Line(vote_sentence(self.verdict, outcome)),
-        ];
+        let mut blocks = vec![ReportBlock::Headline(tone(self.verdict), word)];
+        if let Some(agreed) = &self.verdict.agreed {
+            let quoted = self.verdict.agreed_quotes.iter().map(|said| self.name(&said.councillor));
+            let quoted = joined(&quoted.collect::<Vec<_>>());
+            blocks.push(ReportBlock::Prose(agreed.clone()));
+            blocks.push(ReportBlock::Line(format!("In the moderator's words, which quote {quoted}.")));
+        }
+        blocks.push(ReportBlock::Line(vote_sentence(self.log, self.verdict, outcome)));
         ReportSection::new(kind, "Verdict", blocks)
     }
 
-    fn votes(&self) -> Option<ReportSection> {
-        let head = ["Councillor", "Vote", "Key argument", "Remaining concern"].map(String::from);
-        let (mut rows, mut opposing) = (vec![head.to_vec()], Vec::new());
-        for cast in &self.verdict.votes {
-            let name = self.name(&cast.councillor);
-            let point = cast.strongest_opposing_point.trim();
-            opposing.extend((!point.is_empty()).then(|| (name.clone(), point.to_owned())));
-            let (argument, concern) = (cast.key_argument.clone(), cast.remaining_concern.clone());
-            rows.push(vec![name, cast.vote.as_str().to_owned(), argument, concern]);
-        }
-        let mut blocks = vec![ReportBlock::Table(rows)];
-        if !opposing.is_empty() {
-            blocks.push(ReportBlock::Line("The strongest point of the other side, as each sees it:".into()));
-            blocks.push(ReportBlock::Pairs(opposing));
-        }
-        (!self.verdict.votes.is_empty()).then(|| part("Votes", blocks))
-    }
-
-    fn conditions(&self) -> Option<ReportSection> {
-        let items = self.verdict.conditions.iter().map(|made| ReportItem {
-            who: None,
-            text: made.condition.clone(),
-            note: Some(self.names(&made.councillors)),
-        });
-        list_section("Conditions", Vec::new(), items.collect())
-    }
-
-    fn minority(&self, dissent: &[CouncilDissent]) -> Option<ReportSection> {
-        let minority = self.verdict.minority_opinion.as_ref()?;
-        let items = minority.iter().map(|vote| {
-            let own = dissent.iter().find(|held| held.councillor == vote.councillor);
-            let opening = own.map(|held| held.opening.trim()).filter(|opening| !opening.is_empty());
-            let opening = opening.filter(|opening| *opening != vote.final_position.trim());
-            let argument = Some(vote.key_argument.trim()).filter(|argument| !argument.is_empty());
-            let notes: Vec<String> = argument
-                .map(str::to_owned)
-                .into_iter()
-                .chain(opening.map(|opening| format!("Opened with: {opening}")))
-                .collect();
+    /// What decided it for each councillor, those on the side of the decision first.
+    fn reasons(&self) -> Option<ReportSection> {
+        let is_with = |cast: &CastVote| {
+            self.verdict.decision.is_some_and(|decision| decision.is_in_favour() == cast.vote.is_in_favour())
+        };
+        let mut cast: Vec<&CastVote> = self.verdict.votes.iter().collect();
+        cast.sort_by_key(|cast| !is_with(cast));
+        let items = cast.iter().map(|cast| {
+            let notes = [
+                ("Strongest point of the other side", &cast.strongest_opposing_point),
+                ("Remaining concern", &cast.remaining_concern),
+            ];
+            let notes = notes.iter().filter(|(_, text)| has_words(text));
+            let notes: Vec<String> = notes.map(|(name, text)| format!("{name}: {}", text.trim())).collect();
             ReportItem {
-                who: Some(format!("{} ({})", self.name(&vote.councillor), vote.vote.as_str())),
-                text: vote.final_position.clone(),
+                who: Some(format!("{}, {}", self.name(&cast.councillor), cast.vote.as_str())),
+                text: cast.key_argument.clone(),
                 note: (!notes.is_empty()).then(|| notes.join(" ")),
             }
         });
-        let title = match self.verdict.divided {
-            Some(true) => "The other half's opinion",
-            _ => "The minority's opinion",
-        };
-        Some(part(title, vec![ReportBlock::Items(items.collect())]))
+        let section = whole_list("The votes, and why", items.collect());
+        section.map(|section| ReportSection { kind: SectionKind::Why, ..section })
     }
 
-    /// Everybody's confidence through the rounds at a glance, and the reasons of every change.
+    /// All conditions, those of the majority first.
+    fn conditions(&self) -> Option<ReportSection> {
+        let items = self.verdict.conditions.iter().map(|made| {
+            let names = self.names(&made.councillors);
+            let is_against = !made.majority && self.verdict.decision.is_some();
+            let note = if is_against { format!("{names} (voted against the decision)") } else { names };
+            ReportItem { who: None, text: made.condition.clone(), note: Some(note) }
+        });
+        whole_list("Conditions", items.collect())
+    }
+
+    fn facts_needed(&self) -> Option<ReportSection> {
+        whole_list("What only you can tell", self.verdict.facts_needed.iter().map(ReportItem::text).collect())
+    }
+
+    /// Everybody's votes through the rounds at a glance, and the reasons of every change of position.
     fn evolution(&self) -> Option<ReportSection> {
         let all = &self.verdict.position_evolution;
         let steps_max = all.values().map(Vec::len).max().unwrap_or_default();
@@ -219,29 +223,27 @@ impl CouncilReport<'_> {
                 changes.push(ReportItem {
                     who: Some(format!("{name} in round {}", step.round)),
                     text: step.position.clone(),
-                    note: Some(step.because.clone()),
+                    note: Some(format!("Because: {}", step.because)),
                 });
             }
             let vote = self.verdict.votes.iter().find(|cast| cast.councillor == *id);
-            let vote = vote.map_or("none", |cast| cast.vote.as_str());
-            let cells = steps.iter().map(confidence_cell);
+            let vote = vote.map_or("none", |cast| short_vote(cast.vote));
+            let cells = steps.iter().map(standing_cell);
             rows.push(std::iter::once(name).chain(cells).chain([vote.to_owned()]).collect());
         }
         let changes = match changes.is_empty() {
             true => ReportBlock::Line("Nobody changed position.".into()),
             false => ReportBlock::Items(changes),
         };
-        (!all.is_empty()).then(|| part("How positions moved", vec![ReportBlock::Table(rows), changes]))
+        let title = "How votes and positions moved";
+        (!all.is_empty()).then(|| part(title, vec![ReportBlock::Table(rows), changes]))
     }
 
     fn consensus(&self) -> Option<ReportSection> {
-        let active = self.verdict.councillors.iter().filter(|known| known.active).count();
+        let active = self.log.active.len();
         let items = self.verdict.consensus_points.iter().map(|shared| {
             let share = percent(shared.councillors.len() as u64, active as u64);
-            let challenged = match shared.challenged {
-                true => "challenged and held",
-                false => "not challenged by anybody",
-            };
+            let challenged = if shared.challenged { "challenged" } else { "not challenged" };
             let note = format!("{} ({share}); {challenged}", self.names(&shared.councillors));
             ReportItem { who: None, text: shared.point.clone(), note: Some(note) }
         });
@@ -267,18 +269,14 @@ impl CouncilReport<'_> {
         let items = self.verdict.violations.iter().map(|violation| {
             let id = &violation.challenge_id;
             let challenge = self.verdict.challenges.iter().find(|challenge| challenge.id == *id);
+            let (name, round) = (self.name(&violation.councillor), violation.round);
             ReportItem {
-                who: Some(format!(
-                    "{} on [{id}], round {}",
-                    self.name(&violation.councillor),
-                    violation.round
-                )),
+                who: Some(format!("{name} on [{id}], round {round}")),
                 text: challenge.map_or(String::new(), |challenge| challenge.question.clone()),
                 note: Some(capitalized(&violation.why)),
             }
         });
-        let items: Vec<ReportItem> = items.collect();
-        (!items.is_empty()).then(|| part("Who evaded a challenge", vec![ReportBlock::Items(items)]))
+        whole_list("Who evaded a challenge", items.collect())
     }
 
     fn interventions(&self) -> Option<ReportSection> {
@@ -339,23 +337,15 @@ impl CouncilReport<'_> {
     }
 
     fn open_questions(&self) -> Option<ReportSection> {
-        let open = &self.verdict.open_questions;
-        // A reason that all share is told once.
-        let why = open.first().map(|first| first.why.as_str());
-        let shared = why.filter(|why| open.len() > 1 && open.iter().all(|other| other.why == *why));
-        let items = open.iter().map(|open| ReportItem {
-            who: Some(format!(
-                "[{}] {} to {}",
-                open.challenge_id,
-                self.name(&open.from),
-                self.name(&open.to)
-            )),
-            text: open.question.clone(),
-            note: shared.is_none().then(|| capitalized(&open.why)),
+        let items = self.verdict.open_questions.iter().map(|open| {
+            let (from, to) = (self.name(&open.from), self.name(&open.to));
+            ReportItem {
+                who: Some(format!("[{}] {from} to {to}", open.challenge_id)),
+                text: open.question.clone(),
+                note: Some(capitalized(&open.why)),
+            }
         });
-        let first = shared.map(|why| ReportBlock::Line(format!("{}.", capitalized(why))));
-        let section = list_section("Open questions", first.into_iter().collect(), items.collect());
-        section.map(ReportSection::folded)
+        list_section("Open questions", Vec::new(), items.collect()).map(ReportSection::folded)
     }
 
     /// Every challenge with its fate.
@@ -370,12 +360,12 @@ impl CouncilReport<'_> {
         let mut badges = vec![challenge.fate.as_str().to_owned()];
         badges.extend(challenge.stance.map(|stance| stance.as_str().to_owned()));
         badges.extend(challenge.re_asked.map(|round| format!("put again in round {round}")));
-        badges.extend((challenge.quoted == Some(false)).then(|| "claim not found".to_owned()));
+        badges.extend((challenge.quoted == Some(false)).then(|| "not a quote".to_owned()));
         let words =
             [("Claim", &challenge.claim), ("Reason", &challenge.reason), ("Question", &challenge.question)];
         let words = words.map(|(name, text)| (name.to_owned(), text.as_str())).into_iter();
         let answers = challenge.answers.iter().map(|answer| {
-            let name = format!("Answer in round {} ({})", answer.round, stance_word(answer.stance));
+            let name = format!("Answer in round {} ({})", answer.round, answer.stance_word());
             (name, answer.response.as_str())
         });
         let round = match challenge.round {
@@ -392,7 +382,7 @@ impl CouncilReport<'_> {
         let groups = self.verdict.exchanges.iter().map(|message| {
             let (from, to) = (self.name(&message.from), self.name(&message.to));
             let title = format!("[{}] {from} to {to}, round {}", message.id, message.round);
-            let reply = message.reply.as_deref().unwrap_or("no answer");
+            let reply = message.reply.as_deref().unwrap_or("no reply");
             let pairs = [("About".to_owned(), message.topic.as_str()), (from, &message.text), (to, reply)];
             group(title, Vec::new(), pairs)
         });
@@ -411,12 +401,20 @@ fn group<'a, N: Into<String>>(
     ReportBlock::Group { title, badges, blocks: vec![ReportBlock::Pairs(pairs)] }
 }
 
-/// A councillor's confidence after a round, and whether its position changed in it.
-fn confidence_cell(step: &CouncillorStanding) -> String {
-    let confidence = step.confidence.as_str();
+/// A councillor's provisional vote and confidence after a round, and whether its position changed in it.
+fn standing_cell(step: &CouncillorStanding) -> String {
+    let held = format!("{}, {}", short_vote(step.vote), step.confidence.as_str());
     match (step.changed, step.carried) {
-        (true, _) => format!("{confidence}, changed"),
-        (false, true) => format!("{confidence} (absent)"),
-        (false, false) => confidence.to_owned(),
+        (true, _) => format!("{held}, changed"),
+        (false, true) => format!("{held} (absent)"),
+        (false, false) => held,
+    }
+}
+
+/// A vote in a narrow table.
+fn short_vote(vote: CouncilVote) -> &'static str {
+    match vote {
+        CouncilVote::WithConditions => "CONDITIONS",
+        other => other.as_str(),
     }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::CouncilOptions;
-use super::text_matching::one_line;
+use super::log::one_line;
 use crate::named_lists::{name_key, read_named_list};
 
 /// The fewest and the most councillors.

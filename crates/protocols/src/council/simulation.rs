@@ -2,10 +2,20 @@
 
 use agon_core::simulation::{SimulatedAsk, SimulatedPlay, SimulatedSeat, SimulatedSide, SimulationSetup};
 use agon_core::{Headline, Invalid, SeatPosition};
-use serde_json::{Value, json};
+use serde::Serialize;
+
+use super::CouncilPhase;
+use super::replies::{
+    ChallengeResponse, ChallengeStance, CouncilConfidence, CouncilVote, CrossExamination, FinalStatement,
+    ModeratorConclusion, ModeratorReply, NewChallenge, OpeningQuestion, OpeningStatement, ReframingAnswer,
+    ReplyForm, RoundResponse, SecondResponse, SteelmanCase,
+};
 
 #[derive(Debug)]
 pub(super) struct CouncilSimulation;
+
+/// An argument that every councillor gives.
+const SECOND_ARGUMENT: &str = "It was looked at twice.";
 
 impl SimulatedPlay for CouncilSimulation {
     fn seat_counts(&self) -> &'static [usize] {
@@ -22,26 +32,19 @@ impl SimulatedPlay for CouncilSimulation {
     }
 
     fn answer(&self, ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<String> {
-        let reply = match (ask.phase.name.as_str(), ask.schema?.name.as_str()) {
-            ("opening", _) => opening(ask, seat)?,
-            ("challenge", _) => examination(ask, seat)?,
-            ("moderate", _) => {
-                json!({"shared_points": [], "evasions": [], "new_arguments": [], "reframing_question": ""})
-            }
-            ("intervene", "steelman") => json!({"counter_argument": "It could be otherwise."}),
-            ("intervene", "second_response") => second_response(ask, seat)?,
-            ("intervene", _) => {
-                json!({"effect": "It changes nothing.", "position": "", "changed": false, "because": ""})
-            }
-            ("verdict", _) => vote(seat)?,
-            _ => return None,
-        };
-        Some(reply.to_string())
+        match CouncilPhase::of(ask.phase).ok()? {
+            CouncilPhase::Opening => written(&opening(ask, seat)?),
+            CouncilPhase::Challenge => written(&examination(seat)?),
+            CouncilPhase::Respond => written(&response(ask, seat)?),
+            CouncilPhase::Moderate => written(&ModeratorReply::default()),
+            CouncilPhase::Intervene => intervention(ask, seat),
+            CouncilPhase::Vote => written(&vote(seat)?),
+            CouncilPhase::Conclude => written(&ModeratorConclusion::default()),
+        }
     }
 
-    /// Before the vote a position is a text; afterwards it is the vote.
     fn side_of_position(&self, position: &SeatPosition) -> Option<SimulatedSide> {
-        SimulatedSide::find_in(&position.position).or_else(|| side_of_vote(&position.position))
+        side_of_vote(&position.position)
     }
 
     fn side_of_decision(&self, headline: &Headline) -> Option<SimulatedSide> {
@@ -49,83 +52,127 @@ impl SimulatedPlay for CouncilSimulation {
     }
 }
 
-fn side_of_vote(vote: &str) -> Option<SimulatedSide> {
-    match vote {
-        "PROCEED" | "PROCEED WITH CONDITIONS" => Some(SimulatedSide::Yes),
-        "RECONSIDER" | "DO NOT PROCEED" => Some(SimulatedSide::No),
+fn written(reply: &impl Serialize) -> Option<String> {
+    serde_json::to_string(reply).ok()
+}
+
+fn side_of_vote(name: &str) -> Option<SimulatedSide> {
+    let vote = CouncilVote::ALL.into_iter().find(|vote| vote.as_str() == name)?;
+    Some(if vote.is_in_favour() { SimulatedSide::Yes } else { SimulatedSide::No })
+}
+
+fn vote_for(side: SimulatedSide) -> CouncilVote {
+    match side {
+        SimulatedSide::Yes => CouncilVote::Proceed,
+        SimulatedSide::No => CouncilVote::DoNotProceed,
+    }
+}
+
+fn confidence(seat: &dyn SimulatedSeat) -> CouncilConfidence {
+    let word = seat.confidence_word();
+    CouncilConfidence::ALL.into_iter().find(|it| it.as_str() == word).unwrap_or(CouncilConfidence::Medium)
+}
+
+fn arguments(side: SimulatedSide) -> Vec<String> {
+    vec![side.ground().to_owned(), SECOND_ARGUMENT.to_owned(), "Others would say so too.".to_owned()]
+}
+
+/// Everybody asks the next one, so that everybody is asked.
+fn next_of<T>(seat: &dyn SimulatedSeat, others: &[T]) -> Option<usize> {
+    Some((seat.number()?.checked_sub(1)?) % others.len().max(1))
+}
+
+fn opening(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<OpeningStatement> {
+    let side = seat.first_side()?;
+    // Every other seat is allowed by its name and by its id.
+    let names: Vec<String> =
+        ask.allowed_words("/properties/questions/items/properties/to").into_iter().step_by(2).collect();
+    let to = names.get(next_of(seat, &names)?)?.clone();
+    Some(OpeningStatement {
+        analysis: String::new(),
+        position: seat.stated(side),
+        arguments: arguments(side),
+        confidence: confidence(seat),
+        vote: vote_for(side),
+        questions: vec![OpeningQuestion { to, question: "What do you rest this on?".to_owned() }],
+    })
+}
+
+fn examination(seat: &dyn SimulatedSeat) -> Option<CrossExamination> {
+    let others = seat.others();
+    let target = others.get(next_of(seat, &others)?)?;
+    let challenge = |claim: &str, question: &str| NewChallenge {
+        to: target.name.clone(),
+        claim: claim.to_owned(),
+        reason: "It was looked at once only.".to_owned(),
+        question: question.to_owned(),
+    };
+    let challenges = vec![
+        challenge(target.side.claim(), "Who looked at it?"),
+        challenge(SECOND_ARGUMENT, "When was that?"),
+    ];
+    Some(CrossExamination { challenges, ..CrossExamination::default() })
+}
+
+/// A change that rests on evidence names a challenge; another names nothing.
+fn response(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<RoundResponse> {
+    let moved = seat.moved()?;
+    let challenged = ask.allowed_words("/properties/responses/items/properties/challenge_id");
+    let reason = moved.reason("My arguments hold.");
+    let because = match (&moved.convinced_by, challenged.first()) {
+        (Some(_), Some(id)) => format!("[{id}]: {reason}"),
+        _ => reason,
+    };
+    let answer = |id: &String| ChallengeResponse {
+        challenge_id: id.clone(),
+        stance: ChallengeStance::Disagree,
+        response: format!("It rests on {}.", moved.side.citation()),
+    };
+    Some(RoundResponse {
+        analysis: String::new(),
+        responses: challenged.iter().map(answer).collect(),
+        replies: Vec::new(),
+        position: seat.stated(moved.side),
+        key_arguments: arguments(moved.side),
+        changed: moved.is_changed,
+        because,
+        new_arguments: Vec::new(),
+        confidence: confidence(seat),
+        vote: vote_for(moved.side),
+    })
+}
+
+fn intervention(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<String> {
+    let name = ask.schema?.name.as_str();
+    match ReplyForm::ALL.into_iter().find(|form| form.as_str() == name)? {
+        ReplyForm::Steelman => {
+            let counter_argument = "It could be otherwise.".to_owned();
+            written(&SteelmanCase { counter_argument, ..SteelmanCase::default() })
+        }
+        ReplyForm::SecondResponse => written(&SecondResponse {
+            analysis: String::new(),
+            challenge_id: ask.allowed_words("/properties/challenge_id").into_iter().next()?,
+            stance: Some(ChallengeStance::Disagree),
+            response: format!("It rests on {}.", seat.current_side()?.citation()),
+        }),
+        ReplyForm::Reframing => {
+            let effect = "It changes nothing.".to_owned();
+            written(&ReframingAnswer { effect, ..ReframingAnswer::default() })
+        }
         _ => None,
     }
 }
 
-fn opening(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<Value> {
-    let side = seat.first_side()?;
-    let to = ask.allowed_words("/properties/questions/items/properties/to").into_iter().next()?;
-    Some(json!({
-        "position": seat.stated(side),
-        "arguments": [side.claim(), "It was looked at twice.", "Others would say so too."],
-        "confidence": seat.confidence_word(),
-        "questions": [{"to": to, "question": "What do you rest this on?"}],
-    }))
-}
-
-fn examination(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<Value> {
-    let moved = seat.moved()?;
-    let citation = moved.side.citation();
-    let because = match &moved.convinced_by {
-        Some(name) => format!("The {name} is right about {citation}."),
-        None => moved.reason("My arguments hold."),
-    };
-    let to = moved.opponent.as_ref().or(moved.ally.as_ref())?;
-    let challenge = |claim: &str, question: &str| json!({"to": to, "claim": claim, "reason": "It was looked at once only.", "question": question});
-    let challenged = ask.allowed_words("/properties/responses/items/properties/challenge_id");
-    let responses: Vec<Value> = challenged.iter().map(|id| response(id, moved.side)).collect();
-    Some(json!({
-        "challenges": [
-            challenge(moved.side.other().claim(), "Who looked at it?"),
-            challenge("It was looked at twice.", "When was that?"),
-        ],
-        "responses": responses,
-        "messages": [],
-        "position": seat.stated(moved.side),
-        "changed": moved.is_changed,
-        "because": because,
-        "new_arguments": [],
-        "confidence": seat.confidence_word(),
-    }))
-}
-
-fn response(challenge: &str, side: SimulatedSide) -> Value {
-    let rests_on = format!("It rests on {}.", side.citation());
-    json!({"challenge_id": challenge, "stance": "disagree", "response": rests_on})
-}
-
-fn second_response(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<Value> {
-    let challenge = ask.allowed_words("/properties/challenge_id").into_iter().next()?;
-    Some(response(&challenge, seat.current_side()?))
-}
-
-fn vote(seat: &dyn SimulatedSeat) -> Option<Value> {
+fn vote(seat: &dyn SimulatedSeat) -> Option<FinalStatement> {
     let side = seat.current_side()?;
-    let vote = match side {
-        SimulatedSide::Yes => "PROCEED",
-        SimulatedSide::No => "DO NOT PROCEED",
-    };
-    Some(json!({"final_position": seat.stated(side), "key_argument": side.ground(), "vote": vote}))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_decision_has_a_side_and_a_divided_council_has_none() {
-        for (verdict, side) in [
-            (Some("PROCEED WITH CONDITIONS"), Some(SimulatedSide::Yes)),
-            (Some("RECONSIDER"), Some(SimulatedSide::No)),
-            (None, None),
-        ] {
-            let headline = Headline { verdict: verdict.map(str::to_owned), ..Headline::default() };
-            assert_eq!(CouncilSimulation.side_of_decision(&headline), side, "{verdict:?}");
-        }
-    }
+    Some(FinalStatement {
+        analysis: String::new(),
+        final_position: seat.stated(side),
+        key_argument: side.ground().to_owned(),
+        strongest_opposing_point: String::new(),
+        remaining_concern: String::new(),
+        vote: vote_for(side),
+        conditions: Vec::new(),
+        risks: Vec::new(),
+    })
 }

@@ -1,19 +1,22 @@
-//! The verdict: what the votes decide, and everything that the councillors' own words put beside it. No model writes it.
+//! The verdict: what the votes decide, how sure that is, and what the councillors' own words put beside it. The moderator's conclusion
+//! counts as far as it verifies.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::QUORUM;
-use super::challenges::{Challenge, ChallengeFate, ChallengeViolation};
-use super::log::{CouncilLog, CouncilRound, CouncillorStanding, PeerMessage};
-use super::minutes::RoundNotes;
-use super::moderation::{ModeratorIntervention, RoundFindings, SharedPoint};
-use super::replies::{
-    ChallengeStance, CouncilConfidence, CouncilVote, CouncillorQuote, RiskProbability, RiskSeverity,
+use super::log::{
+    Challenge, ChallengeFate, ChallengeViolation, CouncilLog, CouncilRound, CouncillorStanding, PeerMessage,
+    has_words, texts_of,
 };
-use super::text_matching::{is_same_point, plain_words};
+use super::minutes::RoundNotes;
+use super::moderation::{self, ModeratorIntervention, RoundFindings, SharedPoint};
+use super::replies::{
+    ChallengeStance, CouncilConfidence, CouncilVote, CouncillorQuote, FinalStatement, MergedTerms,
+    ModeratorConclusion, RiskProbability, RiskSeverity,
+};
+use crate::quotes::is_same_text;
 
-/// A larger share of the votes than this on one side can be HIGH.
+/// A larger share of the councillors than this on one side can be HIGH.
 const HIGH_SHARE: f64 = 0.75;
 /// "consensus points (60% and more)".
 const CONSENSUS_SHARE_MIN: f64 = 0.6;
@@ -25,9 +28,14 @@ pub(super) struct CouncilVerdict {
     pub(super) decision: Option<CouncilVote>,
     pub(super) divided: Option<bool>,
     pub(super) confidence: Option<CouncilConfidence>,
+    /// Why the confidence is at most MEDIUM.
+    pub(super) confidence_caps: Vec<ConfidenceCap>,
+    /// The sentence that all or most would sign, as the moderator put it; `None` where no quotes show it.
+    pub(super) agreed: Option<String>,
+    pub(super) agreed_quotes: Vec<CouncillorQuote>,
+    pub(super) facts_needed: Vec<String>,
     pub(super) votes: Vec<CastVote>,
     pub(super) tally: IndexMap<CouncilVote, usize>,
-    pub(super) councillors: Vec<SeatedCouncillor>,
     pub(super) conditions: Vec<VoteCondition>,
     pub(super) consensus_points: Vec<ConsensusPoint>,
     pub(super) disagreements: Vec<CouncilDisagreement>,
@@ -39,13 +47,37 @@ pub(super) struct CouncilVerdict {
     pub(super) exchanges: Vec<PeerMessage>,
     pub(super) risk_matrix: Vec<RiskEntry>,
     /// `None` where everybody voted on the side of the decision.
-    pub(super) minority_opinion: Option<Vec<MinorityVote>>,
+    pub(super) minority_opinion: Option<Vec<CastVote>>,
     pub(super) open_questions: Vec<OpenQuestion>,
     rounds: Vec<RoundRecord>,
-    economy: bool,
+    pub(super) economy: bool,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+/// Why a verdict cannot have the confidence HIGH.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ConfidenceCap {
+    ModeratorAbsent,
+    ChallengeOpen,
+    NoMessages,
+    LowConfidence,
+    CutShort,
+}
+
+impl ConfidenceCap {
+    /// What it means, after "because".
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::ModeratorAbsent => "the moderator was absent",
+            Self::ChallengeOpen => "a challenge was not answered",
+            Self::NoMessages => "the councillors exchanged no messages",
+            Self::LowConfidence => "at least half of the councillors end with low confidence",
+            Self::CutShort => "the debate was cut short",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct CastVote {
     pub(super) councillor: String,
     pub(super) vote: CouncilVote,
@@ -56,16 +88,11 @@ pub(super) struct CastVote {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct SeatedCouncillor {
-    pub(super) councillor: String,
-    pub(super) name: String,
-    pub(super) active: bool,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct VoteCondition {
     pub(super) condition: String,
     pub(super) councillors: Vec<String>,
+    /// Whether a councillor on the side of the decision makes it.
+    pub(super) majority: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -100,15 +127,6 @@ pub(super) struct RiskEntry {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct MinorityVote {
-    pub(super) councillor: String,
-    pub(super) vote: CouncilVote,
-    pub(super) key_argument: String,
-    pub(super) final_position: String,
-    remaining_concern: String,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct OpenQuestion {
     pub(super) challenge_id: String,
     pub(super) from: String,
@@ -130,32 +148,27 @@ struct RoundRecord {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct CouncillorRecord {
-    challenges_made: Vec<MadeChallenge>,
-    challenges_received: Vec<ReceivedChallenge>,
+    challenges_made: Vec<ChallengeRecord>,
+    challenges_received: Vec<ChallengeRecord>,
     position: String,
     confidence: CouncilConfidence,
+    vote: CouncilVote,
     changed: String,
     present: bool,
-    peer_exchanges: Vec<PeerExchange>,
+    peer_exchanges: Vec<ExchangeRecord>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct MadeChallenge {
+struct ChallengeRecord {
     id: String,
+    from: String,
     target: String,
     point: String,
     question: String,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct ReceivedChallenge {
-    id: String,
-    from: String,
-    point: String,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct PeerExchange {
+struct ExchangeRecord {
     id: String,
     with: String,
     topic: String,
@@ -171,8 +184,8 @@ pub(super) struct VoteDecision {
 }
 
 /// Unanimity first, then a majority of either side; an even split is RECONSIDER, divided. `None` without a quorum of votes.
-pub(super) fn decide(votes: &[CouncilVote]) -> Option<VoteDecision> {
-    let first = votes.first().filter(|_| votes.len() >= QUORUM)?;
+pub(super) fn decide(votes: &[CouncilVote], quorum: usize) -> Option<VoteDecision> {
+    let first = votes.first().filter(|_| votes.len() >= quorum)?;
     let is_unanimous = votes.iter().all(|vote| vote == first);
     let favour = votes.iter().filter(|vote| vote.is_in_favour()).count();
     let (vote, divided) = match favour.cmp(&(votes.len() - favour)) {
@@ -186,53 +199,251 @@ pub(super) fn decide(votes: &[CouncilVote]) -> Option<VoteDecision> {
     Some(VoteDecision { vote, divided })
 }
 
-/// How sure a decision is: HIGH with over 75% on one side if the debate is settled, LOW if it is divided, otherwise MEDIUM. A debate is
-/// settled when everybody voted, all rounds were held, and nobody changed position in the last one.
-pub(super) fn confidence(votes: &[CouncilVote], is_settled: bool) -> Option<CouncilConfidence> {
-    let decision = decide(votes)?;
-    let favour = votes.iter().filter(|vote| vote.is_in_favour()).count();
-    let share = favour.max(votes.len() - favour) as f64 / votes.len() as f64;
-    Some(match decision.divided {
+/// How sure a decision is: HIGH with over 75% of `seated` on one side, no vote changed late and no cap; LOW if it is divided;
+/// otherwise MEDIUM.
+pub(super) fn confidence(
+    decision: VoteDecision,
+    votes: &[CouncilVote],
+    seated: usize,
+    can_be_high: bool,
+) -> CouncilConfidence {
+    let side = votes.iter().filter(|vote| vote.is_in_favour() == decision.vote.is_in_favour()).count();
+    let share = side as f64 / seated.max(1) as f64;
+    match decision.divided {
         true => CouncilConfidence::Low,
-        false if is_settled && share > HIGH_SHARE + TOLERANCE => CouncilConfidence::High,
+        false if can_be_high && share > HIGH_SHARE + TOLERANCE => CouncilConfidence::High,
         false => CouncilConfidence::Medium,
-    })
+    }
+}
+
+fn confidence_caps(log: &CouncilLog<'_>) -> Vec<ConfidenceCap> {
+    let standings = log.standings();
+    let low = standings.values().filter(|held| held.confidence == CouncilConfidence::Low).count();
+    let is_settled = |put: &Challenge| put.fate == ChallengeFate::Answered;
+    let caps = [
+        (log.was_moderator_absent(), ConfidenceCap::ModeratorAbsent),
+        (!log.challenges.iter().all(is_settled), ConfidenceCap::ChallengeOpen),
+        (!log.options.economy && log.messages.is_empty(), ConfidenceCap::NoMessages),
+        (low * 2 >= standings.len(), ConfidenceCap::LowConfidence),
+        (log.was_cut(), ConfidenceCap::CutShort),
+    ];
+    caps.into_iter().filter(|(holds, _)| *holds).map(|(_, cap)| cap).collect()
+}
+
+/// Whether a vote changed in the last round, or after it.
+fn is_vote_late(log: &CouncilLog<'_>) -> bool {
+    let in_round =
+        log.rounds.last().is_some_and(|last| last.after.keys().any(|seat| last.is_vote_changed(seat)));
+    let provisional = |seat: &str| log.standings().get(seat).map(|held| held.vote);
+    in_round || log.finals.iter().any(|(seat, last)| provisional(seat) != Some(last.vote))
+}
+
+/// The moderator's conclusion, as far as it verifies.
+#[derive(Debug, Default)]
+pub(super) struct VerifiedConclusion {
+    agreed: Option<String>,
+    quotes: Vec<CouncillorQuote>,
+    merged: Vec<MergedTerms>,
+    facts_needed: Vec<String>,
+    /// What does not verify, in sentences.
+    pub(super) faults: Vec<String>,
+}
+
+/// Checks what the moderator made of the votes: the quotes, the ids, and the answers that it calls evasive.
+pub(super) fn verified_conclusion(log: &CouncilLog<'_>, said: &ModeratorConclusion) -> VerifiedConclusion {
+    let mut found = VerifiedConclusion { facts_needed: texts_of(&said.facts_needed), ..Default::default() };
+    for member in &said.quotes {
+        let Some((seat, last)) =
+            log.seat_named(&member.councillor).and_then(|seat| log.finals.get_key_value(seat))
+        else {
+            continue;
+        };
+        let quote = member.quote.trim();
+        if !own_words(last).any(|text| log.texts.is_quoted(quote, text)) {
+            found.faults.push(format!("{} did not say {quote:?} in the final statement.", log.name(seat)));
+        } else if found.quotes.iter().all(|other| other.councillor != *seat) {
+            found.quotes.push(CouncillorQuote { councillor: (*seat).to_owned(), quote: quote.to_owned() });
+        }
+    }
+    let is_shown = found.quotes.len() * 2 > log.finals.len();
+    match (has_words(&said.agreed), is_shown) {
+        (true, true) => found.agreed = Some(said.agreed.trim().to_owned()),
+        (true, false) => {
+            found.faults.push("`agreed` needs a quote of more than half of those who voted.".to_owned())
+        }
+        (false, _) => {}
+    }
+    let mut used: Vec<String> = Vec::new();
+    for group in &said.merged {
+        let mut ids: Vec<String> = group.ids.iter().map(|id| id.trim().to_uppercase()).collect();
+        ids.sort();
+        ids.dedup();
+        let kind = |id: &String| id.chars().next();
+        let is_one_kind = ids.iter().all(|id| kind(id) == ids.first().and_then(kind));
+        if ids.len() < 2 || !is_one_kind || !has_words(&group.text) || ids.iter().any(|id| used.contains(id))
+        {
+            let ids = group.ids.join(", ");
+            found.faults.push(format!("`merged` cannot join {ids}: name at least two conditions, or two risks, each in one entry only."));
+            continue;
+        }
+        used.extend(ids.iter().cloned());
+        found.merged.push(MergedTerms { ids, text: group.text.trim().to_owned() });
+    }
+    let last = log.options.rounds + 1;
+    // Answers that are already known as evaded are not judged again.
+    if log.conclusion.is_none() {
+        moderation::verified_evasions(log, last, &said.evasions, &mut found.faults);
+    }
+    found
+}
+
+/// What a councillor says for itself in its final statement. The strongest opposing point is not its own.
+fn own_words(last: &FinalStatement) -> impl Iterator<Item = &str> {
+    let words = [&last.final_position, &last.key_argument, &last.remaining_concern];
+    words.into_iter().chain(&last.conditions).map(String::as_str)
+}
+
+/// A condition or a risk of a councillor: its id, as the moderator is shown it, and its place in the councillor's list.
+#[derive(Debug, Clone)]
+pub(super) struct StatedTerm<'l> {
+    pub(super) id: String,
+    pub(super) seat: &'l str,
+    pub(super) text: &'l str,
+    place: usize,
+}
+
+fn stated_terms<'l>(
+    log: &'l CouncilLog<'_>,
+    letter: &str,
+    texts: fn(&FinalStatement) -> Vec<&str>,
+) -> Vec<StatedTerm<'l>> {
+    let mut terms = Vec::new();
+    for (seat, last) in &log.finals {
+        for (place, text) in texts(last).into_iter().enumerate().filter(|(_, text)| has_words(text)) {
+            terms.push(StatedTerm {
+                id: format!("{letter}{}", terms.len() + 1),
+                seat,
+                text: text.trim(),
+                place,
+            });
+        }
+    }
+    terms
+}
+
+/// The conditions of all final statements, `D1` and so on.
+pub(super) fn stated_conditions<'l>(log: &'l CouncilLog<'_>) -> Vec<StatedTerm<'l>> {
+    stated_terms(log, "D", |last| last.conditions.iter().map(String::as_str).collect())
+}
+
+/// The risks of all final statements, `R1` and so on.
+pub(super) fn stated_risks<'l>(log: &'l CouncilLog<'_>) -> Vec<StatedTerm<'l>> {
+    stated_terms(log, "R", |last| last.risks.iter().map(|stated| stated.risk.as_str()).collect())
+}
+
+/// Terms that say the same: equal texts, and those that the moderator merged. Each group has its text and its terms.
+fn merged_terms<'l>(
+    terms: Vec<StatedTerm<'l>>,
+    merged: &[MergedTerms],
+) -> Vec<(String, Vec<StatedTerm<'l>>)> {
+    let mut groups: Vec<(String, Vec<StatedTerm<'l>>)> = Vec::new();
+    for term in terms {
+        let declared = merged.iter().find(|group| group.ids.contains(&term.id));
+        let is_same = |(text, members): &&mut (String, Vec<StatedTerm<'l>>)| {
+            let is_declared = |group: &MergedTerms| members.iter().any(|other| group.ids.contains(&other.id));
+            declared.is_some_and(is_declared) || is_same_text(text, term.text)
+        };
+        match groups.iter_mut().find(is_same) {
+            Some((_, members)) => members.push(term),
+            None => groups.push((declared.map_or(term.text, |group| &group.text).to_owned(), vec![term])),
+        }
+    }
+    groups
+}
+
+fn councillors_of(terms: &[StatedTerm<'_>]) -> Vec<String> {
+    let mut councillors: Vec<String> = terms.iter().map(|term| term.seat.to_owned()).collect();
+    councillors.dedup();
+    councillors
+}
+
+/// Each condition once, with those who make it. Those of the majority come first.
+fn conditions(
+    log: &CouncilLog<'_>,
+    merged: &[MergedTerms],
+    decision: Option<VoteDecision>,
+) -> Vec<VoteCondition> {
+    let is_majority = |seat: &str| {
+        let own = log.finals.get(seat).map(|last| last.vote.is_in_favour());
+        decision.is_some_and(|decision| own == Some(decision.vote.is_in_favour()))
+    };
+    let groups = merged_terms(stated_conditions(log), merged).into_iter();
+    let mut conditions: Vec<VoteCondition> = groups
+        .map(|(condition, terms)| VoteCondition {
+            condition,
+            councillors: councillors_of(&terms),
+            majority: terms.iter().any(|term| is_majority(term.seat)),
+        })
+        .collect();
+    conditions.sort_by_key(|made| !made.majority);
+    conditions
+}
+
+/// Each risk once, as severe as anybody sees it, the most severe first.
+fn risk_matrix(log: &CouncilLog<'_>, merged: &[MergedTerms]) -> Vec<RiskEntry> {
+    let mut entries = Vec::new();
+    for (risk, terms) in merged_terms(stated_risks(log), merged) {
+        let stated: Vec<_> =
+            terms.iter().filter_map(|term| log.finals.get(term.seat)?.risks.get(term.place)).collect();
+        let mut mitigations: Vec<&str> = Vec::new();
+        for text in stated.iter().map(|stated| stated.mitigation.trim()).filter(|text| has_words(text)) {
+            if mitigations.iter().all(|other| !is_same_text(other, text)) {
+                mitigations.push(text);
+            }
+        }
+        entries.push(RiskEntry {
+            risk,
+            severity: stated.iter().map(|stated| stated.severity).max().unwrap_or(RiskSeverity::Low),
+            probability: stated.iter().map(|stated| stated.probability).max().unwrap_or(RiskProbability::Low),
+            mitigation: mitigations.join("; "),
+            councillors: councillors_of(&terms),
+        });
+    }
+    entries.sort_by_key(|entry| std::cmp::Reverse((entry.severity, entry.probability)));
+    entries
 }
 
 impl CouncilVerdict {
     /// The verdict of the log as it is.
     pub(super) fn from_log(log: &CouncilLog<'_>) -> Self {
         let votes = log.votes();
-        let decision = decide(&votes);
-        let is_unchanged = log.rounds.last().is_some_and(|round| round.changed().next().is_none());
-        let is_settled = votes.len() == log.members.len() && !log.was_cut() && is_unchanged;
+        let decision = decide(&votes, log.quorum());
+        let caps = confidence_caps(log);
+        let can_be_high = caps.is_empty() && !is_vote_late(log);
+        let concluded =
+            log.conclusion.as_ref().map(|said| verified_conclusion(log, said)).unwrap_or_default();
         let count = |vote: CouncilVote| votes.iter().filter(|other| **other == vote).count();
-        let councillors = log.members.iter().map(|member| SeatedCouncillor {
-            councillor: member.seat.id.clone(),
-            name: member.role.name.clone(),
-            active: member.opening.is_some(),
-        });
-        let cast = log.finals.iter().map(|(seat, last)| CastVote {
-            councillor: (*seat).to_owned(),
-            vote: last.vote,
-            key_argument: last.key_argument.clone(),
-            strongest_opposing_point: last.strongest_opposing_point.clone(),
-            remaining_concern: last.remaining_concern.clone(),
-            final_position: last.final_position.clone(),
-        });
         let evolution = log.openings.iter().map(|(seat, opening)| {
             let after = log.rounds.iter().filter_map(|round| round.after.get(seat));
             ((*seat).to_owned(), std::iter::once(opening).chain(after).cloned().collect())
         });
+        let cast: Vec<CastVote> = log.finals.iter().map(|(seat, last)| cast_vote(seat, last)).collect();
+        let is_against = |cast: &&CastVote| {
+            decision.is_some_and(|decision| cast.vote.is_in_favour() != decision.vote.is_in_favour())
+        };
+        let minority: Vec<CastVote> = cast.iter().filter(is_against).cloned().collect();
         let interventions = log.rounds.iter().flat_map(|round| &round.interventions);
         Self {
             decision: decision.map(|decision| decision.vote),
             divided: decision.map(|decision| decision.divided),
-            confidence: confidence(&votes, is_settled),
-            votes: cast.collect(),
+            confidence: decision.map(|decision| confidence(decision, &votes, log.members.len(), can_be_high)),
+            confidence_caps: if decision.is_some() { caps } else { Vec::new() },
+            agreed: concluded.agreed,
+            agreed_quotes: concluded.quotes,
+            facts_needed: concluded.facts_needed,
+            votes: cast,
             tally: CouncilVote::ALL.into_iter().map(|vote| (vote, count(vote))).collect(),
-            councillors: councillors.collect(),
-            conditions: merged_conditions(log),
+            conditions: conditions(log, &concluded.merged, decision),
             consensus_points: consensus_points(log),
             disagreements: disagreements(log),
             position_evolution: evolution.collect(),
@@ -240,8 +451,8 @@ impl CouncilVerdict {
             violations: log.violations.clone(),
             challenges: log.challenges.clone(),
             exchanges: log.messages.clone(),
-            risk_matrix: merged_risks(log),
-            minority_opinion: decision.and_then(|decision| minority_opinion(log, decision.vote)),
+            risk_matrix: risk_matrix(log, &concluded.merged),
+            minority_opinion: (!minority.is_empty()).then_some(minority),
             open_questions: open_questions(log),
             rounds: log.rounds.iter().map(|round| round_record(log, round)).collect(),
             economy: log.options.economy,
@@ -249,92 +460,41 @@ impl CouncilVerdict {
     }
 }
 
-/// Each condition once, with who makes it.
-pub(super) fn merged_conditions(log: &CouncilLog<'_>) -> Vec<VoteCondition> {
-    let mut merged: Vec<VoteCondition> = Vec::new();
-    for (seat, last) in &log.finals {
-        for condition in last.conditions.iter().map(|text| text.trim()).filter(|text| !text.is_empty()) {
-            let id = (*seat).to_owned();
-            let same = |other: &&mut VoteCondition| plain_words(&other.condition) == plain_words(condition);
-            match merged.iter_mut().find(same) {
-                Some(same) if same.councillors.contains(&id) => {}
-                Some(same) => same.councillors.push(id),
-                None => merged.push(VoteCondition { condition: condition.to_owned(), councillors: vec![id] }),
-            }
-        }
+fn cast_vote(seat: &str, last: &FinalStatement) -> CastVote {
+    CastVote {
+        councillor: seat.to_owned(),
+        vote: last.vote,
+        key_argument: last.key_argument.clone(),
+        strongest_opposing_point: last.strongest_opposing_point.clone(),
+        remaining_concern: last.remaining_concern.clone(),
+        final_position: last.final_position.clone(),
     }
-    merged
 }
 
-/// Each risk once, as severe as anybody sees it, the most severe first.
-fn merged_risks(log: &CouncilLog<'_>) -> Vec<RiskEntry> {
-    let mut merged: Vec<(RiskEntry, Vec<String>)> = Vec::new();
-    for (seat, last) in &log.finals {
-        for stated in last.risks.iter().filter(|stated| !stated.risk.trim().is_empty()) {
-            let words = plain_words(&stated.risk);
-            let index = merged.iter().position(|(other, _)| plain_words(&other.risk) == words);
-            let index = index.unwrap_or_else(|| {
-                let entry = RiskEntry {
-                    risk: stated.risk.trim().to_owned(),
-                    severity: stated.severity,
-                    probability: stated.probability,
-                    mitigation: String::new(),
-                    councillors: Vec::new(),
-                };
-                merged.push((entry, Vec::new()));
-                merged.len() - 1
-            });
-            let Some((entry, mitigations)) = merged.get_mut(index) else { continue };
-            entry.severity = entry.severity.max(stated.severity);
-            entry.probability = entry.probability.max(stated.probability);
-            let mitigation = stated.mitigation.trim();
-            let is_known = mitigations.iter().any(|other| plain_words(other) == plain_words(mitigation));
-            mitigations.extend((!mitigation.is_empty() && !is_known).then(|| mitigation.to_owned()));
-            let id = (*seat).to_owned();
-            if !entry.councillors.contains(&id) {
-                entry.councillors.push(id);
-            }
-        }
-    }
-    merged.sort_by_key(|(risk, _)| std::cmp::Reverse((risk.severity, risk.probability)));
-    let joined = |(risk, mitigations): (RiskEntry, Vec<String>)| RiskEntry {
-        mitigation: mitigations.join("; "),
-        ..risk
-    };
-    merged.into_iter().map(joined).collect()
-}
-
-/// The points that several share, each once, as it was found last.
-fn shared_points<'a>(log: &'a CouncilLog<'_>) -> Vec<&'a SharedPoint> {
-    let mut points: Vec<&SharedPoint> = Vec::new();
-    for found in log.rounds.iter().flat_map(|round| &round.findings.shared_points) {
-        match points.iter_mut().find(|point| is_same_point(&point.point, &found.point)) {
-            Some(point) => *point = found,
-            None => points.push(found),
-        }
-    }
-    points.retain(|point| !point.quotes.is_empty());
-    points
+/// The points that councillors shared in the last round that was moderated.
+fn shared_points<'l>(log: &'l CouncilLog<'_>) -> &'l [SharedPoint] {
+    let last = log.rounds.iter().rev().find(|round| round.is_moderated);
+    last.map_or(&[], |round| &round.findings.shared_points)
 }
 
 /// The share of the council that shares a point.
 fn share(log: &CouncilLog<'_>, point: &SharedPoint) -> f64 {
-    point.quotes.len() as f64 / log.active.len().max(1) as f64
+    point.members.len() as f64 / log.active.len().max(1) as f64
 }
 
 fn is_consensus(log: &CouncilLog<'_>, point: &SharedPoint) -> bool {
     share(log, point) >= CONSENSUS_SHARE_MIN - TOLERANCE
 }
 
-/// What 60% or more share, with the sentences that say so.
+/// What 60% or more share, with the words that show it.
 pub(super) fn consensus_points(log: &CouncilLog<'_>) -> Vec<ConsensusPoint> {
-    let points = shared_points(log).into_iter().filter(|point| is_consensus(log, point));
+    let points = shared_points(log).iter().filter(|point| is_consensus(log, point));
     let records = points.map(|point| ConsensusPoint {
         point: point.point.clone(),
         councillors: point.holders().map(str::to_owned).collect(),
         share: share(log, point),
-        challenged: point.is_challenged(),
-        quotes: point.quotes.clone(),
+        challenged: point.challenged,
+        quotes: point.members.clone(),
     });
     records.collect()
 }
@@ -345,47 +505,25 @@ pub(super) fn disagreements(log: &CouncilLog<'_>) -> Vec<CouncilDisagreement> {
         councillors: councillors.iter().map(|seat| (*seat).to_owned()).collect(),
         view,
     };
-    let disputed = log.challenges.iter().filter(|challenge| {
-        challenge.fate == ChallengeFate::Answered && challenge.stance == Some(ChallengeStance::Disagree)
+    let is_refused = |put: &&Challenge| {
+        put.fate == ChallengeFate::Answered && put.stance == Some(ChallengeStance::Disagree)
+    };
+    let refused = log.challenges.iter().filter(is_refused).map(|put| CouncilDisagreement {
+        point: put.point().to_owned(),
+        challenge_id: Some(put.id.clone()),
+        sides: vec![
+            side(&[&put.from], format!("{} {}", put.reason, put.question).trim().to_owned()),
+            side(&[&put.to], put.response.clone().unwrap_or_default()),
+        ],
     });
-    let disputed = disputed.map(|challenge| {
-        let view = format!("{} {}", challenge.reason, challenge.question).trim().to_owned();
-        let response = challenge.response.clone().unwrap_or_default();
-        CouncilDisagreement {
-            point: challenge.point().to_owned(),
-            challenge_id: Some(challenge.id.clone()),
-            sides: vec![side(&[&challenge.from], view), side(&[&challenge.to], response)],
-        }
+    let contested = shared_points(log).iter().filter(|point| point.challenged && !is_consensus(log, point));
+    let contested = contested.map(|point| {
+        let with: Vec<&str> = point.holders().collect();
+        let quotes: Vec<&str> = point.members.iter().map(|said| said.quote.as_str()).collect();
+        let sides = vec![side(&with, quotes.join(" / "))];
+        CouncilDisagreement { point: point.point.clone(), challenge_id: None, sides }
     });
-    let contested = shared_points(log).into_iter();
-    let contested =
-        contested.filter(|point| point.is_challenged() && !is_consensus(log, point)).map(|point| {
-            let with: Vec<&str> = point.holders().collect();
-            let without: Vec<&str> = log.active.iter().copied().filter(|seat| !with.contains(seat)).collect();
-            let said: Vec<&str> = point.quotes.iter().map(|said| said.quote.as_str()).collect();
-            let others = without.iter().filter_map(|seat| log.standings().get(seat));
-            let others: Vec<&str> = others.map(|standing| standing.position.as_str()).collect();
-            CouncilDisagreement {
-                point: point.point.clone(),
-                challenge_id: None,
-                sides: vec![side(&with, said.join(" / ")), side(&without, others.join(" / "))],
-            }
-        });
-    disputed.chain(contested).collect()
-}
-
-/// Those who voted on the other side than the decision.
-fn minority_opinion(log: &CouncilLog<'_>, decision: CouncilVote) -> Option<Vec<MinorityVote>> {
-    let others = log.finals.iter().filter(|(_, last)| last.vote.is_in_favour() != decision.is_in_favour());
-    let others = others.map(|(seat, last)| MinorityVote {
-        councillor: (*seat).to_owned(),
-        vote: last.vote,
-        key_argument: last.key_argument.clone(),
-        final_position: last.final_position.clone(),
-        remaining_concern: last.remaining_concern.clone(),
-    });
-    let others: Vec<MinorityVote> = others.collect();
-    (!others.is_empty()).then_some(others)
+    refused.chain(contested).collect()
 }
 
 /// The challenges and questions that nobody will answer any more.
@@ -397,22 +535,15 @@ fn open_questions(log: &CouncilLog<'_>) -> Vec<OpenQuestion> {
         to: challenge.to.clone(),
         claim: challenge.claim.clone(),
         question: challenge.question.clone(),
-        why: why_open(log, challenge),
+        why: if !log.active.contains(&challenge.to.as_str()) {
+            "the councillor who was asked gave no opening and took no part".to_owned()
+        } else if !challenge.absent_in.is_empty() {
+            "the councillor who was asked was absent".to_owned()
+        } else {
+            "the debate was cut short before it could be answered".to_owned()
+        },
     });
     records.collect()
-}
-
-fn why_open(log: &CouncilLog<'_>, challenge: &Challenge) -> String {
-    let last = log.rounds.last().map_or(0, |round| round.number);
-    if !log.active.contains(&challenge.to.as_str()) {
-        "the councillor who was asked gave no opening and took no part".to_owned()
-    } else if !challenge.absent_in.is_empty() {
-        "the councillor who was asked was absent".to_owned()
-    } else if challenge.round == last && last > 0 {
-        format!("asked in round {last}, the last one that was held")
-    } else {
-        "the debate was cut short before it could be answered".to_owned()
-    }
 }
 
 fn round_record(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> RoundRecord {
@@ -434,30 +565,27 @@ fn councillor_record(
     seat: &str,
     standing: &CouncillorStanding,
 ) -> CouncillorRecord {
-    let made = log.made_by(seat, round.number).map(|challenge| MadeChallenge {
+    let record = |challenge: &Challenge| ChallengeRecord {
         id: challenge.id.clone(),
+        from: challenge.from.clone(),
         target: challenge.to.clone(),
         point: challenge.claim.clone(),
         question: challenge.question.clone(),
-    });
-    let of_round = log.challenges.iter().filter(|challenge| challenge.round == round.number);
-    let received = of_round.filter(|challenge| challenge.to == seat).map(|challenge| ReceivedChallenge {
-        id: challenge.id.clone(),
-        from: challenge.from.clone(),
-        point: challenge.claim.clone(),
-    });
+    };
+    let received = log.challenges.iter().filter(|put| put.round == round.number && put.to == seat);
     let own = log.messages_of(round.number).filter(|message| message.from == seat || message.to == seat);
-    let exchanges = own.map(|message| PeerExchange {
+    let exchanges = own.map(|message| ExchangeRecord {
         id: message.id.clone(),
         with: if message.from == seat { &message.to } else { &message.from }.clone(),
         topic: message.topic.clone(),
-        outcome: message.reply.clone().unwrap_or_else(|| "no answer".to_owned()),
+        outcome: message.reply.clone().unwrap_or_else(|| "no reply".to_owned()),
     });
     CouncillorRecord {
-        challenges_made: made.collect(),
-        challenges_received: received.collect(),
+        challenges_made: log.made_by(seat, round.number).map(record).collect(),
+        challenges_received: received.map(record).collect(),
         position: standing.position.clone(),
         confidence: standing.confidence,
+        vote: standing.vote,
         changed: if standing.changed { format!("yes: {}", standing.because) } else { "no".to_owned() },
         present: round.is_present(seat),
         peer_exchanges: exchanges.collect(),

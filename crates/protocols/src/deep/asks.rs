@@ -1,30 +1,47 @@
-//! The asks of `deep`: what each seat reads in each phase.
+//! The asks of `deep`: what each seat reads in each phase, and the schema of its reply.
 
-use std::cell::OnceCell;
 use std::sync::Arc;
 
-use agon_core::{Corrupt, Debate, Fence, NameMask, Prompt, Step};
+use agon_core::wording::joined;
+use agon_core::{Corrupt, Phase, Prompt, ReplySchema, Step};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::Value;
 
-use super::log::{DeepLog, DeepRound};
-use super::replies::{Argument, Revision, Stance};
-use super::{DeepParts, DeepPhase, evaluation, verdict};
-use crate::prompt::new_ask;
+use super::log::{DebatePoint, DeepLog, DeepRound};
+use super::positions::DebatePositions;
+use super::replies::{Argument, Revision, Stance, wire_name};
+use super::{DeepMode, DeepParts, DeepPhase, evaluation, verdict};
+use crate::prompt::{list_values, new_ask, restrict};
 
-/// What a template shows: the question, what the person said in between, and the fields of its phase.
-#[derive(Serialize)]
-struct QuestionContext<P> {
+/// What the templates show. Each of them shows a part of it.
+#[derive(Default, Serialize)]
+struct PageContext<'a> {
+    /// The rule about quoted text.
+    rule: String,
     question: String,
     interjections: Vec<String>,
-    #[serde(flatten)]
-    phase: P,
-}
-
-/// For a template that shows only the question and, if the reply has one, its schema.
-#[derive(Serialize)]
-struct SchemaContext {
-    schema: Option<String>,
+    /// The debater that reads the page.
+    label: &'a str,
+    round_number: u32,
+    max_rounds: u32,
+    /// Texts of all debaters: the first answers, the current positions or the key points.
+    responses: Vec<DebaterText<'a>>,
+    current: Vec<DebaterText<'a>>,
+    key_points: Vec<DebaterText<'a>>,
+    previous_rounds: Vec<RoundContext<'a>>,
+    /// Which positions replace earlier ones.
+    revised: Vec<String>,
+    arguments: Vec<AssessedArgument<'a>>,
+    focus: Option<String>,
+    /// The counterpoints that nobody answered, or their ids.
+    open: Option<String>,
+    /// Whether the chair sorts the answers.
+    sorts: bool,
+    synthesis_input: String,
+    positions: Option<String>,
+    ranking: Option<String>,
+    /// The text that the page is about: an answer, or a final position.
+    content: String,
 }
 
 /// A debater's words under its label.
@@ -34,54 +51,10 @@ struct DebaterText<'a> {
     content: String,
 }
 
-/// What all debaters read in a round.
 #[derive(Serialize)]
-struct DebateContext<'a> {
-    schema: Option<&'a str>,
-    responses: Vec<DebaterText<'a>>,
-    previous_rounds: Vec<RoundContext<ArgumentText<'a>>>,
-    focus: Option<String>,
-}
-
-/// What one debater reads of itself.
-#[derive(Serialize)]
-struct OwnDebaterContext<'a> {
-    label: &'a str,
-    round_number: u32,
-    max_rounds: u32,
-    targets: String,
-    own_response: String,
-    own_position: Option<String>,
-}
-
-#[derive(Serialize)]
-struct ModeratorContext<'a> {
-    schema: String,
-    round_number: u32,
-    max_rounds: u32,
-    earlier_rounds: Vec<RoundContext<AssessedArgument<'a>>>,
-    arguments: Vec<AssessedArgument<'a>>,
-    carried: String,
-}
-
-#[derive(Serialize)]
-struct SynthesisContext {
-    schema: String,
-    synthesis_input: String,
-    ranking: Option<String>,
-}
-
-#[derive(Serialize)]
-struct RoundContext<A> {
+struct RoundContext<'a> {
     round: u32,
-    arguments: Vec<A>,
-}
-
-/// An argument as the debaters of later rounds read it.
-#[derive(Serialize)]
-struct ArgumentText<'a> {
-    label: &'a str,
-    argument: String,
+    arguments: Vec<DebaterText<'a>>,
 }
 
 /// An argument as the moderator reads it.
@@ -96,118 +69,112 @@ struct AssessedArgument<'a> {
 
 /// Makes the asks of one debate.
 pub(super) struct DeepAsks<'a> {
-    debate: &'a Debate,
     parts: &'a DeepParts,
     log: &'a DeepLog<'a>,
-    fence: Fence,
-    /// Made when another seat's words are quoted for the first time.
-    mask: OnceCell<NameMask>,
     system: Arc<str>,
 }
 
 impl<'a> DeepAsks<'a> {
     pub(super) fn new(parts: &'a DeepParts, log: &'a DeepLog<'a>) -> Result<Self, Corrupt> {
-        let debate = log.debate;
-        let fence = Fence::new(&debate.brief);
-        let system = parts.prompts.shared("deep/system.hbs", &json!({"rule": fence.rule()}))?;
-        Ok(Self { debate, parts, log, fence, mask: OnceCell::new(), system })
+        let context = PageContext { rule: log.quoted.rule(), ..PageContext::default() };
+        Ok(Self { parts, log, system: parts.prompts.shared("deep/system.hbs", &context)? })
     }
 
     /// Stage 1: every debater answers, independently.
     pub(super) fn answers(&self) -> Result<Step, Corrupt> {
-        let prompt = self.whole("deep/answer.hbs", SchemaContext { schema: None })?;
-        let asks = self.debate.brief.seats_of("debater").map(|seat| new_ask(seat, prompt.clone(), None));
-        Ok(Step::Ask(DeepPhase::Answer.at(0), asks.collect()))
+        self.ask_role(DeepPhase::Answer.at(0), "debater", "deep/answer.hbs", self.page(), None)
     }
 
     /// Stage 2D: every debater who answered argues.
     pub(super) fn debate(&self, round: u32) -> Result<Step, Corrupt> {
-        let schemas = self.parts.arguments(self.log.debaters.len());
-        let last = self.log.rounds.last();
-        let focus = last.and_then(|round| round.assessment.as_ref()?.next_round_focus.as_deref());
-        let shared = self.shared(
-            "deep/debater.hbs",
-            DebateContext {
-                schema: schemas.map(|schemas| schemas.stated.as_str()),
-                responses: self.responses(),
-                previous_rounds: self.log.rounds.iter().map(|round| self.arguments(round)).collect(),
-                focus: focus.map(|focus| self.quote("the moderator", focus)),
-            },
-        )?;
-        let mut asks = Vec::new();
-        for seat in self.debate.brief.seats_of("debater") {
-            let Some(place) = self.log.debaters.iter().position(|debater| debater.seat == seat.id) else {
-                continue;
-            };
-            let schema = schemas.and_then(|schemas| schemas.by_place.get(place)).cloned();
-            let prompt = Prompt {
-                system: self.system.clone(),
-                shared: shared.clone(),
-                tail: self.tail(round, place)?,
-            };
-            let mut ask = new_ask(seat, prompt, schema);
-            ask.label = self.log.debaters.get(place).map(|debater| format!("Debater {}", debater.label));
-            asks.push(ask);
-        }
-        Ok(Step::Ask(DeepPhase::Debate.at(round), asks))
-    }
-
-    fn tail(&self, round: u32, place: usize) -> Result<String, Corrupt> {
-        let Some(own) = self.log.debaters.get(place) else { return Ok(String::new()) };
-        let position = self.log.position(place, round);
-        let others = self.log.debaters.iter().filter(|debater| debater.label != own.label);
-        let targets: Vec<String> = others.map(|debater| format!("\"Debater {}\"", debater.label)).collect();
-        let context = OwnDebaterContext {
-            label: &own.label,
-            round_number: round,
-            max_rounds: self.log.options.max_rounds,
-            targets: targets.join(", "),
-            own_response: self.fence.quote("your words", &own.answer),
-            own_position: (position != own.answer.trim()).then(|| self.fence.quote("your words", position)),
+        let log = self.log;
+        let last = log.rounds.last().and_then(|round| round.assessment.as_ref());
+        let focus = last.and_then(|assessment| assessment.next_round_focus.as_deref());
+        let page = PageContext {
+            responses: self
+                .texts(|place| Some(self.points(|point| point.round == 0 && point.author == place))),
+            previous_rounds: log.rounds.iter().map(|round| self.arguments(round)).collect(),
+            revised: (0..log.debaters.len()).filter_map(|place| self.revised_in(place)).collect(),
+            focus: focus.map(|focus| log.quoted.quote("the moderator", focus)),
+            ..self.page()
         };
-        self.parts.prompts.tail("deep/debater.hbs", &context)
+        self.ask_debaters(DeepPhase::Debate.at(round), "deep/debater.hbs", &page, |place| {
+            let is_open = |point: &&DebatePoint| point.target == Some(place);
+            let open: Vec<String> = log.unanswered().filter(is_open).map(|point| point.id.clone()).collect();
+            let shown: Vec<String> = open.iter().map(|id| format!("[{id}]")).collect();
+            let own = PageContext {
+                round_number: round,
+                max_rounds: log.options.max_rounds,
+                open: (!shown.is_empty()).then(|| joined(&shown)),
+                ..PageContext::default()
+            };
+            (own, Arc::new(self.argument_schema(place, round, &open)))
+        })
     }
 
     /// The moderator assesses the round.
     pub(super) fn moderation(&self, number: u32) -> Result<Step, Corrupt> {
-        let round = self.log.round(number);
-        let earlier = self.log.rounds.iter().filter(|round| round.number < number);
-        let earlier = earlier
-            .map(|round| RoundContext { round: round.number, arguments: self.assessed_arguments(round) });
-        let prompt = self.whole(
-            "deep/moderator.hbs",
-            ModeratorContext {
-                schema: self.parts.assessment.json.to_string(),
-                round_number: number,
-                max_rounds: self.log.options.max_rounds,
-                earlier_rounds: earlier.collect(),
-                arguments: round.map(|round| self.assessed_arguments(round)).unwrap_or_default(),
-                carried: round.map(|round| self.absent_debaters(round)).unwrap_or_default(),
-            },
-        )?;
-        let schema = self.parts.assessment.clone();
-        let asks = self
-            .debate
-            .brief
-            .seats_of("moderator")
-            .map(|seat| new_ask(seat, prompt.clone(), Some(schema.clone())));
-        Ok(Step::Ask(DeepPhase::Moderate.at(number), asks.collect()))
+        let (log, is_first) = (self.log, number == 1);
+        let key_points = |round: &DeepRound, author: usize| {
+            let is_its = |point: &DebatePoint| point.round == round.number && point.author == author;
+            present(round, author).map(|_| self.points(|point| is_its(point) && point.target.is_none()))
+        };
+        let assessed = |round: &DeepRound, place: usize, label: &'a str| {
+            let argument = present(round, place)?;
+            Some(AssessedArgument {
+                label,
+                stance: argument.stance,
+                confidence: argument.confidence,
+                revision: argument.revision,
+                key_points: log.quoted.quote(&log.name(place), &key_points(round, place)?),
+            })
+        };
+        let labels = || log.debaters.iter().map(|debater| debater.label.as_str()).enumerate();
+        let round = log.round(number);
+        let arguments = labels().filter_map(|(place, label)| assessed(round?, place, label));
+        // In the first round, a first answer that is still held stands above already.
+        let current = labels().map(|(place, label)| match (is_first, log.position(place, number)) {
+            (true, text) if text == log.position(place, 0) => {
+                DebaterText { label, content: "Its first answer, as above.".to_owned() }
+            }
+            (_, text) => DebaterText { label, content: log.quoted.quote(&log.name(place), text) },
+        });
+        let earlier = log.rounds.iter().filter(|round| round.number < number);
+        let page = PageContext {
+            round_number: number,
+            max_rounds: log.options.max_rounds,
+            responses: self.texts(|place| is_first.then(|| log.position(place, 0).to_owned())),
+            previous_rounds: earlier
+                .map(|round| RoundContext {
+                    round: round.number,
+                    arguments: self.texts(|place| key_points(round, place)),
+                })
+                .collect(),
+            arguments: arguments.collect(),
+            current: current.collect(),
+            ..self.page()
+        };
+        let schema = self.with_debaters(copied(&self.parts.assessment), "first_positions");
+        let mut schema = self.with_debaters(schema, "positions");
+        if !is_first {
+            remove_field(&mut schema, "first_positions");
+        }
+        let phase = DeepPhase::Moderate.at(number);
+        self.ask_role(phase, "moderator", "deep/moderator.hbs", page, Some(Arc::new(schema)))
     }
 
     /// Stage 2S: other debaters score every answer, with one call for each evaluator and answer.
     pub(super) fn evaluations(&self) -> Result<Step, Corrupt> {
-        let schema = self.parts.evaluation.clone();
-        let shared =
-            self.shared("deep/evaluator.hbs", SchemaContext { schema: Some(schema.json.to_string()) })?;
+        let shared = self.parts.prompts.shared("deep/evaluator.hbs", &self.page())?;
         let mut asks = Vec::new();
         for (evaluator, answer) in evaluation::pairs(self.log) {
-            let Some(seat) = self.debate.brief.seat(evaluator.seat) else { continue };
-            let context =
-                DebaterText { label: &answer.label, content: self.quote(&answer.label, &answer.answer) };
-            let tail = self.parts.prompts.tail("deep/evaluator.hbs", &context)?;
+            let Some(seat) = self.log.debate.brief.seat(evaluator.seat) else { continue };
+            let content = self.log.quoted.quote(&answer.name(), &answer.answer);
+            let own = PageContext { content, ..PageContext::default() };
+            let tail = self.parts.prompts.tail("deep/evaluator.hbs", &own)?;
             let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
-            let mut ask = new_ask(seat, prompt, Some(schema.clone()));
-            ask.label = Some(format!("Debater {}", evaluator.label));
+            let mut ask = new_ask(seat, prompt, Some(self.parts.evaluation.clone()));
+            ask.label = Some(evaluator.name());
             ask.about = Some(answer.label.clone());
             asks.push(ask);
         }
@@ -216,120 +183,214 @@ impl<'a> DeepAsks<'a> {
 
     /// Stage 3: the chair, or a stand-in, writes the result.
     pub(super) fn synthesis(&self) -> Result<Step, Corrupt> {
-        let Some(model) = self.log.next_chair() else { return verdict::close(self.log) };
-        let input = serde_json::to_string_pretty(&verdict::synthesis_input(self.log))?;
-        let ranking = evaluation::ranking(self.log)?;
-        let ranking = (!ranking.is_empty()).then(|| self.quote("ranking", &json!(ranking).to_string()));
-        let prompt = self.whole(
-            "deep/synthesis.hbs",
-            SynthesisContext {
-                schema: self.parts.synthesis.json.to_string(),
-                synthesis_input: self.quote("the debate", &input),
-                ranking,
-            },
-        )?;
-        let schema = self.parts.synthesis.clone();
-        let chair = self.debate.brief.seats_of("chair").map(|seat| {
-            let mut ask = new_ask(seat, prompt.clone(), Some(schema.clone()));
-            ask.model.clone_from(&model);
-            ask
+        let log = self.log;
+        let Some(model) = log.next_chair() else { return verdict::close(log) };
+        let sorts = log.options.mode != DeepMode::Deep;
+        let input = serde_json::to_string_pretty(&verdict::synthesis_input(log))?;
+        let ranking = evaluation::ranking(log)?;
+        let ranking = (!ranking.is_empty()).then(|| serde_json::to_string(&ranking)).transpose()?;
+        let last = DebatePositions::read(log).last;
+        let held = last.iter().filter(|_| !sorts).filter_map(|held| {
+            let holders: Vec<String> = held.holders.iter().map(|place| log.name(*place)).collect();
+            let statement = held.statement.as_deref().unwrap_or("As written above.");
+            Some(format!("[{}] {statement} (held by {})", held.id.as_ref()?, joined(&holders)))
         });
-        let round = self.log.counted().last().map_or(0, |round| round.number);
-        Ok(Step::Ask(DeepPhase::Synthesis.at(round), chair.collect()))
+        let last_round = log.rounds.last().map_or(0, |round| round.number);
+        let open = log.unanswered().map(|point| {
+            let note = if point.round == last_round { ", in the last round" } else { "" };
+            format!("{} (said by {}{note})", point_line(log, point), log.name(point.author))
+        });
+        let quote = |what: &str, lines: Vec<String>| {
+            (!lines.is_empty()).then(|| log.quoted.quote(what, &lines.join("\n")))
+        };
+        let is_key_point = |point: &DebatePoint| point.round > 0 && point.target.is_none();
+        let page = PageContext {
+            sorts,
+            synthesis_input: log.quoted.quote("the debate", &input),
+            positions: quote("the positions", held.collect()),
+            key_points: self.texts(|place| {
+                let text = self.points(|point| point.author == place && is_key_point(point));
+                (!text.is_empty()).then_some(text)
+            }),
+            open: quote("the counterpoints", open.collect()),
+            ranking: ranking.map(|ranking| log.quoted.quote("the ranking", &ranking)),
+            ..self.page()
+        };
+        let mut schema = self.with_debaters(copied(&self.parts.synthesis), "positions");
+        if !sorts {
+            remove_field(&mut schema, "positions");
+        }
+        let count = if sorts { log.debaters.len() } else { last.len() };
+        let ids: Vec<String> = (1..=count).map(|number| format!("P{number}")).collect();
+        let schema = list_values(schema, "/properties/fates/items/properties/position", &ids);
+        let phase = DeepPhase::Synthesis.at(log.rounds_completed());
+        let mut step = self.ask_role(phase, "chair", "deep/synthesis.hbs", page, Some(Arc::new(schema)))?;
+        if let Step::Ask(_, asks) = &mut step {
+            asks.iter_mut().for_each(|ask| ask.model.clone_from(&model));
+        }
+        Ok(step)
     }
 
-    fn whole(&self, file: &str, phase: impl Serialize) -> Result<Prompt, Corrupt> {
-        self.parts.prompts.whole(&self.system, file, &self.with_question(phase))
+    /// With `--ratify`, every debater reads the answer and says whether it signs it.
+    pub(super) fn ratification(&self) -> Result<Step, Corrupt> {
+        let Some(synthesis) = &self.log.synthesis else { return verdict::close(self.log) };
+        let mut lines = vec![synthesis.answer.clone(), format!("Why: {}", synthesis.why)];
+        lines.extend(synthesis.contested.iter().map(|point| format!("Contested: {point}")));
+        let content = self.log.quoted.quote("the chair", &lines.join("\n\n"));
+        let page = PageContext { content, ..self.page() };
+        let phase = DeepPhase::Ratify.at(self.log.rounds_completed());
+        self.ask_debaters(phase, "deep/ratify.hbs", &page, |place| {
+            let content = self.log.quoted.own_words(self.log.position(place, u32::MAX));
+            (PageContext { content, ..PageContext::default() }, self.parts.ratification.clone())
+        })
     }
 
-    fn shared(&self, file: &str, phase: impl Serialize) -> Result<Arc<str>, Corrupt> {
-        self.parts.prompts.shared(file, &self.with_question(phase))
+    /// Asks every seat of a role the same.
+    fn ask_role(
+        &self,
+        phase: Phase,
+        role: &str,
+        file: &str,
+        page: PageContext<'_>,
+        schema: Option<Arc<ReplySchema>>,
+    ) -> Result<Step, Corrupt> {
+        let prompt = self.parts.prompts.whole(&self.system, file, &page)?;
+        let seats = self.log.debate.brief.seats_of(role);
+        Ok(Step::Ask(phase, seats.map(|seat| new_ask(seat, prompt.clone(), schema.clone())).collect()))
     }
 
-    fn with_question<P: Serialize>(&self, phase: P) -> QuestionContext<P> {
-        let interjections = self.debate.interjections.iter();
-        QuestionContext {
-            question: self.fence.quote("the question", &self.debate.brief.question),
-            interjections: interjections
-                .map(|interjection| self.fence.quote("the person who asked", &interjection.text))
-                .collect(),
-            phase,
+    /// Asks every debater who answered, in seat order, with a private part and a schema of its own.
+    fn ask_debaters(
+        &self,
+        phase: Phase,
+        file: &str,
+        page: &PageContext<'_>,
+        own_part: impl Fn(usize) -> (PageContext<'a>, Arc<ReplySchema>),
+    ) -> Result<Step, Corrupt> {
+        let shared = self.parts.prompts.shared(file, page)?;
+        let mut asks = Vec::new();
+        for seat in self.log.debate.brief.seats_of("debater") {
+            let mut debaters = self.log.debaters.iter().enumerate();
+            let Some((place, debater)) = debaters.find(|(_, debater)| debater.seat == seat.id) else {
+                continue;
+            };
+            let (own, schema) = own_part(place);
+            let tail = self.parts.prompts.tail(file, &PageContext { label: &debater.label, ..own })?;
+            let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
+            let mut ask = new_ask(seat, prompt, Some(schema));
+            ask.label = Some(debater.name());
+            asks.push(ask);
+        }
+        Ok(Step::Ask(phase, asks))
+    }
+
+    /// A page with the question and what the person said in between.
+    fn page(&self) -> PageContext<'a> {
+        let (debate, quoted) = (self.log.debate, &self.log.quoted);
+        let interjections = debate.interjections.iter();
+        PageContext {
+            question: quoted.person(&debate.brief.question),
+            interjections: interjections.map(|said| quoted.person(&said.text)).collect(),
+            ..PageContext::default()
         }
     }
 
-    /// Quotes another seat's words, with the names of models and seats masked.
-    fn quote(&self, what: &str, text: &str) -> String {
-        let what = if what.len() == 1 { format!("Debater {what}") } else { what.to_owned() };
-        self.fence.quote(&what, &self.mask.get_or_init(|| NameMask::new(&self.debate.brief)).apply(text))
+    /// The schema of a debater's argument. It lists the other debaters, the counterpoints that are to be answered, and the points that
+    /// can be cited.
+    fn argument_schema(&self, place: usize, round: u32, open: &[String]) -> ReplySchema {
+        let others = self.log.debaters.iter().enumerate().filter(|(other, _)| *other != place);
+        let others: Vec<String> = others.map(|(_, debater)| debater.name()).collect();
+        let short = others.iter().filter_map(|name| Some(name.rsplit_once(' ')?.1.to_owned()));
+        let targets: Vec<String> = others.iter().cloned().chain(short).collect();
+        let citable = self.log.points.iter().filter(|point| point.author != place && point.round < round);
+        let citable: Vec<String> = citable.map(|point| point.id.clone()).collect();
+        let schema = copied(&self.parts.argument);
+        let schema = restrict(schema, "/properties/counterpoints/items/properties/target", &targets);
+        let schema = list_values(schema, "/properties/agrees_with/items", &others);
+        let schema = list_values(schema, "/properties/changed_because/items/properties/id", &citable);
+        let mut schema = list_values(schema, "/properties/answers/items/properties/id", open);
+        if open.is_empty() {
+            remove_field(&mut schema, "answers");
+        }
+        schema
     }
 
-    fn responses(&self) -> Vec<DebaterText<'a>> {
-        let debaters = self.log.debaters.iter();
-        debaters
-            .map(|debater| DebaterText {
-                label: &debater.label,
-                content: self.quote(&debater.label, &debater.answer),
-            })
-            .collect()
+    /// A schema in which the members of these positions are debaters.
+    fn with_debaters(&self, schema: ReplySchema, list: &str) -> ReplySchema {
+        let names = self.log.debaters.iter().map(|debater| debater.name());
+        let labels = self.log.debaters.iter().map(|debater| debater.label.clone());
+        let names: Vec<String> = names.chain(labels).collect();
+        let members = format!("/properties/{list}/items/properties/members/items/properties/debater");
+        list_values(schema, &members, &names)
     }
 
-    /// A round's arguments as the debaters of the next round read them.
-    fn arguments(&self, round: &DeepRound) -> RoundContext<ArgumentText<'a>> {
-        let arguments = self.present_arguments(round).map(|(label, argument)| ArgumentText {
-            label,
-            argument: self.quote(label, &argument_text(argument)),
-        });
-        RoundContext { round: round.number, arguments: arguments.collect() }
-    }
-
-    /// A round's arguments as the moderator reads them.
-    fn assessed_arguments(&self, round: &DeepRound) -> Vec<AssessedArgument<'a>> {
-        let assessed = self.present_arguments(round).map(|(label, argument)| {
-            let points: Vec<String> = argument.key_points.iter().map(|point| format!("- {point}")).collect();
-            AssessedArgument {
-                label,
-                stance: argument.stance,
-                confidence: argument.confidence,
-                revision: argument.revision,
-                key_points: self.quote(label, &points.join("\n")),
-            }
-        });
-        assessed.collect()
-    }
-
-    /// The arguments of those who argued, with their labels, in label order.
-    fn present_arguments<'r>(
-        &self,
-        round: &'r DeepRound,
-    ) -> impl Iterator<Item = (&'a str, &'r Argument)> + use<'a, 'r> {
+    /// What every debater says, quoted, in label order. `None` leaves a debater out.
+    fn texts(&self, text: impl Fn(usize) -> Option<String>) -> Vec<DebaterText<'a>> {
         let log: &'a DeepLog<'a> = self.log;
-        let debaters = log.debaters.iter().zip(&round.arguments);
-        debaters.filter_map(|(debater, argument)| Some((debater.label.as_str(), argument.as_ref()?)))
+        let quoted = log.debaters.iter().enumerate().filter_map(|(place, debater)| {
+            let content = log.quoted.quote(&debater.name(), &text(place)?);
+            Some(DebaterText { label: &debater.label, content })
+        });
+        quoted.collect()
     }
 
-    fn absent_debaters(&self, round: &DeepRound) -> String {
-        let absent =
-            self.log.debaters.iter().zip(&round.arguments).filter(|(_, argument)| argument.is_none());
-        absent.map(|(debater, _)| format!("Debater {}", debater.label)).collect::<Vec<_>>().join(", ")
+    /// The lines of these points, each with its id.
+    fn points(&self, is_wanted: impl Fn(&DebatePoint) -> bool) -> String {
+        let points = self.log.points.iter().filter(|point| is_wanted(point));
+        points.map(|point| point_line(self.log, point)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// A round's arguments as the debaters of later rounds read them: stance, key points, counterpoints, answers, revised position.
+    fn arguments(&self, round: &DeepRound) -> RoundContext<'a> {
+        let arguments = self.texts(|place| {
+            let argument = present(round, place)?;
+            let (stance, revision) = (wire_name(argument.stance), wire_name(argument.revision));
+            let is_its = |point: &DebatePoint| point.round == round.number && point.author == place;
+            let key_points = self.points(|point| is_its(point) && point.target.is_none());
+            let counterpoints = self.points(|point| is_its(point) && point.target.is_some());
+            let mut lines = vec![format!("Stance: {stance} ({revision})"), "Key points:".into(), key_points];
+            if !counterpoints.is_empty() {
+                lines.extend(["Counterpoints:".into(), counterpoints]);
+            }
+            let answers = argument.answers.iter();
+            lines.extend(answers.map(|answer| format!("Answer to {}: {}", answer.id, answer.response)));
+            lines.extend(argument.new_position().map(|position| format!("Revised position: {position}")));
+            Some(lines.join("\n"))
+        });
+        RoundContext { round: round.number, arguments }
+    }
+
+    /// Which of a debater's texts is its current position, if it has revised its first answer.
+    fn revised_in(&self, place: usize) -> Option<String> {
+        let rounds = self.log.rounds.iter().rev();
+        let mut revised = rounds
+            .filter(|round| present(round, place).is_some_and(|argument| argument.new_position().is_some()));
+        let (name, round) = (self.log.name(place), revised.next()?.number);
+        Some(format!("{name}: its revised position of round {round}. Its earlier positions are superseded."))
     }
 }
 
-/// An argument as others read it: stance, key points, counterpoints and revised position.
-fn argument_text(argument: &Argument) -> String {
-    let mut lines = vec![format!("Stance: {} ({})", argument.stance.as_str(), argument.revision.as_str())];
-    lines.push("Key points:".into());
-    lines.extend(argument.key_points.iter().map(|point| format!("- {point}")));
-    if !argument.counterpoints.is_empty() {
-        lines.push("Counterpoints:".into());
+/// What a debater argued in a round. `None` if it was absent.
+fn present(round: &DeepRound, place: usize) -> Option<&Argument> {
+    round.arguments.get(place)?.as_ref()
+}
+
+/// A point after its id.
+fn point_line(log: &DeepLog<'_>, point: &DebatePoint) -> String {
+    let text = match (point.target, point.texts.as_slice()) {
+        (Some(target), [text, evidence]) => format!("To {}: {text} ({evidence})", log.name(target)),
+        (_, texts) => texts.join("\n"),
+    };
+    format!("[{}] {text}", point.id)
+}
+
+fn copied(schema: &ReplySchema) -> ReplySchema {
+    ReplySchema { name: schema.name.clone(), json: schema.json.clone() }
+}
+
+/// Takes a field that does not apply out of a schema.
+fn remove_field(schema: &mut ReplySchema, field: &str) {
+    if let Some(Value::Object(fields)) = schema.json.pointer_mut("/properties") {
+        fields.shift_remove(field);
     }
-    for counterpoint in &argument.counterpoints {
-        lines.push(format!(
-            "- To {}: {} ({})",
-            counterpoint.target, counterpoint.point, counterpoint.evidence
-        ));
-    }
-    if let Some(position) = argument.new_position() {
-        lines.push(format!("Revised position: {position}"));
-    }
-    lines.join("\n")
 }

@@ -1,13 +1,16 @@
-//! What `deep` reads from the log: the debaters and their labels, each round's arguments and assessment, and positions.
+//! What `deep` reads from the log: the debaters and their labels, each round's arguments and assessment, the points with their ids,
+//! and what of the debaters' declarations verifies.
 
 use std::borrow::Cow;
 
 use agon_core::{Brief, Corrupt, Debate, PhaseTurn, SeededDraw, Termination};
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
-use super::replies::{Argument, Assessment, Revision, Synthesis};
+use super::replies::{AnswerAssent, Argument, Assessment, Ratification, Revision, Synthesis};
 use super::{DeepMode, DeepOptions, DeepPhase};
 use crate::limits::LimitCheck;
+use crate::quotes::QuotedTexts;
+use crate::sorting::is_label;
 
 /// Comparisons with thresholds allow for rounding.
 const TOLERANCE: f64 = 1e-9;
@@ -25,34 +28,52 @@ pub(super) struct Debater<'a> {
     pub(super) answer: Cow<'a, str>,
 }
 
+impl Debater<'_> {
+    /// The label as everybody reads it: `Debater A`.
+    pub(super) fn name(&self) -> String {
+        format!("Debater {}", self.label)
+    }
+}
+
+/// Something that a debater said, with the id under which others read it.
+#[derive(Debug)]
+pub(super) struct DebatePoint {
+    /// `B0` is Debater B's first answer, `B2` its second key point, and `X3` the third counterpoint of the debate.
+    pub(super) id: String,
+    /// Others read it from the next round on.
+    pub(super) round: u32,
+    pub(super) author: usize,
+    /// The debater that a counterpoint is aimed at.
+    pub(super) target: Option<usize>,
+    /// A counterpoint has two: the point and the evidence.
+    pub(super) texts: Vec<String>,
+}
+
+/// What a debater declares in an argument, as far as it verifies.
+#[derive(Debug, Default)]
+pub(super) struct VerifiedArgument {
+    /// The points that made it change, each with the quoted words.
+    pub(super) cited: Vec<String>,
+    /// The ids of the counterpoints that it answers.
+    pub(super) answered: Vec<String>,
+    /// The debaters whose positions it could sign.
+    pub(super) agrees_with: Vec<usize>,
+    /// What does not verify, in sentences for the debater.
+    pub(super) faults: Vec<String>,
+}
+
 /// One round of the debate loop.
 #[derive(Debug)]
 pub(super) struct DeepRound {
     pub(super) number: u32,
     /// One for each debater, in label order. `None` if the debater was absent and its last position is carried forward.
     pub(super) arguments: Vec<Option<Argument>>,
+    /// What of each argument verifies, in the same order.
+    pub(super) verified: Vec<VerifiedArgument>,
     /// `None` if the moderator was absent or not asked.
     pub(super) assessment: Option<Assessment>,
     /// Whether the moderator was asked.
     pub(super) moderated: bool,
-}
-
-/// How the debate loop ends by its own rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LoopExit {
-    Converged,
-    Stable,
-    MaxRounds,
-}
-
-impl LoopExit {
-    fn termination(self) -> Termination {
-        match self {
-            Self::Converged => Termination::Converged,
-            Self::Stable => Termination::Stable,
-            Self::MaxRounds => Termination::MaxRounds,
-        }
-    }
 }
 
 /// The log as `deep` sees it.
@@ -60,24 +81,148 @@ impl LoopExit {
 pub(super) struct DeepLog<'a> {
     pub(super) debate: &'a Debate,
     pub(super) options: DeepOptions,
+    pub(super) quoted: QuotedTexts<'a>,
     /// In label order.
     pub(super) debaters: Vec<Debater<'a>>,
     pub(super) rounds: Vec<DeepRound>,
+    /// Everything that has an id, in the order in which it was said.
+    pub(super) points: Vec<DebatePoint>,
     pub(super) synthesis: Option<Synthesis>,
+    /// What each debater says to the answer, in label order. Empty if they were not asked.
+    pub(super) ratifications: Vec<Option<Ratification>>,
 }
 
 impl<'a> DeepLog<'a> {
     pub(super) fn read(debate: &'a Debate) -> Result<Self, Corrupt> {
-        let options = DeepOptions::read(&debate.brief.options);
-        let debaters = debaters(debate);
-        let mut rounds = Vec::new();
+        let mut log = Self {
+            debate,
+            options: DeepOptions::read(&debate.brief.options),
+            quoted: QuotedTexts::anonymous(&debate.brief),
+            debaters: debaters(debate),
+            rounds: Vec::new(),
+            points: Vec::new(),
+            synthesis: None,
+            ratifications: Vec::new(),
+        };
+        log.points.extend(log.debaters.iter().enumerate().map(|(author, debater)| DebatePoint {
+            id: format!("{}0", debater.label),
+            round: 0,
+            author,
+            target: None,
+            texts: vec![debater.answer.trim().to_owned()],
+        }));
         for turn in debate.turns_of(DeepPhase::Debate.as_str()) {
-            rounds.push(read_round(debate, turn, &debaters)?);
+            log.read_round(turn)?;
         }
-        let closing = debate.turns_of(DeepPhase::Synthesis.as_str());
-        let synthesis = closing.flat_map(PhaseTurn::settled).find_map(|(_, reply)| reply.value());
-        let synthesis = synthesis.map(Synthesis::deserialize).transpose()?;
-        Ok(Self { debate, options, debaters, rounds, synthesis })
+        for turn in debate.turns_of(DeepPhase::Synthesis.as_str()) {
+            log.synthesis = log.synthesis.or(first_reply(turn)?);
+        }
+        if let Some(turn) = debate.turns_of(DeepPhase::Ratify.as_str()).last() {
+            log.ratifications = log.replies(turn)?;
+        }
+        Ok(log)
+    }
+
+    fn read_round(&mut self, turn: &PhaseTurn) -> Result<(), Corrupt> {
+        let number = turn.phase.round;
+        let arguments: Vec<Option<Argument>> = self.replies(turn)?;
+        let moderation = self.debate.turns.iter().find(|turn| turn.phase == DeepPhase::Moderate.at(number));
+        let assessment = moderation.map(first_reply).transpose()?.flatten();
+        let verified = arguments.iter().enumerate().map(|(place, argument)| match argument {
+            Some(argument) => self.verified(place, number, argument),
+            None => VerifiedArgument::default(),
+        });
+        let verified = verified.collect();
+        for (author, argument) in arguments.iter().enumerate() {
+            argument.iter().for_each(|argument| self.add_points(number, author, argument));
+        }
+        let moderated = moderation.is_some();
+        self.rounds.push(DeepRound { number, arguments, verified, assessment, moderated });
+        Ok(())
+    }
+
+    /// The debaters' replies in a phase, in label order.
+    fn replies<T: DeserializeOwned>(&self, turn: &PhaseTurn) -> Result<Vec<Option<T>>, Corrupt> {
+        let reply = |debater: &Debater<'_>| {
+            let mut settled = turn.settled().filter(|(ask, _)| ask.seat == debater.seat);
+            Ok(settled.find_map(|(_, reply)| reply.value()).map(T::deserialize).transpose()?)
+        };
+        self.debaters.iter().map(reply).collect()
+    }
+
+    fn add_points(&mut self, round: u32, author: usize, argument: &Argument) {
+        let label = self.debaters.get(author).map_or("", |debater| debater.label.as_str()).to_owned();
+        for point in &argument.key_points {
+            let is_own = |point: &&DebatePoint| point.author == author && point.target.is_none();
+            let id = format!("{label}{}", self.points.iter().filter(is_own).count());
+            self.points.push(DebatePoint { id, round, author, target: None, texts: vec![point.clone()] });
+        }
+        for point in &argument.counterpoints {
+            let number = 1 + self.points.iter().filter(|point| point.target.is_some()).count();
+            // The schema admits only debaters. One that is not there would be aimed at nobody.
+            let target = Some(self.place_of(&point.target).unwrap_or(usize::MAX));
+            let texts = vec![point.point.clone(), point.evidence.clone()];
+            self.points.push(DebatePoint { id: format!("X{number}"), round, author, target, texts });
+        }
+    }
+
+    /// What of an argument verifies: ids that the debater was shown, quotes that occur in what they name, other debaters' labels.
+    pub(super) fn verified(&self, place: usize, round: u32, argument: &Argument) -> VerifiedArgument {
+        let shown = |id: &str| self.points.iter().find(|point| point.round < round && is_id(id, &point.id));
+        let mut verified = VerifiedArgument::default();
+        for answer in &argument.answers {
+            match shown(&answer.id).filter(|point| point.target == Some(place)) {
+                Some(_) if answer.response.trim().is_empty() => {}
+                Some(point) => verified.answered.push(point.id.clone()),
+                None => {
+                    verified.faults.push(format!("No counterpoint against you has the id {:?}.", answer.id))
+                }
+            }
+        }
+        for cause in argument.changed_because.iter().filter(|_| argument.new_position().is_some()) {
+            let Some(point) = shown(&cause.id).filter(|point| point.author != place) else {
+                verified.faults.push(format!("No point of another debater has the id {:?}.", cause.id));
+                continue;
+            };
+            let (id, quote) = (&point.id, cause.quote.trim());
+            match point.texts.iter().any(|text| self.quoted.is_quoted(quote, text)) {
+                true => verified.cited.push(format!("[{id}] of {}: \"{quote}\"", self.name(point.author))),
+                false => verified.faults.push(format!("The quote does not occur in [{id}]: {quote:?}.")),
+            }
+        }
+        for label in &argument.agrees_with {
+            match self.place_of(label).filter(|other| *other != place) {
+                Some(other) => verified.agrees_with.push(other),
+                None => verified.faults.push(format!("There is no other debater {label:?} to agree with.")),
+            }
+        }
+        verified
+    }
+
+    /// What a debater says to the answer, if it was asked and is not absent.
+    pub(super) fn ratification(&self, place: usize) -> Option<&Ratification> {
+        self.ratifications.get(place)?.as_ref()
+    }
+
+    pub(super) fn dissents(&self, place: usize) -> bool {
+        self.ratification(place).is_some_and(|word| word.assent == AnswerAssent::Dissent)
+    }
+
+    /// The counterpoints that nobody answered, in order.
+    pub(super) fn unanswered(&self) -> impl Iterator<Item = &DebatePoint> {
+        let verified = || self.rounds.iter().flat_map(|round| &round.verified);
+        let is_answered = move |id: &String| verified().any(|verified| verified.answered.contains(id));
+        self.points.iter().filter(move |point| point.target.is_some() && !is_answered(&point.id))
+    }
+
+    /// `Debater A`, as everybody reads it.
+    pub(super) fn name(&self, place: usize) -> String {
+        self.debaters.get(place).map(Debater::name).unwrap_or_default()
+    }
+
+    /// The debater that a label names: `A` or `Debater A`.
+    pub(super) fn place_of(&self, label: &str) -> Option<usize> {
+        self.debaters.iter().position(|debater| is_label(label, &debater.name()))
     }
 
     pub(super) fn round(&self, number: u32) -> Option<&DeepRound> {
@@ -94,28 +239,51 @@ impl<'a> DeepLog<'a> {
         self.rounds.iter().filter(|round| round.present() > 0)
     }
 
+    /// The last round that counts; 0 if none does.
+    pub(super) fn rounds_completed(&self) -> u32 {
+        self.counted().last().map_or(0, |round| round.number)
+    }
+
     /// How the loop ends after this round by its own rules, if it does. `min_rounds` gates every exit except `max_rounds`.
-    pub(super) fn exit(&self, number: u32) -> Option<LoopExit> {
+    pub(super) fn exit(&self, number: u32) -> Option<Termination> {
         let round = self.round(number).filter(|round| round.present() > 0)?;
         let gated = number < self.options.min_rounds;
         if !gated && round.assessment.as_ref().is_some_and(|assessment| self.meets_thresholds(assessment)) {
-            return Some(LoopExit::Converged);
+            return Some(Termination::Converged);
         }
         if !gated && round.all_unchanged() {
-            return Some(LoopExit::Stable);
+            return Some(Termination::Stable);
         }
-        (number >= self.options.max_rounds).then_some(LoopExit::MaxRounds)
+        (number >= self.options.max_rounds).then_some(Termination::MaxRounds)
+    }
+
+    /// Whether an agreement score reaches its threshold.
+    pub(super) fn is_agreement(&self, score: f64) -> bool {
+        score >= self.options.agreement_score - TOLERANCE
+    }
+
+    /// Whether a share of new points is small enough.
+    pub(super) fn is_repetition(&self, ratio: f64) -> bool {
+        ratio <= self.options.new_points_ratio + TOLERANCE
     }
 
     /// Whether the moderator's scores reach both thresholds.
     pub(super) fn meets_thresholds(&self, assessment: &Assessment) -> bool {
-        assessment.agreement_score >= self.options.agreement_score - TOLERANCE
-            && assessment.new_points_ratio <= self.options.new_points_ratio + TOLERANCE
+        self.is_agreement(assessment.agreement_score) && self.is_repetition(assessment.new_points_ratio)
     }
 
-    /// The debate's limits. A share of each is kept for the synthesis.
+    /// The debate's limits. A share of each is kept for the synthesis and the signatures.
     pub(super) fn limits(&self) -> LimitCheck<'a> {
-        LimitCheck { debate: self.debate, closing_share: CLOSING_SHARE, closing_calls: 1 }
+        let closing_calls = if self.options.ratify { 1 + self.debaters.len() } else { 1 };
+        LimitCheck { debate: self.debate, closing_share: CLOSING_SHARE, closing_calls }
+    }
+
+    /// Whether the limits leave enough to ask every debater to sign the answer.
+    pub(super) fn can_be_signed(&self) -> bool {
+        let calls_left = self.debate.calls_left().map(|left| usize::try_from(left).unwrap_or(usize::MAX));
+        calls_left.is_none_or(|left| left >= self.debaters.len())
+            && self.debate.spent_share() < 1.0
+            && !self.limits().past_deadline()
     }
 
     /// Whether a limit cut the debate and the user wants no degraded synthesis.
@@ -143,7 +311,7 @@ impl<'a> DeepLog<'a> {
                     0 if cut(DeepPhase::Debate, round) => Termination::Budget,
                     0 => Termination::QuorumLost,
                     _ if !last.moderated || cut(DeepPhase::Moderate, round) => Termination::Budget,
-                    _ => self.exit(round).map_or(Termination::Budget, LoopExit::termination),
+                    _ => self.exit(round).unwrap_or(Termination::Budget),
                 }
             }
         }
@@ -183,8 +351,9 @@ impl DeepRound {
         self.arguments.iter().flatten().count()
     }
 
+    /// One debater alone cannot make a round stable.
     fn all_unchanged(&self) -> bool {
-        self.present() > 0
+        self.present() > 1
             && self.arguments.iter().flatten().all(|argument| argument.revision == Revision::NoChange)
     }
 }
@@ -225,16 +394,12 @@ fn debaters(debate: &Debate) -> Vec<Debater<'_>> {
     labels.zip(answers).map(|(label, (seat, answer))| Debater { label, seat, answer }).collect()
 }
 
-fn read_round(debate: &Debate, turn: &PhaseTurn, debaters: &[Debater<'_>]) -> Result<DeepRound, Corrupt> {
-    let number = turn.phase.round;
-    let mut arguments = Vec::new();
-    for debater in debaters {
-        let reply =
-            turn.settled().find(|(ask, _)| ask.seat == debater.seat).and_then(|(_, reply)| reply.value());
-        arguments.push(reply.map(Argument::deserialize).transpose()?);
-    }
-    let moderation = debate.turns.iter().find(|turn| turn.phase == DeepPhase::Moderate.at(number));
-    let assessment = moderation.and_then(|turn| turn.settled().find_map(|(_, reply)| reply.value()));
-    let assessment = assessment.map(Assessment::deserialize).transpose()?;
-    Ok(DeepRound { number, arguments, assessment, moderated: moderation.is_some() })
+/// The first usable reply of a phase.
+fn first_reply<T: DeserializeOwned>(turn: &PhaseTurn) -> Result<Option<T>, Corrupt> {
+    Ok(turn.settled().find_map(|(_, reply)| reply.value()).map(T::deserialize).transpose()?)
+}
+
+/// Whether `said` is this id, with or without brackets.
+pub(super) fn is_id(said: &str, id: &str) -> bool {
+    said.trim().trim_matches(['[', ']']).eq_ignore_ascii_case(id)
 }

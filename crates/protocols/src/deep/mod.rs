@@ -22,6 +22,7 @@ use serde_json::Value;
 
 use crate::prompt::{self, PromptSet};
 use log::DeepLog;
+use replies::{Argument, Assessment, Evaluation, Ratification, Revision, Synthesis};
 
 pub(crate) use log::CLOSING_SHARE;
 
@@ -61,6 +62,7 @@ agon_core::protocol_options! {
         agreement_score: f64 = Float(0.0, 1.0), "0.8", "the debate converges at this agreement or more";
         new_points_ratio: f64 = Float(0.0, 1.0), "0.15", "the debate converges at this share of new points or less";
         strict: bool = Flag, "false", "stop without a synthesis when the time or money runs out";
+        ratify: bool = Flag, "false", "ask every debater at the end whether it signs the answer";
         weight_accuracy as "weights.accuracy": f64 = Float(0.0, 100.0), "30", "weight in standard mode; the six sum to 100";
         weight_completeness as "weights.completeness": f64 = Float(0.0, 100.0), "15", "weight in standard mode; the six sum to 100";
         weight_verifiability as "weights.verifiability": f64 = Float(0.0, 100.0), "20", "weight in standard mode; the six sum to 100";
@@ -91,6 +93,7 @@ agon_core::protocol_phases! {
         Moderate => PhaseInfo::new("moderate", "The moderator's assessment", "measures how far they agree", "measure how far they agree"),
         Evaluate => PhaseInfo::new("evaluate", "Cross-evaluation", "scores the answers of the others", "score the answers of the others"),
         Synthesis => PhaseInfo::new("synthesis", "Synthesis", "writes the verdict", "write the verdict").closing().outside_rounds(),
+        Ratify => PhaseInfo::new("ratify", "Signatures", "says whether it signs the answer", "say whether they sign the answer").closing().outside_rounds(),
     }
 }
 
@@ -101,6 +104,7 @@ pub(crate) const TEMPLATES: &[PromptTemplate] = &[
     PromptTemplate { file: "deep/moderator.hbs", text: include_str!("prompts/moderator.hbs") },
     PromptTemplate { file: "deep/evaluator.hbs", text: include_str!("prompts/evaluator.hbs") },
     PromptTemplate { file: "deep/synthesis.hbs", text: include_str!("prompts/synthesis.hbs") },
+    PromptTemplate { file: "deep/ratify.hbs", text: include_str!("prompts/ratify.hbs") },
 ];
 
 static INFO: ProtocolInfo = ProtocolInfo {
@@ -122,40 +126,22 @@ static INFO: ProtocolInfo = ProtocolInfo {
     record_folder: None,
     isolation: &[],
     simulation: Some(&simulation::DeepSimulation),
-    example: None,
-    demo: None,
+    example: Some(("\"Rust or Go?\" --models script/demo", "watch a scripted debate, without any model")),
+    demo: Some(include_str!("demo.yaml")),
 };
 
 /// How many debaters sit if only one model is named.
 const DEBATERS_DEFAULT: usize = 3;
 const DEBATERS_MAX: usize = 7;
 
-/// The compiled templates and the schemas that are the same in every debate.
+/// The compiled templates and the schemas. Those of a debate list its ids as well.
 struct DeepParts {
     prompts: PromptSet,
+    argument: Arc<ReplySchema>,
     assessment: Arc<ReplySchema>,
     evaluation: Arc<ReplySchema>,
     synthesis: Arc<ReplySchema>,
-    /// By number of debaters. Made when the first debate of that size is held.
-    arguments: [OnceLock<ArgumentSchemas>; DEBATERS_MAX + 1],
-}
-
-/// The schemas of an argument, for one number of debaters.
-struct ArgumentSchemas {
-    /// By place in label order. A debater may only target the others.
-    by_place: Vec<Arc<ReplySchema>>,
-    /// The schema that the shared part of the prompt states.
-    stated: String,
-}
-
-impl DeepParts {
-    fn arguments(&self, debaters: usize) -> Option<&ArgumentSchemas> {
-        let made = self.arguments.get(debaters)?;
-        Some(made.get_or_init(|| ArgumentSchemas {
-            by_place: (0..debaters).map(|own| Arc::new(argument_schema(debaters, Some(own)))).collect(),
-            stated: argument_schema(debaters, None).json.to_string(),
-        }))
-    }
+    ratification: Arc<ReplySchema>,
 }
 
 fn parts() -> Result<&'static DeepParts, Corrupt> {
@@ -163,23 +149,13 @@ fn parts() -> Result<&'static DeepParts, Corrupt> {
     prompt::made_once(&PARTS, || {
         Ok(DeepParts {
             prompts: PromptSet::new(TEMPLATES)?,
-            assessment: Arc::new(prompt::schema_of::<replies::Assessment>("assessment")),
-            evaluation: Arc::new(prompt::schema_of::<replies::Evaluation>("evaluation")),
-            synthesis: Arc::new(prompt::schema_of::<replies::Synthesis>("synthesis")),
-            arguments: Default::default(),
+            argument: Arc::new(prompt::schema_of::<Argument>("argument")),
+            assessment: Arc::new(prompt::schema_of::<Assessment>("assessment")),
+            evaluation: Arc::new(prompt::schema_of::<Evaluation>("evaluation")),
+            synthesis: Arc::new(prompt::schema_of::<Synthesis>("synthesis")),
+            ratification: Arc::new(prompt::schema_of::<Ratification>("ratification")),
         })
     })
-}
-
-/// The schema of an argument among `count` debaters. Its targets are all of them but `own`.
-fn argument_schema(count: usize, own: Option<usize>) -> ReplySchema {
-    let labels = log::labels(count).into_iter().enumerate();
-    let others: Vec<String> =
-        labels.filter(|(place, _)| Some(*place) != own).map(|(_, label)| label).collect();
-    let targets: Vec<String> =
-        others.iter().map(|label| format!("Debater {label}")).chain(others.clone()).collect();
-    let schema = prompt::schema_of::<replies::Argument>("argument");
-    prompt::restrict(schema, "/properties/counterpoints/items/properties/target", &targets)
 }
 
 impl Protocol for Deep {
@@ -214,19 +190,18 @@ impl Protocol for Deep {
     fn plan(&self, brief: &Brief) -> CallPlan {
         let options = DeepOptions::read(&brief.options);
         let debaters = u32::try_from(brief.seats_of("debater").count()).unwrap_or(u32::MAX);
-        let with_rounds = |rounds: u32| debaters + rounds * (debaters + 1) + 1;
+        let around = debaters + 1 + if options.ratify { debaters } else { 0 };
+        let evaluations = debaters * evaluation::evaluators_each(debaters);
+        let with_rounds = |rounds: u32| around + rounds * (debaters + 1);
         let (fewest_calls, most_calls) = match options.mode {
-            DeepMode::Quick => (debaters + 1, debaters + 1),
-            DeepMode::Standard => {
-                let calls = debaters + debaters * evaluation::evaluators_each(debaters) + 1;
-                (calls, calls)
-            }
+            DeepMode::Quick => (around, around),
+            DeepMode::Standard => (around + evaluations, around + evaluations),
             DeepMode::Deep => {
                 (with_rounds(options.min_rounds.min(options.max_rounds)), with_rounds(options.max_rounds))
             }
         };
         let chairs = u32::try_from(log::chair_models(brief).len()).unwrap_or(u32::MAX);
-        let most_phases = 2 + 2 * options.max_rounds + chairs;
+        let most_phases = 3 + 2 * options.max_rounds + chairs;
         CallPlan { fewest_calls, most_calls, most_phases, most_rounds: Some(options.max_rounds) }
     }
 
@@ -252,22 +227,23 @@ impl Protocol for Deep {
             DeepPhase::Moderate if log.exit(phase.round).is_some() => asks.synthesis(),
             DeepPhase::Moderate if log.limits().is_exhausted(debaters) => wrap_up(),
             DeepPhase::Moderate => asks.debate(phase.round + 1),
-            DeepPhase::Synthesis if log.synthesis.is_some() || log.limits().past_deadline() => {
-                verdict::close(&log)
+            DeepPhase::Synthesis if log.synthesis.is_some() => {
+                match log.options.ratify && log.can_be_signed() {
+                    true => asks.ratification(),
+                    false => verdict::close(&log),
+                }
             }
+            DeepPhase::Synthesis if log.limits().past_deadline() => verdict::close(&log),
             DeepPhase::Synthesis => asks.synthesis(),
+            DeepPhase::Ratify => verdict::close(&log),
         }
     }
 
-    fn check(&self, _debate: &Debate, ask: &Ask, value: &Value) -> Result<(), ReplyFault> {
-        match ask.schema.as_ref().map(|schema| schema.name.as_str()) {
-            Some("argument") => Ok(check_argument(value)?),
-            Some("synthesis") => {
-                let synthesis = replies::Synthesis::deserialize(value)?;
-                let empty = synthesis.answer.trim().is_empty();
-                if empty { Err(ReplyFault::Invalid("`answer` must not be empty".into())) } else { Ok(()) }
-            }
-            _ => Ok(()),
+    fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), ReplyFault> {
+        let faults = reply_faults(debate, ask, value)?;
+        match faults.is_empty() {
+            true => Ok(()),
+            false => Err(ReplyFault::Unverified(faults.join(" "))),
         }
     }
 
@@ -276,12 +252,49 @@ impl Protocol for Deep {
     }
 }
 
-fn check_argument(value: &Value) -> Result<(), String> {
-    let argument = replies::Argument::deserialize(value).map_err(|why| why.to_string())?;
-    if argument.revision != replies::Revision::NoChange && argument.new_position().is_none() {
-        return Err("`revised_position` is required when `revision` is not `no_change`".into());
-    }
-    Ok(())
+/// What a reply declares that does not verify, in sentences for the seat.
+fn reply_faults(debate: &Debate, ask: &Ask, value: &Value) -> Result<Vec<String>, ReplyFault> {
+    let invalid = |why: &str| ReplyFault::Invalid(why.to_owned());
+    let unreadable = |why: Corrupt| ReplyFault::Invalid(why.to_string());
+    let phase = debate.last_phase().ok_or_else(|| invalid("nothing was asked yet"))?;
+    let mut log = DeepLog::read(debate).map_err(unreadable)?;
+    Ok(match DeepPhase::of(phase).map_err(unreadable)? {
+        DeepPhase::Answer => return Err(invalid("the answer must be plain text")),
+        DeepPhase::Debate => {
+            let argument = Argument::deserialize(value)?;
+            if argument.revision != Revision::NoChange && argument.new_position().is_none() {
+                return Err(invalid("`revised_position` is required when `revision` is not `no_change`"));
+            }
+            let place = log.debaters.iter().position(|debater| debater.seat == ask.seat);
+            let place = place.ok_or_else(|| invalid("this seat is no debater"))?;
+            log.verified(place, phase.round, &argument).faults
+        }
+        DeepPhase::Moderate => {
+            let assessment = Assessment::deserialize(value)?;
+            if let Some(round) = log.rounds.iter_mut().find(|round| round.number == phase.round) {
+                round.assessment = Some(assessment);
+            }
+            let mut faults = positions::sorting_faults(&log, phase.round);
+            if phase.round == 1 {
+                faults.extend(positions::sorting_faults(&log, 0));
+            }
+            faults
+        }
+        DeepPhase::Evaluate => Evaluation::deserialize(value).map(|_| Vec::new())?,
+        DeepPhase::Synthesis => {
+            let synthesis = Synthesis::deserialize(value)?;
+            if synthesis.answer.trim().is_empty() {
+                return Err(invalid("`answer` must not be empty"));
+            }
+            log.synthesis = Some(synthesis);
+            let mut faults = verdict::FinalRulings::read(&log).faults(&log);
+            if log.options.mode != DeepMode::Deep {
+                faults.extend(positions::sorting_faults(&log, 0));
+            }
+            faults
+        }
+        DeepPhase::Ratify => Ratification::deserialize(value).map(|_| Vec::new())?,
+    })
 }
 
 fn check_request(request: &Request, options: &DeepOptions) -> Result<(), Invalid> {

@@ -1,250 +1,230 @@
-//! Which position each debater holds after each round of `deep`. Positions are texts, grouped by similarity.
-
-use std::cell::OnceCell;
+//! Which debaters hold the same position after each round of `deep`: declared by the moderator, the chair and the debaters themselves,
+//! and verified.
 
 use agon_core::{
-    Corrupt, DecidedPosition, Fate, JudgeMarks, PositionChange, PositionHistory, RoundPositions, SeatPosition,
+    Corrupt, DecidedPosition, JudgeMarks, PositionChange, PositionHistory, RoundPositions, SeatPosition,
 };
 
-use super::evaluation;
 use super::log::{DeepLog, DeepRound};
-use super::replies::{Argument, Counterpoint, Revision, Stance};
-use super::verdict;
-use crate::cited::{Known, OwnWords, cited};
-use crate::grouping::{self, Groups};
-use crate::lexical;
+use super::replies::{RulingFate, declared_groups};
+use super::verdict::FinalRulings;
+use super::{DeepMode, evaluation};
+use crate::quotes::is_same_text;
+use crate::sorting::{DeclaredGroup, LabelledText, PositionGroup, PositionNames, Sorting, short_name};
 
-/// The positions after Stage 1 and after each round that counts.
-pub(super) fn positions(log: &DeepLog<'_>) -> Result<PositionHistory, Corrupt> {
-    let mut tracker = PositionTracker {
-        log,
-        groups: Groups::default(),
-        current: Vec::new(),
-        counterpoints: OnceCell::new(),
+/// Who holds what.
+#[derive(Debug, Default)]
+pub(super) struct DebatePositions {
+    /// After Stage 1 and after each round that counts.
+    pub(super) rounds: Vec<RoundPositions>,
+    /// The positions at the end, in label order.
+    pub(super) last: Vec<FinalPosition>,
+}
+
+/// A position at the end of the debate.
+#[derive(Debug)]
+pub(super) struct FinalPosition {
+    /// The id under which the chair rules on it. `None` if the chair sorts and did not place it.
+    pub(super) id: Option<String>,
+    /// What whoever sorted says that it is.
+    pub(super) statement: Option<String>,
+    /// The debaters who hold it, by place.
+    pub(super) holders: Vec<usize>,
+}
+
+impl DebatePositions {
+    pub(super) fn read(log: &DeepLog<'_>) -> Self {
+        let (mut names, mut positions) = (PositionNames::default(), Self::default());
+        let mut numbers = vec![0];
+        numbers.extend(log.counted().map(|round| round.number));
+        for number in numbers.into_iter().filter(|_| !log.debaters.is_empty()) {
+            let declared = declared(log, number);
+            let sorting = sorting(log, number, declared.as_deref());
+            let (texts, keeps): (Vec<&str>, Vec<bool>) = (0..log.debaters.len())
+                .map(|place| (log.position(place, number), !gives_up(log, place, number)))
+                .unzip();
+            let named = names.next_round(&sorting, &texts, &keeps);
+            positions.last = last_positions(log, &sorting, &named, declared.as_deref());
+            let round = round_positions(log, number, &named, positions.rounds.last());
+            positions.rounds.push(round);
+        }
+        positions
+    }
+
+    /// The positions after a round.
+    pub(super) fn round(&self, number: u32) -> Option<&RoundPositions> {
+        self.rounds.iter().find(|round| round.round == number)
+    }
+}
+
+/// The share of pairs of debaters who hold one position. `None` if that is not known.
+pub(super) fn agreement(round: &RoundPositions) -> Option<f64> {
+    let pairs = |n: usize| (n * n.saturating_sub(1) / 2) as f64;
+    let same: f64 = round.distinct().iter().map(|(_, holders)| pairs(holders.len())).sum();
+    (round.is_sorted() && round.stands.len() > 1).then(|| same / pairs(round.stands.len()))
+}
+
+/// The groups that a seat declares for the positions after a round. Without rounds the chair declares them.
+fn declared(log: &DeepLog<'_>, after: u32) -> Option<Vec<DeclaredGroup>> {
+    let assessment = |number: u32| log.round(number).and_then(|round| round.assessment.as_ref());
+    match (log.options.mode, after) {
+        (DeepMode::Deep, 0) => declared_groups(&assessment(1)?.first_positions),
+        (DeepMode::Deep, after) => declared_groups(&assessment(after)?.positions),
+        _ => declared_groups(&log.synthesis.as_ref()?.positions),
+    }
+}
+
+/// What does not verify in the groups that are declared for the positions after a round.
+pub(super) fn sorting_faults(log: &DeepLog<'_>, after: u32) -> Vec<String> {
+    sorting(log, after, declared(log, after).as_deref()).faults
+}
+
+fn sorting(log: &DeepLog<'_>, after: u32, declared: Option<&[DeclaredGroup]>) -> Sorting {
+    let places = 0..log.debaters.len();
+    let texts: Vec<(String, [&str; 1])> =
+        places.map(|place| (log.name(place), [log.position(place, after)])).collect();
+    let texts: Vec<LabelledText<'_>> =
+        texts.iter().map(|(label, texts)| LabelledText { label, texts }).collect();
+    Sorting::verify(declared, &texts, &signed_pairs(log, after), &log.quoted)
+}
+
+/// The pairs of which one says that it could sign the other's position. The word counts for the positions that it was given for: the
+/// debater's own after that round, and the other's as it was shown, from before that round.
+fn signed_pairs(log: &DeepLog<'_>, after: u32) -> Vec<(usize, usize)> {
+    let is_same = |place: usize, then: u32| log.position(place, then) == log.position(place, after);
+    let mut pairs = Vec::new();
+    for round in &log.rounds {
+        for (place, verified) in
+            round.verified.iter().enumerate().filter(|(place, _)| is_same(*place, round.number))
+        {
+            let others =
+                verified.agrees_with.iter().filter(|other| is_same(**other, round.number.saturating_sub(1)));
+            pairs.extend(others.map(|other| (place, *other)));
+        }
+    }
+    pairs
+}
+
+/// Whether a debater takes other words for its position in a round, and declares that it gives the old one up.
+fn gives_up(log: &DeepLog<'_>, place: usize, number: u32) -> bool {
+    let argument = log.round(number).and_then(|round| round.arguments.get(place)?.as_ref());
+    argument.is_some_and(|argument| argument.gives_up()) && is_revised(log, place, number)
+}
+
+fn is_revised(log: &DeepLog<'_>, place: usize, number: u32) -> bool {
+    number > 0 && !is_same_text(log.position(place, number), log.position(place, number - 1))
+}
+
+/// The round in which a debater gave up its first answer for good. `None` if it still holds it.
+pub(super) fn given_up<'l>(
+    log: &'l DeepLog<'_>,
+    place: usize,
+    rounds: &[RoundPositions],
+) -> Option<&'l DeepRound> {
+    let debater = log.debaters.get(place)?;
+    let held = |round: Option<&RoundPositions>| Some(round?.of(debater.seat)?.position.clone());
+    let is_same = held(rounds.first()) == held(rounds.last())
+        || is_same_text(&debater.answer, log.position(place, u32::MAX));
+    log.rounds.iter().rev().find(|round| !is_same && gives_up(log, place, round.number))
+}
+
+/// The positions after a round, in seat order.
+fn round_positions(
+    log: &DeepLog<'_>,
+    number: u32,
+    named: &[(String, bool)],
+    before: Option<&RoundPositions>,
+) -> RoundPositions {
+    let seat_position = |seat: &agon_core::Seat| {
+        let place = log.debaters.iter().position(|debater| debater.seat == seat.id)?;
+        let (position, is_unsorted) = named.get(place)?.clone();
+        let before = before.and_then(|before| before.of(&seat.id));
+        let argument = log.round(number).and_then(|round| round.arguments.get(place)?.as_ref());
+        let stated =
+            argument.map(|argument| argument.confidence).filter(|stated| (0.0..=1.0).contains(stated));
+        let verified = log.round(number).and_then(|round| round.verified.get(place));
+        // A minor update is no change of mind, even if the moderator now counts it as another position.
+        let is_renamed = before.is_some_and(|before| before.position != position);
+        let is_changed = is_revised(log, place, number) && (gives_up(log, place, number) || !is_renamed);
+        Some(SeatPosition {
+            seat: seat.id.clone(),
+            label: log.debaters.get(place).map(|debater| debater.label.clone()),
+            position,
+            is_unsorted,
+            value: None,
+            confidence: stated.or(before.and_then(|before| before.confidence)),
+            change: is_changed.then(|| PositionChange {
+                cited: verified.map(|verified| verified.cited.clone()).unwrap_or_default(),
+                reason: None,
+            }),
+        })
     };
-    let mut rounds = Vec::new();
-    if !log.debaters.is_empty() {
-        rounds.push(tracker.first_positions());
-        rounds.extend(log.counted().map(|round| tracker.positions_after(round)));
-    }
-    let decided = tracker.decided_position();
-    Ok(PositionHistory {
-        are_texts: true,
-        rounds,
-        decided: decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held),
-        marks: marks(log)?,
-        near: None,
-    })
+    let stands = log.debate.brief.seats.iter().filter_map(seat_position).collect();
+    let positions = RoundPositions { round: number, stands, ..RoundPositions::default() };
+    RoundPositions { ruling: positions.plurality().map(str::to_owned), ..positions }
 }
 
-/// Follows every debater's position while the rounds are read.
-struct PositionTracker<'l> {
-    log: &'l DeepLog<'l>,
-    groups: Groups,
-    /// For each debater in label order, the name of its position and its confidence.
-    current: Vec<(String, Option<f64>)>,
-    /// Every counterpoint of the debate. Read when the first debater changes its position.
-    counterpoints: OnceCell<Vec<CounterpointWords>>,
-}
-
-/// The words of a counterpoint, without those of the question and of its author's own position.
-struct CounterpointWords {
-    round: u32,
-    from: usize,
-    to: usize,
-    words: OwnWords,
-}
-
-impl<'l> PositionTracker<'l> {
-    fn first_positions(&mut self) -> RoundPositions {
-        for (place, debater) in self.log.debaters.iter().enumerate() {
-            let conflicts = self.conflicts(place, 0);
-            self.current.push((self.groups.name(&debater.answer, debater.seat, &conflicts), None));
-        }
-        self.round_positions(0, |_| None)
-    }
-
-    fn positions_after(&mut self, round: &DeepRound) -> RoundPositions {
-        let mut changes: Vec<Option<PositionChange>> = Vec::new();
-        for (place, argument) in round.arguments.iter().enumerate() {
-            let changed = argument.as_ref().and_then(|argument| self.change(place, round, argument));
-            let stated = argument.as_ref().map(|argument| argument.confidence);
-            if let Some((position, confidence)) = self.current.get_mut(place) {
-                *confidence = stated.filter(|stated| (0.0..=1.0).contains(stated)).or(*confidence);
-                changed.iter().for_each(|(name, _)| position.clone_from(name));
-            }
-            changes.push(changed.map(|(_, change)| change));
-        }
-        self.round_positions(round.number, |place| changes.get(place).cloned().flatten())
-    }
-
-    /// The name of a debater's new position and what it cites for the change. `None` unless the debater declares a change and
-    /// its words differ from before.
-    fn change(
-        &mut self,
-        place: usize,
-        round: &DeepRound,
-        argument: &Argument,
-    ) -> Option<(String, PositionChange)> {
-        let (new, seat) = (argument.new_position()?, self.log.debaters.get(place)?.seat);
-        let old = self.log.position(place, round.number.checked_sub(1)?);
-        if lexical::same_words(new, old) {
-            return None;
-        }
-        let change = PositionChange { cited: self.cited(place, round, argument, new), reason: None };
-        let given_up = argument.stance == Stance::Concede || argument.revision == Revision::MajorRevision;
-        let conflicts = self.conflicts(place, round.number);
-        // A minor update keeps the name of the position, unless the words plainly say something else.
-        let name = match self.current.get(place) {
-            Some((name, _)) if !given_up => self.groups.update((name, old), new, seat, &conflicts),
-            _ => self.groups.name(new, seat, &conflicts),
-        };
-        Some((name, change))
-    }
-
-    /// The seats whose positions differ by declaration from the one that a debater took in a round. The debater argues against
-    /// them in that round or in the next, or they argue against it in the next.
-    fn conflicts(&self, place: usize, number: u32) -> Vec<&'l str> {
-        let argues_against = |number: u32, from: usize, to: usize| {
-            let argument = self.log.round(number).and_then(|round| round.arguments.get(from)?.as_ref());
-            argument.is_some_and(|argument| self.counterpoints_to(argument, to).next().is_some())
-        };
-        let next = number + 1;
-        let others = self.log.debaters.iter().enumerate().filter(|(other, _)| {
-            argues_against(number, place, *other)
-                || argues_against(next, place, *other)
-                || argues_against(next, *other, place)
+/// The positions with their ids. If the chair sorts, the ids follow its list; otherwise the order of the debaters.
+fn last_positions(
+    log: &DeepLog<'_>,
+    sorting: &Sorting,
+    named: &[(String, bool)],
+    declared: Option<&[DeclaredGroup]>,
+) -> Vec<FinalPosition> {
+    let mut last: Vec<FinalPosition> = Vec::new();
+    for (place, (name, _)) in named.iter().enumerate() {
+        let known = last.iter_mut().find(|held| {
+            held.holders.first().and_then(|first| named.get(*first)).is_some_and(|(other, _)| other == name)
         });
-        others.map(|(_, debater)| debater.seat).collect()
-    }
-
-    /// The counterpoints of an argument that target a debater.
-    fn counterpoints_to<'a>(
-        &self,
-        argument: &'a Argument,
-        place: usize,
-    ) -> impl Iterator<Item = &'a Counterpoint> + use<'a, 'l> {
-        let label = self.log.debaters.get(place).map(|debater| debater.label.as_str());
-        let targets_it =
-            move |point: &&Counterpoint| label.is_some_and(|label| point.target.ends_with(label));
-        argument.counterpoints.iter().filter(targets_it)
-    }
-
-    /// What a debater cites for a change: other debaters whose points it adopts, evidence, and earlier counterpoints against it
-    /// whose words it now uses. Its own counterpoints argue against others, so they are no reason to change.
-    fn cited(&self, place: usize, round: &DeepRound, argument: &Argument, new: &str) -> Vec<String> {
-        let text = format!("{}\n{new}", argument.key_points.join("\n"));
-        let earlier_text = self.text_before(place, round.number);
-        let others = self.log.debaters.iter().enumerate().filter(|(other, _)| *other != place);
-        let known = others.fold(Known::default().said_before(&earlier_text), |known, (_, debater)| {
-            known.label("Debater", &debater.label)
-        });
-        let mut named = cited(&text, &known);
-        let counterpoints = self.counterpoints.get_or_init(|| self.all_counterpoints());
-        let mut received =
-            counterpoints.iter().filter(|point| point.to == place && point.round < round.number).peekable();
-        if received.peek().is_none() {
-            return named;
+        if let Some(known) = known {
+            known.holders.push(place);
+            continue;
         }
-        let (words, earlier_words) = (OwnWords::of(&text), OwnWords::of(&earlier_text));
-        for point in received {
-            let Some(debater) = self.log.debaters.get(point.from) else { continue };
-            let name = format!("Debater {}", debater.label);
-            let their_point = format!("{name}'s point");
-            let is_named = named.contains(&name) || named.contains(&their_point);
-            if !is_named && words.takes_up(&point.words, &earlier_words) {
-                named.push(their_point);
-            }
-        }
-        named
-    }
-
-    fn all_counterpoints(&self) -> Vec<CounterpointWords> {
-        let question = OwnWords::of(&self.log.debate.brief.question);
-        let mut points = Vec::new();
-        for round in self.log.counted() {
-            for (from, argument) in round.arguments.iter().enumerate() {
-                let Some(argument) = argument.as_ref().filter(|argument| !argument.counterpoints.is_empty())
-                else {
-                    continue;
-                };
-                let position = OwnWords::of(&grouping::shown(self.log.position(from, round.number)));
-                for to in (0..self.log.debaters.len()).filter(|to| *to != from) {
-                    points.extend(self.counterpoints_to(argument, to).map(|counterpoint| {
-                        let text = format!("{}\n{}", counterpoint.point, counterpoint.evidence);
-                        let words = OwnWords::of(&text).without(&question).without(&position);
-                        CounterpointWords { round: round.number, from, to, words }
-                    }));
-                }
-            }
-        }
-        points
-    }
-
-    /// What a debater wrote for its own position before a round.
-    fn text_before(&self, place: usize, number: u32) -> String {
-        let mut texts: Vec<&str> =
-            self.log.debaters.get(place).map(|debater| debater.answer.as_ref()).into_iter().collect();
-        for round in self.log.rounds.iter().filter(|round| round.number < number) {
-            let Some(argument) = round.arguments.get(place).and_then(Option::as_ref) else { continue };
-            texts.extend(argument.key_points.iter().map(String::as_str).chain(argument.new_position()));
-        }
-        texts.join("\n")
-    }
-
-    /// The current positions, in seat order.
-    fn round_positions(
-        &self,
-        round: u32,
-        change: impl Fn(usize) -> Option<PositionChange>,
-    ) -> RoundPositions {
-        let seat_position = |seat: &agon_core::Seat| {
-            let place = self.log.debaters.iter().position(|debater| debater.seat == seat.id)?;
-            let (position, confidence) = self.current.get(place)?.clone();
-            let label = self.log.debaters.get(place).map(|debater| debater.label.clone());
-            Some(SeatPosition {
-                seat: seat.id.clone(),
-                label,
-                position,
-                is_unsorted: false,
-                value: None,
-                confidence,
-                change: change(place),
-            })
+        let group = sorting.group_of(place);
+        let id = match log.options.mode {
+            DeepMode::Deep => Some(last.len()),
+            _ => declared.zip(group).and_then(|(declared, group)| declared_number(log, declared, group)),
         };
-        let stands = self.log.debate.brief.seats.iter().filter_map(seat_position).collect();
-        let positions = RoundPositions { round, stands, ..RoundPositions::default() };
-        RoundPositions { ruling: positions.plurality().map(str::to_owned), ..positions }
+        last.push(FinalPosition {
+            id: id.map(|number| format!("P{}", number + 1)),
+            statement: group.and_then(|group| group.statement.clone()),
+            holders: vec![place],
+        });
     }
+    last
+}
 
-    /// The name of the position that the answer states. It is the most common position of the debaters whose first answers are
-    /// adopted. If there are none, of the debaters whose last words are similar to the answer. Otherwise the answer is a new
-    /// position.
-    fn decided_position(&mut self) -> Option<String> {
-        let log = self.log;
-        let answer = &log.synthesis.as_ref()?.answer;
-        let (termination, _) = verdict::ending(log);
-        let fates = verdict::fates(log, termination);
-        let places = || 0..log.debaters.len();
-        let last = |place: usize| log.position(place, u32::MAX);
-        let is_adopted =
-            |place: &usize| fates.get(*place).is_some_and(|position| position.fate == Fate::Adopted);
-        let mut holders: Vec<usize> = places().filter(is_adopted).collect();
-        if holders.is_empty() {
-            holders = places().filter(|place| verdict::is_similar(last(*place), answer)).collect();
-        }
-        let name = |place: usize| self.current.get(place).map(|(name, _)| name);
-        let count = |place: usize| holders.iter().filter(|other| name(**other) == name(place)).count();
-        let rank = |place: usize| (count(place), lexical::similarity(last(place), answer));
-        let mut best: Option<(usize, (usize, f64))> = None;
-        for place in holders.iter().copied() {
-            let rank = rank(place);
-            if best.is_none_or(|(_, other)| rank > other) {
-                best = Some((place, rank));
-            }
-        }
-        let best = best.and_then(|(place, _)| name(place).cloned());
-        Some(best.unwrap_or_else(|| self.groups.name(answer, "", &[])))
+/// Which declared group became this one.
+fn declared_number(log: &DeepLog<'_>, declared: &[DeclaredGroup], group: &PositionGroup) -> Option<usize> {
+    let has_member = |(label, _): &(String, String)| {
+        log.place_of(label).is_some_and(|place| group.members.contains(&place))
+    };
+    let statement = group.statement.as_deref()?;
+    declared.iter().position(|one| one.statement.trim() == statement && one.members.iter().any(has_member))
+}
+
+/// The positions for every measure.
+pub(super) fn history(log: &DeepLog<'_>, rulings: &FinalRulings) -> Result<PositionHistory, Corrupt> {
+    let decided = decided(log, rulings);
+    let rounds = rulings.positions.rounds.clone();
+    Ok(PositionHistory { are_texts: true, rounds, decided, marks: marks(log)?, near: None })
+}
+
+/// The position that the answer states: the only one that it adopts, or a new one. A position is not adopted if one of its holders
+/// dissents from the answer.
+fn decided(log: &DeepLog<'_>, rulings: &FinalRulings) -> DecidedPosition {
+    let Some(synthesis) = &log.synthesis else { return DecidedPosition::Nothing };
+    let name = |held: &FinalPosition| {
+        let seat = log.debaters.get(*held.holders.first()?)?.seat;
+        Some(rulings.positions.rounds.last()?.of(seat)?.position.clone())
+    };
+    let mut adopted = rulings.positions.last.iter().zip(&rulings.records).filter(|(held, record)| {
+        record.fate == Some(RulingFate::Adopted) && !held.holders.iter().any(|place| log.dissents(*place))
+    });
+    match (adopted.next(), adopted.next()) {
+        (Some((held, _)), None) => name(held).map_or(DecidedPosition::Unknown, DecidedPosition::Held),
+        (None, _) if rulings.not_settled().next().is_some() => DecidedPosition::Unknown,
+        _ => DecidedPosition::New(short_name(&synthesis.answer)),
     }
 }
 

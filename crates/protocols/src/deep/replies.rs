@@ -1,29 +1,46 @@
-//! What the seats of `deep` answer, in the seed's fields.
+//! What the seats of `deep` answer: the seed's fields, and what a seat declares so that code can verify it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::prompt::entry_question;
+use crate::sorting::DeclaredGroup;
 
 /// A debater's argument in one round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Argument {
-    /// Do you hold to your position?
-    pub stance: Stance,
-    /// What are the strongest reasons for your answer?
+    /// Which points of the others weigh most, and what do they mean for your answer? At most 150 words.
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    pub analysis: String,
+    /// How do you answer the counterpoints against you?
+    #[serde(default)]
+    #[schemars(length(max = 24), transform = entry_question("How do you answer a counterpoint against you?"))]
+    pub answers: Vec<PointAnswer>,
+    /// What are the strongest reasons for your answer, the strongest first?
     #[schemars(length(max = 12), inner(length(max = 4000)), transform = entry_question("What is the strongest reason for your answer?"))]
     pub key_points: Vec<String>,
     /// What did others get wrong, and why?
     #[serde(default)]
     #[schemars(length(max = 12))]
     pub counterpoints: Vec<Counterpoint>,
+    /// Do you hold to your position, give it up, or give up a part of it?
+    pub stance: Stance,
+    /// Which debaters' current positions could you sign as your own?
+    #[serde(default)]
+    #[schemars(length(max = 6), transform = entry_question("Which debater's current position could you sign as your own?"))]
+    pub agrees_with: Vec<String>,
+    /// Which points of the others made you change your answer?
+    #[serde(default)]
+    #[schemars(length(max = 12), transform = entry_question("Which point of another debater made you change your answer?"))]
+    pub changed_because: Vec<CitedPoint>,
     /// How much does your answer change in this round?
     pub revision: Revision,
-    /// What is your answer now, if it changes?
+    /// What is your answer now, if it changes? Complete in itself.
     #[serde(default)]
     #[schemars(length(max = 16000))]
     pub revised_position: Option<String>,
-    /// How sure are you, from 0 to 1?
+    /// How sure are you that your answer is right, from 0 to 1?
     #[schemars(range(min = 0.0, max = 1.0))]
     pub confidence: f64,
 }
@@ -34,12 +51,18 @@ impl Argument {
         let position = self.revised_position.as_deref().map(str::trim).filter(|text| !text.is_empty());
         position.filter(|_| self.revision != Revision::NoChange)
     }
+
+    /// Whether the debater declares that it gives up its position for another one.
+    pub fn gives_up(&self) -> bool {
+        let is_declared = self.stance == Stance::Concede || self.revision == Revision::MajorRevision;
+        is_declared && self.new_position().is_some()
+    }
 }
 
 /// A point against another debater.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Counterpoint {
-    /// Whom do you answer?
+    /// Which debater is wrong about something?
     pub target: String,
     /// What is wrong with that?
     #[schemars(length(max = 4000))]
@@ -48,6 +71,26 @@ pub struct Counterpoint {
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub evidence: String,
+}
+
+/// A debater's answer to a counterpoint against it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PointAnswer {
+    /// Which counterpoint do you answer? Its id.
+    pub id: String,
+    /// What do you say to it?
+    #[schemars(length(max = 4000))]
+    pub response: String,
+}
+
+/// A point that made a debater change its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CitedPoint {
+    /// Which point made you change? Its id.
+    pub id: String,
+    /// Which words of that point made you change? Copy them exactly.
+    #[schemars(length(max = 1000))]
+    pub quote: String,
 }
 
 /// Whether a debater holds to its position.
@@ -68,48 +111,69 @@ pub enum Revision {
     MajorRevision,
 }
 
-impl Stance {
-    /// The wire name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Maintain => "maintain",
-            Self::Concede => "concede",
-            Self::PartialConcede => "partial_concede",
-        }
-    }
+/// A position, and the debaters who hold it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeclaredPosition {
+    /// What is the position, in one sentence?
+    #[schemars(length(max = 1000))]
+    pub statement: String,
+    /// Which debaters hold it?
+    #[schemars(length(max = 7), transform = entry_question("Which debater holds this position?"))]
+    pub members: Vec<PositionMember>,
 }
 
-impl Revision {
-    /// The wire name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NoChange => "no_change",
-            Self::MinorUpdate => "minor_update",
-            Self::MajorRevision => "major_revision",
-        }
-    }
+/// A debater who holds a position.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PositionMember {
+    /// Which debater holds this position?
+    pub debater: String,
+    /// Which words of that debater show the position? Copy them exactly.
+    #[schemars(length(max = 1000))]
+    pub quote: String,
+}
+
+/// The declared groups, as they are verified. `None` if nothing was declared.
+pub fn declared_groups(positions: &[DeclaredPosition]) -> Option<Vec<DeclaredGroup>> {
+    let member = |member: &PositionMember| (member.debater.clone(), member.quote.clone());
+    let group = |position: &DeclaredPosition| DeclaredGroup {
+        statement: position.statement.clone(),
+        members: position.members.iter().map(member).collect(),
+    };
+    (!positions.is_empty()).then(|| positions.iter().map(group).collect())
 }
 
 /// The moderator's assessment of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Assessment {
-    /// Would you end the debate here? Advice: the thresholds decide.
-    pub should_stop: bool,
+    /// Who would have the reader do or believe the same, and where do they differ? At most 150 words.
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    pub analysis: String,
+    /// Which positions do the first answers state, and who holds each?
+    #[serde(default)]
+    #[schemars(length(max = 7), transform = entry_question("Which position do some of the first answers state?"))]
+    pub first_positions: Vec<DeclaredPosition>,
+    /// Which positions are held now, and who holds each?
+    #[serde(default)]
+    #[schemars(length(max = 7), transform = entry_question("Which position do some of the debaters hold now?"))]
+    pub positions: Vec<DeclaredPosition>,
+    /// What do the debaters still disagree about?
+    #[serde(default)]
+    #[schemars(length(max = 24), inner(length(max = 4000)), transform = entry_question("What do the debaters disagree about?"))]
+    pub remaining_disagreements: Vec<String>,
     /// How far do the debaters agree, from 0 to 1?
     #[schemars(range(min = 0.0, max = 1.0))]
     pub agreement_score: f64,
-    /// What share of this round's points is new, from 0 to 1?
+    /// What share of this round's key points is new, from 0 to 1?
     #[schemars(range(min = 0.0, max = 1.0))]
     pub new_points_ratio: f64,
     /// What do the debaters agree on? Null if `agreement_score` is not over 0.6.
     #[serde(default)]
     #[schemars(length(max = 16000))]
     pub consensus_answer: Option<String>,
-    /// What do the debaters still disagree about?
-    #[serde(default)]
-    #[schemars(length(max = 24), inner(length(max = 4000)), transform = entry_question("What do the debaters disagree about?"))]
-    pub remaining_disagreements: Vec<String>,
-    /// What should the debaters talk about next? Null if nothing.
+    /// Would another round bring nothing new? Advice: the scores decide.
+    pub should_stop: bool,
+    /// What should the debaters address in the next round? Null if nothing.
     #[serde(default)]
     #[schemars(length(max = 4000))]
     pub next_round_focus: Option<String>,
@@ -118,6 +182,10 @@ pub struct Assessment {
 /// One participant's scores for another's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evaluation {
+    /// What is strong in the answer, what is weak, and which claims can be checked? At most 150 words.
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    pub analysis: String,
     /// How good is the answer, from 1 to 10 on each criterion?
     pub scores: EvaluationScores,
     /// Does the answer state something false?
@@ -158,6 +226,14 @@ impl EvaluationScores {
 /// The chair's result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Synthesis {
+    /// Which reasons are the strongest, and which position do they support? At most 150 words.
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    pub analysis: String,
+    /// Which positions do the answers state, and who holds each?
+    #[serde(default)]
+    #[schemars(length(max = 7), transform = entry_question("Which position do some of the answers state?"))]
+    pub positions: Vec<DeclaredPosition>,
     /// What is the final answer to the question? Complete in itself.
     #[schemars(length(max = 32000))]
     pub answer: String,
@@ -168,4 +244,60 @@ pub struct Synthesis {
     #[serde(default)]
     #[schemars(length(max = 24), inner(length(max = 4000)), transform = entry_question("What do the debaters disagree about?"))]
     pub contested: Vec<String>,
+    /// What became of each position?
+    #[serde(default)]
+    #[schemars(length(max = 12), transform = entry_question("What became of a position?"))]
+    pub fates: Vec<PositionRuling>,
+}
+
+/// What the answer does with a position.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PositionRuling {
+    /// Which position is it? Its id.
+    pub position: String,
+    /// Does the answer adopt it, adopt a part of it, or reject it?
+    pub fate: RulingFate,
+    /// Why? If only a part is adopted, what was left out?
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    pub reason: String,
+}
+
+/// Whether the answer adopts a position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RulingFate {
+    Adopted,
+    Partly,
+    Rejected,
+}
+
+/// What a debater says to the answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ratification {
+    /// What in the answer follows your position, and what does not? At most 150 words.
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    pub analysis: String,
+    /// Do you accept the answer, accept it with reservations, or dissent?
+    pub assent: AnswerAssent,
+    /// What do you say to the answer, in a sentence or two?
+    #[serde(default)]
+    #[schemars(length(max = 4000))]
+    pub statement: String,
+}
+
+/// Whether a debater accepts the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerAssent {
+    Accept,
+    AcceptWithReservations,
+    Dissent,
+}
+
+/// The wire name of a stance, a revision, a fate or an assent.
+pub fn wire_name(word: impl Serialize) -> String {
+    let value = serde_json::to_value(word).ok();
+    value.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
 }

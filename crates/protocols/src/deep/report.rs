@@ -1,72 +1,153 @@
 //! What readers see of a `deep` debate: the headline, the outline and a table for each round.
 
-use agon_core::view::{ending_sentence, holder_name, label_name, minority_items};
-use agon_core::wording::{score, spoken};
+use agon_core::view::{ending_sentence, holder_name, label_name};
+use agon_core::wording::{capitalized, counted, joined, score, spoken};
 use agon_core::{
-    Ballot, ChartPoint, Corrupt, DebateView, Headline, Outline, ReportBlock, ReportItem, ReportLength,
-    ReportSection, RoundChart, RoundSummary, SectionKind, VerdictTone,
+    Ballot, Corrupt, DebateView, Headline, Outline, ReportBlock, ReportItem, ReportSection, RoundSummary,
+    SeatVote, SectionKind, Termination, VerdictTone,
 };
 
-use super::log::{DeepLog, DeepRound, LoopExit};
-use super::positions;
-use super::replies::{Revision, Stance};
-use super::verdict::{self, DeepVerdict, RoundReport, StanceReport};
-use super::{DeepMode, DeepPhase};
+use super::log::{DeepLog, DeepRound};
+use super::replies::{Argument, Revision, RulingFate, Stance, wire_name};
+use super::verdict::{self, DeepDissent, DeepVerdict, FinalRulings, assent_words};
+use super::{DeepMode, DeepPhase, positions};
 
 /// Everything that the reports, the page and the other interfaces show of the debate.
 pub(super) fn view(log: &DeepLog<'_>) -> Result<DebateView, Corrupt> {
-    let verdict = verdict::verdict(log)?;
+    let rulings = FinalRulings::read(log);
+    let verdict = verdict::verdict(log, &rulings)?;
     let ballots = log.debaters.iter().map(|debater| Ballot {
         seat: debater.seat.to_owned(),
         answer: debater.answer.trim().to_owned(),
         stands_alone: false,
     });
     Ok(DebateView {
-        votes: Vec::new(),
-        headline: headline(log, &verdict),
+        headline: Headline {
+            answer: verdict.answer.clone(),
+            why: verdict.why.clone(),
+            tone: if verdict.answer.is_some() { VerdictTone::Good } else { VerdictTone::Bad },
+            ending: ending(log, &rulings),
+            ..Headline::default()
+        },
         outline: outline(log, &verdict),
-        positions: positions::positions(log)?,
+        positions: positions::history(log, &rulings)?,
         ballots: ballots.collect(),
-        dissent: minority_items(log.debate),
+        votes: (0..log.debaters.len()).filter_map(|place| vote(log, place)).collect(),
+        dissent: rulings.dissent(log).iter().map(|dissent| dissent_item(log, dissent)).collect(),
         round_summaries: log.rounds.iter().filter_map(|round| round_summary(log, round)).collect(),
         ..DebateView::default()
     })
 }
 
-fn headline(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Headline {
-    let outcome = log.debate.outcome.as_ref();
-    Headline {
-        answer: verdict.answer.clone(),
-        why: verdict.why.clone(),
-        tone: if verdict.answer.is_some() { VerdictTone::Good } else { VerdictTone::Bad },
-        ending: outcome.map(|outcome| ending_sentence(outcome, "debaters")).unwrap_or_default(),
-        ..Headline::default()
+/// Whether the debaters agree, and how the debate ended.
+fn ending(log: &DeepLog<'_>, rulings: &FinalRulings) -> String {
+    let Some(outcome) = &log.debate.outcome else { return String::new() };
+    let last = log.counted().last();
+    let new_points =
+        last.and_then(|round| round.assessment.as_ref()).map(|assessment| assessment.new_points_ratio);
+    let adds_points = new_points.is_some_and(|ratio| !log.is_repetition(ratio));
+    let held = rulings.positions.rounds.last().filter(|held| held.stands.len() > 1);
+    let agreement = held.map(|held| match held.distinct().len() {
+        _ if !held.is_sorted() => "It is not known whether the debaters agree. ".to_owned(),
+        1 if adds_points => "The debaters agree and still add points. ".to_owned(),
+        1 => "The debaters agree. ".to_owned(),
+        count => format!("The debaters do not agree: they hold {count} positions. "),
+    });
+    let rounds = outcome.rounds_completed;
+    let ended = match outcome.termination {
+        Termination::Converged => format!("The debate converged after {}.", counted(rounds.into(), "round")),
+        Termination::Stable => format!("Nobody revised a position in round {rounds}."),
+        Termination::MaxRounds => format!("The limit of {} was reached.", counted(rounds.into(), "round")),
+        _ => ending_sentence(outcome, "debaters"),
+    };
+    agreement.unwrap_or_default() + &ended
+}
+
+/// A debater's last word: whether it signs the answer or, if it was not asked, its last stance.
+fn vote(log: &DeepLog<'_>, place: usize) -> Option<SeatVote> {
+    let (debater, last) = (log.debaters.get(place)?, log.last_argument(place));
+    let assent = log.ratification(place).map(|word| wire_name(word.assent));
+    Some(SeatVote {
+        seat: debater.seat.to_owned(),
+        label: Some(debater.label.clone()),
+        vote: assent.or(last.map(|argument| wire_name(argument.stance)))?,
+        confidence: last.map(|argument| score(argument.confidence)),
+    })
+}
+
+fn dissent_item(log: &DeepLog<'_>, dissent: &DeepDissent) -> ReportItem {
+    let fate = match dissent.fate {
+        Some(RulingFate::Rejected) => "Rejected by the chair",
+        Some(RulingFate::Partly) => "Adopted in part; left out",
+        Some(RulingFate::Adopted) => "Adopted by the chair, but the debater dissents",
+        None => "The debater dissents",
+    };
+    let ruling = dissent.ruling.as_ref().map_or(String::new(), |ruling| format!(": {ruling}"));
+    let mut note = format!("{}.", format!("{fate}{ruling}").trim_end_matches('.'));
+    if let Some(reason) = &dissent.reason {
+        note.push_str(&format!(" Its best reason: {reason}"));
+    }
+    ReportItem {
+        who: Some(holder_name(log.debate, Some(&dissent.debater), &dissent.seat)),
+        text: dissent.position.clone(),
+        note: Some(note),
     }
 }
 
 fn outline(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Outline {
-    let mut answer = vec![answer(log, verdict)];
-    answer.extend(
-        verdict
-            .why
-            .as_ref()
-            .map(|why| ReportSection::new(SectionKind::Why, "Why", vec![ReportBlock::Prose(why.clone())])),
-    );
-    let mut details = Vec::new();
-    details.extend(rounds(log, verdict));
-    details.extend(ranking(log, verdict));
+    let name = |label: &String| label_name(log.debate, label);
+    let names = |labels: &[String]| joined(&labels.iter().map(name).collect::<Vec<_>>());
+    let why = verdict
+        .why
+        .iter()
+        .map(|why| ReportSection::new(SectionKind::Why, "Why", vec![ReportBlock::Prose(why.clone())]));
+    let is_answered = verdict.answer.is_some();
+    let not_settled = verdict.not_settled.iter().filter(|_| is_answered);
+    let signed = verdict.signed.iter().flatten().map(|word| {
+        let text = format!("{}: {}", assent_words(word.assent), word.statement.trim());
+        item(name(&word.debater), text)
+    });
+    let body = [
+        items("Strongest points", strongest_points(log)),
+        items("What was contested", verdict.contested.iter().map(ReportItem::text)),
+        items("Who signed the answer", signed),
+        items(
+            "Not settled by the chair",
+            not_settled.map(|record| item(names(&record.debaters), record.statement.clone())),
+        ),
+    ];
     let stand_in = verdict.chair.as_ref().filter(|chair| chair.stand_in);
     let absent_chair = stand_in
         .map(|chair| format!("The chair was absent: {} stood in and wrote the verdict.", chair.model));
     let mode = (log.options.mode != DeepMode::Deep).then(|| log.options.mode.as_str().to_owned());
     Outline {
-        answer,
-        body: contested(verdict).into_iter().collect(),
-        details,
+        answer: std::iter::once(answer(log, verdict)).chain(why).collect(),
+        body: body.into_iter().flatten().collect(),
+        details: rounds(log, verdict).into_iter().chain(ranking(log, verdict)).collect(),
         facts: mode.into_iter().collect(),
         missing: absent_chair.into_iter().collect(),
         ..Outline::default()
     }
+}
+
+fn item(who: String, text: String) -> ReportItem {
+    ReportItem { who: Some(who), text, note: None }
+}
+
+/// A section with a list, unless the list is empty.
+fn items(title: &str, items: impl IntoIterator<Item = ReportItem>) -> Option<ReportSection> {
+    let items: Vec<ReportItem> = items.into_iter().collect();
+    let is_empty = items.is_empty();
+    (!is_empty).then(|| ReportSection::new(SectionKind::Part, title, vec![ReportBlock::Items(items)]))
+}
+
+/// The first two key points of each debater's last argument. Debaters give the strongest first.
+fn strongest_points(log: &DeepLog<'_>) -> impl Iterator<Item = ReportItem> {
+    log.debaters.iter().enumerate().filter_map(|(place, debater)| {
+        let points: Vec<&str> =
+            log.last_argument(place)?.key_points.iter().take(2).map(|point| point.trim()).collect();
+        (!points.is_empty()).then(|| item(label_name(log.debate, &debater.label), points.join(" ")))
+    })
 }
 
 fn answer(log: &DeepLog<'_>, verdict: &DeepVerdict) -> ReportSection {
@@ -74,75 +155,51 @@ fn answer(log: &DeepLog<'_>, verdict: &DeepVerdict) -> ReportSection {
         return ReportSection::new(SectionKind::Answer, "Answer", vec![ReportBlock::Prose(answer.into())]);
     }
     let stances = verdict.synthesis_input.final_stances.iter().zip(&log.debaters);
-    let items: Vec<ReportItem> = stances
-        .map(|(stance, debater)| ReportItem {
-            who: Some(holder_name(log.debate, Some(&stance.debater), debater.seat)),
-            text: stance.revised_position.clone(),
-            note: None,
-        })
-        .collect();
-    let blocks = match items.is_empty() {
-        true => vec![ReportBlock::Line("There is no answer.".into())],
-        false => {
-            vec![ReportBlock::Line("This is where the debaters stood:".into()), ReportBlock::Items(items)]
-        }
-    };
+    let stances = stances.map(|(stance, debater)| {
+        item(holder_name(log.debate, Some(&stance.debater), debater.seat), stance.revised_position.clone())
+    });
+    let stances: Vec<ReportItem> = stances.collect();
+    let line = if stances.is_empty() { "There is no answer." } else { "This is where the debaters stood:" };
+    let blocks = vec![ReportBlock::Line(line.into()), ReportBlock::Items(stances)];
     ReportSection::new(SectionKind::NoAnswer, "No answer", blocks)
 }
 
-fn contested(verdict: &DeepVerdict) -> Option<ReportSection> {
-    let items: Vec<ReportItem> = verdict.contested.iter().map(ReportItem::text).collect();
-    let section =
-        ReportSection::new(SectionKind::Part, "What was contested", vec![ReportBlock::Items(items)]);
-    (!verdict.contested.is_empty()).then_some(section)
-}
-
+/// The measures of each round, and what each debater did in it.
 fn rounds(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Option<ReportSection> {
-    let mut head = vec!["Round".to_owned(), "Agreement".into(), "New points".into()];
-    head.extend(log.debaters.iter().map(|debater| label_name(log.debate, &debater.label)));
-    let mut rows = vec![head];
-    for round in &verdict.rounds {
-        let score_cell = |value: Option<f64>| value.map_or("not assessed".into(), score);
-        let mut row = vec![
-            round.round.to_string(),
-            score_cell(round.agreement_score),
-            score_cell(round.new_points_ratio),
-        ];
-        row.extend(round.stances.iter().map(stance_cell));
-        rows.push(row);
+    let cell = |value: Option<f64>| value.map_or("not known".into(), score);
+    let mut measures =
+        vec![["Round", "Pairs that agree", "Moderator's score", "New points"].map(str::to_owned).to_vec()];
+    let mut stances =
+        vec![["Round", "Debater", "Stance", "Revision", "Confidence"].map(str::to_owned).to_vec()];
+    for (round, report) in log.counted().zip(&verdict.rounds) {
+        let number = round.number.to_string();
+        measures.push(vec![
+            number.clone(),
+            cell(report.agreement),
+            cell(report.agreement_score),
+            cell(report.new_points_ratio),
+        ]);
+        stances.extend(stance_rows(log, round).into_iter().map(|row| [vec![number.clone()], row].concat()));
     }
-    let point = |round: &RoundReport| ChartPoint {
-        round: format!("Round {}", round.round),
-        tick: format!("Round {}", round.round),
-        first: round.agreement_score,
-        second: round.new_points_ratio,
-    };
-    let chart = RoundChart {
-        names: ["agreement", "new points"],
-        threshold: None,
-        axis_max: [1.0, 1.0],
-        points: verdict.rounds.iter().map(point).collect(),
-    };
-    let chart = ReportBlock::In(ReportLength::Full, vec![ReportBlock::Chart(chart)]);
-    let section =
-        ReportSection::new(SectionKind::Part, "Round by round", vec![chart, ReportBlock::Table(rows)]);
-    (!verdict.rounds.is_empty()).then_some(section)
+    let blocks = vec![ReportBlock::Table(measures), ReportBlock::Table(stances)];
+    (!verdict.rounds.is_empty()).then(|| ReportSection::new(SectionKind::Part, "Round by round", blocks))
 }
 
-/// A table cell with a debater's stance, its confidence and what changed.
-fn stance_cell(report: &StanceReport) -> String {
-    let (Some(stance), Some(revision)) = (report.stance, report.revision) else {
-        return "absent, carried".into();
-    };
-    let confidence = report.confidence.map_or(String::new(), |value| format!(" {}", score(value)));
-    let mut cell = vec![format!("{}{confidence}", spoken(stance.as_str()))];
-    if revision != Revision::NoChange {
-        cell.push(spoken(revision.as_str()));
-    } else if stance == Stance::Concede {
-        // PROTOCOLS.md: `concede` with `no_change` is flagged, not rejected.
-        cell.push("yet no change".to_owned());
-    }
-    cell.join(", ")
+/// One row for each debater: label, stance, revision and confidence.
+fn stance_rows(log: &DeepLog<'_>, round: &DeepRound) -> Vec<Vec<String>> {
+    let rows = log.debaters.iter().zip(&round.arguments).map(|(debater, argument)| {
+        let cells = match argument {
+            Some(Argument { stance, revision, confidence, .. }) => {
+                // PROTOCOLS.md: `concede` with `no_change` is flagged, not rejected.
+                let is_empty = *stance == Stance::Concede && *revision == Revision::NoChange;
+                let flag = if is_empty { ", although it concedes" } else { "" };
+                [spoken(&wire_name(stance)), spoken(&wire_name(revision)) + flag, score(*confidence)]
+            }
+            None => ["absent".into(), "position carried".into(), "-".into()],
+        };
+        std::iter::once(debater.label.clone()).chain(cells).collect()
+    });
+    rows.collect()
 }
 
 fn ranking(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Option<ReportSection> {
@@ -168,28 +225,17 @@ fn round_summary(log: &DeepLog<'_>, round: &DeepRound) -> Option<RoundSummary> {
     if log.debate.turns.get(place)?.outstanding().next().is_some() {
         return None;
     }
-    let mut rows = vec![["Debater", "Stance", "Revision", "Confidence"].map(String::from).to_vec()];
-    for (debater, argument) in log.debaters.iter().zip(&round.arguments) {
-        let cells = match argument {
-            Some(argument) => {
-                let (stance, revision) = (argument.stance.as_str(), argument.revision.as_str());
-                [stance.into(), revision.into(), score(argument.confidence)]
-            }
-            None => ["absent".into(), "carried".into(), "-".into()],
-        };
-        rows.push(std::iter::once(debater.label.clone()).chain(cells).collect());
-    }
     let end = match log.exit(round.number) {
-        Some(LoopExit::Converged) => ": converged",
-        Some(LoopExit::Stable) => ": stable",
-        Some(LoopExit::MaxRounds) => ": last round",
-        None => "",
+        Some(Termination::MaxRounds) => ": last round".to_owned(),
+        Some(termination) => format!(": {}", wire_name(termination)),
+        None => String::new(),
     };
     let (number, max_rounds, assessment) = (round.number, log.options.max_rounds, round.assessment_words());
+    let head = ["Debater", "Stance", "Revision", "Confidence"].map(String::from).to_vec();
     Some(RoundSummary {
         after_phases: place + 1,
-        title: format!("Round {number} of {max_rounds}, {assessment}{end}"),
-        rows,
+        title: capitalized(&format!("round {number} of {max_rounds}, {assessment}{end}")),
+        rows: std::iter::once(head).chain(stance_rows(log, round)).collect(),
         notes: Vec::new(),
     })
 }

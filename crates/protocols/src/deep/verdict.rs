@@ -1,19 +1,18 @@
-//! How `deep` ends: the verdict, the input of the synthesis, and what became of every first-round position.
+//! How `deep` ends: the verdict, the input of the synthesis, what the chair rules on each position, and who dissents.
 
+use agon_core::wording::{joined, rounds as rounds_words};
 use agon_core::{
     AbsenceReason, Corrupt, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step, Termination,
 };
 use serde::{Deserialize, Serialize};
 
 use super::evaluation::{self, RankedAnswer};
-use super::log::{self, DeepLog, DeepRound};
-use super::replies::{Argument, Counterpoint, Revision, Stance};
+use super::log::{self, DeepLog, DeepRound, is_id};
+use super::positions::{self, DebatePositions};
+use super::replies::{AnswerAssent, Argument, Revision, RulingFate, Stance, wire_name};
 use super::{DeepMode, DeepPhase};
 use crate::participation::{cut_off_warnings, shortened_warnings};
-use crate::{grouping, lexical};
-
-/// A final position this close to the answer counts as adopted when the debate did not converge.
-const ADOPTED_FROM: f64 = 0.5;
+use crate::sorting::short_name;
 
 /// The verdict of `deep`, as the outcome carries it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +22,13 @@ pub struct DeepVerdict {
     pub why: Option<String>,
     /// What stayed in dispute.
     pub contested: Vec<String>,
+    /// The positions at the end, who holds them, and what the chair rules on each.
+    pub positions: Vec<PositionRecord>,
+    /// The positions that the chair does not rule on.
+    pub not_settled: Vec<PositionRecord>,
+    /// With `--ratify`: what each debater who was asked and not absent says to the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signed: Option<Vec<SignedAnswer>>,
     /// What the debate loop passed to Stage 3.
     pub synthesis_input: SynthesisInput,
     /// The rounds in which at least one debater argued.
@@ -31,6 +37,29 @@ pub struct DeepVerdict {
     /// Standard mode: the answers, best first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranking: Option<Vec<RankedAnswer>>,
+}
+
+/// A position at the end of the debate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PositionRecord {
+    /// The id under which the chair read it: `P1`. Null if it had none.
+    pub position: Option<String>,
+    pub statement: String,
+    /// The labels of the debaters who hold it.
+    pub debaters: Vec<String>,
+    /// What the chair rules. Null if it does not, or not once.
+    pub fate: Option<RulingFate>,
+    /// The chair's reason.
+    pub reason: Option<String>,
+}
+
+/// What a debater says to the answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SignedAnswer {
+    /// The label.
+    pub debater: String,
+    pub assent: AnswerAssent,
+    pub statement: String,
 }
 
 /// Who wrote the answer.
@@ -75,7 +104,7 @@ pub struct FinalStance {
 pub struct ConvergenceStatus {
     pub agreement_score: f64,
     pub new_points_ratio: f64,
-    /// What the debaters agree on, if the agreement is high enough.
+    /// What the debaters agree on, if the score is high enough.
     pub consensus_answer: Option<String>,
     pub remaining_disagreements: Vec<String>,
 }
@@ -84,13 +113,16 @@ pub struct ConvergenceStatus {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoundReport {
     pub round: u32,
+    /// The share of pairs of debaters who hold one position after it. Null if that is not known.
+    pub agreement: Option<f64>,
     /// Whether the moderator assessed the round. If not, the fields up to `next_round_focus` are null or empty.
     pub assessed: bool,
+    /// The moderator's own score.
     pub agreement_score: Option<f64>,
     pub new_points_ratio: Option<f64>,
     /// The moderator's advice, which decides nothing.
     pub should_stop: Option<bool>,
-    /// What the debaters agree on, if the agreement is high enough.
+    /// What the debaters agree on, if the score is high enough.
     pub consensus_answer: Option<String>,
     pub remaining_disagreements: Vec<String>,
     pub next_round_focus: Option<String>,
@@ -103,70 +135,197 @@ pub struct RoundReport {
 pub struct StanceReport {
     /// The label.
     pub debater: String,
-    /// Null if the debater was absent, like `revision` and `confidence`.
-    pub stance: Option<Stance>,
-    pub revision: Option<Revision>,
-    pub confidence: Option<f64>,
-    /// Whether the debater was absent and its last position counts.
+    /// Whether the debater was absent and its last position counts. It has no other fields then.
     pub carried: bool,
-    pub key_points: Vec<String>,
-    pub counterpoints: Vec<Counterpoint>,
-    /// The new position, if the debater took one.
-    pub revised_position: Option<String>,
+    /// The points that made the debater revise its position, as far as they verify.
+    pub cited: Vec<String>,
+    #[serde(flatten)]
+    pub argument: Option<Argument>,
 }
 
-/// A minority position and everybody who held it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-struct DeepDissent<'a> {
-    debater: Option<&'a str>,
-    seat: &'a str,
-    position: &'a str,
-    reason: &'a str,
-    held_by: Vec<&'a str>,
+/// A debater who dissents from the answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeepDissent {
+    /// The label.
+    pub debater: String,
+    pub seat: String,
+    /// The final position, whole.
+    pub position: String,
+    /// The debater's best reason, whole: its statement on the answer, or the first key point of its last argument.
+    pub reason: Option<String>,
+    /// What the chair rules on the position. Null if it does not.
+    pub fate: Option<RulingFate>,
+    /// The chair's reason: why the position is rejected, or what was left out.
+    pub ruling: Option<String>,
+}
+
+/// What the chair rules on the positions at the end.
+#[derive(Debug)]
+pub(super) struct FinalRulings {
+    pub(super) positions: DebatePositions,
+    /// In the order of the last positions.
+    pub(super) records: Vec<PositionRecord>,
+}
+
+impl FinalRulings {
+    pub(super) fn read(log: &DeepLog<'_>) -> Self {
+        let positions = DebatePositions::read(log);
+        let rulings = log.synthesis.iter().flat_map(|synthesis| &synthesis.fates);
+        let records = positions.last.iter().map(|held| {
+            let is_its = |id: &str| held.id.as_deref().is_some_and(|own| is_id(id, own));
+            let mut rulings = rulings.clone().filter(|ruling| is_its(&ruling.position));
+            // Two rulings on one position do not verify.
+            let ruling = rulings.next().filter(|_| rulings.next().is_none());
+            let label = |place: &usize| Some(log.debaters.get(*place)?.label.clone());
+            PositionRecord {
+                position: held.id.clone(),
+                statement: held.statement.clone().unwrap_or_else(|| {
+                    short_name(log.position(held.holders.first().copied().unwrap_or_default(), u32::MAX))
+                }),
+                debaters: held.holders.iter().filter_map(label).collect(),
+                fate: ruling.map(|ruling| ruling.fate),
+                reason: ruling
+                    .map(|ruling| ruling.reason.trim().to_owned())
+                    .filter(|reason| !reason.is_empty()),
+            }
+        });
+        Self { records: records.collect(), positions }
+    }
+
+    /// The positions that the chair does not rule on.
+    pub(super) fn not_settled(&self) -> impl Iterator<Item = &PositionRecord> {
+        self.records.iter().filter(|record| record.fate.is_none())
+    }
+
+    /// What does not verify in the chair's rulings. No ruling at all declares nothing.
+    pub(super) fn faults(&self, log: &DeepLog<'_>) -> Vec<String> {
+        let given = log.synthesis.as_ref().map_or(&[][..], |synthesis| &synthesis.fates);
+        let ids = || self.records.iter().filter_map(|record| record.position.as_ref());
+        let unknown = given.iter().filter(|ruling| !ids().any(|id| is_id(&ruling.position, id)));
+        let mut faults: Vec<String> =
+            unknown.map(|ruling| format!("There is no position {:?}.", ruling.position)).collect();
+        let open =
+            self.not_settled().filter_map(|record| record.position.as_ref()).filter(|_| !given.is_empty());
+        faults.extend(open.map(|id| format!("`fates` must have {id} once.")));
+        faults
+    }
+
+    /// What the chair rules on a debater's final position.
+    pub(super) fn record(&self, place: usize) -> Option<&PositionRecord> {
+        let held = self.positions.last.iter().position(|held| held.holders.contains(&place))?;
+        self.records.get(held)
+    }
+
+    /// Whether a debater is in the dissent: by its own word or, without one, by what the chair rules on its position.
+    fn is_dissent(&self, log: &DeepLog<'_>, place: usize) -> bool {
+        let is_ruled_out = || {
+            let fate = self.record(place).and_then(|record| record.fate);
+            matches!(fate, Some(RulingFate::Rejected | RulingFate::Partly))
+        };
+        match log.ratification(place) {
+            Some(_) => log.dissents(place),
+            None => is_ruled_out(),
+        }
+    }
+
+    /// Everybody who dissents, in label order.
+    pub(super) fn dissent(&self, log: &DeepLog<'_>) -> Vec<DeepDissent> {
+        let debaters = log.debaters.iter().enumerate().filter(|(place, _)| self.is_dissent(log, *place));
+        let entry = |(place, debater): (usize, &log::Debater<'_>)| {
+            let statement = log.ratification(place).map(|word| word.statement.trim().to_owned());
+            let key_point =
+                log.last_argument(place).and_then(|argument| argument.key_points.first().cloned());
+            let record = self.record(place);
+            DeepDissent {
+                debater: debater.label.clone(),
+                seat: debater.seat.to_owned(),
+                position: log.position(place, u32::MAX).to_owned(),
+                reason: statement.filter(|statement| !statement.is_empty()).or(key_point),
+                fate: record.and_then(|record| record.fate),
+                ruling: record.and_then(|record| record.reason.clone()),
+            }
+        };
+        debaters.map(entry).collect()
+    }
+
+    /// What became of a debater's first answer, and why.
+    fn fate(&self, log: &DeepLog<'_>, place: usize) -> (Fate, String) {
+        let given_up = positions::given_up(log, place, &self.positions.rounds).map(|round| {
+            let cited = round.verified.get(place).map(|verified| joined(&verified.cited)).unwrap_or_default();
+            let cause = if cited.is_empty() {
+                "citing nothing that verifies".into()
+            } else {
+                format!("citing {cited}")
+            };
+            format!("given up in round {}, {cause}", round.number)
+        });
+        let record = self.record(place);
+        let reason = record.and_then(|record| record.reason.as_deref());
+        let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+        let ruling = match record.and_then(|record| record.fate) {
+            Some(RulingFate::Adopted) => format!("the chair adopts it{reason}"),
+            Some(RulingFate::Partly) => format!("the chair adopts a part of it{reason}"),
+            Some(RulingFate::Rejected) => format!("the chair rejects it{reason}"),
+            None if log.synthesis.is_none() => "there is no answer that could adopt it".to_owned(),
+            None => "the chair did not say what became of it".to_owned(),
+        };
+        let word = log.ratification(place).map_or(String::new(), |word| {
+            format!("; {}: {}", assent_words(word.assent), word.statement.trim())
+        });
+        let fate = record.and_then(|record| record.fate);
+        match (self.is_dissent(log, place), given_up) {
+            (true, Some(given_up)) => {
+                (Fate::Minority, format!("{given_up}; of its final position, {ruling}{word}"))
+            }
+            (true, None) => (Fate::Minority, format!("{ruling}{word}")),
+            (false, Some(given_up)) => (Fate::Refuted, given_up),
+            (false, None) => match fate {
+                Some(RulingFate::Adopted | RulingFate::Partly) => (Fate::Adopted, format!("{ruling}{word}")),
+                // Its holder accepts an answer that rejects it.
+                Some(RulingFate::Rejected) => (Fate::Refuted, format!("{ruling}{word}")),
+                None => (Fate::NotSettled, format!("{ruling}{word}")),
+            },
+        }
+    }
+}
+
+/// What a debater says to the answer, in words that follow its name.
+pub(super) fn assent_words(assent: AnswerAssent) -> &'static str {
+    match assent {
+        AnswerAssent::Accept => "accepts the answer",
+        AnswerAssent::AcceptWithReservations => "accepts the answer with reservations",
+        AnswerAssent::Dissent => "dissents from the answer",
+    }
 }
 
 /// Closes the debate.
 pub(super) fn close(log: &DeepLog<'_>) -> Result<Step, Corrupt> {
     let (termination, status) = ending(log);
-    let positions = fates(log, termination);
-    let dissent = dissent(&positions).iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
+    let rulings = FinalRulings::read(log);
+    let first_position = |(place, debater): (usize, &log::Debater<'_>)| {
+        let (fate, reason) = rulings.fate(log, place);
+        let (seat, label) = (debater.seat.to_owned(), Some(debater.label.clone()));
+        PositionFate { seat, label, position: debater.answer.trim().to_owned(), fate, reason }
+    };
     let whole = log.debate.absences().next().is_none()
         && cut_off_warnings(log.debate).is_empty()
         && termination != Termination::Budget
-        && status == Status::Complete;
+        && status == Status::Complete
+        && !is_unsigned(log);
     let outcome = Outcome {
         status,
         termination,
-        rounds_completed: rounds_completed(log),
-        verdict: serde_json::to_value(verdict(log)?)?,
-        dissent,
+        rounds_completed: log.rounds_completed(),
+        verdict: serde_json::to_value(verdict(log, &rulings)?)?,
+        dissent: rulings.dissent(log).iter().map(serde_json::to_value).collect::<Result<_, _>>()?,
         fidelity: if whole { Fidelity::Full } else { Fidelity::Degraded },
-        warnings: warnings(log, termination),
+        warnings: warnings(log, termination, &rulings.positions),
         labels: log.debaters.iter().map(|debater| (debater.label.clone(), debater.seat.to_owned())).collect(),
-        positions,
+        positions: log.debaters.iter().enumerate().map(first_position).collect(),
         passed: None,
         lesson: None,
     };
     Ok(Step::Close(Box::new(outcome)))
-}
-
-/// The minority positions. One that several debaters held is listed once, with all of them.
-fn dissent(positions: &[PositionFate]) -> Vec<DeepDissent<'_>> {
-    let mut distinct: Vec<DeepDissent<'_>> = Vec::new();
-    for minority in positions.iter().filter(|position| position.fate == Fate::Minority) {
-        let label = minority.label.as_deref().unwrap_or_default();
-        match distinct.iter_mut().find(|entry| entry.position.eq_ignore_ascii_case(&minority.position)) {
-            Some(entry) => entry.held_by.push(label),
-            None => distinct.push(DeepDissent {
-                debater: minority.label.as_deref(),
-                seat: &minority.seat,
-                position: &minority.position,
-                reason: &minority.reason,
-                held_by: vec![label],
-            }),
-        }
-    }
-    distinct
 }
 
 pub(super) fn ending(log: &DeepLog<'_>) -> (Termination, Status) {
@@ -188,12 +347,13 @@ fn is_chair_over_budget(log: &DeepLog<'_>) -> bool {
     absences.peek().is_some() && absences.all(|(_, why, _)| why == AbsenceReason::OverBudget)
 }
 
-fn rounds_completed(log: &DeepLog<'_>) -> u32 {
-    log.counted().last().map_or(0, |round| round.number)
+/// Whether the debaters should have been asked to sign the answer, and were not.
+fn is_unsigned(log: &DeepLog<'_>) -> bool {
+    log.options.ratify && log.synthesis.is_some() && log.ratifications.is_empty()
 }
 
 /// The verdict of a debate, so far if it is not over.
-pub(super) fn verdict(log: &DeepLog<'_>) -> Result<DeepVerdict, Corrupt> {
+pub(super) fn verdict(log: &DeepLog<'_>, rulings: &FinalRulings) -> Result<DeepVerdict, Corrupt> {
     let synthesis = log.synthesis.as_ref();
     let closing = log.debate.turns_of(DeepPhase::Synthesis.as_str()).last();
     let written_by = closing.and_then(|turn| turn.settled().next()).filter(|_| synthesis.is_some());
@@ -202,13 +362,20 @@ pub(super) fn verdict(log: &DeepLog<'_>) -> Result<DeepVerdict, Corrupt> {
         model: ask.model.clone(),
         stand_in: log.debate.brief.seat(&ask.seat).is_none_or(|seat| seat.model != ask.model),
     });
+    let words = log.debaters.iter().zip(&log.ratifications).filter_map(|(debater, word)| {
+        let (word, debater) = (word.as_ref()?, debater.label.clone());
+        Some(SignedAnswer { debater, assent: word.assent, statement: word.statement.clone() })
+    });
     let is_ranked = log.options.mode == DeepMode::Standard;
     Ok(DeepVerdict {
         answer: synthesis.map(|synthesis| synthesis.answer.clone()),
         why: synthesis.map(|synthesis| synthesis.why.clone()),
         contested: synthesis.map(|synthesis| synthesis.contested.clone()).unwrap_or_default(),
+        positions: rulings.records.clone(),
+        not_settled: rulings.not_settled().cloned().collect(),
+        signed: log.options.ratify.then(|| words.collect()),
         synthesis_input: synthesis_input(log),
-        rounds: log.counted().map(|round| round_report(log, round)).collect(),
+        rounds: log.counted().map(|round| round_report(log, round, &rulings.positions)).collect(),
         chair,
         ranking: is_ranked.then(|| evaluation::ranking(log)).transpose()?,
     })
@@ -217,10 +384,19 @@ pub(super) fn verdict(log: &DeepLog<'_>) -> Result<DeepVerdict, Corrupt> {
 /// What the debate loop passes to Stage 3.
 pub(super) fn synthesis_input(log: &DeepLog<'_>) -> SynthesisInput {
     let last = log.counted().last().and_then(|round| round.assessment.as_ref());
+    let final_stance = |(place, debater): (usize, &log::Debater<'_>)| {
+        let last = log.last_argument(place);
+        FinalStance {
+            debater: debater.label.clone(),
+            stance: last.map(|argument| argument.stance),
+            confidence: last.map(|argument| argument.confidence),
+            revised_position: log.position(place, u32::MAX).to_owned(),
+        }
+    };
     SynthesisInput {
         mode: log.options.mode.as_str().to_owned(),
-        rounds_completed: rounds_completed(log),
-        final_stances: (0..log.debaters.len()).filter_map(|place| final_stance(log, place)).collect(),
+        rounds_completed: log.rounds_completed(),
+        final_stances: log.debaters.iter().enumerate().map(final_stance).collect(),
         convergence_status: last.map(|assessment| ConvergenceStatus {
             agreement_score: assessment.agreement_score,
             new_points_ratio: assessment.new_points_ratio,
@@ -231,22 +407,12 @@ pub(super) fn synthesis_input(log: &DeepLog<'_>) -> SynthesisInput {
     }
 }
 
-fn final_stance(log: &DeepLog<'_>, place: usize) -> Option<FinalStance> {
-    let last = log.last_argument(place);
-    Some(FinalStance {
-        debater: log.debaters.get(place)?.label.clone(),
-        stance: last.map(|argument| argument.stance),
-        confidence: last.map(|argument| argument.confidence),
-        revised_position: log.position(place, u32::MAX).to_owned(),
-    })
-}
-
 /// A round in one line.
 fn round_line(log: &DeepLog<'_>, round: &DeepRound) -> String {
     let stances = log.debaters.iter().zip(&round.arguments).map(|(debater, argument)| match argument {
-        Some(argument) => {
-            let (stance, revision) = (argument.stance.as_str(), argument.revision.as_str());
-            format!("{}: {stance}, {revision}, confidence {:.2}", debater.label, argument.confidence)
+        Some(Argument { stance, revision, confidence, .. }) => {
+            let (stance, revision) = (wire_name(stance), wire_name(revision));
+            format!("{}: {stance}, {revision}, confidence {confidence:.2}", debater.label)
         }
         None => format!("{}: absent, position carried", debater.label),
     });
@@ -256,23 +422,19 @@ fn round_line(log: &DeepLog<'_>, round: &DeepRound) -> String {
     format!("Round {number}: {}; {assessment}; {open} open disagreements", stances.join("; "))
 }
 
-fn round_report(log: &DeepLog<'_>, round: &DeepRound) -> RoundReport {
+fn round_report(log: &DeepLog<'_>, round: &DeepRound, positions: &DebatePositions) -> RoundReport {
     let assessment = round.assessment.as_ref();
-    let stances = log.debaters.iter().zip(&round.arguments).map(|(debater, argument)| {
-        let argument = argument.as_ref();
-        StanceReport {
-            debater: debater.label.clone(),
-            stance: argument.map(|argument| argument.stance),
-            revision: argument.map(|argument| argument.revision),
-            confidence: argument.map(|argument| argument.confidence),
-            carried: argument.is_none(),
-            key_points: argument.map(|argument| argument.key_points.clone()).unwrap_or_default(),
-            counterpoints: argument.map(|argument| argument.counterpoints.clone()).unwrap_or_default(),
-            revised_position: argument.and_then(Argument::new_position).map(str::to_owned),
-        }
-    });
+    let debaters = log.debaters.iter().zip(&round.arguments).zip(&round.verified);
+    let stance = |((debater, argument), verified): (
+        (&log::Debater<'_>, &Option<Argument>),
+        &log::VerifiedArgument,
+    )| {
+        let (debater, carried) = (debater.label.clone(), argument.is_none());
+        StanceReport { debater, carried, cited: verified.cited.clone(), argument: argument.clone() }
+    };
     RoundReport {
         round: round.number,
+        agreement: positions.round(round.number).and_then(positions::agreement),
         assessed: assessment.is_some(),
         agreement_score: assessment.map(|assessment| assessment.agreement_score),
         new_points_ratio: assessment.map(|assessment| assessment.new_points_ratio),
@@ -282,85 +444,22 @@ fn round_report(log: &DeepLog<'_>, round: &DeepRound) -> RoundReport {
             .map(|assessment| assessment.remaining_disagreements.clone())
             .unwrap_or_default(),
         next_round_focus: assessment.and_then(|assessment| assessment.next_round_focus.clone()),
-        stances: stances.collect(),
+        stances: debaters.map(stance).collect(),
     }
 }
 
-/// What became of every Stage 1 answer. An answer that its debater gave up is refuted. Otherwise convergence decides, or the
-/// similarity of the debater's position and the verdict.
-pub(super) fn fates(log: &DeepLog<'_>, termination: Termination) -> Vec<PositionFate> {
-    let fate = |place: usize| {
-        reason_given_up(log, place)
-            .map(|reason| (Fate::Refuted, reason))
-            .unwrap_or_else(|| fate_if_kept(log, place, termination))
-    };
-    let debaters = log.debaters.iter().enumerate();
-    debaters
-        .map(|(place, debater)| {
-            let (fate, reason) = fate(place);
-            let (seat, label) = (debater.seat.to_owned(), Some(debater.label.clone()));
-            PositionFate { seat, label, position: debater.answer.trim().to_owned(), fate, reason }
-        })
-        .collect()
-}
-
-/// Why a debater gave up its first answer. `None` if it did not.
-fn reason_given_up(log: &DeepLog<'_>, place: usize) -> Option<String> {
-    let debater = log.debaters.get(place)?;
-    let own = &debater.label;
-    // A debater who returned to its first answer has not given it up.
-    if grouping::is_same(log.position(place, u32::MAX), debater.answer.trim()) {
-        return None;
-    }
-    let (number, argument) = log.rounds.iter().find_map(|round| {
-        let argument = round.arguments.get(place)?.as_ref()?;
-        let conceded = argument.stance == Stance::Concede && argument.revision != Revision::NoChange;
-        (conceded || argument.revision == Revision::MajorRevision).then_some((round.number, argument))
-    })?;
-    let against = log.rounds.iter().filter(|round| round.number <= number).flat_map(|round| {
-        log.debaters.iter().zip(&round.arguments).flat_map(|(debater, argument)| {
-            let points = argument.iter().flat_map(|argument| &argument.counterpoints);
-            points
-                .filter(|point| point.target.ends_with(own.as_str()))
-                .map(|point| (&debater.label, &point.point))
-        })
-    });
-    let points: Vec<String> = against.map(|(label, point)| format!("Debater {label}: {point}")).collect();
-    let points = if points.is_empty() { "no counterpoint named it".to_owned() } else { points.join("; ") };
-    let position = argument.new_position().unwrap_or_default();
-    Some(format!("given up in round {number} for: {position} (against it: {points})"))
-}
-
-fn fate_if_kept(log: &DeepLog<'_>, place: usize, termination: Termination) -> (Fate, String) {
-    let Some(synthesis) = &log.synthesis else {
-        return (Fate::Minority, "there is no verdict that could adopt it".into());
-    };
-    if termination == Termination::Converged {
-        let assessment = log.counted().last().and_then(|round| round.assessment.as_ref());
-        let score = assessment.map_or(0.0, |assessment| assessment.agreement_score);
-        return (Fate::Adopted, format!("the debaters converged, agreement {score:.2}"));
-    }
-    let position = log.position(place, u32::MAX);
-    match is_similar(position, &synthesis.answer) {
-        true => (Fate::Adopted, "held to the end, and the answer adopts it".into()),
-        false => (Fate::Minority, "held to the end; the answer does not adopt it".into()),
-    }
-}
-
-/// Whether the words of a position are similar enough to the answer's to count as the same position.
-pub(super) fn is_similar(position: &str, answer: &str) -> bool {
-    lexical::similarity(position, answer) >= ADOPTED_FROM && !lexical::opposed(position, answer)
-}
-
-fn warnings(log: &DeepLog<'_>, termination: Termination) -> Vec<String> {
+fn warnings(log: &DeepLog<'_>, termination: Termination, positions: &DebatePositions) -> Vec<String> {
     let mut warnings = Vec::new();
     if termination == Termination::Budget && log.synthesis.is_some() {
         warnings.push(format!("{} -> synthesis (degraded)", log.options.mode.as_str()));
     }
-    if matches!(termination, Termination::Budget | Termination::QuorumLost) {
+    if matches!(termination, Termination::Budget | Termination::QuorumLost) || is_unsigned(log) {
         warnings.extend(
             log.limits().reached(log.debaters.len()).map(|limit| format!("a limit was reached: {limit}")),
         );
+    }
+    if is_unsigned(log) {
+        warnings.push("the debaters were not asked to sign the answer: too little was left".into());
     }
     warnings.extend(cut_off_warnings(log.debate));
     warnings.extend(shortened_warnings(log.debate));
@@ -368,13 +467,13 @@ fn warnings(log: &DeepLog<'_>, termination: Termination) -> Vec<String> {
     if evaluated.is_some_and(|turn| turn.settled().all(|(_, reply)| reply.value().is_none())) {
         warnings.push("no evaluation could be used: the answers are not ranked".into());
     }
+    warnings.extend(contradiction(log));
     for round in log.counted() {
-        warnings.extend(contradiction(log, round));
+        warnings.extend(positions.round(round.number).and_then(|held| contradicted_score(log, round, held)));
         if round.assessment.is_none() {
-            let why = if round.moderated {
-                "the moderator was absent"
-            } else {
-                "too little was left to ask the moderator"
+            let why = match round.moderated {
+                true => "the moderator was absent",
+                false => "too little was left to ask the moderator",
             };
             warnings.push(format!("round {} is unassessed: {why}", round.number));
         }
@@ -384,25 +483,50 @@ fn warnings(log: &DeepLog<'_>, termination: Termination) -> Vec<String> {
             };
             if argument.as_ref().is_some_and(is_empty_concession) {
                 warnings.push(format!(
-                    "round {}: Debater {} concedes but changes nothing",
-                    round.number, debater.label
+                    "round {}: {} concedes but changes nothing",
+                    round.number,
+                    debater.name()
                 ));
             }
         }
     }
+    let is_known = |number: u32| positions.round(number).is_some_and(agon_core::RoundPositions::is_sorted);
+    let unknown: Vec<u32> =
+        log.counted().map(|round| round.number).filter(|number| !is_known(*number)).collect();
+    if !unknown.is_empty() {
+        let when = rounds_words(&unknown);
+        warnings
+            .push(format!("it is not known who agreed after {when}: nobody said it in a way that verifies"));
+    }
     warnings
 }
 
-/// A warning if the moderator's advice contradicts its own scores.
-fn contradiction(log: &DeepLog<'_>, round: &DeepRound) -> Option<String> {
-    let assessment = round.assessment.as_ref()?;
-    let number = round.number;
-    let is_converged = log.meets_thresholds(assessment);
-    let why = match (assessment.should_stop, is_converged, number < log.options.min_rounds) {
-        (true, false, _) => "the moderator would stop, but its own scores do not reach the thresholds",
-        (true, true, true) => "the moderator would stop, but min_rounds is not reached",
-        (false, true, false) => "the moderator would go on, but its own scores reach the thresholds",
+/// A warning about the first round in which the moderator's advice contradicts its own scores. In the last round the advice no longer
+/// matters.
+fn contradiction(log: &DeepLog<'_>) -> Option<String> {
+    let mut earlier = log.counted().filter(|round| round.number < log.rounds_completed());
+    let (number, assessment) = earlier.find_map(|round| {
+        Some((round.number, round.assessment.as_ref().filter(|assessment| assessment.should_stop)?))
+    })?;
+    let why = match log.meets_thresholds(assessment) {
+        true => "min_rounds is not reached",
+        false => "its own scores do not reach the thresholds",
+    };
+    Some(format!("round {number}: the moderator would stop, but {why}"))
+}
+
+/// A warning if the moderator's agreement score contradicts the groups.
+fn contradicted_score(
+    log: &DeepLog<'_>,
+    round: &DeepRound,
+    held: &agon_core::RoundPositions,
+) -> Option<String> {
+    let score = round.assessment.as_ref()?.agreement_score;
+    let groups = held.is_sorted().then(|| held.distinct().len())?;
+    let what = match (log.is_agreement(score), groups) {
+        (true, 2..) => format!("the debaters hold {groups} positions"),
+        (false, 1) => "all debaters hold one position".to_owned(),
         _ => return None,
     };
-    Some(format!("round {number}: {why}"))
+    Some(format!("round {}: the moderator scores the agreement {score:.2}, but {what}", round.number))
 }

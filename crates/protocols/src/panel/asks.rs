@@ -1,31 +1,116 @@
-//! The asks of `panel`: what each judge reads in each round.
+//! The asks of `panel`: what each judge reads in each round, and what the rapporteur reads.
 //!
 //! The files and the statements of earlier rounds come first and only grow, so each round's prompt starts like the one before it
 //! and a provider can reuse its cache. What this round asks for follows. What only one judge reads comes last.
 
 use std::sync::Arc;
 
-use agon_core::{Corrupt, Fence, Prompt, Step};
-use serde_json::{Map, Value, json};
+use agon_core::{Corrupt, Prompt, Seat, Step};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
-use super::log::{self, JudgeStance, JudgeStatement, PanelJudge, PanelLog, PanelRound};
-use super::replies::{self, FindingSeverity};
-use super::{PanelPhase, figure, findings, prompts};
+use super::consensus::{FindingState, PanelDecision};
+use super::disputes::{DisputeTopic, PanelDispute};
+use super::findings::{FindingStand, finding_records, group_stand};
+use super::log::{self, JudgeStance, PanelJudge, PanelLog, PanelRound};
+use super::{PanelPhase, figure, follow_up, prompts, replies};
+use crate::packet_lines::with_line_numbers;
 use crate::prompt::{PromptSet, new_ask};
+use crate::quotes::QuotedTexts;
 
 /// Makes the asks of one debate.
 pub(super) struct PanelAsks<'a> {
     log: &'a PanelLog<'a>,
     prompts: &'static PromptSet,
-    fence: Fence,
+    quoted: QuotedTexts<'a>,
     system: Arc<str>,
+}
+
+#[derive(Serialize)]
+struct SystemContext {
+    rule: String,
+}
+
+#[derive(Serialize)]
+struct MaterialContext {
+    feature: Option<String>,
+    question: Option<String>,
+    dimensions: Vec<DimensionContext>,
+    artifacts: Vec<ArtifactContext>,
+    rounds: Vec<RoundContext>,
+    interjections: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct DimensionContext {
+    name: String,
+    weight: String,
+    description: String,
+    anchors: Vec<AnchorContext>,
+}
+
+#[derive(Serialize)]
+struct AnchorContext {
+    point: usize,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct ArtifactContext {
+    path: String,
+    content: String,
+}
+
+#[derive(Serialize)]
+struct RoundContext {
+    title: &'static str,
+    statements: Vec<StatementContext>,
+    absent: String,
+}
+
+#[derive(Serialize)]
+struct StatementContext {
+    judge: String,
+    stance: JudgeStance,
+    side: Option<&'static str>,
+    content: String,
+}
+
+/// What all judges of a round read.
+#[derive(Serialize)]
+struct SharedContext {
+    material: String,
+    standing: String,
+    open_findings: String,
+    can_be_same: bool,
+    scores: String,
+}
+
+/// What only one judge reads.
+#[derive(Serialize)]
+struct OwnContext<'a> {
+    judge: &'a str,
+    stance: JudgeStance,
+    charter: &'static str,
+    previous_score: Option<f64>,
+    own_scores: String,
+}
+
+#[derive(Serialize)]
+struct SummaryContext {
+    judges: Vec<StatementContext>,
+    has_sides: bool,
+    has_minority: bool,
+    is_undecided: bool,
+    can_merge: bool,
+    example: String,
 }
 
 impl<'a> PanelAsks<'a> {
     pub(super) fn new(log: &'a PanelLog<'a>) -> Result<Self, Corrupt> {
-        let (prompts, fence) = (prompts()?, Fence::new(&log.debate.brief));
-        let system = prompts.shared("panel/system.hbs", &json!({"rule": fence.rule()}))?;
-        Ok(Self { log, prompts, fence, system })
+        let (prompts, quoted) = (prompts()?, QuotedTexts::new(&log.debate.brief));
+        let system = prompts.shared("panel/system.hbs", &SystemContext { rule: quoted.rule() })?;
+        Ok(Self { log, prompts, quoted, system })
     }
 
     /// Asks all judges at once: in round 1 all who sit, later those who gave a position statement.
@@ -33,7 +118,7 @@ impl<'a> PanelAsks<'a> {
         let file = match phase {
             PanelPhase::Position => "panel/position.hbs",
             PanelPhase::Rebuttal => "panel/rebuttal.hbs",
-            PanelPhase::Final => "panel/final.hbs",
+            PanelPhase::Final | PanelPhase::Summary => "panel/final.hbs",
         };
         let shared = self.prompts.shared(file, &self.shared_context(phase)?)?;
         let mut asks = Vec::new();
@@ -42,7 +127,17 @@ impl<'a> PanelAsks<'a> {
             if phase != PanelPhase::Position && place.is_none() {
                 continue;
             }
-            let context = self.own_context(&seat.id, JudgeStance::at(seat_place), phase, place)?;
+            let stance = JudgeStance::at(seat_place);
+            let standing = place.and_then(|place| self.log.last_standings().get(place));
+            let context = OwnContext {
+                judge: &seat.id,
+                stance,
+                charter: stance.charter(),
+                previous_score: standing.map(|standing| standing.score),
+                own_scores: standing
+                    .map(|standing| self.dimensions(&standing.dimensions))
+                    .unwrap_or_default(),
+            };
             let tail = self.prompts.tail(file, &context)?;
             let prompt = Prompt { system: self.system.clone(), shared: shared.clone(), tail };
             asks.push(new_ask(seat, prompt, Some(Arc::new(replies::schema(self.log, phase, place)))));
@@ -50,132 +145,201 @@ impl<'a> PanelAsks<'a> {
         Ok(Step::Ask(phase.at(phase.round()), asks))
     }
 
-    fn shared_context(&self, phase: PanelPhase) -> Result<Value, Corrupt> {
-        let blank = if phase == PanelPhase::Position { "X" } else { "X|null" };
+    /// Asks the rapporteur to sum up.
+    pub(super) fn summary(&self, decision: &PanelDecision, seat: &Seat) -> Result<Step, Corrupt> {
+        let [majority, minority] = decision.sides();
+        let judges = self.log.judges.iter().enumerate().map(|(place, judge)| StatementContext {
+            judge: judge.id.to_owned(),
+            stance: judge.stance,
+            side: match (majority, minority) {
+                (Some(side), _) if side.contains(&place) => Some("majority"),
+                (_, Some(side)) if side.contains(&place) => Some("minority"),
+                _ => None,
+            },
+            content: self.quoted.quote(judge.id, &follow_up::last_words(self.log, decision, place)),
+        });
+        let ids = follow_up::mergeable_ids(self.log, decision);
+        let (has_sides, has_minority, can_merge) = (majority.is_some(), minority.is_some(), ids.len() > 1);
+        let context = SummaryContext {
+            judges: judges.collect(),
+            has_sides,
+            has_minority,
+            is_undecided: *decision == PanelDecision::NoMajority,
+            can_merge,
+            example: summary_example(has_sides, has_minority, can_merge),
+        };
+        let prompt = self.prompts.whole(&self.system, "panel/summary.hbs", &context)?;
+        let names: Vec<&str> = self.log.judges.iter().map(|judge| judge.id).collect();
+        let schema = Arc::new(replies::summary_schema(decision, &names, &ids));
+        let round = self.log.rounds.last().map_or(0, |round| round.number);
+        Ok(Step::Ask(PanelPhase::Summary.at(round), vec![new_ask(seat, prompt, Some(schema))]))
+    }
+
+    fn shared_context(&self, phase: PanelPhase) -> Result<SharedContext, Corrupt> {
+        let blank = if phase == PanelPhase::Position { "3" } else { "null" };
         let scores: Vec<String> = self.log.rubric.keys().map(|key| format!("\"{key}\": {blank}")).collect();
-        Ok(json!({
-            "material": &*self.material()?,
-            "findings": self.findings(),
-            "scores": format!("{{{}}}", scores.join(", ")),
-            "schema": replies::schema(self.log, phase, None).json.to_string(),
-        }))
+        let records = finding_records(self.log);
+        let open = records.iter().filter(|finding| finding.state == FindingState::Disputed);
+        let open: Vec<String> = open.map(|finding| format!("[{}]", finding.finding_id)).collect();
+        Ok(SharedContext {
+            material: self.prompts.shared("panel/material.hbs", &self.material()?)?.to_string(),
+            standing: self.standing(phase),
+            open_findings: open.join(", "),
+            can_be_same: self.log.findings.len() + self.log.disputes.len() > 1,
+            scores: format!("{{{}}}", scores.join(", ")),
+        })
     }
 
     /// What is judged, by what, and everything that was said so far.
-    fn material(&self) -> Result<Arc<str>, Corrupt> {
-        let (brief, fence) = (&self.log.debate.brief, &self.fence);
-        let feature = self.log.feature();
-        let question = Some(&brief.question).filter(|question| !question.is_empty() && **question != feature);
-        let artifacts = log::judged(&brief.files);
-        let artifacts: Vec<Value> = artifacts
-            .map(|file| json!({"path": fence.defuse(&one_line(&file.path)), "content": fence.quote(&file.path, &file.text)}))
-            .collect();
-        let rounds = self.log.rounds.iter().map(|round| self.statements(round));
-        let rounds = rounds.collect::<Result<Vec<Value>, _>>()?;
-        let interjections = self.log.debate.interjections.iter();
-        let interjections: Vec<String> =
-            interjections.map(|said| fence.quote("the person who asked", &said.text)).collect();
-        let rubric = self.log.rubric.dimensions.iter();
-        let rubric: Vec<Value> = rubric
-            .map(|d| json!({"name": d.key, "weight": figure(d.weight), "description": fence.defuse(&one_line(&d.description))}))
-            .collect();
-        let context = json!({
-            "feature": fence.quote("what is judged", &feature),
-            "question": question.map(|question| fence.quote("the person who asked", question)),
-            "dimensions": rubric,
-            "artifacts": artifacts,
-            "rounds": rounds,
-            "interjections": interjections,
+    fn material(&self) -> Result<MaterialContext, Corrupt> {
+        let (log, quoted) = (self.log, &self.quoted);
+        let asked = Some(log.options.ask.trim()).filter(|asked| !asked.is_empty());
+        let question = Some(log.debate.brief.question.as_str());
+        let asked = asked.or(question.filter(|question| !question.is_empty() && *question != log.title()));
+        let artifacts = log::judged(&log.debate.brief.files).map(|file| ArtifactContext {
+            path: quoted.shown(&one_line(&file.path)),
+            content: quoted.quote(&file.path, &with_line_numbers(&file.text).join("\n")),
         });
-        self.prompts.shared("panel/material.hbs", &context)
+        let dimensions = log.rubric.dimensions.iter().map(|dimension| DimensionContext {
+            name: dimension.key.clone(),
+            weight: figure(dimension.weight),
+            description: quoted.person(&one_line(&dimension.description)),
+            anchors: (1..)
+                .zip(&dimension.anchors)
+                .map(|(point, text)| AnchorContext { point, text: quoted.person(&one_line(text)) })
+                .collect(),
+        });
+        let feature = Some(log.options.feature.trim()).filter(|feature| !feature.is_empty());
+        Ok(MaterialContext {
+            feature: feature.map(|feature| quoted.person(feature)),
+            question: asked.map(|asked| quoted.person(asked)),
+            dimensions: dimensions.collect(),
+            artifacts: artifacts.collect(),
+            rounds: log.rounds.iter().map(|round| self.statements(round)).collect::<Result<_, _>>()?,
+            interjections: log.debate.interjections.iter().map(|said| quoted.person(&said.text)).collect(),
+        })
     }
 
     /// A round's statements, as everybody reads them afterwards.
-    fn statements(&self, round: &PanelRound) -> Result<Value, Corrupt> {
-        let title = match round.phase {
-            PanelPhase::Position => "Round 1: Position Statements",
-            PanelPhase::Rebuttal => "Round 2: Rebuttal Statements",
-            PanelPhase::Final => "Round 3: Final Statements",
-        };
+    fn statements(&self, round: &PanelRound) -> Result<RoundContext, Corrupt> {
         let (mut statements, mut absent) = (Vec::new(), Vec::new());
         for (judge, standing) in self.log.judges.iter().zip(&round.standings) {
             if !standing.present {
                 absent.push(judge.id);
             }
-            let Some(said) = self.statement(judge, round.phase)? else { continue };
-            let content = self.fence.quote(judge.id, &said);
-            statements.push(json!({"judge": judge.id, "stance": judge.stance, "content": content}));
+            let Some(said) = judge.said(round.phase) else { continue };
+            let content = self.quoted.quote(judge.id, &written(&self.log.fields(&said)?));
+            let (judge, stance) = (judge.id.to_owned(), judge.stance);
+            statements.push(StatementContext { judge, stance, side: None, content });
         }
-        Ok(json!({"title": title, "statements": statements, "absent": absent.join(", ")}))
+        let title = match round.phase {
+            PanelPhase::Position => "Round 1: Position Statements",
+            PanelPhase::Rebuttal => {
+                "Round 2: Rebuttal Statements (scores and views here supersede those of round 1)"
+            }
+            PanelPhase::Final | PanelPhase::Summary => "Round 3: Final Statements",
+        };
+        Ok(RoundContext { title, statements, absent: absent.join(", ") })
     }
 
-    /// What a judge said in a phase, as text. Its critical findings start with their ids.
-    fn statement(&self, judge: &PanelJudge<'_>, phase: PanelPhase) -> Result<Option<String>, Corrupt> {
-        let Some(mut said) = judge.said(phase) else { return Ok(None) };
-        if let JudgeStatement::Position(statement) = &mut said {
-            let raised = statement.critical_findings.iter_mut();
-            for raised in raised.filter(|raised| raised.severity == FindingSeverity::Critical) {
-                let mut findings = self.log.findings.iter();
-                if let Some(same) =
-                    findings.find(|other| findings::same_words(&other.finding, &raised.finding))
-                {
-                    raised.finding = format!("[{}] {}", same.id, same.finding);
-                }
+    /// What stands between the judges and consensus. Empty before the first round is over.
+    fn standing(&self, phase: PanelPhase) -> String {
+        let Some(round) = self.log.last().filter(|_| phase != PanelPhase::Position) else {
+            return String::new();
+        };
+        let mut lines = vec!["\n## What Stands Between the Judges and Consensus".to_owned()];
+        let scores: Vec<String> = self.by_judge(|place| round.standings.get(place).map(|s| s.score));
+        let (range, most) = (round.check.range, self.log.options.consensus_range);
+        lines.push(format!(
+            "- Overall scores: {}. They are {} apart; consensus needs {} or less.",
+            scores.join(", "),
+            figure(range),
+            figure(most)
+        ));
+        let open = self.log.disputes.iter().filter(|dispute| dispute.is_open());
+        lines.extend(open.map(|dispute| format!("- [{}] {}", dispute.id, self.dispute(round, dispute))));
+        for (place, finding) in self.log.findings.iter().enumerate() {
+            if round.groups.get(place) == Some(&place) {
+                lines.push(format!("- Critical finding [{}]: {}.", finding.id, self.holders(round, place)));
             }
         }
-        Ok(Some(written(&self.log.fields(&said)?)))
+        lines.push("A critical finding blocks consensus until all judges hold it or none does.".to_owned());
+        lines.join("\n")
     }
 
-    fn findings(&self) -> Vec<Value> {
-        let named = |places: &[usize]| match self.log.ids(places) {
-            ids if ids.is_empty() => "nobody".to_owned(),
-            ids => ids.join(", "),
+    fn dispute(&self, round: &PanelRound, dispute: &PanelDispute) -> String {
+        match &dispute.topic {
+            DisputeTopic::Dimension(at) => {
+                let score = |place: usize| round.standings.get(place)?.dimensions.get(*at).copied();
+                let most = figure(self.log.options.dimension_range);
+                let range = round.check.dimensions.get(*at).copied().unwrap_or_default();
+                let scores = self.by_judge(score).join(", ");
+                format!(
+                    "`{}`: {scores}. They are {} apart; consensus needs {most} or less.",
+                    dispute.text,
+                    figure(range)
+                )
+            }
+            DisputeTopic::Finding(at) => {
+                let id = self.log.findings.get(*at).map_or("", |finding| finding.id.as_str());
+                format!("Whether [{id}] is critical.")
+            }
+            DisputeTopic::Point(_) => {
+                let mut raisers: Vec<usize> = dispute.entries.iter().map(|entry| entry.place).collect();
+                raisers.dedup();
+                format!(
+                    "A point that {} left unresolved; it is above under this id.",
+                    self.log.ids(&raisers).join(", ")
+                )
+            }
+        }
+    }
+
+    fn holders(&self, round: &PanelRound, finding: usize) -> String {
+        let who = |wanted: FindingStand| {
+            let places = round.standings.iter().enumerate();
+            let places = places.filter(|(_, s)| group_stand(s, &round.groups, finding) == wanted);
+            self.log.ids(&places.map(|(place, _)| place).collect::<Vec<_>>()).join(", ")
         };
-        let findings = self.log.findings.iter().enumerate();
-        findings
-            .map(|(place, finding)| {
-                let text = format!("{}\nEvidence: {}", finding.finding, finding.evidence);
-                json!({
-                    "id": finding.id,
-                    "raised_by": named(&finding.raised_by),
-                    "held_by": named(&findings::holders(self.log, place)),
-                    "content": self.fence.quote(&format!("finding {}", finding.id), &text),
-                })
+        let words = [
+            ("held by", FindingStand::Holds),
+            ("not held by", FindingStand::Rejects),
+            ("no position yet from", FindingStand::Unknown),
+        ];
+        let parts = words.map(|(words, stand)| (words, who(stand)));
+        let parts = parts.into_iter().filter(|(_, who)| !who.is_empty());
+        parts.map(|(words, who)| format!("{words} {who}")).collect::<Vec<_>>().join("; ")
+    }
+
+    fn by_judge(&self, score: impl Fn(usize) -> Option<f64>) -> Vec<String> {
+        let judges = self.log.judges.iter().enumerate();
+        judges
+            .filter_map(|(place, judge): (usize, &PanelJudge<'_>)| {
+                Some(format!("{} {}", judge.id, figure(score(place)?)))
             })
             .collect()
     }
 
-    fn own_context(
-        &self,
-        id: &str,
-        stance: JudgeStance,
-        phase: PanelPhase,
-        place: Option<usize>,
-    ) -> Result<Value, Corrupt> {
-        let others = self.log.judges.iter().filter(|other| other.id != id);
-        let others: Vec<String> = others.map(|other| format!("\"{}\"", other.id)).collect();
-        let mut own = None;
-        if let Some(judge) = place.and_then(|place| self.log.judges.get(place)) {
-            let earlier = self.log.rounds.iter().filter(|round| round.number < phase.round());
-            for round in earlier {
-                own = self.statement(judge, round.phase)?.or(own);
-            }
-        }
-        Ok(json!({
-            "judge": id,
-            "stance": stance,
-            "charter": stance.charter(),
-            "previous_score": place.and_then(|place| self.log.score(place, phase.round().saturating_sub(1))),
-            "others": others.join(", "),
-            "own": own.map(|own| self.fence.quote("your words", &own)),
-        }))
+    fn dimensions(&self, scores: &[f64]) -> String {
+        let pairs = self.log.rubric.keys().zip(scores);
+        pairs.map(|(key, score)| format!("`{key}` {}", figure(*score))).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// A statement as others read it: every field that is not empty, under its name.
+fn summary_example(has_sides: bool, has_minority: bool, can_merge: bool) -> String {
+    let opinions = match (has_sides, has_minority) {
+        (true, true) => r#""majority": "...", "minority": "...""#,
+        (true, false) => r#""majority": "...""#,
+        (false, _) => r#""assessment": "...""#,
+    };
+    let merged = if can_merge { r#", "merged": [{"ids": ["R1", "R4"], "text": "..."}]"# } else { "" };
+    format!(r#"{{"quotes": [{{"judge": "judge-1", "quote": "..."}}], {opinions}{merged}}}"#)
+}
+
+/// A statement as others read it: every field that says something, under its name, with ids first.
 fn written(statement: &Map<String, Value>) -> String {
     let mut lines = Vec::new();
-    for (key, value) in statement {
+    for (key, value) in statement.iter().filter(|(key, _)| *key != "analysis") {
         match value {
             Value::Array(entries) if entries.is_empty() => {}
             Value::Array(entries) => {
@@ -192,14 +356,22 @@ fn written(statement: &Map<String, Value>) -> String {
 
 fn fields(value: &Value) -> String {
     let fields = value.as_object().into_iter().flatten();
-    let said = fields.filter_map(|(key, value)| Some(format!("{key}: {}", scalar(value)?)));
-    said.collect::<Vec<_>>().join("; ")
+    let id = value.get("id").and_then(Value::as_str).map(|id| format!("[{id}] ")).unwrap_or_default();
+    let said = fields.filter(|(key, _)| *key != "id");
+    let said = said.filter_map(|(key, value)| Some(format!("{key}: {}", scalar(value)?)));
+    let said = said.collect::<Vec<_>>().join("; ");
+    if said.is_empty() { scalar(value).unwrap_or_default() } else { format!("{id}{said}") }
 }
 
+/// A value in one line; nothing where it says nothing.
 fn scalar(value: &Value) -> Option<String> {
     match value {
-        Value::Null => None,
+        Value::Null | Value::Bool(false) | Value::Object(_) => None,
         Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Value::Array(entries) => {
+            let entries: Vec<String> = entries.iter().filter_map(scalar).collect();
+            (!entries.is_empty()).then(|| entries.join(", "))
+        }
         other => Some(other.to_string()),
     }
 }

@@ -1,13 +1,18 @@
-//! How `panel` ends: the outcome, what became of every first position, and the warnings.
+//! How `panel` ends: the outcome, what became of every first position, the warnings, and who gave which score when.
 
 use std::collections::BTreeMap;
 
-use agon_core::{Corrupt, Fate, Fidelity, Outcome, PositionFate, Status, Step, Termination};
+use agon_core::{
+    Corrupt, DecidedPosition, Fate, Fidelity, JudgeMarks, Outcome, PositionChange, PositionFate,
+    PositionHistory, RoundPositions, SeatPosition, Status, Step, Termination,
+};
 use serde::Serialize;
 
 use super::consensus::{PanelDecision, TOLERANCE};
+use super::findings::FindingStand;
 use super::log::{JudgeStance, PanelJudge, PanelLog, PanelRound};
-use super::{PanelPhase, figure, verdict};
+use super::verdict::{self, OpinionAuthor, PanelVerdict};
+use super::{PanelFailOn, PanelPhase, PanelStatus, figure};
 use crate::participation::{cut_off_warnings, shortened_warnings};
 
 /// A judge's overall score may differ by this much from its weighted dimensions before a warning says so.
@@ -25,32 +30,49 @@ struct DissentingJudge<'a> {
 }
 
 /// Closes the debate.
-pub(super) fn close(log: &PanelLog<'_>, termination: Termination) -> Result<Step, Corrupt> {
-    let decision = PanelDecision::of(log, termination);
-    let status = if decision == PanelDecision::None { Status::Incomplete } else { Status::Complete };
+pub(super) fn close(
+    log: &PanelLog<'_>,
+    decision: &PanelDecision,
+    termination: Termination,
+) -> Result<Step, Corrupt> {
+    let status = if *decision == PanelDecision::None { Status::Incomplete } else { Status::Complete };
     let judges = log.judges.iter().enumerate();
     let positions: Vec<PositionFate> =
-        judges.map(|(place, judge)| position_fate(log, &decision, place, judge)).collect();
+        judges.map(|(place, judge)| position_fate(log, decision, place, judge)).collect();
+    let is_summary_missing = log.rapporteur().is_some() && !log.has_summary_turn();
     let whole = log.debate.absences().next().is_none()
         && cut_off_warnings(log.debate).is_empty()
         && termination != Termination::Budget
-        && status == Status::Complete;
+        && status == Status::Complete
+        && !is_summary_missing;
     let dissent =
         dissenting_judges(log, &positions).iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
+    let verdict = verdict::verdict(log, decision);
     let outcome = Outcome {
         status,
         termination,
         rounds_completed: log.rounds_completed(),
-        verdict: verdict::verdict(log, &decision).to_json()?,
+        verdict: serde_json::to_value(&verdict)?,
         dissent,
         fidelity: if whole { Fidelity::Full } else { Fidelity::Degraded },
-        warnings: warnings(log, &decision, termination),
+        warnings: warnings(log, decision, &verdict, termination),
         labels: BTreeMap::new(),
         positions,
-        passed: None,
+        passed: log.options.fail_on.map(|fail_on| passes(&verdict, decision, fail_on)),
         lesson: None,
     };
     Ok(Step::Close(Box::new(outcome)))
+}
+
+/// Whether a verdict passes the gate. Without a majority nothing does.
+pub(super) fn passes(verdict: &PanelVerdict, decision: &PanelDecision, fail_on: PanelFailOn) -> bool {
+    let has_side = matches!(decision, PanelDecision::Consensus | PanelDecision::Majority { .. });
+    has_side
+        && match verdict.status {
+            Some(PanelStatus::Green) => true,
+            Some(PanelStatus::Yellow) => fail_on == PanelFailOn::Red,
+            Some(PanelStatus::Red) | None => false,
+        }
 }
 
 /// What became of a judge's first position. A judge who is not on the verdict's side in the end dissents, even if it moved. One on
@@ -117,7 +139,12 @@ fn dissenting_judges<'a>(log: &'a PanelLog<'_>, positions: &'a [PositionFate]) -
         .collect()
 }
 
-fn warnings(log: &PanelLog<'_>, decision: &PanelDecision, termination: Termination) -> Vec<String> {
+fn warnings(
+    log: &PanelLog<'_>,
+    decision: &PanelDecision,
+    verdict: &PanelVerdict,
+    termination: Termination,
+) -> Vec<String> {
     let mut warnings = Vec::new();
     if termination == Termination::Budget || log.was_cut_short() {
         warnings.push(limit_warning(log, decision));
@@ -131,7 +158,19 @@ fn warnings(log: &PanelLog<'_>, decision: &PanelDecision, termination: Terminati
         warnings.extend(carried_warnings(log, round));
     }
     warnings.extend(score_gap_warnings(log));
+    warnings.extend(summary_warning(log, verdict));
     warnings
+}
+
+/// Why the opinions are the judges' own statements, where a rapporteur sits.
+fn summary_warning(log: &PanelLog<'_>, verdict: &PanelVerdict) -> Option<String> {
+    log.rapporteur().filter(|_| verdict.opinions_by == Some(OpinionAuthor::Judges))?;
+    let why = match (log.has_summary_turn(), &log.summary) {
+        (false, _) => "the rapporteur was not asked, because a limit was reached",
+        (true, None) => "the rapporteur gave no summary",
+        (true, Some(_)) => "no quote of the rapporteur's summary verified",
+    };
+    Some(format!("{why}, so the opinions are the judges' own statements"))
 }
 
 fn limit_warning(log: &PanelLog<'_>, decision: &PanelDecision) -> String {
@@ -178,7 +217,8 @@ fn carried_warnings(log: &PanelLog<'_>, round: &PanelRound) -> Vec<String> {
         judges().filter(|(judge, s)| s.present && !says(judge)).map(|(judge, _)| judge.id).collect()
     };
     let unscored = silent(&|judge| log.rubric.keys().any(|key| judge.dimension(phase, key).is_some()));
-    let unsaid = silent(&|judge| log.findings.is_empty() || !judge.finding_positions(phase).is_empty());
+    let is_asked = log.findings.iter().any(|finding| finding.round < round.number);
+    let unsaid = silent(&|judge| !is_asked || !judge.finding_positions(phase).is_empty());
     let mut warnings = Vec::new();
     for (who, what) in [
         (absent, "absent, so the last score and positions count"),
@@ -205,4 +245,97 @@ fn score_gap_warnings(log: &PanelLog<'_>) -> Vec<String> {
             })
         })
         .collect()
+}
+
+/// The scores as the report writes them, for every round in which somebody spoke.
+pub(super) fn positions(log: &PanelLog<'_>) -> PositionHistory {
+    let mut rounds: Vec<RoundPositions> = Vec::new();
+    let mut before: Option<&PanelRound> = None;
+    for round in log.rounds.iter().filter(|round| round.present() > 0) {
+        let stands = (0..log.judges.len()).filter_map(|place| position(log, place, round, before)).collect();
+        let ruling = PanelDecision::after(log, round).label(round);
+        rounds.push(RoundPositions { round: round.number, stands, ruling, ..RoundPositions::default() });
+        before = Some(round);
+    }
+    let over = log.debate.outcome.as_ref().zip(log.last());
+    let decided = over.and_then(|(outcome, last)| PanelDecision::of(log, outcome.termination).label(last));
+    let marks = (0..log.judges.len()).filter_map(|place| marks(log, place)).collect();
+    PositionHistory {
+        rounds,
+        decided: decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held),
+        marks,
+        // Scores that would be a consensus count as one position where agreement is counted.
+        near: Some(log.options.consensus_range),
+        ..PositionHistory::default()
+    }
+}
+
+fn position(
+    log: &PanelLog<'_>,
+    place: usize,
+    round: &PanelRound,
+    before: Option<&PanelRound>,
+) -> Option<SeatPosition> {
+    let score = |round: &PanelRound| round.standings.get(place).map(|standing| standing.score);
+    let (judge, now) = (log.judges.get(place)?, score(round)?);
+    let changed = before.filter(|before| score(before).is_some_and(|then| figure(then) != figure(now)));
+    Some(SeatPosition {
+        seat: judge.id.to_owned(),
+        position: figure(now),
+        value: Some(now),
+        change: changed.map(|before| PositionChange {
+            cited: cited_in_change(log, judge, place, round, before),
+            reason: Some(verdict::change_reason(judge, round.phase)),
+        }),
+        ..SeatPosition::default()
+    })
+}
+
+/// What a judge cites as it changes its score, as far as it verifies: ids of points of others in its reason and its concessions,
+/// lines of the files in its reason, and findings of others that it takes over.
+fn cited_in_change(
+    log: &PanelLog<'_>,
+    judge: &PanelJudge<'_>,
+    place: usize,
+    round: &PanelRound,
+    before: &PanelRound,
+) -> Vec<String> {
+    let stand =
+        |round: &PanelRound, at: usize| round.standings.get(place).and_then(|s| s.stands.get(at).copied());
+    let mut ids: Vec<String> = Vec::new();
+    for (at, finding) in log.findings.iter().enumerate() {
+        let adopted = stand(before, at) != stand(round, at) && stand(round, at) == Some(FindingStand::Holds);
+        if adopted && finding.raised_by.iter().any(|by| *by != place) {
+            ids.push(finding.id.clone());
+        }
+    }
+    let reason = judge.change_reason(round.phase);
+    let conceded =
+        if round.phase == PanelPhase::Final { judge.conceded(round.phase).join(" ") } else { String::new() };
+    ids.extend(log.cited_ids(&format!("{reason} {conceded}"), round.number, Some(place)));
+    let mut cited: Vec<String> = Vec::new();
+    for id in ids.into_iter().map(|id| format!("[{id}]")) {
+        if !cited.contains(&id) {
+            cited.push(id);
+        }
+    }
+    cited.extend(reason.split_whitespace().filter_map(|word| {
+        // A bare number is no location, even where there is only one file.
+        let is_named = log.packet.paths().any(|path| word.contains(path.rsplit('/').next().unwrap_or(path)));
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let found = log.packet.locate(word).filter(|found| is_named && found.is_verified)?;
+        Some(format!("{}:{}", found.file, found.line?))
+    }));
+    cited
+}
+
+/// A judge's dimension scores after the last round in which it gave any.
+fn marks(log: &PanelLog<'_>, place: usize) -> Option<JudgeMarks> {
+    let judge = log.judges.get(place)?;
+    let scored =
+        |round: &&PanelRound| log.rubric.keys().any(|key| judge.dimension(round.phase, key).is_some());
+    let round = log.rounds.iter().rev().find(scored)?;
+    let dimensions = round.standings.get(place)?.dimensions.iter().copied();
+    let scores = log.rubric.keys().map(str::to_owned).zip(dimensions).collect();
+    Some(JudgeMarks { judge: judge.id.to_owned(), round: round.number, scores, ..JudgeMarks::default() })
 }

@@ -4,6 +4,7 @@ use agon_core::Termination;
 use serde::{Deserialize, Serialize};
 
 use super::figure;
+use super::findings::{FindingStand, group_stand};
 use super::log::{JudgeStanding, PanelLog, PanelRound};
 
 /// Comparisons with thresholds allow for rounding.
@@ -40,16 +41,21 @@ pub(super) struct ConsensusCheck {
 }
 
 impl ConsensusCheck {
-    /// Consensus needs a small range of the overall scores and of every dimension, and no disputed critical finding.
-    pub(super) fn new(standings: &[JudgeStanding], consensus_range: f64, dimension_range: f64) -> Self {
+    /// Consensus needs a small range of the overall scores and of every dimension, and no disputed critical finding. `groups` has
+    /// for each finding the first one that is the same.
+    pub(super) fn new(
+        standings: &[JudgeStanding],
+        groups: &[usize],
+        consensus_range: f64,
+        dimension_range: f64,
+    ) -> Self {
         let scores: Vec<f64> = standings.iter().map(|standing| standing.score).collect();
-        let count = |of: fn(&JudgeStanding) -> usize| standings.first().map_or(0, of);
-        let dimensions = 0..count(|standing| standing.dimensions.len());
+        let dimensions = 0..standings.first().map_or(0, |standing| standing.dimensions.len());
         let dimensions: Vec<f64> =
             dimensions.map(|place| range(&dimension_scores(standings, place))).collect();
-        let findings = 0..count(|standing| standing.holds.len());
-        let state = |place: usize| FindingState::of(&holders(standings, place), standings.len());
-        let disputed = findings.filter(|place| state(*place) == FindingState::Disputed).count();
+        let state = |place: usize| FindingState::of(&holders(standings, groups, place), standings.len());
+        let findings = groups.iter().enumerate().filter(|(place, first)| place == *first);
+        let disputed = findings.filter(|(place, _)| state(*place) == FindingState::Disputed).count();
         let range = range(&scores);
         // A single judge has nobody to agree with.
         let reached = standings.len() > 1
@@ -65,9 +71,9 @@ pub(super) fn dimension_scores(standings: &[JudgeStanding], place: usize) -> Vec
     standings.iter().filter_map(|standing| standing.dimensions.get(place).copied()).collect()
 }
 
-/// The places of the judges who hold a critical finding.
-pub(super) fn holders(standings: &[JudgeStanding], finding: usize) -> Vec<usize> {
-    let holds = |standing: &JudgeStanding| standing.holds.get(finding).copied().unwrap_or_default();
+/// The places of the judges who hold a critical finding, or one that is the same.
+pub(super) fn holders(standings: &[JudgeStanding], groups: &[usize], finding: usize) -> Vec<usize> {
+    let holds = |standing: &JudgeStanding| group_stand(standing, groups, finding) == FindingStand::Holds;
     let places = standings.iter().enumerate();
     places.filter(|(_, standing)| holds(standing)).map(|(place, _)| place).collect()
 }

@@ -1,11 +1,24 @@
-//! What the reader must do after the verdict: the items that need attention, and the recommendations.
+//! What follows from a debate: what needs the reader's attention, what the judges recommend, and what the rapporteur makes of it.
+//!
+//! Everything is in the judges' own words. The rapporteur may put items together that say the same, by their ids, and sum up the
+//! opinions, as far as its quotes verify.
 
+use agon_core::ReplyFault;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::consensus::{self, FindingState, PanelDecision, dimension_scores, mean, range};
-use super::findings::{self, CriticalFinding, OpenIssue, open_issues};
+use super::consensus::{FindingState, PanelDecision, TOLERANCE, mean};
+use super::disputes::{DisputeTopic, PanelDispute};
+use super::findings::{CriticalFindingRecord, finding_records};
 use super::log::PanelLog;
-use super::{PanelStatus, figure};
+use super::replies::{
+    JudgeQuote, JudgeRecommendation, MergedItems, RapporteurSummary, RecommendationPriority,
+};
+use super::{PanelPhase, figure};
+use crate::quotes::{QuotedTexts, is_same_text};
+
+/// A score that moves by this much needs a reason that cites an id.
+const LARGE_MOVE: f64 = 1.0;
 
 /// Something that only the person who asked can decide.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,13 +26,16 @@ pub struct AttentionItem {
     pub issue: String,
     pub majority_view: Option<String>,
     pub minority_view: Option<String>,
-    pub stakes: String,
-    pub recommendation: String,
+    /// What happens if the other side is right, in the judges' words. Null where nobody said so.
+    pub stakes: Option<String>,
+    /// What the judges recommend about it. Null where nobody does.
+    pub recommendation: Option<String>,
+    /// The ids of what it is about.
+    pub ids: Vec<String>,
+    /// The judges who ask for attention or raised it.
+    pub raised_by: Vec<String>,
     /// What each judge says.
     pub views: Vec<JudgeView>,
-    /// The round in which it was left open, where it is an open issue.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub as_of_round: Option<u32>,
 }
 
 /// One judge's view of an item.
@@ -32,215 +48,20 @@ pub struct JudgeView {
     pub opposing_view: Option<String>,
 }
 
-/// The seed's list: open critical findings, then what judges leave open, then dimensions and scores.
-pub(super) fn attention_items(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<AttentionItem> {
-    let critical = findings::in_state(log, FindingState::Disputed);
-    let mut items: Vec<AttentionItem> =
-        critical.map(|(place, finding)| critical_item(log, decision, place, finding)).collect();
-    let everything = *decision == PanelDecision::NoMajority;
-    let issues = open_issues(log).iter().filter(|issue| everything || issue.flagged);
-    items.extend(issues.map(|issue| issue_item(log, decision, issue)));
-    items.extend(dimensions_item(log, decision));
-    items.extend(scores_item(log, decision));
-    items
-}
-
-/// Every judge's view.
-fn views(log: &PanelLog<'_>, view: impl Fn(usize) -> String) -> Vec<JudgeView> {
-    let judges = log.judges.iter().enumerate();
-    judges
-        .map(|(place, judge)| JudgeView {
-            judge_id: judge.id.to_owned(),
-            view: view(place),
-            opposing_view: None,
-        })
-        .collect()
-}
-
-fn critical_item(
-    log: &PanelLog<'_>,
-    decision: &PanelDecision,
-    place: usize,
-    finding: &CriticalFinding,
-) -> AttentionItem {
-    let holders = findings::holders(log, place);
-    let view = |judge: usize| {
-        let said = log.judges.get(judge).and_then(|judge| judge.last_position_on(&finding.id));
-        let stand = match (holders.contains(&judge), said) {
-            (true, _) => "holds it",
-            (false, Some(_)) => "does not hold it",
-            (false, None) => "takes no position",
-        };
-        match said.map(|said| said.reason.trim()).filter(|reason| !reason.is_empty()) {
-            Some(reason) => format!("{stand}: {reason}"),
-            None => stand.to_owned(),
-        }
-    };
-    let side_view = |places: &[usize]| {
-        let named = log.ids(places).into_iter().zip(places);
-        named.map(|(id, place)| format!("{id} {}", view(*place))).collect::<Vec<_>>().join("; ")
-    };
-    let [majority_view, minority_view] = decision.sides().map(|side| side.map(side_view));
-    let (id, count, judges) = (&finding.id, holders.len(), log.judges.len());
-    let evidence = if finding.evidence.is_empty() { "no evidence was given" } else { &finding.evidence };
-    AttentionItem {
-        issue: format!("[{id}] {}", finding.finding),
-        majority_view,
-        minority_view,
-        stakes: format!("a critical finding, held by {count} of {judges} judges; evidence: {evidence}"),
-        recommendation: format!(
-            "Settle [{id}] before you go on. Check its evidence: if it is right, resolve it first; if not, say why and go on."
-        ),
-        views: views(log, view),
-        as_of_round: None,
-    }
-}
-
-fn issue_item(log: &PanelLog<'_>, decision: &PanelDecision, issue: &OpenIssue) -> AttentionItem {
-    let id = |place: usize| log.judges.get(place).map_or("", |judge| judge.id);
-    // Where a side did not speak to the issue, its view comes from those who did.
-    let side_view = |side: &[usize]| {
-        let own = issue.views.iter().filter(|view| side.contains(&view.place) && !view.mine.is_empty());
-        let own: Vec<String> = own.map(|view| format!("{}: {}", id(view.place), view.mine)).collect();
-        if !own.is_empty() {
-            return Some(own.join("; "));
-        }
-        let others = issue.views.iter().filter(|view| !side.contains(&view.place) && !view.theirs.is_empty());
-        let others: Vec<String> =
-            others.map(|view| format!("{} (as {} puts it)", view.theirs, id(view.place))).collect();
-        (!others.is_empty()).then(|| others.join("; "))
-    };
-    let [majority_view, minority_view] = decision.sides().map(|side| side.and_then(side_view));
-    let views = issue.views.iter().map(|view| JudgeView {
-        judge_id: id(view.place).to_owned(),
-        view: view.mine.clone(),
-        opposing_view: Some(view.theirs.clone()),
-    });
-    AttentionItem {
-        issue: issue.text.clone(),
-        majority_view,
-        minority_view,
-        stakes: issue.why().unwrap_or("nobody said what is at stake").to_owned(),
-        recommendation: open_ways(log, decision),
-        views: views.collect(),
-        as_of_round: Some(issue.round),
-    }
-}
-
-/// The dimensions on which the judges are too far apart for consensus, where there are no two sides whose scores show it.
-fn dimensions_item(log: &PanelLog<'_>, decision: &PanelDecision) -> Option<AttentionItem> {
-    let without_sides = match decision {
-        PanelDecision::NoMajority => true,
-        PanelDecision::Majority { minority, .. } => minority.is_empty(),
-        PanelDecision::Consensus | PanelDecision::None => false,
-    };
-    let round = log.last().filter(|_| without_sides)?;
-    let most = log.options.dimension_range;
-    let apart = log.rubric.keys().zip(&round.check.dimensions).enumerate();
-    let apart: Vec<_> = apart.filter(|(_, (_, range))| **range > most + consensus::TOLERANCE).collect();
-    if apart.is_empty() {
-        return None;
-    }
-    let name = |key: &str| key.replace('_', " ");
-    let ranges = apart.iter().map(|(_, (key, range))| format!("{} ({})", name(key), figure(**range)));
-    let ranges = ranges.collect::<Vec<_>>().join(", ");
-    let view = |judge: usize| {
-        let standing = round.standings.get(judge);
-        let scores = apart.iter().filter_map(|(place, (key, _))| {
-            let score = standing?.dimensions.get(*place).copied()?;
-            Some(format!("{} {}", name(key), figure(score)))
-        });
-        scores.collect::<Vec<_>>().join(", ")
-    };
-    Some(AttentionItem {
-        issue: format!("Dimensions on which the judges are far apart: {ranges}"),
-        majority_view: None,
-        minority_view: None,
-        stakes: format!("consensus needs {} or less on every dimension", figure(most)),
-        recommendation: open_ways(log, decision),
-        views: views(log, view),
-        as_of_round: None,
-    })
-}
-
-/// How far the sides are apart, and what that would mean.
-fn scores_item(log: &PanelLog<'_>, decision: &PanelDecision) -> Option<AttentionItem> {
-    let side_view = |side: &[usize]| {
-        let (mean, ids) = (mean(&log.last_scores(side)), log.ids(side).join(", "));
-        format!("{} ({ids})", figure(mean))
-    };
-    let band = |side: &[usize]| log.weighted(side).map_or("unknown", |weighted| log.band(weighted).as_str());
-    let (issue, stakes) = match (decision, decision.sides()) {
-        (PanelDecision::Majority { .. }, [Some(ours), Some(theirs)]) => {
-            let (ours, theirs) = (band(ours), band(theirs));
-            let stakes = format!("by its own weighted score the majority is {ours}, the minority {theirs}");
-            ("The overall score", stakes)
-        }
-        (PanelDecision::NoMajority, _) => (
-            "The overall score: no group of judges is nearer together than another",
-            "there is no verdict, and none was guessed".to_owned(),
-        ),
-        _ => return None,
-    };
-    let [majority_view, minority_view] = decision.sides().map(|side| side.map(side_view));
-    let scores = log.last_scores(&log.places());
-    Some(AttentionItem {
-        issue: issue.to_owned(),
-        majority_view,
-        minority_view,
-        stakes,
-        recommendation: open_ways(log, decision),
-        views: views(log, |place| {
-            format!("score {}", scores.get(place).copied().map(figure).unwrap_or_default())
-        }),
-        as_of_round: None,
-    })
-}
-
-/// What the user can do about an open item.
-fn open_ways(log: &PanelLog<'_>, decision: &PanelDecision) -> String {
-    match decision.sides() {
-        [Some(ours), Some(theirs)] => format!(
-            "Accept the majority's view ({}), address the minority's concerns ({}) before proceeding, or seek additional input.",
-            log.ids(ours).join(", "),
-            log.ids(theirs).join(", ")
-        ),
-        _ => "Weigh the judges' views yourself, or seek additional input: the scores do not decide this."
-            .to_owned(),
-    }
-}
-
 /// Something that should be done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PanelRecommendation {
     pub priority: RecommendationPriority,
     pub action: String,
-    /// Why, where there is consensus.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rationale: Option<String>,
-    /// How many stand behind it, where there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub consensus_level: Option<ConsensusLevel>,
-}
-
-/// The seed's priorities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum RecommendationPriority {
-    Must,
-    Should,
-    Consider,
-}
-
-impl RecommendationPriority {
-    /// The wire name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Must => "MUST",
-            Self::Should => "SHOULD",
-            Self::Consider => "CONSIDER",
-        }
-    }
+    pub rationale: String,
+    /// How many of the judges make it.
+    pub consensus_level: ConsensusLevel,
+    pub made_by: Vec<String>,
+    pub ids: Vec<String>,
+    pub finding_ids: Vec<String>,
+    /// The judges' own words, where several are put together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged_from: Vec<JudgeView>,
 }
 
 /// How many of the judges stand behind something.
@@ -271,85 +92,480 @@ impl ConsensusLevel {
     }
 }
 
-/// The seed's list: from the critical findings, the weak dimensions and the open issues, the most urgent first.
-pub(super) fn recommendations(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<PanelRecommendation> {
-    let is_consensus = *decision == PanelDecision::Consensus;
-    let actions =
-        critical_actions(log).into_iter().chain(dimension_actions(log)).chain(issue_actions(log, decision));
-    let mut all: Vec<PanelRecommendation> = actions
-        .map(|(priority, action, rationale, level)| PanelRecommendation {
-            priority,
-            action,
-            rationale: is_consensus.then_some(rationale),
-            consensus_level: (!is_consensus).then_some(level),
-        })
-        .collect();
+/// A large change of score whose reason cites no id.
+pub(super) struct UnexplainedMove {
+    pub(super) place: usize,
+    round: u32,
+    from: f64,
+    to: f64,
+    reason: String,
+}
+
+/// The scores that moved by 1.0 or more without a reason that cites an id.
+pub(super) fn unexplained_moves(log: &PanelLog<'_>) -> Vec<UnexplainedMove> {
+    let mut moves = Vec::new();
+    for round in &log.rounds {
+        for (place, judge) in log.judges.iter().enumerate() {
+            let Some(change) = log.score_change(place, round.number) else { continue };
+            let reason = judge.change_reason(round.phase);
+            if change.abs() >= LARGE_MOVE - TOLERANCE && log.cited_ids(reason, round.number, None).is_empty()
+            {
+                let to = log.score(place, round.number).unwrap_or_default();
+                let (round, reason) = (round.number, reason.to_owned());
+                moves.push(UnexplainedMove { place, round, from: to - change, to, reason });
+            }
+        }
+    }
+    moves
+}
+
+/// Everything that needs attention, before the rapporteur puts the same things together, and whether the rapporteur may read it:
+/// what shows scores it may not.
+fn open_items(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<(AttentionItem, bool)> {
+    let mut items = Vec::new();
+    let records = finding_records(log);
+    for finding in records.iter().filter(|finding| finding.state == FindingState::Disputed) {
+        items.push((finding_item(log, finding), true));
+    }
+    for dispute in log.disputes.iter().filter(|dispute| is_for_the_person(log, decision, dispute)) {
+        let is_listed = |finding: &CriticalFindingRecord| {
+            let place = log.findings.iter().position(|other| other.id == finding.finding_id);
+            finding.state == FindingState::Disputed
+                && matches!(dispute.topic, DisputeTopic::Finding(at) if log.groups().get(at).copied() == place)
+        };
+        if !records.iter().any(is_listed) {
+            let shows_scores = matches!(dispute.topic, DisputeTopic::Dimension(_));
+            items.push((dispute_item(log, dispute), !shows_scores));
+        }
+    }
+    items.extend(attention_requests(log).into_iter().map(|item| (item, true)));
+    items.extend(unexplained_moves(log).iter().map(|moved| (move_item(log, moved), false)));
+    items.extend(scores_item(log, decision).map(|item| (item, false)));
+    for (item, _) in &mut items {
+        let sides = decision.sides().map(|side| side.and_then(|side| side_view(log, side, &item.views)));
+        let [majority_view, minority_view] = sides;
+        item.majority_view = item.majority_view.take().or(majority_view);
+        item.minority_view = item.minority_view.take().or(minority_view);
+    }
+    items
+}
+
+fn item(issue: String, ids: Vec<String>, raised_by: Vec<String>, views: Vec<JudgeView>) -> AttentionItem {
+    AttentionItem {
+        issue,
+        majority_view: None,
+        minority_view: None,
+        stakes: None,
+        recommendation: None,
+        ids,
+        raised_by,
+        views,
+    }
+}
+
+/// What a side says of an item: its own words, else what the other side takes its view to be.
+fn side_view(log: &PanelLog<'_>, side: &[usize], views: &[JudgeView]) -> Option<String> {
+    let ids = log.ids(side);
+    let own = views.iter().filter(|view| ids.contains(&view.judge_id) && !view.view.is_empty());
+    let own: Vec<String> = own.map(|view| format!("{}: {}", view.judge_id, view.view)).collect();
+    let others = views.iter().filter(|view| !ids.contains(&view.judge_id));
+    let others = others.filter_map(|view| {
+        let said = view.opposing_view.as_ref().filter(|said| !said.is_empty())?;
+        Some(format!("{said} (as {} puts it)", view.judge_id))
+    });
+    let told = if own.is_empty() { others.collect() } else { own };
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+fn view(log: &PanelLog<'_>, place: usize, view: &str, opposing_view: Option<&str>) -> JudgeView {
+    JudgeView {
+        judge_id: log.judges.get(place).map_or("", |judge| judge.id).to_owned(),
+        view: view.to_owned(),
+        opposing_view: opposing_view.filter(|text| !text.is_empty()).map(str::to_owned),
+    }
+}
+
+fn finding_item(log: &PanelLog<'_>, finding: &CriticalFindingRecord) -> AttentionItem {
+    let views = log.judges.iter().enumerate().map(|(place, judge)| {
+        let said = finding.last_position(judge.id);
+        let stand = match said {
+            Some(said) => said.position.spoken(),
+            None if finding.held_by.iter().any(|id| id == judge.id) => "holds it",
+            None => "takes no position",
+        };
+        let reason = said.map(|said| said.reason.as_str()).filter(|reason| !reason.is_empty());
+        view(log, place, &reason.map_or(stand.to_owned(), |reason| format!("{stand}: {reason}")), None)
+    });
+    let ids: Vec<String> = finding.ids().cloned().collect();
+    let disputes = log.disputes.iter().filter(|dispute| match dispute.topic {
+        DisputeTopic::Finding(at) => log.findings.get(at).is_some_and(|other| ids.contains(&other.id)),
+        DisputeTopic::Dimension(_) | DisputeTopic::Point(_) => false,
+    });
+    let disputes: Vec<&PanelDispute> = disputes.collect();
+    let fix = Some(&finding.fix).filter(|fix| !fix.is_empty()).cloned();
+    let mut all = ids.clone();
+    all.extend(disputes.iter().map(|dispute| dispute.id.clone()));
+    AttentionItem {
+        stakes: stakes(log, &disputes),
+        recommendation: recommended(log, &ids).or(fix),
+        ..item(finding.named(), all, finding.raised_by.clone(), views.collect())
+    }
+}
+
+/// Whether a dispute needs the person's attention: a judge says so, or nothing else decides it.
+fn is_for_the_person(log: &PanelLog<'_>, decision: &PanelDecision, dispute: &PanelDispute) -> bool {
+    let last_word = |place: usize| {
+        let judge = log.judges.get(place);
+        let phases = [PanelPhase::Final, PanelPhase::Rebuttal, PanelPhase::Position];
+        phases.into_iter().find(|phase| judge.is_some_and(|judge| judge.said(*phase).is_some()))
+    };
+    let flagged = dispute.entries.iter().any(|entry| {
+        let is_last = last_word(entry.place).is_some_and(|phase| phase.round() == entry.round);
+        entry.needs_attention && (is_last || dispute.is_open())
+    });
+    let has_sides = matches!(decision.sides(), [Some(_), Some(_)]) || *decision == PanelDecision::Consensus;
+    flagged || !has_sides && dispute.is_open()
+}
+
+fn dispute_item(log: &PanelLog<'_>, dispute: &PanelDispute) -> AttentionItem {
+    let mut views: Vec<JudgeView> = Vec::new();
+    if let DisputeTopic::Dimension(at) = dispute.topic {
+        let standings = log.last_standings().iter().enumerate();
+        views.extend(standings.filter_map(|(place, standing)| {
+            let score = standing.dimensions.get(at).copied()?;
+            Some(view(log, place, &format!("scores it {}", figure(score)), None))
+        }));
+    }
+    let mut raised_by: Vec<usize> = dispute.entries.iter().map(|entry| entry.place).collect();
+    raised_by.sort_unstable();
+    raised_by.dedup();
+    for place in &raised_by {
+        let last = dispute.entries.iter().rfind(|entry| entry.place == *place);
+        views.extend(last.map(|entry| view(log, *place, &entry.view, Some(&entry.opposing_view))));
+    }
+    let mut ids = vec![dispute.id.clone()];
+    ids.extend(dispute.same_as.iter().cloned());
+    let issue = match dispute.topic {
+        DisputeTopic::Dimension(_) => format!("How good is its {}?", dispute.text.replace('_', " ")),
+        DisputeTopic::Finding(_) | DisputeTopic::Point(_) => dispute.text.clone(),
+    };
+    AttentionItem { stakes: stakes(log, &[dispute]), ..item(issue, ids, log.ids(&raised_by), views) }
+}
+
+/// What the judges say is at stake, each judge's last word once.
+fn stakes(log: &PanelLog<'_>, disputes: &[&PanelDispute]) -> Option<String> {
+    let entries =
+        || disputes.iter().flat_map(|dispute| &dispute.entries).filter(|entry| !entry.stakes.is_empty());
+    let told = log.judges.iter().enumerate().filter_map(|(place, judge)| {
+        let last = entries().filter(|entry| entry.place == place).last()?;
+        Some(format!("{}: {}", judge.id, last.stakes))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// What judges recommend about findings.
+fn recommended(log: &PanelLog<'_>, findings: &[String]) -> Option<String> {
+    let mut actions: Vec<&str> = Vec::new();
+    for advice in log.judges.iter().flat_map(|judge| judge.recommendations()) {
+        let is_known = actions.iter().any(|action| is_same_text(action, &advice.action));
+        if !is_known && advice.finding_ids.iter().any(|id| findings.contains(id)) {
+            actions.push(advice.action.trim());
+        }
+    }
+    (!actions.is_empty()).then(|| actions.join("; "))
+}
+
+/// What judges ask the person to decide, in any round, each text once: `U1`, `U2`...
+fn attention_requests(log: &PanelLog<'_>) -> Vec<AttentionItem> {
+    let mut items: Vec<AttentionItem> = Vec::new();
+    for phase in [PanelPhase::Position, PanelPhase::Rebuttal, PanelPhase::Final] {
+        for (place, judge) in log.judges.iter().enumerate() {
+            let Some(reason) = judge.attention(phase) else { continue };
+            let issue = match reason {
+                "" => format!("{} asks for your attention and does not say what for", judge.id),
+                reason => reason.to_owned(),
+            };
+            match items.iter_mut().find(|item| is_same_text(&item.issue, &issue)) {
+                Some(same) if same.raised_by.iter().any(|id| id == judge.id) => {}
+                Some(same) => same.raised_by.push(judge.id.to_owned()),
+                None => {
+                    let (ids, raised_by) = (vec![format!("U{}", items.len() + 1)], vec![judge.id.to_owned()]);
+                    items.push(item(issue, ids, raised_by, vec![view(log, place, reason, None)]));
+                }
+            }
+        }
+    }
+    items
+}
+
+fn move_item(log: &PanelLog<'_>, moved: &UnexplainedMove) -> AttentionItem {
+    let UnexplainedMove { place, round, from, to, reason } = moved;
+    let who = log.ids(&[*place]);
+    let issue = format!(
+        "{} moved its score from {} to {} in round {round}, and its reason cites no claim, finding or dispute",
+        who.join(""),
+        figure(*from),
+        figure(*to)
+    );
+    let said = if reason.is_empty() { "gives no reason" } else { reason };
+    item(issue, Vec::new(), who, vec![view(log, *place, said, None)])
+}
+
+/// How far the sides are apart, and what that means for the status.
+fn scores_item(log: &PanelLog<'_>, decision: &PanelDecision) -> Option<AttentionItem> {
+    let side_view = |side: &[usize]| {
+        let (mean, ids) = (mean(&log.last_scores(side)), log.ids(side).join(", "));
+        format!("{} ({ids})", figure(mean))
+    };
+    let band = |side: &[usize]| log.weighted(side).map_or("unknown", |weighted| log.band(weighted).as_str());
+    let (issue, stakes) = match (decision, decision.sides()) {
+        (PanelDecision::Majority { .. }, [Some(ours), Some(theirs)]) => {
+            let stakes =
+                format!("the majority's weighted score is {}, the minority's {}", band(ours), band(theirs));
+            ("The overall score", Some(stakes))
+        }
+        (PanelDecision::NoMajority, _) => {
+            ("The overall score: no group of judges is nearer together than another", None)
+        }
+        _ => return None,
+    };
+    let [majority_view, minority_view] = decision.sides().map(|side| side.map(side_view));
+    let scores = log.last_scores(&log.places());
+    let views = scores.iter().enumerate();
+    let views = views.map(|(place, score)| view(log, place, &format!("score {}", figure(*score)), None));
+    let views = views.collect();
+    Some(AttentionItem {
+        majority_view,
+        minority_view,
+        stakes,
+        ..item(issue.to_owned(), Vec::new(), Vec::new(), views)
+    })
+}
+
+/// The seed's list, with the items that the rapporteur put together as one.
+pub(super) fn attention_items(
+    log: &PanelLog<'_>,
+    decision: &PanelDecision,
+    summary: Option<&VerifiedSummary>,
+) -> Vec<AttentionItem> {
+    let mut items: Vec<AttentionItem> = open_items(log, decision).into_iter().map(|(item, _)| item).collect();
+    for merged in summary.iter().flat_map(|summary| &summary.merged) {
+        let is_member = |item: &AttentionItem| item.ids.iter().any(|id| merged.ids.contains(id));
+        let Some(at) = items.iter().position(is_member) else { continue };
+        let members: Vec<AttentionItem> = items.extract_if(.., |item| is_member(item)).collect();
+        items.insert(at, put_together(members, &merged.text));
+    }
+    items
+}
+
+fn put_together(members: Vec<AttentionItem>, text: &str) -> AttentionItem {
+    let joined = |part: fn(&AttentionItem) -> &Option<String>| {
+        let mut texts: Vec<&str> = Vec::new();
+        for text in members.iter().filter_map(|member| part(member).as_deref()) {
+            if !texts.iter().any(|other| is_same_text(other, text)) {
+                texts.push(text);
+            }
+        }
+        (!texts.is_empty()).then(|| texts.join("; "))
+    };
+    let mut raised_by: Vec<String> = members.iter().flat_map(|member| member.raised_by.clone()).collect();
+    raised_by.sort_unstable();
+    raised_by.dedup();
+    AttentionItem {
+        issue: text.to_owned(),
+        majority_view: joined(|member| &member.majority_view),
+        minority_view: joined(|member| &member.minority_view),
+        stakes: joined(|member| &member.stakes),
+        recommendation: joined(|member| &member.recommendation),
+        ids: members.iter().flat_map(|member| member.ids.clone()).collect(),
+        raised_by,
+        views: members.iter().flat_map(|member| member.views.clone()).collect(),
+    }
+}
+
+/// The seed's list in the judges' own words, the most urgent first. Equal texts, and those that the rapporteur put together, are one.
+pub(super) fn recommendations(
+    log: &PanelLog<'_>,
+    summary: Option<&VerifiedSummary>,
+) -> Vec<PanelRecommendation> {
+    let mut groups: Vec<(Option<&str>, Vec<(usize, &JudgeRecommendation)>)> = Vec::new();
+    for (place, judge) in log.judges.iter().enumerate() {
+        for advice in judge.recommendations() {
+            let merged = summary.iter().flat_map(|summary| &summary.merged);
+            let merged = merged
+                .into_iter()
+                .find(|merged| advice.id.as_ref().is_some_and(|id| merged.ids.contains(id)));
+            let text = merged.map(|merged| merged.text.as_str());
+            let same = groups.iter_mut().find(|(other, members)| match (text, *other) {
+                (Some(text), Some(other)) => text == other,
+                (None, None) => {
+                    members.iter().any(|(_, member)| is_same_text(&member.action, &advice.action))
+                }
+                _ => false,
+            });
+            match same {
+                Some((_, members)) => members.push((place, advice)),
+                None => groups.push((text, vec![(place, advice)])),
+            }
+        }
+    }
+    let mut all: Vec<PanelRecommendation> =
+        groups.iter().filter_map(|(text, members)| recommendation(log, *text, members)).collect();
     all.sort_by_key(|recommendation| recommendation.priority);
     all
 }
 
-/// Priority, action, rationale and how many stand behind it.
-type ProposedAction = (RecommendationPriority, String, String, ConsensusLevel);
-
-/// A critical finding is a MUST where all or most hold it, and a CONSIDER where fewer do.
-fn critical_actions(log: &PanelLog<'_>) -> Vec<ProposedAction> {
-    let held = log.findings.iter().enumerate();
-    let held = held.filter(|(place, _)| findings::state(log, *place) != FindingState::Withdrawn);
-    held.map(|(place, finding)| {
-        let holders = findings::holders(log, place);
-        let level = ConsensusLevel::of(holders.len(), log.judges.len());
-        let priority = match level {
-            ConsensusLevel::Minority => RecommendationPriority::Consider,
-            ConsensusLevel::Majority | ConsensusLevel::Unanimous => RecommendationPriority::Must,
-        };
-        let who = log.ids(&holders).join(", ");
-        let action = format!("Resolve [{}]: {}", finding.id, finding.finding);
-        (priority, action, format!("a critical finding held by {who}; evidence: {}", finding.evidence), level)
+fn recommendation(
+    log: &PanelLog<'_>,
+    text: Option<&str>,
+    members: &[(usize, &JudgeRecommendation)],
+) -> Option<PanelRecommendation> {
+    let (_, first) = members.first()?;
+    let mut places: Vec<usize> = members.iter().map(|(place, _)| *place).collect();
+    places.dedup();
+    let mut finding_ids: Vec<String> = Vec::new();
+    for id in members.iter().flat_map(|(_, advice)| &advice.finding_ids) {
+        if log.findings.iter().any(|finding| finding.id == *id) && !finding_ids.contains(id) {
+            finding_ids.push(id.clone());
+        }
+    }
+    let words = members.iter().map(|(place, advice)| view(log, *place, advice.action.trim(), None));
+    let rationale = members.iter().map(|(_, advice)| advice.rationale.trim()).find(|why| !why.is_empty());
+    Some(PanelRecommendation {
+        priority: members.iter().map(|(_, advice)| advice.priority).min()?,
+        action: text.unwrap_or(&first.action).trim().to_owned(),
+        rationale: rationale.unwrap_or_default().to_owned(),
+        consensus_level: ConsensusLevel::of(places.len(), log.judges.len()),
+        made_by: log.ids(&places),
+        ids: members.iter().filter_map(|(_, advice)| advice.id.clone()).collect(),
+        finding_ids,
+        merged_from: text.map(|_| words.collect()).unwrap_or_default(),
     })
-    .collect()
 }
 
-/// A dimension with an average below GREEN is a SHOULD, and a CONSIDER where only a few judges are the cause.
-fn dimension_actions(log: &PanelLog<'_>) -> Vec<ProposedAction> {
-    let is_weak = |score: f64| log.band(score) != PanelStatus::Green;
-    let dimensions = log.rubric.keys().enumerate();
-    let scored = dimensions.map(|(place, key)| (key, dimension_scores(log.last_standings(), place)));
-    let weak = scored.filter(|(_, scores)| !scores.is_empty() && is_weak(mean(scores)));
-    weak.map(|(key, scores)| {
-        let level = ConsensusLevel::of(scores.iter().filter(|score| is_weak(**score)).count(), scores.len());
-        let priority = match level {
-            ConsensusLevel::Minority => RecommendationPriority::Consider,
-            ConsensusLevel::Majority | ConsensusLevel::Unanimous => RecommendationPriority::Should,
-        };
-        let (average, apart) = (figure(mean(&scores)), figure(range(&scores)));
-        let action = format!("Improve {} ({average} on average)", key.replace('_', " "));
-        let band = log.band(mean(&scores)).as_str();
-        (priority, action, format!("{band}: average {average}, range {apart}"), level)
-    })
-    .collect()
+/// What the rapporteur reads of a judge, and what its quotes are verified against. It has no scores.
+pub(super) fn last_words(log: &PanelLog<'_>, decision: &PanelDecision, place: usize) -> String {
+    let Some(judge) = log.judges.get(place) else { return String::new() };
+    let mut lines = vec![judge.position().to_owned()];
+    for advice in judge.recommendations() {
+        let (id, priority) = (advice.id.as_deref().unwrap_or_default(), advice.priority.as_str());
+        let why = Some(advice.rationale.trim()).filter(|why| !why.is_empty());
+        let why = why.map(|why| format!(" - {why}")).unwrap_or_default();
+        lines.push(format!("[{id}] recommends ({priority}): {}{why}", advice.action.trim()));
+    }
+    for (item, _) in open_items(log, decision).into_iter().filter(|(_, is_shown)| *is_shown) {
+        let id = item.ids.first().map(String::as_str).unwrap_or_default();
+        let own = item.views.iter().filter(|view| view.judge_id == judge.id);
+        for own in own.filter(|view| !view.view.is_empty()) {
+            let about = if own.view == item.issue { String::new() } else { format!("{}: ", item.issue) };
+            lines.push(format!("[{id}] open: {about}{}", own.view));
+        }
+    }
+    lines.join("\n")
 }
 
-/// What the minority leaves open is a CONSIDER; where there are no sides, what anybody leaves open.
-fn issue_actions(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<ProposedAction> {
-    let counts = |place: usize| match decision.sides() {
-        [_, Some(minority)] => minority.contains(&place),
-        _ => true,
+/// The ids that the rapporteur may put together.
+pub(super) fn mergeable_ids(log: &PanelLog<'_>, decision: &PanelDecision) -> Vec<String> {
+    let advice = log.judges.iter().flat_map(|judge| judge.recommendations());
+    let items = open_items(log, decision).into_iter().filter(|(_, is_shown)| *is_shown);
+    let items = items.filter_map(|(item, _)| item.ids.into_iter().next());
+    advice.filter_map(|advice| advice.id.clone()).chain(items).collect()
+}
+
+/// What the rapporteur wrote, as far as it verifies.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct VerifiedSummary {
+    /// The assessment of all, or the majority's opinion.
+    pub(super) opinion: Option<String>,
+    pub(super) minority: Option<String>,
+    pub(super) quotes: Vec<JudgeQuote>,
+    pub(super) merged: Vec<MergedItems>,
+}
+
+/// The summary of the log, verified; `None` where there is none.
+pub(super) fn verified_summary(log: &PanelLog<'_>, decision: &PanelDecision) -> Option<VerifiedSummary> {
+    log.summary.as_ref().map(|said| verify(log, decision, said).0)
+}
+
+/// Checks the rapporteur's reply.
+pub(super) fn check_summary(log: &PanelLog<'_>, value: &Value) -> Result<(), ReplyFault> {
+    let said = RapporteurSummary::deserialize(value)?;
+    let decision =
+        log.ending().map_or(PanelDecision::None, |termination| PanelDecision::of(log, termination));
+    match verify(log, &decision, &said).1.as_slice() {
+        [] => Ok(()),
+        faults => Err(ReplyFault::Unverified(faults.join(" "))),
+    }
+}
+
+fn verify(
+    log: &PanelLog<'_>,
+    decision: &PanelDecision,
+    said: &RapporteurSummary,
+) -> (VerifiedSummary, Vec<String>) {
+    let (mut verified, mut faults) = (VerifiedSummary::default(), Vec::new());
+    let quoted = QuotedTexts::new(&log.debate.brief);
+    for quote in &said.quotes {
+        let place = log.judges.iter().position(|judge| judge.id == quote.judge);
+        let text = place.map(|place| last_words(log, decision, place));
+        match text.is_some_and(|text| quoted.is_quoted(&quote.quote, &text)) {
+            true => verified.quotes.push(quote.clone()),
+            false => faults.push(format!("The quote {:?} is not in what {} says.", quote.quote, quote.judge)),
+        }
+    }
+    let places = log.places();
+    let [majority, minority] = decision.sides();
+    let (first, first_name) = match majority {
+        Some(_) => (&said.majority, "majority"),
+        None => (&said.assessment, "assessment"),
     };
-    let last = log.last().map_or(0, |round| round.number);
-    let issues = open_issues(log).iter().filter(|issue| issue.judges().into_iter().any(counts));
-    issues
-        .map(|issue| {
-            let shown = issue.views.iter().find(|view| counts(view.place) && !view.mine.is_empty());
-            let view = shown.map_or(String::new(), |view| format!(" - {}", view.mine));
-            let judges = issue.judges();
-            // Those who hold the view stand behind it; without a view, those who leave the issue open.
-            let behind = shown.map_or(judges.len(), |shown| issue.count_holders(&shown.mine));
-            let who = log.ids(&judges).join(", ");
-            let when = if issue.round < last { format!(" in round {}", issue.round) } else { String::new() };
-            let why = issue.why().map_or(String::new(), |why| format!(": {why}"));
-            let level = ConsensusLevel::of(behind, log.judges.len());
-            let rationale = format!("left open by {who}{when}{why}");
-            (RecommendationPriority::Consider, format!("{}{view}", issue.text), rationale, level)
-        })
-        .collect()
+    let mut opinion = |text: &Option<String>, name: &str, side: &[usize]| {
+        let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty());
+        let ids = log.ids(side);
+        let is_supported = verified.quotes.iter().any(|quote| ids.contains(&quote.judge));
+        match text {
+            None => faults.push(format!("`{name}` must not be empty.")),
+            Some(_) if !is_supported => {
+                faults.push(format!("`{name}` needs a quote of {}.", ids.join(" or ")))
+            }
+            Some(_) => {}
+        }
+        text.filter(|_| is_supported).map(str::to_owned)
+    };
+    verified.opinion = opinion(first, first_name, majority.unwrap_or(&places));
+    verified.minority = minority.and_then(|side| opinion(&said.minority, "minority", side));
+    let ids = mergeable_ids(log, decision);
+    for merged in &said.merged {
+        match merge_fault(&ids, &verified.merged, merged) {
+            None => verified.merged.push(merged.clone()),
+            Some(fault) => faults.push(fault),
+        }
+    }
+    (verified, faults)
+}
+
+/// What is wrong with items that were put together.
+fn merge_fault(ids: &[String], before: &[MergedItems], merged: &MergedItems) -> Option<String> {
+    let list = merged.ids.join(", ");
+    let is_advice = |id: &String| id.starts_with('R');
+    let is_twice = |id: &String| {
+        before.iter().any(|other| other.ids.contains(id))
+            || merged.ids.iter().filter(|own| *own == id).count() > 1
+    };
+    let advice = merged.ids.iter().filter(|id| is_advice(id)).count();
+    match () {
+        () if merged.ids.len() < 2 => Some(format!("`merged` [{list}] needs at least two ids.")),
+        () if merged.text.trim().is_empty() => Some(format!("`merged` [{list}] needs a text.")),
+        () if !merged.ids.iter().all(|id| ids.contains(id)) => {
+            Some(format!("`merged` [{list}] has an unknown id."))
+        }
+        () if merged.ids.iter().any(is_twice) => {
+            Some(format!("`merged` [{list}] has an id that is listed twice."))
+        }
+        () if advice != 0 && advice != merged.ids.len() => {
+            Some(format!("`merged` [{list}] puts a recommendation and an open item together."))
+        }
+        () => None,
+    }
 }

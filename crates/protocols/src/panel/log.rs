@@ -1,18 +1,21 @@
 //! What `panel` reads from the log: the judges' statements, and where each judge stands after each round.
 
-use std::cell::OnceCell;
-
-use agon_core::{BriefFile, Corrupt, Debate, PhaseTurn, Termination};
+use agon_core::{BriefFile, Corrupt, Debate, PhaseTurn, Reply, Seat, Termination};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::consensus::{self, ConsensusCheck, TOLERANCE};
-use super::findings::{self, CriticalFinding, OpenIssue};
-use super::replies::{FinalStatement, FindingPosition, PositionStatement, RebuttalStatement};
+use super::consensus::{self, ConsensusCheck, PanelDecision, TOLERANCE};
+use super::disputes::{self, PanelDispute};
+use super::findings::{self, CriticalFinding, FindingStand};
+use super::replies::{
+    FinalStatement, FindingPosition, JudgeRecommendation, PositionStatement, RaisedFinding,
+    RapporteurSummary, RebuttalStatement,
+};
 use super::rubric::Rubric;
-use super::{PanelOptions, PanelPhase, PanelStatus, ScoreBands};
+use super::{PanelOptions, PanelPhase, PanelStatus, RAPPORTEUR, ScoreBands};
 use crate::limits::LimitCheck;
+use crate::packet_lines::PacketLines;
 
 /// A round needs this many judges.
 const QUORUM: usize = 2;
@@ -45,28 +48,19 @@ impl JudgeStance {
         }
     }
 
-    /// What others may call a judge of this stance instead of its id.
-    pub(super) fn nickname(self) -> &'static str {
-        match self {
-            Self::Neutral => "the neutral judge",
-            Self::For => "the advocate",
-            Self::Against => "the challenger",
-        }
-    }
-
-    /// What a judge of this stance is told to do.
+    /// What a judge of this stance looks for and argues first. It never decides the score.
     pub(super) fn charter(self) -> &'static str {
         match self {
             Self::Neutral => {
-                "You are objective. Weigh strengths and risks alike, with no wish for either to win, and let the evidence set the score."
+                "Look equally hard for strengths and for risks, and argue first what decides between them."
             }
             Self::For => {
-                "You are the advocate. Look for what is strong, for what works and for what could be built on, so that no merit is \
+                "Look hardest for what is strong, what works and what could be built on, and argue that first, so that no merit is \
                  overlooked. A strength that the files do not show is none."
             }
             Self::Against => {
-                "You are the challenger. Look for risks, gaps and what breaks first, so that no danger is overlooked. A risk that the \
-                 files already meet is none."
+                "Look hardest for risks, gaps and what breaks first, and argue that first, so that no danger is overlooked. A risk \
+                 that the files already meet is none."
             }
         }
     }
@@ -111,25 +105,81 @@ impl PanelJudge<'_> {
             PanelPhase::Position => Some(JudgeStatement::Position(self.statement.clone())),
             PanelPhase::Rebuttal => self.rebuttal.clone().map(JudgeStatement::Rebuttal),
             PanelPhase::Final => self.last.clone().map(JudgeStatement::Final),
+            PanelPhase::Summary => None,
         }
     }
 
     /// What the judge said of the critical findings in a phase.
     pub(super) fn finding_positions(&self, phase: PanelPhase) -> &[FindingPosition] {
         match phase {
-            PanelPhase::Position => &[],
-            PanelPhase::Rebuttal => {
-                self.rebuttal.as_ref().map_or(&[], |rebuttal| &rebuttal.critical_positions)
-            }
-            PanelPhase::Final => self.last.as_ref().map_or(&[], |last| &last.critical_positions),
+            PanelPhase::Rebuttal => self.rebuttal.as_ref().map_or(&[], |said| &said.critical_positions),
+            PanelPhase::Final => self.last.as_ref().map_or(&[], |said| &said.critical_positions),
+            PanelPhase::Position | PanelPhase::Summary => &[],
         }
     }
 
-    /// What the judge last said of a critical finding.
-    pub(super) fn last_position_on(&self, finding: &str) -> Option<&FindingPosition> {
-        let phases = [PanelPhase::Final, PanelPhase::Rebuttal].into_iter();
-        let mut positions = phases.flat_map(|phase| self.finding_positions(phase));
-        positions.find(|position| position.finding_id == finding)
+    /// The ids that the judge declared the same in a phase.
+    pub(super) fn same_as(&self, phase: PanelPhase) -> &[Vec<String>] {
+        match phase {
+            PanelPhase::Rebuttal => self.rebuttal.as_ref().map_or(&[], |said| &said.same_as),
+            PanelPhase::Final => self.last.as_ref().map_or(&[], |said| &said.same_as),
+            PanelPhase::Position | PanelPhase::Summary => &[],
+        }
+    }
+
+    /// The findings that the judge raised in a phase.
+    pub(super) fn raised_mut(&mut self, phase: PanelPhase) -> &mut [RaisedFinding] {
+        match phase {
+            PanelPhase::Position => &mut self.statement.critical_findings,
+            PanelPhase::Rebuttal => {
+                self.rebuttal.as_mut().map_or(&mut [], |said| &mut said.critical_findings)
+            }
+            PanelPhase::Final | PanelPhase::Summary => &mut [],
+        }
+    }
+
+    /// The ids of the points of others that the judge accepts in a phase.
+    pub(super) fn conceded(&self, phase: PanelPhase) -> Vec<&str> {
+        let agreed = self.rebuttal.iter().flat_map(|said| &said.agreements).map(|point| &point.about);
+        let conceded = self.last.iter().flat_map(|said| &said.concessions_made).map(|point| &point.about);
+        match phase {
+            PanelPhase::Rebuttal => agreed.filter_map(Option::as_deref).collect(),
+            PanelPhase::Final => conceded.filter_map(Option::as_deref).collect(),
+            PanelPhase::Position | PanelPhase::Summary => Vec::new(),
+        }
+    }
+
+    /// What the judge recommends when it last recommended anything.
+    pub(super) fn recommendations(&self) -> &[JudgeRecommendation] {
+        let last = self.last.as_ref().map(|said| &said.recommendations);
+        last.filter(|list| !list.is_empty()).unwrap_or(&self.statement.recommendations)
+    }
+
+    /// Whether the judge asks for the person's attention in a phase, and what it says of that.
+    pub(super) fn attention(&self, phase: PanelPhase) -> Option<&str> {
+        let (needed, reason) = match phase {
+            PanelPhase::Position => {
+                (self.statement.user_attention_needed, self.statement.attention_reason.as_str())
+            }
+            PanelPhase::Rebuttal => self
+                .rebuttal
+                .as_ref()
+                .map(|said| (said.user_attention_needed, said.attention_reason.as_str()))?,
+            PanelPhase::Final => {
+                self.last.as_ref().map(|said| (said.user_attention_needed, said.attention_reason.as_str()))?
+            }
+            PanelPhase::Summary => return None,
+        };
+        needed.then(|| reason.trim())
+    }
+
+    /// Why the judge says that its score changed in a phase.
+    pub(super) fn change_reason(&self, phase: PanelPhase) -> &str {
+        match phase {
+            PanelPhase::Rebuttal => self.rebuttal.as_ref().map_or("", |said| said.change_reason.trim()),
+            PanelPhase::Final => self.last.as_ref().map_or("", |said| said.change_reason.trim()),
+            PanelPhase::Position | PanelPhase::Summary => "",
+        }
     }
 
     /// The score that the judge gave a dimension in a phase.
@@ -138,6 +188,7 @@ impl PanelJudge<'_> {
             PanelPhase::Position => Some(&self.statement.dimension_scores),
             PanelPhase::Rebuttal => self.rebuttal.as_ref()?.dimension_scores.as_ref(),
             PanelPhase::Final => self.last.as_ref()?.dimension_scores.as_ref(),
+            PanelPhase::Summary => None,
         };
         given.and_then(|scores| scores.get(key).copied())
     }
@@ -147,6 +198,7 @@ impl PanelJudge<'_> {
             PanelPhase::Position => Some(self.statement.overall_score),
             PanelPhase::Rebuttal => self.rebuttal.as_ref().map(|rebuttal| rebuttal.new_score),
             PanelPhase::Final => self.last.as_ref().map(|last| last.final_score),
+            PanelPhase::Summary => None,
         }
     }
 }
@@ -157,8 +209,8 @@ pub(super) struct JudgeStanding {
     pub(super) score: f64,
     /// In the rubric's order.
     pub(super) dimensions: Vec<f64>,
-    /// For each critical finding, whether the judge holds it.
-    pub(super) holds: Vec<bool>,
+    /// For each critical finding, what the judge says of it.
+    pub(super) stands: Vec<FindingStand>,
     /// `false` where the judge was absent and everything is carried forward.
     pub(super) present: bool,
 }
@@ -170,6 +222,8 @@ pub(super) struct PanelRound {
     pub(super) phase: PanelPhase,
     /// In the order of the judges.
     pub(super) standings: Vec<JudgeStanding>,
+    /// For each critical finding, the first one that is the same.
+    pub(super) groups: Vec<usize>,
     pub(super) check: ConsensusCheck,
     pub(super) ended_at_ms: u64,
 }
@@ -196,12 +250,15 @@ pub(super) struct PanelLog<'a> {
     pub(super) options: PanelOptions,
     pub(super) bands: ScoreBands,
     pub(super) rubric: Rubric,
+    /// The files that are judged.
+    pub(super) packet: PacketLines,
     /// Those who gave a position statement, in seat order. The others are out.
     pub(super) judges: Vec<PanelJudge<'a>>,
     pub(super) findings: Vec<CriticalFinding>,
     pub(super) rounds: Vec<PanelRound>,
-    /// Made on demand: comparing every point with every other takes a while.
-    pub(super) issues: OnceCell<Vec<OpenIssue>>,
+    pub(super) disputes: Vec<PanelDispute>,
+    /// What the rapporteur wrote, before it is verified.
+    pub(super) summary: Option<RapporteurSummary>,
 }
 
 impl<'a> PanelLog<'a> {
@@ -212,6 +269,8 @@ impl<'a> PanelLog<'a> {
         let bands =
             ScoreBands::parse(&options.bands).ok_or_else(|| refused("its bands cannot be read".into()))?;
         let rubric = Rubric::of(&brief.files).map_err(|why| refused(why.0))?;
+        let packet = judged(&brief.files)
+            .fold(PacketLines::default(), |packet, file| packet.with_file(&file.path, &file.text));
         let mut judges = Vec::new();
         for (place, seat) in brief.seats_of("judge").enumerate() {
             let Some(statement) = read_reply(debate, PanelPhase::Position, &seat.id)? else { continue };
@@ -224,18 +283,25 @@ impl<'a> PanelLog<'a> {
                 last: read_reply(debate, PanelPhase::Final, &seat.id)?,
             });
         }
-        let findings = findings::critical_findings(&judges);
-        let (rounds, issues) = (Vec::new(), OnceCell::new());
-        let mut log = Self { debate, options, bands, rubric, judges, findings, rounds, issues };
+        number_claims(&mut judges);
+        let findings = findings::number_findings(&mut judges, &packet);
+        let summary = read_reply(debate, PanelPhase::Summary, RAPPORTEUR)?;
+        let (rounds, disputes) = (Vec::new(), Vec::new());
+        let mut log =
+            Self { debate, options, bands, rubric, packet, judges, findings, rounds, disputes, summary };
         for turn in &debate.turns {
-            let round = log.read_round(turn)?;
-            log.rounds.push(round);
+            let phase = PanelPhase::of(&turn.phase)?;
+            if phase != PanelPhase::Summary {
+                let round = log.read_round(turn, phase);
+                log.rounds.push(round);
+            }
         }
+        log.disputes = disputes::find_disputes(&log);
+        log.number_disputes();
         Ok(log)
     }
 
-    fn read_round(&self, turn: &PhaseTurn) -> Result<PanelRound, Corrupt> {
-        let phase = PanelPhase::of(&turn.phase)?;
+    fn read_round(&self, turn: &PhaseTurn, phase: PanelPhase) -> PanelRound {
         let before = self.rounds.last();
         let judges = self.judges.iter().enumerate();
         let standings: Vec<JudgeStanding> = judges
@@ -244,9 +310,13 @@ impl<'a> PanelLog<'a> {
                 self.standing(judge, place, phase, last)
             })
             .collect();
-        let check =
-            ConsensusCheck::new(&standings, self.options.consensus_range, self.options.dimension_range);
-        Ok(PanelRound { number: turn.phase.round, phase, standings, check, ended_at_ms: turn.ended_at_ms })
+        let things: Vec<(&str, Vec<usize>)> =
+            self.findings.iter().map(|finding| (finding.id.as_str(), finding.raised_by.clone())).collect();
+        let groups = findings::declared_groups(&self.judges, &things, phase.round());
+        let (consensus_range, dimension_range) = (self.options.consensus_range, self.options.dimension_range);
+        let check = ConsensusCheck::new(&standings, &groups, consensus_range, dimension_range);
+        let (number, ended_at_ms) = (turn.phase.round, turn.ended_at_ms);
+        PanelRound { number, phase, standings, groups, check, ended_at_ms }
     }
 
     fn standing(
@@ -264,22 +334,61 @@ impl<'a> PanelLog<'a> {
             judge.dimension(phase, key).or(before).unwrap_or(score)
         });
         let positions = judge.finding_positions(phase);
-        let holds = self.findings.iter().enumerate().map(|(at, finding)| {
-            let before = last.map_or(finding.raised_by.contains(&place), |last| {
-                last.holds.get(at).copied().unwrap_or_default()
-            });
-            findings::holds(before, &finding.id, positions)
+        let stands = self.findings.iter().enumerate().map(|(at, finding)| {
+            let raised = finding.round == phase.round() && finding.raised_by.contains(&place);
+            let before = last.and_then(|last| last.stands.get(at).copied());
+            match raised {
+                true => FindingStand::Holds,
+                false => before.unwrap_or(FindingStand::Unknown).after(&finding.id, positions),
+            }
         });
-        JudgeStanding {
-            score,
-            dimensions: dimensions.collect(),
-            holds: holds.collect(),
-            present: given.is_some(),
+        let (dimensions, stands) = (dimensions.collect(), stands.collect());
+        JudgeStanding { score, dimensions, stands, present: given.is_some() }
+    }
+
+    /// Writes the ids of the disputes into the statements that leave them open.
+    fn number_disputes(&mut self) {
+        let disputes = std::mem::take(&mut self.disputes);
+        for (place, judge) in self.judges.iter_mut().enumerate() {
+            let id = |phase: PanelPhase, topic: &str| {
+                disputes
+                    .iter()
+                    .find(|dispute| dispute.is_left_open_by(place, phase.round(), topic))
+                    .map(|d| d.id.clone())
+            };
+            for left in judge.rebuttal.iter_mut().flat_map(|said| &mut said.unresolved_disputes) {
+                left.id = id(PanelPhase::Rebuttal, &left.topic);
+            }
+            for left in judge.last.iter_mut().flat_map(|said| &mut said.unresolved_disagreements) {
+                left.id = id(PanelPhase::Final, &left.issue);
+            }
         }
+        self.disputes = disputes;
     }
 
     pub(super) fn limits(&self) -> LimitCheck<'a> {
         LimitCheck { debate: self.debate, closing_share: 0.0, closing_calls: 0 }
+    }
+
+    /// For each critical finding, the first one that is the same, in the end.
+    pub(super) fn groups(&self) -> Vec<usize> {
+        self.rounds.last().map_or_else(Vec::new, |round| round.groups.clone())
+    }
+
+    /// Where the rapporteur sits, if it sits.
+    pub(super) fn rapporteur(&self) -> Option<&'a Seat> {
+        self.debate.brief.seats_of(RAPPORTEUR).next()
+    }
+
+    /// The rapporteur, where it must still be asked. It is not asked without a verdict or when a limit is reached.
+    pub(super) fn rapporteur_to_ask(&self, decision: &PanelDecision) -> Option<&'a Seat> {
+        let is_due = *decision != PanelDecision::None && !self.has_summary_turn();
+        self.rapporteur().filter(|_| is_due && !self.limits().is_exhausted(1))
+    }
+
+    /// Whether the rapporteur was asked.
+    pub(super) fn has_summary_turn(&self) -> bool {
+        self.debate.turns.iter().any(|turn| turn.phase.name == PanelPhase::Summary.as_str())
     }
 
     /// The last round in which anybody spoke: where the judges stand in the end.
@@ -295,6 +404,11 @@ impl<'a> PanelLog<'a> {
     /// The number of the last round that counts.
     pub(super) fn rounds_completed(&self) -> u32 {
         self.rounds.iter().rfind(|round| round.has_quorum()).map_or(0, |round| round.number)
+    }
+
+    /// A judge's score in round 1.
+    pub(super) fn first_score(&self, seat: &str) -> Option<f64> {
+        self.judges.iter().find(|judge| judge.id == seat).map(|judge| judge.statement.overall_score)
     }
 
     /// A judge's score after a round.
@@ -335,6 +449,27 @@ impl<'a> PanelLog<'a> {
         (0..self.judges.len()).collect()
     }
 
+    /// The ids in a text that exist and that its author was shown before this round, except those that are only its own.
+    pub(super) fn cited_ids(&self, text: &str, round: u32, own: Option<usize>) -> Vec<String> {
+        let is_other = |raisers: &[usize]| own.is_none_or(|own| raisers.iter().any(|place| *place != own));
+        let claims = self.judges.iter().enumerate().filter(|(place, _)| is_other(&[*place]));
+        let claims =
+            claims.flat_map(|(_, judge)| judge.statement.key_claims.iter().filter_map(|c| c.id.as_ref()));
+        let findings =
+            self.findings.iter().filter(|finding| finding.round < round && is_other(&finding.raised_by));
+        let disputes =
+            self.disputes.iter().filter(|dispute| dispute.round < round).map(|dispute| &dispute.id);
+        let known: Vec<&String> = claims.chain(findings.map(|finding| &finding.id)).chain(disputes).collect();
+        let mut cited: Vec<String> = Vec::new();
+        // Only ASCII letters and digits belong to an id, so that it is found in a text without spaces, too.
+        for word in text.split(|c: char| !c.is_ascii_alphanumeric()) {
+            if known.iter().any(|id| *id == word) && !cited.iter().any(|id| id == word) {
+                cited.push(word.to_owned());
+            }
+        }
+        cited
+    }
+
     /// Whether enough judges gave a position statement for a verdict.
     pub(super) fn has_quorum(&self) -> bool {
         self.judges.len() >= QUORUM
@@ -342,7 +477,8 @@ impl<'a> PanelLog<'a> {
 
     /// Whether a limit kept a judge from answering in the last phase.
     pub(super) fn was_cut_short(&self) -> bool {
-        self.debate.turns.last().is_some_and(|turn| self.limits().cut_short(turn))
+        let is_round = |turn: &&PhaseTurn| turn.phase.name != PanelPhase::Summary.as_str();
+        self.debate.turns.iter().rev().find(is_round).is_some_and(|turn| self.limits().cut_short(turn))
     }
 
     /// Whether and how the debate is over after its last round.
@@ -381,9 +517,14 @@ impl<'a> PanelLog<'a> {
         (!values.is_empty()).then(|| consensus::mean(&values))
     }
 
-    /// What is judged.
+    /// What records call what is judged.
     pub(super) fn feature(&self) -> String {
         feature(&self.options, &self.debate.brief.files)
+    }
+
+    /// The title that people read.
+    pub(super) fn title(&self) -> String {
+        title(&self.options, &self.debate.brief.files)
     }
 }
 
@@ -397,12 +538,19 @@ fn read_reply<T: DeserializeOwned>(
 
 fn reply_value<'a>(debate: &'a Debate, phase: PanelPhase, seat: &str) -> Option<&'a Value> {
     let turn = debate.turns.iter().find(|turn| turn.phase.name == phase.as_str())?;
-    turn.settled().find(|(ask, _)| ask.seat == seat)?.1.value()
+    turn.settled().find(|(ask, _)| ask.seat == seat).and_then(|(_, reply): (_, &Reply)| reply.value())
 }
 
-/// A judge's score in round 1.
-pub(super) fn first_score(debate: &Debate, seat: &str) -> Option<f64> {
-    reply_value(debate, PanelPhase::Position, seat)?.get("overall_score")?.as_f64()
+/// Numbers the claims of round 1, and the recommendations of rounds 1 and 3, in seat order.
+fn number_claims(judges: &mut [PanelJudge<'_>]) {
+    let claims = judges.iter_mut().flat_map(|judge| &mut judge.statement.key_claims);
+    claims.zip(1..).for_each(|(claim, n)| claim.id = Some(format!("A{n}")));
+    let first = judges.iter().map(|judge| judge.statement.recommendations.len()).sum::<usize>();
+    let advice = judges.iter_mut().flat_map(|judge| &mut judge.statement.recommendations);
+    advice.zip(1..).for_each(|(advice, n)| advice.id = Some(format!("R{n}")));
+    let advice =
+        judges.iter_mut().flat_map(|judge| &mut judge.last).flat_map(|said| &mut said.recommendations);
+    advice.zip(first + 1..).for_each(|(advice, n)| advice.id = Some(format!("R{n}")));
 }
 
 /// A statement without the title of its template: reports have titles of their own.
@@ -418,7 +566,36 @@ pub(super) fn judged(files: &[BriefFile]) -> impl Iterator<Item = &BriefFile> {
     files.iter().filter(|file| file.part.is_none())
 }
 
-/// What is judged: the user's name for it, else the first file's name without its ending.
+/// The title that people read: the user's name for it, else the first heading of the first file, else all file names.
+pub(super) fn title(options: &PanelOptions, files: &[BriefFile]) -> String {
+    let named = Some(options.feature.trim()).filter(|named| !named.is_empty()).map(str::to_owned);
+    let is_prose = |path: &str| {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        name.rsplit_once('.').is_none_or(|(_, ending)| matches!(ending, "md" | "markdown" | "mdx" | "txt"))
+    };
+    let heading = || {
+        judged(files).next().filter(|file| is_prose(&file.path)).and_then(|file| first_heading(&file.text))
+    };
+    let names = || judged(files).map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ");
+    named.or_else(heading).unwrap_or_else(names)
+}
+
+/// The first Markdown heading of a text. What looks like one in a block of code is a comment.
+fn first_heading(text: &str) -> Option<String> {
+    let mut is_code = false;
+    for line in text.lines().map(str::trim) {
+        is_code ^= line.starts_with("```");
+        let heading = line.trim_start_matches('#');
+        let is_heading = heading.len() < line.len() && heading.starts_with(' ');
+        let heading = heading.trim().trim_end_matches('#').trim_end();
+        if !is_code && is_heading && !heading.is_empty() {
+            return Some(heading.to_owned());
+        }
+    }
+    None
+}
+
+/// What records call it: the user's name for it, else the first file's name without its ending.
 pub(super) fn feature(options: &PanelOptions, files: &[BriefFile]) -> String {
     let named = options.feature.trim();
     if !named.is_empty() {

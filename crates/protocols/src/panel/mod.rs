@@ -3,15 +3,15 @@
 //!
 //! This file has the options, the phases and the transition table. [`log`] reads from the log where each judge stands after each
 //! round, [`rubric`] has the dimensions, [`replies`] the types of the answers, [`asks`] makes the prompts. [`consensus`] is the
-//! arithmetic that decides, [`findings`] says what the judges agree and disagree on, [`verdict`] composes the verdict and
-//! [`follow_up`] what the reader must decide and do; [`closing`] writes the outcome. [`positions`] says who gave which score when,
-//! [`report`] describes the result for readers, [`simulation`] plays it with simulated seats.
+//! arithmetic that decides, [`findings`] says who holds which critical finding, [`disputes`] what is open between the judges.
+//! [`follow_up`] is what the judges advise and what the rapporteur makes of it, [`verdict`] composes the verdict, and [`closing`]
+//! writes the outcome. [`report`] describes the result for readers, [`simulation`] plays it with simulated seats.
 
 use std::sync::OnceLock;
 
 use agon_core::{
     Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol,
-    ProtocolInfo, ReplyFault, Request, RoleInfo, RoleModels, Seat, Step,
+    ProtocolInfo, ReplyFault, Request, RoleInfo, RoleModels, Seat, Step, options::OptionValue,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,10 +22,10 @@ use log::PanelLog;
 mod asks;
 mod closing;
 pub(crate) mod consensus;
+mod disputes;
 mod findings;
 mod follow_up;
 mod log;
-mod positions;
 pub mod replies;
 mod report;
 mod rubric;
@@ -42,12 +42,14 @@ agon_core::protocol_options! {
     /// What a user may set.
     pub struct PanelOptions {
         feature: String = Text, "", "what the files are about; by default the first file's name without its ending";
+        ask: String = Text, "", "a question of your own that the judges answer, too";
         judges: Option<usize> = Int(3, 7), "", "how many judges sit, an odd number; by default 3, or as many as models are named";
         rubric: Option<String> = File, "", "a file (YAML, JSON or TOML) with dimensions and their weights, which sum to 100";
         consensus_range: f64 = Float(0.0, 4.0), "0.5", "consensus needs all overall scores within this range";
         dimension_range: f64 = Float(0.0, 4.0), "1.0", "consensus needs the scores of every dimension within this range";
         bands: String = Text, "4.0,3.0", "the weighted scores from which the status is GREEN and YELLOW; below is RED";
         max_rounds: u32 = Int(1, 3), "3", "the debate ends after this round";
+        fail_on: Option<PanelFailOn> = Choice(&["red", "yellow"]), "", "make the panel a gate: this status, or a worse one, is exit status 1";
     }
 }
 
@@ -57,16 +59,44 @@ agon_core::protocol_phases! {
         Position => PhaseInfo::new("position", "Positions", "scores alone", "score, each on its own").first_positions(),
         Rebuttal => PhaseInfo::new("rebuttal", "Rebuttals", "reads the others and answers", "read the others and answer"),
         Final => PhaseInfo::new("final", "Final statements", "gives a final score", "give their final scores"),
+        Summary => PhaseInfo::new("summary", "Summary", "sums up what the judges say", "sum up what the judges say").closing().outside_rounds(),
     }
 }
 
 impl PanelPhase {
-    /// The number of its round.
+    /// The number of its round. The summary belongs to none.
     fn round(self) -> u32 {
         match self {
             Self::Position => 1,
             Self::Rebuttal => 2,
             Self::Final => 3,
+            Self::Summary => 0,
+        }
+    }
+}
+
+/// The mildest status that fails the gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PanelFailOn {
+    /// RED fails.
+    Red,
+    /// YELLOW and RED fail.
+    Yellow,
+}
+
+impl OptionValue for PanelFailOn {
+    fn from_json(value: &Value) -> Option<Self> {
+        match value.as_str()? {
+            "red" => Some(Self::Red),
+            "yellow" => Some(Self::Yellow),
+            _ => None,
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        match self {
+            Self::Red => "red".into(),
+            Self::Yellow => "yellow".into(),
         }
     }
 }
@@ -113,6 +143,8 @@ pub(crate) const TEMPLATES: &[PromptTemplate] = &[
     PromptTemplate { file: "panel/position.hbs", text: include_str!("prompts/position.hbs") },
     PromptTemplate { file: "panel/rebuttal.hbs", text: include_str!("prompts/rebuttal.hbs") },
     PromptTemplate { file: "panel/final.hbs", text: include_str!("prompts/final.hbs") },
+    PromptTemplate { file: "panel/summary.hbs", text: include_str!("prompts/summary.hbs") },
+    rubric::STANDARD,
 ];
 
 static INFO: ProtocolInfo = ProtocolInfo {
@@ -120,19 +152,28 @@ static INFO: ProtocolInfo = ProtocolInfo {
     about: "Judges with stances score files on a rubric, rebut each other, and reach consensus or a majority with dissent",
     subject: "FILE...",
     options: PanelOptions::SPECS,
-    roles: &[RoleInfo { name: "judge", models: RoleModels::Listed }],
+    roles: &[
+        RoleInfo { name: "judge", models: RoleModels::Listed },
+        RoleInfo { name: RAPPORTEUR, models: RoleModels::Named },
+    ],
     templates: TEMPLATES,
     phases: PanelPhase::INFO,
     closing_share: 0.0,
-    title: |request| log::feature(&PanelOptions::read(&request.options), &request.files),
-    gate: None,
+    title: |request| log::title(&PanelOptions::read(&request.options), &request.files),
+    gate: Some(|brief| PanelOptions::read(&brief.options).fail_on.is_some()),
     is_rated: false,
     record_folder: None,
     isolation: &[],
     simulation: Some(&simulation::PanelSimulation),
-    example: None,
-    demo: None,
+    example: Some((
+        "design.md plan.md --fail-on red",
+        "a panel of three scores a design and its plan; RED is exit status 1",
+    )),
+    demo: Some(include_str!("demo.yaml")),
 };
+
+/// The role of the seat that sums up, and the option that names its model.
+const RAPPORTEUR: &str = "rapporteur";
 
 /// Judges when no more models are named.
 const JUDGES_DEFAULT: usize = 3;
@@ -153,47 +194,55 @@ impl Protocol for Panel {
         check_request(request, &options)?;
         let count = judge_count(request, &options)?;
         let models = request.models.iter().cycle().take(count).zip(1..);
-        let seat = |(model, n): (&String, usize)| Seat {
+        let judge = |(model, n): (&String, usize)| Seat {
             id: format!("judge-{n}"),
             role: "judge".into(),
             model: model.clone(),
         };
-        Ok(models.map(seat).collect())
+        let named = request.roles.get(RAPPORTEUR).or(request.models.first());
+        let rapporteur =
+            named.map(|model| Seat { id: RAPPORTEUR.into(), role: RAPPORTEUR.into(), model: model.clone() });
+        Ok(models.map(judge).chain(rapporteur).collect())
     }
 
     fn plan(&self, brief: &Brief) -> CallPlan {
         let rounds = PanelOptions::read(&brief.options).max_rounds;
         let judges = u32::try_from(brief.seats_of("judge").count()).unwrap_or(u32::MAX);
+        // Without a seat for it, as in `ask`, there is no summary.
+        let summaries = u32::from(brief.seats_of(RAPPORTEUR).next().is_some());
         CallPlan {
-            fewest_calls: judges,
-            most_calls: judges.saturating_mul(rounds),
-            most_phases: rounds,
+            fewest_calls: judges.saturating_add(summaries),
+            most_calls: judges.saturating_mul(rounds).saturating_add(summaries),
+            most_phases: rounds.saturating_add(summaries),
             most_rounds: Some(rounds),
         }
     }
 
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
         let log = PanelLog::read(debate)?;
-        if let Some(termination) = log.ending() {
-            return closing::close(&log, termination);
-        }
-        let asks = asks::PanelAsks::new(&log)?;
-        match log.rounds.last().map(|round| round.phase) {
-            None => asks.round(PanelPhase::Position),
-            Some(PanelPhase::Position) => asks.round(PanelPhase::Rebuttal),
-            Some(PanelPhase::Rebuttal | PanelPhase::Final) => asks.round(PanelPhase::Final),
+        let Some(termination) = log.ending() else {
+            return asks::PanelAsks::new(&log)?.round(match log.rounds.last().map(|round| round.phase) {
+                None => PanelPhase::Position,
+                Some(PanelPhase::Position) => PanelPhase::Rebuttal,
+                Some(PanelPhase::Rebuttal | PanelPhase::Final | PanelPhase::Summary) => PanelPhase::Final,
+            });
+        };
+        let decision = consensus::PanelDecision::of(&log, termination);
+        match log.rapporteur_to_ask(&decision) {
+            Some(seat) => asks::PanelAsks::new(&log)?.summary(&decision, seat),
+            None => closing::close(&log, &decision, termination),
         }
     }
 
     fn check(&self, debate: &Debate, ask: &Ask, value: &Value) -> Result<(), ReplyFault> {
-        let phase = ask.schema.as_ref().and_then(|schema| PanelPhase::parse(&schema.name));
+        let unreadable = |why: Corrupt| ReplyFault::Invalid(why.to_string());
+        let phase = debate.last_phase().ok_or(Corrupt::Empty).and_then(PanelPhase::of).map_err(unreadable)?;
+        let log = || PanelLog::read(debate).map_err(unreadable);
         match phase {
-            Some(PanelPhase::Position) => Ok(replies::check_position(value)?),
-            Some(PanelPhase::Rebuttal) => {
-                Ok(replies::check_rebuttal(value, log::first_score(debate, &ask.seat))?)
-            }
-            Some(PanelPhase::Final) => Ok(replies::check_final(value)?),
-            None => Ok(()),
+            PanelPhase::Position => replies::check_position(value),
+            PanelPhase::Rebuttal => replies::check_rebuttal(value, log()?.first_score(&ask.seat)),
+            PanelPhase::Final => replies::check_final(value),
+            PanelPhase::Summary => follow_up::check_summary(&log()?, value),
         }
     }
 

@@ -1,67 +1,81 @@
-//! What the judges answer: the seed's three statements with their fields, their checks and their schemas.
+//! What the judges and the rapporteur answer: the seed's three statements and the summary, with their checks and schemas.
 //!
 //! The log knows who speaks, in which round, from which stance and when, so no judge is asked for that: the records add it.
-//! The doc lines of the fields are the questions that the schema asks.
+//! The doc lines of the fields are the questions that the schema asks. Fields that are skipped in the schema are filled in when the
+//! log is read: ids, and whether evidence verifies.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use agon_core::ReplySchema;
+use agon_core::{ReplyFault, ReplySchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::PanelPhase;
-use super::consensus::TOLERANCE;
+use super::consensus::{PanelDecision, TOLERANCE};
 use super::log::PanelLog;
 use super::rubric::Rubric;
-use crate::prompt::schema_of;
+use crate::prompt::{entry_question, schema_of};
 
 /// "Judge Position Statement", round 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PositionStatement {
-    /// How good is it overall, from 1 to 5?
+    /// What do the files get right and wrong, and which lines show it? At most 150 words.
+    #[serde(default)]
+    pub analysis: String,
+    /// How good is it overall, from 1 (very poor) to 5 (excellent)?
     #[schemars(range(min = 1.0, max = 5.0))]
     pub overall_score: f64,
-    /// How good is it in each dimension, from 1 to 5?
+    /// How good is it in each dimension, from 1 (very poor) to 5 (excellent)?
     #[serde(deserialize_with = "numbers")]
     pub dimension_scores: BTreeMap<String, f64>,
-    /// What are its strengths and your concerns, each with evidence, and what is your verdict from your stance? Markdown with the
-    /// headings of the template.
+    /// What are its strengths and your concerns, each with evidence, and what is your verdict? Use Markdown headings.
     #[schemars(length(max = 16000))]
     pub position_statement: String,
-    /// What do you claim about it, and on what evidence?
+    /// Which specific claims about it do you make?
     #[serde(default)]
-    #[schemars(length(max = 12))]
+    #[schemars(transform = entry_question("Which specific claim do you make about it?"))]
     pub key_claims: Vec<KeyClaim>,
-    /// What must not go through as it is? Empty if nothing.
+    /// Which severe problems did you find? An empty list if there are none.
     #[serde(default)]
-    #[schemars(length(max = 6))]
+    #[schemars(length(max = 6), transform = entry_question("Which severe problem did you find?"))]
     pub critical_findings: Vec<RaisedFinding>,
+    /// What should its authors do?
+    #[serde(default)]
+    #[schemars(transform = entry_question("What should its authors do?"))]
+    pub recommendations: Vec<JudgeRecommendation>,
+    /// Is there something that only the person who asked can decide?
+    #[serde(default)]
+    pub user_attention_needed: bool,
+    /// What must the person who asked decide? Empty if nothing.
+    #[serde(default)]
+    pub attention_reason: String,
 }
 
 /// A claim about what is judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KeyClaim {
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub id: Option<String>,
     /// What do you claim?
-    #[schemars(length(max = 4000))]
     pub claim: String,
-    /// Where in the files does that show?
+    /// Which line of the files shows it? A location such as plan.md:12, or words copied exactly.
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub evidence: String,
-    /// How sure are you of that?
+    /// How sure are you of it: HIGH (the files say so), MEDIUM (it follows from them) or LOW (it is likely)?
     pub confidence: ConfidenceLevel,
 }
 
 /// How sure somebody is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[allow(missing_docs, reason = "the names are the seed's own")]
 pub enum ConfidenceLevel {
-    High,
-    Medium,
     Low,
+    Medium,
+    High,
 }
 
 impl ConfidenceLevel {
@@ -78,18 +92,27 @@ impl ConfidenceLevel {
 /// Something severe. Only what is `CRITICAL` blocks consensus; the others are ordinary findings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RaisedFinding {
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub id: Option<String>,
     /// What is wrong?
-    #[schemars(length(max = 4000))]
     pub finding: String,
-    /// How severe is that?
+    /// How severe is it: CRITICAL (must not go ahead as it is), HIGH (fix it before the end), MEDIUM (fix it when convenient) or LOW
+    /// (a detail)?
     pub severity: FindingSeverity,
-    /// Where in the files does that show?
+    /// Which line of the files shows it? A location such as plan.md:12, or words copied exactly.
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub evidence: String,
-    /// Must it be resolved before anybody can agree?
+    /// What would fix it?
+    #[serde(default)]
+    pub fix: String,
+    /// Must it be settled before the judges can agree? It is so for every CRITICAL finding.
     #[serde(default)]
     pub blocks_consensus: Option<bool>,
+    /// Whether the evidence is neither a line of the files nor a quote of them.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub unverified: Option<bool>,
 }
 
 /// How severe a finding is, and how urgent.
@@ -103,44 +126,99 @@ pub enum FindingSeverity {
     Low,
 }
 
+/// Something that a judge recommends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JudgeRecommendation {
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub id: Option<String>,
+    /// What should be done?
+    pub action: String,
+    /// How urgent is it: MUST (before it goes ahead), SHOULD (soon after) or CONSIDER (worth a thought)?
+    pub priority: RecommendationPriority,
+    /// Why should it be done?
+    #[serde(default)]
+    pub rationale: String,
+    /// Which findings would it fix, by id? Empty if none.
+    #[serde(default)]
+    pub finding_ids: Vec<String>,
+}
+
+/// The seed's priorities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+#[allow(missing_docs, reason = "the names are the seed's own")]
+pub enum RecommendationPriority {
+    Must,
+    Should,
+    Consider,
+}
+
+impl RecommendationPriority {
+    /// The wire name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Must => "MUST",
+            Self::Should => "SHOULD",
+            Self::Consider => "CONSIDER",
+        }
+    }
+}
+
 /// "Judge Rebuttal Statement", round 2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RebuttalStatement {
-    /// What was your score in the round before?
+    /// Which arguments of the other judges hold against the files, and which do not? At most 150 words.
+    #[serde(default)]
+    pub analysis: String,
+    /// What was your overall score in the round before?
     #[schemars(range(min = 1.0, max = 5.0))]
     pub previous_score: f64,
-    /// What is your score now, from 1 to 5?
+    /// What is your overall score now, from 1 (very poor) to 5 (excellent)?
     #[schemars(range(min = 1.0, max = 5.0))]
     pub new_score: f64,
     /// Is your score another one than before? Null leaves it to the two scores, from which it follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score_changed: Option<bool>,
-    /// Why did your score change, or why do you hold to it despite the counterarguments?
+    /// Why did your score change, or why do you keep it? Name the ids, such as [F1], that moved you.
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub change_reason: String,
-    /// What do you now agree with?
+    /// Which points of other judges do you accept?
     #[serde(default)]
-    #[schemars(length(max = 12))]
+    #[schemars(transform = entry_question("Which point of another judge do you accept?"))]
     pub agreements: Vec<JudgeAgreement>,
-    /// What do you still disagree with?
+    /// Which points of other judges do you reject?
     #[serde(default)]
-    #[schemars(length(max = 12))]
+    #[schemars(transform = entry_question("Which point of another judge do you reject?"))]
     pub disagreements: Vec<JudgeDisagreement>,
-    /// Which points do you accept, which do you reject, and what is your assessment now? Markdown with the headings of the template.
+    /// Which points do you accept, which do you reject, and what is your assessment now? Use Markdown headings.
     #[schemars(length(max = 16000))]
     pub position_revision: String,
-    /// What remains disputed?
+    /// What remains disputed between you and another judge?
     #[serde(default)]
-    #[schemars(length(max = 12))]
+    #[schemars(transform = entry_question("What remains disputed?"))]
     pub unresolved_disputes: Vec<UnresolvedDispute>,
-    /// How good is it in each dimension now, from 1 to 5? Null where nothing changed.
+    /// How good is it in each dimension now, from 1 (very poor) to 5 (excellent)? Null where nothing changed.
     #[serde(default, deserialize_with = "numbers_if_any")]
     pub dimension_scores: Option<BTreeMap<String, f64>>,
-    /// Where do you stand on each critical finding?
+    /// What is your position on each critical finding?
     #[serde(default)]
-    #[schemars(length(max = 12))]
+    #[schemars(transform = entry_question("What is your position on a critical finding?"))]
     pub critical_positions: Vec<FindingPosition>,
+    /// Which severe problems that nobody has named yet did you find? An empty list if there are none.
+    #[serde(default)]
+    #[schemars(length(max = 6), transform = entry_question("Which new severe problem did you find?"))]
+    pub critical_findings: Vec<RaisedFinding>,
+    /// Which ids name one and the same thing? Each entry lists the ids of one thing.
+    #[serde(default)]
+    #[schemars(transform = entry_question("Which ids name one and the same thing?"))]
+    pub same_as: Vec<Vec<String>>,
+    /// Is there something that only the person who asked can decide?
+    #[serde(default)]
+    pub user_attention_needed: bool,
+    /// What must the person who asked decide? Empty if nothing.
+    #[serde(default)]
+    pub attention_reason: String,
 }
 
 impl RebuttalStatement {
@@ -153,134 +231,178 @@ impl RebuttalStatement {
 /// A point in which one judge follows another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgeAgreement {
-    /// With whom do you agree?
+    /// Which judge do you agree with?
     pub with_judge: String,
     /// What do you now agree with?
-    #[schemars(length(max = 4000))]
     pub on_point: String,
-    /// What else in the files supports that?
+    /// What else in the files supports it?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub strengthening_evidence: String,
-    /// How does that change your view?
+    /// How does it change your view?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub impact_on_my_position: String,
+    /// Which id does the point have? Null if it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
 }
 
 /// A point in which one judge contradicts another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JudgeDisagreement {
-    /// With whom do you disagree?
+    /// Which judge do you disagree with?
     pub with_judge: String,
     /// What do you still disagree with?
-    #[schemars(length(max = 4000))]
     pub on_point: String,
     /// What is their argument?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub their_argument: String,
     /// What do you say against it?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub my_counterargument: String,
-    /// Where in the files does that show?
+    /// Which line of the files shows it?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub my_evidence: String,
     /// Why is their evidence not enough, or misread?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub their_evidence_weakness: String,
+    /// Which id does the point have? Null if it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
 }
 
 /// What a judge leaves open after round 2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UnresolvedDispute {
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub id: Option<String>,
     /// What remains disputed?
-    #[schemars(length(max = 4000))]
     pub topic: String,
     /// What is your view?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub my_view: String,
     /// What is the other side's view?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub opposing_view: String,
     /// Why could it not be resolved?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub why_unresolved: String,
+    /// What happens if the other side is right?
+    #[serde(default)]
+    pub stakes: String,
+    /// Which judge holds the other side's view? Null if several do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with_judge: Option<String>,
+    /// Which id does it have already? Null if it is new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// Must the person who asked decide it?
+    #[serde(default)]
+    pub user_attention_needed: bool,
 }
 
-/// Where a judge stands on a critical finding.
+/// A judge's position on a critical finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FindingPosition {
     /// Which finding?
     pub finding_id: String,
-    /// Do you adopt it as your own, dispute it, or withdraw it?
+    /// Do you hold it (it is yours), adopt it (another's, and you now share it), lower it (real, but not critical), dispute it (not
+    /// real) or withdraw it (it was yours)?
     pub position: FindingHold,
-    /// Why?
+    /// Why do you take this position?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub reason: String,
 }
 
-/// Whether a judge holds a finding.
+/// What a judge says of a critical finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names are the wire's own")]
 pub enum FindingHold {
+    Hold,
     Adopt,
+    Lower,
     Dispute,
     Withdraw,
+}
+
+impl FindingHold {
+    /// Whether a judge who says so holds the finding as critical.
+    pub fn is_held(self) -> bool {
+        matches!(self, Self::Hold | Self::Adopt)
+    }
+
+    /// In words that follow a judge's name.
+    pub(super) fn spoken(self) -> &'static str {
+        match self {
+            Self::Hold | Self::Adopt => "holds it",
+            Self::Lower => "calls it real, but not critical",
+            Self::Dispute => "disputes it",
+            Self::Withdraw => "withdrew it",
+        }
+    }
 }
 
 /// "Judge Final Statement", round 3.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FinalStatement {
-    /// What is your final score, from 1 to 5?
+    /// What did the debate settle for you, and what did it not? At most 150 words.
+    #[serde(default)]
+    pub analysis: String,
+    /// What is your final score, from 1 (very poor) to 5 (excellent)?
     #[schemars(range(min = 1.0, max = 5.0))]
     pub final_score: f64,
-    /// What is your final assessment: quality, the strengths that survived, the concerns that remain, your recommendation? Markdown
-    /// with the heading of the template.
+    /// What is your final assessment: quality, strengths that survived, concerns that remain, recommendation? Use Markdown.
     #[schemars(length(max = 16000))]
     pub final_position: String,
-    /// What do you maintain despite the challenges?
+    /// Which arguments do you maintain despite the challenges?
     #[serde(default)]
-    #[schemars(length(max = 12))]
+    #[schemars(transform = entry_question("Which argument do you maintain?"))]
     pub key_points_maintained: Vec<MaintainedPoint>,
     /// What do you now accept that you first rejected?
     #[serde(default)]
-    #[schemars(length(max = 12))]
+    #[schemars(transform = entry_question("What do you now accept?"))]
     pub concessions_made: Vec<ConcededPoint>,
     /// What could not be resolved?
     #[serde(default)]
-    #[schemars(length(max = 12))]
+    #[schemars(transform = entry_question("What could not be resolved?"))]
     pub unresolved_disagreements: Vec<UnresolvedDisagreement>,
-    /// How good is it in each dimension now, from 1 to 5? Null where nothing changed.
+    /// Why did your score change since the round before? Name the ids, such as [F1], that moved you. Empty if it did not change.
+    #[serde(default)]
+    pub change_reason: String,
+    /// How good is it in each dimension now, from 1 (very poor) to 5 (excellent)? Null where nothing changed.
     #[serde(default, deserialize_with = "numbers_if_any")]
     pub dimension_scores: Option<BTreeMap<String, f64>>,
-    /// Where do you stand on each critical finding?
+    /// What is your position on each critical finding?
     #[serde(default)]
-    #[schemars(length(max = 12))]
+    #[schemars(transform = entry_question("What is your position on a critical finding?"))]
     pub critical_positions: Vec<FindingPosition>,
+    /// Which ids name one and the same thing? Each entry lists the ids of one thing.
+    #[serde(default)]
+    #[schemars(transform = entry_question("Which ids name one and the same thing?"))]
+    pub same_as: Vec<Vec<String>>,
+    /// What should its authors do, after the debate?
+    #[serde(default)]
+    #[schemars(transform = entry_question("What should its authors do?"))]
+    pub recommendations: Vec<JudgeRecommendation>,
+    /// Is there something that only the person who asked can decide?
+    #[serde(default)]
+    pub user_attention_needed: bool,
+    /// What must the person who asked decide? Empty if nothing.
+    #[serde(default)]
+    pub attention_reason: String,
 }
 
-/// An argument that a judge holds to.
+/// An argument that a judge maintains.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MaintainedPoint {
     /// What do you maintain?
-    #[schemars(length(max = 4000))]
     pub point: String,
     /// Why are you sure of it?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub reason: String,
-    /// Where in the files does that show?
+    /// Which line of the files shows it?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub evidence: String,
 }
 
@@ -288,39 +410,87 @@ pub struct MaintainedPoint {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConcededPoint {
     /// What do you now accept?
-    #[schemars(length(max = 4000))]
     pub point: String,
     /// Which judge and which argument convinced you?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub convinced_by: String,
-    /// How did that change your assessment?
+    /// How did it change your assessment?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub impact: String,
+    /// Which id does the point have? Null if it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
 }
 
 /// What a judge leaves open in the end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UnresolvedDisagreement {
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub id: Option<String>,
     /// What could not be resolved?
-    #[schemars(length(max = 4000))]
     pub issue: String,
-    /// What is your view?
+    /// What is your final view?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub my_final_view: String,
     /// What is the other side's view?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub opposing_view: String,
-    /// Which difference prevents consensus?
+    /// Which difference prevents agreement?
     #[serde(default)]
-    #[schemars(length(max = 4000))]
     pub why_unresolved: String,
+    /// What happens if the other side is right?
+    #[serde(default)]
+    pub stakes: String,
+    /// Which judge holds the other side's view? Null if several do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with_judge: Option<String>,
+    /// Which id does it have already? Null if it is new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
     /// Must the person who asked decide it?
     #[serde(default)]
     pub user_attention_needed: bool,
+}
+
+/// What the rapporteur writes.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct RapporteurSummary {
+    /// Which words of the judges do your summaries rest on? At least one quote of every judge.
+    #[serde(default)]
+    #[schemars(length(max = 40), transform = entry_question("Which words of a judge do your summaries rest on?"))]
+    pub quotes: Vec<JudgeQuote>,
+    /// What do the judges say together, in 3 to 6 sentences?
+    #[serde(default)]
+    pub assessment: Option<String>,
+    /// What does the majority hold and recommend, in 3 to 6 sentences?
+    #[serde(default)]
+    pub majority: Option<String>,
+    /// Why does the minority disagree, and which concerns does it keep, in 3 to 6 sentences?
+    #[serde(default)]
+    pub minority: Option<String>,
+    /// Which recommendations say the same, and which open items do? An empty list if none do.
+    #[serde(default)]
+    #[schemars(length(max = 40), transform = entry_question("Which ids say the same?"))]
+    pub merged: Vec<MergedItems>,
+}
+
+/// Words of a judge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JudgeQuote {
+    /// Which judge says it?
+    pub judge: String,
+    /// Which words does it use? Copy them exactly from what the judge says.
+    pub quote: String,
+}
+
+/// Items that say the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MergedItems {
+    /// Which ids are they?
+    pub ids: Vec<String>,
+    /// What do they say, in one sentence?
+    pub text: String,
 }
 
 /// Reads the numbers of an object and ignores everything else in it.
@@ -335,98 +505,200 @@ fn numbers_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<BTreeMap<
 }
 
 /// Checks a position statement.
-pub(super) fn check_position(value: &Value) -> Result<(), String> {
-    let said = PositionStatement::deserialize(value).map_err(|why| why.to_string())?;
+pub(super) fn check_position(value: &Value) -> Result<(), ReplyFault> {
+    let said = PositionStatement::deserialize(value)?;
     not_empty("position_statement", &said.position_statement)?;
-    said.critical_findings
-        .iter()
-        .try_for_each(|raised| not_empty("critical_findings[].finding", &raised.finding))
+    check_findings(&said.critical_findings)
 }
 
 /// Checks a rebuttal. `before` is the judge's score in the log.
-pub(super) fn check_rebuttal(value: &Value, before: Option<f64>) -> Result<(), String> {
-    let said = RebuttalStatement::deserialize(value).map_err(|why| why.to_string())?;
+pub(super) fn check_rebuttal(value: &Value, before: Option<f64>) -> Result<(), ReplyFault> {
+    let said = RebuttalStatement::deserialize(value)?;
     let RebuttalStatement { previous_score, new_score, score_changed, .. } = said;
     let differs = |before: &f64| (before - previous_score).abs() > TOLERANCE;
     if let Some(before) = before.filter(differs) {
-        return Err(format!(
+        return Err(ReplyFault::Invalid(format!(
             "`previous_score` is {previous_score}, but your score in the round before was {before}"
-        ));
+        )));
     }
     if let Some(claimed) = score_changed.filter(|claimed| *claimed != said.is_changed()) {
-        return Err(format!(
+        return Err(ReplyFault::Invalid(format!(
             "`score_changed` is {claimed}, but `previous_score` is {previous_score} and `new_score` is {new_score}"
-        ));
+        )));
     }
     if said.is_changed() {
         not_empty("change_reason", &said.change_reason)?;
     }
     not_empty("position_revision", &said.position_revision)?;
+    check_findings(&said.critical_findings)?;
     each_finding_once(&said.critical_positions)
 }
 
 /// Checks a final statement.
-pub(super) fn check_final(value: &Value) -> Result<(), String> {
-    let said = FinalStatement::deserialize(value).map_err(|why| why.to_string())?;
+pub(super) fn check_final(value: &Value) -> Result<(), ReplyFault> {
+    let said = FinalStatement::deserialize(value)?;
     not_empty("final_position", &said.final_position)?;
     each_finding_once(&said.critical_positions)
 }
 
-fn not_empty(field: &str, text: &str) -> Result<(), String> {
-    if text.trim().is_empty() { Err(format!("`{field}` must not be empty")) } else { Ok(()) }
+pub(super) fn not_empty(field: &str, text: &str) -> Result<(), ReplyFault> {
+    match text.trim().is_empty() {
+        true => Err(ReplyFault::Invalid(format!("`{field}` must not be empty"))),
+        false => Ok(()),
+    }
 }
 
-fn each_finding_once(positions: &[FindingPosition]) -> Result<(), String> {
+fn check_findings(raised: &[RaisedFinding]) -> Result<(), ReplyFault> {
+    raised.iter().try_for_each(|raised| not_empty("critical_findings[].finding", &raised.finding))
+}
+
+fn each_finding_once(positions: &[FindingPosition]) -> Result<(), ReplyFault> {
     for (place, position) in positions.iter().enumerate() {
         let id = &position.finding_id;
         if positions.iter().take(place).any(|other| other.finding_id == *id) {
-            return Err(format!("`critical_positions` has {id} twice: take one position on each finding"));
+            return Err(ReplyFault::Invalid(format!(
+                "`critical_positions` has {id} twice: take one position on each finding"
+            )));
         }
     }
     Ok(())
 }
 
-/// The schema of a phase's answer, narrowed to the dimensions, judges and findings of this debate. `own` is the judge's place;
-/// without it, the schema is what all judges of the phase have in common, for the part of the prompt that all read.
-pub(super) fn schema(log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) -> ReplySchema {
-    static SCHEMAS: [OnceLock<ReplySchema>; 3] = [const { OnceLock::new() }; 3];
-    let [position, rebuttal, last] = &SCHEMAS;
+const TEXT_CHARS_MAX: u64 = 4000;
+const ENTRIES_MAX: u64 = 12;
+
+/// The schema of a phase, before it is narrowed to a debate.
+fn plain_schema(phase: PanelPhase) -> ReplySchema {
+    static SCHEMAS: [OnceLock<ReplySchema>; 4] = [const { OnceLock::new() }; 4];
+    let [position, rebuttal, last, summary] = &SCHEMAS;
     let name = phase.as_str();
-    let made = match phase {
-        PanelPhase::Position => position.get_or_init(|| schema_of::<PositionStatement>(name)),
-        PanelPhase::Rebuttal => rebuttal.get_or_init(|| schema_of::<RebuttalStatement>(name)),
-        PanelPhase::Final => last.get_or_init(|| schema_of::<FinalStatement>(name)),
+    let limited = |mut schema: ReplySchema| {
+        limit(&mut schema.json);
+        schema
     };
-    let mut schema = ReplySchema { name: made.name.clone(), json: made.json.clone() };
-    if let Some(properties) = schema.json.get_mut("properties").and_then(Value::as_object_mut) {
-        narrow(properties, log, phase, own);
+    let made = match phase {
+        PanelPhase::Position => position.get_or_init(|| limited(schema_of::<PositionStatement>(name))),
+        PanelPhase::Rebuttal => rebuttal.get_or_init(|| limited(schema_of::<RebuttalStatement>(name))),
+        PanelPhase::Final => last.get_or_init(|| limited(schema_of::<FinalStatement>(name))),
+        PanelPhase::Summary => summary.get_or_init(|| limited(schema_of::<RapporteurSummary>(name))),
+    };
+    ReplySchema { name: made.name.clone(), json: made.json.clone() }
+}
+
+/// Gives every text and every list without a limit the usual one.
+fn limit(schema: &mut Value) {
+    let is = |schema: &Value, word: &str| match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == word),
+        kind => kind.is_some_and(|kind| kind == word),
+    };
+    let (is_text, is_list) = (is(schema, "string") && schema.get("enum").is_none(), is(schema, "array"));
+    match schema {
+        Value::Object(map) => {
+            if is_text && !map.contains_key("maxLength") {
+                map.insert("maxLength".into(), TEXT_CHARS_MAX.into());
+            }
+            if is_list && !map.contains_key("maxItems") {
+                map.insert("maxItems".into(), ENTRIES_MAX.into());
+            }
+            map.values_mut().for_each(limit);
+        }
+        Value::Array(items) => items.iter_mut().for_each(limit),
+        _ => {}
+    }
+}
+
+/// The schema of a judge's answer, narrowed to the dimensions, judges and ids of this debate. `own` is the judge's place.
+pub(super) fn schema(log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) -> ReplySchema {
+    let mut schema = plain_schema(phase);
+    if let Some(Value::Object(properties)) = schema.json.get_mut("properties") {
+        if let Some(scores) = properties.get_mut("dimension_scores") {
+            *scores = dimension_schema(&log.rubric, phase, scores.get("description"));
+        }
+        let before = own.and_then(|place| log.score(place, phase.round().saturating_sub(1)));
+        if let (Some(before), Some(score)) = (before, properties.get_mut("previous_score")) {
+            set(score, "enum", vec![before]);
+        }
+    }
+    let findings: Vec<&str> = log.findings.iter().map(|finding| finding.id.as_str()).collect();
+    let disputes = log.disputes.iter().map(|dispute| dispute.id.as_str());
+    let named: Vec<&str> = findings.iter().copied().chain(disputes).collect();
+    let claims = log.judges.iter().flat_map(|judge| &judge.statement.key_claims);
+    let claims = claims.filter_map(|claim| claim.id.as_deref());
+    let known: Vec<&str> = named.iter().copied().chain(claims).collect();
+    let others = log.judges.iter().enumerate().filter(|(place, _)| Some(*place) != own);
+    let others: Vec<&str> = others.map(|(_, judge)| judge.id).collect();
+    let properties = &mut schema.json;
+    for (list, field, allowed) in [
+        ("critical_positions", "finding_id", &findings),
+        ("agreements", "about", &known),
+        ("disagreements", "about", &known),
+        ("unresolved_disputes", "about", &known),
+        ("concessions_made", "about", &known),
+        ("unresolved_disagreements", "about", &known),
+        ("agreements", "with_judge", &others),
+        ("disagreements", "with_judge", &others),
+        ("unresolved_disputes", "with_judge", &others),
+        ("unresolved_disagreements", "with_judge", &others),
+    ] {
+        allow(properties, &format!("/properties/{list}/items/properties"), field, allowed);
+    }
+    // In round 1 there are no ids yet.
+    let ids = if phase == PanelPhase::Position { &Vec::new() } else { &findings };
+    allow(properties, "/properties/recommendations/items/properties/finding_ids", "items", ids);
+    allow(properties, "/properties/same_as/items", "items", &named);
+    if let Some(Value::Object(properties)) = schema.json.get_mut("properties") {
+        if findings.is_empty() {
+            properties.shift_remove("critical_positions");
+        } else if let Some(positions) = properties.get_mut("critical_positions") {
+            set(positions, "maxItems", findings.len());
+        }
+        if named.len() < 2 {
+            properties.shift_remove("same_as");
+        }
     }
     schema
 }
 
-fn narrow(properties: &mut Map<String, Value>, log: &PanelLog<'_>, phase: PanelPhase, own: Option<usize>) {
-    if let Some(scores) = properties.get_mut("dimension_scores") {
-        *scores = dimension_schema(&log.rubric, phase, scores.get("description"));
-    }
-    let ids: Vec<&str> = log.findings.iter().map(|finding| finding.id.as_str()).collect();
-    if ids.is_empty() {
-        properties.shift_remove("critical_positions");
-    } else if let Some(positions) = properties.get_mut("critical_positions") {
-        if let Some(id) = positions.pointer_mut("/items/properties/finding_id") {
-            set(id, "enum", ids.clone());
+/// The schema of the summary, narrowed to what this decision asks for.
+pub(super) fn summary_schema(decision: &PanelDecision, judges: &[&str], ids: &[String]) -> ReplySchema {
+    let mut schema = plain_schema(PanelPhase::Summary);
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    allow(&mut schema.json, "/properties/quotes/items/properties", "judge", judges);
+    allow(&mut schema.json, "/properties/merged/items/properties/ids", "items", &ids);
+    let wanted: &[&str] = match decision.sides() {
+        [Some(_), Some(_)] => &["majority", "minority"],
+        [Some(_), None] => &["majority"],
+        [None, _] => &["assessment"],
+    };
+    if let Value::Object(root) = &mut schema.json {
+        if let Some(Value::Object(properties)) = root.get_mut("properties") {
+            properties.retain(|key, _| {
+                wanted.contains(&key.as_str())
+                    || !["assessment", "majority", "minority"].contains(&key.as_str())
+            });
+            if ids.len() < 2 {
+                properties.shift_remove("merged");
+            }
+            for field in wanted {
+                properties.get_mut(*field).into_iter().for_each(|field| set(field, "type", "string"));
+            }
         }
-        set(positions, "maxItems", ids.len());
+        root.insert("required".into(), [&["quotes"], wanted].concat().into());
     }
-    let others = log.judges.iter().enumerate().filter(|(place, _)| Some(*place) != own);
-    let others: Vec<&str> = others.map(|(_, judge)| judge.id).collect();
-    for list in ["agreements", "disagreements"] {
-        let judge =
-            properties.get_mut(list).and_then(|list| list.pointer_mut("/items/properties/with_judge"));
-        judge.into_iter().for_each(|judge| set(judge, "enum", others.clone()));
-    }
-    let before = own.and_then(|place| log.score(place, phase.round().saturating_sub(1)));
-    if let (Some(before), Some(score)) = (before, properties.get_mut("previous_score")) {
-        set(score, "enum", vec![before]);
+    schema
+}
+
+/// Restricts a field to these words. A field without any allowed word is removed.
+fn allow(schema: &mut Value, parent: &str, field: &str, words: &[&str]) {
+    let Some(Value::Object(properties)) = schema.pointer_mut(parent) else { return };
+    if words.is_empty() {
+        properties.shift_remove(field);
+    } else if let Some(place) = properties.get_mut(field) {
+        let mut words: Vec<Value> = words.iter().map(|word| Value::from(*word)).collect();
+        if place.get("type").is_some_and(Value::is_array) {
+            words.push(Value::Null);
+        }
+        set(place, "enum", words);
     }
 }
 
@@ -436,19 +708,14 @@ fn dimension_schema(rubric: &Rubric, phase: PanelPhase, description: Option<&Val
     let kind = |word: &str| if is_first { Value::from(word) } else { vec![word, "null"].into() };
     let mut properties = Map::new();
     for dimension in &rubric.dimensions {
-        let about = match dimension.description.as_str() {
-            "" => String::new(),
-            about => format!(" That is: {about}"),
-        };
         let mut score = Value::Object(Map::new());
-        let question = format!("How good is its {}, from 1 to 5?{about}", dimension.key.replace('_', " "));
-        set(&mut score, "description", question);
+        set(&mut score, "description", dimension.question());
         set(&mut score, "type", kind("number"));
         set(&mut score, "minimum", 1.0);
         set(&mut score, "maximum", 5.0);
         properties.insert(dimension.key.clone(), score);
     }
-    let keys: Vec<&str> = rubric.dimensions.iter().map(|dimension| dimension.key.as_str()).collect();
+    let keys: Vec<&str> = rubric.keys().collect();
     let mut schema = Value::Object(Map::new());
     set(&mut schema, "description", description.cloned().unwrap_or_default());
     set(&mut schema, "type", kind("object"));

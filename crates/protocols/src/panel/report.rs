@@ -1,24 +1,26 @@
-//! What readers see of a `panel`: headline, outline, round tables and the seed's records.
+//! What readers see of a `panel`: headline, outline, round tables, the gate and the seed's records.
 
 use std::collections::BTreeSet;
 
 use agon_core::view::ending_sentence;
-use agon_core::wording::{capitalized, counted, dollars, heading, spoken};
+use agon_core::wording::{counted, dollars, heading, joined, spoken};
 use agon_core::{
-    Ballot, Corrupt, DebateView, Fate, Headline, Outline, RecordBody, ReportBar, ReportBlock, ReportItem,
-    ReportLength, ReportSection, RoundSummary, SavedRecord, SectionKind, Termination, VerdictTone,
-    timestamps,
+    Ballot, Corrupt, DebateView, Fate, GateFinding, GateJudge, GateReport, GateRuling, GateSeverity,
+    Headline, Outline, RecordBody, ReportBar, ReportBlock, ReportItem, ReportLength, ReportSection,
+    RoundSummary, SavedRecord, SeatVote, SectionKind, Termination, VerdictTone, timestamps,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::closing;
 use super::consensus::{FindingState, PanelDecision, mean, range};
-use super::findings::{CriticalFindingRecord, PanelFinding};
+use super::disputes::{DisputeRecord, DisputeState};
+use super::findings::CriticalFindingRecord;
 use super::follow_up::AttentionItem;
 use super::log::{JudgeStance, JudgeStatement, PanelJudge, PanelLog, PanelRound};
 use super::replies::{ConfidenceLevel, FindingSeverity};
-use super::verdict::{self, JudgeResult, PanelVerdict, VerdictDecision};
-use super::{PanelStatus, figure, positions};
+use super::verdict::{self, JudgeResult, OpinionAuthor, PanelVerdict, VerdictDecision};
+use super::{PanelFailOn, PanelStatus, figure};
 
 /// One reading of the log for every face.
 pub(super) fn view(log: &PanelLog<'_>) -> Result<DebateView, Corrupt> {
@@ -31,15 +33,22 @@ pub(super) fn view(log: &PanelLog<'_>) -> Result<DebateView, Corrupt> {
         answer: figure(judge.statement.overall_score),
         stands_alone: true,
     });
+    let votes = log.judges.iter().zip(log.last_standings()).map(|(judge, standing)| SeatVote {
+        seat: judge.id.to_owned(),
+        label: None,
+        vote: figure(standing.score),
+        confidence: None,
+    });
     Ok(DebateView {
-        votes: Vec::new(),
+        votes: votes.collect(),
         headline: report.headline(),
         outline: report.outline(),
-        positions: positions::positions(log),
+        positions: closing::positions(log),
         ballots: ballots.collect(),
         dissent: dissent(log),
         round_summaries: round_summaries(log),
         records: records(log)?,
+        gate: log.options.fail_on.map(|fail_on| report.gate(fail_on)),
         ..DebateView::default()
     })
 }
@@ -70,7 +79,7 @@ impl PanelReport<'_> {
         let (_, tone, word) = self.status();
         Headline {
             verdict: self.decision.kind().map(|_| word.to_owned()),
-            why: outcome.map(|_| self.sentence()),
+            why: outcome.map(|_| self.why()),
             score: self.verdict.score(),
             tone,
             ending: outcome.map(|outcome| ending_sentence(outcome, "judges")).unwrap_or_default(),
@@ -78,46 +87,32 @@ impl PanelReport<'_> {
         }
     }
 
-    /// Critical findings that all judges hold lead. Then come the verdict in a sentence, the other critical findings, the scores,
-    /// both sides with the same weight, and what to decide and do. Agreements and figures are details.
+    /// The decision and why come first: the go/no-go line, the critical findings, what each side says. Then what the reader must
+    /// decide and do, then how it came about. Figures are details.
     fn outline(&self) -> Outline {
-        let verdict = &self.verdict;
-        let mut answer: Vec<ReportSection> = self.adopted_findings().into_iter().collect();
-        answer.push(self.verdict_section());
+        let mut answer = vec![self.verdict_section()];
+        answer.extend(self.critical_findings());
+        answer.extend(self.opinions());
         let mut body = Vec::new();
-        body.extend(self.other_critical_findings());
-        body.extend(self.scores());
-        body.extend(self.opinions());
         body.extend(self.attention());
         body.extend(self.recommendations());
+        body.extend(self.scores());
         let mut details = Vec::new();
+        details.extend(self.disputes());
+        details.extend(self.other_findings());
         details.extend(self.dimensions());
-        details.extend(self.findings("What all judges agree on", &verdict.convergent_findings, |_| true));
-        details.extend(self.findings("What some judges share", &verdict.shared_findings, |_| true));
-        // The short report does not repeat what stands above: what needs attention, and the dimensions.
-        let differ = "Where the judges differ";
-        let all = self.findings(differ, &verdict.divergent_findings, |_| true);
-        let new = self.findings(differ, &verdict.divergent_findings, |finding| !self.is_shown_above(finding));
-        details.extend(all.map(|section| section.only(ReportLength::Full)));
-        details.extend(new.map(|section| section.only(ReportLength::Short)));
+        details.extend(self.statements());
         details.extend(self.score_changes());
         details.push(self.metrics());
         Outline { answer, body, details, ..Outline::default() }
     }
 
-    fn in_state(&self, wanted: FindingState) -> Vec<ReportItem> {
-        let findings = self.verdict.critical_findings.iter();
-        findings.filter(|finding| finding.state == wanted).map(critical_item).collect()
-    }
-
-    /// The status in a word. A tie has no band, and GREEN is no good news under a critical finding.
+    /// The status in a word. A tie has no band.
     fn status(&self) -> (SectionKind, VerdictTone, &'static str) {
-        let is_critical = !self.in_state(FindingState::Adopted).is_empty();
         match self.verdict.status {
             _ if self.decision == PanelDecision::NoMajority => {
                 (SectionKind::NoAnswer, VerdictTone::Warn, "NO MAJORITY")
             }
-            Some(PanelStatus::Green) if is_critical => (SectionKind::NoAnswer, VerdictTone::Warn, "GREEN"),
             Some(PanelStatus::Green) => (SectionKind::Answer, VerdictTone::Good, "GREEN"),
             Some(PanelStatus::Yellow) => (SectionKind::Answer, VerdictTone::Warn, "YELLOW"),
             Some(PanelStatus::Red) => (SectionKind::NoAnswer, VerdictTone::Bad, "RED"),
@@ -126,12 +121,40 @@ impl PanelReport<'_> {
     }
 
     fn verdict_section(&self) -> ReportSection {
-        let (kind, tone, word) = self.status();
-        let blocks = vec![ReportBlock::Headline(tone, word.into()), ReportBlock::Line(self.sentence())];
+        let (kind, tone, _) = self.status();
+        let mut blocks = vec![ReportBlock::Headline(tone, self.go_line())];
+        blocks.push(ReportBlock::Line(self.why()));
         ReportSection::new(kind, "Verdict", blocks)
     }
 
-    /// What was decided, by how many judges, and how sure it is.
+    /// One line that says whether to go ahead.
+    fn go_line(&self) -> String {
+        let held: Vec<&CriticalFindingRecord> = self.verdict.held_findings().collect();
+        let ids: Vec<String> = held.iter().map(|finding| format!("[{}]", finding.finding_id)).collect();
+        match (self.verdict.status, self.status().2) {
+            (None, word) => word.to_owned(),
+            (_, word @ "NO MAJORITY") => format!("UNDECIDED: {word}"),
+            (Some(_), word) if !ids.is_empty() => format!("NO GO until {} is settled ({word})", joined(&ids)),
+            (Some(PanelStatus::Green), word) => format!("GO ({word})"),
+            (Some(PanelStatus::Yellow), word) => format!("GO WITH CHANGES ({word})"),
+            (Some(PanelStatus::Red), word) => format!("NO GO ({word})"),
+        }
+    }
+
+    /// The critical findings that somebody holds, then what was decided, by how many judges, and how sure it is.
+    fn why(&self) -> String {
+        let judges = self.verdict.judges.len();
+        let findings = self.verdict.held_findings().map(|finding| match finding.held_by.len() {
+            n if n == judges => {
+                format!("All {judges} judges hold the critical finding {}.", stop(&finding.named()))
+            }
+            n => format!("{n} of {judges} judges hold the critical finding {}.", stop(&finding.named())),
+        });
+        let mut sentences: Vec<String> = findings.filter(|_| self.decision != PanelDecision::None).collect();
+        sentences.push(self.sentence());
+        sentences.join(" ")
+    }
+
     fn sentence(&self) -> String {
         let judges = self.verdict.judges.len();
         let decided = match &self.verdict.decision {
@@ -153,24 +176,38 @@ impl PanelReport<'_> {
                     figure(gap)
                 ),
                 _ => format!(
-                    "All {judges} judges give {} of 5 on average, but there is no consensus: something between them is open.",
-                    figure(verdict.majority_score)
+                    "All {judges} judges together give {} of 5 on average, but there is no consensus: {}.",
+                    figure(verdict.majority_score),
+                    self.obstacles()
                 ),
             },
             VerdictDecision::NoMajority(verdict) => {
-                let scores: Vec<String> = verdict.scores.iter().copied().map(figure).collect();
-                let scores = scores.join(", ");
+                let scores = verdict::scores_written(&verdict.scores);
                 format!("No majority: of the scores {scores} no group is nearer together than another.")
             }
             VerdictDecision::None(_) => return self.no_verdict().to_owned(),
         };
-        let band = self.verdict.status.filter(|_| self.decision == PanelDecision::NoMajority);
-        let band = band.map_or(String::new(), |band| format!(", which would be {}", band.as_str()));
         let weighted = self.verdict.weighted_score.map(figure).unwrap_or_default();
-        let is_critical = !self.in_state(FindingState::Adopted).is_empty();
-        let but = if is_critical { " What is critical must be resolved first." } else { "" };
         let confidence = self.verdict.confidence().map_or("unknown", ConfidenceLevel::as_str);
-        format!("{decided} Confidence {confidence}. Weighted score {weighted}{band}.{but}")
+        format!("{decided} Confidence {confidence}. Weighted score {weighted}.")
+    }
+
+    /// What keeps judges whose scores are one group from consensus.
+    fn obstacles(&self) -> String {
+        let Some(round) = self.log.last() else { return "nobody spoke".to_owned() };
+        let mut obstacles = Vec::new();
+        if round.check.range > self.verdict.thresholds.consensus_range + 1e-9 {
+            obstacles.push(format!("their scores are {} apart", figure(round.check.range)));
+        }
+        let most = self.verdict.thresholds.dimension_range + 1e-9;
+        let far = self.verdict.dimension_consensus.iter().filter(|(_, agreement)| agreement.range > most);
+        obstacles.extend(
+            far.map(|(key, agreement)| format!("{} is {} apart", spoken(key), figure(agreement.range))),
+        );
+        if round.check.disputed > 0 {
+            obstacles.push(format!("{} open", counted(round.check.disputed as u64, "critical finding")));
+        }
+        joined(&obstacles)
     }
 
     fn no_verdict(&self) -> &'static str {
@@ -184,23 +221,59 @@ impl PanelReport<'_> {
         }
     }
 
-    fn adopted_findings(&self) -> Option<ReportSection> {
-        let (items, judges) = (self.in_state(FindingState::Adopted), self.verdict.judges.len());
-        let what = if items.len() == 1 { "this critical finding" } else { "these critical findings" };
-        let line = format!("All {judges} judges hold {what}, whatever the scores say. Action is required.");
-        (!items.is_empty()).then(|| {
-            let head = ReportBlock::Headline(VerdictTone::Bad, "CRITICAL".into());
-            let blocks = vec![head, ReportBlock::Line(line), ReportBlock::Items(items)];
-            ReportSection::new(SectionKind::NoAnswer, "Critical findings", blocks)
-        })
+    /// Those that all judges hold first, withdrawn ones last.
+    fn critical_findings(&self) -> Option<ReportSection> {
+        let states = [FindingState::Adopted, FindingState::Disputed, FindingState::Withdrawn];
+        let findings = states.iter().flat_map(|state| {
+            self.verdict.critical_findings.iter().filter(move |finding| finding.state == *state)
+        });
+        section("Critical findings", findings.map(critical_item).collect())
     }
 
-    fn other_critical_findings(&self) -> Option<ReportSection> {
-        let is_first = self.in_state(FindingState::Adopted).is_empty();
-        let title = if is_first { "Critical findings" } else { "Other critical findings" };
-        let mut items = self.in_state(FindingState::Disputed);
-        items.extend(self.in_state(FindingState::Withdrawn));
-        section(title, items)
+    /// What each side says. The minority's section is of the same kind as the majority's.
+    fn opinions(&self) -> Vec<ReportSection> {
+        let [first, second] = match &self.verdict.decision {
+            VerdictDecision::Consensus(verdict) => [Some(("Why", &verdict.balanced_assessment)), None],
+            VerdictDecision::Majority(verdict) => [
+                Some(("The majority's opinion", &verdict.majority_opinion)),
+                verdict.minority_opinion.as_ref().map(|opinion| ("The minority's opinion", opinion)),
+            ],
+            VerdictDecision::NoMajority(verdict) => {
+                [Some(("What the judges say", &verdict.balanced_assessment)), None]
+            }
+            VerdictDecision::None(_) => [None, None],
+        };
+        let prose = |(title, text): (&str, &String)| {
+            // The section has a title of its own.
+            let text = text.split_once("\n\n").map_or(text.as_str(), |(_, rest)| rest);
+            ReportSection::new(SectionKind::Why, title, vec![ReportBlock::Prose(text.to_owned())])
+        };
+        first.into_iter().chain(second).map(prose).collect()
+    }
+
+    fn attention(&self) -> Option<ReportSection> {
+        let items = self.verdict.user_attention_needed.iter();
+        let groups: Vec<ReportBlock> = items.map(attention_group).collect();
+        let section = ReportSection::new(SectionKind::Part, "What needs your attention", groups);
+        (!section.blocks.is_empty()).then_some(section)
+    }
+
+    fn recommendations(&self) -> Option<ReportSection> {
+        let items = self.verdict.recommendations.iter().map(|advice| {
+            let by = advice.made_by.join(", ");
+            let fixes = match advice.finding_ids.join(", ") {
+                ids if ids.is_empty() => String::new(),
+                ids => format!(" For {ids}."),
+            };
+            let why =
+                if advice.rationale.is_empty() { String::new() } else { format!(" {}", advice.rationale) };
+            ReportItem {
+                who: Some(advice.priority.as_str().to_owned()),
+                text: advice.action.clone(),
+                note: Some(format!("{by}.{fixes}{why}")),
+            }
+        });
+        section("Recommendations", items.collect())
     }
 
     /// The scores by judge and round, and how far they are apart after each round.
@@ -230,12 +303,11 @@ impl PanelReport<'_> {
 
     fn side(&self, judge: &str) -> Option<&'static str> {
         match &self.verdict.decision {
-            VerdictDecision::Consensus(_) => Some("consensus"),
             VerdictDecision::Majority(verdict) if verdict.majority_judges.iter().any(|id| id == judge) => {
                 Some("majority")
             }
             VerdictDecision::Majority(_) => Some("minority"),
-            VerdictDecision::NoMajority(_) | VerdictDecision::None(_) => None,
+            VerdictDecision::Consensus(_) | VerdictDecision::NoMajority(_) | VerdictDecision::None(_) => None,
         }
     }
 
@@ -249,155 +321,92 @@ impl PanelReport<'_> {
                 written: figure(round.range),
             })
             .collect();
-        let Some((first, last)) = bars.first().zip(bars.last()) else { return Vec::new() };
-        let trend = match last.value - first.value {
-            _ if bars.len() < 2 => "",
-            apart if apart < -1e-9 => ": it shrank",
-            apart if apart > 1e-9 => ": it grew",
-            _ => ": it did not shrink",
-        };
+        if bars.is_empty() {
+            return Vec::new();
+        }
         let needed = figure(self.verdict.thresholds.consensus_range);
-        let line = format!("The range of the scores by round{trend}. Consensus needs {needed} or less.");
+        let line =
+            format!("How far the scores are apart after each round. Consensus needs {needed} or less.");
         vec![ReportBlock::Line(line), ReportBlock::Bars(bars)]
     }
 
-    /// What each side says in the end. The minority's section is of the same kind as the majority's.
-    fn opinions(&self) -> Vec<ReportSection> {
-        let on_side = |wanted: Option<&str>| -> Vec<ReportItem> {
-            let judges = self.verdict.judges.iter();
-            judges.filter(|judge| self.side(&judge.judge_id) == wanted).map(opinion).collect()
+    /// What was in dispute, what is open and what was resolved.
+    fn disputes(&self) -> Option<ReportSection> {
+        section("Disputes", self.verdict.disputes.iter().map(|dispute| self.dispute_item(dispute)).collect())
+    }
+
+    fn dispute_item(&self, dispute: &DisputeRecord) -> ReportItem {
+        let rounds = agon_core::wording::rounds(&dispute.open_after_rounds);
+        let state = match dispute.state {
+            DisputeState::Open => "Open at the end",
+            DisputeState::Resolved => "Resolved",
         };
-        let title = match self.decision {
-            PanelDecision::Majority { .. } => "The majority's opinion",
-            PanelDecision::Consensus | PanelDecision::NoMajority | PanelDecision::None => {
-                "What the judges say"
-            }
+        let is_dimension =
+            self.verdict.rubric.iter().any(|dimension| Some(&dimension.key) == dispute.about.as_ref());
+        let text = match (is_dimension, &dispute.about) {
+            (true, _) => format!("The score of {}", spoken(&dispute.topic)),
+            (false, Some(id)) => format!("[{id}] {}", dispute.topic),
+            (false, None) => dispute.topic.clone(),
         };
-        let mut items = on_side(None);
-        items.extend(on_side(Some("consensus")));
-        items.extend(on_side(Some("majority")));
-        let minority = section("The minority's opinion", on_side(Some("minority")));
-        section(title, items).into_iter().chain(minority).collect()
+        let who = Some(format!("[{}]", dispute.dispute_id));
+        ReportItem { who, text, note: Some(format!("{state}; it was open after {rounds}.")) }
     }
 
-    fn attention(&self) -> Option<ReportSection> {
-        let groups: Vec<ReportBlock> =
-            self.verdict.attention().iter().map(|item| self.attention_group(item)).collect();
-        let section = ReportSection::new(SectionKind::Part, "What needs your attention", groups);
-        (!section.blocks.is_empty()).then_some(section)
-    }
-
-    fn attention_group(&self, item: &AttentionItem) -> ReportBlock {
-        let mut pairs: Vec<(String, String)> = Vec::new();
-        let mut pair = |name: &str, text: &str| {
-            if !text.trim().is_empty() {
-                pairs.push((name.to_owned(), text.to_owned()));
-            }
-        };
-        for (name, view) in [("Majority", &item.majority_view), ("Minority", &item.minority_view)] {
-            view.iter().for_each(|view| pair(name, view));
-        }
-        if item.majority_view.is_none() && item.minority_view.is_none() {
-            item.views.iter().for_each(|view| pair(&view.judge_id, &view.view));
-        }
-        pair("At stake", &item.stakes);
-        pair("Suggested", &item.recommendation);
-        let badges = self.earlier_round(item.as_of_round).map(|when| format!("({when})"));
-        ReportBlock::Group {
-            title: item.issue.clone(),
-            badges: badges.into_iter().collect(),
-            blocks: vec![ReportBlock::Pairs(pairs)],
-        }
-    }
-
-    fn recommendations(&self) -> Option<ReportSection> {
-        let items = self.verdict.recommendations().iter().map(|advice| {
-            let level =
-                advice.consensus_level.map_or(String::new(), |level| format!(" ({})", level.as_str()));
-            ReportItem {
-                who: Some(format!("{}{level}", advice.priority.as_str())),
-                text: advice.action.clone(),
-                note: advice.rationale.clone(),
-            }
-        });
-        section("Recommendations", items.collect())
-    }
-
-    /// The dimensions by judge, with the average and the range after each round.
-    fn dimensions(&self) -> Option<ReportSection> {
-        let judges = &self.verdict.judges;
-        let rounds = judges.iter().map(|judge| judge.dimension_scores_by_round.len()).max()?;
-        let has_rounds = rounds > 1;
-        let mut head = vec!["Dimension".to_owned(), "Weight".into()];
-        // Short names leave room for the rounds.
-        head.extend(judges.iter().map(|judge| judge.judge_id.replace("judge-", "J")));
-        head.push("Average".into());
-        head.extend((1..=rounds).map(|round| if has_rounds { format!("R{round}") } else { "Range".into() }));
-        let mut rows = vec![head];
-        for (key, agreement) in &self.verdict.dimension_consensus {
-            let weight = self.verdict.rubric.iter().find(|dimension| dimension.key == *key);
-            let mut row =
-                vec![spoken(key), weight.map(|dimension| figure(dimension.weight)).unwrap_or_default()];
-            let scores = judges.iter().map(|judge| judge.dimension_scores.get(key).copied());
-            row.extend(scores.map(|score| score.map(figure).unwrap_or_default()));
-            row.push(figure(agreement.average));
-            row.extend((0..rounds).map(|round| figure(range(&round_scores(judges, round, key)))));
-            rows.push(row);
-        }
-        let mut blocks = vec![ReportBlock::Table(rows)];
-        if has_rounds {
-            let needed = figure(self.verdict.thresholds.dimension_range);
-            blocks.push(ReportBlock::Line(format!(
-                "R1 to R{rounds}: how far the judges are apart after each round. Consensus needs {needed} or less."
-            )));
-        }
-        Some(ReportSection::new(SectionKind::Part, "By dimension", blocks).folded())
-    }
-
-    fn findings(
-        &self,
-        title: &str,
-        findings: &[PanelFinding],
-        is_shown: impl Fn(&PanelFinding) -> bool,
-    ) -> Option<ReportSection> {
-        let items = findings.iter().filter(|finding| is_shown(finding)).map(|finding| {
-            let action = if finding.action_required { ", action required" } else { "" };
+    fn other_findings(&self) -> Option<ReportSection> {
+        let items = self.verdict.other_findings.iter().map(|finding| {
+            let mark = if finding.unverified { "; evidence unverified" } else { "" };
             let priority = match finding.priority {
                 FindingSeverity::Critical => "Critical",
                 FindingSeverity::High => "High",
                 FindingSeverity::Medium => "Medium",
                 FindingSeverity::Low => "Low",
             };
-            let who = match finding.source_judges.join(", ") {
-                all if all == "all" => "all judges".to_owned(),
-                ids => ids,
-            };
-            let when =
-                self.earlier_round(finding.as_of_round).map_or(String::new(), |when| format!("; {when}"));
-            let text = match self.dimension_of(finding) {
-                Some((key, rest)) => format!("{}:{rest}", heading(key)),
-                None => finding.finding.clone(),
-            };
-            ReportItem { who: None, text, note: Some(format!("{priority}{action}; {who}{when}")) }
+            let note = format!("{priority}; {}{mark}", finding.source_judges.join(", "));
+            ReportItem { who: None, text: finding.finding.clone(), note: Some(note) }
         });
-        section(title, items.collect())
+        section("Other findings", items.collect())
     }
 
-    /// The dimension that a finding is about, and the rest of its text.
-    fn dimension_of<'f>(&self, finding: &'f PanelFinding) -> Option<(&'f str, &'f str)> {
-        let (key, rest) = finding.finding.split_once(':')?;
-        self.verdict.rubric.iter().any(|dimension| dimension.key == key).then_some((key, rest))
+    /// The dimensions by judge, and their averages and ranges. One row for each dimension, so that seven judges fit.
+    fn dimensions(&self) -> Option<ReportSection> {
+        let judges = &self.verdict.judges;
+        let rounds = judges.iter().map(|judge| judge.dimension_scores_by_round.len()).max()?;
+        let mut head = vec!["Dimension".to_owned()];
+        head.extend(judges.iter().map(|judge| judge.judge_id.replace("judge-", "J")));
+        let mut ranges_head = vec!["Dimension".to_owned(), "Weight".into(), "Average".into()];
+        ranges_head.extend((1..=rounds).map(|round| format!("R{round}")));
+        let (mut rows, mut ranges) = (vec![head], vec![ranges_head]);
+        for (key, agreement) in &self.verdict.dimension_consensus {
+            let scores = judges.iter().map(|judge| judge.dimension_scores.get(key).copied());
+            let scores = scores.map(|score| score.map(figure).unwrap_or_default());
+            rows.push(std::iter::once(spoken(key)).chain(scores).collect());
+            let weight = self.verdict.rubric.iter().find(|dimension| dimension.key == *key);
+            let weight = weight.map(|dimension| figure(dimension.weight)).unwrap_or_default();
+            let mut row = vec![spoken(key), weight, figure(agreement.average)];
+            row.extend((0..rounds).map(|round| figure(range(&round_scores(judges, round, key)))));
+            ranges.push(row);
+        }
+        let needed = figure(self.verdict.thresholds.dimension_range);
+        let line = match rounds {
+            1 => format!("R1: how far the judges are apart. Consensus needs {needed} or less."),
+            _ => format!(
+                "R1 to R{rounds}: how far the judges are apart after each round. Consensus needs {needed} or less."
+            ),
+        };
+        let blocks = vec![ReportBlock::Table(rows), ReportBlock::Table(ranges), ReportBlock::Line(line)];
+        Some(ReportSection::new(SectionKind::Part, "By dimension", blocks).folded())
     }
 
-    fn is_shown_above(&self, finding: &PanelFinding) -> bool {
-        let mut attention = self.verdict.attention().iter();
-        self.dimension_of(finding).is_some() || attention.any(|item| item.issue == finding.finding)
-    }
-
-    /// Marks what was left open in an earlier round and not taken up again.
-    fn earlier_round(&self, as_of_round: Option<u32>) -> Option<String> {
-        let round = as_of_round.filter(|round| *round < self.log.rounds_completed())?;
-        Some(format!("as of round {round}, not taken up again"))
+    /// The judges' own last statements, where the opinions above are the rapporteur's.
+    fn statements(&self) -> Option<ReportSection> {
+        let is_summed_up = self.verdict.opinions_by == Some(OpinionAuthor::Rapporteur);
+        let judges = self.verdict.judges.iter().filter(|_| is_summed_up);
+        let said = judges.map(|judge| ReportItem {
+            who: Some(format!("{} ({}, {})", judge.judge_id, judge.stance.as_str(), figure(judge.score))),
+            text: judge.position.clone(),
+            note: None,
+        });
+        section("What each judge says in the end", said.collect()).map(ReportSection::folded)
     }
 
     /// Whose score changed, by how much and why. The full report of a debate that is over has the changes among its evidence.
@@ -420,13 +429,72 @@ impl PanelReport<'_> {
         let evolution = &metrics.position_evolution;
         let usd = metrics.cost.estimated_usd.map_or("price unknown".to_owned(), dollars);
         let line = format!(
-            "{} formed, {} resolved, {} remaining; {}, {usd}.",
+            "{} formed; {} resolved, {} open; {}, {usd} in all.",
             counted(evolution.agreements_formed as u64, "agreement"),
             counted(evolution.disputes_resolved as u64, "dispute"),
             evolution.disputes_remaining,
             counted(metrics.cost.judge_calls as u64, "judge call")
         );
         ReportSection::new(SectionKind::Part, "The debate in figures", vec![ReportBlock::Line(line)])
+    }
+
+    /// The verdict for a pipeline.
+    fn gate(&self, fail_on: PanelFailOn) -> GateReport {
+        let status = self.verdict.status.filter(|_| self.decision != PanelDecision::None);
+        let ruling = match status {
+            None => GateRuling::Missing,
+            Some(_) if !closing::passes(&self.verdict, &self.decision, fail_on) => GateRuling::Blocked,
+            Some(PanelStatus::Green) => GateRuling::Passed,
+            Some(PanelStatus::Yellow | PanelStatus::Red) => GateRuling::Warned,
+        };
+        let findings = self.verdict.critical_findings.iter().map(|finding| self.gate_finding(finding));
+        GateReport {
+            ruling,
+            verdict: status.map(|_| self.status().2.to_owned()),
+            meaning: format!("{}. {}", self.go_line(), self.why()),
+            target: self.log.title(),
+            path: self.log.packet.paths().next().map(str::to_owned),
+            fails_on_warn: fail_on == PanelFailOn::Yellow,
+            footer: None,
+            judges: self.verdict.judges.iter().map(gate_judge).collect(),
+            findings: findings.collect(),
+        }
+    }
+
+    fn gate_finding(&self, finding: &CriticalFindingRecord) -> GateFinding {
+        let place = self.log.packet.locate(&finding.evidence).filter(|_| !finding.unverified);
+        let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let dropped = finding.state == FindingState::Withdrawn;
+        GateFinding {
+            severity: if dropped { GateSeverity::Minor } else { GateSeverity::Critical },
+            description: finding.finding.clone(),
+            category: None,
+            recommendation: text(&finding.fix),
+            location: text(&finding.evidence),
+            file: place.as_ref().map(|place| place.file.clone()),
+            line: place.as_ref().and_then(|place| place.line),
+            end_line: place.and_then(|place| place.end_line),
+            judges: finding.raised_by.clone(),
+            dropped_by: if dropped { finding.raised_by.clone() } else { Vec::new() },
+            dropped,
+            unverified: finding.unverified,
+        }
+    }
+}
+
+fn gate_judge(judge: &JudgeResult) -> GateJudge {
+    GateJudge {
+        name: format!("{} ({})", judge.judge_id, judge.stance.as_str()),
+        seat: judge.judge_id.clone(),
+        vendor: judge.model.split_once('/').map(|(vendor, _)| vendor.to_owned()),
+        verdict: Some(figure(judge.score)),
+        confidence: None,
+        key_insight: None,
+        recommendation: None,
+        round: u8::try_from(judge.scores.len()).ok(),
+        findings: Vec::new(),
+        notes: Vec::new(),
+        absence: None,
     }
 }
 
@@ -437,32 +505,58 @@ fn section(title: &str, items: Vec<ReportItem>) -> Option<ReportSection> {
     (!is_empty).then_some(section)
 }
 
+/// A text without the full stop that the sentence around it adds.
+fn stop(text: &str) -> &str {
+    text.trim_end_matches('.')
+}
+
 fn critical_item(finding: &CriticalFindingRecord) -> ReportItem {
-    let raised = format!("raised by {}.", finding.raised_by.join(", "));
-    let note = match finding.state {
-        FindingState::Adopted => capitalized(&raised),
+    let raised = format!("raised by {}", finding.raised_by.join(", "));
+    let state = match finding.state {
+        FindingState::Adopted => format!("All judges hold it; {raised}."),
         FindingState::Disputed => {
-            format!("Open: held by {}, not by all; {raised}", finding.held_by.join(", "))
+            format!("Open: held by {}, not by all; {raised}.", finding.held_by.join(", "))
         }
-        FindingState::Withdrawn => format!("Withdrawn: nobody holds it any more; {raised}"),
+        FindingState::Withdrawn => format!("Nobody holds it any more; {raised}."),
     };
-    let evidence = match finding.evidence.as_str() {
-        "" => String::new(),
-        evidence => format!(" Evidence: {evidence}"),
-    };
+    let mut note = vec![state];
+    match (finding.evidence.as_str(), finding.unverified) {
+        ("", _) => note.push("No evidence was given (unverified).".to_owned()),
+        (evidence, true) => note.push(format!("Evidence (unverified): {}.", stop(evidence))),
+        (evidence, false) => note.push(format!("Evidence: {}.", stop(evidence))),
+    }
+    if !finding.fix.is_empty() {
+        note.push(format!("Fix: {}.", stop(&finding.fix)));
+    }
+    let same = finding.same_as.iter().map(|id| format!(", {id}")).collect::<String>();
     ReportItem {
-        who: Some(format!("[{}]", finding.finding_id)),
+        who: Some(format!("[{}{same}]", finding.finding_id)),
         text: finding.finding.clone(),
-        note: Some(format!("{note}{evidence}")),
+        note: Some(note.join(" ")),
     }
 }
 
-fn opinion(judge: &JudgeResult) -> ReportItem {
-    ReportItem {
-        who: Some(format!("{} ({}, {})", judge.judge_id, judge.stance.as_str(), figure(judge.score))),
-        text: judge.position.clone(),
-        note: None,
+fn attention_group(item: &AttentionItem) -> ReportBlock {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    let mut pair = |name: &str, text: &str| {
+        if !text.trim().is_empty() && text != item.issue {
+            pairs.push((name.to_owned(), text.to_owned()));
+        }
+    };
+    match (&item.majority_view, &item.minority_view) {
+        (Some(majority), Some(minority)) => {
+            pair("Majority", majority);
+            pair("Minority", minority);
+        }
+        _ => item.views.iter().for_each(|view| pair(&view.judge_id, &view.view)),
     }
+    pair("At stake", item.stakes.as_deref().unwrap_or_default());
+    pair("Suggested", item.recommendation.as_deref().unwrap_or_default());
+    if pairs.is_empty() {
+        pairs.push(("Asked by".to_owned(), item.raised_by.join(", ")));
+    }
+    let badges = if item.ids.is_empty() { Vec::new() } else { vec![item.ids.join(", ")] };
+    ReportBlock::Group { title: item.issue.clone(), badges, blocks: vec![ReportBlock::Pairs(pairs)] }
 }
 
 /// The judges' scores of a dimension after a round, counted from 0.
@@ -490,7 +584,7 @@ fn round_title(round: &PanelRound) -> String {
     let reached = if round.check.reached { "consensus" } else { "no consensus" };
     let open = match round.check.disputed {
         0 => String::new(),
-        n => format!(", {} disputed", counted(n as u64, "critical finding")),
+        n => format!(", {} open", counted(n as u64, "critical finding")),
     };
     let (number, mean, range) = (round.number, figure(mean(&scores)), figure(range(&scores)));
     format!("Round {number}: mean {mean}, range {range}, {reached}{open}")
@@ -546,7 +640,7 @@ struct StatementRecord<'a> {
     said: Map<String, Value>,
 }
 
-/// The files that `--save` writes: every judge's statements, the verdict and the metrics, with the seed's fields in the seed's order.
+/// The files that `--save` writes: every judge's statements, the verdict and the metrics, with the seed's fields.
 fn records(log: &PanelLog<'_>) -> Result<Vec<SavedRecord>, Corrupt> {
     let record = |stem: String, body: Value| SavedRecord {
         stem,
@@ -580,19 +674,24 @@ fn statement_record<'a>(
 ) -> Result<Option<StatementRecord<'a>>, Corrupt> {
     let Some(mut said) = judge.said(round.phase) else { return Ok(None) };
     let (mut stance, mut is_final, mut score_changed) = (None, None, None);
-    match &mut said {
+    let raised = match &mut said {
         JudgeStatement::Position(statement) => {
             stance = Some(judge.stance);
-            // A critical finding blocks consensus even where its judge did not say so.
-            for raised in &mut statement.critical_findings {
-                raised.blocks_consensus.get_or_insert(raised.severity == FindingSeverity::Critical);
-            }
+            &mut statement.critical_findings[..]
         }
         JudgeStatement::Rebuttal(rebuttal) => {
             score_changed = Some(rebuttal.is_changed());
             rebuttal.score_changed = None;
+            &mut rebuttal.critical_findings[..]
         }
-        JudgeStatement::Final(_) => is_final = Some(true),
+        JudgeStatement::Final(_) => {
+            is_final = Some(true);
+            &mut []
+        }
+    };
+    // A critical finding blocks consensus even where its judge did not say so.
+    for raised in raised {
+        raised.blocks_consensus.get_or_insert(raised.severity == FindingSeverity::Critical);
     }
     Ok(Some(StatementRecord {
         judge_id: judge.id,

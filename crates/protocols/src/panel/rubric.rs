@@ -1,6 +1,6 @@
-//! The rubric: what is scored, and how much each dimension weighs.
+//! The rubric: what is scored, how much each dimension weighs, and what the points of the scale mean.
 
-use agon_core::{BriefFile, Invalid};
+use agon_core::{BriefFile, Invalid, PromptTemplate};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,10 +9,21 @@ use crate::named_lists::read_named_list;
 
 /// The option whose file is the user's own rubric.
 const RUBRIC_PART: &str = "rubric";
+/// The standard rubric, listed among the templates so that a log records its hash.
+pub(super) const STANDARD: PromptTemplate =
+    PromptTemplate { file: "panel/rubric.toml", text: include_str!("rubric.toml") };
 const DIMENSIONS_MAX: usize = 12;
 const WEIGHTS_SUM: f64 = 100.0;
 /// People write weights in tenths and thirds.
 const WEIGHT_TOLERANCE: f64 = 1e-6;
+/// What the points 1 to 5 mean for a dimension that has no anchors of its own.
+const ANCHORS: [&str; 5] = [
+    "missing or wrong",
+    "serious gaps that must be closed first",
+    "acceptable, with gaps that matter",
+    "good, with small gaps",
+    "nothing to improve",
+];
 
 /// The dimensions, in the order in which everybody reads them.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,36 +39,36 @@ pub struct RubricDimension {
     pub key: String,
     pub weight: f64,
     pub description: String,
+    /// What the points 1 to 5 mean.
+    #[serde(skip)]
+    pub anchors: Vec<String>,
 }
 
-/// The seed's five dimensions.
-const STANDARD: &[(&str, f64, &str)] = &[
-    ("problem_understanding", 20.0, "is the problem that is to be solved understood, and the right one?"),
-    ("architecture_quality", 25.0, "is the structure sound, and no more than is needed?"),
-    ("risk_mitigation", 20.0, "are the risks named and met?"),
-    ("implementation_clarity", 20.0, "could somebody else build it from this?"),
-    ("feasibility", 15.0, "can it be done with the time, people and means that there are?"),
-];
+impl RubricDimension {
+    /// The question that a judge is asked about it.
+    pub(super) fn question(&self) -> String {
+        let about =
+            if self.description.is_empty() { String::new() } else { format!(" {}", self.description) };
+        let (lowest, highest) = (self.anchors.first(), self.anchors.last());
+        let [lowest, highest] = [lowest, highest].map(|anchor| anchor.map_or("", String::as_str));
+        let name = self.key.replace('_', " ");
+        format!("How good is its {name}, from 1 ({lowest}) to 5 ({highest})?{about}")
+    }
+}
 
 impl Rubric {
     /// The user's own rubric among these files, else the standard one.
     pub(super) fn of(files: &[BriefFile]) -> Result<Self, Invalid> {
         let own = files.iter().find(|file| file.part.as_deref() == Some(RUBRIC_PART));
-        own.map_or_else(|| Ok(Self::standard()), Self::read)
+        own.map_or_else(
+            || Self::read(STANDARD.file, STANDARD.text),
+            |file| Self::read(&file.path, &file.text),
+        )
     }
 
-    fn standard() -> Self {
-        let dimension = |(key, weight, description): &(&str, f64, &str)| RubricDimension {
-            key: (*key).to_owned(),
-            weight: *weight,
-            description: (*description).to_owned(),
-        };
-        Self { dimensions: STANDARD.iter().map(dimension).collect() }
-    }
-
-    fn read(file: &BriefFile) -> Result<Self, Invalid> {
-        let wrong = |why: String| Invalid(format!("the rubric {}: {why}", file.path));
-        let entries = read_named_list(&file.text, &["weight", "description"]).map_err(wrong)?;
+    fn read(path: &str, text: &str) -> Result<Self, Invalid> {
+        let wrong = |why: String| Invalid(format!("the rubric {path}: {why}"));
+        let entries = read_named_list(text, &["weight", "description", "anchors"]).map_err(wrong)?;
         let mut dimensions: Vec<RubricDimension> = Vec::new();
         for (name, value) in entries {
             let dimension = read_dimension(&name, &value).map_err(wrong)?;
@@ -88,7 +99,7 @@ impl Rubric {
     }
 }
 
-/// Reads `name: weight`, or `{name, weight, description?}`.
+/// Reads `name: weight`, or `{name, weight, description?, anchors?}`.
 fn read_dimension(name: &str, value: &Value) -> Result<RubricDimension, String> {
     let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let key = words.map(str::to_lowercase).collect::<Vec<_>>().join("_");
@@ -100,5 +111,15 @@ fn read_dimension(name: &str, value: &Value) -> Result<RubricDimension, String> 
     let weight =
         weight.ok_or_else(|| format!("the dimension {key} needs a weight over 0, such as `{key}: 20`"))?;
     let description = value.get("description").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
-    Ok(RubricDimension { key, weight, description })
+    let anchors: Vec<String> = match value.get("anchors").map(Value::as_array) {
+        None => ANCHORS.map(str::to_owned).to_vec(),
+        Some(list) => {
+            let texts = list.into_iter().flatten().filter_map(Value::as_str);
+            texts.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()).collect()
+        }
+    };
+    if anchors.len() != ANCHORS.len() {
+        return Err(format!("the anchors of {key} must be five sentences, for the points 1 to 5"));
+    }
+    Ok(RubricDimension { key, weight, description, anchors })
 }

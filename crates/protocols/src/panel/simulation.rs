@@ -1,10 +1,20 @@
-//! How simulated seats play `panel`: judges who score one side high and the other low, the same in every dimension.
+//! How simulated seats play `panel`: judges who score one side high and the other low, the same in every dimension. A judge who is
+//! convinced by evidence cites the claim of the judge who convinced it.
+
+use std::collections::BTreeMap;
 
 use agon_core::simulation::{
     SimulatedAsk, SimulatedMove, SimulatedPlay, SimulatedSeat, SimulatedSide, SimulationSetup,
 };
-use agon_core::{BriefFile, Headline, Invalid, SeatPosition};
-use serde_json::{Map, Value, json};
+use agon_core::{BriefFile, Headline, Invalid, SeatPosition, quotations};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::PanelPhase;
+use super::replies::{
+    ConfidenceLevel, FinalStatement, JudgeQuote, KeyClaim, PositionStatement, RapporteurSummary,
+    RebuttalStatement,
+};
 
 #[derive(Debug)]
 pub(super) struct PanelSimulation;
@@ -25,13 +35,12 @@ impl SimulatedPlay for PanelSimulation {
     }
 
     fn answer(&self, ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<String> {
-        let reply = match ask.phase.name.as_str() {
-            "position" => statement(ask, seat, seat.first_side()?),
-            "rebuttal" => rebuttal(ask, seat, &seat.moved()?),
-            "final" => final_position(ask, seat, &seat.moved()?),
-            _ => return None,
-        };
-        Some(reply.to_string())
+        match PanelPhase::of(ask.phase).ok()? {
+            PanelPhase::Position => json(&statement(ask, seat, seat.first_side()?)),
+            PanelPhase::Rebuttal => json(&rebuttal(ask, seat, &seat.moved()?)),
+            PanelPhase::Final => json(&final_position(ask, seat, &seat.moved()?)),
+            PanelPhase::Summary => json(&summary(ask)),
+        }
     }
 
     fn side_of_position(&self, position: &SeatPosition) -> Option<SimulatedSide> {
@@ -41,6 +50,10 @@ impl SimulatedPlay for PanelSimulation {
     fn side_of_decision(&self, headline: &Headline) -> Option<SimulatedSide> {
         headline.score.map(side_of_score)
     }
+}
+
+fn json(reply: &impl Serialize) -> Option<String> {
+    serde_json::to_string(reply).ok()
 }
 
 fn score(side: SimulatedSide) -> f64 {
@@ -54,54 +67,107 @@ fn side_of_score(score: f64) -> SimulatedSide {
     if score >= 3.0 { SimulatedSide::Yes } else { SimulatedSide::No }
 }
 
-fn dimension_scores(ask: &SimulatedAsk<'_>, side: SimulatedSide) -> Value {
+fn dimension_scores(ask: &SimulatedAsk<'_>, side: SimulatedSide) -> BTreeMap<String, f64> {
     let schema = ask.schema.and_then(|schema| schema.json.pointer("/properties/dimension_scores/properties"));
     let keys = schema.and_then(Value::as_object).into_iter().flat_map(Map::keys);
-    Value::Object(keys.map(|key| (key.clone(), json!(score(side)))).collect())
+    keys.map(|key| (key.clone(), score(side))).collect()
 }
 
-fn statement(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat, side: SimulatedSide) -> Value {
-    json!({
-        "overall_score": score(side),
-        "dimension_scores": dimension_scores(ask, side),
-        "position_statement": seat.stated(side),
-        "key_claims": [{"claim": side.claim(), "evidence": side.citation(), "confidence": seat.confidence_word()}],
-        "critical_findings": [],
-    })
+fn statement(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat, side: SimulatedSide) -> PositionStatement {
+    let confidence = if seat.is_adversary() { ConfidenceLevel::High } else { ConfidenceLevel::Medium };
+    PositionStatement {
+        analysis: String::new(),
+        overall_score: score(side),
+        dimension_scores: dimension_scores(ask, side),
+        position_statement: seat.stated(side),
+        key_claims: vec![KeyClaim {
+            id: None,
+            claim: side.claim().to_owned(),
+            evidence: side.citation().to_owned(),
+            confidence,
+        }],
+        critical_findings: Vec::new(),
+        recommendations: Vec::new(),
+        user_attention_needed: false,
+        attention_reason: String::new(),
+    }
 }
 
-fn rebuttal(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat, moved: &SimulatedMove) -> Value {
+fn rebuttal(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat, moved: &SimulatedMove) -> RebuttalStatement {
     let before = if moved.is_changed { moved.side.other() } else { moved.side };
-    json!({
-        "previous_score": score(before),
-        "new_score": score(moved.side),
-        "score_changed": moved.is_changed,
-        "change_reason": moved.reason("Nothing that I read speaks against it."),
-        "agreements": [],
-        "disagreements": [],
-        "position_revision": seat.stated(moved.side),
-        "unresolved_disputes": [],
-        "dimension_scores": dimension_scores(ask, moved.side),
-    })
+    RebuttalStatement {
+        analysis: String::new(),
+        previous_score: score(before),
+        new_score: score(moved.side),
+        score_changed: Some(moved.is_changed),
+        change_reason: reason(ask, moved),
+        agreements: Vec::new(),
+        disagreements: Vec::new(),
+        position_revision: seat.stated(moved.side),
+        unresolved_disputes: Vec::new(),
+        dimension_scores: Some(dimension_scores(ask, moved.side)),
+        critical_positions: Vec::new(),
+        critical_findings: Vec::new(),
+        same_as: Vec::new(),
+        user_attention_needed: false,
+        attention_reason: String::new(),
+    }
 }
 
-fn final_position(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat, moved: &SimulatedMove) -> Value {
-    let concessions: Vec<Value> = moved
-        .convinced_by
-        .iter()
-        .map(|name| {
-            let evidence = format!("{name}: {}", moved.side.citation());
-            json!({"point": moved.side.claim(), "convinced_by": evidence, "impact": ""})
-        })
-        .collect();
-    json!({
-        "final_score": score(moved.side),
-        "final_position": seat.stated(moved.side),
-        "key_points_maintained": [],
-        "concessions_made": concessions,
-        "unresolved_disagreements": [],
-        "dimension_scores": dimension_scores(ask, moved.side),
-    })
+fn final_position(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat, moved: &SimulatedMove) -> FinalStatement {
+    FinalStatement {
+        analysis: String::new(),
+        final_score: score(moved.side),
+        final_position: seat.stated(moved.side),
+        key_points_maintained: Vec::new(),
+        concessions_made: Vec::new(),
+        unresolved_disagreements: Vec::new(),
+        change_reason: reason(ask, moved),
+        dimension_scores: Some(dimension_scores(ask, moved.side)),
+        critical_positions: Vec::new(),
+        same_as: Vec::new(),
+        recommendations: Vec::new(),
+        user_attention_needed: false,
+        attention_reason: String::new(),
+    }
+}
+
+/// Why the judge holds what it holds, with the id of the claim that convinced it, if one did.
+fn reason(ask: &SimulatedAsk<'_>, moved: &SimulatedMove) -> String {
+    let said = moved.reason("Nothing that I read speaks against it.");
+    let claim = moved.convinced_by.as_deref().and_then(|judge| claim_id(ask.prompt, judge));
+    claim.map_or(said.clone(), |id| format!("[{id}] {said}"))
+}
+
+/// The id of a judge's claim, as the prompt shows it.
+fn claim_id<'p>(prompt: &'p str, judge: &str) -> Option<&'p str> {
+    let quoted =
+        quotations(prompt).into_iter().find(|quoted| quoted.what == judge && quoted.text.contains("[A"))?;
+    let (_, rest) = quoted.text.split_once("[A")?;
+    let at = prompt.find(&format!("[A{}", rest.split(']').next()?))?;
+    prompt.get(at + 1..)?.split(']').next()
+}
+
+/// The first words of every judge, and a sentence.
+pub(super) fn summary(ask: &SimulatedAsk<'_>) -> RapporteurSummary {
+    let judges = ask.allowed_words("/properties/quotes/items/properties/judge");
+    let said = quotations(ask.prompt);
+    let quotes = judges.iter().filter_map(|judge| {
+        let words = said.iter().find(|quoted| quoted.what == *judge)?;
+        Some(JudgeQuote { judge: judge.clone(), quote: words.text.lines().next()?.to_owned() })
+    });
+    let text = "The judges say whether the bridge is safe.".to_owned();
+    let wanted = |field: &str| {
+        let found = ask.schema.and_then(|schema| schema.json.get("properties")?.get(field));
+        found.map(|_| text.clone())
+    };
+    RapporteurSummary {
+        quotes: quotes.collect(),
+        assessment: wanted("assessment"),
+        majority: wanted("majority"),
+        minority: wanted("minority"),
+        merged: Vec::new(),
+    }
 }
 
 #[cfg(test)]
@@ -115,5 +181,12 @@ mod tests {
             assert_eq!(PanelSimulation.side_of_decision(&headline(Some(score(side)))), Some(side));
         }
         assert_eq!(PanelSimulation.side_of_decision(&headline(None)), None);
+    }
+
+    #[test]
+    fn a_claim_is_cited_by_the_id_that_the_prompt_shows() {
+        let prompt = "<<BEGIN 0123456789abcdef01234567 judge-2>>\nkey_claims:\n- [A2] claim: One\n<<END 0123456789abcdef01234567>>";
+        assert_eq!(claim_id(prompt, "judge-2"), Some("A2"));
+        assert_eq!(claim_id(prompt, "judge-1"), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Seed 001 and its part of PROTOCOLS.md, sentence by sentence.
 
-use agon_core::{Fate, Fidelity, Outcome, RoundSummary, Status, Termination};
+use agon_core::{Fate, Fidelity, Outcome, RoundSummary, SimulatedAsk, Status, Termination};
 use serde_json::json;
 
 use super::*;
@@ -33,7 +33,28 @@ fn refused(files: &[(&str, &str)], models: &[&str], set: &[(&str, &str)]) -> Str
 }
 
 fn run_brief(brief: Brief, answer: Answer<'_>) -> Debate {
-    testing::run(&Panel, brief, answer).1
+    run_log(brief, answer).1
+}
+
+/// Plays a debate. The rapporteur sums up with quotes that verify.
+fn run_log(brief: Brief, answer: Answer<'_>) -> (Vec<agon_core::LogRecord>, Debate) {
+    testing::run(&Panel, brief, &|ask, phase, round| match ask.seat == RAPPORTEUR {
+        true => Some(summed_up(ask)),
+        false => answer(ask, phase, round),
+    })
+}
+
+/// A summary that quotes every judge.
+fn summed_up(ask: &Ask) -> Value {
+    let (prompt, phase) = (ask.prompt.user(), PanelPhase::Summary.at(0));
+    let ask = SimulatedAsk {
+        phase: &phase,
+        label: None,
+        about: None,
+        prompt: &prompt,
+        schema: ask.schema.as_deref(),
+    };
+    serde_json::to_value(simulation::summary(&ask)).unwrap()
 }
 
 fn run(set: &[(&str, &str)], answer: Answer<'_>) -> Outcome {
@@ -54,7 +75,7 @@ fn statement(score: f64) -> Value {
         "overall_score": score,
         "dimension_scores": dimensions(score),
         "position_statement": format!("## My Assessment\n\nI give it {score}."),
-        "key_claims": [{"claim": "it is short", "evidence": "docs/queue-plan.md, line 3", "confidence": "HIGH"}],
+        "key_claims": [{"claim": "it is short", "evidence": "docs/queue-plan.md:3", "confidence": "HIGH"}],
         "critical_findings": [],
     })
 }
@@ -65,7 +86,7 @@ fn rebuttal(before: f64, score: f64) -> Value {
         "previous_score": before,
         "new_score": score,
         "score_changed": changed,
-        "change_reason": if changed { "judge-2 is right about line 3" } else { "nothing new was said" },
+        "change_reason": if changed { "[A2] is right about line 3" } else { "nothing new was said" },
         "agreements": [],
         "disagreements": [],
         "position_revision": format!("## Updated Position\n\nNow {score}."),
@@ -245,7 +266,7 @@ fn first_positions_are_adopted_refuted_or_dissent() {
         "moved by 0.5, not at all, by 2.5"
     );
     assert!(outcome.positions[2].reason.contains(
-        "in round 2 judge-2 is right about line 3; in round 3 gives no reason; its score went from 2 to 4.5"
+        "in round 2 [A2] is right about line 3; in round 3 gives no reason; its score went from 2 to 4.5"
     ));
     assert!(outcome.dissent.is_empty());
 
@@ -267,7 +288,7 @@ fn a_judge_who_moved_but_stays_in_the_minority_dissents() {
     assert_eq!((&dissent["judge_id"], &dissent["score"]), (&json!("judge-3"), &json!(2.5)));
     assert_eq!(dissent["position"], "In the end 2.5.");
     let reason = dissent["reason"].as_str().unwrap();
-    assert!(reason.contains("moved and is still in the minority: in round 2 judge-2 is right"), "{reason}");
+    assert!(reason.contains("moved and is still in the minority: in round 2 [A2] is right"), "{reason}");
     assert!(reason.ends_with("its score went from 1 to 2.5"), "{reason}");
     assert!(outcome.positions[2].position.contains("I give it 1."));
 
@@ -317,7 +338,7 @@ fn the_verdict_has_dimension_scores_by_judge_and_round() {
 /// "after each round a table".
 #[test]
 fn every_round_that_is_over_has_a_table() {
-    let (records, debate) = testing::run(&Panel, brief(MODELS, &[]), &|ask, _, round| {
+    let (records, debate) = run_log(brief(MODELS, &[]), &|ask, _, round| {
         (place(ask) != 1 || round != 2).then(|| plain([&[2.0, 3.0][..], &[3.5], &[5.0]][place(ask)], round))
     });
     let mut seen = Vec::new();
@@ -343,11 +364,7 @@ fn the_verdict_reads_back_from_its_json() {
     for scores in [[4.0, 4.2, 4.4], [4.0, 4.5, 2.0], [3.0, 4.0, 5.0]] {
         let outcome = scored(&[], &[&scores[..1], &scores[1..2], &scores[2..]]);
         let verdict = verdict::PanelVerdict::deserialize(&outcome.verdict).unwrap();
-        assert_eq!(
-            verdict.to_json().unwrap().to_string(),
-            outcome.verdict.to_string(),
-            "with the same order"
-        );
+        assert_eq!(serde_json::to_value(&verdict).unwrap(), outcome.verdict);
     }
     let lost = run(&[], &|ask, _, round| (place(ask) == 0).then(|| plain(&[4.0], round)));
     let verdict = verdict::PanelVerdict::deserialize(&lost.verdict).unwrap();
@@ -356,10 +373,11 @@ fn the_verdict_reads_back_from_its_json() {
 
 mod absences;
 mod critical_findings;
-mod findings;
 mod majority;
+mod meaning;
 mod positions;
 mod prompts;
+mod rapporteur;
 mod report;
 mod setup;
 mod templates;

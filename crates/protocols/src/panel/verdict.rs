@@ -1,18 +1,19 @@
 //! The verdict: the seed's record for consensus or majority, composed from the judges' own words and scores.
 
-use agon_core::{Corrupt, timestamps};
+use agon_core::timestamps;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::consensus::{PanelDecision, VerdictKind, dimension_scores, extremes, mean, range};
-use super::findings::{self, CriticalFindingRecord, PanelFinding, PanelFindings};
-use super::follow_up::{self, AttentionItem, PanelRecommendation};
+use super::consensus::{FindingState, PanelDecision, VerdictKind, dimension_scores, extremes, mean, range};
+use super::disputes::{self, DisputeRecord, DisputeState, PositionEvolution};
+use super::findings::{self, CriticalFindingRecord};
+use super::follow_up::{self, AttentionItem, PanelRecommendation, VerifiedSummary};
 use super::log::{JudgeStance, JudgeStanding, PanelJudge, PanelLog, PanelRound};
-use super::replies::ConfidenceLevel;
+use super::replies::{ConfidenceLevel, FindingSeverity, JudgeQuote, RaisedFinding};
 use super::rubric::RubricDimension;
 use super::{PanelPhase, PanelStatus, ScoreBands, figure, rounded};
 use crate::participation::answered_calls;
+use crate::quotes::is_same_text;
 
 /// The verdict of `panel`, as the outcome carries it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,9 +21,15 @@ pub struct PanelVerdict {
     /// The seed's fields for its kind.
     #[serde(flatten)]
     pub decision: VerdictDecision,
+    /// Who wrote the opinions: the rapporteur, or the judges themselves. Null without a verdict.
+    pub opinions_by: Option<OpinionAuthor>,
+    /// The judges' words that the rapporteur's opinions rest on.
+    pub opinion_quotes: Vec<JudgeQuote>,
+    pub user_attention_needed: Vec<AttentionItem>,
+    pub recommendations: Vec<PanelRecommendation>,
     /// What was judged.
     pub feature: String,
-    /// Null without a verdict, like the score.
+    /// Null without a verdict, like the score. Never GREEN with a critical finding that anybody holds.
     pub status: Option<PanelStatus>,
     /// The mean of the judges' weighted dimension scores.
     pub weighted_score: Option<f64>,
@@ -30,11 +37,15 @@ pub struct PanelVerdict {
     pub thresholds: ConsensusThresholds,
     pub judges: Vec<JudgeResult>,
     pub critical_findings: Vec<CriticalFindingRecord>,
+    pub disputes: Vec<DisputeRecord>,
     /// By dimension, in the rubric's order.
     pub dimension_consensus: IndexMap<String, DimensionAgreement>,
+    /// "A conclusion all judges agree on": critical findings that all hold.
     pub convergent_findings: Vec<PanelFinding>,
-    pub shared_findings: Vec<PanelFinding>,
+    /// "A conclusion where judges disagree": what is open in the end.
     pub divergent_findings: Vec<PanelFinding>,
+    /// Findings below CRITICAL, with the judges who raised them.
+    pub other_findings: Vec<PanelFinding>,
     pub rubric: Vec<RubricDimension>,
     pub debate_metrics: PanelMetrics,
 }
@@ -63,9 +74,7 @@ pub struct ConsensusVerdict {
     /// The smallest and the largest score.
     pub score_range: [f64; 2],
     pub confidence: ConfidenceLevel,
-    /// What the judges say, by stance, in Markdown.
     pub balanced_assessment: String,
-    pub recommendations: Vec<PanelRecommendation>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,8 +91,6 @@ pub struct MajorityVerdict {
     pub confidence: ConfidenceLevel,
     pub majority_opinion: String,
     pub minority_opinion: Option<String>,
-    pub user_attention_needed: Vec<AttentionItem>,
-    pub recommendations: Vec<PanelRecommendation>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -95,9 +102,8 @@ pub struct UndecidedVerdict {
     /// The smallest and the largest score.
     pub score_range: [f64; 2],
     pub confidence: ConfidenceLevel,
+    pub balanced_assessment: String,
     pub positions: Vec<JudgePosition>,
-    pub user_attention_needed: Vec<AttentionItem>,
-    pub recommendations: Vec<PanelRecommendation>,
 }
 
 /// The same fields without a value, so that readers find them.
@@ -107,6 +113,16 @@ pub struct MissingVerdict {
     pub rounds_completed: u32,
     pub consensus_reached: bool,
     pub confidence: Option<ConfidenceLevel>,
+}
+
+/// Who wrote the opinions of a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OpinionAuthor {
+    /// The rapporteur, with quotes that verify.
+    Rapporteur,
+    /// The judges: their own last statements.
+    Judges,
 }
 
 /// What consensus needs.
@@ -151,7 +167,7 @@ pub struct DimensionAgreement {
     pub range: f64,
 }
 
-/// Where a judge stands in the end.
+/// A judge's position in the end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JudgePosition {
     pub judge_id: String,
@@ -160,22 +176,21 @@ pub struct JudgePosition {
     pub position: String,
 }
 
-impl PanelVerdict {
-    /// The document. The seed's consensus record has two of the fields that every verdict has among its own.
-    pub(super) fn to_json(&self) -> Result<Value, Corrupt> {
-        let mut document = serde_json::to_value(self)?;
-        if let Value::Object(fields) = &mut document
-            && let Some(place) = fields.keys().position(|key| key == "balanced_assessment")
-        {
-            for (at, key) in (place..).zip(["dimension_consensus", "convergent_findings"]) {
-                if let Some(value) = fields.shift_remove(key) {
-                    fields.shift_insert(at, key.to_owned(), value);
-                }
-            }
-        }
-        Ok(document)
-    }
+/// A finding of the verdict, with the judges whose it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PanelFinding {
+    pub finding: String,
+    pub priority: FindingSeverity,
+    /// Their ids, or `all`.
+    pub source_judges: Vec<String>,
+    pub action_required: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unverified: bool,
+}
 
+impl PanelVerdict {
     /// The score that the judges decided on.
     pub fn score(&self) -> Option<f64> {
         match &self.decision {
@@ -195,40 +210,44 @@ impl PanelVerdict {
         }
     }
 
-    /// What needs the user's attention.
-    pub fn attention(&self) -> &[AttentionItem] {
-        match &self.decision {
-            VerdictDecision::Majority(verdict) => &verdict.user_attention_needed,
-            VerdictDecision::NoMajority(verdict) => &verdict.user_attention_needed,
-            VerdictDecision::Consensus(_) | VerdictDecision::None(_) => &[],
-        }
-    }
-
-    /// What should be done.
-    pub fn recommendations(&self) -> &[PanelRecommendation] {
-        match &self.decision {
-            VerdictDecision::Consensus(verdict) => &verdict.recommendations,
-            VerdictDecision::Majority(verdict) => &verdict.recommendations,
-            VerdictDecision::NoMajority(verdict) => &verdict.recommendations,
-            VerdictDecision::None(_) => &[],
-        }
+    /// The critical findings that somebody holds in the end.
+    pub(super) fn held_findings(&self) -> impl Iterator<Item = &CriticalFindingRecord> {
+        self.critical_findings.iter().filter(|finding| finding.state != FindingState::Withdrawn)
     }
 }
 
 /// The verdict that follows from a decision.
 pub(super) fn verdict(log: &PanelLog<'_>, decision: &PanelDecision) -> PanelVerdict {
     let weighted = log.weighted(&log.places()).filter(|_| *decision != PanelDecision::None);
-    let findings = PanelFindings::of(log);
+    let summary = follow_up::verified_summary(log, decision).filter(|_| *decision != PanelDecision::None);
+    let author = match summary.as_ref().is_some_and(|summary| summary.opinion.is_some()) {
+        true => OpinionAuthor::Rapporteur,
+        false => OpinionAuthor::Judges,
+    };
+    let critical_findings = findings::finding_records(log);
+    let is_critical = critical_findings.iter().any(|finding| finding.state != FindingState::Withdrawn);
+    let status = weighted.map(|weighted| match log.band(weighted) {
+        PanelStatus::Green if is_critical => PanelStatus::Yellow,
+        band => band,
+    });
     let standings = log.last_standings();
     let agreement = |place: usize| {
         let scores = dimension_scores(standings, place);
         DimensionAgreement { average: rounded(mean(&scores)), range: rounded(range(&scores)) }
     };
     let dimensions = log.rubric.keys().enumerate().filter(|_| !standings.is_empty());
+    let disputes = disputes::dispute_records(log);
     PanelVerdict {
-        decision: verdict_decision(log, decision),
+        decision: verdict_decision(log, decision, summary.as_ref()),
+        opinions_by: (*decision != PanelDecision::None).then_some(author),
+        opinion_quotes: summary.iter().flat_map(|summary| summary.quotes.clone()).collect(),
+        user_attention_needed: match decision {
+            PanelDecision::None => Vec::new(),
+            _ => follow_up::attention_items(log, decision, summary.as_ref()),
+        },
+        recommendations: follow_up::recommendations(log, summary.as_ref()),
         feature: log.feature(),
-        status: weighted.map(|weighted| log.band(weighted)),
+        status,
         weighted_score: weighted.map(rounded),
         bands: log.bands,
         thresholds: ConsensusThresholds {
@@ -236,20 +255,31 @@ pub(super) fn verdict(log: &PanelLog<'_>, decision: &PanelDecision) -> PanelVerd
             dimension_range: log.options.dimension_range,
         },
         judges: judge_results(log),
-        critical_findings: findings::critical_finding_records(log),
         dimension_consensus: dimensions.map(|(place, key)| (key.to_owned(), agreement(place))).collect(),
-        convergent_findings: findings.convergent,
-        shared_findings: findings.shared,
-        divergent_findings: findings.divergent,
+        convergent_findings: convergent_findings(&critical_findings),
+        divergent_findings: divergent_findings(&critical_findings, &disputes),
+        other_findings: other_findings(log),
+        critical_findings,
+        disputes,
         rubric: log.rubric.dimensions.clone(),
         debate_metrics: metrics(log, decision),
     }
 }
 
-fn verdict_decision(log: &PanelLog<'_>, decision: &PanelDecision) -> VerdictDecision {
+fn verdict_decision(
+    log: &PanelLog<'_>,
+    decision: &PanelDecision,
+    summary: Option<&VerifiedSummary>,
+) -> VerdictDecision {
     let rounds_completed = log.rounds_completed();
     let scores = log.last_scores(&log.places());
     let score_range = || <[f64; 2]>::from(extremes(&scores));
+    let cap = confidence_cap(log);
+    let opinion = |heading: &str, places: &[usize], summed: Option<&String>| match summed {
+        Some(text) => format!("{heading}\n\n{text}"),
+        None => own_statements(log, heading, places),
+    };
+    let first = summary.and_then(|summary| summary.opinion.as_ref());
     match decision {
         PanelDecision::Consensus => VerdictDecision::Consensus(ConsensusVerdict {
             verdict_type: VerdictKind::Consensus,
@@ -257,13 +287,13 @@ fn verdict_decision(log: &PanelLog<'_>, decision: &PanelDecision) -> VerdictDeci
             consensus_reached_at_round: log.last().map(|round| round.number),
             consensus_score: rounded(mean(&scores)),
             score_range: score_range(),
-            confidence: consensus_confidence(log),
-            balanced_assessment: balanced_assessment(log),
-            recommendations: follow_up::recommendations(log, decision),
+            confidence: cap,
+            balanced_assessment: opinion("## Consensus Assessment", &log.places(), first),
         }),
         PanelDecision::Majority { majority, minority } => {
             let ours = mean(&log.last_scores(majority));
             let theirs = (!minority.is_empty()).then(|| mean(&log.last_scores(minority)));
+            let second = summary.and_then(|summary| summary.minority.as_ref());
             VerdictDecision::Majority(MajorityVerdict {
                 verdict_type: VerdictKind::Majority,
                 rounds_completed,
@@ -273,11 +303,9 @@ fn verdict_decision(log: &PanelLog<'_>, decision: &PanelDecision) -> VerdictDeci
                 score_gap: theirs.map(|theirs| rounded((ours - theirs).abs())),
                 majority_judges: log.ids(majority),
                 minority_judges: log.ids(minority),
-                confidence: ConfidenceLevel::Medium,
-                majority_opinion: opinion(log, "## Majority Position", majority),
-                minority_opinion: theirs.map(|_| opinion(log, "## Minority Position (Dissent)", minority)),
-                user_attention_needed: follow_up::attention_items(log, decision),
-                recommendations: follow_up::recommendations(log, decision),
+                confidence: cap.min(ConfidenceLevel::Medium),
+                majority_opinion: opinion("## Majority Position", majority, first),
+                minority_opinion: theirs.map(|_| opinion("## Minority Position (Dissent)", minority, second)),
             })
         }
         PanelDecision::NoMajority => VerdictDecision::NoMajority(UndecidedVerdict {
@@ -286,10 +314,9 @@ fn verdict_decision(log: &PanelLog<'_>, decision: &PanelDecision) -> VerdictDeci
             consensus_reached: false,
             score_range: score_range(),
             confidence: ConfidenceLevel::Low,
+            balanced_assessment: opinion("## Assessment without a Majority", &log.places(), first),
             positions: log.judges.iter().zip(&scores).map(|(judge, score)| position(judge, *score)).collect(),
             scores,
-            user_attention_needed: follow_up::attention_items(log, decision),
-            recommendations: follow_up::recommendations(log, decision),
         }),
         PanelDecision::None => VerdictDecision::None(MissingVerdict {
             verdict_type: None,
@@ -300,21 +327,47 @@ fn verdict_decision(log: &PanelLog<'_>, decision: &PanelDecision) -> VerdictDeci
     }
 }
 
-/// HIGH where everybody who sits was heard to the end, else MEDIUM.
-fn consensus_confidence(log: &PanelLog<'_>) -> ConfidenceLevel {
+/// HIGH where everybody who sits was heard to the end, nobody's score jumped without a reason that cites an id, and no critical
+/// finding is open; else MEDIUM.
+fn confidence_cap(log: &PanelLog<'_>) -> ConfidenceLevel {
     let standings = log.last_standings();
     let seated = log.debate.brief.seats_of("judge").count();
     let all_heard = standings.len() == seated && standings.iter().all(|standing| standing.present);
-    if all_heard { ConfidenceLevel::High } else { ConfidenceLevel::Medium }
+    let is_open = log.last().is_some_and(|round| round.check.disputed > 0);
+    match all_heard && !is_open && follow_up::unexplained_moves(log).is_empty() {
+        true => ConfidenceLevel::High,
+        false => ConfidenceLevel::Medium,
+    }
 }
 
 fn position(judge: &PanelJudge<'_>, score: f64) -> JudgePosition {
-    JudgePosition {
-        judge_id: judge.id.to_owned(),
-        stance: judge.stance,
-        score,
-        position: judge.position().to_owned(),
-    }
+    let (judge_id, position) = (judge.id.to_owned(), judge.position().to_owned());
+    JudgePosition { judge_id, stance: judge.stance, score, position }
+}
+
+/// What the judges say in the end, marked as their own words, under the seed's heading.
+fn own_statements(log: &PanelLog<'_>, heading: &str, places: &[usize]) -> String {
+    let judges = places.iter().filter_map(|place| log.judges.get(*place));
+    let said = judges.map(|judge| {
+        format!("**{}** ({}):\n\n{}", judge.id, judge.stance.as_str(), lower_headings(judge.position()))
+    });
+    let mark = "*The judges' own statements; no rapporteur's summary is available.*".to_owned();
+    [heading.to_owned(), mark].into_iter().chain(said).collect::<Vec<_>>().join("\n\n")
+}
+
+/// A judge's Markdown with its headings two levels lower, so that the seed's headings stay on top.
+fn lower_headings(text: &str) -> String {
+    const LEVEL_MAX: usize = 6;
+    let lines = text.trim().lines().map(|line| {
+        let level = line.chars().take_while(|c| *c == '#').count();
+        match line.get(level..) {
+            Some(rest) if level > 0 && rest.starts_with(' ') => {
+                format!("{}{rest}", "#".repeat((level + 2).min(LEVEL_MAX)))
+            }
+            _ => line.to_owned(),
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn judge_results(log: &PanelLog<'_>) -> Vec<JudgeResult> {
@@ -324,6 +377,8 @@ fn judge_results(log: &PanelLog<'_>) -> Vec<JudgeResult> {
         .map(|(place, (judge, standing))| {
             let rounds = || log.rounds.iter().filter(|round| round.number <= last.number);
             let absent = |round: &&PanelRound| round.standings.get(place).is_some_and(|s| !s.present);
+            let by_round = rounds()
+                .filter_map(|round| Some(round_dimensions(log, round, judge, round.standings.get(place)?)));
             JudgeResult {
                 judge_id: judge.id.to_owned(),
                 stance: judge.stance,
@@ -331,11 +386,7 @@ fn judge_results(log: &PanelLog<'_>) -> Vec<JudgeResult> {
                 score: standing.score,
                 scores: rounds().filter_map(|round| Some(round.standings.get(place)?.score)).collect(),
                 dimension_scores: by_dimension(log, standing),
-                dimension_scores_by_round: rounds()
-                    .filter_map(|round| {
-                        Some(round_dimensions(log, round, judge, round.standings.get(place)?))
-                    })
-                    .collect(),
+                dimension_scores_by_round: by_round.collect(),
                 weighted: rounded(log.rubric.weighted(&standing.dimensions)),
                 carried: rounds().filter(absent).map(|round| round.number).collect(),
                 position: judge.position().to_owned(),
@@ -362,50 +413,75 @@ fn round_dimensions(
     }
 }
 
-/// "Synthesis incorporating all stance perspectives": what the judges of each stance say in the end.
-fn balanced_assessment(log: &PanelLog<'_>) -> String {
-    let mut parts = vec!["## Consensus Assessment".to_owned()];
-    for (stance, heading) in [
-        (JudgeStance::Neutral, "### Neutral: the objective view"),
-        (JudgeStance::For, "### For: the strengths"),
-        (JudgeStance::Against, "### Against: the risks"),
-    ] {
-        let judges = log.judges.iter().enumerate().filter(|(_, judge)| judge.stance == stance);
-        let said: Vec<String> = judges.map(|(place, judge)| last_words(log, place, judge)).collect();
-        if !said.is_empty() {
-            parts.push(heading.to_owned());
-            parts.extend(said);
+fn convergent_findings(findings: &[CriticalFindingRecord]) -> Vec<PanelFinding> {
+    let adopted = findings.iter().filter(|finding| finding.state == FindingState::Adopted);
+    adopted.map(|finding| critical(finding, vec!["all".to_owned()])).collect()
+}
+
+fn critical(finding: &CriticalFindingRecord, source_judges: Vec<String>) -> PanelFinding {
+    PanelFinding {
+        finding: finding.finding.clone(),
+        priority: FindingSeverity::Critical,
+        source_judges,
+        action_required: true,
+        id: Some(finding.finding_id.clone()),
+        unverified: finding.unverified,
+    }
+}
+
+/// Open critical findings with their holders, and the other disputes that are open in the end.
+fn divergent_findings(findings: &[CriticalFindingRecord], disputes: &[DisputeRecord]) -> Vec<PanelFinding> {
+    let open = findings.iter().filter(|finding| finding.state == FindingState::Disputed);
+    let mut found: Vec<PanelFinding> =
+        open.map(|finding| critical(finding, finding.held_by.clone())).collect();
+    let is_finding = |dispute: &DisputeRecord| {
+        findings.iter().any(|finding| finding.ids().any(|id| dispute.about.as_ref() == Some(id)))
+    };
+    let open = disputes.iter().filter(|dispute| dispute.state == DisputeState::Open && !is_finding(dispute));
+    found.extend(open.map(|dispute| PanelFinding {
+        finding: dispute.topic.clone(),
+        priority: FindingSeverity::Medium,
+        source_judges: match dispute.raised_by.as_slice() {
+            [] => vec!["all".to_owned()],
+            judges => judges.to_vec(),
+        },
+        action_required: false,
+        id: Some(dispute.dispute_id.clone()),
+        unverified: false,
+    }));
+    found
+}
+
+/// Findings below CRITICAL. Equal texts are one.
+fn other_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
+    let mut found: Vec<PanelFinding> = Vec::new();
+    let later = |judge: &PanelJudge<'_>| {
+        judge.rebuttal.clone().map(|said| said.critical_findings).unwrap_or_default()
+    };
+    for judge in &log.judges {
+        let raised: Vec<RaisedFinding> =
+            judge.statement.critical_findings.iter().cloned().chain(later(judge)).collect();
+        for raised in raised.iter().filter(|raised| raised.severity != FindingSeverity::Critical) {
+            match found.iter_mut().find(|other| is_same_text(&other.finding, &raised.finding)) {
+                Some(same) => {
+                    same.priority = same.priority.min(raised.severity);
+                    same.source_judges.push(judge.id.to_owned());
+                    same.source_judges.dedup();
+                    same.unverified &= raised.unverified.is_some();
+                }
+                None => found.push(PanelFinding {
+                    finding: raised.finding.trim().to_owned(),
+                    priority: raised.severity,
+                    source_judges: vec![judge.id.to_owned()],
+                    action_required: raised.severity == FindingSeverity::High,
+                    id: None,
+                    unverified: raised.unverified.is_some(),
+                }),
+            }
         }
     }
-    parts.join("\n\n")
-}
-
-/// What some judges say in the end, under the seed's heading for them.
-fn opinion(log: &PanelLog<'_>, heading: &str, places: &[usize]) -> String {
-    let judges = places.iter().filter_map(|place| Some((*place, log.judges.get(*place)?)));
-    let said = judges.map(|(place, judge)| last_words(log, place, judge));
-    std::iter::once(heading.to_owned()).chain(said).collect::<Vec<_>>().join("\n\n")
-}
-
-fn last_words(log: &PanelLog<'_>, place: usize, judge: &PanelJudge<'_>) -> String {
-    let standing = log.last_standings().get(place);
-    let score = standing.map_or(String::new(), |standing| format!(", score {}", figure(standing.score)));
-    format!("**{}** ({}{score}):\n\n{}", judge.id, judge.stance.as_str(), lower_headings(judge.position()))
-}
-
-/// A judge's Markdown with its headings two levels lower, so that the seed's headings stay on top.
-fn lower_headings(text: &str) -> String {
-    const LEVEL_MAX: usize = 6;
-    let lines = text.trim().lines().map(|line| {
-        let level = line.chars().take_while(|c| *c == '#').count();
-        match line.get(level..) {
-            Some(rest) if level > 0 && rest.starts_with(' ') => {
-                format!("{}{rest}", "#".repeat((level + 2).min(LEVEL_MAX)))
-            }
-            _ => line.to_owned(),
-        }
-    });
-    lines.collect::<Vec<_>>().join("\n")
+    found.sort_by_key(|finding| finding.priority);
+    found
 }
 
 /// "Debate Metrics": the rounds in figures, how the positions moved, and what it cost.
@@ -416,6 +492,7 @@ pub struct PanelMetrics {
     pub end_time: String,
     /// By name: `round_1`.
     pub rounds: IndexMap<String, PanelRoundMetrics>,
+    /// Over the whole debate.
     pub position_evolution: PositionEvolution,
     pub cost: JudgingCost,
 }
@@ -432,6 +509,9 @@ pub struct PanelRoundMetrics {
     /// From round 2 on: the judges who were absent and whose last scores count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried: Option<Vec<String>>,
+    /// Disputes as they are after this round, and the agreements of this round alone.
+    #[serde(flatten)]
+    pub evolution: PositionEvolution,
     /// In the last round; null without a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub final_verdict: Option<Option<VerdictKind>>,
@@ -443,14 +523,6 @@ pub struct ScoreChange {
     pub judge: String,
     pub delta: f64,
     pub reason: String,
-}
-
-/// How the positions moved, counted from the judges' own lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PositionEvolution {
-    pub agreements_formed: usize,
-    pub disputes_resolved: usize,
-    pub disputes_remaining: usize,
 }
 
 /// What the judging cost.
@@ -465,46 +537,33 @@ pub struct JudgingCost {
 pub(super) fn metrics(log: &PanelLog<'_>, decision: &PanelDecision) -> PanelMetrics {
     let brief = &log.debate.brief;
     let last = log.last().map_or(0, |round| round.number);
-    let rounds = log.rounds.iter().filter(|round| round.number <= last);
-    let rounds =
-        rounds.map(|round| (format!("round_{}", round.number), round_metrics(log, round, decision, last)));
-    // A branch counts all calls that its figures rest on, those of its parent too.
+    let counted = log.rounds.iter().enumerate().filter(|(_, round)| round.number <= last);
+    let rounds: IndexMap<String, PanelRoundMetrics> = counted
+        .map(|(place, round)| {
+            (format!("round_{}", round.number), round_metrics(log, place, round, decision, last))
+        })
+        .collect();
+    let last_evolution = rounds.values().next_back().map(|round| round.evolution).unwrap_or_default();
+    let agreements_formed = rounds.values().map(|round| round.evolution.agreements_formed).sum();
+    // A branch counts all calls that its figures rest on, those of its parent too. The rapporteur is no judge.
     let spent = log.debate.spent_where(|_| true);
-    let judges = || log.judges.iter();
+    let judging = log.debate.turns.iter().filter(|turn| turn.phase.name != PanelPhase::Summary.as_str());
     PanelMetrics {
         feature: log.feature(),
         start_time: brief.created_at.clone(),
         end_time: timestamps::later(&brief.created_at, log.debate.at_ms),
-        rounds: rounds.collect(),
-        position_evolution: PositionEvolution {
-            agreements_formed: judges()
-                .flat_map(|judge| &judge.rebuttal)
-                .map(|said| said.agreements.len())
-                .sum(),
-            disputes_resolved: judges()
-                .flat_map(|judge| &judge.last)
-                .map(|said| said.concessions_made.len())
-                .sum(),
-            disputes_remaining: judges().map(count_unresolved).sum(),
-        },
+        rounds,
+        position_evolution: PositionEvolution { agreements_formed, ..last_evolution },
         cost: JudgingCost {
-            judge_calls: answered_calls(&log.debate.turns),
+            judge_calls: answered_calls(judging),
             estimated_usd: spent.usd_known.then(|| rounded(spent.usd)),
         },
     }
 }
 
-/// How many points a judge's last statement leaves unresolved.
-fn count_unresolved(judge: &PanelJudge<'_>) -> usize {
-    match (&judge.last, &judge.rebuttal) {
-        (Some(last), _) => last.unresolved_disagreements.len(),
-        (None, Some(rebuttal)) => rebuttal.unresolved_disputes.len(),
-        (None, None) => 0,
-    }
-}
-
 fn round_metrics(
     log: &PanelLog<'_>,
+    place: usize,
     round: &PanelRound,
     decision: &PanelDecision,
     last: u32,
@@ -522,27 +581,25 @@ fn round_metrics(
         consensus_check: round.check.reached,
         score_changes: is_later.then(|| changes.collect()),
         carried: is_later.then(|| absent.map(|(_, judge)| judge.id.to_owned()).collect()),
+        evolution: disputes::evolution_after(log, place),
         final_verdict: (round.number == last).then(|| decision.kind()),
     }
 }
 
-/// Why a judge changed its score, in its own words. A final statement has no such field; its first concession is the reason.
+/// Why a judge changed its score, in its own words. A final statement without a reason has its first concession.
 pub(super) fn change_reason(judge: &PanelJudge<'_>, phase: PanelPhase) -> String {
-    let reason = match phase {
-        PanelPhase::Position => None,
-        PanelPhase::Rebuttal => {
-            judge.rebuttal.as_ref().map(|rebuttal| rebuttal.change_reason.trim().to_owned())
-        }
-        PanelPhase::Final => {
-            judge.last.as_ref().and_then(|last| last.concessions_made.first()).map(|concession| {
-                let (point, by) = (concession.point.trim(), concession.convinced_by.trim());
-                if by.is_empty() {
-                    format!("concedes: {point}")
-                } else {
-                    format!("persuaded by {by}: {point}")
-                }
-            })
-        }
+    let stated = Some(judge.change_reason(phase)).filter(|reason| !reason.is_empty()).map(str::to_owned);
+    let conceded = || {
+        let last = judge.last.as_ref().filter(|_| phase == PanelPhase::Final);
+        last.and_then(|last| last.concessions_made.first()).map(|concession| {
+            let (point, by) = (concession.point.trim(), concession.convinced_by.trim());
+            if by.is_empty() { format!("concedes: {point}") } else { format!("persuaded by {by}: {point}") }
+        })
     };
-    reason.filter(|reason| !reason.is_empty()).unwrap_or_else(|| "gives no reason".to_owned())
+    stated.or_else(conceded).unwrap_or_else(|| "gives no reason".to_owned())
+}
+
+/// A score as a sentence shows it.
+pub(super) fn scores_written(scores: &[f64]) -> String {
+    scores.iter().copied().map(figure).collect::<Vec<_>>().join(", ")
 }

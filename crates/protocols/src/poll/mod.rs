@@ -3,21 +3,24 @@
 //! A poll is what debates are compared with. One seat is a single model, many seats of one model are self-consistency, and
 //! seats of many models are a plain vote.
 //!
-//! This file has the options and the transition table. [`tally`] groups and counts the answers, [`verdict`] closes the poll and
-//! describes it for readers, and [`replies`] has the type of an answer. [`crate::answer`] decides when two answers are the same.
+//! This file has the options and the transition table. [`tally`] counts the answers, [`verdict`] closes the poll and describes it for
+//! readers, and [`replies`] has the type of an answer. [`AnswerSheet`](crate::clerk::AnswerSheet) says which answers are the same.
 
 use std::sync::{Arc, OnceLock};
 
 use agon_core::protocol::file_names;
 use agon_core::{
-    Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Fence, Invalid, PhaseInfo, PromptTemplate, Protocol,
+    Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol,
     ProtocolInfo, ReplyFault, ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::answer::Answer;
+use crate::attached_context::attached_section;
+use crate::clerk::{CLERK, CLERK_TEMPLATE, ClerkSorting, clerk_model};
 use crate::prompt::{self, PromptSet, new_ask};
+use crate::quotes::QuotedTexts;
+use replies::PollAnswer;
 use tally::PollTally;
 
 pub mod replies;
@@ -34,6 +37,7 @@ pub const SEATS_MAX: u32 = 15;
 /// How many seats there are if only one model is named.
 const SEATS_DEFAULT: usize = 3;
 const ROUND: u32 = 1;
+const VOTER: &str = "voter";
 
 agon_core::protocol_options! {
     /// What a user may set.
@@ -45,12 +49,14 @@ agon_core::protocol_options! {
 agon_core::protocol_phases! {
     pub enum PollPhase {
         Answer => PhaseInfo::new("answer", "First answers", "answers", "answer, each on its own").first_positions(),
+        Clerk => PhaseInfo::new("clerk", "Which answers are the same", "sorts the answers", "sort the answers"),
     }
 }
 
 const TEMPLATES: &[PromptTemplate] = &[
     PromptTemplate { file: "poll/system.hbs", text: include_str!("prompts/system.hbs") },
     PromptTemplate { file: "poll/answer.hbs", text: include_str!("prompts/answer.hbs") },
+    CLERK_TEMPLATE,
 ];
 
 static INFO: ProtocolInfo = ProtocolInfo {
@@ -58,7 +64,10 @@ static INFO: ProtocolInfo = ProtocolInfo {
     about: "Every seat answers once, alone, and the answer that most of them give is the answer",
     subject: "QUESTION",
     options: PollOptions::SPECS,
-    roles: &[RoleInfo { name: "voter", models: RoleModels::Listed }],
+    roles: &[
+        RoleInfo { name: VOTER, models: RoleModels::Listed },
+        RoleInfo { name: CLERK, models: RoleModels::Named },
+    ],
     templates: TEMPLATES,
     phases: PollPhase::INFO,
     closing_share: 0.0,
@@ -68,8 +77,11 @@ static INFO: ProtocolInfo = ProtocolInfo {
     record_folder: None,
     isolation: &[],
     simulation: None,
-    example: None,
-    demo: None,
+    example: Some((
+        "\"Which port does PostgreSQL use by default?\" --models A,B,C",
+        "ask three models once and count their answers",
+    )),
+    demo: Some(include_str!("demo.yaml")),
 };
 
 struct PollParts {
@@ -82,7 +94,7 @@ fn parts() -> Result<&'static PollParts, Corrupt> {
     prompt::made_once(&PARTS, || {
         Ok(PollParts {
             prompts: PromptSet::new(TEMPLATES)?,
-            answer: Arc::new(prompt::schema_of::<replies::PollAnswer>("given")),
+            answer: Arc::new(prompt::schema_of::<PollAnswer>("answer")),
         })
     })
 }
@@ -111,32 +123,52 @@ impl Protocol for Poll {
         if u32::try_from(count).is_ok_and(|count| count > SEATS_MAX) {
             return Err(Invalid(format!("a poll has 1 to {SEATS_MAX} seats, but {count} models are named")));
         }
-        let voters = models.iter().cycle().take(count).zip(1..);
         let seat = |(model, n): (&String, u32)| Seat {
-            id: format!("voter-{n}"),
-            role: "voter".into(),
+            id: format!("{VOTER}-{n}"),
+            role: VOTER.into(),
             model: model.clone(),
         };
-        Ok(voters.map(seat).collect())
+        let mut seats: Vec<Seat> = models.iter().cycle().take(count).zip(1..).map(seat).collect();
+        // One answer needs no sorting.
+        if count > 1 {
+            let model = clerk_model(request, None, &seats);
+            seats.push(Seat { id: CLERK.into(), role: CLERK.into(), model });
+        }
+        Ok(seats)
     }
 
     fn plan(&self, brief: &Brief) -> CallPlan {
-        let seats = u32::try_from(brief.seats.len()).unwrap_or(u32::MAX);
-        CallPlan { fewest_calls: seats, most_calls: seats, most_phases: 1, most_rounds: None }
+        let count = |role: &str| u32::try_from(brief.seats_of(role).count()).unwrap_or(u32::MAX);
+        let (voters, clerks) = (count(VOTER), count(CLERK));
+        CallPlan {
+            fewest_calls: voters,
+            most_calls: voters.saturating_add(clerks),
+            most_phases: 1 + clerks,
+            most_rounds: None,
+        }
     }
 
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
-        match debate.last_phase().map(PollPhase::of).transpose()? {
-            None => ask_everybody(debate),
-            Some(PollPhase::Answer) => verdict::close(&PollTally::read(debate)?),
+        let Some(phase) = debate.last_phase() else { return ask_everybody(debate) };
+        let tally = PollTally::read(debate)?;
+        match PollPhase::of(phase)? {
+            PollPhase::Answer => match tally.clerk_ask()? {
+                Some(ask) => Ok(Step::Ask(PollPhase::Clerk.at(ROUND), vec![ask])),
+                None => verdict::close(&tally),
+            },
+            PollPhase::Clerk => verdict::close(&tally),
         }
     }
 
     fn check(&self, debate: &Debate, _ask: &Ask, value: &Value) -> Result<(), ReplyFault> {
-        let reply = replies::PollAnswer::deserialize(value)?;
-        match Answer::alone(&debate.brief.question, &reply.answer) {
-            Some(_) => Ok(()),
-            None => Err(ReplyFault::Invalid("`answer` must not be empty".into())),
+        let unreadable = |why: Corrupt| ReplyFault::Invalid(why.to_string());
+        let phase = debate.last_phase().map(PollPhase::of).transpose().map_err(unreadable)?;
+        match phase {
+            None | Some(PollPhase::Answer) => PollAnswer::deserialize(value)?.check(),
+            Some(PollPhase::Clerk) => {
+                let reply = ClerkSorting::deserialize(value)?;
+                PollTally::read(debate).map_err(unreadable)?.sheet().check_clerk(&reply)
+            }
         }
     }
 
@@ -145,30 +177,37 @@ impl Protocol for Poll {
     }
 }
 
-/// What the prompt shows. It is the same for every seat.
+/// What the prompts show. It is the same for every seat.
 #[derive(Serialize)]
-struct PollPromptContext {
+pub(crate) struct AnswerPromptContext {
+    rule: Option<String>,
     question: String,
-    files: Vec<String>,
     interjections: Vec<String>,
-    schema: String,
+    files: Vec<String>,
+    context: Option<String>,
+}
+
+impl AnswerPromptContext {
+    pub(crate) fn of(debate: &Debate) -> Self {
+        let quoted = QuotedTexts::anonymous(&debate.brief);
+        let files = debate.brief.files.iter().filter(|file| file.part.is_none());
+        let files: Vec<String> = files.map(|file| quoted.quote(&file.path, &file.text)).collect();
+        let context = attached_section(&debate.brief, &quoted);
+        Self {
+            rule: (!files.is_empty() || context.is_some()).then(|| quoted.rule()),
+            question: quoted.person(&debate.brief.question),
+            interjections: debate.interjections.iter().map(|said| quoted.person(&said.text)).collect(),
+            files,
+            context,
+        }
+    }
 }
 
 fn ask_everybody(debate: &Debate) -> Result<Step, Corrupt> {
-    let (parts, brief) = (parts()?, &debate.brief);
-    let fence = Fence::new(brief);
-    let system = parts.prompts.shared("poll/system.hbs", &json!({"rule": fence.rule()}))?;
-    let files = brief.files.iter().filter(|file| file.part.is_none());
-    let interjections = debate.interjections.iter();
-    let context = PollPromptContext {
-        question: fence.quote("the question", &brief.question),
-        files: files.map(|file| fence.quote(&file.path, &file.text)).collect(),
-        interjections: interjections
-            .map(|interjection| fence.quote("the person who asked", &interjection.text))
-            .collect(),
-        schema: parts.answer.json.to_string(),
-    };
+    let (parts, context) = (parts()?, AnswerPromptContext::of(debate));
+    let system = parts.prompts.shared("poll/system.hbs", &context)?;
     let prompt = parts.prompts.whole(&system, "poll/answer.hbs", &context)?;
-    let asks = brief.seats.iter().map(|seat| new_ask(seat, prompt.clone(), Some(parts.answer.clone())));
+    let voters = debate.brief.seats_of(VOTER);
+    let asks = voters.map(|seat| new_ask(seat, prompt.clone(), Some(parts.answer.clone())));
     Ok(Step::Ask(PollPhase::Answer.at(ROUND), asks.collect()))
 }

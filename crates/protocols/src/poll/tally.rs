@@ -1,25 +1,19 @@
-//! The answers of a poll, grouped and counted.
+//! The answers of a poll, sorted and counted.
 
-use agon_core::{Corrupt, Debate, PhaseTurn};
+use agon_core::{Ask, Corrupt, Debate, PhaseTurn};
 use serde::Deserialize;
 
-use super::PollPhase;
 use super::replies::PollAnswer;
-use crate::answer::Answer;
+use super::{PollPhase, VOTER};
+use crate::clerk::{AnswerSheet, CLERK, ClerkSorting, SortedBy};
+use crate::limits::LimitCheck;
+use crate::sorting::PositionGroup;
 
 /// One seat's answer.
 #[derive(Debug)]
 pub(super) struct VoterAnswer<'a> {
     pub(super) seat: &'a str,
     pub(super) reply: PollAnswer,
-    pub(super) answer: Answer,
-}
-
-/// The votes for one answer.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct AnswerGroup {
-    /// Their places in [`PollTally::votes`].
-    pub(super) votes: Vec<usize>,
 }
 
 /// The votes of a poll so far.
@@ -28,8 +22,10 @@ pub(super) struct PollTally<'a> {
     pub(super) debate: &'a Debate,
     /// In seat order.
     pub(super) votes: Vec<VoterAnswer<'a>>,
-    /// The most common answer first. Ties keep the order of their first votes.
-    pub(super) groups: Vec<AnswerGroup>,
+    /// The most common answer first. Ties keep the order of their first votes. The members are places in `votes`.
+    pub(super) groups: Vec<PositionGroup>,
+    /// How it is known which answers are the same.
+    pub(super) sorted_by: SortedBy,
 }
 
 impl<'a> PollTally<'a> {
@@ -37,54 +33,88 @@ impl<'a> PollTally<'a> {
         let mut votes = Vec::new();
         for (ask, reply) in debate.turns_of(PollPhase::Answer.as_str()).flat_map(PhaseTurn::settled) {
             let Some(value) = reply.value() else { continue };
-            let reply = PollAnswer::deserialize(value)?;
-            // `Poll::check` rejects empty answers.
-            if let Some(answer) = Answer::alone(&debate.brief.question, &reply.answer) {
-                votes.push(VoterAnswer { seat: &ask.seat, reply, answer });
-            }
+            votes.push(VoterAnswer { seat: &ask.seat, reply: PollAnswer::deserialize(value)? });
         }
-        let mut groups: Vec<AnswerGroup> = Vec::new();
-        for (place, vote) in votes.iter().enumerate() {
-            let same = |group: &&mut AnswerGroup| {
-                let first = group.votes.first().and_then(|first| votes.get(*first));
-                first.is_some_and(|first| first.answer == vote.answer)
-            };
-            match groups.iter_mut().find(same) {
-                Some(group) => group.votes.push(place),
-                None => groups.push(AnswerGroup { votes: vec![place] }),
-            }
-        }
-        groups.sort_by_key(|group| std::cmp::Reverse(group.votes.len()));
-        Ok(Self { debate, votes, groups })
+        let mut sorted = debate.turns_of(PollPhase::Clerk.as_str()).flat_map(PhaseTurn::settled);
+        let clerk = sorted.find_map(|(_, reply)| reply.value()).map(ClerkSorting::deserialize).transpose()?;
+        let mut tally = Self { debate, votes, groups: Vec::new(), sorted_by: SortedBy::Unknown };
+        let (sorting, sorted_by) = tally.sheet().sorted(clerk.as_ref());
+        (tally.groups, tally.sorted_by) = (sorting.groups, sorted_by);
+        tally.groups.sort_by_key(|group| std::cmp::Reverse(group.members.len()));
+        Ok(tally)
     }
 
-    /// The most common answer, unless several are tied.
-    pub(super) fn winner(&self) -> Option<&AnswerGroup> {
-        match self.most_common() {
-            [only] => Some(only),
-            _ => None,
-        }
+    pub(super) fn sheet(&self) -> AnswerSheet<'_> {
+        let answers = self.votes.iter().map(|vote| vote.reply.answer.as_str());
+        AnswerSheet::new(&self.debate.brief, answers.collect())
     }
 
-    /// The most common answer, or several that are tied.
-    pub(super) fn most_common(&self) -> &[AnswerGroup] {
-        let votes = self.groups.first().map_or(0, |group| group.votes.len());
-        let count = self.groups.iter().take_while(|group| group.votes.len() == votes).count();
-        self.groups.get(..count).unwrap_or_default()
+    /// The ask of the clerk; `None` if it is not needed, or if a limit leaves no room for it.
+    pub(super) fn clerk_ask(&self) -> Result<Option<Ask>, Corrupt> {
+        let sheet = self.sheet();
+        let seat = self.debate.brief.seats_of(CLERK).next();
+        let seat = seat.filter(|_| !sheet.is_settled() && !self.limits().is_exhausted(1));
+        seat.map(|seat| sheet.ask_clerk(seat)).transpose()
+    }
+
+    pub(super) fn limits(&self) -> LimitCheck<'_> {
+        LimitCheck { debate: self.debate, closing_share: 0.0, closing_calls: 0 }
+    }
+
+    /// Whether a limit kept a seat from being heard.
+    pub(super) fn is_cut_short(&self) -> bool {
+        let turns = &self.debate.turns;
+        let is_clerk_missing = !self.sheet().is_settled() && turns.len() == 1;
+        turns.iter().any(|turn| self.limits().cut_short(turn))
+            || (is_clerk_missing && self.limits().is_exhausted(1))
+    }
+
+    /// How many seats were asked to vote.
+    pub(super) fn voters(&self) -> usize {
+        self.debate.brief.seats_of(VOTER).count()
+    }
+
+    /// Whether it is known of every two answers if they are the same.
+    pub(super) fn is_known(&self) -> bool {
+        self.sorted_by != SortedBy::Unknown
+    }
+
+    /// The most common answer. `None` if several are tied, or if answers that nobody sorted could make another the most common.
+    pub(super) fn winner(&self) -> Option<&PositionGroup> {
+        let (first, others) = self.groups.split_first()?;
+        let unsorted = |except: &PositionGroup| -> usize {
+            let open =
+                others.iter().filter(|group| group.is_unsorted && *group != except && !self.is_known());
+            open.map(|group| group.members.len()).sum()
+        };
+        let is_ahead = |other: &PositionGroup| first.members.len() > other.members.len() + unsorted(other);
+        others.iter().all(is_ahead).then_some(first)
+    }
+
+    /// The answers that are tied for the most votes.
+    pub(super) fn tied(&self) -> &[PositionGroup] {
+        let votes = self.groups.first().map_or(0, |group| group.members.len());
+        let count = self.groups.iter().take_while(|group| group.members.len() == votes).count();
+        let tied = self.groups.get(..count).filter(|tied| tied.len() > 1 && self.is_known());
+        tied.unwrap_or_default()
+    }
+
+    /// The votes of a group.
+    pub(super) fn votes_of(&self, group: &PositionGroup) -> Vec<&VoterAnswer<'a>> {
+        group.members.iter().filter_map(|place| self.votes.get(*place)).collect()
     }
 
     /// An answer in the words of its first vote.
-    pub(super) fn name(&self, group: &AnswerGroup) -> &str {
-        let first = group.votes.first().and_then(|first| self.votes.get(*first));
-        first.map_or("", |vote| vote.answer.said())
+    pub(super) fn name(&self, group: &PositionGroup) -> &str {
+        self.votes_of(group).first().map_or("", |vote| vote.reply.answer.trim())
     }
 
-    pub(super) fn group_of(&self, place: usize) -> Option<&AnswerGroup> {
-        self.groups.iter().find(|group| group.votes.contains(&place))
+    pub(super) fn group_of(&self, place: usize) -> Option<&PositionGroup> {
+        self.groups.iter().find(|group| group.members.contains(&place))
     }
 
     /// The group's share of all votes.
-    pub(super) fn share(&self, group: &AnswerGroup) -> f64 {
-        group.votes.len() as f64 / self.votes.len().max(1) as f64
+    pub(super) fn share(&self, group: &PositionGroup) -> f64 {
+        group.members.len() as f64 / self.votes.len().max(1) as f64
     }
 }

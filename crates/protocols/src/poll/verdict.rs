@@ -2,24 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use agon_core::view::{ending_sentence, minority_items};
+use agon_core::view::ending_sentence;
 use agon_core::wording::{percent, score};
 use agon_core::{
     Ballot, Corrupt, DebateView, DecidedPosition, Fate, Fidelity, Headline, Outcome, Outline, PositionFate,
-    PositionHistory, ReportBlock, ReportItem, ReportSection, RoundPositions, SeatPosition, SectionKind,
-    Status, Step, Termination, VerdictTone,
+    PositionHistory, ReportBlock, ReportItem, ReportSection, RoundPositions, SeatPosition, SeatVote,
+    SectionKind, Status, Step, Termination, VerdictTone,
 };
 use serde::{Deserialize, Serialize};
 
 use super::ROUND;
-use super::tally::{AnswerGroup, PollTally, VoterAnswer};
-use crate::limits::LimitCheck;
+use super::tally::{PollTally, VoterAnswer};
+use crate::clerk::{CLERK, SortedBy};
 use crate::participation::{cut_off_warnings, shortened_warnings};
+use crate::sorting::PositionGroup;
 
 /// The verdict of `poll`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PollVerdict {
-    /// The most common answer. Null if there is none or several are tied.
+    /// The most common answer. Null if there is none, if several are tied, or if it is not known.
     pub answer: Option<String>,
     /// The answer's share of the votes.
     pub share: Option<f64>,
@@ -28,6 +29,10 @@ pub struct PollVerdict {
     pub tied: Vec<String>,
     /// The answers, the most common first.
     pub tally: Vec<TallyEntry>,
+    /// How it is known which answers are the same.
+    pub sorted_by: SortedBy,
+    /// The model that sorted the answers. Null if it was not asked.
+    pub clerk: Option<String>,
     pub votes: Vec<PollVote>,
     /// How many seats answered.
     pub answered: usize,
@@ -52,8 +57,10 @@ pub enum VoteStrength {
 pub struct TallyEntry {
     /// The answer in the words of its first vote.
     pub answer: String,
-    /// The normal form by which answers are compared.
-    pub key: Option<String>,
+    /// The answer in the clerk's words, if the clerk sorted it.
+    pub statement: Option<String>,
+    /// Whether nobody declared how it relates to the other answers.
+    pub unsorted: bool,
     pub votes: usize,
     /// The share of all votes.
     pub share: f64,
@@ -70,6 +77,7 @@ pub struct PollVote {
     pub answer: String,
     pub confidence: f64,
     pub why: String,
+    pub analysis: String,
 }
 
 /// A minority answer.
@@ -111,24 +119,22 @@ pub(super) fn close(tally: &PollTally<'_>) -> Result<Step, Corrupt> {
     Ok(Step::Close(Box::new(outcome)))
 }
 
-fn limits<'a>(tally: &'a PollTally<'_>) -> LimitCheck<'a> {
-    LimitCheck { debate: tally.debate, closing_share: 0.0, closing_calls: 0 }
-}
-
+/// A poll whose result is not known is incomplete. A tie is a result.
 fn ending(tally: &PollTally<'_>) -> (Termination, Status) {
-    let is_cut_short = tally.debate.turns.iter().any(|turn| limits(tally).cut_short(turn));
-    match (strength(tally), tally.votes.len()) {
-        (_, 0) if is_cut_short => (Termination::Budget, Status::Incomplete),
-        (_, 0) => (Termination::QuorumLost, Status::Incomplete),
-        _ if is_cut_short => (Termination::Budget, Status::Complete),
-        (Some(VoteStrength::Consensus), _) => (Termination::Consensus, Status::Complete),
-        (Some(VoteStrength::Majority), _) => (Termination::Majority, Status::Complete),
-        (Some(VoteStrength::Plurality) | None, _) => (Termination::NoMajority, Status::Complete),
-    }
+    let is_decided = tally.winner().is_some() || !tally.tied().is_empty();
+    let status = if is_decided { Status::Complete } else { Status::Incomplete };
+    let termination = match strength(tally) {
+        _ if tally.is_cut_short() => Termination::Budget,
+        _ if tally.votes.is_empty() => Termination::QuorumLost,
+        Some(VoteStrength::Consensus) => Termination::Consensus,
+        Some(VoteStrength::Majority) => Termination::Majority,
+        Some(VoteStrength::Plurality) | None => Termination::NoMajority,
+    };
+    (termination, status)
 }
 
 fn strength(tally: &PollTally<'_>) -> Option<VoteStrength> {
-    let (votes, all) = (tally.winner()?.votes.len(), tally.votes.len());
+    let (votes, all) = (tally.winner()?.members.len(), tally.votes.len());
     Some(match votes {
         _ if votes == all => VoteStrength::Consensus,
         _ if 2 * votes > all => VoteStrength::Majority,
@@ -138,47 +144,55 @@ fn strength(tally: &PollTally<'_>) -> Option<VoteStrength> {
 
 fn verdict(tally: &PollTally<'_>) -> PollVerdict {
     let winner = tally.winner();
-    let tied = tally.most_common().iter().filter(|_| winner.is_none());
     let vote = |vote: &VoterAnswer<'_>| PollVote {
         seat: vote.seat.to_owned(),
         answer: vote.reply.answer.clone(),
         confidence: vote.reply.confidence,
         why: vote.reply.why.clone(),
+        analysis: vote.reply.analysis.clone(),
     };
     PollVerdict {
         answer: winner.map(|winner| tally.name(winner).to_owned()),
         share: winner.map(|winner| tally.share(winner)),
         decided_by: strength(tally),
-        tied: tied.map(|group| tally.name(group).to_owned()).collect(),
+        tied: tally.tied().iter().map(|group| tally.name(group).to_owned()).collect(),
         tally: tally.groups.iter().map(|group| tally_entry(tally, group)).collect(),
+        sorted_by: tally.sorted_by,
+        clerk: tally.debate.spoke(CLERK).first().map(|model| (*model).to_owned()),
         votes: tally.votes.iter().map(vote).collect(),
         answered: tally.votes.len(),
-        seats: tally.debate.brief.seats.len(),
+        seats: tally.voters(),
     }
 }
 
-fn tally_entry(tally: &PollTally<'_>, group: &AnswerGroup) -> TallyEntry {
-    let votes = || group.votes.iter().filter_map(|place| tally.votes.get(*place));
-    let confidence: f64 = votes().map(|vote| vote.reply.confidence).sum();
+fn tally_entry(tally: &PollTally<'_>, group: &PositionGroup) -> TallyEntry {
+    let votes = tally.votes_of(group);
+    let confidence: f64 = votes.iter().map(|vote| vote.reply.confidence).sum();
     TallyEntry {
         answer: tally.name(group).to_owned(),
-        key: votes().next().map(|vote| vote.answer.key().to_owned()),
-        votes: group.votes.len(),
+        statement: group.statement.clone(),
+        unsorted: group.is_unsorted && !tally.is_known(),
+        votes: votes.len(),
         share: tally.share(group),
-        confidence: confidence / group.votes.len().max(1) as f64,
-        seats: votes().map(|vote| vote.seat.to_owned()).collect(),
+        confidence: confidence / votes.len().max(1) as f64,
+        seats: votes.iter().map(|vote| vote.seat.to_owned()).collect(),
     }
 }
 
 fn position_fate(tally: &PollTally<'_>, place: usize) -> Option<PositionFate> {
     let (vote, group) = (tally.votes.get(place)?, tally.group_of(place)?);
-    let support = format!("{} of {} gave this answer", group.votes.len(), tally.votes.len());
+    let support = format!("{} of {} gave this answer", group.members.len(), tally.votes.len());
+    let is_open = group.is_unsorted && !tally.is_known();
     let (fate, reason) = match tally.winner() {
         Some(winner) if winner == group => (Fate::Adopted, support),
+        _ if is_open => (Fate::NotSettled, "it is not known which other answers are the same".to_owned()),
         Some(winner) => {
-            (Fate::Minority, format!("{support}, {} gave {:?}", winner.votes.len(), tally.name(winner)))
+            (Fate::Minority, format!("{support}, {} gave {:?}", winner.members.len(), tally.name(winner)))
         }
-        None => (Fate::Minority, format!("{support}; the most given answers are tied, so none is adopted")),
+        None if tally.is_known() => {
+            (Fate::Minority, format!("{support}; the most common answers are tied, so none is adopted"))
+        }
+        None => (Fate::NotSettled, "it is not known which answer is the most common".to_owned()),
     };
     let position = vote.reply.answer.trim().to_owned();
     Some(PositionFate { seat: vote.seat.to_owned(), label: None, position, fate, reason })
@@ -187,12 +201,18 @@ fn position_fate(tally: &PollTally<'_>, place: usize) -> Option<PositionFate> {
 fn warnings(tally: &PollTally<'_>, termination: Termination) -> Vec<String> {
     let mut warnings = Vec::new();
     if termination == Termination::Budget {
-        let reached = limits(tally).reached(tally.debate.brief.seats.len());
+        let reached = tally.limits().reached(1);
         warnings.extend(reached.map(|limit| format!("a limit was reached: {limit}")));
     }
-    if tally.votes.len() > 1 && tally.winner().is_none() {
-        let tied: Vec<String> =
-            tally.most_common().iter().map(|group| format!("{:?}", tally.name(group))).collect();
+    if !tally.is_known() {
+        let why = match tally.debate.spoke(CLERK).is_empty() {
+            true => "the clerk did not sort them",
+            false => "what the clerk declared does not verify",
+        };
+        warnings.push(format!("it is not known which answers are the same, because {why}"));
+    }
+    if !tally.tied().is_empty() {
+        let tied: Vec<String> = tally.tied().iter().map(|group| format!("{:?}", tally.name(group))).collect();
         warnings.push(format!("there is no answer, because these are tied: {}", tied.join(", ")));
     }
     warnings.extend(cut_off_warnings(tally.debate));
@@ -208,41 +228,82 @@ pub(super) fn view(tally: &PollTally<'_>) -> DebateView {
         answer: vote.reply.answer.trim().to_owned(),
         stands_alone: true,
     });
+    let votes = tally.votes.iter().map(|vote| SeatVote {
+        seat: vote.seat.to_owned(),
+        label: None,
+        vote: vote.reply.answer.trim().to_owned(),
+        confidence: Some(score(vote.reply.confidence)),
+    });
     let outcome = tally.debate.outcome.as_ref();
+    let answer = verdict.answer.clone().filter(|_| outcome.is_some());
+    let ending = match outcome {
+        Some(_) if verdict.answer.is_none() && !tally.is_known() => {
+            "It is not known which answer is the most common.".to_owned()
+        }
+        Some(outcome) => ending_sentence(outcome, "voters"),
+        None => String::new(),
+    };
     DebateView {
-        votes: Vec::new(),
         headline: Headline {
-            answer: verdict.answer.clone(),
-            tone: if verdict.answer.is_some() { VerdictTone::Good } else { VerdictTone::Bad },
-            ending: outcome.map(|outcome| ending_sentence(outcome, "voters")).unwrap_or_default(),
+            tone: if answer.is_some() { VerdictTone::Good } else { VerdictTone::Bad },
+            answer,
+            ending,
             ..Headline::default()
         },
         outline: outline(&verdict),
         positions: positions(tally),
         ballots: ballots.collect(),
-        dissent: minority_items(tally.debate),
+        votes: votes.collect(),
+        dissent: dissent(tally),
         ..DebateView::default()
     }
 }
 
+/// The minority's answers with their own reasons.
+fn dissent(tally: &PollTally<'_>) -> Vec<ReportItem> {
+    let fates = (0..tally.votes.len()).filter_map(|place| position_fate(tally, place)).zip(&tally.votes);
+    let minority = fates.filter(|(fate, _)| tally.debate.outcome.is_some() && fate.fate == Fate::Minority);
+    minority.map(|(_, vote)| vote_item(vote.seat, &vote.reply.answer, &vote.reply.why)).collect()
+}
+
+fn vote_item(seat: &str, answer: &str, why: &str) -> ReportItem {
+    let note = Some(why.trim().to_owned()).filter(|why| !why.is_empty());
+    ReportItem { who: Some(seat.to_owned()), text: answer.trim().to_owned(), note }
+}
+
 fn outline(verdict: &PollVerdict) -> Outline {
-    let answer = match &verdict.answer {
-        Some(answer) => {
+    let mut blocks = Vec::new();
+    let kind = match (&verdict.answer, &*verdict.tied) {
+        (Some(answer), _) => {
             let votes = verdict.tally.first().map_or(0, |first| first.votes);
-            let line = format!("{votes} of {} gave this answer.", verdict.answered);
-            let blocks = vec![ReportBlock::Prose(answer.clone()), ReportBlock::Line(line)];
-            ReportSection::new(SectionKind::Answer, "Answer", blocks)
+            let at_least = if verdict.sorted_by == SortedBy::Unknown { "At least " } else { "" };
+            blocks.push(ReportBlock::Prose(answer.clone()));
+            blocks.push(ReportBlock::Line(format!(
+                "{at_least}{votes} of {} gave this answer.",
+                verdict.answered
+            )));
+            SectionKind::Answer
         }
-        None if verdict.tied.len() > 1 => {
-            let items = verdict.tied.iter().map(ReportItem::text).collect();
-            let blocks = vec![ReportBlock::Line("These answers are tied:".into()), ReportBlock::Items(items)];
-            ReportSection::new(SectionKind::NoAnswer, "No answer", blocks)
+        (None, [_, ..]) => {
+            blocks.push(ReportBlock::Line("These answers are tied:".into()));
+            blocks.push(ReportBlock::Items(verdict.tied.iter().map(ReportItem::text).collect()));
+            SectionKind::NoAnswer
         }
-        None => {
-            let blocks = vec![ReportBlock::Line("There is no answer.".into())];
-            ReportSection::new(SectionKind::NoAnswer, "No answer", blocks)
+        (None, []) => {
+            blocks.push(ReportBlock::Line("There is no answer.".into()));
+            SectionKind::NoAnswer
         }
     };
+    let sorted = match (verdict.sorted_by, &verdict.clerk) {
+        (SortedBy::Clerk, Some(model)) => Some(format!("The clerk, {model}, sorted the answers.")),
+        (SortedBy::Unknown, _) if verdict.answered > 1 => {
+            Some("Nobody declared of all answers which are the same, so some may belong together.".to_owned())
+        }
+        _ => None,
+    };
+    blocks.extend(sorted.map(ReportBlock::Line));
+    let title = if kind == SectionKind::Answer { "Answer" } else { "No answer" };
+    let answer = ReportSection::new(kind, title, blocks);
     let mut rows = vec![["Answer", "Votes", "Share", "Confidence", "Seats"].map(str::to_owned).to_vec()];
     for entry in &verdict.tally {
         rows.push(vec![
@@ -253,35 +314,33 @@ fn outline(verdict: &PollVerdict) -> Outline {
             entry.seats.join(", "),
         ]);
     }
-    let votes = verdict.votes.iter().map(|vote| ReportItem {
-        who: Some(vote.seat.clone()),
-        text: vote.answer.clone(),
-        note: Some(vote.why.clone()).filter(|why| !why.trim().is_empty()),
-    });
+    let votes = verdict.votes.iter().map(|vote| vote_item(&vote.seat, &vote.answer, &vote.why));
     let tally = ReportSection::new(SectionKind::Part, "Tally", vec![ReportBlock::Table(rows)]);
     let votes = ReportSection::new(SectionKind::Part, "Votes", vec![ReportBlock::Items(votes.collect())]);
     let details = if verdict.votes.is_empty() { Vec::new() } else { vec![tally, votes] };
     Outline { answer: vec![answer], details, ..Outline::default() }
 }
 
-/// One round of positions. Equal answers have the same name.
+/// One round of positions. The same answers have the same name.
 fn positions(tally: &PollTally<'_>) -> PositionHistory {
     let seat_position = |(place, vote): (usize, &VoterAnswer<'_>)| SeatPosition {
         seat: vote.seat.to_owned(),
         position: tally.group_of(place).map_or("", |group| tally.name(group)).to_owned(),
+        is_unsorted: tally.group_of(place).is_some_and(|group| group.is_unsorted),
         confidence: Some(vote.reply.confidence),
         ..SeatPosition::default()
     };
-    let decided = tally.winner().map(|winner| tally.name(winner).to_owned());
+    let is_over = tally.debate.outcome.is_some();
+    let decided = tally.winner().filter(|_| is_over).map(|winner| tally.name(winner).to_owned());
     let round = RoundPositions {
         round: ROUND,
         stands: tally.votes.iter().enumerate().map(seat_position).collect(),
         ruling: decided.clone(),
         ..RoundPositions::default()
     };
-    let rounds = if round.stands.is_empty() { Vec::new() } else { vec![round] };
     PositionHistory {
-        rounds,
+        are_texts: !tally.sheet().is_discrete(),
+        rounds: if round.stands.is_empty() { Vec::new() } else { vec![round] },
         decided: decided.map_or(DecidedPosition::Nothing, DecidedPosition::Held),
         ..PositionHistory::default()
     }

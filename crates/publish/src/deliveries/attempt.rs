@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::delivery_plan::{CallbackSecret, DeliveryPlan, DeliveryRoute, PlanError};
 use super::destination::{ReportFormat, WebAddress};
-use super::outbox::{DueDelivery, OutcomeRenderer};
+use super::outbox::{DeliveredOutcome, DueDelivery, OutcomeRenderer};
 use super::retry_policy::ATTEMPT_S_MAX;
 use super::runner::{DeliverySettings, run_blocking};
 use super::send::chat::{ChatSummary, discord_message, slack_message};
@@ -82,8 +82,7 @@ impl DeliverySender {
             Ok(outcome) => outcome,
             Err(why) => return AttemptResult::retry(why),
         };
-        let status = outcome.get("status").and_then(Value::as_str).unwrap_or_default();
-        if !plan.on.includes(status) {
+        if !plan.on.includes(outcome.status) {
             return AttemptResult::Skipped;
         }
         match &plan.route {
@@ -94,35 +93,44 @@ impl DeliverySender {
                 }
             }
             DeliveryRoute::Callback { address, secret } => {
-                self.call_back(address, secret, delivery, &outcome, now_s).await
+                self.call_back(address, secret, delivery, &outcome.document, now_s).await
             }
-            DeliveryRoute::Slack(address) => {
-                let summary = self.chat_summary(&delivery.debate, &outcome).await;
-                self.post_message(address, &slack_message(&summary), delivery, now_s).await
-            }
-            DeliveryRoute::Discord(address) => {
-                let summary = self.chat_summary(&delivery.debate, &outcome).await;
-                self.post_message(address, &discord_message(&summary), delivery, now_s).await
+            DeliveryRoute::Slack(address) | DeliveryRoute::Discord(address) => {
+                let summary = match self.chat_summary(&delivery.debate, &outcome).await {
+                    Ok(summary) => summary,
+                    Err(why) => return AttemptResult::retry(why),
+                };
+                let message = match &plan.route {
+                    DeliveryRoute::Slack(_) => slack_message(&summary),
+                    _ => discord_message(&summary),
+                };
+                self.post_message(address, &message, delivery, now_s).await
             }
             DeliveryRoute::Program { command, section } => {
                 let env = [
                     ("AGON_DEBATE_ID", delivery.debate.as_str()),
-                    ("AGON_STATUS", status),
+                    ("AGON_STATUS", outcome.status.as_str()),
                     ("AGON_DELIVERY", &delivery.name()),
                 ];
-                program::deliver(command, section, &self.settings.folder, &env, &outcome.to_string()).await
+                let document = outcome.document.to_string();
+                program::deliver(command, section, &self.settings.folder, &env, &document).await
             }
         }
     }
 
-    async fn outcome(&self, debate: &str) -> Result<Value, String> {
+    async fn outcome(&self, debate: &str) -> Result<DeliveredOutcome, String> {
         let (renderer, debate) = (Arc::clone(&self.renderer), debate.to_owned());
         run_blocking(move || renderer.outcome(&debate)).await
     }
 
-    async fn report(&self, debate: &str, format: ReportFormat, outcome: &Value) -> Result<String, String> {
+    async fn report(
+        &self,
+        debate: &str,
+        format: ReportFormat,
+        outcome: &DeliveredOutcome,
+    ) -> Result<String, String> {
         if format == ReportFormat::Json {
-            let json = serde_json::to_string_pretty(outcome);
+            let json = serde_json::to_string_pretty(&outcome.document);
             return json.map(|json| json + "\n").map_err(|why| why.to_string());
         }
         let (renderer, debate) = (Arc::clone(&self.renderer), debate.to_owned());
@@ -130,12 +138,12 @@ impl DeliverySender {
     }
 
     /// The summary for a chat. If there is no answer, the report takes its place.
-    async fn chat_summary(&self, debate: &str, outcome: &Value) -> ChatSummary {
-        let mut summary = ChatSummary::from_document(outcome);
+    async fn chat_summary(&self, debate: &str, outcome: &DeliveredOutcome) -> Result<ChatSummary, String> {
+        let mut summary = outcome.summary.clone();
         if summary.answer.is_none() {
-            summary.answer = self.report(debate, ReportFormat::Text, outcome).await.ok();
+            summary.answer = Some(self.report(debate, ReportFormat::Text, outcome).await?);
         }
-        summary
+        Ok(summary)
     }
 
     async fn call_back(

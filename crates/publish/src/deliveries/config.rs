@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use agon_core::Invalid;
+use agon_core::{Invalid, Status};
 use agon_host::visible_text;
 use serde::{Deserialize, Serialize};
 
@@ -214,11 +214,11 @@ pub enum HookTrigger {
 
 impl HookTrigger {
     /// Whether it includes a debate with this status.
-    pub fn includes(self, status: &str) -> bool {
+    pub fn includes(self, status: Status) -> bool {
         match self {
-            Self::Complete => status == "complete",
-            Self::Incomplete => status == "incomplete",
-            Self::Failed => status == "failed",
+            Self::Complete => status == Status::Complete,
+            Self::Incomplete => status == Status::Incomplete,
+            Self::Failed => status == Status::Failed,
             Self::Any => true,
         }
     }
@@ -228,7 +228,6 @@ impl HookTrigger {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExportConfig {
-    /// The format.
     #[serde(default)]
     pub format: ReportFormat,
     /// The folder, which is created if needed.

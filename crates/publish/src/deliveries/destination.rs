@@ -31,19 +31,16 @@ pub enum Destination {
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebAddress(Url);
 
-/// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReportFormat {
     /// The outcome as JSON.
     #[default]
     Json,
-    /// Markdown.
     #[serde(alias = "md")]
     Markdown,
     /// A complete HTML page.
     Html,
-    /// YAML.
     Yaml,
     /// Plain text.
     #[serde(alias = "txt")]

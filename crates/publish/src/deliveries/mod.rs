@@ -33,7 +33,7 @@ pub use config::{
     hooks_for,
 };
 pub use destination::{Destination, ReportFormat, WebAddress};
-pub use outbox::{DueDelivery, Outbox, OutcomeRenderer};
+pub use outbox::{DeliveredOutcome, DueDelivery, Outbox, OutcomeRenderer};
 pub use runner::{DeliveryReport, DeliveryRunner, DeliverySettings, EnvReader, ReportedDelivery, UnixClock};
 pub use send::chat::ChatSummary;
 pub use send::file::{WriteFailure, write_to_path};

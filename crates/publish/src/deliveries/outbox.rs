@@ -1,8 +1,10 @@
 //! The store that keeps the deliveries, and the renderer of outcomes, as traits that the caller implements.
 
+use agon_core::{Debate, DebateView, Status};
 use serde_json::Value;
 
 use super::destination::ReportFormat;
+use super::send::chat::ChatSummary;
 
 /// A delivery that is due now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,10 +40,30 @@ pub trait Outbox: Send + Sync {
     fn failed(&self, id: i64, error: &str, next_at_s: Option<i64>) -> Result<(), String>;
 }
 
+/// What a debate came to, as deliveries send it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeliveredOutcome {
+    /// How far it got.
+    pub status: Status,
+    /// What chats are told.
+    pub summary: ChatSummary,
+    /// The whole JSON outcome.
+    pub document: Value,
+}
+
+impl DeliveredOutcome {
+    /// What a debate came to. `None` if it is not over.
+    pub fn new(debate: &Debate, view: &DebateView, document: Value) -> Option<Self> {
+        let outcome = debate.outcome.as_ref()?;
+        let summary = ChatSummary::new(&debate.brief, outcome, view);
+        Some(Self { status: outcome.status, summary, document })
+    }
+}
+
 /// Renders debates that are over. Every call may block. An error is a sentence for the person.
 pub trait OutcomeRenderer: Send + Sync {
-    /// The JSON outcome of a debate.
-    fn outcome(&self, debate: &str) -> Result<Value, String>;
+    /// What a debate came to.
+    fn outcome(&self, debate: &str) -> Result<DeliveredOutcome, String>;
 
     /// The report of a debate in this format.
     fn text(&self, debate: &str, format: ReportFormat) -> Result<String, String>;

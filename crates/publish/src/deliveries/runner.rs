@@ -48,7 +48,6 @@ pub struct DeliverySettings {
 /// What a run did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeliveryReport {
-    /// Delivered.
     pub delivered: Vec<ReportedDelivery>,
     /// Failed, and tried again in a later run.
     pub later: Vec<ReportedDelivery>,
@@ -123,29 +122,29 @@ impl DeliveryRunner {
         let state = self.next_state(&delivery, result, now());
         let (id, outbox, recorded) = (delivery.id, Arc::clone(&self.outbox), state.clone());
         let recording = run_blocking(move || match recorded {
-            DeliveryState::Delivered { .. } | DeliveryState::Skipped => outbox.done(id),
-            DeliveryState::Retry { why, next_at_s } => outbox.failed(id, &why, Some(next_at_s)),
-            DeliveryState::Dead { why } => outbox.failed(id, &why, None),
+            AttemptRecord::Delivered { .. } | AttemptRecord::Skipped => outbox.done(id),
+            AttemptRecord::Retry { why, next_at_s } => outbox.failed(id, &why, Some(next_at_s)),
+            AttemptRecord::Dead { why } => outbox.failed(id, &why, None),
         });
         let outbox_error = recording.await.err();
         EndedAttempt { delivery, state, outbox_error }
     }
 
-    fn next_state(&self, delivery: &DueDelivery, result: AttemptResult, now_s: i64) -> DeliveryState {
+    fn next_state(&self, delivery: &DueDelivery, result: AttemptResult, now_s: i64) -> AttemptRecord {
         let attempts = delivery.attempts.saturating_add(1);
         match result {
-            AttemptResult::Done { note } => DeliveryState::Delivered { note },
-            AttemptResult::Skipped => DeliveryState::Skipped,
-            AttemptResult::Dead { why } => DeliveryState::Dead { why },
+            AttemptResult::Done { note } => AttemptRecord::Delivered { note },
+            AttemptResult::Skipped => AttemptRecord::Skipped,
+            AttemptResult::Dead { why } => AttemptRecord::Dead { why },
             AttemptResult::Retry { why, retry_after } => {
                 match pause(attempts, retry_after, self.seed, delivery.id) {
                     Some(pause) => {
                         let pause_s = i64::try_from(pause.as_secs()).unwrap_or(i64::MAX);
-                        DeliveryState::Retry { why, next_at_s: now_s.saturating_add(pause_s) }
+                        AttemptRecord::Retry { why, next_at_s: now_s.saturating_add(pause_s) }
                     }
                     None => {
                         let why = format!("{why}; that was attempt {attempts} of {ATTEMPTS_MAX}");
-                        DeliveryState::Dead { why }
+                        AttemptRecord::Dead { why }
                     }
                 }
             }
@@ -174,7 +173,7 @@ impl DeliverySettings {
 
 /// What the outbox records about an attempt.
 #[derive(Debug, Clone)]
-enum DeliveryState {
+enum AttemptRecord {
     Delivered { note: Option<String> },
     Skipped,
     Retry { why: String, next_at_s: i64 },
@@ -183,7 +182,7 @@ enum DeliveryState {
 
 struct EndedAttempt {
     delivery: DueDelivery,
-    state: DeliveryState,
+    state: AttemptRecord,
     outbox_error: Option<String>,
 }
 
@@ -235,10 +234,10 @@ impl DeliveryRun<'_> {
         let DueDelivery { id, debate, .. } = delivery;
         let reported = |note| ReportedDelivery { id, debate, destination, note };
         match state {
-            DeliveryState::Skipped => {}
-            DeliveryState::Delivered { note } => self.report.delivered.push(reported(note)),
-            DeliveryState::Dead { why } => self.report.dead.push(reported(Some(why))),
-            DeliveryState::Retry { why, next_at_s } => {
+            AttemptRecord::Skipped => {}
+            AttemptRecord::Delivered { note } => self.report.delivered.push(reported(note)),
+            AttemptRecord::Dead { why } => self.report.dead.push(reported(Some(why))),
+            AttemptRecord::Retry { why, next_at_s } => {
                 self.later.insert(id, PendingRetry { next_at_s, reported: reported(Some(why)) });
             }
         }

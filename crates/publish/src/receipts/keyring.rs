@@ -29,7 +29,6 @@ pub enum KeyringError {
     /// The system refused access to a file.
     #[error("{}: {why}", file.display())]
     File {
-        /// The file.
         file: PathBuf,
         /// The reason.
         why: io::Error,
@@ -39,22 +38,13 @@ pub enum KeyringError {
         "{}: others on this machine can read this private key (mode {mode:03o}) and sign as you: replace it with \
          `agon keys rotate`; use `chmod 600` only if you are sure that nobody has read it", file.display()
     )]
-    Open {
-        /// The file.
-        file: PathBuf,
-        /// Its mode.
-        mode: u32,
-    },
+    Open { file: PathBuf, mode: u32 },
     /// The private key is damaged.
     #[error("{}: this file is not a private key of agon: restore it from a copy, or move it away to get a new key", file.display())]
-    Damaged {
-        /// The file.
-        file: PathBuf,
-    },
+    Damaged { file: PathBuf },
     /// A public key is damaged.
     #[error("{}: {why}", file.display())]
     Public {
-        /// The file.
         file: PathBuf,
         /// The reason.
         why: InvalidKey,
@@ -72,7 +62,6 @@ pub enum KeyringError {
         "you already trust another key ({id}) as {name}: choose another name, or run `agon keys distrust {name}` first"
     )]
     Taken {
-        /// The name.
         name: String,
         /// The id of its key.
         id: String,
@@ -80,7 +69,6 @@ pub enum KeyringError {
     /// A key that is already on the keyring.
     #[error("this key ({id}) is already on your keyring: it is {standing}")]
     Known {
-        /// Its id.
         id: String,
         /// What it is to you.
         standing: KeyStanding,
@@ -121,7 +109,6 @@ impl std::fmt::Display for KeyStanding {
 /// A key on a keyring.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KnownKey {
-    /// The key.
     pub key: PublicKey,
     /// What it is to the owner.
     #[serde(flatten)]

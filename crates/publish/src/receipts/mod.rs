@@ -32,4 +32,5 @@ pub use keyring::{KeyStanding, Keyring, KeyringError, KnownKey};
 pub use keys::{InvalidKey, PublicKey, SecretKey};
 pub use receipt::{IssueError, LoggedRecord, Receipt, ReceiptSubject, is_receipt, issue};
 pub use secrets::KnownSecret;
+pub use statement::SignedOutcome;
 pub use verify::{ReceiptVerification, ReplayContext, verify};

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::envelope::{SignedEnvelope, canonical_value};
 use super::keys::SecretKey;
 use super::secrets::{KnownSecret, SecretLeak, find_leaks, find_leaks_in_body};
-use super::statement::{StatementOrigin, build_statement};
+use super::statement::{SignedOutcome, StatementOrigin, build_statement};
 
 /// A receipt as it is written to a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,9 +35,9 @@ pub struct LoggedRecord {
 /// What a receipt is made from.
 #[derive(Debug, Clone, Copy)]
 pub struct ReceiptSubject<'a> {
-    /// The outcome document, evidence included, computed from the log alone.
-    pub outcome: &'a Value,
-    /// The debate.
+    /// What the debate came to.
+    pub outcome: &'a SignedOutcome,
+    /// The debate itself.
     pub debate: &'a Debate,
     /// Its log, as the body and the hash of each record. `None` keeps the texts private.
     pub log: Option<&'a [(String, String)]>,

@@ -1,7 +1,7 @@
 //! What a receipt says: an in-toto statement about one debate.
 
 use agon_core::event::sha256;
-use agon_core::{BriefFile, Debate};
+use agon_core::{BriefFile, Debate, SeatVote};
 use serde_json::{Map, Value, json};
 
 /// The `_type` of the statement.
@@ -58,13 +58,21 @@ impl StatementOrigin {
     }
 }
 
-/// The statement about a debate. `outcome` is its [document](agon_core::document::document), evidence included. Files
-/// that the debate was about appear with their hashes, never with their text.
-pub fn build_statement(outcome: &Value, debate: &Debate, origin: &StatementOrigin) -> Value {
+/// What a debate came to, read from its log alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SignedOutcome {
+    /// The JSON outcome, evidence included.
+    pub document: Value,
+    /// What each seat voted or ruled.
+    pub votes: Vec<SeatVote>,
+}
+
+/// The statement about a debate. Files that the debate was about appear with their hashes, never with their text.
+pub fn build_statement(outcome: &SignedOutcome, debate: &Debate, origin: &StatementOrigin) -> Value {
     let brief = &debate.brief;
     let mut predicate = Map::new();
     for key in COPIED_FIELDS {
-        predicate.insert(key.to_owned(), outcome.get(key).cloned().unwrap_or_default());
+        predicate.insert(key.to_owned(), outcome.document.get(key).cloned().unwrap_or_default());
     }
     let added = json!({
         "agon": origin.agon,
@@ -77,7 +85,7 @@ pub fn build_statement(outcome: &Value, debate: &Debate, origin: &StatementOrigi
         "seed": brief.seed.to_string(),
         "log": {"version": brief.version, "events": debate.events, "head": debate.head},
         "positions": debate.outcome.as_ref().map_or(&[][..], |outcome| &outcome.positions),
-        "votes": votes_in(outcome.get("verdict").unwrap_or(&Value::Null)),
+        "votes": outcome.votes,
     });
     if let Value::Object(added) = added {
         predicate.extend(added);
@@ -94,12 +102,11 @@ pub fn build_statement(outcome: &Value, debate: &Debate, origin: &StatementOrigi
 pub(super) fn contradictions(statement: &Value) -> Vec<(String, String)> {
     let at = |pointer: &str| statement.pointer(pointer).unwrap_or(&Value::Null);
     let name = at("/predicate/id").as_str().map(subject_name);
-    let expected: [(&str, &str, Value); 5] = [
+    let expected: [(&str, &str, Value); 4] = [
         ("/_type", "it is not the type of an in-toto statement", json!(STATEMENT_TYPE)),
         ("/predicateType", "it is not the type of a receipt that this version knows", json!(PREDICATE_TYPE)),
         ("/subject/0/name", "it does not name the debate's id", json!(name)),
         ("/subject/0/digest/sha256", "it is not the head of the log", at("/predicate/log/head").clone()),
-        ("/predicate/votes", "they are not the votes of the verdict", votes_in(at("/predicate/verdict"))),
     ];
     let wrong = expected.into_iter().filter(|(pointer, _, value)| at(pointer) != value);
     wrong
@@ -116,21 +123,4 @@ fn subject_name(id: &str) -> String {
 
 fn file_entry(file: &BriefFile) -> Value {
     json!({"path": file.path, "part": file.part, "sha256": sha256(&file.text), "bytes": file.text.len()})
-}
-
-/// Who voted how, in one place for every kind of verdict: its ballots, its judges' rulings, or the final stances.
-fn votes_in(verdict: &Value) -> Value {
-    if let Some(votes) = verdict.get("votes").filter(|votes| votes.is_array()) {
-        return votes.clone();
-    }
-    if let Some(judges) = verdict.get("judges").and_then(Value::as_array) {
-        return judges.iter().map(judge_vote).collect::<Vec<_>>().into();
-    }
-    verdict.pointer("/synthesis_input/final_stances").cloned().unwrap_or_else(|| json!([]))
-}
-
-fn judge_vote(judge: &Value) -> Value {
-    let keys = ["judge", "judge_id", "stance", "verdict", "used", "score", "dimension_scores"];
-    let fields = keys.into_iter().filter_map(|key| Some((key.to_owned(), judge.get(key)?.clone())));
-    Value::Object(fields.collect())
 }

@@ -8,7 +8,7 @@ use super::chain::SignedEnd;
 use super::explain;
 use super::keyring::{KeyStanding, KnownKey};
 use super::keys::PublicKey;
-use super::statement::contradictions;
+use super::statement::{SignedOutcome, contradictions};
 
 mod envelope_checks;
 mod log_checks;
@@ -24,8 +24,8 @@ pub(super) const DIFFERENCES_MAX: usize = 20;
 pub struct ReplayContext<'a> {
     /// Finds a protocol by name.
     pub protocol: &'a dyn Fn(&str) -> Option<&'static dyn Protocol>,
-    /// The outcome document, evidence included, computed from the log in the same way as for a new receipt.
-    pub outcome: &'a dyn Fn(&Debate) -> Value,
+    /// What a debate came to, read from its log in the same way as for a new receipt. An error is a sentence.
+    pub outcome: &'a dyn Fn(&Debate) -> Result<SignedOutcome, String>,
 }
 
 /// Something that is wrong with a receipt.
@@ -45,7 +45,6 @@ pub struct ReceiptFinding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
-    /// It holds.
     Holds,
     /// It does not hold.
     Fails,
@@ -67,9 +66,7 @@ pub struct ReceiptCheck {
 /// Who signed a receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReceiptSigner {
-    /// The key.
     pub key: String,
-    /// Its id.
     pub id: String,
     /// What the key is to the reader; `None` if it is not on the reader's keyring.
     #[serde(flatten)]
@@ -83,7 +80,6 @@ pub struct ReceiptVerification {
     pub findings: Vec<ReceiptFinding>,
     /// What another version of Agon computed and this version does not reproduce. It may be right or false.
     pub unsettled: Vec<ReceiptFinding>,
-    /// The checks.
     pub checks: Vec<ReceiptCheck>,
     /// Who signed; `None` if no signature is valid.
     pub signer: Option<ReceiptSigner>,

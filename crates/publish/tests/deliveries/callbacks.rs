@@ -4,6 +4,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::time::Duration;
 
+use agon_core::Status;
 use agon_publish::deliveries::{DeliverySettings, Destination, verify_signature};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -286,7 +287,8 @@ async fn a_delivery_waits_for_its_variables() {
         ("hook:b", &["AGON_CALLBACK_SECRET"], unsigned),
         (&url, &["AGON_CALLBACK_SECRET"], unsigned),
     ] {
-        let stored = DeliveryBench::with_settings("complete", with_signed(true)).try_once(destination).await;
+        let stored =
+            DeliveryBench::with_settings(Status::Complete, with_signed(true)).try_once(destination).await;
         assert_eq!(stored.state, StoredState::Due { at_s: 1_001 }, "{destination}: {}", stored.error);
         assert!(stored.error.contains(sentence), "{destination}: {}", stored.error);
         let needs = |signed| {
@@ -304,7 +306,8 @@ async fn a_delivery_waits_for_its_variables() {
         assert!(Destination::read(destination).unwrap().variables(&needs).is_empty(), "{destination}");
     }
     for destination in ["plain", "hook:b"] {
-        let stored = DeliveryBench::with_settings("complete", with_signed(false)).try_once(destination).await;
+        let stored =
+            DeliveryBench::with_settings(Status::Complete, with_signed(false)).try_once(destination).await;
         assert_eq!(stored.state, StoredState::Done, "{destination}: no signature is needed");
     }
 }

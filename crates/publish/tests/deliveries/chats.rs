@@ -1,10 +1,17 @@
 //! Slack and Discord, over loopback. The escaping of messages is tested beside the code.
 
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
+use agon_core::{Debate, Status};
+use agon_publish::deliveries::{
+    ChatSummary, DeliveredOutcome, DeliveryRunner, DeliverySettings, DueDelivery, Outbox, OutcomeRenderer,
+    ReportFormat,
+};
 use serde_json::{Value, json};
 
 use crate::memory_outbox::{DeliveryBench, StoredState};
+use crate::played_debate::{brief, play_debate};
 use crate::test_server::{TestServer, status};
 
 #[tokio::test]
@@ -33,43 +40,84 @@ async fn each_chat_gets_its_own_kind_of_message() {
     );
 }
 
-#[tokio::test]
-async fn a_debate_without_an_answer_sends_its_verdict_and_its_report() {
-    use std::sync::{Arc, Mutex};
+/// A renderer of one debate.
+struct OneOutcome(DeliveredOutcome);
 
-    use agon_publish::deliveries::{
-        DeliveryRunner, DeliverySettings, DueDelivery, Outbox, OutcomeRenderer, ReportFormat,
-    };
+impl OutcomeRenderer for OneOutcome {
+    fn outcome(&self, _: &str) -> Result<DeliveredOutcome, String> {
+        Ok(self.0.clone())
+    }
 
-    struct OutcomeWithoutAnswer;
-    impl OutcomeRenderer for OutcomeWithoutAnswer {
-        fn outcome(&self, _: &str) -> Result<Value, String> {
-            Ok(json!({"id": "d-1", "status": "complete", "headline": {"verdict": "PASS"}}))
-        }
-        fn text(&self, _: &str, format: ReportFormat) -> Result<String, String> {
-            Ok(format!("the report as {format:?}"))
-        }
+    fn text(&self, _: &str, format: ReportFormat) -> Result<String, String> {
+        Ok(format!("the report as {format:?}"))
     }
-    struct OneDelivery(Mutex<Option<DueDelivery>>);
-    impl Outbox for OneDelivery {
-        fn due(&self, _: i64, _: usize) -> Result<Vec<DueDelivery>, String> {
-            Ok(self.0.lock().unwrap().take().into_iter().collect())
-        }
-        fn done(&self, _: i64) -> Result<(), String> {
-            Ok(())
-        }
-        fn failed(&self, _: i64, error: &str, _: Option<i64>) -> Result<(), String> {
-            panic!("{error}")
-        }
+}
+
+struct OneDelivery(Mutex<Option<DueDelivery>>);
+
+impl Outbox for OneDelivery {
+    fn due(&self, _: i64, _: usize) -> Result<Vec<DueDelivery>, String> {
+        Ok(self.0.lock().unwrap().take().into_iter().collect())
     }
+
+    fn done(&self, _: i64) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn failed(&self, _: i64, error: &str, _: Option<i64>) -> Result<(), String> {
+        panic!("{error}")
+    }
+}
+
+/// The message that a chat of this kind gets.
+async fn message(kind: &str, outcome: DeliveredOutcome) -> Value {
     let server = TestServer::start(|_, _| status(204, "", ""));
-    let destination = format!("discord:{}", server.url("/"));
+    let destination = format!("{kind}:{}", server.url("/"));
     let delivery = DueDelivery { id: 1, debate: "d-1".into(), destination, attempts: 0 };
     let outbox = Arc::new(OneDelivery(Mutex::new(Some(delivery))));
     let settings = DeliverySettings::new(Path::new("/"));
-    let runner = DeliveryRunner::new(outbox, Arc::new(OutcomeWithoutAnswer), settings);
+    let runner = DeliveryRunner::new(outbox, Arc::new(OneOutcome(outcome)), settings);
     let report = runner.deliver(&|| 0, std::time::Duration::from_secs(60)).await;
     assert_eq!(report.delivered.len(), 1, "{report:?}");
-    let body: Value = serde_json::from_slice(&server.requests()[0].body).unwrap();
+    serde_json::from_slice(&server.requests()[0].body).unwrap()
+}
+
+#[tokio::test]
+async fn a_debate_without_an_answer_sends_its_verdict_and_its_report() {
+    let summary = ChatSummary {
+        verdict: Some("PASS".into()),
+        ending: "complete".into(),
+        id: "d-1".into(),
+        ..ChatSummary::default()
+    };
+    let outcome = DeliveredOutcome { status: Status::Complete, summary, document: Value::Null };
+    let body = message("discord", outcome).await;
     assert_eq!(body["content"], "Verdict: PASS\nthe report as Text\ncomplete \u{b7} d\\-1");
+}
+
+#[tokio::test]
+async fn a_message_about_any_protocol_has_its_verdict_or_its_answer() {
+    for protocol in agon_protocols::PROTOCOLS {
+        let name = protocol.info().name;
+        // Some invented debates end without a decision.
+        let played = (3..40).map(|seed| {
+            let brief = brief(*protocol, "Should the team adopt the queue?", &[]);
+            let debate = Debate::from_records(&play_debate(*protocol, brief, seed)).unwrap();
+            let view = protocol.view(&debate).unwrap();
+            (debate, view)
+        });
+        let mut decided = played.filter(|(_, view)| view.headline.decision().is_some());
+        let (debate, view) = decided.next().unwrap_or_else(|| panic!("{name} decides nothing"));
+        let decision = view.headline.decision().unwrap().to_owned();
+        let outcome = DeliveredOutcome::new(&debate, &view, Value::Null).unwrap();
+        let slack = message("slack", outcome).await;
+        assert!(slack["text"].as_str().unwrap().contains("Should the team adopt the queue?"), "{name}");
+        let body = slack["blocks"][1]["text"]["text"].as_str().unwrap();
+        let plain: String = decision.chars().take_while(|c| c.is_alphanumeric() || *c == ' ').collect();
+        assert!(
+            !plain.trim().is_empty() && body.contains(plain.trim()),
+            "{name}: {decision:?} is not in {body}"
+        );
+        assert!(!body.contains("the report as Text") || view.headline.verdict.is_some(), "{name}: {body}");
+    }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use agon_core::Status;
 use agon_publish::deliveries::{HookConfig, hooks_for};
 use serde::Deserialize;
 
@@ -21,7 +22,7 @@ fn bound_hooks(toml: &str, protocol: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_hook_runs_after_the_endings_it_names() {
-    for status in ["complete", "incomplete", "failed"] {
+    for status in [Status::Complete, Status::Incomplete, Status::Failed] {
         let folder = tempfile::tempdir().unwrap();
         let toml: String = ["complete", "incomplete", "failed", "any"]
             .map(|on| format!("[[hooks]]\nname = \"{on}\"\non = \"{on}\"\nexport = {{ format = \"md\", dir = \"{on}\" }}\n"))
@@ -36,7 +37,7 @@ async fn a_hook_runs_after_the_endings_it_names() {
         );
         for on in ["complete", "incomplete", "failed", "any"] {
             let written = folder.path().join(on).join("d-1.md").is_file();
-            assert_eq!(written, on == status || on == "any", "{status}: {on}");
+            assert_eq!(written, on == status.as_str() || on == "any", "{status:?}: {on}");
         }
     }
 }

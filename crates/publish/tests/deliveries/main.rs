@@ -6,6 +6,8 @@ mod chats;
 mod files;
 mod hooks;
 mod memory_outbox;
+#[path = "../played_debate/mod.rs"]
+mod played_debate;
 #[cfg(unix)]
 mod programs;
 mod test_server;

@@ -5,12 +5,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use agon_core::Status;
 use agon_publish::deliveries::{
-    DeliveryReport, DeliveryRunner, DeliverySettings, DestinationConfig, DueDelivery, HookConfig, Outbox,
-    OutcomeRenderer, ReportFormat, check_config,
+    ChatSummary, DeliveredOutcome, DeliveryReport, DeliveryRunner, DeliverySettings, DestinationConfig,
+    DueDelivery, HookConfig, Outbox, OutcomeRenderer, ReportFormat, check_config,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StoredState {
@@ -59,16 +60,28 @@ impl Outbox for MemoryOutbox {
 }
 
 /// Renders debates that ended with this status.
-struct FixedOutcome(&'static str);
+struct FixedOutcome(Status);
 
 impl OutcomeRenderer for FixedOutcome {
-    fn outcome(&self, debate: &str) -> Result<Value, String> {
-        match debate {
-            "gone" => Err("there is no debate gone".into()),
-            "big" => Ok(json!({"id": debate, "status": self.0, "headline": {"answer": "x".repeat(1 << 20)}})),
-            _ => Ok(json!({"id": debate, "protocol": "arena", "question": "Which <one>?", "status": self.0,
-                           "headline": {"answer": "This one, @here."}})),
-        }
+    fn outcome(&self, debate: &str) -> Result<DeliveredOutcome, String> {
+        let (status, question) = (self.0, "Which <one>?");
+        let answer = match debate {
+            "gone" => return Err("there is no debate gone".into()),
+            "big" => "x".repeat(1 << 20),
+            _ => "This one, @here.".to_owned(),
+        };
+        let document = json!({
+            "id": debate, "protocol": "arena", "question": question, "status": status,
+            "headline": {"answer": answer},
+        });
+        let summary = ChatSummary {
+            question: question.into(),
+            answer: Some(answer),
+            ending: format!("arena \u{b7} {}", status.as_str()),
+            id: debate.into(),
+            ..ChatSummary::default()
+        };
+        Ok(DeliveredOutcome { status, summary, document })
     }
 
     fn text(&self, debate: &str, format: ReportFormat) -> Result<String, String> {
@@ -104,11 +117,11 @@ pub(crate) struct DeliveryBench {
 
 impl DeliveryBench {
     pub(crate) fn new(toml: &str, folder: &Path, env: &'static [(&'static str, &'static str)]) -> Self {
-        Self::with_status("complete", toml, folder, env)
+        Self::with_status(Status::Complete, toml, folder, env)
     }
 
     pub(crate) fn with_status(
-        status: &'static str,
+        status: Status,
         toml: &str,
         folder: &Path,
         env: &'static [(&'static str, &'static str)],
@@ -116,7 +129,7 @@ impl DeliveryBench {
         Self::with_settings(status, settings(toml, folder, env))
     }
 
-    pub(crate) fn with_settings(status: &'static str, settings: DeliverySettings) -> Self {
+    pub(crate) fn with_settings(status: Status, settings: DeliverySettings) -> Self {
         let outbox = Arc::new(MemoryOutbox::default());
         let runner = DeliveryRunner::new(outbox.clone(), Arc::new(FixedOutcome(status)), settings);
         Self { outbox, runner, now_s: 1_000 }

@@ -1,8 +1,8 @@
 //! What a receipt contains, who signed it, and what it never contains.
 
+use crate::played_debate::{brief, play_debate};
 use crate::sample_debate::{
-    SIGNED_AT, brief, check, outcome, play_debate, raw_log, receipt, resign, small_debate, statement_of,
-    trusted,
+    SIGNED_AT, check, outcome, raw_log, receipt, resign, small_debate, statement_of, trusted,
 };
 use agon_core::event::sha256;
 use agon_core::{Debate, LogRecord};
@@ -11,7 +11,7 @@ use agon_publish::receipts::envelope::canonical_value;
 use agon_publish::receipts::verify::CheckState;
 use agon_publish::receipts::{
     IssueError, KeyStanding, KnownKey, KnownSecret, LoggedRecord, Receipt, ReceiptSubject, SecretKey,
-    is_receipt, issue,
+    SignedOutcome, is_receipt, issue,
 };
 use serde_json::json;
 
@@ -19,7 +19,7 @@ use serde_json::json;
 fn a_receipt_of_every_protocol_is_valid_and_can_be_replayed() {
     let key = SecretKey::make().unwrap();
     for protocol in PROTOCOLS {
-        let records = play_debate(*protocol, brief(*protocol, "Should the team adopt the queue?", &[]));
+        let records = play_debate(*protocol, brief(*protocol, "Should the team adopt the queue?", &[]), 3);
         let text = receipt(&records, &key);
         let result = check(&text, &trusted(&key));
         assert_eq!(result.findings, [], "{}", protocol.info().name);
@@ -34,11 +34,12 @@ fn a_receipt_of_every_protocol_is_valid_and_can_be_replayed() {
 fn a_statement_describes_the_whole_debate() {
     let key = SecretKey::make().unwrap();
     for protocol in PROTOCOLS {
-        let records = play_debate(*protocol, brief(*protocol, "Should the team adopt the queue?", &[]));
+        let records = play_debate(*protocol, brief(*protocol, "Should the team adopt the queue?", &[]), 3);
         let debate = Debate::from_records(&records).unwrap();
         let statement = statement_of(&receipt(&records, &key));
         let predicate = &statement["predicate"];
-        let outcome = canonical_value(&outcome(&debate)).unwrap();
+        let SignedOutcome { document, votes } = outcome(&debate);
+        let outcome = canonical_value(&document).unwrap();
         assert_eq!(statement["_type"], "https://in-toto.io/Statement/v1");
         assert_eq!(statement["predicateType"], "urn:agon:receipt:1");
         assert_eq!(
@@ -67,28 +68,9 @@ fn a_statement_describes_the_whole_debate() {
             !statement.to_string().contains("Adopt the queue."),
             "no receipt contains the text of a file"
         );
-        let votes = predicate["votes"].as_array().unwrap();
+        assert_eq!(predicate["votes"], canonical_value(&json!(votes)).unwrap());
         assert!(!votes.is_empty(), "{} has votes", protocol.info().name);
-    }
-}
-
-/// Other tools find the votes of every protocol in the same place.
-#[test]
-fn each_vote_names_the_voter_and_the_choice() {
-    let key = SecretKey::make().unwrap();
-    for (name, who, what) in [
-        ("deep", "debater", "stance"),
-        ("panel", "judge_id", "score"),
-        ("council", "councillor", "vote"),
-        ("arena", "seat", "choice"),
-        ("review", "judge", "verdict"),
-    ] {
-        let protocol = agon_protocols::find(name).unwrap();
-        let statement =
-            statement_of(&receipt(&play_debate(protocol, brief(protocol, "Adopt the queue?", &[])), &key));
-        for vote in statement["predicate"]["votes"].as_array().unwrap() {
-            assert!(vote.get(who).is_some() && vote.get(what).is_some(), "{name}: {vote}");
-        }
+        assert!(votes.iter().all(|vote| brief.seat(&vote.seat).is_some() && !vote.vote.is_empty()));
     }
 }
 
@@ -186,7 +168,7 @@ fn a_receipt_with_a_secret_is_refused_and_the_error_does_not_repeat_it() {
         let log = with_log.then_some(log.as_slice());
         issue(&ReceiptSubject { outcome: &outcome, debate: &debate, log, secrets: &secrets }, &key, SIGNED_AT)
     };
-    let in_question = play_debate(deep, brief(deep, &format!("Is {value} a good key?"), &[]));
+    let in_question = play_debate(deep, brief(deep, &format!("Is {value} a good key?"), &[]), 3);
     let why = attempt(&in_question, false).unwrap_err();
     assert!(
         matches!(&why, IssueError::Secret { path, .. } if path == "statement.predicate.question"),
@@ -194,7 +176,7 @@ fn a_receipt_with_a_secret_is_refused_and_the_error_does_not_repeat_it() {
     );
     let mut in_file = brief(deep, "Why?", &[]);
     in_file.files[0].text = format!("key = {value}");
-    let in_file = play_debate(deep, in_file);
+    let in_file = play_debate(deep, in_file, 3);
     let why = attempt(&in_file, true).unwrap_err().to_string();
     assert!(why.contains("OPENAI_API_KEY is in log[0].brief.files[0].text"), "{why}");
     assert!(why.contains("--no-log") && !why.contains("0123456789"), "{why}");

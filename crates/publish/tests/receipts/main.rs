@@ -6,5 +6,7 @@ mod changes;
 mod issuing;
 mod keyring;
 mod other_versions;
+#[path = "../played_debate/mod.rs"]
+mod played_debate;
 mod sample_debate;
 mod tampering;

@@ -1,77 +1,40 @@
-//! A small, complete debate to make receipts of, played with invented replies by the real protocols.
-
-use std::collections::BTreeMap;
+//! A small, complete debate to make receipts of.
 
 use agon_core::document::document;
-use agon_core::play::{invent, play};
-use agon_core::{
-    Ask, Brief, BriefFile, Debate, DebateLimits, LOG_VERSION, LogRecord, Protocol, Reply, Request, options,
-    protocol,
-};
+use agon_core::{Debate, LogRecord};
 use agon_publish::receipts::envelope::SignedEnvelope;
 use agon_publish::receipts::{
-    KeyStanding, KnownKey, Receipt, ReceiptSubject, ReceiptVerification, ReplayContext, SecretKey, issue,
-    verify,
+    KeyStanding, KnownKey, Receipt, ReceiptSubject, ReceiptVerification, ReplayContext, SecretKey,
+    SignedOutcome, issue, verify,
 };
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+use crate::played_debate::{brief, play_debate};
+
 pub(crate) const SIGNED_AT: &str = "2026-02-01T08:30:00Z";
 
 pub(crate) const CONTEXT: ReplayContext<'static> =
-    ReplayContext { protocol: &agon_protocols::find, outcome: &outcome };
-
-pub(crate) fn brief(protocol: &dyn Protocol, question: &str, given: &[(&str, &str)]) -> Brief {
-    let given = given.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-    let request = Request {
-        question: question.into(),
-        files: vec![BriefFile { path: "plan.md".into(), text: "Adopt the queue.\n".into(), part: None }],
-        models: ["one/a", "two/b", "three/c"].map(String::from).to_vec(),
-        roles: BTreeMap::new(),
-        options: options::resolve(protocol.info().options, given).unwrap(),
-        seed: 7,
-    };
-    Brief {
-        version: LOG_VERSION,
-        id: "calm-otter-7".into(),
-        protocol: protocol.info().name.into(),
-        seats: protocol.seats(&request).unwrap(),
-        question: request.question,
-        files: request.files,
-        options: request.options,
-        // Larger than the whole numbers that a double can represent.
-        seed: u64::MAX,
-        nonce: "nonce".into(),
-        limits: DebateLimits::default(),
-        templates: protocol::template_hashes(protocol),
-        written_by: "0.1.0".into(),
-        created_at: "2026-01-31T23:59:58Z".into(),
-        parent: None,
-    }
-}
-
-/// Plays a whole debate. A reply that breaks a rule is invented again, up to 20 times.
-pub(crate) fn play_debate(protocol: &dyn Protocol, brief: Brief) -> Vec<LogRecord> {
-    let records = vec![Debate::open(brief).unwrap().1];
-    let mut answer = |debate: &Debate, ask: &Ask| {
-        let mut tries = (0..20).map(|more| invent(protocol, debate, ask, 3 + 1000 * more));
-        let said = tries.find(|reply| matches!(reply, Reply::Said { .. }));
-        said.unwrap_or_else(|| invent(protocol, debate, ask, 3))
-    };
-    play(protocol, records, &mut answer, &mut |_| {}).unwrap()
-}
+    ReplayContext { protocol: &agon_protocols::find, outcome: &read_outcome };
 
 pub(crate) fn small_debate() -> Vec<LogRecord> {
     let deep = agon_protocols::find("deep").unwrap();
     let question = "Should the team adopt the queue? Müller asks: \"why\"";
-    play_debate(deep, brief(deep, question, &[("min_rounds", "1"), ("max_rounds", "1")]))
+    play_debate(deep, brief(deep, question, &[("min_rounds", "1"), ("max_rounds", "1")]), 3)
 }
 
-/// The outcome document, with a small evidence section.
-pub(crate) fn outcome(debate: &Debate) -> Value {
+/// The outcome, with a small evidence section.
+pub(crate) fn outcome(debate: &Debate) -> SignedOutcome {
+    read_outcome(debate).unwrap()
+}
+
+fn read_outcome(debate: &Debate) -> Result<SignedOutcome, String> {
+    let protocol = agon_protocols::find(&debate.brief.protocol).ok_or("there is no such protocol")?;
+    let votes = protocol.view(debate).map_err(|why| why.to_string())?.votes;
     let spoke: Vec<Vec<&str>> = debate.brief.seats.iter().map(|seat| debate.spoke(&seat.id)).collect();
-    document(debate, json!({"phases": debate.turns.len(), "spoke": spoke}))
+    let document = document(debate, json!({"phases": debate.turns.len(), "spoke": spoke}));
+    Ok(SignedOutcome { document, votes })
 }
 
 /// The body and the hash of each record.

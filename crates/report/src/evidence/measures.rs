@@ -1,27 +1,27 @@
-//! Every measure, for the full report.
+//! All figures, for the full report.
 
 use agon_core::wording::{capitalized, score};
 use agon_core::{PositionGrouping, ReportBlock, ReportSection, SectionKind};
 
 use super::paths::{after_round, position_paths};
 use crate::json_blocks;
-use crate::source::ReportSource;
+use crate::report_source::ReportSource;
 
-/// The measures that the paragraph sums up.
+/// The figures behind the paragraph.
 pub(crate) fn measures(source: &ReportSource<'_>) -> Option<ReportSection> {
     let parts = [
         ("Before the debate", first_round(source)),
-        ("How sure they were", confidence(source)),
+        ("Confidence by round", confidence(source)),
         ("Changes by seat", changes_by_seat(source)),
         ("Agreement by round", agreement(source)),
-        ("The verdict, had it stopped there", earlier_verdicts(source)),
+        ("The verdict if the debate had stopped there", earlier_verdicts(source)),
         ("Independence", independence(source)),
         ("Calibration", calibration(source)),
         ("Judge", judge(source)),
     ];
     let group = |(title, blocks): (&str, Vec<ReportBlock>)| {
-        let some = !blocks.is_empty();
-        some.then(|| ReportBlock::Group { title: title.to_owned(), badges: Vec::new(), blocks })
+        let group = |blocks| ReportBlock::Group { title: title.to_owned(), badges: Vec::new(), blocks };
+        (!blocks.is_empty()).then(|| group(blocks))
     };
     let blocks = parts.into_iter().filter_map(group).collect();
     Some(ReportSection::new(SectionKind::Part, "The evidence in figures", blocks).folded())
@@ -36,8 +36,17 @@ fn table(head: &[&str], rows: Vec<Vec<String>>) -> Vec<ReportBlock> {
     vec![ReportBlock::Table([vec![head], rows].concat())]
 }
 
+/// For a figure that does not apply.
+const NONE: &str = "-";
+/// For a figure that depends on which positions are the same, where no verified declaration says so.
+const UNKNOWN: &str = "unknown";
+
 fn figure(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), score)
+    value.map_or_else(|| NONE.to_owned(), score)
+}
+
+fn known<T>(value: Option<T>, written: impl Fn(T) -> String) -> String {
+    value.map_or_else(|| UNKNOWN.to_owned(), written)
 }
 
 fn yes_no(value: bool) -> String {
@@ -48,25 +57,23 @@ fn first_round(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let Some(first) = &source.evidence.first_round else { return Vec::new() };
     let rows = first.positions.iter().map(|position| {
         let seats: Vec<String> = position.seats.iter().map(|seat| source.name(seat)).collect();
-        vec![position.position.clone(), seats.join(", "), format!("{:.0}%", 100.0 * position.share)]
+        let share = known(position.share, |share| format!("{:.0}%", 100.0 * share));
+        vec![position.position.clone(), seats.join(", "), share]
     });
     let mut blocks = table(&["Position", "Held by", "Share"], rows.collect());
     let mut pairs = Vec::new();
-    for (name, position) in [("A plain vote says", &first.vote), ("The verdict", &first.decided)] {
+    for (name, position) in [("A plain vote says", &first.vote), ("The verdict states", &first.decided)] {
         pairs.extend(position.as_ref().map(|position| (name.to_owned(), position.clone())));
     }
-    pairs.push((
-        "Changed by the debate".to_owned(),
-        first.changed_by_debate.map_or_else(|| "not known".to_owned(), yes_no),
-    ));
+    pairs.push(("Changed by the debate".to_owned(), known(first.changed_by_debate, yes_no)));
     pairs.extend(source.evidence.grouping.map(|grouping| {
         let how = match grouping {
-            PositionGrouping::Discrete => "they are values or scores",
-            PositionGrouping::Declared => "a change is what a seat declares",
-            PositionGrouping::Exact => "by the same words",
-            PositionGrouping::Unknown => "nobody declared which are the same",
+            PositionGrouping::Discrete => "positions are values or scores",
+            PositionGrouping::Declared => "by declarations with quotes that verify",
+            PositionGrouping::Exact => "by equal texts",
+            PositionGrouping::Unknown => "unknown: no declaration verifies",
         };
-        ("How positions are told apart".to_owned(), how.to_owned())
+        ("How it is known which positions are the same".to_owned(), how.to_owned())
     }));
     blocks.push(ReportBlock::Pairs(pairs));
     blocks
@@ -84,41 +91,43 @@ fn confidence(source: &ReportSource<'_>) -> Vec<ReportBlock> {
         [source.name(&seat.seat)].into_iter().chain(rounds.iter().map(held)).collect::<Vec<_>>()
     });
     let rows: Vec<Vec<String>> = rows.collect();
-    let is_known = rows.iter().flat_map(|row| row.iter().skip(1)).any(|cell| cell != "-");
+    let is_known = rows.iter().flat_map(|row| row.iter().skip(1)).any(|cell| cell != NONE);
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
     if is_known { table(&head, rows) } else { Vec::new() }
 }
 
 fn changes_by_seat(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let rows = source.evidence.flips_by_seat.iter().map(|seat| {
-        let counts = [Some(seat.flips), Some(seat.evidenced), seat.toward_majority]
-            .map(|count| count.map_or_else(|| "not known".to_owned(), |count| count.to_string()));
+        let counts = [Some(seat.flips), Some(seat.evidenced), seat.toward_majority];
+        let counts = counts.map(|count| known(count, |count| count.to_string()));
         [source.name(&seat.seat)].into_iter().chain(counts).collect()
     });
-    table(&["Seat", "Changes", "With something cited", "Toward the majority"], rows.collect())
+    table(&["Seat", "Changes", "With a verified citation", "Joining most others"], rows.collect())
 }
 
 fn agreement(source: &ReportSource<'_>) -> Vec<ReportBlock> {
-    let rows = source.evidence.agreement.iter().map(|row| {
-        vec![
-            capitalized(&after_round(row.round)),
-            row.positions.map_or_else(|| "not known".to_owned(), |count| count.to_string()),
-            figure(row.pairwise),
-            row.entropy.map_or_else(|| "not known".to_owned(), score),
-            figure(row.information_gain),
-        ]
+    let rows = source.evidence.agreement.iter().map(|row| match row.positions {
+        Some(positions) => {
+            let figures = [row.pairwise, row.entropy, row.information_gain].map(figure);
+            [capitalized(&after_round(row.round)), positions.to_string()].into_iter().chain(figures).collect()
+        }
+        None => [capitalized(&after_round(row.round))]
+            .into_iter()
+            .chain(std::iter::repeat_n(UNKNOWN.to_owned(), 4))
+            .collect(),
     });
     table(&["After", "Positions", "Pairs that agree", "Spread, bits", "Gain, bits"], rows.collect())
 }
 
 fn earlier_verdicts(source: &ReportSource<'_>) -> Vec<ReportBlock> {
-    let rows = source.evidence.counterfactual.rounds.iter().map(|row| {
-        let verdict = row.verdict.clone().unwrap_or_else(|| "none".to_owned());
-        vec![
-            capitalized(&after_round(row.round)),
-            verdict,
-            row.changed.map_or_else(|| "not known".to_owned(), yes_no),
-        ]
+    let rows = source.evidence.counterfactual.rounds.iter().zip(&source.view.positions.rounds);
+    let rows = rows.enumerate().map(|(place, (row, positions))| {
+        let verdict = match (&row.verdict, positions.is_sorted()) {
+            (_, false) => UNKNOWN.to_owned(),
+            (verdict, true) => verdict.clone().unwrap_or_else(|| "none".to_owned()),
+        };
+        let changed = if place == 0 { NONE.to_owned() } else { known(row.changed, yes_no) };
+        vec![capitalized(&after_round(row.round)), verdict, changed]
     });
     table(&["After", "Verdict", "Changed"], rows.collect())
 }
@@ -131,7 +140,7 @@ fn independence(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     {
         pairs.extend(value.map(|value| (name.to_owned(), score(value))));
     }
-    pairs.push(("Debates measured".to_owned(), independence.debates.to_string()));
+    pairs.push(("Resolved debates of these models".to_owned(), independence.debates.to_string()));
     let models = independence.shared_models.iter();
     pairs.extend(models.map(|shared| (format!("Model {}", shared.model), shared.seats.join(", "))));
     let families = independence.families.iter();
@@ -140,7 +149,7 @@ fn independence(source: &ReportSource<'_>) -> Vec<ReportBlock> {
     let rows = rows.map(|pair| vec![pair.agents.join(" and "), score(pair.rho), pair.debates.to_string()]);
     let mut blocks = vec![ReportBlock::Pairs(pairs)];
     blocks.extend(table(&["Agents", "Error correlation", "Debates"], rows.collect()));
-    blocks.push(ReportBlock::Line(independence.note.clone()));
+    blocks.push(ReportBlock::Line(capitalized(&independence.note)));
     blocks
 }
 
@@ -151,7 +160,7 @@ fn calibration(source: &ReportSource<'_>) -> Vec<ReportBlock> {
         row.extend(figures);
         row
     });
-    let head = ["Seat", "Agent", "Forecasts", "Brier", "Calibration error", "Sure before", "Sure after"];
+    let head = ["Seat", "Model", "Forecasts", "Brier", "Calibration error", "Confidence before", "After"];
     table(&head, rows.collect())
 }
 

@@ -1,17 +1,20 @@
-//! What the debate did, in two to four sentences.
+//! What the debate did, in a few sentences.
+//!
+//! A sentence says only what the log shows. What no verified declaration says is unknown, which is said once.
 
-use agon_core::wording::{capitalized, excerpt, joined, number_word, rounds as rounds_words};
-use agon_core::{PositionFlip, PositionGrouping};
+use agon_core::wording::{capitalized, excerpt, joined, number_word, rounds as rounds_words, spoken};
+use agon_core::{DecidedPosition, PositionFlip, PositionHistory, RoundPositions, SeatPosition};
 use agon_measure::Evidence;
 use agon_measure::evidence::FirstRound;
 
 use super::paths::after_round;
-use crate::source::ReportSource;
+use crate::report_source::ReportSource;
 
-/// Who changed and on what; what a plain vote would have said; which rounds changed nothing; how independent the voices are.
+/// Who changed, how the verdict relates to the first positions, which rounds were idle, and how independent the seats are.
 pub(super) fn paragraph(source: &ReportSource<'_>) -> Option<String> {
-    let facts = EvidenceFacts::new(source);
-    let sentences = [facts.changes(), facts.vote(), facts.idle_rounds(), facts.independence()];
+    let facts = EvidenceFacts::new(source)?;
+    let sentences =
+        [facts.changes(), facts.ballots(), facts.verdict(), facts.idle_rounds(), facts.independence()];
     let sentences: Vec<String> = sentences.into_iter().flatten().collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
@@ -22,192 +25,469 @@ const QUOTED_CHARS_MAX: usize = 60;
 struct EvidenceFacts<'a> {
     source: &'a ReportSource<'a>,
     evidence: &'a Evidence,
-    /// How many took a position.
-    voices: usize,
-    /// The rounds in which positions were taken.
-    rounds: Vec<u32>,
+    history: &'a PositionHistory,
+    /// The rounds in which the seats stated positions of their own.
+    own_rounds: Vec<&'a RoundPositions>,
+    /// How many seats took a position.
+    seats: usize,
+    /// What one of these seats is called: "debater".
+    role: String,
     /// Whether every position is a score.
     scored: bool,
 }
 
+/// What is known about the verdict.
+enum KnownVerdict<'a> {
+    /// The debate is not over.
+    NotYet,
+    /// There is none.
+    Missing,
+    /// There is one, and it is not known which position it states.
+    Unknown,
+    /// It states this position, which a seat held, or which is a value.
+    Held(&'a str),
+    /// It states a position that nobody held.
+    New,
+}
+
 impl<'a> EvidenceFacts<'a> {
-    fn new(source: &'a ReportSource<'a>) -> Self {
-        let paths = super::paths::position_paths(source);
-        let (voices, rounds, scored) = (paths.seats.len(), paths.rounds, paths.scored);
-        Self { source, evidence: source.evidence, voices, rounds, scored }
+    /// `None` if nobody took a position.
+    fn new(source: &'a ReportSource<'a>) -> Option<Self> {
+        let (evidence, history) = (source.evidence, &source.view.positions);
+        let held = || history.rounds.iter().flat_map(|round| &round.stands);
+        held().next()?;
+        let mut roles = evidence.trajectory.iter().map(|seat| source.debate.brief.seat(&seat.seat));
+        let first = roles.next().flatten().map(|seat| seat.role.as_str());
+        let is_shared = roles.all(|seat| seat.map(|seat| seat.role.as_str()) == first);
+        Some(Self {
+            source,
+            evidence,
+            history,
+            own_rounds: history.rounds.iter().filter(|round| !round.ballots).collect(),
+            seats: evidence.trajectory.len(),
+            role: first.filter(|_| is_shared).map_or_else(|| "seat".to_owned(), spoken),
+            scored: held().all(|held| held.value.is_some()),
+        })
     }
 
-    /// Who changed, when, and whether anything was cited for it.
+    /// Who changed, when, and whether a citation backs it.
     fn changes(&self) -> Option<String> {
-        let flips = &self.evidence.flips;
-        if self.voices == 0 || self.rounds.is_empty() {
-            return None;
+        if self.own_rounds.len() < 2 {
+            let is_voted = self.own_rounds.len() < self.history.rounds.len();
+            let what = if self.scored { "scores" } else { "positions" };
+            let end = if is_voted { " before the vote" } else { ", so nobody could change" };
+            let line = format!("There was only one round of {what}{end}.");
+            return (!self.own_rounds.is_empty()).then_some(line);
         }
-        if self.rounds.len() < 2 {
-            return Some("Positions were taken only once, so nobody could change.".to_owned());
-        }
+        let is_own = |flip: &&PositionFlip| self.own_rounds.iter().any(|round| round.round == flip.round);
+        let flips: Vec<&PositionFlip> = self.evidence.flips.iter().filter(is_own).collect();
         if flips.is_empty() {
             return Some(self.nobody_changed());
         }
-        let mut seats: Vec<&str> = flips.iter().map(|flip| flip.seat.as_str()).collect();
-        seats.sort_unstable();
-        seats.dedup();
-        let changed = seats.len();
-        let what = match (changed == 1, self.scored) {
-            (true, false) => "changed its mind",
+        let changed = distinct(flips.iter().map(|flip| flip.seat.as_str())).len();
+        let what = match (self.is_unsorted(&flips), changed == 1) {
+            _ if self.scored && changed == 1 => "changed its score",
+            _ if self.scored => "changed their scores",
+            (false, true) => "changed its mind",
             (false, false) => "changed their minds",
-            (true, true) => "changed its score",
-            (false, true) => "changed their scores",
+            // A new text may still state the old position.
+            (true, true) => "revised its position",
+            (true, false) => "revised their positions",
         };
-        let mut when: Vec<u32> = flips.iter().map(|flip| flip.round).collect();
-        when.sort_unstable();
-        when.dedup();
-        let times = match flips.len() == changed {
-            true => ", ".to_owned(),
-            false => format!(", {} times in all: ", number_word(flips.len())),
+        let when = rounds_words(&distinct(flips.iter().map(|flip| flip.round)));
+        let details = match flips.as_slice() {
+            [only] if !self.history.are_texts => format!(", from {} to {}", only.from, only.to),
+            _ if flips.len() > changed => format!(", {} times in all", number_word(flips.len())),
+            _ => String::new(),
         };
-        let (who, when) = (capitalized(&self.subject(changed)), rounds_words(&when));
-        Some(format!("{who} {what} in {when}{times}{}.", citation_words(flips)))
+        let who = capitalized(&self.some_of(changed, self.seats));
+        Some(format!("{who} {what} in {when}{details}{}.", self.citation_words(&flips, changed)))
+    }
+
+    /// Whether one of the changes is from or to a text that nobody compared with the others.
+    fn is_unsorted(&self, flips: &[&PositionFlip]) -> bool {
+        let is_unsorted = |flip: &&PositionFlip| {
+            let held = self.history.rounds.iter().filter(|round| round.round <= flip.round);
+            let mut held = held.rev().filter_map(|round| round.of(&flip.seat)).take(2);
+            held.any(|held| held.is_unsorted)
+        };
+        flips.iter().any(is_unsorted)
+    }
+
+    /// The end of the sentence on these changes, of which `changed` seats are the authors.
+    fn citation_words(&self, flips: &[&PositionFlip], changed: usize) -> String {
+        let cited = flips.iter().filter(|flip| flip.evidenced).count();
+        if cited > 0 && cited < flips.len() {
+            let (with, without) = (number_word(cited), number_word(flips.len() - cited));
+            let gap = if flips.len() > changed { ':' } else { ',' };
+            return format!("{gap} {with} with a verified citation and {without} without");
+        }
+        let how = if cited == 0 { "without" } else { "with" };
+        // Where all seats changed, the sentence begins with "both" or "all".
+        let each = match flips.len() {
+            _ if changed == self.seats || flips.len() > changed => "",
+            1 => "",
+            2 => "both ",
+            _ => "all ",
+        };
+        let is_toward = self.seats > 2 && flips.iter().all(|flip| flip.toward_majority == Some(true));
+        let toward = match (is_toward, self.scored) {
+            (false, _) => "",
+            (true, false) => ", joining most of the others",
+            (true, true) => ", moving toward the other scores",
+        };
+        format!(", {each}{how} a verified citation{toward}")
     }
 
     fn nobody_changed(&self) -> String {
         let what = if self.scored { "score" } else { "position" };
-        match self.voices {
-            0 => format!("Nobody changed {what}."),
-            1 => format!("The only voice kept its {what}."),
-            2 => format!("Neither of the two changed its {what}."),
-            n => format!("None of the {} changed its {what}.", number_word(n)),
+        let revised = self.own_rounds.iter().flat_map(|round| &round.stands);
+        let revised =
+            distinct(revised.filter(|held| held.change.is_some()).map(|held| held.seat.as_str())).len();
+        let (has, given, so_far) = match self.source.outcome() {
+            Some(_) => ("", "gave", ""),
+            None => ("has ", "has given", " so far"),
+        };
+        let nobody = match self.seats {
+            1 if revised > 0 => {
+                return format!("The only {} revised its {what} without giving it up.", self.role);
+            }
+            1 => return format!("The only {} {has}kept its {what}{so_far}.", self.role),
+            2 => format!("Neither {}", self.role),
+            all => format!("None of the {} {}s", number_word(all), self.role),
+        };
+        match revised {
+            0 => format!("{nobody} {has}changed its {what}{so_far}."),
+            // The text changed, and the position is the same.
+            some => format!("{nobody} {given} up its {what}{so_far}; {} revised it.", self.number_of(some)),
         }
     }
 
-    fn subject(&self, changed: usize) -> String {
-        match (changed, self.voices) {
-            (1, 1) => "the only voice".to_owned(),
-            (2, 2) => "both".to_owned(),
-            (some, all) if some == all => format!("all {}", number_word(all)),
-            (some, all) if some > all => number_word(some),
-            (some, all) => format!("{} of {}", number_word(some), number_word(all)),
+    /// `both`, `all three`, `two`.
+    fn number_of(&self, some: usize) -> String {
+        match some {
+            2 if self.seats == 2 => "both".to_owned(),
+            all if all == self.seats => format!("all {}", number_word(all)),
+            some => number_word(some),
         }
     }
 
-    /// What a plain vote on the first positions would have said, beside the verdict.
-    fn vote(&self) -> Option<String> {
-        let first = self.evidence.first_round.as_ref().filter(|_| self.voices >= 2)?;
-        let decided = first.decided.as_deref();
-        if first.positions.len() == 1 {
-            return Some(match (decided, first.changed_by_debate.unwrap_or(false)) {
-                (Some(_), false) => "They agreed before the debate began, and that is the verdict.".into(),
-                (Some(_), true) => "They agreed before the debate began, but the verdict is another.".into(),
-                (None, _) => "They agreed before the debate began, but there is no verdict.".into(),
-            });
-        }
-        let vote = first.vote.as_deref();
-        // The protocol's own rule can give another result than a plain vote.
-        let ruling = first.ruling.as_deref().filter(|ruling| Some(*ruling) != vote);
-        if let (Some(ruling), Some(decided)) = (ruling, decided) {
-            let by_rule = match ruling == decided {
-                true => "By its own rule the first positions would have given the same verdict".to_owned(),
-                false => format!(
-                    "By its own rule the first positions would have given another verdict: {}",
-                    self.quoted(ruling)
-                ),
-            };
-            return Some(match vote.filter(|vote| *vote != decided && !self.scored) {
-                Some(vote) => format!("{by_rule}; a plain vote would have said {}.", self.quoted(vote)),
-                None => format!("{by_rule}."),
-            });
-        }
-        self.plain_vote(first, vote, decided)
-    }
-
-    fn plain_vote(&self, first: &FirstRound, vote: Option<&str>, decided: Option<&str>) -> Option<String> {
-        let plain = "A plain vote before the debate would have";
-        match (vote, decided) {
-            (Some(vote), Some(decided)) if vote == decided => Some(format!("{plain} said the same.")),
-            (Some(_), Some(_)) if first.changed_by_debate == Some(false) && self.rounds.len() > 1 => {
-                Some(format!("{plain} said the same."))
-            }
-            (Some(vote), Some(_)) => Some(format!("{plain} said something else: {}.", self.quoted(vote))),
-            (Some(vote), None) => {
-                Some(format!("{plain} said {}, but there is no verdict.", self.quoted(vote)))
-            }
-            (None, _) if first.tied.len() < 2 => None,
-            (None, decided) => {
-                let end = match (decided.is_some(), self.rounds.len() < 2) {
-                    (true, true) => "The verdict settled it.",
-                    (true, false) if self.is_settled() => "The debate settled it.",
-                    (true, false) => "The debate did not break the tie; the verdict combines what was said.",
-                    (false, _) => "Nothing settled it.",
-                };
-                Some(format!("{}. {end}", self.tie(first)))
-            }
+    /// `both debaters`, `all three debaters`, `two of three debaters`.
+    fn some_of(&self, some: usize, all: usize) -> String {
+        match (some, all) {
+            (1, 1) => format!("the only {}", self.role),
+            (2, 2) => format!("both {}s", self.role),
+            (some, all) if some >= all => format!("all {} {}s", number_word(some), self.role),
+            (some, all) => format!("{} of {} {}s", number_word(some), number_word(all), self.role),
         }
     }
 
-    /// Whether the last positions by themselves give the verdict.
-    fn is_settled(&self) -> bool {
-        self.evidence.counterfactual.rounds.last().is_none_or(|round| round.as_decided == Some(true))
+    /// Whether the last vote went to the positions that the voters held.
+    fn ballots(&self) -> Option<String> {
+        let mut votes = self.history.rounds.iter().filter(|round| round.ballots);
+        let last = votes.next_back().filter(|last| !last.stands.is_empty() && !self.own_rounds.is_empty())?;
+        let own = |vote: &'a SeatPosition| Some((vote, self.history.at_last(&vote.seat)?));
+        let pairs: Vec<(&SeatPosition, &SeatPosition)> = last.stands.iter().filter_map(own).collect();
+        let is_same = |(vote, held): &(&SeatPosition, &SeatPosition)| match vote.position == held.position {
+            true => Some(true),
+            false => (!vote.is_unsorted && !held.is_unsorted).then_some(false),
+        };
+        let kept: Option<Vec<bool>> = pairs.iter().map(is_same).collect();
+        let (voters, moved) = (pairs.len(), kept?.into_iter().filter(|kept| !kept).count());
+        let which = if votes.next().is_some() { "the last vote" } else { "the vote" };
+        let who = self.some_of(voters, self.seats);
+        Some(match (moved, voters == self.seats) {
+            _ if voters == 0 => return None,
+            (0, true) => format!("In {which}, {who} backed the positions that they held."),
+            (1, true) => {
+                let who = self.some_of(1, voters);
+                format!("In {which}, {who} backed a position that it had not held.")
+            }
+            (some, true) => {
+                let who = self.some_of(some, voters);
+                format!("In {which}, {who} backed positions that they had not held.")
+            }
+            (0, false) => format!("In {which}, {who} took part and backed what they held."),
+            (1, false) => {
+                format!("In {which}, {who} took part; one of them backed a position that it had not held.")
+            }
+            (some, false) => {
+                let some = number_word(some);
+                format!(
+                    "In {which}, {who} took part; {some} of them backed positions that they had not held."
+                )
+            }
+        })
     }
 
-    fn tie(&self, first: &FirstRound) -> String {
-        let all_alone = first.positions.iter().all(|position| position.count <= 1);
-        match (all_alone, self.scored, self.evidence.grouping) {
-            (true, true, _) => {
-                "Before the debate no two scores were the same, so a plain vote was tied".into()
+    /// How the verdict relates to the first positions.
+    fn verdict(&self) -> Option<String> {
+        let first = self.own_rounds.first().filter(|first| first.stands.len() > 1)?;
+        let figures = self.evidence.first_round.as_ref()?;
+        if !first.is_sorted() {
+            return Some(self.unknown_positions());
+        }
+        let sentence = match figures.positions.len() {
+            _ if self.scored => return self.scores_verdict(figures),
+            1 => self.agreed(first),
+            _ => match figures.vote.as_deref() {
+                Some(vote) => self.after_vote(figures, vote),
+                None => self.after_tie(figures),
+            },
+        };
+        let unknown = matches!(self.known_verdict(), KnownVerdict::Unknown).then(|| self.unknown_verdict());
+        Some([Some(sentence), unknown].into_iter().flatten().collect::<Vec<_>>().join(" "))
+    }
+
+    fn known_verdict(&self) -> KnownVerdict<'a> {
+        match &self.history.decided {
+            _ if self.source.outcome().is_none() => KnownVerdict::NotYet,
+            DecidedPosition::Nothing => KnownVerdict::Missing,
+            DecidedPosition::Unknown => KnownVerdict::Unknown,
+            DecidedPosition::Held(name) => KnownVerdict::Held(name),
+            DecidedPosition::New(_) => KnownVerdict::New,
+        }
+    }
+
+    /// `verdict`, or `answer` if the protocol gives one.
+    fn noun(&self) -> &'static str {
+        let headline = &self.source.view.headline;
+        if headline.verdict.is_none() && headline.answer.is_some() { "answer" } else { "verdict" }
+    }
+
+    /// Which sentences are impossible because no verified declaration sorts the positions.
+    fn unknown_positions(&self) -> String {
+        let is_decided = !matches!(self.known_verdict(), KnownVerdict::NotYet | KnownVerdict::Missing);
+        let all_unknown = self.history.rounds.iter().all(|round| !round.is_sorted());
+        let mut unknown = Vec::new();
+        unknown.extend(all_unknown.then(|| format!("how far they {}", self.would("agreed", "agree"))));
+        unknown.push(format!("what a plain vote on them {}", self.would("would have said", "says")));
+        unknown.extend(
+            (self.is_debated() && is_decided)
+                .then(|| format!("whether the debate changed the {}", self.noun())),
+        );
+        let which = if all_unknown { "positions" } else { "first positions" };
+        let is = if unknown.len() == 1 { "is" } else { "are" };
+        let unknown = joined(&unknown);
+        format!("No verified declaration says which of the {which} are the same, so {unknown} {is} unknown.")
+    }
+
+    fn unknown_verdict(&self) -> String {
+        let noun = self.noun();
+        let line = format!("No verified declaration says which position the {noun} states");
+        match self.is_debated() {
+            false => format!("{line}."),
+            true => format!("{line}, so whether the debate changed it is unknown."),
+        }
+    }
+
+    /// What the rule of a protocol that decides on scores would have made of the first ones.
+    fn scores_verdict(&self, figures: &FirstRound) -> Option<String> {
+        let would = "The first scores would have given";
+        let ruling = figures.ruling.as_deref();
+        Some(match (self.known_verdict(), ruling) {
+            _ if !self.is_debated() => return None,
+            (KnownVerdict::Held(decided), Some(ruling)) if ruling == decided => {
+                format!("{would} the same verdict.")
             }
-            // Positions are kept apart when in doubt: more than that is not known.
-            (true, false, Some(PositionGrouping::Declared)) => {
-                "No two of the first answers are known to say the same, so a plain vote was tied".into()
+            (KnownVerdict::Held(_) | KnownVerdict::New, Some(ruling)) => {
+                format!("{would} another verdict: {}.", self.quoted(ruling))
             }
-            (true, false, _) => "Before the debate no two held the same, so a plain vote was tied".into(),
-            (false, _, grouping) => {
-                let between = match grouping {
-                    Some(PositionGrouping::Discrete) => {
-                        joined(&first.tied.iter().map(|name| self.quoted(name)).collect::<Vec<_>>())
+            (KnownVerdict::Held(_) | KnownVerdict::New, None) => format!("{would} no verdict."),
+            (KnownVerdict::Missing, Some(ruling)) => {
+                format!("{would} a verdict, {}, but there is none.", self.quoted(ruling))
+            }
+            (KnownVerdict::Missing, None) => format!("{would} no verdict either."),
+            (KnownVerdict::Unknown | KnownVerdict::NotYet, _) => return None,
+        })
+    }
+
+    /// Every first position is the same.
+    fn agreed(&self, first: &RoundPositions) -> String {
+        let who = match first.stands.len() {
+            all if all == self.seats => self.some_of(all, all),
+            some => format!("the {} {}s with a first position", number_word(some), self.role),
+        };
+        let position = first.stands.first().map_or("", |held| held.position.as_str());
+        let what = if self.history.are_texts { "the same position" } else { position };
+        let head = match self.is_debated() {
+            false => format!("{} held {what}", capitalized(&who)),
+            true => format!("Before they read each other, {who} held {what}"),
+        };
+        match self.known_verdict() {
+            KnownVerdict::Held(decided) if decided == position => {
+                format!("{head}, and that is the {}.", self.noun())
+            }
+            KnownVerdict::Unknown => format!("{head}."),
+            KnownVerdict::NotYet => format!("{head}; {}.", self.stated()),
+            _ => format!("{head}, but {}.", self.stated()),
+        }
+    }
+
+    /// A clause that says what the verdict is, where it is not what the sentence expects.
+    fn stated(&self) -> String {
+        let noun = self.noun();
+        match self.known_verdict() {
+            KnownVerdict::NotYet => format!("there is no {noun} yet"),
+            KnownVerdict::Missing => format!("there is no {noun}"),
+            KnownVerdict::Unknown => String::new(),
+            KnownVerdict::Held(decided) if !self.history.are_texts => format!("the {noun} is {decided}"),
+            KnownVerdict::Held(_) => format!("the {noun} states another position"),
+            KnownVerdict::New => format!("the {noun} states a position that nobody held"),
+        }
+    }
+
+    fn first_positions(&self) -> &'static str {
+        if self.is_debated() { "first positions" } else { "positions" }
+    }
+
+    /// Without a debate, what would have been is what is.
+    fn would(&self, have_been: &'static str, is: &'static str) -> &'static str {
+        if self.is_debated() { have_been } else { is }
+    }
+
+    /// Whether there was anything after the first positions.
+    fn is_debated(&self) -> bool {
+        self.history.rounds.len() > 1
+    }
+
+    /// One first position has the most holders.
+    fn after_vote(&self, figures: &FirstRound, vote: &str) -> String {
+        let (noun, on) = (self.noun(), self.first_positions());
+        let says = self.would("would have said", "says");
+        let said = format!("A plain vote on the {on} {says} {}", self.quoted(vote));
+        let rule = "the protocol's own rule";
+        let ruling = figures.ruling.as_deref();
+        match self.known_verdict() {
+            KnownVerdict::Unknown => format!("{said}."),
+            KnownVerdict::NotYet => format!("{said}; {}.", self.stated()),
+            KnownVerdict::Missing => format!("{said}, but {}.", self.stated()),
+            KnownVerdict::Held(decided)
+                if ruling == Some(decided) && vote != decided && !self.is_debated() =>
+            {
+                format!("{said}; by {rule} {}.", self.stated())
+            }
+            KnownVerdict::Held(decided) if vote == decided => {
+                let gives = self.would("would have given", "gives");
+                let same = format!("A plain vote on the {on} {gives} the same {noun}");
+                match ruling {
+                    Some(ruling) if ruling == decided => format!("{same}."),
+                    Some(ruling) => {
+                        format!("{same}, but by {rule} they would have given {}.", self.quoted(ruling))
                     }
-                    _ => format!("{} positions", number_word(first.tied.len())),
-                };
-                format!("A plain vote before the debate would have been tied between {between}")
+                    None => format!("{same}, but by {rule} they would have given none."),
+                }
             }
+            KnownVerdict::Held(decided) if ruling == Some(decided) => {
+                format!(
+                    "By {rule} the {on} would have given the same {noun}; a plain vote on them would have said {}.",
+                    self.quoted(vote)
+                )
+            }
+            KnownVerdict::Held(_) | KnownVerdict::New => match ruling {
+                Some(ruling) if ruling == vote => format!("{said}; {}.", self.stated()),
+                Some(ruling) => {
+                    let ruling = self.quoted(ruling);
+                    format!("{said}, and {rule} would have given {ruling}; {}.", self.stated())
+                }
+                None => format!("{said}, and {rule} would have given no {noun}; {}.", self.stated()),
+            },
         }
     }
 
-    /// A position in a sentence: a value as it is, words between quotes.
+    /// Several first positions have the most holders.
+    fn after_tie(&self, figures: &FirstRound) -> String {
+        let (noun, tie) = (self.noun(), self.tie(figures));
+        let ruling = figures.ruling.as_deref();
+        match (self.known_verdict(), ruling) {
+            (KnownVerdict::Unknown, _) => format!("{tie}."),
+            (KnownVerdict::NotYet | KnownVerdict::Missing, _) => format!("{tie}; {}.", self.stated()),
+            (KnownVerdict::Held(decided), Some(ruling)) if ruling == decided && !self.is_debated() => {
+                format!("{tie}; the protocol's own rule decided.")
+            }
+            (KnownVerdict::Held(decided), Some(ruling)) if ruling == decided => {
+                format!("{tie}, but by the protocol's own rule the {noun} would have been the same.")
+            }
+            (_, Some(ruling)) => {
+                let ruling = self.quoted(ruling);
+                format!(
+                    "{tie}. By the protocol's own rule they would have given {ruling}; {}.",
+                    self.stated()
+                )
+            }
+            (verdict, None) => format!("{tie}. {}", self.tie_ending(&verdict)),
+        }
+    }
+
+    /// Whether the debate broke a tie, as far as the last positions show it.
+    fn tie_ending(&self, verdict: &KnownVerdict<'_>) -> String {
+        let noun = self.noun();
+        let takes = match verdict {
+            KnownVerdict::New => format!("the {noun} states a position that nobody held"),
+            _ => format!("the {noun} takes one of the positions that were held"),
+        };
+        let last = self.history.rounds.last().filter(|last| last.is_sorted() && self.is_debated());
+        let Some(last) = last else { return format!("{}.", capitalized(&takes)) };
+        match (last.plurality(), verdict) {
+            (Some(most), verdict) => {
+                let who = if last.distinct().len() == 1 { "all" } else { "most" };
+                let end = match verdict {
+                    KnownVerdict::Held(decided) if most == *decided => format!("and that is the {noun}"),
+                    _ => format!("but {}", self.stated()),
+                };
+                format!("In the end {who} held {}, {end}.", self.quoted(most))
+            }
+            (None, _) => format!("The debate did not break the tie; {takes}."),
+        }
+    }
+
+    fn tie(&self, figures: &FirstRound) -> String {
+        let on = self.first_positions();
+        if figures.positions.iter().all(|position| position.count <= 1) {
+            let head = match figures.positions.len() {
+                2 => format!("The two {on} {} different", self.would("were", "are")),
+                _ => format!("No two of the {on} {} the same", self.would("were", "are")),
+            };
+            return format!("{head}, so a plain vote on them {} tied", self.would("would have been", "is"));
+        }
+        let between = match self.history.are_texts {
+            false => joined(&figures.tied.iter().map(|name| self.quoted(name)).collect::<Vec<_>>()),
+            true => format!("{} of them", number_word(figures.tied.len())),
+        };
+        format!("A plain vote on the {on} {} tied between {between}", self.would("would have been", "is"))
+    }
+
+    /// A position in a sentence: a value as it is, a text in quotes.
     fn quoted(&self, position: &str) -> String {
         let line = agon_host::clean_line(position);
-        let short = excerpt(&line, QUOTED_CHARS_MAX).replace(" [...]", "...");
-        match self.evidence.grouping {
-            Some(PositionGrouping::Discrete) => short,
-            _ => format!("\"{}\"", short.trim_end_matches('.').replace('"', "'")),
+        if !self.history.are_texts {
+            return excerpt(&line, QUOTED_CHARS_MAX);
         }
+        let short = excerpt(line.trim_end_matches('.'), QUOTED_CHARS_MAX).replace(" [...]", "...");
+        format!("\"{}\"", short.replace('"', "'"))
     }
 
-    /// Rounds after which the verdict was what it was before them.
+    /// The last rounds in which nobody revised anything, and how many calls they took.
     fn idle_rounds(&self) -> Option<String> {
         let idle = &self.evidence.counterfactual.idle_rounds;
-        let tail = self.rounds.iter().rev().take_while(|round| idle.contains(round)).count();
-        let (before, tail) = self.rounds.split_at(self.rounds.len() - tail);
-        let named: Vec<u32> = match tail {
-            [] => before.iter().copied().filter(|round| idle.contains(round)).collect(),
-            tail => tail.to_vec(),
-        };
-        if named.is_empty() {
-            return None;
+        let rounds: Vec<u32> = self.history.rounds.iter().map(|round| round.round).collect();
+        let tail = rounds.iter().rev().take_while(|round| idle.contains(round)).count();
+        let (before, tail) = rounds.split_at(rounds.len() - tail);
+        let calls = before.last().zip(Some(self.calls_in(tail))).filter(|(_, calls)| *calls > 0);
+        let saved = calls.map(|(before, calls)| {
+            let noun = if calls == 1 { "call" } else { "calls" };
+            let before = after_round(*before);
+            format!("stopping after {before} would have left the same positions with {calls} fewer {noun}.")
+        });
+        // If nobody revised anything in any round, the first sentence has said so.
+        if idle.len() + 1 >= self.own_rounds.len() {
+            return saved.map(|saved| capitalized(&saved));
         }
-        let moved = self.evidence.flips.iter().any(|flip| named.contains(&flip.round));
-        let what = if moved { "did not change the verdict" } else { "changed nothing" };
-        let what = format!("{} {what}", capitalized(&rounds_words(&named)));
-        // Calls are saved only if the last positions give the verdict.
-        let last = self.evidence.counterfactual.rounds.last();
-        let gives_verdict =
-            last.is_some_and(|round| round.verdict.is_some() && round.as_decided == Some(true));
-        let saved = self.calls_in(tail);
-        Some(match (before.last(), saved) {
-            (Some(before), 1..) if !tail.is_empty() && gives_verdict => {
-                let calls = if saved == 1 { "call" } else { "calls" };
-                format!("{what}: the same verdict after {} for {saved} fewer {calls}.", after_round(*before))
-            }
-            _ => format!("{what}."),
+        let named = if tail.is_empty() { idle.as_slice() } else { tail };
+        let line = format!("Nobody revised anything in {}", rounds_words(named));
+        (!named.is_empty()).then(|| match saved {
+            Some(saved) => format!("{line}; {saved}"),
+            None => format!("{line}."),
         })
     }
 
@@ -219,23 +499,23 @@ impl<'a> EvidenceFacts<'a> {
         counted.map(|phase| phase.calls).fold(0, u32::saturating_add)
     }
 
-    /// How many independent voices it was, or why that is not known.
+    /// How many independent voices the seats are worth, or which of them share a model.
     fn independence(&self) -> Option<String> {
         let independence = &self.evidence.independence;
-        if self.voices < 2 {
+        if self.seats < 2 {
             return None;
         }
-        if let Some(n_eff) = independence.n_eff.filter(|n_eff| independence.known && n_eff.is_finite()) {
-            let who = format!("The {} voices count", number_word(self.voices));
-            return Some(match n_eff > self.voices as f64 {
-                true => format!("{who} in full: they do not err together."),
-                false => format!("{who} for about {n_eff:.1} independent ones."),
-            });
+        if !independence.known {
+            return Some(format!("How independent they are is not known yet; {}.", self.shared_models()));
         }
-        if independence.known {
-            return Some("They do not err together: where one is wrong, another is right.".into());
-        }
-        Some(format!("How independent these voices are is not known yet; {}.", self.shared_models()))
+        let seats = format!("the {} {}s", number_word(self.seats), self.role);
+        let all = self.seats as f64;
+        Some(match independence.n_eff.filter(|n_eff| *n_eff <= all) {
+            Some(n_eff) => {
+                format!("By earlier debates, {seats} are worth about {n_eff:.1} independent voices.")
+            }
+            None => format!("By earlier debates, {seats} do not err together."),
+        })
     }
 
     fn shared_models(&self) -> String {
@@ -243,30 +523,23 @@ impl<'a> EvidenceFacts<'a> {
         let models: Vec<usize> = independence.shared_models.iter().map(|shared| shared.seats.len()).collect();
         let families: Vec<usize> = independence.families.iter().map(|shared| shared.seats.len()).collect();
         match (models.as_slice(), families.as_slice()) {
-            ([all], _) if *all == self.voices && *all == 2 => "both share one model".to_owned(),
-            ([all], _) if *all == self.voices => format!("all {} share one model", number_word(*all)),
-            ([some], _) => format!("{} seats share a model", number_word(*some)),
+            ([some], _) => format!("{} use the same model", self.number_of(*some)),
             ([_, ..], _) => {
-                format!("{} seats share a model with another", number_word(models.iter().sum()))
+                format!("{} share a model with another seat", self.number_of(models.iter().sum()))
             }
-            ([], [some]) => format!("{} seats are models of one family", number_word(*some)),
-            ([], [_, ..]) => "some seats are models of one family".to_owned(),
-            ([], []) => "no two seats share a model".to_owned(),
+            ([], [some]) => format!("{} use models of one vendor", self.number_of(*some)),
+            ([], [_, ..]) => {
+                format!("{} share a vendor with another seat", self.number_of(families.iter().sum()))
+            }
+            ([], []) => "no two share a model".to_owned(),
         }
     }
 }
 
-/// What the changes cite.
-fn citation_words(flips: &[PositionFlip]) -> String {
-    let cited = flips.iter().filter(|flip| flip.evidenced).count();
-    let (with, without) = ("after a cited point", "with nothing cited");
-    match (cited, flips.len()) {
-        (1, 1) => with.to_owned(),
-        (0, 1) => without.to_owned(),
-        (2, 2) => format!("both {with}"),
-        (0, 2) => format!("both {without}"),
-        (all, n) if all == n => format!("all {with}"),
-        (0, _) => format!("all {without}"),
-        (some, n) => format!("{} {with}, {} {without}", number_word(some), number_word(n - some)),
-    }
+/// The distinct values, in order.
+fn distinct<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values.dedup();
+    values
 }

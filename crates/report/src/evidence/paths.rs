@@ -2,7 +2,7 @@
 
 use agon_core::{PathStep, PositionPaths, SeatPath};
 
-use crate::source::ReportSource;
+use crate::report_source::ReportSource;
 
 /// The paths of all seats.
 pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
@@ -30,6 +30,7 @@ pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
                 position: positions.iter().position(|known| *known == held.position)?,
                 value: held.value,
                 cited: changed.then(|| flip.map(|flip| flip.cited.clone()).unwrap_or_default()),
+                is_unsorted: held.is_unsorted,
             })
         };
         SeatPath {
@@ -42,13 +43,13 @@ pub(crate) fn position_paths(source: &ReportSource<'_>) -> PositionPaths {
     PositionPaths { seats, rounds, positions, scored }
 }
 
-/// Whether there is anything to draw: nobody moves in one round.
+/// Whether there is anything to draw. With one round there is no path.
 pub(crate) fn is_worth_drawing(paths: &PositionPaths) -> bool {
     paths.rounds.len() > 1 && !paths.seats.is_empty() && !paths.positions.is_empty()
 }
 
-/// What the positions are called where there is little room: by their own names if none is longer than this, else P1, P2...
-/// The second value says which.
+/// Short keys for the positions: their own names if none is longer than this, else P1, P2 and so on. The second value says
+/// whether they are the names.
 pub(crate) fn position_keys(paths: &PositionPaths, chars_max: usize) -> (Vec<String>, bool) {
     if paths.positions.iter().all(|position| position.chars().count() <= chars_max) {
         return (paths.positions.clone(), true);
@@ -68,32 +69,48 @@ pub(crate) fn held_positions<'a>(
     all.filter(move |(place, _)| is_held(*place)).map(|(_, pair)| pair)
 }
 
-/// What marks a change that cites something, and one that cites nothing.
-pub(crate) const CITED_MARK: &str = "*";
-pub(crate) const BARE_MARK: &str = "~";
+/// The marks of a position in a table.
+pub(crate) const TABLE_MARKS: PathMarks = PathMarks { cited: "*", bare: "~", unsorted: "?" };
 
-/// What a seat held after a round, with its mark where it changed.
-pub(crate) fn step_cell(seat: &SeatPath, place: usize, keys: &[String]) -> String {
-    let Some(step) = seat.steps.get(place).and_then(Option::as_ref) else { return "-".to_owned() };
-    let mark = match &step.cited {
-        None => "",
-        Some(cited) if cited.is_empty() => BARE_MARK,
-        Some(_) => CITED_MARK,
-    };
-    format!("{}{mark}", keys.get(step.position).map_or("-", String::as_str))
+/// The signs of one renderer.
+pub(crate) struct PathMarks {
+    /// A change with a verified citation.
+    pub(crate) cited: &'static str,
+    /// A change without one.
+    pub(crate) bare: &'static str,
+    /// A position that nobody compared with the others.
+    pub(crate) unsorted: &'static str,
 }
 
-/// What the marks mean, where there are any.
-pub(crate) fn marks_legend(paths: &PositionPaths) -> Option<String> {
-    let steps = || paths.seats.iter().flat_map(|seat| &seat.steps).flatten();
-    let any =
-        |bare: bool| steps().filter_map(|step| step.cited.as_ref()).any(|cited| cited.is_empty() == bare);
-    let parts = [
-        any(false).then(|| format!("{CITED_MARK} changed after a cited point")),
-        any(true).then(|| format!("{BARE_MARK} changed with nothing cited")),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
+impl PathMarks {
+    /// What the marks mean, where there are any.
+    pub(crate) fn legend(&self, paths: &PositionPaths) -> Option<String> {
+        let any = |is_marked: fn(&PathStep) -> bool| {
+            paths.seats.iter().flat_map(|seat| &seat.steps).flatten().any(is_marked)
+        };
+        let is_cited = any(|step| step.cited.as_ref().is_some_and(|cited| !cited.is_empty()));
+        let is_bare = any(|step| step.cited.as_ref().is_some_and(Vec::is_empty));
+        let without = if is_cited { "without one" } else { "changed without a verified citation" };
+        let parts = [
+            is_cited.then(|| format!("{} changed with a verified citation", self.cited)),
+            is_bare.then(|| format!("{} {without}", self.bare)),
+            any(|step| step.is_unsorted).then(|| format!("{} not compared with others", self.unsorted)),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+/// What a seat held after a round, with its marks.
+pub(crate) fn step_cell(seat: &SeatPath, place: usize, keys: &[String]) -> String {
+    let Some(step) = seat.steps.get(place).and_then(Option::as_ref) else { return "-".to_owned() };
+    let changed = match &step.cited {
+        None => "",
+        Some(cited) if cited.is_empty() => TABLE_MARKS.bare,
+        Some(_) => TABLE_MARKS.cited,
+    };
+    let unsorted = if step.is_unsorted { TABLE_MARKS.unsorted } else { "" };
+    format!("{}{unsorted}{changed}", keys.get(step.position).map_or("-", String::as_str))
 }
 
 /// A round as the head of a column.

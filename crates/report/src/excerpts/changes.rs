@@ -1,12 +1,11 @@
 //! Who changed, and who dissents.
 
-use agon_core::{PositionFlip, ReportBlock, ReportSection, SectionKind};
-use serde::Serialize;
+use agon_core::{ReportBlock, ReportSection, SectionKind};
 use serde_json::{Value, json};
 
-use crate::evidence::{change_block, reason_given};
+use crate::evidence::change_block;
+use crate::report_source::ReportSource;
 use crate::sections;
-use crate::source::ReportSource;
 
 /// Every change with its reason.
 pub(super) fn flips(source: &ReportSource<'_>) -> Vec<ReportSection> {
@@ -18,22 +17,9 @@ pub(super) fn flips(source: &ReportSource<'_>) -> Vec<ReportSection> {
     vec![ReportSection::new(SectionKind::Part, "Who changed and why", blocks)]
 }
 
-/// A change with the seat's own words for it.
-#[derive(Serialize)]
-struct ExplainedFlip<'a> {
-    #[serde(flatten)]
-    flip: &'a PositionFlip,
-    reason: Option<String>,
-}
-
 pub(super) fn flips_json(source: &ReportSource<'_>) -> Value {
-    let flips = source
-        .evidence
-        .flips
-        .iter()
-        .map(|flip| ExplainedFlip { flip, reason: reason_given(source.debate, &flip.seat, flip.round) });
-    let flips: Vec<ExplainedFlip<'_>> = flips.collect();
-    json!({"id": source.debate.brief.id, "flips": flips, "flips_by_seat": source.evidence.flips_by_seat})
+    let evidence = source.evidence;
+    json!({"id": source.debate.brief.id, "flips": evidence.flips, "flips_by_seat": evidence.flips_by_seat})
 }
 
 /// What the minority holds, and what became of each first position.
@@ -41,7 +27,7 @@ pub(super) fn dissent(source: &ReportSource<'_>) -> Vec<ReportSection> {
     let none = || {
         let line = match source.outcome() {
             Some(_) => "No dissent is recorded.",
-            None => "The debate is not over: nobody dissents yet.",
+            None => "The debate is not over.",
         };
         ReportSection::new(SectionKind::Dissent, "Dissent", vec![ReportBlock::Line(line.to_owned())])
     };

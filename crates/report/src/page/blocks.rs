@@ -1,31 +1,30 @@
-//! What stands under a heading of the page.
+//! The blocks of a section on the page.
 
 use agon_core::{PositionPaths, ReportBar, ReportBlock, ReportItem, SeatCard, VerdictTone};
 use maud::{Markup, html};
 
 use super::{position_lines, round_chart, score_lines};
 use crate::bars::bar_shares;
-use crate::evidence::paths::{BARE_MARK, CITED_MARK, marks_legend};
+use crate::evidence::paths::PathMarks;
 use crate::markdown_text::{MarkdownPart, MarkdownSpan, parse, spans};
 
-/// Where on the page something is set.
+/// Where on the page a block is.
 #[derive(Clone, Copy)]
 pub(super) struct BlockPlace {
-    /// The level of the next heading.
+    /// The level of its headings.
     pub(super) level: usize,
-    /// Whether the words of each seat are folded.
+    /// Whether what each seat said is folded.
     pub(super) folded: bool,
 }
 
-/// Blocks, one below the other.
 pub(super) fn blocks(blocks: &[ReportBlock], place: BlockPlace) -> Markup {
     html! { @for inner in blocks { (block(inner, place)) } }
 }
 
-/// As many colours for seats as the styles have.
+/// The number of seat colours in the style sheet.
 const COLOURS: usize = 8;
 
-/// The class that has a seat's colour.
+/// The class of a seat's colour.
 pub(super) fn colour(place: usize) -> String {
     format!("s{}", place % COLOURS)
 }
@@ -73,12 +72,11 @@ fn block(block: &ReportBlock, place: BlockPlace) -> Markup {
     }
 }
 
-/// What belongs under a title of its own.
+/// The blocks under a title.
 fn below(inner: &[ReportBlock], place: BlockPlace) -> Markup {
     blocks(inner, BlockPlace { level: place.level + 1, folded: false })
 }
 
-/// A heading at this level.
 fn heading(level: usize, class: Option<&str>, content: &Markup) -> Markup {
     match level {
         ..=3 => html! { h3 class=[class] { (content) } },
@@ -119,11 +117,12 @@ fn bar_list(bars: &[ReportBar]) -> Markup {
     }
 }
 
+const DRAWING_MARKS: PathMarks =
+    PathMarks { cited: "solid line:", bare: "broken line:", unsorted: "hollow dot:" };
+
 /// The drawing, and below it the positions that it cuts, in full.
 fn figure(paths: &PositionPaths) -> Markup {
-    let legend = marks_legend(paths)
-        .map(|legend| legend.replace(CITED_MARK, "Solid line:").replace(BARE_MARK, "broken line:"))
-        .map(|legend| agon_core::wording::capitalized(&legend));
+    let legend = DRAWING_MARKS.legend(paths).map(|legend| agon_core::wording::capitalized(&legend));
     let is_cut = !paths.scored && paths.positions.iter().any(|position| position_lines::is_cut(position));
     html! {
         figure {
@@ -160,7 +159,7 @@ fn seat_card(card: &SeatCard, level: usize) -> Markup {
     }
 }
 
-/// Two positions that are no longer than this stand on one line.
+/// Two positions no longer than this are on one line.
 const SHORT_CHARS_MAX: usize = 24;
 
 fn held(card: &SeatCard) -> Markup {
@@ -176,7 +175,7 @@ fn held(card: &SeatCard) -> Markup {
     }
 }
 
-/// Somebody's words. Their headings get the level of this place.
+/// A seat's text. Its headings get this level.
 fn prose(text: &str, level: usize) -> Markup {
     let paras = parse(text);
     let is_item = |para: &MarkdownPart| matches!(para, MarkdownPart::Item { .. });
@@ -207,7 +206,7 @@ fn paragraph(para: &MarkdownPart, level: usize) -> Markup {
     }
 }
 
-/// A table in a frame of its own, which scrolls where the page must not.
+/// A table in a frame that scrolls, so that the page does not.
 fn table(rows: &[Vec<String>]) -> Markup {
     html! {
         div class="wide" tabindex="0" role="region" aria-label="Table" {
@@ -224,7 +223,7 @@ fn table(rows: &[Vec<String>]) -> Markup {
     }
 }
 
-/// A line with its marks.
+/// A line with its bold, italic and code.
 pub(super) fn inline(text: &str) -> Markup {
     html! {
         @for span in spans(text) {

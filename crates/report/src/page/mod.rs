@@ -1,6 +1,6 @@
 //! The whole debate as one page: no script, no network, light and dark, desktop and phone.
 //!
-//! [`page_report`] is the frame and the sections. `blocks` sets what stands in them; `position_lines`, `score_lines` and
+//! [`page_report`] writes the page and its sections, `blocks` what is in a section. `position_lines`, `score_lines` and
 //! `round_chart` are the drawings.
 
 mod blocks;
@@ -11,14 +11,13 @@ mod score_lines;
 use agon_core::{ReportSection, SectionFold, SectionKind};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::assemble::{AssembledReport, full_report};
-use crate::source::ReportSource;
+use crate::report_assembly::{AssembledReport, full_report};
+use crate::report_source::ReportSource;
 use blocks::{BlockPlace, blocks, inline};
 
 const STYLES: &str = include_str!("page.css");
 
-/// The whole debate as one self-contained page. All text in it is escaped, and the page forbids itself to load or run
-/// anything.
+/// The whole debate as one self-contained page. All text is escaped, and the page's policy forbids it to load or run anything.
 pub fn page_report(source: &ReportSource<'_>) -> String {
     let report = full_report(source);
     let policy = "default-src 'none'; style-src 'unsafe-inline'";
@@ -62,7 +61,7 @@ fn title(report: &AssembledReport) -> String {
     report.question.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(TITLE_CHARS_MAX).collect()
 }
 
-/// Links to the sections, beside the text where there is room for them. The whole transcript is one entry.
+/// Links to the sections. The whole transcript is one entry.
 fn contents(sections: &[ReportSection]) -> Markup {
     let is_transcript = |section: &ReportSection| section.kind == SectionKind::Transcript;
     let first_said = sections.iter().position(is_transcript);

@@ -1,4 +1,4 @@
-//! Who went from which position to which: rounds are columns, positions are lanes, seats are lines.
+//! How the seats moved between positions. Rounds are columns, positions are lanes, seats are lines.
 
 use agon_core::{PathStep, PositionPaths, SeatPath};
 use maud::{Markup, html};
@@ -9,19 +9,19 @@ use crate::svg::{cut_label, px};
 
 const WIDTH: f64 = 400.0;
 const LEFT: f64 = 16.0;
-/// The names of the seats are to the right of where their lines end.
+/// The margin for the names of the seats, where their lines end.
 const RIGHT: f64 = 92.0;
-/// The position's words stand above the lines in its lane.
+/// The height of the position's text at the top of its lane.
 const WORDS: f64 = 20.0;
-/// The room of one line.
+/// The height of one seat's line.
 const LINE: f64 = 15.0;
-/// Below the lines, and between two lanes.
+/// The space below the lines, and between two lanes.
 const AIR: f64 = 6.0;
-/// The rounds stand below.
+/// The height of the names of the rounds.
 const BOTTOM: f64 = 22.0;
-/// More characters do not fit a lane.
+/// A lane has room for this many characters.
 const WORDS_CHARS_MAX: usize = 58;
-/// More do not fit to the right.
+/// The margin on the right has room for this many characters.
 const NAME_CHARS_MAX: usize = 13;
 
 /// The drawing.
@@ -48,7 +48,7 @@ pub(super) fn svg(paths: &PositionPaths) -> Markup {
             }
             (round_ticks(paths, LEFT, height - 6.0))
             @for (seat, path) in paths.seats.iter().enumerate() { (line(seat, path)) }
-            // The words come last, so that no line strikes them out.
+            // The texts are drawn last, above the lines.
             @for (position, (top, _)) in paths.positions.iter().zip(&lanes.tops) {
                 text class="held" x="8" y=(px(top + 14.0)) {
                     (cut_label(position, WORDS_CHARS_MAX))
@@ -59,12 +59,12 @@ pub(super) fn svg(paths: &PositionPaths) -> Markup {
     }
 }
 
-/// Whether a lane has no room for all of a position.
+/// Whether a position does not fit its lane.
 pub(super) fn is_cut(position: &str) -> bool {
     position.chars().count() > WORDS_CHARS_MAX
 }
 
-/// What the drawing shows, for readers who do not see it.
+/// The drawing in words, for readers who do not see it.
 pub(super) fn described(paths: &PositionPaths) -> String {
     let (keys, _) = position_keys(paths, WORDS_CHARS_MAX);
     let told = paths.seats.iter().map(|path| format!("{}: {}", path.who, course(paths, path, &keys)));
@@ -76,12 +76,14 @@ fn course(paths: &PositionPaths, path: &SeatPath, keys: &[String]) -> String {
     for (step, round) in path.steps.iter().zip(&paths.rounds) {
         let Some(step) = step else { continue };
         let key = keys.get(step.position).map_or("", String::as_str);
+        let unsorted = if step.is_unsorted { " (not compared with others)" } else { "" };
         match &step.cited {
-            _ if told.is_empty() => told.push(key.to_owned()),
-            Some(cited) if cited.is_empty() => {
-                told.push(format!("{key} in {}, nothing cited", after_round(*round)));
+            _ if told.is_empty() => told.push(format!("{key}{unsorted}")),
+            Some(cited) => {
+                let cited = if cited.is_empty() { "without" } else { "with" };
+                let round = after_round(*round);
+                told.push(format!("{key}{unsorted} in {round}, {cited} a verified citation"));
             }
-            Some(_) => told.push(format!("{key} in {}, after a cited point", after_round(*round))),
             None => {}
         }
     }
@@ -96,7 +98,7 @@ pub(super) struct LinePoint<'a> {
     pub(super) y: f64,
 }
 
-/// The dots of a seat, from `left` on. `y_of` says how high each is, from the round's place and the step.
+/// The dots of a seat, right of `left`. `y_of` gives the height of each, from the round's place and the step.
 pub(super) fn line_points<'a>(
     paths: &PositionPaths,
     path: &'a SeatPath,
@@ -110,7 +112,8 @@ pub(super) fn line_points<'a>(
     steps.filter_map(point).collect()
 }
 
-/// One seat's line with its dots, and its name at the end. A broken piece is a change that cites nothing.
+/// One seat's line with its dots, and its name at the end. A broken piece is a change without a verified citation, and a hollow
+/// dot a position that nobody compared with the others.
 pub(super) fn seat_line(
     paths: &PositionPaths,
     path: &SeatPath,
@@ -127,25 +130,27 @@ pub(super) fn seat_line(
             }
             @for point in points {
                 @let radius = if point.step.cited.is_some() { 5 } else { 3 };
-                circle cx=(px(point.x)) cy=(px(point.y)) r=(radius) {}
+                @let hollow = point.step.is_unsorted.then_some("hollow");
+                circle class=[hollow] cx=(px(point.x)) cy=(px(point.y)) r=(radius) {}
             }
             @if let Some((x, y, name)) = name { text class="name" x=(px(x + 10.0)) y=(px(y + 4.0)) { (name) } }
         }
     }
 }
 
-/// What happened on the way to a round, as a browser shows it over the line.
+/// What happened until a round, which a browser shows over the line.
 fn segment(paths: &PositionPaths, path: &SeatPath, to: &LinePoint<'_>) -> String {
     let round = paths.rounds.get(to.place).map_or_else(String::new, |round| after_round(*round));
     let held = paths.positions.get(to.step.position).map_or("", String::as_str);
     match &to.step.cited {
         None => format!("{}, {round}: still {held}", path.who),
-        Some(cited) if cited.is_empty() => format!("{} changed in {round}, nothing cited: {held}", path.who),
+        Some(cited) if cited.is_empty() => {
+            format!("{} changed in {round}, without a verified citation: {held}", path.who)
+        }
         Some(cited) => format!("{} changed in {round}, citing {}: {held}", path.who, cited.join("; ")),
     }
 }
 
-/// Where the rounds stand.
 fn x_of(place: usize, rounds: usize, left: f64) -> f64 {
     let inner = WIDTH - LEFT - RIGHT;
     (LEFT + inner * place as f64 / (rounds.max(2) - 1) as f64).max(left)
@@ -163,23 +168,22 @@ pub(super) fn round_ticks(paths: &PositionPaths, left: f64, y: f64) -> Markup {
     }
 }
 
-/// More rounds than this below a drawing stand on each other.
+/// If there are more rounds than this, their names overlap.
 const TICKS_MAX: usize = 10;
 
-/// Which rounds are named below a drawing: all, or every so many.
+/// Every how many rounds one is named below a drawing.
 pub(super) fn every(rounds: usize) -> usize {
     rounds.div_ceil(TICKS_MAX).max(1)
 }
 
-/// Where the lane of each position is.
 struct PositionLanes {
-    /// Top and height of each.
+    /// The top and height of each lane.
     tops: Vec<(f64, f64)>,
     height: f64,
 }
 
 impl PositionLanes {
-    /// A lane has room for the most seats that ever were in it at once.
+    /// A lane is as high as the most seats that hold its position in one round need.
     fn new(paths: &PositionPaths) -> Self {
         let mut lanes = Self { tops: Vec::new(), height: 0.0 };
         for position in 0..paths.positions.len() {
@@ -198,7 +202,7 @@ impl PositionLanes {
     }
 }
 
-/// Who holds a position after a round, in seat order.
+/// The places of the seats that hold a position after a round.
 fn holders(paths: &PositionPaths, round: usize, position: usize) -> impl Iterator<Item = usize> {
     paths.seats.iter().enumerate().filter_map(move |(seat, path)| {
         let step = path.steps.get(round)?.as_ref()?;

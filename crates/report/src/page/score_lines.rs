@@ -8,15 +8,15 @@ use crate::svg::{cut_label, px};
 
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 210.0;
-/// The figures of the axis are to the left of this.
+/// The numbers of the axis are left of this.
 const LEFT: f64 = 24.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 30.0;
-/// Two names closer than this stand on each other.
+/// Names closer than this overlap.
 const NAME_APART: f64 = 14.0;
-/// More do not fit beside the figure.
+/// More characters do not fit beside the score.
 const NAME_CHARS_MAX: usize = 9;
-/// More lines than this across the drawing say nothing.
+/// The most lines across the drawing.
 const GRID_MAX: u32 = 6;
 
 /// The drawing.
@@ -49,7 +49,7 @@ fn straight(from: &LinePoint<'_>, to: &LinePoint<'_>) -> String {
     format!("M{:.1} {:.1}L{:.1} {:.1}", from.x, from.y, to.x, to.y)
 }
 
-/// Where the names stand: beside the ends of their lines, but never on each other.
+/// The heights of the names: beside the ends of their lines, without overlap.
 fn name_heights(paths: &PositionPaths, scale: &ScoreScale) -> Vec<Option<f64>> {
     let ends = paths.seats.iter().map(|path| path.steps.iter().rev().flatten().find_map(|step| step.value));
     let mut placed: Vec<Option<f64>> = ends.map(|end| end.map(|end| scale.y_of(end))).collect();
@@ -63,7 +63,7 @@ fn name_heights(paths: &PositionPaths, scale: &ScoreScale) -> Vec<Option<f64>> {
             free = *slot + NAME_APART;
         }
     }
-    // What was pushed below the drawing moves up again, all together.
+    // Names that were pushed below the drawing move up again, all together.
     let over = (free - NAME_APART - (HEIGHT - BOTTOM)).max(0.0);
     placed.iter_mut().flatten().for_each(|y| *y -= over);
     placed
@@ -81,9 +81,9 @@ impl ScoreScale {
         let low = values().fold(f64::INFINITY, f64::min).floor();
         let high = values().fold(f64::NEG_INFINITY, f64::max).ceil();
         let high = if high > low { high } else { low + 1.0 };
-        // Of figures so big that one more is the same there is no scale.
-        let some = low.is_finite() && high.is_finite() && (high - low).is_finite() && high > low;
-        if some { Self { low, high } } else { Self { low: 0.0, high: 1.0 } }
+        // Numbers this large have no room for a scale: adding 1 does not change them.
+        let is_scale = low.is_finite() && high.is_finite() && (high - low).is_finite() && high > low;
+        if is_scale { Self { low, high } } else { Self { low: 0.0, high: 1.0 } }
     }
 
     fn y_of(&self, value: f64) -> f64 {

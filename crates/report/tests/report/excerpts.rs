@@ -1,7 +1,7 @@
 //! Parts of a stored debate.
 
 use agon_core::{Debate, Event};
-use agon_report::{DebateExcerpt, ExcerptError, Style};
+use agon_report::{DebateExcerpt, ExcerptError, TerminalStyle};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
@@ -30,8 +30,8 @@ fn one_seat_in_one_round() {
       • debater-2: Debater B, debater, anthropic/beta
 
     Round 2: arguments
-      Debater B (debater-2, anthropic/beta)  concede · major revision · confidence
-        0.80 · 1.2 s
+      Debater B (debater-2, anthropic/beta)  stance: concede · revision: major
+        revision · confidence 0.80 · 1.2 s
         Key points
           • All nine incidents were in the ledger
           • Two people know Rust; both want to do this
@@ -49,10 +49,9 @@ fn one_seat_in_one_round() {
         Changed in this round.
 
     Who changed and why
-      Debater B in round 2  nothing cited · toward the majority
+      Debater B in round 2  without a verified citation
         From: No.
         To: Only the ledger: it is 4,000 lines and *all* the incidents are there.
-        In its own words: All nine incidents were in the ledger
     ");
     let document = document(&log, &excerpt);
     assert_eq!(document["seats"], json!(["debater-2"]));
@@ -97,13 +96,12 @@ fn a_seat_goes_by_many_names() {
       Debater B  P2     P2     P3~
       P2  No.
       P3  Only the ledger: it is 4,000 lines and *all* the incidents are there.
-      ~ changed with nothing cited
+      ~ changed without a verified citation
 
     Who changed and why
-      Debater B in round 2  nothing cited · toward the majority
+      Debater B in round 2  without a verified citation
         From: No.
         To: Only the ledger: it is 4,000 lines and *all* the incidents are there.
-        In its own words: All nine incidents were in the ledger
     ");
 }
 
@@ -126,9 +124,12 @@ fn an_excerpt_that_does_not_exist_is_answered_with_those_that_do() {
 #[test]
 fn changes_and_dissent_have_their_reasons() {
     let log = samples::converged();
-    assert_snapshot!(text(&log, &DebateExcerpt::Flips), @"
+    let mut read = log.read();
+    read.evidence.flips[0].reason = Some("All nine incidents were in the ledger".into());
+    let flips = DebateExcerpt::Flips.text(&read.stored(&log.records), &PLAIN).unwrap();
+    assert_snapshot!(flips, @"
     Who changed and why
-      Debater B in round 2  nothing cited · toward the majority
+      Debater B in round 2  without a verified citation
         From: No.
         To: Only the ledger: it is 4,000 lines and *all* the incidents are there.
         In its own words: All nine incidents were in the ledger
@@ -158,8 +159,8 @@ fn changes_and_dissent_have_their_reasons() {
             fn main() {}
         Adopted: the debaters converged, agreement 0.86
     ");
-    let flip = &document(&log, &DebateExcerpt::Flips)["flips"][0];
-    assert_eq!(flip["reason"], "All nine incidents were in the ledger");
+    let flips = DebateExcerpt::Flips.json(&read.stored(&log.records)).unwrap();
+    assert_eq!(flips["flips"][0]["reason"], "All nine incidents were in the ledger");
     assert_eq!(document(&log, &DebateExcerpt::Dissent)["positions"].as_array().unwrap().len(), 3);
 }
 
@@ -167,7 +168,7 @@ fn changes_and_dissent_have_their_reasons() {
 fn the_timeline_has_bars_side_by_side_and_says_where_the_time_went() {
     let mut log = samples::degraded();
     let outcome = log.debate.outcome.clone().unwrap();
-    // The same debate, with a word from the floor before it closes.
+    // The same debate, with an interjection before it closes.
     log.records.pop();
     log.debate = Debate::from_records(&log.records).unwrap();
     log.push(Event::Interjected { by: "Ada".into(), text: "Mind the \u{1b}[31mledger.".into() }, 700);
@@ -231,7 +232,7 @@ fn every_timeline_fits_at_every_width() {
     {
         let read = ReadDebate::new(protocol, Debate::from_records(&records).unwrap());
         for (width, unicode) in [(24, false), (40, true), (80, true), (200, true)] {
-            let style = Style { color: false, width, unicode };
+            let style = TerminalStyle { color: false, width, unicode };
             let shown = DebateExcerpt::Timeline.text(&read.stored(&records), &style).unwrap();
             for line in shown.lines() {
                 assert!(line.width() <= width.clamp(44, 100), "{width}: {line:?}");

@@ -53,7 +53,7 @@ fn command(command: Command) -> Command {
         .value_parser(whole_number(1, Some(CONCURRENCY_MAX)))
         .help("How many debates run at once");
     command
-        .about("Hold many debates: one JSON object per line in, one outcome per line out, each as it ends")
+        .about("Run many debates: one JSON object per line in, one outcome per line out, each as it ends")
         .after_help(
             "A line: {\"question\": \"...\"}, optionally with \"id\", \"models\": [..], \"options\": {..}, \"seed\".\n\
              The whole file is checked before the first call.",

@@ -10,7 +10,7 @@ use super::{CliVerb, VerbGroup};
 use crate::cli::app::{App, StoredLog, protocol_of};
 use crate::cli::arguments::{self, CliArguments};
 use crate::cli::brief_builder::{option_files, split_timeout};
-use crate::cli::debate_run::DebateRun;
+use crate::cli::debate_run::DebateSession;
 use crate::cli::deliveries::{DeliveryBindings, to_option};
 use crate::cli::errors::CliError;
 use crate::cli::limits::{LimitOverrides, whole_number};
@@ -73,7 +73,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     let (id, store) = (brief.id, handle.store);
     let engine = app.engine(&store)?;
     block_on(bindings.bind(&store, &id))??;
-    let run = DebateRun { protocol, id: id.clone(), store: store.clone(), output: &output };
+    let run = DebateSession { protocol, id: id.clone(), store: store.clone(), output: &output };
     let status =
         run.run(async |watch, stop| engine.start(protocol, taken, interjection, watch, stop).await)?;
     app.deliver_and_index(&store, Some(&id))?;
@@ -115,7 +115,7 @@ fn not_taken_over(
         return Ok(closing.find(|turn| turn.phase.round > last).map(|turn| {
             let name = &turn.phase.name;
             format!(
-                "round {last} is the last of debate {id} that is taken over: the {name} closes the debate and is held again"
+                "round {last} is the last of debate {id} that is taken over: the {name} closes the debate and is run again"
             )
         }));
     };

@@ -6,22 +6,22 @@ use clap::{ArgMatches, Command};
 use crate::cli::app::App;
 use crate::cli::arguments::{self, CliArguments};
 use crate::cli::brief_builder::BriefBuilder;
-use crate::cli::debate_run::DebateRun;
+use crate::cli::debate_run::DebateSession;
 use crate::cli::deliveries::{DeliveryBindings, to_option};
 use crate::cli::errors::CliError;
 use crate::cli::paths::process_env;
 use crate::cli::result_output::ResultOutput;
 use crate::cli::runtime::block_on;
-use crate::cli::{dry_run, found_configuration, output, seat_models, targets};
+use crate::cli::{context_files, dry_run, found_configuration, output, seat_models, targets};
 
 /// The command of one protocol, made from its tables.
 pub fn command(protocol: &'static dyn Protocol) -> Command {
     let info = protocol.info();
     let dry_run = "Show seats, calls, tokens and price; make no call and store nothing";
-    let gate_options = arguments::gate_options().into_iter().filter(|_| info.gate.is_some());
     Command::new(info.name)
         .about(info.about)
         .args(targets::arguments(info))
+        .arg(context_files::argument())
         .arg(arguments::switch("dry-run", dry_run))
         .args(arguments::seats())
         .args(arguments::role_models(info.named_roles()))
@@ -30,7 +30,8 @@ pub fn command(protocol: &'static dyn Protocol) -> Command {
         .args(arguments::limits())
         .args(arguments::output_options())
         .arg(to_option())
-        .args(gate_options)
+        .args(info.gate.map(|_| arguments::gate_format()))
+        .args(info.record_folder.map(|_| arguments::no_files()))
         .args(arguments::config_and_store())
 }
 
@@ -41,17 +42,21 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Cli
     let configuration = app.configuration()?;
     let arguments = CliArguments::of_protocol(args, info, &process_env);
     let seed = arguments.seed;
-    if info.gate.is_some() {
-        let named = arguments.models.iter().map(String::as_str);
-        found_configuration::check_judges(configuration, named).map_err(CliError::input)?;
-    }
+    let named = arguments.models.clone();
     let catalogue = app.catalogue()?;
     let builder = BriefBuilder::new(protocol, arguments, configuration)?
         .or_default_models(|| seat_models::default_models(catalogue))?
         .with_local_options(configuration, catalogue)?
         .with_store(app.existing_store()?);
     let bindings = DeliveryBindings::read(args, configuration, info.name)?;
-    let brief = builder.brief(targets::read_subject(info, args)?)?;
+    let context = context_files::read(args)?;
+    let mut subject = targets::read_subject(info, args)?;
+    subject.files.extend(context);
+    let brief = builder.brief(subject)?;
+    if info.gates(&brief) {
+        found_configuration::check_judges(configuration, named.iter().map(String::as_str))
+            .map_err(CliError::input)?;
+    }
     seat_models::check_models(&brief, &**catalogue)?;
     if app.flag("dry-run") {
         return dry_run::print_estimate(protocol, brief, seed, &**catalogue, app.flag("json"));
@@ -67,7 +72,7 @@ pub fn run(protocol: &'static dyn Protocol, args: &ArgMatches) -> Result<u8, Cli
     seat_models::fetch_model_files(&app, seat_models::brief_models(&brief))?;
     let (id, engine) = (brief.id.clone(), app.engine(&store)?);
     block_on(bindings.bind(&store, &id))??;
-    let run = DebateRun { protocol, id: id.clone(), store: store.clone(), output: &output };
+    let run = DebateSession { protocol, id: id.clone(), store: store.clone(), output: &output };
     let status = run.run(async |watch, stop| engine.open(protocol, brief, watch, stop).await)?;
     app.deliver_and_index(&store, Some(&id))?;
     Ok(status)

@@ -7,7 +7,7 @@ use agon_core::Invalid;
 use agon_experiments::eval::results::latest_results;
 use agon_experiments::eval::{
     EvalArm, EvalDataset, EvalFindings, EvalPlan, EvalRequest, EvalTrial, ResultRow, default_arms,
-    eval_report, eval_svg,
+    eval_report, eval_svg, grading_brief,
 };
 use agon_store::SqliteStore;
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -39,7 +39,7 @@ fn command(command: Command) -> Command {
         .value_parser(value_parser!(PathBuf))
         .help("One JSON object per line: {\"question\", \"answer\"}, optionally with \"id\", \"choices\", \"files\"");
     let arms = Arg::new("arms").long("arms").value_name("A,B;C").help(format!(
-        "What is compared: single, self-consistency, vote, or a protocol, optionally with options (deep:mode=quick;arena) \
+        "What is compared: single, self-consistency, vote, or a protocol, optionally with options (PROTOCOL:key=value) \
          [default: {}]",
         default_arms().join(";")
     ));
@@ -51,7 +51,8 @@ fn command(command: Command) -> Command {
         .after_help(
             "Every trial is a stored debate, and its result is a line of the results file. The same command continues an interrupted\n\
              run. The debates have a store of their own beside the results, so that your other debates do not learn from them, nor\n\
-             they from yours. self-consistency draws as many samples of the first model as the most expensive debate makes calls.",
+             they from yours. Options, numbers and equal texts are graded by arithmetic. For any other text the clerk (--clerk) says\n\
+             whether it is the gold answer; what it does not say counts neither as right nor as wrong. self-consistency draws as many samples of the first model as the most expensive debate makes calls.",
         )
         .arg(file)
         .arg(arms)
@@ -67,7 +68,7 @@ fn command(command: Command) -> Command {
             "The results [default: DATASET.results.jsonl in this directory]",
         ))
         .arg(arguments::path_option("plot", "FILE.svg", "Also draw accuracy against cost"))
-        .arg(arguments::switch("retry", "Hold failed trials again"))
+        .arg(arguments::switch("retry", "Run failed trials again"))
         .arg(arguments::switch("dry-run", "Show arms and calls, and make no call"))
         .arg(arguments::switch("quiet", "Show no progress"))
         .arg(arguments::json())
@@ -88,7 +89,8 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     if app.flag("dry-run") {
         return print_plan(&plan, app.flag("json"));
     }
-    let names: Vec<&str> = builders.values().flat_map(BriefBuilder::model_names).collect();
+    let mut names: Vec<&str> = builders.values().flat_map(BriefBuilder::model_names).collect();
+    names.push(&plan.clerk);
     if !app.flag("quiet") {
         for notice in seat_models::embedded_notices(names.iter().copied(), &**app.catalogue()?) {
             output::note(&format!("note: {notice}"));
@@ -109,6 +111,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         store,
         builders,
         dataset,
+        clerk: plan.clerk.clone(),
         plan_hash: plan.header().get("plan").and_then(Value::as_str).unwrap_or_default().to_owned(),
         concurrency: usize::try_from(concurrency.min(CONCURRENCY_MAX)).unwrap_or(1),
         shows_progress: !app.flag("quiet") && output::stderr_is_live(),
@@ -191,7 +194,10 @@ fn arm_builders(
         if let Some(question) = dataset.questions.first() {
             let files = question.files.clone();
             let subject = DebateSubject { files, ..DebateSubject::question(&question.text) };
-            seat_models::check_models(&builder.brief(subject)?, &**catalogue)?;
+            let brief = builder.brief(subject)?;
+            seat_models::check_models(&brief, &**catalogue)?;
+            let grading = grading_brief(&brief, String::new(), &plan.clerk, &[], &question.gold);
+            seat_models::check_models(&grading, &**catalogue)?;
         }
         builders.insert(arm.name.clone(), builder);
     }

@@ -30,7 +30,7 @@ fn command(command: Command) -> Command {
         .value_parser(value_parser!(PathBuf))
         .help("Write here; an existing file is never overwritten [default: stdout]");
     command
-        .about("Write a debate as Markdown, HTML, JSON or YAML; a review also for a pipeline")
+        .about("Write a debate as Markdown, HTML, JSON or YAML, or a gate's verdict for a pipeline")
         .after_help(
             "json contains the outcome and the whole log with its hashes; --receipt contains both, signed. `agon verify FILE` checks\n\
              either; a receipt also on another machine and without a network.",

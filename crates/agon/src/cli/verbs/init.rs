@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use agon_core::{OptionKind, OptionSpec, ProtocolInfo};
 use clap::{ArgMatches, Command};
 
 use super::{CliVerb, VerbGroup};
@@ -12,6 +13,9 @@ use crate::cli::{arguments, output};
 pub(super) const VERB: CliVerb = CliVerb { name: "init", group: VerbGroup::Setup, command, run };
 
 const TEMPLATE: &str = include_str!("agon.toml");
+
+/// How many options of each protocol the template shows. `agon protocols` lists all.
+const OPTIONS_SHOWN: usize = 2;
 
 fn command(command: Command) -> Command {
     command
@@ -26,13 +30,40 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
             "agon.toml exists already: edit it, or overwrite it with `agon init --force`",
         ));
     }
-    output::write_file(file, TEMPLATE)?;
+    output::write_file(file, &template())?;
     output::note("wrote agon.toml; every line in it is a comment until you remove the #");
     Ok(0)
 }
 
+/// The template with the protocols' names and options filled in.
+fn template() -> String {
+    let infos = || agon_protocols::PROTOCOLS.iter().map(|protocol| protocol.info());
+    let first = infos().next().map_or("", |info| info.name);
+    let role_model = |role: &&str| format!("#{role} = \"openai/MODEL-A|openai/MODEL-B\"\n");
+    let role_models: String = arguments::all_roles().iter().map(role_model).collect();
+    TEMPLATE
+        .replace("{first_protocol}", first)
+        .replace("{role_models}", &role_models)
+        .replace("{protocol_options}", &infos().map(protocol_section).collect::<String>())
+}
+
+/// The section of a protocol with its first options and their defaults, as comments.
+fn protocol_section(info: &ProtocolInfo) -> String {
+    let shown = info.options.iter().filter(|option| !option.default.is_empty() && !option.key.contains('.'));
+    let setting = |option: &OptionSpec| {
+        let default = match option.kind {
+            OptionKind::Int(..) | OptionKind::Float(..) | OptionKind::Flag => option.default.to_owned(),
+            _ => format!("{:?}", option.default),
+        };
+        format!("#{:<25} # {}\n", format!("{} = {default}", option.key), option.help)
+    };
+    let settings: String = shown.take(OPTIONS_SHOWN).map(setting).collect();
+    format!("#[protocols.{}]\n{settings}", info.name)
+}
+
 #[cfg(test)]
 mod tests {
+    use crate::cli::arguments;
     use crate::cli::configuration::Configuration;
 
     #[test]
@@ -43,14 +74,17 @@ mod tests {
             std::fs::write(&file, &text).unwrap();
             Configuration::load(Some(&file), &|_| None).unwrap_or_else(|why| panic!("{why}\n{text}"))
         };
-        assert!(load(super::TEMPLATE.to_owned()).models.is_empty());
+        assert!(load(super::template()).models.is_empty());
         // A line that begins with `#` and no space is a setting; with a space it is a comment.
-        let uncommented = super::TEMPLATE.lines().map(|line| match line.strip_prefix('#') {
+        let template = super::template();
+        let uncommented = template.lines().map(|line| match line.strip_prefix('#') {
             Some(setting) if !setting.starts_with(' ') => format!("{setting}\n"),
             _ => format!("{line}\n"),
         });
         let configuration = load(uncommented.collect());
-        assert!(!configuration.models.is_empty() && configuration.roles.len() == 3);
+        assert!(
+            !configuration.models.is_empty() && configuration.roles.len() == arguments::all_roles().len()
+        );
         assert!(!configuration.options.is_empty() && configuration.engine.warm_up);
         assert!(configuration.limits.timeout_ms.is_some() && configuration.limits.output_tokens.is_some());
         let models = &configuration.models_config;

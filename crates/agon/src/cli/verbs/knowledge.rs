@@ -44,7 +44,7 @@ fn command(command: Command) -> Command {
         Command::new(name).about(about).arg(arguments::json()).args(arguments::config_and_store())
     };
     command
-        .about("Show and edit what debates decided and users added; later arenas are told what is relevant")
+        .about("Show and edit what debates decided and users added; later debates can read what is relevant")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(
@@ -202,7 +202,7 @@ fn list(app: &App<'_>) -> Result<u8, CliError> {
         output::print_json(&entries)?;
     } else if entries.is_empty() {
         output::note(
-            "there are no entries yet: arenas add what they decide, and `agon knowledge add TEXT` adds a note",
+            "there are no entries yet: debates add what they decide, and `agon knowledge add TEXT` adds a note",
         );
     } else {
         let row = |entry: &KnowledgeEntry| {

@@ -35,7 +35,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     if app.flag("json") {
         output::print_json(&debates.iter().map(debate_document).collect::<Vec<_>>())?;
     } else if debates.is_empty() {
-        output::note("there are no debates yet: agon deep \"QUESTION\" holds one");
+        output::note("there are no debates yet: `agon --help` shows how to start one");
     } else {
         let head = ["id", "opened", "protocol", "status", "question"];
         output::print_table(&head, debates.iter().map(debate_row))?;

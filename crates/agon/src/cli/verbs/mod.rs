@@ -47,7 +47,7 @@ pub struct CliVerb {
 pub enum VerbGroup {
     /// Reads or continues stored debates.
     StoredDebates,
-    /// Holds or measures many debates.
+    /// Runs or measures many debates.
     ManyDebates,
     /// Sets Agon up and shows what is there.
     Setup,

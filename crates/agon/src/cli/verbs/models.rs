@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agon_engine::{ModelPrice, ModelSource as _};
+use agon_engine::ModelPrice;
 use agon_models::{ModelCatalogue, ProviderInfo};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use serde_json::{Value, json};
@@ -125,13 +125,6 @@ impl ModelListing {
         self.catalogue.providers().into_iter().filter(|provider| provider.name != "script").collect()
     }
 
-    /// The built-in scripts: one for the first protocol, and one for each other protocol that has one.
-    fn demo_scripts(&self) -> Vec<String> {
-        let names = agon_protocols::all().map(|protocol| format!("script/demo-{}", protocol.info().name));
-        let all = std::iter::once("script/demo".to_owned()).chain(names);
-        all.filter(|name| self.catalogue.model(name).is_ok()).collect()
-    }
-
     fn document(&self) -> Value {
         let model = |name: &String| match self.catalogue.price_of(name) {
             ModelPrice::PerMillion { input, cached_input, cache_write, output } => json!({
@@ -156,7 +149,7 @@ impl ModelListing {
             "commands": self.programs.iter().map(LocalProgram::document).collect::<Vec<_>>(),
             "agents": self.agents.iter().map(agent).collect::<Vec<_>>(),
             "humans": self.humans,
-            "scripts": self.demo_scripts(),
+            "scripts": self.catalogue.built_in_scripts(),
         })
     }
 
@@ -176,14 +169,8 @@ impl ModelListing {
         rows.push(row("command/NAME", "", "a program of yours: [commands.NAME] in agon.toml"));
         rows.extend(self.humans.iter().map(|name| row(name, "", "a person at this terminal")));
         rows.push(row("human/NAME", "", "a person at this terminal, with any name"));
-        let demos = self.demo_scripts();
-        let others: Vec<&str> = demos
-            .iter()
-            .filter_map(|name| name.strip_prefix("script/"))
-            .filter(|name| *name != "demo")
-            .collect();
-        let demo = format!("a scripted debate to watch; also {}", others.join(", "));
-        rows.push(row("script/demo", "ready", &demo));
+        let scripts = self.catalogue.built_in_scripts();
+        rows.extend(scripts.iter().map(|name| row(name, "ready", "a scripted debate to watch")));
         rows.push(row("script/FILE", "", "a script of your own"));
         for provider in self.servers() {
             let (state, more) = provider_state(&provider);

@@ -46,9 +46,11 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
     if app.flag("json") {
         output::print_json(&ratings.iter().map(rating_document).collect::<Vec<_>>())?;
     } else if agents.is_empty() {
-        output::note(
-            "no agent is rated yet: agon arena \"TASK\" --models A,B,C holds a debate that is judged",
-        );
+        let rated = agon_protocols::all().map(|protocol| protocol.info()).find(|info| info.is_rated);
+        let how = rated.map_or_else(String::new, |info| {
+            format!(": agon {} \"{}\" --models A,B,C rates three", info.name, info.subject)
+        });
+        output::note(&format!("no agent is rated yet{how}"));
     } else {
         output::print(&ratings_table(&agents, &output::stdout_style()))?;
     }

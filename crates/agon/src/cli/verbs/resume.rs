@@ -5,7 +5,7 @@ use clap::{Arg, ArgMatches, Command};
 
 use super::{CliVerb, VerbGroup};
 use crate::cli::app::{App, protocol_of};
-use crate::cli::debate_run::DebateRun;
+use crate::cli::debate_run::DebateSession;
 use crate::cli::errors::CliError;
 use crate::cli::result_output::ResultOutput;
 use crate::cli::seat_models::{brief_models, check_models, fetch_model_files};
@@ -58,7 +58,7 @@ fn run(args: &ArgMatches) -> Result<u8, CliError> {
         fetch_model_files(&app, brief_models(&debate.brief))?;
     }
     let engine = app.engine(&handle.store)?;
-    let run = DebateRun { protocol, id: handle.id.clone(), store: handle.store.clone(), output: &output };
+    let run = DebateSession { protocol, id: handle.id.clone(), store: handle.store.clone(), output: &output };
     let status = run.run(async |watch: &DebateWatch, stop: &StopSignal| {
         engine.resume(&agon_protocols::find, &handle.id, interjection, watch, stop).await
     })?;

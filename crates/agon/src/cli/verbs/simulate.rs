@@ -9,6 +9,7 @@ use clap::{Arg, ArgMatches, Command};
 use super::{CliVerb, VerbGroup};
 use crate::cli::errors::CliError;
 use crate::cli::limits::whole_number;
+use crate::cli::runtime::block_on;
 use crate::cli::{arguments, output};
 
 pub(super) const VERB: CliVerb = CliVerb { name: "simulate", group: VerbGroup::ManyDebates, command, run };
@@ -28,7 +29,7 @@ fn command(command: Command) -> Command {
     let number =
         |name: &'static str, help: &'static str| Arg::new(name).long(name).value_name("N").help(help);
     command
-        .about("Hold debates of simulated seats of which everything is known: what does a protocol do to them?")
+        .about("Run debates between simulated seats with known properties, and measure what the protocol does")
         .after_help(
             "Whole debates run through the engine; no model is asked. What was planted is measured again from the logs alone, with 95%\n\
              intervals. --curve adds one persuasive adversary in N seats and prints what each protocol loses by it; these are thousands of\n\
@@ -78,7 +79,8 @@ fn population_options() -> Vec<Arg> {
 }
 
 fn run(args: &ArgMatches) -> Result<u8, CliError> {
-    let findings = simulate(&simulation_plan(args)).map_err(|why| CliError::input(why.to_string()))?;
+    let findings =
+        block_on(simulate(&simulation_plan(args)))?.map_err(|why| CliError::input(why.to_string()))?;
     output::print_result(args.get_flag("json"), || &findings, || text(&findings))
 }
 

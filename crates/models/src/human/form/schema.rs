@@ -12,12 +12,12 @@ pub(super) static ANY_VALUE: Value = Value::Bool(true);
 pub(super) struct FieldSchema<'a> {
     /// The part with the keywords: the only alternative to null, or the whole schema.
     pub(super) schema: &'a Value,
-    pub(super) kind: FieldKind<'a>,
+    pub(super) kind: FormFieldKind<'a>,
     pub(super) is_nullable: bool,
     pub(super) description: Option<&'a str>,
 }
 
-pub(super) enum FieldKind<'a> {
+pub(super) enum FormFieldKind<'a> {
     /// The only allowed value.
     Fixed(Value),
     /// One of these values, with the descriptions of those that have one.
@@ -48,17 +48,22 @@ impl<'a> FieldSchema<'a> {
         let fixed: Vec<Value> = kinds.iter().filter_map(|kind| only_value(kind)).collect();
         if fixed.len() == kinds.len() && !fixed.is_empty() {
             let about = kinds.iter().map(|kind| kind.get("description").and_then(Value::as_str)).collect();
-            return Self { schema, kind: FieldKind::Choice(fixed, about), is_nullable, description };
+            return Self { schema, kind: FormFieldKind::Choice(fixed, about), is_nullable, description };
         }
+        // Values that are listed beside any other text are the ones to choose from.
+        let is_any_text = |kind: &Value| kind.get("type") == Some(&Value::from("string")) && kind.get("enum").is_none();
         match kinds.as_slice() {
-            [] => Self { schema, kind: FieldKind::Fixed(Value::Null), is_nullable: false, description },
+            [] => Self { schema, kind: FormFieldKind::Fixed(Value::Null), is_nullable: false, description },
+            [listed, any] if listed.get("enum").is_some() && is_any_text(any) => {
+                Self { is_nullable, description, ..Self::read(listed) }
+            }
             [only] => {
                 let inner = Self::read(only);
                 let (is_nullable, description) =
                     (is_nullable || inner.is_nullable, description.or(inner.description));
                 Self { is_nullable, description, ..inner }
             }
-            _ => Self { schema, kind: FieldKind::OneOf(kinds), is_nullable, description },
+            _ => Self { schema, kind: FormFieldKind::OneOf(kinds), is_nullable, description },
         }
     }
 }
@@ -86,21 +91,21 @@ pub(super) fn title(schema: &Value, index: usize) -> String {
     word.map_or_else(|| format!("kind {}", index + 1), clean_line)
 }
 
-fn kind_without_alternatives(schema: &Value) -> (FieldKind<'_>, bool) {
+fn kind_without_alternatives(schema: &Value) -> (FormFieldKind<'_>, bool) {
     const TYPED_AS_JSON: &[&str] =
         &["$ref", "allOf", "not", "if", "patternProperties", "prefixItems", "contains"];
     if TYPED_AS_JSON.iter().any(|keyword| schema.get(keyword).is_some()) {
-        return (FieldKind::Json, false);
+        return (FormFieldKind::Json, false);
     }
     if let Some(value) = schema.get("const") {
-        return (FieldKind::Fixed(value.clone()), false);
+        return (FormFieldKind::Fixed(value.clone()), false);
     }
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {
         let choices: Vec<Value> = values.iter().filter(|value| !value.is_null()).cloned().collect();
         let is_nullable = choices.len() < values.len();
         return match choices.is_empty() {
-            true => (FieldKind::Fixed(Value::Null), false),
-            false => (FieldKind::Choice(choices, Vec::new()), is_nullable),
+            true => (FormFieldKind::Fixed(Value::Null), false),
+            false => (FormFieldKind::Choice(choices, Vec::new()), is_nullable),
         };
     }
     let types: Vec<&str> = match schema.get("type") {
@@ -113,14 +118,16 @@ fn kind_without_alternatives(schema: &Value) -> (FieldKind<'_>, bool) {
     let is_nullable = types.contains(&"null");
     let types: Vec<&str> = types.into_iter().filter(|word| *word != "null").collect();
     let kind = match types.as_slice() {
-        ["string"] => FieldKind::Text,
-        ["boolean"] => FieldKind::YesNo,
-        ["number"] | ["integer", "number"] | ["number", "integer"] => FieldKind::Number { is_integer: false },
-        ["integer"] => FieldKind::Number { is_integer: true },
-        ["array"] => FieldKind::List,
-        ["object"] => FieldKind::Object,
-        [] if is_nullable => return (FieldKind::Fixed(Value::Null), false),
-        _ => FieldKind::Json,
+        ["string"] => FormFieldKind::Text,
+        ["boolean"] => FormFieldKind::YesNo,
+        ["number"] | ["integer", "number"] | ["number", "integer"] => {
+            FormFieldKind::Number { is_integer: false }
+        }
+        ["integer"] => FormFieldKind::Number { is_integer: true },
+        ["array"] => FormFieldKind::List,
+        ["object"] => FormFieldKind::Object,
+        [] if is_nullable => return (FormFieldKind::Fixed(Value::Null), false),
+        _ => FormFieldKind::Json,
     };
     (kind, is_nullable)
 }

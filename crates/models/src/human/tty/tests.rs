@@ -84,6 +84,7 @@ async fn a_person_answers_at_a_real_terminal() {
         phase: Phase::new("answer", 0),
         label: None,
         about: None,
+        question: String::new(),
         messages: vec![CallMessage::new(MessageRole::User, "Tabs or \u{1b}[2Jspaces?")],
         schema: None,
         max_output_tokens: 10,

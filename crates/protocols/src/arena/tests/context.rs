@@ -111,6 +111,42 @@ fn context_is_numbered_and_kept_in_the_verdict() {
     assert_eq!(outcome.fidelity, Fidelity::Full);
 }
 
+/// "files and texts that the person attaches (`--context FILE|-`, on every protocol; untrusted, with ids)": numbered first.
+#[test]
+fn what_the_person_attaches_is_quoted_and_numbered_first() {
+    let shown = std::cell::Cell::new(0);
+    let look = |ask: &Ask, phase: &str, _: u32, value: &mut Value| {
+        answer(ask, phase, value);
+        if phase == "propose" {
+            value["claims"] = json!([{"claim": "It is old", "evidence": "[K1]: \"since 2019\""}]);
+        }
+        if !["context", "compare"].contains(&phase) {
+            assert!(
+                ask.prompt.shared.contains("[K1] attached:") && ask.prompt.shared.contains("[K3] knowledge:")
+            );
+            let quoted = quotations(&ask.prompt.shared);
+            shown.set(
+                shown.get()
+                    + usize::from(quoted.iter().any(|one| one.text.contains("Cron runs since 2019."))),
+            );
+        }
+    };
+    let files = [("context:plan.md", "Cron runs since 2019."), ("context:-", "Queues are new.")];
+    let outcome = ScriptedArena { files: &files, ..with_context(ALL, &look) }.outcome();
+    let kinds: Vec<&str> = outcome.verdict["context"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .take(3)
+        .map(|item| item["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["attached", "attached", "knowledge"]);
+    assert_eq!(outcome.verdict["context"][0]["cited_by"].as_array().unwrap().len(), 3);
+    assert_eq!(shown.get(), 3 + 6 + 12 + 3 + 1, "every agent and the judge, in every phase");
+    let bare = ScriptedArena { files: &files, ..ScriptedArena::default() }.outcome();
+    assert_eq!(bare.verdict["context"].as_array().unwrap().len(), 2, "without any source, too");
+}
+
 /// "Knowledge and pulse are in everybody's shared part; a memory only in the private tail of the seat whose agent it is of".
 #[test]
 fn only_its_own_agent_reads_a_memory() {
@@ -130,7 +166,7 @@ fn only_its_own_agent_reads_a_memory() {
     table.run();
     for (seat, phase, shared, tail) in seen.borrow().iter() {
         assert!(shared.contains("The queue halved the delays.") && shared.contains("[K1] knowledge:"));
-        assert!(shared.contains("[K3] pulse:") && shared.contains("untrusted"));
+        assert!(shared.contains("[K3] pulse:") && shared.contains("Nobody has checked it"));
         assert!(!shared.contains("remembers") && !shared.contains("Nobody's"));
         let remembers = ["propose", "revise", "refine"].contains(&phase.as_str());
         assert_eq!(tail.contains("A remembers the cost."), seat == "agent-1" && remembers, "{seat} {phase}");
@@ -212,7 +248,7 @@ fn an_absent_source_is_named_and_the_debate_continues() {
             ..ScriptedArena::default()
         }
         .run();
-        assert_eq!(calls(&debate).0, 25);
+        assert_eq!(calls(&debate).0, 29);
         let outcome = debate.outcome.unwrap();
         assert_eq!((outcome.status, outcome.fidelity), (Status::Complete, Fidelity::Degraded));
         assert!(warned(&outcome, &format!("{name} gave no context (timed_out")), "{:?}", outcome.warnings);

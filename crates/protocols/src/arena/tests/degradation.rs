@@ -69,9 +69,8 @@ fn an_absent_agents_last_proposal_is_carried_and_it_is_asked_again() {
             .clone()
     };
     assert_eq!((of(3), of(4), of(5)), (json!(false), json!(true), json!(false)));
-    // An absent agent is not stable: the figure is that of the two who spoke.
     let check = &outcome.verdict["convergence"][1];
-    assert_eq!(check["stability_min"], 0.2);
+    assert_eq!(check["changed"].as_array().unwrap().len(), 2, "the two who spoke");
 
     let last = without(&|ask, phase, _| phase == "refine" && ask.seat == "agent-2").outcome.unwrap();
     let proposals = last.verdict["proposals"].as_array().unwrap();
@@ -160,7 +159,7 @@ fn limited(limits: DebateLimits, table: ScriptedArena<'_>) -> Debate {
 /// "a limit sends the debate to the vote with the proposals there are; termination `budget`".
 #[test]
 fn a_limit_on_calls_sends_the_debate_to_the_vote() {
-    // Propose 3, critique 6, each revision 3 and its check 1 (errands count as calls here), vote 3, judge 1.
+    // Propose 3, critique 6, each revision 3 and its sorting 1, vote 3, judge 1.
     for (calls, before_vote, rounds) in [
         (12, ("propose", 1), 3),
         (13, ("critique", 2), 4),
@@ -324,21 +323,21 @@ fn with_errands(table: &ScriptedArena<'_>, brief: Brief) -> Debate {
     }
 }
 
-/// "calls on this machine that no limit counts": all nine rounds of three agents fit into exactly 25 calls, each extended round into 7.
+/// "calls on this machine that no limit counts": all nine rounds of three agents fit into exactly 29 calls, each extended round into 8.
 #[test]
 fn errands_do_not_count_as_calls() {
     let table = ScriptedArena {
-        set: &[],
+        set: &[("embeddings", "embeddings/minilm")],
         votes: &|_| SPLIT.to_vec(),
         scores: &|_, _| NEAR.to_vec(),
         ..ScriptedArena::default()
     };
     for (calls, termination, rounds, extended) in [
-        (24, Termination::Budget, 7, 0),
-        (25, Termination::Budget, 8, 0),
-        (31, Termination::Budget, 8, 0),
-        (32, Termination::Budget, 9, 1),
-        (39, Termination::NoMajority, 10, 2),
+        (27, Termination::Budget, 7, 0),
+        (29, Termination::Budget, 8, 0),
+        (36, Termination::Budget, 8, 0),
+        (37, Termination::Budget, 9, 1),
+        (45, Termination::NoMajority, 10, 2),
     ] {
         let limits = DebateLimits { calls: Some(calls), ..DebateLimits::default() };
         let debate = with_errands(&table, Brief { limits, ..table.brief() });
@@ -348,7 +347,7 @@ fn errands_do_not_count_as_calls() {
         assert!(debate.spent().calls <= calls);
     }
     let decided = ScriptedArena { set: &[], ..ScriptedArena::default() };
-    let limits = DebateLimits { calls: Some(25), ..DebateLimits::default() };
+    let limits = DebateLimits { calls: Some(29), ..DebateLimits::default() };
     let outcome = with_errands(&decided, Brief { limits, ..decided.brief() }).outcome.unwrap();
     assert_eq!((outcome.termination, outcome.fidelity), (Termination::Consensus, Fidelity::Full));
 }

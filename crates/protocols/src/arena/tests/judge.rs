@@ -6,38 +6,82 @@ use proptest::prelude::*;
 use super::*;
 use crate::arena::judging::{JudgeResult, JudgeSheet};
 use crate::arena::judging::{expected_score, rating_changes};
-use crate::arena::replies::{JudgementReply, ScoreReasons, ScoreReply};
+use crate::arena::replies::{CriteriaScores, JudgementReply, ScoreReasons, ScoreReply};
 
-/// A judge's sheet with these scores of A, B, C... and this ranking.
+/// A judge's sheet with these scores of A, B, C... on every criterion, and this ranking.
 fn sheet(scores: &[f64], ranking: &str) -> JudgeSheet {
-    let scored = |(score, label): (&f64, char)| ScoreReply {
+    let all: Vec<[f64; 5]> = scores.iter().map(|score| [*score; 5]).collect();
+    weighed(&all, ranking, [1.0; 5])
+}
+
+fn weighed(scores: &[[f64; 5]], ranking: &str, weights: [f64; 5]) -> JudgeSheet {
+    let scored = |(criteria, label): (&[f64; 5], char)| ScoreReply {
         label: label.to_string(),
-        score: *score,
+        criteria: CriteriaScores::from_list(*criteria),
         reasons: ScoreReasons::Text(format!("{label} is clear")),
     };
     let said = JudgementReply {
+        analysis: String::new(),
         scores: scores.iter().zip('A'..).map(scored).collect(),
         ranking: ranking.chars().map(String::from).collect(),
         margin_comment: None,
     };
     let order = (0..scores.len()).collect();
-    JudgeSheet::read(said, order, "d/w".into(), |label| Some((label.as_bytes()[0] - b'A') as usize))
+    JudgeSheet::read(said, order, "d/w".into(), weights, |label| Some((label.as_bytes()[0] - b'A') as usize))
 }
 
-/// "margin = best - second (one proposal: its score). Equal best scores: ranking decides top, margin 0".
+/// "scores every proposal 0 to 10 on each of five criteria; weights configurable, equal by default; the weighted score is arithmetic".
 #[test]
-fn the_margin_is_between_the_best_two_and_ties_go_by_the_ranking() {
-    for (scores, ranking, top, margin) in [
-        (&[8.0, 6.0, 7.0][..], "ACB", 0, 1.0),
-        (&[6.0, 8.5, 7.0], "BCA", 1, 1.5),
-        (&[7.0, 7.0, 3.0], "BAC", 1, 0.0),
-        (&[7.0, 7.0, 3.0], "ABC", 0, 0.0),
-        (&[4.5], "A", 0, 4.5),
-        (&[0.0, 0.0], "BA", 1, 0.0),
+fn the_score_is_the_weighted_mean_of_five_criteria() {
+    let scores = [[10.0, 0.0, 5.0, 5.0, 5.0], [5.0, 6.0, 5.0, 5.0, 5.0]];
+    let equal = JudgeResult::of(vec![weighed(&scores, "AB", [1.0; 5])]).unwrap();
+    assert_eq!((equal.scores.clone(), equal.top(), equal.margin), (vec![(0, 5.0), (1, 5.2)], Some(1), 0.2));
+    let heavy = JudgeResult::of(vec![weighed(&scores, "AB", [3.0, 1.0, 0.0, 0.0, 0.0])]).unwrap();
+    assert_eq!((heavy.scores.clone(), heavy.top()), (vec![(0, 7.5), (1, 5.25)], Some(0)));
+    assert_eq!(heavy.criteria(1), [5.0, 6.0, 5.0, 5.0, 5.0]);
+    let set = [BARE, &[("weights.correctness", "0"), ("weights.evidence", "4")]].concat();
+    let with = |_: &Ask, phase: &str, _: u32, said: &mut Value| {
+        if phase == "judge" {
+            said["scores"][0]["criteria"]["evidence"] = json!(1.0);
+        }
+    };
+    let outcome = ScriptedArena { set: &set, with: &with, ..ScriptedArena::default() }.outcome();
+    let scored = outcome.verdict["judge"]["scores"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["seat"] == "agent-1")
+        .unwrap();
+    assert_eq!(
+        (&scored["score"], &scored["criteria"]["evidence"]),
+        (&json!(4.0), &json!(1.0)),
+        "(4 + 3 x 8) / 7"
+    );
+    let zero: Vec<(String, &str)> =
+        CriteriaScores::NAMES.iter().map(|name| (format!("weights.{name}"), "0")).collect();
+    let zero: Vec<(&str, &str)> = zero.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+    let request = testing::request(&Arena, "How?", &[], MODELS, &zero).unwrap();
+    assert!(Arena.seats(&request).unwrap_err().0.contains("weights"));
+}
+
+/// "equal scores are a tie, not a win", whatever the ranking.
+#[test]
+fn the_margin_is_between_the_best_two_and_equal_scores_are_a_tie() {
+    for (scores, ranking, first, margin) in [
+        (&[8.0, 6.0, 7.0][..], "ACB", &[0][..], 1.0),
+        (&[6.0, 8.5, 7.0], "BCA", &[1], 1.5),
+        (&[7.0, 7.0, 3.0], "BAC", &[0, 1], 0.0),
+        (&[7.0, 3.0, 7.0], "CAB", &[0, 2], 0.0),
+        (&[4.5], "A", &[0], 4.5),
+        (&[0.0, 0.0], "BA", &[0, 1], 0.0),
     ] {
         let judged = JudgeResult::of(vec![sheet(scores, ranking)]).unwrap();
-        assert_eq!((judged.top, judged.margin, judged.consistent), (Some(top), margin, None), "{scores:?}");
-        assert_eq!(judged.ranking[0], top);
+        assert_eq!(
+            (judged.first.as_slice(), judged.margin, judged.consistent),
+            (first, margin, None),
+            "{scores:?}"
+        );
+        assert_eq!(judged.top(), if first.len() == 1 { Some(first[0]) } else { None });
     }
     assert!(JudgeResult::of(Vec::new()).is_none(), "no judge, no figure");
 }
@@ -48,9 +92,9 @@ fn two_orders_give_mean_scores_and_disagreeing_ones_a_tie() {
     let judged =
         JudgeResult::of(vec![sheet(&[8.0, 6.0, 3.0], "ABC"), sheet(&[7.0, 5.0, 6.0], "ACB")]).unwrap();
     assert_eq!(judged.scores, [(0, 7.5), (1, 5.5), (2, 4.5)]);
-    assert_eq!((judged.top, judged.margin, judged.consistent), (Some(0), 2.0, Some(true)));
+    assert_eq!((judged.top(), judged.margin, judged.consistent), (Some(0), 2.0, Some(true)));
     let torn = JudgeResult::of(vec![sheet(&[8.0, 6.0, 3.0], "ABC"), sheet(&[5.0, 9.0, 3.0], "BAC")]).unwrap();
-    assert_eq!((torn.top, torn.margin, torn.consistent), (None, 0.0, Some(false)));
+    assert_eq!((torn.first.clone(), torn.margin, torn.consistent), (vec![0, 1], 0.0, Some(false)));
     assert_eq!(torn.score(1), Some(7.5));
 }
 
@@ -83,7 +127,7 @@ fn a_pair_is_a_tie_if_the_orders_disagree_about_it() {
 fn the_judge_scores_and_ranks_every_proposal() {
     let outcome = ScriptedArena::default().outcome();
     let (judge, brief) = (&outcome.verdict["judge"], ScriptedArena::default().brief());
-    assert_eq!((&judge["model"], &judge["top"]), (&json!("a/x"), &json!(label(&brief, 1))));
+    assert_eq!((&judge["model"], &judge["top"]), (&json!("d/w"), &json!(label(&brief, 1))));
     assert_eq!((&judge["margin"], &judge["consistent"]), (&json!(2.0), &Value::Null));
     assert_eq!(judge["scores"].as_array().unwrap().len(), 3);
     let ranking: Vec<String> = (1..=3).map(|n| label(&brief, n)).collect();
@@ -91,7 +135,7 @@ fn the_judge_scores_and_ranks_every_proposal() {
     for scored in judge["scores"].as_array().unwrap() {
         let label = scored["label"].as_str().unwrap();
         assert_eq!(outcome.labels[label], scored["seat"].as_str().unwrap());
-        assert_eq!(scored["reasons"], json!([format!("{label} is clear")]));
+        assert_eq!(scored["reasons"], json!([format!("Agent {label} is clear")]));
     }
     assert_eq!((&judge["agrees_with_vote"], &judge["margin_comment"]), (&json!(true), &json!("it is plain")));
     assert_eq!(judge["orders"].as_array().unwrap().len(), 1);
@@ -106,14 +150,14 @@ fn two_orders_are_two_asks_and_the_second_is_reversed() {
         if phase == "judge" {
             let text = ask.prompt.tail.clone();
             let mut seen: Vec<(usize, char)> = ('A'..='C')
-                .map(|label| (text.find(&format!("#### Agent {label}\n")).unwrap(), label))
+                .map(|label| (text.find(&format!("\nAgent {label}:\n")).unwrap(), label))
                 .collect();
             seen.sort_unstable();
             orders.borrow_mut().push(seen.into_iter().map(|(_, label)| label).collect::<String>());
         }
     };
     let debate = ScriptedArena { set: &set, with: &look, ..ScriptedArena::default() }.run();
-    assert_eq!(calls(&debate).0, 26);
+    assert_eq!(calls(&debate).0, 30);
     let orders = orders.into_inner();
     assert_eq!(orders[0], orders[1].chars().rev().collect::<String>());
     let judge = &debate.outcome.as_ref().unwrap().verdict["judge"];
@@ -137,7 +181,8 @@ fn inconsistent_orders_are_reported_as_a_tie() {
     );
     assert_eq!(outcome.verdict["decided_by"], "vote", "a tie decides nothing");
     assert!(warned(&outcome, "depends on the order"));
-    assert_eq!(judge["agrees_with_vote"], Value::Null);
+    assert_eq!(judge["agrees_with_vote"], true, "a tie that includes the winner of the vote agrees with it");
+    assert_eq!(judge["first"].as_array().unwrap().len(), 2);
 }
 
 /// "One of two orders absent: the other counts, degraded, consistent null".
@@ -213,16 +258,25 @@ fn a_failed_judge_is_an_ending_of_its_own_without_figures() {
     );
 }
 
-/// "then the report warns that the judge also proposes".
+/// "when every model proposes, the judge is the first model, two orders are asked, and no rating changes".
 #[test]
-fn a_judge_that_also_proposes_is_reported() {
-    assert!(warned(&ScriptedArena::default().outcome(), "the judge's model also makes a proposal"));
-    let set = [BARE, &[("team", "2"), ("explore", "0")]].concat();
-    let apart = ScriptedArena { set: &set, ..ScriptedArena::default() };
-    assert_eq!(apart.brief().seat("judge").unwrap().model, "c/z");
-    let outcome = apart.outcome();
-    assert!(!warned(&outcome, "also makes a proposal"));
-    assert_eq!(outcome.verdict["judge"]["model"], "c/z");
+fn a_judge_that_also_proposes_is_asked_in_two_orders_and_rates_nobody() {
+    let table = ScriptedArena::default();
+    let mut brief = table.brief();
+    for role in ["judge", "clerk"] {
+        brief.seats.iter_mut().find(|seat| seat.role == role).unwrap().model = "a/x".to_owned();
+    }
+    let debate = table.run_brief(brief);
+    assert_eq!(debate.turn("judge", 8).unwrap().asks.len(), 2);
+    let outcome = debate.outcome.unwrap();
+    assert_eq!(
+        (&outcome.verdict["judge"]["consistent"], &outcome.verdict["ratings"]),
+        (&json!(true), &json!([]))
+    );
+    assert!(warned(&outcome, "asked in two orders and no rating changes"), "{:?}", outcome.warnings);
+    let apart = table.outcome();
+    assert!(!warned(&apart, "also makes a proposal") && apart.verdict["judge"]["also_proposes"] == false);
+    assert_eq!(apart.verdict["ratings"].as_array().unwrap().len(), 3);
 }
 
 /// "compares who really spoke": links that two chains have in common are nothing, until both speak by them.
@@ -407,11 +461,11 @@ fn equal_scores_change_nothing_between_equals() {
 /// own name.
 #[test]
 fn a_seat_with_several_speakers_is_not_rated() {
-    let table = ScriptedArena { models: &["agent/keen", "b/y|d/w", "c/z"], ..ScriptedArena::default() };
+    let table = ScriptedArena { models: &["agent/keen", "b/y|e/v", "c/z"], ..ScriptedArena::default() };
     // The chain's second link took over in round 5.
     let told = |switch: bool| {
         respoken(&table, table.brief(), &|asked, round| {
-            asked.contains('|').then_some(if round >= 5 && switch { "d/w" } else { "b/y" })
+            asked.contains('|').then_some(if round >= 5 && switch { "e/v" } else { "b/y" })
         })
     };
     let one = told(false);

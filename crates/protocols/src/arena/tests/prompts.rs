@@ -100,7 +100,7 @@ fn prompts_name_other_agents_only_by_label() {
         },
         ..ScriptedArena::default()
     });
-    for (phase, round, ask) in all.iter().filter(|(phase, ..)| phase != "compare") {
+    for (phase, round, ask) in all.iter() {
         let text = text(ask);
         // An agent may read its own words.
         let others: String =
@@ -113,114 +113,68 @@ fn prompts_name_other_agents_only_by_label() {
     }
 }
 
-/// "final, anonymized, shuffled proposals": one order for all, of its own for each vote, and quoted by label.
+/// "Each voter reads the proposals in an order of its own (from the seed)."
 #[test]
-fn all_voters_read_the_proposals_in_one_order() {
-    let table = || ScriptedArena {
-        votes: &|_| SPLIT.to_vec(),
-        scores: &|_, _| NEAR.to_vec(),
+fn each_voter_reads_the_proposals_in_an_order_of_its_own() {
+    let all = prompts(ScriptedArena {
         models: &["a/1", "b/2", "c/3", "d/4", "e/5"],
+        votes: &|_| vec![1, 2, 3, 4, 5],
+        scores: &|_, _| vec![5.0; 5],
         ..ScriptedArena::default()
-    };
-    let all =
-        prompts(ScriptedArena { votes: &|_| vec![1, 2, 3, 4, 5], scores: &|_, _| vec![5.0; 5], ..table() });
+    });
     let order = |ask: &Ask| -> String {
-        let quoted = quotations(&ask.prompt.shared)
-            .into_iter()
-            .filter_map(|quoted| quoted.what.strip_prefix("Agent "));
-        quoted.collect::<String>()
+        shown_proposals(ask).iter().map(|(name, _)| name.strip_prefix("Agent ").unwrap().to_owned()).collect()
     };
-    let mut seen = std::collections::BTreeSet::new();
     for round in [7, 9, 10] {
         let orders: Vec<String> = of(&all, "vote", round).map(order).collect();
+        let distinct: std::collections::BTreeSet<&String> = orders.iter().collect();
         assert!(
-            orders.len() == 5 && orders.iter().all(|one| *one == orders[0] && one.len() == 5),
+            orders.len() == 5 && orders.iter().all(|one| one.len() == 5) && distinct.len() > 2,
             "{orders:?}"
         );
-        seen.insert(orders[0].clone());
     }
-    assert!(seen.len() > 1 && seen.iter().any(|order| order != "ABCDE"), "{seen:?}");
+    assert_eq!(order(of(&all, "compare", 3).next().unwrap()), "ABCDE", "the clerk reads them in label order");
 }
 
 /// "Ids that a seat must use are shown to it": `[Q1]` before its text, enumerated in the schema.
 #[test]
-fn each_item_and_critique_follows_its_id() {
+fn each_critique_follows_its_id() {
     let all = prompts(ScriptedArena::default());
-    for round in [3, 4, 5] {
-        for ask in of(&all, "revise", round) {
+    for (phase, round) in [("revise", 3), ("revise", 4), ("revise", 5), ("refine", 6)] {
+        for ask in of(&all, phase, round) {
             let ids = own(ask);
             assert_eq!(ids.len(), 2);
             for id in &ids {
-                let tail = &ask.prompt.tail;
-                let at = tail.find(&format!("[{id}] from Agent ")).unwrap();
-                assert!(tail[at..].contains("leaves the costs open"), "{id}");
+                let at = ask.prompt.tail.find(&format!("[{id}] from Agent ")).unwrap();
+                assert!(ask.prompt.tail[at..].contains("leaves the costs open"), "{id}");
+                assert!(ask.prompt.tail[at..].contains("severity 0.5"), "stated in the prompt");
             }
-            let foreign = (1..=6).map(|n| format!("Q{n}")).filter(|id| !ids.contains(id));
-            foreign.for_each(|id| assert!(!ask.prompt.tail.contains(&format!("[{id}]"))));
-        }
-    }
-    for ask in of(&all, "refine", 6) {
-        assert!(ask.prompt.shared.contains("Incorporate all feedback") && own(ask).len() == 2);
-    }
-}
-
-/// "the others' anonymous positions (one sentence each)": and not their proposals.
-#[test]
-fn a_revision_shows_positions_but_not_proposals() {
-    for (_, _, ask) in
-        prompts(ScriptedArena::default()).iter().filter(|(phase, ..)| phase == "revise" || phase == "refine")
-    {
-        for (n, position) in POSITIONS.iter().take(3).enumerate() {
-            assert!(ask.prompt.shared.contains(position));
-            let own = n + 1 == number(&ask.seat);
-            assert_eq!(ask.prompt.tail.contains(&format!("That is the plan of {}.", n + 1)), own);
-            assert!(!ask.prompt.shared.contains("That is the plan of"));
         }
     }
 }
 
-/// "the others' anonymous positions (one sentence each)": of more only the first is shown, and nobody is refused for it.
+/// "the others' anonymous positions (one sentence each)"; from the first revision on the proposals that critics re-read. "A seat's own
+/// words appear once."
 #[test]
-fn others_read_only_the_first_sentence_of_a_position() {
-    let all = prompts(ScriptedArena {
-        with: &|ask, phase, _, said| {
-            if ["propose", "revise", "refine"].contains(&phase) && ask.seat == "agent-2" {
-                said["position"] = json!("Keep cron v1.2, i.e. the old one. Nobody has to learn anything.");
+fn a_revision_shows_positions_first_and_then_the_revised_proposals() {
+    let all = prompts(ScriptedArena::default());
+    for (phase, round) in [("revise", 3), ("revise", 4), ("refine", 6)] {
+        for ask in of(&all, phase, round) {
+            for n in 1..=3 {
+                assert!(ask.prompt.shared.contains(POSITIONS[n - 1]));
+                let (plan, is_own) = (format!("That is the plan of {n}."), n == number(&ask.seat));
+                assert_eq!(ask.prompt.shared.contains(&plan), round > 3, "{phase} {round}");
+                assert_eq!(ask.prompt.tail.contains(&plan), is_own && round == 3, "{phase} {round}");
             }
-        },
-        ..ScriptedArena::default()
-    });
-    for phase in [("revise", 3), ("refine", 6)] {
-        for ask in of(&all, phase.0, phase.1) {
-            assert!(ask.prompt.shared.contains("Keep cron v1.2, i.e. the old one."));
-            assert!(!ask.prompt.shared.contains("Nobody has to learn"));
             assert_eq!(
-                ask.prompt.tail.contains("Nobody has to learn"),
-                ask.seat == "agent-2",
-                "one's own in full"
+                ask.prompt.shared.contains("`verdicts`"),
+                round > 3,
+                "what is not there is not mentioned"
             );
         }
     }
-    assert!(
-        of(&all, "vote", 7).all(|ask| ask.prompt.shared.contains("Nobody has to learn")),
-        "proposals in full"
-    );
-}
-
-/// "1." and "No." are followed by what they belong to.
-#[test]
-fn a_number_or_a_single_word_is_no_first_sentence() {
-    for (position, want) in [
-        ("1. Move the jobs. Then wait.", "1. Move the jobs."),
-        ("No. Keep what we have. It works.", "No. Keep what we have."),
-        ("Move the jobs.", "Move the jobs."),
-        ("  Wait.  ", "Wait."),
-    ] {
-        let mut said = proposal("agent-1");
-        said["position"] = json!(position);
-        let said: crate::arena::replies::ProposalReply = serde_json::from_value(said).unwrap();
-        assert_eq!(crate::arena::replies::RevisionReply::from(said).sentence(), want);
-    }
+    let bare = of(&all, "propose", 1).next().unwrap();
+    assert!(!text(bare).contains("What You Remember") && !bare.prompt.shared.contains("\n## Context"));
 }
 
 /// "a fence with an unguessable marker": attempts to break out stay quoted.
@@ -245,7 +199,7 @@ fn attempts_to_break_out_stay_quoted() {
         ..ScriptedArena::default()
     });
     let mut quoted_attacks = 0;
-    for (phase, round, ask) in all.iter().filter(|(phase, ..)| phase != "compare") {
+    for (phase, round, ask) in all.iter() {
         let text = text(ask);
         let mut bare = text.clone();
         for quoted in quotations(&text).iter().rev() {
@@ -258,43 +212,59 @@ fn attempts_to_break_out_stay_quoted() {
     assert!(quoted_attacks > 30, "{quoted_attacks}");
 }
 
-/// Every prompt states its schema, the task and the rule; the seats of a phase share all but their tails.
+/// "The schema is sent once: natively or by the provider layer; a template shows one short example." Every prompt says who the reader
+/// is, shows the task and the rule, and shares all but its tail with the other seats of the phase.
 #[test]
-fn every_prompt_states_its_schema_and_seats_share_a_prefix() {
-    let all = prompts(ScriptedArena::default());
-    for (phase, round, ask) in all.iter().filter(|(phase, ..)| phase != "compare") {
+fn every_prompt_has_an_example_and_no_schema_and_seats_share_a_prefix() {
+    let all = prompts(ScriptedArena { set: &[], ..ScriptedArena::default() });
+    for (phase, round, ask) in all.iter().filter(|(phase, ..)| phase != "context") {
+        let shared = &ask.prompt.shared;
         assert!(
-            ask.prompt.shared.starts_with("## The Task\n")
-                && ask.prompt.shared.contains("How should the jobs run?")
+            shared.starts_with("## The Task\nHow should the jobs run?"),
+            "the person's words are not fenced"
         );
-        assert!(ask.prompt.shared.contains("\"type\":\"object\""), "{phase}");
-        assert!(
-            ask.prompt.system.contains("quoted material")
-                && ask.prompt.system.contains("Never say which model you are")
-        );
+        assert!(!text(ask).contains("\"type\":") && shared.matches("```json").count() == 1, "{phase}");
+        let example = shared.split_once("```json\n").unwrap().1.split_once("\n```").unwrap().0;
+        assert!(serde_json::from_str::<Value>(example).unwrap().is_object(), "{phase}: {example}");
+        assert!(shared.contains("You are ") && ask.prompt.system.contains("Never say which model you are"));
         assert!(of(&all, phase, *round).all(|other| other.prompt.shared == ask.prompt.shared), "{phase}");
         assert!(ask.prompt.tail.trim_end().ends_with("Answer now with the JSON object."), "{phase}");
-        assert!(!text(ask).contains("{{"), "{phase}");
+        assert!(!text(ask).contains("{{") && !text(ask).contains("\n\n\n\n"), "{phase}: {}", text(ask));
     }
     let judge = of(&all, "judge", 8).next().unwrap();
-    for criterion in ["the task is fulfilled", "correctness", "evidence", "feasibility", "clarity"] {
-        assert!(judge.prompt.shared.contains(criterion));
+    for criterion in crate::arena::replies::CriteriaScores::NAMES {
+        assert!(judge.prompt.shared.contains(&format!("`{criterion}`: ")));
     }
+    assert!(!judge.prompt.shared.contains("weights") && judge.label.is_none());
+    let set = [BARE, &[("weights.clarity", "3")]].concat();
+    let weighed = prompts(ScriptedArena { set: &set, ..ScriptedArena::default() });
     assert!(
-        judge.label.is_none()
-            && of(&all, "vote", 7).all(|ask| ask.label.as_deref().unwrap().starts_with("Agent "))
+        of(&weighed, "judge", 8)
+            .next()
+            .unwrap()
+            .prompt
+            .shared
+            .contains("evidence 1, feasibility 1, answers 1, clarity 3")
     );
+    // Every enum value is defined where it must be chosen.
+    let clerk = of(&all, "compare", 3).next().unwrap();
+    for word in ["`same`: ", "`compatible`: ", "`conflict`: "] {
+        assert!(clerk.prompt.shared.contains(word));
+    }
+    let reread = of(&all, "revise", 4).next().unwrap();
+    assert!(reread.prompt.shared.contains("`resolved`: ") && reread.prompt.shared.contains("`unresolved`: "));
 }
 
-/// Everybody who is asked after an interjection reads it, quoted.
+/// "The person's words are instructions": everybody who is asked after an interjection reads it, outside any fence.
 #[test]
-fn an_interjection_reaches_everybody() {
+fn an_interjection_reaches_everybody_as_an_instruction() {
     use agon_core::Event;
     let mut debate = Debate::open(ScriptedArena::default().brief()).unwrap().0;
     debate.push(Event::Interjected { by: "Ada".into(), text: "Mind the budget.".into() }, 0).unwrap();
     let Step::Ask(_, asks) = Arena.next(&debate).unwrap() else { panic!("it asks") };
     for ask in asks {
-        assert!(quotations(&ask.prompt.shared).iter().any(|quoted| quoted.text == "Mind the budget."));
+        assert!(ask.prompt.shared.contains("## A Message from the Person Who Asked\nMind the budget."));
+        assert!(quotations(&ask.prompt.shared).is_empty());
     }
 }
 

@@ -2,154 +2,165 @@
 
 use super::*;
 
-/// The first ask of a phase in a plain debate, with what would be answered, and the debate.
-fn asked_in(phase: &str) -> (Ask, Value, Debate) {
-    let found = std::cell::RefCell::new(None);
-    let look = |ask: &Ask, now: &str, _: u32, said: &mut Value| {
-        if now == phase && found.borrow().is_none() {
-            *found.borrow_mut() = Some((ask.clone(), said.clone()));
+/// The first ask of a phase in a plain debate, with what would be answered, and the debate when it was asked.
+fn asked_in(phase: &str, seat: &str) -> (Ask, Value, Debate) {
+    let table = ScriptedArena { set: &[("embeddings", "embeddings/minilm")], ..ScriptedArena::default() };
+    let brief = table.brief();
+    let mut found = None;
+    let mut answer = |debate: &Debate, ask: &Ask| {
+        let now = debate.last_phase().unwrap();
+        let said = table.said(&brief, ask, &now.name, now.round);
+        if now.name == phase && ask.seat.starts_with(seat) && found.is_none() {
+            found = Some((ask.clone(), said.clone(), debate.clone()));
         }
+        let (text, model, usage, value) =
+            (said.to_string(), ask.model.clone(), CallUsage::default(), Some(said));
+        Reply::Said { text, value, model, usage, cut_off: false, shortened: None }
     };
-    let debate = ScriptedArena { set: &[], with: &look, ..ScriptedArena::default() }.run();
-    let (ask, said) = found.into_inner().unwrap();
-    (ask, said, debate)
-}
-
-fn asked(phase: &str) -> (Ask, Value) {
-    let (ask, said, _) = asked_in(phase);
-    (ask, said)
+    play(&Arena, vec![Debate::open(brief.clone()).unwrap().1], &mut answer, &mut |_| {}).unwrap();
+    found.unwrap()
 }
 
 /// Whether schema and rules accept an answer with this change.
-fn taken(phase: &str, change: impl Fn(&mut Value)) -> Result<(), String> {
-    let (ask, mut said, debate) = asked_in(phase);
+fn taken_of(phase: &str, seat: &str, change: impl Fn(&mut Value)) -> Result<(), ReplyFault> {
+    let (ask, mut said, debate) = asked_in(phase, seat);
     change(&mut said);
     let schema = &ask.schema.as_ref().unwrap().json;
-    jsonschema::validate(schema, &said).map_err(|why| why.to_string())?;
+    jsonschema::validate(schema, &said).map_err(|why| ReplyFault::Invalid(why.to_string()))?;
     Arena.check(&debate, &ask, &said)
+}
+
+fn taken(phase: &str, change: impl Fn(&mut Value)) -> Result<(), String> {
+    taken_of(phase, "", change).map_err(|fault| fault.sentence().to_owned())
+}
+
+fn remove(said: &mut Value, field: &str) {
+    said.as_object_mut().unwrap().remove(field);
 }
 
 #[test]
 fn a_proposal_needs_words_a_position_and_a_confidence() {
-    assert!(taken("propose", |_| {}).is_ok());
+    assert_eq!(taken("propose", |_| {}), Ok(()));
     for field in ["proposal", "position"] {
         assert!(taken("propose", |said| said[field] = json!("  ")).unwrap_err().contains(field));
     }
     for field in ["proposal", "position", "confidence"] {
-        assert!(taken("propose", |said| _ = said.as_object_mut().unwrap().remove(field)).is_err(), "{field}");
-    }
-    for phase in ["propose", "revise"] {
-        let long = |chars: usize| taken(phase, |said| said["position"] = json!("\u{e9}".repeat(chars)));
-        assert!(long(2000).is_ok() && long(2001).is_err(), "{phase}");
-        assert!(taken(phase, |said| said["position"] = json!("Use it. It is good.")).is_ok(), "{phase}");
+        assert!(taken("propose", |said| remove(said, field)).is_err(), "{field}");
     }
     for confidence in [json!(-0.1), json!(1.1), json!("sure")] {
         assert!(taken("propose", |said| said["confidence"] = confidence.clone()).is_err());
     }
-    assert!(taken("propose", |said| _ = said.as_object_mut().unwrap().remove("claims")).is_ok(), "optional");
-    assert!(taken("propose", |said| said["claims"] = json!([{"claim": "x"}])).is_ok(), "evidence too");
-    assert!(taken("propose", |said| said["mood"] = json!("fine")).is_ok(), "extra fields are ignored");
+    assert_eq!(taken("propose", |said| remove(said, "claims")), Ok(()), "optional");
+    assert_eq!(taken("propose", |said| said["claims"] = json!([{"claim": "x"}])), Ok(()), "evidence too");
+    assert_eq!(taken("propose", |said| said["mood"] = json!("fine")), Ok(()), "extra fields are ignored");
 }
 
 /// "severity 0 to 1, stated in the prompt, issues, suggestions"; "at least one issue when severity > 0".
 #[test]
 fn a_critique_with_severity_above_0_names_an_issue() {
-    assert!(taken("critique", |said| *said = json!({"severity": 0.0})).is_ok());
+    assert_eq!(taken("critique", |said| *said = json!({"severity": 0.0})), Ok(()));
     assert!(taken("critique", |said| *said = json!({"severity": 0.1})).unwrap_err().contains("issues"));
     assert!(taken("critique", |said| *said = json!({"severity": 0.1, "issues": [" "]})).is_err());
-    assert!(taken("critique", |said| *said = json!({"severity": 1.0, "issues": ["x"]})).is_ok());
+    assert_eq!(taken("critique", |said| *said = json!({"severity": 1.0, "issues": ["x"]})), Ok(()));
     assert!(taken("critique", |said| said["severity"] = json!(1.01)).is_err());
-    assert!(asked("critique").0.prompt.shared.contains("1 when the proposal cannot stand"));
 }
 
-/// "`addressed` (enumerated; each at most once) and `conflicts_with` (the agents' labels)", as the prompt's one schema for all lists them.
+/// "the schema enumerates the ones that may be used": the seat's own critiques to answer, and only other agents.
 #[test]
 fn a_revision_answers_its_critiques_and_names_other_agents() {
     for phase in ["revise", "refine"] {
-        assert!(taken(phase, |_| {}).is_ok());
-        let (ask, said) = asked(phase);
-        assert_eq!(own(&ask).len(), 2, "of two other agents");
-        assert!(
-            taken(phase, |said| said["addressed"][1] = said["addressed"][0].clone())
-                .unwrap_err()
-                .contains("twice")
-        );
+        let (ask, ..) = asked_in(phase, "");
+        let ids = allowed(&ask, "/properties/addressed/items/properties/critique_id");
+        assert_eq!((ids.clone(), ids.len()), (own(&ask), 2), "what is shown is what may be answered");
         assert!(taken(phase, |said| said["addressed"][0]["critique_id"] = json!("Q99")).is_err());
-        assert!(taken(phase, |said| said["addressed"][0]["how"] = json!("")).unwrap_err().contains("how"));
-        assert!(taken(phase, |said| said["addressed"] = json!([])).is_ok());
-        assert_eq!(said["conflicts_with"], json!([]));
-        assert!(
-            taken(phase, |said| _ = said.as_object_mut().unwrap().remove("conflicts_with")).is_err(),
-            "silence is not consent"
-        );
-        for label in ["A", "B", "C", "Agent A", "Agent B", "Agent C"] {
-            assert!(taken(phase, |said| said["conflicts_with"] = json!([label])).is_ok());
+        assert_eq!(taken(phase, |said| said["addressed"] = json!([])), Ok(()));
+        for field in ["conflicts_with", "addressed", "verdicts", "critiques", "analysis", "claims"] {
+            assert_eq!(taken(phase, |said| remove(said, field)), Ok(()), "missing optional ones are empty");
         }
-        assert!(taken(phase, |said| said["conflicts_with"] = json!(["Agent D"])).is_err());
+        let others = others(&ask);
+        assert!(others.len() == 2 && !others.contains(ask.label.as_ref().unwrap()));
+        assert_eq!(taken(phase, |said| said["conflicts_with"] = json!(others)), Ok(()));
+        for label in ["Agent D", "A", ask.label.as_deref().unwrap()] {
+            assert!(taken(phase, |said| said["conflicts_with"] = json!([label])).is_err(), "{label}");
+        }
         assert!(taken(phase, |said| said["position"] = json!("")).is_err());
-        let schema = ask.schema.as_ref().unwrap().json.to_string();
-        assert!(ask.prompt.shared.contains(&schema), "the schema that is kept is the one that is read");
+        // What does not count is sent back once and then dropped, not refused.
+        for change in
+            [&|said: &mut Value| said["addressed"][1] = said["addressed"][0].clone(), &|said: &mut Value| {
+                said["addressed"][0]["how"] = json!(" ")
+            }] as [&dyn Fn(&mut Value); 2]
+        {
+            assert!(matches!(taken_of(phase, "", change), Err(ReplyFault::Unverified(_))));
+        }
     }
+    let (first, ..) = asked_in("revise", "");
+    assert_eq!(first.schema.as_ref().unwrap().json.pointer("/properties/verdicts/maxItems"), Some(&json!(0)));
+    let (last, ..) = asked_in("refine", "");
+    assert_eq!(allowed(&last, "/properties/verdicts/items/properties/critique_id").len(), 2);
 }
 
-/// Answers to critiques of other proposals and the agent's own label are allowed by the shared schema and dropped.
+/// "`{analysis, pairs: [{a, b, relation, similarity, quotes: [..]}]}` over all pairs, quotes verified".
 #[test]
-fn answers_to_critiques_of_others_are_dropped() {
-    for phase in ["revise", "refine"] {
-        let (ask, ..) = asked(phase);
-        let own = own(&ask);
-        let foreign = (1..=6).map(|n| format!("Q{n}")).find(|id| !own.contains(id)).unwrap();
-        let answer = |how: &str| json!({"critique_id": foreign, "how": how});
-        assert_eq!(taken(phase, |said| said["addressed"][0] = answer("taken in")), Ok(()));
-        assert_eq!(
-            taken(phase, |said| said["addressed"] = json!([answer("a"), answer("b"), answer("")])),
-            Ok(())
-        );
+fn a_sorting_has_every_pair_with_words_of_both() {
+    let sorted = |change: &dyn Fn(&mut Value)| taken_of("compare", "clerk", change);
+    assert_eq!(sorted(&|_| {}), Ok(()));
+    for (change, why) in [
+        (
+            (&|said: &mut Value| _ = said["pairs"].as_array_mut().unwrap().pop()) as &dyn Fn(&mut Value),
+            "is missing",
+        ),
+        (&|said| said["pairs"][1] = said["pairs"][0].clone(), "is listed twice"),
+        (&|said| said["pairs"][0]["quotes"] = json!([]), "needs a quote of each proposal"),
+        (&|said| said["pairs"][0]["quotes"][0]["quote"] = json!("It never said so"), "does not occur"),
+        (&|said| said["pairs"][0]["quotes"][0]["quote"] = json!(""), "does not occur"),
+        (&|said| said["pairs"][0]["quotes"][0]["quote"] = json!("..."), "does not occur"),
+        (
+            &|said| said["pairs"][0]["quotes"][0]["quote"] = said["pairs"][0]["quotes"][1]["quote"].clone(),
+            "does not occur",
+        ),
+        (&|said| said["pairs"][0]["b"] = said["pairs"][0]["a"].clone(), "is paired with itself"),
+        (
+            &|said| {
+                said["pairs"][0]["relation"] = json!("same");
+                said["pairs"][1]["relation"] = json!("same");
+            },
+            "but not the same as each other",
+        ),
+    ] {
+        match sorted(change) {
+            Err(ReplyFault::Unverified(said)) => assert!(said.contains(why), "{said}"),
+            other => panic!("{why}: {other:?}"),
+        }
     }
-    let outcome = ScriptedArena {
-        with: &|ask, phase, _, said| {
-            if ["revise", "refine"].contains(&phase) {
-                let all = allowed(ask, "/properties/addressed/items/properties/critique_id");
-                said["addressed"] = all
-                    .iter()
-                    .map(|id| json!({"critique_id": id, "how": format!("by {}", ask.seat)}))
-                    .collect();
-                said["conflicts_with"] = json!([ask.label]);
-            }
-        },
-        alike: &|_| 0.9,
-        ..ScriptedArena::default()
+    for (pointer, value) in [
+        ("/pairs/0/relation", json!("similar")),
+        ("/pairs/0/similarity", json!(1.1)),
+        ("/pairs/0/a", json!("Agent D")),
+    ] {
+        let change = |said: &mut Value| *said.pointer_mut(pointer).unwrap() = value.clone();
+        assert!(matches!(sorted(&change), Err(ReplyFault::Invalid(_))), "{pointer}");
     }
-    .outcome();
-    assert_eq!(outcome.termination, Termination::Converged, "nobody is in conflict with itself");
-    for proposal in outcome.verdict["proposals"].as_array().unwrap() {
-        assert_eq!(proposal["conflicts_with"], json!([]));
-        assert_eq!(proposal["addressed"].as_array().unwrap().len(), 2);
-    }
-    for critique in outcome.verdict["critiques"].as_array().unwrap() {
-        let target = &outcome.labels[critique["to"].as_str().unwrap()];
-        assert_eq!(critique["addressed"], format!("by {target}"), "only its target answers it");
-    }
+    assert_eq!(sorted(&|said| remove(said, "analysis")), Ok(()));
 }
 
 #[test]
-fn a_vote_chooses_a_label_or_abstains_and_says_why() {
-    for choice in ["A", "B", "C", "Agent A", "abstain"] {
-        assert!(taken("vote", |said| said["choice"] = json!(choice)).is_ok(), "{choice}");
+fn a_vote_chooses_a_label_or_abstains() {
+    for choice in ["Agent A", "Agent B", "Agent C", "abstain"] {
+        assert_eq!(taken("vote", |said| said["choice"] = json!(choice)), Ok(()), "{choice}");
     }
-    for choice in ["D", "agent-1", ""] {
-        assert!(taken("vote", |said| said["choice"] = json!(choice)).is_err(), "{choice}");
+    for choice in ["Agent D", "A", "agent-1", ""] {
+        assert!(taken("vote", |said| said["choice"] = json!(choice)).is_err(), "{choice}: one spelling");
     }
-    assert!(taken("vote", |said| said["reason"] = json!(" ")).unwrap_err().contains("reason"));
+    assert_eq!(taken("vote", |said| remove(said, "reason")), Ok(()), "the trickster sees to it");
     assert!(taken("vote", |said| said["confidence"] = json!(2)).is_err());
 }
 
 /// "every label exactly once in scores; ranking each once (both validated); `reasons` may be a text or a list of texts".
 #[test]
 fn the_judge_scores_and_ranks_each_proposal_exactly_once() {
-    assert!(taken("judge", |_| {}).is_ok());
-    assert!(taken("judge", |said| said["scores"][0]["reasons"] = json!("it is clear")).is_ok());
-    assert!(taken("judge", |said| _ = said.as_object_mut().unwrap().remove("margin_comment")).is_ok());
+    assert_eq!(taken("judge", |_| {}), Ok(()));
+    assert_eq!(taken("judge", |said| said["scores"][0]["reasons"] = json!("it is clear")), Ok(()));
+    assert_eq!(taken("judge", |said| remove(said, "margin_comment")), Ok(()));
     for empty in [json!(""), json!([]), json!([" "])] {
         assert!(taken("judge", |said| said["scores"][0]["reasons"] = empty.clone()).is_err(), "{empty}");
     }
@@ -158,32 +169,72 @@ fn the_judge_scores_and_ranks_each_proposal_exactly_once() {
     assert!(twice.contains("`scores`") && twice.contains("exactly once"), "{twice}");
     let ranked = taken("judge", |said| said["ranking"][0] = said["ranking"][1].clone()).unwrap_err();
     assert!(ranked.contains("`ranking`"), "{ranked}");
-    let alias = |said: &mut Value| {
-        let label = said["ranking"][1].as_str().unwrap().to_owned();
-        said["ranking"][0] = json!(format!("Agent {label}"));
-    };
-    assert!(taken("judge", alias).is_err(), "the same in other words");
     assert!(taken("judge", |said| _ = said["scores"].as_array_mut().unwrap().pop()).is_err());
     for score in [-0.1, 10.1] {
-        assert!(taken("judge", |said| said["scores"][0]["score"] = json!(score)).is_err());
+        assert!(taken("judge", |said| said["scores"][0]["criteria"]["clarity"] = json!(score)).is_err());
+    }
+    for criterion in crate::arena::replies::CriteriaScores::NAMES {
+        assert!(
+            taken("judge", |said| remove(&mut said["scores"][0]["criteria"], criterion)).is_err(),
+            "{criterion}"
+        );
     }
 }
 
 #[test]
 fn errands_have_schemas_too() {
-    assert!(taken("context", |_| {}).is_ok());
-    assert!(taken("context", |said| *said = json!({})).is_err());
-    assert!(
-        taken("context", |said| said["items"] = json!([{"title": "x"}])).is_err(),
-        "an item without text"
-    );
-    assert!(taken("context", |said| said["items"] = json!([{"text": "x", "turned_out": "maybe"}])).is_err());
-    assert!(
-        taken("context", |said| said["items"] = json!([{"text": "x", "turned_out": null, "at": null}]))
-            .is_ok()
-    );
-    assert!(taken("compare", |_| {}).is_ok());
-    assert!(taken("compare", |said| _ = said["similarity"].as_array_mut().unwrap().pop()).is_err());
-    assert!(taken("compare", |said| _ = said["similarity"][0].as_array_mut().unwrap().pop()).is_err());
-    assert!(taken("compare", |said| said["similarity"][0][1] = json!(1.5)).is_err());
+    assert_eq!(taken("context", |_| {}), Ok(()));
+    for wrong in [
+        json!({}),
+        json!({"items": [{"title": "x"}]}),
+        json!({"items": [{"text": "x", "turned_out": "maybe"}]}),
+    ] {
+        assert!(taken("context", |said| *said = wrong.clone()).is_err(), "{wrong}");
+    }
+    let found = json!({"items": [{"text": "x", "turned_out": null, "at": null}]});
+    assert_eq!(taken("context", |said| *said = found.clone()), Ok(()));
+    let similar = |change: &dyn Fn(&mut Value)| taken_of("compare", "similarity", change);
+    assert_eq!(similar(&|_| {}), Ok(()));
+    assert!(similar(&|said| _ = said["similarity"].as_array_mut().unwrap().pop()).is_err());
+    assert!(similar(&|said| said["similarity"][0][1] = json!(1.5)).is_err());
+}
+
+/// "no catch-all that lets an unknown reply pass unchecked".
+#[test]
+fn a_reply_to_nothing_or_to_an_unreadable_log_is_refused() {
+    let (ask, said, _) = asked_in("propose", "");
+    let empty = Debate::open(ScriptedArena::default().brief()).unwrap().0;
+    assert!(matches!(Arena.check(&empty, &ask, &said), Err(ReplyFault::Invalid(_))));
+    assert!(matches!(Arena.check(&asked_in("propose", "").2, &ask, &json!({})), Err(ReplyFault::Invalid(_))));
+}
+
+/// "Every structured reply that ends in a score, verdict, vote, stance or choice begins with an `analysis` field", and reasons come
+/// before decisions.
+#[test]
+fn reasons_come_before_decisions_in_every_schema() {
+    let keys = |ask: &Ask, pointer: &str| -> Vec<String> {
+        let schema = &ask.schema.as_ref().unwrap().json;
+        schema
+            .pointer(&format!("{pointer}/properties"))
+            .unwrap()
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect()
+    };
+    for (phase, seat) in [("critique", ""), ("revise", ""), ("compare", "clerk"), ("vote", ""), ("judge", "")]
+    {
+        assert_eq!(keys(&asked_in(phase, seat).0, "")[0], "analysis", "{phase}");
+    }
+    let after = |phase: &str, seat: &str, pointer: &str, reason: &str, decision: &str| {
+        let keys = keys(&asked_in(phase, seat).0, pointer);
+        let place = |key: &str| keys.iter().position(|one| one == key).unwrap();
+        assert!(place(reason) < place(decision), "{phase}: {keys:?}");
+    };
+    after("critique", "", "", "issues", "severity");
+    after("refine", "", "/properties/verdicts/items", "why", "status");
+    after("compare", "clerk", "/properties/pairs/items", "quotes", "relation");
+    after("vote", "", "", "reason", "choice");
+    after("judge", "", "/properties/scores/items", "reasons", "criteria");
 }

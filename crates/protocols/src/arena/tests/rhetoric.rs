@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use agon_core::options;
 use proptest::prelude::*;
 
-use crate::arena::options::ArenaOptions;
+use crate::arena::ArenaOptions;
 use crate::arena::rhetoric::{
     PhrasePattern, RHETORIC_CUES, RhetoricCues, RhetoricFinding, observe, sentences, words,
 };

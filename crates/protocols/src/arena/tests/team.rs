@@ -33,18 +33,18 @@ fn models_of(seated: &[(String, String)]) -> Vec<&str> {
 #[test]
 fn every_named_model_sits_and_one_model_fills_three_seats() {
     let one = seats(&["a/x"], &[], &[]).unwrap();
-    assert_eq!(models_of(&one), ["a/x", "a/x", "a/x", "a/x"], "three agents and the judge");
+    assert_eq!(models_of(&one), ["a/x", "a/x", "a/x", "a/x", "a/x"], "three agents, the judge and the clerk");
     let ids: Vec<&str> = one.iter().map(|(id, _)| id.as_str()).collect();
-    assert_eq!(ids, ["agent-1", "agent-2", "agent-3", "judge"]);
-    assert_eq!(seats(&["a/x", "b/y"], &[], &[]).unwrap().len(), 3);
+    assert_eq!(ids, ["agent-1", "agent-2", "agent-3", "judge", "clerk"]);
+    assert_eq!(seats(&["a/x", "b/y"], &[], &[]).unwrap().len(), 4);
     let eight: Vec<String> = names(8);
     let eight: Vec<&str> = eight.iter().map(String::as_str).collect();
-    assert_eq!(seats(&eight, &[], &[]).unwrap().len(), 9);
+    assert_eq!(seats(&eight, &[], &[]).unwrap().len(), 10);
     let nine: Vec<String> = names(9);
     let nine: Vec<&str> = nine.iter().map(String::as_str).collect();
     let why = seats(&nine, &[], &[]).unwrap_err().0;
     assert!(why.contains("9 models") && why.contains("--team"), "{why}");
-    assert_eq!(seats(&nine, &[("team", "8")], &[]).unwrap().len(), 9);
+    assert_eq!(seats(&nine, &[("team", "8")], &[]).unwrap().len(), 10);
     assert!(seats(&[], &[], &[]).is_err());
     for (key, value) in [
         ("team", "1"),
@@ -64,11 +64,14 @@ fn every_named_model_sits_and_one_model_fills_three_seats() {
 #[test]
 fn models_cycle_if_there_are_fewer_than_seats() {
     let seated = seats(&["a/x", "b/y"], &[("team", "5")], &[]).unwrap();
-    assert_eq!(models_of(&seated), ["a/x", "b/y", "a/x", "b/y", "a/x", "a/x"]);
-    assert_eq!(models_of(&seats(MODELS, &[("team", "3")], &[]).unwrap()), ["a/x", "b/y", "c/z", "a/x"]);
+    assert_eq!(models_of(&seated), ["a/x", "b/y", "a/x", "b/y", "a/x", "a/x", "a/x"]);
+    assert_eq!(
+        models_of(&seats(MODELS, &[("team", "3")], &[]).unwrap()),
+        ["a/x", "b/y", "c/z", "a/x", "a/x"]
+    );
     assert_eq!(
         models_of(&seats(&["a/x", "a/x", "b/y"], &[("team", "2")], &[]).unwrap()),
-        ["a/x", "b/y", "a/x"]
+        ["a/x", "b/y", "a/x", "a/x"]
     );
 }
 
@@ -77,8 +80,22 @@ fn models_cycle_if_there_are_fewer_than_seats() {
 fn the_judge_is_named_or_the_first_model_that_does_not_sit() {
     assert_eq!(models_of(&seats(MODELS, &[], &[("judge", "d/w")]).unwrap())[3], "d/w");
     let picked = seats(&["a/x", "b/y", "c/z"], &[("team", "2"), ("explore", "0")], &[]).unwrap();
-    assert_eq!(models_of(&picked), ["a/x", "b/y", "c/z"]);
+    assert_eq!(models_of(&picked), ["a/x", "b/y", "c/z", "c/z"]);
     assert_eq!(models_of(&seats(MODELS, &[], &[]).unwrap())[3], "a/x");
+}
+
+/// "role `clerk`, option `--clerk MODEL`, by default the judge's model".
+#[test]
+fn the_clerk_is_named_or_has_the_judges_model() {
+    for (roles, clerk) in [
+        (&[][..], "a/x"),
+        (&[("judge", "d/w")], "d/w"),
+        (&[("judge", "d/w"), ("clerk", "e/v")], "e/v"),
+        (&[("clerk", "e/v")], "e/v"),
+    ] {
+        assert_eq!(models_of(&seats(MODELS, &[], roles).unwrap())[4], clerk, "{roles:?}");
+    }
+    assert!(INFO.named_roles().any(|role| role == "clerk"));
 }
 
 /// "score = rating + 400 * (0.25 - brier); the best first, ties by name order"; an unseen agent has the uninformative prior.
@@ -198,7 +215,6 @@ fn the_verdict_says_why_each_agent_sits() {
         (&team[1]["agent"], &team[1]["why"], &team[1]["brier"]),
         (&json!("keen"), &json!("rated"), &Value::Null)
     );
-    assert_eq!(table.brief().seat("judge").unwrap().model, "a/x");
     let rated = &outcome.verdict["ratings"];
     assert_eq!(
         (&rated[0]["before"], &rated[1]["before"], &rated[1]["agent"]),

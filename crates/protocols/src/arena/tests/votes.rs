@@ -1,12 +1,8 @@
 //! What a vote comes to, and who decides when vote and judge disagree.
 
-use std::collections::BTreeSet;
-
-use proptest::prelude::*;
-
 use super::*;
-use crate::arena::ballots::{group_same, is_quorum, leading};
-use crate::arena::options::ConsensusRule;
+use crate::arena::ConsensusRule;
+use crate::arena::voting::{is_quorum, leading};
 
 /// "`majority` (> 1/2), `supermajority` (>= 2/3), `unanimous`, of the votes cast": every tally of up to 8.
 #[test]
@@ -67,33 +63,6 @@ fn nobody_leads_if_two_have_the_most_votes() {
     for votes in [&[1, 1][..], &[2, 2, 1], &[0, 0], &[]] {
         assert_eq!(leading(votes), None, "{votes:?}");
     }
-}
-
-/// In a chain of similarities nobody is grouped.
-#[test]
-fn all_members_of_a_group_are_the_same_as_each_other() {
-    let chain = |one: usize, other: usize| one.abs_diff(other) <= 1;
-    assert_eq!(group_same(&[0, 1, 2, 3], chain), [[0], [1], [2], [3]]);
-    assert_eq!(group_same(&[0, 1, 3, 5, 6], chain), [vec![0, 1], vec![3], vec![5, 6]]);
-    assert_eq!(group_same(&[0, 1, 2], |_, _| true), [vec![0, 1, 2]]);
-    assert_eq!(group_same(&[0, 2, 4], chain), [vec![0], vec![2], vec![4]]);
-    assert!(group_same(&[], chain).is_empty());
-}
-
-#[test]
-fn groups_do_not_depend_on_labels() {
-    let links = prop::collection::vec(prop::bool::weighted(0.25), 64);
-    let labels = Just((0..8_usize).collect::<Vec<_>>()).prop_shuffle();
-    proptest!(|(n in 0_usize..=8, links in links, labels in labels)| {
-        let held: Vec<usize> = labels.into_iter().filter(|place| *place < n).collect();
-        let places: Vec<usize> = (0..n).collect();
-        let same = |one: usize, other: usize| links[one.min(other) * 8 + one.max(other)];
-        let relabelled = group_same(&places, |one, other| same(held[one], held[other]));
-        let back = |group: Vec<usize>| group.into_iter().map(|place| held[place]).collect::<BTreeSet<_>>();
-        let before: BTreeSet<BTreeSet<usize>> =
-            group_same(&places, same).into_iter().map(|group| group.into_iter().collect()).collect();
-        prop_assert_eq!(relabelled.into_iter().map(back).collect::<BTreeSet<_>>(), before);
-    });
 }
 
 fn voted(models: &[&str], consensus: &str, votes: &[usize]) -> Outcome {
@@ -157,63 +126,69 @@ fn a_vote_without_a_quorum_ends_the_debate_without_the_judge() {
     assert_eq!(none.fidelity, Fidelity::Degraded);
 }
 
-/// "ballots on proposals that are the same in substance are grouped": 2 of 3 for two that say the same are a majority.
+/// A debate in which the clerk finds these agents the same, two by two, and all others compatible.
+fn related(same: &'static [(usize, usize)], seed: u64, conflict: bool) -> Outcome {
+    let set = [BARE, &[("max_extended_rounds", "0")]].concat();
+    let table = ScriptedArena { set: &set, votes: &|_| SPLIT.to_vec(), ..ScriptedArena::default() };
+    let brief = Brief { seed, ..table.brief() };
+    let place = |text: &str| POSITIONS.iter().position(|position| *position == text).unwrap() + 1;
+    ScriptedArena {
+        with: &|ask, phase, _, said| {
+            if phase == "compare" {
+                *said = sorted(ask, &|one, other| {
+                    let pair = (place(one).min(place(other)), place(one).max(place(other)));
+                    if same.contains(&pair) { ("same", 0.7) } else { ("compatible", 0.6) }
+                });
+            }
+            if phase == "refine" {
+                said["proposal"] = json!(format!("{} As refined.", POSITIONS[number(&ask.seat) - 1]));
+                if ask.seat == "agent-1" {
+                    // Refined as it was in round 5, so that a declaration about it still counts.
+                    said["proposal"] = revision(ask, 5)["proposal"].clone();
+                }
+                if ask.seat == "agent-2" && conflict {
+                    said["conflicts_with"] = json!([name(&brief, 1)]);
+                }
+            }
+        },
+        ..table
+    }
+    .run_brief(brief.clone())
+    .outcome
+    .unwrap()
+}
+
+/// "Ballots on proposals that the last sorting calls `same` are grouped": 2 of 3 for two that say the same are a majority.
 #[test]
-fn ballots_for_the_same_substance_count_together() {
-    let alike = |conflict: bool| {
-        ScriptedArena {
-            votes: &|_| SPLIT.to_vec(),
-            set: &[("no_knowledge", "true"), ("no_memory", "true"), ("max_extended_rounds", "0")],
-            with: &move |ask: &Ask, phase: &str, round: u32, said: &mut Value| {
-                let labels: Vec<String> =
-                    (1..=3).map(|n| label(&ScriptedArena::default().brief(), n)).collect();
-                let place = |n: usize| ["A", "B", "C"].iter().position(|one| *one == labels[n - 1]).unwrap();
-                if phase == "compare" && round == 6 {
-                    for (row, column) in [(place(1), place(2)), (place(2), place(1))] {
-                        said["similarity"][row][column] = json!(0.9);
-                    }
-                }
-                if phase == "refine" && ask.seat == "agent-2" && conflict {
-                    said["conflicts_with"] = json!([labels[0]]);
-                }
-            },
-            ..ScriptedArena::default()
-        }
-        .outcome()
-    };
-    let outcome = alike(false);
-    let verdict = &outcome.verdict;
+fn ballots_for_the_same_proposal_count_together() {
+    let verdict = related(&[(1, 2)], 11, false).verdict;
     assert_eq!(
         (&verdict["consensus"]["reached"], &verdict["consensus"]["share"]),
         (&json!(true), &json!(2.0 / 3.0))
     );
-    assert_eq!(verdict["tally"][0]["votes"], 2);
-    assert_eq!(verdict["tally"][0]["labels"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        (&verdict["tally"][0]["votes"], verdict["tally"][0]["labels"].as_array().unwrap().len()),
+        (&json!(2), 2)
+    );
     assert_eq!(verdict["winner_seat"], "agent-1", "as many ballots each: the judge's better score");
     assert_eq!(verdict["votes"][0]["group"].as_array().unwrap().len(), 2);
-    assert_eq!(alike(true).verdict["consensus"]["reached"], false, "a declared conflict keeps them apart");
+    assert_eq!(
+        related(&[(1, 2)], 11, true).verdict["consensus"]["reached"],
+        false,
+        "a declared conflict keeps them apart"
+    );
+    assert_eq!(
+        related(&[], 11, false).verdict["tally"].as_array().unwrap().len(),
+        3,
+        "compatible is not the same"
+    );
 }
 
-/// A third proposal that is like two different ones decides for neither, whatever the labels are.
+/// A third proposal that is the same as two different ones counts with neither, whatever the labels are.
 #[test]
 fn a_proposal_between_two_different_ones_counts_with_neither() {
-    let set = [BARE, &[("max_extended_rounds", "0")]].concat();
     for seed in 0..6 {
-        let brief = Brief { seed, ..ScriptedArena { set: &set, ..ScriptedArena::default() }.brief() };
-        let place = |n: usize| label(&brief, n).as_bytes()[0] as usize - usize::from(b'A');
-        let table = ScriptedArena {
-            set: &set,
-            votes: &|_| SPLIT.to_vec(),
-            with: &|_, phase, _, said| {
-                if phase == "compare" {
-                    for (one, other) in [(1, 2), (2, 1), (2, 3), (3, 2)] {
-                        said["similarity"][place(one)][place(other)] = json!(0.9);
-                    }
-                }
-            },
-            ..ScriptedArena::default()
-        };
-        let outcome = table.run_brief(brief.clone()).outcome.unwrap();
+        let outcome = related(&[(1, 2), (2, 3)], seed, false);
         assert_eq!(outcome.termination, Termination::NoMajority, "seed {seed}");
         assert_eq!(outcome.verdict["tally"].as_array().unwrap().len(), 3);
         assert_eq!(outcome.verdict["winner"], Value::Null);
@@ -266,19 +241,10 @@ fn within_a_group_the_most_ballots_then_the_score_then_the_label_win() {
     assert_eq!(same([1, 2, 3], [5.0, 5.0, 5.0]), format!("agent-{first}"));
 }
 
-/// "own proposal allowed but reported", "abstain allowed", and `Agent B` is B.
+/// "own proposal allowed but reported", "abstain allowed".
 #[test]
-fn own_votes_are_reported_and_both_spellings_of_labels_count() {
-    let outcome = ScriptedArena {
-        votes: &|_| vec![1, 1, 0],
-        with: &|_, phase, _, said| {
-            if phase == "vote" && said["choice"] != "abstain" {
-                said["choice"] = json!(format!("Agent {}", said["choice"].as_str().unwrap()));
-            }
-        },
-        ..ScriptedArena::default()
-    }
-    .outcome();
+fn own_votes_and_abstentions_are_reported() {
+    let outcome = ScriptedArena { votes: &|_| vec![1, 1, 0], ..ScriptedArena::default() }.outcome();
     let votes = &outcome.verdict["votes"];
     let label = label(&ScriptedArena::default().brief(), 1);
     assert_eq!((&votes[0]["choice"], &votes[0]["own"]), (&json!(label), &json!(true)));
@@ -288,28 +254,6 @@ fn own_votes_are_reported_and_both_spellings_of_labels_count() {
         (&json!("abstain"), &json!(false), &Value::Null)
     );
     assert_eq!(outcome.verdict["consensus"]["share"], 1.0, "an abstention is not cast");
-}
-
-/// "without figures only equal texts are the same".
-#[test]
-fn without_a_measure_only_the_same_words_are_one_choice() {
-    let said = |words: &'static [&'static str; 3]| {
-        ScriptedArena {
-            votes: &|_| SPLIT.to_vec(),
-            absent: &|_, phase, _| phase == "compare",
-            with: &|ask, phase, _, said| {
-                if phase == "refine" {
-                    said["position"] = json!(words[number(&ask.seat) - 1]);
-                    said["proposal"] = json!("It is planned for May.");
-                }
-            },
-            set: &[("no_knowledge", "true"), ("no_memory", "true"), ("max_extended_rounds", "0")],
-            ..ScriptedArena::default()
-        }
-        .outcome()
-    };
-    assert_eq!(said(&["Use a queue.", "Use a queue.", "Use cron."]).verdict["tally"][0]["votes"], 2);
-    assert_eq!(said(&["Use a queue.", "Use the queue.", "Use cron."]).verdict["tally"][0]["votes"], 1);
 }
 
 /// The vote is for agent-2; the judge puts agent-1 first by more than `judge_gap`.
@@ -408,12 +352,15 @@ fn the_vote_decides_if_the_deciding_judge_names_no_best() {
         (&json!("agent-3"), &json!("vote"))
     );
     assert!(
-        warned(&stands, "the judge was to decide and names no best: the vote's winner stands"),
+        warned(
+            &stands,
+            "the judge was to decide and has a tie for the first place: the vote's winner stands"
+        ),
         "{:?}",
         stands.warnings
     );
     assert!(stands.lesson.unwrap().decision.is_some());
-    // Both tops are in the winning group.
+    // A tie for the first place that includes the winner agrees with it.
     let same = table([1, 2, 3], 0.9);
     assert_eq!(
         (&same.verdict["winner_seat"], &same.verdict["decided_by"]),
@@ -427,7 +374,10 @@ fn the_vote_decides_if_the_deciding_judge_names_no_best() {
     let nobody = table(SPLIT, 0.2);
     assert_eq!((&nobody.verdict["winner"], &nobody.verdict["decided_by"]), (&Value::Null, &Value::Null));
     assert!(
-        warned(&nobody, "names no best, and the vote reached no consensus (majority): there is no winner"),
+        warned(
+            &nobody,
+            "has a tie for the first place, and the vote reached no consensus (majority): there is no winner"
+        ),
         "{:?}",
         nobody.warnings
     );

@@ -17,7 +17,7 @@ fn the_debate_starts_from_the_answers_of_the_first_two() {
     assert_eq!(seats("deep/answer"), ["debater-3", "debater-4"]);
     assert_eq!(asks_of("answer")[0].2, asks_of("deep/answer")[0].2, "all first answers have the same prompt");
     for place in 0..4 {
-        let text = format!("Reason {place}.\n\nAnswer: {}", SCRIPT.firsts[place]);
+        let text = format!("{}\n\nReason {place}.", SCRIPT.firsts[place]);
         assert!(asks_of("deep/debate").iter().all(|(.., prompt)| prompt.contains(&text)), "{text}");
     }
     assert_eq!(outcome(&debate).labels.len(), 4);
@@ -47,9 +47,9 @@ fn a_debate_that_converges_decides_without_a_panel() {
 /// "termination is neither converged nor stable-with-one-position"
 #[test]
 fn a_stable_debate_with_one_position_needs_no_panel() {
-    let changes = [(1, "2 workers after all", "I measured it.")];
+    let changes = [ChangedMind { place: 1, to: "2", words: "Two workers after all", is_evidenced: false }];
     let script = LadderScript { changes: &changes, ..SCRIPT };
-    let debate = script.run(&[("min_rounds", "2")]);
+    let debate = script.run(&[]);
     assert_eq!(outcome(&debate).termination, Termination::Stable);
     assert_eq!(outcome(&debate).verdict["decided_by"], "debate");
     let fates: Vec<Fate> = outcome(&debate).positions.iter().map(|position| position.fate).collect();
@@ -104,29 +104,39 @@ fn a_debate_without_an_answer_falls_back_to_the_vote() {
     ));
 }
 
-/// "the deep part's stands with `decided` as the ladder decided". An unfinished ladder has no decision.
+/// The positions of the debate are named after the first answers where arithmetic sorts those. An unfinished ladder has no decision.
 #[test]
 fn later_positions_are_named_after_the_first_answers() {
-    let changes = [(1, "I now hold 2 workers, as Debater A says", "Debater A measured it.")];
+    let changes = [ChangedMind { place: 1, to: "2", words: "I take two workers now", is_evidenced: true }];
     let script = LadderScript { changes: &changes, ..SCRIPT };
     let debate = script.run(&[]);
     let history = Ask.view(&debate).unwrap().positions;
     let positions = |round: usize| -> Vec<&str> {
         history.rounds[round].stands.iter().map(|held| held.position.as_str()).collect()
     };
-    assert_eq!((positions(0), positions(1)), (vec!["2", "8", "2", "2"], vec!["2"; 4]));
+    assert_eq!((positions(0), positions(2)), (vec!["2", "8", "2", "2"], vec!["2"; 4]));
     let flips = history.flips();
     assert_eq!(flips.len(), 1);
     assert_eq!(
         (flips[0].seat.as_str(), flips[0].from.as_str(), flips[0].to.as_str()),
         ("answerer-2", "8", "2")
     );
-    assert!(flips[0].toward_majority && flips[0].evidenced, "{flips:?}");
+    assert!(flips[0].toward_majority == Some(true) && flips[0].evidenced, "{flips:?}");
     assert_eq!((history.rounds[0].ruling.as_deref(), history.decided.name()), (Some("2"), Some("2")));
     for length in 0..=debate.turns.len() {
         let mut unfinished = debate.clone();
         unfinished.turns.truncate(length);
         unfinished.outcome = None;
-        assert!(Ask.view(&unfinished).unwrap().positions.decided.is_none());
+        assert!(Ask.view(&unfinished).unwrap().positions.decided.name().is_none());
     }
+}
+
+/// If the moderator is absent, arithmetic still sorts the first answers.
+#[test]
+fn numbers_are_sorted_without_a_moderator() {
+    let debate = run(&["a/x", "b/y"], &[], &|ask, phase, round| {
+        SCRIPT.reply(ask, phase, round).filter(|_| phase != "deep/moderate")
+    });
+    let first = &Ask.view(&debate).unwrap().positions.rounds[0];
+    assert_eq!((first.is_sorted(), vote(first)), (true, Some("2")));
 }

@@ -4,11 +4,12 @@ use super::*;
 
 const NEVER_WORSE: &[(&str, &str)] = &[("never_worse", "true")];
 /// One of the three seats that answered 8 changes to 2, and the chair's answer is 2.
-const BARE: &[(usize, &str, &str)] = &[(2, "2 workers", "I was persuaded.")];
-const EVIDENCED: &[(usize, &str, &str)] =
-    &[(2, "2 workers", "Debater A is right: the load test at https://example.org/load shows two suffice.")];
+const BARE: &[ChangedMind<'_>] =
+    &[ChangedMind { place: 2, to: "2", words: "I take two workers now.", is_evidenced: false }];
+const EVIDENCED: &[ChangedMind<'_>] =
+    &[ChangedMind { place: 2, to: "2", words: "I take two workers now.", is_evidenced: true }];
 
-fn script<'a>(changes: &'a [(usize, &'a str, &'a str)]) -> LadderScript<'a> {
+fn script<'a>(changes: &'a [ChangedMind<'a>]) -> LadderScript<'a> {
     LadderScript { firsts: &["2", "8", "8", "8"], changes, agreement: 0.9, ..SCRIPT }
 }
 
@@ -51,11 +52,11 @@ fn a_vote_that_is_kept_needs_no_panel() {
 /// "A tied vote (no plurality) cannot be kept: say so."
 #[test]
 fn a_tied_vote_is_not_kept() {
-    let tied = LadderScript { firsts: &["2", "8", "2", "8"], ..script(&[]) };
+    let tied = LadderScript { firsts: &["2", "8", "2", "8"], adopts: "2", ..script(&[]) };
     let debate = tied.run(NEVER_WORSE);
     let never_worse = &outcome(&debate).verdict["never_worse"];
     assert_eq!((&never_worse["kept"], &never_worse["vote"]), (&json!(false), &Value::Null));
-    assert_eq!(never_worse["why"], "the vote on the first answers has no winner that could be kept");
+    assert_eq!(never_worse["why"], "there is no vote that could be kept: the first answers are tied");
 }
 
 /// If the first two agree there is no debate, so there is nothing to compare with the vote.
@@ -75,4 +76,20 @@ fn the_check_is_of_the_debates_answer_even_if_the_judges_reject_it() {
         (&verdict["never_worse"]["kept"], &verdict["never_worse"]["debate"]),
         (&json!(false), &json!("2"))
     );
+}
+
+/// "compares with the first-round vote only where that is known": texts that nobody sorted have no vote.
+#[test]
+fn a_vote_that_is_not_known_is_not_kept() {
+    let texts = ["two of them", "eight of them", "eight workers", "8 workers"];
+    let debate = run(&["a/x", "b/y"], NEVER_WORSE, &|ask, phase, round| {
+        LadderScript { firsts: &texts, is_sorted: false, ..script(BARE) }.reply(ask, phase, round)
+    });
+    let verdict = &outcome(&debate).verdict;
+    assert_eq!(
+        (&verdict["never_worse"]["kept"], &verdict["never_worse"]["vote"]),
+        (&json!(false), &Value::Null)
+    );
+    let why = verdict["never_worse"]["why"].as_str().unwrap();
+    assert!(why.ends_with("it is not known which first answers are the same"), "{why}");
 }

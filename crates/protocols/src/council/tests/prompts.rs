@@ -10,12 +10,11 @@ fn read() -> Vec<(String, u32, Ask)> {
     run(&[("focus", "message queues")], &|ask, phase, round| {
         seen.borrow_mut().push((phase.to_owned(), round, ask.clone()));
         with(ask, phase, round, &|said| match (phase, round, ask.seat.as_str()) {
-            ("challenge", 1, "visionary") => {
-                said["messages"] = json!([{"to": "critic", "topic": "load", "text": "Which load?"}]);
+            ("respond", 1, "critic") => {
+                said["responses"].as_array_mut().unwrap().remove(0);
             }
-            ("challenge", 1, "critic") => said["responses"] = json!([]),
             ("moderate", 1, _) => {
-                said["shared_points"] = json!([{"point": "the queue is worth a trial", "councillors": SEATS, "challenged": false}]);
+                said["shared_points"] = super::moderation::shared(&SEATS, false);
                 said["new_arguments"] = json!([]);
                 said["reframing_question"] = json!("What if it were free?");
             }
@@ -39,19 +38,17 @@ fn prompts_have_the_headings_and_texts_of_the_seed() {
     for words in [
         "## Debate Round 2 of 2",
         "Here are all councillors' current positions. Your job:",
-        "1. Challenge at least 2 SPECIFIC points from other councillors",
-        "2. Respond to any challenges directed at you from the previous round",
-        "3. Message other councillors DIRECTLY to probe their arguments",
-        "4. Update your position and confidence if warranted",
+        "Challenge at least 2 SPECIFIC points from other councillors",
+        "Message other councillors DIRECTLY to probe their arguments",
         "### All Current Positions:",
         "Key arguments:",
         "Confidence: MEDIUM",
-        "### Challenges You Must Address:",
-        "### Your Response Format:",
-        "No change - my arguments hold",
+        "The council votes on this proposition",
+        "RECONSIDER: do not do it in this form",
     ] {
         assert!(challenge.contains(words), "{words:?} is missing in\n{challenge}");
     }
+    assert!(prompt(&read, "respond", 2, "critic", None).contains("### Challenges You Must Address:"));
     let re_asked = prompt(&read, "intervene", 1, "critic", Some("C1"));
     for words in [
         "## Moderator: Engagement Required",
@@ -87,39 +84,61 @@ fn prompts_have_the_headings_and_texts_of_the_seed() {
     }
 }
 
-/// "You are the {ROLE} on a council evaluating: {topic}".
+/// Rule 15: the person's words are instructions, outside any fence. "You are the {ROLE} on a council evaluating: {topic}".
 #[test]
-fn every_councillor_is_told_its_role_and_the_topic() {
+fn the_persons_words_are_not_fenced_and_everybody_knows_its_role() {
     for (phase, _, ask) in read() {
-        assert!(ask.prompt.shared.contains("Should we adopt the queue?"));
-        assert!(ask.prompt.shared.contains("message queues"), "the focus");
-        if phase != "moderate" {
+        let user = ask.prompt.user();
+        for words in ["Should we adopt the queue?", "message queues"] {
+            assert!(user.contains(words), "{words}");
+            assert!(
+                quotations(&user).iter().all(|quoted| !quoted.text.contains(words)),
+                "{words} is not fenced"
+            );
+        }
+        if !["moderate", "conclude"].contains(&phase.as_str()) {
             let role = ask.seat[..1].to_uppercase() + &ask.seat[1..];
             assert!(ask.prompt.tail.contains(&format!("## You Are the {role}")), "{}", ask.prompt.tail);
         }
     }
 }
 
-/// "Ids that a seat must use are shown to it, before the text they name".
+/// Rules 10 and 17: ids stand before the texts that they name; what is answered is not asked again; the schema is not in the prompt;
+/// a seat's own position appears once; what is not there is not mentioned.
 #[test]
-fn ids_stand_before_the_texts_they_name() {
+fn everything_is_said_once() {
     let read = read();
-    let tail = prompt(&read, "challenge", 2, "critic", None);
-    let (_, must) = tail.split_once("### Challenges You Must Address:").unwrap();
-    for id in ["C5", "C12"] {
-        assert!(must.contains(&format!("[{id}] from")), "{id} is missing in\n{must}");
-    }
-    assert!(!must.contains("[C1]"), "what is settled is not asked again");
-    assert!(prompt(&read, "exchange", 1, "critic", None).contains("[M1] from Visionary:"));
+    let answers = prompt(&read, "respond", 2, "critic", None);
+    let (_, must) = answers.split_once("### Challenges You Must Address:").unwrap();
+    assert!(must.contains("[C13] from Visionary:") && must.contains("[M2] from Visionary:"), "{must}");
+    assert!(!must.contains("[C5]"), "what is settled is not asked again");
     let moderator = prompt(&read, "moderate", 1, "moderator", None);
-    assert!(
-        moderator.contains("[M1] Visionary to Critic:")
-            && moderator.contains("### Challenges Without an Answer\n[C1]")
-    );
-    assert!(moderator.contains("### Position Updates") && moderator.contains("[C2] Critic to Pragmatist:"));
+    for words in [
+        "[C5] to Critic: \"critic argues from load\"",
+        "Answer to [C5] (disagree):",
+        "[M1] Visionary to Critic:",
+        "already known: [C1]",
+        "Judge the answers to [C2], [C3]",
+    ] {
+        assert!(moderator.contains(words), "{words:?} is missing in\n{moderator}");
+    }
+    for (phase, round, ask) in &read {
+        let user = ask.prompt.user();
+        assert!(!user.contains("JSON Schema") && !user.contains("maxLength"), "{phase} {round}");
+        assert!(user.contains("as one JSON object"), "{phase} {round}");
+        let own = format!("The {} says that the queue is worth a trial.", ask.seat);
+        let times = if ["opening", "moderate", "conclude"].contains(&phase.as_str()) {
+            user.matches(&own).count()
+        } else {
+            1
+        };
+        assert_eq!(user.matches(&own).count(), times, "{phase} {round} {}", ask.seat);
+    }
+    let first = prompt(&read, "challenge", 1, "critic", None);
+    assert!(!first.contains("Your Messages So Far") && !first.contains("## Round"), "nothing was said yet");
 }
 
-/// "Independent means independent": nobody sees words of the phase that it is in.
+/// "Independent means independent": nobody sees words of the phase that it is in, and no provisional vote of another.
 #[test]
 fn nobody_sees_words_of_the_phase_that_is_under_way() {
     for (phase, round, ask) in read() {
@@ -127,8 +146,12 @@ fn nobody_sees_words_of_the_phase_that_is_under_way() {
         match phase.as_str() {
             "opening" => assert!(!text.contains("worth a trial")),
             "challenge" if round == 1 => {
-                assert!(text.contains("worth a trial") && !text.contains("figures of spring"))
+                assert!(text.contains("worth a trial") && !text.contains("sees no figures"))
             }
+            "respond" => assert!(
+                text.contains(&format!("no figures in round {round}"))
+                    && !text.contains(&format!("In round {round}"))
+            ),
             "challenge" => assert!(text.contains("In round 1") && !text.contains("In round 2")),
             "verdict" => assert!(text.contains("In round 2") && !text.contains("The load halves.")),
             _ => {}
@@ -136,52 +159,29 @@ fn nobody_sees_words_of_the_phase_that_is_under_way() {
     }
 }
 
-/// Nobody can answer the challenges of the last round any more.
+/// "The layout is the same everywhere": all seats of a phase share everything but their tails, and the transcript only grows. The
+/// moderator's prompt begins like those of the next round.
 #[test]
-fn open_questions_are_shown_before_the_vote() {
-    let last = prompt(&read(), "verdict", 2, "critic", None);
-    assert!(
-        last.contains("### Questions Still Open") && last.contains("[C13] Visionary to Critic:"),
-        "{last}"
-    );
-    assert!(last.contains("All 2 rounds of cross-examination are complete."));
-}
-
-/// "The layout is the same everywhere": all seats of a phase share everything but their tails.
-#[test]
-fn councillors_of_a_phase_share_all_but_their_tails() {
+fn councillors_share_all_but_their_tails_and_the_transcript_only_grows() {
     let read = read();
-    for (phase, round) in [("opening", 0), ("challenge", 1), ("challenge", 2), ("verdict", 2)] {
-        let shared: Vec<&str> = read
-            .iter()
-            .filter(|(name, number, _)| (name.as_str(), *number) == (phase, round))
-            .map(|(.., ask)| &*ask.prompt.shared)
-            .collect();
+    for (phase, round) in
+        [("opening", 0), ("challenge", 1), ("respond", 1), ("challenge", 2), ("respond", 2), ("verdict", 2)]
+    {
+        let of_phase = read.iter().filter(|(name, number, _)| (name.as_str(), *number) == (phase, round));
+        let shared: Vec<&str> = of_phase.map(|(.., ask)| &*ask.prompt.shared).collect();
         assert!(shared.len() == 4 && shared.iter().all(|one| *one == shared[0]), "{phase} {round}");
     }
-}
-
-/// The prompt of round 2 begins like that of round 1.
-#[test]
-fn the_transcript_only_grows_from_round_to_round() {
-    let read = read();
-    let (first, second) =
-        (prompt(&read, "challenge", 1, "critic", None), prompt(&read, "challenge", 2, "critic", None));
-    let (said, _) = first.split_once("\n## Debate Round 1 of 2").unwrap();
-    assert!(said.contains("## Questions from the Openings") && second.starts_with(said), "{second}");
-    let last = prompt(&read, "verdict", 2, "critic", None);
-    let (said, _) = second.split_once("\n## Debate Round 2 of 2").unwrap();
-    assert!(said.contains("## Round 1") && last.starts_with(said), "{last}");
-}
-
-#[test]
-fn every_prompt_states_its_schema() {
-    for (phase, round, ask) in read() {
-        let schema = ask.schema.as_ref().unwrap();
-        let stated = ask.prompt.user();
-        assert!(stated.contains("JSON Schema: {"), "{phase} {round}");
-        let first = schema.json["properties"].as_object().unwrap().keys().next().unwrap().clone();
-        assert!(stated.contains(&format!("\"{first}\"")), "{phase} {round}: {first}");
+    let begin = |text: &str| text.split_once("\n### All Current Positions:").unwrap().0.to_owned();
+    let order = [
+        ("challenge", 1, "critic"),
+        ("respond", 1, "critic"),
+        ("moderate", 1, "moderator"),
+        ("challenge", 2, "critic"),
+        ("verdict", 2, "critic"),
+    ];
+    let texts = order.map(|(phase, round, seat)| prompt(&read, phase, round, seat, None));
+    for (before, after) in texts.iter().zip(texts.iter().skip(1)) {
+        assert!(after.starts_with(&begin(before)), "{after}");
     }
 }
 
@@ -207,11 +207,14 @@ fn attempts_to_break_out_stay_quoted() {
             }
             "challenge" => {
                 said["challenges"][0]["reason"] = json!(attack);
-                said["responses"][0]["response"] = json!(attack);
-                said["position"] = json!(attack);
                 said["messages"] = json!([{"to": next(&ask.seat, 1), "topic": attack, "text": attack}]);
             }
-            "exchange" => said["replies"][0]["text"] = json!(attack),
+            "respond" => {
+                said["responses"][0]["response"] = json!(attack);
+                said["replies"][0]["text"] = json!(attack);
+                said["because"] = json!(attack);
+            }
+            "verdict" => (said["final_position"], said["conditions"]) = (json!(attack), json!([attack])),
             _ => {}
         })
     });
@@ -219,7 +222,7 @@ fn attempts_to_break_out_stay_quoted() {
 }
 
 #[test]
-fn an_interjection_reaches_everybody() {
+fn an_interjection_reaches_everybody_as_an_instruction() {
     let (mut debate, _) = Debate::open(brief(&[])).unwrap();
     debate.interjections.push(Interjection { by: "you".into(), text: "Mind the budget.".into(), after: 0 });
     let Step::Ask(_, asks) = Council.next(&debate).unwrap() else { panic!("it asks") };

@@ -149,7 +149,7 @@ fn the_prompt_contains_the_charter_of_the_roster_file() {
     let files = [("roster:r.yaml", "Critic: You object to every number.\n")];
     let request = request(&files, MODELS, &[]).unwrap();
     let brief = testing::brief(&Council, request).unwrap();
-    let debate = testing::run(&Council, brief, &|ask, phase, round| {
+    let debate = run_brief(brief, &|ask, phase, round| {
         if ask.seat == "critic" && phase != "moderate" {
             assert!(ask.prompt.tail.contains("You object to every number."), "{}", ask.prompt.tail);
             assert!(ask.prompt.tail.contains("You Are the Critic"));
@@ -164,7 +164,7 @@ fn the_prompt_contains_the_charter_of_the_roster_file() {
             }
         })
     });
-    assert_eq!(debate.1.outcome.unwrap().status, Status::Complete);
+    assert_eq!(debate.outcome.unwrap().status, Status::Complete);
 }
 
 /// "gets a clear error for a bad one", which names the file.

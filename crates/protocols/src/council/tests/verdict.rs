@@ -1,93 +1,69 @@
-//! The vote table in full, and what the verdict contains.
+//! The vote table in full, the caps of the confidence, and what the verdict contains.
 
 use super::super::replies::{CouncilConfidence, CouncilVote};
 use super::super::verdict::{confidence, decide};
 use super::*;
 
-/// All possible votes of `n` councillors.
-fn all(n: usize) -> Vec<Vec<CouncilVote>> {
-    (0..4_usize.pow(n as u32))
-        .map(|code| (0..n).map(|at| CouncilVote::ALL[code / 4_usize.pow(at as u32) % 4]).collect())
-        .collect()
-}
-
 /// "Unanimity first: all PROCEED is PROCEED, all DO NOT PROCEED is that; then a majority of the first two is PROCEED WITH
 /// CONDITIONS, a majority of the last two is RECONSIDER; an even split is RECONSIDER, `divided`", for all votes of 2 to 6.
 #[test]
 fn the_vote_table_holds_for_all_votes_of_two_to_six() {
-    let mut seen = 0;
-    for n in 2..=6 {
-        for votes in all(n) {
+    for n in 2..=6_usize {
+        for code in 0..4_usize.pow(n as u32) {
+            let votes: Vec<CouncilVote> =
+                (0..n).map(|at| CouncilVote::ALL[code / 4_usize.pow(at as u32) % 4]).collect();
             let count = |vote: CouncilVote| votes.iter().filter(|other| **other == vote).count();
-            let (first_two, last_two) = (
-                count(CouncilVote::Proceed) + count(CouncilVote::WithConditions),
-                count(CouncilVote::Reconsider) + count(CouncilVote::DoNotProceed),
-            );
-            let (want, divided) = if count(CouncilVote::Proceed) == n {
-                ("PROCEED", false)
-            } else if count(CouncilVote::DoNotProceed) == n {
-                ("DO NOT PROCEED", false)
-            } else if 2 * first_two > n {
-                ("PROCEED WITH CONDITIONS", false)
-            } else if 2 * last_two > n {
-                ("RECONSIDER", false)
-            } else {
-                ("RECONSIDER", true)
+            let yes = count(CouncilVote::Proceed) + count(CouncilVote::WithConditions);
+            let (want, divided) = match (count(CouncilVote::Proceed), count(CouncilVote::DoNotProceed)) {
+                (all, _) if all == n => ("PROCEED", false),
+                (_, all) if all == n => ("DO NOT PROCEED", false),
+                _ if 2 * yes > n => ("PROCEED WITH CONDITIONS", false),
+                _ => ("RECONSIDER", 2 * yes == n),
             };
-            let decided = decide(&votes).unwrap();
+            let decided = decide(&votes, 2).unwrap();
             assert_eq!((decided.vote.as_str(), decided.divided), (want, divided), "{votes:?}");
-            let sure = |settled| confidence(&votes, settled).unwrap();
-            let over = 4 * first_two.max(last_two) > 3 * n;
+            let sure = |seated, can| confidence(decided, &votes, seated, can);
+            let over = 4 * yes.max(n - yes) > 3 * n;
             let want = match (divided, over) {
                 (true, _) => CouncilConfidence::Low,
                 (false, true) => CouncilConfidence::High,
                 (false, false) => CouncilConfidence::Medium,
             };
-            assert_eq!(sure(true), want, "{votes:?}");
-            assert_eq!(sure(false), want.min(CouncilConfidence::Medium), "{votes:?}");
-            seen += 1;
+            assert_eq!(sure(n, true), want, "{votes:?}");
+            assert_eq!(sure(n, false), want.min(CouncilConfidence::Medium), "{votes:?}");
+            assert!(sure(2 * n, true) < CouncilConfidence::High, "absent councillors are on no side");
+            assert_eq!(decide(&votes, n + 1), None, "without a quorum nothing is decided");
         }
     }
-    assert_eq!(seen, 16 + 64 + 256 + 1024 + 4096);
-    assert_eq!(decide(&[]), None, "without a vote there is no decision");
-    for vote in CouncilVote::ALL {
-        assert_eq!((decide(&[vote]), confidence(&[vote], true)), (None, None), "one vote is no quorum");
-    }
+    assert_eq!(decide(&[], 0), None);
 }
 
-fn voted(votes: [&'static str; 4], change: &'static str) -> Outcome {
-    outcome(&[], &move |ask, phase, round| {
+fn voted(votes: [&'static str; 4], edit: &dyn Fn(&str, u32, &str, &mut Value)) -> Outcome {
+    outcome(&[], &|ask, phase, round| {
         with(ask, phase, round, &|said| {
-            let place = SEATS.iter().position(|seat| *seat == ask.seat);
-            match (phase, place) {
-                ("verdict", Some(place)) => said["vote"] = json!(votes[place]),
-                ("challenge", Some(0)) if change == round.to_string() => {
-                    said["changed"] = json!(true);
-                    said["because"] = json!("the figures");
-                    said["position"] = json!("Not before the figures are in.");
-                }
-                _ => {}
+            if let (true, Some(place)) =
+                (said.get("vote").is_some(), SEATS.iter().position(|seat| *seat == ask.seat))
+            {
+                said["vote"] = json!(votes[place]);
             }
+            edit(phase, round, &ask.seat, said);
         })
     })
 }
 
-/// "HIGH over 75% on one side and no change in the last round, MEDIUM any other majority, LOW divided": 75% is not over 75%.
+/// "HIGH over 75% on one side and no vote changed in the last round, MEDIUM any other majority, LOW divided"; 75% is not over 75%.
 #[test]
 fn confidence_is_high_only_over_75_percent_and_without_a_late_change() {
     let (yes, but, no) = ("PROCEED", "PROCEED WITH CONDITIONS", "DO NOT PROCEED");
-    for (votes, change, decision, confidence) in [
-        ([yes, yes, yes, yes], "", "PROCEED", "HIGH"),
-        ([yes, yes, yes, but], "", "PROCEED WITH CONDITIONS", "HIGH"),
-        ([yes, yes, but, no], "", "PROCEED WITH CONDITIONS", "MEDIUM"),
-        ([yes, yes, no, no], "", "RECONSIDER", "LOW"),
-        ([yes, yes, yes, yes], "2", "PROCEED", "MEDIUM"),
-        ([yes, yes, yes, yes], "1", "PROCEED", "HIGH"),
-        ([no, no, no, no], "", "DO NOT PROCEED", "HIGH"),
-        ([no, no, "RECONSIDER", yes], "", "RECONSIDER", "MEDIUM"),
+    for (votes, decision, confidence) in [
+        ([yes, yes, yes, yes], yes, "HIGH"),
+        ([yes, yes, yes, but], but, "HIGH"),
+        ([yes, yes, but, no], but, "MEDIUM"),
+        ([yes, yes, no, no], "RECONSIDER", "LOW"),
+        ([no, no, no, no], no, "HIGH"),
+        ([no, no, "RECONSIDER", yes], "RECONSIDER", "MEDIUM"),
     ] {
-        let outcome = voted(votes, change);
-        let verdict = &outcome.verdict;
+        let verdict = voted(votes, &|_, _, _, _| {}).verdict;
         assert_eq!(
             (&verdict["decision"], &verdict["confidence"]),
             (&json!(decision), &json!(confidence)),
@@ -95,281 +71,195 @@ fn confidence_is_high_only_over_75_percent_and_without_a_late_change() {
         );
         assert_eq!(verdict["divided"], json!(confidence == "LOW"));
     }
-}
-
-#[test]
-fn a_warning_says_when_nobody_named_a_condition() {
-    let words = "nobody named a condition";
-    assert!(warned(&voted(["PROCEED", "PROCEED", "PROCEED WITH CONDITIONS", "PROCEED"], ""), words));
-    assert!(!warned(&voted(["PROCEED"; 4], ""), words));
-    let named = outcome(&[], &|ask, phase, round| {
-        with(ask, phase, round, &|said| {
-            if (phase, ask.seat.as_str()) == ("verdict", "critic") {
-                said["vote"] = json!("PROCEED WITH CONDITIONS");
-                said["conditions"] = json!(["A way back"]);
+    for (phase, round, high) in [("opening", 0, true), ("respond", 1, false), ("respond", 2, false)] {
+        let verdict = voted([yes; 4], &|now, at, seat, said| {
+            if (now, at, seat) == (phase, round, "critic") {
+                said["vote"] = json!("RECONSIDER");
             }
-        })
-    });
-    assert_eq!(named.verdict["decision"], "PROCEED WITH CONDITIONS");
-    assert!(!warned(&named, words));
-}
-
-#[test]
-fn the_tally_counts_every_vote_and_the_minority_is_listed() {
-    let outcome = voted(["PROCEED", "RECONSIDER", "PROCEED WITH CONDITIONS", "PROCEED"], "");
-    let tally = json!({"PROCEED": 2, "PROCEED WITH CONDITIONS": 1, "RECONSIDER": 1, "DO NOT PROCEED": 0});
-    assert_eq!(outcome.verdict["tally"], tally);
-    let minority = outcome.verdict["minority_opinion"].as_array().unwrap();
-    assert_eq!(minority.len(), 1);
-    assert_eq!((&minority[0]["councillor"], &minority[0]["vote"]), (&json!("critic"), &json!("RECONSIDER")));
-    assert_eq!(voted(["PROCEED"; 4], "").verdict["minority_opinion"], Value::Null);
-}
-
-/// The fields of the contract.
-#[test]
-fn the_verdict_has_every_field() {
-    let outcome = outcome(&[], &|ask, phase, round| Some(plain(ask, phase, round)));
-    for field in [
-        "decision",
-        "divided",
-        "confidence",
-        "votes",
-        "tally",
-        "consensus_points",
-        "disagreements",
-        "position_evolution",
-        "interventions",
-        "violations",
-        "challenges",
-        "exchanges",
-        "risk_matrix",
-        "conditions",
-        "minority_opinion",
-        "open_questions",
-        "rounds",
-        "economy",
-    ] {
-        assert!(outcome.verdict.get(field).is_some(), "{field}");
+        });
+        assert_eq!(
+            verdict.verdict["confidence"] == "HIGH",
+            high,
+            "{phase} {round}: a vote changed in or after the last round"
+        );
     }
-    let vote = &outcome.verdict["votes"][1];
-    let want = json!({"councillor": "critic", "vote": "PROCEED", "key_argument": "The load halves.",
-        "strongest_opposing_point": "It costs a month.", "remaining_concern": "Nobody knows the queue.",
-        "final_position": "A trial, then we see."});
-    assert_eq!(vote, &want);
 }
 
-/// "Update {debate_log}": the seed's fields for every councillor in every round.
+/// "capped at MEDIUM when the moderator was absent, a challenge stayed open, no message was exchanged in standard mode, or at least
+/// half of the councillors end with LOW (each cap is named in `verdict.confidence_caps`)".
 #[test]
-fn the_debate_log_has_the_seeds_fields() {
-    let outcome = outcome(&[], &|ask, phase, round| {
-        with(ask, phase, round, &|said| {
-            if (phase, round, ask.seat.as_str()) == ("challenge", 2, "critic") {
-                said["changed"] = json!(true);
-                said["because"] = json!("the figures");
-                said["position"] = json!("Not before the figures are in.");
-            }
-        })
-    });
-    let rounds = outcome.verdict["rounds"].as_array().unwrap();
-    for (round, number) in rounds.iter().zip(1..) {
-        assert_eq!(round["round"], number);
-        for seat in SEATS {
-            let log = &round["debate_log"][seat];
-            assert_eq!(log["challenges_made"].as_array().unwrap().len(), 2);
-            assert_eq!(log["challenges_received"].as_array().unwrap().len(), 2);
-            for field in ["position", "confidence", "changed", "peer_exchanges"] {
-                assert!(log.get(field).is_some(), "{field}");
-            }
+fn every_cap_of_the_confidence_is_named() {
+    let capped = |absent: &str, edit: &dyn Fn(&str, &str, &mut Value)| {
+        let outcome = outcome(&[], &|ask, phase, round| {
+            let said = with(ask, phase, round, &|said| edit(phase, &ask.seat, said));
+            said.filter(|_| phase != absent)
+        });
+        (outcome.verdict["confidence"].clone(), outcome.verdict["confidence_caps"].clone())
+    };
+    assert_eq!(capped("", &|_, _, _| {}), (json!("HIGH"), json!([])));
+    let medium = |caps: Value| (json!("MEDIUM"), caps);
+    assert_eq!(capped("moderate", &|_, _, _| {}), medium(json!(["moderator_absent"])));
+    assert_eq!(capped("conclude", &|_, _, _| {}), medium(json!(["moderator_absent"])));
+    let silent = capped("", &|phase, _, said| {
+        if phase == "challenge" {
+            said["messages"] = json!([]);
         }
-    }
-    let made = &rounds[0]["debate_log"]["visionary"]["challenges_made"][0];
-    assert_eq!((&made["target"], &made["point"]), (&json!("critic"), &json!("critic argues from load")));
-    let got = &rounds[0]["debate_log"]["critic"]["challenges_received"][0];
-    assert_eq!((&got["from"], &got["point"]), (&json!("visionary"), &json!("critic argues from load")));
-    assert_eq!(rounds[0]["debate_log"]["critic"]["changed"], "no");
-    assert_eq!(rounds[1]["debate_log"]["critic"]["changed"], "yes: the figures");
-}
-
-/// "Track position evolution across rounds (who changed their mind, and why)": round 0 is the opening.
-#[test]
-fn positions_are_tracked_from_the_opening() {
-    let outcome = outcome(&[], &|ask, phase, round| {
-        with(ask, phase, round, &|said| {
-            if (phase, round, ask.seat.as_str()) == ("challenge", 1, "innovator") {
-                said["changed"] = json!(true);
-                said["because"] = json!("the Critic counted");
-                said["position"] = json!("No queue for now.");
+    });
+    assert_eq!(silent, medium(json!(["no_messages"])));
+    let open = capped("intervene", &|phase, seat, said| {
+        if phase == "respond" && seat == "critic" {
+            said["responses"] = json!([]);
+        }
+    });
+    assert_eq!(open, medium(json!(["challenge_open"])));
+    for (unsure, caps) in [(1, json!([])), (2, json!(["low_confidence"]))] {
+        let (_, seen) = capped("", &|phase, seat, said| {
+            if phase == "respond" && SEATS[..unsure].contains(&seat) {
                 said["confidence"] = json!("LOW");
             }
-            if (phase, round, ask.seat.as_str()) == ("challenge", 2, "innovator") {
-                said["position"] = json!("");
-            }
-        })
-    });
-    let steps = outcome.verdict["position_evolution"]["innovator"].as_array().unwrap();
-    let want = json!({"round": 1, "position": "No queue for now.", "confidence": "LOW", "changed": true,
-        "because": "the Critic counted", "carried": false});
-    assert_eq!((steps.len(), &steps[1]), (3, &want));
-    assert_eq!((&steps[0]["round"], &steps[0]["confidence"]), (&json!(0), &json!("MEDIUM")));
-    assert_eq!(steps[2]["position"], "No queue for now.", "an empty one is the last one");
-}
-
-/// "no change" is arithmetic: who says so keeps its position to the letter, however it words it now.
-#[test]
-fn a_position_keeps_its_words_without_a_declared_change() {
-    let outcome = outcome(&[], &|ask, phase, round| {
-        with(ask, phase, round, &|said| {
-            if (phase, ask.seat.as_str()) == ("challenge", "critic") {
-                said["position"] = json!("Away with the queue!");
-            }
-        })
-    });
-    let steps = outcome.verdict["position_evolution"]["critic"].as_array().unwrap();
-    for step in steps {
-        assert_eq!(step["position"], steps[0]["position"]);
-        assert_eq!(step["changed"], false);
+        });
+        assert_eq!(seen, caps, "{unsure} of 4");
     }
-    assert_eq!(outcome.verdict["rounds"][1]["summary"]["position_changes"][2][2], "unchanged");
-    assert_eq!(outcome.verdict["confidence"], "HIGH", "nobody moved in the last round");
 }
 
-/// "Track position evolution across rounds (who changed their mind, and why)": two changes in one round have two reasons.
+/// The fields of the contract, the tally, and the minority: only those who voted on the other side.
 #[test]
-fn a_second_change_in_a_round_keeps_both_reasons() {
-    let outcome = outcome(&[], &|ask, phase, round| {
-        with(ask, phase, round, &|said| match (phase, round, ask.seat.as_str()) {
-            ("challenge", 1, "visionary") => {
-                said["messages"] = json!([{"to": "critic", "topic": "load", "text": "Which load?"}]);
-            }
-            ("challenge", 1, "critic") => {
-                said["changed"] = json!(true);
-                said["because"] = json!("the figures");
-                said["position"] = json!("Not this year.");
-            }
-            ("exchange", 1, "critic") => {
-                said["changed"] = json!(true);
-                said["because"] = json!("the letter");
-                said["position"] = json!("Not this month.");
-            }
-            _ => {}
-        })
-    });
-    let step = &outcome.verdict["position_evolution"]["critic"][1];
-    assert_eq!(
-        (&step["position"], &step["because"]),
-        (&json!("Not this month."), &json!("the figures; then the letter"))
-    );
+fn the_verdict_has_every_field_and_the_minority_voted_against_it() {
+    let outcome = voted(["PROCEED", "RECONSIDER", "PROCEED WITH CONDITIONS", "PROCEED"], &|_, _, _, _| {});
+    for field in "decision divided confidence confidence_caps agreed agreed_quotes facts_needed votes tally consensus_points \
+        disagreements position_evolution interventions violations challenges exchanges risk_matrix conditions minority_opinion \
+        open_questions rounds economy".split_whitespace()
+    {
+        assert!(outcome.verdict.get(field).is_some(), "{field}");
+    }
+    let tally = json!({"PROCEED": 2, "PROCEED WITH CONDITIONS": 1, "RECONSIDER": 1, "DO NOT PROCEED": 0});
+    assert_eq!(outcome.verdict["tally"], tally);
+    let critic = json!({"councillor": "critic", "vote": "RECONSIDER", "key_argument": "The load halves.",
+        "strongest_opposing_point": "It costs a month.", "remaining_concern": "Nobody knows the queue.",
+        "final_position": "A trial, then we see."});
+    assert_eq!(outcome.verdict["minority_opinion"], json!([critic]));
+    let dissent: Vec<&str> =
+        outcome.dissent.iter().map(|held| held["councillor"].as_str().unwrap()).collect();
+    assert_eq!(dissent, ["critic"], "who voted for the winner is never dissent");
+    assert!(warned(&outcome, "nobody named a condition"));
+    assert_eq!(voted(["PROCEED"; 4], &|_, _, _, _| {}).verdict["minority_opinion"], Value::Null);
 }
 
-fn sharing(by_round: &[(&[&str], bool)]) -> Outcome {
-    outcome(&[], &|ask, phase, round| {
-        with(ask, phase, round, &|said| {
-            if phase == "moderate" {
-                let (who, challenged) = by_round[round as usize - 1];
-                said["shared_points"] = json!([{"point": "the queue is worth a trial", "councillors": who, "challenged": challenged}]);
-            }
-        })
-    })
-}
-
-/// "consensus points (60% and more)", "the latest mention counts": 3 of 4 are, 2 of 4 are not.
+/// "consensus points (60% and more)" as the last moderated round has them; a challenged point that fewer share is a disagreement.
 #[test]
-fn consensus_points_need_60_percent_and_the_latest_mention_counts() {
-    let (three, two) = (&SEATS[..3], &SEATS[..2]);
-    let outcome = sharing(&[(two, true), (three, true)]);
-    let points = outcome.verdict["consensus_points"].as_array().unwrap();
-    assert_eq!(points.len(), 1);
-    assert_eq!((&points[0]["councillors"], &points[0]["share"]), (&json!(three), &json!(0.75)));
-    let quote = points[0]["quotes"][1].clone();
-    assert_eq!(
-        quote,
-        json!({"councillor": "critic", "quote": "The critic says that the queue is worth a trial."})
-    );
-    let contested = |outcome: &Outcome| {
-        let all = outcome.verdict["disagreements"].as_array().unwrap();
-        all.iter().filter(|point| point["challenge_id"].is_null()).count()
-    };
-    assert_eq!(contested(&outcome), 0, "what they agree on is not contested as well");
-    let outcome = sharing(&[(three, true), (two, true)]);
-    assert_eq!(outcome.verdict["consensus_points"], json!([]));
-    assert_eq!(contested(&outcome), 1);
-}
-
-/// Exactly 60% is enough: 3 of 5.
-#[test]
-fn exactly_sixty_percent_is_a_consensus() {
-    let five: Vec<&str> = SEATS.into_iter().chain(["ethicist"]).collect();
-    for (sharing, points) in [(3, 1), (2, 0)] {
-        let outcome = outcome(&[("councillors", "5")], &|ask, phase, round| {
-            let mut stand_in = ask.clone();
-            if ask.seat == "ethicist" {
-                stand_in.seat = "critic".into();
-            }
-            let at = five.iter().position(|seat| *seat == ask.seat).unwrap_or_default();
-            with(&stand_in, phase, round, &|said| {
-                for (list, entry) in [("questions", 0), ("challenges", 0), ("challenges", 1)] {
-                    if let Some(entry_value) = said.get_mut(list).and_then(|list| list.get_mut(entry)) {
-                        entry_value["to"] = json!(five[(at + entry + 1) % 5]);
-                    }
-                }
+fn consensus_points_need_60_percent_in_the_last_round() {
+    for (first, last, points, contested) in [(2, 3, 1, 0), (3, 2, 0, 1), (4, 4, 1, 0)] {
+        let outcome = outcome(&[], &|ask, phase, round| {
+            with(ask, phase, round, &|said| {
                 if phase == "moderate" {
-                    said["shared_points"] = json!([{"point": "the queue is worth a trial", "councillors": five[..sharing], "challenged": true}]);
+                    let seats = if round == 1 { first } else { last };
+                    said["shared_points"] = super::moderation::shared(&SEATS[..seats], true);
                 }
             })
         });
-        assert_eq!(outcome.verdict["consensus_points"].as_array().unwrap().len(), points, "{sharing} of 5");
+        let found = outcome.verdict["consensus_points"].as_array().unwrap();
+        assert_eq!(found.len(), points);
+        for point in found {
+            let share = last as f64 / 4.0;
+            assert_eq!(
+                (&point["share"], &point["quotes"][1]["councillor"]),
+                (&json!(share), &json!("critic"))
+            );
+        }
+        let all = outcome.verdict["disagreements"].as_array().unwrap();
+        assert_eq!(all.iter().filter(|point| point["challenge_id"].is_null()).count(), contested);
+        let first = all.iter().find(|point| point["challenge_id"] == "C5").unwrap();
+        assert!(first["sides"][0]["view"].as_str().unwrap().contains("sees no figures"));
+        assert_eq!(first["sides"][1]["view"], "On C5 the critic has measured it twice.");
+        assert!(all.iter().all(|point| point["challenge_id"] != "C4"), "the Visionary granted it something");
     }
 }
 
-/// "persistent disagreements": challenges answered with a no, and contested points, with both sides.
+/// "One moderator call after the votes merges conditions and risks over ids shown; each keeps who named it"; "the majority's
+/// conditions come first, all of them"; "without it they are listed as given".
 #[test]
-fn disagreements_have_both_sides() {
-    let outcome = sharing(&[(&SEATS[..2], true), (&SEATS[..2], true)]);
-    let all = outcome.verdict["disagreements"].as_array().unwrap();
-    assert_eq!(all.len(), 12 + 1, "all answers are no, and one point is contested");
-    let (first, last) = (&all[4], &all[12]);
-    assert_eq!((&first["challenge_id"], &first["point"]), (&json!("C5"), &json!("critic argues from load")));
-    assert_eq!(first["sides"][0]["councillors"], json!(["visionary"]));
-    assert!(first["sides"][0]["view"].as_str().unwrap().contains("sees no figures"));
-    assert_eq!(first["sides"][1]["view"], "On C5 the critic has measured it twice.");
-    assert_eq!(last["sides"][1]["councillors"], json!(["pragmatist", "innovator"]));
-}
-
-/// "risk matrix (severity 4 x probability 3), conditions": merged by their words, the gravest first.
-#[test]
-fn risks_and_conditions_are_merged_and_ordered() {
-    let outcome = outcome(&[], &|ask, phase, round| {
-        with(ask, phase, round, &|said| {
-            let risk = |risk: &str, severity: &str, probability: &str, mitigation: &str| json!({"risk": risk, "severity": severity, "probability": probability, "mitigation": mitigation});
-            match (phase, ask.seat.as_str()) {
+fn conditions_and_risks_are_merged_as_the_moderator_declares() {
+    let risk = |risk: &str, severity: &str, mitigation: &str| json!({"risk": risk, "severity": severity, "probability": "low", "mitigation": mitigation});
+    let concluded = |merged: Option<Value>| {
+        outcome(&[], &|ask, phase, round| {
+            let said = with(ask, phase, round, &|said| match (phase, ask.seat.as_str()) {
                 ("verdict", "visionary") => {
-                    said["risks"] = json!([
-                        risk("It is slow", "low", "high", ""),
-                        risk("Data is lost.", "high", "low", "a backup")
-                    ]);
-                    said["conditions"] = json!(["A backup first", "A way back"]);
+                    said["vote"] = json!("RECONSIDER");
+                    said["conditions"] = json!(["A copy of the data"]);
+                    said["risks"] = json!([risk("Data is lost", "high", "a copy")]);
                 }
                 ("verdict", "critic") => {
-                    said["risks"] = json!([
-                        risk("data is LOST", "critical", "medium", "two backups"),
-                        risk("It is dear", "critical", "high", "")
-                    ]);
-                    said["conditions"] = json!(["a backup first."]);
+                    said["conditions"] = json!(["A way back", "A backup first"]);
+                    said["risks"] =
+                        json!([risk("All is gone", "critical", "A COPY"), risk("It is dear", "low", "")]);
                 }
+                ("verdict", "innovator") => said["conditions"] = json!(["a way  BACK"]),
+                ("conclude", _) => said["merged"] = merged.clone().unwrap_or_default(),
                 _ => {}
-            }
+            });
+            said.filter(|_| phase != "conclude" || merged.is_some())
         })
-    });
-    let want = json!([
-        {"risk": "It is dear", "severity": "critical", "probability": "high", "mitigation": "", "councillors": ["critic"]},
-        {"risk": "Data is lost.", "severity": "critical", "probability": "medium", "mitigation": "a backup; two backups",
-            "councillors": ["visionary", "critic"]},
-        {"risk": "It is slow", "severity": "low", "probability": "high", "mitigation": "", "councillors": ["visionary"]},
-    ]);
-    assert_eq!(outcome.verdict["risk_matrix"], want);
-    let want = json!([
-        {"condition": "A backup first", "councillors": ["visionary", "critic"]},
-        {"condition": "A way back", "councillors": ["visionary"]},
-    ]);
-    assert_eq!(outcome.verdict["conditions"], want);
+    };
+    let listed = |outcome: &Outcome, list: &str, field: &str| {
+        let all = outcome.verdict[list].as_array().unwrap();
+        all.iter()
+            .map(|entry| format!("{} {}", entry[field].as_str().unwrap(), entry["councillors"]))
+            .collect::<Vec<_>>()
+    };
+    let plain = concluded(None);
+    let given = [
+        r#"A way back ["critic","innovator"]"#,
+        r#"A backup first ["critic"]"#,
+        r#"A copy of the data ["visionary"]"#,
+    ];
+    assert_eq!(
+        listed(&plain, "conditions", "condition"),
+        given,
+        "equal texts are one, and the majority's come first"
+    );
+    assert!(warned(&plain, "the moderator gave no conclusion: conditions and risks are listed as given"));
+    let merged = concluded(Some(
+        json!([{"ids": ["D1", "D3"], "text": "Copy the data first"}, {"ids": ["R1", "R2"], "text": "Data loss"}]),
+    ));
+    let want = [r#"Copy the data first ["visionary","critic"]"#, r#"A way back ["critic","innovator"]"#];
+    assert_eq!(listed(&merged, "conditions", "condition"), want);
+    let loss = &merged.verdict["risk_matrix"][0];
+    assert_eq!(
+        (&loss["risk"], &loss["severity"], &loss["mitigation"]),
+        (&json!("Data loss"), &json!("critical"), &json!("a copy"))
+    );
+    for wrong in [
+        json!([{"ids": ["D1", "R1"], "text": "Data"}]),
+        json!([{"ids": ["D1", "D1"], "text": "Data"}]),
+        json!([{"ids": ["D1", "D3"], "text": ""}]),
+    ] {
+        let dropped = concluded(Some(wrong.clone()));
+        assert_eq!(listed(&dropped, "conditions", "condition"), given, "{wrong}");
+        assert!(warned(&dropped, "the moderator's conclusion: `merged` cannot join"), "{wrong}");
+    }
+}
+
+/// "gives, with quotes, the sentence that all or most agree on, which leads the report, and the facts that only the person can supply".
+#[test]
+fn the_agreed_sentence_needs_quotes_of_more_than_half() {
+    let agreed = |quotes: &[(&str, &str)]| {
+        let quotes: Vec<Value> =
+            quotes.iter().map(|(seat, quote)| json!({"councillor": seat, "quote": quote})).collect();
+        let debate = run(&[], &|ask, phase, round| {
+            with(ask, phase, round, &|said| {
+                if phase == "conclude" {
+                    (said["agreed"], said["quotes"]) = (json!("Try it."), json!(quotes));
+                    said["facts_needed"] = json!(["How many users are there?", " "]);
+                }
+            })
+        });
+        view(&debate).headline.answer
+    };
+    let own = "A trial, then we see.";
+    let leads = Some("Try it.".to_owned());
+    assert_eq!(agreed(&[("critic", own), ("Visionary", "the load HALVES"), ("innovator", own)]), leads);
+    assert_eq!(agreed(&[("critic", own), ("visionary", own)]), None, "half is not most");
+    assert_eq!(agreed(&[("critic", own), ("critic", own), ("visionary", own)]), None, "each counts once");
+    let other_side = [("critic", own), ("visionary", own), ("innovator", "It costs a month.")];
+    assert_eq!(agreed(&other_side), None, "the strongest point of the other side is not one's own");
 }

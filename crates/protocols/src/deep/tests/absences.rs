@@ -43,6 +43,19 @@ fn the_position_of_an_absent_debater_is_carried_and_does_not_count() {
     assert_eq!(outcome.labels[carried[0]["debater"].as_str().unwrap()], "debater-2");
 }
 
+/// "`stable` needs at least two debaters present, all with `no_change`."
+#[test]
+fn one_debater_alone_does_not_make_a_round_stable() {
+    for (present, termination) in [(1, Termination::MaxRounds), (2, Termination::Stable)] {
+        let outcome = run(&[], &|ask, phase, round| {
+            let number: u32 = ask.seat.trim_start_matches("debater-").parse().unwrap_or(0);
+            let is_absent = phase == "debate" && number > present;
+            if is_absent { None } else { plain(phase, round, &["no_change"], &[(0.1, 0.9)]) }
+        });
+        assert_eq!(outcome.termination, termination, "{present} present");
+    }
+}
+
 /// "An absent moderator leaves the round `unassessed`: only `stable` and `max_rounds` can end it."
 #[test]
 fn without_a_moderator_only_stability_and_max_rounds_end_the_loop() {

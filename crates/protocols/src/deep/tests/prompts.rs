@@ -35,6 +35,7 @@ fn prompts_have_the_sections_of_the_seed() {
                 "## Your Original Response",
                 "## Other Debaters' Responses",
                 "### Debater A",
+                "[A0] Tabs, because of width.",
                 "### Debater C",
                 "## Instructions",
                 "Analyze the other positions and respond with structured JSON:",
@@ -46,9 +47,10 @@ fn prompts_have_the_sections_of_the_seed() {
             &[
                 "## Previous Round Arguments",
                 "Stance: maintain (minor_update)",
-                "Key points:\n- width",
+                "Key points:\n[A1] width",
                 "Revised position: tabs, revised",
-                "## Focus of This Round",
+                "- Debater A: its revised position of round 1. Its earlier positions are superseded.",
+                "## Focus of This Round\nThe moderator asks you to address:",
                 "the width",
             ],
         ),
@@ -64,9 +66,25 @@ fn prompts_have_the_sections_of_the_seed() {
                 "- Revision: minor_update",
                 "## Assessment Instructions",
                 "## Key Points of Round 1",
+                "[A1] width",
+                "## Current Positions",
+                "tabs, revised",
             ],
         ),
-        ("synthesis", 3, &["\"rounds_completed\": 3", "\"final_stances\"", "\"debate_log\""]),
+        ("moderate", 1, &["## First Answers", "Tabs, because of width.", "This is the first round"]),
+        (
+            "synthesis",
+            3,
+            &[
+                "\"rounds_completed\": 3",
+                "\"final_stances\"",
+                "\"debate_log\"",
+                "## The Positions",
+                "[P1] As written above. (held by Debater A, Debater B and Debater C)",
+                "## Key Points",
+                "[A3] width",
+            ],
+        ),
     ] {
         for section in sections {
             assert!(
@@ -76,18 +94,103 @@ fn prompts_have_the_sections_of_the_seed() {
             );
         }
     }
-    assert!(!text("debate", 1).contains("## Previous Round"), "round 1 has no previous round");
-    assert!(!text("answer", 0).contains("Debater A"));
+    for (phase, round, absent) in [
+        ("answer", 0, &["Debater A", "## The Person"][..]),
+        ("debate", 1, &["## Previous Round", "superseded", "## Focus", "`answers`"]),
+        ("debate", 2, &["`answers`", "## The Person"]),
+        ("moderate", 1, &["## Key Points of Round"]),
+        ("moderate", 2, &["## First Answers", "`first_positions`", "This is the first round"]),
+        ("synthesis", 3, &["`positions`: sort", "Not Answered", "Ranking"]),
+    ] {
+        for section in absent {
+            assert!(!text(phase, round).contains(section), "{phase} {round} has {section:?}");
+        }
+    }
 }
 
-/// Every reply's schema is "always stated in the prompt".
+/// Rule 17: "The schema is sent once: natively where the provider takes it, else appended to the prompt by the provider layer; a
+/// template shows one short example." "A seat's own words appear once."
 #[test]
-fn every_structured_ask_states_its_schema() {
-    let seen =
-        prompts(three_debaters(), &|_, phase, round| plain(phase, round, &["minor_update"], &[(0.1, 0.9)]));
-    for (phase, _, _, text) in seen.iter().filter(|row| row.0 != "answer") {
-        assert!(text.contains("\"type\":\"object\""), "{phase}");
+fn a_prompt_shows_an_example_and_no_schema_and_says_things_once() {
+    for set in [&[("mode", "deep"), ("ratify", "true")][..], &[("mode", "standard")]] {
+        let seen = prompts(brief(MODELS, set), &|ask, phase, round| {
+            let mut value = plain(phase, round, &["minor_update"], &[(0.1, 0.9)])?;
+            let number = ask.seat.trim_start_matches("debater-");
+            match phase {
+                "answer" => value = json!(format!("first{number}")),
+                "debate" => value["revised_position"] = json!(format!("later{number}round{round}")),
+                _ => {}
+            }
+            Some(value)
+        });
+        let rounds = ["round1", "round2", "round3"].map(|round| format!("later1{round}"));
+        for (phase, round, seat, text) in seen.iter().filter(|row| row.0 != "answer") {
+            assert!(text.contains("```json") && !text.contains("\"type\":"), "{phase}");
+            for words in rounds.iter().map(String::as_str).chain(["first1", "first2"]) {
+                assert!(text.matches(words).count() <= 1, "{phase} {round} of {seat}: {words} in {text}");
+            }
+        }
     }
+}
+
+/// Rule 15: the question and interjections are the person's words, outside any fence.
+#[test]
+fn the_persons_words_stand_outside_the_fence() {
+    let mut brief = three_debaters();
+    brief.question = "Tabs or spaces? Name one.".into();
+    for (phase, _, _, text) in
+        prompts(brief, &|_, phase, round| plain(phase, round, &["minor_update"], &[(0.1, 0.9)]))
+    {
+        let quoted = agon_core::quotations(&text);
+        assert!(!quoted.iter().any(|quoted| quoted.text.contains("Name one.")), "{phase}");
+        assert_eq!(text.matches("## Question\nTabs or spaces? Name one.").count(), 1, "{phase}");
+    }
+}
+
+/// Rule 10: "Ids that a seat must use are shown to it ..., before the text they name, numbered ... over the whole debate; the schema
+/// enumerates the ones that may be used." "Answered and settled items are not asked again."
+#[test]
+fn ids_are_shown_before_what_they_name_and_listed_by_the_schema() {
+    let seen = RefCell::new(Vec::new());
+    run_brief(three_debaters(), &|ask, phase, round| {
+        let mut value = plain(phase, round, &["no_change"], &[(0.1, 0.9)])?;
+        if phase == "debate" {
+            let schema = &ask.schema.as_ref().unwrap().json;
+            let listed = |pointer: &str| {
+                let listed = schema.pointer(&format!("/properties/{pointer}/anyOf/0/enum"));
+                listed.map_or(Vec::new(), |listed| {
+                    serde_json::from_value::<Vec<String>>(listed.clone()).unwrap()
+                })
+            };
+            let open = listed("answers/items/properties/id");
+            let cited = listed("changed_because/items/properties/id");
+            seen.borrow_mut().push((
+                round,
+                ask.label.clone().unwrap(),
+                open.clone(),
+                cited,
+                ask.prompt.user(),
+            ));
+            value["key_points"] = json!([format!("point of {}", ask.label.as_ref().unwrap())]);
+            if ask.label.as_deref() == Some("Debater A") {
+                value["counterpoints"] =
+                    json!([{"target": "Debater B", "point": "too wide", "evidence": "see"}]);
+            }
+            value["answers"] = open.iter().map(|id| json!({"id": id, "response": "no"})).collect();
+        }
+        Some(value)
+    });
+    let seen = seen.into_inner();
+    let of = |round: u32, label: &str| seen.iter().find(|row| row.0 == round && row.1 == label).unwrap();
+    assert_eq!(of(1, "Debater B").2, [""; 0]);
+    assert_eq!(of(1, "Debater B").3, ["A0", "C0"]);
+    assert_eq!(of(2, "Debater B").2, ["X1"]);
+    assert_eq!(of(2, "Debater A").2, [""; 0], "the counterpoint is aimed at B");
+    assert_eq!(of(2, "Debater B").3, ["A0", "C0", "A1", "X1", "C1"]);
+    assert_eq!(of(2, "Debater A").3, ["B0", "C0", "B1", "C1"]);
+    assert!(of(2, "Debater B").4.contains("[X1] To Debater B: too wide (see)"));
+    assert!(of(2, "Debater B").4.contains("[A1] point of Debater A"));
+    assert!(of(2, "Debater B").4.contains("[X1]. Answer each of them in `answers`"));
 }
 
 /// Rule 5: "In a round that the protocol calls independent, no seat sees another's words of that round."
@@ -126,14 +229,10 @@ fn no_seat_learns_who_the_others_are() {
         Some(value)
     };
     for (phase, _, seat, text) in prompts(three_debaters(), &answer) {
-        let others_only = text.split("## Your Original Response").next().unwrap();
         for name in
             ["acme", "zeta-9", "omni/", "kappa-2", "umbra", "tau-5", "debater-1", "debater-2", "openai"]
         {
-            assert!(
-                !others_only.to_lowercase().contains(name),
-                "{phase} of {seat} shows {name}: {others_only}"
-            );
+            assert!(!text.to_lowercase().contains(name), "{phase} of {seat} shows {name}: {text}");
         }
     }
     let (_, debate) = run_brief(three_debaters(), &answer);
@@ -197,14 +296,14 @@ fn seats_of_a_round_share_a_prefix_that_only_grows() {
         assert!(texts.iter().all(|text| text == &texts[0]), "all seats of a round have the same shared part");
     }
     let transcript =
-        |round: u32| shared[&round][0].split("\n## Focus of This Round").next().unwrap().trim_end();
+        |round: u32| shared[&round][0].split("\n## Which Positions Are Current").next().unwrap().trim_end();
     assert!(
         transcript(2).starts_with(transcript(1)) && transcript(3).starts_with(transcript(2)),
         "the transcript only grows"
     );
 }
 
-/// The debaters, the moderator and the chair read an interjection as a quotation.
+/// The debaters, the moderator and the chair read an interjection as the person's words.
 #[test]
 fn an_interjection_reaches_every_seat_that_is_asked_later() {
     let mut brief = three_debaters();

@@ -108,7 +108,10 @@ fn limited(limits: DebateLimits, refused: &dyn Fn(&Ask, u32) -> bool) -> Outcome
                 detail: "the budget of $1 is spent".into(),
             };
         }
-        let value = plain([&[4.0][..], &[4.5], &[2.0]][place(ask)], round);
+        let value = match ask.seat == RAPPORTEUR {
+            true => summed_up(ask),
+            false => plain([&[4.0][..], &[4.5], &[2.0]][place(ask)], round),
+        };
         let usage = CallUsage { usd: Some(0.01), ..CallUsage::default() };
         let (text, model) = (value.to_string(), ask.model.clone());
         Reply::Said { text, value: Some(value), model, usage, cut_off: false, shortened: None }
@@ -140,9 +143,16 @@ fn a_limit_ends_in_a_verdict_from_what_there_is() {
         assert_eq!(outcome.verdict["verdict_type"], "majority");
         assert!(outcome.warnings[0].ends_with(&format!(": {words}")), "{:?}", outcome.warnings);
     }
-    for limits in [calls(9), usd(0.07), time(100)] {
+    for limits in [calls(10), usd(0.1), time(200)] {
         let outcome = limited(limits, &|_, _| false);
         assert_eq!((outcome.termination, outcome.fidelity), (Termination::Majority, Fidelity::Full));
+    }
+    // Limits that are enough for the judges are enough for their verdict; only the summary is missing.
+    for limits in [calls(9), usd(0.09), time(90)] {
+        let outcome = limited(limits, &|_, _| false);
+        assert_eq!((outcome.termination, outcome.fidelity), (Termination::Majority, Fidelity::Degraded));
+        assert_eq!(outcome.verdict["opinions_by"], "judges");
+        assert!(warned(&outcome, "the rapporteur was not asked, because a limit was reached"));
     }
 }
 
@@ -150,7 +160,9 @@ fn a_limit_ends_in_a_verdict_from_what_there_is() {
 #[test]
 fn a_round_that_a_limit_cut_still_counts_for_what_was_said() {
     for (left, completed) in [(2, 2), (1, 1), (0, 1)] {
-        let outcome = limited(DebateLimits::default(), &|ask, round| round == 2 && place(ask) >= left);
+        let outcome = limited(DebateLimits::default(), &|ask, round| {
+            ask.seat != RAPPORTEUR && round == 2 && place(ask) >= left
+        });
         assert_eq!(
             (outcome.termination, outcome.status),
             (Termination::Budget, Status::Complete),

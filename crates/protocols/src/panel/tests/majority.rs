@@ -44,14 +44,6 @@ fn a_majority_of_two_thirds_decides_and_the_minority_is_kept() {
     assert_eq!((&verdict["score_gap"], &verdict["confidence"]), (&json!(2.25), &json!("MEDIUM")));
     assert_eq!(verdict["majority_judges"], json!(["judge-1", "judge-2"]));
     assert_eq!(verdict["minority_judges"], json!(["judge-3"]));
-    let words = |field: &str| verdict[field].as_str().unwrap().to_owned();
-    assert!(words("majority_opinion").starts_with("## Majority Position\n\n**judge-1** (neutral, score 4):"));
-    assert!(words("majority_opinion").contains("**judge-2** (for, score 4.5):\n\nIn the end 4.5."));
-    assert!(
-        words("minority_opinion")
-            .starts_with("## Minority Position (Dissent)\n\n**judge-3** (against, score 2):")
-    );
-    assert!(!words("majority_opinion").contains("judge-3") && !words("minority_opinion").contains("judge-1"));
 }
 
 /// "equal scores with an open critical are a majority of all; `minority_score`, `minority_opinion` and `score_gap` null".
@@ -60,8 +52,7 @@ fn equal_scores_with_an_open_critical_are_a_majority_of_all() {
     let outcome = run(&[], &|ask, _, round| {
         let mut said = plain(&[4.0], round);
         if round == 1 && place(ask) == 0 {
-            said["critical_findings"] =
-                json!([{"finding": "no rollback", "severity": "CRITICAL", "evidence": "line 3"}]);
+            said["critical_findings"] = json!([{"finding": "no rollback", "severity": "CRITICAL", "evidence": "docs/queue-plan.md:3"}]);
         }
         Some(said)
     });
@@ -77,7 +68,7 @@ fn equal_scores_with_an_open_critical_are_a_majority_of_all() {
     assert_eq!(attention["issue"], "[F1] no rollback");
     assert_eq!(
         attention["majority_view"],
-        "judge-1 holds it; judge-2 takes no position; judge-3 takes no position"
+        "judge-1: holds it; judge-2: takes no position; judge-3: takes no position"
     );
     assert!(attention["minority_view"].is_null());
     assert!(outcome.dissent.is_empty(), "nobody is in a minority");
@@ -108,10 +99,9 @@ fn no_majority_is_never_a_guess() {
         .iter()
         .map(|e| e["issue"].as_str().unwrap())
         .collect();
-    assert_eq!(issues.len(), 3, "also what nobody flagged: {issues:?}");
-    assert_eq!(issues[0], "who is on call");
-    assert!(issues[1].starts_with("Dimensions on which the judges are far apart: problem understanding (2)"));
-    assert!(issues[2].starts_with("The overall score"));
+    assert_eq!(issues.len(), 7, "five dimensions, what nobody flagged, and the scores: {issues:?}");
+    assert_eq!((issues[0], issues[5]), ("How good is its problem understanding?", "who is on call"));
+    assert!(issues[6].starts_with("The overall score"));
     assert!(verdict.get("majority_score").is_none() && verdict.get("consensus_score").is_none());
 }
 
@@ -124,27 +114,25 @@ fn five_and_seven_judges_need_more_than_half() {
     let outcome = scored(&[], &[&[5.0], &[4.0], &[4.0], &[4.0], &[4.2], &[1.0], &[2.0]]);
     assert_eq!(outcome.verdict["majority_judges"], json!(["judge-2", "judge-3", "judge-4", "judge-5"]));
     assert_eq!(outcome.verdict["minority_judges"], json!(["judge-1", "judge-6", "judge-7"]));
-    let both = outcome.verdict["minority_opinion"].as_str().unwrap();
-    assert!(["judge-1", "judge-6", "judge-7"].iter().all(|judge| both.contains(judge)));
 }
 
-/// Open issues have the views of both sides. Only flagged ones need the user.
+/// Open disputes have the views of both sides and what is at stake. Only flagged ones need the person.
 #[test]
 fn user_attention_has_the_views_of_both_sides() {
     let outcome = run(&[], &|ask, _, round| {
         let mut said = plain([&[4.0][..], &[4.5], &[2.0]][place(ask)], round);
         let open = |issue: &str, mine: &str, flagged: bool| {
-            json!({"issue": issue, "my_final_view": mine, "opposing_view": "the other view", "why_unresolved": "data may be lost",
+            json!({"issue": issue, "my_final_view": mine, "opposing_view": "the other view", "stakes": format!("{mine} is wrong"),
                 "user_attention_needed": flagged})
         };
         if round == 3 {
             said["unresolved_disagreements"] = match place(ask) {
                 0 => json!([
-                    open("Is one retry enough", "one is enough", true),
+                    open("Is one retry enough?", "one is enough", true),
                     open("colour of the page", "blue", false)
                 ]),
                 2 => json!([
-                    open("is one retry enough?", "three are needed", false),
+                    open("is one retry  enough?", "three are needed", false),
                     open("who pays", "unclear", true)
                 ]),
                 _ => json!([]),
@@ -154,17 +142,15 @@ fn user_attention_has_the_views_of_both_sides() {
     });
     let entries = outcome.verdict["user_attention_needed"].as_array().unwrap();
     assert_eq!(entries.len(), 3, "{entries:?}");
-    assert_eq!(entries[0]["issue"], "Is one retry enough");
+    assert_eq!(entries[0]["issue"], "Is one retry enough?");
     assert_eq!(entries[0]["majority_view"], "judge-1: one is enough");
     assert_eq!(entries[0]["minority_view"], "judge-3: three are needed");
-    assert_eq!(entries[0]["stakes"], "data may be lost");
+    assert_eq!(entries[0]["stakes"], "judge-1: one is enough is wrong; judge-3: three are needed is wrong");
     assert_eq!(entries[1]["majority_view"], "the other view (as judge-3 puts it)");
-    assert!(
-        entries[1]["recommendation"].as_str().unwrap().contains("address the minority's concerns (judge-3)")
-    );
+    assert_eq!(entries[1]["recommendation"], json!(null), "nobody recommends anything about it");
     assert_eq!(entries[2]["issue"], "The overall score");
     assert_eq!(entries[2]["minority_view"], "2 (judge-3)");
-    assert!(entries[2]["stakes"].as_str().unwrap().ends_with("the majority is GREEN, the minority RED"));
+    assert_eq!(entries[2]["stakes"], "the majority's weighted score is GREEN, the minority's RED");
 }
 
 /// If two judges are left and are far apart, both are the majority by the rule, and a warning says so.
@@ -221,6 +207,6 @@ fn user_attention_names_the_dimension_that_blocks_consensus() {
         });
         let attention = &outcome.verdict["user_attention_needed"];
         assert_eq!(outcome.verdict["verdict_type"] == "majority", told);
-        assert_eq!(attention.to_string().contains("far apart: feasibility (1.01)"), told, "{attention}");
+        assert_eq!(attention.to_string().contains("How good is its feasibility?"), told, "{attention}");
     }
 }

@@ -1,6 +1,6 @@
 //! What readers see: the headline, the sections and their order.
 
-use agon_core::{Outline, ReportBlock, ReportLength, ReportSection, SectionFold, SectionKind, VerdictTone};
+use agon_core::{Outline, ReportBlock, ReportSection, SectionFold, SectionKind, VerdictTone};
 
 use super::*;
 
@@ -47,140 +47,123 @@ fn lines(section: &ReportSection) -> Vec<&str> {
         .collect()
 }
 
-/// "the verdict with the minority's opinion as visible as the majority's".
+/// "The report leads with one go/no-go line"; then why, who disagreed and why, what to decide and do; then how it came about.
 #[test]
-fn a_majority_reads_from_the_verdict_to_the_figures() {
+fn a_majority_reads_from_go_or_no_go_to_the_figures() {
     let view = view([&[3.5, 3.8, 4.0], &[4.5, 4.5, 4.3], &[2.0, 2.2]], &|ask, round, said| {
         if (round, place(ask)) == (1, 2) {
-            said["critical_findings"] =
-                json!([{"finding": "no rollback", "severity": "CRITICAL", "evidence": "line 3"}]);
+            said["critical_findings"] = json!([
+                {"finding": "no rollback", "severity": "CRITICAL", "evidence": "docs/queue-plan.md:3", "fix": "Write one."},
+                {"finding": "few tests", "severity": "HIGH", "evidence": "somewhere"}]);
+            said["recommendations"] = json!([{"action": "Add a rollback", "priority": "MUST", "rationale": "It fails.", "finding_ids": ["F1", "F9"]}]);
         }
         if (round, place(ask)) == (2, 2) {
-            said["unresolved_disputes"] = json!([{"topic": "who pays", "my_view": "nobody"}]);
+            said["unresolved_disputes"] = json!([{"topic": "who pays", "my_view": "nobody", "with_judge": "judge-1",
+                "stakes": "it stops", "user_attention_needed": true}]);
         }
     });
     let outline = &view.outline;
-    assert_eq!(titles(&outline.answer), ["Verdict"]);
     assert_eq!(
-        titles(&outline.body),
-        [
-            "Critical findings",
-            "Scores",
-            "The majority's opinion",
-            "The minority's opinion",
-            "What needs your attention",
-            "Recommendations"
-        ]
+        titles(&outline.answer),
+        ["Verdict", "Critical findings", "The majority's opinion", "The minority's opinion"]
     );
+    assert_eq!(titles(&outline.body), ["What needs your attention", "Recommendations", "Scores"]);
     assert_eq!(
         titles(&outline.details),
-        ["By dimension", "Where the judges differ", "Whose score changed", "The debate in figures"]
+        [
+            "Disputes",
+            "Other findings",
+            "By dimension",
+            "What each judge says in the end",
+            "Whose score changed",
+            "The debate in figures"
+        ]
     );
     assert_eq!(
         lines(&outline.answer[0]),
         [
-            "YELLOW",
-            "A majority of 2 of 3 judges gives 4.15 of 5, the minority 2.2: 1.95 apart. Confidence MEDIUM. Weighted score 3.5."
+            "NO GO until [F1] is settled (YELLOW)",
+            "1 of 3 judges hold the critical finding [F1] no rollback. A majority of 2 of 3 judges gives 4.15 of 5, the minority 2.2: 1.95 \
+             apart. Confidence MEDIUM. Weighted score 3.5."
         ]
     );
     assert_eq!(
         items(find(outline, "Critical findings")),
-        ["[F1] | no rollback | Open: held by judge-3, not by all; raised by judge-3. Evidence: line 3"]
+        [
+            "[F1] | no rollback | Open: held by judge-3, not by all; raised by judge-3. Evidence: docs/queue-plan.md:3. Fix: Write one."
+        ]
     );
     assert_eq!(
-        items(find(outline, "The minority's opinion")),
-        ["judge-3 (against, 2.2) | In the end 2.2. | -"]
+        items(find(outline, "Other findings")),
+        ["- | few tests | High; judge-3; evidence unverified"]
+    );
+    assert_eq!(
+        items(find(outline, "Recommendations")),
+        ["MUST | Add a rollback | judge-3. For F1. It fails."]
     );
     for title in ["The majority's opinion", "The minority's opinion"] {
         assert_eq!(find(outline, title).fold, SectionFold::Never, "{title}");
     }
-    assert_eq!(find(outline, "By dimension").fold, SectionFold::Closed);
-    let ranges = lines(find(outline, "Scores"));
-    assert_eq!(ranges, ["The range of the scores by round: it shrank. Consensus needs 0.5 or less."]);
+    let open: Vec<String> = items(find(outline, "Disputes"));
+    assert_eq!(open.len(), 6, "{open:?}");
+    assert_eq!(
+        open[0],
+        "[D1] | The score of problem understanding | Open at the end; it was open after rounds 1 to 3."
+    );
+    assert_eq!(open[5], "[D6] | who pays | Open at the end; it was open after rounds 2 and 3.");
     assert_eq!(
         lines(find(outline, "The debate in figures"))[0],
-        "0 agreements formed, 0 disputes resolved, 0 remaining; 9 judge calls, $0.0900."
+        "0 agreements formed; 0 disputes resolved, 6 open; 9 judge calls, $0.1000 in all."
     );
     assert_eq!(
         items(find(outline, "Whose score changed"))[0],
-        "judge-1 | +0.3 in round 2: judge-2 is right about line 3 | -"
+        "judge-1 | +0.3 in round 2: [A2] is right about line 3 | -"
     );
-    let ReportBlock::Group { title, badges, .. } = &find(outline, "What needs your attention").blocks[1]
-    else {
-        panic!()
-    };
-    assert_eq!((title.as_str(), badges[0].as_str()), ("who pays", "(as of round 2, not taken up again)"));
-
     let headline = &view.headline;
     assert_eq!((headline.verdict.as_deref(), headline.score), (Some("YELLOW"), Some(4.15)));
     assert_eq!(headline.tone, VerdictTone::Warn);
     assert_eq!(headline.ending, "A majority after 3 rounds, not a consensus.");
-    assert_eq!(view.dissent.len(), 1);
-    assert_eq!(view.dissent[0].text, "In the end 2.2.");
-    let ballots: Vec<&str> = view.ballots.iter().map(|ballot| ballot.answer.as_str()).collect();
-    assert_eq!(ballots, ["3.5", "4.5", "2"]);
+    assert_eq!((view.dissent.len(), view.dissent[0].text.as_str()), (1, "In the end 2.2."));
+    let answers: Vec<&str> = view.ballots.iter().map(|ballot| ballot.answer.as_str()).collect();
+    let votes: Vec<&str> = view.votes.iter().map(|vote| vote.vote.as_str()).collect();
+    assert_eq!((answers, votes), (vec!["3.5", "4.5", "2"], vec!["4", "4.3", "2.2"]));
 }
 
-/// The full report lists every difference; the short one leaves out what stands above.
+/// Every status has its line, and no line says more than the log.
 #[test]
-fn the_short_report_does_not_repeat_itself() {
-    let open = |ask: &Ask, round: u32, said: &mut Value| {
-        if (round, place(ask)) == (2, 0) {
-            said["disagreements"] = json!([{"with_judge": "judge-3", "on_point": "nine weeks are enough"}]);
-        }
-    };
-    let view = view([&[4.0], &[4.5], &[2.0]], &open);
-    let [full, short] = [ReportLength::Full, ReportLength::Short].map(|length| {
-        let mut details = view.outline.details.iter();
-        let section = details.find(|s| s.title == "Where the judges differ" && s.shown == length).unwrap();
-        items(section)
-    });
-    assert_eq!(full.len(), 6, "five dimensions and an issue: {full:?}");
-    assert_eq!(
-        full[0],
-        "- | Problem understanding: the judges are between 2 and 4.5 | Medium, action required; all judges"
-    );
-    assert_eq!(
-        short,
-        ["- | nine weeks are enough | Medium; judge-1, judge-3; as of round 2, not taken up again"]
-    );
-}
-
-/// "One that all hold ... the finding leads the report", and no GREEN is good news under it.
-#[test]
-fn a_finding_that_all_hold_leads_the_report_at_any_score() {
-    let view = view([&[4.5], &[4.6], &[4.4]], &|_, _, said| {
-        said["critical_findings"] =
-            json!([{"finding": "no rollback", "severity": "CRITICAL", "evidence": "line 3"}]);
-    });
-    assert_eq!(titles(&view.outline.answer), ["Critical findings", "Verdict"]);
-    assert_eq!(
-        lines(&view.outline.answer[0]),
-        ["CRITICAL", "All 3 judges hold this critical finding, whatever the scores say. Action is required."]
-    );
-    assert_eq!(
-        items(&view.outline.answer[0]),
-        ["[F1] | no rollback | Raised by judge-1, judge-2, judge-3. Evidence: line 3"]
-    );
-    assert_eq!(
-        lines(&view.outline.answer[1]),
-        [
-            "GREEN",
-            "Consensus of 3 judges: 4.5 of 5, all between 4.4 and 4.6. Confidence HIGH. Weighted score 4.5. What is critical must be resolved first."
-        ]
-    );
-    assert_eq!(view.headline.tone, VerdictTone::Warn);
-    assert!(titles(&view.outline.body).contains(&"What the judges say"));
-}
-
-/// A tie has no band, and a debate without a verdict says why.
-#[test]
-fn the_report_never_guesses_a_verdict() {
-    let tie = view([&[3.0], &[4.0], &[5.0]], &|_, _, _| {});
-    assert_eq!(tie.headline.verdict.as_deref(), Some("NO MAJORITY"));
+fn every_ending_has_its_go_line() {
+    let none: &dyn Fn(&Ask, u32, &mut Value) = &|_, _, _| {};
+    for (scores, line) in [
+        ([4.5, 4.6, 4.4], "GO (GREEN)"),
+        ([3.5, 3.6, 3.4], "GO WITH CHANGES (YELLOW)"),
+        ([2.0, 2.1, 2.2], "NO GO (RED)"),
+        ([3.0, 4.0, 5.0], "UNDECIDED: NO MAJORITY"),
+    ] {
+        let view = view([&scores[..1], &scores[1..2], &scores[2..]], none);
+        assert_eq!(lines(&view.outline.answer[0])[0], line);
+    }
+    let tie = view([&[3.0], &[4.0], &[5.0]], none);
     assert_eq!(
         lines(&tie.outline.answer[0])[1],
-        "No majority: of the scores 3, 4, 5 no group is nearer together than another. Confidence LOW. Weighted score 4, which would be GREEN."
+        "No majority: of the scores 3, 4, 5 no group is nearer together than another. Confidence LOW. Weighted score 4."
+    );
+    let held = view([&[4.5], &[4.6], &[4.4]], &|_, _, said| {
+        said["critical_findings"] =
+            json!([{"finding": "no rollback.", "severity": "CRITICAL", "evidence": "nowhere"}]);
+    });
+    assert_eq!(
+        lines(&held.outline.answer[0]),
+        [
+            "NO GO until [F1] is settled (YELLOW)",
+            "All 3 judges hold the critical finding [F1] no rollback. (evidence unverified). Consensus of 3 judges: 4.5 of 5, all between 4.4 \
+             and 4.6. Confidence HIGH. Weighted score 4.5."
+        ]
+    );
+    let dimension = view([&[3.0], &[3.0], &[3.0]], &|ask, _, said| {
+        said["dimension_scores"]["feasibility"] = json!(if place(ask) == 0 { 5.0 } else { 3.0 });
+    });
+    assert!(
+        lines(&dimension.outline.answer[0])[1].contains("there is no consensus: feasibility is 2 apart.")
     );
     let lost =
         run_brief(brief(MODELS, &[]), &|ask, _, round| (place(ask) == 0).then(|| plain(&[4.0], round)));
@@ -192,10 +175,32 @@ fn the_report_never_guesses_a_verdict() {
     assert_eq!((lost.headline.verdict, lost.outline.answer[0].kind), (None, SectionKind::NoAnswer));
 }
 
+/// Seven judges fit in 80 columns.
+#[test]
+fn tables_of_seven_judges_fit_in_80_columns() {
+    let scores = [4.25, 4.35, 3.15, 2.25, 1.75, 4.45, 3.85];
+    let models = ["m/m"; 7];
+    let debate = run_brief(brief(&models, &[]), &|ask, _, round| Some(plain(&[scores[place(ask)]], round)));
+    let view = Panel.view(&debate).unwrap();
+    let sections = view.outline.answer.iter().chain(&view.outline.body).chain(&view.outline.details);
+    let mut tables: Vec<Vec<Vec<String>>> =
+        view.round_summaries.iter().map(|summary| summary.rows.clone()).collect();
+    tables.extend(sections.flat_map(|section| &section.blocks).filter_map(|block| match block {
+        ReportBlock::Table(rows) => Some(rows.clone()),
+        _ => None,
+    }));
+    assert_eq!(tables.len(), 6);
+    for rows in tables {
+        let widths = (0..rows[0].len())
+            .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap() + 2);
+        assert!(widths.sum::<usize>() <= 78, "{rows:?}");
+    }
+}
+
 /// A debate that is not over has the scores so far and no verdict.
 #[test]
 fn a_debate_that_is_not_over_has_an_outline() {
-    let (records, _) = testing::run(&Panel, brief(MODELS, &[]), &|ask, _, round| {
+    let (records, _) = run_log(brief(MODELS, &[]), &|ask, _, round| {
         Some(plain([&[2.0][..], &[3.0], &[5.0]][place(ask)], round))
     });
     for length in 1..records.len() {

@@ -8,7 +8,8 @@ use super::*;
 fn three_to_seven_judges_sit_an_odd_number_and_stances_cycle() {
     let seats = |models: &[&str], set: &[(&str, &str)]| {
         let seats = Panel.seats(&request(&[PLAN], models, set).unwrap()).unwrap();
-        seats.into_iter().map(|seat| format!("{} {}", seat.id, seat.model)).collect::<Vec<_>>()
+        let judges = seats.into_iter().filter(|seat| seat.role == "judge");
+        judges.map(|seat| format!("{} {}", seat.id, seat.model)).collect::<Vec<_>>()
     };
     assert_eq!(seats(&["a/x"], &[]), ["judge-1 a/x", "judge-2 a/x", "judge-3 a/x"]);
     assert_eq!(seats(&["a/x", "b/y"], &[]), ["judge-1 a/x", "judge-2 b/y", "judge-3 a/x"]);
@@ -34,25 +35,50 @@ fn three_to_seven_judges_sit_an_odd_number_and_stances_cycle() {
     assert_eq!(stances, ["neutral", "for", "against", "neutral", "for", "against", "neutral"]);
 }
 
-/// "`--feature NAME` (default: the first file's stem)".
+/// "The title that people read is the first heading of the artifact, or all file names; `feature` in records stays the first file's
+/// stem."
 #[test]
-fn the_feature_is_named_or_the_first_files_stem() {
-    for (path, named, feature) in [
-        ("docs/queue-plan.md", "", "queue-plan"),
-        ("queue.plan.md", "", "queue.plan"),
-        ("docs\\plan.md", "", "plan"),
-        ("plan", "", "plan"),
-        (".plan", "", ".plan"),
-        ("docs/queue-plan.md", "The queue", "The queue"),
-        ("docs/queue-plan.md", "  ", "queue-plan"),
+fn the_title_is_a_heading_or_the_file_names_and_the_feature_a_stem() {
+    for (files, named, title, feature) in [
+        (&[("docs/queue-plan.md", "text\n\n## The queue ##\n# Later")][..], "", "The queue", "queue-plan"),
+        (&[("a.md", "# \u{961f}\u{5217}"), ("b.md", "# Other")], "", "\u{961f}\u{5217}", "a"),
+        (&[("queue.plan.md", "text"), ("b.md", "# Other")], "", "queue.plan.md, b.md", "queue.plan"),
+        (&[("a.py", "# a comment")], "", "a.py", "a"),
+        (&[("docs\\plan.md", "```\n# no heading\n```")], "", "docs\\plan.md", "plan"),
+        (&[(".plan", "#tag")], " ", ".plan", ".plan"),
+        (&[("docs/queue-plan.md", "# Heading")], "The queue", "The queue", "The queue"),
     ] {
-        let set = [("feature", named)];
-        let request = request(&[("rubric:r.yaml", "a: 100"), (path, "text")], MODELS, &set).unwrap();
-        assert_eq!((Panel.info().title)(&request), feature);
+        let mut all = vec![("rubric:r.yaml", "a: 100")];
+        all.extend(files);
+        let request = request(&all, MODELS, &[("feature", named)]).unwrap();
+        assert_eq!((Panel.info().title)(&request), title);
         let brief = testing::brief(&Panel, request).unwrap();
-        assert_eq!(brief.question, feature);
+        assert_eq!(brief.question, title);
         assert_eq!(log::feature(&PanelOptions::read(&brief.options), &brief.files), feature);
     }
+}
+
+/// "`--fail-on red|yellow` makes the panel a gate (exit 1); without it a verdict is exit 0."
+#[test]
+fn fail_on_makes_the_panel_a_gate() {
+    for (score, fail_on, passed) in [
+        (4.0, None, None),
+        (2.0, None, None),
+        (4.0, Some("red"), Some(true)),
+        (3.5, Some("red"), Some(true)),
+        (2.9, Some("red"), Some(false)),
+        (4.0, Some("yellow"), Some(true)),
+        (3.5, Some("yellow"), Some(false)),
+    ] {
+        let set: Vec<(&str, &str)> = fail_on.iter().map(|word| ("fail_on", *word)).collect();
+        let debate = run_brief(brief(MODELS, &set), &|_, _, round| Some(plain(&[score], round)));
+        assert_eq!(Panel.info().gates(&debate.brief), fail_on.is_some());
+        assert_eq!(debate.outcome.as_ref().unwrap().passed, passed, "{score} {fail_on:?}");
+        assert_eq!(Panel.view(&debate).unwrap().gate.is_some(), fail_on.is_some());
+    }
+    let tie = scored(&[("fail_on", "red")], &[&[3.0], &[4.0], &[5.0]]);
+    assert_eq!(tie.passed, Some(false), "nothing passes without a majority");
+    assert!(refused(&[PLAN], MODELS, &[("fail_on", "green")]).contains("fail_on"));
 }
 
 /// "Input: one or more artifact files"; bad input is refused before any call.
@@ -96,6 +122,7 @@ fn the_weights_of_a_users_rubric_sum_to_100() {
         ("clarity: much\nsafety: 40\n", "a weight over 0"),
         ("Clear Text: 60\nclear_text: 40\n", "twice"),
         ("\"--\": 60\nsafety: 40\n", "empty"),
+        ("clarity: {weight: 100, anchors: [a, b]}\n", "five sentences"),
         ("just words", "mapping"),
         ("", "no name"),
         (many.as_str(), "1 to 12 dimensions, but it has 13"),
@@ -112,7 +139,8 @@ fn judges_score_the_rubric_that_is_given() {
     let brief = testing::brief(&Panel, request(&files, MODELS, &[]).unwrap()).unwrap();
     let debate = run_brief(brief, &|ask, _, _| {
         assert!(
-            ask.prompt.user().contains("- `clear_text`, weight 75") && !ask.prompt.user().contains("r.yaml")
+            ask.prompt.user().contains("`clear_text`, weight 75\n- 1: missing or wrong\n")
+                && !ask.prompt.user().contains("r.yaml")
         );
         let mut said = statement(4.0);
         said["dimension_scores"] = json!({"clear_text": 4, "safety": 3});

@@ -10,7 +10,7 @@ fn a_rebuttal_that_contradicts_itself_or_the_log_is_refused() {
         let mut said = rebuttal(previous, new);
         said["score_changed"] = json!(changed);
         said["change_reason"] = json!(reason);
-        replies::check_rebuttal(&said, Some(3.0))
+        replies::check_rebuttal(&said, Some(3.0)).map_err(|fault| fault.sentence().to_owned())
     };
     assert_eq!(check(3.0, 3.5, true, "line 3"), Ok(()));
     assert_eq!(check(3.0, 3.0, false, ""), Ok(()));
@@ -20,20 +20,19 @@ fn a_rebuttal_that_contradicts_itself_or_the_log_is_refused() {
     assert!(check(3.0, 3.5, true, " ").unwrap_err().contains("change_reason"));
     let mut empty = rebuttal(3.0, 3.0);
     empty["position_revision"] = json!("");
-    assert!(replies::check_rebuttal(&empty, Some(3.0)).unwrap_err().contains("position_revision"));
+    assert!(replies::check_rebuttal(&empty, Some(3.0)).unwrap_err().sentence().contains("position_revision"));
 }
 
 /// `check` applies the same rules with the log of a running debate.
 #[test]
 fn check_compares_with_the_log() {
     let scores: [&[f64]; 3] = [&[2.0], &[3.0], &[5.0]];
-    let (records, _) =
-        testing::run(&Panel, brief(MODELS, &[]), &|ask, _, round| Some(plain(scores[place(ask)], round)));
+    let (records, _) = run_log(brief(MODELS, &[]), &|ask, _, round| Some(plain(scores[place(ask)], round)));
     let begun = |phase: &str| {
         let asked = |record: &agon_core::LogRecord| matches!(&record.entry.event, agon_core::Event::Asked { phase: p, .. } if p == phase);
         let end = records.iter().position(asked).unwrap();
         let (debate, asks) = agon_core::play::reopen(&Panel, &records[..=end]).unwrap();
-        (debate, asks[1].clone())
+        (debate, asks.into_iter().nth(1).unwrap())
     };
     let empty = |mut said: Value, field: &str| {
         said[field] = json!(" ");

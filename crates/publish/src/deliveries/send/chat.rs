@@ -3,13 +3,13 @@
 //! The text of a debate is written by models and may come from anybody. In a chat it is plain text: it notifies nobody,
 //! mentions nobody, and cannot look like a link.
 
+use agon_core::{Brief, DebateView, Outcome, ReportItem};
 use agon_host::clean_text;
 use serde_json::{Value, json};
 
 /// What a chat message says about a debate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatSummary {
-    /// The question.
     pub question: String,
     /// The verdict in a few words, such as `PASS`.
     pub verdict: Option<String>,
@@ -19,30 +19,28 @@ pub struct ChatSummary {
     pub dissent: Vec<String>,
     /// How the debate ended.
     pub ending: String,
-    /// The id of the debate.
     pub id: String,
 }
 
 impl ChatSummary {
-    /// The summary of an outcome document.
-    pub fn from_document(outcome: &Value) -> Self {
-        let text = |pointer: &str| {
-            let text = outcome.pointer(pointer).and_then(Value::as_str).unwrap_or_default().trim();
-            Some(text.to_owned()).filter(|text| !text.is_empty())
+    /// The summary of a debate that is over.
+    pub fn new(brief: &Brief, outcome: &Outcome, view: &DebateView) -> Self {
+        let text = |text: &Option<String>| {
+            let trimmed = text.as_deref().unwrap_or_default().trim();
+            Some(trimmed.to_owned()).filter(|text| !text.is_empty())
         };
-        let ending: Vec<String> =
-            ["/protocol", "/status", "/termination"].into_iter().filter_map(text).collect();
-        let dissent = outcome.get("dissent").and_then(Value::as_array).into_iter().flatten();
-        let sentence = |dissent: &Value| {
-            dissent.as_str().or_else(|| dissent.get("position")?.as_str()).map(str::to_owned)
+        let sentence = |item: &ReportItem| match &item.who {
+            Some(who) => format!("{who}: {}", item.text),
+            None => item.text.clone(),
         };
+        let ending = [brief.protocol.as_str(), outcome.status.as_str(), outcome.termination.as_str()];
         Self {
-            question: text("/question").unwrap_or_default(),
-            verdict: text("/headline/verdict"),
-            answer: text("/headline/answer"),
-            dissent: dissent.filter_map(sentence).collect(),
+            question: brief.question.trim().to_owned(),
+            verdict: text(&view.headline.verdict),
+            answer: text(&view.headline.answer),
+            dissent: view.dissent.iter().map(sentence).collect(),
             ending: ending.join(" \u{b7} "),
-            id: text("/id").unwrap_or_default(),
+            id: brief.id.clone(),
         }
     }
 
@@ -162,20 +160,10 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_has_the_question_the_verdict_and_the_ending() {
-        let outcome = json!({"id": "d-1", "protocol": "arena", "question": " Which one? ", "status": "complete",
-                             "termination": "consensus", "headline": {"answer": "This one."}});
-        let ending = "arena \u{b7} complete \u{b7} consensus".to_owned();
-        let expected = ChatSummary { ending, ..summary("This one.") };
-        assert_eq!(ChatSummary::from_document(&outcome), expected);
-        let outcome =
-            json!({"headline": {"verdict": "Adopt it."}, "dissent": [{"position": "Wait."}, "Never."]});
-        assert_eq!(
-            ChatSummary::from_document(&outcome).body(),
-            "Verdict: Adopt it.\nDissent: Wait.\nDissent: Never."
-        );
-        let empty = json!({"headline": {"answer": 7}, "termination": null, "dissent": 1});
-        assert_eq!(ChatSummary::from_document(&empty), ChatSummary::default());
+    fn the_body_has_the_verdict_the_answer_and_the_dissent() {
+        let dissent = vec!["Debater B: Wait.".to_owned(), "Never.".to_owned()];
+        let summary = ChatSummary { verdict: Some("ADOPT".into()), dissent, ..summary("Adopt it.") };
+        assert_eq!(summary.body(), "Verdict: ADOPT\nAdopt it.\nDissent: Debater B: Wait.\nDissent: Never.");
     }
 
     #[test]

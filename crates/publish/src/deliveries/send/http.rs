@@ -57,6 +57,7 @@ impl HttpSender {
 
 async fn build_client(is_plain: bool) -> Result<Client, String> {
     let built = tokio::task::spawn_blocking(move || {
+        agon_host::install_tls();
         let mut builder = Client::builder()
             .redirect(Policy::custom(follow_redirect))
             .user_agent(concat!("agon/", env!("CARGO_PKG_VERSION")));

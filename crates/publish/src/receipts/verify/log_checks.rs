@@ -155,10 +155,7 @@ pub(super) fn compare(
 ) -> StatementComparison {
     let nothing = StatementComparison::default();
     let Some(statement) = statement else { return nothing };
-    let rebuilt = log.and_then(|log| log.debate.as_ref()).and_then(|debate| {
-        let origin = StatementOrigin::claimed_by(statement);
-        canonical_value(&build_statement(&(context.outcome)(debate), debate, &origin)).ok()
-    });
+    let rebuilt = log.and_then(|log| rebuild(statement, log, context, result));
     if signature.valid == Some(false) && explain_mismatch(statement, rebuilt.as_ref(), signature, result) {
         return StatementComparison { changes_named: true, complete: true };
     }
@@ -190,6 +187,25 @@ pub(super) fn compare(
         field: Some(difference.path),
     }));
     StatementComparison { changes_named: false, complete: true }
+}
+
+/// The statement that the log gives, with the claimed origin.
+fn rebuild(
+    statement: &Value,
+    log: &CheckedLog,
+    context: &ReplayContext<'_>,
+    result: &mut ReceiptVerification,
+) -> Option<Value> {
+    let debate = log.debate.as_ref()?;
+    let rebuilt = (context.outcome)(debate).and_then(|outcome| {
+        let built = build_statement(&outcome, debate, &StatementOrigin::claimed_by(statement));
+        canonical_value(&built).map_err(|why| why.to_string())
+    });
+    if let (Err(why), true) = (&rebuilt, log.is_whole) {
+        let why = format!("the statement was not compared with the log, which cannot be read: {why}");
+        result.unsettled.push(ReceiptFinding { place: "log".into(), event: None, field: None, why });
+    }
+    rebuilt.ok()
 }
 
 /// Says why the signature does not match. Returns whether the findings name every field that was changed.

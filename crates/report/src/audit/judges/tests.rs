@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 
 use super::*;
 
-const PLAIN: Style = Style { color: false, width: 80, unicode: true };
+const PLAIN: TerminalStyle = TerminalStyle { color: false, width: 80, unicode: true };
 
 fn audited(table: &AuditTable) -> JudgeAudit {
     let bootstrap = BootstrapOptions { resamples: 200, seed: 7 };
@@ -85,7 +85,7 @@ fn six_judges_read_from_what_it_means_to_the_figures() {
     LLaMA2        70%           13%           17%           43%          20%
     Falcon        50%           22%           15%           19%          26%
     ");
-    let plain = judges(&audit, &Style { unicode: false, ..PLAIN });
+    let plain = judges(&audit, &TerminalStyle { unicode: false, ..PLAIN });
     assert!(plain.is_ascii(), "{plain}");
 }
 

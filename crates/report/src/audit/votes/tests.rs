@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 
 use super::*;
 
-const PLAIN: Style = Style { color: false, width: 90, unicode: true };
+const PLAIN: TerminalStyle = TerminalStyle { color: false, width: 90, unicode: true };
 
 fn audited(table: &AuditTable, options: VoteOptions) -> VoteAudit {
     agon_measure::audit::audit_votes(
@@ -90,7 +90,7 @@ fn a_panel_of_five_reads_from_what_it_means_to_the_figures() {
     gemini-1.5-pro-002  gemini-1.5-flash-002         69.62%  2.91   73.51%
     They were found on these same questions: expect a little less on others.
     ");
-    let plain = votes(&audit, &Style { unicode: false, ..PLAIN });
+    let plain = votes(&audit, &TerminalStyle { unicode: false, ..PLAIN });
     assert!(plain.is_ascii(), "{plain}");
 }
 

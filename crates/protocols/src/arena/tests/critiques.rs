@@ -1,0 +1,160 @@
+//! How critiques live: shown to their target with what was answered, judged by their author, and unresolved until resolved.
+
+use super::*;
+
+/// Every ask of the changing phases, by phase, round and seat.
+fn asks(table: ScriptedArena<'_>) -> (Vec<(String, u32, Ask)>, Debate) {
+    let seen = std::cell::RefCell::new(Vec::new());
+    let with = table.with;
+    let look = |ask: &Ask, phase: &str, round: u32, said: &mut Value| {
+        seen.borrow_mut().push((phase.to_owned(), round, ask.clone()));
+        with(ask, phase, round, said);
+    };
+    let debate = ScriptedArena { with: &look, ..table }.run();
+    (seen.into_inner(), debate)
+}
+
+fn of<'a>(all: &'a [(String, u32, Ask)], phase: &str, round: u32, seat: &str) -> &'a Ask {
+    &all.iter().find(|(name, at, ask)| name == phase && *at == round && ask.seat == seat).unwrap().2
+}
+
+fn due(ask: &Ask) -> Vec<String> {
+    allowed(ask, "/properties/verdicts/items/properties/critique_id")
+}
+
+/// A debate in which agent-1 calls all of its critiques this, from round 4 on.
+fn judged(status: &'static str) -> (Vec<(String, u32, Ask)>, Debate) {
+    asks(ScriptedArena {
+        with: &move |ask: &Ask, phase: &str, _: u32, said: &mut Value| {
+            if ["revise", "refine"].contains(&phase) && ask.seat == "agent-1" {
+                let verdict = |id: &String| json!({"critique_id": id, "why": "the costs are in it now", "status": status});
+                said["verdicts"] = due(ask).iter().map(verdict).collect();
+            }
+        },
+        ..ScriptedArena::default()
+    })
+}
+
+/// "critics re-read the revision in the next round's call"; "resolved ones are not shown again".
+#[test]
+fn critics_judge_revisions_and_resolved_critiques_are_not_shown_again() {
+    let (all, debate) = judged("resolved");
+    assert!(due(of(&all, "revise", 3, "agent-1")).is_empty(), "nothing is revised yet");
+    let first = of(&all, "revise", 4, "agent-1");
+    assert_eq!(due(first).len(), 2, "both of its critiques");
+    for id in due(first) {
+        let shown = first.prompt.tail.split_once(&format!("[{id}] on Agent ")).unwrap().1;
+        assert!(
+            shown.contains("leaves the costs open") && shown.contains("the costs are named"),
+            "with the answer"
+        );
+    }
+    assert!(
+        first.prompt.shared.contains("That is the plan of 2. As of round 3."),
+        "it re-reads the revision"
+    );
+    assert!(due(of(&all, "revise", 5, "agent-1")).is_empty(), "resolved is settled");
+    // Its targets have answered it, and do not see it again from the round after the verdict on.
+    for seat in ["agent-2", "agent-3"] {
+        assert_eq!((own(of(&all, "revise", 4, seat)).len(), own(of(&all, "revise", 5, seat)).len()), (2, 1));
+    }
+    let outcome = debate.outcome.unwrap();
+    let own = label(&debate.brief, 1);
+    for critique in outcome.verdict["critiques"].as_array().unwrap() {
+        let resolved = critique["from"] == json!(own);
+        let status = if resolved { json!("resolved") } else { Value::Null };
+        assert_eq!(critique["verdict"]["status"], status, "{critique}");
+    }
+}
+
+/// "what the agent answered to them before, and for each critique whether its author called it resolved or unresolved".
+#[test]
+fn an_unresolved_critique_comes_back_with_the_answer_and_the_critics_reason() {
+    let (all, _) = judged("unresolved");
+    let third = &of(&all, "revise", 3, "agent-2").prompt.tail;
+    assert!(!third.contains("You answered") && !third.contains("unresolved"), "nothing that is not there");
+    let fourth = &of(&all, "revise", 4, "agent-2").prompt.tail;
+    assert!(fourth.contains("You answered:") && !fourth.contains("called it unresolved"));
+    let fifth = &of(&all, "revise", 5, "agent-2").prompt.tail;
+    assert_eq!(fifth.matches("Its author then called it unresolved:").count(), 1, "only agent-1 judged");
+    assert!(fifth.contains("the costs are in it now"));
+    assert_eq!(due(of(&all, "revise", 5, "agent-1")).len(), 2, "what is not resolved is asked again");
+}
+
+/// "A critique that its author never judged counts as unresolved"; "voters and judge see each proposal's unresolved critiques, and the
+/// report lists the winner's".
+#[test]
+fn voters_the_judge_and_the_report_see_what_is_unresolved() {
+    for (status, of_winner) in [("resolved", 2), ("unresolved", 2)] {
+        let (all, debate) = judged(status);
+        let open = if status == "resolved" { 4 } else { 6 };
+        for (phase, round) in [("vote", 7), ("judge", 8)] {
+            let asked = all.iter().filter(|(name, at, _)| name == phase && *at == round);
+            for (.., ask) in asked {
+                assert_eq!(
+                    ask.prompt.tail.matches("Open critique of Agent ").count(),
+                    open,
+                    "{phase} {status}"
+                );
+            }
+        }
+        let verdict = &debate.outcome.as_ref().unwrap().verdict;
+        // agent-1 wins; the others criticized it and never judged the answers.
+        assert_eq!(verdict["unresolved"].as_array().unwrap().len(), of_winner);
+        let body = Arena.view(&debate).unwrap().outline.body;
+        assert_eq!((body.len(), body[0].title.as_str()), (1, "What is still open"));
+    }
+}
+
+/// "the same call may add new critiques of the revised proposals": with ids after the others, shown from the next round on.
+#[test]
+fn a_revision_may_criticize_the_others() {
+    let (all, debate) = asks(ScriptedArena {
+        with: &|ask, phase, round, said| {
+            if phase == "revise" && round == 4 && ask.seat != "agent-1" {
+                let target = &others(ask)[0];
+                said["critiques"] = json!([
+                    {"label": target, "issue": format!("{} asks who pays", ask.seat), "severity": 0.6},
+                    {"label": target, "issue": "  ", "severity": 0.6},
+                ]);
+            }
+        },
+        ..ScriptedArena::default()
+    });
+    let verdict = debate.outcome.unwrap().verdict;
+    let made = verdict["critiques"].as_array().unwrap();
+    assert_eq!(made.len(), 8, "blank ones are dropped");
+    assert_eq!((&made[6]["id"], &made[7]["id"]), (&json!("Q7"), &json!("Q8")), "in seat order");
+    for critique in &made[6..] {
+        assert_eq!((&critique["round"], &critique["severity"]), (&json!(4), &json!(0.6)));
+        let target = number(&debate.brief.seats[0].id).to_string();
+        assert!(!target.is_empty());
+        let to = (1..=3).find(|n| label(&debate.brief, *n) == critique["to"].as_str().unwrap()).unwrap();
+        let id = critique["id"].as_str().unwrap().to_owned();
+        let seat = format!("agent-{to}");
+        assert!(
+            !own(of(&all, "revise", 4, &seat)).contains(&id)
+                && own(of(&all, "revise", 5, &seat)).contains(&id)
+        );
+        let from = (1..=3).find(|n| label(&debate.brief, *n) == critique["from"].as_str().unwrap()).unwrap();
+        let critic = format!("agent-{from}");
+        assert!(!due(of(&all, "revise", 5, &critic)).contains(&id), "its target has not answered yet");
+        assert!(due(of(&all, "refine", 6, &critic)).contains(&id));
+    }
+}
+
+/// A critique without any issue is kept, and nobody is asked about it.
+#[test]
+fn a_critique_that_finds_nothing_is_not_shown() {
+    let (all, debate) = asks(ScriptedArena {
+        with: &|ask, phase, _, said| {
+            if phase == "critique" && ask.seat == "agent-1" {
+                *said = json!({"severity": 0.0});
+            }
+        },
+        ..ScriptedArena::default()
+    });
+    assert_eq!(own(of(&all, "revise", 3, "agent-2")).len(), 1);
+    assert!(due(of(&all, "revise", 4, "agent-1")).is_empty());
+    assert_eq!(debate.outcome.unwrap().verdict["critiques"].as_array().unwrap().len(), 6);
+}

@@ -1,0 +1,405 @@
+//! What is open between the judges: dimensions that they score too differently, critical findings that some hold and others reject,
+//! and points that judges themselves leave unresolved. Each has an id, and the log says after which rounds it was open.
+
+use serde::{Deserialize, Serialize};
+
+use super::PanelPhase;
+use super::consensus::{FindingState, TOLERANCE, holders};
+use super::findings::{FindingStand, declared_groups, group_stand};
+use super::log::{PanelJudge, PanelLog, PanelRound};
+use crate::quotes::is_same_text;
+
+/// What a dispute is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum DisputeTopic {
+    /// A dimension, by its place. It is open while the scores are too far apart.
+    Dimension(usize),
+    /// A critical finding, by its place. It is open while some judge holds it and another rejects it.
+    Finding(usize),
+    /// A point that a judge leaves unresolved, with the id of the claim that it is about. It is open while its raiser or an ally
+    /// maintains it against somebody.
+    Point(Option<String>),
+}
+
+/// Something that is or was open.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PanelDispute {
+    /// `D1`, `D2`... by round; in a round dimensions first, then findings, then points in seat order.
+    pub(super) id: String,
+    /// Other ids that judges declared the same.
+    pub(super) same_as: Vec<String>,
+    pub(super) topic: DisputeTopic,
+    pub(super) text: String,
+    /// The round in which it came up.
+    pub(super) round: u32,
+    /// What judges say of it, in the order of the log.
+    pub(super) entries: Vec<DisputeEntry>,
+    /// For each judge whether it is on the raiser's side of a point, as far as that is declared.
+    sides: Vec<Option<bool>>,
+    /// Whether a raiser names no opponent.
+    has_unnamed_opponent: bool,
+    /// For each round of the log, whether it was open after it.
+    pub(super) open_after: Vec<bool>,
+}
+
+/// What a judge says of a dispute.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct DisputeEntry {
+    pub(super) round: u32,
+    pub(super) place: usize,
+    topic: String,
+    pub(super) view: String,
+    pub(super) opposing_view: String,
+    pub(super) why: String,
+    pub(super) stakes: String,
+    pub(super) needs_attention: bool,
+    opponent: Option<usize>,
+    about: Option<String>,
+}
+
+impl PanelDispute {
+    fn new(log: &PanelLog<'_>, round: &PanelRound, number: usize, topic: DisputeTopic, text: &str) -> Self {
+        Self {
+            id: format!("D{number}"),
+            same_as: Vec::new(),
+            topic,
+            text: text.to_owned(),
+            round: round.number,
+            entries: Vec::new(),
+            sides: vec![None; log.judges.len()],
+            has_unnamed_opponent: false,
+            open_after: Vec::new(),
+        }
+    }
+
+    /// Whether it is open in the end.
+    pub(super) fn is_open(&self) -> bool {
+        self.open_after.last().copied().unwrap_or_default()
+    }
+
+    /// Whether it was open after an earlier round and is not in the end.
+    pub(super) fn is_resolved(&self) -> bool {
+        !self.is_open() && self.open_after.contains(&true)
+    }
+
+    /// Whether a judge leaves it open in a round, in these words.
+    pub(super) fn is_left_open_by(&self, place: usize, round: u32, topic: &str) -> bool {
+        let mut entries = self.entries.iter();
+        entries.any(|entry| (entry.place, entry.round, entry.topic.as_str()) == (place, round, topic.trim()))
+    }
+
+    fn raisers(&self) -> Vec<usize> {
+        self.entries.iter().map(|entry| entry.place).collect()
+    }
+
+    fn side(&self, place: usize) -> Option<bool> {
+        self.sides.get(place).copied().flatten()
+    }
+
+    fn set_side(&mut self, place: usize, side: Option<bool>) {
+        if let Some(own) = self.sides.get_mut(place) {
+            *own = side.or(*own);
+        }
+    }
+
+    /// Adds what a judge says of it. The raiser's view is one side. Who contradicts somebody is on the other side from them.
+    fn add(&mut self, entry: DisputeEntry) {
+        let (place, is_first) = (entry.place, self.entries.is_empty());
+        let side = match (is_first, entry.opponent.and_then(|opponent| self.side(opponent))) {
+            (true, _) => Some(true),
+            (false, Some(opposing)) => Some(!opposing),
+            (false, None) => self.entries.first().and_then(|raised| match &entry.view {
+                view if is_same_text(view, &raised.view) => Some(true),
+                view if is_same_text(view, &raised.opposing_view) => Some(false),
+                _ => None,
+            }),
+        };
+        if self.side(place).is_none() {
+            self.set_side(place, side);
+        }
+        match entry.opponent {
+            // What a judge says of its own position outranks what others say of it.
+            Some(opponent) if self.side(opponent).is_none() => {
+                self.set_side(opponent, side.map(|side| !side));
+            }
+            Some(_) => {}
+            None => self.has_unnamed_opponent |= is_first,
+        }
+        self.entries.push(entry);
+    }
+
+    /// A judge gives up its side.
+    fn concede(&mut self, place: usize) {
+        let side = self.side(place).map_or(true, |side| !side);
+        self.set_side(place, Some(side));
+    }
+
+    /// Whether it is open after a round.
+    fn is_open_after(&self, round: &PanelRound, dimension_range: f64) -> bool {
+        match self.topic {
+            DisputeTopic::Dimension(place) => {
+                round.check.dimensions.get(place).is_some_and(|range| *range > dimension_range + TOLERANCE)
+            }
+            DisputeTopic::Finding(finding) => is_finding_disputed(round, finding),
+            DisputeTopic::Point(_) => {
+                let opposed = self.sides.contains(&Some(false))
+                    || self.has_unnamed_opponent && self.sides.contains(&None);
+                self.sides.contains(&Some(true)) && opposed
+            }
+        }
+    }
+}
+
+fn is_finding_disputed(round: &PanelRound, finding: usize) -> bool {
+    let stands = round.standings.iter().map(|standing| group_stand(standing, &round.groups, finding));
+    let stands: Vec<FindingStand> = stands.collect();
+    stands.contains(&FindingStand::Holds) && stands.contains(&FindingStand::Rejects)
+}
+
+/// The disputes of a debate. Their ids do not change when the debate goes on.
+pub(super) fn find_disputes(log: &PanelLog<'_>) -> Vec<PanelDispute> {
+    let mut disputes: Vec<PanelDispute> = Vec::new();
+    for (past, round) in log.rounds.iter().enumerate() {
+        open_by_scores(log, round, &mut disputes);
+        for (place, judge) in log.judges.iter().enumerate() {
+            for entry in entries(log, judge, place, round.phase) {
+                let at = find_or_open(log, round, &entry, &mut disputes);
+                disputes.get_mut(at).into_iter().for_each(|dispute| dispute.add(entry.clone()));
+            }
+        }
+        for (place, judge) in log.judges.iter().enumerate() {
+            for id in judge.conceded(round.phase) {
+                let named = |dispute: &&mut PanelDispute| {
+                    dispute.id == id || dispute.topic == DisputeTopic::Point(Some(id.to_owned()))
+                };
+                disputes.iter_mut().filter(named).for_each(|dispute| dispute.concede(place));
+            }
+        }
+        for dispute in &mut disputes {
+            let is_open = dispute.is_open_after(round, log.options.dimension_range);
+            dispute.open_after.resize(past, false);
+            dispute.open_after.push(is_open);
+        }
+    }
+    merged(log, disputes)
+}
+
+/// Opens what the scores and the positions on findings show after a round.
+fn open_by_scores(log: &PanelLog<'_>, round: &PanelRound, disputes: &mut Vec<PanelDispute>) {
+    let mut open = |topic: DisputeTopic, text: &str| {
+        if find(round, disputes, &topic).is_none() {
+            disputes.push(PanelDispute::new(log, round, disputes.len() + 1, topic, text));
+        }
+    };
+    for (place, (key, range)) in log.rubric.keys().zip(&round.check.dimensions).enumerate() {
+        if *range > log.options.dimension_range + TOLERANCE {
+            open(DisputeTopic::Dimension(place), key);
+        }
+    }
+    for (place, finding) in log.findings.iter().enumerate() {
+        if round.groups.get(place) == Some(&place) && is_finding_disputed(round, place) {
+            open(DisputeTopic::Finding(place), &finding.finding);
+        }
+    }
+}
+
+/// The place of the dispute about a topic. A finding is the same topic as those that are the same finding.
+fn find(round: &PanelRound, disputes: &[PanelDispute], topic: &DisputeTopic) -> Option<usize> {
+    let group = |place: &usize| round.groups.get(*place);
+    disputes.iter().position(|dispute| match (&dispute.topic, topic) {
+        (DisputeTopic::Finding(one), DisputeTopic::Finding(other)) => group(one) == group(other),
+        (DisputeTopic::Point(None), DisputeTopic::Point(None)) => false,
+        (one, other) => one == other,
+    })
+}
+
+/// The place of the dispute that an entry is about: by its id, by the finding or claim that it names, or by the same words.
+fn find_or_open(
+    log: &PanelLog<'_>,
+    round: &PanelRound,
+    entry: &DisputeEntry,
+    disputes: &mut Vec<PanelDispute>,
+) -> usize {
+    let about = entry.about.as_deref();
+    let by_id = disputes.iter().position(|dispute| Some(dispute.id.as_str()) == about);
+    let finding = log.findings.iter().position(|finding| Some(finding.id.as_str()) == about);
+    let claims = log.judges.iter().flat_map(|judge| &judge.statement.key_claims);
+    let claim = claims.filter_map(|claim| claim.id.clone()).find(|id| Some(id.as_str()) == about);
+    let (topic, text) = match finding {
+        Some(place) => {
+            let text = log.findings.get(place).map_or(&entry.topic, |finding| &finding.finding);
+            (DisputeTopic::Finding(place), text)
+        }
+        None => (DisputeTopic::Point(claim), &entry.topic),
+    };
+    let by_words = || {
+        disputes.iter().position(|dispute| {
+            matches!(dispute.topic, DisputeTopic::Point(_)) && is_same_text(&dispute.text, &entry.topic)
+        })
+    };
+    let found = by_id.or_else(|| find(round, disputes, &topic));
+    found.or_else(|| finding.is_none().then(by_words).flatten()).unwrap_or_else(|| {
+        disputes.push(PanelDispute::new(log, round, disputes.len() + 1, topic, text));
+        disputes.len() - 1
+    })
+}
+
+/// What a judge leaves unresolved in a phase.
+fn entries(log: &PanelLog<'_>, judge: &PanelJudge<'_>, place: usize, phase: PanelPhase) -> Vec<DisputeEntry> {
+    let opponent = |id: &Option<String>| {
+        log.judges.iter().position(|other| Some(other.id) == id.as_deref()).filter(|at| *at != place)
+    };
+    let entry = |topic: &str, texts: [&str; 4], id: &Option<String>, about: &Option<String>, flag: bool| {
+        let [view, opposing_view, why, stakes] = texts.map(|text| text.trim().to_owned());
+        DisputeEntry {
+            round: phase.round(),
+            place,
+            topic: topic.trim().to_owned(),
+            view,
+            opposing_view,
+            why,
+            stakes,
+            needs_attention: flag,
+            opponent: opponent(id),
+            about: about.clone(),
+        }
+    };
+    match phase {
+        PanelPhase::Rebuttal => {
+            let left = judge.rebuttal.iter().flat_map(|said| &said.unresolved_disputes);
+            left.map(|left| {
+                let texts = [&left.my_view, &left.opposing_view, &left.why_unresolved, &left.stakes];
+                let texts = texts.map(String::as_str);
+                entry(&left.topic, texts, &left.with_judge, &left.about, left.user_attention_needed)
+            })
+            .collect()
+        }
+        PanelPhase::Final => {
+            let left = judge.last.iter().flat_map(|said| &said.unresolved_disagreements);
+            left.map(|left| {
+                let texts = [&left.my_final_view, &left.opposing_view, &left.why_unresolved, &left.stakes];
+                let texts = texts.map(String::as_str);
+                entry(&left.issue, texts, &left.with_judge, &left.about, left.user_attention_needed)
+            })
+            .collect()
+        }
+        PanelPhase::Position | PanelPhase::Summary => Vec::new(),
+    }
+}
+
+/// The disputes with those that turned out to be the same as one: by declaration, or because their findings are the same.
+fn merged(log: &PanelLog<'_>, disputes: Vec<PanelDispute>) -> Vec<PanelDispute> {
+    let last_round = log.rounds.last().map_or(0, |round| round.number);
+    let things: Vec<(&str, Vec<usize>)> =
+        disputes.iter().map(|dispute| (dispute.id.as_str(), dispute.raisers())).collect();
+    let groups = declared_groups(&log.judges, &things, last_round);
+    let mut kept: Vec<PanelDispute> = Vec::new();
+    for (dispute, group) in disputes.iter().zip(groups) {
+        let declared = disputes.get(group).map(|first| first.id.as_str());
+        let same_topic = log.rounds.last().and_then(|round| find(round, &kept, &dispute.topic));
+        let by_id = kept.iter().position(|first| Some(first.id.as_str()) == declared);
+        let Some(first) = by_id.or(same_topic).and_then(|at| kept.get_mut(at)) else {
+            kept.push(dispute.clone());
+            continue;
+        };
+        first.same_as.push(dispute.id.clone());
+        first.entries.extend(dispute.entries.iter().cloned());
+        // Scores and positions on findings decide by themselves.
+        if matches!(first.topic, DisputeTopic::Point(_)) {
+            let pairs = first.open_after.iter_mut().zip(&dispute.open_after);
+            pairs.for_each(|(open, other)| *open |= other);
+        }
+    }
+    kept
+}
+
+/// "Points where judges converged", "initially disagreed, now agree", "still in disagreement", after a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PositionEvolution {
+    pub agreements_formed: usize,
+    pub disputes_resolved: usize,
+    pub disputes_remaining: usize,
+}
+
+/// The figures after a round, by its place in the log. Only `agreements_formed` is of that round alone.
+pub(super) fn evolution_after(log: &PanelLog<'_>, place: usize) -> PositionEvolution {
+    let adopted = |place: Option<usize>| -> Vec<usize> {
+        let Some(round) = place.and_then(|place| log.rounds.get(place)) else { return Vec::new() };
+        let firsts = round.groups.iter().enumerate().filter(|(at, first)| at == *first).map(|(at, _)| at);
+        let state = |at: &usize| {
+            FindingState::of(&holders(&round.standings, &round.groups, *at), round.standings.len())
+        };
+        firsts.filter(|at| state(at) == FindingState::Adopted).collect()
+    };
+    let before = adopted(place.checked_sub(1));
+    let newly_adopted = adopted(Some(place)).into_iter().filter(|finding| !before.contains(finding)).count();
+    let mut evolution =
+        PositionEvolution { agreements_formed: newly_adopted, ..PositionEvolution::default() };
+    for dispute in &log.disputes {
+        let open = |at: usize| dispute.open_after.get(at).copied().unwrap_or_default();
+        let was_open = (0..place).any(open);
+        evolution.disputes_remaining += usize::from(open(place));
+        evolution.disputes_resolved += usize::from(was_open && !open(place));
+        let just_before = place.checked_sub(1).is_some_and(open);
+        evolution.agreements_formed += usize::from(just_before && !open(place));
+    }
+    evolution
+}
+
+/// A dispute as the verdict shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DisputeRecord {
+    pub dispute_id: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub same_as: Vec<String>,
+    pub topic: String,
+    /// The id of the finding or the name of the dimension that it is about. Null for a point of its own.
+    pub about: Option<String>,
+    pub state: DisputeState,
+    /// The rounds after which it was open.
+    pub open_after_rounds: Vec<u32>,
+    /// The judges who leave it unresolved in their own words.
+    pub raised_by: Vec<String>,
+    /// What happens if the other side is right, in the judges' words.
+    pub stakes: Vec<String>,
+}
+
+/// Whether a dispute is open in the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DisputeState {
+    Open,
+    Resolved,
+}
+
+/// The disputes of the verdict: each once, the open ones first.
+pub(super) fn dispute_records(log: &PanelLog<'_>) -> Vec<DisputeRecord> {
+    let listed = |dispute: &&PanelDispute| dispute.is_open() || dispute.is_resolved();
+    let mut records: Vec<DisputeRecord> =
+        log.disputes.iter().filter(listed).map(|d| record(log, d)).collect();
+    records.sort_by_key(|record| record.state == DisputeState::Resolved);
+    records
+}
+
+fn record(log: &PanelLog<'_>, dispute: &PanelDispute) -> DisputeRecord {
+    let about = match &dispute.topic {
+        DisputeTopic::Dimension(place) => log.rubric.keys().nth(*place).map(str::to_owned),
+        DisputeTopic::Finding(place) => log.findings.get(*place).map(|finding| finding.id.clone()),
+        DisputeTopic::Point(claim) => claim.clone(),
+    };
+    let rounds = log.rounds.iter().zip(&dispute.open_after).filter(|(_, open)| **open);
+    let mut raised_by = dispute.raisers();
+    raised_by.sort_unstable();
+    raised_by.dedup();
+    let stakes = dispute.entries.iter().filter(|entry| !entry.stakes.is_empty());
+    DisputeRecord {
+        dispute_id: dispute.id.clone(),
+        same_as: dispute.same_as.clone(),
+        topic: dispute.text.clone(),
+        about,
+        state: if dispute.is_open() { DisputeState::Open } else { DisputeState::Resolved },
+        open_after_rounds: rounds.map(|(round, _)| round.number).collect(),
+        raised_by: log.ids(&raised_by),
+        stakes: stakes.map(|entry| entry.stakes.clone()).collect(),
+    }
+}
