@@ -46,23 +46,17 @@ impl SortedPairs {
         let shown: Vec<(usize, String)> =
             log.proposers().iter().map(|place| (*place, normalized(&text(place)))).collect();
         let mut sorted = Self::default();
-        let mut contradicted: Vec<(usize, usize)> = Vec::new();
+        let mut twice: Vec<(usize, usize)> = Vec::new();
         for declared in &said.pairs {
             let Some(pair) = sorted.verified_pair(log, &shown, declared) else { continue };
-            let twice = sorted.pairs.iter().find(|other| (other.a, other.b) == (pair.a, pair.b));
-            match twice.map(|other| other.relation) {
-                None => sorted.pairs.push(pair),
-                Some(relation) => {
-                    sorted
-                        .faults
-                        .push(format!("The pair of {} is listed twice.", names(log, pair.a, pair.b)));
-                    if relation != pair.relation {
-                        contradicted.push((pair.a, pair.b));
-                    }
-                }
+            match sorted.pairs.iter().any(|other| (other.a, other.b) == (pair.a, pair.b)) {
+                true => twice.push((pair.a, pair.b)),
+                false => sorted.pairs.push(pair),
             }
         }
-        sorted.pairs.retain(|pair| !contradicted.contains(&(pair.a, pair.b)));
+        let again = twice.iter().map(|(a, b)| format!("The pair of {} is listed twice.", names(log, *a, *b)));
+        sorted.faults.extend(again);
+        sorted.pairs.retain(|pair| !twice.contains(&(pair.a, pair.b)));
         let stage = log.stages.len().saturating_sub(1);
         sorted.pairs.retain(|pair| !log.is_equal(stage, pair.a, pair.b));
         for (a, b) in all_pairs(&log.proposers()) {

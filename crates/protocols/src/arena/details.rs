@@ -211,12 +211,7 @@ impl ArenaReport<'_> {
                 format!("{:+.1}", rated.change + 0.0),
             ]);
         }
-        let line = "Seats of one model share one rating, to which all of their changes add.";
-        let shared =
-            ratings.iter().any(|one| ratings.iter().filter(|other| other.agent == one.agent).count() > 1);
-        let mut blocks = vec![ReportBlock::Table(rows)];
-        blocks.extend(shared.then(|| ReportBlock::Line(line.into())));
-        (!ratings.is_empty()).then(|| part("Ratings", blocks).folded())
+        (!ratings.is_empty()).then(|| part("Ratings", vec![ReportBlock::Table(rows)]).folded())
     }
 }
 

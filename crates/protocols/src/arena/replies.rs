@@ -535,7 +535,7 @@ pub(super) fn check(debate: &Debate, ask: &Ask, value: &Value) -> Result<(), Rep
             let sorted = SortedPairs::verify(&log, &read(value)?);
             sorted.fault().map_or(Ok(()), |fault| Err(ReplyFault::Unverified(fault)))
         }
-        ArenaPhase::Compare => check_similarity(&read(value)?),
+        ArenaPhase::Compare => read::<SimilarityReply>(value).map(|_| ()),
         ArenaPhase::Vote => read::<VoteReply>(value).map(|_| ()),
         ArenaPhase::Judge => {
             let log = ArenaLog::read(debate).map_err(unreadable)?;
@@ -604,15 +604,5 @@ fn check_judgement(said: &JudgementReply, names: &[String]) -> Result<(), ReplyF
     match said.scores.iter().find(|scored| scored.reasons.texts().is_empty()) {
         Some(scored) => Err(ReplyFault::Invalid(format!("`reasons` for {} must not be empty", scored.label))),
         None => Ok(()),
-    }
-}
-
-fn check_similarity(said: &SimilarityReply) -> Result<(), ReplyFault> {
-    let texts = said.similarity.len();
-    match said.similarity.iter().all(|row| row.len() == texts) {
-        true => Ok(()),
-        false => {
-            Err(ReplyFault::Invalid("`similarity` must have one figure for each text in each row".to_owned()))
-        }
     }
 }

@@ -449,17 +449,9 @@ fn check_outcome(check: &ArenaCheck, threshold: f64) -> String {
     if !unknown.is_empty() {
         against.push(format!("it is not known how these relate: {}", unknown.join("; ")));
     }
-    for (place, [one, other]) in check.conflicts.iter().enumerate() {
-        let is_reverse = |pair: &[String; 2]| pair[0] == *other && pair[1] == *one;
-        // A conflict that both sides declare is told once.
-        if check.conflicts.iter().take(place).any(is_reverse) {
-            continue;
-        }
-        let (one, other) = (agent(one), agent(other));
-        against.push(match check.conflicts.iter().any(is_reverse) {
-            true => format!("{one} and {other} declare a conflict with each other"),
-            false => format!("{one} declares a conflict with {other}"),
-        });
-    }
+    let declared = check.conflicts.iter();
+    against.extend(
+        declared.map(|[one, other]| format!("{} declares a conflict with {}", agent(one), agent(other))),
+    );
     if against.is_empty() { "not converged".into() } else { against.join("; ") }
 }

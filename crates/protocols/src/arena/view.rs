@@ -537,17 +537,6 @@ fn decision_checks(log: &ArenaLog<'_>) -> Vec<QualityCheck> {
     let rated = judging::rated_seats(log);
     let sum: f64 = rated.iter().map(|rated| rated.change).sum();
     let is_rated = (!rated.is_empty()).then(|| sum.abs() < TOLERANCE);
-    let fates = closing::position_fates(log);
-    let of = |fate: Fate| fates.iter().filter(|position| position.fate == fate).count();
-    let is_conserved = closing::dissent(log, &fates).len() == of(Fate::Minority)
-        && fates.iter().all(|position| !position.reason.is_empty());
-    let conserved = format!(
-        "{} adopted, {} given up, {} not settled, {} in the dissent",
-        of(Fate::Adopted),
-        of(Fate::Refuted),
-        of(Fate::NotSettled),
-        of(Fate::Minority)
-    );
     vec![
         check(
             "Round 7: all agents vote, and half of them choose a proposal",
@@ -573,11 +562,21 @@ fn decision_checks(log: &ArenaLog<'_>) -> Vec<QualityCheck> {
             count(rated.len(), "rated seat"),
             judge_asks,
         ),
-        check(
-            "Every position of round 1 is adopted, given up with a reason, not settled, or dissent",
-            (!fates.is_empty()).then_some(is_conserved),
-            conserved,
-            asks_of(log, ArenaPhase::Propose),
-        ),
+        positions_check(log),
     ]
+}
+
+fn positions_check(log: &ArenaLog<'_>) -> QualityCheck {
+    let fates = closing::position_fates(log);
+    let of = |fate: Fate| fates.iter().filter(|position| position.fate == fate).count();
+    let (adopted, given_up, minority) = (of(Fate::Adopted), of(Fate::Refuted), of(Fate::Minority));
+    let open = of(Fate::NotSettled);
+    let is_conserved = closing::dissent(log, &fates).len() == minority
+        && fates.iter().all(|position| !position.reason.is_empty());
+    check(
+        "Every position of round 1 is adopted, given up with a reason, not settled, or dissent",
+        (!fates.is_empty()).then_some(is_conserved),
+        format!("{adopted} adopted, {given_up} given up, {open} not settled, {minority} in the dissent"),
+        asks_of(log, ArenaPhase::Propose),
+    )
 }

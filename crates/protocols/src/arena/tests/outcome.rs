@@ -302,8 +302,8 @@ fn every_outcome_is_consistent_whoever_is_absent() {
         &[("trickster", "true"), ("judge_orders", "2")],
         &[("decide", "judge"), ("consensus", "unanimous")],
     ] {
-        for seed in 0..60 {
-            for absent in [0, 3, 8, 20] {
+        for seed in 0..16 {
+            for absent in [0, 4, 12] {
                 let debate = made_up(set, seed, absent);
                 balanced(&debate);
                 ends.insert(format!("{:?}", debate.outcome.unwrap().termination));
