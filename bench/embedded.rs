@@ -72,6 +72,7 @@ fn call(prompt: String, seed: u64) -> ModelCall {
         phase: Phase::new("answer", 0),
         label: None,
         about: None,
+        question: String::new(),
         messages: vec![
             CallMessage::new(MessageRole::System, "Rules."),
             CallMessage::new(MessageRole::User, prompt),

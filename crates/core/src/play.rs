@@ -287,9 +287,10 @@ fn number(schema: &Value, draw: &mut SeededDraw) -> f64 {
 }
 
 fn sentence(draw: &mut SeededDraw, words: usize) -> String {
+    // None of these is a word of a prompt, so that a renamed debate renames nothing else.
     const WORDS: &[&str] = &[
-        "cost", "risk", "time", "users", "never", "always", "first", "measure", "because", "evidence",
-        "plan", "team", "change", "keep", "twice", "half", "later", "today", "price", "load",
+        "cost", "risk", "time", "users", "never", "always", "first", "measure", "because", "sample", "plan",
+        "team", "change", "keep", "twice", "half", "later", "today", "price", "load",
     ];
     let count = 1 + draw.below(words);
     let words: Vec<&str> = (0..count).filter_map(|_| WORDS.get(draw.below(WORDS.len())).copied()).collect();

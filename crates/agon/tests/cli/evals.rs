@@ -60,7 +60,11 @@ fn accuracy_and_cost_are_told_for_every_arm() {
     // "short answers by arithmetic; otherwise a clerk is asked": the first order is wrong, so nothing verifies and nothing is wrong.
     let zurich = lines.iter().find(|line| line["key"] == "single/ch").unwrap();
     let is_known = zurich["correct"].is_boolean();
-    assert_eq!((zurich["correct"] == false, zurich["graded_by"] == "clerk"), (is_known, is_known), "{zurich:#}");
+    assert_eq!(
+        (zurich["correct"] == false, zurich["graded_by"] == "clerk"),
+        (is_known, is_known),
+        "{zurich:#}"
+    );
     assert_eq!(zurich["grading"]["clerk"], "script/know.yaml");
     let sampled = lines.iter().find(|line| line["key"] == "self-consistency/fr").unwrap();
     assert_eq!(sampled["usage"]["calls"], 3);

@@ -23,9 +23,10 @@ pub(crate) fn review(home: &Home, args: &[&str]) -> Said {
 pub(crate) fn unanimous(verdict: &str) -> Home {
     let home = home();
     let said = format!("verdict: {verdict}, confidence: HIGH, key_insight: x");
+    let found = "findings: [{severity: minor, description: d}]";
     home.write(
         "review.yaml",
-        format!("seats:\n  \"*\":\n    r1: {{{said}}}\n    r2: {{restatement: y, {said}}}\n"),
+        format!("seats:\n  \"*\":\n    r1: {{{said}, {found}}}\n    r2: {{restatement: y, {said}}}\n"),
     );
     home
 }
@@ -192,10 +193,10 @@ fn files_of_the_judges_and_a_second_run_that_overwrites_nothing() {
         let of = |name: &str| format!("{day}-auth-{name}.md");
         vec![
             of(&format!("report{run}")),
-            of(&format!("script-judge-1{run}-r2")),
-            of(&format!("script-judge-1{run}")),
-            of(&format!("script-judge-2{run}-r2")),
-            of(&format!("script-judge-2{run}")),
+            of(&format!("script-correctness{run}-r2")),
+            of(&format!("script-correctness{run}")),
+            of(&format!("script-risk{run}-r2")),
+            of(&format!("script-risk{run}")),
         ]
     };
     assert_eq!(first, names(""));
@@ -301,6 +302,7 @@ fn a_second_vendor_that_is_not_heard_is_told() {
     let said = mixed("command/gone");
     let warnings = said.json()["warnings"].to_string();
     assert!(warnings.contains("this review is not mixed"), "{warnings}");
+    assert_eq!((said.status, &said.json()["status"]), (Some(3), &"incomplete".into()));
     let said = mixed("command/none");
     assert!(said.status == Some(2) && said.err.contains("no program /no/such/program"), "{said:?}");
     assert_eq!(home.agon(&["list", "--json"]).json().as_array().unwrap().len(), 1, "nothing was asked");

@@ -19,6 +19,7 @@ fn files_texts_and_a_diff_are_targets() {
     assert_eq!(question(home.agon_with(&piped, diff)), "Review of a diff");
     let text = ["review", "--models", "script/review.yaml", "--json", "--no-files"];
     assert_eq!(question(home.agon_with(&text, b"a plan\n")), "a plan");
+    assert_eq!(question(home.agon_with(&text, diff)), "Review of a diff", "it is recognised");
     let with_spec = [&text[..], &["--spec", "auth.py"]].concat();
     assert_eq!(question(home.agon_with(&with_spec, b"a plan\n")), "a plan");
     let absolute = home.path("auth.py");
@@ -44,7 +45,8 @@ fn bad_input_is_named_and_nobody_is_asked() {
         (&["binary.md"], &["binary.md", "binary"]),
         (&["latin.md"], &["latin.md", "UTF-8"]),
         (&["large.md"], &["large.md", "longer than 1024 KB"]),
-        (&["."], &["folder"]),
+        (&["."], &["binary.md", "binary"]),
+        (&["--diff", "main...nowhere"], &["the range main...nowhere"]),
         (&[], &["nothing to review"]),
         (&["--text", " "], &["target is empty"]),
         (&["--diff", "prose.diff"], &["prose.diff", "not a unified diff"]),
@@ -111,4 +113,33 @@ fn what_is_wrong_with_stdin_is_named() {
 fn an_unreadable_file_is_named() {
     let home = home();
     refused(&home, &["/proc/self/mem", "it cannot be read"], || review(&home, &["/proc/self/mem"]));
+}
+
+/// "`--diff FILE|-|RANGE` (a git range such as `main...HEAD`)", and a folder is its files.
+#[test]
+fn a_git_range_and_a_folder_are_targets() {
+    let home = unanimous("PASS");
+    let git = |args: &[&str]| {
+        let who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"];
+        let ran = std::process::Command::new("git").args(who).args(args).current_dir(home.path("")).output();
+        assert!(ran.unwrap().status.success(), "git {args:?}");
+    };
+    git(&["init", "-q", "-b", "main"]);
+    git(&["add", "auth.py"]);
+    git(&["commit", "-q", "-m", "one"]);
+    home.write("auth.py", "import jwt\n");
+    git(&["commit", "-q", "-a", "-m", "two"]);
+    let path = std::env::var("PATH").unwrap();
+    let review = |args: &[&str]| {
+        let args = [&["review"], args, &["--models", "script/review.yaml", "--json", "--no-files"]].concat();
+        home.agon_in(&[("PATH", &path)], &args)
+    };
+    let said = review(&["--diff", "main~1...main"]).ok().json();
+    assert_eq!((&said["question"], &said["verdict"]["paths"][0]), (&"Review of main~1...main".into(), &"auth.py".into()));
+    assert!(review(&["--diff", "main..main"]).err.contains("nothing changes in the range main..main"));
+    std::fs::create_dir(home.path("src")).unwrap();
+    home.write("src/b.py", "b = 1\n");
+    home.write("src/a.py", "a = 1\n");
+    let paths = review(&["src"]).ok().json()["verdict"]["paths"].clone();
+    assert_eq!(paths, serde_json::json!(["src/a.py", "src/b.py"]));
 }

@@ -138,7 +138,9 @@ async fn a_repair_sends_back_the_answer_and_its_error() {
 #[tokio::test(start_paused = true)]
 async fn an_unverified_answer_uses_at_most_one_repair() {
     const GOOD: &str = r#"{"answer": "yes"}"#;
-    let rows: &[(u32, Option<u32>, &'static [&'static str], &str, usize)] = &[
+    /// The limits on repairs and calls, the answers, the one that counts, and how many calls that takes.
+    type RepairRow = (u32, Option<u32>, &'static [&'static str], &'static str, usize);
+    let rows: &[RepairRow] = &[
         (0, None, &[UNVERIFIED], UNVERIFIED, 1),
         (1, Some(1), &[UNVERIFIED], UNVERIFIED, 1),
         (2, None, &[UNVERIFIED], UNVERIFIED, 2),

@@ -230,7 +230,10 @@ fn notes(findings: &EvalFindings) -> Vec<String> {
     }
     if let Some(clerk) = &findings.clerk {
         let trials = counted(clerk.asked, "trial");
-        notes.push(format!("The clerk, {}, was asked about {trials} that arithmetic could not grade.", clerk.model));
+        notes.push(format!(
+            "The clerk, {}, was asked about {trials} that arithmetic could not grade.",
+            clerk.model
+        ));
     }
     notes.extend(findings.unequal_budgets());
     if !findings.comparisons.is_empty() {

@@ -47,14 +47,13 @@ pub(super) struct PanelDispute {
 pub(super) struct DisputeEntry {
     pub(super) round: u32,
     pub(super) place: usize,
-    topic: String,
+    pub(super) topic: String,
     pub(super) view: String,
     pub(super) opposing_view: String,
-    pub(super) why: String,
     pub(super) stakes: String,
     pub(super) needs_attention: bool,
-    opponent: Option<usize>,
-    about: Option<String>,
+    pub(super) with_judge: Option<String>,
+    pub(super) about: Option<String>,
 }
 
 impl PanelDispute {
@@ -103,9 +102,11 @@ impl PanelDispute {
     }
 
     /// Adds what a judge says of it. The raiser's view is one side. Who contradicts somebody is on the other side from them.
-    fn add(&mut self, entry: DisputeEntry) {
+    fn add(&mut self, log: &PanelLog<'_>, entry: DisputeEntry) {
         let (place, is_first) = (entry.place, self.entries.is_empty());
-        let side = match (is_first, entry.opponent.and_then(|opponent| self.side(opponent))) {
+        let opponent = log.judges.iter().position(|judge| Some(judge.id) == entry.with_judge.as_deref());
+        let opponent = opponent.filter(|opponent| *opponent != place);
+        let side = match (is_first, opponent.and_then(|opponent| self.side(opponent))) {
             (true, _) => Some(true),
             (false, Some(opposing)) => Some(!opposing),
             (false, None) => self.entries.first().and_then(|raised| match &entry.view {
@@ -117,7 +118,7 @@ impl PanelDispute {
         if self.side(place).is_none() {
             self.set_side(place, side);
         }
-        match entry.opponent {
+        match opponent {
             // What a judge says of its own position outranks what others say of it.
             Some(opponent) if self.side(opponent).is_none() => {
                 self.set_side(opponent, side.map(|side| !side));
@@ -130,7 +131,7 @@ impl PanelDispute {
 
     /// A judge gives up its side.
     fn concede(&mut self, place: usize) {
-        let side = self.side(place).map_or(true, |side| !side);
+        let side = self.side(place).is_none_or(|side| !side);
         self.set_side(place, Some(side));
     }
 
@@ -162,9 +163,9 @@ pub(super) fn find_disputes(log: &PanelLog<'_>) -> Vec<PanelDispute> {
     for (past, round) in log.rounds.iter().enumerate() {
         open_by_scores(log, round, &mut disputes);
         for (place, judge) in log.judges.iter().enumerate() {
-            for entry in entries(log, judge, place, round.phase) {
+            for entry in entries(judge, place, round.phase) {
                 let at = find_or_open(log, round, &entry, &mut disputes);
-                disputes.get_mut(at).into_iter().for_each(|dispute| dispute.add(entry.clone()));
+                disputes.get_mut(at).into_iter().for_each(|dispute| dispute.add(log, entry.clone()));
             }
         }
         for (place, judge) in log.judges.iter().enumerate() {
@@ -245,44 +246,13 @@ fn find_or_open(
 }
 
 /// What a judge leaves unresolved in a phase.
-fn entries(log: &PanelLog<'_>, judge: &PanelJudge<'_>, place: usize, phase: PanelPhase) -> Vec<DisputeEntry> {
-    let opponent = |id: &Option<String>| {
-        log.judges.iter().position(|other| Some(other.id) == id.as_deref()).filter(|at| *at != place)
-    };
-    let entry = |topic: &str, texts: [&str; 4], id: &Option<String>, about: &Option<String>, flag: bool| {
-        let [view, opposing_view, why, stakes] = texts.map(|text| text.trim().to_owned());
-        DisputeEntry {
-            round: phase.round(),
-            place,
-            topic: topic.trim().to_owned(),
-            view,
-            opposing_view,
-            why,
-            stakes,
-            needs_attention: flag,
-            opponent: opponent(id),
-            about: about.clone(),
-        }
-    };
+fn entries(judge: &PanelJudge<'_>, place: usize, phase: PanelPhase) -> Vec<DisputeEntry> {
+    let round = phase.round();
+    let second = judge.rebuttal.iter().flat_map(|said| &said.unresolved_disputes);
+    let third = judge.last.iter().flat_map(|said| &said.unresolved_disagreements);
     match phase {
-        PanelPhase::Rebuttal => {
-            let left = judge.rebuttal.iter().flat_map(|said| &said.unresolved_disputes);
-            left.map(|left| {
-                let texts = [&left.my_view, &left.opposing_view, &left.why_unresolved, &left.stakes];
-                let texts = texts.map(String::as_str);
-                entry(&left.topic, texts, &left.with_judge, &left.about, left.user_attention_needed)
-            })
-            .collect()
-        }
-        PanelPhase::Final => {
-            let left = judge.last.iter().flat_map(|said| &said.unresolved_disagreements);
-            left.map(|left| {
-                let texts = [&left.my_final_view, &left.opposing_view, &left.why_unresolved, &left.stakes];
-                let texts = texts.map(String::as_str);
-                entry(&left.issue, texts, &left.with_judge, &left.about, left.user_attention_needed)
-            })
-            .collect()
-        }
+        PanelPhase::Rebuttal => second.map(|left| left.entry(round, place)).collect(),
+        PanelPhase::Final => third.map(|left| left.entry(round, place)).collect(),
         PanelPhase::Position | PanelPhase::Summary => Vec::new(),
     }
 }

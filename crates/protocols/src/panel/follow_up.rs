@@ -257,7 +257,7 @@ fn stakes(log: &PanelLog<'_>, disputes: &[&PanelDispute]) -> Option<String> {
     let entries =
         || disputes.iter().flat_map(|dispute| &dispute.entries).filter(|entry| !entry.stakes.is_empty());
     let told = log.judges.iter().enumerate().filter_map(|(place, judge)| {
-        let last = entries().filter(|entry| entry.place == place).last()?;
+        let last = entries().rfind(|entry| entry.place == place)?;
         Some(format!("{}: {}", judge.id, last.stakes))
     });
     let told: Vec<String> = told.collect();

@@ -109,44 +109,48 @@ impl PanelJudge<'_> {
         }
     }
 
+    /// Something of what the judge said in round 2 or 3.
+    pub(super) fn later<'s, T>(
+        &'s self,
+        phase: PanelPhase,
+        second: fn(&'s RebuttalStatement) -> T,
+        third: fn(&'s FinalStatement) -> T,
+    ) -> Option<T> {
+        match phase {
+            PanelPhase::Rebuttal => self.rebuttal.as_ref().map(second),
+            PanelPhase::Final => self.last.as_ref().map(third),
+            PanelPhase::Position | PanelPhase::Summary => None,
+        }
+    }
+
     /// What the judge said of the critical findings in a phase.
     pub(super) fn finding_positions(&self, phase: PanelPhase) -> &[FindingPosition] {
-        match phase {
-            PanelPhase::Rebuttal => self.rebuttal.as_ref().map_or(&[], |said| &said.critical_positions),
-            PanelPhase::Final => self.last.as_ref().map_or(&[], |said| &said.critical_positions),
-            PanelPhase::Position | PanelPhase::Summary => &[],
-        }
+        self.later(phase, |said| &said.critical_positions[..], |said| &said.critical_positions)
+            .unwrap_or_default()
     }
 
     /// The ids that the judge declared the same in a phase.
     pub(super) fn same_as(&self, phase: PanelPhase) -> &[Vec<String>] {
-        match phase {
-            PanelPhase::Rebuttal => self.rebuttal.as_ref().map_or(&[], |said| &said.same_as),
-            PanelPhase::Final => self.last.as_ref().map_or(&[], |said| &said.same_as),
-            PanelPhase::Position | PanelPhase::Summary => &[],
-        }
+        self.later(phase, |said| &said.same_as[..], |said| &said.same_as).unwrap_or_default()
     }
 
     /// The findings that the judge raised in a phase.
     pub(super) fn raised_mut(&mut self, phase: PanelPhase) -> &mut [RaisedFinding] {
-        match phase {
-            PanelPhase::Position => &mut self.statement.critical_findings,
-            PanelPhase::Rebuttal => {
-                self.rebuttal.as_mut().map_or(&mut [], |said| &mut said.critical_findings)
-            }
-            PanelPhase::Final | PanelPhase::Summary => &mut [],
+        match (phase, &mut self.rebuttal) {
+            (PanelPhase::Position, _) => &mut self.statement.critical_findings,
+            (PanelPhase::Rebuttal, Some(said)) => &mut said.critical_findings,
+            _ => &mut [],
         }
     }
 
     /// The ids of the points of others that the judge accepts in a phase.
     pub(super) fn conceded(&self, phase: PanelPhase) -> Vec<&str> {
-        let agreed = self.rebuttal.iter().flat_map(|said| &said.agreements).map(|point| &point.about);
-        let conceded = self.last.iter().flat_map(|said| &said.concessions_made).map(|point| &point.about);
-        match phase {
-            PanelPhase::Rebuttal => agreed.filter_map(Option::as_deref).collect(),
-            PanelPhase::Final => conceded.filter_map(Option::as_deref).collect(),
-            PanelPhase::Position | PanelPhase::Summary => Vec::new(),
-        }
+        let ids = self.later(
+            phase,
+            |said| said.agreements.iter().map(|point| &point.about).collect::<Vec<_>>(),
+            |said| said.concessions_made.iter().map(|point| &point.about).collect(),
+        );
+        ids.unwrap_or_default().into_iter().filter_map(Option::as_deref).collect()
     }
 
     /// What the judge recommends when it last recommended anything.
@@ -155,51 +159,31 @@ impl PanelJudge<'_> {
         last.filter(|list| !list.is_empty()).unwrap_or(&self.statement.recommendations)
     }
 
-    /// Whether the judge asks for the person's attention in a phase, and what it says of that.
+    /// What the judge asks the person in a phase, if it does.
     pub(super) fn attention(&self, phase: PanelPhase) -> Option<&str> {
-        let (needed, reason) = match phase {
-            PanelPhase::Position => {
-                (self.statement.user_attention_needed, self.statement.attention_reason.as_str())
-            }
-            PanelPhase::Rebuttal => self
-                .rebuttal
-                .as_ref()
-                .map(|said| (said.user_attention_needed, said.attention_reason.as_str()))?,
-            PanelPhase::Final => {
-                self.last.as_ref().map(|said| (said.user_attention_needed, said.attention_reason.as_str()))?
-            }
-            PanelPhase::Summary => return None,
-        };
-        needed.then(|| reason.trim())
+        let first = Some(&self.statement.request).filter(|_| phase == PanelPhase::Position);
+        let request = first.or_else(|| self.later(phase, |said| &said.request, |said| &said.request));
+        request.filter(|request| request.user_attention_needed).map(|request| request.attention_reason.trim())
     }
 
     /// Why the judge says that its score changed in a phase.
     pub(super) fn change_reason(&self, phase: PanelPhase) -> &str {
-        match phase {
-            PanelPhase::Rebuttal => self.rebuttal.as_ref().map_or("", |said| said.change_reason.trim()),
-            PanelPhase::Final => self.last.as_ref().map_or("", |said| said.change_reason.trim()),
-            PanelPhase::Position | PanelPhase::Summary => "",
-        }
+        self.later(phase, |said| said.change_reason.trim(), |said| said.change_reason.trim())
+            .unwrap_or_default()
     }
 
     /// The score that the judge gave a dimension in a phase.
     pub(super) fn dimension(&self, phase: PanelPhase, key: &str) -> Option<f64> {
-        let given = match phase {
-            PanelPhase::Position => Some(&self.statement.dimension_scores),
-            PanelPhase::Rebuttal => self.rebuttal.as_ref()?.dimension_scores.as_ref(),
-            PanelPhase::Final => self.last.as_ref()?.dimension_scores.as_ref(),
-            PanelPhase::Summary => None,
+        let first = Some(&self.statement.dimension_scores).filter(|_| phase == PanelPhase::Position);
+        let later = || {
+            self.later(phase, |said| said.dimension_scores.as_ref(), |said| said.dimension_scores.as_ref())
         };
-        given.and_then(|scores| scores.get(key).copied())
+        first.or_else(|| later().flatten())?.get(key).copied()
     }
 
     fn score(&self, phase: PanelPhase) -> Option<f64> {
-        match phase {
-            PanelPhase::Position => Some(self.statement.overall_score),
-            PanelPhase::Rebuttal => self.rebuttal.as_ref().map(|rebuttal| rebuttal.new_score),
-            PanelPhase::Final => self.last.as_ref().map(|last| last.final_score),
-            PanelPhase::Summary => None,
-        }
+        let first = (phase == PanelPhase::Position).then_some(self.statement.overall_score);
+        first.or_else(|| self.later(phase, |said| said.new_score, |said| said.final_score))
     }
 }
 

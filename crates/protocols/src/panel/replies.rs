@@ -14,15 +14,16 @@ use serde_json::{Map, Value};
 
 use super::PanelPhase;
 use super::consensus::{PanelDecision, TOLERANCE};
+use super::disputes::DisputeEntry;
 use super::log::PanelLog;
 use super::rubric::Rubric;
 use crate::prompt::{entry_question, schema_of};
 
 /// "Judge Position Statement", round 1.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct PositionStatement {
     /// What do the files get right and wrong, and which lines show it? At most 150 words.
-    #[serde(default)]
     pub analysis: String,
     /// How good is it overall, from 1 (very poor) to 5 (excellent)?
     #[schemars(range(min = 1.0, max = 5.0))]
@@ -34,27 +35,29 @@ pub struct PositionStatement {
     #[schemars(length(max = 16000))]
     pub position_statement: String,
     /// Which specific claims about it do you make?
-    #[serde(default)]
-    #[schemars(transform = entry_question("Which specific claim do you make about it?"))]
     pub key_claims: Vec<KeyClaim>,
     /// Which severe problems did you find? An empty list if there are none.
-    #[serde(default)]
-    #[schemars(length(max = 6), transform = entry_question("Which severe problem did you find?"))]
+    #[schemars(length(max = 6))]
     pub critical_findings: Vec<RaisedFinding>,
     /// What should its authors do?
-    #[serde(default)]
-    #[schemars(transform = entry_question("What should its authors do?"))]
     pub recommendations: Vec<JudgeRecommendation>,
+    #[serde(flatten)]
+    pub request: AttentionRequest,
+}
+
+/// A request for the attention of the person who asked. Every statement has these fields.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct AttentionRequest {
     /// Is there something that only the person who asked can decide?
-    #[serde(default)]
     pub user_attention_needed: bool,
     /// What must the person who asked decide? Empty if nothing.
-    #[serde(default)]
     pub attention_reason: String,
 }
 
-/// A claim about what is judged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Which specific claim do you make about it?
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct KeyClaim {
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
@@ -62,17 +65,17 @@ pub struct KeyClaim {
     /// What do you claim?
     pub claim: String,
     /// Which line of the files shows it? A location such as plan.md:12, or words copied exactly.
-    #[serde(default)]
     pub evidence: String,
     /// How sure are you of it: HIGH (the files say so), MEDIUM (it follows from them) or LOW (it is likely)?
     pub confidence: ConfidenceLevel,
 }
 
 /// How sure somebody is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[allow(missing_docs, reason = "the names are the seed's own")]
 pub enum ConfidenceLevel {
+    #[default]
     Low,
     Medium,
     High,
@@ -89,8 +92,9 @@ impl ConfidenceLevel {
     }
 }
 
-/// Something severe. Only what is `CRITICAL` blocks consensus; the others are ordinary findings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Which severe problem did you find?
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct RaisedFinding {
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
@@ -101,13 +105,10 @@ pub struct RaisedFinding {
     /// (a detail)?
     pub severity: FindingSeverity,
     /// Which line of the files shows it? A location such as plan.md:12, or words copied exactly.
-    #[serde(default)]
     pub evidence: String,
     /// What would fix it?
-    #[serde(default)]
     pub fix: String,
     /// Must it be settled before the judges can agree? It is so for every CRITICAL finding.
-    #[serde(default)]
     pub blocks_consensus: Option<bool>,
     /// Whether the evidence is neither a line of the files nor a quote of them.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
@@ -116,18 +117,20 @@ pub struct RaisedFinding {
 }
 
 /// How severe a finding is, and how urgent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[allow(missing_docs, reason = "the names are the seed's own")]
 pub enum FindingSeverity {
     Critical,
     High,
     Medium,
+    #[default]
     Low,
 }
 
-/// Something that a judge recommends.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// What should its authors do?
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct JudgeRecommendation {
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
@@ -137,20 +140,19 @@ pub struct JudgeRecommendation {
     /// How urgent is it: MUST (before it goes ahead), SHOULD (soon after) or CONSIDER (worth a thought)?
     pub priority: RecommendationPriority,
     /// Why should it be done?
-    #[serde(default)]
     pub rationale: String,
     /// Which findings would it fix, by id? Empty if none.
-    #[serde(default)]
     pub finding_ids: Vec<String>,
 }
 
 /// The seed's priorities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[allow(missing_docs, reason = "the names are the seed's own")]
 pub enum RecommendationPriority {
     Must,
     Should,
+    #[default]
     Consider,
 }
 
@@ -166,10 +168,10 @@ impl RecommendationPriority {
 }
 
 /// "Judge Rebuttal Statement", round 2.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct RebuttalStatement {
     /// Which arguments of the other judges hold against the files, and which do not? At most 150 words.
-    #[serde(default)]
     pub analysis: String,
     /// What was your overall score in the round before?
     #[schemars(range(min = 1.0, max = 5.0))]
@@ -178,47 +180,32 @@ pub struct RebuttalStatement {
     #[schemars(range(min = 1.0, max = 5.0))]
     pub new_score: f64,
     /// Is your score another one than before? Null leaves it to the two scores, from which it follows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub score_changed: Option<bool>,
     /// Why did your score change, or why do you keep it? Name the ids, such as [F1], that moved you.
-    #[serde(default)]
     pub change_reason: String,
     /// Which points of other judges do you accept?
-    #[serde(default)]
-    #[schemars(transform = entry_question("Which point of another judge do you accept?"))]
     pub agreements: Vec<JudgeAgreement>,
     /// Which points of other judges do you reject?
-    #[serde(default)]
-    #[schemars(transform = entry_question("Which point of another judge do you reject?"))]
     pub disagreements: Vec<JudgeDisagreement>,
     /// Which points do you accept, which do you reject, and what is your assessment now? Use Markdown headings.
     #[schemars(length(max = 16000))]
     pub position_revision: String,
     /// What remains disputed between you and another judge?
-    #[serde(default)]
-    #[schemars(transform = entry_question("What remains disputed?"))]
     pub unresolved_disputes: Vec<UnresolvedDispute>,
     /// How good is it in each dimension now, from 1 (very poor) to 5 (excellent)? Null where nothing changed.
-    #[serde(default, deserialize_with = "numbers_if_any")]
+    #[serde(deserialize_with = "numbers_if_any")]
     pub dimension_scores: Option<BTreeMap<String, f64>>,
     /// What is your position on each critical finding?
-    #[serde(default)]
-    #[schemars(transform = entry_question("What is your position on a critical finding?"))]
     pub critical_positions: Vec<FindingPosition>,
     /// Which severe problems that nobody has named yet did you find? An empty list if there are none.
-    #[serde(default)]
-    #[schemars(length(max = 6), transform = entry_question("Which new severe problem did you find?"))]
+    #[schemars(length(max = 6))]
     pub critical_findings: Vec<RaisedFinding>,
     /// Which ids name one and the same thing? Each entry lists the ids of one thing.
-    #[serde(default)]
     #[schemars(transform = entry_question("Which ids name one and the same thing?"))]
     pub same_as: Vec<Vec<String>>,
-    /// Is there something that only the person who asked can decide?
-    #[serde(default)]
-    pub user_attention_needed: bool,
-    /// What must the person who asked decide? Empty if nothing.
-    #[serde(default)]
-    pub attention_reason: String,
+    #[serde(flatten)]
+    pub request: AttentionRequest,
 }
 
 impl RebuttalStatement {
@@ -228,81 +215,111 @@ impl RebuttalStatement {
     }
 }
 
-/// A point in which one judge follows another.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Which point of another judge do you accept?
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct JudgeAgreement {
     /// Which judge do you agree with?
     pub with_judge: String,
     /// What do you now agree with?
     pub on_point: String,
     /// What else in the files supports it?
-    #[serde(default)]
     pub strengthening_evidence: String,
     /// How does it change your view?
-    #[serde(default)]
     pub impact_on_my_position: String,
     /// Which id does the point have? Null if it has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
 }
 
-/// A point in which one judge contradicts another.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Which point of another judge do you reject?
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct JudgeDisagreement {
     /// Which judge do you disagree with?
     pub with_judge: String,
     /// What do you still disagree with?
     pub on_point: String,
     /// What is their argument?
-    #[serde(default)]
     pub their_argument: String,
     /// What do you say against it?
-    #[serde(default)]
     pub my_counterargument: String,
     /// Which line of the files shows it?
-    #[serde(default)]
     pub my_evidence: String,
     /// Why is their evidence not enough, or misread?
-    #[serde(default)]
     pub their_evidence_weakness: String,
     /// Which id does the point have? Null if it has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
 }
 
-/// What a judge leaves open after round 2.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct UnresolvedDispute {
-    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
-    #[schemars(skip)]
-    pub id: Option<String>,
+/// Declares what a judge leaves open: the seed calls the same fields differently in rounds 2 and 3.
+macro_rules! open_point {
+    ($(#[$meta:meta])* $name:ident, $(#[$topic_meta:meta])* $topic:ident, $view:ident) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+        #[serde(default)]
+        pub struct $name {
+            #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+            #[schemars(skip)]
+            pub id: Option<String>,
+            $(#[$topic_meta])*
+            pub $topic: String,
+            /// What is your view?
+            pub $view: String,
+            /// What is the other side's view?
+            pub opposing_view: String,
+            /// Which difference keeps it open?
+            pub why_unresolved: String,
+            /// What happens if the other side is right?
+            pub stakes: String,
+            /// Which judge holds the other side's view? Null if several do.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub with_judge: Option<String>,
+            /// Which id does it have already? Null if it is new.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub about: Option<String>,
+            /// Must the person who asked decide it?
+            pub user_attention_needed: bool,
+        }
+
+        impl $name {
+            /// What a judge leaves open, whatever the round calls it.
+            pub(super) fn entry(&self, round: u32, place: usize) -> DisputeEntry {
+                let trimmed = |text: &str| text.trim().to_owned();
+                DisputeEntry {
+                    round,
+                    place,
+                    topic: trimmed(&self.$topic),
+                    view: trimmed(&self.$view),
+                    opposing_view: trimmed(&self.opposing_view),
+                    stakes: trimmed(&self.stakes),
+                    needs_attention: self.user_attention_needed,
+                    with_judge: self.with_judge.clone(),
+                    about: self.about.clone(),
+                }
+            }
+        }
+    };
+}
+
+open_point! {
     /// What remains disputed?
-    pub topic: String,
-    /// What is your view?
-    #[serde(default)]
-    pub my_view: String,
-    /// What is the other side's view?
-    #[serde(default)]
-    pub opposing_view: String,
-    /// Why could it not be resolved?
-    #[serde(default)]
-    pub why_unresolved: String,
-    /// What happens if the other side is right?
-    #[serde(default)]
-    pub stakes: String,
-    /// Which judge holds the other side's view? Null if several do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub with_judge: Option<String>,
-    /// Which id does it have already? Null if it is new.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub about: Option<String>,
-    /// Must the person who asked decide it?
-    #[serde(default)]
-    pub user_attention_needed: bool,
+    UnresolvedDispute,
+    /// What remains disputed?
+    topic, my_view
 }
 
-/// A judge's position on a critical finding.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+open_point! {
+    /// What could not be resolved?
+    UnresolvedDisagreement,
+    /// What could not be resolved?
+    issue, my_final_view
+}
+
+/// What is your position on a critical finding?
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct FindingPosition {
     /// Which finding?
     pub finding_id: String,
@@ -310,15 +327,15 @@ pub struct FindingPosition {
     /// real) or withdraw it (it was yours)?
     pub position: FindingHold,
     /// Why do you take this position?
-    #[serde(default)]
     pub reason: String,
 }
 
 /// What a judge says of a critical finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names are the wire's own")]
 pub enum FindingHold {
+    #[default]
     Hold,
     Adopt,
     Lower,
@@ -344,10 +361,10 @@ impl FindingHold {
 }
 
 /// "Judge Final Statement", round 3.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct FinalStatement {
     /// What did the debate settle for you, and what did it not? At most 150 words.
-    #[serde(default)]
     pub analysis: String,
     /// What is your final score, from 1 (very poor) to 5 (excellent)?
     #[schemars(range(min = 1.0, max = 5.0))]
@@ -356,127 +373,75 @@ pub struct FinalStatement {
     #[schemars(length(max = 16000))]
     pub final_position: String,
     /// Which arguments do you maintain despite the challenges?
-    #[serde(default)]
-    #[schemars(transform = entry_question("Which argument do you maintain?"))]
     pub key_points_maintained: Vec<MaintainedPoint>,
     /// What do you now accept that you first rejected?
-    #[serde(default)]
-    #[schemars(transform = entry_question("What do you now accept?"))]
     pub concessions_made: Vec<ConcededPoint>,
     /// What could not be resolved?
-    #[serde(default)]
-    #[schemars(transform = entry_question("What could not be resolved?"))]
     pub unresolved_disagreements: Vec<UnresolvedDisagreement>,
     /// Why did your score change since the round before? Name the ids, such as [F1], that moved you. Empty if it did not change.
-    #[serde(default)]
     pub change_reason: String,
     /// How good is it in each dimension now, from 1 (very poor) to 5 (excellent)? Null where nothing changed.
-    #[serde(default, deserialize_with = "numbers_if_any")]
+    #[serde(deserialize_with = "numbers_if_any")]
     pub dimension_scores: Option<BTreeMap<String, f64>>,
     /// What is your position on each critical finding?
-    #[serde(default)]
-    #[schemars(transform = entry_question("What is your position on a critical finding?"))]
     pub critical_positions: Vec<FindingPosition>,
     /// Which ids name one and the same thing? Each entry lists the ids of one thing.
-    #[serde(default)]
     #[schemars(transform = entry_question("Which ids name one and the same thing?"))]
     pub same_as: Vec<Vec<String>>,
     /// What should its authors do, after the debate?
-    #[serde(default)]
-    #[schemars(transform = entry_question("What should its authors do?"))]
     pub recommendations: Vec<JudgeRecommendation>,
-    /// Is there something that only the person who asked can decide?
-    #[serde(default)]
-    pub user_attention_needed: bool,
-    /// What must the person who asked decide? Empty if nothing.
-    #[serde(default)]
-    pub attention_reason: String,
+    #[serde(flatten)]
+    pub request: AttentionRequest,
 }
 
-/// An argument that a judge maintains.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Which argument do you maintain?
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct MaintainedPoint {
     /// What do you maintain?
     pub point: String,
     /// Why are you sure of it?
-    #[serde(default)]
     pub reason: String,
     /// Which line of the files shows it?
-    #[serde(default)]
     pub evidence: String,
 }
 
-/// What a judge accepts in the end.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// What do you now accept?
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct ConcededPoint {
     /// What do you now accept?
     pub point: String,
     /// Which judge and which argument convinced you?
-    #[serde(default)]
     pub convinced_by: String,
     /// How did it change your assessment?
-    #[serde(default)]
     pub impact: String,
     /// Which id does the point have? Null if it has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-}
-
-/// What a judge leaves open in the end.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct UnresolvedDisagreement {
-    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
-    #[schemars(skip)]
-    pub id: Option<String>,
-    /// What could not be resolved?
-    pub issue: String,
-    /// What is your final view?
-    #[serde(default)]
-    pub my_final_view: String,
-    /// What is the other side's view?
-    #[serde(default)]
-    pub opposing_view: String,
-    /// Which difference prevents agreement?
-    #[serde(default)]
-    pub why_unresolved: String,
-    /// What happens if the other side is right?
-    #[serde(default)]
-    pub stakes: String,
-    /// Which judge holds the other side's view? Null if several do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub with_judge: Option<String>,
-    /// Which id does it have already? Null if it is new.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub about: Option<String>,
-    /// Must the person who asked decide it?
-    #[serde(default)]
-    pub user_attention_needed: bool,
 }
 
 /// What the rapporteur writes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct RapporteurSummary {
     /// Which words of the judges do your summaries rest on? At least one quote of every judge.
-    #[serde(default)]
-    #[schemars(length(max = 40), transform = entry_question("Which words of a judge do your summaries rest on?"))]
+    #[schemars(length(max = 40))]
     pub quotes: Vec<JudgeQuote>,
     /// What do the judges say together, in 3 to 6 sentences?
-    #[serde(default)]
     pub assessment: Option<String>,
     /// What does the majority hold and recommend, in 3 to 6 sentences?
-    #[serde(default)]
     pub majority: Option<String>,
     /// Why does the minority disagree, and which concerns does it keep, in 3 to 6 sentences?
-    #[serde(default)]
     pub minority: Option<String>,
     /// Which recommendations say the same, and which open items do? An empty list if none do.
-    #[serde(default)]
-    #[schemars(length(max = 40), transform = entry_question("Which ids say the same?"))]
+    #[schemars(length(max = 40))]
     pub merged: Vec<MergedItems>,
 }
 
-/// Words of a judge.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Which words of a judge do your summaries rest on?
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct JudgeQuote {
     /// Which judge says it?
     pub judge: String,
@@ -484,8 +449,9 @@ pub struct JudgeQuote {
     pub quote: String,
 }
 
-/// Items that say the same.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Which ids say the same?
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct MergedItems {
     /// Which ids are they?
     pub ids: Vec<String>,
@@ -566,6 +532,31 @@ fn each_finding_once(positions: &[FindingPosition]) -> Result<(), ReplyFault> {
 
 const TEXT_CHARS_MAX: u64 = 4000;
 const ENTRIES_MAX: u64 = 12;
+/// The fields without which an entry or a statement says nothing, unless they may be null.
+const REQUIRED: [&str; 22] = [
+    "overall_score",
+    "dimension_scores",
+    "position_statement",
+    "previous_score",
+    "new_score",
+    "position_revision",
+    "final_score",
+    "final_position",
+    "claim",
+    "confidence",
+    "finding",
+    "severity",
+    "action",
+    "priority",
+    "with_judge",
+    "on_point",
+    "topic",
+    "issue",
+    "finding_id",
+    "position",
+    "point",
+    "quote",
+];
 
 /// The schema of a phase, before it is narrowed to a debate.
 fn plain_schema(phase: PanelPhase) -> ReplySchema {
@@ -585,7 +576,7 @@ fn plain_schema(phase: PanelPhase) -> ReplySchema {
     ReplySchema { name: made.name.clone(), json: made.json.clone() }
 }
 
-/// Gives every text and every list without a limit the usual one.
+/// Gives every text and every list without a limit the usual one, and lists the required fields of every object.
 fn limit(schema: &mut Value) {
     let is = |schema: &Value, word: &str| match schema.get("type") {
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == word),
@@ -599,6 +590,14 @@ fn limit(schema: &mut Value) {
             }
             if is_list && !map.contains_key("maxItems") {
                 map.insert("maxItems".into(), ENTRIES_MAX.into());
+            }
+            if let Some(Value::Object(properties)) = map.get("properties") {
+                let may_be_null = |inner: &Value| inner.get("type").is_some_and(Value::is_array);
+                let required = properties
+                    .iter()
+                    .filter(|(key, inner)| REQUIRED.contains(&key.as_str()) && !may_be_null(inner));
+                let required: Vec<&str> = required.map(|(key, _)| key.as_str()).collect();
+                map.insert("required".into(), required.into());
             }
             map.values_mut().for_each(limit);
         }

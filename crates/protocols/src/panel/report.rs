@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use agon_core::view::ending_sentence;
-use agon_core::wording::{counted, dollars, heading, joined, spoken};
+use agon_core::wording::{counted, dollars, joined, spoken};
 use agon_core::{
     Ballot, Corrupt, DebateView, Fate, GateFinding, GateJudge, GateReport, GateRuling, GateSeverity,
-    Headline, Outline, RecordBody, ReportBar, ReportBlock, ReportItem, ReportLength, ReportSection,
-    RoundSummary, SavedRecord, SeatVote, SectionKind, Termination, VerdictTone, timestamps,
+    Headline, Outline, RecordBody, ReportBlock, ReportItem, ReportLength, ReportSection, RoundSummary,
+    SavedRecord, SeatVote, SectionKind, Termination, VerdictTone, timestamps,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -19,7 +19,7 @@ use super::findings::CriticalFindingRecord;
 use super::follow_up::AttentionItem;
 use super::log::{JudgeStance, JudgeStatement, PanelJudge, PanelLog, PanelRound};
 use super::replies::{ConfidenceLevel, FindingSeverity};
-use super::verdict::{self, JudgeResult, OpinionAuthor, PanelVerdict, VerdictDecision};
+use super::verdict::{self, JudgeResult, PanelVerdict, VerdictDecision};
 use super::{PanelFailOn, PanelStatus, figure};
 
 /// One reading of the log for every face.
@@ -101,7 +101,6 @@ impl PanelReport<'_> {
         details.extend(self.disputes());
         details.extend(self.other_findings());
         details.extend(self.dimensions());
-        details.extend(self.statements());
         details.extend(self.score_changes());
         details.push(self.metrics());
         Outline { answer, body, details, ..Outline::default() }
@@ -296,8 +295,11 @@ impl PanelReport<'_> {
             row.extend(has_sides.then(|| self.side(&judge.judge_id).unwrap_or_default().to_owned()));
             rows.push(row);
         }
-        let mut blocks = vec![ReportBlock::Table(rows)];
-        blocks.extend(self.ranges());
+        let ranges: Vec<f64> = self.verdict.debate_metrics.rounds.values().map(|round| round.range).collect();
+        let (ranges, needed) =
+            (verdict::scores_written(&ranges), figure(self.verdict.thresholds.consensus_range));
+        let line = format!("Apart after each round: {ranges}. Consensus needs {needed} or less.");
+        let blocks = vec![ReportBlock::Table(rows), ReportBlock::Line(line)];
         Some(ReportSection::new(SectionKind::Part, "Scores", blocks))
     }
 
@@ -309,25 +311,6 @@ impl PanelReport<'_> {
             VerdictDecision::Majority(_) => Some("minority"),
             VerdictDecision::Consensus(_) | VerdictDecision::NoMajority(_) | VerdictDecision::None(_) => None,
         }
-    }
-
-    /// The range of the overall scores after each round, as bars, with what consensus needs.
-    fn ranges(&self) -> Vec<ReportBlock> {
-        let rounds = self.verdict.debate_metrics.rounds.iter();
-        let bars: Vec<ReportBar> = rounds
-            .map(|(name, round)| ReportBar {
-                name: heading(name),
-                value: round.range,
-                written: figure(round.range),
-            })
-            .collect();
-        if bars.is_empty() {
-            return Vec::new();
-        }
-        let needed = figure(self.verdict.thresholds.consensus_range);
-        let line =
-            format!("How far the scores are apart after each round. Consensus needs {needed} or less.");
-        vec![ReportBlock::Line(line), ReportBlock::Bars(bars)]
     }
 
     /// What was in dispute, what is open and what was resolved.
@@ -356,8 +339,7 @@ impl PanelReport<'_> {
         let items = self.verdict.other_findings.iter().map(|finding| {
             let mark = if finding.unverified { "; evidence unverified" } else { "" };
             let priority = match finding.priority {
-                FindingSeverity::Critical => "Critical",
-                FindingSeverity::High => "High",
+                FindingSeverity::Critical | FindingSeverity::High => "High",
                 FindingSeverity::Medium => "Medium",
                 FindingSeverity::Low => "Low",
             };
@@ -367,46 +349,27 @@ impl PanelReport<'_> {
         section("Other findings", items.collect())
     }
 
-    /// The dimensions by judge, and their averages and ranges. One row for each dimension, so that seven judges fit.
+    /// The dimensions by judge. One row for each dimension, so that seven judges fit.
     fn dimensions(&self) -> Option<ReportSection> {
         let judges = &self.verdict.judges;
-        let rounds = judges.iter().map(|judge| judge.dimension_scores_by_round.len()).max()?;
         let mut head = vec!["Dimension".to_owned()];
         head.extend(judges.iter().map(|judge| judge.judge_id.replace("judge-", "J")));
-        let mut ranges_head = vec!["Dimension".to_owned(), "Weight".into(), "Average".into()];
-        ranges_head.extend((1..=rounds).map(|round| format!("R{round}")));
-        let (mut rows, mut ranges) = (vec![head], vec![ranges_head]);
+        head.extend(["Avg".to_owned(), "Gap".to_owned()]);
+        let mut rows = vec![head];
         for (key, agreement) in &self.verdict.dimension_consensus {
             let scores = judges.iter().map(|judge| judge.dimension_scores.get(key).copied());
             let scores = scores.map(|score| score.map(figure).unwrap_or_default());
-            rows.push(std::iter::once(spoken(key)).chain(scores).collect());
-            let weight = self.verdict.rubric.iter().find(|dimension| dimension.key == *key);
-            let weight = weight.map(|dimension| figure(dimension.weight)).unwrap_or_default();
-            let mut row = vec![spoken(key), weight, figure(agreement.average)];
-            row.extend((0..rounds).map(|round| figure(range(&round_scores(judges, round, key)))));
-            ranges.push(row);
+            let figures = [agreement.average, agreement.range].map(figure);
+            rows.push(std::iter::once(spoken(key)).chain(scores).chain(figures).collect());
         }
+        let weights = self.verdict.rubric.iter().map(|d| format!("{} {}", spoken(&d.key), figure(d.weight)));
         let needed = figure(self.verdict.thresholds.dimension_range);
-        let line = match rounds {
-            1 => format!("R1: how far the judges are apart. Consensus needs {needed} or less."),
-            _ => format!(
-                "R1 to R{rounds}: how far the judges are apart after each round. Consensus needs {needed} or less."
-            ),
-        };
-        let blocks = vec![ReportBlock::Table(rows), ReportBlock::Table(ranges), ReportBlock::Line(line)];
-        Some(ReportSection::new(SectionKind::Part, "By dimension", blocks).folded())
-    }
-
-    /// The judges' own last statements, where the opinions above are the rapporteur's.
-    fn statements(&self) -> Option<ReportSection> {
-        let is_summed_up = self.verdict.opinions_by == Some(OpinionAuthor::Rapporteur);
-        let judges = self.verdict.judges.iter().filter(|_| is_summed_up);
-        let said = judges.map(|judge| ReportItem {
-            who: Some(format!("{} ({}, {})", judge.judge_id, judge.stance.as_str(), figure(judge.score))),
-            text: judge.position.clone(),
-            note: None,
-        });
-        section("What each judge says in the end", said.collect()).map(ReportSection::folded)
+        let line = format!(
+            "Consensus needs {needed} or less apart. Weights: {}.",
+            weights.collect::<Vec<_>>().join(", ")
+        );
+        let blocks = vec![ReportBlock::Table(rows), ReportBlock::Line(line)];
+        (!judges.is_empty()).then(|| ReportSection::new(SectionKind::Part, "By dimension", blocks).folded())
     }
 
     /// Whose score changed, by how much and why. The full report of a debate that is over has the changes among its evidence.
@@ -557,12 +520,6 @@ fn attention_group(item: &AttentionItem) -> ReportBlock {
     }
     let badges = if item.ids.is_empty() { Vec::new() } else { vec![item.ids.join(", ")] };
     ReportBlock::Group { title: item.issue.clone(), badges, blocks: vec![ReportBlock::Pairs(pairs)] }
-}
-
-/// The judges' scores of a dimension after a round, counted from 0.
-fn round_scores(judges: &[JudgeResult], round: usize, key: &str) -> Vec<f64> {
-    let scores = judges.iter().filter_map(|judge| judge.dimension_scores_by_round.get(round));
-    scores.filter_map(|scores| scores.dimension_scores.get(key).copied()).collect()
 }
 
 /// A table for each round that is over.

@@ -76,7 +76,6 @@ fn dimension_scores(ask: &SimulatedAsk<'_>, side: SimulatedSide) -> BTreeMap<Str
 fn statement(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat, side: SimulatedSide) -> PositionStatement {
     let confidence = if seat.is_adversary() { ConfidenceLevel::High } else { ConfidenceLevel::Medium };
     PositionStatement {
-        analysis: String::new(),
         overall_score: score(side),
         dimension_scores: dimension_scores(ask, side),
         position_statement: seat.stated(side),
@@ -86,49 +85,30 @@ fn statement(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat, side: SimulatedSi
             evidence: side.citation().to_owned(),
             confidence,
         }],
-        critical_findings: Vec::new(),
-        recommendations: Vec::new(),
-        user_attention_needed: false,
-        attention_reason: String::new(),
+        ..PositionStatement::default()
     }
 }
 
 fn rebuttal(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat, moved: &SimulatedMove) -> RebuttalStatement {
     let before = if moved.is_changed { moved.side.other() } else { moved.side };
     RebuttalStatement {
-        analysis: String::new(),
         previous_score: score(before),
         new_score: score(moved.side),
         score_changed: Some(moved.is_changed),
         change_reason: reason(ask, moved),
-        agreements: Vec::new(),
-        disagreements: Vec::new(),
         position_revision: seat.stated(moved.side),
-        unresolved_disputes: Vec::new(),
         dimension_scores: Some(dimension_scores(ask, moved.side)),
-        critical_positions: Vec::new(),
-        critical_findings: Vec::new(),
-        same_as: Vec::new(),
-        user_attention_needed: false,
-        attention_reason: String::new(),
+        ..RebuttalStatement::default()
     }
 }
 
 fn final_position(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat, moved: &SimulatedMove) -> FinalStatement {
     FinalStatement {
-        analysis: String::new(),
         final_score: score(moved.side),
         final_position: seat.stated(moved.side),
-        key_points_maintained: Vec::new(),
-        concessions_made: Vec::new(),
-        unresolved_disagreements: Vec::new(),
         change_reason: reason(ask, moved),
         dimension_scores: Some(dimension_scores(ask, moved.side)),
-        critical_positions: Vec::new(),
-        same_as: Vec::new(),
-        recommendations: Vec::new(),
-        user_attention_needed: false,
-        attention_reason: String::new(),
+        ..FinalStatement::default()
     }
 }
 

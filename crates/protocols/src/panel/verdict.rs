@@ -9,7 +9,7 @@ use super::disputes::{self, DisputeRecord, DisputeState, PositionEvolution};
 use super::findings::{self, CriticalFindingRecord};
 use super::follow_up::{self, AttentionItem, PanelRecommendation, VerifiedSummary};
 use super::log::{JudgeStance, JudgeStanding, PanelJudge, PanelLog, PanelRound};
-use super::replies::{ConfidenceLevel, FindingSeverity, JudgeQuote, RaisedFinding};
+use super::replies::{ConfidenceLevel, FindingSeverity, JudgeQuote};
 use super::rubric::RubricDimension;
 use super::{PanelPhase, PanelStatus, ScoreBands, figure, rounded};
 use crate::participation::answered_calls;
@@ -256,7 +256,7 @@ pub(super) fn verdict(log: &PanelLog<'_>, decision: &PanelDecision) -> PanelVerd
         },
         judges: judge_results(log),
         dimension_consensus: dimensions.map(|(place, key)| (key.to_owned(), agreement(place))).collect(),
-        convergent_findings: convergent_findings(&critical_findings),
+        convergent_findings: in_state(&critical_findings, FindingState::Adopted),
         divergent_findings: divergent_findings(&critical_findings, &disputes),
         other_findings: other_findings(log),
         critical_findings,
@@ -348,26 +348,10 @@ fn position(judge: &PanelJudge<'_>, score: f64) -> JudgePosition {
 /// What the judges say in the end, marked as their own words, under the seed's heading.
 fn own_statements(log: &PanelLog<'_>, heading: &str, places: &[usize]) -> String {
     let judges = places.iter().filter_map(|place| log.judges.get(*place));
-    let said = judges.map(|judge| {
-        format!("**{}** ({}):\n\n{}", judge.id, judge.stance.as_str(), lower_headings(judge.position()))
-    });
+    let said =
+        judges.map(|judge| format!("**{}** ({}):\n\n{}", judge.id, judge.stance.as_str(), judge.position()));
     let mark = "*The judges' own statements; no rapporteur's summary is available.*".to_owned();
     [heading.to_owned(), mark].into_iter().chain(said).collect::<Vec<_>>().join("\n\n")
-}
-
-/// A judge's Markdown with its headings two levels lower, so that the seed's headings stay on top.
-fn lower_headings(text: &str) -> String {
-    const LEVEL_MAX: usize = 6;
-    let lines = text.trim().lines().map(|line| {
-        let level = line.chars().take_while(|c| *c == '#').count();
-        match line.get(level..) {
-            Some(rest) if level > 0 && rest.starts_with(' ') => {
-                format!("{}{rest}", "#".repeat((level + 2).min(LEVEL_MAX)))
-            }
-            _ => line.to_owned(),
-        }
-    });
-    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn judge_results(log: &PanelLog<'_>) -> Vec<JudgeResult> {
@@ -413,32 +397,31 @@ fn round_dimensions(
     }
 }
 
-fn convergent_findings(findings: &[CriticalFindingRecord]) -> Vec<PanelFinding> {
-    let adopted = findings.iter().filter(|finding| finding.state == FindingState::Adopted);
-    adopted.map(|finding| critical(finding, vec!["all".to_owned()])).collect()
+/// The critical findings in a state, with the judges who hold them.
+fn in_state(findings: &[CriticalFindingRecord], state: FindingState) -> Vec<PanelFinding> {
+    let findings = findings.iter().filter(|finding| finding.state == state);
+    findings
+        .map(|finding| PanelFinding {
+            finding: finding.finding.clone(),
+            priority: FindingSeverity::Critical,
+            source_judges: match state {
+                FindingState::Adopted => vec!["all".to_owned()],
+                FindingState::Disputed | FindingState::Withdrawn => finding.held_by.clone(),
+            },
+            action_required: true,
+            id: Some(finding.finding_id.clone()),
+            unverified: finding.unverified,
+        })
+        .collect()
 }
 
-fn critical(finding: &CriticalFindingRecord, source_judges: Vec<String>) -> PanelFinding {
-    PanelFinding {
-        finding: finding.finding.clone(),
-        priority: FindingSeverity::Critical,
-        source_judges,
-        action_required: true,
-        id: Some(finding.finding_id.clone()),
-        unverified: finding.unverified,
-    }
-}
-
-/// Open critical findings with their holders, and the other disputes that are open in the end.
+/// Open critical findings, and the other disputes that are open in the end.
 fn divergent_findings(findings: &[CriticalFindingRecord], disputes: &[DisputeRecord]) -> Vec<PanelFinding> {
-    let open = findings.iter().filter(|finding| finding.state == FindingState::Disputed);
-    let mut found: Vec<PanelFinding> =
-        open.map(|finding| critical(finding, finding.held_by.clone())).collect();
     let is_finding = |dispute: &DisputeRecord| {
         findings.iter().any(|finding| finding.ids().any(|id| dispute.about.as_ref() == Some(id)))
     };
     let open = disputes.iter().filter(|dispute| dispute.state == DisputeState::Open && !is_finding(dispute));
-    found.extend(open.map(|dispute| PanelFinding {
+    let open = open.map(|dispute| PanelFinding {
         finding: dispute.topic.clone(),
         priority: FindingSeverity::Medium,
         source_judges: match dispute.raised_by.as_slice() {
@@ -448,36 +431,32 @@ fn divergent_findings(findings: &[CriticalFindingRecord], disputes: &[DisputeRec
         action_required: false,
         id: Some(dispute.dispute_id.clone()),
         unverified: false,
-    }));
-    found
+    });
+    in_state(findings, FindingState::Disputed).into_iter().chain(open).collect()
 }
 
 /// Findings below CRITICAL. Equal texts are one.
 fn other_findings(log: &PanelLog<'_>) -> Vec<PanelFinding> {
     let mut found: Vec<PanelFinding> = Vec::new();
-    let later = |judge: &PanelJudge<'_>| {
-        judge.rebuttal.clone().map(|said| said.critical_findings).unwrap_or_default()
-    };
     for judge in &log.judges {
-        let raised: Vec<RaisedFinding> =
-            judge.statement.critical_findings.iter().cloned().chain(later(judge)).collect();
-        for raised in raised.iter().filter(|raised| raised.severity != FindingSeverity::Critical) {
-            match found.iter_mut().find(|other| is_same_text(&other.finding, &raised.finding)) {
-                Some(same) => {
-                    same.priority = same.priority.min(raised.severity);
-                    same.source_judges.push(judge.id.to_owned());
-                    same.source_judges.dedup();
-                    same.unverified &= raised.unverified.is_some();
-                }
-                None => found.push(PanelFinding {
-                    finding: raised.finding.trim().to_owned(),
-                    priority: raised.severity,
-                    source_judges: vec![judge.id.to_owned()],
-                    action_required: raised.severity == FindingSeverity::High,
-                    id: None,
-                    unverified: raised.unverified.is_some(),
-                }),
-            }
+        let later = judge.rebuttal.iter().flat_map(|said| &said.critical_findings);
+        let raised = judge.statement.critical_findings.iter().chain(later);
+        for raised in raised.filter(|raised| raised.severity != FindingSeverity::Critical) {
+            let same = found.iter().position(|other| is_same_text(&other.finding, &raised.finding));
+            let mut finding = same.map(|at| found.remove(at)).unwrap_or_else(|| PanelFinding {
+                finding: raised.finding.trim().to_owned(),
+                priority: raised.severity,
+                source_judges: Vec::new(),
+                action_required: false,
+                id: None,
+                unverified: true,
+            });
+            finding.priority = finding.priority.min(raised.severity);
+            finding.action_required = finding.priority == FindingSeverity::High;
+            finding.unverified &= raised.unverified.is_some();
+            finding.source_judges.push(judge.id.to_owned());
+            finding.source_judges.dedup();
+            found.push(finding);
         }
     }
     found.sort_by_key(|finding| finding.priority);

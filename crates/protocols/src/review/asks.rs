@@ -6,24 +6,27 @@ use agon_core::{Ask, Corrupt, PriorExchange, Prompt, Reply, ReplySchema, Seat, S
 use serde::Serialize;
 use serde_json::Value;
 
-use super::findings::others_findings;
 use super::log::{RaisedFinding, ReviewJudge, ReviewLog};
 use super::packet::{self, PacketContext, PacketItem};
-use super::replies::{JudgeVerdict, SecondVerdict};
+use super::replies::{
+    BrainstormAnswer, ExplorerReport, FirstVerdict, JudgeVerdict, ResearchAnswer, SecondVerdict,
+    VerdictRestatement,
+};
 use super::seats::explorer_id;
 use super::verdict::{JudgeAnswer, ReviewBranch};
-use super::{ReviewMode, ReviewParts, ReviewPhase};
-use crate::prompt::{new_ask, restrict, schema_of};
+use super::{ReviewMode, ReviewPhase};
+use crate::prompt::{PromptSet, new_ask, restrict, schema_of};
 use crate::quotes::QuotedTexts;
 
 /// Makes the asks of one debate.
 pub(super) struct ReviewAsks<'a> {
     log: &'a ReviewLog<'a>,
-    parts: &'a ReviewParts,
+    prompts: &'a PromptSet,
     quoted: QuotedTexts<'a>,
     system: Arc<str>,
 }
 
+/// The rule about quoted texts, for the templates that say nothing of a target.
 #[derive(Serialize)]
 struct SystemContext {
     rule: String,
@@ -71,27 +74,24 @@ struct OtherVerdict<'a> {
     verdict: String,
 }
 
-#[derive(Serialize)]
-struct NoContext {}
-
 impl<'a> ReviewAsks<'a> {
-    pub(super) fn new(parts: &'a ReviewParts, log: &'a ReviewLog<'a>) -> Result<Self, Corrupt> {
+    pub(super) fn new(prompts: &'a PromptSet, log: &'a ReviewLog<'a>) -> Result<Self, Corrupt> {
         let quoted = QuotedTexts::new(log.brief());
-        let system = parts.prompts.shared("review/system.hbs", &SystemContext { rule: quoted.rule() })?;
-        Ok(Self { log, parts, quoted, system })
+        let system = prompts.shared("review/system.hbs", &SystemContext { rule: quoted.rule() })?;
+        Ok(Self { log, prompts, quoted, system })
     }
 
     /// The explorers of every judge look around, each in its own part of the packet.
     pub(super) fn explorations(&self) -> Result<Step, Corrupt> {
-        let (file, schema) = ("review/explore.hbs", &self.parts.exploration);
-        let shared = self.parts.prompts.shared(file, &NoContext {})?;
+        let (file, schema) = ("review/explore.hbs", Arc::new(schema_of::<ExplorerReport>("exploration")));
+        let shared = self.prompts.shared(file, &self.rule())?;
         let parts = packet::parts(self.log.brief(), self.log.options.explorers);
         let mut asks = Vec::new();
         for judge in &self.log.judges {
             for (number, part) in (1..).zip(&parts) {
                 let seat = self.log.brief().seat(&explorer_id(&judge.seat.id, number));
                 let context = SeatContext { part: self.packet(part.clone())?, ..self.seat_context(judge) };
-                let tail = self.parts.prompts.tail(file, &context)?;
+                let tail = self.prompts.tail(file, &context)?;
                 asks.extend(seat.map(|seat| new_ask(seat, self.prompt(&shared, tail), Some(schema.clone()))));
             }
         }
@@ -100,7 +100,7 @@ impl<'a> ReviewAsks<'a> {
 
     /// Round 1: every judge rules on its own.
     pub(super) fn first_verdicts(&self) -> Result<Step, Corrupt> {
-        let schema = self.first_template().1;
+        let schema = Arc::new(self.first_template().1);
         let ask =
             |(judge, prompt): (&ReviewJudge<'_>, Prompt)| new_ask(judge.seat, prompt, Some(schema.clone()));
         let asks = self.first_prompts(self.log.judges.iter())?.into_iter().map(ask).collect();
@@ -109,12 +109,13 @@ impl<'a> ReviewAsks<'a> {
 
     /// Round 2 with strict anchoring: every judge restates its verdict before it reads another one.
     pub(super) fn restatements(&self) -> Result<Step, Corrupt> {
-        let shared = self.restate_prompt()?;
+        let (shared, schema) =
+            (self.restate_prompt()?, Arc::new(schema_of::<VerdictRestatement>("restatement")));
         let mut asks = Vec::new();
         for (judge, first) in self.first_prompts(self.log.revisers())? {
             let prompt = self.prompt(&shared, String::new());
             let thread = vec![self.exchange(ReviewPhase::FirstVerdict, judge, first.user())];
-            asks.push(self.second_round_ask(judge.seat, prompt, self.parts.restatement.clone(), thread));
+            asks.push(self.second_round_ask(judge.seat, prompt, schema.clone(), thread));
         }
         Ok(Step::Ask(ReviewPhase::Restate.at(2), asks))
     }
@@ -130,7 +131,7 @@ impl<'a> ReviewAsks<'a> {
             if strict {
                 thread.push(self.exchange(ReviewPhase::Restate, judge, restate.to_string()));
             }
-            let shared = self.parts.prompts.shared("review/r2.hbs", &self.second_round_context(judge)?)?;
+            let shared = self.prompts.shared("review/r2.hbs", &self.second_round_context(judge)?)?;
             let prompt = self.prompt(&shared, String::new());
             asks.push(self.second_round_ask(judge.seat, prompt, Arc::new(self.second_schema(judge)), thread));
         }
@@ -160,7 +161,8 @@ impl<'a> ReviewAsks<'a> {
     ) -> Result<SecondRoundContext<'b>, Corrupt> {
         let mut others = Vec::new();
         for other in self.others(judge) {
-            let ids: Vec<&str> = self.log.findings_of(other, 1).map(|raised| raised.id.as_str()).collect();
+            let ids: Vec<&str> =
+                self.log.shown_findings(other, true).map(|raised| raised.id.as_str()).collect();
             let full = serde_json::to_string_pretty(&JudgeAnswer::of(other, &ids))?;
             let judge = other.seat.id.as_str();
             let ids: Vec<String> = ids.iter().map(|id| format!("[{id}]")).collect();
@@ -175,8 +177,8 @@ impl<'a> ReviewAsks<'a> {
             verdict: judge.first.as_ref().map(|first| first.verdict),
             is_strict: self.log.options.strict_anchoring,
             is_disagreed: self.log.branch() == Some(ReviewBranch::Disagreed),
-            own: self.log.findings_of(judge, 1).map(|raised| self.own_finding(raised)).collect(),
-            has_other_findings: others_findings(self.log, judge).next().is_some(),
+            own: self.log.shown_findings(judge, true).map(|raised| self.own_finding(raised)).collect(),
+            has_other_findings: self.log.shown_findings(judge, false).next().is_some(),
             others,
             interjections: self.interjections(|after| after > self.phases_before_verdicts()),
         })
@@ -192,10 +194,13 @@ impl<'a> ReviewAsks<'a> {
     /// The schema allows only the judges and the ids that the judge was shown, and omits what there is nothing to say about.
     fn second_schema(&self, judge: &ReviewJudge<'_>) -> ReplySchema {
         let ids = |raised: &RaisedFinding| raised.id.clone();
-        let own: Vec<String> = self.log.findings_of(judge, 1).map(ids).collect();
-        let other: Vec<String> = others_findings(self.log, judge).map(ids).collect();
+        let own: Vec<String> = self.log.shown_findings(judge, true).map(ids).collect();
+        let other: Vec<String> = self.log.shown_findings(judge, false).map(ids).collect();
         let judges: Vec<String> = self.others(judge).map(|other| other.seat.id.clone()).collect();
         let mut schema = schema_of::<SecondVerdict>("second_verdict");
+        if let Some(question) = schema.json.pointer_mut("/properties/findings/description") {
+            *question = "What problems did you find now that nobody has reported?".into();
+        }
         for (field, key, values) in [
             ("own", "id", &own),
             ("others", "id", &other),
@@ -234,28 +239,32 @@ impl<'a> ReviewAsks<'a> {
             has_diff: brief.part("diff").is_some(),
             has_lines: brief.part("diff").is_some() || brief.files.iter().any(|file| file.part.is_none()),
         };
-        let shared = self.parts.prompts.shared(file, &context)?;
+        let shared = self.prompts.shared(file, &context)?;
         let mut prompts = Vec::new();
         for judge in judges {
             let explored = self.log.explorations(&judge.seat.id);
             let explorations =
                 explored.map(|(seat, value)| self.quoted.quote(seat, &format!("{value:#}"))).collect();
             let context = SeatContext { explorations, ..self.seat_context(judge) };
-            prompts.push((judge, self.prompt(&shared, self.parts.prompts.tail(file, &context)?)));
+            prompts.push((judge, self.prompt(&shared, self.prompts.tail(file, &context)?)));
         }
         Ok(prompts)
     }
 
-    fn first_template(&self) -> (&'static str, &'a Arc<ReplySchema>) {
+    fn first_template(&self) -> (&'static str, ReplySchema) {
         match self.log.options.mode {
-            ReviewMode::Validate => ("review/r1.hbs", &self.parts.first),
-            ReviewMode::Brainstorm => ("review/brainstorm.hbs", &self.parts.brainstorm),
-            ReviewMode::Research => ("review/research.hbs", &self.parts.research),
+            ReviewMode::Validate => ("review/r1.hbs", schema_of::<FirstVerdict>("verdict")),
+            ReviewMode::Brainstorm => ("review/brainstorm.hbs", schema_of::<BrainstormAnswer>("brainstorm")),
+            ReviewMode::Research => ("review/research.hbs", schema_of::<ResearchAnswer>("research")),
         }
     }
 
+    fn rule(&self) -> SystemContext {
+        SystemContext { rule: self.quoted.rule() }
+    }
+
     fn restate_prompt(&self) -> Result<Arc<str>, Corrupt> {
-        self.parts.prompts.shared("review/restate.hbs", &NoContext {})
+        self.prompts.shared("review/restate.hbs", &self.rule())
     }
 
     /// An earlier turn of a judge, as it was asked and answered.
@@ -283,7 +292,7 @@ impl<'a> ReviewAsks<'a> {
     fn packet(&self, items: Vec<PacketItem>) -> Result<String, Corrupt> {
         let interjections = self.interjections(|after| after <= self.phases_before_verdicts());
         let context = PacketContext::new(self.log.brief(), &self.quoted, items, interjections);
-        Ok(self.parts.prompts.shared("review/packet.hbs", &context)?.trim_end().to_owned())
+        Ok(self.prompts.shared("review/packet.hbs", &context)?.trim_end().to_owned())
     }
 
     /// How many phases come before the verdicts of round 1.

@@ -6,9 +6,7 @@ use agon_core::{AbsenceReason, Brief, Corrupt, Debate, PhaseTurn, Reply, Seat};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::replies::{
-    FindingSeverity, FirstVerdict, JudgeConfidence, JudgeFinding, JudgeVerdict, OwnStatus, SecondVerdict,
-};
+use super::replies::{FindingSeverity, FirstVerdict, JudgeFinding, JudgeVerdict, OwnStatus, SecondVerdict};
 use super::seats::{self, JudgePerspective, vendor};
 use super::verdict::{CountedRound, ReviewBranch};
 use super::{ReviewOptions, ReviewPhase, findings, packet};
@@ -40,25 +38,17 @@ pub(super) struct ReviewJudge<'a> {
     pub(super) is_reverted: bool,
 }
 
-/// The verdict of a judge that counts, of either round.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct CountedVerdict<'a> {
-    pub(super) round: CountedRound,
-    pub(super) verdict: JudgeVerdict,
-    pub(super) confidence: JudgeConfidence,
-    pub(super) key_insight: &'a str,
-    pub(super) recommendation: &'a str,
-}
-
 /// A finding as one judge reported it.
 #[derive(Debug)]
 pub(super) struct RaisedFinding {
     /// `F1`, `F2`... in seat order over both rounds.
     pub(super) id: String,
-    /// The place of its judge.
-    pub(super) judge: usize,
+    pub(super) seat: String,
     pub(super) round: u32,
+    /// With the severity that its judge gives it in the verdict that counts.
     pub(super) finding: JudgeFinding,
+    /// Whether its judge dropped it, by its id, in a round 2 that counts.
+    pub(super) is_dropped: bool,
 }
 
 impl<'a> ReviewJudge<'a> {
@@ -88,43 +78,29 @@ impl<'a> ReviewJudge<'a> {
         })
     }
 
-    /// Whether it is called by a perspective that the user asked for.
-    pub(super) fn is_named_by_perspective(&self) -> bool {
-        self.perspective.as_ref().is_some_and(|own| self.seat.id == own.name)
-    }
-
     /// The answer of round 2, unless it was reverted.
     pub(super) fn counted_second(&self) -> Option<&SecondVerdict> {
         self.second.as_ref().filter(|_| !self.is_reverted).map(|(second, _)| second)
     }
 
     /// What the judge says to its own finding of this id in a round 2 that counts. Two answers that contradict each other say nothing.
-    pub(super) fn own_status(&self, id: &str) -> Option<(OwnStatus, Option<FindingSeverity>)> {
+    fn own_status(&self, id: &str) -> Option<(OwnStatus, Option<FindingSeverity>)> {
         let own = self.counted_second()?.own.iter().filter(|own| findings::is_id(&own.id, id));
         let mut said = own.map(|own| (own.status, own.severity));
         let first = said.next()?;
         said.all(|other| other == first).then_some(first)
     }
 
-    /// The verdict that counts: that of round 2, unless there is none or it was reverted.
-    pub(super) fn counted(&self) -> Option<CountedVerdict<'_>> {
+    /// The verdict that counts, and its round: that of round 2, unless there is none or it was reverted.
+    pub(super) fn counted(&self) -> Option<(CountedRound, &FirstVerdict)> {
         let first = self.first.as_ref()?;
-        Some(match self.counted_second() {
-            Some(second) => CountedVerdict {
-                round: CountedRound::R2,
-                verdict: second.verdict,
-                confidence: second.confidence,
-                key_insight: second.key_insight.trim(),
-                recommendation: second.recommendation.trim(),
-            },
-            None => CountedVerdict {
-                round: CountedRound::R1,
-                verdict: first.verdict,
-                confidence: first.confidence,
-                key_insight: first.key_insight.trim(),
-                recommendation: first.recommendation.trim(),
-            },
-        })
+        let second = self.counted_second().map(|second| (CountedRound::R2, &second.now));
+        Some(second.unwrap_or((CountedRound::R1, first)))
+    }
+
+    /// The same without its round.
+    pub(super) fn counted_verdict(&self) -> Option<JudgeVerdict> {
+        self.counted().map(|(_, counted)| counted.verdict)
     }
 }
 
@@ -161,6 +137,14 @@ impl<'a> ReviewLog<'a> {
             judge.is_weak_flip = is_weak;
             judge.is_reverted = is_weak && log.options.strict_anchoring;
         }
+        for raised in &mut log.findings {
+            let judge = log.judges.iter().find(|judge| judge.seat.id == raised.seat);
+            match judge.and_then(|judge| judge.own_status(&raised.id)) {
+                Some((OwnStatus::Drop, _)) => raised.is_dropped = true,
+                Some((OwnStatus::Change, Some(severity))) => raised.finding.severity = severity,
+                _ => {}
+            }
+        }
         Ok(log)
     }
 
@@ -174,31 +158,21 @@ impl<'a> ReviewLog<'a> {
         self.judges.iter().find(|judge| judge.seat.id == seat)
     }
 
-    /// The findings that a judge reported in this round.
-    pub(super) fn findings_of(
+    /// The findings of a judge in round 1, or those of the others. These are the ones that it is shown with their ids.
+    pub(super) fn shown_findings(
         &self,
         judge: &ReviewJudge<'_>,
-        round: u32,
+        is_own: bool,
     ) -> impl Iterator<Item = &RaisedFinding> {
-        let place = self.judges.iter().position(|other| other.seat.id == judge.seat.id);
-        self.findings.iter().filter(move |raised| Some(raised.judge) == place && raised.round == round)
+        let seat = judge.seat.id.clone();
+        self.findings.iter().filter(move |raised| raised.round == 1 && (raised.seat == seat) == is_own)
     }
 
-    /// The findings of a judge that stand in the verdict that counts, with the severity that it gives them.
-    pub(super) fn standing(&self, judge: &ReviewJudge<'_>) -> Vec<JudgeFinding> {
-        let first = self.findings_of(judge, 1).filter_map(|raised| {
-            let mut finding = raised.finding.clone();
-            match judge.own_status(&raised.id) {
-                Some((OwnStatus::Drop, _)) => return None,
-                Some((OwnStatus::Change, severity)) => {
-                    finding.severity = severity.unwrap_or(finding.severity)
-                }
-                Some((OwnStatus::Keep, _)) | None => {}
-            }
-            Some(finding)
-        });
-        let second = self.findings_of(judge, 2).filter(|_| judge.counted_second().is_some());
-        first.chain(second.map(|raised| raised.finding.clone())).collect()
+    /// The findings of a judge that stand in the verdict that counts.
+    pub(super) fn standing(&self, judge: &ReviewJudge<'_>) -> impl Iterator<Item = &JudgeFinding> {
+        let (seat, rounds) = (judge.seat.id.clone(), if judge.counted_second().is_some() { 2 } else { 1 });
+        let own = self.findings.iter().filter(move |raised| raised.seat == seat && raised.round <= rounds);
+        own.filter(|raised| !raised.is_dropped).map(|raised| &raised.finding)
     }
 
     pub(super) fn brief(&self) -> &'a Brief {
@@ -280,18 +254,15 @@ impl<'a> ReviewLog<'a> {
 
 /// The findings of all judges, numbered.
 fn raised_findings(judges: &[ReviewJudge<'_>]) -> Vec<RaisedFinding> {
+    let first = judges.iter().map(|judge| (judge, 1, judge.first.as_ref().map(|first| &first.findings)));
+    let second =
+        judges.iter().map(|judge| (judge, 2, judge.second.as_ref().map(|(second, _)| &second.now.findings)));
     let mut raised = Vec::new();
-    for round in [1, 2] {
-        for (judge, read) in judges.iter().enumerate() {
-            let findings = match round {
-                1 => read.first.as_ref().map(|first| &first.findings),
-                _ => read.second.as_ref().map(|(second, _)| &second.findings),
-            };
-            for finding in findings.into_iter().flatten() {
-                let (id, mut finding) = (format!("F{}", raised.len() + 1), finding.clone());
-                finding.location = finding.location.filter(|location| !location.trim().is_empty());
-                raised.push(RaisedFinding { id, judge, round, finding });
-            }
+    for (judge, round, findings) in first.chain(second) {
+        for finding in findings.into_iter().flatten() {
+            let (id, mut finding) = (format!("F{}", raised.len() + 1), finding.clone());
+            finding.location = finding.location.filter(|location| !location.trim().is_empty());
+            raised.push(RaisedFinding { id, seat: judge.seat.id.clone(), round, finding, is_dropped: false });
         }
     }
     raised

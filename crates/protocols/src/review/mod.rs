@@ -6,11 +6,11 @@
 //! [`verdict`] consolidates and closes, [`report`] describes the result for readers, [`records`] for files and pipelines, and
 //! [`simulation`] plays it with simulated seats.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use agon_core::{
     Ask, Brief, CallPlan, Corrupt, Debate, DebateView, Invalid, PhaseInfo, PromptTemplate, Protocol,
-    ProtocolInfo, ReplyFault, ReplySchema, Request, RoleInfo, RoleModels, Seat, Step,
+    ProtocolInfo, ReplyFault, Request, RoleInfo, RoleModels, Seat, Step,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -142,28 +142,9 @@ static INFO: ProtocolInfo = ProtocolInfo {
     demo: Some(include_str!("demo.yaml")),
 };
 
-/// The compiled templates and the schemas that are the same in every debate.
-struct ReviewParts {
-    prompts: PromptSet,
-    first: Arc<ReplySchema>,
-    restatement: Arc<ReplySchema>,
-    exploration: Arc<ReplySchema>,
-    brainstorm: Arc<ReplySchema>,
-    research: Arc<ReplySchema>,
-}
-
-fn parts() -> Result<&'static ReviewParts, Corrupt> {
-    static PARTS: OnceLock<ReviewParts> = OnceLock::new();
-    prompt::made_once(&PARTS, || {
-        Ok(ReviewParts {
-            prompts: PromptSet::new(TEMPLATES)?,
-            first: Arc::new(prompt::schema_of::<replies::FirstVerdict>("verdict")),
-            restatement: Arc::new(prompt::schema_of::<replies::VerdictRestatement>("restatement")),
-            exploration: Arc::new(prompt::schema_of::<replies::ExplorerReport>("exploration")),
-            brainstorm: Arc::new(prompt::schema_of::<replies::BrainstormAnswer>("brainstorm")),
-            research: Arc::new(prompt::schema_of::<replies::ResearchAnswer>("research")),
-        })
-    })
+fn prompts() -> Result<&'static PromptSet, Corrupt> {
+    static PROMPTS: OnceLock<PromptSet> = OnceLock::new();
+    prompt::made_once(&PROMPTS, || PromptSet::new(TEMPLATES))
 }
 
 impl Protocol for Review {
@@ -194,7 +175,7 @@ impl Protocol for Review {
 
     fn next(&self, debate: &Debate) -> Result<Step, Corrupt> {
         let log = ReviewLog::read(debate)?;
-        let asks = asks::ReviewAsks::new(parts()?, &log)?;
+        let asks = asks::ReviewAsks::new(prompts()?, &log)?;
         let Some(phase) = debate.last_phase() else {
             return if log.options.explorers > 0 { asks.explorations() } else { asks.first_verdicts() };
         };
@@ -241,6 +222,6 @@ impl Protocol for Review {
     }
 
     fn view(&self, debate: &Debate) -> Result<DebateView, Corrupt> {
-        report::view(&ReviewLog::read(debate)?)
+        Ok(report::view(&ReviewLog::read(debate)?))
     }
 }

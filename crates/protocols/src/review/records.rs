@@ -1,14 +1,14 @@
 //! What a review leaves for others: the report, one file for each judge and round, and the verdict as a gate for a pipeline.
 
 use agon_core::timestamps::day;
-use agon_core::wording::capitalized;
+use agon_core::wording::{heading, spoken};
 use agon_core::{
     GateFinding, GateJudge, GateReport, GateRuling, GateSeverity, RecordBody, SavedRecord, Status,
 };
 use serde_json::Value;
 
 use super::log::{ReviewJudge, ReviewLog};
-use super::replies::{FindingSeverity, JudgeConfidence, JudgeFinding, JudgeVerdict, SecondVerdict};
+use super::replies::{FindingSeverity, JudgeFinding, JudgeVerdict};
 use super::report::non_empty;
 use super::verdict::{JudgeRecord, JudgedResult, ReviewFinding, ReviewRuling, ReviewVerdict};
 use super::{ReviewFailOn, packet};
@@ -27,10 +27,12 @@ pub(super) fn records(log: &ReviewLog<'_>) -> Vec<SavedRecord> {
             own.push_str("-2");
         }
         if let Some(answer) = judge.answer {
-            files.push(record(own.clone(), ".md", RecordBody::Text(first_round(judge, answer))));
+            let text = answer_text(judge, 1, judge.first.as_ref().map(|first| first.verdict), answer);
+            files.push(record(own.clone(), ".md", RecordBody::Text(text)));
         }
         if let Some((second, value)) = &judge.second {
-            files.push(record(own, "-r2.md", RecordBody::Text(second_round(judge, second, value))));
+            let text = answer_text(judge, 2, Some(second.now.verdict), value);
+            files.push(record(own, "-r2.md", RecordBody::Text(text)));
         }
     }
     files
@@ -46,88 +48,43 @@ fn is_named(file: &SavedRecord, stem: &str) -> bool {
     name.strip_prefix(stem).is_some_and(|ending| matches!(ending, ".md" | "-r2.md"))
 }
 
-fn header(judge: &ReviewJudge<'_>, round: u32, verdict: Option<&str>) -> String {
-    let verdict = verdict.map_or(String::new(), |verdict| format!(": {verdict}"));
+/// Everything that a judge said in a round, field by field, and the answer as it was given.
+fn answer_text(judge: &ReviewJudge<'_>, round: u32, verdict: Option<JudgeVerdict>, answer: &Value) -> String {
+    let verdict = verdict.map_or(String::new(), |verdict| format!(": {}", verdict.as_str()));
     let perspective = judge.perspective.as_ref();
     let perspective =
         perspective.map_or(String::new(), |own| format!("\nPerspective: {}. {}\n", own.name, own.about));
-    format!("# {}, round {round}{verdict}\n\nModel: {}\n{perspective}", judge.seat.id, judge.seat.model)
+    let head =
+        format!("# {}, round {round}{verdict}\n\nModel: {}\n{perspective}", judge.seat.id, judge.seat.model);
+    let fields = answer.as_object().into_iter().flatten();
+    let sections: String = fields.map(|(field, value)| section(field, value)).collect();
+    format!("{head}{sections}{}", json_block(answer))
 }
 
-fn first_round(judge: &ReviewJudge<'_>, answer: &Value) -> String {
-    let Some(first) = &judge.first else {
-        return header(judge, 1, None) + &json_block(answer);
+/// A field under a heading, or nothing if there is nothing in it.
+fn section(field: &str, value: &Value) -> String {
+    let body = match value {
+        Value::String(text) => quoted(text),
+        Value::Array(items) => items.iter().map(|item| format!("- {}\n", one_line(&words(item)))).collect(),
+        Value::Object(_) => format!("- {}\n", one_line(&words(value))),
+        _ => String::new(),
     };
-    [
-        header(judge, 1, Some(first.verdict.as_str())),
-        insight(first.confidence, &first.key_insight),
-        findings(&first.findings),
-        words("Analysis", &first.analysis),
-        words("Recommendation", &first.recommendation),
-        json_block(answer),
-    ]
-    .concat()
+    if body.is_empty() { body } else { format!("\n## {}\n\n{body}", one_line(&heading(field))) }
 }
 
-fn second_round(judge: &ReviewJudge<'_>, second: &SecondVerdict, value: &Value) -> String {
-    let reason = second.changed_because.as_ref().map(|reason| reason.sentence()).unwrap_or_default();
-    let own = second.own.iter().map(|own| (&own.id, own.status.as_str(), &own.reason));
-    let others = second.others.iter().map(|other| (&other.id, other.status.as_str(), &other.reason));
-    let statuses = own.chain(others);
-    let statuses =
-        statuses.map(|(id, status, reason)| format!("{}: {status}. {}", one_line(id), one_line(reason)));
-    let challenges = second.challenges.iter();
-    let challenges = challenges.map(|said| {
-        format!("{}: {} {}", one_line(&said.judge), one_line(&said.claim), one_line(&said.response))
-    });
-    let accepted = second.acknowledgments.iter();
-    let accepted = accepted.map(|said| format!("{}: {}", one_line(&said.judge), one_line(&said.point)));
-    [
-        header(judge, 2, Some(second.verdict.as_str())),
-        words("Restatement of round 1", &second.restatement),
-        insight(second.confidence, &second.key_insight),
-        words("Analysis", &second.analysis),
-        words("Changed because", &reason),
-        list("Findings of round 1", statuses.collect()),
-        findings(&second.findings),
-        words("Steel man", &second.steel_man),
-        list("Challenges", challenges.collect()),
-        list("Acknowledgments", accepted.collect()),
-        words("Recommendation", &second.recommendation),
-        json_block(value),
-    ]
-    .concat()
-}
-
-fn insight(confidence: JudgeConfidence, key_insight: &str) -> String {
-    format!("\nConfidence: {}\n\n{}", confidence.as_str(), quoted(key_insight))
-}
-
-/// A judge's own words under a heading.
-fn words(title: &str, text: &str) -> String {
-    match text.trim() {
-        "" => String::new(),
-        text => format!("\n## {title}\n\n{}", quoted(text)),
+/// A value in a line: the fields of an object with their names.
+pub(super) fn words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(fields) => {
+            let fields = fields.iter().filter(|(_, value)| !value.is_null());
+            fields
+                .map(|(key, value)| format!("{}: {}", spoken(key), words(value)))
+                .collect::<Vec<_>>()
+                .join("; ")
+        }
+        other => other.to_string(),
     }
-}
-
-fn list(title: &str, lines: Vec<String>) -> String {
-    if lines.is_empty() {
-        return String::new();
-    }
-    let lines: String = lines.iter().map(|line| format!("- {line}\n")).collect();
-    format!("\n## {title}\n\n{lines}")
-}
-
-fn findings(found: &[JudgeFinding]) -> String {
-    let line = |finding: &JudgeFinding| {
-        let place =
-            finding.location.as_ref().map_or(String::new(), |place| format!(" ({})", one_line(place)));
-        let advice = finding.recommendation.as_ref();
-        let advice = advice.map_or(String::new(), |advice| format!("\n  {}", one_line(advice)));
-        format!("{}: {}{place}{advice}", finding.severity.as_str(), one_line(&finding.description))
-    };
-    list("Findings", found.iter().map(line).collect())
 }
 
 /// The text as a Markdown quotation, so that headings, fences and lists in it stay inside.
@@ -220,7 +177,7 @@ fn meaning(
                 Some(_) if heard == 0 => "no judge gave one".to_owned(),
                 Some(_) => judged.quorum.sentence(judged.judges.len()),
             };
-            capitalized(&format!("there is no verdict: {why}."))
+            format!("There is no verdict: {why}.")
         }
         Some(ReviewRuling::Pass) => format!("{}.", share(JudgeVerdict::Pass, "passes it", "pass it")),
         Some(ReviewRuling::Warn) => {
@@ -238,21 +195,20 @@ fn meaning(
 }
 
 fn gate_judge(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>, record: &JudgeRecord) -> GateJudge {
-    let counted = judge.counted();
+    let counted = judge.counted().map(|(_, counted)| counted);
     let mut notes: Vec<String> = record.note.clone().into_iter().collect();
     notes.extend(record.without_finding.then(|| "it names no finding".to_owned()));
     let no_verdict = || record.note.clone().unwrap_or_else(|| "gave no verdict".into());
-    let standing = log.standing(judge);
     GateJudge {
         name: record.judge.clone(),
         seat: record.seat.clone(),
         vendor: Some(record.vendor.clone()),
         verdict: counted.map(|counted| counted.verdict.as_str().to_owned()),
         confidence: counted.map(|counted| counted.confidence.as_str().to_owned()),
-        key_insight: counted.and_then(|counted| non_empty(counted.key_insight)),
-        recommendation: counted.and_then(|counted| non_empty(counted.recommendation)),
-        round: counted.map(|counted| counted.round as u8),
-        findings: standing.iter().map(own_finding).collect(),
+        key_insight: counted.and_then(|counted| non_empty(&counted.key_insight)),
+        recommendation: counted.and_then(|counted| non_empty(&counted.recommendation)),
+        round: judge.counted().map(|(round, _)| round as u8),
+        findings: log.standing(judge).map(own_finding).collect(),
         notes,
         absence: counted.is_none().then(no_verdict),
     }

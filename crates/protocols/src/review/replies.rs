@@ -56,7 +56,7 @@ pub struct JudgeFinding {
 }
 
 /// A judge's verdict of round 1.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FirstVerdict {
     /// What did you check, and what did you see? At most 150 words.
     #[serde(default)]
@@ -80,15 +80,14 @@ pub struct FirstVerdict {
 }
 
 /// A judge's verdict of round 2, after reading the others.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SecondVerdict {
     /// What was your verdict of round 1, and on what evidence? Two or three sentences.
     #[schemars(length(max = 4000))]
     pub restatement: String,
-    /// Which claims of the other judges did you check, and what did you see? At most 150 words.
-    #[serde(default)]
-    #[schemars(length(max = 4000))]
-    pub analysis: String,
+    /// The fields of round 1. Its findings are new ones.
+    #[serde(flatten)]
+    pub now: FirstVerdict,
     /// What becomes of each of your own findings?
     #[serde(default)]
     #[schemars(length(max = 40))]
@@ -101,10 +100,6 @@ pub struct SecondVerdict {
     #[serde(default)]
     #[schemars(length(max = 40))]
     pub same_as: Vec<SameFinding>,
-    /// What did you find now that nobody has reported?
-    #[serde(default)]
-    #[schemars(length(max = 40))]
-    pub findings: Vec<JudgeFinding>,
     /// What is the strongest case for a verdict that you do not share?
     #[serde(default)]
     #[schemars(length(max = 4000))]
@@ -120,17 +115,6 @@ pub struct SecondVerdict {
     /// What evidence that you missed in round 1 changes your verdict? Null if your verdict does not change.
     #[serde(default)]
     pub changed_because: Option<ChangeReason>,
-    /// What is the most important thing to know about the target?
-    #[schemars(length(max = 4000))]
-    pub key_insight: String,
-    /// May the target ship? PASS: as it is. WARN: yes, but something should be fixed. FAIL: not before something is fixed.
-    pub verdict: JudgeVerdict,
-    /// How sure are you of the verdict?
-    pub confidence: JudgeConfidence,
-    /// What should be done?
-    #[serde(default)]
-    #[schemars(length(max = 8000))]
-    pub recommendation: String,
 }
 
 agon_core::option_words! {

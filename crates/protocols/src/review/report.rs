@@ -3,50 +3,53 @@
 use agon_core::view::ending_sentence;
 use agon_core::wording::{excerpt, heading, spoken};
 use agon_core::{
-    Ballot, Corrupt, DebateView, DecidedPosition, GateReport, GateRuling, Headline, Outline, PositionChange,
-    PositionHistory, ReportBlock, ReportItem, ReportLength, ReportSection, RoundPositions, RoundSummary,
-    SeatPosition, SeatVote, SectionKind, VerdictTone,
+    Ballot, DebateView, DecidedPosition, GateReport, GateRuling, Headline, Outline, PositionChange,
+    PositionHistory, ReportBlock, ReportItem, ReportSection, RoundPositions, RoundSummary, SeatPosition,
+    SeatVote, SectionKind, VerdictTone,
 };
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::log::{ReviewJudge, ReviewLog};
-use super::replies::{BrainstormAnswer, FindingSeverity, JudgeVerdict, ResearchAnswer, SecondVerdict};
+use super::replies::{FindingSeverity, JudgeVerdict};
 use super::verdict::{
-    self, JudgeRecord, JudgedResult, ReviewBranch, ReviewFinding, ReviewResult, ReviewRuling, VerdictShift,
+    self, JudgeRecord, JudgedResult, ReviewBranch, ReviewDissent, ReviewFinding, ReviewRuling, VerdictShift,
 };
-use super::{ReviewMode, ReviewPhase, records, seats};
+use super::{ReviewPhase, records, seats};
 
 /// One reading of the log for every face.
-pub(super) fn view(log: &ReviewLog<'_>) -> Result<DebateView, Corrupt> {
+pub(super) fn view(log: &ReviewLog<'_>) -> DebateView {
     let verdict = verdict::verdict(log);
-    let judged = match &verdict.result {
-        ReviewResult::Judged(judged) => Some(judged),
-        ReviewResult::Answered { .. } => None,
-    };
+    let judged = verdict.judged.as_ref();
     let gate = judged.map(|judged| records::gate_report(log, &verdict, judged));
     let outline = match (judged, &gate) {
         (Some(judged), Some(gate)) => judged_outline(log, judged, gate),
-        _ => Outline { answer: answers(log)?, ..Outline::default() },
+        _ => Outline { answer: answers(log), ..Outline::default() },
     };
     let is_over = log.debate.outcome.is_some();
     let footer = || part("Who was heard", vec![ReportBlock::Line(verdict.footer.clone())]);
-    Ok(DebateView {
+    DebateView {
         headline: headline(log, gate.as_ref()),
         outline: Outline { footer: is_over.then(footer), facts: count_note(log), ..outline },
         positions: positions(log),
         ballots: log.judges.iter().filter_map(ballot).collect(),
         votes: log.judges.iter().filter_map(vote).collect(),
-        dissent: verdict::final_dissent(log).into_iter().map(|dissent| dissent.item()).collect(),
+        dissent: verdict::final_dissent(log).into_iter().map(dissent_item).collect(),
         round_summaries: [1, 2].into_iter().filter_map(|round| round_summary(log, round)).collect(),
         records: records::records(log),
         checks: Vec::new(),
         gate,
-    })
+    }
+}
+
+fn dissent_item(dissent: ReviewDissent) -> ReportItem {
+    ReportItem { who: Some(dissent.judge), text: dissent.position, note: Some(dissent.reason) }
 }
 
 fn count_note(log: &ReviewLog<'_>) -> Vec<String> {
     let judges = log.judges.iter().filter(|judge| !judge.mixed).count();
-    let named = log.judges.iter().filter(|judge| !judge.mixed && judge.is_named_by_perspective()).count();
+    let is_named =
+        |judge: &&ReviewJudge<'_>| judge.perspective.as_ref().is_some_and(|own| own.name == judge.seat.id);
+    let named = log.judges.iter().filter(|judge| !judge.mixed).filter(is_named).count();
     seats::count_note(&log.options, judges, named).into_iter().collect()
 }
 
@@ -56,7 +59,7 @@ fn ballot(judge: &ReviewJudge<'_>) -> Option<Ballot> {
 }
 
 fn vote(judge: &ReviewJudge<'_>) -> Option<SeatVote> {
-    let counted = judge.counted()?;
+    let (_, counted) = judge.counted()?;
     let confidence = Some(counted.confidence.as_str().to_owned());
     let (seat, vote) = (judge.seat.id.clone(), counted.verdict.as_str().to_owned());
     Some(SeatVote { seat, label: None, vote, confidence })
@@ -89,42 +92,16 @@ fn group(title: &str, blocks: Vec<ReportBlock>) -> ReportBlock {
     ReportBlock::Group { title: title.to_owned(), badges: Vec::new(), blocks }
 }
 
-/// The verdict, what was found and what to do; then the judges; then what they said to each other.
+/// The verdict, what was found and what to do; then the judges.
 fn judged_outline(log: &ReviewLog<'_>, judged: &JudgedResult, gate: &GateReport) -> Outline {
     let kind = if gate.ruling == GateRuling::Passed { SectionKind::Answer } else { SectionKind::NoAnswer };
     let word = gate.verdict.clone().unwrap_or_else(|| "No verdict".into());
     let blocks =
         vec![ReportBlock::Headline(tone(gate.ruling), word), ReportBlock::Line(gate.meaning.clone())];
     let mut answer = vec![ReportSection::new(kind, "Verdict", blocks)];
-    if gate.verdict.as_deref() == Some(ReviewRuling::Disagree.as_str()) {
-        answer.push(vendor_table(log, judged));
-    }
     answer.extend(finding_list(judged));
     answer.extend(recommendation_list(judged));
-    let body = vec![judge_table(log, judged)];
-    Outline { answer, body, details: exchange_list(log).into_iter().collect(), ..Outline::default() }
-}
-
-/// Where the vendors disagree: the result of each, its judges, and what they say, side by side.
-fn vendor_table(log: &ReviewLog<'_>, judged: &JudgedResult) -> ReportSection {
-    let row = |title: &str, cell: &dyn Fn(&str) -> String| {
-        let cells = judged.vendors.iter().map(|side| cell(&side.vendor));
-        std::iter::once(title.to_owned()).chain(cells).collect::<Vec<_>>()
-    };
-    let said = |vendor: &str| {
-        let judges = log.judges.iter().filter(|judge| judge.vendor == vendor);
-        let cells = judges.filter_map(|judge| {
-            let counted = judge.counted()?;
-            Some(format!("{} ({}): {}", judge.seat.id, counted.verdict.as_str(), counted.key_insight))
-        });
-        cells.collect::<Vec<_>>().join(" ")
-    };
-    let ruled = |vendor: &str| {
-        let side = judged.vendors.iter().find(|side| side.vendor == vendor);
-        side.map_or("", |side| side.verdict.as_str()).to_owned()
-    };
-    let rows = vec![row("", &str::to_owned), row("Verdict", &ruled), row("Because", &said)];
-    ReportSection::new(SectionKind::Dissent, "You decide", vec![ReportBlock::Table(rows)])
+    Outline { answer, body: vec![judge_table(log, judged)], ..Outline::default() }
 }
 
 fn finding_list(judged: &JudgedResult) -> Option<ReportSection> {
@@ -190,25 +167,25 @@ fn judge_table(log: &ReviewLog<'_>, judged: &JudgedResult) -> ReportSection {
     for (judge, record) in log.judges.iter().zip(&judged.judges) {
         let counted = judge.counted();
         let second = match (&judge.first, &judge.second) {
-            (_, Some((second, _))) => second.verdict.as_str(),
+            (_, Some((second, _))) => second.now.verdict.as_str(),
             (_, None) if judge.mixed => "not asked",
             (Some(_), None) => "none",
             (None, None) => "",
         };
         let counts =
-            counted.map(|counted| format!("{} (R{})", counted.verdict.as_str(), counted.round as u8));
+            counted.map(|(round, counted)| format!("{} (R{})", counted.verdict.as_str(), round as u8));
         rows.push(columns([
             &record.judge,
             record.perspective.as_deref().unwrap_or_default(),
             &record.vendor,
             judge.first.as_ref().map_or("absent", |first| first.verdict.as_str()),
             second,
-            counted.map_or("", |counted| counted.confidence.as_str()),
+            counted.map_or("", |(_, counted)| counted.confidence.as_str()),
             counts.as_deref().unwrap_or("nothing"),
         ]));
         let shift = judged.shifts.iter().find(|shift| shift.judge == record.judge).and_then(shift_reason);
         let note = record.note.clone().or(shift);
-        let insight = counted.and_then(|counted| non_empty(counted.key_insight));
+        let insight = counted.and_then(|(_, counted)| non_empty(&counted.key_insight));
         let (text, note) = if insight.is_some() { (insight, note) } else { (note, None) };
         items.extend(text.map(|text| ReportItem { who: Some(record.judge.clone()), text, note }));
     }
@@ -229,93 +206,39 @@ fn shift_reason(shift: &VerdictShift) -> Option<String> {
     Some(format!("{r1} to {r2} because of a {}: {}", spoken(reason.kind.as_str()), reason.sentence()))
 }
 
-/// What the judges said to each other in round 2.
-fn exchange_list(log: &ReviewLog<'_>) -> Option<ReportSection> {
-    let exchanges = log.judges.iter().filter_map(|judge| Some((judge, &judge.second.as_ref()?.0)));
-    let groups: Vec<ReportBlock> =
-        exchanges.map(|(judge, second)| group(&judge.seat.id, exchange(second))).collect();
-    let section =
-        |groups| part("How the judges answered each other", groups).folded().only(ReportLength::Full);
-    (!groups.is_empty()).then(|| section(groups))
-}
-
-fn exchange(second: &SecondVerdict) -> Vec<ReportBlock> {
-    let item = |who: &str, text: &str, note: &str| ReportItem {
-        who: Some(who.to_owned()),
-        text: text.to_owned(),
-        note: non_empty(note),
-    };
-    let own = second.own.iter().map(|own| item(&own.id, own.status.as_str(), &own.reason));
-    let others = second.others.iter().map(|other| item(&other.id, other.status.as_str(), &other.reason));
-    let challenges = second.challenges.iter().map(|said| item(&said.judge, &said.claim, &said.response));
-    let accepted = second.acknowledgments.iter().map(|said| item(&said.judge, &said.point, ""));
-    let blocks = [
-        titled_words("Restatement", &second.restatement),
-        titled_words("Analysis", &second.analysis),
-        titled_items("Findings", own.chain(others).collect()),
-        titled_words("The strongest case for another verdict", &second.steel_man),
-        titled_items("Challenges", challenges.collect()),
-        titled_items("Acknowledgments", accepted.collect()),
-    ];
-    blocks.into_iter().flatten().collect()
-}
-
-fn titled_words(title: &str, text: &str) -> Option<ReportBlock> {
-    non_empty(text).map(|text| group(title, vec![ReportBlock::Prose(text)]))
-}
-
-fn titled_items(title: &str, items: Vec<ReportItem>) -> Option<ReportBlock> {
-    (!items.is_empty()).then(|| group(title, vec![ReportBlock::Items(items)]))
-}
-
 pub(super) fn non_empty(text: &str) -> Option<String> {
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// In the modes without verdicts: what each judge answered.
-fn answers(log: &ReviewLog<'_>) -> Result<Vec<ReportSection>, Corrupt> {
-    let mut groups = Vec::new();
-    for judge in &log.judges {
-        let Some(answer) = judge.answer else { continue };
-        let blocks = match log.options.mode {
-            ReviewMode::Validate => continue,
-            ReviewMode::Brainstorm => brainstorm_blocks(BrainstormAnswer::deserialize(answer)?),
-            ReviewMode::Research => research_blocks(ResearchAnswer::deserialize(answer)?),
+/// In the modes without verdicts: what each judge answered, field by field.
+fn answers(log: &ReviewLog<'_>) -> Vec<ReportSection> {
+    let field = |(field, value): (&String, &Value)| {
+        let block = match value {
+            Value::String(text) => ReportBlock::Prose(non_empty(text)?),
+            Value::Array(items) if !items.is_empty() => {
+                ReportBlock::Items(items.iter().map(answer_item).collect())
+            }
+            _ => return None,
         };
-        groups.push(group(&judge.seat.id, blocks.into_iter().flatten().collect()));
-    }
-    let title = heading(log.options.mode.as_str());
-    let section = |groups| ReportSection::new(SectionKind::Answer, title, groups);
-    Ok(if groups.is_empty() { Vec::new() } else { vec![section(groups)] })
+        Some(group(&heading(field), vec![block]))
+    };
+    let answers = log.judges.iter().filter_map(|judge| Some((judge, judge.answer?.as_object()?)));
+    let groups: Vec<ReportBlock> = answers
+        .map(|(judge, answer)| group(&judge.seat.id, answer.iter().filter_map(field).collect()))
+        .collect();
+    let section =
+        || ReportSection::new(SectionKind::Answer, heading(log.options.mode.as_str()), groups.clone());
+    if groups.is_empty() { Vec::new() } else { vec![section()] }
 }
 
-fn brainstorm_blocks(answer: BrainstormAnswer) -> Vec<Option<ReportBlock>> {
-    let ideas = answer.ideas.into_iter().map(|idea| {
-        let upside = non_empty(&idea.upside).map(|upside| format!("Upside: {upside}"));
-        let risk = non_empty(&idea.risk).map(|risk| format!("Risk: {risk}"));
-        let notes: Vec<String> = upside.into_iter().chain(risk).collect();
-        ReportItem { who: None, text: idea.idea, note: non_empty(&notes.join(" ")) }
-    });
-    vec![
-        titled_words("Key insight", &answer.key_insight),
-        titled_items("Ideas", ideas.collect()),
-        titled_words("Recommendation", &answer.recommendation),
-    ]
-}
-
-fn research_blocks(answer: ResearchAnswer) -> Vec<Option<ReportBlock>> {
-    let facts = answer.facts.into_iter().map(|fact| {
-        let evidence = non_empty(&fact.evidence).map(|evidence| format!("Evidence: {evidence} "));
-        let note = format!("{}Confidence: {}", evidence.unwrap_or_default(), fact.confidence.as_str());
-        ReportItem { who: None, text: fact.claim, note: Some(note) }
-    });
-    vec![
-        titled_words("Key insight", &answer.key_insight),
-        titled_items("Facts", facts.collect()),
-        titled_items("Open questions", answer.open_questions.into_iter().map(ReportItem::text).collect()),
-        titled_words("Recommendation", &answer.recommendation),
-    ]
+/// An idea, a fact or a question: its first field, and the others as remarks.
+fn answer_item(item: &Value) -> ReportItem {
+    let Some(fields) = item.as_object() else { return ReportItem::text(records::words(item)) };
+    let mut fields = fields.iter().map(|(key, value)| (heading(key), records::words(value)));
+    let text = fields.next().map(|(_, text)| text).unwrap_or_default();
+    let notes = fields.filter(|(_, text)| !text.is_empty()).map(|(key, text)| format!("{key}: {text}"));
+    ReportItem { who: None, text, note: non_empty(&notes.collect::<Vec<_>>().join(" ")) }
 }
 
 /// The table that is printed when round 1 or round 2 is over.
@@ -353,10 +276,10 @@ fn second_cells(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> [String; 3] {
     let Some((second, _)) = &judge.second else {
         return [format!("{before} (R1)"), "-".into(), verdict::note(log, judge).unwrap_or_default()];
     };
-    let after = second.verdict.as_str();
+    let after = second.now.verdict.as_str();
     let shift = if before == after { after.to_owned() } else { format!("{before} -> {after}") };
     let weak = if judge.is_weak_flip { "(weak flip) " } else { "" };
-    [shift, second.confidence.as_str().to_owned(), format!("{weak}{}", second.key_insight)]
+    [shift, second.now.confidence.as_str().to_owned(), format!("{weak}{}", second.now.key_insight)]
 }
 
 /// The verdicts as the judges gave them. A change that strict anchoring reverted is still a change; only the rulings go by
@@ -383,7 +306,7 @@ fn positions(log: &ReviewLog<'_>) -> PositionHistory {
 /// The verdict of a judge after round 2. A judge without a second verdict keeps its first.
 fn second_position(judge: &ReviewJudge<'_>, first: JudgeVerdict) -> SeatPosition {
     const CITED_CHARS_MAX: usize = 160;
-    let Some((second, _)) = judge.second.as_ref().filter(|(second, _)| second.verdict != first) else {
+    let Some((second, _)) = judge.second.as_ref().filter(|(second, _)| second.now.verdict != first) else {
         return position(judge, first, None);
     };
     let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -393,7 +316,7 @@ fn second_position(judge: &ReviewJudge<'_>, first: JudgeVerdict) -> SeatPosition
         true => PositionChange { cited: Vec::new(), reason: said.filter(|said| !said.is_empty()) },
         false => PositionChange { cited: said.into_iter().collect(), reason: None },
     };
-    position(judge, second.verdict, Some(change))
+    position(judge, second.now.verdict, Some(change))
 }
 
 fn position(judge: &ReviewJudge<'_>, verdict: JudgeVerdict, change: Option<PositionChange>) -> SeatPosition {

@@ -72,7 +72,13 @@ pub(super) fn seats(request: &Request) -> Result<Vec<Seat>, Invalid> {
             "{judges} judges with {explorers} explorer{s} each are {agents} agents, and at most {AGENTS_MAX} may sit: ask for fewer judges or explorers"
         )));
     }
-    let explorers: Vec<Seat> = seats.iter().flat_map(|judge| explorers_of(judge, explorers)).collect();
+    let explorer = |(judge, number): (&Seat, usize)| Seat {
+        id: explorer_id(&judge.id, number),
+        role: "explorer".into(),
+        model: judge.model.clone(),
+    };
+    let places = seats.iter().flat_map(|judge| (1..=explorers).map(move |number| (judge, number)));
+    let explorers: Vec<Seat> = places.map(explorer).collect();
     seats.extend(explorers);
     check_names(&seats)?;
     Ok(seats)
@@ -90,19 +96,14 @@ pub(super) fn count_note(options: &ReviewOptions, judges: usize, perspectives: u
     is_raised.then(|| format!("{judges} judges instead of {}: one for each {reason}", usual_count(options)))
 }
 
-/// The models of the second vendor; `None` unless the user wants one.
-fn mixed_models(options: &ReviewOptions) -> Option<Vec<&str>> {
-    let names = options.mixed.as_ref()?.split(',');
-    Some(names.map(str::trim).filter(|name| !name.is_empty()).collect())
-}
-
 /// The judges of the second vendor. A single model seats as many as the first vendor has, several models sit once each.
 fn second_vendor(
     options: &ReviewOptions,
     first: &[Seat],
     perspectives: &[JudgePerspective],
 ) -> Result<Vec<Seat>, Invalid> {
-    let Some(models) = mixed_models(options) else { return Ok(Vec::new()) };
+    let Some(names) = &options.mixed else { return Ok(Vec::new()) };
+    let models: Vec<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     if models.is_empty() {
         return Err(Invalid::new(
             "--mixed names no model: add one of a second vendor (--mixed command/NAME), or set `mixed` under [protocols.review] in agon.toml",
@@ -122,14 +123,6 @@ fn second_vendor(
         Seat { id, role: "mixed_judge".into(), model: (*model).to_owned() }
     };
     Ok(models.iter().cycle().take(count).enumerate().map(seat).collect())
-}
-
-fn explorers_of(judge: &Seat, count: usize) -> impl Iterator<Item = Seat> {
-    (1..=count).map(|number| Seat {
-        id: explorer_id(&judge.id, number),
-        role: "explorer".into(),
-        model: judge.model.clone(),
-    })
 }
 
 pub(super) fn explorer_id(judge: &str, number: usize) -> String {

@@ -27,10 +27,10 @@ impl SimulatedPlay for ReviewSimulation {
 
     /// What the two sides cite: a line for each.
     fn files(&self) -> Vec<BriefFile> {
-        let file = |side: SimulatedSide| BriefFile {
-            path: path(side).into(),
-            text: format!("{}{}\n", "Nothing to note.\n".repeat(line(side) - 1), side.ground()),
-            part: None,
+        let file = |side: SimulatedSide| {
+            let (path, line) = evidence(side);
+            let text = format!("{}{}\n", "Nothing to note.\n".repeat(line - 1), side.ground());
+            BriefFile { path: path.into(), text, part: None }
         };
         vec![file(SimulatedSide::No), file(SimulatedSide::Yes)]
     }
@@ -81,18 +81,17 @@ fn written(reply: &impl Serialize) -> Option<String> {
     serde_json::to_string(reply).ok()
 }
 
-fn path(side: SimulatedSide) -> &'static str {
+/// The file and the line that a side cites.
+fn evidence(side: SimulatedSide) -> (&'static str, usize) {
     match side {
-        SimulatedSide::Yes => "trial.txt",
-        SimulatedSide::No => "survey.txt",
+        SimulatedSide::Yes => ("trial.txt", 31),
+        SimulatedSide::No => ("survey.txt", 12),
     }
 }
 
-fn line(side: SimulatedSide) -> usize {
-    match side {
-        SimulatedSide::Yes => 31,
-        SimulatedSide::No => 12,
-    }
+fn citation(side: SimulatedSide) -> String {
+    let (path, line) = evidence(side);
+    format!("{path}:{line}")
 }
 
 fn verdict(side: SimulatedSide) -> JudgeVerdict {
@@ -119,7 +118,7 @@ fn findings(side: SimulatedSide) -> Vec<JudgeFinding> {
         severity: FindingSeverity::Significant,
         description: side.ground().into(),
         category: Some("safety".into()),
-        location: Some(format!("{}:{}", path(side), line(side))),
+        location: Some(citation(side)),
         recommendation: None,
     };
     if side == SimulatedSide::No { vec![crack] } else { Vec::new() }
@@ -127,12 +126,11 @@ fn findings(side: SimulatedSide) -> Vec<JudgeFinding> {
 
 fn first_verdict(seat: &dyn SimulatedSeat, side: SimulatedSide) -> FirstVerdict {
     FirstVerdict {
-        analysis: String::new(),
         findings: findings(side),
         key_insight: seat.stated(side),
         verdict: verdict(side),
         confidence: if seat.is_adversary() { JudgeConfidence::High } else { JudgeConfidence::Medium },
-        recommendation: String::new(),
+        ..FirstVerdict::default()
     }
 }
 
@@ -154,27 +152,22 @@ fn second_verdict(
     let others = others.map(|id| OtherFindingStatus { id, status: answer, reason: String::new() });
     let (own, others): (Vec<_>, Vec<_>) = (own.collect(), others.collect());
     let has_finding = is_no && !(own.is_empty() && others.is_empty());
-    let FirstVerdict { analysis, findings, key_insight, verdict, confidence, recommendation } =
-        first_verdict(seat, moved.side);
+    let mut now = first_verdict(seat, moved.side);
+    if has_finding {
+        now.findings.clear();
+    }
     Some(SecondVerdict {
         restatement: restatement(seat.first_side()?),
-        analysis,
+        now,
         own,
         others,
-        same_as: Vec::new(),
-        findings: if has_finding { Vec::new() } else { findings },
         steel_man: moved.side.other().ground().into(),
-        challenges: Vec::new(),
-        acknowledgments: Vec::new(),
         changed_because: moved.convinced_by.as_ref().map(|_| ChangeReason {
             kind: EvidenceKind::CodeLocation,
-            citation: format!("{}:{}", path(moved.side), line(moved.side)),
+            citation: citation(moved.side),
             quote: moved.side.ground().into(),
         }),
-        key_insight,
-        verdict,
-        confidence,
-        recommendation,
+        ..SecondVerdict::default()
     })
 }
 

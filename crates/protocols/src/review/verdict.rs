@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use agon_core::view::absence_words;
 use agon_core::wording::{counted, joined};
 use agon_core::{
-    AbsenceReason, Corrupt, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, ReportItem, Status, Step,
-    Termination,
+    AbsenceReason, Corrupt, Fate, Fidelity, Outcome, PhaseTurn, PositionFate, Status, Step, Termination,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,7 +19,7 @@ use super::{ReviewFailOn, ReviewMode, ReviewPhase};
 use crate::participation::{cut_off_warnings, shortened_warnings};
 
 /// The verdict of `review`, as the outcome carries it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReviewVerdict {
     /// The ruling; null in modes without verdicts, and when too few judges were heard.
     pub verdict: Option<ReviewRuling>,
@@ -29,28 +29,18 @@ pub struct ReviewVerdict {
     pub target: String,
     /// The files that were judged.
     pub paths: Vec<String>,
-    /// What the judges came to.
+    /// What the judges came to, in validate mode.
     #[serde(flatten)]
-    pub result: ReviewResult,
+    pub judged: Option<JudgedResult>,
+    /// What each judge answered, in the other modes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Vec<JudgeAnswer>>,
     /// How many were heard in each round.
     pub footer: String,
 }
 
-/// What the judges came to, by mode.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum ReviewResult {
-    /// Validate mode.
-    Judged(JudgedResult),
-    /// The other modes.
-    Answered {
-        /// What each judge answered.
-        answers: Vec<JudgeAnswer>,
-    },
-}
-
 /// The result in validate mode.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JudgedResult {
     /// The mildest ruling that fails the gate.
     pub fail_on: ReviewFailOn,
@@ -128,7 +118,7 @@ pub enum CountedRound {
 }
 
 /// What a judge answered, with its name in front.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JudgeAnswer {
     /// The seat.
     pub judge: String,
@@ -151,7 +141,7 @@ impl JudgeAnswer {
 }
 
 /// Who had to be heard in round 1 before PASS or WARN is the ruling.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReviewQuorum {
     /// How many judges had to give a verdict.
     pub needed: usize,
@@ -207,7 +197,7 @@ impl ReviewQuorum {
 }
 
 /// A judge and its verdicts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JudgeRecord {
     /// Its name.
     pub judge: String,
@@ -238,7 +228,7 @@ pub struct JudgeRecord {
 }
 
 /// The result of all judges of one vendor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct VendorVerdict {
     /// The vendor.
     pub vendor: String,
@@ -247,7 +237,7 @@ pub struct VendorVerdict {
 }
 
 /// A finding with everybody who reported it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReviewFinding {
     /// `F1`, `F2`... The first of its ids.
     pub id: String,
@@ -283,7 +273,7 @@ pub struct ReviewFinding {
 }
 
 /// A judge's objection to a finding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DisputedFinding {
     /// Who disputes it.
     pub judge: String,
@@ -292,7 +282,7 @@ pub struct DisputedFinding {
 }
 
 /// The same finding in other words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OtherWording {
     /// The id of this report.
     pub id: String,
@@ -305,7 +295,7 @@ pub struct OtherWording {
 }
 
 /// The verdicts of a judge that had a second round.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct VerdictShift {
     /// The judge.
     pub judge: String,
@@ -324,7 +314,7 @@ pub struct VerdictShift {
 }
 
 /// What a judge recommends.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct JudgeRecommendation {
     /// The judge.
     pub judge: String,
@@ -333,19 +323,12 @@ pub struct JudgeRecommendation {
 }
 
 /// A verdict that is not the ruling, as its judge holds it at the end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Serialize)]
 pub(super) struct ReviewDissent {
-    judge: String,
+    pub(super) judge: String,
     seat: String,
-    position: String,
-    reason: String,
-}
-
-impl ReviewDissent {
-    /// The dissent as a report lists it.
-    pub(super) fn item(self) -> ReportItem {
-        ReportItem { who: Some(self.seat), text: self.position, note: Some(self.reason) }
-    }
+    pub(super) position: String,
+    pub(super) reason: String,
 }
 
 /// Closes the debate.
@@ -428,7 +411,7 @@ fn consolidated(vendors: &[VendorVerdict]) -> Option<ReviewRuling> {
 }
 
 fn counted_by_vendor(log: &ReviewLog<'_>) -> Vec<VendorVerdict> {
-    by_vendor(log.judges.iter().filter_map(|judge| Some((judge.vendor.as_str(), judge.counted()?.verdict))))
+    by_vendor(log.judges.iter().filter_map(|judge| Some((judge.vendor.as_str(), judge.counted_verdict()?))))
 }
 
 /// The ruling on the verdicts that count; `None` without verdicts, or where too few judges were heard.
@@ -448,28 +431,23 @@ pub(super) fn verdict(log: &ReviewLog<'_>) -> ReviewVerdict {
     let brief = log.brief();
     let (judges, heard, revised) = (log.judges.len(), log.survivors().count(), log.revised().count());
     let fidelity = if fidelity(log) == Fidelity::Full { "full" } else { "degraded" };
-    let result = match log.options.is_validation() {
-        true => ReviewResult::Judged(judged_result(log)),
-        false => ReviewResult::Answered {
-            answers: log.survivors().map(|judge| JudgeAnswer::of(judge, &[])).collect(),
-        },
-    };
     ReviewVerdict {
         verdict: decided(log),
         mode: log.options.mode,
         target: packet::slug(brief),
         paths: log.packet().paths().map(str::to_owned).collect(),
-        result,
+        judged: log.options.is_validation().then(|| judged_result(log)),
+        answers: (!log.options.is_validation())
+            .then(|| log.survivors().map(|judge| JudgeAnswer::of(judge, &[])).collect()),
         footer: format!("{heard}/{judges} R1, {revised}/{heard} R2, fidelity {fidelity}"),
     }
 }
 
 fn judged_result(log: &ReviewLog<'_>) -> JudgedResult {
     let recommendation = |judge: &ReviewJudge<'_>| {
-        let text = judge.counted()?.recommendation;
-        let recommendation =
-            JudgeRecommendation { judge: judge.seat.id.clone(), recommendation: text.to_owned() };
-        (!text.is_empty()).then_some(recommendation)
+        let recommendation = judge.counted()?.1.recommendation.trim().to_owned();
+        let is_given = !recommendation.is_empty();
+        is_given.then(|| JudgeRecommendation { judge: judge.seat.id.clone(), recommendation })
     };
     JudgedResult {
         fail_on: log.options.fail_on,
@@ -485,7 +463,6 @@ fn judged_result(log: &ReviewLog<'_>) -> JudgedResult {
 }
 
 fn judge_record(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> JudgeRecord {
-    let counted = judge.counted();
     JudgeRecord {
         judge: judge.seat.id.clone(),
         seat: judge.seat.id.clone(),
@@ -497,8 +474,8 @@ fn judge_record(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> JudgeRecord {
         weak_flip: judge.is_weak_flip,
         reverted: judge.is_reverted,
         without_finding: is_without_finding(log, judge),
-        used: counted.map(|counted| counted.round),
-        verdict: counted.map(|counted| counted.verdict),
+        used: judge.counted().map(|(round, _)| round),
+        verdict: judge.counted_verdict(),
         note: note(log, judge),
     }
 }
@@ -508,7 +485,7 @@ pub(super) fn note(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> Option<Strin
     let seat = &judge.seat.id;
     if judge.answer.is_none() {
         log.reply(ReviewPhase::FirstVerdict, seat)?;
-        let why = log.absence(ReviewPhase::FirstVerdict, seat).map_or("absent", absence_note);
+        let why = log.absence(ReviewPhase::FirstVerdict, seat).map_or("absent".into(), absence_words);
         return Some(format!("no R1 verdict ({why}), so no R2 for it"));
     }
     if judge.is_reverted {
@@ -523,7 +500,7 @@ pub(super) fn note(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> Option<Strin
         Some(AbsenceReason::TimedOut) => {
             Some(format!("no R2 within {} s: its R1 verdict is used", log.r2_within_ms() as f64 / 1000.0))
         }
-        Some(why) => Some(format!("no R2 ({}): its R1 verdict is used", absence_note(why))),
+        Some(why) => Some(format!("no R2 ({}): its R1 verdict is used", absence_words(why))),
         None if judge.mixed && log.options.has_debate() => Some("of the second vendor: round 1 only".into()),
         None => None,
     }
@@ -534,29 +511,18 @@ fn is_without_finding(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> bool {
     let accepts = |second: &super::replies::SecondVerdict| {
         second.others.iter().any(|other| other.status == OtherStatus::Accept)
     };
-    judge.counted().is_some_and(|counted| counted.verdict != JudgeVerdict::Pass)
-        && log.standing(judge).is_empty()
+    judge.counted_verdict().is_some_and(|verdict| verdict != JudgeVerdict::Pass)
+        && log.standing(judge).next().is_none()
         && !judge.counted_second().is_some_and(accepts)
-}
-
-fn absence_note(why: AbsenceReason) -> &'static str {
-    match why {
-        AbsenceReason::TimedOut => "timed out",
-        AbsenceReason::Refused => "would not answer",
-        AbsenceReason::Malformed => "no usable answer",
-        AbsenceReason::Unreachable => "could not be reached",
-        AbsenceReason::OverBudget => "did not fit the budget",
-        AbsenceReason::Cancelled => "cancelled",
-    }
 }
 
 fn shift(judge: &ReviewJudge<'_>) -> Option<VerdictShift> {
     let (first, (second, _)) = (judge.first.as_ref()?, judge.second.as_ref()?);
-    let changed = first.verdict != second.verdict;
+    let changed = first.verdict != second.now.verdict;
     Some(VerdictShift {
         judge: judge.seat.id.clone(),
         r1: first.verdict,
-        r2: second.verdict,
+        r2: second.now.verdict,
         changed,
         because: second.changed_because.clone().filter(|_| changed),
         weak_flip: judge.is_weak_flip,
@@ -570,7 +536,7 @@ fn fates(log: &ReviewLog<'_>, ruling: Option<ReviewRuling>) -> Vec<PositionFate>
         let (position, fate, reason) = match &judge.first {
             Some(first) => {
                 let (fate, reason) = fate(judge, first, ruling);
-                (held(first.verdict, first.key_insight.trim()), fate, reason)
+                (held(first), fate, reason)
             }
             None => {
                 let insight = judge.answer?.get("key_insight").and_then(Value::as_str).unwrap_or_default();
@@ -582,8 +548,8 @@ fn fates(log: &ReviewLog<'_>, ruling: Option<ReviewRuling>) -> Vec<PositionFate>
     log.judges.iter().filter_map(fate).collect()
 }
 
-fn held(verdict: JudgeVerdict, key_insight: &str) -> String {
-    format!("{}: {key_insight}", verdict.as_str())
+fn held(said: &FirstVerdict) -> String {
+    format!("{}: {}", said.verdict.as_str(), said.key_insight.trim())
 }
 
 fn fate(judge: &ReviewJudge<'_>, first: &FirstVerdict, ruling: Option<ReviewRuling>) -> (Fate, String) {
@@ -591,7 +557,7 @@ fn fate(judge: &ReviewJudge<'_>, first: &FirstVerdict, ruling: Option<ReviewRuli
     if ruling == ReviewRuling::Disagree {
         return (Fate::Minority, "the vendors disagree, and the user decides".into());
     }
-    let last = judge.counted().map_or(first.verdict, |counted| counted.verdict);
+    let last = judge.counted_verdict().unwrap_or(first.verdict);
     let reason = judge.second.as_ref().and_then(|(second, _)| second.changed_because.as_ref());
     let because = match reason.filter(|_| !judge.is_weak_flip) {
         Some(reason) => format!(": {}", reason.sentence()),
@@ -619,8 +585,7 @@ fn dissent(log: &ReviewLog<'_>, positions: &[PositionFate]) -> Vec<ReviewDissent
     let minority = positions.iter().filter(|position| position.fate == Fate::Minority);
     let entry = |position: &PositionFate| {
         let judge = log.judges.iter().find(|judge| judge.seat.id == position.seat);
-        let last = judge.and_then(ReviewJudge::counted);
-        let last = last.map(|counted| held(counted.verdict, counted.key_insight));
+        let last = judge.and_then(ReviewJudge::counted).map(|(_, counted)| held(counted));
         ReviewDissent {
             judge: position.seat.clone(),
             seat: position.seat.clone(),
@@ -645,7 +610,7 @@ fn warnings(log: &ReviewLog<'_>, termination: Termination) -> Vec<String> {
         warnings.push(format!("there is no verdict: {}", quorum.sentence(log.judges.len())));
     }
     for judge in log.judges.iter().filter(|judge| is_without_finding(log, judge)) {
-        let verdict = judge.counted().map_or("", |counted| counted.verdict.as_str());
+        let verdict = judge.counted_verdict().map_or("", JudgeVerdict::as_str);
         warnings.push(format!("{} says {verdict} and names no finding", judge.seat.id));
     }
     for judge in &log.judges {
@@ -702,13 +667,13 @@ fn round_warnings(log: &ReviewLog<'_>, termination: Termination) -> Vec<String> 
 /// "R1 split and R2 unanimous": judges who differed in round 1 all say the same in round 2. A reverted verdict did not
 /// converge.
 fn has_converged(log: &ReviewLog<'_>) -> bool {
-    let mut seconds = log.revised().filter_map(|judge| Some(judge.counted()?.verdict));
+    let mut seconds = log.revised().filter_map(|judge| judge.counted_verdict());
     let (Some(first), Some(next)) = (seconds.next(), seconds.next()) else { return false };
     log.branch() == Some(ReviewBranch::Disagreed) && next == first && seconds.all(|verdict| verdict == first)
 }
 
 /// Whether a judge's verdict contradicts its own findings.
 fn passes_something_critical(log: &ReviewLog<'_>, judge: &ReviewJudge<'_>) -> bool {
-    judge.counted().is_some_and(|counted| counted.verdict == JudgeVerdict::Pass)
-        && log.standing(judge).iter().any(|finding| finding.severity == FindingSeverity::Critical)
+    judge.counted_verdict() == Some(JudgeVerdict::Pass)
+        && log.standing(judge).any(|finding| finding.severity == FindingSeverity::Critical)
 }

@@ -204,7 +204,7 @@ impl Timeline {
         let mut sentences = Vec::new();
         if calls > phases {
             sentences.push(format!(
-                "The calls took {} in sum, and {} because they ran in parallel.",
+                "The calls took {} in sum, but ran in parallel and needed only {}.",
                 seconds(calls),
                 seconds(phases)
             ));

@@ -47,8 +47,7 @@ fn values_and_scores_are_shown_in_a_small_table() {
       seat-1  move?    move?
       seat-2  stay?    other?~
       seat-3  wait?    other?*
-      * changed with a verified citation; ~ without one; ? not compared with the
-      others
+      * changed with a verified citation; ~ without one; ? not compared with others
     ");
 }
 

@@ -26,7 +26,7 @@ fn one_seat_in_one_round() {
     let log = samples::converged();
     let excerpt = said(Some(2), Some("debater-2"));
     assert_snapshot!(text(&log, &excerpt), @"
-    Who
+    Seats
       • debater-2: Debater B, debater, anthropic/beta
 
     Round 2: arguments
@@ -43,7 +43,7 @@ fn one_seat_in_one_round() {
         Revised position
           Only the ledger: it is 4,000 lines and all the incidents are there.
 
-    Where they stood after round 2
+    Positions after round 2
       • Debater B: Only the ledger: it is 4,000 lines and all the incidents are
         there.
         Changed in this round.
@@ -69,7 +69,7 @@ fn a_round_has_everybody_and_where_they_stood_after_it() {
         "Round 1: arguments",
         "(debater-1, openai/alpha)",
         "Round 1: the moderator's assessment",
-        "Where they stood after round 1",
+        "Positions after round 1",
     ] {
         assert!(shown.contains(words), "{words:?} is missing in\n{shown}");
     }
@@ -91,7 +91,7 @@ fn a_seat_goes_by_many_names() {
     assert_eq!(document(&log, &said(None, Some("Debater")))["seats"], debaters);
     assert_eq!(document(&log, &said(None, Some("chair")))["said"].as_array().unwrap().len(), 1);
     let shown = text(&log, &said(None, Some("debater-2")));
-    assert_snapshot!(shown.split("Where it stood\n").nth(1).unwrap(), @"
+    assert_snapshot!(shown.split("Positions by round\n").nth(1).unwrap(), @"
                  start  R1     R2
       Debater B  P2     P2     P3~
       P2  No.
@@ -203,7 +203,7 @@ fn the_timeline_has_bars_side_by_side_and_says_where_the_time_went() {
     Round 1: the moderator's assessment  1.3 s  11%    1      Moderator, 1.3 s
     Synthesis                            1.3 s  11%    1      Chair, 1.3 s
     Synthesis                            1.2 s  10%    1      Chair, 1.2 s
-    The calls took 18 s together; side by side they took 11 s.
+    The calls took 18 s in sum, but ran in parallel and needed only 11 s.
     0.8 s passed between the phases.
     ");
     let document = document(&log, &DebateExcerpt::Timeline);

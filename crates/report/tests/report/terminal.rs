@@ -55,7 +55,7 @@ fn a_converged_debate_reads_from_the_answer_to_the_cost() {
       2      0.86       0.10        maintain 0.90  concede 0.80,       maintain 0.90
                                                    major revision
 
-    Who sat where
+    Seats
       Debater A: debater-3, gemini/gamma
       Debater B: debater-2, anthropic/beta
       Debater C: debater-1, openai/alpha
@@ -166,7 +166,7 @@ fn a_verdict_without_an_outline_is_still_readable() {
     log.push(Event::Closed { outcome: Box::new(outcome(verdict)) }, 5);
     let read = ReadDebate::with_view(deep(), log.debate, DebateView::default());
     let shown = read.terminal(&PLAIN);
-    assert_snapshot!(shown.split("\n\nWho sat where").next().unwrap(), @"
+    assert_snapshot!(shown.split("\n\nSeats").next().unwrap(), @"
     Should a team of four rewrite its billing service in Rust this year?
     A majority after 1 round, not a consensus.
     symposium · 3 debaters · 1 round · 0.0 s
@@ -268,20 +268,20 @@ fn seats(models: [&str; 3], spoke: [&str; 3]) -> String {
         }
     }
     log.push(Event::Closed { outcome: Box::new(outcome(json!({}))) }, 5);
-    log.read().section("Who sat where", &PLAIN)
+    log.read().section("Seats", &PLAIN)
 }
 
 #[test]
 fn a_model_is_named_with_the_one_that_really_spoke() {
     const CHAIN: &str = "openai/x|anthropic/y";
     assert_snapshot!(seats([CHAIN, "gemini/z", CHAIN], ["anthropic/y", "gemini/z-002", "openai/x"]), @"
-    Who sat where
+    Seats
       Debater A: debater-2, gemini/z (gemini/z-002 spoke)
       Debater B: debater-1, openai/x|anthropic/y (anthropic/y spoke)
       debater-3: openai/x|anthropic/y (openai/x spoke)
     ");
     assert_snapshot!(seats([CHAIN; 3], ["anthropic/y", "openai/x", ""]), @"
-    Who sat where
+    Seats
       Debater A: debater-2, openai/x|anthropic/y (openai/x spoke)
       Debater B: debater-1, openai/x|anthropic/y (anthropic/y spoke)
       debater-3: openai/x|anthropic/y
@@ -291,7 +291,7 @@ fn a_model_is_named_with_the_one_that_really_spoke() {
 #[test]
 fn one_model_on_every_seat_is_named_once() {
     assert_snapshot!(seats(["openai/x|anthropic/y"; 3], ["anthropic/y", "", "anthropic/y"]), @"
-    Who sat where
+    Seats
       All seats: openai/x|anthropic/y (anthropic/y spoke)
       Debater A is debater-2, Debater B is debater-1.
     ");

@@ -51,7 +51,8 @@ impl<'a> FieldSchema<'a> {
             return Self { schema, kind: FormFieldKind::Choice(fixed, about), is_nullable, description };
         }
         // Values that are listed beside any other text are the ones to choose from.
-        let is_any_text = |kind: &Value| kind.get("type") == Some(&Value::from("string")) && kind.get("enum").is_none();
+        let is_any_text =
+            |kind: &Value| kind.get("type") == Some(&Value::from("string")) && kind.get("enum").is_none();
         match kinds.as_slice() {
             [] => Self { schema, kind: FormFieldKind::Fixed(Value::Null), is_nullable: false, description },
             [listed, any] if listed.get("enum").is_some() && is_any_text(any) => {

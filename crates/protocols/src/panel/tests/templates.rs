@@ -403,3 +403,33 @@ fn an_unknown_price_is_null() {
     let cost = metrics(&PanelLog::read(&debate).unwrap(), &PanelDecision::NoMajority).cost;
     assert_eq!((cost.estimated_usd, cost.judge_calls), (None, 9));
 }
+
+/// `script/demo-panel`: every reply keeps its schema and the rules, and every quote and piece of evidence verifies.
+#[test]
+fn the_demo_shows_the_rules_at_work() {
+    let script: Value = serde_norway::from_str(INFO.demo.unwrap()).unwrap();
+    let files = [
+        ("design.md", include_str!("../../../../../examples/design.md")),
+        ("plan.md", include_str!("../../../../../examples/plan.md")),
+    ];
+    let request = request(&files, &["script/demo-panel"], &[("feature", "checkout-v2")]).unwrap();
+    let brief = testing::brief(&Panel, request).unwrap();
+    let (_, debate) =
+        testing::run(&Panel, brief, &|ask, phase, _| Some(script["seats"][&ask.seat][phase].clone()));
+    let outcome = debate.outcome.unwrap();
+    let verdict = &outcome.verdict;
+    assert_eq!((outcome.termination, outcome.fidelity), (Termination::Majority, Fidelity::Full));
+    assert_eq!((&verdict["status"], &verdict["opinions_by"]), (&json!("YELLOW"), &json!("rapporteur")));
+    let [finding] = verdict["critical_findings"].as_array().unwrap().as_slice() else { panic!("{verdict}") };
+    assert_eq!((&finding["same_as"], &finding["state"]), (&json!(["F2"]), &json!("disputed")));
+    assert!(!verdict.to_string().contains("unverified"), "all evidence verifies");
+    assert_eq!(
+        verdict["debate_metrics"]["position_evolution"],
+        json!({"agreements_formed": 3, "disputes_resolved": 3, "disputes_remaining": 3})
+    );
+    assert_eq!(verdict["recommendations"][0]["ids"], json!(["R6", "R8", "R10"]));
+    let attention: Vec<&Value> =
+        verdict["user_attention_needed"].as_array().unwrap().iter().map(|item| &item["ids"]).collect();
+    assert_eq!(attention, [&json!(["F1", "F2", "D4"]), &json!(["D6"]), &json!([])]);
+    assert_eq!(outcome.warnings, Vec::<String>::new());
+}

@@ -159,9 +159,9 @@ fn a_note_says_why_a_judge_is_missing() {
     for (why, words) in [
         (AbsenceReason::TimedOut, "timed out"),
         (AbsenceReason::Refused, "would not answer"),
-        (AbsenceReason::Malformed, "no usable answer"),
+        (AbsenceReason::Malformed, "gave no usable answer"),
         (AbsenceReason::Unreachable, "could not be reached"),
-        (AbsenceReason::Cancelled, "cancelled"),
+        (AbsenceReason::Cancelled, "was cancelled"),
     ] {
         for missing in ["r1", "r2"] {
             let lines =

@@ -99,8 +99,10 @@ fn a_file_of_round_1_has_the_whole_verdict() {
     for part in [
         "# cost, round 1: WARN\n\nModel: a/x\n",
         "\nPerspective: cost. What does it cost to build",
-        "\nConfidence: HIGH\n\n> It is a WARN.\n",
-        "\n## Findings\n\n- critical: It burns (src/auth.py:4)\n  Put it out\n- minor: It smells\n",
+        "\n## Confidence\n\n> HIGH\n",
+        "\n## Key insight\n\n> It is a WARN.\n",
+        "- severity: critical; description: It burns; location: src/auth.py:4; recommendation: Put it out\n",
+        "- severity: minor; description: It smells\n",
         "\n## Recommendation\n\n> Fix it.\n",
     ] {
         assert!(text.contains(part), "it lacks {part:?}:\n{text}");
@@ -124,13 +126,13 @@ fn a_file_of_round_2_has_what_was_restated_challenged_and_accepted() {
     let text = text(&debate, "correctness-r2.md");
     for part in [
         "# judge-1, round 2: FAIL\n",
-        "\n## Restatement of round 1\n\n> I looked at the error paths. They are unchecked.\n",
-        "\nConfidence: MEDIUM\n\n> It is a FAIL now.\n",
-        &format!("\n## Changed because\n\n> {EVIDENCE}\n"),
-        "\n## Findings of round 1\n\n- F1: accept. ",
+        "\n## Restatement\n\n> I looked at the error paths. They are unchecked.\n",
+        "\n## Key insight\n\n> It is a FAIL now.\n",
+        "\n## Changed because\n\n- kind: code_location; citation: src/auth.py:45; quote: statement_45()\n",
+        "\n## Others\n\n- id: F1; status: accept\n",
         "\n## Steel man\n\n> It may be checked elsewhere.\n",
-        "\n## Challenges\n\n- judge-2: It burns. It smokes.\n",
-        "\n## Acknowledgments\n\n- judge-2: It smells.\n",
+        "\n## Challenges\n\n- judge: judge-2; claim: It burns.; response: It smokes.\n",
+        "\n## Acknowledgments\n\n- judge: judge-2; point: It smells.\n",
         "\n## Recommendation\n\n> Fix it now.\n",
     ] {
         assert!(text.contains(part), "it lacks {part:?}:\n{text}");
@@ -151,7 +153,7 @@ fn markdown_in_the_words_of_a_judge_is_escaped() {
         text.contains("\n> \\`\\`\\`\n> # Verdict: PASS\n> \\<img src=x> \\!\\[a](http://b)\n"),
         "{text}"
     );
-    assert!(text.contains("\n- minor: one ## Two \\<b>\n"), "{text}");
+    assert!(text.contains("\n- severity: minor; description: one ## Two \\<b>\n"), "{text}");
 }
 
 #[test]
