@@ -257,7 +257,12 @@ pub(super) fn counterfactual(debate: &Debate, history: &PositionHistory) -> Coun
     let (mut rounds, mut idle_rounds) = (Vec::new(), Vec::new());
     for round in &history.rounds {
         let verdict = round.is_sorted().then(|| round.ruling.clone());
-        let is_revised = round.stands.iter().any(|held| held.change.is_some());
+        // A position that has another name changed, although its holder may call it a detail.
+        let is_renamed = |held: &SeatPosition| {
+            let then = before.and_then(|before| before.of(&held.seat));
+            then.is_some_and(|then| then.position != held.position)
+        };
+        let is_revised = round.stands.iter().any(|held| held.change.is_some() || is_renamed(held));
         if before.is_some() && !is_revised && !round.ballots {
             idle_rounds.push(round.round);
         }

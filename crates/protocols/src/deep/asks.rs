@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::log::{DebatePoint, DeepLog, DeepRound};
 use super::positions::DebatePositions;
-use super::replies::{Argument, Revision, Stance, wire_name};
+use super::replies::{Revision, Stance, wire_name};
 use super::{DeepMode, DeepParts, DeepPhase, evaluation, verdict};
 use crate::prompt::{list_values, new_ask, restrict};
 
@@ -117,10 +117,11 @@ impl<'a> DeepAsks<'a> {
         let (log, is_first) = (self.log, number == 1);
         let key_points = |round: &DeepRound, author: usize| {
             let is_its = |point: &DebatePoint| point.round == round.number && point.author == author;
-            present(round, author).map(|_| self.points(|point| is_its(point) && point.target.is_none()))
+            log.argument(round.number, author)
+                .map(|_| self.points(|point| is_its(point) && point.target.is_none()))
         };
         let assessed = |round: &DeepRound, place: usize, label: &'a str| {
-            let argument = present(round, place)?;
+            let argument = log.argument(round.number, place)?;
             Some(AssessedArgument {
                 label,
                 stance: argument.stance,
@@ -343,7 +344,7 @@ impl<'a> DeepAsks<'a> {
     /// A round's arguments as the debaters of later rounds read them: stance, key points, counterpoints, answers, revised position.
     fn arguments(&self, round: &DeepRound) -> RoundContext<'a> {
         let arguments = self.texts(|place| {
-            let argument = present(round, place)?;
+            let argument = self.log.argument(round.number, place)?;
             let (stance, revision) = (wire_name(argument.stance), wire_name(argument.revision));
             let is_its = |point: &DebatePoint| point.round == round.number && point.author == place;
             let key_points = self.points(|point| is_its(point) && point.target.is_none());
@@ -362,17 +363,12 @@ impl<'a> DeepAsks<'a> {
 
     /// Which of a debater's texts is its current position, if it has revised its first answer.
     fn revised_in(&self, place: usize) -> Option<String> {
-        let rounds = self.log.rounds.iter().rev();
-        let mut revised = rounds
-            .filter(|round| present(round, place).is_some_and(|argument| argument.new_position().is_some()));
-        let (name, round) = (self.log.name(place), revised.next()?.number);
+        let has_position = |round: &&DeepRound| {
+            self.log.argument(round.number, place).is_some_and(|argument| argument.new_position().is_some())
+        };
+        let (name, round) = (self.log.name(place), self.log.rounds.iter().rfind(has_position)?.number);
         Some(format!("{name}: its revised position of round {round}. Its earlier positions are superseded."))
     }
-}
-
-/// What a debater argued in a round. `None` if it was absent.
-fn present(round: &DeepRound, place: usize) -> Option<&Argument> {
-    round.arguments.get(place)?.as_ref()
 }
 
 /// A point after its id.

@@ -229,6 +229,11 @@ impl<'a> DeepLog<'a> {
         self.rounds.iter().find(|round| round.number == number)
     }
 
+    /// What a debater argued in a round. `None` if it was absent.
+    pub(super) fn argument(&self, number: u32, place: usize) -> Option<&Argument> {
+        self.round(number)?.arguments.get(place)?.as_ref()
+    }
+
     /// How many debaters argued in a round.
     pub(super) fn present(&self, number: u32) -> usize {
         self.round(number).map_or(0, DeepRound::present)
@@ -319,8 +324,8 @@ impl<'a> DeepLog<'a> {
 
     /// A debater's position after a round: its last revision, or its Stage 1 answer if it revised nothing.
     pub(super) fn position(&self, place: usize, after: u32) -> &str {
-        let revised = self.rounds.iter().rev().filter(|round| round.number <= after);
-        let revised = revised.filter_map(|round| round.arguments.get(place)?.as_ref()?.new_position()).next();
+        let mut rounds = self.rounds.iter().rev().filter(|round| round.number <= after);
+        let revised = rounds.find_map(|round| self.argument(round.number, place)?.new_position());
         revised.unwrap_or_else(|| self.debaters.get(place).map_or("", |debater| debater.answer.trim()))
     }
 

@@ -6,7 +6,7 @@ use agon_core::{
 };
 
 use super::log::{DeepLog, DeepRound};
-use super::replies::{RulingFate, declared_groups};
+use super::replies::{Argument, RulingFate, declared_groups};
 use super::verdict::FinalRulings;
 use super::{DeepMode, evaluation};
 use crate::quotes::is_same_text;
@@ -107,25 +107,26 @@ fn signed_pairs(log: &DeepLog<'_>, after: u32) -> Vec<(usize, usize)> {
 
 /// Whether a debater takes other words for its position in a round, and declares that it gives the old one up.
 fn gives_up(log: &DeepLog<'_>, place: usize, number: u32) -> bool {
-    let argument = log.round(number).and_then(|round| round.arguments.get(place)?.as_ref());
-    argument.is_some_and(|argument| argument.gives_up()) && is_revised(log, place, number)
+    log.argument(number, place).is_some_and(Argument::gives_up) && is_revised(log, place, number)
 }
 
 fn is_revised(log: &DeepLog<'_>, place: usize, number: u32) -> bool {
     number > 0 && !is_same_text(log.position(place, number), log.position(place, number - 1))
 }
 
-/// The round in which a debater gave up its first answer for good. `None` if it still holds it.
+/// The round in which a debater gave up its first position for good. `None` if it still holds it.
 pub(super) fn given_up<'l>(
     log: &'l DeepLog<'_>,
     place: usize,
     rounds: &[RoundPositions],
 ) -> Option<&'l DeepRound> {
     let debater = log.debaters.get(place)?;
-    let held = |round: Option<&RoundPositions>| Some(round?.of(debater.seat)?.position.clone());
-    let is_same = held(rounds.first()) == held(rounds.last())
-        || is_same_text(&debater.answer, log.position(place, u32::MAX));
-    log.rounds.iter().rev().find(|round| !is_same && gives_up(log, place, round.number))
+    let held = |round: &RoundPositions| round.of(debater.seat).map(|held| held.position.clone());
+    let first = held(rounds.first()?);
+    let last = rounds.iter().rev().find(|round| held(round) == first)?;
+    let is_same = is_same_text(&debater.answer, log.position(place, u32::MAX));
+    let mut later = log.rounds.iter().filter(|round| round.number > last.round && !is_same);
+    later.find(|round| gives_up(log, place, round.number))
 }
 
 /// The positions after a round, in seat order.
@@ -139,9 +140,8 @@ fn round_positions(
         let place = log.debaters.iter().position(|debater| debater.seat == seat.id)?;
         let (position, is_unsorted) = named.get(place)?.clone();
         let before = before.and_then(|before| before.of(&seat.id));
-        let argument = log.round(number).and_then(|round| round.arguments.get(place)?.as_ref());
-        let stated =
-            argument.map(|argument| argument.confidence).filter(|stated| (0.0..=1.0).contains(stated));
+        let stated = log.argument(number, place).map(|argument| argument.confidence);
+        let stated = stated.filter(|stated| (0.0..=1.0).contains(stated));
         let verified = log.round(number).and_then(|round| round.verified.get(place));
         // A minor update is no change of mind, even if the moderator now counts it as another position.
         let is_renamed = before.is_some_and(|before| before.position != position);

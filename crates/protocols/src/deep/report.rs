@@ -181,7 +181,11 @@ fn rounds(log: &DeepLog<'_>, verdict: &DeepVerdict) -> Option<ReportSection> {
         ]);
         stances.extend(stance_rows(log, round).into_iter().map(|row| [vec![number.clone()], row].concat()));
     }
-    let blocks = vec![ReportBlock::Table(measures), ReportBlock::Table(stances)];
+    let blocks = vec![
+        ReportBlock::Table(measures),
+        ReportBlock::Line("What each debater did:".into()),
+        ReportBlock::Table(stances),
+    ];
     (!verdict.rounds.is_empty()).then(|| ReportSection::new(SectionKind::Part, "Round by round", blocks))
 }
 
