@@ -172,10 +172,7 @@ fn round_warnings(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String>
         warnings
             .push(format!("round {number}: the moderator was absent, so only what can be counted was found"));
     }
-    let faults = round.findings.faults.iter();
-    warnings.extend(faults.map(|fault| format!("round {number}, the moderator's findings: {fault}")));
-    let no_room = round.findings.no_room.iter();
-    warnings.extend(no_room.map(|what| format!("round {number}: there was no room {what}")));
+    warnings.extend(round.findings.notes.iter().map(|note| format!("round {number}, moderation: {note}")));
     warnings
 }
 

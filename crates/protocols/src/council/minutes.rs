@@ -3,8 +3,9 @@
 
 use std::fmt::Write;
 
-use agon_core::wording::{counted, excerpt};
-use agon_core::{Corrupt, Outcome, QualityCheck, RecordBody, RoundSummary, SavedRecord};
+use agon_core::wording::{capitalized, counted, excerpt};
+use agon_core::{Corrupt, QualityCheck, RecordBody, RoundSummary, SavedRecord};
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::CouncilPhase;
@@ -26,43 +27,39 @@ const WORDS_CHARS_MAX: usize = 160;
 pub(super) struct RoundNotes {
     title: String,
     position_changes: Vec<Vec<String>>,
-    provisional_votes: Vec<String>,
-    key_exchanges: Vec<String>,
-    new_arguments: Vec<String>,
-    emerging_consensus: Vec<String>,
-    persistent_disagreements: Vec<String>,
-    moderator_notes: Vec<String>,
+    /// `key_exchanges` and the other lists.
+    #[serde(flatten)]
+    lists: IndexMap<String, Vec<String>>,
 }
 
 impl RoundNotes {
     pub(super) fn new(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Self {
         let how = if round.is_over { "Complete" } else { "Incomplete" };
         let new = round.findings.new_arguments.iter();
+        let new = new.map(|said| format!("{}: {}", log.name(&said.councillor), one_line(&said.quote)));
+        let lists = [
+            ("provisional_votes", provisional_votes(log, round)),
+            ("key_exchanges", key_exchanges(log, round)),
+            ("new_arguments", new.collect()),
+            ("emerging_consensus", emerging_consensus(log, round)),
+            ("persistent_disagreements", persistent_disagreements(log, round)),
+            ("moderator_notes", moderator_notes(log, round)),
+        ];
         Self {
             title: format!("Round {} of {} {how}", round.number, log.options.rounds),
             position_changes: position_table(log, round, usize::MAX),
-            provisional_votes: provisional_votes(log, round),
-            key_exchanges: key_exchanges(log, round),
-            new_arguments: new
-                .map(|said| format!("{}: {}", log.name(&said.councillor), one_line(&said.quote)))
-                .collect(),
-            emerging_consensus: emerging_consensus(log, round),
-            persistent_disagreements: persistent_disagreements(log, round),
-            moderator_notes: moderator_notes(log, round),
+            lists: lists.into_iter().map(|(name, items)| (name.to_owned(), items)).collect(),
         }
     }
 
-    /// The lists, each with its heading.
-    fn lists(self) -> [(&'static str, Vec<String>); 6] {
-        [
-            ("Provisional Votes", self.provisional_votes),
-            ("Key Exchanges", self.key_exchanges),
-            ("New Arguments", self.new_arguments),
-            ("Emerging Consensus", self.emerging_consensus),
-            ("Persistent Disagreements", self.persistent_disagreements),
-            ("Moderator Notes", self.moderator_notes),
-        ]
+    fn list(&self, name: &str) -> &[String] {
+        self.lists.get(name).map_or(&[], Vec::as_slice)
     }
+}
+
+/// The seed's heading of a list: `key_exchanges` becomes "Key Exchanges".
+fn list_heading(name: &str) -> String {
+    name.split('_').map(capitalized).collect::<Vec<_>>().join(" ")
 }
 
 /// A summary of every round that is over, to be printed as it ends. The last one ends with the seed's "Debate complete".
@@ -74,18 +71,17 @@ pub(super) fn round_summaries(log: &CouncilLog<'_>) -> Vec<RoundSummary> {
         };
         let last = log.debate.turns.iter().rposition(|turn| is_of_round(&turn.phase));
         let notes = RoundNotes::new(log, round);
-        let title = notes.title.clone();
-        let lists = notes.lists().into_iter().filter(|(_, items)| !items.is_empty());
-        let mut notes: Vec<(String, Vec<String>)> =
-            lists.map(|(heading, items)| (heading.to_owned(), items)).collect();
+        let lists = notes.lists.into_iter().filter(|(_, items)| !items.is_empty());
+        let mut lists: Vec<(String, Vec<String>)> =
+            lists.map(|(name, items)| (list_heading(&name), items)).collect();
         if round.number == log.options.rounds {
-            notes.extend(completion(log));
+            lists.extend(completion(log));
         }
         RoundSummary {
             after_phases: last.map_or(0, |last| last + 1),
-            title,
+            title: notes.title,
             rows: position_table(log, round, POSITION_CHARS_MAX),
-            notes,
+            notes: lists,
         }
     })
     .collect()
@@ -230,8 +226,7 @@ fn moderator_notes(log: &CouncilLog<'_>, round: &CouncilRound<'_>) -> Vec<String
     notes.extend(violations.map(|found| {
         format!("Violation: {} evaded [{}]: {}", log.name(&found.councillor), found.challenge_id, found.why)
     }));
-    notes.extend(round.findings.faults.iter().map(|fault| format!("Not counted: {fault}")));
-    notes.extend(round.findings.no_room.iter().map(|what| format!("No room {what}")));
+    notes.extend(round.findings.notes.iter().cloned());
     notes
 }
 
@@ -260,7 +255,7 @@ fn write_session(text: &mut String, log: &CouncilLog<'_>, verdict: &CouncilVerdi
             write!(text, "**{heading}**\n\n{list}")?;
         }
     }
-    outcome.map_or(Ok(()), |outcome| write_verdict(text, log, verdict, outcome))
+    outcome.map_or(Ok(()), |_| write_verdict(text, log, verdict))
 }
 
 fn write_openings(text: &mut String, log: &CouncilLog<'_>) -> std::fmt::Result {
@@ -319,38 +314,28 @@ fn write_round(text: &mut String, log: &CouncilLog<'_>, round: &CouncilRound<'_>
             text.push_str("|---|---|---|---|---|\n");
         }
     }
-    write!(text, "\n#### Key Exchanges\n\n{}", bullets(&notes.key_exchanges))?;
+    write!(text, "\n#### Key Exchanges\n\n{}", bullets(notes.list("key_exchanges")))?;
     for message in log.messages_of(round.number) {
         let (from, to) = (log.name(&message.from), log.name(&message.to));
         let (topic, said) = (one_line(&message.topic), one_line(&message.text));
         let reply = one_line(message.reply.as_deref().unwrap_or("no reply"));
         writeln!(text, "\n[{}] **{from} \u{2192} {to}**, {topic}: {said}\n\n**{to}:** {reply}", message.id)?;
     }
-    write!(text, "\n#### Moderator Interventions\n\n{}", bullets(&notes.moderator_notes))?;
+    write!(text, "\n#### Moderator Interventions\n\n{}", bullets(notes.list("moderator_notes")))?;
     for done in &round.interventions {
         for reply in &done.replies {
             let (name, said) = (log.name(&reply.councillor), one_line(&reply.text));
             writeln!(text, "\n**{name}** ({}): {said}", done.kind.as_str())?;
         }
     }
-    for (title, items) in [
-        ("Provisional Votes", &notes.provisional_votes),
-        ("New Arguments", &notes.new_arguments),
-        ("Emerging Consensus", &notes.emerging_consensus),
-        ("Persistent Disagreements", &notes.persistent_disagreements),
-    ] {
-        write!(text, "\n**{title}:**\n\n{}", bullets(items))?;
+    for name in ["provisional_votes", "new_arguments", "emerging_consensus", "persistent_disagreements"] {
+        write!(text, "\n**{}:**\n\n{}", list_heading(name), bullets(notes.list(name)))?;
     }
     text.push_str("\n---\n\n");
     Ok(())
 }
 
-fn write_verdict(
-    text: &mut String,
-    log: &CouncilLog<'_>,
-    verdict: &CouncilVerdict,
-    outcome: &Outcome,
-) -> std::fmt::Result {
+fn write_verdict(text: &mut String, log: &CouncilLog<'_>, verdict: &CouncilVerdict) -> std::fmt::Result {
     let decision = verdict.decision.map_or("No decision", CouncilVote::as_str);
     let divided = if verdict.divided == Some(true) { ", divided" } else { "" };
     let confidence = verdict.confidence.map(CouncilConfidence::as_str);
@@ -363,23 +348,6 @@ fn write_verdict(
     for (seat, last) in &log.finals {
         let cells = [log.name(seat), last.vote.as_str(), &last.key_argument, &last.remaining_concern];
         write_row(text, cells)?;
-    }
-    let names = |ids: &[String]| log.names(ids.iter().map(String::as_str));
-    let conditions = verdict.conditions.iter();
-    let conditions = conditions.map(|made| format!("{} ({})", made.condition, names(&made.councillors)));
-    let minority = verdict.minority_opinion.iter().flatten();
-    let minority = minority.map(|vote| {
-        format!("{} ({}): {}", log.name(&vote.councillor), vote.vote.as_str(), vote.final_position)
-    });
-    for (title, items) in [
-        ("Facts Needed", verdict.facts_needed.clone()),
-        ("Conditions", conditions.collect()),
-        ("Minority Opinion", minority.collect()),
-        ("Warnings", outcome.warnings.clone()),
-    ] {
-        if !items.is_empty() {
-            write!(text, "\n### {title}\n\n{}", bullets(&items))?;
-        }
     }
     Ok(())
 }

@@ -37,11 +37,8 @@ pub(super) struct RoundFindings {
     pub(super) evasions: Vec<EvasionFinding>,
     pub(super) new_arguments: Vec<CouncillorQuote>,
     pub(super) key_exchanges: Vec<String>,
-    /// What the moderator declared and what does not verify, in sentences.
-    #[serde(rename = "not_counted")]
-    pub(super) faults: Vec<String>,
-    /// Interventions for which there was no room.
-    pub(super) no_room: Vec<String>,
+    /// What the moderator declared and what does not verify, and interventions for which there was no room, in sentences.
+    pub(super) notes: Vec<String>,
     /// Whether nothing in the round is known to be new.
     pub(super) stale: bool,
     /// How many points had to be argued against.
@@ -161,7 +158,7 @@ pub(super) fn find(
     let mut found = RoundFindings { moderator_present: said.is_some(), ..RoundFindings::default() };
     found.shared_points.extend(equal_positions(log, round));
     if let Some(said) = said {
-        found.evasions = verified_evasions(log, round.number, &said.evasions, &mut found.faults);
+        found.evasions = verified_evasions(log, round.number, &said.evasions, &mut found.notes);
         for shared in &said.shared_points {
             find_shared_point(log, round, shared, &mut found);
         }
@@ -244,7 +241,7 @@ fn find_shared_point(
         let quote = member.quote.trim();
         match log.quotable_words(round, seat).iter().any(|text| log.texts.is_quoted(quote, text)) {
             true => members.push(CouncillorQuote { councillor: seat.to_owned(), quote: quote.to_owned() }),
-            false => found.faults.push(format!(
+            false => found.notes.push(format!(
                 "{} does not count as sharing \"{point}\": they did not say {quote:?}.",
                 log.name(seat)
             )),
@@ -279,11 +276,9 @@ fn find_new_argument(
     let words = log.quotable_words(round, seat);
     let name = log.name(seat);
     if !words.iter().any(|text| log.texts.is_quoted(quote, text)) {
-        found.faults.push(format!("The new argument of {name} does not count: they did not say {quote:?}."));
+        found.notes.push(format!("The new argument of {name} does not count: they did not say {quote:?}."));
     } else if was_said_before(log, round, quote) {
-        found
-            .faults
-            .push(format!("The argument of {name} is not new: {quote:?} was said before this round."));
+        found.notes.push(format!("The argument of {name} is not new: {quote:?} was said before this round."));
     } else {
         found.new_arguments.push(CouncillorQuote { councillor: seat.to_owned(), quote: quote.to_owned() });
     }
@@ -325,7 +320,7 @@ pub(super) fn plan_interventions(log: &mut CouncilLog<'_>, round: &mut CouncilRo
     round.findings.unchallenged = unchallenged.len();
     for (point, quote) in unchallenged {
         let Some(to) = steelman_seat(log, round).filter(|_| planned.len() < INTERVENTIONS_MAX) else {
-            round.findings.no_room.push(format!("to have \"{point}\" argued against"));
+            round.findings.notes.push(format!("There was no room to have \"{point}\" argued against."));
             continue;
         };
         let put =
@@ -333,7 +328,10 @@ pub(super) fn plan_interventions(log: &mut CouncilLog<'_>, round: &mut CouncilRo
         planned.push(ModeratorIntervention { about: Some(point), ..put });
     }
     if round.findings.stale && planned.len() >= INTERVENTIONS_MAX {
-        round.findings.no_room.push("for a reframing question, although the round was stale".to_owned());
+        round
+            .findings
+            .notes
+            .push("The round was stale, and there was no room for a reframing question.".to_owned());
     } else if round.findings.stale {
         let quote = format!("round {}: no position changed and no new argument was made", round.number);
         let question = reframing_question(log, round);

@@ -22,7 +22,7 @@ fn or_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(reader: 
 }
 
 /// A councillor's opening statement.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct OpeningStatement {
     /// What decides this question, seen from your role? At most 150 words.
     #[serde(default, deserialize_with = "or_default")]
@@ -51,10 +51,11 @@ pub(super) struct OpeningQuestion {
 }
 
 /// How sure a councillor is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub(super) enum CouncilConfidence {
     Low,
+    #[default]
     Medium,
     High,
 }
@@ -101,7 +102,7 @@ pub(super) struct NewMessage {
 }
 
 /// What a councillor answers in a round, and what it holds after it.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct RoundResponse {
     /// Which challenge hits your position hardest, and what follows from it? At most 150 words.
     #[serde(default, deserialize_with = "or_default")]
@@ -198,7 +199,7 @@ pub(super) struct SteelmanCase {
 }
 
 /// The answer to a challenge that is put again. Without a stance it evades the challenge.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct SecondResponse {
     /// What exactly does the challenge ask of you? At most 150 words.
     #[serde(default, deserialize_with = "or_default")]
@@ -230,7 +231,7 @@ pub(super) struct ReframingAnswer {
 }
 
 /// A councillor's last word and vote.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(super) struct FinalStatement {
     /// Which arguments survived the cross-examination, and which did not? At most 150 words.
     #[serde(default, deserialize_with = "or_default")]
@@ -258,12 +259,13 @@ pub(super) struct FinalStatement {
 }
 
 /// A vote, from the most to the least in favour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub(super) enum CouncilVote {
     #[serde(rename = "PROCEED")]
     Proceed,
     #[serde(rename = "PROCEED WITH CONDITIONS")]
     WithConditions,
+    #[default]
     #[serde(rename = "RECONSIDER")]
     Reconsider,
     #[serde(rename = "DO NOT PROCEED")]

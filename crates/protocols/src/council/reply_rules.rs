@@ -27,7 +27,7 @@ pub(super) fn check_reply(log: &CouncilLog<'_>, ask: &Ask, value: &Value) -> Res
         CouncilPhase::Respond => Ok(rules.response(&read(value)?)?),
         CouncilPhase::Moderate => {
             let round = log.round(last.round).ok_or("the round has not begun".to_owned())?;
-            verified(&moderation::find(log, round, Some(&read(value)?)).faults)
+            verified(&moderation::find(log, round, Some(&read(value)?)).notes)
         }
         CouncilPhase::Intervene => Ok(rules.intervention(ask, value)?),
         CouncilPhase::Vote => {

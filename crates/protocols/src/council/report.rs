@@ -81,7 +81,7 @@ fn vote_sentence(log: &CouncilLog<'_>, verdict: &CouncilVerdict, outcome: &Outco
 }
 
 /// First the verdict, why, what must be so and what is missing; then how it came about: how votes and positions moved, what the
-/// councillors agree on and what not, risks, evasions and interventions. The full report adds every challenge and every message.
+/// councillors agree on and what not, risks, evasions and interventions. The full report adds every challenge.
 pub(super) fn outline(log: &CouncilLog<'_>, verdict: &CouncilVerdict) -> Outline {
     let report = CouncilReport { log, verdict };
     let outcome = log.debate.outcome.as_ref();
@@ -104,7 +104,7 @@ pub(super) fn outline(log: &CouncilLog<'_>, verdict: &CouncilVerdict) -> Outline
     Outline {
         answer: answer.into_iter().flatten().collect(),
         body: body.into_iter().flatten().collect(),
-        details: [report.challenges(), report.exchanges()].into_iter().flatten().collect(),
+        details: report.challenges().into_iter().collect(),
         facts: verdict.economy.then(|| "economy mode".to_owned()).into_iter().collect(),
         ..Outline::default()
     }
@@ -375,20 +375,6 @@ impl CouncilReport<'_> {
         let (from, to) = (self.name(&challenge.from), self.name(&challenge.to));
         let title = format!("[{}] {from} to {to}, {round}", challenge.id);
         group(title, badges, words.filter(|(_, text)| !text.is_empty()).chain(answers))
-    }
-
-    /// Every message with its answer.
-    fn exchanges(&self) -> Option<ReportSection> {
-        let groups = self.verdict.exchanges.iter().map(|message| {
-            let (from, to) = (self.name(&message.from), self.name(&message.to));
-            let title = format!("[{}] {from} to {to}, round {}", message.id, message.round);
-            let reply = message.reply.as_deref().unwrap_or("no reply");
-            let pairs = [("About".to_owned(), message.topic.as_str()), (from, &message.text), (to, reply)];
-            group(title, Vec::new(), pairs)
-        });
-        let groups: Vec<ReportBlock> = groups.collect();
-        let section = || part("Messages between councillors", groups).folded().only(ReportLength::Full);
-        (!self.verdict.exchanges.is_empty()).then(section)
     }
 }
 

@@ -70,7 +70,7 @@ fn vote_for(side: SimulatedSide) -> CouncilVote {
 
 fn confidence(seat: &dyn SimulatedSeat) -> CouncilConfidence {
     let word = seat.confidence_word();
-    CouncilConfidence::ALL.into_iter().find(|it| it.as_str() == word).unwrap_or(CouncilConfidence::Medium)
+    CouncilConfidence::ALL.into_iter().find(|it| it.as_str() == word).unwrap_or_default()
 }
 
 fn arguments(side: SimulatedSide) -> Vec<String> {
@@ -89,12 +89,12 @@ fn opening(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<OpeningSt
         ask.allowed_words("/properties/questions/items/properties/to").into_iter().step_by(2).collect();
     let to = names.get(next_of(seat, &names)?)?.clone();
     Some(OpeningStatement {
-        analysis: String::new(),
         position: seat.stated(side),
         arguments: arguments(side),
         confidence: confidence(seat),
         vote: vote_for(side),
         questions: vec![OpeningQuestion { to, question: "What do you rest this on?".to_owned() }],
+        ..OpeningStatement::default()
     })
 }
 
@@ -129,16 +129,14 @@ fn response(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<RoundRes
         response: format!("It rests on {}.", moved.side.citation()),
     };
     Some(RoundResponse {
-        analysis: String::new(),
         responses: challenged.iter().map(answer).collect(),
-        replies: Vec::new(),
         position: seat.stated(moved.side),
         key_arguments: arguments(moved.side),
         changed: moved.is_changed,
         because,
-        new_arguments: Vec::new(),
         confidence: confidence(seat),
         vote: vote_for(moved.side),
+        ..RoundResponse::default()
     })
 }
 
@@ -150,10 +148,10 @@ fn intervention(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<Stri
             written(&SteelmanCase { counter_argument, ..SteelmanCase::default() })
         }
         ReplyForm::SecondResponse => written(&SecondResponse {
-            analysis: String::new(),
             challenge_id: ask.allowed_words("/properties/challenge_id").into_iter().next()?,
             stance: Some(ChallengeStance::Disagree),
             response: format!("It rests on {}.", seat.current_side()?.citation()),
+            ..SecondResponse::default()
         }),
         ReplyForm::Reframing => {
             let effect = "It changes nothing.".to_owned();
@@ -166,13 +164,9 @@ fn intervention(ask: &SimulatedAsk<'_>, seat: &dyn SimulatedSeat) -> Option<Stri
 fn vote(seat: &dyn SimulatedSeat) -> Option<FinalStatement> {
     let side = seat.current_side()?;
     Some(FinalStatement {
-        analysis: String::new(),
         final_position: seat.stated(side),
         key_argument: side.ground().to_owned(),
-        strongest_opposing_point: String::new(),
-        remaining_concern: String::new(),
         vote: vote_for(side),
-        conditions: Vec::new(),
-        risks: Vec::new(),
+        ..FinalStatement::default()
     })
 }

@@ -88,7 +88,7 @@ fn the_report_goes_from_the_verdict_to_every_challenge() {
             "What the moderator did"
         ]
     );
-    assert_eq!(titles(&outline.details), ["Every challenge and its fate", "Messages between councillors"]);
+    assert_eq!(titles(&outline.details), ["Every challenge and its fate"]);
     for section in &outline.details {
         assert_eq!(
             (section.fold, section.shown),
