@@ -20,7 +20,7 @@ fn a_limit_ends_the_ladder_before_a_step_that_does_not_fit() {
             "the two answers were not debated, because a limit was reached: the limit of 3 calls",
         ),
         (7, "deep/synthesis", Status::Complete, json!("debate"), "a limit was reached: the limit of 7 calls"),
-        (20, "panel/position", Status::Complete, json!("panel"), ""),
+        (20, "panel/summary", Status::Complete, json!("panel"), ""),
     ] {
         let debate = limited(DebateLimits { calls: Some(calls), ..DebateLimits::default() });
         let outcome = outcome(&debate);
